@@ -1,0 +1,143 @@
+import { DecodeError } from './errors.ts'
+
+/**
+ * A cursor over a frame, read in wire order. Every read checks the end through `take`: none can read a neighbour's bytes.
+ * Big-endian; the little-endian twins end in `le`.
+ * @throws DecodeError `truncated` where the frame ends within a value.
+ */
+export class ByteReader {
+  readonly #bytes: Buffer
+  #at = 0
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  /** Bytes not read yet. */
+  get left(): number {
+    return this.#bytes.length - this.#at
+  }
+
+  /** Bytes read so far. */
+  get position(): number {
+    return this.#at
+  }
+
+  /** Moves past n bytes and says where they begin. */
+  take(n: number): number {
+    const at = this.#at
+    if (n < 0 || at + n > this.#bytes.length) throw new DecodeError('truncated')
+    this.#at = at + n
+    return at
+  }
+
+  skip(n: number): this {
+    this.take(n)
+    return this
+  }
+
+  /** The next byte, not taken; −1 at the end. */
+  peek(): number {
+    return this.#at < this.#bytes.length ? this.#bytes[this.#at] : -1
+  }
+
+  u8(): number {
+    return this.#bytes[this.take(1)]
+  }
+
+  i8(): number {
+    return (this.u8() << 24) >> 24
+  }
+
+  u16(): number {
+    const at = this.take(2)
+    return (this.#bytes[at] << 8) | this.#bytes[at + 1]
+  }
+
+  u16le(): number {
+    const at = this.take(2)
+    return this.#bytes[at] | (this.#bytes[at + 1] << 8)
+  }
+
+  i16(): number {
+    return (this.u16() << 16) >> 16
+  }
+
+  i16le(): number {
+    return (this.u16le() << 16) >> 16
+  }
+
+  u24(): number {
+    return this.#bytes.readUIntBE(this.take(3), 3)
+  }
+
+  u32(): number {
+    return this.i32() >>> 0
+  }
+
+  u32le(): number {
+    return this.i32le() >>> 0
+  }
+
+  i32(): number {
+    const b = this.#bytes
+    const at = this.take(4)
+    return (b[at] << 24) | (b[at + 1] << 16) | (b[at + 2] << 8) | b[at + 3]
+  }
+
+  i32le(): number {
+    const b = this.#bytes
+    const at = this.take(4)
+    return b[at] | (b[at + 1] << 8) | (b[at + 2] << 16) | (b[at + 3] << 24)
+  }
+
+  /** Exact up to 2^53; above that the nearest number. */
+  u64(): number {
+    return this.u32() * 0x1_0000_0000 + this.u32()
+  }
+
+  /** Exact up to 2^53; above that the nearest number. */
+  u64le(): number {
+    const low = this.u32le()
+    return this.u32le() * 0x1_0000_0000 + low
+  }
+
+  f32(): number {
+    return this.#bytes.readFloatBE(this.take(4))
+  }
+
+  f32le(): number {
+    return this.#bytes.readFloatLE(this.take(4))
+  }
+
+  f64(): number {
+    return this.#bytes.readDoubleBE(this.take(8))
+  }
+
+  /** n bytes as 2n hexadecimal digits; of packed decimals, their digits. */
+  hex(n: number): string {
+    const at = this.take(n)
+    return this.#bytes.toString('hex', at, at + n)
+  }
+
+  /** n bytes of packed decimals as 2n digits. @throws DecodeError `malformed` where a nibble is no digit. */
+  bcd(n: number): string {
+    const digits = this.hex(n)
+    if (!DIGITS.test(digits)) throw new DecodeError('malformed', `"${digits}" is not packed decimals`)
+    return digits
+  }
+
+  /** n bytes as Latin-1 text. */
+  ascii(n: number): string {
+    const at = this.take(n)
+    return this.#bytes.toString('latin1', at, at + n)
+  }
+
+  /** A view of n bytes. */
+  slice(n: number): Buffer {
+    const at = this.take(n)
+    return this.#bytes.subarray(at, at + n)
+  }
+}
+
+const DIGITS = /^[0-9]*$/

@@ -1,0 +1,20 @@
+/** Why a frame was refused: its integrity, its end, its content, or that its kind is none of the protocol's. */
+export type DecodeReason = 'checksum' | 'truncated' | 'malformed' | 'unsupported'
+
+/** A frame that cannot be understood. Thrown by decoders and the kit's readers; caught once, where frames are ingested. */
+export class DecodeError extends Error {
+  readonly code: DecodeReason
+
+  constructor(code: DecodeReason, detail?: string) {
+    super(detail === undefined ? SENTENCES[code] : `${SENTENCES[code]}: ${detail}`)
+    this.name = 'DecodeError'
+    this.code = code
+  }
+}
+
+const SENTENCES = {
+  checksum: 'the checksum does not match',
+  truncated: 'the frame ends too early',
+  malformed: 'the frame is malformed',
+  unsupported: 'this kind of frame is not understood',
+} satisfies Record<DecodeReason, string>

@@ -1,0 +1,29 @@
+export { ByteReader } from './bytes.ts'
+export {
+  type Checksum,
+  crc8Egts,
+  crc16Arc,
+  crc16CcittFalse,
+  crc16Kermit,
+  crc16Modbus,
+  crc16X25,
+  crc16Xmodem,
+  sum8,
+  xor,
+} from './checksum.ts'
+export { DecodeError, type DecodeReason } from './errors.ts'
+export { endsWith, line, trimEnd } from './frame.ts'
+export type {
+  Fix,
+  Framer,
+  HttpRequest,
+  Match,
+  Message,
+  Protocol,
+  Session,
+  Settings,
+  Transport,
+} from './protocol.ts'
+export { number, TextReader } from './text.ts'
+export { rfc3339, unixTime, utc, utcDmy, utcYmd } from './time.ts'
+export { degreesMinutes, kmh, knots, mph } from './units.ts'

@@ -1,0 +1,14 @@
+/** Metres a second from kilometres an hour. */
+export const kmh = (value: number): number => value / 3.6
+
+/** Metres a second from knots. */
+export const knots = (value: number): number => (value * 1852) / 3600
+
+/** Metres a second from miles an hour. */
+export const mph = (value: number): number => value * 0.44704
+
+/** Degrees from the NMEA notation dddmm.mmmm (4916.45 is 49° 16.45′), the sign kept. */
+export function degreesMinutes(value: number): number {
+  const degrees = Math.trunc(value / 100)
+  return degrees + (value - degrees * 100) / 60
+}

@@ -1,0 +1,33 @@
+import { pino, type Logger } from 'pino'
+
+export type { Logger }
+
+/** How a process logs: JSON lines, or readable ones for people. `auto`: readable on a terminal. */
+export interface LogOptions {
+  readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
+  readonly format: 'auto' | 'json' | 'pretty'
+}
+
+/**
+ * The process' logger: `level` as a word, `time` in RFC 3339, the role in every line. Keys with a meaning across the
+ * product: `device`, `protocol`, `courier_id`, `route_id`, `reason`. Never pass it a URL that `printableUrl` has not seen.
+ */
+export function createLogger(role: string, { level, format }: LogOptions): Logger {
+  const pretty = format === 'pretty' || (format === 'auto' && process.stderr.isTTY === true)
+  return pino(
+    {
+      level,
+      base: { role },
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    pretty ? prettyStream() : pino.destination({ dest: 2, sync: false, minLength: 0 }),
+  )
+}
+
+function prettyStream() {
+  return pino.transport({
+    target: 'pino-pretty',
+    options: { destination: 2, ignore: 'pid,hostname,role', messageFormat: '{role}: {msg}', translateTime: 'HH:MM:ss' },
+  })
+}

@@ -1,0 +1,42 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+/** The registry of this process; under `start` the admin port answers with the sum of all processes'. */
+export const registry = new Registry()
+
+/** Each metric of the product, once. Never a device, courier or route id as a label: ids grow without bound. */
+export const metrics = {
+  frames: counter('frames_total', 'Frames received', ['protocol', 'transport']),
+  decodeErrors: counter('decode_errors_total', 'Frames refused as damaged or not understood', ['protocol', 'reason']),
+  refused: counter('refused_total', 'Connections, datagrams and requests refused', ['reason']),
+  received: counter('fixes_received_total', 'Fixes of configured devices', ['protocol']),
+  filtered: counter('fixes_filtered_total', 'Fixes that are not pushed', ['reason']),
+  repaired: counter('fixes_repaired_total', 'Fixes whose time was repaired', ['reason']),
+  delivered: counter('fixes_delivered_total', 'Fixes that the tracking API accepted'),
+  connections: gauge('connections', 'Open connections of devices', ['transport']),
+  inFlightBytes: gauge('in_flight_bytes', 'Bytes of devices that wait to be stored'),
+  ackDuration: histogram('ack_duration_seconds', 'From a frame to its answer', fineSeconds()),
+  deliveryDelay: histogram('delivery_delay_seconds', 'From a fix stored to a fix delivered', coarseSeconds()),
+  pushDuration: histogram('push_duration_seconds', 'Requests to the tracking API', coarseSeconds()),
+  pushRequests: counter('push_requests_total', 'Requests to the tracking API', ['code']),
+  configReloadSuccessful: gauge('config_last_reload_successful', 'Whether the configuration now on disk is in effect'),
+}
+
+function counter<Label extends string>(name: string, help: string, labelNames: Label[] = []): Counter<Label> {
+  return new Counter({ name: `waybridge_${name}`, help, labelNames, registers: [registry] })
+}
+
+function gauge<Label extends string>(name: string, help: string, labelNames: Label[] = []): Gauge<Label> {
+  return new Gauge({ name: `waybridge_${name}`, help, labelNames, registers: [registry] })
+}
+
+function histogram(name: string, help: string, buckets: number[]): Histogram {
+  return new Histogram({ name: `waybridge_${name}`, help, buckets, registers: [registry] })
+}
+
+function fineSeconds(): number[] {
+  return [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+}
+
+function coarseSeconds(): number[] {
+  return [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 3600, 14400, 86400]
+}

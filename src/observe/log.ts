@@ -13,7 +13,7 @@ export interface LogOptions {
  * product: `device`, `protocol`, `courier_id`, `route_id`, `reason`. Never pass it a URL that `printableUrl` has not seen.
  */
 export function createLogger(role: string, { level, format }: LogOptions): Logger {
-  const pretty = format === 'pretty' || (format === 'auto' && process.stderr.isTTY === true)
+  const pretty = format === 'pretty' || (format === 'auto' && process.stderr.isTTY)
   return pino(
     {
       level,

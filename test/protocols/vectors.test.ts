@@ -1,0 +1,142 @@
+import { existsSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { protocols } from '../../protocols/index.ts'
+import { DecodeError, type Framer, type Protocol, trimEnd } from '../../protocols/kit/index.ts'
+import { decodeInput } from '../../src/decode.ts'
+import { exceptions } from './exceptions.ts'
+import { decodesRough, flipped, framesOfParts, framesRough, newSession, within } from './rough.ts'
+import { ARRIVED, differences, streamsOf, type Vector, vectorsFolder, vectorsOf } from './vectors.ts'
+
+/** Of any one frame's cases, ms. */
+const DEADLINE = 5000
+
+if (!existsSync(vectorsFolder)) {
+  console.warn(`No vectors at ${vectorsFolder}: the frames of real devices are not tested.`)
+  it.skip(`vectors (none at ${vectorsFolder})`, () => undefined)
+}
+
+for (const protocol of protocols) {
+  const vectors = vectorsOf(protocol.name)
+  describe.runIf(vectors.length > 0)(`vectors of ${protocol.name}`, () => {
+    meaning(vectors)
+    describe('on rough roads', () => roughRoads(protocol, vectors))
+    integrity(protocol, vectors)
+  })
+  const framer = protocol.tcp?.frame
+  if (framer) framing(protocol.name, framer)
+}
+
+it('lists exceptions of existing frames only', () => {
+  const ids = new Set(protocols.flatMap(({ name }) => vectorsOf(name)).map(({ id }) => id))
+  expect(ids.size === 0 ? [] : Object.keys(exceptions).filter((id) => !ids.has(id))).toEqual([])
+})
+
+function meaning(vectors: readonly Vector[]): void {
+  const options = { sessions: new Map(), lenient: true, now: () => ARRIVED }
+  const bare = { sessions: new Map(), lenient: true, now: () => ARRIVED }
+  const outputs = vectors.map((vector) => decodeInput(vector, options))
+  const devices = vectors.map((vector) => decodeInput({ ...vector, deviceId: undefined }, bare).device)
+  const excepted = vectors.filter(({ id }) => id in exceptions)
+
+  for (const [i, vector] of vectors.entries()) {
+    if (vector.id in exceptions) {
+      it(`${vector.id} differs: ${exceptions[vector.id]}`, () => {
+        expect(differences(vector, outputs[i])).not.toEqual([])
+      })
+    } else {
+      it(vector.id, () => {
+        expect(differences(vector, outputs[i])).toEqual([])
+        expect([undefined, vector.deviceId]).toContain(devices[i])
+      })
+    }
+  }
+
+  it('has exceptions for at most one frame or 3 % of them', () => {
+    expect(excepted.length).toBeLessThanOrEqual(Math.max(1, Math.floor(vectors.length * 0.03)))
+  })
+}
+
+/** The bytes of a vector as its device sent them; none of an HTTP request. */
+function bytesOf({ input }: Vector): Buffer[] {
+  if ('hex' in input) return [Buffer.from(input.hex, 'hex')]
+  return 'text' in input ? [Buffer.from(input.text + (input.delimiter ?? ''))] : []
+}
+
+function roughRoads(protocol: Protocol, vectors: readonly Vector[]): void {
+  for (const vector of vectors) {
+    for (const frame of bytesOf(vector)) {
+      it(`${vector.id}, cut short and with bits flipped, is a message or an error`, () => {
+        within(DEADLINE, () => decodesRough(protocol, frame))
+      })
+      const framer = protocol.tcp?.frame
+      if (framer) {
+        it(`${vector.id}, twice on a stream cut at every byte, is the same frames`, () => {
+          within(DEADLINE, () => splitsAnywhere(framer, Buffer.concat([frame, frame])))
+        })
+      }
+    }
+  }
+}
+
+function splitsAnywhere(framer: Framer, stream: Buffer): void {
+  framesRough(framer, stream)
+  const whole = framesOfParts(framer, stream, 0)
+  for (let cut = 1; cut < stream.length; cut++) {
+    expect(framesOfParts(framer, stream, cut), `cut at ${cut}`).toEqual(whole)
+  }
+}
+
+function framing(name: string, framer: Framer): void {
+  const streams = streamsOf(name)
+  describe.runIf(streams.length > 0)(`streams of ${name}`, () => {
+    for (const { input, frames } of streams) {
+      it(input.slice(0, 80), () => {
+        const cut = framesOfParts(framer, Buffer.from(input, 'hex'), 0).slice(0, frames.length)
+        expect(cut.map(withoutEnd)).toEqual(frames.map(withoutEnd))
+      })
+    }
+  })
+}
+
+/** Our frames hold their delimiter, those of the vectors do not. */
+function withoutEnd(hex: string): string {
+  return trimEnd(Buffer.from(hex, 'hex')).toString('hex')
+}
+
+/** Where a checksum covers the content of a frame: from the first index to before the last, counted as `slice` does. */
+const COVERED: Readonly<Record<string, readonly [number, number]>> = {
+  gt06: [3, -4],
+  teltonika: [8, -4],
+}
+
+function integrity(protocol: Protocol, vectors: readonly Vector[]): void {
+  const covered = COVERED[protocol.name]
+  if (!covered) return
+  const good = vectors.flatMap(bytesOf).filter((frame) => checksumOf(protocol, frame))
+  it('has frames whose checksum is right', () => expect(good.length).toBeGreaterThan(0))
+  it('refuses each of them with a damaged byte', () => {
+    for (const frame of good) {
+      const [from, to] = covered
+      for (let at = from; at < frame.length + to; at++) {
+        expect(reasonOf(protocol, flipped(frame, at * 8 + (at % 8))), frame.toString('hex')).toBe('checksum')
+      }
+    }
+  })
+}
+
+/** Whether a frame is one with a checksum (a damaged end is refused) that is right. */
+function checksumOf(protocol: Protocol, frame: Buffer): boolean {
+  if (reasonOf(protocol, frame) !== undefined) return false
+  const damaged = flipped(frame, (frame.length + COVERED[protocol.name][1] - 1) * 8)
+  return reasonOf(protocol, damaged) === 'checksum'
+}
+
+function reasonOf(protocol: Protocol, frame: Buffer): string | undefined {
+  try {
+    protocol.decode(frame, newSession())
+  } catch (error) {
+    if (error instanceof DecodeError) return error.code
+    throw error
+  }
+  return undefined
+}

@@ -1,35 +1,41 @@
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { fetchedDir, findRedisServer } from './redis-server.mjs'
 
 const FLAVOURS = ['redis', 'valkey']
 
+/** As root, apt would step down to a user who may not write here; otherwise the system's locks are not ours to take. */
+const asWeAre = ['-qq', '-o', 'APT::Sandbox::User=root', '-o', 'Debug::NoLocking=1']
+
 /**
- * Takes a Redis server from the system's packages (Debian, Ubuntu) without installing it and without root: download, check
- * by apt, unpack into `fetchedDir`. Answers whether there is a usable one now.
+ * Takes a Redis server from the system's packages (Debian, Ubuntu) without installing it and without root: downloaded and
+ * verified by apt, unpacked into `fetchedDir`. Answers whether there is a usable one now.
  */
-export function fetchRedis() {
-  if (!hasApt()) return false
-  const work = `${fetchedDir}.${process.pid}`
+export async function fetchRedis() {
+  const work = `${fetchedDir}.new`
+  rmSync(work, { recursive: true, force: true })
+  mkdirSync(work, { recursive: true })
   try {
-    return fetchAny(work, () => []) || fetchAny(work, () => updatedLists(work))
+    return (await fetchAny(work, [])) || (await fetchAny(work, await updatedLists(work)))
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return false
+    throw error
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
 }
 
-function hasApt() {
-  return ['apt-get', 'dpkg'].every((tool) => attempt(() => run(tool, ['--version'])) !== undefined)
-}
-
 /**
  * @param {string} work
- * @param {() => string[]} findLists apt's options for the package lists to look in
+ * @param {string[]} lists apt's options for the package lists to look in
  */
-function fetchAny(work, findLists) {
-  const lists = attempt(findLists)
-  return lists !== undefined && FLAVOURS.some((flavour) => fetchFlavour(flavour, work, lists))
+async function fetchAny(work, lists) {
+  for (const flavour of FLAVOURS) {
+    if (await fetchFlavour(flavour, work, lists)) return true
+  }
+  return false
 }
 
 /**
@@ -37,56 +43,43 @@ function fetchAny(work, findLists) {
  * @param {string} work
  * @param {string[]} lists
  */
-function fetchFlavour(flavour, work, lists) {
-  const unpacked = attempt(() => unpack(flavour, work, lists))
-  if (!unpacked) return false
+async function fetchFlavour(flavour, work, lists) {
+  const [packages, unpacked] = [join(work, 'packages'), join(work, 'unpacked')]
+  for (const folder of [packages, unpacked]) {
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder)
+  }
+  const names = await missingPackages(flavour, lists)
+  if (!(await run('apt-get', [...lists, ...asWeAre, 'download', ...names], packages)).ok) return false
+  for (const file of readdirSync(packages)) await run('dpkg', ['-x', join(packages, file), unpacked])
   rmSync(fetchedDir, { recursive: true, force: true })
   renameSync(unpacked, fetchedDir)
   return findRedisServer() !== undefined
 }
 
 /**
+ * The server and each library of it that this system lacks. The server's program is in the package of the tools.
+ * @param {string} flavour
+ * @param {string[]} lists
+ */
+async function missingPackages(flavour, lists) {
+  const server = `${flavour}-server`
+  const install = ['install', '--print-uris', '--yes', '--no-install-recommends', server]
+  const { stdout } = await run('apt-get', [...lists, ...asWeAre, ...install])
+  const missing = [...stdout.matchAll(/^'\S+' ([^_\s]+)_\S+\.deb/gm)].map((match) => match[1])
+  return [...new Set([...missing, server, `${flavour}-tools`])]
+}
+
+/**
  * Package lists of our own, for a system that has none, or old ones.
  * @param {string} work
  */
-function updatedLists(work) {
+async function updatedLists(work) {
   const [lists, cache] = [join(work, 'lists'), join(work, 'cache')]
   for (const folder of [lists, join(cache, 'archives')]) mkdirSync(join(folder, 'partial'), { recursive: true })
   const options = ['-o', `Dir::State::lists=${lists}`, '-o', `Dir::Cache=${cache}`]
-  run('apt-get', [...options, ...asWeAre, 'update'])
+  await run('apt-get', [...options, ...asWeAre, 'update'])
   return options
-}
-
-/** As root, apt would step down to a user who may not write here; otherwise the system's locks are not ours to take. */
-const asWeAre = ['-qq', '-o', 'APT::Sandbox::User=root', '-o', 'Debug::NoLocking=1']
-
-/**
- * @param {string} flavour
- * @param {string} work
- * @param {string[]} lists
- */
-function unpack(flavour, work, lists) {
-  const [packages, root] = [join(work, 'packages'), join(work, 'root')]
-  for (const folder of [packages, root]) {
-    rmSync(folder, { recursive: true, force: true })
-    mkdirSync(folder, { recursive: true })
-  }
-  run('apt-get', [...lists, ...asWeAre, 'download', ...missingPackages(flavour, lists)], packages)
-  for (const file of readdirSync(packages)) run('dpkg', ['-x', join(packages, file), root])
-  return root
-}
-
-/**
- * The server and every library of it that this system lacks. The server's program is in the package of the tools.
- * @param {string} flavour
- * @param {string[]} lists
- */
-function missingPackages(flavour, lists) {
-  const server = `${flavour}-server`
-  const install = ['install', '--print-uris', '--yes', '--no-install-recommends', server]
-  const uris = run('apt-get', [...lists, ...asWeAre, ...install])
-  const names = [...uris.matchAll(/^'\S+' ([^_\s]+)_\S+\.deb/gm)].map((match) => match[1])
-  return [...new Set([...names, server, `${flavour}-tools`])]
 }
 
 /**
@@ -94,18 +87,11 @@ function missingPackages(flavour, lists) {
  * @param {string[]} args
  * @param {string} [cwd]
  */
-function run(command, args, cwd) {
-  return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-}
-
-/**
- * @template T
- * @param {() => T} action
- */
-function attempt(action) {
+async function run(command, args, cwd) {
   try {
-    return action()
-  } catch {
-    return undefined
+    return { ok: true, ...(await promisify(execFile)(command, args, { cwd })) }
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') throw error
+    return { ok: false, stdout: '' }
   }
 }

@@ -11,6 +11,7 @@ export {
   sum8,
   xor,
 } from './checksum.ts'
+export { type Cut, cut } from './cut.ts'
 export { DecodeError, type DecodeReason } from './errors.ts'
 export { endsWith, line, trimEnd } from './frame.ts'
 export type {
@@ -26,4 +27,4 @@ export type {
 } from './protocol.ts'
 export { number, TextReader } from './text.ts'
 export { rfc3339, unixTime, utc, utcDmy, utcYmd } from './time.ts'
-export { degreesMinutes, kmh, knots, mph } from './units.ts'
+export { degreesMinutes, heading, kmh, knots, mph } from './units.ts'

@@ -1,4 +1,5 @@
 import type { DecodeReason } from '../../protocols/kit/index.ts'
+import type { IdentityRefusal } from './identify.ts'
 
 /**
  * What became of one frame. Only `stored` has an answer for the device: the fixes are on disk, or there were none.
@@ -9,5 +10,5 @@ import type { DecodeReason } from '../../protocols/kit/index.ts'
 export type Outcome =
   | { readonly status: 'stored'; readonly reply?: Buffer }
   | { readonly status: 'misunderstood'; readonly reason: DecodeReason }
-  | { readonly status: 'refused'; readonly reason: 'unknown_device' | 'wrong_secret'; readonly refusal?: Buffer }
+  | { readonly status: 'refused'; readonly reason: IdentityRefusal; readonly refusal?: Buffer }
   | { readonly status: 'not_stored' }

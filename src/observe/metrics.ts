@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, type LabelValues, Registry } from 'prom-client'
 
 /** The registry of this process; under `start` the admin port answers with the sum of all processes'. */
 export const registry = new Registry()
@@ -21,8 +21,33 @@ export const metrics = {
   configReloadSuccessful: gauge('config_last_reload_successful', 'Whether the configuration now on disk is in effect'),
 }
 
-function counter<Label extends string>(name: string, help: string, labelNames: Label[] = []): Counter<Label> {
-  return new Counter({ name: `waybridge_${name}`, help, labelNames, registers: [registry] })
+/** A sum that the hot path adds to; its counter takes it over when the metrics are read. */
+export interface Cell {
+  value: number
+}
+
+function counter<Label extends string>(name: string, help: string, labelNames: Label[] = []) {
+  const cells: { readonly labels: LabelValues<Label>; readonly cell: Cell }[] = []
+  const sum = new Counter<Label>({
+    name: `waybridge_${name}`,
+    help,
+    labelNames,
+    registers: [registry],
+    collect() {
+      for (const { labels, cell } of cells) {
+        this.inc(labels, cell.value)
+        cell.value = 0
+      }
+    },
+  })
+  return {
+    inc: (labels: LabelValues<Label>, value = 1) => sum.inc(labels, value),
+    cell(labels: LabelValues<Label>): Cell {
+      const cell = { value: 0 }
+      cells.push({ labels, cell })
+      return cell
+    },
+  }
 }
 
 function gauge<Label extends string>(name: string, help: string, labelNames: Label[] = []): Gauge<Label> {

@@ -1,0 +1,15 @@
+-- What waits in lanes.
+-- KEYS  prefix of lanes, prefix of pushes, parked
+-- ARGV  lanes
+-- Answers for each { records, head record or '', last push or '', parked or '' }.
+local counts = {}
+for _, lane in ipairs(ARGV) do
+  local list = KEYS[1] .. lane
+  counts[#counts + 1] = {
+    redis.call('LLEN', list),
+    redis.call('LINDEX', list, 0) or '',
+    redis.call('GET', KEYS[2] .. lane) or '',
+    redis.call('HGET', KEYS[3], lane) or '',
+  }
+end
+return counts

@@ -1,0 +1,26 @@
+/** One shard: its hash tag is in every key, so that scripts find all that they touch on one node of a Redis Cluster. */
+const TAG = '{wb0}'
+
+/** Where things stand in Redis. A lane's name is `<company>/<courier>/<route>`. */
+export const keys = {
+  /** zset: every lane with records, scored by when it is due, or (with the fraction .5) until when it is leased; ms UTC */
+  schedule: `${TAG}:schedule`,
+  /** hash: received, delivered, filtered:<reason> … */
+  custody: `${TAG}:custody`,
+  /** hash: lanes that are parked whole → JSON: status, message, tries, at, since */
+  parked: `${TAG}:parked`,
+  /** set: lanes that have refused records */
+  refusedLanes: `${TAG}:refused`,
+  /** hash: device → JSON of what was last heard of it */
+  devices: `${TAG}:devices`,
+  /** BullMQ's prefix */
+  tickets: TAG,
+  lanePrefix: `${TAG}:lane:`,
+  pushPrefix: `${TAG}:push:`,
+  /** list: a lane's records, oldest first */
+  lane: (lane: string) => `${TAG}:lane:${lane}`,
+  /** string: `<ms>:<status>:<failures in a row>` of a lane's last push, for a day */
+  push: (lane: string) => `${TAG}:push:${lane}`,
+  /** list: what the service refused of a lane, an entry an answer */
+  refused: (lane: string) => `${TAG}:refused:${lane}`,
+}

@@ -1,0 +1,127 @@
+/*
+ * One waiting fix as it stands in a lane's list: about 33 bytes, so that a list entry with it stays below 40.
+ *
+ *   L F RRRRR TTTT AAAA OOOO MM HH SS D…
+ *
+ *   L  length of the record, itself included      A, O  latitude, longitude, signed, 1e-7 degrees
+ *   F  1: D is a number                           M  accuracy, metres, 65535 at most
+ *   R  when it was received, ms since 2020        H  heading, degrees; 65535: not known
+ *   T  the fix's own time, unix seconds           S  speed, cm/s; 65535: not known
+ *   D  the device: u64 where its id is a number without leading zeros, else text
+ *
+ * All big-endian. It carries its device, so that courier and route can be looked up anew.
+ */
+
+/** A fix ready to be pushed: PositionV3's fields, in its units. */
+export interface Position {
+  /** Unix seconds. */
+  readonly timestamp: number
+  readonly latitude: number
+  readonly longitude: number
+  /** Metres, an integer, at least 1. */
+  readonly accuracy: number
+  /** Degrees, an integer, 0–359. */
+  readonly heading?: number
+  /** Metres a second. */
+  readonly speed?: number
+}
+
+/** Records of one device, one behind the other. `device` comes from `packDevice`; `received` in ms UTC. */
+export function packRecords(positions: readonly Position[], device: Buffer, received: number): Buffer {
+  const length = HEAD + device.length - 1
+  const bytes = Buffer.allocUnsafe(length * positions.length)
+  let at = 0
+  for (const position of positions) {
+    bytes[at] = length
+    bytes[at + 1] = device[0]
+    writeInstant(bytes, at + 2, received)
+    bytes.writeUInt32BE(position.timestamp, at + 7)
+    bytes.writeInt32BE(Math.round(position.latitude * 1e7), at + 11)
+    bytes.writeInt32BE(Math.round(position.longitude * 1e7), at + 15)
+    bytes.writeUInt16BE(Math.min(position.accuracy, UNKNOWN), at + 19)
+    bytes.writeUInt16BE(position.heading ?? UNKNOWN, at + 21)
+    bytes.writeUInt16BE(packSpeed(position.speed), at + 23)
+    device.copy(bytes, at + HEAD, 1)
+    at += length
+  }
+  return bytes
+}
+
+/** A device id as records carry it: a byte that says how, then the id. @throws RangeError beyond 200 bytes. */
+export function packDevice(id: string): Buffer {
+  if (!NUMERIC.test(id)) {
+    const text = Buffer.from(id)
+    if (text.length > MAX_DEVICE_BYTES) throw new RangeError(`a device id has at most ${MAX_DEVICE_BYTES} bytes`)
+    return Buffer.concat([Buffer.of(0), text])
+  }
+  const bytes = Buffer.alloc(9)
+  bytes[0] = DEVICE_IS_NUMBER
+  bytes.writeBigUInt64BE(BigInt(id), 1)
+  return bytes
+}
+
+/** The records of a list's entries, in order, each a view. */
+export function* records(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += bytes[at]) yield bytes.subarray(at, at + bytes[at])
+}
+
+/** How many records there are. */
+export function countRecords(bytes: Buffer): number {
+  let count = 0
+  for (let at = 0; at < bytes.length; at += bytes[at]) count++
+  return count
+}
+
+/** The body of a push: `{"positions": […]}`, in the order of the records. */
+export function positionsJson(bytes: Buffer): string {
+  let json = ''
+  for (let at = 0; at < bytes.length; at += bytes[at]) json += (at === 0 ? '' : ',') + positionJson(bytes, at)
+  return `{"positions":[${json}]}`
+}
+
+/** ms UTC at which the record that begins at `at` was received. */
+export function receivedAt(bytes: Buffer, at = 0): number {
+  return EPOCH + bytes[at + 2] * 0x1_0000_0000 + bytes.readUInt32BE(at + 3)
+}
+
+/** The fix's own time, unix seconds. */
+export function timestampOf(record: Buffer): number {
+  return record.readUInt32BE(7)
+}
+
+/** The device that the record came from. */
+export function deviceOf(record: Buffer): string {
+  return record[1] & DEVICE_IS_NUMBER
+    ? record.readBigUInt64BE(HEAD).toString()
+    : record.toString('utf8', HEAD, record[0])
+}
+
+const HEAD = 25
+const UNKNOWN = 0xffff
+const DEVICE_IS_NUMBER = 1
+const MAX_DEVICE_BYTES = 200
+const NUMERIC = /^[1-9]\d{0,17}$/
+const EPOCH = Date.UTC(2020, 0, 1)
+
+function positionJson(bytes: Buffer, at: number): string {
+  const heading = bytes.readUInt16BE(at + 21)
+  const speed = bytes.readUInt16BE(at + 23)
+  return (
+    `{"timestamp":${bytes.readUInt32BE(at + 7)},"point":{"lat":${bytes.readInt32BE(at + 11) / 1e7}` +
+    `,"lon":${bytes.readInt32BE(at + 15) / 1e7}},"accuracy":${bytes.readUInt16BE(at + 19)}` +
+    (heading === UNKNOWN ? '' : `,"heading":${heading}`) +
+    (speed === UNKNOWN ? '}' : `,"speed":${speed / 100}}`)
+  )
+}
+
+function packSpeed(speed: number | undefined): number {
+  if (speed === undefined) return UNKNOWN
+  const cm = Math.round(speed * 100)
+  return cm < UNKNOWN ? cm : UNKNOWN
+}
+
+function writeInstant(bytes: Buffer, at: number, instant: number): void {
+  const ms = instant - EPOCH
+  bytes[at] = ms / 0x1_0000_0000
+  bytes.writeUInt32BE(ms % 0x1_0000_0000, at + 1)
+}

@@ -1,0 +1,38 @@
+import type { Protocol } from '../../protocols/kit/index.ts'
+import type { HeardBook, Ingest } from '../ingest/index.ts'
+import type { Logger } from '../observe/log.ts'
+import type { Admission } from './admission.ts'
+import type { Pressure } from './pressure.ts'
+
+/** Of `limits` in gateway.yaml; durations in ms. */
+export interface Limits {
+  readonly max_connections: number
+  readonly max_connections_per_ip: number
+  readonly identify_timeout: number
+  readonly idle_timeout: number
+  readonly max_frame_bytes: number
+}
+
+/** What every listener of a gateway shares. */
+export interface Shared {
+  readonly ingest: Ingest
+  readonly heard: HeardBook
+  readonly admission: Admission
+  readonly pressure: Pressure
+  readonly limits: Limits
+  readonly logger: Logger
+}
+
+/** Where one listens. Port 0: any free one. */
+export interface Endpoint {
+  readonly host: string
+  readonly port: number
+  readonly protocol: Protocol
+}
+
+/** A listener that is open. */
+export interface Listener {
+  readonly port: number
+  /** Accepts and reads nothing any more; resolves once what was read is stored and answered. */
+  close(): Promise<void>
+}

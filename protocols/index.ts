@@ -1,7 +1,8 @@
 import type { Protocol } from './kit/index.ts'
+import teltonika from './teltonika/index.ts'
 
 /** Every protocol, alphabetical. */
-export const protocols: readonly Protocol[] = []
+export const protocols: readonly Protocol[] = [teltonika]
 
 /** Every protocol by its name. */
 export const protocolsByName: ReadonlyMap<string, Protocol> = new Map(protocols.map((each) => [each.name, each]))

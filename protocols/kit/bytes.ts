@@ -67,6 +67,11 @@ export class ByteReader {
     return (this.u16le() << 16) >> 16
   }
 
+  /** An integer of one or two bytes: for formats that differ only in the width of a field. */
+  uint(bytes: 1 | 2): number {
+    return bytes === 1 ? this.u8() : this.u16()
+  }
+
   u24(): number {
     return this.#bytes.readUIntBE(this.take(3), 3)
   }

@@ -12,3 +12,6 @@ export function degreesMinutes(value: number): number {
   const degrees = Math.trunc(value / 100)
   return degrees + (value - degrees * 100) / 60
 }
+
+/** Degrees from true north, 0 ≤ heading < 360; undefined where the wire holds no direction (negative, above 360). */
+export const heading = (value: number): number | undefined => (value >= 0 && value <= 360 ? value % 360 : undefined)

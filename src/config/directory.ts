@@ -1,0 +1,168 @@
+import type { Settings } from '../../protocols/kit/index.ts'
+import { isDigits, withoutZeros } from './units.ts'
+
+/** One device as devices.yaml or devices.csv has it; ids but its own are canonical digits. */
+export interface Device {
+  /** Its source text, zeros and all. */
+  readonly id: string
+  readonly name?: string
+  readonly company_id: string
+  /** What holds where no line of routes.csv covers a fix. */
+  readonly courier_id?: string
+  readonly route_id?: string
+  /** IANA name or offset, of a device that reports local time. */
+  readonly time_zone?: string
+  /** What the device must present. */
+  readonly secret?: string
+  readonly model?: string
+  readonly settings?: Readonly<Record<string, unknown>>
+  /** Where it stands: `devices.yaml:3`. */
+  readonly source: string
+}
+
+/** One device's line of a routes file: who drives what from `from` (inclusive) until `until` (exclusive), unix seconds. */
+export interface RouteLine {
+  /** The id of the device, as its entry has it. */
+  readonly device: string
+  readonly courier_id: string
+  readonly route_id: string
+  readonly from: number
+  readonly until: number
+  /** Where it stands: `routes.csv:17`. */
+  readonly source: string
+}
+
+/** One courier on one route. Within a directory the same key is the same object. */
+export interface Lane {
+  readonly company: string
+  readonly courier: string
+  readonly route: string
+  /** `company/courier/route` */
+  readonly key: string
+}
+
+/** A lane, when it holds (unix seconds, `until` exclusive), and the line that says so. */
+export interface Stay {
+  readonly lane: Lane
+  readonly from: number
+  readonly until: number
+  readonly source: string
+}
+
+/** A device with what is derived for the road of its frames. */
+export interface DeviceEntry extends Device {
+  /** What its protocol's decoder is told: `settings`, `model` and `timeZone`. */
+  readonly protocolSettings: Settings
+  /** What route lines say, in order of time, without overlaps. */
+  readonly stays: readonly Stay[]
+  /** What its own courier and route say, for all other times. */
+  readonly usual?: Stay
+}
+
+export interface Directory {
+  /** The device with this id; ids of digits compare without leading zeros. */
+  find(id: string): DeviceEntry | undefined
+  /** The lane of a device at a time, unix seconds; undefined where it has no route then. */
+  laneAt(entry: DeviceEntry, timeSeconds: number): Lane | undefined
+  /** As `laneAt`, with the line that decided. */
+  stayAt(entry: DeviceEntry, timeSeconds: number): Stay | undefined
+  /** All devices, in the order of their files. */
+  devices(): Iterable<DeviceEntry>
+  /** Every lane that any device has at any time. */
+  lanes(): Iterable<Lane>
+}
+
+/**
+ * Who drives what at any time. Of lines of one device that overlap the later `from` wins, of two with the same `from` the
+ * latter of `lines`. Devices' ids must be unique; lines of a device that is not among `devices` are passed over.
+ */
+export function createDirectory(devices: readonly Device[], lines: readonly RouteLine[]): Directory {
+  const linesOf = Map.groupBy(lines, ({ device }) => device)
+  const lanes = new Map<string, Lane>()
+  const entries = devices.map((device) => entryOf(device, linesOf.get(device.id) ?? [], lanes))
+  const byId = new Map<string, DeviceEntry>()
+  for (const entry of entries) byId.set(entry.id, entry).set(sameId(entry.id), entry)
+
+  const stayAt = ({ stays, usual }: DeviceEntry, time: number) => stayIn(stays, time) ?? usual
+  return {
+    find: (id) => byId.get(id) ?? (id.charCodeAt(0) === ZERO ? byId.get(sameId(id)) : undefined),
+    laneAt: (entry, time) => stayAt(entry, time)?.lane,
+    stayAt,
+    devices: () => entries,
+    lanes: () => lanes.values(),
+  }
+}
+
+/** What two ids of one device have in common: digits without leading zeros; any other text itself. */
+export function sameId(id: string): string {
+  return isDigits(id) ? withoutZeros(id) : id
+}
+
+function entryOf(device: Device, lines: RouteLine[], lanes: Map<string, Lane>): DeviceEntry {
+  const { company_id, courier_id, route_id, source } = device
+  const laneOf = (courier: string, route: string) => laneIn(lanes, [company_id, courier, route])
+  const usual = courier_id !== undefined && route_id !== undefined ? laneOf(courier_id, route_id) : undefined
+  return {
+    ...device,
+    protocolSettings: protocolSettings(device),
+    stays: withoutOverlaps(lines).map(({ line, from, until }) => {
+      return { lane: laneOf(line.courier_id, line.route_id), from, until, source: line.source }
+    }),
+    usual: usual && { lane: usual, from: -Infinity, until: Infinity, source },
+  }
+}
+
+function laneIn(lanes: Map<string, Lane>, ids: [company: string, courier: string, route: string]): Lane {
+  const key = ids.join('/')
+  let lane = lanes.get(key)
+  if (!lane) lanes.set(key, (lane = { company: ids[0], courier: ids[1], route: ids[2], key }))
+  return lane
+}
+
+function protocolSettings({ settings, model, time_zone }: Device): Settings {
+  if (settings === undefined && model === undefined && time_zone === undefined) return NO_SETTINGS
+  return { ...settings, ...(model !== undefined && { model }), ...(time_zone !== undefined && { timeZone: time_zone }) }
+}
+
+interface Part {
+  readonly line: RouteLine
+  readonly from: number
+  until: number
+}
+
+/** Cuts lines that overlap: a later one interrupts an earlier one, which goes on after it. */
+function withoutOverlaps(lines: readonly RouteLine[]): Part[] {
+  const parts: Part[] = []
+  const open: RouteLine[] = []
+  let at = -Infinity
+  const advance = (to: number) => {
+    for (let top = open.at(-1); top && at < to; top = open.at(-1)) {
+      const until = Math.min(top.until, to)
+      if (until > at) parts.push({ line: top, from: at, until })
+      at = Math.max(at, until)
+      if (top.until <= to) open.pop()
+    }
+    at = to
+  }
+  for (const line of lines.toSorted((a, b) => a.from - b.from)) {
+    advance(line.from)
+    open.push(line)
+  }
+  advance(Infinity)
+  return parts
+}
+
+function stayIn(stays: readonly Stay[], time: number): Stay | undefined {
+  let low = 0
+  let high = stays.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (stays[middle].until <= time) low = middle + 1
+    else high = middle
+  }
+  const stay = stays[low]
+  return stay && stay.from <= time ? stay : undefined
+}
+
+const NO_SETTINGS: Settings = {}
+const ZERO = 0x30

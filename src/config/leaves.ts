@@ -1,0 +1,142 @@
+import { z } from 'zod'
+import { unknownName } from './nearest.ts'
+import { duration } from './units.ts'
+import { isZone } from './zone.ts'
+
+/**
+ * One scalar, read from its text (numbers and booleans by way of theirs).
+ * @param read undefined where the text is not what is expected
+ * @param mistake the sentence that says what is expected; it must not repeat a secret
+ */
+export function leaf<T>(read: (text: string) => T | undefined, mistake: string | ((text: string) => string)) {
+  return z.unknown().transform((value, context): T => {
+    const text = scalarText(value)
+    const result = text === undefined ? undefined : read(text)
+    if (result !== undefined) return result
+    const expected = typeof mistake === 'string' ? mistake : mistake(text ?? '')
+    context.addIssue({ code: 'custom', message: value === undefined ? `missing: ${expected}` : expected })
+    return z.NEVER
+  })
+}
+
+/** A mapping with these keys and no others; what is wrong with unknown ones stands in one message, a line each. */
+export function fields<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  const known = Object.keys(shape)
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map((key) => unknownName('key', key, known)).join('\n')
+        : `expected a mapping with ${known.join(', ')}`,
+  })
+}
+
+/** A mapping that may be left out or empty: every one of its keys has a default. */
+export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  return z.preprocess((value) => value ?? {}, fields(shape))
+}
+
+/** A list that may be left out or empty. */
+export function list<Element extends z.ZodType>(element: Element, usual: () => z.output<Element>[] = () => []) {
+  return z.preprocess((value) => value ?? usual(), z.array(element, { error: 'expected a list' }))
+}
+
+/** Where to listen. */
+export function address(host: string, usualPort: number) {
+  return { host: text().default(host), port: port().default(usualPort) }
+}
+
+export function text() {
+  return leaf((value) => (value === '' ? undefined : value), 'expected text')
+}
+
+export function oneOf<const Values extends readonly string[]>(...values: Values) {
+  return leaf(
+    (value) => values.find((known): known is Values[number] => known === value),
+    `expected one of ${values.join(', ')}`,
+  )
+}
+
+export function flag() {
+  return leaf((value) => (value === 'true' ? true : value === 'false' ? false : undefined), 'expected true or false')
+}
+
+export function integer(min: number, max: number) {
+  return leaf(
+    (value) => within(/^\d{1,15}$/.test(value) ? Number(value) : undefined, min, max),
+    `expected a whole number from ${min} to ${max}`,
+  )
+}
+
+export function number(min: number, max: number) {
+  return leaf(
+    (value) => within(/^\d{1,15}(\.\d+)?$/.test(value) ? Number(value) : undefined, min, max),
+    `expected a number from ${min} to ${max}`,
+  )
+}
+
+export function port() {
+  return leaf(
+    (value) => within(/^\d{1,5}$/.test(value) ? Number(value) : undefined, 0, 65_535),
+    'expected a port from 0 to 65535',
+  )
+}
+
+/** A duration that a timer can run, ms. */
+export function timer(minMs: number) {
+  return leaf(
+    (value) => within(duration(value), minMs, 86_400_000),
+    `expected a duration such as 500ms, 60s or 5m, ${minMs === 0 ? '' : 'above 0 and '}at most 24h`,
+  )
+}
+
+/** A duration that is compared with ages, ms. */
+export function span() {
+  return leaf(duration, 'expected a duration such as 500ms, 60s, 5m or 24h')
+}
+
+export function zone() {
+  return leaf(
+    (value) => (isZone(value) ? value : undefined),
+    'expected a time zone: an IANA name such as Europe/Berlin or an offset such as +03:00',
+  )
+}
+
+/** A base address, without the slash at its end. */
+export function httpUrl() {
+  return leaf((value) => {
+    const url = URL.canParse(value) ? new URL(value) : undefined
+    const plain = url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash
+    return plain ? value.replace(/\/+$/, '') : undefined
+  }, 'expected an http or https address without user, query and fragment')
+}
+
+export function redisUrl() {
+  return leaf(
+    (value) => (/^rediss?:\/\/./.test(value) && URL.canParse(value) ? value : undefined),
+    'expected an address such as redis://host:6379/0',
+  )
+}
+
+export function pathPrefix() {
+  return leaf(
+    (value) => (/^(\/[\w.~-]+)*$/.test(value) ? value : undefined),
+    'expected nothing or a path such as /api/v1',
+  )
+}
+
+function within(value: number | undefined, min: number, max: number): number | undefined {
+  return value !== undefined && value >= min && value <= max ? value : undefined
+}
+
+function scalarText(value: unknown): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return value
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return String(value)
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,52 @@
+/** The largest identifier of the tracking interface. */
+export const INT64_MAX = '9223372036854775807'
+
+/** A duration such as `500ms`, `1.5s`, `60s`, `5m`, `24h` in ms; undefined where it is none. */
+export function duration(text: string): number | undefined {
+  const match = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)$/.exec(text)
+  return match ? Math.round(Number(match[1]) * MILLISECONDS[match[2] as keyof typeof MILLISECONDS]) : undefined
+}
+
+/** A size such as `1048576`, `512mb`, `2gb` in bytes (units of 1,024, as Redis counts); undefined where it is none. */
+export function bytes(text: string): number | undefined {
+  const match = /^(\d{1,15})(b|kb|mb|gb)?$/i.exec(text)
+  const size = match ? Number(match[1]) * BYTES[(match[2] ?? 'b').toLowerCase() as keyof typeof BYTES] : NaN
+  return Number.isSafeInteger(size) ? size : undefined
+}
+
+/** An int64 identifier as canonical decimal digits, `0042` as `42`; undefined where it is none. */
+export function int64(text: string): string | undefined {
+  if (!isDigits(text)) return undefined
+  const digits = withoutZeros(text)
+  return digits.length < INT64_MAX.length || (digits.length === INT64_MAX.length && digits <= INT64_MAX)
+    ? digits
+    : undefined
+}
+
+/** What is wrong with a text that should be an int64 identifier. */
+export function int64Mistake(text: string): string {
+  if (isDigits(text)) return `an id is at most ${INT64_MAX} (int64)`
+  return isScientific(text)
+    ? `"${text}" is an id that a spreadsheet has destroyed: format the column as text and enter the id again`
+    : `expected an id: a whole number from 0 to ${INT64_MAX}`
+}
+
+/** Whether a text looks like `3.56307E+14`, which is what spreadsheets make of long ids. */
+export function isScientific(text: string): boolean {
+  return /^\d(?:[.,]\d+)?E\+\d+$/i.test(text)
+}
+
+/** Whether a text is decimal digits and nothing else. */
+export function isDigits(text: string): boolean {
+  return /^[0-9]+$/.test(text)
+}
+
+/** Decimal digits without leading zeros; the last zero stays. */
+export function withoutZeros(digits: string): string {
+  let at = 0
+  while (at < digits.length - 1 && digits.charCodeAt(at) === 0x30) at++
+  return at === 0 ? digits : digits.slice(at)
+}
+
+const MILLISECONDS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+const BYTES = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 }

@@ -13,6 +13,8 @@ export const keys = {
   refusedLanes: `${TAG}:refused`,
   /** hash: device → JSON of what was last heard of it */
   devices: `${TAG}:devices`,
+  /** zset: worker processes, scored by when they were last heard of, ms UTC */
+  workers: `${TAG}:workers`,
   /** BullMQ's prefix */
   tickets: TAG,
   lanePrefix: `${TAG}:lane:`,

@@ -12,7 +12,7 @@ const SCRIPTS = {
   done: 5,
   retry: 2,
   park: 3,
-  refuse: 5,
+  refuse: 6,
   release: 5,
   count: 3,
 } as const

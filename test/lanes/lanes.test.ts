@@ -1,0 +1,367 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  connect,
+  countRecords,
+  createAppender,
+  createLeases,
+  custodyCounters,
+  keys,
+  packDevice,
+  packRecords,
+  type Position,
+  positionsJson,
+  type Redis,
+  receivedAt,
+  records,
+  release,
+  surveyLanes,
+  surveyRefused,
+} from '../../src/lanes/index.ts'
+import { deviceOf, timestampOf } from '../../src/lanes/record.ts'
+import { startTestRedis, type TestRedis } from '../redis.ts'
+
+const RECEIVED = Date.UTC(2026, 10, 20, 8, 14, 2)
+const IMEI = packDevice('356307042441013')
+
+let server: TestRedis
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = connect(server.url, 'test')
+  await new Promise((resolve) => redis.once('ready', resolve))
+})
+afterAll(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+beforeEach(async () => void (await redis.flushall()))
+
+const position = (timestamp: number): Position => ({ timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5 })
+const packed = (...timestamps: number[]) => packRecords(timestamps.map(position), IMEI, RECEIVED)
+const timestamps = (bytes: Buffer) => [...records(bytes)].map(timestampOf)
+
+async function append(lane: string, ...times: number[]): Promise<void> {
+  const appender = createAppender(redis, 0)
+  await appender.append({ parts: [{ lane, records: packed(...times) }], received: times.length, filtered: [] })
+  await appender.close()
+}
+
+function leases({ maxPositions = 3, maxWaitMs = 0, leaseMs = 15_000 } = {}) {
+  return createLeases(redis, { maxPositions, maxWaitMs, leaseMs })
+}
+
+async function claimOne(from = leases()) {
+  const [lease] = await from.claim(10)
+  return lease
+}
+
+/** The invariant of DESIGN §4: a lane is in the schedule exactly when its list is not empty. */
+async function expectInvariant(): Promise<void> {
+  const lists = (await redis.keys(keys.lane('*'))).map((key) => key.slice(keys.lanePrefix.length))
+  expect((await redis.zrange(keys.schedule, 0, -1)).toSorted()).toEqual(lists.toSorted())
+}
+
+describe('records', () => {
+  it('keep every field of a position', () => {
+    const whole = {
+      timestamp: 1_763_626_442,
+      latitude: -33.8567844,
+      longitude: 151.2152967,
+      accuracy: 7,
+      heading: 359,
+      speed: 13.89,
+    }
+    const bytes = packRecords([whole], IMEI, RECEIVED)
+    expect(JSON.parse(positionsJson(bytes))).toEqual({
+      positions: [
+        {
+          timestamp: 1_763_626_442,
+          point: { lat: -33.8567844, lon: 151.2152967 },
+          accuracy: 7,
+          heading: 359,
+          speed: 13.89,
+        },
+      ],
+    })
+    expect(receivedAt(bytes)).toBe(RECEIVED)
+    expect(deviceOf(bytes)).toBe('356307042441013')
+  })
+
+  it('leave out what is not known', () => {
+    expect(JSON.parse(positionsJson(packed(5)))).toEqual({
+      positions: [{ timestamp: 5, point: { lat: 52.5, lon: 13.4 }, accuracy: 5 }],
+    })
+  })
+
+  it.each(['0356307042441013', 'van 12', '999999999999999999', '9999999999999999999', '../../x', 'é'])(
+    'keep the device id %s',
+    (id) => {
+      const [record] = records(packRecords([position(1)], packDevice(id), RECEIVED))
+      expect(deviceOf(record)).toBe(id)
+    },
+  )
+
+  it('refuse a device id that does not fit', () => {
+    expect(() => packDevice('x'.repeat(201))).toThrow(RangeError)
+  })
+
+  it('are counted and read one by one', () => {
+    const bytes = packed(1, 2, 3)
+    expect(countRecords(bytes)).toBe(3)
+    expect(timestamps(bytes)).toEqual([1, 2, 3])
+  })
+})
+
+describe('append', () => {
+  it('stores in order and schedules the lane once', async () => {
+    await append('7/42/1001', 1, 2)
+    await append('7/42/1001', 3)
+    expect(timestamps(Buffer.concat(await redis.lrangeBuffer(keys.lane('7/42/1001'), 0, -1)))).toEqual([1, 2, 3])
+    expect(await redis.zcard(keys.schedule)).toBe(1)
+    await expectInvariant()
+  })
+
+  it('stores what arrives together in few calls, for every lane', async () => {
+    const appender = createAppender(redis, 0)
+    const before = Number(
+      /calls=(\d+)/.exec((await redis.info('commandstats')).split('cmdstat_evalsha')[1] ?? '')?.[1] ?? 0,
+    )
+    const items = Array.from({ length: 5000 }, (_, i) => ({
+      parts: [{ lane: `7/${i % 1500}/1`, records: packed(i) }],
+      received: 1,
+      filtered: [],
+    }))
+    await Promise.all(items.map(appender.append))
+    const after = Number(/calls=(\d+)/.exec((await redis.info('commandstats')).split('cmdstat_evalsha')[1])?.[1])
+    expect(after - before).toBeLessThan(10)
+    expect(await redis.zcard(keys.schedule)).toBe(1500)
+    expect(await redis.llen(keys.lane('7/0/1'))).toBe(4)
+    expect(await custodyCounters(redis)).toEqual(new Map([['received', 5000]]))
+    await expectInvariant()
+  })
+
+  it('stores a frame of more fixes than Lua can hand over at once', async () => {
+    await append('7/42/1', ...Array.from({ length: 2500 }, (_, i) => i))
+    expect(await redis.llen(keys.lane('7/42/1'))).toBe(2500)
+  })
+
+  it('counts what is filtered with what is stored, and alone', async () => {
+    const appender = createAppender(redis, 0)
+    appender.count(['zero', 'zero'])
+    await appender.append({ parts: [{ lane: '7/42/1', records: packed(1) }], received: 2, filtered: ['past'] })
+    appender.count(['invalid'])
+    await appender.close()
+    expect(await custodyCounters(redis)).toEqual(
+      new Map([
+        ['received', 5],
+        ['filtered:zero', 2],
+        ['filtered:past', 1],
+        ['filtered:invalid', 1],
+      ]),
+    )
+  })
+
+  it('fails, without any counter moved, while Redis is gone, and works again when it is back', async () => {
+    const appender = createAppender(redis, 0)
+    await server.kill('SIGKILL')
+    const item = { parts: [{ lane: '7/42/1', records: packed(1) }], received: 1, filtered: [] }
+    await expect(appender.append(item)).rejects.toThrow()
+    await server.restart()
+    await expect.poll(() => redis.status, { timeout: 10_000 }).toBe('ready')
+    await appender.append(item)
+    expect(await custodyCounters(redis)).toEqual(new Map([['received', 1]]))
+  })
+})
+
+describe('leases', () => {
+  it('are taken of due lanes only, by one at a time', async () => {
+    await append('7/42/1', 1)
+    const appender = createAppender(redis, 60_000)
+    await appender.append({ parts: [{ lane: '7/43/1', records: packed(1) }], received: 1, filtered: [] })
+    expect((await leases().claim(10)).map(({ lane }) => lane)).toEqual(['7/42/1'])
+    expect(await leases().claim(10)).toEqual([])
+  })
+
+  it('hand out whole batches until the lane is empty, then nothing is left', async () => {
+    await append('7/42/1', 1, 2, 3, 4, 5, 6)
+    const worker = leases()
+    const lease = await claimOne(worker)
+    const first = await worker.take(lease)
+    expect(timestamps(first?.records as Buffer)).toEqual([1, 2, 3])
+    const second = await worker.done(lease, { count: 3, status: 200, more: true })
+    expect(timestamps(second?.records as Buffer)).toEqual([4, 5, 6])
+    expect(await worker.done(lease, { count: 3, status: 200, more: true })).toBeUndefined()
+    expect(await redis.exists(keys.lane('7/42/1'))).toBe(0)
+    expect((await custodyCounters(redis)).get('delivered')).toBe(6)
+    await expectInvariant()
+  })
+
+  it('give less than a batch back, due after the wait', async () => {
+    await append('7/42/1', 1, 2)
+    const worker = leases({ maxWaitMs: 60_000 })
+    const lease = await claimOne(worker)
+    await worker.take(lease)
+    await append('7/42/1', 3)
+    expect(await worker.done(lease, { count: 2, status: 200, more: true })).toBeUndefined()
+    expect(Number(await redis.zscore(keys.schedule, '7/42/1'))).toBeGreaterThan(Date.now() + 50_000)
+    expect(timestamps(Buffer.concat(await redis.lrangeBuffer(keys.lane('7/42/1'), 0, -1)))).toEqual([3])
+  })
+
+  it('give a whole batch back, due at once, where no more is wanted', async () => {
+    await append('7/42/1', 1, 2, 3, 4, 5, 6)
+    const worker = leases({ maxWaitMs: 60_000 })
+    const lease = await claimOne(worker)
+    expect(await worker.done(lease, { count: 3, status: 200, more: false })).toBeUndefined()
+    expect((await worker.claim(1)).length).toBe(1)
+  })
+
+  it('that ended and were taken by another let the first do nothing', async () => {
+    await append('7/42/1', 1, 2)
+    const slow = leases({ leaseMs: 1 })
+    const lost = await claimOne(slow)
+    await slow.take(lost)
+    await sleep(5)
+    const owner = leases()
+    const lease = await claimOne(owner)
+    expect(await slow.take(lost)).toBeUndefined()
+    expect(await slow.done(lost, { count: 2, status: 200, more: true })).toBeUndefined()
+    expect(await slow.retry(lost, 500, { firstMs: 1, maxMs: 1, leastMs: 0 })).toBeUndefined()
+    expect(await slow.park(lost, { status: 404, message: '' })).toBe(false)
+    expect(await slow.refuse(lost, 1, { status: 422, message: '' })).toBe(false)
+    expect(timestamps((await owner.take(lease))?.records as Buffer)).toEqual([1, 2])
+    expect((await custodyCounters(redis)).get('delivered')).toBeUndefined()
+  })
+
+  it('are renewed in place, also between a push and its end', async () => {
+    await append('7/42/1', 1)
+    const worker = leases({ leaseMs: 200 })
+    const lease = await claimOne(worker)
+    const before = lease.token
+    await sleep(5)
+    const renewing = worker.renew([lease])
+    const ending = worker.done(lease, { count: 1, status: 200, more: true })
+    await Promise.all([renewing, ending])
+    expect(lease.token).not.toBe(before)
+    expect(await redis.zcard(keys.schedule)).toBe(0)
+  })
+
+  it('that are lost are told so by renewing', async () => {
+    await append('7/42/1', 1)
+    const worker = leases()
+    const lease = await claimOne(worker)
+    await redis.zadd(keys.schedule, 1, '7/42/1')
+    await worker.renew([lease])
+    expect(lease.token).toBe('')
+  })
+})
+
+describe('a failure that may pass', () => {
+  it('delays the lane twice as long each time, up to the longest, with jitter', async () => {
+    await append('7/42/1', 1)
+    const worker = leases()
+    const delays: number[] = []
+    for (let i = 0; i < 5; i++) {
+      await redis.zadd(keys.schedule, 1, '7/42/1')
+      delays.push(
+        (await worker.retry(await claimOne(worker), 500, { firstMs: 1000, maxMs: 4000, leastMs: 0 })) as number,
+      )
+    }
+    for (const [i, longest] of [1000, 2000, 4000, 4000, 4000].entries()) {
+      expect(delays[i]).toBeGreaterThanOrEqual(longest / 2)
+      expect(delays[i]).toBeLessThanOrEqual(longest)
+    }
+    expect(await redis.get(keys.push('7/42/1'))).toMatch(/:500:5$/)
+  })
+
+  it('waits as long as the service asked for', async () => {
+    await append('7/42/1', 1)
+    const worker = leases()
+    expect(await worker.retry(await claimOne(worker), 503, { firstMs: 10, maxMs: 20, leastMs: 90_000 })).toBe(90_000)
+  })
+
+  it('begins anew after a success', async () => {
+    await append('7/42/1', 1, 2)
+    const worker = leases({ maxPositions: 1 })
+    await worker.retry(await claimOne(worker), 500, { firstMs: 1, maxMs: 1, leastMs: 0 })
+    await expect.poll(() => redis.zscore(keys.schedule, '7/42/1').then((due) => Number(due) < Date.now())).toBe(true)
+    await worker.done(await claimOne(worker), { count: 1, status: 200, more: false })
+    expect(await redis.get(keys.push('7/42/1'))).toMatch(/:200:0$/)
+  })
+})
+
+describe('a parked lane', () => {
+  it('keeps its records, is tried with one after 15 s, 30 s, 60 s, then every 5 min, and says why', async () => {
+    await append('7/42/1', 1, 2)
+    const worker = leases()
+    for (const seconds of [15, 30, 60, 300, 300]) {
+      await redis.zadd(keys.schedule, 1, '7/42/1')
+      const lease = await claimOne(worker)
+      expect(await worker.park(lease, { status: 404, message: 'no such route "1"' })).toBe(true)
+      const due = Number(await redis.zscore(keys.schedule, '7/42/1')) - Date.now()
+      expect(Math.abs(due - seconds * 1000)).toBeLessThan(2000)
+    }
+    const [state] = await Array.fromAsync(surveyLanes(redis))
+    expect(state).toMatchObject({
+      lane: '7/42/1',
+      waiting: 2,
+      parked: { status: 404, message: 'no such route "1"', tries: 5 },
+    })
+    await redis.zadd(keys.schedule, 1, '7/42/1')
+    const probe = await worker.take(await claimOne(worker))
+    expect([timestamps(probe?.records as Buffer), probe?.probe]).toEqual([[1], true])
+  })
+
+  it('goes on at once when the probe is delivered', async () => {
+    await append('7/42/1', 1, 2)
+    const worker = leases({ maxWaitMs: 60_000 })
+    await worker.park(await claimOne(worker), { status: 403, message: '' })
+    expect(await release(redis, '7/42/1')).toBe(2)
+    const lease = await claimOne(worker)
+    const next = await worker.done(lease, { count: 1, status: 200, more: true })
+    expect([timestamps(next?.records as Buffer), next?.probe]).toEqual([[2], false])
+    expect(await redis.hlen(keys.parked)).toBe(0)
+  })
+})
+
+describe('refused records', () => {
+  it('are set aside with the answer, the rest of the lane is due at once', async () => {
+    await append('7/42/1', 1, 2, 3)
+    const worker = leases({ maxWaitMs: 60_000 })
+    await worker.refuse(await claimOne(worker), 2, { status: 422, message: 'positions.0.point.lat: …' })
+    expect(await Array.fromAsync(surveyRefused(redis))).toMatchObject([
+      { lane: '7/42/1', refused: [{ status: 422, message: 'positions.0.point.lat: …', count: 2 }] },
+    ])
+    expect(timestamps((await worker.take(await claimOne(worker)))?.records as Buffer)).toEqual([3])
+    await expectInvariant()
+  })
+
+  it('leave nothing in the schedule where they were all', async () => {
+    await append('7/42/1', 1)
+    const worker = leases()
+    await worker.refuse(await claimOne(worker), 1, { status: 422, message: '' })
+    await expectInvariant()
+  })
+
+  it('are tried again on request, behind what waits', async () => {
+    await append('7/42/1', 1, 2, 3)
+    const worker = leases()
+    await worker.refuse(await claimOne(worker), 2, { status: 422, message: '' })
+    expect(await release(redis, '7/42/1')).toBe(2)
+    expect(timestamps(Buffer.concat(await redis.lrangeBuffer(keys.lane('7/42/1'), 0, -1)))).toEqual([3, 1, 2])
+    expect(await Array.fromAsync(surveyRefused(redis))).toEqual([])
+    await expectInvariant()
+  })
+
+  it('do not end a lease by being tried again', async () => {
+    await append('7/42/1', 1, 2)
+    const worker = leases({ maxPositions: 1 })
+    await worker.refuse(await claimOne(worker), 1, { status: 422, message: '' })
+    const lease = await claimOne(worker)
+    await worker.take(lease)
+    await release(redis, '7/42/1')
+    const next = await worker.done(lease, { count: 1, status: 200, more: true })
+    expect(timestamps(next?.records as Buffer)).toEqual([1])
+  })
+})

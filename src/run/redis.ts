@@ -9,7 +9,7 @@ import { redisConf } from './redis-conf.ts'
 import { keptEndpoint, newEndpoint, type RedisEndpoint } from './redis-endpoint.ts'
 import { startFailure } from './redis-failure.ts'
 import { endLeftover, inquire } from './redis-inquiry.ts'
-import { findRedisServer, INSTALL_REDIS } from './setup/redis-server.mjs'
+import { findRedisServer, missingRedis } from './setup/redis-server.mjs'
 import { spawnTethered, type Tethered } from './tether.ts'
 
 const MAX_LOG_BYTES = 8 * 1024 * 1024
@@ -38,7 +38,7 @@ export interface PrivateRedis {
  */
 export async function startPrivateRedis(options: PrivateRedisOptions): Promise<PrivateRedis> {
   const server = findRedisServer()
-  if (!server) throw new UserError(INSTALL_REDIS)
+  if (!server) throw new UserError(missingRedis())
   const dir = await redisDir(options.dataDir)
   const endpoint = await freeEndpoint(dir)
   const conf = await writeConf(dir, endpoint, options.maxMemory ?? halfOfMemory())

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { fetchRedis } from './setup/fetch-redis.mjs'
+import { canFetchRedis, fetchRedis } from './setup/fetch-redis.mjs'
 import { withLock } from './setup/lock.mjs'
 import { hasPackages, installPackages } from './setup/packages.mjs'
-import { findRedisServer, INSTALL_REDIS } from './setup/redis-server.mjs'
+import { findRedisServer, missingRedis } from './setup/redis-server.mjs'
 
 /*
  * Runs in front of every npm script, on any Node from 20 on and without any package: what is missing is set up, otherwise
@@ -20,9 +20,14 @@ async function setUp() {
     if (!(await installPackages())) fail('npm could not install the packages: put right what it says above.')
   }
   if (!wantsRedis() || findRedisServer()) return
+  if (await fetched()) return
+  if (!isLeftToCommand()) fail(missingRedis())
+}
+
+async function fetched() {
+  if (!canFetchRedis()) return false
   say('Fetching a Redis server …')
-  if ((await fetchRedis()) || isLeftToCommand()) return
-  fail(INSTALL_REDIS)
+  return fetchRedis()
 }
 
 function wantsRedis() {

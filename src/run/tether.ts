@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 
 /** A program that ends when this process does. */
 export interface Tethered {
@@ -12,27 +13,12 @@ export interface Tethered {
   end(patienceMs: number): Promise<void>
 }
 
-/*
- * The shell holds the far end of a pipe to us. The kernel closes ours when we die, even by SIGKILL, and the watcher's
- * `read` returns. A background job's stdin is /dev/null, therefore descriptor 3. A trapped signal ends `wait` early,
- * therefore the loop.
- */
-const SCRIPT = `
-exec 3<&0 </dev/null
-"$@" 3<&- &
-program=$!
-(read -r _ <&3; kill "$program") 2>/dev/null &
-watcher=$!
-exec 3<&-
-trap 'kill "$program"' TERM INT HUP
-while kill -0 "$program" 2>/dev/null; do wait "$program"; code=$?; done
-kill "$watcher" 2>/dev/null
-exit "$code"`
+const TETHER = fileURLToPath(new URL('tether.sh', import.meta.url))
 
 /** Runs a command in a session of its own, so that a Ctrl-C does not reach it, its output appended to the file `log`. */
 export function spawnTethered(command: string[], { env, log }: { env: NodeJS.ProcessEnv; log: string }): Tethered {
   const output = openSync(log, 'a', 0o600)
-  const child = spawn('/bin/sh', ['-c', SCRIPT, 'sh', ...command], {
+  const child = spawn('/bin/sh', [TETHER, ...command], {
     env,
     detached: true,
     stdio: ['pipe', output, output],

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { fetchedDir, findRedisServer } from './redis-server.mjs'
 
@@ -8,6 +8,13 @@ const FLAVOURS = ['redis', 'valkey']
 
 /** As root, apt would step down to a user who may not write here; otherwise the system's locks are not ours to take. */
 const asWeAre = ['-qq', '-o', 'APT::Sandbox::User=root', '-o', 'Debug::NoLocking=1']
+
+/** Whether this is a system whose packages we can unpack, and the user has not chosen a server already. */
+export function canFetchRedis() {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  const has = (/** @type {string} */ tool) => folders.some((folder) => existsSync(join(folder, tool)))
+  return !process.env.WAYBRIDGE_REDIS_SERVER && has('apt-get') && has('dpkg')
+}
 
 /**
  * Takes a Redis server from the system's packages (Debian, Ubuntu) without installing it and without root: downloaded and
@@ -19,9 +26,6 @@ export async function fetchRedis() {
   mkdirSync(work, { recursive: true })
   try {
     return (await fetchAny(work, [])) || (await fetchAny(work, await updatedLists(work)))
-  } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return false
-    throw error
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
@@ -90,8 +94,7 @@ async function updatedLists(work) {
 async function run(command, args, cwd) {
   try {
     return { ok: true, ...(await promisify(execFile)(command, args, { cwd })) }
-  } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') throw error
+  } catch {
     return { ok: false, stdout: '' }
   }
 }

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const modules = join(root, 'node_modules')
+const tether = fileURLToPath(new URL('../tether.sh', import.meta.url))
 
 /** Whether node_modules is what package-lock.json says, and the pinned Node in it runs. */
 export function hasPackages() {
@@ -19,12 +20,10 @@ export function hasPackages() {
  */
 export async function installPackages() {
   const always = ['--ignore-scripts=false', '--include=dev', '--include=optional', '--global=false', '--dry-run=false']
-  const quiet = ['--no-audit', '--no-fund', '--loglevel=error']
-  const npm = spawn('npm', ['ci', ...always, ...quiet], { cwd: root, env: npmEnvironment(), stdio: ['ignore', 2, 2] })
-  const stop = () => npm.kill()
-  process.once('exit', stop)
-  const [code] = await once(npm, 'exit').catch((/** @type {Error} */ error) => [error.message])
-  process.off('exit', stop)
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--update-notifier=false']
+  const command = [tether, 'npm', 'ci', ...always, ...quiet]
+  const npm = spawn('/bin/sh', command, { cwd: root, env: npmEnvironment(), stdio: ['pipe', 2, 2] })
+  const [code] = await once(npm, 'exit')
   return code === 0 && hasPackages()
 }
 

@@ -9,11 +9,6 @@ const NAMES = ['redis-server', 'valkey-server']
 /** Where set-up unpacks a Redis server of the system's packages. */
 export const fetchedDir = fileURLToPath(new URL('../../../node_modules/.cache/waybridge/redis', import.meta.url))
 
-/** What a user is told where no Redis server can be had. */
-export const INSTALL_REDIS =
-  'waybridge needs redis-server or valkey-server 6.2 or later: install one, name it in WAYBRIDGE_REDIS_SERVER, ' +
-  'or set redis.url in config/gateway.yaml.'
-
 /**
  * A program and the environment that it needs on top of the process' own.
  * @typedef {{ command: string, env: Record<string, string> }} RedisServer
@@ -28,6 +23,17 @@ export function findRedisServer() {
   const chosen = process.env.WAYBRIDGE_REDIS_SERVER
   const candidates = chosen ? [{ command: chosen, env: {} }] : [...installed(), ...fetched()]
   return candidates.find(isRecent)
+}
+
+/** What a user is told where there is none: one sentence on what to install or to change. */
+export function missingRedis() {
+  const chosen = process.env.WAYBRIDGE_REDIS_SERVER
+  if (chosen)
+    return `WAYBRIDGE_REDIS_SERVER names ${chosen}, which is no redis-server or valkey-server ${OLDEST.join('.')} or later.`
+  return (
+    `waybridge needs redis-server or valkey-server ${OLDEST.join('.')} or later: install one, name it in ` +
+    'WAYBRIDGE_REDIS_SERVER, or set redis.url in config/gateway.yaml.'
+  )
 }
 
 function installed() {

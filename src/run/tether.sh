@@ -1,0 +1,15 @@
+# Runs a command that ends when the process that started this one does, however that ends: tether.sh COMMAND ARGUMENTS
+#
+# Standard input is the far end of a pipe; the kernel closes the near one when its owner dies, and the watcher's `read`
+# returns. A background job's standard input is /dev/null, therefore descriptor 3; a trapped signal ends `wait` early,
+# therefore the loop.
+exec 3<&0 </dev/null
+"$@" 3<&- &
+program=$!
+(read -r _ <&3; kill "$program") 2>/dev/null &
+watcher=$!
+exec 3<&-
+trap 'kill "$program"' TERM INT HUP
+while kill -0 "$program" 2>/dev/null; do wait "$program"; code=$?; done
+kill "$watcher" 2>/dev/null
+exit "$code"

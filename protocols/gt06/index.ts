@@ -1,0 +1,167 @@
+/*
+ * Concox, Jimi and their many clones: "GPS Tracker Communication Protocol (GT06)" and its successors. Big-endian.
+ *
+ *   7878 LL   TT content… SSSS CCCC 0D0A
+ *   7979 LLLL TT content… SSSS CCCC 0D0A
+ *
+ *   L  length from T to C     S  serial number            Login 01: IMEI as 8 bytes of packed decimals [KKKK ZZZZ], its kind
+ *   T  type: see location.ts  C  CRC-16/X-25, L to S      and its zone: hours × 100 + minutes in bits 15–4, bit 3: west
+ *   Answer, where there is one: 7878 05 TT SSSS CCCC 0D0A
+ *
+ * Frames of the ZX303 family (WiFi and cells in place of a fix, 17 or 69) carry no serial number and no checksum, and L
+ * counts access points; they are answered with 7878 00 TT and their six bytes of time. See README.md.
+ */
+import {
+  ByteReader,
+  crc16X25,
+  DecodeError,
+  type Fix,
+  type Match,
+  type Message,
+  type Protocol,
+  type Session,
+} from '../kit/index.ts'
+import { location } from './location.ts'
+
+export default {
+  name: 'gt06',
+  devices: 'Concox and Jimi GT06N, GT06E, JM-VL03, WeTrack2, AT4, JC400, and clones of them',
+  tcp: { port: 5023, frame: frameLength, starts },
+  udp: { port: 5023, frame: frameLength },
+  decode,
+} satisfies Protocol
+
+const SHORT = 0x78
+const LONG = 0x79
+const END = Buffer.from([0x0d, 0x0a])
+
+/** Serial number, checksum, end. */
+const TAIL = 6
+
+const LOGIN = 0x01
+const TIME = 0x8a
+/** Bytes of a login of the ZX303 family: one for its version and the end follow the id. */
+const ZX_LOGIN = 15
+const WIFI = new Set([0x17, 0x69])
+/** Types of short frames without an answer: of the rest every one has it. */
+const UNANSWERED = new Set([0x34, 0x81])
+/** Types of long frames with an answer, and whether that is a long one. */
+const ANSWERED = new Map([
+  [0x32, LONG],
+  [0x70, SHORT],
+  [0xf1, SHORT],
+  [0xf2, SHORT],
+])
+
+/** How far local time is ahead of UTC by a session's login, ms. */
+const zones = new WeakMap<Session, number>()
+
+/** Clones get the length wrong: where no end is at it, the frame goes on to the next end. */
+function frameLength(bytes: Buffer): number {
+  if (bytes.length < 2) return isStart(bytes[0]) ? 0 : -bytes.length
+  if (!isStart(bytes[0]) || bytes[1] !== bytes[0]) return -noise(bytes)
+  const head = bytes[0] === LONG ? 4 : 3
+  if (bytes.length < head) return 0
+  if (isZxLogin(bytes)) return ZX_LOGIN
+  const end = head + bytes.readUIntBE(2, head - 2)
+  return bytes.length < end + 2 ? 0 : bytes.indexOf(END, end) < 0 ? 0 : bytes.indexOf(END, end) + 2
+}
+
+function isStart(byte: number): boolean {
+  return byte === SHORT || byte === LONG
+}
+
+function isZxLogin(bytes: Buffer): boolean {
+  return bytes[2] === 0x0d && bytes[3] === LOGIN && END.equals(bytes.subarray(ZX_LOGIN - 2, ZX_LOGIN))
+}
+
+/** How many bytes there are before what may be a start. */
+function noise(bytes: Buffer): number {
+  let at = 1
+  while (at < bytes.length && !(isStart(bytes[at]) && (bytes[at + 1] ?? bytes[at]) === bytes[at])) at++
+  return at
+}
+
+/** A conversation begins with a login. */
+function starts(bytes: Buffer): Match {
+  const fits = [SHORT, SHORT, undefined, LOGIN].every((byte, i) => byte === undefined || (bytes[i] ?? byte) === byte)
+  return fits ? (bytes.length < 4 ? 'maybe' : 'yes') : 'no'
+}
+
+function decode(frame: Buffer, session: Session): Message {
+  const long = frame[0] === LONG
+  const head = long ? 4 : 3
+  if (isWifi(frame)) return { reply: Buffer.concat([frame.subarray(0, 2), Buffer.of(0), frame.subarray(3, 10), END]) }
+  if (frame.length < head + 1 + TAIL) throw new DecodeError('truncated')
+  if (!session.lenient) verify(frame)
+  const type = frame[head]
+  const content = frame.subarray(head + 1, session.lenient ? frame.length : -TAIL)
+  const reply = answer(type, long, frame.readUInt16BE(frame.length - TAIL), session)
+  if (type === LOGIN && !long) return { device: login(content, session), reply }
+  const fix = location(type, long, content, session.settings.model)
+  return { fixes: fix ? [inUtc(fix, session)] : undefined, reply }
+}
+
+/** Of the ZX303 family: no end is where the length says. */
+function isWifi(frame: Buffer): boolean {
+  const ends = frame.subarray(-2).equals(END)
+  return ends && frame[0] === SHORT && WIFI.has(frame[3]) && frame.length > 12 && frame[3 + frame[2]] !== END[0]
+}
+
+function verify(frame: Buffer): void {
+  const covered = frame.subarray(2, -4)
+  if (frame.readUInt16BE(frame.length - 4) !== crc16X25(covered)) throw new DecodeError('checksum')
+}
+
+/** The device's id; its zone holds for the session. */
+function login(content: Buffer, session: Session): string {
+  const r = new ByteReader(content)
+  const id = r.bcd(8)
+  if (content.length >= 12) zones.set(session, zone(r.skip(2).u16()))
+  return id.startsWith('0') ? id.slice(1) : id
+}
+
+function zone(bits: number): number {
+  const value = bits >> 4
+  const minutes = Math.trunc(value / 100) * 60 + (value % 100)
+  return (bits & 8 ? -minutes : minutes) * 60_000
+}
+
+/** A zone that is configured is applied by whoever normalises the fixes. */
+function inUtc(fix: Fix, session: Session): Fix {
+  if (session.settings.timeZone === undefined) fix.time -= zones.get(session) ?? 0
+  return fix
+}
+
+function answer(type: number, long: boolean, serial: number, session: Session): Buffer | undefined {
+  if (type === TIME) return envelope(SHORT, type, dateTime(session.now), serial)
+  const start = long ? ANSWERED.get(type) : UNANSWERED.has(type) ? undefined : SHORT
+  return start === undefined ? undefined : envelope(start, type, [], serial)
+}
+
+function dateTime(now: number): number[] {
+  const at = new Date(now)
+  const date = [at.getUTCFullYear() % 100, at.getUTCMonth() + 1, at.getUTCDate()]
+  return [...date, at.getUTCHours(), at.getUTCMinutes(), at.getUTCSeconds()]
+}
+
+function envelope(start: number, type: number, content: number[], serial: number): Buffer {
+  const length = content.length + 5
+  const frame = Buffer.of(
+    start,
+    start,
+    ...(start === LONG ? [0, length] : [length]),
+    type,
+    ...content,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+  )
+  frame.writeUInt16BE(serial, frame.length - TAIL)
+  frame.writeUInt16BE(crc16X25(frame.subarray(2, -4)), frame.length - 4)
+  frame.set(END, frame.length - 2)
+  return frame
+}

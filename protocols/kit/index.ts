@@ -14,6 +14,8 @@ export {
 export { type Cut, cut } from './cut.ts'
 export { DecodeError, type DecodeReason } from './errors.ts'
 export { endsWith, line, trimEnd } from './frame.ts'
+export { inflate } from './inflate.ts'
+export { type JsonObject, numberOf, objectOf, optionalNumberOf, parseJson } from './json.ts'
 export type {
   Fix,
   Framer,
@@ -25,6 +27,7 @@ export type {
   Settings,
   Transport,
 } from './protocol.ts'
+export { eachReadable } from './several.ts'
 export { number, TextReader } from './text.ts'
 export { rfc3339, unixTime, utc, utcDmy, utcYmd } from './time.ts'
-export { degreesMinutes, heading, kmh, knots, mph } from './units.ts'
+export { degreesMinutes, heading, kmh, knots, known, mph } from './units.ts'

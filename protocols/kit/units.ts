@@ -14,4 +14,9 @@ export function degreesMinutes(value: number): number {
 }
 
 /** Degrees from true north, 0 ≤ heading < 360; undefined where the wire holds no direction (negative, above 360). */
-export const heading = (value: number): number | undefined => (value >= 0 && value <= 360 ? value % 360 : undefined)
+export const heading = (value: number | undefined): number | undefined =>
+  value !== undefined && value >= 0 && value <= 360 ? value % 360 : undefined
+
+/** What cannot be negative; a device that does not know it says −1. */
+export const known = (value: number | undefined): number | undefined =>
+  value !== undefined && value >= 0 ? value : undefined

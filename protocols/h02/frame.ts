@@ -1,0 +1,81 @@
+import type { Match } from '../kit/index.ts'
+
+const STAR = 0x2a
+const DOLLAR = 0x24
+const X = 0x58
+const HASH = 0x23
+
+const SHORT = 32
+const LONG = 45
+const LONG_ID = 42
+
+/** Length of the first frame; a text frame ends with `#`, what a binary one's is has to be found out. */
+export function frameLength(bytes: Buffer): number {
+  if (bytes.length === 0) return 0
+  if (bytes[0] === STAR) return bytes.indexOf(HASH) + 1
+  if (bytes[0] !== DOLLAR && bytes[0] !== X) return -noise(bytes)
+  if (bytes.length < SHORT) return 0
+  const idLength = idLengthOf(bytes)
+  if (idLength === 0) return -noise(bytes)
+  if (idLength === 8) return bytes.length < LONG_ID ? 0 : LONG_ID
+  return shortOrLong(bytes)
+}
+
+/** Whether a stream begins with `*HQ,` (or another maker's two letters) or a binary frame. */
+export function starts(bytes: Buffer): Match {
+  if (bytes[0] === STAR) return startsText(bytes)
+  if (bytes[0] !== DOLLAR && bytes[0] !== X) return bytes.length === 0 ? 'maybe' : 'no'
+  if (idLengthOf(bytes) > 0) return 'yes'
+  return bytes.length < 15 ? 'maybe' : 'no'
+}
+
+function startsText(bytes: Buffer): Match {
+  const [, first, second, comma] = bytes
+  if ([first, second].some((letter) => letter !== undefined && !isLetter(letter))) return 'no'
+  return comma === undefined ? 'maybe' : comma === 0x2c ? 'yes' : 'no'
+}
+
+function isLetter(byte: number): boolean {
+  const upper = byte & 0xdf
+  return upper >= 0x41 && upper <= 0x5a
+}
+
+/** Bytes up to where a frame may begin. */
+function noise(bytes: Buffer): number {
+  let at = 1
+  while (at < bytes.length && bytes[at] !== STAR && bytes[at] !== DOLLAR && bytes[at] !== X) at++
+  return at
+}
+
+/** Bytes of a binary frame’s id: what follows it has to be a time and a date. 0: it is no binary frame, or too short. */
+export function idLengthOf(bytes: Buffer): 0 | 5 | 8 {
+  return isTime(bytes, 6) ? 5 : isTime(bytes, 9) ? 8 : 0
+}
+
+function isTime(bytes: Buffer, at: number): boolean {
+  return LIMITS.every((limit, i) => isDecimal(bytes[at + i]) && bytes[at + i] <= limit)
+}
+
+/** The largest hour, minute, second, day and month in packed decimals; a clock that is not set is all zeros. */
+const LIMITS = [0x23, 0x59, 0x59, 0x31, 0x12, 0x99]
+
+function isDecimal(byte: number | undefined): byte is number {
+  return byte !== undefined && byte >> 4 <= 9 && (byte & 15) <= 9
+}
+
+/** Nothing in a frame says which it is: what follows the 32nd byte does. */
+function shortOrLong(bytes: Buffer): number {
+  if (bytes.length === SHORT) return looksShort(bytes) ? SHORT : 0
+  const next = starts(bytes.subarray(SHORT, LONG))
+  if (next === 'yes') return SHORT
+  return bytes.length < LONG ? 0 : LONG
+}
+
+/**
+ * Where a stream pauses after 32 bytes: a short frame ends with FF 00 and a serial number; in a long one GSM bars of 1 to 31
+ * stand in the serial's place.
+ */
+function looksShort(bytes: Buffer): boolean {
+  const serial = bytes[31]
+  return bytes[29] === 0xff && bytes[30] === 0 && (serial === 0 || serial > 31)
+}

@@ -1,0 +1,115 @@
+/*
+ * OsmAnd, Traccar Client and much else that can fetch a URL: "OsmAnd protocol" (traccar.org/osmand). HTTP, any method; the
+ * answer is the status. Parameters, in the query or as a form:
+ *
+ *   id | deviceid                          timestamp  unix seconds or ms, ISO 8601 or yyyy-MM-dd HH:mm:ss; or it is now
+ *   lat, lon | location=<lat>,<lon>        speed      knots             altitude  metres      valid  true, false, 1, 0
+ *   token  the device's secret             bearing | heading  degrees   accuracy  metres      hdop
+ *
+ * or JSON, as Traccar Client sends it from version 9 on, with `token` in the query; `location` may be an array of them:
+ *
+ *   { "device_id", "location": { "timestamp", "coords": { "latitude", "longitude", "accuracy", "speed", "heading", "altitude" } } }
+ *
+ *   timestamp  ISO 8601      speed  m/s, −1: unknown       heading  degrees, −1: unknown
+ *
+ * The frame is the parameters, or the query's parameters, LF, JSON.
+ */
+import {
+  DecodeError,
+  eachReadable,
+  type Fix,
+  type HttpRequest,
+  heading,
+  knots,
+  known,
+  type Message,
+  number,
+  numberOf,
+  objectOf,
+  optionalNumberOf,
+  type Protocol,
+  parseJson,
+  rfc3339,
+  type Session,
+  unixTime,
+} from '../kit/index.ts'
+
+export default {
+  name: 'osmand',
+  devices: 'OsmAnd, Traccar Client, GPSLogger, anything that can fetch a URL',
+  http: { port: 5055, frame: httpFrame },
+  decode,
+} satisfies Protocol
+
+function httpFrame({ uri, body }: HttpRequest): Buffer {
+  const [, query = ''] = /^[^?]*\?(.*)$/s.exec(uri) ?? []
+  const isJson = body.toString('latin1', 0, 64).trimStart().startsWith('{')
+  return Buffer.concat([Buffer.from(query + (isJson ? '\n' : '&')), body])
+}
+
+function decode(frame: Buffer, session: Session): Message {
+  const text = frame.toString().trim()
+  const at = text.startsWith('{') ? 0 : text.indexOf('\n{') + 1
+  const isJson = at > 0 || text.startsWith('{')
+  const parameters = new URLSearchParams((isJson ? text.slice(0, at) : text).trim().replace(PATH, ''))
+  const message = isJson ? readJson(text.slice(at), session) : readParameters(parameters, session)
+  const device = message.device ?? parameters.get('id') ?? parameters.get('deviceid') ?? undefined
+  if (!device && session.transport === 'http') throw new DecodeError('malformed', 'id is missing')
+  return { ...message, device, secret: parameters.get('token') ?? undefined }
+}
+
+/** What precedes the parameters where a whole URL is given. */
+const PATH = /^[^=&]*\?/
+
+function readParameters(parameters: URLSearchParams, session: Session): Message {
+  const optional = (name: string) => (parameters.get(name) ? number(parameters.get(name) as string) : undefined)
+  const [latitude, longitude] = parameters.get('location')?.split(',') ?? [parameters.get('lat'), parameters.get('lon')]
+  if (!latitude && !longitude) return {}
+  const speed = known(optional('speed'))
+  const fix: Fix = {
+    time: timeOf(parameters.get('timestamp'), session),
+    latitude: number(latitude ?? ''),
+    longitude: number(longitude ?? ''),
+    valid: !['false', '0'].includes(parameters.get('valid') ?? ''),
+    altitude: optional('altitude'),
+    speed: speed === undefined ? undefined : knots(speed),
+    heading: heading(optional('bearing') ?? optional('heading')),
+    accuracy: known(optional('accuracy')),
+    hdop: known(optional('hdop')),
+  }
+  return { fixes: [fix] }
+}
+
+function readJson(text: string, session: Session): Message {
+  const { device_id: id, location } = objectOf(parseJson(text, ['device_id']), 'the body')
+  const device = typeof id === 'string' && id !== '' ? id : undefined
+  if (location === undefined || location === null) return { device }
+  return {
+    device,
+    fixes: eachReadable(Array.isArray(location) ? location : [location], (each) => fixOf(each, session)),
+  }
+}
+
+function fixOf(value: unknown, session: Session): Fix {
+  const location = objectOf(value, 'location')
+  const coords = objectOf(location.coords, 'coords')
+  return {
+    time: timeOf(location.timestamp, session),
+    latitude: numberOf(coords, 'latitude'),
+    longitude: numberOf(coords, 'longitude'),
+    valid: true,
+    altitude: optionalNumberOf(coords, 'altitude'),
+    speed: known(optionalNumberOf(coords, 'speed')),
+    heading: heading(optionalNumberOf(coords, 'heading')),
+    accuracy: known(optionalNumberOf(coords, 'accuracy')),
+  }
+}
+
+function timeOf(timestamp: unknown, session: Session): number {
+  if (timestamp === undefined || timestamp === null || timestamp === '') return session.now
+  if (typeof timestamp === 'number') return unixTime(timestamp)
+  if (typeof timestamp !== 'string') throw new DecodeError('malformed', 'timestamp is no number and no text')
+  return DECIMAL.test(timestamp) ? unixTime(number(timestamp)) : rfc3339(timestamp)
+}
+
+const DECIMAL = /^\d+(\.\d+)?$/

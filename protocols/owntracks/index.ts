@@ -1,0 +1,95 @@
+/*
+ * OwnTracks for Android, iOS and its trackers: "JSON" and "HTTP" of the booklet (owntracks.org/booklet/tech). One object,
+ * or an array of them:
+ *
+ *   { "_type": "location", "tst", "lat", "lon", "acc"?, "alt"?, "vel"?, "cog"?, "tid"?, "topic"? }
+ *
+ *   tst  unix seconds                  alt  metres        topic  owntracks/<user>/<device>
+ *   lat, lon  degrees                  vel  km/h          tid    two letters for a map
+ *   acc  metres                        cog  degrees
+ *
+ * Over MQTT the topic of the publication names the device. Over HTTP `topic` does, or the header X-Limit-D, or `tid`; the
+ * password of HTTP Basic is the secret, and the frame is `device=…&token=…`, LF, body. Every other `_type` is no position.
+ */
+import {
+  DecodeError,
+  eachReadable,
+  type Fix,
+  type HttpRequest,
+  heading,
+  type JsonObject,
+  kmh,
+  known,
+  type Message,
+  numberOf,
+  objectOf,
+  optionalNumberOf,
+  type Protocol,
+  parseJson,
+  type Session,
+  unixTime,
+} from '../kit/index.ts'
+
+export default {
+  name: 'owntracks',
+  devices: 'OwnTracks for Android and iOS',
+  http: { port: 5144, frame: httpFrame },
+  decode,
+} satisfies Protocol
+
+function httpFrame({ headers, body }: HttpRequest): Buffer {
+  const device = headers['x-limit-d'] ?? ''
+  const [, token = ''] = passwordOf(headers.authorization)
+  const parameters = new URLSearchParams({ device, token }).toString()
+  return Buffer.concat([Buffer.from(`${parameters}\n`), body])
+}
+
+/** Of `Basic <base64 of user:password>`, what stands behind the first colon. */
+function passwordOf(authorization = ''): readonly string[] {
+  const [, credentials = ''] = /^basic +(\S+)$/i.exec(authorization) ?? []
+  return /:(.*)$/s.exec(Buffer.from(credentials, 'base64').toString()) ?? []
+}
+
+function decode(frame: Buffer, session: Session): Message {
+  const { parameters, body } = apart(frame.toString())
+  // What deletes a friend is an empty payload.
+  const payload = body.trim() === '' ? [] : parseJson(body)
+  const entries = Array.isArray(payload) ? payload : [payload]
+  return {
+    device: session.transport === 'http' ? deviceOf(entries, parameters) : undefined,
+    secret: parameters.get('token') || undefined,
+    fixes: eachReadable(entries, fixesOf).flat(),
+  }
+}
+
+function apart(text: string): { parameters: URLSearchParams; body: string } {
+  const end = /^device=[^\n]*\n/.exec(text)?.[0].length ?? 0
+  return { parameters: new URLSearchParams(text.slice(0, end).trim()), body: text.slice(end) }
+}
+
+function deviceOf([first]: unknown[], parameters: URLSearchParams): string | undefined {
+  const { topic, tid } = (first ?? {}) as JsonObject
+  return [topic, parameters.get('device'), tid].find((name): name is string => typeof name === 'string' && name !== '')
+}
+
+function fixesOf(value: unknown): Fix[] {
+  const entry = objectOf(value, 'a message')
+  const { _type: type } = entry
+  if (typeof type !== 'string') throw new DecodeError('malformed', '_type is missing')
+  if (type === 'encrypted') throw new DecodeError('unsupported', 'it is encrypted: use TLS in place of a secret')
+  return type === 'location' ? [fixOf(entry)] : []
+}
+
+function fixOf(entry: JsonObject): Fix {
+  const speed = known(optionalNumberOf(entry, 'vel'))
+  return {
+    time: unixTime(numberOf(entry, 'tst')),
+    latitude: numberOf(entry, 'lat'),
+    longitude: numberOf(entry, 'lon'),
+    valid: true,
+    altitude: optionalNumberOf(entry, 'alt'),
+    speed: speed === undefined ? undefined : kmh(speed),
+    heading: heading(optionalNumberOf(entry, 'cog')),
+    accuracy: known(optionalNumberOf(entry, 'acc')),
+  }
+}

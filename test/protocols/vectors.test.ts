@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { protocols } from '../../protocols/index.ts'
 import { DecodeError, type Framer, type Protocol, trimEnd } from '../../protocols/kit/index.ts'
 import { decodeInput } from '../../src/decode.ts'
-import { exceptions } from './exceptions.ts'
+import { corrections, exceptions } from './exceptions.ts'
 import { decodesRough, flipped, framesOfParts, framesRough, newSession, within } from './rough.ts'
-import { ARRIVED, differences, streamsOf, type Vector, vectorsFolder, vectorsOf } from './vectors.ts'
+import { ARRIVED, differences, isDevice, streamsOf, type Vector, vectorsFolder, vectorsOf } from './vectors.ts'
 
 /** Of any one frame's cases, ms. */
 const DEADLINE = 5000
@@ -26,9 +26,10 @@ for (const protocol of protocols) {
   if (framer) framing(protocol.name, framer)
 }
 
-it('lists exceptions of existing frames only', () => {
+it('lists exceptions and corrections of existing frames only', () => {
   const ids = new Set(protocols.flatMap(({ name }) => vectorsOf(name)).map(({ id }) => id))
-  expect(ids.size === 0 ? [] : Object.keys(exceptions).filter((id) => !ids.has(id))).toEqual([])
+  const listed = [...Object.keys(exceptions), ...Object.keys(corrections)]
+  expect(ids.size === 0 ? [] : listed.filter((id) => !ids.has(id))).toEqual([])
 })
 
 function meaning(vectors: readonly Vector[]): void {
@@ -46,7 +47,7 @@ function meaning(vectors: readonly Vector[]): void {
     } else {
       it(vector.id, () => {
         expect(differences(vector, outputs[i])).toEqual([])
-        expect([undefined, vector.deviceId]).toContain(devices[i])
+        expect(devices[i] === undefined || isDevice(vector, devices[i]), devices[i]).toBe(true)
       })
     }
   }
@@ -56,15 +57,17 @@ function meaning(vectors: readonly Vector[]): void {
   })
 }
 
-/** The bytes of a vector as its device sent them; none of an HTTP request. */
-function bytesOf({ input }: Vector): Buffer[] {
+/** The bytes of a vector as its device sent them, or what its HTTP request is reduced to. */
+function bytesOf({ http }: Protocol, { input }: Vector): Buffer[] {
   if ('hex' in input) return [Buffer.from(input.hex, 'hex')]
-  return 'text' in input ? [Buffer.from(input.text + (input.delimiter ?? ''))] : []
+  if ('text' in input) return [Buffer.from(input.text + (input.delimiter ?? ''))]
+  const body = Buffer.from(input.bodyHex ?? '', 'hex')
+  return http ? [http.frame({ method: input.http, uri: input.uri, headers: {}, body })] : []
 }
 
 function roughRoads(protocol: Protocol, vectors: readonly Vector[]): void {
   for (const vector of vectors) {
-    for (const frame of bytesOf(vector)) {
+    for (const frame of bytesOf(protocol, vector)) {
       it(`${vector.id}, cut short and with bits flipped, is a message or an error`, () => {
         within(DEADLINE, () => decodesRough(protocol, frame))
       })
@@ -112,7 +115,7 @@ const COVERED: Readonly<Record<string, readonly [number, number]>> = {
 function integrity(protocol: Protocol, vectors: readonly Vector[]): void {
   const covered = COVERED[protocol.name]
   if (!covered) return
-  const good = vectors.flatMap(bytesOf).filter((frame) => checksumOf(protocol, frame))
+  const good = vectors.flatMap((vector) => bytesOf(protocol, vector)).filter((frame) => checksumOf(protocol, frame))
   it('has frames whose checksum is right', () => expect(good.length).toBeGreaterThan(0))
   it('refuses each of them with a damaged byte', () => {
     for (const frame of good) {

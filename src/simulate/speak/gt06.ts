@@ -1,0 +1,89 @@
+/*
+ * Concox GT06E and its kin: "GPS Tracker Communication Protocol". Frames as drawn in protocols/gt06.
+ *
+ * A location (22) has no answer by the specification. So the tracker sends a heartbeat (13) behind its locations: it is
+ * answered, with its serial number, and a server answers in order. What was sent before it has arrived then.
+ */
+import { crc16X25, type Fix } from '../../../protocols/kit/index.ts'
+import type { Packet, Sender, StreamSpeech } from './speech.ts'
+import { kilometresPerHour } from './units.ts'
+import { ByteWriter } from './writer.ts'
+
+/** Login, locations with a heartbeat behind them. */
+export const gt06: StreamSpeech = {
+  name: 'gt06',
+  protocol: 'gt06',
+  transport: 'tcp',
+  maxFixes: 20,
+  login,
+  packet,
+  answers: (bytes) => (bytes.length < 3 || bytes.length < bytes[2] + 5 ? 0 : bytes[2] + 5),
+}
+
+const LOGIN = 0x01
+const LOCATION = 0x22
+const HEARTBEAT = 0x13
+
+function login(id: string): Packet {
+  const imei = Buffer.from(id.padStart(16, '0'), 'hex')
+  return { bytes: frame(LOGIN, imei, 1), accepted: (answer) => answer.equals(frame(LOGIN, EMPTY, 1)) || undefined }
+}
+
+function packet(fixes: readonly Fix[], { serial }: Sender): Packet {
+  // The connection's serial numbers go on through its packets, of which each has at most so many frames.
+  const first = serial * (gt06.maxFixes + 1)
+  const locations = fixes.map((fix, index) => frame(LOCATION, locationOf(fix), first + index))
+  const heartbeat = first + fixes.length
+  const expected = frame(HEARTBEAT, EMPTY, heartbeat)
+  return {
+    bytes: Buffer.concat([...locations, frame(HEARTBEAT, STATUS, heartbeat)]),
+    accepted: (answer) => answer.equals(expected) || undefined,
+  }
+}
+
+/** `YYMMDDhhmmss C|satellites latitude longitude speed course+flags`, cell, ignition, upload mode, whether it is late. */
+function locationOf(fix: Fix): Buffer {
+  const flags = POSITIONED | (fix.latitude < 0 ? 0 : NORTH) | (fix.longitude < 0 ? WEST : 0)
+  return new ByteWriter(LOCATION_BYTES)
+    .put(dateTime(fix.time))
+    .u8(0xc0 | Math.min(15, fix.satellites ?? 0))
+    .u32(Math.round(Math.abs(fix.latitude) * 1.8e6))
+    .u32(Math.round(Math.abs(fix.longitude) * 1.8e6))
+    .u8(Math.min(255, kilometresPerHour(fix.speed)))
+    .u16(flags | Math.round(fix.heading ?? 0))
+    .u16(MCC)
+    .u8(MNC)
+    .u16(0x28f1)
+    .u24(0x1f71c5)
+    .u8(1)
+    .u8(0)
+    .u8(0).bytes
+}
+
+function dateTime(time: number): Buffer {
+  const at = new Date(time)
+  const date = [at.getUTCFullYear() % 100, at.getUTCMonth() + 1, at.getUTCDate()]
+  return Buffer.of(...date, at.getUTCHours(), at.getUTCMinutes(), at.getUTCSeconds())
+}
+
+/** `7878 length type content serial crc 0D0A`; the length is from the type to the checksum. */
+function frame(type: number, content: Buffer, serial: number): Buffer {
+  const w = new ByteWriter(content.length + 10)
+    .u16(0x7878)
+    .u8(content.length + 5)
+    .u8(type)
+    .put(content)
+    .u16(serial & 0xffff)
+  return w.u16(crc16X25(w.bytes.subarray(2, content.length + 6))).u16(0x0d0a).bytes
+}
+
+const LOCATION_BYTES = 29
+const POSITIONED = 0x1000
+const WEST = 0x0800
+const NORTH = 0x0400
+const MCC = 262
+const MNC = 1
+
+const EMPTY = Buffer.alloc(0)
+/** Ignition on and charging, battery full, strong signal, no alarm, English. */
+const STATUS = Buffer.of(0x46, 6, 4, 0, 2)

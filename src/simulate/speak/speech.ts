@@ -1,0 +1,55 @@
+import type { Fix, Framer } from '../../../protocols/kit/index.ts'
+
+/** How trackers of one kind speak: pure, from fixes to bytes. */
+export type Speech = StreamSpeech | DatagramSpeech | HttpSpeech | MqttSpeech
+
+interface CommonSpeech {
+  /** `teltonika`, or `teltonika-udp` where a protocol has several. */
+  readonly name: string
+  /** The name in protocols/index.ts. */
+  readonly protocol: string
+  /** Most fixes that one packet holds. */
+  readonly maxFixes: number
+}
+
+/** What is sent, and which of the answers says that it has arrived for good. */
+export interface Packet {
+  readonly bytes: Buffer
+  /** true: all of it is accepted; false: it is refused; undefined: it is no answer to this packet. */
+  readonly accepted: (answer: Buffer) => boolean | undefined
+}
+
+/** Of which connection's how manieth packet it is; `serial` grows from 1. */
+export interface Sender {
+  readonly id: string
+  readonly serial: number
+}
+
+/** Over TCP: a login, where the protocol has one, then packet by packet. */
+export interface StreamSpeech extends CommonSpeech {
+  readonly transport: 'tcp'
+  readonly login?: (id: string) => Packet
+  readonly packet: (fixes: readonly Fix[], sender: Sender) => Packet
+  /** Cuts the answers. */
+  readonly answers: Framer
+}
+
+/** Over UDP: a packet a datagram, an answer a datagram. */
+export interface DatagramSpeech extends CommonSpeech {
+  readonly transport: 'udp'
+  readonly packet: (fixes: readonly Fix[], sender: Sender) => Packet
+}
+
+/** Over HTTP: a GET a packet; status 200 accepts it. */
+export interface HttpSpeech extends CommonSpeech {
+  readonly transport: 'http'
+  /** Path and query. */
+  readonly path: (fixes: readonly Fix[], id: string) => string
+}
+
+/** Over MQTT with QoS 1: a publication a packet; PUBACK accepts it. */
+export interface MqttSpeech extends CommonSpeech {
+  readonly transport: 'mqtt'
+  readonly topic: (id: string) => string
+  readonly payload: (fixes: readonly Fix[]) => string
+}

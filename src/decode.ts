@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { protocolsByName } from '../protocols/index.ts'
 import {
+  cut,
   DecodeError,
   type Framer,
   type Message,
@@ -70,7 +71,7 @@ export function decodeInput(line: DecodeInput, options: DecodeOptions = {}): Dec
   try {
     const protocol = protocolsByName.get(line.protocol)
     if (!protocol) throw new InputError(`there is no protocol "${line.protocol}": see waybridge protocols`)
-    const { transport, frames } = cut(protocol, line.input)
+    const { transport, frames } = framesOfInput(protocol, line.input)
     const session = sessionOf(line, transport, options)
     const messages = frames.map((frame) => decodeFrame(protocol, frame, session))
     const device = session.device === undefined ? {} : { device: session.device }
@@ -143,7 +144,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function cut(protocol: Protocol, input: unknown): { transport: Transport; frames: Buffer[] } {
+function framesOfInput(protocol: Protocol, input: unknown): { transport: Transport; frames: Buffer[] } {
   if (!isObject(input)) throw new InputError('the input holds neither hex, text nor http')
   if (typeof input.http === 'string') return { transport: 'http', frames: [requestFrame(protocol, input)] }
   const transport = protocol.tcp ? 'tcp' : protocol.udp ? 'udp' : protocol.http ? 'http' : 'mqtt'
@@ -177,16 +178,10 @@ function fromHex(text: string): Buffer {
   return Buffer.from(digits, 'hex')
 }
 
-/** The frames of a stream that ends after these bytes: what is left over at the end is one, noise is none. */
+/** The frames of a stream that ends after these bytes: what is left over at the end is one. */
 function framesOf(bytes: Buffer, framer: Framer): Buffer[] {
-  const frames: Buffer[] = []
-  for (let at = 0; at < bytes.length; ) {
-    const rest = bytes.subarray(at)
-    const n = framer(rest)
-    if (n >= 0) frames.push(n === 0 ? rest : rest.subarray(0, n))
-    at += n === 0 ? rest.length : Math.abs(n)
-  }
-  return frames
+  const { frames, rest } = cut(bytes, framer)
+  return rest.length > 0 ? [...frames, rest] : frames
 }
 
 function sessionOf(line: DecodeInput, transport: Transport, options: DecodeOptions): Session {

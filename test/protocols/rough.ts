@@ -1,5 +1,12 @@
 import { runInNewContext } from 'node:vm'
-import { DecodeError, type Framer, type Protocol, type Session } from '../../protocols/kit/index.ts'
+import {
+  cut,
+  DecodeError,
+  type DecodeReason,
+  type Framer,
+  type Protocol,
+  type Session,
+} from '../../protocols/kit/index.ts'
 import { ARRIVED } from './vectors.ts'
 
 /** A conversation that has just begun. */
@@ -32,18 +39,22 @@ export function framesRough(framer: Framer, stream: Buffer): void {
 }
 
 /** The frames (hex) of a stream that arrives in two parts, and what is left over. */
-export function framesOfParts(framer: Framer, stream: Buffer, cut: number): string[] {
-  const frames: string[] = []
-  let waiting = Buffer.alloc(0)
-  for (const part of [stream.subarray(0, cut), stream.subarray(cut)]) {
-    waiting = Buffer.concat([waiting, part])
-    for (let n = -1; waiting.length > 0 && n !== 0; ) {
-      n = framer(waiting)
-      if (n > 0) frames.push(waiting.toString('hex', 0, n))
-      waiting = waiting.subarray(Math.abs(n))
-    }
+export function framesOfParts(framer: Framer, stream: Buffer, at: number): string[] {
+  const first = cut(stream.subarray(0, at), framer)
+  const second = cut(Buffer.concat([first.rest, stream.subarray(at)]), framer)
+  const frames = [...first.frames, ...second.frames].map((frame) => frame.toString('hex'))
+  return [...frames, `left over: ${second.rest.toString('hex')}`]
+}
+
+/** Why work refuses a frame, or undefined where it does not. */
+export function reasonOf(work: () => unknown): DecodeReason | undefined {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof DecodeError) return error.code
+    throw error
   }
-  return [...frames, `left over: ${waiting.toString('hex')}`]
+  return undefined
 }
 
 /** A frame with one bit turned over. */
@@ -56,10 +67,9 @@ export function flipped(frame: Buffer, bit: number): Buffer {
 function decodesOrRefuses(protocol: Protocol, frame: Buffer): void {
   for (const lenient of [true, false]) {
     try {
-      protocol.decode(frame, newSession(lenient))
+      reasonOf(() => protocol.decode(frame, newSession(lenient)))
     } catch (error) {
-      if (!(error instanceof DecodeError))
-        throw new Error(`${frame.toString('hex')}: ${String(error)}`, { cause: error })
+      throw new Error(`${frame.toString('hex')}: ${String(error)}`, { cause: error })
     }
   }
 }

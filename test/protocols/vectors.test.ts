@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { protocols } from '../../protocols/index.ts'
-import { DecodeError, type Framer, type Protocol, trimEnd } from '../../protocols/kit/index.ts'
+import { type DecodeReason, type Framer, type Protocol, trimEnd } from '../../protocols/kit/index.ts'
 import { decodeInput } from '../../src/decode.ts'
 import { corrections, exceptions } from './exceptions.ts'
-import { decodesRough, flipped, framesOfParts, framesRough, newSession, within } from './rough.ts'
+import { decodesRough, flipped, framesOfParts, framesRough, newSession, reasonOf, within } from './rough.ts'
 import { ARRIVED, differences, isDevice, streamsOf, type Vector, vectorsFolder, vectorsOf } from './vectors.ts'
 
 /** Of any one frame's cases, ms. */
@@ -121,7 +121,7 @@ function integrity(protocol: Protocol, vectors: readonly Vector[]): void {
     for (const frame of good) {
       const [from, to] = covered
       for (let at = from; at < frame.length + to; at++) {
-        expect(reasonOf(protocol, flipped(frame, at * 8 + (at % 8))), frame.toString('hex')).toBe('checksum')
+        expect(refusal(protocol, flipped(frame, at * 8 + (at % 8))), frame.toString('hex')).toBe('checksum')
       }
     }
   })
@@ -129,17 +129,11 @@ function integrity(protocol: Protocol, vectors: readonly Vector[]): void {
 
 /** Whether a frame is one with a checksum (a damaged end is refused) that is right. */
 function checksumOf(protocol: Protocol, frame: Buffer): boolean {
-  if (reasonOf(protocol, frame) !== undefined) return false
+  if (refusal(protocol, frame) !== undefined) return false
   const damaged = flipped(frame, (frame.length + COVERED[protocol.name][1] - 1) * 8)
-  return reasonOf(protocol, damaged) === 'checksum'
+  return refusal(protocol, damaged) === 'checksum'
 }
 
-function reasonOf(protocol: Protocol, frame: Buffer): string | undefined {
-  try {
-    protocol.decode(frame, newSession())
-  } catch (error) {
-    if (error instanceof DecodeError) return error.code
-    throw error
-  }
-  return undefined
+function refusal(protocol: Protocol, frame: Buffer): DecodeReason | undefined {
+  return reasonOf(() => protocol.decode(frame, newSession()))
 }

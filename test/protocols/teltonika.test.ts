@@ -1,0 +1,227 @@
+import { describe, expect, it } from 'vitest'
+import teltonika from '../../protocols/teltonika/index.ts'
+import { type AvlRecord, avlContent, avlDatagram, avlEnvelope, avlLogin, avlPacket, bytes } from './encode.ts'
+import { decodesRough, flipped, framesOfParts, framesRough, newSession, reasonOf, within } from './rough.ts'
+
+const IMEI = '352093086403655'
+
+const RECORD: AvlRecord = {
+  time: Date.UTC(2026, 10, 20, 6, 30, 15, 250),
+  latitude: 54.6872001,
+  longitude: -25.2797003,
+  altitude: -12,
+  angle: 214,
+  satellites: 9,
+  speed: 54,
+  io: {
+    1: [
+      [0xef, 1],
+      [0x15, 4],
+    ],
+    2: [
+      [0xb5, 13],
+      [0xb6, 8],
+      [0x18, 53],
+    ],
+    4: [[0xf1, 24601]],
+    8: [[0x4e, 123456]],
+  },
+}
+
+const FIX = {
+  time: RECORD.time,
+  latitude: 54.6872001,
+  longitude: -25.2797003,
+  valid: true,
+  altitude: -12,
+  speed: 15,
+  heading: 214,
+  satellites: 9,
+  hdop: 0.8,
+}
+
+const PACKET = avlPacket(0x08, [RECORD, { ...RECORD, time: RECORD.time + 1000 }])
+
+describe('teltonika', () => {
+  it('answers the login of an IMEI, or refuses it', () => {
+    expect(decode(avlLogin(IMEI))).toEqual({ device: IMEI, reply: bytes('01'), refusal: bytes('00') })
+  })
+
+  it.each([
+    ['8', 0x08],
+    ['8 Extended', 0x8e],
+    ['16', 0x10],
+  ] as const)('reads codec %s and answers how many records it holds', (_, codec) => {
+    const packet = avlPacket(codec, [RECORD, { ...RECORD, latitude: -1.5, satellites: 0 }])
+    expect(decode(packet)).toEqual({
+      fixes: [FIX, { ...FIX, latitude: -1.5, valid: false, satellites: 0 }],
+      reply: bytes('00000002'),
+    })
+  })
+
+  it('passes over values that come with their length', () => {
+    const variable = [[0x181, bytes('112233445566')] as const, [0x24, Buffer.alloc(0)] as const]
+    expect(decode(avlPacket(0x8e, [{ ...RECORD, variable }, RECORD])).fixes).toEqual([FIX, FIX])
+  })
+
+  it('passes over 16-byte values where the device has the setting `extended`', () => {
+    const packet = avlPacket(0x08, [
+      { ...RECORD, io: { ...RECORD.io, 16: [[0xcb, 1]] } },
+      { ...RECORD, io: { 16: [] } },
+    ])
+    const session = { ...newSession(), settings: { extended: true } }
+    expect(teltonika.decode(packet, session).fixes).toEqual([FIX, { ...FIX, hdop: undefined }])
+  })
+
+  it('takes the GNSS speed of element 24 where the model has it', () => {
+    const session = { ...newSession(), settings: { model: 'FMB920' } }
+    expect(teltonika.decode(PACKET, session).fixes?.[0].speed).toBeCloseTo(53 / 3.6, 10)
+  })
+
+  it('reads a datagram and answers its ids and count', () => {
+    expect(decode(avlDatagram(IMEI, 0x8e, [RECORD, RECORD, RECORD]))).toEqual({
+      device: IMEI,
+      fixes: [FIX, FIX, FIX],
+      reply: bytes('0005 cafe 01 05 03'),
+    })
+  })
+
+  it("reads the wiki's own example of a datagram", () => {
+    const example =
+      '003DCAFE0105000F3335323039333038363430333635350801000001' +
+      '6B4F815B30010000000000000000000000000000000103021503010101425DBC000001'
+    expect(decode(bytes(example))).toMatchObject({
+      device: IMEI,
+      fixes: [{ time: Date.UTC(2019, 5, 13, 6, 23, 26), latitude: 0, longitude: 0, valid: false }],
+      reply: bytes('0005cafe010501'),
+    })
+  })
+
+  it.each([
+    [
+      '8',
+      '3608010000016B40D8EA30010000000000000000000000000000000105021503010101425E0F01F10000601A014E0000000000000000010000C7CF',
+    ],
+    [
+      '8 Extended',
+      '4A8E010000016B412CEE000100000000000000000000000000000000010005000100010100010011001D00010010015E2C880002000B000000003544C87A000E000000001DD7E06A00000100002994',
+    ],
+    [
+      '16',
+      '5F10020000016BDBC7833000000000000000000000000000000000000B05040200010000030002000B00270042563A00000000016BDBC7871800000000000000000000000000000000000B05040200010000030002000B00260042563A00000200005FB3',
+    ],
+  ])("finds the checksum of the wiki's own example of codec %s right", (_, example) => {
+    expect(decode(bytes(`00000000000000${example}`)).fixes?.[0]).toMatchObject({ latitude: 0, valid: false })
+  })
+
+  it('reads codec 7: what the masks say, and no fix without coordinates', () => {
+    const content = bytes(
+      // Everything of GPS and one element of each size; a time alone; satellites 0.
+      '07 03 52aa1432 0f ff 425ac000 41ca2000 006f 40 48 07 0001 0002 1f 00005208 01 f001 01 43100c 01 05 00000005' +
+        '12aa1433 00 12aa1434 01 11 425ac000 41ca2000 00 03',
+    )
+    const place = { latitude: 54.6875, longitude: 25.265625 }
+    const time = Date.UTC(2007, 0, 1) + 0x12aa1432 * 1000
+    expect(decode(avlEnvelope(content))).toEqual({
+      fixes: [
+        { ...place, time, valid: true, altitude: 111, heading: 90, speed: 20, satellites: 7 },
+        { ...place, time: time + 2000, valid: false, satellites: 0 },
+      ],
+      reply: bytes('00000003'),
+    })
+  })
+
+  it.each(['0c', '0d', '0e', '0f'])('passes over commands of codec %s', (codec) => {
+    expect(decode(avlEnvelope(bytes(`${codec} 01 06 00000002 4f4b 01`)))).toEqual({})
+  })
+
+  it('asks a camera for its photo, piece by piece, to the end', () => {
+    const offer = avlEnvelope(bytes('0c 01 0d 00000005 01 0a0b0c0d 01'))
+    const data = Buffer.concat([bytes('0c 01 0d 0000080b 02 0a0b0c0d 00001000 0800'), Buffer.alloc(2048), bytes('01')])
+    const last = bytes('0c 01 0d 0000000d 02 0a0b0c0d 00001800 0002 ffd9 01')
+    expect(decode(offer)).toEqual({ reply: photoRequest('00000000') })
+    expect(decode(avlEnvelope(data))).toEqual({ reply: photoRequest('00001800') })
+    expect(decode(avlEnvelope(last))).toEqual({})
+  })
+
+  it('takes a ping for a frame that says nothing', () => {
+    expect(decode(bytes('ff'))).toEqual({})
+  })
+
+  it('refuses a packet with any byte damaged, unless lenient', () => {
+    for (let at = 8; at < PACKET.length; at++) {
+      expect(reasonOf(() => decode(flipped(PACKET, at * 8)))).toBe('checksum')
+    }
+    expect(teltonika.decode(flipped(PACKET, 9 * 8 + 70), newSession(true)).fixes).toHaveLength(2)
+  })
+
+  it('refuses a packet whose two numbers of records differ', () => {
+    const content = avlContent(0x08, [RECORD])
+    content[content.length - 1] = 2
+    expect(reasonOf(() => decode(avlEnvelope(content)))).toBe('malformed')
+  })
+
+  it('refuses a packet whose length is another', () => {
+    const packet = Buffer.from(PACKET)
+    packet[7]++
+    expect(reasonOf(() => decode(packet))).toBe('malformed')
+  })
+
+  it('refuses a codec that it does not know', () => {
+    expect(reasonOf(() => decode(avlEnvelope(bytes('99 01 00 01'))))).toBe('unsupported')
+  })
+
+  it('refuses a login that is no text', () => {
+    expect(reasonOf(() => decode(bytes('0003 31 00 32')))).toBe('malformed')
+  })
+
+  it.each([
+    ['a login', avlLogin(IMEI)],
+    ['a packet', PACKET],
+    ['a datagram', avlDatagram(IMEI, 0x10, [RECORD])],
+  ])('refuses %s cut short at any byte, and survives any bit flipped', (_, frame) => {
+    for (let end = 1; end < frame.length; end++) {
+      expect(
+        reasonOf(() => decode(frame.subarray(0, end))),
+        `${end} bytes`,
+      ).toBeDefined()
+    }
+    within(5000, () => decodesRough(teltonika, frame, frame.length * 8))
+  })
+
+  it('cuts a stream into frames wherever its parts end', () => {
+    const { frame } = teltonika.tcp
+    const frames = [avlLogin(IMEI), bytes('ff'), PACKET, avlPacket(0x8e, [RECORD])]
+    const stream = Buffer.concat(frames)
+    framesRough(frame, stream)
+    const expected = [...frames.map((each) => each.toString('hex')), 'left over: ']
+    for (let cut = 0; cut < stream.length; cut++) expect(framesOfParts(frame, stream, cut)).toEqual(expected)
+  })
+
+  it('skips what is no beginning of a frame', () => {
+    expect(framesOfParts(teltonika.tcp.frame, Buffer.concat([bytes('0102030405060708'), avlLogin(IMEI)]), 0)).toEqual([
+      avlLogin(IMEI).toString('hex'),
+      'left over: ',
+    ])
+  })
+
+  it.each([
+    ['000f333532', 'yes'],
+    ['00', 'maybe'],
+    ['000f', 'maybe'],
+    ['', 'maybe'],
+    ['000f41', 'no'],
+    ['7878', 'no'],
+    ['2a48512c', 'no'],
+  ])('a stream that begins with %s is its own: %s', (start, match) => {
+    expect(teltonika.tcp.starts(bytes(start))).toBe(match)
+  })
+})
+
+function decode(frame: Buffer) {
+  return teltonika.decode(frame, newSession())
+}
+
+function photoRequest(offset: string): Buffer {
+  return avlEnvelope(bytes(`0c 01 0d 0000000b 02 0a0b0c0d ${offset} 0800 01`))
+}

@@ -13,12 +13,14 @@ import { findRedisServer, missingRedis } from './setup/redis-server.mjs'
 import { spawnTethered, type Tethered } from './tether.ts'
 
 const MAX_LOG_BYTES = 8 * 1024 * 1024
-const STOP_MS = 6000
+const STOP_MS = 1500
 
 /** Where the private Redis lives and how large it may grow; `maxMemory` in bytes, null: half of the machine's. */
 export interface PrivateRedisOptions {
   readonly dataDir: string
   readonly maxMemory?: number | null
+  /** Ends what has begun, however much it has to read. */
+  readonly signal?: AbortSignal
 }
 
 /** A running Redis that ends with this process, however that ends. `url` carries the password: never log it. */
@@ -45,7 +47,7 @@ export async function startPrivateRedis(options: PrivateRedisOptions): Promise<P
   const log = join(dir, 'redis.log')
   const logStart = await rotate(log)
   const child = spawnTethered([server.command, conf], { env: { ...process.env, ...server.env }, log })
-  const pid = await whenReady(child, endpoint)
+  const pid = await whenReady(child, endpoint, options.signal)
   if (pid === undefined) throw startFailure(await text(createReadStream(log, { start: logStart })), { server, dir })
   return running(child, endpoint, pid)
 }
@@ -81,10 +83,11 @@ async function rotate(log: string): Promise<number> {
 }
 
 /** The server's process id, or undefined if it ended before it was ready. */
-async function whenReady(child: Tethered, endpoint: RedisEndpoint): Promise<number | undefined> {
+async function whenReady(child: Tethered, endpoint: RedisEndpoint, signal?: AbortSignal): Promise<number | undefined> {
   while (child.isRunning()) {
     const found = await inquire(endpoint)
     if (found.who === 'ours' && !found.loading) return found.pid
+    if (signal?.aborted) await child.end(STOP_MS)
     await Promise.race([child.exited, delay(20)])
   }
   return undefined

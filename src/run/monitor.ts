@@ -1,0 +1,60 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { registry } from '../observe/metrics.ts'
+
+/** Whether a process can do its work; `problems`: one sentence each. */
+export interface Readiness {
+  readonly ok: boolean
+  readonly problems: readonly string[]
+}
+
+/** Where it is served, port 0: any free one. Without `readiness` the process is always ready. */
+export interface MonitorOptions {
+  readonly host: string
+  readonly port: number
+  readonly readiness?: () => Promise<Readiness>
+}
+
+export interface Monitor {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** Serves `/healthz`, `/readyz` (503 while not ready) and `/metrics` of this process. */
+export async function startMonitor({ host, port, readiness = alwaysReady }: MonitorOptions): Promise<Monitor> {
+  const server = createServer((request, response) => {
+    answer(request.url ?? '', response, readiness).catch((error: Error) =>
+      send(response, 500, { message: error.message }),
+    )
+  })
+  server.listen(port, host)
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+function alwaysReady(): Promise<Readiness> {
+  return Promise.resolve({ ok: true, problems: [] })
+}
+
+async function answer(url: string, response: ServerResponse, readiness: () => Promise<Readiness>): Promise<void> {
+  const [path] = url.split('?')
+  if (path === '/healthz') return send(response, 200, { ok: true })
+  if (path === '/readyz') {
+    const state = await readiness()
+    return send(response, state.ok ? 200 : 503, state)
+  }
+  if (path !== '/metrics') return send(response, 404, { message: 'there is /healthz, /readyz and /metrics' })
+  response.setHeader('content-type', registry.contentType).end(await registry.metrics())
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}

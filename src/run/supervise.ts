@@ -1,0 +1,34 @@
+import { startEverything, type Supervision } from './supervisor.ts'
+
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
+type StopSignal = keyof typeof EXIT_CODES
+
+/**
+ * Runs everything until a signal; answers with the exit code: 0 once all is closed in order, 130, 143 or 129 where a second
+ * signal or the limit of 10 s cut that short. Rejects with a UserError that keeps it from starting, with nothing left behind.
+ */
+export async function supervise(supervision: Supervision): Promise<number> {
+  const { first, second } = stopSignals()
+  const everything = startEverything(supervision)
+  try {
+    const ports = await Promise.race([everything.ready, first])
+    if (typeof ports !== 'string') supervision.logger.info({ ports }, 'ready')
+  } catch (error) {
+    await everything.stop(second)
+    throw error
+  }
+  const signal = await first
+  supervision.logger.info({ reason: signal }, 'stopping')
+  return (await everything.stop(second)) ? 0 : EXIT_CODES[signal]
+}
+
+/** Listens until the process ends, so that no signal ends it half-way. */
+function stopSignals(): { first: Promise<StopSignal>; second: AbortSignal } {
+  const first = Promise.withResolvers<StopSignal>()
+  const second = new AbortController()
+  let seen = 0
+  for (const signal of Object.keys(EXIT_CODES) as StopSignal[]) {
+    process.on(signal, () => (seen++ === 0 ? first.resolve(signal) : second.abort()))
+  }
+  return { first: first.promise, second: second.signal }
+}

@@ -1,0 +1,36 @@
+import * as z from 'zod'
+import { parse, type Refusal, refuseFields } from './refusal.ts'
+import { Int64Text } from './schemas.ts'
+
+/** The longest interval of §4.4, seconds. */
+export const MAX_INTERVAL_S = 7_200n
+
+/** Unix seconds, both ends included. */
+export interface Interval {
+  readonly from: bigint
+  readonly to: bigint
+}
+
+/**
+ * The interval that a query of §4.4 asks for; without `to`, two hours, at most until now (unix seconds).
+ * @throws Refusal 400 where it has no `from`, is no integer, ends before it begins, or is longer than two hours.
+ */
+export function parseInterval(query: unknown, nowS: number): Interval {
+  const bounds = parse(IntervalQuery, query, 400)
+  const from = BigInt(bounds.from)
+  if (bounds.to === undefined) return { from, to: earlier(from + MAX_INTERVAL_S, BigInt(nowS)) }
+  const to = BigInt(bounds.to)
+  if (to < from) throw invalid('must not be before from')
+  if (to - from > MAX_INTERVAL_S) throw invalid(`must be at most ${MAX_INTERVAL_S} seconds after from`)
+  return { from, to }
+}
+
+function earlier(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
+}
+
+function invalid(message: string): Refusal {
+  return refuseFields(400, [{ path: 'to', message }])
+}
+
+const IntervalQuery = z.object({ from: Int64Text, to: Int64Text.optional() })

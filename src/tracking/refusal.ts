@@ -1,0 +1,47 @@
+import type * as z from 'zod'
+import { Int64Text } from './schemas.ts'
+
+/** What is wrong with one field; `path` is dotted (`positions.3.point.lat`), '' for the whole. */
+export interface FieldError {
+  readonly path: string
+  readonly message: string
+}
+
+/** A request that the interface refuses, with the status of §7. Caught once, where errors become answers. */
+export class Refusal extends Error {
+  readonly code: 400 | 401 | 403 | 404 | 422 | 504
+  readonly errors: readonly FieldError[]
+
+  constructor(code: Refusal['code'], message: string, errors: readonly FieldError[] = []) {
+    super(message)
+    this.name = 'Refusal'
+    this.code = code
+    this.errors = errors
+  }
+}
+
+/** A refusal for what is wrong with the fields, at least one. */
+export function refuseFields(code: Refusal['code'], errors: readonly FieldError[]): Refusal {
+  const [{ path, message }] = errors
+  return new Refusal(code, path ? `${path}: ${message}` : message, errors)
+}
+
+/** The value as the schema has it. @throws Refusal with `code`, and the first 20 fields that are wrong. */
+export function parse<T>(schema: z.ZodType<T>, value: unknown, code: Refusal['code'] = 422): T {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const issues = result.error.issues.slice(0, MAX_ERRORS)
+  throw refuseFields(
+    code,
+    issues.map(({ path, message }) => ({ path: path.join('.'), message })),
+  )
+}
+
+/** An id of a path, whose parameter is called `name`. @throws Refusal 422 where it is no int64. */
+export function parseId(id: string, name: string): string {
+  const result = Int64Text.safeParse(id)
+  if (result.success) return result.data
+  throw refuseFields(422, [{ path: name, message: result.error.issues[0].message }])
+}
+
+const MAX_ERRORS = 20

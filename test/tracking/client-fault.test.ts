@@ -1,0 +1,93 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import net, { type Socket } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { createTrackingClient } from '../../src/tracking/client.ts'
+import { client, httpServer, listen, OK, PUSH, rawServer } from './http-servers.ts'
+
+describe('a fault', () => {
+  it.each(['127.0.0.1', 'localhost'])('is refused where nothing listens on %s', async (host) => {
+    const server = net.createServer()
+    const url = await listen(server)
+    server.close()
+    await once(server, 'close')
+    expect(await client(url.replace('127.0.0.1', host)).push(PUSH)).toEqual({ fault: 'refused' })
+  })
+
+  it('is dns where the host has no address', async () => {
+    expect(await client('http://host.invalid').push(PUSH)).toEqual({ fault: 'dns' })
+  })
+
+  it('is reset where the connection is reset', async () => {
+    expect(await client(await rawServer((socket) => socket.resetAndDestroy())).push(PUSH)).toEqual({ fault: 'reset' })
+  })
+
+  it('is reset where the connection ends without an answer', async () => {
+    expect(await client(await rawServer((socket) => socket.end())).push(PUSH)).toEqual({ fault: 'reset' })
+  })
+
+  it.each([
+    ['half a status line', 'HTTP/1.1 20'],
+    ['half a head', 'HTTP/1.1 200 OK\r\ncontent-le'],
+    ['half a body', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{'],
+    ['half of the chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n'],
+  ])('is reset after %s', async (_, text) => {
+    expect(await client(await rawServer((socket) => socket.end(text))).push(PUSH)).toEqual({ fault: 'reset' })
+  })
+
+  it('is malformed where the answer is no HTTP', async () => {
+    expect(await client(await rawServer((socket) => socket.end('SSH-2.0-x\r\n'))).push(PUSH)).toEqual({
+      fault: 'malformed',
+    })
+  })
+
+  it('is timeout where the server is silent', async () => {
+    expect(await client(await rawServer(() => {}), { timeoutMs: 100 }).push(PUSH)).toEqual({ fault: 'timeout' })
+  })
+
+  it('is timeout where the answer drips for longer than the deadline in all', async () => {
+    const url = await rawServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n')
+      const drip = setInterval(() => socket.write('x'), 10)
+      socket.on('close', () => clearInterval(drip))
+    })
+    expect(await client(url, { timeoutMs: 200 }).push(PUSH)).toEqual({ fault: 'timeout' })
+  })
+
+  it('is timeout where the answer comes after it was given up, which the next push does not get', async () => {
+    const late = Promise.withResolvers<Socket>()
+    const url = await rawServer((socket, count) =>
+      count === 1 ? late.resolve(socket) : socket.write(OK.replace('{}', '[]')),
+    )
+    const one = client(url, { timeoutMs: 100, connections: 1 })
+    expect(await one.push(PUSH)).toEqual({ fault: 'timeout' })
+    const socket = await late.promise
+    if (socket.writable) socket.write(OK)
+    expect(await one.push(PUSH)).toEqual({ status: 200, text: '[]' })
+  })
+
+  it('is timeout while waiting for a free connection, and the request is never sent', async () => {
+    const sent: string[] = []
+    const held: ServerResponse[] = []
+    const url = await httpServer((request, response) => {
+      sent.push(request.url ?? '')
+      request.resume()
+      held.push(response)
+    })
+    const patient = client(url, { connections: 1, timeoutMs: 300 })
+    const faults = await Promise.all([patient.push(PUSH), patient.push({ ...PUSH, courier: '43' })])
+    expect(faults).toEqual([{ fault: 'timeout' }, { fault: 'timeout' }])
+    expect(sent).toHaveLength(1)
+    const next = patient.push({ ...PUSH, courier: '44' })
+    await expect.poll(() => sent.length).toBe(2)
+    held[1].end('{}')
+    expect(await next).toEqual({ status: 200, text: '{}' })
+    expect(sent[1]).toContain('/couriers/44/')
+  })
+
+  it('is closed after close', async () => {
+    const one = createTrackingClient({ baseUrl: 'http://127.0.0.1:1', timeoutMs: 1_000, connections: 1 })
+    await one.close()
+    expect(await one.push(PUSH)).toEqual({ fault: 'closed' })
+  })
+})

@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs'
+import http from 'node:http'
+import https from 'node:https'
+import { join } from 'node:path'
+import tls from 'node:tls'
+import { describe, expect, it } from 'vitest'
+import type { Answer, PushRequest, TrackingClientOptions } from '../../src/tracking/client.ts'
+import { atEnd, client, httpServer, listen, OK, PUSH, rawServer } from './http-servers.ts'
+
+describe('a push', () => {
+  it('is a POST with content length and type', async () => {
+    expect(await received((url) => [url, {}])).toEqual({
+      answer: { status: 200, text: '{}' },
+      seen: {
+        method: 'POST',
+        url: '/api/v1/couriers/42/routes/9223372036854775807/push-positions-v3?apikey=CANARY',
+        length: '16',
+        type: 'application/json',
+        encoding: undefined,
+        body: '{"positions":[]}',
+      },
+    })
+  })
+
+  it.each([
+    ['text beyond ASCII', '{"note":"é"}'],
+    ['a Buffer', Buffer.from('{"note":"é"}')],
+  ])('sends %s with its length in bytes', async (_, body) => {
+    const { seen } = await received((url) => [url, {}], { body })
+    expect(seen).toMatchObject({ length: '13', body: '{"note":"é"}' })
+  })
+
+  it.each([
+    ['/', ''],
+    ['/prefix', '/prefix'],
+    ['/a/b//', '/a/b'],
+  ])('under a base URL that ends in %s goes to %s/api', async (suffix, prefix) => {
+    const { seen } = await received((url) => [url + suffix, {}], {})
+    expect(seen).toMatchObject({ url: expect.stringMatching(`^${prefix}/api/v1/couriers/42/`) })
+  })
+
+  it('goes to the push URL where there is one', async () => {
+    const { seen } = await received((url) => ['http://127.0.0.1:1/base', { pushUrl: `${url}/push/` }], {})
+    expect(seen).toMatchObject({ url: expect.stringMatching('^/push/api/v1/couriers/42/') })
+  })
+
+  it('encodes the apikey', async () => {
+    const { seen } = await received((url) => [url, {}], { apikey: 'a b&c=d/é#\ud800' })
+    expect(seen).toMatchObject({ url: expect.stringMatching(/\?apikey=a%20b%26c%3Dd%2F%C3%A9%23%EF%BF%BD$/) })
+  })
+})
+
+describe('connections', () => {
+  it('are as many as configured, and kept', async () => {
+    let open = 0
+    let most = 0
+    const server = http.createServer((request, response) => void request.resume().on('end', () => response.end('{}')))
+    server.on('connection', () => (most = Math.max(most, ++open)))
+    const one = client(await listen(server), { connections: 3 })
+    const answers = await Promise.all(Array.from({ length: 50 }, () => one.push(PUSH)))
+    for (let i = 0; i < 5; i++) answers.push(await one.push(PUSH))
+    expect(answers).toEqual(Array.from({ length: 55 }, () => ({ status: 200, text: '{}' })))
+    expect(most).toBe(3)
+  })
+
+  it('are not pipelined: one request of a connection at a time', async () => {
+    let busy = 0
+    let most = 0
+    const url = await httpServer((request, response) => {
+      most = Math.max(most, ++busy)
+      request.resume().on('end', () => setImmediate(() => response.end('{}', () => busy--)))
+    })
+    const one = client(url, { connections: 1 })
+    await Promise.all(Array.from({ length: 20 }, () => one.push(PUSH)))
+    expect(most).toBe(1)
+  })
+
+  it('that the server ends when it should answer are a fault, and replaced', async () => {
+    const url = await rawServer((socket, count) => (count === 2 ? socket.destroy() : socket.write(OK)))
+    const one = client(url, { connections: 1 })
+    const answers = [await one.push(PUSH), await one.push(PUSH), await one.push(PUSH)]
+    expect(answers).toEqual([{ status: 200, text: '{}' }, { fault: 'reset' }, { status: 200, text: '{}' }])
+  })
+})
+
+describe('HTTPS', () => {
+  it('is a fault where the certificate is not trusted', async () => {
+    expect(await client(await httpsServer()).push(PUSH)).toEqual({ fault: 'tls' })
+  })
+
+  it('is a fault where the server speaks no TLS', async () => {
+    const url = await httpServer((_, response) => response.end())
+    expect(await client(url.replace('http:', 'https:')).push(PUSH)).toEqual({ fault: 'tls' })
+  })
+
+  it('works where it is', async () => {
+    const usual = tls.getCACertificates()
+    tls.setDefaultCACertificates([...usual, pem('cert')])
+    atEnd(() => tls.setDefaultCACertificates(usual))
+    expect(await client(await httpsServer()).push(PUSH)).toEqual({ status: 200, text: '{}' })
+  })
+})
+
+/** A push of a client made for a server's URL: its answer, and what arrived. */
+async function received(
+  options: (url: string) => [string, Partial<TrackingClientOptions>],
+  push: Partial<PushRequest> = {},
+): Promise<{ answer: Answer; seen: object }> {
+  let seen: object = {}
+  const url = await httpServer((request, response) => {
+    const { 'content-length': length, 'content-type': type, 'transfer-encoding': encoding } = request.headers
+    let body = ''
+    request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk))
+    request.on('end', () => {
+      seen = { method: request.method, url: request.url, length, type, encoding, body }
+      response.end('{}')
+    })
+  })
+  return { answer: await client(...options(url)).push({ ...PUSH, ...push }), seen }
+}
+
+async function httpsServer(): Promise<string> {
+  const server = https.createServer({ key: pem('key'), cert: pem('cert') }, (request, response) => {
+    request.resume()
+    response.end('{}')
+  })
+  return (await listen(server)).replace('http:', 'https:')
+}
+
+function pem(name: 'key' | 'cert'): string {
+  return readFileSync(join(import.meta.dirname, 'fixtures', `localhost.${name}.pem`), 'utf8')
+}

@@ -1,0 +1,86 @@
+import type { AddressInfo } from 'node:net'
+import { fastify, type FastifyInstance } from 'fastify'
+import type { Logger } from '../observe/log.ts'
+import type { Provisioning } from './provisioning.ts'
+import { createAccess } from './service/access.ts'
+import type { ServiceContext } from './service/context.ts'
+import { courierPositions } from './service/courier-positions.ts'
+import { openDatabase } from './service/database.ts'
+import { answerBadPath, answerErrors } from './service/errors.ts'
+import { createPositionStore } from './service/positions.ts'
+import { pushPositions } from './service/push-positions.ts'
+
+export interface TrackingServiceOptions {
+  /** Port 0: any free one. */
+  readonly listen: { readonly host: string; readonly port: number }
+  readonly databaseFile: string
+  readonly provisioning: Provisioning
+  /** How long an operation may work before it answers 504. */
+  readonly timeLimitMs: number
+  readonly logger: Logger
+}
+
+/** A tracking service that listens. */
+export interface TrackingService {
+  readonly port: number
+  /** Replaces companies and routes at once; what is stored stays. */
+  provision(provisioning: Provisioning): void
+  /** Stops accepting, answers what has arrived, closes the database. */
+  close(): Promise<void>
+}
+
+const OPERATIONS = [pushPositions, courierPositions]
+
+/** Starts the tracking service of tracking-interface.md. @throws where the port or the database cannot be had. */
+export async function createTrackingService(options: TrackingServiceOptions): Promise<TrackingService> {
+  const database = openDatabase(options.databaseFile)
+  const context: ServiceContext = {
+    access: createAccess(options.provisioning),
+    positions: createPositionStore(database),
+    timeLimitMs: options.timeLimitMs,
+  }
+  const app = createApp(context, options.logger)
+  app.addHook('onClose', () => database.close())
+  try {
+    await app.listen(options.listen)
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+  return {
+    port: (app.server.address() as AddressInfo).port,
+    provision: (provisioning) => {
+      context.access = createAccess(provisioning)
+    },
+    close: () => close(app),
+  }
+}
+
+/** fastify logs nothing: URLs have the apikey in them. Bodies are read by the operations, after who asks is known. */
+function createApp(context: ServiceContext, logger: Logger): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    frameworkErrors: answerBadPath,
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  app.decorateRequest('companyId', '')
+  answerErrors(app, logger)
+  app.get('/healthz', async () => ({ status: 'ok' }))
+  for (const operation of OPERATIONS) operation(app, context)
+  return app
+}
+
+async function close(app: FastifyInstance): Promise<void> {
+  const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS)
+  await app.close()
+  clearTimeout(cut)
+}
+
+// A path parameter of any length is answered by its operation (422), not as an unknown path; Node limits the whole.
+const MAX_PARAMETER_LENGTH = 16_384
+const REQUEST_TIMEOUT_MS = 60_000
+const CLOSE_TIMEOUT_MS = 5_000

@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Answer, createTrackingClient, type TrackingClient } from '../../src/tracking/client.ts'
+import { countPositions } from '../../src/tracking/service/positions.ts'
+import { createTrackingService, type TrackingService } from '../../src/tracking/service.ts'
+import { PROVISIONING, temporaryFolder } from './service-fixture.ts'
+
+const folder = temporaryFolder()
+const ended: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of ended.splice(0).toReversed()) await end()
+})
+
+async function startProcess(databaseFile: string): Promise<{ child: ChildProcess; client: TrackingClient }> {
+  const script = join(import.meta.dirname, 'service-process.ts')
+  const child = spawn(process.execPath, [script, databaseFile], { stdio: ['ignore', 'pipe', 'inherit'] })
+  ended.push(() => child.kill('SIGKILL'))
+  const [port] = (await once(child.stdout, 'data')) as [Buffer]
+  const client = createTrackingClient({
+    baseUrl: `http://127.0.0.1:${Number(port)}`,
+    timeoutMs: 20_000,
+    connections: 16,
+  })
+  ended.push(() => client.close())
+  return { child, client }
+}
+
+function startService(databaseFile: string, port = 0): Promise<TrackingService> {
+  const listen = { host: '127.0.0.1', port }
+  const logger = pino({ level: 'silent' })
+  return createTrackingService({ listen, databaseFile, provisioning: PROVISIONING, timeLimitMs: 60_000, logger })
+}
+
+async function start(databaseFile: string, connections: number) {
+  const service = await startService(databaseFile)
+  const client = createTrackingClient({ baseUrl: `http://127.0.0.1:${service.port}`, timeoutMs: 20_000, connections })
+  return { service, client }
+}
+
+function push(client: TrackingClient, time: number): Promise<Answer> {
+  const body = `{"positions":[{"accuracy":1,"point":{"lat":1,"lon":1},"timestamp":${time}}]}`
+  return client.push({ courier: '42', route: '1001', apikey: 'key-7', body })
+}
+
+/** Pushes positions one by one from `first` on, until the service is gone; says which were answered 200. */
+async function pushUntilGone(
+  client: TrackingClient,
+  first: number,
+  answered: (count: number) => void,
+): Promise<number[]> {
+  const accepted: number[] = []
+  for (let time = first; ; time++) {
+    const answer = await push(client, time)
+    if ('fault' in answer) return accepted
+    expect(answer.status).toBe(200)
+    accepted.push(time)
+    answered(accepted.length)
+  }
+}
+
+describe('an answered push', () => {
+  it('survives a SIGKILL in the middle of the load', async () => {
+    const databaseFile = join(folder, 'killed.sqlite')
+    const { child, client } = await startProcess(databaseFile)
+    const killWhenBusy = (count: number) => count === 100 && child.kill('SIGKILL')
+    const lanes = Array.from({ length: 16 }, (_, lane) => pushUntilGone(client, lane * 100_000, killWhenBusy))
+    const accepted = (await Promise.all(lanes)).flat()
+    expect(accepted.length).toBeGreaterThanOrEqual(100)
+
+    const again = await startProcess(databaseFile)
+    const read = new Set<number>()
+    for (let lane = 0; lane < 16; lane++) {
+      const from = lane * 100_000
+      const answer = await again.client.positions({
+        company: '7',
+        route: '1001',
+        oauthToken: 'token-7',
+        from,
+        to: from + 7_200,
+      })
+      if (!('positions' in answer)) throw new Error(JSON.stringify(answer))
+      for (const { timestamp } of answer.positions) read.add(timestamp)
+    }
+    expect(accepted.filter((time) => !read.has(time))).toEqual([])
+  })
+
+  it('can be read back by a service started anew', async () => {
+    const databaseFile = join(folder, 'closed.sqlite')
+    for (const time of [1, 2]) {
+      const { service, client } = await start(databaseFile, 1)
+      expect(await push(client, time)).toMatchObject({ status: 200 })
+      const answer = await client.positions({ company: '7', route: '1001', oauthToken: 'token-7', from: 0, to: 9 })
+      expect(answer).toMatchObject({ positions: { length: time } })
+      await client.close()
+      await service.close()
+    }
+  })
+
+  it('is stored where the service closes meanwhile', async () => {
+    const databaseFile = join(folder, 'closing.sqlite')
+    const { service, client } = await start(databaseFile, 32)
+    const answers = Array.from({ length: 256 }, (_, time) => push(client, time))
+    await Promise.race(answers)
+    await service.close()
+    const accepted = (await Promise.all(answers)).filter((answer) => 'status' in answer && answer.status === 200)
+    await client.close()
+    expect(accepted.length).toBeGreaterThanOrEqual(1)
+    expect(countPositions(databaseFile).stored).toBeGreaterThanOrEqual(accepted.length)
+  })
+})
+
+describe('a service that cannot start', () => {
+  it('rejects where its port is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    ended.push(() => server.close())
+    const { port } = server.address() as AddressInfo
+    await expect(startService(join(folder, 'taken.sqlite'), port)).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  })
+})

@@ -1,0 +1,65 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, describe, expect, it } from 'vitest'
+import { openDatabase } from '../../src/tracking/service/database.ts'
+import { createGroupCommit } from '../../src/tracking/service/group-commit.ts'
+import { temporaryFolder } from './service-fixture.ts'
+
+const folder = temporaryFolder()
+const opened: DatabaseSync[] = []
+afterEach(() => {
+  for (const database of opened.splice(0)) database.close()
+})
+
+function setUp(maxRows: number) {
+  const file = join(folder, `${Math.random()}.sqlite`)
+  const database = openDatabase(file)
+  database.exec('CREATE TABLE written (value INTEGER)')
+  const reader = new DatabaseSync(file, { readOnly: true })
+  opened.push(database, reader)
+  const insert = database.prepare('INSERT INTO written VALUES (?)')
+  const values = () =>
+    reader
+      .prepare('SELECT value FROM written ORDER BY value')
+      .all()
+      .map(({ value }) => value)
+  return { database, insert, values, commits: createGroupCommit(database, maxRows) }
+}
+
+describe('group commit', () => {
+  it('writes inside a transaction, and resolves when another connection sees it', async () => {
+    const { database, insert, values, commits } = setUp(10)
+    let inside = false
+    await commits.write(1, () => {
+      inside = database.isTransaction
+      insert.run(1)
+    })
+    expect([inside, values()]).toEqual([true, [1]])
+  })
+
+  it('puts what waits into one transaction, up to the limit of rows', async () => {
+    const { insert, values, commits } = setUp(10)
+    const seen: number[] = []
+    const write = async (value: number, rows: number) => {
+      await commits.write(rows, () => insert.run(value))
+      seen.push(values().length)
+    }
+    await Promise.all([write(1, 4), write(2, 4), write(3, 4), write(4, 25), write(5, 1)])
+    // 1 and 2 together; 3 alone, because 4 is too large for the rest; 4 alone; 5
+    expect(seen).toEqual([2, 2, 3, 4, 5])
+  })
+
+  it('rejects all of a transaction that fails, stores nothing of it, and goes on', async () => {
+    const { insert, values, commits } = setUp(2)
+    const settled = await Promise.allSettled([
+      commits.write(1, () => insert.run(1)),
+      commits.write(1, () => {
+        insert.run(2)
+        throw new Error('disk')
+      }),
+      commits.write(1, () => insert.run(3)),
+    ])
+    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
+    expect(values()).toEqual([3])
+  })
+})

@@ -10,10 +10,10 @@ import { isZone } from './zone.ts'
  */
 export function leaf<T>(read: (text: string) => T | undefined, mistake: string | ((text: string) => string)) {
   return z.unknown().transform((value, context): T => {
-    const text = scalarText(value)
-    const result = text === undefined ? undefined : read(text)
+    const scalar = scalarText(value)
+    const result = scalar === undefined ? undefined : read(scalar)
     if (result !== undefined) return result
-    const expected = typeof mistake === 'string' ? mistake : mistake(text ?? '')
+    const expected = typeof mistake === 'string' ? mistake : mistake(scalar ?? '')
     context.addIssue({ code: 'custom', message: value === undefined ? `missing: ${expected}` : expected })
     return z.NEVER
   })

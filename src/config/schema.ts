@@ -126,11 +126,11 @@ function usualListeners(protocols: readonly ProtocolPorts[]) {
 
 function listener(protocols: readonly ProtocolPorts[]) {
   const known = new Map(protocols.map((protocol) => [protocol.name, protocol]))
-  const protocol = leaf(
-    (name) => (known.has(name) ? name : undefined),
-    (name) => unknownName('protocol', name, [...known.keys()]),
+  const name = leaf(
+    (value) => (known.has(value) ? value : undefined),
+    (value) => unknownName('protocol', value, [...known.keys()]),
   )
-  const shape = { transport: oneOf(...TRANSPORTS), port: port(), protocol, host: text().default('0.0.0.0') }
+  const shape = { transport: oneOf(...TRANSPORTS), port: port(), protocol: name, host: text().default('0.0.0.0') }
   return fields(shape).superRefine(({ transport, protocol }, context) => {
     if (known.get(protocol)?.[transport]) return
     context.addIssue({ code: 'custom', path: ['transport'], message: `${protocol} is not spoken over ${transport}` })

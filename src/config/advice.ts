@@ -1,0 +1,98 @@
+import type { DeviceEntry, Directory, Lane, RouteLine, Stay } from './directory.ts'
+import type { Files } from './files.ts'
+import { placesIn, type Problem } from './problem.ts'
+import { localDay } from './zone.ts'
+
+export interface AdviceOptions {
+  readonly files: Files
+  readonly routes: readonly RouteLine[]
+  readonly directory: Directory
+  /** ms UTC */
+  readonly now: number
+  readonly zone: string
+}
+
+/** Warnings of what takes effect and may not be meant: overlapping lines, shared routes, devices without a route today. */
+export function advice({ files, routes, directory, now, zone }: AdviceOptions): Problem[] {
+  const place = placesIn([...files.devices, ...files.routes].map(({ source }) => source))
+  const today = localDay(now, zone)
+  const warnings = [
+    ...overlappingLines(routes),
+    ...sharedRoutes(directory),
+    ...devicesWithoutRoute(directory, today.from / 1000, today.until / 1000),
+  ]
+  return warnings.map(({ source, key, message }) => ({ severity: 'warning', ...place(source), key, message }))
+}
+
+interface Warning {
+  readonly source: string
+  readonly key: string
+  readonly message: string
+}
+
+function overlappingLines(routes: readonly RouteLine[]): Warning[] {
+  const warnings: Warning[] = []
+  for (const [device, lines] of Map.groupBy(routes, (line) => line.device)) {
+    if (lines.length === 1) continue
+    let last: RouteLine | undefined
+    for (const line of lines.toSorted((a, b) => a.from - b.from)) {
+      if (last && line.from < last.until) warnings.push(overlap(device, line, last))
+      if (!last || line.until > last.until) last = line
+    }
+  }
+  return warnings
+}
+
+function overlap(device: string, { source }: RouteLine, earlier: RouteLine): Warning {
+  return { source, key: 'from', message: `overlaps ${earlier.source} for device ${device}: the later from wins` }
+}
+
+/** One warning for each route that two devices have at the same time, at the line of the later one. */
+function sharedRoutes(directory: Directory): Warning[] {
+  const entriesOf = new Map<string, Set<DeviceEntry>>()
+  for (const entry of directory.devices())
+    for (const { lane } of entry.usual ? [...entry.stays, entry.usual] : entry.stays)
+      entriesOf.set(routeKey(lane), (entriesOf.get(routeKey(lane)) ?? new Set()).add(entry))
+  return [...entriesOf].flatMap(([route, entries]) => (entries.size > 1 ? (sharedBy(entries, route) ?? []) : []))
+}
+
+function sharedBy(entries: ReadonlySet<DeviceEntry>, route: string): Warning | undefined {
+  const uses = [...entries].flatMap((entry) => {
+    const stays = allStays(entry).filter(({ lane }) => routeKey(lane) === route)
+    return stays.map((stay) => ({ id: entry.id, stay })).toArray()
+  })
+  let last = { id: '', until: -Infinity }
+  for (const { id, stay } of uses.toSorted((a, b) => a.stay.from - b.stay.from)) {
+    // One device's stays do not overlap, so that this is another one's.
+    if (stay.from < last.until) {
+      const message = `route ${stay.lane.route} has device ${id} and at the same time ${last.id}: both are pushed`
+      return { source: stay.source, key: 'route_id', message }
+    }
+    if (stay.until > last.until) last = { id, until: stay.until }
+  }
+  return undefined
+}
+
+/** The stays of a device without gaps: between those of lines its own courier and route. */
+function* allStays({ stays, usual }: DeviceEntry): Generator<Stay> {
+  let at = -Infinity
+  for (const stay of stays) {
+    if (usual && stay.from > at) yield { ...usual, from: at, until: stay.from }
+    yield stay
+    at = stay.until
+  }
+  if (usual) yield { ...usual, from: at }
+}
+
+function routeKey({ company, route }: Lane): string {
+  return `${company}/${route}`
+}
+
+function devicesWithoutRoute(directory: Directory, from: number, until: number): Warning[] {
+  const without: Warning[] = []
+  for (const { id, stays, usual, source } of directory.devices()) {
+    if (usual || stays.some((stay) => stay.from < until && stay.until > from)) continue
+    without.push({ source, key: id, message: 'this device has no route today' })
+  }
+  return without
+}

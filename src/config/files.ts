@@ -1,0 +1,99 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type DeviceFile, readDevices } from './devices.ts'
+import { type Gateway, readGateway } from './gateway.ts'
+import { ConfigError, type Problem, type Source } from './problem.ts'
+import { type RouteFile, readRoutes } from './routes.ts'
+import type { ProtocolPorts } from './schema.ts'
+
+/** The files of a configuration directory, each read by itself. */
+export interface Files {
+  readonly gateway: Read<Gateway>
+  /** devices.yaml and devices.csv, those that exist. */
+  readonly devices: readonly Read<DeviceFile>[]
+  /** routes.csv and routes/*.csv, those that exist. */
+  readonly routes: readonly Read<RouteFile>[]
+}
+
+export interface Read<Content> {
+  readonly source: Source
+  readonly content: Content
+}
+
+export interface ReadOptions {
+  readonly protocols: readonly ProtocolPorts[]
+  /** Of local times in routes files; gateway.yaml's own where it is not given. */
+  readonly zone?: string
+  /** Files whose text is still the same are taken from here. */
+  readonly previous?: Files
+}
+
+/**
+ * Reads every file that there is; a gateway.yaml that does not exist is an empty one.
+ * @throws ConfigError where the directory does not exist or a file cannot be read
+ */
+export async function readFiles(dir: string, { protocols, zone, previous }: ReadOptions): Promise<Files> {
+  const names = await fileNames(dir)
+  const [gatewaySource, ...sources] = await Promise.all(names.map((name) => readSource(dir, name)))
+  const gateway = reuse(gatewaySource ?? sourceOf(dir, GATEWAY, ''), previous && [previous.gateway], ({ text }) =>
+    readGateway(text, protocols),
+  )
+  const present = sources.filter((source) => source !== undefined)
+  const devices = present.filter(({ name }) => DEVICES.includes(name))
+  const routes = present.filter(({ name }) => !DEVICES.includes(name))
+  const routeZone = zone ?? gateway.content.config?.time_zone ?? 'UTC'
+  return {
+    gateway,
+    devices: devices.map((source) => reuse(source, previous?.devices, readDevices)),
+    routes: routes.map((source) => reuse(source, previous?.routes, (same) => readRoutes(same, routeZone))),
+  }
+}
+
+/** What tells whether a file may have changed: also one replaced by rename, or behind a link that now leads elsewhere. */
+export async function fingerprint(dir: string): Promise<string> {
+  const names = await fileNames(dir).catch(() => [])
+  const prints = names.map(async (name) => {
+    const file = await stat(join(dir, name), { bigint: true }).catch(() => undefined)
+    return file ? `${name} ${file.dev} ${file.ino} ${file.size} ${file.mtimeNs} ${file.ctimeNs}` : name
+  })
+  return (await Promise.all(prints)).join('\n')
+}
+
+const GATEWAY = 'gateway.yaml'
+const DEVICES = ['devices.yaml', 'devices.csv']
+const ROUTES = 'routes.csv'
+
+/** gateway.yaml first; the files of routes/ in the order of their names. */
+async function fileNames(dir: string): Promise<string[]> {
+  if (!(await stat(dir).catch(() => undefined))?.isDirectory()) throw unreadable(dir, 'there is no such directory')
+  const inFolder = await readdir(join(dir, 'routes')).catch(() => [])
+  const routes = inFolder.filter((name) => name.endsWith('.csv') && !name.startsWith('.')).toSorted()
+  return [GATEWAY, ...DEVICES, ROUTES, ...routes.map((name) => `routes/${name}`)]
+}
+
+async function readSource(dir: string, name: string): Promise<Source | undefined> {
+  try {
+    return sourceOf(dir, name, await readFile(join(dir, name), 'utf8'))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return undefined
+    throw unreadable(join(dir, name), `cannot be read (${code})`)
+  }
+}
+
+function sourceOf(dir: string, name: string, text: string): Source {
+  return { name, file: join(dir, name), text }
+}
+
+function unreadable(file: string, message: string): ConfigError {
+  return new ConfigError([{ severity: 'mistake', file, message }] satisfies Problem[])
+}
+
+function reuse<Content>(
+  source: Source,
+  previous: readonly Read<Content>[] | undefined,
+  read: (source: Source) => Content,
+): Read<Content> {
+  const same = previous?.find((file) => file.source.name === source.name && file.source.text === source.text)
+  return same ?? { source, content: read(source) }
+}

@@ -1,0 +1,58 @@
+import type { DeviceFile, PlacedDevice } from './devices.ts'
+import { type Device, sameId } from './directory.ts'
+import { pathText } from './node.ts'
+import type { Mistake } from './problem.ts'
+
+/**
+ * What is wrong with devices beside one another: the same id or name twice, also in two files, and unknown companies.
+ * @param companyIds undefined where they are not known
+ * @returns for each of `files` what is wrong in it
+ */
+export function fleetMistakes(files: readonly DeviceFile[], companyIds: ReadonlySet<string> | undefined): Mistake[][] {
+  const byId = new Map<string, Device>()
+  const byName = new Map<string, Device>()
+  const repeated = files.map(({ devices }) => devices.flatMap((placed) => repeatedIn(placed, byId, byName) ?? []))
+  return files.map(({ devices }, index) => [
+    ...repeated[index],
+    ...devices.flatMap((placed) => nameOfAnother(placed, byId) ?? []),
+    ...devices.flatMap((placed) => unknownCompany(placed, companyIds) ?? []),
+  ])
+}
+
+/** Enters a device into both indexes, or says what it repeats. */
+function repeatedIn(placed: PlacedDevice, byId: Map<string, Device>, byName: Map<string, Device>): Mistake | undefined {
+  const { device, at, nameAt } = placed
+  const same = byId.get(sameId(device.id))
+  if (same) return { at, key: device.id, message: `this device stands at ${same.source} already` }
+  byId.set(sameId(device.id), device)
+  if (device.name === undefined) return undefined
+  const namesake = byName.get(device.name)
+  if (namesake) return { at: nameAt, key: pathText([device.id, 'name']), ...sharedName(device, namesake) }
+  byName.set(device.name, device)
+  return undefined
+}
+
+/** Two trackers of one van share its name; two vans cannot, as lines of routes.csv would mean both. */
+function sharedName(device: Device, namesake: Device): Pick<Mistake, 'message' | 'severity'> {
+  if (device.company_id !== namesake.company_id)
+    return { message: `the device at ${namesake.source}, of another company, has this name too` }
+  const [one, other] = [device.courier_id, namesake.courier_id]
+  if (one !== undefined && other !== undefined && one !== other)
+    return { message: `the device at ${namesake.source}, with another courier, has this name too` }
+  return {
+    severity: 'warning',
+    message: `shared with the device at ${namesake.source}: right for two trackers of one van`,
+  }
+}
+
+function nameOfAnother({ device, nameAt }: PlacedDevice, byId: ReadonlyMap<string, Device>): Mistake | undefined {
+  const other = device.name === undefined ? undefined : byId.get(sameId(device.name))
+  if (!other || sameId(other.id) === sameId(device.id)) return undefined
+  return { at: nameAt, key: pathText([device.id, 'name']), message: `this is the id of the device at ${other.source}` }
+}
+
+function unknownCompany({ device, companyAt }: PlacedDevice, companyIds?: ReadonlySet<string>): Mistake | undefined {
+  if (!companyIds || companyIds.has(device.company_id)) return undefined
+  const message = `company ${device.company_id} is not among the companies of gateway.yaml`
+  return { at: companyAt, key: pathText([device.id, 'company_id']), message }
+}

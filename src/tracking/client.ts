@@ -1,6 +1,7 @@
 import { Pool } from 'undici'
 import { type Answer, answerOf } from './client/answer.ts'
 import { exchange } from './client/exchange.ts'
+import { printableUrl } from './printable-url.ts'
 import { CourierPositions, type CourierPosition } from './schemas.ts'
 
 export type { Answer } from './client/answer.ts'
@@ -43,10 +44,10 @@ export interface TrackingClient {
   close(): Promise<void>
 }
 
-/** @throws TypeError where a URL cannot be parsed. */
+/** @throws Error where a URL cannot be parsed; it quotes no secret of it. */
 export function createTrackingClient(options: TrackingClientOptions): TrackingClient {
-  const base = new URL(options.baseUrl)
-  const pushBase = new URL(options.pushUrl ?? options.baseUrl)
+  const base = parseUrl(options.baseUrl)
+  const pushBase = parseUrl(options.pushUrl ?? options.baseUrl)
   const basePool = createPool(base.origin, options)
   const pushPool = pushBase.origin === base.origin ? basePool : createPool(pushBase.origin, options)
   const basePath = prefix(base)
@@ -79,6 +80,13 @@ export function createTrackingClient(options: TrackingClientOptions): TrackingCl
 
   const close = async () => void (await Promise.all([...new Set([basePool, pushPool])].map((pool) => pool.close())))
   return { push, positions, close }
+}
+
+/** The error of `new URL` has the whole text in it. */
+function parseUrl(text: string): URL {
+  const url = URL.parse(text)
+  if (!url) throw new Error(`${printableUrl(text)} is not a URL`)
+  return url
 }
 
 /** No pipelining: it may reorder, and one slow answer would hold up others. undici's own time-outs measure idling. */

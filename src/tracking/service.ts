@@ -40,11 +40,14 @@ export async function createTrackingService(options: TrackingServiceOptions): Pr
     timeLimitMs: options.timeLimitMs,
   }
   const app = createApp(context, options.logger)
-  app.addHook('onClose', () => database.close())
+  const stop = async () => {
+    await close(app)
+    database.close()
+  }
   try {
     await app.listen(options.listen)
   } catch (error) {
-    await app.close()
+    await stop()
     throw error
   }
   return {
@@ -52,7 +55,7 @@ export async function createTrackingService(options: TrackingServiceOptions): Pr
     provision: (provisioning) => {
       context.access = createAccess(provisioning)
     },
-    close: () => close(app),
+    close: stop,
   }
 }
 
@@ -74,6 +77,7 @@ function createApp(context: ServiceContext, logger: Logger): FastifyInstance {
   return app
 }
 
+/** Waits for requests under way, not for ever. */
 async function close(app: FastifyInstance): Promise<void> {
   const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS)
   await app.close()

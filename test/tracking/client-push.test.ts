@@ -44,6 +44,11 @@ describe('a push', () => {
     expect(seen).toMatchObject({ url: expect.stringMatching('^/push/api/v1/couriers/42/') })
   })
 
+  it('cannot be made to a URL that is none, and the error has no password in it', () => {
+    const create = () => client('http://user:CANARY@host:port/')
+    expect(create).toThrow('http://***@host:port/ is not a URL')
+  })
+
   it('encodes the apikey', async () => {
     const { seen } = await received((url) => [url, {}], { apikey: 'a b&c=d/é#\ud800' })
     expect(seen).toMatchObject({ url: expect.stringMatching(/\?apikey=a%20b%26c%3Dd%2F%C3%A9%23%EF%BF%BD$/) })

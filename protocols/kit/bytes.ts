@@ -23,10 +23,10 @@ export class ByteReader {
     return this.#at
   }
 
-  /** Moves past n bytes and says where they begin. */
+  /** Moves past n bytes and says where they begin; refuses an n that is no number too. */
   take(n: number): number {
     const at = this.#at
-    if (n < 0 || at + n > this.#bytes.length) throw new DecodeError('truncated')
+    if (!(n >= 0 && at + n <= this.#bytes.length)) throw new DecodeError('truncated')
     this.#at = at + n
     return at
   }

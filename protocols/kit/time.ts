@@ -7,7 +7,9 @@ import { DecodeError } from './errors.ts'
 export function utc(year: number, month: number, day: number, hour: number, minute: number, second: number): number {
   const fullYear = year < 100 ? 2000 + year : year
   const time = Date.UTC(fullYear, month - 1, day, hour, minute, second)
-  if (day < 1 || day > daysIn(fullYear, month) || hour > 23 || minute > 59 || second >= 61 || !(time - time === 0))
+  const isDate = day >= 1 && day <= daysIn(fullYear, month) && time - time === 0
+  const isTime = hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second < 61
+  if (!isDate || !isTime)
     throw new DecodeError('malformed', `${year}-${month}-${day} ${hour}:${minute}:${second} is no time`)
   return time
 }

@@ -45,8 +45,7 @@ describe('a push', () => {
   })
 
   it('cannot be made to a URL that is none, and the error has no password in it', () => {
-    const create = () => client('http://user:CANARY@host:port/')
-    expect(create).toThrow('http://***@host:port/ is not a URL')
+    expect(() => client('http://user:CANARY@host:port/')).toThrow('http://***@host:port/ is not a URL')
   })
 
   it('encodes the apikey', async () => {

@@ -1,10 +1,10 @@
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/tracking/service/database.ts'
 import { SELECT_PAGE } from '../../src/tracking/service/positions.ts'
-import { MAX_ID, startService, temporaryFolder } from './service-fixture.ts'
+import { MAX_ID, startService } from './service-fixture.ts'
 
 const service = await startService()
+const impatient = await startService({ databaseFile: service.databaseFile, timeLimitMs: 1 })
 const FROM = 1_700_000_000
 
 interface Query {
@@ -23,14 +23,10 @@ function read({ company = '7', route = '1001', authorization = 'OAuth token-7', 
   return service.send(`/api/v2/companies/${company}/routes/${route}/courier-positions?${query}`, { headers })
 }
 
-async function push(
-  positions: object[],
-  lane = { courier: '42', route: '1001', apikey: 'key-7' },
-  to = service,
-): Promise<void> {
+async function push(positions: object[], lane = { courier: '42', route: '1001', apikey: 'key-7' }): Promise<void> {
   const body = JSON.stringify({ positions })
   const path = `/api/v1/couriers/${lane.courier}/routes/${lane.route}/push-positions-v3?apikey=${lane.apikey}`
-  const answer = await to.send(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  const answer = await service.send(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
   expect(answer.status).toBe(200)
 }
 
@@ -194,25 +190,23 @@ describe('reading that is refused', () => {
   })
 
   it('is 504 where it takes longer than the time limit, and 200 where it does not', async () => {
-    const databaseFile = join(temporaryFolder(), 'tracking.sqlite')
-    const patient = await startService({ databaseFile })
-    const impatient = await startService({ databaseFile, timeLimitMs: 1 })
-    const pushed = Array.from({ length: 20_000 }, (_, i) => at(FROM, i / 1_000, i / 1_000))
-    for (let i = 0; i < pushed.length; i += 1_000) await push(pushed.slice(i, i + 1_000), undefined, patient)
-    const path = `/api/v2/companies/7/routes/1001/courier-positions?from=${FROM}`
+    const start = FROM + 100_000
+    const pushed = Array.from({ length: 20_000 }, (_, i) => at(start, i / 1_000, i / 1_000))
+    for (let i = 0; i < pushed.length; i += 1_000) await push(pushed.slice(i, i + 1_000))
+    const path = `/api/v2/companies/7/routes/1001/courier-positions?from=${start}`
     const headers = { authorization: 'OAuth token-7' }
     expect(await impatient.send(path, { headers })).toMatchObject({
       status: 504,
       json: { message: expect.any(String) },
     })
-    const answer = await patient.send(path, { headers })
+    const answer = await service.send(path, { headers })
     expect([answer.status, (answer.json as unknown[]).length]).toEqual([200, 20_000])
   })
 })
 
 describe('the query', () => {
   it('searches the key by company, route and time, and scans nothing', () => {
-    const database = openDatabase(join(temporaryFolder(), 'tracking.sqlite'))
+    const database = openDatabase(service.databaseFile)
     const values = { $company: 7n, $route: 1n, $from: 0n, $to: 1n, $after: -1n }
     const plan = database.prepare(`EXPLAIN QUERY PLAN ${SELECT_PAGE}`).all(values)
     database.close()

@@ -1,0 +1,238 @@
+import { describe, expect, it } from 'vitest'
+import h02 from '../../protocols/h02/index.ts'
+import { cut, DecodeError, type Message } from '../../protocols/kit/index.ts'
+import { newSession } from './rough.ts'
+
+const V1 = '*HQ,8800000001,V1,101530,A,5231.5000,N,01324.6000,E,012.50,270,010524,FFFFFBFF,262,1,0,0,6#'
+
+const bytes = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex')
+
+/** 52° 31.5′ N, 13° 24.6′ E, 12 kn, 270°, 2024-05-01 10:15:30, valid. */
+const SHORT = bytes('24 8800000001 101530 010524 52315000 06 013246000e 012270 fffffbff ff 0000')
+const LONG = bytes(
+  '24 8800000001 101530 010524 52315000 06 013246000e 012270 fffffbff ff 001f 08 000000000102030405060708',
+)
+const LONG_ID = bytes(
+  '24 8612340000000010 101530 010524 33521000 06 0704123402 000000 fffffbff ff 0112 0064 ba73 005e cc',
+)
+
+/** Degrees, but for the noise of sixtieths. */
+const near = (degrees: number): number => expect.closeTo(degrees, 9)
+
+function decode(frame: string | Buffer, session = newSession()): Message {
+  return h02.decode(typeof frame === 'string' ? Buffer.from(frame) : frame, session)
+}
+
+function reasonOf(frame: string | Buffer): string | undefined {
+  try {
+    decode(frame)
+  } catch (error) {
+    if (error instanceof DecodeError) return error.code
+    throw error
+  }
+  return undefined
+}
+
+/** Of a short frame with one byte changed. */
+function reasonWith(at: number, value: number): string | undefined {
+  const frame = Buffer.from(SHORT)
+  frame[at] = value
+  return reasonOf(frame)
+}
+
+const hex = (frames: readonly Buffer[]) => frames.map((frame) => frame.toString('hex'))
+
+describe('text', () => {
+  it('V1 is a position, confirmed with the time of its arrival', () => {
+    const { device, fixes, reply } = decode(V1)
+    expect(device).toBe('8800000001')
+    expect(fixes).toEqual([
+      {
+        time: Date.UTC(2024, 4, 1, 10, 15, 30),
+        latitude: near(52.525),
+        longitude: near(13.41),
+        valid: true,
+        speed: (12.5 * 1852) / 3600,
+        heading: 270,
+      },
+    ])
+    expect(reply?.toString()).toBe('*HQ,8800000001,V4,V1,20261120120000#')
+  })
+
+  it('south and west are negative, V is no fix, 360° is 0°', () => {
+    const [fix] = decode('*HQ,88,V1,101530,V,3352.1000,S,07041.2000,W,0,360,010524,FFFFFBFF#').fixes ?? []
+    expect(fix).toMatchObject({
+      latitude: near(-(33 + 52.1 / 60)),
+      longitude: near(-(70 + 41.2 / 60)),
+      valid: false,
+      heading: 0,
+    })
+  })
+
+  it('angles without their point, and with minus signs for points', () => {
+    const [pointless] = decode('*HQ,88,V1,101530,A,33521000,S,070412000,W,0,0,010524,FFFFFBFF#').fixes ?? []
+    expect([pointless.latitude, pointless.longitude]).toEqual([near(-(33 + 52.1 / 60)), near(-(70 + 41.2 / 60))])
+    const [signed] = decode('*HQ,88,V1,101530,A,-33-52.1000,S,-70-41.2000,W,0,0,010524,FFFFFBFF#').fixes ?? []
+    expect([signed.latitude, signed.longitude]).toEqual([near(-(33 + 52.1 / 60)), near(-(70 + 41.2 / 60))])
+  })
+
+  it('other positions are confirmed by R12', () => {
+    expect(decode(V1.replace('V1', 'V6')).reply?.toString()).toBe('*HQ,8800000001,R12,120000#')
+  })
+
+  it('an answer to a command holds the position behind its parameters', () => {
+    const { fixes } = decode('*TH,88,V4,S17,30,OK,130305,050316,A,2230.0000,N,11330.0000,E,10.00,090,220902,FFFFFBFF#')
+    expect(fixes).toMatchObject([
+      { time: Date.UTC(2002, 8, 22, 5, 3, 16), latitude: 22.5, longitude: 113.5, heading: 90 },
+    ])
+  })
+
+  it('a field more between course and date is passed over', () => {
+    const { fixes } = decode('*HQ,88,V1,101530,A,5231.5000,N,01324.6000,E,0.5,047,4,010524,FFFFFBFF#')
+    expect(fixes).toMatchObject([{ time: Date.UTC(2024, 4, 1, 10, 15, 30), heading: 47 }])
+  })
+
+  it('a position without date is as of its arrival; an empty validity is none', () => {
+    const session = newSession()
+    const { fixes } = decode('*HQ,88,V1,,,5231.5000,N,01324.6000,E,0.00,0,,FFFFFBFF#', session)
+    expect(fixes).toMatchObject([{ time: session.now, valid: false }])
+  })
+
+  it('a date alone is the beginning of that day, or now where it is today', () => {
+    const session = newSession()
+    const vp1 = (date: string) => decode(`*hq,88,VP1,A,5231.5000,N,01324.6000,E,0.48,0.0000,${date}#`, session)
+    expect(vp1('010524')).toMatchObject({ fixes: [{ time: Date.UTC(2024, 4, 1) }], reply: undefined })
+    expect(vp1('201126').fixes?.[0].time).toBe(session.now)
+  })
+
+  it('heartbeats and cells are answered, links and text messages not', () => {
+    const replies = [
+      'HTBT,98',
+      'NBR,101530,262,1,0,1,100,200,50,010524,FFFFFBFF',
+      'LINK,101530,15,0,84,0,0,010524,FF',
+      'SMS,hello',
+    ].map((rest) => decode(`*HQ,88,${rest}#`))
+    expect(replies.map(({ reply }) => reply?.toString())).toEqual([
+      '*HQ,88,HTBT#',
+      '*HQ,88,V4,NBR,20261120120000#',
+      undefined,
+      undefined,
+    ])
+    expect(replies.map(({ fixes }) => fixes)).toEqual([undefined, undefined, undefined, undefined])
+  })
+
+  it('a tracker without position or without clock says who it is, and nothing more', () => {
+    expect(decode('*HQ,88,V1,,V,,N,,E,0.00,0,,FFFFFBFF#')).toEqual({ device: '88' })
+    expect(decode('*HQ,88,V1,000000,V,0.0000,N,0.0000,E,0.00,0,000000,FFFFFBFF#')).toEqual({ device: '88' })
+    expect(decode('*HQ,88,#')).toEqual({ device: '88' })
+  })
+
+  it('what is damaged is refused', () => {
+    expect(reasonOf(V1.slice(0, 60))).toBe('truncated')
+    expect(reasonOf(V1.replace('5231.5000', '52A1.5000'))).toBe('malformed')
+    expect(reasonOf(V1.replace('5231.5000', '5231.5.00'))).toBe('malformed')
+    expect(reasonOf(V1.replace('5231.5000', '9'.repeat(400)))).toBe('malformed')
+    expect(reasonOf(V1.replace('012.50', '-1'))).toBe('malformed')
+    expect(reasonOf(V1.replace('010524', '311324'))).toBe('malformed')
+    expect(reasonOf('*HQ,,V1#')).toBe('malformed')
+    expect(reasonOf('')).toBe('truncated')
+    expect(reasonOf('GET / HTTP/1.1')).toBe('unsupported')
+  })
+
+  it('a message of thousands of commas is looked at in its beginning only', () => {
+    expect(decode(`*HQ,88,SMS,${','.repeat(10_000)}N,1,E#`)).toEqual({ device: '88' })
+  })
+})
+
+describe('binary', () => {
+  it('a short frame is a position, confirmed by R12', () => {
+    const { device, fixes, reply } = decode(SHORT)
+    expect(device).toBe('8800000001')
+    expect(fixes).toEqual([
+      {
+        time: Date.UTC(2024, 4, 1, 10, 15, 30),
+        latitude: near(52.525),
+        longitude: near(13.41),
+        valid: true,
+        speed: (12 * 1852) / 3600,
+        heading: 270,
+      },
+    ])
+    expect(reply?.toString()).toBe('*HQ,8800000001,R12,120000#')
+  })
+
+  it('an id of 8 bytes is 15 digits; without their bits it is south, west', () => {
+    expect(decode(LONG_ID)).toMatchObject({
+      device: '861234000000001',
+      fixes: [{ latitude: near(-(33 + 52.1 / 60)), longitude: near(-(70 + 41.234 / 60)), valid: true }],
+    })
+  })
+
+  it('X counts for the device of the connection, where there is one', () => {
+    const x = Buffer.from(SHORT)
+    x[0] = 0x58
+    expect(decode(x).device).toBe('8800000001')
+    expect(decode(x, { ...newSession(), device: '42' })).toMatchObject({
+      device: '42',
+      fixes: [{ latitude: near(52.525) }],
+    })
+  })
+
+  it('a clock that was never set gives no fix', () => {
+    const frame = Buffer.from(SHORT)
+    frame.fill(0, 6, 12)
+    expect(decode(frame)).toEqual({ device: '8800000001' })
+  })
+
+  it('what is damaged is refused', () => {
+    expect(reasonWith(6, 0x24)).toBe('malformed')
+    expect(reasonWith(9, 0)).toBe('malformed')
+    expect(reasonWith(12, 0x5a)).toBe('malformed')
+    expect(reasonWith(17, 0xa0)).toBe('malformed')
+    expect(reasonWith(22, 0x0c)).toBe('malformed')
+    for (const end of [1, 11, 20, 28 - 4]) expect(reasonOf(SHORT.subarray(0, end))).toBe('truncated')
+  })
+})
+
+describe('framing', () => {
+  const frame = h02.tcp.frame
+
+  it('cuts text and binary frames of all lengths out of one stream', () => {
+    const frames = [Buffer.from(V1), SHORT, SHORT, Buffer.from(V1), LONG, LONG, SHORT, Buffer.from(V1)]
+    const { frames: found, rest, noise } = cut(Buffer.concat(frames), frame)
+    expect(hex(found)).toEqual(hex(frames))
+    expect([rest.length, noise]).toEqual([0, 0])
+    expect(hex(cut(Buffer.concat([LONG_ID, LONG_ID]), frame).frames)).toEqual(hex([LONG_ID, LONG_ID]))
+  })
+
+  it('a short frame that nothing follows is whole; one that may be the beginning of a long one waits', () => {
+    expect(frame(SHORT)).toBe(32)
+    expect(frame(LONG.subarray(0, 32))).toBe(0)
+    expect(frame(LONG)).toBe(45)
+  })
+
+  it('what is no frame is noise up to where one may begin', () => {
+    const text = Buffer.from(`\r\n\r\n${V1}\r\nGET /$$$ `)
+    const { frames, rest, noise } = cut(Buffer.concat([text, Buffer.alloc(40, 0xff), SHORT]), frame)
+    expect(hex(frames)).toEqual(hex([Buffer.from(V1), SHORT]))
+    expect([rest.length, noise]).toEqual([0, text.length + 40 - V1.length])
+  })
+
+  it('tells its streams from others', () => {
+    const { starts } = h02.tcp
+    expect(['', '*', '*H', '*HQ', '*HQ,'].map((begin) => starts(Buffer.from(begin)))).toEqual([
+      'maybe',
+      'maybe',
+      'maybe',
+      'maybe',
+      'yes',
+    ])
+    expect([SHORT.subarray(0, 8), SHORT, LONG_ID].map(starts)).toEqual(['maybe', 'yes', 'yes'])
+    expect(['**,imei', '#L#', '$$', '$GPRMC,101530.000,A'].map((begin) => starts(Buffer.from(begin)))).toEqual([
+      'no',
+      'no',
+      'maybe',
+      'no',
+    ])
+  })
+})

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest'
+import { DecodeError, type HttpRequest, knots, type Message, type Session } from '../../protocols/kit/index.ts'
+import osmand from '../../protocols/osmand/index.ts'
+import { newSession } from './rough.ts'
+
+const COORDS = { latitude: 52.525, longitude: 13.41, accuracy: 4.5, speed: 10, heading: 270, altitude: 34 }
+const LOCATION = { timestamp: '2024-05-01T10:15:30.250Z', coords: COORDS, is_moving: true, battery: { level: 1 } }
+const FIX = {
+  time: Date.UTC(2024, 4, 1, 10, 15, 30, 250),
+  latitude: 52.525,
+  longitude: 13.41,
+  valid: true,
+  altitude: 34,
+  speed: 10,
+  heading: 270,
+  accuracy: 4.5,
+}
+
+const http = (): Session => ({ ...newSession(), transport: 'http' })
+
+function request(uri: string, body = '', headers: HttpRequest['headers'] = {}): Message {
+  return osmand.decode(osmand.http.frame({ method: 'POST', uri, headers, body: Buffer.from(body) }), http())
+}
+
+function posted(body: unknown, uri = '/'): Message {
+  return request(uri, typeof body === 'string' ? body : JSON.stringify(body), { 'content-type': 'application/json' })
+}
+
+const withCoords = (coords: unknown) => () => posted({ location: { ...LOCATION, coords }, device_id: 'a' })
+
+function reasonOf(work: () => Message): string | undefined {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof DecodeError) return error.message
+    throw error
+  }
+  return undefined
+}
+
+describe('parameters', () => {
+  it('in the query: a fix, the device and its token', () => {
+    const uri =
+      '/?id=van-12&lat=52.525&lon=13.41&timestamp=1714558530&speed=10&bearing=360&altitude=34&accuracy=4.5&hdop=1.2&token=a%20b'
+    expect(request(uri)).toEqual({
+      device: 'van-12',
+      secret: 'a b',
+      fixes: [{ ...FIX, time: Date.UTC(2024, 4, 1, 10, 15, 30), speed: knots(10), heading: 0, hdop: 1.2 }],
+    })
+  })
+
+  it('as a form, together with the query', () => {
+    const { device, fixes } = request('/?id=12', 'location=52.525,13.41&timestamp=1714558530250&heading=270\r\n')
+    expect(device).toBe('12')
+    expect(fixes).toMatchObject([{ time: FIX.time, latitude: 52.525, longitude: 13.41, heading: 270 }])
+  })
+
+  it.each([
+    ['1714558530', 0],
+    ['1714558530.25', 250],
+    ['1714558530250', 250],
+    ['2024-05-01T10:15:30.25Z', 250],
+    ['2024-05-01T12:15:30%2B02:00', 0],
+    ['2024-05-01+10:15:30', 0],
+  ])('timestamp=%s', (timestamp, ms) => {
+    const { fixes } = request(`/?id=1&lat=1&lon=2&timestamp=${timestamp}`)
+    expect(fixes?.[0].time).toBe(Date.UTC(2024, 4, 1, 10, 15, 30) + ms)
+  })
+
+  it('without timestamp it is now', () => {
+    expect(request('/?deviceid=1&lat=1&lon=2').fixes?.[0].time).toBe(newSession().now)
+  })
+
+  it('valid=false and valid=0 are no fix', () => {
+    const requests = ['false', '0', 'true', '1', ''].map((value) => request(`/?id=1&lat=1&lon=2&valid=${value}`))
+    expect(requests.map(({ fixes }) => fixes?.[0].valid)).toEqual([false, false, true, true, true])
+  })
+
+  it('what is empty or −1 is not known', () => {
+    const { fixes } = request('/?id=1&lat=1&lon=2&timestamp=1714558530&speed=-1&bearing=-1&altitude=&accuracy=-1')
+    expect(fixes).toEqual([{ time: Date.UTC(2024, 4, 1, 10, 15, 30), latitude: 1, longitude: 2, valid: true }])
+  })
+
+  it('cells alone are no fix', () => {
+    expect(request('/?id=1&timestamp=1&cell=257,02,16,2224')).toEqual({ device: '1', secret: undefined })
+  })
+
+  it('are read with their URL, or as they are', () => {
+    for (const text of ['id=7&lat=1&lon=2', '?id=7&lat=1&lon=2', 'http://host:5055/?id=7&lat=1&lon=2'])
+      expect(osmand.decode(Buffer.from(text), newSession())).toMatchObject({ device: '7', fixes: [{ latitude: 1 }] })
+  })
+
+  it('what is not understood is named', () => {
+    expect(reasonOf(() => request('/'))).toBe('the frame is malformed: id is missing')
+    expect(reasonOf(() => request('/?id=1&lat=north&lon=2'))).toBe('the frame is malformed: "north" is not a number')
+    for (const bad of [
+      'lat=NaN&lon=2',
+      'lat=1e999&lon=2',
+      'lat=1',
+      'lat=1&lon=2&speed=x',
+      'location=1',
+      'lat=1&lon=2&timestamp=soon',
+    ])
+      expect(
+        reasonOf(() => request(`/?id=1&${bad}`)),
+        bad,
+      ).toMatch('malformed')
+  })
+})
+
+describe('JSON', () => {
+  it('one location beside the device', () => {
+    expect(posted({ location: LOCATION, device_id: 'van-12' })).toEqual({
+      device: 'van-12',
+      secret: undefined,
+      fixes: [FIX],
+    })
+  })
+
+  it('several locations; a bad one among them is left out', () => {
+    const later = { ...LOCATION, timestamp: FIX.time + 1000 }
+    const { fixes } = posted({ location: [LOCATION, { coords: null }, later], device_id: 'a' })
+    expect(fixes).toEqual([FIX, { ...FIX, time: FIX.time + 1000 }])
+  })
+
+  it('the token comes with the query', () => {
+    expect(posted({ location: LOCATION, device_id: 'a' }, '/?token=Secret1&x={y}')).toMatchObject({
+      device: 'a',
+      secret: 'Secret1',
+      fixes: [FIX],
+    })
+  })
+
+  it('a device that is a number keeps all its digits', () => {
+    expect(posted(`{"location": null, "device_id": 12345678901234567890}`)).toEqual({ device: '12345678901234567890' })
+    expect(posted(`{"device_id": 356307042441013}`).device).toBe('356307042441013')
+  })
+
+  it('−1 and null are not known', () => {
+    const coords = { latitude: 1, longitude: 2, accuracy: null, speed: -1, heading: -1 }
+    const { fixes } = posted({ location: { timestamp: LOCATION.timestamp, coords }, device_id: 'a' })
+    expect(fixes).toEqual([{ time: FIX.time, latitude: 1, longitude: 2, valid: true }])
+  })
+
+  it('what is not understood is named', () => {
+    expect(reasonOf(() => posted('{"location": '))).toBe('the frame is malformed: it is no JSON')
+    expect(reasonOf(() => posted({ location: LOCATION }))).toBe('the frame is malformed: id is missing')
+    expect(reasonOf(withCoords(undefined))).toBe('the frame is malformed: coords is no object')
+    expect(reasonOf(withCoords({ ...COORDS, latitude: '52' }))).toBe(
+      'the frame is malformed: latitude is a string, not a number',
+    )
+    expect(reasonOf(withCoords({ ...COORDS, longitude: null }))).toBe('the frame is malformed: longitude is missing')
+    expect(reasonOf(() => posted('{"device_id":"a","location":{"coords":{"latitude":1e999,"longitude":2}}}'))).toBe(
+      'the frame is malformed: latitude is not finite',
+    )
+  })
+})

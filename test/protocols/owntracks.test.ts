@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import { DecodeError, type HttpRequest, kmh, type Message, type Session } from '../../protocols/kit/index.ts'
+import owntracks from '../../protocols/owntracks/index.ts'
+import { newSession } from './rough.ts'
+
+const LOCATION = {
+  _type: 'location',
+  tst: 1714558530,
+  lat: 52.525,
+  lon: 13.41,
+  acc: 5,
+  alt: 34,
+  vel: 36,
+  cog: 270,
+  tid: 'v1',
+}
+const FIX = {
+  time: Date.UTC(2024, 4, 1, 10, 15, 30),
+  latitude: 52.525,
+  longitude: 13.41,
+  valid: true,
+  altitude: 34,
+  speed: kmh(36),
+  heading: 270,
+  accuracy: 5,
+}
+
+const over = (transport: Session['transport']): Session => ({ ...newSession(), transport })
+
+function published(payload: unknown): Message {
+  return owntracks.decode(Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload)), over('mqtt'))
+}
+
+function posted(payload: unknown, headers: HttpRequest['headers'] = {}): Message {
+  const body = Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload))
+  return owntracks.decode(owntracks.http.frame({ method: 'POST', uri: '/', headers, body }), over('http'))
+}
+
+function reasonOf(work: () => Message): string | undefined {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof DecodeError) return error.message
+    throw error
+  }
+  return undefined
+}
+
+describe('MQTT', () => {
+  it('a location is a fix; whose it is, the topic says', () => {
+    expect(published({ ...LOCATION, topic: 'owntracks/jane/phone' })).toEqual({ fixes: [FIX] })
+  })
+
+  it('of an array each location', () => {
+    expect(published([LOCATION, { _type: 'lwt', tst: 1 }, { ...LOCATION, tst: 1714558531 }]).fixes).toEqual([
+      FIX,
+      { ...FIX, time: FIX.time + 1000 },
+    ])
+  })
+
+  it('every other type is no fix', () => {
+    for (const type of ['waypoint', 'waypoints', 'transition', 'lwt', 'status', 'card', 'cmd', 'steps', 'new'])
+      expect(published({ ...LOCATION, _type: type })).toEqual({ fixes: [] })
+  })
+
+  it('−1 and what is absent is not known', () => {
+    const { acc: _, alt: __, ...rest } = LOCATION
+    expect(published({ ...rest, vel: -1, cog: -1 }).fixes).toEqual([
+      { time: FIX.time, latitude: 52.525, longitude: 13.41, valid: true },
+    ])
+  })
+
+  it('what is not understood is named', () => {
+    expect(reasonOf(() => published('hello'))).toBe('the frame is malformed: it is no JSON')
+    expect(reasonOf(() => published('null'))).toBe('the frame is malformed: a message is no object')
+    expect(reasonOf(() => published({ lat: 1, lon: 2, tst: 3 }))).toBe('the frame is malformed: _type is missing')
+    expect(reasonOf(() => published({ ...LOCATION, tst: 'now' }))).toBe(
+      'the frame is malformed: tst is a string, not a number',
+    )
+    expect(reasonOf(() => published(JSON.stringify(LOCATION).replace('52.525', '1e999')))).toBe(
+      'the frame is malformed: lat is not finite',
+    )
+    expect(reasonOf(() => published({ _type: 'encrypted', data: 'x' }))).toMatch('it is encrypted')
+  })
+})
+
+describe('HTTP', () => {
+  it('topic, header or tid name the device, in this order', () => {
+    const headers = { 'x-limit-u': 'jane', 'x-limit-d': 'phone 1' }
+    expect(posted({ ...LOCATION, topic: 'owntracks/jane/phone' }, headers).device).toBe('owntracks/jane/phone')
+    expect(posted(LOCATION, headers)).toEqual({ device: 'phone 1', secret: undefined, fixes: [FIX] })
+    expect(posted([LOCATION]).device).toBe('v1')
+    expect(posted({ ...LOCATION, tid: 7 }).device).toBeUndefined()
+  })
+
+  it('the password of HTTP Basic is the secret', () => {
+    const secretOf = (text: string) =>
+      posted(LOCATION, { authorization: `Basic ${Buffer.from(text).toString('base64')}` }).secret
+    expect(['jane:a:b &=ü', 'jane:', 'jane'].map(secretOf)).toEqual(['a:b &=ü', undefined, undefined])
+    expect(posted(LOCATION, { authorization: 'Bearer x' }).secret).toBeUndefined()
+  })
+
+  it('an empty payload, which deletes a friend, says nothing', () => {
+    expect(posted('', { 'x-limit-d': 'phone' })).toEqual({ device: 'phone', secret: undefined, fixes: [] })
+    expect(posted('')).toEqual({ fixes: [] })
+  })
+})

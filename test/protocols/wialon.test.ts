@@ -1,0 +1,225 @@
+import { deflateSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { crc16Arc, cut, DecodeError, type Message, type Session } from '../../protocols/kit/index.ts'
+import wialon from '../../protocols/wialon/index.ts'
+import { flipped, newSession } from './rough.ts'
+
+const SHORT = '010524;101530;5231.5000;N;01324.6000;E;36;270;34;9'
+const EXTENDED = `${SHORT};0.9;0;0;14.7,0.02;NA;count:1:5,name:3:x`
+const FIX = {
+  time: Date.UTC(2024, 4, 1, 10, 15, 30),
+  latitude: expect.closeTo(52.525, 9),
+  longitude: expect.closeTo(13.41, 9),
+  valid: true,
+  altitude: 34,
+  speed: 10,
+  heading: 270,
+  satellites: 9,
+}
+
+function decode(packet: string | Buffer, session = newSession()): Message {
+  return wialon.decode(typeof packet === 'string' ? Buffer.from(`${packet}\r\n`) : packet, session)
+}
+
+/** A packet of 2.x, with its checksum. */
+function summed(type: string, body: string, separator = ';'): string {
+  const crc = crc16Arc(Buffer.from(body + separator))
+    .toString(16)
+    .toUpperCase()
+    .padStart(4, '0')
+  return `#${type}#${body}${separator}${crc}`
+}
+
+function loggedIn(): Session {
+  const session = newSession()
+  decode(summed('L', '2.0;861234000000001;NA'), session)
+  return session
+}
+
+function reasonOf(packet: string | Buffer, session = newSession()): string | undefined {
+  try {
+    decode(packet, session)
+  } catch (error) {
+    if (error instanceof DecodeError) return error.code
+    throw error
+  }
+  return undefined
+}
+
+function compressed(packet: string): Buffer {
+  const data = deflateSync(Buffer.from(packet))
+  return Buffer.concat([Buffer.from([0xff, data.length & 255, data.length >> 8]), data])
+}
+
+const answer = (packet: string, session?: Session) => decode(packet, session).reply?.toString()
+
+describe('packets', () => {
+  it('a login of 1.1 names the device and its password', () => {
+    const { reply, refusal, ...said } = decode('#L#861234000000001;Secret1')
+    expect(said).toEqual({ device: '861234000000001', secret: 'Secret1' })
+    expect([reply, refusal].map(String)).toEqual(['#AL#1\r\n', '#AL#0\r\n'])
+  })
+
+  it('a login of 2.0 has a version, and NA for no password', () => {
+    expect(decode(summed('L', '2.0;861234000000001;NA'))).toMatchObject({
+      device: '861234000000001',
+      secret: undefined,
+    })
+    expect(decode(summed('L', '2.1;861234000000001;a b')).secret).toBe('a b')
+  })
+
+  it('short data, answered with #ASD#', () => {
+    expect(decode(`#SD#${SHORT}`).fixes).toEqual([FIX])
+    expect(answer(`#SD#${SHORT}`)).toBe('#ASD#1\r\n')
+    expect(answer(summed('SD', SHORT), loggedIn())).toBe('#ASD#1\r\n')
+  })
+
+  it('extended data, answered with #AD#', () => {
+    expect(decode(`#D#${EXTENDED}`).fixes).toEqual([{ ...FIX, hdop: 0.9 }])
+    expect(decode(summed('D', EXTENDED), loggedIn()).fixes).toEqual([{ ...FIX, hdop: 0.9 }])
+    expect(answer(`#D#${EXTENDED}`)).toBe('#AD#1\r\n')
+  })
+
+  it('a black box of short and extended records, answered with how many they were', () => {
+    const { fixes, reply } = decode(`#B#${SHORT}|${EXTENDED.replace('101530', '101600.5')}|${SHORT}|`)
+    expect(fixes?.map(({ time }) => time - FIX.time)).toEqual([0, 30_500, 0])
+    expect(reply?.toString()).toBe('#AB#3\r\n')
+    expect(answer(summed('B', `${SHORT}|${SHORT}`, '|'), loggedIn())).toBe('#AB#2\r\n')
+    expect(answer(summed('B', `${SHORT}|${SHORT}`, ';'), loggedIn())).toBe('#AB#2\r\n')
+  })
+
+  it('a bad record of a black box is left out and not counted; none good is refused', () => {
+    const { fixes, reply } = decode(`#B#${SHORT}|010524;101530;abc|${SHORT}`)
+    expect([fixes?.length, reply?.toString()]).toEqual([2, '#AB#2\r\n'])
+    expect(reasonOf('#B#010524;101530;abc|x')).toBe('malformed')
+  })
+
+  it('ping and message to the driver are answered', () => {
+    expect(answer('#P#')).toBe('#AP#\r\n')
+    expect(answer('#M#Hello; driver')).toBe('#AM#1\r\n')
+    expect(answer('#P#', loggedIn())).toBe('#AP#\r\n')
+    expect(answer(summed('M', 'Hello; driver'), loggedIn())).toBe('#AM#1\r\n')
+  })
+
+  it('pictures, files and what is not known are passed over', () => {
+    for (const packet of ['#I#4;0;1;010524;101530;a.jpg\r\n\0\0#\n', '#IT#010524;101530;1;2;3', '#QI#1', '#NEW#x'])
+      expect(decode(packet)).toEqual({ device: undefined })
+  })
+
+  it('over UDP each packet names its device', () => {
+    expect(decode(`861234000000001#SD#${SHORT}`)).toMatchObject({ device: '861234000000001', fixes: [FIX] })
+    const { device, fixes } = decode(`2.0;861234000000001${summed('SD', SHORT)}`)
+    expect([device, fixes]).toEqual(['861234000000001', [FIX]])
+    expect(reasonOf(`2.0;861234000000001#SD#${SHORT}`)).toBe('checksum')
+  })
+
+  it('a packet may be compressed, to a limit', () => {
+    expect(decode(compressed(`${summed('D', EXTENDED)}\r\n`), loggedIn()).fixes).toEqual([{ ...FIX, hdop: 0.9 }])
+    expect(reasonOf(compressed(`#M#${'x'.repeat(1 << 20)}`))).toBe('malformed')
+    expect(reasonOf(Buffer.from('ff0300000102', 'hex'))).toBe('malformed')
+    expect(reasonOf(Buffer.from('ff0300', 'hex'))).toBe('truncated')
+  })
+})
+
+describe('fields', () => {
+  it('NA and nothing are what is not known', () => {
+    expect(decode('#SD#010524;101530;3352.1000;S;07041.2000;W;NA;;NA;4').fixes).toEqual([
+      {
+        time: FIX.time,
+        latitude: expect.closeTo(-(33 + 52.1 / 60), 9),
+        longitude: expect.closeTo(-(70 + 41.2 / 60), 9),
+        valid: true,
+        satellites: 4,
+      },
+    ])
+  })
+
+  it('fewer than three satellites, or none named, give no valid position', () => {
+    const packets = ['NA', '', '0', '2', '3'].map((satellites) => `#SD#${SHORT.replace(/9$/, satellites)}`)
+    const valid = packets.map((packet) => decode(packet).fixes?.[0].valid)
+    expect(valid).toEqual([false, false, false, false, true])
+  })
+
+  it('what has no time is as of its arrival', () => {
+    const session = newSession()
+    expect(decode(`#SD#${SHORT.replace('010524;101530', 'NA;NA')}`, session).fixes).toEqual([
+      { ...FIX, time: session.now },
+    ])
+  })
+
+  it('without place it is not valid; without time either it is no fix, and answered', () => {
+    const nowhere = '010524;101530;NA;NA;NA;NA;0;0;0;9'
+    expect(decode(`#SD#${nowhere}`).fixes).toMatchObject([{ latitude: 0, longitude: 0, valid: false }])
+    const { fixes, reply } = decode(`#SD#${nowhere.replace('010524;101530', 'NA;NA')}`)
+    expect([fixes, reply?.toString()]).toEqual([[], '#ASD#1\r\n'])
+  })
+
+  it('what is damaged is refused', () => {
+    expect(reasonOf('#SD#010524;101530;5231.5000;N;01324.6000;E;36;270;34')).toBe('truncated')
+    for (const [good, bad] of [
+      ['5231.5000', '1e999'],
+      ['5231.5000', '5231,5'],
+      [';N;', ';X;'],
+      [';E;', ';N;'],
+      ['010524', '320524'],
+      ['101530', '10153'],
+      ['101530', '101530.x'],
+      ['270', 'NaN'],
+    ])
+      expect(reasonOf(`#SD#${SHORT.replace(good, bad)}`), bad).toBe('malformed')
+    for (const packet of ['', '#', '#SD', 'SD#', 'GET / HTTP/1.1', '#L#;x']) expect(reasonOf(packet)).toBe('malformed')
+  })
+})
+
+describe('checksum', () => {
+  it('each bit of a packet of 2.x that is turned over is found', () => {
+    const packet = Buffer.from(summed('D', EXTENDED))
+    const sum = packet.toString('latin1', packet.length - 4)
+    for (let bit = '#D#'.length * 8; bit < packet.length * 8; bit++) {
+      const damaged = flipped(packet, bit)
+      // In the checksum itself a and A mean the same.
+      const inChecksum = bit >= (packet.length - 4) * 8
+      if (inChecksum && damaged.toString('latin1', packet.length - 4).toUpperCase() === sum) continue
+      expect(reasonOf(damaged, loggedIn()), damaged.toString('latin1')).toBe('checksum')
+    }
+  })
+
+  it('is looked at without a login too, where there is a field more than 1.1 has', () => {
+    expect(reasonOf(summed('SD', SHORT))).toBeUndefined()
+    expect(reasonOf(`#SD#${SHORT};0000`)).toBe('checksum')
+    expect(reasonOf(`#D#${EXTENDED};0x1`)).toBe('checksum')
+    expect(reasonOf(`#B#${SHORT}|0000`)).toBe('checksum')
+  })
+
+  it('may not be missing after a login of 2.x', () => {
+    for (const packet of [`#SD#${SHORT}`, `#D#${EXTENDED}`, `#B#${SHORT}`, '#M#hello'])
+      expect(reasonOf(packet, loggedIn())).toBe('checksum')
+    expect(reasonOf('#L#2.0;861234000000001;NA;FFFF')).toBe('checksum')
+  })
+
+  it('is no matter where the session is lenient', () => {
+    expect(decode(`#SD#${SHORT};0000`, newSession(true)).fixes).toEqual([FIX])
+  })
+})
+
+describe('framing', () => {
+  const frame = wialon.tcp.frame
+
+  it('cuts lines, pictures and compressed packets out of one stream', () => {
+    const packets = [
+      Buffer.from('#L#861234000000001;NA\r\n'),
+      Buffer.from(`#I#6;0;1;010524;101530;a.jpg\r\n\r\n#P#\n`),
+      Buffer.from('#T#77;3;0;ABCD\r\n\xff\xff\n', 'latin1'),
+      compressed(`#SD#${SHORT}\r\n`),
+      Buffer.from('#P#\n'),
+    ]
+    const { frames, rest, noise } = cut(Buffer.concat([Buffer.from('\r\n'), ...packets, Buffer.from('#P')]), frame)
+    expect(frames).toEqual(packets)
+    expect([rest.toString(), noise]).toEqual(['#P', 2])
+  })
+
+  it('tells its streams by the login', () => {
+    const begins = ['', '#', '#L', '#L#', '#L#8612', '#SD#', 'x'].map((begin) => wialon.tcp.starts(Buffer.from(begin)))
+    expect(begins).toEqual(['maybe', 'maybe', 'maybe', 'yes', 'yes', 'no', 'no'])
+  })
+})

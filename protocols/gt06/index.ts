@@ -8,7 +8,7 @@
  *   T  type: see location.ts  C  CRC-16/X-25, L to S      and its zone: hours × 100 + minutes in bits 15–4, bit 3: west
  *   Answer, where there is one: 7878 05 TT SSSS CCCC 0D0A
  *
- * Frames of the ZX303 family (WiFi and cells in place of a fix, 17 or 69) carry no serial number and no checksum, and L
+ * Frames of the Zhongxun family (WiFi and cells in place of a fix, 17 or 69) carry no serial number and no checksum, and L
  * counts access points; they are answered with 7878 00 TT and their six bytes of time. See README.md.
  */
 import {
@@ -40,8 +40,10 @@ const TAIL = 6
 
 const LOGIN = 0x01
 const TIME = 0x8a
-/** Bytes of a login of the ZX303 family: one for its version and the end follow the id. */
-const ZX_LOGIN = 15
+/** Bytes of a login of the Zhongxun family: one for its version and the end follow the id. */
+const ZHONGXUN_LOGIN = 15
+/** Bytes of a login with kind and zone. */
+const ZONED_LOGIN = 22
 const WIFI = new Set([0x17, 0x69])
 /** Types of short frames without an answer: of the rest every one has it. */
 const UNANSWERED = new Set([0x34, 0x81])
@@ -62,17 +64,23 @@ function frameLength(bytes: Buffer): number {
   if (!isStart(bytes[0]) || bytes[1] !== bytes[0]) return -noise(bytes)
   const head = bytes[0] === LONG ? 4 : 3
   if (bytes.length < head) return 0
-  if (isZxLogin(bytes)) return ZX_LOGIN
-  const end = head + bytes.readUIntBE(2, head - 2)
-  return bytes.length < end + 2 ? 0 : bytes.indexOf(END, end) < 0 ? 0 : bytes.indexOf(END, end) + 2
+  if (isZhongxunLogin(bytes)) return ZHONGXUN_LOGIN
+  const end = head + (head === 3 ? bytes[2] : bytes.readUInt16BE(2))
+  if (bytes.length < end + 2) return 0
+  const at = isEnd(bytes, end) ? end : bytes.indexOf(END, end)
+  return at < 0 ? 0 : at + 2
+}
+
+function isEnd(bytes: Buffer, at: number): boolean {
+  return bytes[at] === END[0] && bytes[at + 1] === END[1]
 }
 
 function isStart(byte: number): boolean {
   return byte === SHORT || byte === LONG
 }
 
-function isZxLogin(bytes: Buffer): boolean {
-  return bytes[2] === 0x0d && bytes[3] === LOGIN && END.equals(bytes.subarray(ZX_LOGIN - 2, ZX_LOGIN))
+function isZhongxunLogin(bytes: Buffer): boolean {
+  return bytes[2] === 0x0d && bytes[3] === LOGIN && isEnd(bytes, ZHONGXUN_LOGIN - 2)
 }
 
 /** How many bytes there are before what may be a start. */
@@ -97,15 +105,15 @@ function decode(frame: Buffer, session: Session): Message {
   const type = frame[head]
   const content = frame.subarray(head + 1, session.lenient ? frame.length : -TAIL)
   const reply = answer(type, long, frame.readUInt16BE(frame.length - TAIL), session)
-  if (type === LOGIN && !long) return { device: login(content, session), reply }
+  if (type === LOGIN && !long) return { device: login(content, frame.length, session), reply }
   const fix = location(type, long, content, session.settings.model)
   return { fixes: fix ? [inUtc(fix, session)] : undefined, reply }
 }
 
-/** Of the ZX303 family: no end is where the length says. */
+/** Of the Zhongxun family: no end is where the length says. */
 function isWifi(frame: Buffer): boolean {
-  const ends = frame.subarray(-2).equals(END)
-  return ends && frame[0] === SHORT && WIFI.has(frame[3]) && frame.length > 12 && frame[3 + frame[2]] !== END[0]
+  if (frame[0] !== SHORT || !WIFI.has(frame[3]) || frame.length <= 12) return false
+  return isEnd(frame, frame.length - 2) && !isEnd(frame, 3 + frame[2])
 }
 
 function verify(frame: Buffer): void {
@@ -113,17 +121,19 @@ function verify(frame: Buffer): void {
   if (frame.readUInt16BE(frame.length - 4) !== crc16X25(covered)) throw new DecodeError('checksum')
 }
 
-/** The device's id; its zone holds for the session. */
-function login(content: Buffer, session: Session): string {
+/** The device's id. The zone, where a frame is long enough for one, holds for the session. */
+function login(content: Buffer, length: number, session: Session): string {
   const r = new ByteReader(content)
   const id = r.bcd(8)
-  if (content.length >= 12) zones.set(session, zone(r.skip(2).u16()))
+  zones.set(session, length >= ZONED_LOGIN ? zone(r.skip(2).u16()) : 0)
   return id.startsWith('0') ? id.slice(1) : id
 }
 
+/** Clones leave anything in place of a zone: what is none on Earth is none. */
 function zone(bits: number): number {
   const value = bits >> 4
   const minutes = Math.trunc(value / 100) * 60 + (value % 100)
+  if (minutes > 14 * 60) return 0
   return (bits & 8 ? -minutes : minutes) * 60_000
 }
 
@@ -145,21 +155,14 @@ function dateTime(now: number): number[] {
   return [...date, at.getUTCHours(), at.getUTCMinutes(), at.getUTCSeconds()]
 }
 
-function envelope(start: number, type: number, content: number[], serial: number): Buffer {
-  const length = content.length + 5
-  const frame = Buffer.of(
-    start,
-    start,
-    ...(start === LONG ? [0, length] : [length]),
-    type,
-    ...content,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-  )
+function envelope(start: number, type: number, content: readonly number[], serial: number): Buffer {
+  const head = start === LONG ? 4 : 3
+  const frame = Buffer.allocUnsafe(head + 1 + content.length + TAIL)
+  frame[0] = frame[1] = start
+  frame[2] = 0
+  frame[head - 1] = content.length + 5
+  frame[head] = type
+  frame.set(content, head + 1)
   frame.writeUInt16BE(serial, frame.length - TAIL)
   frame.writeUInt16BE(crc16X25(frame.subarray(2, -4)), frame.length - 4)
   frame.set(END, frame.length - 2)

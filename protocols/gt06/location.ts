@@ -13,11 +13,12 @@ import { ByteReader, type Fix, heading, kmh, utc } from '../kit/index.ts'
 
 /** The position of a frame; undefined where it has none (cells or WiFi only, no date yet). In the device's time zone. */
 export function location(type: number, long: boolean, content: Buffer, model = ''): Fix | undefined {
-  if (type === VIDEO && !long) return video(content)
-  if (type === MODULES && long) return modules(content)
+  const r = new ByteReader(content)
+  if (type === VIDEO && !long) return video(r)
+  if (type === MODULES && long) return modules(r)
   const before = BEFORE_OF_MODEL.get(model) ?? (long ? undefined : BEFORE.get(type))
-  if (before !== undefined) return gps(content.subarray(before))
-  return content[DATE] > HIGHEST_OF_MCC ? gps(content) : undefined
+  if (before !== undefined) return r.left < before ? undefined : gps(r.skip(before))
+  return content[DATE] > HIGHEST_OF_MCC ? gps(r) : undefined
 }
 
 const VIDEO = 0x95
@@ -58,37 +59,38 @@ const GPS = 18
  */
 const HIGHEST_OF_MCC = 0x8f
 
-function gps(content: Buffer): Fix | undefined {
-  if (content.length < GPS || !isDate(content)) return undefined
-  const r = new ByteReader(content)
-  const time = dateTime(r)
+function gps(r: ByteReader): Fix | undefined {
+  const time = r.left < GPS ? undefined : dateTime(r)
+  if (time === undefined) return undefined
   const satellites = r.u8() & 0x0f
-  const [latitude, longitude] = [r.u32(), r.u32()]
-  const speed = kmh(r.u8())
-  return { time, ...place(latitude, longitude, r.u16()), speed, satellites }
+  return flagged(
+    { time, satellites, valid: false, latitude: angle(r), longitude: angle(r), speed: kmh(r.u8()) },
+    r.u16(),
+  )
 }
 
-function video(content: Buffer): Fix | undefined {
-  const extended = content.length > 2 && content.readUInt16BE() === 0xffff
-  const r = new ByteReader(extended ? content.subarray(3) : content)
-  if (r.left < GPS || !isDate(extended ? content.subarray(3) : content)) return undefined
-  const time = dateTime(r)
+function video(r: ByteReader): Fix | undefined {
+  const extended = r.peek() === 0xff
+  if (extended) r.skip(3)
+  const time = r.left < GPS ? undefined : dateTime(r)
+  if (time === undefined) return undefined
   const satellites = extended ? r.u8() & 0x0f : undefined
-  const [latitude, longitude] = [r.u32(), r.u32()]
-  return { time, ...place(latitude, longitude, r.u16()), speed: extended ? kmh(r.u16()) : undefined, satellites }
+  const fix = flagged({ time, satellites, valid: false, latitude: angle(r), longitude: angle(r) }, r.u16())
+  if (extended) fix.speed = kmh(r.u16())
+  return fix
 }
 
-function modules(content: Buffer): Fix | undefined {
-  const r = new ByteReader(content).skip(5)
+function modules(r: ByteReader): Fix | undefined {
   let fix: Fix | undefined
   let hdop: number | undefined
+  r.skip(5)
   while (r.left > 4) {
     const tag = r.u16()
     const length = r.u16()
     if (length > r.left) break
-    const value = r.slice(length)
-    if (tag === 0x33) fix = gpsModule(new ByteReader(value))
-    if (tag === 0x28 && length === 1) hdop = value[0] / 10
+    const value = new ByteReader(r.slice(length))
+    if (tag === 0x33) fix = gpsModule(value)
+    if (tag === 0x28) hdop = value.u8() / 10
   }
   return fix && { ...fix, hdop }
 }
@@ -97,26 +99,27 @@ function gpsModule(r: ByteReader): Fix {
   const time = r.u32() * 1000
   const satellites = r.u8()
   const altitude = r.i16()
-  const [latitude, longitude] = [r.u32(), r.u32()]
-  const speed = kmh(r.u8())
-  return { time, ...place(latitude, longitude, r.u16()), altitude, speed, satellites }
+  const place = { latitude: angle(r), longitude: angle(r) }
+  return flagged({ time, satellites, altitude, ...place, valid: false, speed: kmh(r.u8()) }, r.u16())
 }
 
-function place(latitude: number, longitude: number, flags: number) {
-  return {
-    latitude: (flags & 0x0400 ? latitude : -latitude) / 1.8e6,
-    longitude: (flags & 0x0800 ? -longitude : longitude) / 1.8e6,
-    valid: (flags & 0x1000) !== 0,
-    heading: heading(flags & 0x03ff),
-  }
+function angle(r: ByteReader): number {
+  return r.u32() / 1.8e6
 }
 
-/** A device that does not know the time yet sends zeros. */
-function isDate(content: Buffer): boolean {
-  const [, month, day, hour, minute, second] = content
-  return month >= 1 && month <= 12 && day >= 1 && day <= 31 && hour < 24 && minute < 60 && second < 60
+/** The fix with what the flags say of it: its hemispheres, whether it is one, its heading. */
+function flagged(fix: Fix, flags: number): Fix {
+  if (!(flags & 0x0400)) fix.latitude = -fix.latitude
+  if (flags & 0x0800) fix.longitude = -fix.longitude
+  fix.valid = (flags & 0x1000) !== 0
+  fix.heading = heading(flags & 0x03ff)
+  return fix
 }
 
-function dateTime(r: ByteReader): number {
-  return utc(r.u8(), r.u8(), r.u8(), r.u8(), r.u8(), r.u8())
+/** Undefined where there is none: a device that does not know the time yet sends zeros, and cells are no date. */
+function dateTime(r: ByteReader): number | undefined {
+  const [year, month, day] = [r.u8(), r.u8(), r.u8()]
+  const [hour, minute, second] = [r.u8(), r.u8(), r.u8()]
+  if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59) return undefined
+  return utc(year, month, day, hour, minute, second)
 }

@@ -146,11 +146,19 @@ describe('gt06', () => {
       ['190a', -4 * HOUR],
       ['2120', 5.5 * HOUR],
       ['0000', 0],
+      ['ffff', 0],
     ])('%s is %i ms ahead of UTC for the rest of the session', (zone, ahead) => {
       const session = newSession()
       gt06.decode(gt06Frame(0x01, bytes(`0${IMEI} 100b ${zone}`)), session)
       expect(gt06.decode(LOCATION, session).fixes?.[0].time).toBe(FIX.time - ahead)
       expect(gt06.decode(LOCATION, newSession()).fixes?.[0].time).toBe(FIX.time)
+    })
+
+    it.each([false, true])('is none where the login has none (lenient: %s)', (lenient) => {
+      const session = newSession(lenient)
+      gt06.decode(gt06Frame(0x01, bytes(`0${IMEI} 100b 3200`)), session)
+      gt06.decode(gt06Frame(0x01, bytes(`0${IMEI}`), { serial: 0x3200 }), session)
+      expect(gt06.decode(LOCATION, session).fixes?.[0].time).toBe(FIX.time)
     })
 
     it('yields to one that is configured', () => {

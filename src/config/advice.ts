@@ -49,11 +49,16 @@ function overlap(device: string, { source }: RouteLine, earlier: RouteLine): War
 
 /** One warning for each route that two devices have at the same time, at the line of the later one. */
 function sharedRoutes(directory: Directory): Warning[] {
-  const entriesOf = new Map<string, Set<DeviceEntry>>()
+  const first = new Map<string, DeviceEntry>()
+  const shared = new Map<string, Set<DeviceEntry>>()
   for (const entry of directory.devices())
-    for (const { lane } of entry.usual ? [...entry.stays, entry.usual] : entry.stays)
-      entriesOf.set(routeKey(lane), (entriesOf.get(routeKey(lane)) ?? new Set()).add(entry))
-  return [...entriesOf].flatMap(([route, entries]) => (entries.size > 1 ? (sharedBy(entries, route) ?? []) : []))
+    for (const { lane } of entry.usual ? [...entry.stays, entry.usual] : entry.stays) {
+      const route = routeKey(lane)
+      const other = first.get(route)
+      if (!other) first.set(route, entry)
+      else if (other !== entry) shared.set(route, (shared.get(route) ?? new Set([other])).add(entry))
+    }
+  return [...shared].flatMap(([route, entries]) => sharedBy(entries, route) ?? [])
 }
 
 function sharedBy(entries: ReadonlySet<DeviceEntry>, route: string): Warning | undefined {

@@ -1,5 +1,5 @@
 import { readFiles } from './files.ts'
-import { assemble, deviceProblems, gatewayProblems, mistakesIn, routeProblems } from './load.ts'
+import { assemble, isMistake, problemsOf } from './load.ts'
 import { ConfigError, type Problem } from './problem.ts'
 import type { ProtocolPorts } from './schema.ts'
 
@@ -21,9 +21,9 @@ export async function check(dir: string, protocols: readonly ProtocolPorts[], no
 async function allProblems(dir: string, protocols: readonly ProtocolPorts[], now: number): Promise<readonly Problem[]> {
   try {
     const files = await readFiles(dir, { protocols })
+    const problems = problemsOf(files)
     const { config } = files.gateway.content
-    if (config && mistakesIn(files).length === 0) return assemble(files, config, now).problems
-    return [...gatewayProblems(files), ...deviceProblems(files), ...routeProblems(files)]
+    return config && !problems.some(isMistake) ? assemble({ files, problems, config, now }).problems : problems
   } catch (error) {
     if (error instanceof ConfigError) return error.mistakes
     throw error

@@ -1,10 +1,11 @@
-/** A CSV file, cut: cells are trimmed, and there are as many as columns. */
+/** A CSV file, cut. */
 export interface Table {
   /** Where the header begins in the text. */
   readonly at: number
   /** In lower case. */
   readonly columns: readonly string[]
-  readonly rows: readonly Row[]
+  /** Cut as they are asked for, once. */
+  readonly rows: Iterable<Row>
 }
 
 export interface Row {
@@ -12,6 +13,7 @@ export interface Row {
   readonly at: number
   /** From 1. */
   readonly line: number
+  /** Without the spaces around them; as many as there are columns. */
   readonly cells: readonly string[]
   /** What is wrong with the line; its cells are then not to be relied on. */
   readonly mistake?: string
@@ -29,16 +31,25 @@ export function parseCsv(text: string): Table | undefined {
   if (!header) return undefined
   const delimiter = delimiterOf(header.text)
   const columns = (cut(header.text, delimiter) ?? []).map((name) => name.toLowerCase())
-  const rows: Row[] = []
-  for (const { text: line, ...place } of lines) {
-    const cells = cut(line, delimiter)
-    if (!cells) rows.push({ ...place, cells: columns.map(() => ''), mistake: 'a quotation mark is out of place' })
-    else if (cells.some((cell) => cell !== '')) rows.push({ ...place, ...fit(cells, columns.length) })
-  }
-  return { at: header.at, columns, rows }
+  return { at: header.at, columns, rows: rowsOf(lines, delimiter, columns.length) }
 }
 
-function* significantLines(text: string): Generator<{ at: number; line: number; text: string }> {
+function* rowsOf(lines: Iterable<Line>, delimiter: string, width: number): Generator<Row> {
+  for (const { at, line, text } of lines) {
+    const cells = cut(text, delimiter)
+    if (!cells) yield { at, line, cells: [], mistake: 'a quotation mark is out of place' }
+    else if (cells.some((cell) => cell !== '')) yield { at, line, cells, mistake: fit(cells, width) }
+  }
+}
+
+interface Line {
+  readonly at: number
+  /** From 1. */
+  readonly line: number
+  readonly text: string
+}
+
+function* significantLines(text: string): Generator<Line> {
   let line = 1
   for (let at = text.startsWith(BYTE_ORDER_MARK) ? 1 : 0; at < text.length; line++) {
     const feed = text.indexOf('\n', at)
@@ -83,11 +94,12 @@ function endOf(line: string, at: number, delimiter: string): number {
   return end === -1 ? line.length : end
 }
 
-function fit(cells: string[], width: number): Pick<Row, 'cells' | 'mistake'> {
+/** Makes the cells as many as there are columns, or says why that is not right. */
+function fit(cells: string[], width: number): string | undefined {
   while (cells.length > width && cells.at(-1) === '') cells.pop()
-  if (cells.length > width) return { cells, mistake: `${cells.length} cells, where the header has ${width}` }
+  if (cells.length > width) return `${cells.length} cells, where the header has ${width}`
   while (cells.length < width) cells.push('')
-  return { cells }
+  return undefined
 }
 
 const BYTE_ORDER_MARK = '\ufeff'

@@ -24,42 +24,38 @@ export interface PlacedDevice {
 }
 
 /** Reads devices.yaml, or devices.csv with the same names as columns. */
-export function readDevices(source: Source): DeviceFile {
-  const { entries, mistakes } = source.name.endsWith('.csv') ? csvEntries(source.text) : yamlEntries(source.text)
-  const locate = locator(source.text)
+export function readDevices({ name, text }: Source): DeviceFile {
+  const locate = locator(text)
   const meaning: Mistake[] = []
   const devices: PlacedDevice[] = []
-  for (const entry of entries) {
-    const device = readDevice(entry, `${source.name}:${locate(entry.keyAt).line}`, meaning)
+  const take = (entry: Entry) => {
+    const device = readDevice(entry, `${name}:${locate(entry.keyAt).line}`, meaning)
     if (device) devices.push(device)
   }
-  return { devices, mistakes: withoutEchoes(mistakes, meaning) }
+  const mistakes = name.endsWith('.csv') ? readCsv(text, take) : readYaml(text, take)
+  return { devices: devices.toSorted((a, b) => a.at - b.at), mistakes: withoutEchoes(mistakes, meaning) }
 }
 
-interface Entries {
-  readonly entries: readonly Entry[]
-  readonly mistakes: readonly Mistake[]
-}
-
-function yamlEntries(text: string): Entries {
-  const { entries, rest } = takeFlowLines(text)
-  const { root, mistakes } = parseYaml(rest)
-  if (!root) return { entries, mistakes }
+function readYaml(text: string, take: (entry: Entry) => void): Mistake[] {
+  const { root, mistakes } = parseYaml(takeFlowLines(text, take))
+  if (!root) return mistakes
   if (root.kind !== 'mapping')
-    return { entries, mistakes: [...mistakes, { at: root.at, message: 'expected device ids, each with a mapping' }] }
+    return [...mistakes, { at: root.at, message: 'expected device ids, each with a mapping' }]
+  for (const entry of root.entries) take(entry)
   // The same id twice is found across files, and with other zeros before it.
-  const repeated = root.entries.flatMap(({ key, value }) => repeatedKeys(value, [key]))
-  const all = [...entries, ...root.entries].toSorted((a, b) => a.keyAt - b.keyAt)
-  return { entries: all, mistakes: [...mistakes, ...repeated] }
+  return [...mistakes, ...root.entries.flatMap(({ key, value }) => repeatedKeys(value, [key]))]
 }
 
-function csvEntries(text: string): Entries {
+function readCsv(text: string, take: (entry: Entry) => void): Mistake[] {
   const table = parseCsv(text)
-  if (!table) return { entries: [], mistakes: [] }
+  if (!table) return []
   const mistakes = columnMistakes(table)
-  if (mistakes.length > 0) return { entries: [], mistakes }
-  const entries = table.rows.flatMap((row) => rowEntry(row, table.columns, mistakes) ?? [])
-  return { entries, mistakes }
+  if (mistakes.length > 0) return mistakes
+  for (const row of table.rows) {
+    if (row.mistake === undefined) take(rowEntry(row, table.columns, mistakes))
+    else mistakes.push({ at: row.at, message: row.mistake })
+  }
+  return mistakes
 }
 
 function columnMistakes({ at, columns }: Table): Mistake[] {
@@ -74,11 +70,7 @@ function columnMistakes({ at, columns }: Table): Mistake[] {
   ]
 }
 
-function rowEntry({ at, cells, mistake }: Row, columns: readonly string[], mistakes: Mistake[]): Entry | undefined {
-  if (mistake !== undefined) {
-    mistakes.push({ at, message: mistake })
-    return undefined
-  }
+function rowEntry({ at, cells }: Row, columns: readonly string[], mistakes: Mistake[]): Entry {
   const id = cells[columns.indexOf('device')]
   const entries = columns.flatMap((column, index): Entry[] => {
     if (column === 'device' || cells[index] === '') return []
@@ -147,6 +139,7 @@ interface Field {
   mistake(value: Node): string
 }
 
+const NAME: Field = { read: (value) => textOf(value).trim() || undefined, mistake: () => 'expected text' }
 const TEXT: Field = { read: (value) => textOf(value) || undefined, mistake: () => 'expected text' }
 const ID: Field = { read: (value) => int64(textOf(value)), mistake: (value) => int64Mistake(textOf(value)) }
 const ZONE: Field = { read: zoneOf, mistake: () => 'expected a time zone such as Europe/Berlin or "+03:00"' }
@@ -156,7 +149,7 @@ const SETTINGS: Field = {
 }
 
 const FIELDS = new Map<string, Field>([
-  ['name', TEXT],
+  ['name', NAME],
   ['company_id', ID],
   ['courier_id', ID],
   ['route_id', ID],

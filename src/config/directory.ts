@@ -81,11 +81,11 @@ export function createDirectory(devices: readonly Device[], lines: readonly Rout
   const lanes = new Map<string, Lane>()
   const entries = devices.map((device) => entryOf(device, linesOf.get(device.id) ?? [], lanes))
   const byId = new Map<string, DeviceEntry>()
-  for (const entry of entries) byId.set(entry.id, entry).set(sameId(entry.id), entry)
+  for (const entry of entries) byId.set(sameId(entry.id), entry)
 
   const stayAt = ({ stays, usual }: DeviceEntry, time: number) => stayIn(stays, time) ?? usual
   return {
-    find: (id) => byId.get(id) ?? (id.charCodeAt(0) === ZERO ? byId.get(sameId(id)) : undefined),
+    find: (id) => byId.get(id.charCodeAt(0) === ZERO ? sameId(id) : id),
     laneAt: (entry, time) => stayAt(entry, time)?.lane,
     stayAt,
     devices: () => entries,

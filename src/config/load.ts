@@ -27,15 +27,15 @@ export interface Loaded {
  */
 export async function loadConfig(dir: string, protocols: readonly ProtocolPorts[]): Promise<Loaded> {
   const files = await readFiles(dir, { protocols })
-  const mistakes = mistakesIn(files)
+  const problems = problemsOf(files)
   const { config } = files.gateway.content
-  if (mistakes.length > 0 || !config) throw new ConfigError(mistakes)
-  return assemble(files, config, Date.now())
+  if (!config || problems.some(isMistake)) throw new ConfigError(problems.filter(isMistake))
+  return assemble({ files, problems, config, now: Date.now() })
 }
 
-/** Everything for which these files cannot take effect. */
-export function mistakesIn(files: Files): Problem[] {
-  return [...gatewayProblems(files), ...deviceProblems(files), ...routeProblems(files)].filter(isMistake)
+/** What is wrong with each file, and with the devices beside one another. */
+export function problemsOf(files: Files): Problem[] {
+  return [...gatewayProblems(files), ...deviceProblems(files), ...routeProblems(files)]
 }
 
 /** What is wrong with gateway.yaml. */
@@ -45,10 +45,8 @@ export function gatewayProblems({ gateway }: Files): Problem[] {
 
 /** What is wrong with the devices' files, by themselves and together. */
 export function deviceProblems({ gateway, devices }: Files): Problem[] {
-  const beside = fleetMistakes(
-    devices.map(({ content }) => content),
-    gateway.content.companyIds,
-  )
+  const contents = devices.map(({ content }) => content)
+  const beside = fleetMistakes(contents, gateway.content.companyIds)
   return devices.flatMap(({ source, content }, index) => problemsIn(source, [...content.mistakes, ...beside[index]]))
 }
 
@@ -57,21 +55,32 @@ export function routeProblems({ routes }: Files): Problem[] {
   return routes.flatMap(({ source, content }) => problemsIn(source, content.mistakes))
 }
 
-/** Puts files without mistakes together; `now`, ms UTC, says which day is today for the warnings. */
-export function assemble(files: Files, config: Config, now: number): Loaded {
+export interface Parts {
+  readonly files: Files
+  /** What is known to be wrong with them: no mistakes. */
+  readonly problems: readonly Problem[]
+  /** Of the files, or of an earlier state of them. */
+  readonly config: Config
+  /** ms UTC; says which day is today for the warnings. */
+  readonly now: number
+}
+
+/** Puts files without mistakes together: looks up the devices of route lines, and finds what only shows then. */
+export function assemble({ files, problems, config, now }: Parts): Loaded {
   const devices = files.devices.flatMap(({ content }) => content.devices.map(({ device }) => device))
   const index = indexDevices(devices)
   const resolved = files.routes.map(({ source, content }) => ({ source, ...resolveRoutes(content, index) }))
   const routes = resolved.flatMap(({ lines }) => lines)
   const directory = createDirectory(devices, routes)
-  const problems = [
-    ...deviceProblems(files),
-    ...files.routes.flatMap(({ source, content }, at) =>
-      problemsIn(source, [...content.mistakes, ...resolved[at].mistakes]),
-    ),
+  const found = [
+    ...resolved.flatMap(({ source, mistakes }) => problemsIn(source, mistakes)),
     ...advice({ files, routes, directory, now, zone: config.time_zone }),
   ]
-  return { config, devices, routes, directory, problems, files }
+  return { config, devices, routes, directory, problems: inOrder([...problems, ...found]), files }
+}
+
+function inOrder(problems: readonly Problem[]): Problem[] {
+  return problems.toSorted((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : (a.line ?? 0) - (b.line ?? 0)))
 }
 
 /** Whether a problem keeps its file from taking effect. */

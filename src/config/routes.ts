@@ -33,12 +33,12 @@ export function readRoutes(source: Source, zone: string): RouteFile {
   const mistakes = columnMistakes(table)
   if (mistakes.some(({ severity }) => severity !== 'warning')) return { name: source.name, rows: [], mistakes }
   const readRow = rowReader(table, timesIn(zone))
-  const rows = table.rows.flatMap((row) => {
+  const rows: RouteRow[] = []
+  for (const row of table.rows) {
     const read = row.mistake === undefined ? readRow(row) : { message: row.mistake }
-    if (!('message' in read)) return [read]
-    mistakes.push({ at: row.at, severity: 'left_out', ...read })
-    return []
-  })
+    if ('message' in read) mistakes.push({ at: row.at, severity: 'left_out', ...read })
+    else rows.push(read)
+  }
   return { name: source.name, rows, mistakes }
 }
 
@@ -61,9 +61,13 @@ export type DeviceIndex = (idOrName: string) => readonly Device[]
 
 /** An index of devices by id, digits without leading zeros, and by name; an id goes before a name. */
 export function indexDevices(devices: readonly Device[]): DeviceIndex {
-  const byId = new Map(devices.map((device) => [sameId(device.id), [device]]))
+  const byId = new Map<string, Device>()
+  for (const device of devices) byId.set(sameId(device.id), device)
   const byName = Map.groupBy(devices, ({ name }) => name)
-  return (idOrName) => byId.get(sameId(idOrName)) ?? byName.get(idOrName) ?? []
+  return (idOrName) => {
+    const device = byId.get(sameId(idOrName))
+    return device ? [device] : (byName.get(idOrName) ?? [])
+  }
 }
 
 const COLUMNS = ['device', 'courier_id', 'route_id', 'from', 'until', 'date']

@@ -38,7 +38,8 @@ export function isScientific(text: string): boolean {
 
 /** Whether a text is decimal digits and nothing else. */
 export function isDigits(text: string): boolean {
-  return /^[0-9]+$/.test(text)
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) < 0x30 || text.charCodeAt(at) > 0x39) return false
+  return text !== ''
 }
 
 /** Decimal digits without leading zeros; the last zero stays. */

@@ -20,6 +20,7 @@ import { resolveReference } from './references.ts'
  * @returns `root` undefined where the document is empty, or where it is no YAML: then `mistakes` says why
  */
 export function parseYaml(text: string): { root?: Node; mistakes: Mistake[] } {
+  if (text.trim() === '') return { mistakes: [] }
   // The parser's own check for repeated keys is quadratic; see `repeatedKeys`.
   const document = parseDocument(text, { uniqueKeys: false, prettyErrors: false })
   const faults = [...document.errors, ...document.warnings]

@@ -1,0 +1,97 @@
+import type { Directory } from './directory.ts'
+import type { Files, Read } from './files.ts'
+import { assemble, deviceProblems, gatewayProblems, isMistake, type Loaded, problemsOf, routeProblems } from './load.ts'
+import type { Problem } from './problem.ts'
+import type { Config } from './schema.ts'
+
+/** What became of a change of the configuration's files. */
+export interface Change {
+  /** What is in effect now. */
+  readonly loaded: Loaded
+  /** Why something of what is on disk is not in effect: all mistakes; empty where everything is. */
+  readonly refused: readonly Problem[]
+  /** Settings of gateway.yaml that are different on disk, and take effect at the next start: `batch.max_wait`. */
+  readonly atNextStart: readonly string[]
+}
+
+/**
+ * What takes effect of files that were read while a configuration is in effect: companies, devices and routes, each where
+ * it is right and goes with the others, else what was in effect of it. `now`: ms UTC.
+ */
+export function changeTo(read: Files, running: Loaded, now: number): Change {
+  const old = running.files
+  const fleet = fleetInEffect(read, old)
+  const refused = [...gatewayProblems(read), ...fleet.refused, ...routeProblems(read)].filter(isMistake)
+  const { companies } = fleet.gateway.content.config ?? running.config
+  const withRoutes = (routes: Files['routes']) => {
+    const files = { gateway: fleet.gateway, devices: fleet.devices, routes }
+    return assemble({ files, problems: problemsOf(files), config: { ...running.config, companies }, now })
+  }
+
+  const usable = !routeProblems(read).some(isMistake)
+  const loaded = withRoutes(usable ? read.routes : old.routes)
+  const atNextStart = settingsThatDiffer(running.config, read.gateway.content.config)
+  const loss = usable && !isSame(read.routes, old.routes) && lossOfRoutes(running.directory, loaded.directory, now)
+  if (!loss) return { loaded, refused, atNextStart }
+  refused.push({ severity: 'mistake', file: changedFile(read.routes, old.routes), message: loss })
+  return { loaded: withRoutes(old.routes), refused, atNextStart }
+}
+
+/** Whether two lists hold the very same files. */
+export function isSame(a: readonly Read<unknown>[], b: readonly Read<unknown>[]): boolean {
+  return a.length === b.length && a.every((file, index) => file === b[index])
+}
+
+type Fleet = Pick<Files, 'gateway' | 'devices'>
+
+/** Companies and devices that go together: of what was read as much as possible. */
+function fleetInEffect(read: Files, old: Files): Fleet & { refused: Problem[] } {
+  if (read.gateway === old.gateway && isSame(read.devices, old.devices)) return { ...old, refused: [] }
+  const gateway = read.gateway.content.config ? read.gateway : old.gateway
+  const refused = fleetProblems({ ...read, gateway }, old)
+  if (refused.length === 0) return { gateway, devices: read.devices, refused }
+  const candidates = [
+    { gateway, devices: old.devices },
+    { gateway: old.gateway, devices: read.devices },
+  ]
+  const right = candidates.find((fleet) => fleetProblems({ ...read, ...fleet }, old).length === 0)
+  return { ...(right ?? old), refused }
+}
+
+function fleetProblems(files: Files, old: Files): Problem[] {
+  const mistakes = deviceProblems(files).filter(isMistake)
+  const gone = files.devices.length === 0 ? old.devices.map(({ source }) => source.file) : []
+  const message = 'this file is gone: its devices stay in effect'
+  return [...mistakes, ...gone.map((file) => ({ severity: 'mistake' as const, file, message }))]
+}
+
+/** A sentence, where more than half of the devices that have a route now would have none. */
+function lossOfRoutes(before: Directory, after: Directory, now: number): string | undefined {
+  let routed = 0
+  let lost = 0
+  for (const entry of after.devices()) {
+    const known = before.find(entry.id)
+    if (!known || !before.laneAt(known, now / 1000)) continue
+    routed++
+    if (!after.laneAt(entry, now / 1000)) lost++
+  }
+  if (lost * 2 <= routed) return undefined
+  return `would take the route from ${lost} of the ${routed} devices that have one now: the routes of before stay in effect`
+}
+
+function changedFile(read: Files['routes'], old: Files['routes']): string {
+  const changed = old.find((file) => !read.includes(file)) ?? read.find((file) => !old.includes(file))
+  return changed?.source.file ?? ''
+}
+
+function settingsThatDiffer(running: Config, read: Config | undefined): string[] {
+  if (!read) return []
+  return Object.entries(running).flatMap(([section, value]) => {
+    const other: unknown = read[section as keyof Config]
+    if (section === 'companies' || JSON.stringify(value) === JSON.stringify(other)) return []
+    if (typeof value !== 'object' || Array.isArray(value)) return [section]
+    return Object.entries(value)
+      .filter(([key, setting]) => JSON.stringify(setting) !== JSON.stringify((other as Record<string, unknown>)[key]))
+      .map(([key]) => `${section}.${key}`)
+  })
+}

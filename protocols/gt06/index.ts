@@ -15,7 +15,6 @@ import {
   ByteReader,
   crc16X25,
   DecodeError,
-  type Fix,
   type Match,
   type Message,
   type Protocol,
@@ -38,6 +37,8 @@ const END = Buffer.from([0x0d, 0x0a])
 /** Serial number, checksum, end. */
 const TAIL = 6
 
+/** A type is 79TT here where the frame is a long one. */
+const LONG_TYPE = 0x7900
 const LOGIN = 0x01
 const TIME = 0x8a
 /** Bytes of a login of the Zhongxun family: one for its version and the end follow the id. */
@@ -49,10 +50,10 @@ const WIFI = new Set([0x17, 0x69])
 const UNANSWERED = new Set([0x34, 0x81])
 /** Types of long frames with an answer, and whether that is a long one. */
 const ANSWERED = new Map([
-  [0x32, LONG],
-  [0x70, SHORT],
-  [0xf1, SHORT],
-  [0xf2, SHORT],
+  [0x7932, LONG],
+  [0x7970, SHORT],
+  [0x79f1, SHORT],
+  [0x79f2, SHORT],
 ])
 
 /** How far local time is ahead of UTC by a session's login, ms. */
@@ -97,17 +98,16 @@ function starts(bytes: Buffer): Match {
 }
 
 function decode(frame: Buffer, session: Session): Message {
-  const long = frame[0] === LONG
-  const head = long ? 4 : 3
+  const head = frame[0] === LONG ? 4 : 3
   if (isWifi(frame)) return { reply: Buffer.concat([frame.subarray(0, 2), Buffer.of(0), frame.subarray(3, 10), END]) }
   if (frame.length < head + 1 + TAIL) throw new DecodeError('truncated')
   if (!session.lenient) verify(frame)
-  const type = frame[head]
+  const type = frame[head] | (head === 4 ? LONG_TYPE : 0)
   const content = frame.subarray(head + 1, session.lenient ? frame.length : -TAIL)
-  const reply = answer(type, long, frame.readUInt16BE(frame.length - TAIL), session)
-  if (type === LOGIN && !long) return { device: login(content, frame.length, session), reply }
-  const fix = location(type, long, content, session.settings.model)
-  return { fixes: fix ? [inUtc(fix, session)] : undefined, reply }
+  const reply = answer(type, frame.readUInt16BE(frame.length - TAIL), session.now)
+  if (type === LOGIN) return { device: login(content, frame.length, session), reply }
+  const fix = location(type, content, { model: session.settings.model, ahead: aheadOf(session) })
+  return fix ? { fixes: [fix], reply } : { reply }
 }
 
 /** Of the Zhongxun family: no end is where the length says. */
@@ -138,15 +138,14 @@ function zone(bits: number): number {
 }
 
 /** A zone that is configured is applied by whoever normalises the fixes. */
-function inUtc(fix: Fix, session: Session): Fix {
-  if (session.settings.timeZone === undefined) fix.time -= zones.get(session) ?? 0
-  return fix
+function aheadOf(session: Session): number {
+  return session.settings.timeZone === undefined ? (zones.get(session) ?? 0) : 0
 }
 
-function answer(type: number, long: boolean, serial: number, session: Session): Buffer | undefined {
-  if (type === TIME) return envelope(SHORT, type, dateTime(session.now), serial)
-  const start = long ? ANSWERED.get(type) : UNANSWERED.has(type) ? undefined : SHORT
-  return start === undefined ? undefined : envelope(start, type, [], serial)
+function answer(type: number, serial: number, now: number): Buffer | undefined {
+  if (type === TIME) return envelope(SHORT, type, { content: dateTime(now), serial })
+  const start = type < LONG_TYPE ? !UNANSWERED.has(type) && SHORT : ANSWERED.get(type)
+  return start ? envelope(start, type & 0xff, { content: [], serial }) : undefined
 }
 
 function dateTime(now: number): number[] {
@@ -155,7 +154,7 @@ function dateTime(now: number): number[] {
   return [...date, at.getUTCHours(), at.getUTCMinutes(), at.getUTCSeconds()]
 }
 
-function envelope(start: number, type: number, content: readonly number[], serial: number): Buffer {
+function envelope(start: number, type: number, { content, serial }: { content: number[]; serial: number }): Buffer {
   const head = start === LONG ? 4 : 3
   const frame = Buffer.allocUnsafe(head + 1 + content.length + TAIL)
   frame[0] = frame[1] = start

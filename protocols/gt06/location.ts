@@ -11,18 +11,26 @@
  */
 import { ByteReader, type Fix, heading, kmh, utc } from '../kit/index.ts'
 
-/** The position of a frame; undefined where it has none (cells or WiFi only, no date yet). In the device's time zone. */
-export function location(type: number, long: boolean, content: Buffer, model = ''): Fix | undefined {
+/**
+ * The position of a frame; undefined where it has none (cells or WiFi only, no date yet). `type` of a long frame is 79TT;
+ * `ahead`: how far the device's dates are ahead of UTC, ms.
+ */
+export function location(type: number, content: Buffer, { model = '', ahead }: Device): Fix | undefined {
   const r = new ByteReader(content)
-  if (type === VIDEO && !long) return video(r)
-  if (type === MODULES && long) return modules(r)
-  const before = BEFORE_OF_MODEL.get(model) ?? (long ? undefined : BEFORE.get(type))
-  if (before !== undefined) return r.left < before ? undefined : gps(r.skip(before))
-  return content[DATE] > HIGHEST_OF_MCC ? gps(r) : undefined
+  if (type === VIDEO) return video(r, ahead)
+  if (type === MODULES) return modules(r)
+  const before = BEFORE_OF_MODEL.get(model) ?? BEFORE.get(type)
+  if (before !== undefined) return r.left < before ? undefined : gps(r.skip(before), ahead)
+  return content[DATE] > HIGHEST_OF_MCC ? gps(r, ahead) : undefined
+}
+
+interface Device {
+  readonly model?: string
+  readonly ahead: number
 }
 
 const VIDEO = 0x95
-const MODULES = 0x70
+const MODULES = 0x7970
 
 /** Types that hold a position by their specification, and the bytes before it. */
 const BEFORE = new Map([
@@ -59,8 +67,8 @@ const GPS = 18
  */
 const HIGHEST_OF_MCC = 0x8f
 
-function gps(r: ByteReader): Fix | undefined {
-  const time = r.left < GPS ? undefined : dateTime(r)
+function gps(r: ByteReader, ahead: number): Fix | undefined {
+  const time = r.left < GPS ? undefined : dateTime(r, ahead)
   if (time === undefined) return undefined
   const satellites = r.u8() & 0x0f
   return flagged(
@@ -69,10 +77,10 @@ function gps(r: ByteReader): Fix | undefined {
   )
 }
 
-function video(r: ByteReader): Fix | undefined {
+function video(r: ByteReader, ahead: number): Fix | undefined {
   const extended = r.peek() === 0xff
   if (extended) r.skip(3)
-  const time = r.left < GPS ? undefined : dateTime(r)
+  const time = r.left < GPS ? undefined : dateTime(r, ahead)
   if (time === undefined) return undefined
   const satellites = extended ? r.u8() & 0x0f : undefined
   const fix = flagged({ time, satellites, valid: false, latitude: angle(r), longitude: angle(r) }, r.u16())
@@ -90,7 +98,7 @@ function modules(r: ByteReader): Fix | undefined {
     if (length > r.left) break
     const value = new ByteReader(r.slice(length))
     if (tag === 0x33) fix = gpsModule(value)
-    if (tag === 0x28) hdop = value.u8() / 10
+    if (tag === 0x28) hdop = value.u8() / 10 || undefined
   }
   return fix && { ...fix, hdop }
 }
@@ -117,9 +125,9 @@ function flagged(fix: Fix, flags: number): Fix {
 }
 
 /** Undefined where there is none: a device that does not know the time yet sends zeros, and cells are no date. */
-function dateTime(r: ByteReader): number | undefined {
+function dateTime(r: ByteReader, ahead: number): number | undefined {
   const [year, month, day] = [r.u8(), r.u8(), r.u8()]
   const [hour, minute, second] = [r.u8(), r.u8(), r.u8()]
   if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59) return undefined
-  return utc(year, month, day, hour, minute, second)
+  return utc(year, month, day, hour, minute, second) - ahead
 }

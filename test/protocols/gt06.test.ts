@@ -30,6 +30,16 @@ const GPS = gt06Gps(POSITION)
 const LOGIN = gt06Frame(0x01, bytes(`0${IMEI}`))
 const LOCATION = gt06Frame(0x22, Buffer.concat([GPS, CELL, bytes('010000')]), { serial: 0x1234 })
 
+const MODULES = gt06Frame(
+  0x70,
+  Buffer.concat([
+    bytes('0000000102 0035 0001 01 0033 0012'),
+    Buffer.concat([u(4, FIX.time / 1000), bytes('09 fff4'), gt06Place(POSITION), Buffer.of(54), gt06Flags(POSITION)]),
+    bytes('0028 0001 0d 002c 0002 0102'),
+  ]),
+  { long: true, serial: 7 },
+)
+
 describe('gt06', () => {
   it("answers the specification's own login", () => {
     expect(decode(bytes('78780D01012345678901234500018CDD0D0A'))).toEqual({
@@ -84,7 +94,7 @@ describe('gt06', () => {
   })
 
   it('reads a position of a long frame, which gets no answer', () => {
-    expect(decode(gt06Frame(0x38, GPS, { long: true }))).toEqual({ fixes: [FIX], reply: undefined })
+    expect(decode(gt06Frame(0x38, GPS, { long: true }))).toEqual({ fixes: [FIX] })
   })
 
   it('reads the video alarm, without and with its extension', () => {
@@ -118,7 +128,6 @@ describe('gt06', () => {
     ['a position without a date', 0x16, Buffer.concat([Buffer.alloc(6), GPS.subarray(6)])],
   ])('answers %s (type %i) without a fix', (_, type, content) => {
     expect(decode(gt06Frame(type, content, { serial: 3 }))).toEqual({
-      fixes: undefined,
       reply: gt06Frame(type, Buffer.alloc(0), { serial: 3 }),
     })
   })
@@ -151,6 +160,7 @@ describe('gt06', () => {
       const session = newSession()
       gt06.decode(gt06Frame(0x01, bytes(`0${IMEI} 100b ${zone}`)), session)
       expect(gt06.decode(LOCATION, session).fixes?.[0].time).toBe(FIX.time - ahead)
+      expect(gt06.decode(MODULES, session).fixes?.[0].time).toBe(FIX.time)
       expect(gt06.decode(LOCATION, newSession()).fixes?.[0].time).toBe(FIX.time)
     })
 

@@ -103,10 +103,13 @@ function decode(frame: Buffer, session: Session): Message {
 }
 
 function login(frame: Buffer): Message {
-  const r = new ByteReader(frame)
-  const device = r.ascii(r.u16())
-  if (!/^[!-~]+$/.test(device)) throw new DecodeError('malformed', 'the IMEI is no text')
-  return { device, reply: ACCEPTED, refusal: REFUSED }
+  return { device: imei(new ByteReader(frame)), reply: ACCEPTED, refusal: REFUSED }
+}
+
+function imei(r: ByteReader): string {
+  const id = r.ascii(r.u16())
+  if (!/^[!-~]+$/.test(id)) throw new DecodeError('malformed', 'the IMEI is no text')
+  return id
 }
 
 function packet(frame: Buffer, session: Session): Message {
@@ -130,7 +133,7 @@ function verified(frame: Buffer): Buffer {
 function datagram(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
   const reply = Buffer.from([0, 5, frame[2], frame[3], DATAGRAM, frame[5], 0])
-  const device = r.skip(6).ascii(r.u16())
+  const device = imei(r.skip(6))
   const { count, fixes } = records(r, session)
   reply[6] = count
   return { device, fixes, reply }

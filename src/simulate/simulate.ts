@@ -1,0 +1,60 @@
+import { createFleet, devicesYaml } from './fleet.ts'
+import { durationOption, portsOption, speechesOption, vansOption, wholeNumber } from './options.ts'
+import { listenToSignals } from './signals.ts'
+import { type Progress, runSimulation } from './simulation.ts'
+import { speeches } from './speak/index.ts'
+
+/** As they stand on the command line. */
+export interface SimulateArguments {
+  readonly target?: string
+  readonly vans?: string
+  readonly interval?: string
+  readonly duration?: string
+  /** Comma-separated. */
+  readonly protocols?: string
+  /** Each `name=port`. */
+  readonly port?: readonly string[]
+  readonly seed?: string
+  /** Only print a devices.yaml for the vans. */
+  readonly devices?: boolean
+}
+
+/**
+ * Sends vans to a gateway; answers with the exit code: 0 where every fix was acknowledged, else 1, or the signal's where
+ * it was cut short. @throws UserError for an option that is wrong.
+ */
+export async function simulateCommand(options: SimulateArguments): Promise<number> {
+  const chosen = options.protocols === undefined ? speeches : speechesOption(options.protocols)
+  const vans = createFleet(vansOption(options.vans ?? '20'), chosen)
+  const plan = {
+    host: options.target ?? '127.0.0.1',
+    ports: portsOption(options.port ?? []),
+    intervalMs: durationOption('--interval', options.interval ?? '5s', 1000),
+    durationMs: durationOption('--duration', options.duration ?? '60s', 0),
+    seed: wholeNumber('--seed', options.seed ?? '1', 999_999_999),
+  }
+  if (options.devices) {
+    write(devicesYaml(vans))
+    return 0
+  }
+  const { stop, hurry, exitCode } = listenToSignals(PATIENCE_AFTER_SIGNAL_MS)
+  const outcome = await runSimulation({ ...plan, vans, patienceMs: PATIENCE_MS, stop, hurry, onProgress: print })
+  print(outcome)
+  write(`sent=${outcome.sent} acked=${outcome.acked}\n`)
+  if (outcome.acked === outcome.sent) return 0
+  return hurry.aborted ? (exitCode() ?? 1) : 1
+}
+
+function print({ phase, vans, sent, acked, troubled, trouble }: Progress): void {
+  const state = phase === 'driving' ? `${vans} vans` : 'no new fixes'
+  const told = trouble === undefined ? '' : `, ${troubled} without an answer: ${trouble}`
+  write(`${state}, ${sent} fixes sent, ${acked} acknowledged, ${sent - acked} not yet${told}\n`)
+}
+
+function write(text: string): void {
+  process.stdout.write(text)
+}
+
+/** Longer than a packet that is lost takes to be sent again twice. */
+const PATIENCE_MS = 30_000
+const PATIENCE_AFTER_SIGNAL_MS = 8000

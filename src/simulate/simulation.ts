@@ -1,0 +1,142 @@
+import { setMaxListeners } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Fix } from '../../protocols/kit/index.ts'
+import type { FleetVan } from './fleet.ts'
+import { lineFor } from './line/index.ts'
+import { type Ports, portOf } from './ports.ts'
+import { seeded } from './random.ts'
+import { createTracker, type Tracker } from './tracker.ts'
+import { createVan, type Van } from './van.ts'
+
+export interface SimulationOptions {
+  readonly host: string
+  readonly ports: Ports
+  readonly vans: readonly FleetVan[]
+  /** Between two fixes of a van; at least 1,000, as fixes are told apart by whole seconds. */
+  readonly intervalMs: number
+  /** How long fixes are made. */
+  readonly durationMs: number
+  /** How long it is waited afterwards for what is not acknowledged. */
+  readonly patienceMs: number
+  /** How long an answer may take before a packet is sent again. */
+  readonly answerMs?: number
+  /** The same vans drive the same tours for the same seed. */
+  readonly seed: number
+  /** Keep every fix, for `trips`; otherwise they are forgotten once they are acknowledged. */
+  readonly keepTrips?: boolean
+  /** No fixes are made any more; what is not acknowledged is waited for. */
+  readonly stop?: AbortSignal
+  /** Everything ends at once. */
+  readonly hurry?: AbortSignal
+  readonly onProgress?: (progress: Progress) => void
+  readonly progressMs?: number
+}
+
+/** How far a simulation is. */
+export interface Progress {
+  readonly phase: 'driving' | 'waiting'
+  readonly vans: number
+  /** Fixes that vans have made; each is sent until it is acknowledged. */
+  readonly sent: number
+  readonly acked: number
+  /** Vans whose last packet came to nothing, and what most of them were told. */
+  readonly troubled: number
+  readonly trouble?: string
+}
+
+/** Every fix of a van in order; the first `acked` of them are acknowledged. */
+export interface Trip {
+  readonly sent: readonly Fix[]
+  readonly acked: number
+}
+
+/** How it ended. `trips` by device; empty without `keepTrips`. */
+export interface Outcome extends Progress {
+  readonly trips: ReadonlyMap<string, Trip>
+}
+
+/** Lets vans drive and send until the duration is over and all is acknowledged, or it was waited for long enough. */
+export async function runSimulation(options: SimulationOptions): Promise<Outcome> {
+  const end = new AbortController()
+  setMaxListeners(0, end.signal)
+  const crew = options.vans.map((van, index) => engage(van, index, { ...options, signal: end.signal }))
+  let phase: Progress['phase'] = 'driving'
+  const ticker = setInterval(() => options.onProgress?.(progressOf(crew, phase)), options.progressMs ?? 1000)
+  await drive(crew, options)
+  phase = 'waiting'
+  await settle(crew, options)
+  clearInterval(ticker)
+  end.abort()
+  for (const { tracker } of crew) tracker.close()
+  const trips = options.keepTrips ? new Map(crew.map(({ id, trip }) => [id, trip])) : new Map<string, Trip>()
+  return { ...progressOf(crew, phase), trips }
+}
+
+interface Driver {
+  readonly id: string
+  readonly van: Van
+  readonly tracker: Tracker
+  readonly trip: { readonly sent: Fix[]; acked: number }
+  made: number
+}
+
+function engage(
+  { id, speech }: FleetVan,
+  index: number,
+  { host, ports, seed, answerMs = ANSWER_MS, signal }: SimulationOptions & { signal: AbortSignal },
+): Driver {
+  const line = lineFor(speech, { host, port: portOf(speech, ports), id, answerMs })
+  const own = Math.imul(seed, 0x9e3779b1) + index
+  const trip = { sent: [], acked: 0 }
+  const acknowledged = (fixes: number) => (trip.acked += fixes)
+  const tracker = createTracker({ line, random: seeded(~own), signal, acknowledged })
+  return { id, van: createVan(own), tracker, trip, made: 0 }
+}
+
+/** One timer for all: the fixes of a fleet are spread evenly over the interval, whenever it wakes. */
+async function drive(crew: readonly Driver[], options: SimulationOptions): Promise<void> {
+  const { intervalMs, durationMs, keepTrips = false } = options
+  const isOver = () => options.stop?.aborted || options.hurry?.aborted
+  const gap = intervalMs / crew.length
+  const begun = performance.now()
+  const start = Date.now()
+  for (let count = 0; !isOver(); ) {
+    const elapsed = performance.now() - begun
+    for (; count * gap < Math.min(elapsed, durationMs); count++)
+      record(crew[count % crew.length], start + count * gap, keepTrips)
+    if (elapsed >= durationMs) return
+    await pause(TICK_MS)
+  }
+}
+
+function record(driver: Driver, at: number, keep: boolean): void {
+  const fix = driver.van(Math.floor(at / 1000) * 1000)
+  if (keep) driver.trip.sent.push(fix)
+  driver.made++
+  driver.tracker.record(fix)
+}
+
+async function settle(crew: readonly Driver[], { patienceMs, hurry }: SimulationOptions): Promise<void> {
+  const enough = new AbortController()
+  const signal = hurry ? AbortSignal.any([hurry, enough.signal]) : enough.signal
+  const patience = pause(patienceMs, undefined, { signal }).catch(() => {})
+  await Promise.race([Promise.all(crew.map(({ tracker }) => tracker.settled())), patience])
+  enough.abort()
+}
+
+function progressOf(crew: readonly Driver[], phase: Progress['phase']): Progress {
+  const told = new Map<string, number>()
+  const progress = { phase, vans: crew.length, sent: 0, acked: 0, troubled: 0 }
+  for (const { made, trip, tracker } of crew) {
+    progress.sent += made
+    progress.acked += trip.acked
+    if (tracker.trouble === undefined) continue
+    progress.troubled++
+    told.set(tracker.trouble, (told.get(tracker.trouble) ?? 0) + 1)
+  }
+  const [most] = [...told].toSorted(([, a], [, b]) => b - a)
+  return { ...progress, trouble: most?.[0] }
+}
+
+const TICK_MS = 20
+const ANSWER_MS = 10_000

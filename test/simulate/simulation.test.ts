@@ -1,0 +1,119 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createFleet } from '../../src/simulate/fleet.ts'
+import { type Outcome, type Progress, runSimulation, type SimulationOptions } from '../../src/simulate/simulation.ts'
+import { speeches } from '../../src/simulate/speak/index.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+
+const VANS = createFleet(speeches.length, speeches)
+const MOODS = ['good', 'lost', 'deaf'] as const
+
+describe.each(MOODS)('where the first fixes meet a gateway that is %s', (mood) => {
+  let receiver: Receiver
+  let outcome: Outcome
+
+  beforeAll(async () => {
+    receiver = await startReceiver()
+    receiver.mood = mood
+    outcome = await simulate(receiver, { durationMs: 4000, onProgress: recovering(receiver) })
+  }, 20_000)
+  afterAll(() => receiver.close())
+
+  it('all is acknowledged in the end', () => {
+    expect([outcome.sent, outcome.acked, outcome.troubled]).toEqual([4 * VANS.length, 4 * VANS.length, 0])
+  })
+
+  it.each(VANS.map((van) => [van.speech.name, van.id]))('%s has sent every fix', (_, id) => {
+    const made = outcome.trips.get(id)?.sent.map(({ time }) => time)
+    const arrived = times(receiver, id)
+    expect(new Set(arrived)).toEqual(new Set(made))
+    if (mood === 'deaf') expect(arrived.length).toBeGreaterThan(4)
+    else expect(arrived).toEqual(made)
+  })
+})
+
+describe('a simulation', () => {
+  let receiver: Receiver
+  beforeEach(async () => {
+    receiver = await startReceiver()
+  })
+  afterEach(() => receiver.close())
+
+  it('says why nothing is acknowledged where nobody listens, and gives up after its patience', async () => {
+    const [van] = VANS
+    const closed = await startReceiver()
+    await closed.close()
+    const outcome = await simulate(closed, { vans: [van], durationMs: 1000, patienceMs: 1000 })
+    expect([outcome.sent, outcome.acked, outcome.troubled]).toEqual([1, 0, 1])
+    expect(outcome.trouble).toMatch(/^nobody listens \(127\.0\.0\.1:\d+\)$/)
+    expect(outcome.trips.get(van.id)?.acked).toBe(0)
+  })
+
+  it('makes no fixes any more once it is told to stop, and waits for those that are under way', async () => {
+    const stop = new AbortController()
+    const progress: Progress[] = []
+    const outcome = await simulate(receiver, {
+      durationMs: Infinity,
+      stop: stop.signal,
+      onProgress: (now) => {
+        progress.push(now)
+        if (now.sent >= VANS.length) stop.abort()
+      },
+    })
+    expect(outcome.sent).toBeGreaterThanOrEqual(VANS.length)
+    expect(outcome.acked).toBe(outcome.sent)
+    expect(progress[0].phase).toBe('driving')
+    expect(outcome.phase).toBe('waiting')
+  })
+
+  it('ends at once when it has to hurry', async () => {
+    receiver.mood = 'lost'
+    const hurry = new AbortController()
+    const outcome = await simulate(receiver, {
+      durationMs: Infinity,
+      patienceMs: 3_600_000,
+      hurry: hurry.signal,
+      onProgress: ({ sent }) => sent >= VANS.length && hurry.abort(),
+    })
+    expect(outcome.sent).toBeGreaterThanOrEqual(VANS.length)
+    expect(outcome.acked).toBe(0)
+  })
+
+  it('refuses vans for which no port is known', async () => {
+    const ports = { 'tcp/gt06': 1 }
+    await expect(simulate({ ...receiver, ports }, {})).rejects.toThrow('Nothing listens for tcp/teltonika')
+  })
+
+  it('keeps a thousand vans on their sockets', async () => {
+    const vans = createFleet(1000, speeches)
+    const outcome = await simulate(receiver, { vans, durationMs: 2000, answerMs: 10_000 })
+    expect([outcome.sent, outcome.acked]).toEqual([2000, 2000])
+    expect([...receiver.fixes.values()].reduce((sum, { length }) => sum + length, 0)).toBe(2000)
+  })
+})
+
+function simulate({ ports }: Pick<Receiver, 'ports'>, options: Partial<SimulationOptions>): Promise<Outcome> {
+  return runSimulation({
+    host: '127.0.0.1',
+    ports,
+    vans: VANS,
+    intervalMs: 1000,
+    durationMs: 2500,
+    patienceMs: 20_000,
+    answerMs: 500,
+    seed: 1,
+    keepTrips: true,
+    progressMs: 50,
+    ...options,
+  })
+}
+
+/** It answers once each van has sent something. */
+function recovering(receiver: Receiver): (progress: Progress) => void {
+  return ({ sent }) => {
+    if (sent >= 2 * VANS.length) receiver.mood = 'good'
+  }
+}
+
+function times({ fixes }: Receiver, id: string): number[] {
+  return (fixes.get(id) ?? []).map(({ time }) => time)
+}

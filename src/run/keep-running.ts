@@ -73,8 +73,8 @@ export function keepRunning<R extends Runnable>({ name, logger, start }: Startab
   }
 }
 
-/** In ms: 0, 250, 500 … 5000. */
-function restartDelay(restarts: number): number {
+/** How many ms to wait before a start again, after so many without 10 s of health between them. */
+export function restartDelay(restarts: number): number {
   return restarts === 0 ? 0 : Math.min(FIRST_DELAY_MS * 2 ** (restarts - 1), MAX_DELAY_MS)
 }
 

@@ -35,18 +35,28 @@ export interface Role {
  * or after the supervisor's end, 130 or 143 where a second signal or 10 s cut that short, 1 for a UserError, 2 for a fault.
  */
 export function runRole(options: RoleOptions, start: (context: RoleContext) => Promise<Role>): void {
-  const fault = (error: unknown) => endWithFault(error, options.logger)
+  const { logger } = options
+  const fault = (error: unknown) => endWithFault(error, logger)
   process.on('uncaughtException', fault).on('unhandledRejection', fault)
-  const assignment = takeAssignment()
-  const started = begin(options, assignment, start)
-  endOnRequest(async () => (await started).close(), fault)
+  const started = begin(options, start)
   answerForMetrics()
+  endOnRequest(async () => {
+    logger.info('closing')
+    await (await started).close()
+  }, fault)
   started
-    .then(({ ports = {} }) => tellSupervisor({ type: 'ready', ports }))
+    .then(({ ports = {} }) => announce(ports, logger))
     .catch(async (error) => {
       const known = explained(error)
       await (known instanceof UserError ? refuse(known) : fault(error))
     })
+}
+
+async function begin({ monitor }: RoleOptions, start: (context: RoleContext) => Promise<Role>): Promise<Role> {
+  const assignment = takeAssignment()
+  if (assignment) shareDataDir(assignment.dataDir)
+  const role = await start(assignment ?? { redisUrl: null, ports: {} })
+  return monitor && !assignment ? monitored(role, await startMonitor({ ...monitor, readiness: role.readiness })) : role
 }
 
 /** Out of the environment at once: it has a password in it. */
@@ -56,16 +66,6 @@ function takeAssignment(): Assignment | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as Assignment)
 }
 
-async function begin(
-  { monitor }: RoleOptions,
-  assignment: Assignment | undefined,
-  start: (context: RoleContext) => Promise<Role>,
-): Promise<Role> {
-  if (assignment) shareDataDir(assignment.dataDir)
-  const role = await start(assignment ?? { redisUrl: null, ports: {} })
-  return monitor && !assignment ? monitored(role, await startMonitor({ ...monitor, readiness: role.readiness })) : role
-}
-
 function monitored(role: Role, monitor: Monitor): Role {
   return {
     ports: { ...role.ports, monitor: monitor.port },
@@ -73,6 +73,11 @@ function monitored(role: Role, monitor: Monitor): Role {
       await Promise.all([role.close(), monitor.close()])
     },
   }
+}
+
+async function announce(ports: Ports, logger: Logger): Promise<void> {
+  logger.info({ ports }, 'ready')
+  await tellSupervisor({ type: 'ready', ports })
 }
 
 async function refuse({ message }: UserError): Promise<void> {

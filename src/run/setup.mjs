@@ -3,6 +3,7 @@ import { canFetchRedis, fetchRedis } from './setup/fetch-redis.mjs'
 import { withLock } from './setup/lock.mjs'
 import { hasPackages, installPackages } from './setup/packages.mjs'
 import { findRedisServer, missingRedis } from './setup/redis-server.mjs'
+import { needsNoPrivateRedis } from './setup/redis-url.mjs'
 
 /*
  * Runs in front of every npm script, on any Node from 20 on and without any package: what is missing is set up, otherwise
@@ -41,8 +42,7 @@ function isLeftToCommand() {
 
 function hasRedisUrl() {
   const file = new URL('../../config/gateway.yaml', import.meta.url)
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  return /^redis:(?:\s*\{[^}]*|(?:.*\n)(?:[ \t].*\n)*?[ \t]+)\burl:[ \t]*(?!null\b|~)[^\s,}#]/m.test(text)
+  return existsSync(file) && needsNoPrivateRedis(readFileSync(file, 'utf8'))
 }
 
 /** @param {string} sentence */

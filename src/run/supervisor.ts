@@ -62,8 +62,8 @@ export function startEverything(supervision: Supervision): Everything {
   async function stop(hurry?: AbortSignal): Promise<boolean> {
     state = 'stopping'
     const clean = await stopRoles(roles, cut, hurry)
-    await file.remove()
     await redis.stop()
+    if (unlock) await file.remove()
     unlock?.()
     return clean
   }

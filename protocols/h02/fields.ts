@@ -39,10 +39,9 @@ export class Fields {
     return this.length(field) === 1 ? this.#line.charCodeAt(this.#starts[field]) : -1
   }
 
-  includes(field: number, code: number): boolean {
-    const end = this.#starts[field] + this.length(field)
-    for (let at = this.#starts[field]; at < end; at++) if (this.#line.charCodeAt(at) === code) return true
-    return false
+  /** The code of a field's first character; of one without any, whatever follows. */
+  first(field: number): number {
+    return this.#line.charCodeAt(this.#starts[field])
   }
 
   /** A number without sign or exponent; undefined of an empty field. @throws DecodeError `malformed`. */

@@ -47,17 +47,31 @@ function noise(bytes: Buffer): number {
   return at
 }
 
-/** Bytes of a binary frame’s id: what follows it has to be a time and a date. 0: it is no binary frame, or too short. */
+/**
+ * Bytes of a binary frame's id, behind which a time, a date and a place have to stand, or at least a time and a date where
+ * the place is none on earth. 0: it is no binary frame, or too short to tell.
+ */
 export function idLengthOf(bytes: Buffer): 0 | 5 | 8 {
-  return isTime(bytes, 6) ? 5 : isTime(bytes, 9) ? 8 : 0
+  const isShort = isTime(bytes, 6)
+  const isLong = isTime(bytes, 9)
+  if (isShort && isLong) return isPlace(bytes, 12) || !isPlace(bytes, 15) ? 5 : 8
+  return isShort ? 5 : isLong ? 8 : 0
 }
 
+/** Six bytes of a time and a date; a clock that was never set is all zeros. */
 function isTime(bytes: Buffer, at: number): boolean {
-  return LIMITS.every((limit, i) => isDecimal(bytes[at + i]) && bytes[at + i] <= limit)
+  return isWithin(bytes, at, [0x23, 0x59, 0x59, 0x31, 0x12, 0x99])
 }
 
-/** The largest hour, minute, second, day and month in packed decimals; a clock that is not set is all zeros. */
-const LIMITS = [0x23, 0x59, 0x59, 0x31, 0x12, 0x99]
+/** Four bytes of latitude, one of the battery, and the longitude's first, hundreds and tens of degrees. */
+function isPlace(bytes: Buffer, at: number): boolean {
+  return isWithin(bytes, at, [0x90, 0x59, 0x99, 0x99]) && isWithin(bytes, at + 5, [0x18])
+}
+
+/** Whether there are packed decimals up to these. */
+function isWithin(bytes: Buffer, at: number, limits: readonly number[]): boolean {
+  return limits.every((limit, i) => isDecimal(bytes[at + i]) && bytes[at + i] <= limit)
+}
 
 function isDecimal(byte: number | undefined): byte is number {
   return byte !== undefined && byte >> 4 <= 9 && (byte & 15) <= 9

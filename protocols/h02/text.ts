@@ -13,7 +13,6 @@ import { clock, confirmation, replyOf } from './reply.ts'
 
 const HASH = 0x23
 const MINUS = 0x2d
-const POINT = 0x2e
 const [NORTH, SOUTH, EAST, WEST, INVALID] = Buffer.from('NSEWV')
 
 /** A frame `*HQ,…#`. */
@@ -68,14 +67,15 @@ function hemisphere(fields: Fields): number {
 
 /** Degrees of dddmm.mmmm, of the same without its point, or of -ddd-mm.mmmm, where the letter still says the sign. */
 function angle(fields: Fields, field: number): number | undefined {
-  if (fields.includes(field, MINUS)) {
+  if (fields.first(field) === MINUS) {
     const [, degrees, minutes] = /^-(\d+)-(\d+\.\d+)$/.exec(fields.text(field)) ?? []
     if (minutes === undefined) throw new DecodeError('malformed', `"${fields.text(field)}" is no angle`)
     return +degrees + +minutes / 60
   }
   const value = fields.decimal(field)
-  const pointless = fields.length(field) >= 8 && !fields.includes(field, POINT)
-  return value === undefined ? undefined : degreesMinutes(pointless ? value / 1e4 : value)
+  if (value === undefined) return undefined
+  const isPointless = Number.isInteger(value) && fields.length(field) >= 8 && !fields.text(field).includes('.')
+  return degreesMinutes(isPointless ? value / 1e4 : value)
 }
 
 /** ms UTC; undefined where the clock was never set. */

@@ -49,35 +49,39 @@ function httpFrame({ uri, body }: HttpRequest): Buffer {
 
 function decode(frame: Buffer, session: Session): Message {
   const text = frame.toString().trim()
-  const at = text.startsWith('{') ? 0 : text.indexOf('\n{') + 1
-  const isJson = at > 0 || text.startsWith('{')
-  const parameters = new URLSearchParams((isJson ? text.slice(0, at) : text).trim().replace(PATH, ''))
-  const message = isJson ? readJson(text.slice(at), session) : readParameters(parameters, session)
-  const device = message.device ?? parameters.get('id') ?? parameters.get('deviceid') ?? undefined
-  if (!device && session.transport === 'http') throw new DecodeError('malformed', 'id is missing')
-  return { ...message, device, secret: parameters.get('token') ?? undefined }
+  const end = text.startsWith('{') ? 0 : text.includes('\n{') ? text.indexOf('\n{') : text.length
+  const parameters = new URLSearchParams(text.slice(0, end).replace(PATH, ''))
+  const json = text.slice(end)
+  const message = json === '' ? readParameters(parameters, session) : readJson(json, session)
+  const device = message.device ?? (parameters.get('id') || parameters.get('deviceid') || undefined)
+  if (device === undefined && session.transport === 'http') throw new DecodeError('malformed', 'id is missing')
+  return { ...message, device, secret: parameters.get('token') || undefined }
 }
 
 /** What precedes the parameters where a whole URL is given. */
 const PATH = /^[^=&]*\?/
 
 function readParameters(parameters: URLSearchParams, session: Session): Message {
-  const optional = (name: string) => (parameters.get(name) ? number(parameters.get(name) as string) : undefined)
   const [latitude, longitude] = parameters.get('location')?.split(',') ?? [parameters.get('lat'), parameters.get('lon')]
   if (!latitude && !longitude) return {}
-  const speed = known(optional('speed'))
+  const speed = known(optional(parameters, 'speed'))
   const fix: Fix = {
     time: timeOf(parameters.get('timestamp'), session),
     latitude: number(latitude ?? ''),
     longitude: number(longitude ?? ''),
     valid: !['false', '0'].includes(parameters.get('valid') ?? ''),
-    altitude: optional('altitude'),
+    altitude: optional(parameters, 'altitude'),
     speed: speed === undefined ? undefined : knots(speed),
-    heading: heading(optional('bearing') ?? optional('heading')),
-    accuracy: known(optional('accuracy')),
-    hdop: known(optional('hdop')),
+    heading: heading(optional(parameters, 'bearing') ?? optional(parameters, 'heading')),
+    accuracy: known(optional(parameters, 'accuracy')),
+    hdop: known(optional(parameters, 'hdop')),
   }
   return { fixes: [fix] }
+}
+
+function optional(parameters: URLSearchParams, name: string): number | undefined {
+  const value = parameters.get(name)
+  return value ? number(value) : undefined
 }
 
 function readJson(text: string, session: Session): Message {

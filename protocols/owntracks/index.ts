@@ -40,12 +40,14 @@ export default {
 function httpFrame({ headers, body }: HttpRequest): Buffer {
   const device = headers['x-limit-d'] ?? ''
   const [, token = ''] = passwordOf(headers.authorization)
+  if (device === '' && token === '') return body
   const parameters = new URLSearchParams({ device, token }).toString()
   return Buffer.concat([Buffer.from(`${parameters}\n`), body])
 }
 
 /** Of `Basic <base64 of user:password>`, what stands behind the first colon. */
-function passwordOf(authorization = ''): readonly string[] {
+function passwordOf(authorization?: string): readonly string[] {
+  if (authorization === undefined) return []
   const [, credentials = ''] = /^basic +(\S+)$/i.exec(authorization) ?? []
   return /:(.*)$/s.exec(Buffer.from(credentials, 'base64').toString()) ?? []
 }
@@ -63,9 +65,11 @@ function decode(frame: Buffer, session: Session): Message {
 }
 
 function apart(text: string): { parameters: URLSearchParams; body: string } {
-  const end = /^device=[^\n]*\n/.exec(text)?.[0].length ?? 0
-  return { parameters: new URLSearchParams(text.slice(0, end).trim()), body: text.slice(end) }
+  const end = text.startsWith('device=') ? text.indexOf('\n') + 1 : 0
+  return { parameters: end === 0 ? NONE : new URLSearchParams(text.slice(0, end - 1)), body: text.slice(end) }
 }
+
+const NONE = new URLSearchParams()
 
 function deviceOf([first]: unknown[], parameters: URLSearchParams): string | undefined {
   const { topic, tid } = (first ?? {}) as JsonObject

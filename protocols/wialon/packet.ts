@@ -52,7 +52,8 @@ function hexOf(text: string): number {
 
 /** Whether records, of 10 or 16 fields, have one more: a checksum where no login of 2.x was heard. */
 function hasOneFieldMore(type: string, text: string): boolean {
-  const fields = text.slice(text.lastIndexOf('|') + 1).split(';').length
+  let fields = 1
+  for (let at = text.indexOf(';', text.lastIndexOf('|') + 1); at >= 0; at = text.indexOf(';', at + 1)) fields++
   if (type === 'SD') return fields === 11
   if (type === 'D') return fields >= 17
   return type === 'B' && (fields === 1 || fields === 11 || fields >= 17)

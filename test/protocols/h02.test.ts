@@ -168,6 +168,16 @@ describe('binary', () => {
     })
   })
 
+  it('an id of 8 bytes is one too where its end could be a time', () => {
+    const frame = Buffer.from(LONG_ID)
+    bytes('101010 101010').copy(frame, 6)
+    bytes('3352 9999').copy(frame, 15)
+    expect(decode(frame)).toMatchObject({
+      device: '861234000010101',
+      fixes: [{ time: Date.UTC(2024, 4, 1, 10, 10, 10) }],
+    })
+  })
+
   it('X counts for the device of the connection, where there is one', () => {
     const x = Buffer.from(SHORT)
     x[0] = 0x58

@@ -36,3 +36,6 @@ export interface Listener {
   /** Accepts and reads nothing any more; resolves once what was read is stored and answered. */
   close(): Promise<void>
 }
+
+/** What one listener holds at most of what is not complete yet, of all its connections together. */
+export const MAX_HELD_BYTES = 256 << 20

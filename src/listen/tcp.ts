@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net'
 import { cut, type Framer } from '../../protocols/kit/index.ts'
 import { createSession, type DeviceSession, type Outcome } from '../ingest/index.ts'
 import { metrics } from '../observe/metrics.ts'
-import type { Endpoint, Listener, Shared } from './listener.ts'
+import { type Endpoint, type Listener, MAX_HELD_BYTES, type Shared } from './listener.ts'
 import { listening } from './server.ts'
 
 interface Connection {
@@ -52,24 +52,25 @@ export async function listenTcp({ host, port, protocol }: Endpoint, shared: Shar
   }
 
   function arrive(connection: Connection, bytes: Buffer): void {
+    if (!connection.socket.writable) return
     keep(connection, connection.rest.length === 0 ? bytes : Buffer.concat([connection.rest, bytes]))
     if (connection.busy) connection.socket.pause()
-    else void drain(connection)
+    else drain(connection).catch((error: unknown) => fail(connection, error))
   }
 
   /** Ingests what is there until no whole frame is left; one at a time for each connection, so that order is kept. */
   async function drain(connection: Connection): Promise<void> {
     const { session, socket } = connection
     connection.busy = true
-    while (!socket.destroyed) {
+    while (socket.writable) {
       const { frames, rest, noise } = cut(connection.rest, frame)
       const taken = connection.rest.length - rest.length
       keep(connection, Buffer.from(rest))
       connection.unusable += noise
       if (frames.length === 0) break
       pressure.add(taken)
-      const outcomes = await Promise.all(frames.map((each) => ingest(each, session, protocol)))
-      pressure.remove(taken)
+      const work = Promise.all(frames.map((each) => ingest(each, session, protocol)))
+      const outcomes = await work.finally(() => pressure.remove(taken))
       answer(connection, frames, outcomes)
     }
     connection.busy = false
@@ -77,11 +78,11 @@ export async function listenTcp({ host, port, protocol }: Endpoint, shared: Shar
   }
 
   function proceed({ rest, socket, unusable }: Connection): void {
-    if (socket.destroyed || socket.writableEnded) return
+    if (!socket.writable) return
     if (rest.length > limits.max_frame_bytes) refuse(socket, 'frame_too_long')
     else if (unusable > limits.max_frame_bytes) refuse(socket, 'noise')
     else if (socket.writableLength > limits.max_frame_bytes) refuse(socket, 'not_reading')
-    else if (closing || socket.readableEnded) socket.end()
+    else if (closing || socket.readableEnded) finish(socket, [])
     else if (!pressure.high) socket.resume()
   }
 
@@ -115,6 +116,11 @@ export async function listenTcp({ host, port, protocol }: Endpoint, shared: Shar
     socket.destroy()
   }
 
+  function fail({ session, socket }: Connection, error: unknown): void {
+    logger.error({ err: error, device: session.device, protocol: protocol.name }, 'fault in handling a frame')
+    socket.destroy()
+  }
+
   /** Ends connections that never said who they are, or said nothing for long. */
   function sweep(): void {
     const now = Date.now()
@@ -131,7 +137,7 @@ export async function listenTcp({ host, port, protocol }: Endpoint, shared: Shar
     resume: () => connections.forEach(({ busy, socket }) => busy || socket.resume()),
   })
   const server = createServer({ allowHalfOpen: true, keepAlive: true, keepAliveInitialDelay: 60_000 }, accept)
-  const actualPort = await listening(server, host, port)
+  const actualPort = await listening(server, { host, port }, logger)
   const sweeper = setInterval(sweep, 1000)
   return {
     port: actualPort,
@@ -148,15 +154,15 @@ export async function listenTcp({ host, port, protocol }: Endpoint, shared: Shar
   }
 }
 
-/** Ends a connection after its last words; what it still sends is not read. */
+/**
+ * Ends a connection after its last words. What it still sends is read and dropped: left unread it would make the system
+ * reset the connection, and the last words would be lost on their way.
+ */
 function finish(socket: Socket, replies: readonly Buffer[]): void {
-  if (socket.destroyed) return
-  socket.pause()
-  socket.end(Buffer.concat(replies), () => socket.destroy())
+  socket.end(Buffer.concat(replies))
+  socket.resume()
   setTimeout(() => socket.destroy(), LAST_WORDS_MS).unref()
 }
 
 const EMPTY = Buffer.alloc(0)
-/** Beginnings of frames, of all connections of a listener together. */
-const MAX_HELD_BYTES = 256 << 20
-const LAST_WORDS_MS = 5000
+const LAST_WORDS_MS = 2000

@@ -11,7 +11,7 @@ import type { Endpoint, Listener, Shared } from './listener.ts'
  * address and port; it is forgotten when idle. Under pressure datagrams are dropped unanswered: the device sends again.
  */
 export async function listenUdp({ host, port, protocol }: Endpoint, shared: Shared): Promise<Listener> {
-  const { ingest, limits, pressure } = shared
+  const { ingest, limits, logger, pressure } = shared
   const sessions = new Map<string, DeviceSession>()
   const storing = new Set<Promise<void>>()
   const socket = createSocket({ type: isIPv6(host) ? 'udp6' : 'udp4', recvBufferSize: 4 << 20 })
@@ -21,22 +21,32 @@ export async function listenUdp({ host, port, protocol }: Endpoint, shared: Shar
     else if (datagram.length > limits.max_frame_bytes) metrics.refused.inc({ reason: 'frame_too_long' })
     else if (pressure.high) metrics.refused.inc({ reason: 'overload' })
     else {
-      const work = take(datagram, remote).finally(() => storing.delete(work))
+      const work = take(datagram, remote)
+        .catch((error: unknown) =>
+          logger.error({ err: error, protocol: protocol.name }, 'fault in handling a datagram'),
+        )
+        .finally(() => storing.delete(work))
       storing.add(work)
     }
   }
 
   async function take(datagram: Buffer, remote: RemoteInfo): Promise<void> {
     const session = sessionOf(`${remote.address}:${remote.port}`)
+    const frames = framesOf(datagram)
     pressure.add(datagram.length)
-    const outcomes = await Promise.all(framesOf(datagram).map((frame) => ingest(frame, session, protocol)))
-    pressure.remove(datagram.length)
+    const work = Promise.all(frames.map((frame) => ingest(frame, session, protocol)))
+    const outcomes = await work.finally(() => pressure.remove(datagram.length))
     for (const outcome of outcomes) {
       if (outcome.status === 'not_stored') return
       const reply =
         outcome.status === 'stored' ? outcome.reply : outcome.status === 'refused' ? outcome.refusal : undefined
-      if (reply) socket.send(reply, remote.port, remote.address, () => {})
+      if (reply) await send(reply, remote)
     }
+  }
+
+  /** Resolves once the system has it; what it could not send is sent again when the device asks again. */
+  function send(reply: Buffer, remote: RemoteInfo): Promise<void> {
+    return new Promise((resolve) => socket.send(reply, remote.port, remote.address, () => resolve()))
   }
 
   function framesOf(datagram: Buffer): Buffer[] {
@@ -61,7 +71,7 @@ export async function listenUdp({ host, port, protocol }: Endpoint, shared: Shar
   }
 
   socket.on('message', receive)
-  socket.on('error', (error) => shared.logger.error({ err: error, protocol: protocol.name }, 'UDP socket'))
+  socket.on('error', (error) => logger.error({ err: error, protocol: protocol.name }, 'UDP socket'))
   socket.bind(port, host)
   await once(socket, 'listening')
   const sweeper = setInterval(sweep, 1000)

@@ -1,0 +1,174 @@
+import { createSocket } from 'node:dgram'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createPressure } from '../../src/listen/pressure.ts'
+import { listenUdp } from '../../src/listen/udp.ts'
+import { count, type Gateway, gateway, open, refusals, talk, until } from './fixture.ts'
+
+const AT = { host: '127.0.0.1', port: 0, protocol: talk }
+const listen = (shared: Gateway) => open(listenUdp(AT, shared))
+
+/** A device with a socket of its own. */
+async function device(port: number) {
+  const socket = createSocket('udp4')
+  onTestFinished(() => void socket.close())
+  const heard: string[] = []
+  socket.on('message', (bytes) => heard.push(bytes.toString()))
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
+  return { heard, say: (text: string) => socket.send(text, port, '127.0.0.1') }
+}
+
+describe('datagrams', () => {
+  it('are answered once they are stored', async () => {
+    const shared = gateway()
+    const { port } = await listen(shared)
+    const van = await device(port)
+    shared.store = 'waits'
+    van.say('fixof van-1\n')
+    await until(async () => expect(await count('in_flight_bytes')).toBe(12))
+    expect(van.heard).toEqual([])
+    shared.store = 'takes'
+    await until(() => expect(van.heard).toEqual(['ok\n']))
+    expect(shared.stored.map(({ parts }) => parts[0].lane)).toEqual(['7/42/1001'])
+  })
+
+  it('of one address and port are one conversation', async () => {
+    const shared = gateway()
+    const { port } = await listen(shared)
+    const [van, other] = [await device(port), await device(port)]
+    van.say('id van-1\n')
+    await until(() => expect(van.heard).toEqual(['hi\n']))
+    van.say('fix 1\n')
+    other.say('fix 2\n')
+    await until(() => expect(van.heard).toEqual(['hi\n', 'ok 1\n']))
+    await until(async () => expect(await count('in_flight_bytes')).toBe(0))
+    expect([other.heard, shared.stored.length]).toEqual([[], 1])
+  })
+
+  it('may hold several frames, and each is answered', async () => {
+    const { port } = await listen(gateway())
+    const van = await device(port)
+    van.say('id van-1\nfix 1\n?\nfix 2')
+    await until(() => expect(van.heard).toEqual(['hi\n', 'ok 1\n', 'ok 2\n']))
+  })
+
+  it('that cannot be stored are not answered, and are taken when they come again', async () => {
+    const shared = gateway()
+    const { port } = await listen(shared)
+    const van = await device(port)
+    shared.store = 'fails'
+    van.say('fixof van-1\n')
+    van.say('id van-1\n')
+    await until(() => expect(van.heard).toEqual(['hi\n']))
+    shared.store = 'takes'
+    van.say('fixof van-1\n')
+    await until(() => expect(van.heard).toEqual(['hi\n', 'ok\n']))
+  })
+
+  it('of an unknown device get its refusal', async () => {
+    const refused = await refusals('unknown_device')
+    const { port } = await listen(gateway())
+    const van = await device(port)
+    van.say('id nobody\n')
+    await until(() => expect(van.heard).toEqual(['no\n']))
+    expect(await refused()).toBe(1)
+  })
+
+  it('of no bytes, of too many, and of garbage are counted, and others are served', async () => {
+    const [empty, long] = [await refusals('empty_datagram'), await refusals('frame_too_long')]
+    const errors = await count('decode_errors_total', { protocol: 'talk', reason: 'malformed' })
+    const { port } = await listen(gateway())
+    const van = await device(port)
+    van.say('')
+    van.say('x'.repeat(4097))
+    van.say('\0\0\0')
+    van.say('fixof van-1\n')
+    await until(() => expect(van.heard).toEqual(['ok\n']))
+    const garbage = (await count('decode_errors_total', { protocol: 'talk', reason: 'malformed' })) - errors
+    expect([await empty(), await long(), garbage]).toEqual([1, 1, 1])
+  })
+
+  it('that make the decoder fail harm nobody', async () => {
+    const shared = gateway()
+    const ingest: Gateway['ingest'] = async (frame, session, protocol) => {
+      if (frame.toString() === 'mute\n') throw new RangeError('a fault of ours')
+      return shared.ingest(frame, session, protocol)
+    }
+    const { port } = await listen({ ...shared, ingest })
+    const van = await device(port)
+    van.say('mute\n')
+    van.say('fixof van-1\n')
+    await until(() => expect(van.heard).toEqual(['ok\n']))
+    expect(await count('in_flight_bytes')).toBe(0)
+  })
+
+  it('are dropped under pressure', async () => {
+    const refused = await refusals('overload')
+    const shared = gateway({ pressure: createPressure(10, 5) })
+    const { port } = await listen(shared)
+    const [first, second] = [await device(port), await device(port)]
+    shared.store = 'waits'
+    first.say('fixof van-1\n')
+    await until(() => expect(shared.pressure.high).toBe(true))
+    second.say('fixof 007\n')
+    await until(async () => expect(await refused()).toBe(1))
+    shared.store = 'takes'
+    await until(() => expect(first.heard).toEqual(['ok\n']))
+    second.say('fixof 007\n')
+    await until(() => expect(second.heard).toEqual(['ok\n']))
+    expect(shared.stored).toHaveLength(2)
+  })
+})
+
+describe('conversations', () => {
+  it('are forgotten when idle', async () => {
+    const shared = gateway({ limits: { idle_timeout: 100 } })
+    const sessions: unknown[] = []
+    const ingest: Gateway['ingest'] = (frame, session, protocol) => {
+      if (!sessions.includes(session)) sessions.push(session)
+      return shared.ingest(frame, session, protocol)
+    }
+    const { port } = await listen({ ...shared, ingest })
+    const van = await device(port)
+    van.say('id van-1\n')
+    await until(() => expect(van.heard).toHaveLength(1))
+    const since = Date.now()
+    await until(() => expect(Date.now() - since).toBeGreaterThan(1300))
+    van.say('id van-1\n')
+    await until(() => expect(van.heard).toHaveLength(2))
+    expect(sessions).toHaveLength(2)
+  })
+
+  it('are as many as connections may be: the oldest is forgotten', async () => {
+    const { port } = await listen(gateway({ limits: { max_connections: 1 } }))
+    const [first, second] = [await device(port), await device(port)]
+    first.say('id van-1\n')
+    await until(() => expect(first.heard).toEqual(['hi\n']))
+    second.say('id 007\n')
+    await until(() => expect(second.heard).toEqual(['hi\n']))
+    first.say('fix 1\n')
+    second.say('fix 2\n')
+    await until(() => expect(second.heard).toEqual(['hi\n']))
+    first.say('id van-1\n')
+    await until(() => expect(first.heard).toEqual(['hi\n', 'hi\n']))
+  })
+})
+
+describe('closing', () => {
+  it('stores and answers first what was read', async () => {
+    const shared = gateway()
+    const listener = await listenUdp(AT, shared)
+    const van = await device(listener.port)
+    shared.store = 'waits'
+    van.say('fixof van-1\n')
+    await until(async () => expect(await count('in_flight_bytes')).toBe(12))
+    const closed = listener.close()
+    shared.store = 'takes'
+    await closed
+    await until(() => expect(van.heard).toEqual(['ok\n']))
+  })
+
+  it('says why a port cannot be opened', async () => {
+    const { port } = await listen(gateway())
+    await expect(listenUdp({ ...AT, port }, gateway())).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  })
+})

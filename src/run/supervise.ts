@@ -1,4 +1,4 @@
-import { startEverything, type Supervision } from './supervisor.ts'
+import { type Supervision, startEverything } from './supervisor.ts'
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 type StopSignal = keyof typeof EXIT_CODES

@@ -4,7 +4,7 @@ import { lockDataDir } from './lock.ts'
 import type { Ports } from './messages.ts'
 import { portsFile } from './ports-file.ts'
 import { type PrivateRedis, startPrivateRedis } from './redis.ts'
-import { type Roles, rolesOf, type RolesOptions } from './roles.ts'
+import { type Roles, type RolesOptions, rolesOf } from './roles.ts'
 
 /** The tracking service first: the others are told where it listens. */
 const STARTING_ORDER = [['tracking'], ['worker', 'admin', 'gateway']] as const

@@ -41,7 +41,6 @@ it('ends with 2 and a fatal line for a rejection that nobody handles', async () 
     expect.objectContaining({ level: 'fatal', stack: expect.stringContaining('Error: nobody waits') }),
   )
 })
-})
 
 it('says in a sentence that its port is taken', async () => {
   const other = createServer()

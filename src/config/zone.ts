@@ -50,7 +50,7 @@ function fixedZone(zone: string): OffsetAt | undefined {
 }
 
 function fixedOffset(zone: string): number | undefined {
-  if (/^(?:utc|z)$/i.test(zone)) return 0
+  if (zone === 'UTC') return 0
   const match = OFFSET.exec(zone)
   if (!match) return undefined
   const minutes = Number(match[2]) * 60 + Number(match[3])

@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseCsv } from '../../src/config/csv.ts'
+
+function rows(text: string) {
+  return [...(parseCsv(text)?.rows ?? [])]
+}
+
+describe('parseCsv', () => {
+  it.each([
+    [',', 'a,b\n1,2\n'],
+    [';', 'a;b\n1;2\n'],
+    ['tab', 'a\tb\n1\t2\n'],
+    ['CRLF', 'a,b\r\n1,2\r\n'],
+    ['a byte order mark', '\ufeffa,b\n1,2'],
+    ['spaces', ' A , b\n 1 , 2 '],
+    ['quoted cells', '"a","b"\n"1" , "2"\n'],
+    ['empty cells too many', 'a,b\n1,2,,\n'],
+  ])('cuts %s', (_, text) => {
+    expect(parseCsv(text)?.columns).toEqual(['a', 'b'])
+    expect(rows(text).map(({ cells, line }) => ({ cells, line }))).toEqual([{ cells: ['1', '2'], line: 2 }])
+  })
+
+  it('takes the delimiter that the header has most of', () =>
+    expect(rows('a;b;c,d\n1,5;2;3')[0].cells).toEqual(['1,5', '2', '3']))
+  it('passes over empty lines, comments and lines of delimiters, and counts them', () =>
+    expect(rows('# all\n\na,b\n,\n#1,2\n3,4').map(({ cells, line }) => [line, ...cells])).toEqual([[6, '3', '4']]))
+  it('fills up lines that are short', () => expect(rows('a,b,c\n1')[0].cells).toEqual(['1', '', '']))
+  it('reports lines that are long', () =>
+    expect(rows('a,b\n1,2,3\n4,5').map(({ mistake }) => mistake)).toEqual([
+      '3 cells, where the header has 2',
+      undefined,
+    ]))
+  it.each(['"1,2', '"1"x,2', '1,"2', '"1""'])('loses one line, not the rest, to a quotation mark: %s', (line) =>
+    expect(rows(`a,b\n${line}\n4,5`).map(({ mistake }) => mistake)).toEqual([
+      'a quotation mark is out of place',
+      undefined,
+    ]),
+  )
+  it('leaves a quotation mark within a cell alone', () => expect(rows('a,b\nVan 12",2')[0].cells[0]).toBe('Van 12"'))
+  it.each(['', '\n', '\ufeff', '# only a comment\n'])('has no table in %j', (text) =>
+    expect(parseCsv(text)).toBeUndefined(),
+  )
+
+  it('reads back what was written with quotation marks', () => {
+    const cell = fc
+      .string({ unit: fc.constantFrom('a', '"', ',', ';', '\t', '#', ' ', 'ü') })
+      .map((text) => text.trim())
+    fc.assert(
+      fc.property(fc.array(fc.tuple(cell, cell), { minLength: 1 }), (written) => {
+        const quoted = written.map((line) => line.map((text) => `"${text.replaceAll('"', '""')}"`).join(','))
+        const filled = written.filter((line) => line.some((text) => text !== ''))
+        expect(rows(`a,b\n${quoted.join('\r\n')}`).map(({ cells }) => cells)).toEqual(filled)
+      }),
+    )
+  })
+})

@@ -1,0 +1,95 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createDirectory, type Device, type RouteLine } from '../../src/config/directory.ts'
+
+const VAN: Device = {
+  id: '0356307042441013',
+  company_id: '7',
+  courier_id: '42',
+  route_id: '1001',
+  source: 'devices.yaml:1',
+}
+
+function line(route_id: string, from: number, until: number, changes: Partial<RouteLine> = {}): RouteLine {
+  return { device: VAN.id, courier_id: '42', route_id, from, until, source: `routes.csv:${route_id}`, ...changes }
+}
+
+function routeAt(lines: RouteLine[], time: number, device: Device = VAN): string | undefined {
+  const directory = createDirectory([device], lines)
+  return directory.laneAt(directory.find(device.id)!, time)?.route
+}
+
+describe('find', () => {
+  const directory = createDirectory([VAN, { id: 'van-12', company_id: '7', source: 'devices.yaml:2' }], [])
+
+  it.each(['0356307042441013', '356307042441013', '000356307042441013'])('compares digits without zeros: %s', (id) =>
+    expect(directory.find(id)?.id).toBe('0356307042441013'),
+  )
+  it('compares other ids as they are', () => expect(directory.find('van-12')?.id).toBe('van-12'))
+  it.each(['0van-12', 'VAN-12', '', '0', '__proto__', '35630704244101'])('does not find "%s"', (id) =>
+    expect(directory.find(id)).toBeUndefined(),
+  )
+  it('tells the decoder what it needs', () => {
+    const settings = { port: 5 }
+    const local = { ...VAN, model: 'FMB920', time_zone: '+03:00', settings }
+    const entry = createDirectory([local], []).find(VAN.id)
+    expect(entry?.protocolSettings).toEqual({ model: 'FMB920', timeZone: '+03:00', port: 5 })
+  })
+})
+
+describe('laneAt', () => {
+  it('includes from and excludes until', () => {
+    const lines = [line('2', 100, 200)]
+    expect([99, 100, 199, 200].map((time) => routeAt(lines, time))).toEqual(['1001', '2', '2', '1001'])
+  })
+  it('has no lane without line and route of its own', () =>
+    expect(routeAt([line('2', 100, 200)], 200, { ...VAN, route_id: undefined })).toBeUndefined())
+  it('lets the later from win, and the earlier line go on after it', () => {
+    const lines = [line('2', 100, 200), line('3', 120, 150)]
+    expect([119, 120, 149, 150, 199].map((time) => routeAt(lines, time))).toEqual(['2', '3', '3', '2', '2'])
+  })
+  it('lets the latter of two lines with one from win', () =>
+    expect(routeAt([line('2', 100, 200), line('3', 100, 150)], 100)).toBe('3'))
+  it('leaves lines of other devices alone', () =>
+    expect(routeAt([line('2', 100, 200, { device: '1' })], 150)).toBe('1001'))
+
+  it('is what looking at every line says', () =>
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.nat(30), fc.integer({ min: 1, max: 12 })), { maxLength: 12 }),
+        fc.integer({ min: -2, max: 45 }),
+        (spans, time) => {
+          const lines = spans.map(([from, length], index) => line(String(index), from, from + length))
+          const expected = lines.reduce<RouteLine | undefined>(
+            (best, next) => (next.from <= time && time < next.until && !(best && best.from > next.from) ? next : best),
+            undefined,
+          )
+          expect(routeAt(lines, time)).toBe(expected?.route_id ?? '1001')
+        },
+      ),
+      { numRuns: 2000 },
+    ))
+})
+
+describe('lanes', () => {
+  const second = { ...VAN, id: '2', company_id: '8', source: 'devices.yaml:2' }
+  const directory = createDirectory([VAN, second], [line('1001', 0, 10), line('2', 5, 6, { courier_id: '43' })])
+
+  it('are every company, courier and route once', () =>
+    expect([...directory.lanes()].map(({ key }) => key).toSorted()).toEqual(['7/42/1001', '7/43/2', '8/42/1001']))
+  it('of one key are one object', () => {
+    const entry = directory.find(VAN.id)!
+    expect(directory.laneAt(entry, 1)).toBe(directory.laneAt(entry, 100))
+    expect(directory.laneAt(entry, 1)).toEqual({ company: '7', courier: '42', route: '1001', key: '7/42/1001' })
+  })
+  it('say which line decided', () => {
+    const entry = directory.find(VAN.id)!
+    expect([1, 5, 20].map((time) => directory.stayAt(entry, time)?.source)).toEqual([
+      'routes.csv:1001',
+      'routes.csv:2',
+      'devices.yaml:1',
+    ])
+  })
+  it('belong to the company of their device', () =>
+    expect(directory.laneAt(directory.find('2')!, 1)?.company).toBe('8'))
+})

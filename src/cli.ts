@@ -1,0 +1,6 @@
+#!/usr/bin/env node
+import { enableCompileCache } from 'node:module'
+
+enableCompileCache()
+const { main } = await import('./commands.ts')
+await main(process.argv)

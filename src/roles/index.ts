@@ -1,0 +1,40 @@
+import { UserError } from '../run/errors.ts'
+import { type RoleContext, runRole } from '../run/role.ts'
+import { followConfig, type Live } from './live.ts'
+
+export type RoleName = 'gateway' | 'worker' | 'admin' | 'tracking'
+
+/** Runs one role as this process, to the process' end. @throws ConfigError. */
+export async function run(name: RoleName, dir: string): Promise<void> {
+  // A worker and the tracking service never load a decoder: listeners are not theirs to check.
+  const protocols = name === 'gateway' ? (await import('../../protocols/index.ts')).protocols : null
+  const live = await followConfig({ dir, protocols, role: name, outspoken: name === 'gateway' })
+  runRole({ name, logger: live.logger, monitor: live.config.monitor }, async (context) => {
+    switch (name) {
+      case 'gateway':
+        return (await import('./gateway.ts')).startGateway(live, redisUrlOf(live, context), context)
+      case 'worker':
+        return (await import('./worker.ts')).startWorker({
+          live,
+          redisUrl: redisUrlOf(live, context),
+          baseUrl: baseUrlOf(live, context),
+        })
+      case 'admin':
+        return (await import('./admin.ts')).startAdmin({ live, redisUrl: redisUrlOf(live, context), context })
+      case 'tracking':
+        return (await import('./tracking.ts')).startTracking(live, context)
+    }
+  })
+}
+
+function redisUrlOf({ config }: Live, { redisUrl }: RoleContext): string {
+  const url = config.redis.url ?? redisUrl
+  if (url === null)
+    throw new UserError('A role on its own needs redis.url in gateway.yaml: the private Redis belongs to "start".')
+  return url
+}
+
+function baseUrlOf({ config }: Live, { ports }: RoleContext): string {
+  if (config.tracking.base_url !== null) return config.tracking.base_url
+  return `http://127.0.0.1:${ports.tracking ?? config.tracking.listen.port}`
+}

@@ -1,0 +1,42 @@
+import { connect } from '../lanes/index.ts'
+import { startPushing } from '../push/index.ts'
+import type { Role } from '../run/role.ts'
+import { createTrackingClient } from '../tracking/client.ts'
+import type { Live } from './live.ts'
+import { redisReadiness } from './readiness.ts'
+
+export interface WorkerOptions {
+  readonly live: Live
+  readonly redisUrl: string
+  /** The tracking API. */
+  readonly baseUrl: string
+}
+
+/** A process that pushes what waits to the tracking API. */
+export function startWorker({ live, redisUrl, baseUrl }: WorkerOptions): Role {
+  const { config, logger } = live
+  const redis = connect(redisUrl, 'worker', logger)
+  const client = createTrackingClient({
+    baseUrl,
+    pushUrl: config.tracking.push_url,
+    timeoutMs: config.push.timeout,
+    connections: config.push.concurrency,
+  })
+  const pushing = startPushing({
+    redis,
+    redisUrl,
+    client,
+    apikeyOf: (company) => live.companies().find(({ company_id }) => company_id === company)?.apikey,
+    batch: config.batch,
+    push: config.push,
+    logger,
+  })
+  return {
+    readiness: redisReadiness(redis),
+    async close() {
+      await pushing.stop()
+      await live.close()
+      redis.disconnect()
+    },
+  }
+}

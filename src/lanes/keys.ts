@@ -15,6 +15,10 @@ export const keys = {
   devices: `${TAG}:devices`,
   /** zset: worker processes, scored by when they were last heard of, ms UTC */
   workers: `${TAG}:workers`,
+  /** list: payloads that were acknowledged without being understood, latest first */
+  misunderstood: `${TAG}:misunderstood`,
+  /** hash: state of the tracking API (up, down, limited), since (ms UTC) */
+  upstream: `${TAG}:upstream`,
   /** BullMQ's prefix */
   tickets: TAG,
   lanePrefix: `${TAG}:lane:`,

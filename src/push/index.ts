@@ -7,6 +7,7 @@ import { createPushLane } from './push-lane.ts'
 import { createRate } from './rate.ts'
 import { createSlots } from './slots.ts'
 import { createTickets } from './tickets.ts'
+import { createUpstream } from './upstream.ts'
 import { shareOfWorkers } from './workers.ts'
 
 export interface PushingOptions {
@@ -41,6 +42,7 @@ export function startPushing(options: PushingOptions): { stop(): Promise<void> }
     apikeyOf,
     slots,
     rate,
+    upstream: createUpstream(redis),
     firstDelayMs: push.first_delay,
     maxDelayMs: push.max_delay,
     logger,

@@ -5,6 +5,7 @@ import type { Answer, TrackingClient } from '../tracking/client.ts'
 import { consequence } from './outcome.ts'
 import type { Rate } from './rate.ts'
 import type { Slots } from './slots.ts'
+import type { Upstream } from './upstream.ts'
 
 export interface PushLaneOptions {
   readonly leases: Leases
@@ -12,6 +13,7 @@ export interface PushLaneOptions {
   /** The company's apikey, as configured now. */
   readonly apikeyOf: (company: string) => string | undefined
   readonly slots: Slots
+  readonly upstream: Upstream
   readonly rate: Rate
   readonly firstDelayMs: number
   readonly maxDelayMs: number
@@ -21,7 +23,7 @@ export interface PushLaneOptions {
 
 /** Pushes what a leased lane holds, one request at a time and in order, and gives the lane back. Resolves then. */
 export function createPushLane(options: PushLaneOptions): (lease: Lease) => Promise<void> {
-  const { apikeyOf, client, leases, logger, rate, slots, stopping } = options
+  const { apikeyOf, client, leases, logger, rate, slots, stopping, upstream } = options
 
   async function pushLane(lease: Lease): Promise<void> {
     let batch = stopping() ? undefined : await leases.take(lease)
@@ -32,6 +34,7 @@ export function createPushLane(options: PushLaneOptions): (lease: Lease) => Prom
   async function settle(lease: Lease, batch: Batch, turn: number): Promise<Batch | undefined> {
     const answer = await push(lease.lane, batch.records)
     const next = answer === 'no_apikey' ? NO_APIKEY : consequence(answer)
+    if (answer !== 'no_apikey') upstream.note(lease.lane, next)
     const count = countRecords(batch.records)
     if (next.to === 'delivered') {
       metrics.delivered.inc({}, count)

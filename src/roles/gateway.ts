@@ -1,6 +1,7 @@
 import { protocolsByName } from '../../protocols/index.ts'
 import type { Config, Listener as ListenerConfig } from '../config/schema.ts'
 import { createHeard, createIngest } from '../ingest/index.ts'
+import { createMisunderstood } from '../ingest/misunderstood.ts'
 import { connect, createAppender } from '../lanes/index.ts'
 import { createAdmission } from '../listen/admission.ts'
 import { listenHttp } from '../listen/http.ts'
@@ -19,6 +20,7 @@ export async function startGateway(live: Live, redisUrl: string, context: RoleCo
   const redis = connect(redisUrl, 'gateway', logger)
   const appender = createAppender(redis, config.batch.max_wait)
   const heard = createHeard(redis)
+  const misunderstood = createMisunderstood(redis)
   const ingest = createIngest({ directory, appender, heard, filter: filterOptions(config), logger })
   const admission = createAdmission(config.limits)
   const shared = { ingest, heard, admission, pressure: createPressure(), limits: config.limits, logger }
@@ -37,7 +39,7 @@ export async function startGateway(live: Live, redisUrl: string, context: RoleCo
   }
   const { broker } = config.mqtt
   if (broker) {
-    const mqtt = { ...shared, protocols: protocolsByName, directory }
+    const mqtt = { ...shared, protocols: protocolsByName, directory, misunderstood: misunderstood.keep }
     await open('mqtt', broker.port, (port) => listenMqtt({ host: broker.host, port }, mqtt))
   }
   return {
@@ -45,7 +47,7 @@ export async function startGateway(live: Live, redisUrl: string, context: RoleCo
     readiness: redisReadiness(redis),
     async close() {
       await Promise.all(listeners.map((listener) => listener.close()))
-      await Promise.all([appender.close(), heard.close(), live.close()])
+      await Promise.all([appender.close(), heard.close(), misunderstood.close(), live.close()])
       redis.disconnect()
     },
   }

@@ -6,8 +6,7 @@ export type RoleName = 'gateway' | 'worker' | 'admin' | 'tracking'
 
 /** Runs one role as this process, to the process' end. @throws ConfigError. */
 export async function run(name: RoleName, dir: string): Promise<void> {
-  // A worker and the tracking service never load a decoder: listeners are not theirs to check.
-  const protocols = name === 'gateway' ? (await import('../../protocols/index.ts')).protocols : null
+  const { protocols } = await import('../../protocols/index.ts')
   const live = await followConfig({ dir, protocols, role: name, outspoken: name === 'gateway' })
   runRole({ name, logger: live.logger, monitor: live.config.monitor }, async (context) => {
     switch (name) {

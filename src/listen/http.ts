@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpRequest } from '../../protocols/kit/index.ts'
@@ -92,13 +93,12 @@ export async function listenHttp({ host, port, protocol }: Endpoint, shared: Sha
   }
 
   /** Resolves once the answer is written, or the client is gone. */
-  function send(response: ServerResponse, { status, headers, body }: HttpAnswer): Promise<void> {
+  async function send(response: ServerResponse, { status, headers, body }: HttpAnswer): Promise<void> {
+    if (response.closed) return
     if (closing) response.shouldKeepAlive = false
     response.writeHead(status, { ...headers, 'content-length': body.length })
-    return new Promise((resolve) => {
-      response.on('close', resolve)
-      response.end(body, resolve)
-    })
+    response.end(body)
+    await once(response, 'close')
   }
 
   const server = createServer(

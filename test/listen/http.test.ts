@@ -1,0 +1,265 @@
+import { Agent, request } from 'undici'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import osmand from '../../protocols/osmand/index.ts'
+import { listenHttp } from '../../src/listen/http.ts'
+import { createPressure } from '../../src/listen/pressure.ts'
+import { count, dial, type Gateway, gateway, open, openConnections, refusals, SECRET, talk, until } from './fixture.ts'
+
+const AT = { host: '127.0.0.1', port: 0, protocol: talk }
+const listen = (shared: Gateway, protocol: typeof talk | typeof osmand = talk) =>
+  open(listenHttp({ ...AT, protocol }, shared))
+
+/** A client with connections of its own, which it keeps. */
+function client(port: number) {
+  const dispatcher = new Agent({ pipelining: 1, connections: 1 })
+  onTestFinished(() => dispatcher.destroy())
+  return async (path: string, options: { method?: 'GET' | 'POST'; body?: string | Buffer } = {}) => {
+    const { statusCode, headers, body } = await request(`http://127.0.0.1:${port}${path}`, { dispatcher, ...options })
+    return { status: statusCode, text: await body.text(), type: headers['content-type'], headers }
+  }
+}
+
+describe('answers', () => {
+  it('200 with the reply of the protocol, once it is stored', async () => {
+    const shared = gateway()
+    const { port } = await listen(shared)
+    const get = client(port)
+    shared.store = 'waits'
+    let answered = false
+    const answer = get('/fixof%20van-1').finally(() => (answered = true))
+    await until(async () => expect(await count('in_flight_bytes')).toBe(11))
+    expect(answered).toBe(false)
+    shared.store = 'takes'
+    expect(await answer).toMatchObject({ status: 200, text: 'ok\n' })
+    expect(shared.stored[0].parts[0].lane).toBe('7/42/1001')
+  })
+
+  it('200 to OsmAnd: query, form and JSON, on one connection that stays', async () => {
+    const shared = gateway()
+    const { port } = await listen(shared, osmand)
+    const send = client(port)
+    const time = Math.floor(Date.now() / 1000)
+    const place = `lat=50.1&lon=8.7&timestamp=${time}`
+    const location = { timestamp: new Date(time * 1000).toISOString(), coords: { latitude: 50.1, longitude: 8.7 } }
+    const answers = [
+      await send(`/?id=van-1&${place}`),
+      await send('/', { method: 'POST', body: `id=7&${place}` }),
+      await send('/', { method: 'POST', body: JSON.stringify({ device_id: 'van-1', location }) }),
+    ]
+    expect(answers.map(({ status, text }) => status + text)).toEqual(['200', '200', '200'])
+    expect(shared.stored.map(({ parts }) => parts[0].lane)).toEqual(['7/42/1001', '7/43/1002', '7/42/1001'])
+    expect(await openConnections('http')).toBe(1)
+  })
+
+  it('a JSON reply as JSON', async () => {
+    const { port } = await listen({
+      ...gateway(),
+      ingest: async () => ({ status: 'stored', reply: Buffer.from('[]') }),
+    })
+    expect(await client(port)('/')).toMatchObject({ status: 200, text: '[]', type: 'application/json' })
+  })
+
+  it('400 to what is not understood', async () => {
+    const { port } = await listen(gateway(), osmand)
+    const answer = await client(port)('/favicon.ico')
+    expect(answer).toMatchObject({ status: 400, type: 'text/plain; charset=utf-8' })
+    expect(answer.text).toBe(
+      'The request has no position that can be understood: see the parameters of this protocol.\n',
+    )
+  })
+
+  it('403 to a device that is not known', async () => {
+    const { port } = await listen(gateway(), osmand)
+    const answer = await client(port)('/?id=nobody&lat=50&lon=8')
+    expect([answer.status, answer.text]).toEqual([403, 'This device is not known here: add it to devices.yaml.\n'])
+  })
+
+  it('403 to a wrong secret, 200 to the right one', async () => {
+    const { port } = await listen(gateway(), osmand)
+    const get = client(port)
+    const without = await get('/?id=locked&lat=50&lon=8')
+    const wrong = await get('/?id=locked&lat=50&lon=8&token=guess')
+    const right = await get(`/?id=locked&lat=50&lon=8&token=${encodeURIComponent(SECRET)}`)
+    expect([without.status, wrong.status, right.status]).toEqual([403, 403, 200])
+    expect(wrong.text).toBe('The secret of this device is missing or wrong.\n')
+  })
+
+  it('403 with the refusal of the protocol', async () => {
+    const { port } = await listen(gateway())
+    expect(await client(port)('/id%20nobody')).toMatchObject({ status: 403, text: 'no\n' })
+  })
+
+  it('503 to what cannot be stored, 200 when it comes again', async () => {
+    const shared = gateway()
+    const { port } = await listen(shared)
+    const get = client(port)
+    shared.store = 'fails'
+    const answer = await get('/fixof%20van-1')
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '10'])
+    shared.store = 'takes'
+    expect(await get('/fixof%20van-1')).toMatchObject({ status: 200 })
+    expect(shared.stored).toHaveLength(1)
+  })
+
+  it('503 where a frame could not be handled, and others are served', async () => {
+    const shared = gateway()
+    const ingest: Gateway['ingest'] = async (frame, session, protocol) => {
+      if (frame.toString() === 'mute') throw new RangeError('a fault of ours')
+      return shared.ingest(frame, session, protocol)
+    }
+    const { port } = await listen({ ...shared, ingest })
+    const get = client(port)
+    expect(await get('/mute')).toMatchObject({ status: 503 })
+    expect(await get('/fixof%20van-1')).toMatchObject({ status: 200 })
+    expect(await count('in_flight_bytes')).toBe(0)
+  })
+
+  it('413 to a body that is too long, whether it says so or not', async () => {
+    const refused = await refusals('frame_too_long')
+    const shared = gateway()
+    const { port } = await listen(shared)
+    const send = client(port)
+    expect(await send('/', { method: 'POST', body: Buffer.alloc(4097, 'x') })).toMatchObject({ status: 413 })
+    const peer = await dial(port)
+    peer.say('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1001\r\n')
+    peer.say(`${'x'.repeat(4097)}\r\n0\r\n\r\n`)
+    await until(() => expect(peer.heard).toMatch(/^HTTP\/1.1 413 /))
+    expect(await send('/fixof%20van-1', { method: 'POST' })).toMatchObject({ status: 200 })
+    expect(await refused()).toBe(2)
+  })
+
+  it('takes a body that is just as long as it may be', async () => {
+    const { port } = await listen(gateway())
+    const body = ' '.repeat(4096)
+    expect(await client(port)('/fixof%20van-1', { method: 'POST', body })).toMatchObject({ status: 200 })
+  })
+})
+
+describe('bad clients', () => {
+  it('that send without end are cut off', async () => {
+    const refused = await refusals('frame_too_long')
+    const { port } = await listen(gateway())
+    const peer = await dial(port)
+    peer.say('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\n')
+    const part = Buffer.alloc(65_536, 'x')
+    for (let sent = 0; sent < 1500 && !peer.over; sent++)
+      if (!peer.socket.write(part))
+        await Promise.race(
+          ['drain', 'close'].map((event) => new Promise((resolve) => peer.socket.once(event, resolve))),
+        )
+    await until(() => expect(peer.over).toBe(true))
+    expect(await refused()).toBe(1)
+  })
+
+  it.for([
+    ['nothing', ''],
+    ['part of a header', 'GET /fix HTTP/1.1\r\nHost: '],
+    ['part of a body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nfix'],
+  ])('that send %s are given up in time', async ([, text]) => {
+    const refused = await refusals('not_identified')
+    const { port } = await listen(gateway({ limits: { identify_timeout: 200 } }))
+    const peer = await dial(port)
+    peer.say(text)
+    await until(() => expect(peer.over).toBe(true))
+    expect(peer.heard).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n/)
+    expect(peer.heard).toMatch(/The request did not arrive in time \(limits.identify_timeout\)\.\n$/)
+    expect(await refused()).toBe(1)
+  })
+
+  it('that send a byte now and then are given up in time', async () => {
+    const { port } = await listen(gateway({ limits: { identify_timeout: 500 } }))
+    const peer = await dial(port)
+    peer.say('GET /')
+    const timer = setInterval(() => peer.say('x'), 50)
+    await until(() => expect(peer.over).toBe(true))
+    clearInterval(timer)
+    expect(peer.heard).toMatch(/^HTTP\/1.1 408 /)
+  })
+
+  it('that speak something else are told', async () => {
+    const refused = await refusals('malformed_request')
+    const { port } = await listen(gateway())
+    const peer = await dial(port)
+    peer.say('*HQ,8168000008,V1,043602,A,2234.9273,N,11354.3980,E#\n')
+    await until(() => expect(peer.over).toBe(true))
+    expect(peer.heard).toMatch(/^HTTP\/1.1 400 Bad Request\r\n[\s\S]*This is not an HTTP request\.\n$/)
+    expect(await refused()).toBe(1)
+  })
+
+  it('that send headers without end are told', async () => {
+    const refused = await refusals('headers_too_long')
+    const { port } = await listen(gateway())
+    const peer = await dial(port)
+    peer.say(`GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}`)
+    await until(() => expect(peer.over).toBe(true))
+    expect([peer.heard.slice(0, 13), await refused()]).toEqual(['HTTP/1.1 431 ', 1])
+  })
+
+  it('that go away before the answer harm nobody', async () => {
+    const shared = gateway()
+    const { port } = await listen(shared)
+    shared.store = 'waits'
+    const peer = await dial(port)
+    peer.say('GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\n\r\n')
+    await until(async () => expect(await count('in_flight_bytes')).toBe(11))
+    peer.socket.destroy()
+    await until(async () => expect(await openConnections('http')).toBe(0))
+    shared.store = 'takes'
+    expect(await client(port)('/fixof%20van-1')).toMatchObject({ status: 200 })
+    expect(shared.stored).toHaveLength(2)
+  })
+})
+
+describe('limits', () => {
+  it('so many connections from an address', async () => {
+    const refused = await refusals('max_per_ip')
+    const { port } = await listen(gateway({ limits: { max_connections_per_ip: 1 } }))
+    const get = client(port)
+    await get('/fixof%20van-1')
+    const second = await dial(port)
+    await until(() => expect(second.over).toBe(true))
+    expect(await refused()).toBe(1)
+    expect(await get('/fixof%20van-1')).toMatchObject({ status: 200 })
+  })
+
+  it('a connection that is kept without use ends', async () => {
+    const { port } = await listen(gateway({ limits: { idle_timeout: 100 } }))
+    const peer = await dial(port)
+    peer.say('GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\n\r\n')
+    await until(() => expect(peer.heard).toMatch(/^HTTP\/1.1 200 OK[\s\S]*ok\n$/))
+    await until(() => expect(peer.over).toBe(true))
+  })
+
+  it('503 under pressure', async () => {
+    const refused = await refusals('overload')
+    const shared = gateway({ pressure: createPressure(10, 5) })
+    const { port } = await listen(shared)
+    shared.store = 'waits'
+    const first = client(port)('/fixof%20van-1')
+    await until(() => expect(shared.pressure.high).toBe(true))
+    const second = client(port)
+    expect(await second('/fixof%20007')).toMatchObject({ status: 503, text: 'Too many requests are under way.\n' })
+    shared.store = 'takes'
+    expect(await first).toMatchObject({ status: 200 })
+    expect(await second('/fixof%20007')).toMatchObject({ status: 200 })
+    expect(await refused()).toBe(1)
+  })
+})
+
+describe('closing', () => {
+  it('stores and answers first what was read, and keeps nothing open', async () => {
+    const shared = gateway()
+    const listener = await listenHttp(AT, shared)
+    const idle = await dial(listener.port)
+    const half = await dial(listener.port)
+    half.say('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nfix')
+    shared.store = 'waits'
+    const answer = client(listener.port)('/fixof%20van-1')
+    await until(async () => expect(await count('in_flight_bytes')).toBe(11))
+    const closed = listener.close()
+    shared.store = 'takes'
+    await closed
+    expect(await answer).toMatchObject({ status: 200, text: 'ok\n', headers: { connection: 'close' } })
+    await until(() => expect([idle.over, half.over]).toEqual([true, true]))
+  })
+})

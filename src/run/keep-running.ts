@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { UserError } from './errors.ts'
+import { explained, UserError } from './errors.ts'
 
 const HEALTHY_MS = 10_000
 const FIRST_DELAY_MS = 250
@@ -56,10 +56,10 @@ export function keepRunning<R extends Runnable>({ name, logger, start }: Startab
       const end = await current.exited
       if (!stopping.signal.aborted) logger.warn({ process: name, end }, `${name} ended; it is started again`)
       return Date.now() - since
-    } catch (error) {
+    } catch (thrown) {
+      const error = explained(thrown) as Error
       if (error instanceof UserError && !wasReady) throw error
-      if (!stopping.signal.aborted)
-        logger.error({ process: name, reason: (error as Error).message }, `${name} does not start`)
+      if (!stopping.signal.aborted) logger.error({ process: name, reason: error.message }, `${name} does not start`)
       return 0
     } finally {
       current = undefined

@@ -9,15 +9,23 @@ export interface PortsFile {
   remove(): Promise<void>
 }
 
-/** The file of a data folder. */
+/** The file of a data folder; what is asked of it is done one after the other. */
 export function portsFile(dataDir: string): PortsFile {
   const file = join(dataDir, 'ports.json')
   const draft = `${file}.new`
+  let last: Promise<void> = Promise.resolve()
+
+  function next(action: () => Promise<void>): Promise<void> {
+    last = last.then(action, action)
+    return last
+  }
+
   return {
-    async write(ports) {
-      await writeFile(draft, `${JSON.stringify(ports)}\n`)
-      await rename(draft, file)
-    },
-    remove: () => rm(file, { force: true }),
+    write: (ports) =>
+      next(async () => {
+        await writeFile(draft, `${JSON.stringify(ports)}\n`)
+        await rename(draft, file)
+      }),
+    remove: () => next(() => rm(file, { force: true })),
   }
 }

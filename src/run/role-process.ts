@@ -18,20 +18,22 @@ export interface RoleProcess extends Runnable {
 
 /**
  * How to start one: `command` is what Node is to run; `collect`: the metrics of all processes, for a role that asks;
- * `cut`: when it is aborted, the process is killed.
+ * `cut`: when it is aborted, the process is killed; `output`: the open file for what it prints, stderr if there is none.
  */
 export interface RoleStart {
   readonly command: readonly string[]
   readonly assignment: Assignment
   readonly cut: AbortSignal
   readonly collect: () => Promise<Metrics[]>
+  readonly output?: number
 }
 
 /** Starts a role's process in a session of its own, so that a Ctrl-C reaches its supervisor alone; resolves once it is ready. */
 export async function startRoleProcess(options: RoleStart, signal: AbortSignal): Promise<RoleProcess> {
+  const { output = 2 } = options
   const child = spawn(process.execPath, [...options.command], {
     env: { ...process.env, [ASSIGNMENT]: JSON.stringify(options.assignment) },
-    stdio: ['ignore', 2, 2, 'ipc'],
+    stdio: ['ignore', output, output, 'ipc'],
     detached: true,
     signal: options.cut,
     killSignal: 'SIGKILL',
@@ -58,11 +60,13 @@ function whenExited(child: ChildProcess): Promise<string> {
 
 function whenReady(child: ChildProcess, exited: Promise<string>): Promise<Ports> {
   return new Promise((resolve, reject) => {
+    let mistake: string | undefined
     child.on('message', (message: FromRole) => {
       if (message.type === 'ready') resolve(message.ports)
-      if (message.type === 'failed') reject(new UserError(message.message))
+      if (message.type === 'failed') mistake = message.message
     })
-    void exited.then((end) => reject(new Error(`it ended at its start: ${end}`)))
+    const refusal = (end: string) => (mistake ? new UserError(mistake) : new Error(`it ended at its start: ${end}`))
+    void exited.then((end) => reject(refusal(end)))
   })
 }
 

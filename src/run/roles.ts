@@ -6,7 +6,10 @@ import { type RoleProcess, startRoleProcess } from './role-process.ts'
 
 export type RoleName = 'gateway' | 'worker' | 'admin' | 'tracking'
 
-/** What the roles' processes have in common. `command`: what Node is to run for one; `cut`: kills them all. */
+/**
+ * What the roles' processes have in common. `command`: what Node is to run for one; `cut`: kills them all; `output`: the
+ * open file for what they print, stderr if there is none.
+ */
 export interface RolesOptions {
   readonly dataDir: string
   readonly roles: Readonly<Partial<Record<RoleName, number>>>
@@ -16,6 +19,7 @@ export interface RolesOptions {
   readonly redisUrl: () => string | null
   /** Called whenever a process is ready: `ports` may have changed. */
   readonly changed: () => void
+  readonly output?: number
 }
 
 /** The processes of all roles. */
@@ -42,9 +46,9 @@ export function rolesOf(options: RolesOptions): Roles {
   }
 
   async function startOne(role: RoleName, signal: AbortSignal): Promise<RoleProcess> {
-    const { dataDir, command, cut, redisUrl, changed } = options
+    const { dataDir, command, cut, redisUrl, changed, output } = options
     const assignment = { dataDir, redisUrl: redisUrl(), ports }
-    const process = await startRoleProcess({ command: command(role), assignment, cut, collect }, signal)
+    const process = await startRoleProcess({ command: command(role), assignment, cut, collect, output }, signal)
     void process.exited.then(() => retired.add(process.latestMetrics()))
     Object.assign(ports, process.ports)
     changed()

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { explained } from './errors.ts'
 import { type Kept, keepRunning } from './keep-running.ts'
 import { lockDataDir } from './lock.ts'
 import type { Ports } from './messages.ts'
@@ -15,7 +16,7 @@ const ROLES_STOP_MS = 8000
  * What is to run: how many processes of each role, and what Node is to run for one. `redis`: the private one, null where
  * the configuration names another; `maxMemory` in bytes, null: half of the machine's.
  */
-export interface Supervision extends Pick<RolesOptions, 'dataDir' | 'roles' | 'command' | 'logger'> {
+export interface Supervision extends Pick<RolesOptions, 'dataDir' | 'roles' | 'command' | 'logger' | 'output'> {
   readonly redis: { readonly maxMemory: number | null } | null
 }
 
@@ -36,7 +37,7 @@ export function startEverything(supervision: Supervision): Everything {
   let unlock: (() => void) | undefined
   const redis = privateRedis(supervision, () => roles.restart())
   const roles = rolesOf({ ...supervision, cut: cut.signal, redisUrl: redis.url, changed: () => void publish() })
-  const ready = start()
+  const ready = start().catch((error) => Promise.reject(explained(error)))
   ready.catch(() => {})
   return { ready, stop }
 

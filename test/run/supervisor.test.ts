@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { journalOf, pidsOf, portsOf, processesOn, start, temporaryDir } from './running.ts'
+import { fixture, journalOf, pidsOf, portsOf, processesOn, run, start, temporaryDir } from './running.ts'
 
 const ALL = { gateway: 1, worker: 2, admin: 1, tracking: 1 }
 
@@ -88,6 +89,14 @@ it('refuses a second start on the same data folder, and the first goes on', asyn
   expect(second.said()).toBe(`Another start is running on ${dir}: end it, or choose another data_dir.\n`)
   expect(await portsOf(dir)).toEqual(ports)
   expect(pidsOf(dir, 'gateway').length).toBe(1)
+})
+
+it('ends with 1 and a sentence where the data folder cannot be', async () => {
+  const dir = await temporaryDir()
+  await writeFile(join(dir, 'file'), '')
+  const { ended, said } = run([fixture('start.ts'), join(dir, 'file/data'), JSON.stringify(ALL)])
+  expect(await ended).toBe(1)
+  expect(said()).toBe(`Cannot use ${dir}/file/data: a part of its path is no folder; choose another data_dir.\n`)
 })
 
 it('ends with 1 and the sentence of a role that cannot start, and leaves nothing behind', async () => {

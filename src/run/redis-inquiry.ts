@@ -24,33 +24,31 @@ export async function inquire({ port, password }: RedisEndpoint): Promise<Inquir
 
 /**
  * Ends the Redis that a killed run left behind on `dir`: two servers on one folder would each acknowledge, and lose what
- * the other one wrote. Answers whether the port is free now; a UserError where it cannot be told.
+ * the other one wrote. Answers whether the port is free now; a UserError where that cannot be brought about.
  */
 export async function endLeftover(endpoint: RedisEndpoint, dir: string): Promise<boolean> {
   const found = await inquire(endpoint)
-  if (found.who === 'silent') throw new UserError(silence(endpoint.port))
+  if (found.who === 'silent') throw new UserError(stuck(endpoint))
   if (found.who !== 'ours' || found.dir !== dir) return found.who === 'nobody'
   await converse(endpoint.port, [`AUTH ${endpoint.password}`, 'SHUTDOWN NOSAVE'])
-  if (!(await isGone(found.pid))) process.kill(found.pid, 'SIGKILL')
-  return isGone(found.pid)
+  if (await isGone(endpoint)) return true
+  process.kill(found.pid, 'SIGKILL')
+  if (await isGone(endpoint)) return true
+  throw new UserError(stuck(endpoint))
 }
 
-function silence(port: number): string {
+function stuck({ port }: RedisEndpoint): string {
   return `A process holds port ${port} of the private Redis and does not answer: end it, then start again.`
 }
 
-async function isGone(pid: number): Promise<boolean> {
+/** Redis closes its port after everything is written. Its process id would stay where nobody waits for its end. */
+async function isGone(endpoint: RedisEndpoint): Promise<boolean> {
   const deadline = Date.now() + SHUTDOWN_MS
-  while (isAlive(pid) && Date.now() < deadline) await delay(20)
-  return !isAlive(pid)
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
+  while (Date.now() < deadline) {
+    if ((await inquire(endpoint)).who === 'nobody') return true
+    await delay(20)
   }
+  return false
 }
 
 /** Sends inline commands of which the last one ends the connection, and answers with all that came back. */

@@ -51,6 +51,7 @@ const DEVICES: Device[] = [
   { id: 'van-1', company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' },
   { id: '007', company_id: '7', courier_id: '43', route_id: '1002', source: 'devices.yaml:2' },
   { id: 'locked', company_id: '7', courier_id: '44', route_id: '1003', secret: SECRET, source: 'devices.yaml:3' },
+  { id: '8168000008', company_id: '7', courier_id: '45', route_id: '1004', source: 'devices.yaml:4' },
 ]
 
 /** A gateway's shared parts with everything real but Redis: `store` stands for the append. */
@@ -126,7 +127,7 @@ export async function open(listener: Promise<Listener>): Promise<Listener> {
 /** The other end of a TCP connection. */
 export interface Peer {
   readonly socket: Socket
-  /** All that has arrived, as text. */
+  /** All that has arrived, a character a byte. */
   readonly heard: string
   /** Whether the connection is over. */
   readonly over: boolean
@@ -138,7 +139,7 @@ export async function dial(port: number): Promise<Peer> {
   onTestFinished(() => void socket.destroy())
   let heard = ''
   let over = false
-  socket.on('data', (bytes) => (heard += bytes.toString()))
+  socket.on('data', (bytes) => (heard += bytes.toString('latin1')))
   socket.on('end', () => (over = true))
   socket.on('close', () => (over = true))
   socket.on('error', () => {})

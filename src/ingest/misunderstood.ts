@@ -1,0 +1,75 @@
+import { StringDecoder } from 'node:string_decoder'
+import { keys, type Redis } from '../lanes/index.ts'
+
+/** A payload that was acknowledged although it could not be understood. */
+export interface Misunderstood {
+  /** When it arrived, ms UTC. */
+  readonly at: number
+  readonly device: string
+  readonly protocol: string
+  readonly reason: string
+  readonly payload: Buffer
+  /** What the device presented: it is not kept, wherever it stands in the payload. */
+  readonly secret?: string
+}
+
+export interface MisunderstoodBook {
+  keep(entry: Misunderstood): void
+  close(): Promise<void>
+}
+
+/** Keeps the last 1,000 payloads of all devices in Redis, latest first, written once a second: nothing waits for it. */
+export function createMisunderstood(redis: Redis): MisunderstoodBook {
+  let latest: string[] = []
+
+  async function flush(): Promise<void> {
+    if (latest.length === 0) return
+    const entries = latest
+    latest = []
+    await redis
+      .multi()
+      .lpush(keys.misunderstood, ...entries)
+      .ltrim(keys.misunderstood, 0, KEPT - 1)
+      .exec()
+      .catch(() => (latest = [...entries, ...latest].slice(-KEPT)))
+  }
+
+  const timer = setInterval(() => void flush(), 1000).unref()
+  return {
+    keep(entry) {
+      latest.push(describe(entry))
+      if (latest.length > KEPT) latest.shift()
+    },
+    async close() {
+      clearInterval(timer)
+      await flush()
+    },
+  }
+}
+
+/** JSON: `at`, `device`, `protocol`, `reason`, `bytes`, and what it began with as `text` or, where it is none, as `hex`. */
+function describe({ at, device, protocol, reason, payload, secret }: Misunderstood): string {
+  const shown = without(secret, payload).subarray(0, SHOWN_BYTES)
+  // Not the half of a character where it is cut.
+  const text = new StringDecoder().write(shown)
+  const content = CONTROL.test(text) ? { hex: shown.toString('hex') } : { text }
+  return JSON.stringify({ at, device, protocol, reason, bytes: payload.length, ...content })
+}
+
+/** The payload with asterisks where the secret stands, as it is or as URLs and JSON spell it. */
+function without(secret: string | undefined, payload: Buffer): Buffer {
+  if (!secret) return payload
+  const hidden = Buffer.from(payload)
+  for (const spelling of new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])) {
+    const length = Buffer.byteLength(spelling)
+    for (let at = hidden.indexOf(spelling); at >= 0; at = hidden.indexOf(spelling, at))
+      hidden.fill('*', at, at + length)
+  }
+  return hidden
+}
+
+/** Characters that no text has, and what stands for bytes that are none. */
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]/
+const KEPT = 1000
+const SHOWN_BYTES = 1024

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import type { Aedes, Client } from 'aedes'
+import { presents } from '../../ingest/index.ts'
+import { metrics } from '../../observe/metrics.ts'
+import type { LinkOf, MqttShared } from './link.ts'
+import type { Unreleased } from './twice.ts'
+
+type Login = Pick<Aedes, 'preConnect' | 'authenticate'>
+
+/** The handlers of CONNECT: user name and password are the device's id and secret. */
+export function createLogin({ directory, limits }: MqttShared, linkOf: LinkOf): Login {
+  /** Of each device the session that it last asked to be kept: one, however many client ids it makes up. */
+  const kept = new Map<string, { readonly clientId: string; readonly unreleased: Unreleased }>()
+
+  function unreleasedOf(device: string, { id, clean }: Client): Unreleased {
+    const before = kept.get(device)
+    if (!clean && before?.clientId === id) return before.unreleased
+    const unreleased: Unreleased = new Map()
+    if (!clean) kept.set(device, { clientId: id, unreleased })
+    else if (before?.clientId === id) kept.delete(device)
+    return unreleased
+  }
+
+  return {
+    preConnect(client, packet, done) {
+      const { clientId, keepalive = 0, username = '' } = packet
+      if (keepalive > 0) linkOf(client).silenceMs = Math.min(keepalive * 1500, limits.idle_timeout)
+      // The listener looks after silence: while it does not read, silence is no fault of the device's.
+      packet.keepalive = 0
+      // A client id counts within its device: with another's id nobody ends another's connection.
+      const device = directory().find(username)?.id ?? username
+      packet.clientId = JSON.stringify([device, clientId === '' ? randomUUID() : clientId])
+      // Nobody would receive it.
+      delete packet.will
+      done(null, true)
+    },
+    authenticate(client, username = '', password, done) {
+      const entry = directory().find(username)
+      const secret = password?.toString()
+      if (!entry) return done(refusal('unknown_device', 5), false)
+      if (!presents(entry, secret)) return done(refusal('wrong_secret', 4), false)
+      const link = linkOf(client)
+      link.session.device = entry.id
+      link.session.secret = secret
+      link.session.settings = entry.protocolSettings
+      link.unreleased = unreleasedOf(entry.id, client)
+      done(null, true)
+    },
+  }
+}
+
+/** `returnCode`: 4 bad user name or password, 5 not authorised. */
+function refusal(reason: 'unknown_device' | 'wrong_secret', returnCode: 4 | 5) {
+  metrics.refused.inc({ reason })
+  return Object.assign(new Error(reason), { returnCode })
+}

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import { createPackets, follow } from '../../src/listen/mqtt/packets.ts'
+import { publish } from './mqtt-bytes.ts'
+
+const lengths = [0, 1, 100, 127, 128, 300, 16_500]
+const packets = lengths.map((length) => publish({ topic: 't', payload: 'x'.repeat(length), qos: 1 }))
+const stream = Buffer.concat(packets)
+
+it('counts packets, wherever a stream is cut', () => {
+  for (let at = 0; at <= stream.length; at++) {
+    const state = createPackets()
+    expect(follow(state, stream.subarray(0, at), () => 20_000)).toBe(undefined)
+    const whole = packets
+      .map((_, index) => Buffer.concat(packets.slice(0, index + 1)).length)
+      .filter((end) => end <= at)
+    expect(state.arrived).toBe(at - (whole.at(-1) ?? 0))
+    expect(follow(state, stream.subarray(at), () => 20_000)).toBe(undefined)
+    expect([state.begun, state.arrived]).toEqual([lengths.length, 0])
+  }
+})
+
+it('counts packets of a stream that comes byte by byte', () => {
+  const state = createPackets()
+  for (const byte of stream) expect(follow(state, Buffer.of(byte), () => 20_000)).toBe(undefined)
+  expect([state.begun, state.arrived]).toEqual([lengths.length, 0])
+})
+
+it('measures each packet by its own limit, header aside', () => {
+  const limits = packets.map((_, index) => lengths[index] + 5)
+  expect(follow(createPackets(), stream, (packet) => limits[packet - 1])).toBe(undefined)
+  for (const [index] of limits.entries()) {
+    const tight = limits.with(index, limits[index] - 1)
+    expect(follow(createPackets(), stream, (packet) => tight[packet - 1])).toBe('packet_too_long')
+  }
+})
+
+it('refuses a length of five bytes', () => {
+  expect(follow(createPackets(), Buffer.from('3080808000', 'hex'), () => 100)).toBe(undefined)
+  expect(follow(createPackets(), Buffer.from('308080808000', 'hex'), () => 100)).toBe('malformed_packet')
+})

@@ -1,5 +1,6 @@
 import { grouped } from './grouped.ts'
 import { keys } from './keys.ts'
+import { metrics } from '../observe/metrics.ts'
 import { type Redis, scripts } from './redis.ts'
 
 /** Records of one lane, as `packRecords` makes them. */
@@ -37,6 +38,7 @@ export function createAppender(redis: Redis, maxWaitMs: number): Appender {
     try {
       for (const { received, filtered } of items) tally(counters, received, filtered)
       const group = packGroup(items)
+      metrics.appends.inc({})
       await run('append', [keys.schedule, keys.custody, keys.lanePrefix], [maxWaitMs, group, ...[...counters].flat()])
     } catch (error) {
       for (const { received, filtered } of items) tally(counters, -received, filtered, -1)

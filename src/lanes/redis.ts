@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
+import type { Logger } from '../observe/log.ts'
 
 export type { Redis }
 
@@ -27,7 +28,7 @@ export type Run = (script: Script, keys: Value[], args: Value[]) => Promise<unkn
  * A connection whose commands fail at once while there is no Redis, and are never sent twice: the caller treats a
  * broken connection as "not done", and every script is harmless when it ran all the same.
  */
-export function connect(url: string, name: string): Redis {
+export function connect(url: string, name: string, logger?: Logger): Redis {
   const redis = new Redis(url, {
     connectionName: `waybridge-${name}`,
     enableOfflineQueue: false,
@@ -36,6 +37,7 @@ export function connect(url: string, name: string): Redis {
     commandTimeout: 10_000,
     retryStrategy: (attempt) => Math.min(attempt * 50, 1000),
   })
+  redis.on('error', (error) => logger?.debug({ err: error }, 'Redis'))
   for (const [script, numberOfKeys] of Object.entries(SCRIPTS))
     redis.defineCommand(script, { numberOfKeys, lua: readFileSync(new URL(`${script}.lua`, import.meta.url), 'utf8') })
   return redis

@@ -12,6 +12,7 @@ export const metrics = {
   filtered: counter('fixes_filtered_total', 'Fixes that are not pushed', ['reason']),
   repaired: counter('fixes_repaired_total', 'Fixes whose time was repaired', ['reason']),
   delivered: counter('fixes_delivered_total', 'Fixes that the tracking API accepted'),
+  appends: counter('appends_total', 'Group commits to Redis: fixes of many devices, one fsync'),
   connections: gauge('connections', 'Open connections of devices', ['transport']),
   inFlightBytes: gauge('in_flight_bytes', 'Bytes of devices that wait to be stored'),
   ackDuration: histogram('ack_duration_seconds', 'From a frame to its answer', fineSeconds()),

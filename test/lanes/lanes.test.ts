@@ -60,7 +60,7 @@ async function claimOne(from = leases()) {
 /** The invariant of DESIGN §4: a lane is in the schedule exactly when its list is not empty. */
 async function expectInvariant(): Promise<void> {
   const lists = (await redis.keys(keys.lane('*'))).map((key) => key.slice(keys.lanePrefix.length))
-  expect((await redis.zrange(keys.schedule, 0, -1)).toSorted()).toEqual(lists.toSorted())
+  expect((await redis.zrange(keys.schedule, '0', '-1')).toSorted()).toEqual(lists.toSorted())
 }
 
 describe('records', () => {

@@ -1,0 +1,124 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const DECODERS = 'protocols/index.ts'
+
+/** Which parts of the product a part may import, itself aside. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  'protocols/kit': [],
+  'src/observe': [],
+  'src/config': ['protocols/kit', 'src/observe', 'src/run/errors'],
+  'src/lanes': ['src/observe'],
+  'src/ingest': ['protocols/kit', 'src/config', 'src/lanes', 'src/observe'],
+  'src/listen': ['protocols/kit', 'src/config', 'src/ingest', 'src/observe'],
+  'src/tracking': ['src/observe'],
+  'src/push': ['src/lanes', 'src/observe', 'src/tracking'],
+  'src/admin': ['src/config', 'src/ingest/heard', 'src/lanes', 'src/observe', 'src/run', 'src/tracking'],
+  'src/run': ['src/observe'],
+  'src/simulate': ['protocols', 'src'],
+  'src/roles': ['protocols', 'src'],
+}
+
+/** Who may know all decoders: what wires them to listeners, what drives vans, and the command line. */
+const MAY_IMPORT_DECODERS = ['src/roles', 'src/simulate', 'src/decode.ts', 'src/inspect.ts']
+
+const files = ['src', 'protocols'].flatMap((folder) => sourcesBelow(folder))
+const imports = files.flatMap((file) => importsOf(file).map((target) => ({ file, target })))
+
+describe('who may import whom', () => {
+  it('is checked on every source file', () => {
+    expect(files.length).toBeGreaterThan(80)
+    expect(imports.length).toBeGreaterThan(200)
+  })
+
+  it.each(Object.keys(MAY_IMPORT))('%s imports only what it may', (part) => {
+    const allowed = [part, ...MAY_IMPORT[part]]
+    const others = imports.filter(
+      ({ file, target }) => within(file, part) && !allowed.some((each) => within(target, each)),
+    )
+    expect(others).toEqual([])
+  })
+
+  it.each(protocolFolders())('protocols/%s imports the kit and nothing else', (name) => {
+    const folder = `protocols/${name}`
+    const others = imports.filter(
+      ({ file, target }) => within(file, folder) && !within(target, folder) && target !== 'protocols/kit/index.ts',
+    )
+    expect(others).toEqual([])
+  })
+
+  it('the kit and the decoders do no I/O', () => {
+    const builtins = files.filter((file) => file.startsWith('protocols/')).flatMap((file) => builtinsOf(file))
+    expect(builtins.filter((name) => !['node:zlib', 'node:buffer'].includes(name))).toEqual([])
+  })
+
+  it('only the wiring, the simulator and the command line know all decoders', () => {
+    const others = imports
+      .filter(({ target }) => target === DECODERS)
+      .filter(({ file }) => !MAY_IMPORT_DECODERS.some((each) => within(file, each)))
+    expect(others).toEqual([])
+  })
+
+  it('a worker and the tracking service never load a decoder', () => {
+    for (const role of ['src/roles/worker.ts', 'src/roles/tracking.ts'])
+      expect(
+        [...reachable(role)].filter((file) => file.startsWith('protocols/') && !within(file, 'protocols/kit')),
+      ).toEqual([])
+  })
+
+  it('there are no cycles between parts', () => {
+    const parts = Object.keys(MAY_IMPORT)
+    const partOf = (path: string) => parts.find((part) => within(path, part))
+    const edges = new Map(parts.map((part) => [part, new Set<string>()]))
+    for (const { file, target } of imports) {
+      const [from, to] = [partOf(file), partOf(target)]
+      if (from && to && from !== to) edges.get(from)?.add(to)
+    }
+    const reach = (from: string, seen = new Set<string>()): Set<string> => {
+      for (const to of edges.get(from) ?? []) if (!seen.has(to)) reach(to, seen.add(to))
+      return seen
+    }
+    expect(parts.filter((part) => reach(part).has(part))).toEqual([])
+  })
+})
+
+function within(path: string, part: string): boolean {
+  return path === part || path.startsWith(`${part}/`) || path.startsWith(`${part}.`)
+}
+
+function protocolFolders(): string[] {
+  return readdirSync(join(ROOT, 'protocols'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== 'kit')
+    .map(({ name }) => name)
+}
+
+function sourcesBelow(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(ts|mjs)$/.test(entry.name))
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
+}
+
+function specifiersOf(file: string): string[] {
+  const text = readFileSync(join(ROOT, file), 'utf8')
+  return [
+    ...text.matchAll(/^(?:import|export)\s[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm),
+  ].map(([, from, bare, dynamic]) => from ?? bare ?? dynamic)
+}
+
+function importsOf(file: string): string[] {
+  return specifiersOf(file)
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => relative(ROOT, resolve(join(ROOT, dirname(file)), specifier)))
+}
+
+function builtinsOf(file: string): string[] {
+  return specifiersOf(file).filter((specifier) => specifier.startsWith('node:'))
+}
+
+function reachable(file: string, seen = new Set([file])): Set<string> {
+  for (const target of importsOf(file)) if (!seen.has(target)) reachable(target, seen.add(target))
+  return seen
+}

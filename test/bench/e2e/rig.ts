@@ -1,0 +1,160 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { startPrivateRedis } from '../../../src/run/redis.ts'
+
+export interface RigOptions {
+  readonly vans: number
+  /** How long the API takes to answer, ms. */
+  readonly apiDelayMs: number
+  readonly concurrency: number
+  readonly keepSamples: boolean
+}
+
+/** The whole road on this machine: private Redis, gateway, worker and a minimal API, each a process of its own. */
+export interface Rig {
+  readonly port: number
+  readonly redisUrl: string
+  readonly processes: ReadonlyMap<string, number>
+  readonly api: ChildProcess
+  /** Positions that the API has answered, and requests. */
+  progress(): { readonly positions: number; readonly requests: number }
+  /** A counter of the gateway's metrics, all labels summed up. */
+  metric(name: string): Promise<number>
+  stop(): Promise<void>
+}
+
+export async function startRig(options: RigOptions): Promise<Rig> {
+  const dir = await mkdtemp(join(tmpdir(), 'waybridge-bench-'))
+  const redis = await startPrivateRedis({ dataDir: dir, maxMemory: 2 ** 31 })
+  const api = fork(join(HERE, 'api.ts'), [String(options.apiDelayMs), options.keepSamples ? 'samples' : ''])
+  const { port: apiPort } = (await message(api, 'ready')) as { port: number }
+  const [port, gatewayMonitor, workerMonitor] = await Promise.all([freePort(), freePort(), freePort()])
+  const roles = [
+    ['gateway', gatewayMonitor],
+    ['worker', workerMonitor],
+  ] as const
+  const children = await Promise.all(
+    roles.map(async ([role, monitor]) => {
+      const config = join(dir, role)
+      await writeConfig(config, { ...options, port, apiPort, monitor, redisUrl: redis.url })
+      return startRole(role, config, monitor)
+    }),
+  )
+  let progress = { positions: 0, requests: 0 }
+  api.on('message', (sent: { type: string; positions: number; requests: number }) => {
+    if (sent.type === 'progress') progress = sent
+  })
+  return {
+    port,
+    redisUrl: redis.url,
+    processes: new Map([
+      ['gateway', pidOf(children[0])],
+      ['worker', pidOf(children[1])],
+      ['redis', redis.pid],
+      ['api', pidOf(api)],
+    ]),
+    api,
+    progress: () => progress,
+    metric: async (name) => sumOf(name, await (await fetch(`http://127.0.0.1:${gatewayMonitor}/metrics`)).text()),
+    async stop() {
+      for (const child of [...children, api]) await end(child)
+      await redis.stop()
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The next message of a type that a child sends; rejects where it ends before. */
+export async function message(child: ChildProcess, type: string): Promise<object> {
+  return new Promise((resolve, reject) => {
+    child.on('message', (sent: { type: string }) => sent.type === type && resolve(sent))
+    child.once('exit', (code) => reject(new Error(`a process of the bench ended (${code})`)))
+  })
+}
+
+/** Ends a child and waits until it has. */
+export async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+}
+
+/** CPU time of processes so far, ms each. */
+export async function cpuTimes(processes: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+  const times = new Map<string, number>()
+  for (const [name, pid] of processes) {
+    const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1].split(' ')
+    times.set(name, (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK)
+  }
+  return times
+}
+
+/** Resident memory of a process, bytes. */
+export async function residentBytes(pid: number): Promise<number> {
+  return Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+}
+
+export function pidOf({ pid }: ChildProcess): number {
+  if (pid === undefined) throw new Error('a process of the bench could not be started')
+  return pid
+}
+
+interface RoleConfig extends RigOptions {
+  readonly port: number
+  readonly apiPort: number
+  readonly monitor: number
+  readonly redisUrl: string
+}
+
+async function writeConfig(dir: string, config: RoleConfig): Promise<void> {
+  await mkdir(dir)
+  const yaml = `
+redis: { url: "${config.redisUrl}" }
+data_dir: ${dir}
+listeners: [{ transport: tcp, port: ${config.port}, protocol: teltonika, host: 127.0.0.1 }]
+mqtt: { broker: null }
+tracking: { base_url: "http://127.0.0.1:${config.apiPort}" }
+companies: [{ company_id: 7, apikey: bench }]
+push: { concurrency: ${config.concurrency} }
+monitor: { port: ${config.monitor} }
+limits: { max_connections_per_ip: 20000 }
+log: { level: warn, format: json }
+`
+  const devices = Array.from({ length: config.vans }, (_, i) => `${350_000_000_000_000 + i},7,${i + 1},${i + 1}`)
+  await writeFile(join(dir, 'gateway.yaml'), yaml)
+  await writeFile(join(dir, 'devices.csv'), `device,company_id,courier_id,route_id\n${devices.join('\n')}\n`)
+}
+
+async function startRole(role: string, config: string, monitor: number): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [CLI, role, '--config', config], { stdio: 'inherit' })
+  for (let tries = 0; tries < 200; tries++) {
+    const ready = await fetch(`http://127.0.0.1:${monitor}/readyz`).catch(() => undefined)
+    if (ready?.ok) return child
+    await sleep(50)
+  }
+  throw new Error(`${role} does not become ready`)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+function sumOf(name: string, text: string): number {
+  const lines = text.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
+}
+
+const HERE = fileURLToPath(new URL('.', import.meta.url))
+const CLI = fileURLToPath(new URL('../../../src/cli.ts', import.meta.url))
+const MS_PER_TICK = 10

@@ -92,7 +92,7 @@ function readDevice({ key: id, keyAt: at, value: node }: Entry, source: string, 
   const fields = node.kind === 'mapping' ? readFields(node, id, found) : {}
   const company = child(node, 'company_id')
   if (node.kind !== 'mapping') found.push({ at, key: id, message: 'expected a mapping with company_id' })
-  else if (isNothing(company)) found.push({ at, key: pathText([id, 'company_id']), message: 'missing' })
+  else if (isNothing(company)) found.push({ at: node.at, key: pathText([id, 'company_id']), message: 'missing' })
   mistakes.push(...found)
   if (found.length > 0 || fields.company_id === undefined) return undefined
   const device = deviceOf(id, { ...fields, company_id: fields.company_id }, source)
@@ -103,7 +103,11 @@ function mistakesOfId(id: string, at: number): Mistake[] {
   if (isScientific(id)) return [{ at, key: id, message: int64Mistake(id) }]
   if (id.trim() === '' || id.length > MAX_ID_LENGTH || id !== id.trim())
     return [
-      { at, key: id, message: `expected a device id of 1 to ${MAX_ID_LENGTH} characters, without spaces around it` },
+      {
+        at,
+        key: id || undefined,
+        message: `expected a device id of 1 to ${MAX_ID_LENGTH} characters, without spaces around it`,
+      },
     ]
   return []
 }

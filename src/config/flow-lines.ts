@@ -50,7 +50,7 @@ function entryOf(text: string, at: number, end: number): Entry | undefined {
   PAIR.lastIndex = KEY.lastIndex
   for (let last = false; !last; ) {
     const pair = PAIR.exec(text)
-    if (!pair || isMore(pair)) return undefined
+    if (!pair || isMore(pair) || entries.some(({ key: earlier }) => earlier === pair[2])) return undefined
     entries.push(pairOf(pair))
     last = pair[7] === '}'
   }

@@ -13,8 +13,8 @@ export function leaf<T>(read: (text: string) => T | undefined, mistake: string |
     const scalar = scalarText(value)
     const result = scalar === undefined ? undefined : read(scalar)
     if (result !== undefined) return result
-    const expected = typeof mistake === 'string' ? mistake : mistake(scalar ?? '')
-    context.addIssue({ code: 'custom', message: value === undefined ? `missing: ${expected}` : expected })
+    const message = typeof mistake === 'string' ? mistake : mistake(scalar ?? '')
+    context.addIssue({ code: 'custom', message: value === undefined ? 'missing' : message })
     return z.NEVER
   })
 }

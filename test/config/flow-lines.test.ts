@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { takeFlowLines } from '../../src/config/flow-lines.ts'
 import type { Entry } from '../../src/config/node.ts'

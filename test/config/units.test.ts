@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytes, duration, int64, int64Mistake, withoutZeros } from '../../src/config/units.ts'
 

@@ -1,0 +1,123 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { check } from '../../src/config/check.ts'
+import { ConfigError, loadConfig, problemText } from '../../src/config/load.ts'
+import { checked, COMPANY, folder, PROTOCOLS } from './folder.ts'
+
+const FLEET = {
+  'gateway.yaml': COMPANY,
+  'devices.yaml': '1: { name: A, company_id: 7, courier_id: 41 }\n2:\n  { name: B, company_id: 7, courier_id: 42 }\n',
+}
+
+async function warnings(routes: string, files: Record<string, string> = FLEET): Promise<string[]> {
+  return (await checked({ ...files, 'routes.csv': `device,route_id,from,until\n${routes}` })).warnings
+}
+
+const TODAY = '2026-11-20 06:00,2026-11-20 20:00'
+
+describe('check', () => {
+  it('has nothing to say of a configuration that is right', async () =>
+    expect(
+      await checked({ ...FLEET, 'routes.csv': `device,route_id,from,until\nA,1,${TODAY}\nB,2,${TODAY}\n` }),
+    ).toEqual({
+      mistakes: [],
+      warnings: [],
+    }))
+
+  it('warns of lines that overlap', async () =>
+    expect(
+      await warnings(
+        `A,1,${TODAY}\nB,2,${TODAY}\nA,3,2026-11-20 12:00,2026-11-20 13:00\nA,4,2026-11-20 14:00,2026-11-20 21:00\n`,
+      ),
+    ).toEqual([
+      'routes.csv:4: from: overlaps routes.csv:2 for device 1: the later from wins',
+      'routes.csv:5: from: overlaps routes.csv:2 for device 1: the later from wins',
+    ]))
+
+  it('does not take lines that touch for lines that overlap', async () =>
+    expect(await warnings(`A,1,${TODAY}\nB,2,${TODAY}\nA,3,2026-11-20 20:00,2026-11-20 21:00\n`)).toEqual([]))
+
+  it('warns of two devices on one route', async () =>
+    expect(await warnings(`A,1,${TODAY}\nB,1,2026-11-20 12:00,2026-11-20 21:00\n`)).toEqual([
+      'routes.csv:3: route_id: route 1 has device 2 and at the same time 1: both are pushed',
+    ]))
+
+  it('warns of a route of a line that is another device’s own', async () => {
+    const devices =
+      '1: { company_id: 7, courier_id: 41, route_id: 5 }\n2: { company_id: 7, courier_id: 42, route_id: 6 }\n'
+    expect(await warnings(`2,5,${TODAY}\n`, { ...FLEET, 'devices.yaml': devices })).toEqual([
+      'routes.csv:2: route_id: route 5 has device 2 and at the same time 1: both are pushed',
+    ])
+  })
+
+  it('does not warn of two devices on one route one after the other, nor of one number in two companies', async () => {
+    const files = {
+      'gateway.yaml': 'companies: [{ company_id: 7, apikey: a }, { company_id: 8, apikey: b }]',
+      'devices.yaml':
+        '1: { company_id: 7, courier_id: 1 }\n2: { company_id: 8, courier_id: 1 }\n3: { company_id: 7, courier_id: 1 }\n',
+    }
+    const routes = `1,1,2026-11-20 06:00,2026-11-20 12:00\n2,1,${TODAY}\n3,1,2026-11-20 12:00,2026-11-20 20:00\n`
+    expect(await warnings(routes, files)).toEqual([])
+  })
+
+  it('warns of devices without a route today, where they stand', async () =>
+    expect(await warnings('A,1,2026-11-19 06:00,2026-11-20 00:00\nB,2,2026-11-21 00:00,\n')).toEqual([
+      'devices.yaml:1:1 1: this device has no route today',
+      'devices.yaml:2:1 2: this device has no route today',
+    ]))
+
+  it('takes today for the local day', async () => {
+    const files = { ...FLEET, 'gateway.yaml': `${COMPANY}time_zone: Pacific/Kiritimati\n` }
+    expect(await warnings('A,1,2026-11-21 06:00,\nB,2,2026-11-21 06:00,\n', files)).toEqual([])
+  })
+
+  it('still reports bad lines beside mistakes in other files', async () =>
+    expect(
+      (
+        await checked({
+          ...FLEET,
+          'gateway.yaml': 'workers: x',
+          'routes.csv': 'device,route_id,date\nA,x,2026-11-20\n',
+        })
+      ).mistakes,
+    ).toContain('routes.csv:2: route_id: expected an id: a whole number from 0 to 9223372036854775807'))
+
+  it('says that a directory does not exist', async () => {
+    const dir = join(await folder({}), 'none')
+    const { mistakes } = await check(dir, PROTOCOLS, 0)
+    expect(mistakes.map(problemText)).toEqual([`${dir}: there is no such directory`])
+  })
+
+  it('says that a file cannot be read', async () => {
+    const dir = await folder({ 'gateway.yaml/x': '' })
+    expect((await check(dir, PROTOCOLS, 0)).mistakes.map(problemText)).toEqual([
+      `${dir}/gateway.yaml: cannot be read (EISDIR)`,
+    ])
+  })
+})
+
+describe('loadConfig', () => {
+  it('throws all mistakes at once, a line each', async () => {
+    const dir = await folder({ 'gateway.yaml': 'workers: x\nlog: { level: y }', 'devices.yaml': '1: { x: 1 }' })
+    const error = await loadConfig(dir, PROTOCOLS).catch((caught: unknown) => caught)
+    expect(error).toBeInstanceOf(ConfigError)
+    expect((error as ConfigError).message.replaceAll(`${dir}/`, '').split('\n')).toEqual([
+      'gateway.yaml:1:10 workers: expected a whole number from 1 to 1024',
+      'gateway.yaml:2:15 log.level: expected one of trace, debug, info, warn, error, fatal',
+      'devices.yaml:1:4 1.company_id: missing',
+      'devices.yaml:1:6 1.x: unknown key: expected one of name, company_id, courier_id, route_id, time_zone, secret, model, settings',
+    ])
+  })
+
+  it('goes on with warnings and without bad lines', async () => {
+    const routes = `device,route_id,from,until\nA,1,${TODAY}\nA,2,${TODAY}\nC,1,${TODAY}\n`
+    const { problems, routes: lines } = await loadConfig(await folder({ ...FLEET, 'routes.csv': routes }), PROTOCOLS)
+    expect(lines.map(({ route_id }) => route_id)).toEqual(['1', '2'])
+    expect(
+      problems.filter(({ key }) => key === 'from' || key === 'device').map(({ severity, line }) => [severity, line]),
+    ).toEqual([
+      ['warning', 3],
+      ['left_out', 4],
+    ])
+  })
+})

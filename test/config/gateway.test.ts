@@ -1,0 +1,278 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { loadConfig } from '../../src/config/load.ts'
+import { type Config, defaultConfig } from '../../src/config/schema.ts'
+import { checked, folder, PROTOCOLS } from './folder.ts'
+
+afterEach(() => vi.unstubAllEnvs())
+
+async function config(text: string): Promise<Config> {
+  return (await loadConfig(await folder({ 'gateway.yaml': text }), PROTOCOLS)).config
+}
+
+async function mistakes(text: string): Promise<string[]> {
+  return (await checked({ 'gateway.yaml': text })).mistakes
+}
+
+describe('gateway.yaml', () => {
+  it('has the documented defaults, and a listener for each protocol and transport', async () => {
+    expect(await config('')).toEqual({
+      redis: { url: null, max_memory: null, stop_at: 0.85, durability: 'strict' },
+      data_dir: '.data',
+      time_zone: 'UTC',
+      listeners: [
+        { transport: 'tcp', port: 5027, protocol: 'teltonika', host: '0.0.0.0' },
+        { transport: 'udp', port: 5027, protocol: 'teltonika', host: '0.0.0.0' },
+        { transport: 'http', port: 5055, protocol: 'osmand', host: '0.0.0.0' },
+      ],
+      mqtt: { broker: { host: '0.0.0.0', port: 1883 } },
+      tracking: { base_url: null, push_url: null, listen: { host: '127.0.0.1', port: 8090 }, return_prefix: '' },
+      companies: [],
+      batch: { max_positions: 500, max_wait: 1000 },
+      push: { concurrency: 64, max_requests_per_s: null, timeout: 60_000, first_delay: 1000, max_delay: 60_000 },
+      filter: {
+        uere_m: 5,
+        default_accuracy_m: 50,
+        max_future: 300_000,
+        max_age: null,
+        duplicate_window: 86_400_000,
+      },
+      hold: {
+        unknown: true,
+        no_route: true,
+        clock: true,
+        max_unknown_devices: 1000,
+        max_fixes_per_device: 10_000,
+        max_age: 86_400_000,
+      },
+      workers: 1,
+      admin: { host: '127.0.0.1', port: 8080, tokens: [] },
+      parked: { max_positions: 1_000_000 },
+      monitor: { host: '127.0.0.1', port: 9464 },
+      limits: {
+        max_connections: 100_000,
+        max_connections_per_ip: 10_000,
+        identify_timeout: 30_000,
+        idle_timeout: 900_000,
+        max_frame_bytes: 65_536,
+      },
+      log: { level: 'info', format: 'auto' },
+    })
+  })
+
+  it('need not exist', async () =>
+    expect((await loadConfig(await folder({}), PROTOCOLS)).config).toEqual(defaultConfig(PROTOCOLS)))
+
+  it('may have empty sections', async () =>
+    expect(await config('redis:\nlisteners:\ncompanies:\nmqtt:\n')).toEqual(defaultConfig(PROTOCOLS)))
+
+  it('is read as it is meant', async () => {
+    const text = `
+redis: { url: redis://127.0.0.1:6379/1, max_memory: 512mb, durability: relaxed }
+listeners: [{ transport: udp, port: 0, protocol: teltonika, host: 127.0.0.1 }]
+mqtt: { broker: null }
+tracking: { base_url: "https://tracking.example.com/", push_url: null }
+companies: [{ company_id: 0007, apikey: 0123, name: "7" }, { company_id: 9223372036854775807, apikey: k }]
+filter: { max_age: 48h, uere_m: 4.5 }
+admin: { tokens: [abc] }
+`
+    const { redis, listeners, mqtt, tracking, companies, filter, admin } = await config(text)
+    expect({ redis, listeners, mqtt, companies }).toEqual({
+      redis: { url: 'redis://127.0.0.1:6379/1', max_memory: 536_870_912, stop_at: 0.85, durability: 'relaxed' },
+      listeners: [{ transport: 'udp', port: 0, protocol: 'teltonika', host: '127.0.0.1' }],
+      mqtt: { broker: null },
+      companies: [
+        { company_id: '7', apikey: '0123', name: '7' },
+        { company_id: '9223372036854775807', apikey: 'k' },
+      ],
+    })
+    expect([tracking.base_url, filter.max_age, filter.uere_m]).toEqual([
+      'https://tracking.example.com',
+      172_800_000,
+      4.5,
+    ])
+    expect(admin.tokens).toEqual([{ token: 'abc', role: 'operate' }])
+  })
+
+  it.each([
+    [
+      'an unknown key, and the nearest',
+      'batch: { max_wiat: 1s }',
+      '1:10 batch.max_wiat: unknown key: did you mean max_wait?',
+    ],
+    ['an unknown section', 'lisseners: []', '1:1 lisseners: unknown key: did you mean listeners?'],
+    ['a key like none', 'admin: { x: 1 }', '1:10 admin.x: unknown key: expected one of host, port, tokens'],
+    [
+      'a wrong type',
+      'batch:\n  max_positions: many',
+      '2:18 batch.max_positions: expected a whole number from 1 to 100000',
+    ],
+    ['a list for a mapping', 'log: [info]', '1:6 log: expected a mapping with level, format'],
+    ['a mapping for a list', 'companies: {}', '1:12 companies: expected a list'],
+    [
+      'a duration without unit',
+      'push: { timeout: 60 }',
+      '1:18 push.timeout: expected a duration such as 500ms, 60s or 5m, above 0 and at most 24h',
+    ],
+    [
+      'a choice of none',
+      'log: { level: loud }',
+      '1:15 log.level: expected one of trace, debug, info, warn, error, fatal',
+    ],
+    [
+      'an unknown time zone',
+      'time_zone: Berlin',
+      '1:12 time_zone: expected a time zone: an IANA name such as Europe/Berlin or an offset such as +03:00',
+    ],
+    ['a port that is none', 'admin: { port: 70000 }', '1:16 admin.port: expected a port from 0 to 65535'],
+    [
+      'an address that is none',
+      'tracking: { base_url: ftp://x }',
+      '1:23 tracking.base_url: expected an http or https address without user, query and fragment',
+    ],
+    [
+      'an id out of int64',
+      'companies: [{ company_id: 9223372036854775808, apikey: k }]',
+      '1:27 companies[0].company_id: an id is at most 9223372036854775807 (int64)',
+    ],
+    ['a company without apikey', 'companies:\n  - { company_id: 7 }', '2:5 companies[0].apikey: missing'],
+    [
+      'a company twice',
+      'companies: [{ company_id: 7, apikey: a }, { company_id: 007, apikey: b }]',
+      '1:57 companies[1].company_id: company 7 stands here twice',
+    ],
+    [
+      'an unknown protocol',
+      'listeners: [{ transport: tcp, port: 1, protocol: teltonica }]',
+      '1:50 listeners[0].protocol: unknown protocol: did you mean teltonika?',
+    ],
+    [
+      'a transport that a protocol has not',
+      'listeners: [{ transport: udp, port: 1, protocol: osmand }]',
+      '1:26 listeners[0].transport: osmand is not spoken over udp',
+    ],
+    ['a key twice', 'workers: 1\nworkers: 2', '2:1 workers: this key stands here twice'],
+    [
+      'a document that is a list',
+      '- 1',
+      '1:1 expected a mapping with redis, data_dir, time_zone, listeners, mqtt, tracking, companies, batch, push, filter, hold, workers, admin, parked, monitor, limits, log',
+    ],
+    [
+      'what is not YAML',
+      'batch: {\nworkers: 1',
+      '2:1 Flow map in block collection must be sufficiently indented and end with a }',
+    ],
+    [
+      'a setting of a later version',
+      'hold: { unknown: false }',
+      '1:9 hold.unknown: not yet: this version cannot do this',
+    ],
+    [
+      'another',
+      'filter: { duplicate_window: 1h }',
+      '1:11 filter.duplicate_window: not yet: this version cannot do this',
+    ],
+    [
+      'a role',
+      'admin: { tokens: [{ token: a, role: read }] }',
+      '1:31 admin.tokens[0].role: not yet: this version cannot do this',
+    ],
+    ['an alias of itself', 'companies: &a [*a]', '1:16 companies[0]: this alias is part of what it stands for'],
+  ])('names %s', async (_, text, mistake) => expect((await mistakes(text))[0]).toBe(`gateway.yaml:${mistake}`))
+
+  it('names all mistakes at once, in the order of the file', async () => {
+    const text =
+      'workers: 0\nbatch: { max_positions: 0, x: 1 }\nlisteners:\n- { transport: tcp, port: 1, protocol: teltonika }\n- { transport: tcp, port: 1 }\n'
+    expect(await mistakes(text)).toEqual([
+      'gateway.yaml:1:10 workers: expected a whole number from 1 to 1024',
+      'gateway.yaml:2:25 batch.max_positions: expected a whole number from 1 to 100000',
+      'gateway.yaml:2:28 batch.x: unknown key: expected one of max_positions, max_wait',
+      'gateway.yaml:5:3 listeners[1].protocol: missing',
+      'gateway.yaml:5:27 listeners[1].port: tcp port 1 is taken by listeners[0]',
+    ])
+  })
+
+  it('bounds what aliases unfold to', async () => {
+    const levels = Array.from({ length: 30 }, (_, i) => `- &a${i + 1} [${`*a${i}, `.repeat(9)}]`)
+    const found = await mistakes(`companies:\n- &a0 [x]\n${levels.join('\n')}`)
+    expect(found.filter((line) => line.endsWith('this alias unfolds to too much')).length).toBeGreaterThan(0)
+  })
+})
+
+describe('ports', () => {
+  const LISTENER = 'transport: tcp, port: 5000, protocol: teltonika'
+
+  it.each([
+    [
+      'of two listeners',
+      `listeners: [{ ${LISTENER} }, { ${LISTENER} }]`,
+      ['gateway.yaml:1:90 listeners[1].port: tcp port 5000 is taken by listeners[0]'],
+    ],
+    [
+      'of a listener and one on every address',
+      `listeners: [{ ${LISTENER}, host: 10.0.0.1 }, { ${LISTENER} }]`,
+      ['gateway.yaml:1:106 listeners[1].port: tcp port 5000 is taken by listeners[0]'],
+    ],
+    [
+      'of HTTP and TCP',
+      `listeners: [{ ${LISTENER} }, { transport: http, port: 5000, protocol: osmand }]`,
+      ['gateway.yaml:1:91 listeners[1].port: tcp port 5000 is taken by listeners[0]'],
+    ],
+    [
+      'of the broker',
+      'mqtt: { broker: { port: 5055 } }',
+      ['gateway.yaml:1:25 mqtt.broker.port: tcp port 5055 is taken by listeners[2]'],
+    ],
+    [
+      'of the admin port and the usual one of the tracking service',
+      'admin: { port: 8090 }',
+      ['gateway.yaml:1:16 admin.port: tcp port 8090 is taken by tracking.listen'],
+    ],
+    ['of two addresses: none', `listeners: [{ ${LISTENER}, host: 10.0.0.1 }, { ${LISTENER}, host: 10.0.0.2 }]`, []],
+    [
+      'of UDP and TCP: none',
+      'mqtt: { broker: null }\nlisteners: [{ transport: udp, port: 1883, protocol: teltonika }, { transport: tcp, port: 1883, protocol: teltonika }]',
+      [],
+    ],
+    ['of any free port: none', 'admin: { port: 0 }\nmonitor: { port: 0 }', []],
+    ['of a tracking service that is not embedded: none', 'tracking: { base_url: http://a }\nadmin: { port: 8090 }', []],
+  ])('in conflict %s', async (_, text, expected) => expect(await mistakes(text)).toEqual(expected))
+})
+
+describe('references', () => {
+  it('stand for a variable, a default or a file', async () => {
+    const dir = await folder({ secret: 'from file\n' })
+    vi.stubEnv('WB_TEST_PORT', '9000')
+    vi.stubEnv('WB_TEST_EMPTY', '')
+    await writeFile(
+      join(dir, 'gateway.yaml'),
+      `admin: { port: "\${env:WB_TEST_PORT}", host: "\${env:WB_TEST_EMPTY:-10.0.0.1}" }
+companies: [{ company_id: "\${env:WB_TEST_NONE:-7}", apikey: "\${file:${dir}/secret}", name: "a \${b}" }]`,
+    )
+    const { config: read } = await loadConfig(dir, PROTOCOLS)
+    expect(read.admin).toMatchObject({ port: 9000, host: '10.0.0.1' })
+    expect(read.companies).toEqual([{ company_id: '7', apikey: 'from file', name: 'a ${b}' }])
+  })
+
+  it.each([
+    ['${env:WB_TEST_NONE}', 'the environment variable WB_TEST_NONE is not set'],
+    ['${file:/nowhere/at/all}', 'the file /nowhere/at/all cannot be read (ENOENT)'],
+    ['redis://${env:WB_TEST_NONE}/', 'a reference such as ${env:NAME} must be the whole value'],
+  ])('that lead nowhere are named: %s', async (reference, mistake) =>
+    expect(await mistakes(`redis: { url: "${reference}" }`)).toEqual([`gateway.yaml:1:15 redis.url: ${mistake}`]),
+  )
+
+  it('never show what they stand for, nor does any mistake', async () => {
+    vi.stubEnv('WB_TEST_SECRET', 'canary-1')
+    const texts = [
+      'admin: { port: "${env:WB_TEST_SECRET}" }\nredis: { url: "http://canary-2@host" }',
+      'companies: [{ company_id: 7, apikey: [canary-3], oauth_token: { a: canary-4 } }]\nlog: "canary-5"',
+      'companies:\n  apikey: "canary-6\nadmin: @canary-7',
+      'a: b: canary-8\n"canary-9',
+    ]
+    const found = await Promise.all(texts.map(mistakes))
+    expect(found.map((lines) => lines.length > 0)).toEqual([true, true, true, true])
+    expect(found.flat().join('\n')).not.toContain('canary')
+  })
+})

@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it, vi } from 'vitest'
+import { loadConfig } from '../../src/config/load.ts'
+import { folder } from './folder.ts'
+
+const SHIPPED = join(import.meta.dirname, '../../config')
+const PROTOCOLS = [
+  { name: 'teltonika', tcp: { port: 5027 } },
+  { name: 'gt06', tcp: { port: 5023 } },
+  { name: 'osmand', http: { port: 5055 } },
+]
+
+it('needs no edits to start', async () => {
+  const { problems, devices } = await loadConfig(SHIPPED, PROTOCOLS)
+  expect([problems, devices]).toEqual([[], []])
+})
+
+it('is right when every # before a setting is taken away', async () => {
+  vi.stubEnv('EXAMPLE_APIKEY', 'k').stubEnv('ADMIN_TOKEN', 't').stubEnv('VAN_14', 's')
+  const dir = await folder({
+    'gateway.yaml': await uncommented('gateway.yaml', /^#([a-z_]+:| {2})/gm),
+    'devices.yaml': await uncommented('devices.yaml', /^#(")/gm),
+    'routes.csv': await uncommented('routes.csv', /^#(\w)/gm),
+  })
+  const { config, routes } = await loadConfig(dir, PROTOCOLS)
+  expect(config.companies).toEqual([{ company_id: '7', name: 'Example Deliveries', apikey: 'k' }])
+  expect(config.listeners.map(({ port }) => port)).toEqual([5027, 5023, 5055])
+  expect(routes.map(({ device, courier_id, route_id }) => [device, courier_id, route_id])).toEqual([
+    ['356307042441013', '42', '1002'],
+    ['356307042441014', '43', '2001'],
+  ])
+  vi.unstubAllEnvs()
+})
+
+async function uncommented(name: string, settings: RegExp): Promise<string> {
+  return (await readFile(join(SHIPPED, name), 'utf8')).replace(settings, '$1')
+}

@@ -1,25 +1,34 @@
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
-/** A user's wish to end: the first signal says stop, the second, or `limitMs` after the first, hurry. */
+/** A user's wish to end. */
 export interface Signals {
+  /** Aborted by the first signal. */
   readonly stop: AbortSignal
-  readonly hurry: AbortSignal
-  /** What a process that had to hurry exits with; undefined without a signal. */
-  readonly exitCode: () => number | undefined
+  /** Aborted so many ms after the first signal, or by the second. */
+  within(ms: number): AbortSignal
+  /** What a process exits with that the signal cut short; 1 without a signal. */
+  exitCode(): number
 }
 
 /** Listens from now to the process' end. */
-export function listenToSignals(limitMs: number): Signals {
-  const stop = new AbortController()
-  const hurry = new AbortController()
+export function listenToSignals(): Signals {
+  const first = new AbortController()
+  const second = new AbortController()
   let exitCode: number | undefined
   for (const [signal, code] of Object.entries(EXIT_CODES)) {
     process.on(signal, () => {
-      if (stop.signal.aborted) hurry.abort()
+      if (first.signal.aborted) second.abort()
       exitCode ??= code
-      stop.abort()
-      setTimeout(() => hurry.abort(), limitMs).unref()
+      first.abort()
     })
   }
-  return { stop: stop.signal, hurry: hurry.signal, exitCode: () => exitCode }
+  return {
+    stop: first.signal,
+    within(ms) {
+      const late = new AbortController()
+      first.signal.addEventListener('abort', () => setTimeout(() => late.abort(), ms).unref())
+      return AbortSignal.any([late.signal, second.signal])
+    },
+    exitCode: () => exitCode ?? 1,
+  }
 }

@@ -37,12 +37,13 @@ export async function simulateCommand(options: SimulateArguments): Promise<numbe
     write(devicesYaml(vans))
     return 0
   }
-  const { stop, hurry, exitCode } = listenToSignals(PATIENCE_AFTER_SIGNAL_MS)
-  const outcome = await runSimulation({ ...plan, vans, patienceMs: PATIENCE_MS, stop, hurry, onProgress: print })
+  const signals = listenToSignals()
+  const hurry = signals.within(PATIENCE_AFTER_SIGNAL_MS)
+  const ends = { patienceMs: PATIENCE_MS, stop: signals.stop, hurry }
+  const outcome = await runSimulation({ ...plan, ...ends, vans, onProgress: print })
   print(outcome)
   write(`sent=${outcome.sent} acked=${outcome.acked}\n`)
-  if (outcome.acked === outcome.sent) return 0
-  return hurry.aborted ? (exitCode() ?? 1) : 1
+  return outcome.acked === outcome.sent ? 0 : signals.exitCode()
 }
 
 function print({ phase, vans, sent, acked, troubled, trouble }: Progress): void {

@@ -1,0 +1,136 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { pino } from 'pino'
+import { supervision } from '../roles/start.ts'
+import type { Ports } from '../run/messages.ts'
+import { startEverything } from '../run/supervisor.ts'
+import { createTrackingClient } from '../tracking/client.ts'
+import { countPositions } from '../tracking/service/positions.ts'
+import { accountFor } from './demo/account.ts'
+import { announcement } from './demo/announcement.ts'
+import { type DemoArguments, type DemoPlan, demoPlan, fleetLabels, INTERVAL_MS } from './demo/plan.ts'
+import { createScreen, type Screen } from './demo/screen.ts'
+import { prepareSite, type Site } from './demo/site.ts'
+import { readStatus } from './demo/status.ts'
+import { type Ending, isWhole, lastLine, NOTHING, verdict } from './demo/verdict.ts'
+import { startWatch } from './demo/watch.ts'
+import { ROUTES_FROM } from './fleet.ts'
+import { listenToSignals, type Signals } from './signals.ts'
+import { type Outcome, runSimulation } from './simulation.ts'
+
+/**
+ * Runs the whole product with simulated vans, in a folder of its own, and looks whether what was acknowledged was
+ * delivered; answers with the exit code: 0 where nothing is missing, else 1, or the signal's where it was cut short.
+ * @throws UserError for an option that is wrong, or where something cannot be started.
+ */
+export async function demoCommand(options: DemoArguments): Promise<number> {
+  const plan = demoPlan(options)
+  const demo = { plan, signals: listenToSignals(), screen: createScreen(process.stdout), site: await prepareSite(plan) }
+  const log = await open(demo.site.logFile, 'a')
+  const { ending, clean } = await runSystem(demo, log)
+  await log.close()
+  return conclude(demo, ending, clean)
+}
+
+interface Demo {
+  readonly plan: DemoPlan
+  readonly signals: Signals
+  readonly screen: Screen
+  readonly site: Site
+}
+
+/** What its processes print goes to the log: the screen belongs to the vans. */
+async function runSystem(demo: Demo, log: FileHandle): Promise<{ ending: Ending; clean: boolean }> {
+  const { signals, site, screen } = demo
+  const logger = pino({ level: 'warn' }, pino.destination({ dest: log.fd, sync: true }))
+  const system = startEverything({ ...(await supervision(site.configDir)), logger, output: log.fd })
+  const hurry = signals.within(STOP_BY_MS)
+  try {
+    screen.say('', screen.paint('dim', '  Starting Redis, tracking service, workers, admin port and gateway …'))
+    const ports = await Promise.race([system.ready, aborted(signals.stop)])
+    const ending = ports ? await drive(demo, ports) : NOTHING
+    return { ending, clean: await system.stop(hurry) }
+  } catch (error) {
+    await system.stop(hurry)
+    throw error
+  }
+}
+
+async function drive({ plan, signals, site, screen }: Demo, ports: Ports): Promise<Ending> {
+  const { fleet, drivingMs } = plan
+  screen.say(...announcement(site, ports, screen.paint))
+  const expected = Math.ceil((fleet.length * drivingMs) / INTERVAL_MS)
+  const shown = { screen, adminPort: ports.admin, dataDir: site.dataDir }
+  const watch = startWatch({ ...shown, fleet: fleetLabels(fleet), drivingMs, expected })
+  const outcome = await runSimulation({
+    host: '127.0.0.1',
+    ports,
+    vans: fleet,
+    intervalMs: INTERVAL_MS,
+    durationMs: drivingMs,
+    patienceMs: PATIENCE_MS,
+    seed: 1,
+    keepTrips: true,
+    stop: signals.stop,
+    hurry: signals.within(ACKNOWLEDGED_BY_MS),
+    onProgress: (progress) => watch.vans(progress),
+    progressMs: 200,
+  })
+  watch.vans(outcome)
+  watch.phase('delivering')
+  await untilDelivered(site, ports, signals.within(DELIVERED_BY_MS))
+  watch.phase('reading back')
+  const account = await readBack(site, ports, { plan, outcome })
+  await watch.end()
+  const { stored, received } = countPositions(join(site.dataDir, 'tracking.sqlite'))
+  return { account, outcome, status: watch.status, duplicates: received - stored }
+}
+
+/** Gives up after its patience, or at the signal: then what is missing shows. */
+async function untilDelivered({ dataDir }: Site, { admin }: Ports, signal: AbortSignal): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS
+  while (performance.now() < deadline && !signal.aborted) {
+    const status = await readStatus(admin, dataDir)
+    if (status?.waiting === 0) return
+    await pause(100)
+  }
+}
+
+async function readBack(site: Site, { tracking }: Ports, { plan, outcome }: { plan: DemoPlan; outcome: Outcome }) {
+  const baseUrl = `http://127.0.0.1:${tracking}`
+  const client = createTrackingClient({ baseUrl, timeoutMs: READ_TIMEOUT_MS, connections: 8 })
+  const journeys = plan.fleet.flatMap(({ id }, index) => {
+    const trip = outcome.trips.get(id)
+    const route = String(ROUTES_FROM + index + 1)
+    return trip ? [{ company: site.companyId, route, oauthToken: site.oauthToken, trip }] : []
+  })
+  const account = await accountFor(client, journeys)
+  await client.close()
+  return account
+}
+
+/** The last line is for programs. */
+async function conclude({ screen, signals, site }: Demo, ending: Ending, clean: boolean): Promise<number> {
+  const isGood = isWhole(ending) && clean
+  screen.say('', ...verdict(ending).map((sentence) => screen.paint(isGood ? 'green' : 'yellow', `  ${sentence}`)))
+  if (isGood) await site.remove()
+  else screen.say(screen.paint('dim', `  What there is to know about it is in ${site.folder}.`))
+  screen.say('', lastLine(ending))
+  if (signals.stop.aborted) return clean && ending.account.lost === 0 ? 0 : signals.exitCode()
+  return isGood ? 0 : 1
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined)
+    signal.addEventListener('abort', () => resolve(undefined))
+  })
+}
+
+const PATIENCE_MS = 60_000
+const READ_TIMEOUT_MS = 10_000
+/** After a signal: until when what is under way may take its time, so that all has ended within 10 s. */
+const ACKNOWLEDGED_BY_MS = 2000
+const DELIVERED_BY_MS = 4000
+const STOP_BY_MS = 8500

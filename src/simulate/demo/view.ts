@@ -1,0 +1,140 @@
+import type { Progress } from '../simulation.ts'
+import type { Status } from './status.ts'
+
+/** What the demo knows at a moment. */
+export interface View {
+  readonly phase: 'driving' | 'delivering' | 'reading back'
+  readonly elapsedMs: number
+  readonly drivingMs: number
+  /** `teltonika 8`, `gt06 4` … */
+  readonly fleet: readonly string[]
+  /** Fixes that the vans will have made in the end. */
+  readonly expected: number
+  readonly progress: Progress
+  /** undefined while the admin port does not answer. */
+  readonly status?: Status
+  /** Fixes delivered in each second so far, and waiting at its end. */
+  readonly history: readonly Second[]
+}
+
+export interface Second {
+  readonly delivered: number
+  readonly waiting: number
+}
+
+/** Colours a text, or leaves it as it is. */
+export type Paint = (style: 'bold' | 'dim' | 'green' | 'cyan' | 'yellow' | 'magenta', text: string) => string
+
+/** One line of plain text. */
+export function lineOf({ phase, elapsedMs, progress, status, history }: View): string {
+  const { vans, sent, acked } = progress
+  const counts = `${vans} vans, ${sent} fixes sent, ${acked} acknowledged`
+  const rest = status ? `${status.delivered} delivered, ${status.waiting} waiting` : 'no answer from the admin port'
+  return `${seconds(elapsedMs)} s  ${phase}: ${counts}, ${rest}, ${rateOf(history)}/s${troubleOf(progress)}`
+}
+
+/** A block of lines, none wider than `width` (at least 60). */
+export function blockOf(view: View, width: number, paint: Paint): string[] {
+  const { progress, status, history, expected, fleet } = view
+  const room = Math.min(width, MAX_WIDTH) - LEFT
+  const bar = (value: number | undefined, style: Parameters<Paint>[0]) =>
+    barOf((value ?? 0) / expected, { room, style, paint })
+  const trouble = troubleOf(progress)
+  return [
+    headOf(view, LEFT + room, paint),
+    '',
+    ...fleetRows(progress.vans, wrap(fleet, room), paint),
+    row('fixes sent', progress.sent, bar(progress.sent, 'cyan'), paint),
+    row('acknowledged', progress.acked, bar(progress.acked, 'magenta'), paint),
+    row('delivered', status?.delivered, bar(status?.delivered, 'green'), paint),
+    row(
+      'waiting',
+      status?.waiting,
+      paint(
+        'yellow',
+        sparks(
+          history.map(({ waiting }) => waiting),
+          room,
+        ),
+      ),
+      paint,
+    ),
+    row(
+      'rate',
+      `${rateOf(history)}/s`,
+      paint(
+        'green',
+        sparks(
+          history.map(({ delivered }) => delivered),
+          room,
+        ),
+      ),
+      paint,
+    ),
+    ...(trouble ? ['', paint('yellow', clip(`  ${trouble.slice(2)}`, LEFT + room))] : []),
+  ]
+}
+
+function headOf({ phase, elapsedMs, drivingMs }: View, width: number, paint: Paint): string {
+  const clock = phase === 'driving' ? `${seconds(elapsedMs)} of ${seconds(drivingMs)} s` : `${seconds(elapsedMs)} s`
+  const right = `${phase} · ${clock}`
+  const title = '  waybridge demo'
+  return paint('bold', title) + paint('dim', right.padStart(width - title.length))
+}
+
+function fleetRows(vans: number, lines: readonly string[], paint: Paint): string[] {
+  return lines.map((line, index) => row(index === 0 ? 'vans' : '', index === 0 ? vans : '', paint('dim', line), paint))
+}
+
+function row(label: string, value: number | string | undefined, picture: string, paint: Paint): string {
+  return `  ${label.padEnd(13)}${paint('bold', String(value ?? '–').padStart(8))}   ${picture}`
+}
+
+function barOf(
+  share: number,
+  { room, style, paint }: { room: number; style: Parameters<Paint>[0]; paint: Paint },
+): string {
+  const filled = Math.round(Math.min(1, share) * room)
+  return paint(style, '━'.repeat(filled)) + paint('dim', '─'.repeat(room - filled))
+}
+
+/** The latest values, each as high as it is beside the highest. */
+function sparks(values: readonly number[], room: number): string {
+  const shown = values.slice(-room)
+  const highest = Math.max(1, ...shown)
+  return shown.map((value) => SPARKS[Math.ceil((value / highest) * (SPARKS.length - 1))]).join('')
+}
+
+/** Of the last five whole seconds. */
+function rateOf(history: readonly Second[]): string {
+  const last = history.slice(-5)
+  return (last.reduce((sum, { delivered }) => sum + delivered, 0) / Math.max(1, last.length)).toFixed(1)
+}
+
+function troubleOf({ troubled, trouble }: Progress): string {
+  return trouble === undefined ? '' : `, ${troubled} ${troubled === 1 ? 'van' : 'vans'} without an answer: ${trouble}`
+}
+
+function seconds(ms: number): string {
+  return String(Math.floor(ms / 1000))
+}
+
+/** As many items a line as there is room for. */
+function wrap(items: readonly string[], room: number): string[] {
+  const lines: string[] = []
+  for (const item of items) {
+    const longer = [...lines.slice(-1), item].join(' · ')
+    if (lines.length > 0 && longer.length <= room) lines.splice(-1, 1, longer)
+    else lines.push(item)
+  }
+  return lines
+}
+
+function clip(text: string, room: number): string {
+  return text.length <= room ? text : `${text.slice(0, room - 1)}…`
+}
+
+const SPARKS = ' ▁▂▃▄▅▆▇█'
+/** Where the pictures begin. */
+const LEFT = 26
+const MAX_WIDTH = 118

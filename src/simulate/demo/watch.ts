@@ -1,0 +1,62 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Progress } from '../simulation.ts'
+import type { Screen } from './screen.ts'
+import { readStatus, type Status } from './status.ts'
+import type { Second, View } from './view.ts'
+
+/** Keeps the screen up to date, and knows what the admin port said last. */
+export interface Watch {
+  vans(progress: Progress): void
+  phase(phase: View['phase']): void
+  readonly status: Status | undefined
+  /** Asks and shows once more, and ends. */
+  end(): Promise<void>
+}
+
+export interface Watched extends Pick<View, 'drivingMs' | 'fleet' | 'expected'> {
+  readonly screen: Screen
+  readonly adminPort: number
+  readonly dataDir: string
+}
+
+/** Asks the admin port four times a second from now on. */
+export function startWatch({ screen, adminPort, dataDir, ...fixed }: Watched): Watch {
+  const begun = performance.now()
+  const history: Second[] = []
+  let phase: View['phase'] = 'driving'
+  let progress: Progress | undefined
+  let status: Status | undefined
+  let counted = 0
+  let over = false
+  const watching = look()
+
+  async function look(): Promise<void> {
+    for (let last = false; !last; await pause(last ? 0 : LOOK_MS)) {
+      last = over
+      status = (await readStatus(adminPort, dataDir)) ?? status
+      const elapsedMs = performance.now() - begun
+      remember(elapsedMs)
+      if (progress) screen.show({ ...fixed, phase, elapsedMs, progress, status, history })
+    }
+  }
+
+  function remember(elapsedMs: number): void {
+    if (!status || history.length >= Math.floor(elapsedMs / 1000)) return
+    history.push({ delivered: status.delivered - counted, waiting: status.waiting })
+    counted = status.delivered
+  }
+
+  return {
+    vans: (now) => void (progress = now),
+    phase: (now) => void (phase = now),
+    get status() {
+      return status
+    },
+    async end() {
+      over = true
+      await watching
+    },
+  }
+}
+
+const LOOK_MS = 250

@@ -1,0 +1,70 @@
+import { createSocket } from 'node:dgram'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { protocols } from '../../protocols/index.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { demoPlan } from '../../src/simulate/demo/plan.ts'
+import { prepareSite, type Site } from '../../src/simulate/demo/site.ts'
+
+const plan = demoPlan({ vans: '25' })
+const server = createServer()
+const FREE = { 'udp/h02': await freePort(), mqtt: 0, admin: 0, tracking: 0 }
+let home: string
+let site: Site
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'waybridge-demo-'))
+  site = await prepareSite(plan, { home, usual: { ...FREE, 'tcp/gt06': await listen() } })
+})
+afterAll(async () => {
+  server.close()
+  await rm(home, { recursive: true, force: true })
+})
+
+describe('the demo’s configuration', () => {
+  it('is without mistakes, and has a lane for every van', async () => {
+    const { config, devices, directory, problems } = await loadConfig(site.configDir, protocols)
+    expect(problems.filter(({ severity }) => severity === 'mistake')).toEqual([])
+    expect(devices.map(({ id }) => id)).toEqual(plan.fleet.map(({ id }) => id))
+    expect([...directory.lanes()].map(({ key }) => key)).toEqual(plan.fleet.map((_, i) => `1/${i + 1}/${1001 + i}`))
+    expect([config.data_dir, config.workers, config.admin.host]).toEqual([site.dataDir, 2, '127.0.0.1'])
+    expect(config.companies.map(({ company_id, oauth_token }) => [company_id, oauth_token])).toEqual([
+      ['1', site.oauthToken],
+    ])
+  })
+
+  it('listens nowhere but on this machine, and on a free port where the usual one is taken', async () => {
+    const { config } = await loadConfig(site.configDir, protocols)
+    expect(config.listeners).toEqual([
+      { transport: 'udp', protocol: 'h02', host: '127.0.0.1', port: FREE['udp/h02'] },
+      { transport: 'tcp', protocol: 'gt06', host: '127.0.0.1', port: 0 },
+    ])
+  })
+
+  it('keeps its keys from other users', async () => {
+    const { mode } = await stat(join(site.configDir, 'gateway.yaml'))
+    expect(mode & 0o077).toBe(0)
+  })
+
+  it('leaves nothing behind', async () => {
+    const other = await prepareSite(plan, { home, usual: FREE })
+    await other.remove()
+    await expect(readFile(join(other.configDir, 'gateway.yaml'))).rejects.toThrow('ENOENT')
+  })
+})
+
+async function freePort(): Promise<number> {
+  const probe = createSocket('udp4')
+  await new Promise<void>((resolve) => probe.bind(0, '127.0.0.1', resolve))
+  const { port } = probe.address()
+  await new Promise<void>((resolve) => probe.close(resolve))
+  return port
+}
+
+async function listen(): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return (server.address() as AddressInfo).port
+}

@@ -3,6 +3,7 @@ import type { Files } from './files.ts'
 import { placesIn, type Problem } from './problem.ts'
 import { localDay } from './zone.ts'
 
+/** What the warnings are about. */
 export interface AdviceOptions {
   readonly files: Files
   readonly routes: readonly RouteLine[]

@@ -8,6 +8,7 @@ export interface Table {
   readonly rows: Iterable<Row>
 }
 
+/** One line of it. */
 export interface Row {
   /** Where its line begins in the text. */
   readonly at: number

@@ -59,6 +59,7 @@ export interface DeviceEntry extends Device {
   readonly usual?: Stay
 }
 
+/** Who drives what; never changes: a change of the configuration makes another one. */
 export interface Directory {
   /** The device with this id; ids of digits compare without leading zeros. */
   find(id: string): DeviceEntry | undefined

@@ -15,11 +15,13 @@ export interface Files {
   readonly routes: readonly Read<RouteFile>[]
 }
 
+/** A file and what it says. */
 export interface Read<Content> {
   readonly source: Source
   readonly content: Content
 }
 
+/** How files are read. */
 export interface ReadOptions {
   readonly protocols: readonly ProtocolPorts[]
   /** Of local times in routes files; gateway.yaml's own where it is not given. */
@@ -33,6 +35,7 @@ export interface ReadOptions {
  * @throws ConfigError where the directory does not exist or a file cannot be read
  */
 export async function readFiles(dir: string, { protocols, zone, previous }: ReadOptions): Promise<Files> {
+  if (!(await stat(dir).catch(() => undefined))?.isDirectory()) throw unreadable(dir, 'there is no such directory')
   const names = await fileNames(dir)
   const [gatewaySource, ...sources] = await Promise.all(names.map((name) => readSource(dir, name)))
   const gateway = reuse(gatewaySource ?? sourceOf(dir, GATEWAY, ''), previous && [previous.gateway], ({ text }) =>
@@ -51,7 +54,7 @@ export async function readFiles(dir: string, { protocols, zone, previous }: Read
 
 /** What tells whether a file may have changed: also one replaced by rename, or behind a link that now leads elsewhere. */
 export async function fingerprint(dir: string): Promise<string> {
-  const names = await fileNames(dir).catch(() => [])
+  const names = await fileNames(dir)
   const prints = names.map(async (name) => {
     const file = await stat(join(dir, name), { bigint: true }).catch(() => undefined)
     return file ? `${name} ${file.dev} ${file.ino} ${file.size} ${file.mtimeNs} ${file.ctimeNs}` : name
@@ -65,7 +68,6 @@ const ROUTES = 'routes.csv'
 
 /** gateway.yaml first; the files of routes/ in the order of their names. */
 async function fileNames(dir: string): Promise<string[]> {
-  if (!(await stat(dir).catch(() => undefined))?.isDirectory()) throw unreadable(dir, 'there is no such directory')
   const inFolder = await readdir(join(dir, 'routes')).catch(() => [])
   const routes = inFolder.filter((name) => name.endsWith('.csv') && !name.startsWith('.')).toSorted()
   return [GATEWAY, ...DEVICES, ROUTES, ...routes.map((name) => `routes/${name}`)]

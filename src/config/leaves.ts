@@ -45,10 +45,12 @@ export function address(host: string, usualPort: number) {
   return { host: text().default(host), port: port().default(usualPort) }
 }
 
+/** Text that is not empty. */
 export function text() {
   return leaf((value) => (value === '' ? undefined : value), 'expected text')
 }
 
+/** One of a few words. */
 export function oneOf<const Values extends readonly string[]>(...values: Values) {
   return leaf(
     (value) => values.find((known): known is Values[number] => known === value),
@@ -56,10 +58,12 @@ export function oneOf<const Values extends readonly string[]>(...values: Values)
   )
 }
 
+/** true or false. */
 export function flag() {
   return leaf((value) => (value === 'true' ? true : value === 'false' ? false : undefined), 'expected true or false')
 }
 
+/** A whole number in decimal digits, limits included. */
 export function integer(min: number, max: number) {
   return leaf(
     (value) => within(/^\d{1,15}$/.test(value) ? Number(value) : undefined, min, max),
@@ -67,6 +71,7 @@ export function integer(min: number, max: number) {
   )
 }
 
+/** A number in decimal digits, limits included. */
 export function number(min: number, max: number) {
   return leaf(
     (value) => within(/^\d{1,15}(\.\d+)?$/.test(value) ? Number(value) : undefined, min, max),
@@ -74,6 +79,7 @@ export function number(min: number, max: number) {
   )
 }
 
+/** A port; 0 stands for any free one. */
 export function port() {
   return leaf(
     (value) => within(/^\d{1,5}$/.test(value) ? Number(value) : undefined, 0, 65_535),
@@ -94,6 +100,7 @@ export function span() {
   return leaf(duration, 'expected a duration such as 500ms, 60s, 5m or 24h')
 }
 
+/** A time zone: an IANA name or an offset. */
 export function zone() {
   return leaf(
     (value) => (isZone(value) ? value : undefined),
@@ -110,6 +117,7 @@ export function httpUrl() {
   }, 'expected an http or https address without user, query and fragment')
 }
 
+/** The address of a Redis; may hold a password. */
 export function redisUrl() {
   return leaf(
     (value) => (/^rediss?:\/\/./.test(value) && URL.canParse(value) ? value : undefined),
@@ -117,6 +125,7 @@ export function redisUrl() {
   )
 }
 
+/** Nothing, or what paths begin with, without the slash at its end. */
 export function pathPrefix() {
   return leaf(
     (value) => (/^(\/[\w.~-]+)*$/.test(value) ? value : undefined),

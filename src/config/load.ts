@@ -55,6 +55,7 @@ export function routeProblems({ routes }: Files): Problem[] {
   return routes.flatMap(({ source, content }) => problemsIn(source, content.mistakes))
 }
 
+/** What a configuration is assembled of. */
 export interface Parts {
   readonly files: Files
   /** What is known to be wrong with them: no mistakes. */

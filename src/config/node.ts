@@ -1,6 +1,7 @@
 /** A value of a configuration file with the offset at which it stands; scalars as their source text, null for nothing. */
 export type Node = Leaf | Sequence | Mapping
 
+/** A scalar. */
 export interface Leaf {
   readonly kind: 'leaf'
   readonly at: number
@@ -8,6 +9,7 @@ export interface Leaf {
   readonly quoted: boolean
 }
 
+/** A list. */
 export interface Sequence {
   readonly kind: 'sequence'
   readonly at: number
@@ -21,12 +23,14 @@ export interface Mapping {
   readonly entries: readonly Entry[]
 }
 
+/** A key of a mapping and its value. */
 export interface Entry {
   readonly key: string
   readonly keyAt: number
   readonly value: Node
 }
 
+/** Keys and indexes that lead to a value. */
 export type Path = readonly PropertyKey[]
 
 /** The value under a key or at an index. */

@@ -103,6 +103,5 @@ function lineStarts(text: string): number[] {
 }
 
 function oneLine(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u001f\u007f\u2028\u2029]+/g, ' ')
+  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 }

@@ -58,11 +58,12 @@ function fleetInEffect(read: Files, old: Files): Fleet & { refused: Problem[] } 
   return { ...(right ?? old), refused }
 }
 
+/** Also where no file of devices is left: nobody means that, and every device would be refused. */
 function fleetProblems(files: Files, old: Files): Problem[] {
   const mistakes = deviceProblems(files).filter(isMistake)
-  const gone = files.devices.length === 0 ? old.devices.map(({ source }) => source.file) : []
+  const gone = files.devices.length === 0 ? old.devices.filter(({ content }) => content.devices.length > 0) : []
   const message = 'this file is gone: its devices stay in effect'
-  return [...mistakes, ...gone.map((file) => ({ severity: 'mistake' as const, file, message }))]
+  return [...mistakes, ...gone.map(({ source: { file } }) => ({ severity: 'mistake' as const, file, message }))]
 }
 
 /** A sentence, where more than half of the devices that have a route now would have none. */

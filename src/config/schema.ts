@@ -33,7 +33,9 @@ export interface ProtocolPorts {
 
 /** gateway.yaml, validated: durations in ms, sizes in bytes, ids as canonical digits. */
 export type Config = z.output<ReturnType<typeof configSchema>>
+/** One place to listen for devices. */
 export type Listener = Config['listeners'][number]
+/** A company whose couriers are tracked. */
 export type Company = Config['companies'][number]
 
 /** Every setting's default; a listener for each of `protocols` on its usual ports. */

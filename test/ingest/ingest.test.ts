@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest'
+import { DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
+import { createDirectory, type Device, type RouteLine } from '../../src/config/directory.ts'
+import { createIngest, createSession } from '../../src/ingest/index.ts'
+import type { Heard } from '../../src/ingest/heard.ts'
+import { records, type Storable } from '../../src/lanes/index.ts'
+import { deviceOf, timestampOf } from '../../src/lanes/record.ts'
+import { createLogger } from '../../src/observe/log.ts'
+
+const NOW_S = Math.floor(Date.now() / 1000)
+const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null }
+const logger = createLogger('test', { level: 'fatal', format: 'json' })
+const van: Device = {
+  id: '0356307042441013',
+  company_id: '7',
+  courier_id: '42',
+  route_id: '1001',
+  source: 'devices.yaml:1',
+}
+
+/** A protocol whose frames are the messages, as JSON; `throw` is what the decoder throws. */
+const spoken: Protocol = {
+  name: 'spoken',
+  devices: 'none',
+  decode(frame, session) {
+    const { reply, fault, settled, ...message } = JSON.parse(frame.toString())
+    if (fault === 'decode') throw new DecodeError('checksum')
+    if (fault) throw new TypeError(fault)
+    const answer = settled ? JSON.stringify(session.settings) : reply
+    return { ...message, reply: answer && Buffer.from(answer), refusal: Buffer.from('no') } satisfies Message
+  },
+}
+const at = (time: number, changes: Partial<Fix> = {}): Fix => ({
+  time,
+  latitude: 52.5,
+  longitude: 13.4,
+  valid: true,
+  ...changes,
+})
+
+function gateway({ devices = [van], lines = [] as RouteLine[], fails = false } = {}) {
+  const stored: Storable[] = []
+  const counted: string[] = []
+  const heard = new Map<string, Heard>()
+  const ingest = createIngest({
+    directory: () => createDirectory(devices, lines),
+    appender: {
+      append: async (item) => {
+        if (fails) throw new Error('no Redis')
+        stored.push(item)
+      },
+      count: (reasons) => void counted.push(...reasons),
+      close: async () => {},
+    },
+    heard: {
+      of(device) {
+        const entry = heard.get(device) ?? { at: 0, protocol: '', transport: '', remote: '' }
+        heard.set(device, entry)
+        return entry
+      },
+      gone: () => {},
+      close: async () => {},
+    },
+    filter: FILTER,
+    logger,
+  })
+  const session = createSession('tcp', '127.0.0.1:1')
+  const say = (message: object, from = session) => ingest(Buffer.from(JSON.stringify(message)), from, spoken)
+  return { say, session, stored, counted, heard }
+}
+
+describe('a message', () => {
+  it('is answered with its reply once its fixes are stored', async () => {
+    const { say, stored } = gateway()
+    const outcome = await say({ device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' })
+    expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('ok') })
+    expect(stored).toHaveLength(1)
+    const [record] = records(stored[0].parts[0].records)
+    expect([stored[0].parts[0].lane, timestampOf(record), deviceOf(record)]).toEqual(['7/42/1001', NOW_S, van.id])
+  })
+
+  it('is not answered where they could not be stored', async () => {
+    const { say } = gateway({ fails: true })
+    expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' })).toEqual({ status: 'not_stored' })
+  })
+
+  it('of which all fixes are filtered is answered, and needs no storing', async () => {
+    const { say, stored, counted, heard } = gateway({ fails: true })
+    const outcome = await say({ device: van.id, fixes: [at(NOW_S * 1000, { valid: false })], reply: 'ok' })
+    expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('ok') })
+    expect([stored, counted]).toEqual([[], ['invalid']])
+    expect(heard.get(van.id)?.filtered).toMatchObject({ reason: 'invalid' })
+  })
+
+  it('without fixes is answered at once', async () => {
+    const { say } = gateway({ fails: true })
+    expect(await say({ device: van.id, reply: 'hello' })).toEqual({ status: 'stored', reply: Buffer.from('hello') })
+  })
+
+  it('of a device that named itself before belongs to it', async () => {
+    const { say, stored } = gateway()
+    await say({ device: '356307042441013' })
+    await say({ fixes: [at(NOW_S * 1000)] })
+    expect(deviceOf([...records(stored[0].parts[0].records)][0])).toBe(van.id)
+  })
+
+  it('of a device that is not configured is refused, with the words of its protocol', async () => {
+    const { say, stored } = gateway()
+    const outcome = await say({ device: '1', fixes: [at(NOW_S * 1000)], reply: 'ok' })
+    expect(outcome).toEqual({ status: 'refused', reason: 'unknown_device', refusal: Buffer.from('no') })
+    expect(stored).toEqual([])
+  })
+
+  it('with fixes and no device at all is refused', async () => {
+    expect(await gateway().say({ fixes: [at(NOW_S * 1000)] })).toMatchObject({
+      status: 'refused',
+      reason: 'unknown_device',
+    })
+  })
+
+  it('of liveness is answered before anybody has said who it is', async () => {
+    expect(await gateway().say({ reply: 'pong' })).toEqual({ status: 'stored', reply: Buffer.from('pong') })
+  })
+
+  it('is read again with the settings of its device where it was read without', async () => {
+    const { say } = gateway({ devices: [{ ...van, model: 'XT40' }] })
+    expect(await say({ device: van.id, settled: true })).toEqual({
+      status: 'stored',
+      reply: Buffer.from('{"model":"XT40"}'),
+    })
+  })
+
+  it('that cannot be understood is so, under the reason', async () => {
+    expect(await gateway().say({ fault: 'decode' })).toEqual({ status: 'misunderstood', reason: 'checksum' })
+  })
+
+  it('on which a decoder fails harms nothing else', async () => {
+    const { say } = gateway()
+    expect(await say({ fault: 'x is undefined' })).toEqual({ status: 'misunderstood', reason: 'malformed' })
+    expect(await say({ reply: 'pong' })).toMatchObject({ status: 'stored' })
+  })
+})
+
+describe('a secret', () => {
+  const guarded = { devices: [{ ...van, secret: 'canary' }] }
+
+  it.each([[undefined], ['wrong'], ['']])('of which %s is presented is not the right one', async (secret) => {
+    expect(await gateway(guarded).say({ device: van.id, secret })).toMatchObject({
+      status: 'refused',
+      reason: 'wrong_secret',
+    })
+  })
+
+  it('that is right is enough for the connection', async () => {
+    const { say } = gateway(guarded)
+    expect(await say({ device: van.id, secret: 'canary' })).toMatchObject({ status: 'stored' })
+    expect(await say({ fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'stored' })
+  })
+})
+
+describe('a frame over MQTT', () => {
+  it('may not name another device than its topic', async () => {
+    const { say } = gateway({ devices: [van, { ...van, id: '2' }] })
+    const session = { ...createSession('mqtt', '127.0.0.1:1'), device: '2' }
+    expect(await say({ device: van.id }, session)).toMatchObject({ status: 'refused', reason: 'other_device' })
+    expect(await say({ fixes: [] }, session)).toMatchObject({ status: 'stored' })
+  })
+})
+
+describe('fixes', () => {
+  const line = (courier_id: string, from: number, until: number): RouteLine => {
+    return { device: van.id, courier_id, route_id: '9', from, until, source: 'routes.csv:2' }
+  }
+
+  it('go to the courier and route of their own time, in their order', async () => {
+    const lines = [line('1', NOW_S - 300, NOW_S - 200), line('2', NOW_S - 200, NOW_S - 100)]
+    const { say, stored } = gateway({ lines })
+    const times = [NOW_S - 300, NOW_S - 201, NOW_S - 200, NOW_S - 101, NOW_S - 100, NOW_S - 250]
+    await say({ device: van.id, fixes: times.map((time) => at(time * 1000)) })
+    expect(stored[0].parts.map(({ lane, records: bytes }) => [lane, [...records(bytes)].map(timestampOf)])).toEqual([
+      ['7/1/9', [NOW_S - 300, NOW_S - 201]],
+      ['7/2/9', [NOW_S - 200, NOW_S - 101]],
+      ['7/42/1001', [NOW_S - 100]],
+      ['7/1/9', [NOW_S - 250]],
+    ])
+  })
+
+  it('without a route at their time are filtered as such, the others are not', async () => {
+    const devices = [{ ...van, route_id: undefined }]
+    const { say, stored } = gateway({ devices, lines: [line('1', NOW_S - 100, NOW_S)] })
+    await say({ device: van.id, fixes: [at((NOW_S - 50) * 1000), at((NOW_S - 500) * 1000)] })
+    expect(stored[0]).toMatchObject({ received: 2, filtered: ['no_route'] })
+    expect(stored[0].parts).toHaveLength(1)
+  })
+
+  it('of a device that reports local time are made UTC; the time of arrival stays', async () => {
+    const { say, session, stored } = gateway({ devices: [{ ...van, time_zone: '+03:00' }] })
+    await say({ device: van.id, fixes: [at((NOW_S + 3 * 3600 - 7) * 1000)] })
+    expect(timestampOf([...records(stored[0].parts[0].records)][0])).toBe(NOW_S - 7)
+    expect(session.settings.timeZone).toBe('+03:00')
+  })
+})

@@ -54,7 +54,7 @@ export async function listenMqtt(
           held += bytes
           if (held > MAX_HELD_BYTES && bytes > 0) refuse(connection, 'memory')
         },
-        refuse: (fault) => refuse(connection, fault === 'packet_too_long' ? 'frame_too_long' : fault),
+        refuse: (fault) => refuse(connection, fault),
       }),
       session,
       heardAt: session.connectedAt,

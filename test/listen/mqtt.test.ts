@@ -327,12 +327,13 @@ describe('who may', () => {
     expect(shared.stored[0].parts[0].lane).toBe('7/44/1003')
   })
 
-  it('not publish: MQTT 5', async () => {
+  it('not log in: MQTT 5', async () => {
+    const refused = await refusals('protocol_version')
     const { port } = await listen(gateway())
     const peer = await raw(port)
     peer.say(connect({ user: 'van-1', version: 5 }))
     await until(() => expect(peer.over).toBe(true))
-    expect(peer.hex).toBe(connack(1))
+    expect([peer.hex, await refused()]).toEqual([connack(1), 1])
   })
 
   it.for([
@@ -480,13 +481,23 @@ describe('too much', () => {
     expect([third.connected, await refused()]).toEqual([true, 1])
   })
 
-  it('what is no MQTT at all', async () => {
+  it.for([
+    ['no MQTT at all', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
+    ['a ping before the login', Buffer.of(0xc0, 0)],
+    ['two logins', Buffer.concat([connect({ user: 'van-1' }), connect({ user: 'van-1' })])],
+    [
+      'a wildcard in a topic',
+      Buffer.concat([connect({ user: 'van-1' }), publish({ topic: '#', payload: '', qos: 1 })]),
+    ],
+    ['a packet of no kind', Buffer.concat([connect({ user: 'van-1' }), Buffer.of(0xf0, 0)])],
+  ])('%s', async ([, bytes]) => {
+    const refused = await refusals('malformed_packet')
     const { port } = await listen(gateway())
-    const peer = await raw(port)
-    peer.say('GET / HTTP/1.1\r\n\r\n')
-    await until(() => expect(peer.over).toBe(true))
     const van = await client(port)
-    expect(van.connected).toBe(true)
+    const peer = await raw(port)
+    peer.say(bytes)
+    await until(() => expect(peer.over).toBe(true))
+    expect([await refused(), van.connected]).toEqual([1, true])
   })
 })
 

@@ -30,7 +30,7 @@ it('measures each packet by its own limit, header aside', () => {
   expect(follow(createPackets(), stream, (packet) => limits[packet - 1])).toBe(undefined)
   for (const [index] of limits.entries()) {
     const tight = limits.with(index, limits[index] - 1)
-    expect(follow(createPackets(), stream, (packet) => tight[packet - 1])).toBe('packet_too_long')
+    expect(follow(createPackets(), stream, (packet) => tight[packet - 1])).toBe('frame_too_long')
   }
 })
 

@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { Aedes, type Client } from 'aedes'
+import { metrics } from '../../observe/metrics.ts'
 import type { Link, MqttShared } from './link.ts'
 import { createLogin } from './login.ts'
 import { emptyMemory, noSubscribers } from './no-subscribers.ts'
 import { createPublishing } from './publish.ts'
 
-export interface Broker {
+interface Broker {
   handle(link: Link): void
   /** Resolves once what is being stored is answered and every device's connection is closed. */
   close(): Promise<void>
@@ -31,9 +32,12 @@ export async function createBroker(shared: MqttShared): Promise<Broker> {
     // A client id is longer by its device's id.
     maxClientsIdLength: Infinity,
   })
-  broker.on('clientError', (client, error) => {
-    logger.debug({ device: linkOf(client).session.device, protocol: 'mqtt', reason: error.message }, 'connection ended')
-  })
+  const ended = (client: Client, error: Error) => {
+    // After the end an error is an answer that came too late.
+    if (!client.closed) logger.debug({ reason: reasonOf(error), ...aboutOf(linkOf(client)) }, 'connection ended')
+  }
+  broker.on('clientError', ended)
+  broker.on('connectionError', ended)
   return {
     handle(link) {
       links.set(link.stream, link)
@@ -44,6 +48,23 @@ export async function createBroker(shared: MqttShared): Promise<Broker> {
       // By then aedes has written the answers.
       await setImmediate()
       await new Promise<void>((resolve) => broker.close(() => resolve()))
+      // What came behind it is stored, but not answered: it comes again.
+      await settled()
     },
   }
 }
+
+/** Why the broker ended a connection; counted, unless it has been. */
+function reasonOf(error: Error & { readonly reason?: string; readonly errorCode?: number }): string {
+  if (error.reason !== undefined) return error.reason
+  const reason = error.errorCode === BAD_VERSION ? 'protocol_version' : 'malformed_packet'
+  metrics.refused.inc({ reason })
+  return reason
+}
+
+function aboutOf({ session }: Link) {
+  return { protocol: 'mqtt', device: session.device, remote: session.remote }
+}
+
+/** CONNACK's return code for a version that the broker does not speak: it knows 3.1 and 3.1.1. */
+const BAD_VERSION = 1

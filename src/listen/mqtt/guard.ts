@@ -11,7 +11,7 @@ export interface Guard {
   resume(): void
 }
 
-export interface GuardOptions {
+interface GuardOptions {
   /** How many bytes may follow the header of the stream's nth packet. */
   readonly longest: (packet: number) => number
   /** Bytes arrived. */

@@ -28,3 +28,8 @@ export interface Link {
 
 /** The link of one of the broker's clients. */
 export type LinkOf = (client: Client) => Link
+
+/** An error that ends a connection for a reason that has been counted. */
+export function refusalError(reason: string) {
+  return Object.assign(new Error(reason), { reason })
+}

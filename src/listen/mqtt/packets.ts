@@ -16,7 +16,7 @@ export interface Packets {
 }
 
 /** What is wrong with a stream: a packet is longer than it may be, or its length has more than four bytes. */
-export type PacketFault = 'packet_too_long' | 'malformed_packet'
+export type PacketFault = 'frame_too_long' | 'malformed_packet'
 
 export function createPackets(): Packets {
   return { begun: 0, arrived: 0, missing: 0, header: 0, length: 0 }
@@ -47,7 +47,7 @@ function readHeader(packets: Packets, byte: number, longest: (packet: number) =>
     return undefined
   }
   packets.length += (byte & 0x7f) * 128 ** (packets.header - 2)
-  if (packets.length > longest(packets.begun)) return 'packet_too_long'
+  if (packets.length > longest(packets.begun)) return 'frame_too_long'
   if (byte < 0x80) {
     packets.missing = packets.length
     packets.header = 0

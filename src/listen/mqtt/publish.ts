@@ -2,7 +2,7 @@ import type { Aedes } from 'aedes'
 import type { Protocol } from '../../../protocols/kit/index.ts'
 import type { DeviceSession, Outcome } from '../../ingest/index.ts'
 import { metrics } from '../../observe/metrics.ts'
-import type { Link, LinkOf, MqttShared } from './link.ts'
+import { type Link, type LinkOf, type MqttShared, refusalError } from './link.ts'
 import { readTopic } from './topic.ts'
 import { storeOnce } from './twice.ts'
 
@@ -58,7 +58,7 @@ export function createPublishing(shared: MqttShared, linkOf: LinkOf): Publishing
       return 'fault'
     })
     if (refusal === undefined) done()
-    else done(new Error(refusal))
+    else done(refusalError(refusal))
   }
 
   return {

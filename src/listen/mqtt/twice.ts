@@ -5,7 +5,7 @@ import type { Outcome } from '../../ingest/index.ts'
 export type Unreleased = Map<number, { readonly digest: string; readonly outcome: Promise<Outcome> }>
 
 /** A QoS 2 PUBLISH. */
-export interface Published {
+interface Published {
   readonly messageId: number
   readonly topic: string
   readonly payload: Buffer
@@ -21,7 +21,7 @@ export async function storeOnce(
   store: () => Promise<Outcome>,
 ): Promise<Outcome> {
   const { messageId, topic, payload } = message
-  const digest = createHash('sha1').update(topic).update('\n').update(payload).digest('base64')
+  const digest = createHash('sha256').update(topic).update('\n').update(payload).digest('base64')
   const before = unreleased.get(messageId)
   if (before?.digest === digest) return before.outcome
 

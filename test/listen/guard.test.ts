@@ -1,0 +1,86 @@
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { type Guard, guard } from '../../src/listen/mqtt/guard.ts'
+import { listening } from '../../src/listen/server.ts'
+import { gateway, type Peer, until } from './fixture.ts'
+import { publish, raw } from './mqtt-bytes.ts'
+
+interface Guarded extends Guard {
+  readonly peer: Peer
+  held: number
+}
+
+/** A guard whose other side nobody reads yet. */
+async function guarded(): Promise<Guarded> {
+  const server = createServer()
+  onTestFinished(() => void server.close())
+  const port = await listening(server, { host: '127.0.0.1', port: 0 }, gateway().logger)
+  const accepted = once(server, 'connection') as Promise<[Socket]>
+  const peer = await raw(port)
+  const [socket] = await accepted
+  const made: Guarded = {
+    ...guard(socket, {
+      longest: () => 1_000_000,
+      heard: () => {},
+      hold: (bytes) => (made.held += bytes),
+      refuse: () => {},
+    }),
+    peer,
+    held: 0,
+  }
+  return made
+}
+
+const packet = publish({ topic: 't', payload: 'x'.repeat(100), qos: 0 })
+
+it('holds what is not taken, and nothing once it is', async () => {
+  const { stream, peer, ...rest } = await guarded()
+  peer.say(packet)
+  await until(() => expect(stream.readableLength).toBe(packet.length))
+  expect(stream.read()).toEqual(packet)
+  peer.say(packet)
+  await until(() => expect(stream.readableLength).toBe(packet.length))
+  stream.destroy()
+  await once(stream, 'close')
+  expect(rest.held).toBe(0)
+})
+
+it('counts each chunk of a packet that is not complete, until it is', async () => {
+  const made = await guarded()
+  made.stream.on('readable', () => made.stream.read())
+  for (const [index, byte] of packet.subarray(0, 20).entries()) {
+    made.peer.say(Buffer.of(byte))
+    await until(() => expect(made.held).toBe((index + 1) * 201))
+  }
+  made.peer.say(packet.subarray(20))
+  await until(() => expect(made.held).toBe(0))
+  made.peer.say(packet.subarray(0, 50))
+  await until(() => expect(made.held).toBe(250))
+  made.stream.destroy()
+  await until(() => expect(made.held).toBe(0))
+})
+
+it('reads no more than is taken', async () => {
+  const { stream, peer } = await guarded()
+  const much = Buffer.concat(Array.from({ length: 100_000 }, () => packet))
+  peer.say(much)
+  await until(() => expect(stream.readableLength).toBeGreaterThan(0))
+  for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
+  expect(stream.readableLength).toBeLessThanOrEqual(65_536)
+  let taken = 0
+  stream.on('data', (bytes: Buffer) => (taken += bytes.length))
+  await until(() => expect(taken).toBe(much.length))
+})
+
+it('reads nothing while it is paused', async () => {
+  const made = await guarded()
+  made.pause()
+  let taken = 0
+  made.stream.on('data', (bytes: Buffer) => (taken += bytes.length))
+  made.peer.say(packet)
+  for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
+  expect([taken, made.held]).toEqual([0, 0])
+  made.resume()
+  await until(() => expect(taken).toBe(packet.length))
+})

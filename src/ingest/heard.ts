@@ -1,17 +1,28 @@
+import { randomUUID } from 'node:crypto'
 import type { Fix } from '../../protocols/kit/index.ts'
 import { keys, type Redis } from '../lanes/index.ts'
 import type { DeviceSession } from './session.ts'
 
 /** What was last heard of a device, kept in Redis for the admin port. Instants in ms UTC. */
-export interface Heard {
+export interface Heard extends Contact {
+  /** The last fix that went to a lane. */
+  fix?: { readonly at: number; readonly fix: Fix }
+  filtered?: { readonly reason: string; readonly at: number; readonly fix: Fix }
+}
+
+/** When and how a device spoke last. */
+export interface Contact {
   at: number
   protocol: string
   transport: string
   remote: string
   /** Since when the present connection is open; absent once it is closed. */
   connectedAt?: number
-  fix?: Fix
-  filtered?: { readonly reason: string; readonly at: number; readonly fix: Fix }
+}
+
+/** As it stands in Redis, with the gateway process that heard the device. */
+export interface StoredContact extends Contact {
+  readonly gateway: string
 }
 
 export interface HeardBook {
@@ -22,17 +33,39 @@ export interface HeardBook {
   close(): Promise<void>
 }
 
-/** Remembers what devices said, and writes it to Redis once a second: nothing waits for it. */
+/**
+ * Remembers what devices said, and writes it to Redis once a second: nothing waits for it. The process says with it that it
+ * lives: connections of one that does not are none.
+ */
 export function createHeard(redis: Redis): HeardBook {
+  const gateway = randomUUID()
   const heard = new Map<string, Heard>()
   const dirty = new Set<string>()
 
   async function flush(): Promise<void> {
     const devices = [...dirty]
     dirty.clear()
-    if (devices.length === 0) return
-    const entries = devices.flatMap((device) => [device, JSON.stringify(heard.get(device))])
-    await redis.hset(keys.devices, ...entries).catch(() => devices.forEach((device) => dirty.add(device)))
+    const beat = redis.set(keys.gateway(gateway), 1, 'PX', LIFE_SIGN_MS)
+    await Promise.all([beat, ...writes(devices)]).catch(() => devices.forEach((device) => dirty.add(device)))
+  }
+
+  /** Of a part that this process has not heard, what an earlier one wrote stays. */
+  function writes(devices: readonly string[]): Promise<unknown>[] {
+    const contacts: string[] = []
+    const fixes: string[] = []
+    const filtered: string[] = []
+    for (const device of devices) {
+      const { fix, filtered: lost, ...contact } = heard.get(device) as Heard
+      contacts.push(device, JSON.stringify({ ...contact, gateway } satisfies StoredContact))
+      if (fix) fixes.push(device, JSON.stringify(fix))
+      if (lost) filtered.push(device, JSON.stringify(lost))
+    }
+    const parts = [
+      [keys.devices, contacts],
+      [keys.lastFixes, fixes],
+      [keys.lastFiltered, filtered],
+    ] as const
+    return parts.filter(([, entries]) => entries.length > 0).map(([key, entries]) => redis.hset(key, ...entries))
   }
 
   const timer = setInterval(() => void flush(), 1000).unref()
@@ -56,7 +89,9 @@ export function createHeard(redis: Redis): HeardBook {
     },
     async close() {
       clearInterval(timer)
-      await flush()
+      await Promise.all([flush(), redis.del(keys.gateway(gateway)).catch(() => {})])
     },
   }
 }
+
+const LIFE_SIGN_MS = 5000

@@ -43,7 +43,7 @@ export function sort(fixes: readonly Fix[], context: SortContext): Storable {
       run = []
     }
     run.push(position)
-    last.fix = fix
+    last.fix = { at: now, fix }
   }
   endRun()
   return { parts, received: fixes.length, filtered }

@@ -1,7 +1,7 @@
 -- What waits in lanes.
--- KEYS  prefix of lanes, prefix of pushes, parked
+-- KEYS  prefix of lanes, prefix of pushes, parked, schedule
 -- ARGV  lanes
--- Answers for each { records, head record or '', last push or '', parked or '' }.
+-- Answers for each { records, head record or '', last push or '', parked or '', score or '' }.
 local counts = {}
 for _, lane in ipairs(ARGV) do
   local list = KEYS[1] .. lane
@@ -10,6 +10,7 @@ for _, lane in ipairs(ARGV) do
     redis.call('LINDEX', list, 0) or '',
     redis.call('GET', KEYS[2] .. lane) or '',
     redis.call('HGET', KEYS[3], lane) or '',
+    redis.call('ZSCORE', KEYS[4], lane) or '',
   }
 end
 return counts

@@ -1,14 +1,8 @@
 export { type Appender, createAppender, type LaneRecords, type Storable } from './append.ts'
+export { durabilityProblems } from './durability.ts'
 export { keys } from './keys.ts'
 export { type Batch, createLeases, type Lease, type Leases, type Refusal, type RetryDelay } from './lease.ts'
+export { type Parked, parkedLanes, type Refused, refusedOf, release, surveyRefused } from './parked.ts'
 export { countRecords, packDevice, packRecords, type Position, positionsJson, receivedAt, records } from './record.ts'
 export { connect, type Redis } from './redis.ts'
-export {
-  custodyCounters,
-  type LaneState,
-  type Parked,
-  type Refused,
-  release,
-  surveyLanes,
-  surveyRefused,
-} from './survey.ts'
+export { custodyCounters, describeLanes, type LaneState, surveyLanes } from './survey.ts'

@@ -11,8 +11,12 @@ export const keys = {
   parked: `${TAG}:parked`,
   /** set: lanes that have refused records */
   refusedLanes: `${TAG}:refused`,
-  /** hash: device → JSON of what was last heard of it */
+  /** hash: device → JSON of when and how it spoke last */
   devices: `${TAG}:devices`,
+  /** hash: device → JSON of its last fix that went to a lane, and when that arrived */
+  lastFixes: `${TAG}:last-fixes`,
+  /** hash: device → JSON of its last fix that was filtered, when and why */
+  lastFiltered: `${TAG}:last-filtered`,
   /** zset: worker processes, scored by when they were last heard of, ms UTC */
   workers: `${TAG}:workers`,
   /** list: payloads that were acknowledged without being understood, latest first */
@@ -25,6 +29,8 @@ export const keys = {
   pushPrefix: `${TAG}:push:`,
   /** list: a lane's records, oldest first */
   lane: (lane: string) => `${TAG}:lane:${lane}`,
+  /** string that expires: a gateway process lives */
+  gateway: (id: string) => `${TAG}:gateway:${id}`,
   /** string: `<ms>:<status>:<failures in a row>` of a lane's last push, for a day */
   push: (lane: string) => `${TAG}:push:${lane}`,
   /** list: what the service refused of a lane, an entry an answer */

@@ -15,7 +15,8 @@ const SCRIPTS = {
   park: 3,
   refuse: 6,
   release: 5,
-  count: 3,
+  count: 4,
+  refused: 1,
 } as const
 
 type Script = keyof typeof SCRIPTS

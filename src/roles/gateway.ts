@@ -44,7 +44,7 @@ export async function startGateway(live: Live, redisUrl: string, context: RoleCo
   }
   return {
     ports,
-    readiness: redisReadiness(redis),
+    readiness: redisReadiness(redis, config.redis, logger),
     async close() {
       await Promise.all(listeners.map((listener) => listener.close()))
       await Promise.all([appender.close(), heard.close(), misunderstood.close(), live.close()])

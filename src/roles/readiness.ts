@@ -1,14 +1,34 @@
-import type { Redis } from '../lanes/index.ts'
+import type { Config } from '../config/load.ts'
+import { durabilityProblems, type Redis } from '../lanes/index.ts'
+import type { Logger } from '../observe/log.ts'
 import type { Readiness } from '../run/monitor.ts'
 
-/** Ready while Redis answers. */
-export function redisReadiness(redis: Redis): () => Promise<Readiness> {
+/**
+ * Ready while Redis answers and, where it is not our own, keeps what it acknowledges, unless `durability: relaxed`. The log
+ * says after each connecting why it would not.
+ */
+export function redisReadiness(
+  redis: Redis,
+  { url, durability }: Config['redis'],
+  logger: Logger,
+): () => Promise<Readiness> {
+  const verified = url !== null && durability === 'strict'
+  const problemsNow = async () => (verified ? durabilityProblems(redis) : redis.ping().then(() => []))
+  const report = () => {
+    if (verified)
+      problemsNow().then(
+        (problems) => problems.forEach((problem) => logger.error(problem)),
+        () => {},
+      )
+  }
+  redis.on('ready', report)
+  if (redis.status === 'ready') report()
+
   return () =>
-    redis.ping().then(
-      () => ({ ok: true, problems: [] }),
-      () => ({
-        ok: false,
-        problems: ['Redis does not answer: nothing is stored and nothing acknowledged until it does'],
-      }),
+    problemsNow().then(
+      (problems) => ({ ok: problems.length === 0, problems }),
+      () => ({ ok: false, problems: [NO_ANSWER] }),
     )
 }
+
+const NO_ANSWER = 'Redis does not answer: nothing is stored and nothing acknowledged until it does'

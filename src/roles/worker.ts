@@ -32,7 +32,7 @@ export function startWorker({ live, redisUrl, baseUrl }: WorkerOptions): Role {
     logger,
   })
   return {
-    readiness: redisReadiness(redis),
+    readiness: redisReadiness(redis, config.redis, logger),
     async close() {
       await pushing.stop()
       await live.close()

@@ -1,7 +1,7 @@
 import { readFiles } from './files.ts'
 import { assemble, isMistake, problemsOf } from './load.ts'
 import { ConfigError, type Problem } from './problem.ts'
-import type { ProtocolPorts } from './schema.ts'
+import type { Protocols } from './schema.ts'
 
 /** What there is to say about a configuration; with `mistakes` a start would fail, or leave lines out. */
 export interface Checked {
@@ -10,7 +10,7 @@ export interface Checked {
 }
 
 /** Validates the configuration in a directory without starting anything; `now`, ms UTC, says which day is today. */
-export async function check(dir: string, protocols: readonly ProtocolPorts[], now: number): Promise<Checked> {
+export async function check(dir: string, protocols: Protocols, now: number): Promise<Checked> {
   const problems = await allProblems(dir, protocols, now)
   return {
     mistakes: problems.filter(({ severity }) => severity !== 'warning'),
@@ -18,7 +18,7 @@ export async function check(dir: string, protocols: readonly ProtocolPorts[], no
   }
 }
 
-async function allProblems(dir: string, protocols: readonly ProtocolPorts[], now: number): Promise<readonly Problem[]> {
+async function allProblems(dir: string, protocols: Protocols, now: number): Promise<readonly Problem[]> {
   try {
     const files = await readFiles(dir, { protocols })
     const problems = problemsOf(files)

@@ -4,7 +4,7 @@ import { type DeviceFile, readDevices } from './devices.ts'
 import { type Gateway, readGateway } from './gateway.ts'
 import { ConfigError, type Problem, type Source } from './problem.ts'
 import { type RouteFile, readRoutes } from './routes.ts'
-import type { ProtocolPorts } from './schema.ts'
+import type { Protocols } from './schema.ts'
 
 /** The files of a configuration directory, each read by itself. */
 export interface Files {
@@ -23,7 +23,7 @@ export interface Read<Content> {
 
 /** How files are read. */
 export interface ReadOptions {
-  readonly protocols: readonly ProtocolPorts[]
+  readonly protocols: Protocols
   /** Of local times in routes files; gateway.yaml's own where it is not given. */
   readonly zone?: string
   /** Files whose text is still the same are taken from here. */

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { child, keyOffsetOf, type Node, offsetOf, type Path, pathText, textAt, valueOf, walk } from './node.ts'
 import { portConflicts } from './ports.ts'
 import type { Mistake } from './problem.ts'
-import { type Config, configSchema, NOT_YET, type ProtocolPorts } from './schema.ts'
+import { type Config, configSchema, NOT_YET, type Protocols } from './schema.ts'
 import { int64 } from './units.ts'
 import { parseYaml, repeatedKeys, withoutEchoes } from './yaml.ts'
 
@@ -16,7 +16,7 @@ export interface Gateway {
 }
 
 /** Reads gateway.yaml; an empty one is all defaults. */
-export function readGateway(text: string, protocols: readonly ProtocolPorts[]): Gateway {
+export function readGateway(text: string, protocols: Protocols): Gateway {
   const { root = EMPTY, mistakes } = parseYaml(text)
   if (root === EMPTY && mistakes.length > 0) return { mistakes }
   const parsed = configSchema(protocols).safeParse(valueOf(root, ({ text: scalar }) => scalar))

@@ -4,7 +4,7 @@ import { type Files, readFiles } from './files.ts'
 import { fleetMistakes } from './fleet.ts'
 import { ConfigError, type Problem, problemsIn } from './problem.ts'
 import { indexDevices, resolveRoutes } from './routes.ts'
-import type { Config, ProtocolPorts } from './schema.ts'
+import type { Config, Protocols } from './schema.ts'
 
 export { ConfigError, type Problem, problemText } from './problem.ts'
 export type { Config } from './schema.ts'
@@ -25,7 +25,7 @@ export interface Loaded {
  * Reads the configuration in a directory; files that do not exist are defaults, or empty.
  * @throws ConfigError with all mistakes at once
  */
-export async function loadConfig(dir: string, protocols: readonly ProtocolPorts[]): Promise<Loaded> {
+export async function loadConfig(dir: string, protocols: Protocols): Promise<Loaded> {
   const files = await readFiles(dir, { protocols })
   const problems = problemsOf(files)
   const { config } = files.gateway.content

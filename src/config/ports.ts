@@ -1,6 +1,6 @@
 import { child, type Node, textAt } from './node.ts'
 import type { Mistake } from './problem.ts'
-import { defaultConfig, type ProtocolPorts } from './schema.ts'
+import { defaultConfig, type Protocols } from './schema.ts'
 
 /** One place to listen; `at` undefined where the file leaves it to its default. */
 interface Site {
@@ -12,7 +12,7 @@ interface Site {
 }
 
 /** Settings of one port for two listeners, the broker and the HTTP ports included; also in files with other mistakes. */
-export function portConflicts(root: Node, protocols: readonly ProtocolPorts[]): Mistake[] {
+export function portConflicts(root: Node, protocols: Protocols): Mistake[] {
   const sites = allSites(root, protocols).filter(({ port }) => port > 0)
   return sites.flatMap((site, index) => {
     const other = sites.slice(0, index).find((earlier) => conflict(earlier, site))
@@ -23,7 +23,7 @@ export function portConflicts(root: Node, protocols: readonly ProtocolPorts[]): 
   })
 }
 
-function allSites(root: Node, protocols: readonly ProtocolPorts[]): Site[] {
+function allSites(root: Node, protocols: Protocols): Site[] {
   const usual = defaultConfig(protocols)
   const tracking = child(root, 'tracking')
   const broker = child(child(root, 'mqtt'), 'broker')

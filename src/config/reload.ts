@@ -10,6 +10,8 @@ export interface Change {
   readonly loaded: Loaded
   /** Why something of what is on disk is not in effect: all mistakes; empty where everything is. */
   readonly refused: readonly Problem[]
+  /** Whether routes were refused for what they would take away now: later, when old lines have ended, they may not. */
+  readonly lossy: boolean
   /** Settings of gateway.yaml that are different on disk, and take effect at the next start: `batch.max_wait`. */
   readonly atNextStart: readonly string[]
 }
@@ -32,9 +34,9 @@ export function changeTo(read: Files, running: Loaded, now: number): Change {
   const loaded = withRoutes(usable ? read.routes : old.routes)
   const atNextStart = settingsThatDiffer(running.config, read.gateway.content.config)
   const loss = usable && !isSame(read.routes, old.routes) && lossOfRoutes(running.directory, loaded.directory, now)
-  if (!loss) return { loaded, refused, atNextStart }
+  if (!loss) return { loaded, refused, lossy: false, atNextStart }
   refused.push({ severity: 'mistake', file: changedFile(read.routes, old.routes), message: loss })
-  return { loaded: withRoutes(old.routes), refused, atNextStart }
+  return { loaded: withRoutes(old.routes), refused, lossy: true, atNextStart }
 }
 
 /** Whether two lists hold the very same files. */

@@ -31,6 +31,9 @@ export interface ProtocolPorts {
   readonly http?: { readonly port: number }
 }
 
+/** Whom listeners may be for; null: of a process that opens none, and so does not check who they are for. */
+export type Protocols = readonly ProtocolPorts[] | null
+
 /** gateway.yaml, validated: durations in ms, sizes in bytes, ids as canonical digits. */
 export type Config = z.output<ReturnType<typeof configSchema>>
 /** One place to listen for devices. */
@@ -39,7 +42,7 @@ export type Listener = Config['listeners'][number]
 export type Company = Config['companies'][number]
 
 /** Every setting's default; a listener for each of `protocols` on its usual ports. */
-export function defaultConfig(protocols: readonly ProtocolPorts[]): Config {
+export function defaultConfig(protocols: Protocols): Config {
   return configSchema(protocols).parse({})
 }
 
@@ -47,7 +50,7 @@ export function defaultConfig(protocols: readonly ProtocolPorts[]): Config {
  * The schema of gateway.yaml, INTERFACE §2. Scalars may be text, as the YAML file has them, or what they mean.
  * The message of an `unrecognized_keys` issue has one line for each of its keys.
  */
-export function configSchema(protocols: readonly ProtocolPorts[]) {
+export function configSchema(protocols: Protocols) {
   return section({
     redis: section({
       url: redisUrl().nullable().default(null),
@@ -117,8 +120,8 @@ export const NOT_YET: readonly string[] = [
   'parked.*',
 ]
 
-function usualListeners(protocols: readonly ProtocolPorts[]) {
-  return protocols.flatMap((protocol) =>
+function usualListeners(protocols: Protocols) {
+  return (protocols ?? []).flatMap((protocol) =>
     TRANSPORTS.flatMap((transport) => {
       const usual = protocol[transport]
       return usual ? [{ transport, port: usual.port, protocol: protocol.name, host: '0.0.0.0' }] : []
@@ -126,15 +129,15 @@ function usualListeners(protocols: readonly ProtocolPorts[]) {
   )
 }
 
-function listener(protocols: readonly ProtocolPorts[]) {
-  const known = new Map(protocols.map((protocol) => [protocol.name, protocol]))
+function listener(protocols: Protocols) {
+  const known = protocols && new Map(protocols.map((protocol) => [protocol.name, protocol]))
   const name = leaf(
-    (value) => (known.has(value) ? value : undefined),
-    (value) => unknownName('protocol', value, [...known.keys()]),
+    (value) => (!known || known.has(value) ? value : undefined),
+    (value) => unknownName('protocol', value, [...(known ?? new Map<string, never>()).keys()]),
   )
   const shape = { transport: oneOf(...TRANSPORTS), port: port(), protocol: name, host: text().default('0.0.0.0') }
   return fields(shape).superRefine(({ transport, protocol }, context) => {
-    if (known.get(protocol)?.[transport]) return
+    if (!known || known.get(protocol)?.[transport]) return
     context.addIssue({ code: 'custom', path: ['transport'], message: `${protocol} is not spoken over ${transport}` })
   })
 }

@@ -6,7 +6,8 @@ export type RoleName = 'gateway' | 'worker' | 'admin' | 'tracking'
 
 /** Runs one role as this process, to the process' end. @throws ConfigError. */
 export async function run(name: RoleName, dir: string): Promise<void> {
-  const { protocols } = await import('../../protocols/index.ts')
+  // Only a gateway loads the decoders: the others open no listener for them.
+  const protocols = name === 'gateway' ? (await import('../../protocols/index.ts')).protocols : null
   const live = await followConfig({ dir, protocols, role: name, outspoken: name === 'gateway' })
   runRole({ name, logger: live.logger, monitor: live.config.monitor }, async (context) => {
     switch (name) {

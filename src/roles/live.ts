@@ -1,6 +1,6 @@
 import type { Directory } from '../config/directory.ts'
 import { type Config, loadConfig, problemText } from '../config/load.ts'
-import type { ProtocolPorts } from '../config/schema.ts'
+import type { Protocols } from '../config/schema.ts'
 import { type Change, watchConfig } from '../config/watch.ts'
 import { createLogger, type Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
@@ -20,7 +20,7 @@ export interface Live {
 
 export interface LiveOptions {
   readonly dir: string
-  readonly protocols: readonly ProtocolPorts[]
+  readonly protocols: Protocols
   /** For the log: which process this is. */
   readonly role: string
   /** Whether this process says what is wrong with the files; one of several on a machine does. */
@@ -33,7 +33,7 @@ export async function followConfig({ dir, protocols, role, outspoken }: LiveOpti
   const { config } = loaded
   const logger = createLogger(role, config.log)
   const followers: (() => void)[] = []
-  if (outspoken) for (const problem of loaded.problems) logger.warn(problemText(problem))
+  if (outspoken) warn(loaded.problems.map(problemText), logger)
   metrics.configReloadSuccessful.set(1)
 
   const watching = await watchConfig(dir, protocols, loaded, (change) => {
@@ -55,8 +55,20 @@ export async function followConfig({ dir, protocols, role, outspoken }: LiveOpti
 
 function report({ atNextStart, loaded, refused }: Change, known: ReadonlySet<string>, logger: Logger): void {
   for (const problem of refused) logger.error(problemText(problem))
-  for (const problem of loaded.problems.map(problemText)) if (!known.has(problem)) logger.warn(problem)
+  warn(
+    loaded.problems.map(problemText).filter((problem) => !known.has(problem)),
+    logger,
+  )
   if (atNextStart.length > 0) logger.warn(`${atNextStart.join(', ')}: takes effect at the next start`)
   if (refused.length === 0) logger.info('configuration reloaded')
   else logger.error('of the configuration, what is wrong is not in effect: what was before stays')
 }
+
+/** The first of what may be a line for each of ten thousand devices. */
+function warn(problems: readonly string[], logger: Logger): void {
+  for (const problem of problems.slice(0, MOST_WARNINGS)) logger.warn(problem)
+  const more = problems.length - MOST_WARNINGS
+  if (more > 0) logger.warn(`and ${more} more: \`waybridge check\` lists them all`)
+}
+
+const MOST_WARNINGS = 20

@@ -236,6 +236,19 @@ describe('routes that are lost', () => {
     expect(laneOf(change.loaded, '1')).toBe('7/41/11')
   })
 
+  it('until old lines have ended: then they take effect without another change', async () => {
+    const until = new Date(Date.now() + 2500).toISOString()
+    const today = [1, 2, 3].map((device) => `${device},1${device},${inHours(-1)},${until}\n`).join('')
+    const tomorrow = [1, 2, 3].map((device) => `${device},2${device},${inHours(10)},${inHours(20)}\n`).join('')
+    const { dir, next, reported } = await watched({ ...FLEET, 'routes.csv': `device,route_id,from,until\n${today}` })
+    await writeFile(join(dir, 'routes.csv'), `device,route_id,from,until\n${tomorrow}`)
+    expect(refusals(await next(), dir)).toEqual([lost(3)])
+    const change = await next()
+    expect([change.refused, change.lossy, Date.now() >= Date.parse(until)]).toEqual([[], false, true])
+    expect(change.loaded.routes.map(({ route_id }) => route_id)).toEqual(['21', '22', '23'])
+    expect(reported).toEqual([])
+  })
+
   it('by no more than half of the devices: they take effect', async () => {
     const { dir, next } = await watched({ ...FLEET, 'routes.csv': routes([1, 11], [2, 12]) })
     await writeFile(join(dir, 'routes.csv'), routes([1, 21]))

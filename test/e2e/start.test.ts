@@ -1,0 +1,202 @@
+import { connectAsync } from 'mqtt'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Fix } from '../../protocols/kit/index.ts'
+import { gt06 } from '../../src/simulate/speak/gt06.ts'
+import { h02 } from '../../src/simulate/speak/h02.ts'
+import { teltonika } from '../../src/simulate/speak/teltonika.ts'
+import { wialon } from '../../src/simulate/speak/wialon.ts'
+import { dial, type Product, startProduct } from './product.ts'
+
+const START = Math.floor(Date.now() / 1000) - 3600
+const soon = { timeout: 15_000, interval: 50 }
+const BIG = '9223372036854775807'
+
+const DEVICES = `
+"356307042441013": { name: Van 1, company_id: 7, courier_id: 1, route_id: 101 }
+"356307042441021": { name: Van 2, company_id: 7, courier_id: 2, route_id: 102 }
+"356307042441039": { name: Van 3, company_id: 7, courier_id: 3, route_id: 103 }
+"356307042441047": { name: Van 4, company_id: 7, courier_id: 4, route_id: 104, secret: canary-device }
+"5678901":         { name: Van 5, company_id: 7, courier_id: ${BIG}, route_id: ${BIG} }
+"356307042441062": { name: Van 6, company_id: 7, courier_id: 6, route_id: 106, secret: canary-device }
+"356307042441070": { name: Van 7, company_id: 7, courier_id: 7, route_id: 107 }
+"356307042441088": { name: Van 8, company_id: 7, courier_id: 8, route_id: 108 }
+`
+const ROUTES = 'device,courier_id,route_id,from,until\n'
+
+const fixAt = (seconds: number, latitude = 52.5): Fix => {
+  return {
+    time: seconds * 1000,
+    latitude,
+    longitude: 13.4,
+    valid: true,
+    speed: 10,
+    heading: 90,
+    hdop: 1,
+    satellites: 9,
+  }
+}
+
+let product: Product
+
+beforeAll(async () => {
+  product = await startProduct({ 'devices.yaml': DEVICES, 'routes.csv': ROUTES })
+}, 60_000)
+afterAll(async () => void (await product.end()))
+
+async function arrives(route: string, timestamp: number, latitude = 52.5): Promise<void> {
+  await expect
+    .poll(() => product.positions(route, timestamp, timestamp), soon)
+    .toMatchObject([{ timestamp, lat: expect.closeTo(latitude, 4), lon: expect.closeTo(13.4, 4) }])
+}
+
+async function login(id: string) {
+  const line = await dial(product.ports['tcp/teltonika'])
+  line.socket.write(teltonika.login!(id).bytes)
+  await expect.poll(() => line.answered().length, soon).toBe(1)
+  return line
+}
+
+describe('a fix is acknowledged and arrives at the tracking service', () => {
+  it('from Teltonika over TCP', async () => {
+    const line = await login('356307042441013')
+    line.socket.write(teltonika.packet([fixAt(START), fixAt(START + 1)], SENDER).bytes)
+    await expect.poll(() => line.answered().toString('hex'), soon).toBe('0100000002')
+    await arrives('101', START)
+    await arrives('101', START + 1)
+  })
+
+  it('from GT06', async () => {
+    const line = await dial(product.ports['tcp/gt06'])
+    line.socket.write(gt06.login!('356307042441021').bytes)
+    await expect.poll(() => line.answered().length, soon).toBe(10)
+    line.socket.write(gt06.packet([fixAt(START)], SENDER).bytes)
+    await arrives('102', START)
+  })
+
+  it('from Wialon IPS', async () => {
+    const line = await dial(product.ports['tcp/wialon'])
+    line.socket.write(wialon.login!('356307042441039').bytes)
+    await expect.poll(() => line.answered().toString(), soon).toBe('#AL#1\r\n')
+    line.socket.write(wialon.packet([fixAt(START)], SENDER).bytes)
+    await expect.poll(() => line.answered().toString(), soon).toBe('#AL#1\r\n#AD#1\r\n')
+    await arrives('103', START)
+  })
+
+  it('from OsmAnd over HTTP, with the device’s token and not without', async () => {
+    const send = async (token: string) => {
+      const query = `id=356307042441047&lat=52.5&lon=13.4&timestamp=${START}&token=${token}`
+      return (await fetch(`http://127.0.0.1:${product.ports['http/osmand']}/?${query}`)).status
+    }
+    expect(await send('wrong')).toBe(403)
+    expect(await send('canary-device')).toBe(200)
+    await arrives('104', START)
+  })
+
+  it('from H02, with ids of 19 digits exact to the end', async () => {
+    const line = await dial(product.ports['tcp/h02'])
+    line.socket.write(h02.packet([fixAt(START)], { ...SENDER, id: '5678901' }).bytes)
+    await arrives(BIG, START)
+  })
+
+  it('from MQTT, as JSON under its own topic', async () => {
+    const url = `mqtt://127.0.0.1:${product.ports.mqtt}`
+    const client = await connectAsync(url, { username: '356307042441062', password: 'canary-device' })
+    await client.publishAsync(
+      'devices/356307042441062/fix',
+      JSON.stringify({ lat: 52.5, lon: 13.4, timestamp: START }),
+      {
+        qos: 1,
+      },
+    )
+    await client.endAsync()
+    await arrives('106', START)
+  })
+})
+
+describe('who drives what', () => {
+  it('changes within a second of a line in routes.csv, by the fix’s own time', async () => {
+    const line = await login('356307042441070')
+    const from = new Date((START + 600) * 1000).toISOString()
+    const until = new Date((START + 1200) * 1000).toISOString()
+    await product.write('routes.csv', `${ROUTES}Van 7,70,700,${from},${until}\n`)
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    line.socket.write(teltonika.packet([fixAt(START + 599), fixAt(START + 600), fixAt(START + 1200)], SENDER).bytes)
+    await arrives('107', START + 599)
+    await arrives('700', START + 600)
+    await arrives('107', START + 1200)
+    expect(line.closed()).toBe(false)
+  })
+})
+
+describe('while Redis is gone', () => {
+  it('nothing is acknowledged; all goes on when it is back', async () => {
+    const [redis] = product.pidsOf('redis-server')
+    process.kill(redis, 'SIGSTOP')
+    const line = await dial(product.ports['tcp/teltonika'])
+    line.socket.write(
+      Buffer.concat([teltonika.login!('356307042441088').bytes, teltonika.packet([fixAt(START)], SENDER).bytes]),
+    )
+    await expect.poll(() => line.answered().toString('hex') !== '' || line.closed(), { timeout: 20_000 }).toBe(true)
+    expect(line.answered().length).toBeLessThan(5)
+    process.kill(redis, 'SIGKILL')
+    await expect
+      .poll(async () => {
+        const again = await dial(product.ports['tcp/teltonika'])
+        again.socket.write(
+          Buffer.concat([teltonika.login!('356307042441088').bytes, teltonika.packet([fixAt(START)], SENDER).bytes]),
+        )
+        await expect.poll(() => again.answered().length === 5 || again.closed(), soon).toBe(true)
+        return again.answered().toString('hex')
+      }, soon)
+      .toBe('0100000001')
+    await arrives('108', START)
+  }, 60_000)
+})
+
+describe('a process that is killed', () => {
+  it.each(['gateway', 'worker', 'tracking', 'admin'])(
+    'is started again: %s',
+    async (role) => {
+      const [pid] = product.pidsOf(role)
+      process.kill(pid, 'SIGKILL')
+      await expect.poll(() => product.pidsOf(role).filter((each) => each !== pid).length, soon).toBe(1)
+      const time = START + 2000 + pid
+      await expect
+        .poll(async () => {
+          const line = await dial(product.ports['tcp/teltonika']).catch(() => undefined)
+          line?.socket.write(
+            Buffer.concat([teltonika.login!('356307042441013').bytes, teltonika.packet([fixAt(time)], SENDER).bytes]),
+          )
+          await expect.poll(() => !line || line.answered().length === 5 || line.closed(), soon).toBe(true)
+          return line?.answered().toString('hex')
+        }, soon)
+        .toBe('0100000001')
+      await expect.poll(() => product.positions('101', time, time).catch(() => []), { timeout: 25_000 }).toHaveLength(1)
+    },
+    60_000,
+  )
+})
+
+describe('the custody account', () => {
+  it('has a difference of 0 when nothing moves', async () => {
+    await expect
+      .poll(async () => (await product.admin<{ custody: { waiting: number } }>('/admin/status')).custody.waiting, soon)
+      .toBe(0)
+    const { custody } = await product.admin<{ custody: Record<string, number> }>('/admin/status')
+    expect(custody.difference).toBe(0)
+    expect(custody.delivered).toBeGreaterThan(10)
+  })
+})
+
+describe('the end', () => {
+  it('comes with exit code 0, leaves no process, and no secret in any output', async () => {
+    const said = product.said()
+    const { dir } = product
+    expect(await product.end()).toBe(0)
+    expect([...product.pidsOf('redis-server'), ...product.pidsOf('gateway'), ...product.pidsOf('worker')]).toEqual([])
+    expect(dir.length).toBeGreaterThan(5)
+    for (const canary of ['canary-apikey', 'canary-oauth', 'canary-device']) expect(said).not.toContain(canary)
+  }, 30_000)
+})
+
+const SENDER = { id: '356307042441013', serial: 1 }

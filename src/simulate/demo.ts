@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
 import { supervision } from '../roles/start.ts'
+import { UserError } from '../run/errors.ts'
 import type { Ports } from '../run/messages.ts'
 import { startEverything } from '../run/supervisor.ts'
 import { createTrackingClient } from '../tracking/client.ts'
@@ -53,6 +54,7 @@ async function runSystem(demo: Demo, log: FileHandle): Promise<{ ending: Ending;
     return { ending, clean: await system.stop(hurry) }
   } catch (error) {
     await system.stop(hurry)
+    if (error instanceof UserError) await site.remove()
     throw error
   }
 }
@@ -70,6 +72,7 @@ async function drive({ plan, signals, site, screen }: Demo, ports: Ports): Promi
     intervalMs: INTERVAL_MS,
     durationMs: drivingMs,
     patienceMs: PATIENCE_MS,
+    answerMs: ANSWER_MS,
     seed: 1,
     keepTrips: true,
     stop: signals.stop,
@@ -112,13 +115,19 @@ async function readBack(site: Site, { tracking }: Ports, { plan, outcome }: { pl
 
 /** The last line is for programs. */
 async function conclude({ screen, signals, site }: Demo, ending: Ending, clean: boolean): Promise<number> {
-  const isGood = isWhole(ending) && clean
-  screen.say('', ...verdict(ending).map((sentence) => screen.paint(isGood ? 'green' : 'yellow', `  ${sentence}`)))
-  if (isGood) await site.remove()
-  else screen.say(screen.paint('dim', `  What there is to know about it is in ${site.folder}.`))
+  const code = exitCode(ending, clean, signals)
+  const style = isWhole(ending) ? 'green' : 'yellow'
+  screen.say('', ...verdict(ending).map((sentence) => screen.paint(style, `  ${sentence}`)))
+  if (code === 0) await site.remove()
+  else screen.say(screen.paint('dim', `  Its configuration, data and log are in ${site.folder}.`))
   screen.say('', lastLine(ending))
+  return code
+}
+
+/** Who interrupts it may leave fixes without an acknowledgement. */
+function exitCode(ending: Ending, clean: boolean, signals: Signals): number {
   if (signals.stop.aborted) return clean && ending.account.lost === 0 ? 0 : signals.exitCode()
-  return isGood ? 0 : 1
+  return isWhole(ending) ? 0 : 1
 }
 
 function aborted(signal: AbortSignal): Promise<undefined> {
@@ -129,6 +138,7 @@ function aborted(signal: AbortSignal): Promise<undefined> {
 }
 
 const PATIENCE_MS = 60_000
+const ANSWER_MS = 5000
 const READ_TIMEOUT_MS = 10_000
 /** After a signal: until when what is under way may take its time, so that all has ended within 10 s. */
 const ACKNOWLEDGED_BY_MS = 2000

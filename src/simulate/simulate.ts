@@ -42,6 +42,8 @@ export async function simulateCommand(options: SimulateArguments): Promise<numbe
   const ends = { patienceMs: PATIENCE_MS, stop: signals.stop, hurry }
   const outcome = await runSimulation({ ...plan, ...ends, vans, onProgress: print })
   print(outcome)
+  if (outcome.acked < outcome.sent)
+    write('Is every van in devices.yaml? "simulate --devices" prints an entry for each.\n')
   write(`sent=${outcome.sent} acked=${outcome.acked}\n`)
   return outcome.acked === outcome.sent ? 0 : signals.exitCode()
 }
@@ -58,4 +60,4 @@ function write(text: string): void {
 
 /** Longer than a packet that is lost takes to be sent again twice. */
 const PATIENCE_MS = 30_000
-const PATIENCE_AFTER_SIGNAL_MS = 8000
+const PATIENCE_AFTER_SIGNAL_MS = 5000

@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startCommand } from './command.ts'
+
+let cwd: string
+
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'waybridge-demo-'))
+})
+afterEach(() => rm(cwd, { recursive: true, force: true }))
+
+describe('npm run demo', () => {
+  it('delivers every fix of every way of speaking, and leaves nothing behind', { timeout: 60_000 }, async () => {
+    const demo = startDemo('--vans', '18', '--seconds', '3')
+    const processes = await demo.processes()
+    await demo.says(/^1 s {2}driving/m)
+    expect(processes().length).toBeGreaterThanOrEqual(6)
+    const code = await demo.ended
+    expect(demo.lines().at(-1)).toBe('sent=54 acked=54 delivered=54 lost=0 duplicates=0')
+    expect(demo.lines()).toContain('  All 54 fixes were acknowledged and read back, each in its time and place.')
+    expect(
+      demo
+        .lines()
+        .some((line) => /^2 s {2}driving: 18 vans, \d+ fixes sent, \d+ acknowledged, \d+ delivered/.test(line)),
+    ).toBe(true)
+    expect([code, demo.errors()]).toEqual([0, ''])
+    expect(await readdir(join(cwd, '.demo'))).toEqual([])
+    expect(processes()).toEqual([])
+  })
+
+  it('ends in order at a signal', { timeout: 60_000 }, async () => {
+    const demo = startDemo('--vans', '9', '--seconds', '600')
+    const processes = await demo.processes()
+    await demo.says(/^2 s {2}driving/m)
+    const signalled = performance.now()
+    demo.process.kill('SIGINT')
+    const code = await demo.ended
+    expect(performance.now() - signalled).toBeLessThan(10_000)
+    expect(demo.lines().at(-1)).toMatch(/^sent=(\d+) acked=\1 delivered=\1 lost=0 duplicates=\d+$/)
+    expect(code).toBe(0)
+    expect(processes()).toEqual([])
+  })
+
+  it('ends in order at a signal that comes while it starts', { timeout: 60_000 }, async () => {
+    const demo = startDemo('--vans', '9', '--seconds', '600')
+    const processes = await demo.processes()
+    demo.process.kill('SIGINT')
+    const code = await demo.ended
+    expect(demo.lines().at(-1)).toBe('sent=0 acked=0 delivered=0 lost=0 duplicates=0')
+    expect(code).toBe(0)
+    expect(processes()).toEqual([])
+  })
+
+  it.each([
+    [['--protocols', 'teltonica'], '--protocols: "teltonica": unknown protocol: did you mean teltonika?'],
+    [['--vans', 'many'], '--vans many: expected a whole number from 1 to 999999.'],
+    [['--seconds', 'soon'], '--seconds soon: expected a duration such as 500ms, 15s or 5m.'],
+  ])('%j is refused in a sentence', async (options, message) => {
+    const demo = startDemo(...options)
+    const code = await demo.ended
+    expect([code, demo.errors()]).toEqual([1, `${message}\n`])
+  })
+})
+
+function startDemo(...options: readonly string[]) {
+  const command = startCommand(['demo', ...options], cwd)
+  return {
+    ...command,
+    /** The command lines of what it has started and what runs yet. */
+    async processes(): Promise<() => string[]> {
+      await command.says(/Starting/)
+      const [run] = await readdir(join(cwd, '.demo'))
+      return () => commandLines().filter((line) => line.includes(run))
+    },
+  }
+}
+
+function commandLines(): string[] {
+  return execFileSync('ps', ['-eo', 'args='], { encoding: 'utf8' }).split('\n')
+}

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import { gateway, openConnections, refusals, SECRET, until } from './fixture.ts'
+import { connack, connect, puback, publish, raw } from './mqtt-bytes.ts'
+import { client, listen, position, refusalOf, TOPIC } from './mqtt-fixture.ts'
+
+describe('who may', () => {
+  it('not log in: a device that is not known', async () => {
+    const refused = await refusals('unknown_device')
+    const { port } = await listen(gateway())
+    expect(await refusalOf(port, { username: 'nobody' })).toBe(5)
+    expect(await refusalOf(port, { username: undefined })).toBe(5)
+    expect(await refusalOf(port, { username: '__proto__' })).toBe(5)
+    expect(await refused()).toBe(3)
+    await until(async () => expect(await openConnections('mqtt')).toBe(0))
+  })
+
+  it('not log in: a wrong password, or none', async () => {
+    const refused = await refusals('wrong_secret')
+    const { port } = await listen(gateway())
+    expect(await refusalOf(port, { username: 'locked', password: 'guess' })).toBe(4)
+    expect(await refusalOf(port, { username: 'locked' })).toBe(4)
+    expect(await refused()).toBe(2)
+  })
+
+  it('log in: the right password', async () => {
+    const shared = gateway()
+    const van = await client((await listen(shared)).port, { username: 'locked', password: SECRET })
+    await van.publishAsync('devices/locked/fix', position(), { qos: 1 })
+    expect(shared.stored[0].parts[0].lane).toBe('7/44/1003')
+  })
+
+  it('not log in: MQTT 5', async () => {
+    const refused = await refusals('protocol_version')
+    const { port } = await listen(gateway())
+    const peer = await raw(port)
+    peer.say(connect({ user: 'van-1', version: 5 }))
+    await until(() => expect(peer.over).toBe(true))
+    expect([peer.hex, await refused()]).toEqual([connack(1), 1])
+  })
+
+  it.for([
+    ['other_device', 'devices/007/fix'],
+    ['other_device', 'devices/nobody/fix'],
+    ['other_device', 'owntracks/007/phone'],
+    ['unknown_topic', 'devices/van-1/nonsense'],
+    ['unknown_topic', 'devices/van-1/fix/more'],
+    ['unknown_topic', 'devices/van-1/__proto__'],
+    ['unknown_topic', 'owntracks/van-1'],
+    ['unknown_topic', 'fix'],
+    ['unknown_topic', '$SYS/van-1/fix'],
+  ])('not publish: %s, %s', async ([reason, topic]) => {
+    const refused = await refusals(reason)
+    const shared = gateway()
+    const { port } = await listen(shared)
+    const peer = await raw(port)
+    peer.say(connect({ user: 'van-1' }))
+    peer.say(publish({ topic, payload: position(), qos: 1 }))
+    await until(() => expect(peer.over).toBe(true))
+    expect([peer.hex, await refused(), shared.stored]).toEqual([connack(0), 1, []])
+  })
+
+  it('not say in a frame that it is another device', async () => {
+    const refused = await refusals('other_device')
+    const shared = gateway()
+    const { port } = await listen(shared)
+    const peer = await raw(port)
+    peer.say(connect({ user: 'van-1' }))
+    peer.say(publish({ topic: 'devices/van-1/talk', payload: 'fixof 007', qos: 1 }))
+    await until(() => expect(peer.over).toBe(true))
+    expect([peer.hex, await refused(), shared.stored]).toEqual([connack(0), 1, []])
+  })
+
+  it('not subscribe', async () => {
+    const { port } = await listen(gateway())
+    const peer = await raw(port)
+    peer.say(connect({ user: 'van-1' }))
+    peer.say(Buffer.from('82060001000123'.padEnd(14, '0') + '01', 'hex'))
+    await until(() => expect(peer.hex).toBe(`${connack(0)}9003000180`))
+  })
+
+  it('not hear what others publish', async () => {
+    const { port } = await listen(gateway())
+    const [first, second] = [await client(port), await client(port, { username: '007' })]
+    const heard: string[] = []
+    second.on('message', (topic) => heard.push(topic))
+    await second.subscribeAsync(['#', TOPIC]).catch(() => {})
+    await first.publishAsync(TOPIC, position(), { qos: 1, retain: true })
+    await second.publishAsync('devices/007/fix', position(), { qos: 1 })
+    expect(heard).toEqual([])
+  })
+
+  it('not leave a will', async () => {
+    const shared = gateway()
+    const { port } = await listen(shared)
+    const van = await client(port, { will: { topic: TOPIC, payload: Buffer.from(position()), qos: 1, retain: true } })
+    van.stream.destroy()
+    await until(() => expect(shared.goneDevices).toEqual(['van-1']))
+    const other = await client(port)
+    await other.publishAsync(TOPIC, position(), { qos: 1 })
+    expect(shared.stored).toHaveLength(1)
+  })
+})
+
+describe('a client id', () => {
+  it('of another device ends nobody', async () => {
+    const { port } = await listen(gateway())
+    const first = await client(port, { clientId: 'tracker' })
+    const second = await client(port, { clientId: 'tracker', username: '007' })
+    await second.publishAsync('devices/007/fix', position(), { qos: 1 })
+    await first.publishAsync(TOPIC, position(), { qos: 1 })
+    expect([first.connected, second.connected]).toEqual([true, true])
+  })
+
+  it('of its own ends its older connection', async () => {
+    const { port } = await listen(gateway())
+    const first = await client(port, { clientId: 'tracker' })
+    const second = await client(port, { clientId: 'tracker' })
+    await until(() => expect(first.connected).toBe(false))
+    await second.publishAsync(TOPIC, position(), { qos: 1 })
+  })
+
+  it('with a wrong password ends nobody', async () => {
+    const { port } = await listen(gateway())
+    const van = await client(port, { clientId: 'tracker', username: 'locked', password: SECRET })
+    expect(await refusalOf(port, { clientId: 'tracker', username: 'locked', password: 'guess' })).toBe(4)
+    await van.publishAsync('devices/locked/fix', position(), { qos: 1 })
+    expect(van.connected).toBe(true)
+  })
+
+  it('may be left out, by any number of connections', async () => {
+    const { port } = await listen(gateway())
+    const [first, second] = [await raw(port), await raw(port)]
+    first.say(connect({ user: 'van-1', clientId: '' }))
+    await until(() => expect(first.hex).toBe(connack(0)))
+    second.say(connect({ user: 'van-1', clientId: '' }))
+    await until(() => expect(second.hex).toBe(connack(0)))
+    first.say(publish({ topic: TOPIC, payload: position(), qos: 1 }))
+    await until(() => expect(first.hex).toBe(connack(0) + puback(1)))
+  })
+})

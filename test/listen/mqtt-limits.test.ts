@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest'
+import { listenMqtt } from '../../src/listen/mqtt.ts'
+import { createPressure } from '../../src/listen/pressure.ts'
+import { count, gateway, openConnections, refusals, until } from './fixture.ts'
+import { connack, connect, puback, publish, pubrec, raw } from './mqtt-bytes.ts'
+import { AT, client, listen, position, PROTOCOLS, TOPIC } from './mqtt-fixture.ts'
+
+describe('too much', () => {
+  it('a packet that is too long, before its body is read', async () => {
+    const refused = await refusals('frame_too_long')
+    const { port } = await listen(gateway())
+    const peer = await raw(port)
+    peer.say(connect({ user: 'van-1' }))
+    await until(() => expect(peer.hex).toBe(connack(0)))
+    peer.say(Buffer.from('30ffffff7f', 'hex'))
+    await until(() => expect(peer.over).toBe(true))
+    expect(await refused()).toBe(1)
+  })
+
+  it('a packet just as long as it may be is none', async () => {
+    const { port, kept } = await listen(gateway())
+    const van = await client(port)
+    await van.publishAsync(TOPIC, 'x'.repeat(4096), { qos: 1 })
+    expect(kept[0].payload).toHaveLength(4096)
+  })
+
+  it.for([
+    ['frame_too_long', '10ffffff7f'],
+    ['malformed_packet', '108080808001'],
+    ['frame_too_long', '10818001'],
+  ])('%s, before the login: %s', async ([reason, bytes]) => {
+    const refused = await refusals(reason)
+    const { port } = await listen(gateway({ limits: { max_frame_bytes: 65_536 } }))
+    const peer = await raw(port)
+    peer.say(Buffer.from(bytes, 'hex'))
+    await until(() => expect(peer.over).toBe(true))
+    expect([peer.hex, await refused()]).toEqual(['', 1])
+  })
+
+  it('connections from an address', async () => {
+    const refused = await refusals('max_per_ip')
+    const { port } = await listen(gateway({ limits: { max_connections_per_ip: 1 } }))
+    const van = await client(port)
+    const second = await raw(port)
+    await until(() => expect(second.over).toBe(true))
+    await van.endAsync()
+    await until(async () => expect(await openConnections('mqtt')).toBe(0))
+    const third = await client(port)
+    expect([third.connected, await refused()]).toEqual([true, 1])
+  })
+
+  it.for([
+    ['no MQTT at all', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
+    ['a ping before the login', Buffer.of(0xc0, 0)],
+    ['two logins', Buffer.concat([connect({ user: 'van-1' }), connect({ user: 'van-1' })])],
+    [
+      'a wildcard in a topic',
+      Buffer.concat([connect({ user: 'van-1' }), publish({ topic: '#', payload: '', qos: 1 })]),
+    ],
+    ['a packet of no kind', Buffer.concat([connect({ user: 'van-1' }), Buffer.of(0xf0, 0)])],
+  ])('%s', async ([, bytes]) => {
+    const refused = await refusals('malformed_packet')
+    const { port } = await listen(gateway())
+    const van = await client(port)
+    const peer = await raw(port)
+    peer.say(bytes)
+    await until(() => expect(peer.over).toBe(true))
+    expect([await refused(), van.connected]).toEqual([1, true])
+  })
+})
+
+describe('time', () => {
+  it('ends a connection that says nothing', async () => {
+    const refused = await refusals('not_identified')
+    const { port } = await listen(gateway({ limits: { identify_timeout: 100 } }))
+    const peer = await raw(port)
+    await until(() => expect(peer.over).toBe(true))
+    expect(await refused()).toBe(1)
+  })
+
+  it('ends a connection whose login comes a byte now and then', async () => {
+    const refused = await refusals('not_identified')
+    const { port } = await listen(gateway({ limits: { identify_timeout: 500 } }))
+    const peer = await raw(port)
+    peer.say(Buffer.from('1020', 'hex'))
+    const timer = setInterval(() => peer.say('x'), 100)
+    await until(() => expect(peer.over).toBe(true))
+    clearInterval(timer)
+    expect(await refused()).toBe(1)
+  })
+
+  it.for([
+    ['idle_timeout', 0, 1000],
+    ['the keep alive that it promised', 1, 60_000],
+  ] as const)('ends a device that says nothing for %s, and tells so', async ([, keepalive, idle_timeout]) => {
+    const refused = await refusals('idle')
+    const shared = gateway({ limits: { idle_timeout } })
+    const { port } = await listen(shared)
+    const [silent, talking] = [await raw(port), await raw(port)]
+    const login = connect({ user: 'van-1', clientId: 'silent' })
+    login[11] = keepalive
+    silent.say(login)
+    talking.say(connect({ user: '007' }))
+    const timer = setInterval(() => talking.say(Buffer.of(0xc0, 0)), 100)
+    await until(() => expect(silent.over).toBe(true))
+    clearInterval(timer)
+    expect([silent.hex, talking.over, await refused()]).toEqual([connack(0), false, 1])
+    expect(shared.goneDevices).toEqual(['van-1'])
+  })
+})
+
+describe('pressure', () => {
+  it('stops reading, and blames nobody for the silence', async () => {
+    const limits = { idle_timeout: 500, identify_timeout: 500 }
+    const shared = gateway({ limits, pressure: createPressure(10, 5) })
+    const { port } = await listen(shared)
+    const [first, second] = [await raw(port), await raw(port)]
+    first.say(connect({ user: 'van-1', clientId: '1' }))
+    second.say(connect({ user: 'van-1', clientId: '2' }))
+    await until(() => expect([first.hex, second.hex]).toEqual([connack(0), connack(0)]))
+    shared.store = 'waits'
+    const payload = position()
+    first.say(publish({ topic: TOPIC, payload, qos: 1 }))
+    await until(() => expect(shared.pressure.high).toBe(true))
+    second.say(publish({ topic: TOPIC, payload, qos: 1 }))
+    const third = await raw(port)
+    third.say(connect({ user: 'van-1', clientId: '3' }))
+    const since = Date.now()
+    await until(() => expect(Date.now() - since).toBeGreaterThan(1200))
+    expect(await count('in_flight_bytes')).toBe(payload.length)
+    expect(third.hex).toBe('')
+    shared.store = 'takes'
+    await until(() => expect([first.hex, second.hex]).toEqual(Array(2).fill(connack(0) + puback(1))))
+    await until(() => expect(third.hex).toBe(connack(0)))
+  })
+})
+
+describe('closing', () => {
+  it('stores and answers first what was read', async () => {
+    const shared = gateway()
+    const listener = await listenMqtt(AT, { ...shared, protocols: PROTOCOLS, misunderstood: () => {} })
+    const [busy, twice, silent] = [await raw(listener.port), await raw(listener.port), await raw(listener.port)]
+    busy.say(connect({ user: 'van-1' }))
+    twice.say(connect({ user: '007' }))
+    await until(() => expect(busy.hex + twice.hex).toBe(connack(0) + connack(0)))
+    shared.store = 'waits'
+    const payload = position()
+    busy.say(publish({ topic: TOPIC, payload, qos: 1 }))
+    twice.say(publish({ topic: 'devices/7/fix', payload, qos: 2 }))
+    await until(async () => expect(await count('in_flight_bytes')).toBe(2 * payload.length))
+    const closed = listener.close()
+    shared.store = 'takes'
+    await closed
+    await until(() => expect([busy.hex, twice.hex]).toEqual([connack(0) + puback(1), connack(0) + pubrec(1)]))
+    await until(() => expect([busy.over, twice.over, silent.over]).toEqual([true, true, true]))
+    expect(await openConnections('mqtt')).toBe(0)
+  })
+
+  it('says why a port cannot be opened', async () => {
+    const { port } = await listen(gateway())
+    const again = listenMqtt({ ...AT, port }, { ...gateway(), protocols: PROTOCOLS, misunderstood: () => {} })
+    await expect(again).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  })
+})

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import { count, type Gateway, gateway, until } from './fixture.ts'
+import { connack, connect, pubcomp, publish, pubrec, pubrel, raw } from './mqtt-bytes.ts'
+import { listen, position, TOPIC } from './mqtt-fixture.ts'
+
+describe('QoS 2', () => {
+  const message = { topic: TOPIC, payload: position(), qos: 2, messageId: 7 } as const
+  const login = connect({ user: 'van-1', clean: false })
+
+  async function start(shared: Gateway) {
+    const { port } = await listen(shared)
+    const peer = await raw(port)
+    peer.say(login)
+    await until(() => expect(peer.hex).toBe(connack(0)))
+    return { port, peer }
+  }
+
+  it('stores a message once that comes again on its connection', async () => {
+    const shared = gateway()
+    const { peer } = await start(shared)
+    peer.say(publish(message))
+    peer.say(publish({ ...message, dup: true }))
+    await until(() => expect(peer.hex).toBe(connack(0) + pubrec(7) + pubrec(7)))
+    expect(shared.stored).toHaveLength(1)
+  })
+
+  it('stores a message once that comes again in its session', async () => {
+    const shared = gateway()
+    const { port, peer } = await start(shared)
+    peer.say(publish(message))
+    await until(() => expect(peer.hex).toBe(connack(0) + pubrec(7)))
+    peer.socket.destroy()
+    const again = await raw(port)
+    again.say(login)
+    again.say(publish({ ...message, dup: true }))
+    await until(() => expect(again.hex).toBe(connack(0) + pubrec(7)))
+    again.say(pubrel(7))
+    await until(() => expect(again.hex).toBe(connack(0) + pubrec(7) + pubcomp(7)))
+    expect(shared.stored).toHaveLength(1)
+  })
+
+  it('stores a message once that comes again while it is being stored', async () => {
+    const shared = gateway()
+    const { port, peer } = await start(shared)
+    shared.store = 'waits'
+    peer.say(publish(message))
+    await until(async () => expect(await count('in_flight_bytes')).toBe(message.payload.length))
+    const again = await raw(port)
+    again.say(login)
+    again.say(publish({ ...message, dup: true }))
+    await until(() => expect(again.hex).toBe(connack(0)))
+    await until(() => expect(peer.over).toBe(true))
+    shared.store = 'takes'
+    await until(() => expect(again.hex).toBe(connack(0) + pubrec(7)))
+    expect(shared.stored).toHaveLength(1)
+  })
+
+  it('stores a message again that could not be stored', async () => {
+    const shared = gateway()
+    const { port, peer } = await start(shared)
+    shared.store = 'fails'
+    peer.say(publish(message))
+    await until(() => expect(peer.over).toBe(true))
+    expect(peer.hex).toBe(connack(0))
+    shared.store = 'takes'
+    const again = await raw(port)
+    again.say(login)
+    again.say(publish({ ...message, dup: true }))
+    await until(() => expect(again.hex).toBe(connack(0) + pubrec(7)))
+    expect(shared.stored).toHaveLength(1)
+  })
+
+  it('stores what has the identifier of a message before it: after its release, or where it says something else', async () => {
+    const shared = gateway()
+    const { peer } = await start(shared)
+    peer.say(publish(message))
+    peer.say(publish({ ...message, payload: position({ lat: 50.2 }) }))
+    await until(() => expect(peer.hex).toBe(connack(0) + pubrec(7) + pubrec(7)))
+    peer.say(pubrel(7))
+    await until(() => expect(peer.hex).toBe(connack(0) + pubrec(7) + pubrec(7) + pubcomp(7)))
+    peer.say(publish(message))
+    await until(() => expect(peer.hex).toBe(connack(0) + pubrec(7) + pubrec(7) + pubcomp(7) + pubrec(7)))
+    expect(shared.stored).toHaveLength(3)
+  })
+
+  it('forgets with a clean session', async () => {
+    const shared = gateway()
+    const { port, peer } = await start(shared)
+    peer.say(publish(message))
+    await until(() => expect(peer.hex).toBe(connack(0) + pubrec(7)))
+    for (const clean of [true, false]) {
+      const again = await raw(port)
+      again.say(connect({ user: 'van-1', clean }))
+      again.say(publish({ ...message, dup: true }))
+      await until(() => expect(again.hex).toBe(connack(0) + pubrec(7)))
+    }
+    expect(shared.stored).toHaveLength(3)
+  })
+
+  it('takes any number of messages that are never released', async () => {
+    const shared = gateway()
+    const { peer } = await start(shared)
+    for (let messageId = 1; messageId <= 2500; messageId++) peer.say(publish({ ...message, messageId }))
+    await until(() => expect(peer.hex).toHaveLength(8 * 2501))
+    expect([shared.stored.length, peer.over]).toEqual([2500, false])
+  })
+})

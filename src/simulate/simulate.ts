@@ -30,7 +30,7 @@ export async function simulateCommand(options: SimulateArguments): Promise<numbe
     host: options.target ?? '127.0.0.1',
     ports: portsOption(options.port ?? []),
     intervalMs: durationOption('--interval', options.interval ?? '5s', 1000),
-    durationMs: durationOption('--duration', options.duration ?? '60s', 0),
+    durationMs: durationOption('--duration', options.duration ?? '60s', 1000),
     seed: wholeNumber('--seed', options.seed ?? '1', 999_999_999),
   }
   if (options.devices) {

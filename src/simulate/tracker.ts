@@ -11,8 +11,6 @@ export interface Tracker {
   settled(): Promise<void>
   /** Hangs up; what is under way comes to nothing. */
   close(): void
-  /** Fixes not acknowledged yet. */
-  readonly waiting: number
   /** Why the last packet came to nothing; undefined once one was acknowledged. */
   readonly trouble: string | undefined
 }
@@ -49,9 +47,6 @@ export function createTracker({ line, random, signal, acknowledged }: TrackerOpt
     },
     settled: async () => sending,
     close: () => line.close(),
-    get waiting() {
-      return waiting.length
-    },
     get trouble() {
       return trouble
     },

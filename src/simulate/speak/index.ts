@@ -7,7 +7,7 @@ import type { Speech } from './speech.ts'
 import { teltonika, teltonikaExtended, teltonikaUdp } from './teltonika.ts'
 import { wialon } from './wialon.ts'
 
-export type { DatagramSpeech, HttpSpeech, MqttSpeech, Packet, Sender, Speech, StreamSpeech } from './speech.ts'
+export type { DatagramSpeech, HttpSpeech, MqttSpeech, Packet, Speech, StreamSpeech } from './speech.ts'
 
 /** All that vans can speak, in the order in which it is dealt out. */
 export const speeches: readonly Speech[] = [

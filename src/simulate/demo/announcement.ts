@@ -10,7 +10,7 @@ export function announcement({ dataDir, folder }: Site, ports: Ports, paint: Pai
   const moved = Object.entries(ports).some(([name, port]) => usual[name] !== undefined && usual[name] !== port)
   return [
     `  Everything runs on 127.0.0.1, its data in ${folder}.`,
-    ...(moved ? [`  Usual ports are taken: ${join(dataDir, 'ports.json')} says what listens where.`] : []),
+    ...(moved ? [`  Usual ports are taken: ${join(dataDir, 'ports.json')} says what is where.`] : []),
     '',
     `  ${paint('dim', 'admin port')}   ${paint('cyan', url)}`,
     `  ${paint('dim', 'ask it')}       curl --oauth2-bearer "$(cat ${join(dataDir, 'admin-token')})" \\`,

@@ -1,6 +1,7 @@
 import { DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
 import type { DeviceEntry, Directory } from '../config/directory.ts'
 import type { Appender } from '../lanes/index.ts'
+import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { cellsOf } from './cells.ts'
 import type { HeardBook } from './heard.ts'
@@ -27,9 +28,10 @@ export interface IngestOptions {
   readonly appender: Appender
   readonly heard: HeardBook
   readonly filter: FilterOptions
+  readonly logger: Logger
 }
 
-export function createIngest({ directory, appender, heard, filter }: IngestOptions): Ingest {
+export function createIngest({ directory, appender, heard, filter, logger }: IngestOptions): Ingest {
   return async (frame, session, protocol) => {
     const started = performance.now()
     const cells = cellsOf(protocol)
@@ -37,10 +39,7 @@ export function createIngest({ directory, appender, heard, filter }: IngestOptio
     session.now = Date.now()
 
     const read = decode(frame, session, protocol)
-    if (read instanceof Error) {
-      metrics.decodeErrors.inc({ protocol: protocol.name, reason: read.code })
-      return { status: 'misunderstood', reason: read.code }
-    }
+    if (read instanceof Error) return misunderstood(read, protocol)
     if (saysNothing(read, session)) return { status: 'stored', reply: read.reply }
 
     const entry = identify(read, session, directory())
@@ -48,11 +47,26 @@ export function createIngest({ directory, appender, heard, filter }: IngestOptio
       metrics.refused.inc({ reason: entry })
       return { status: 'refused', reason: entry, refusal: read.refusal }
     }
-    const message = introduce(entry, read, session) ? protocol.decode(frame, session) : read
+    const message = introduce(entry, read, session) ? decode(frame, session, protocol) : read
+    if (message instanceof Error) return misunderstood(message, protocol)
     const stored = await store(message.fixes, entry, session, protocol)
     if (!stored) return { status: 'not_stored' }
     metrics.ackDuration.observe((performance.now() - started) / 1000)
     return { status: 'stored', reply: message.reply }
+  }
+
+  /** A decoder that fails otherwise than by DecodeError has a fault; the frame is in the log, and nobody else suffers. */
+  function decode(frame: Buffer, session: DeviceSession, protocol: Protocol): Message | DecodeError {
+    try {
+      return protocol.decode(frame, session)
+    } catch (error) {
+      if (error instanceof DecodeError) return error
+      logger.error(
+        { stack: String((error as Error).stack), protocol: protocol.name, bytes: frame.length },
+        'fault in a decoder',
+      )
+      return new DecodeError('malformed')
+    }
   }
 
   async function store(
@@ -77,13 +91,9 @@ export function createIngest({ directory, appender, heard, filter }: IngestOptio
   }
 }
 
-function decode(frame: Buffer, session: DeviceSession, protocol: Protocol): Message | DecodeError {
-  try {
-    return protocol.decode(frame, session)
-  } catch (error) {
-    if (error instanceof DecodeError) return error
-    throw error
-  }
+function misunderstood({ code }: DecodeError, { name }: Protocol): Outcome {
+  metrics.decodeErrors.inc({ protocol: name, reason: code })
+  return { status: 'misunderstood', reason: code }
 }
 
 /** A liveness message of a connection that has not said yet who it is. */

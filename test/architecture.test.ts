@@ -9,7 +9,7 @@ const DECODERS = 'protocols/index.ts'
 /** Which parts of the product a part may import, itself aside. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'protocols/kit': [],
-  'src/observe': [],
+  'src/observe': ['package.json'],
   'src/config': ['protocols/kit', 'src/observe', 'src/run/errors'],
   'src/lanes': ['src/observe'],
   'src/ingest': ['protocols/kit', 'src/config', 'src/lanes', 'src/observe'],

@@ -27,8 +27,8 @@ const FORBIDDEN = Symbol()
 /** What is an error of the server itself: it knows no CONFIG, or we may not use it. */
 async function setting(redis: Redis, name: string): Promise<string | undefined | typeof FORBIDDEN> {
   try {
-    const answer = (await redis.config('GET', name)) as string[]
-    return answer[1]
+    const [, value] = await redis.config('GET', name)
+    return value
   } catch (error) {
     if ((error as Error).name === 'ReplyError') return FORBIDDEN
     throw error

@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type LabelValues, Registry } from 'prom-client'
+import { Counter, Gauge, type GaugeConfiguration, Histogram, type LabelValues, Registry } from 'prom-client'
+import product from '../../package.json' with { type: 'json' }
 
 /** The registry of this process; under `start` the admin port answers with the sum of all processes'. */
 export const registry = new Registry()
@@ -13,13 +14,51 @@ export const metrics = {
   repaired: counter('fixes_repaired_total', 'Fixes whose time was repaired', ['reason']),
   delivered: counter('fixes_delivered_total', 'Fixes that the tracking API accepted'),
   appends: counter('appends_total', 'Group commits to Redis: fixes of many devices, one fsync'),
-  connections: gauge('connections', 'Open connections of devices', ['transport']),
+  connections: gauge('connections', 'Open connections of devices', { labelNames: ['transport'] }),
   inFlightBytes: gauge('in_flight_bytes', 'Bytes of devices that wait to be stored'),
   ackDuration: histogram('ack_duration_seconds', 'From a frame to its answer', fineSeconds()),
   deliveryDelay: histogram('delivery_delay_seconds', 'From a fix stored to a fix delivered', coarseSeconds()),
   pushDuration: histogram('push_duration_seconds', 'Requests to the tracking API', coarseSeconds()),
   pushRequests: counter('push_requests_total', 'Requests to the tracking API', ['code']),
-  configReloadSuccessful: gauge('config_last_reload_successful', 'Whether the configuration now on disk is in effect'),
+  configReloadSuccessful: gauge('config_last_reload_successful', 'Whether the configuration now on disk is in effect', {
+    aggregator: 'min',
+  }),
+  buildInfo: gauge('build_info', 'The version that runs', { labelNames: ['version'], aggregator: 'first' }),
+}
+metrics.buildInfo.set({ version: product.version }, 1)
+
+/**
+ * Gauges of what all processes share, in the registry of the one that calls this: added up over several they would be wrong.
+ * `refresh` sets them whenever they are read; `forget` leaves them without values; `unregister` ends them.
+ */
+export function operationGauges(refresh: () => Promise<void>) {
+  const names: string[] = []
+  const own = <Label extends string>(name: string, help: string, labelNames: Label[] = []) => {
+    names.push(`waybridge_${name}`)
+    return gauge(name, help, { labelNames, collect: refresh })
+  }
+  const gauges = {
+    waiting: own('fixes_waiting', 'Fixes stored and not yet delivered, without the parked ones'),
+    parked: own('fixes_parked', 'Fixes that the tracking API refused'),
+    oldest: own(
+      'oldest_waiting_timestamp_seconds',
+      'When the oldest waiting fix was received; absent where none waits',
+    ),
+    difference: own('custody_difference', 'Fixes received less those accounted for: 0 whenever nothing moves'),
+    devices: own('devices', 'Configured devices', ['state']),
+    upstreamUp: own('upstream_up', 'Whether the tracking API takes what is pushed'),
+    memory: own('redis_memory_used_ratio', 'Memory that Redis uses, of what it may'),
+  }
+  return {
+    ...gauges,
+    forget() {
+      for (const each of Object.values(gauges)) {
+        each.reset()
+        each.remove({})
+      }
+    },
+    unregister: () => names.forEach((name) => registry.removeSingleMetric(name)),
+  }
 }
 
 /** A sum that the hot path adds to; its counter takes it over when the metrics are read. */
@@ -51,8 +90,12 @@ function counter<Label extends string>(name: string, help: string, labelNames: L
   }
 }
 
-function gauge<Label extends string>(name: string, help: string, labelNames: Label[] = []): Gauge<Label> {
-  return new Gauge({ name: `waybridge_${name}`, help, labelNames, registers: [registry] })
+function gauge<Label extends string>(
+  name: string,
+  help: string,
+  options: Pick<Partial<GaugeConfiguration<Label>>, 'labelNames' | 'aggregator' | 'collect'> = {},
+): Gauge<Label> {
+  return new Gauge({ name: `waybridge_${name}`, help, registers: [registry], ...options })
 }
 
 function histogram(name: string, help: string, buckets: number[]): Histogram {

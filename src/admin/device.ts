@@ -1,0 +1,95 @@
+import type { DeviceEntry, Directory } from '../config/directory.ts'
+import type { Heard } from '../ingest/heard.ts'
+import { readHeard } from '../ingest/heard/read.ts'
+import type { Redis } from '../lanes/index.ts'
+import { Refusal } from '../tracking/refusal.ts'
+import { stateOf } from './device-state.ts'
+import { instant } from './json.ts'
+import type { Operation } from './operation.ts'
+
+export interface DeviceSources {
+  readonly redis: Redis
+  readonly directory: () => Directory
+  /** How long a device without a lasting connection counts as online after it spoke. */
+  readonly idleMs: number
+}
+
+/** `GET /admin/devices/{id}`: how the device is configured, where its fixes go now, and what was last heard of it. */
+export function deviceOperations({ redis, directory, idleMs }: DeviceSources): Operation[] {
+  const answer: Operation['answer'] = async ({ params }) => {
+    const entry = directory().find((params as { id: string }).id)
+    if (!entry) throw new Refusal(404, 'no device with this id is configured: add it to devices.yaml')
+    const heard = await readHeard(redis, entry.id)
+    const now = Date.now()
+    return {
+      ...entryJson(entry),
+      lane: laneNow(directory(), entry, now),
+      state: stateOf(heard, now, idleMs),
+      ...(heard && heardJson(heard)),
+    }
+  }
+
+  return [{ method: 'GET', path: '/admin/devices/:id', answer }]
+}
+
+/** Whether there is a secret, never which. */
+function entryJson({
+  id,
+  name,
+  company_id,
+  courier_id,
+  route_id,
+  time_zone,
+  model,
+  secret,
+  source,
+}: DeviceEntry): object {
+  return { id, name, company_id, courier_id, route_id, time_zone, model, secret: secret !== undefined, source }
+}
+
+/** Courier and route of a fix made now, and the line that says so; undefined where it has none. */
+function laneNow(directory: Directory, entry: DeviceEntry, now: number): object | undefined {
+  const stay = directory.stayAt(entry, now / 1000)
+  if (!stay) return undefined
+  const { lane, from, until, source } = stay
+  return {
+    company_id: lane.company,
+    courier_id: lane.courier,
+    route_id: lane.route,
+    from_at: instant(from * 1000),
+    until_at: instant(until * 1000),
+    source,
+  }
+}
+
+function heardJson({ at, protocol, transport, remote, connectedAt, fix, filtered }: Heard) {
+  return {
+    last_heard: { at: instant(at), protocol, transport, remote },
+    connection:
+      connectedAt === undefined ? undefined : { protocol, transport, remote, connected_at: instant(connectedAt) },
+    last_fix: fix && { ...fixJson(fix.fix), received_at: instant(fix.at) },
+    last_filtered: filtered && {
+      reason: filtered.reason,
+      at: instant(filtered.at),
+      fix: fixJson(filtered.fix),
+    },
+  } satisfies Record<string, unknown>
+}
+
+/** Keys without a value, and numbers that JSON does not have, are left out. */
+function fixJson({ time, latitude, longitude, ...rest }: NonNullable<Heard['fix']>['fix']): object {
+  const { valid, altitude, speed, heading, accuracy, hdop, satellites } = rest
+  const fix = {
+    time_at: instant(time),
+    lat: latitude,
+    lon: longitude,
+    valid,
+    altitude,
+    speed,
+    heading,
+    accuracy,
+    hdop,
+    satellites,
+  }
+  return Object.fromEntries(Object.entries(fix).filter(([, value]) => value !== null))
+}

@@ -1,0 +1,108 @@
+import type { AddressInfo } from 'node:net'
+import { fastify, type FastifyInstance } from 'fastify'
+import { grouped } from '../lanes/grouped.ts'
+import type { Logger } from '../observe/log.ts'
+import { accessBy, type Tokens } from './access.ts'
+import { takeAccount } from './account.ts'
+import { countDevices } from './device-state.ts'
+import { deviceOperations, type DeviceSources } from './device.ts'
+import { answerBadPath, answerErrors } from './errors.ts'
+import { startGauges } from './gauges.ts'
+import { healthOperations, type HealthSources } from './health.ts'
+import { laneOperations } from './lanes.ts'
+import { register } from './operation.ts'
+import { parkedOperations } from './parked.ts'
+import { watchRates } from './rates.ts'
+import { statusOperations } from './status.ts'
+import { readUpstream } from './upstream.ts'
+
+export { adminTokens, type Tokens, tokenFile } from './access.ts'
+
+export interface AdminOptions extends DeviceSources, HealthSources {
+  /** Port 0: any free one. */
+  readonly listen: { readonly host: string; readonly port: number }
+  readonly tokens: Tokens
+  readonly logger: Logger
+}
+
+/** An admin port that listens. */
+export interface Admin {
+  readonly port: number
+  /** Stops accepting, answers what has arrived. */
+  close(): Promise<void>
+}
+
+/** Opens the admin port. One in a process: its gauges are of that process' metrics. @throws where the port cannot be had. */
+export async function openAdmin(options: AdminOptions): Promise<Admin> {
+  const { directory, idleMs, logger, redis } = options
+  const startedAt = Date.now()
+  const account = inTurn(() => takeAccount(redis))
+  const upstream = () => readUpstream(redis, startedAt)
+  const rates = watchRates(redis)
+  const gauges = startGauges({ redis, account, upstream, devices: () => countDevices(redis, directory(), idleMs) })
+  const app = createApp(logger)
+  answerErrors(app, redis, logger)
+  const operations = [
+    ...healthOperations(options),
+    ...statusOperations({ account, upstream, rates: rates.now }),
+    ...laneOperations(redis),
+    ...deviceOperations(options),
+    ...parkedOperations(redis, logger),
+  ]
+  register(app, operations, accessBy(options.tokens))
+
+  async function stop(): Promise<void> {
+    rates.close()
+    gauges.close()
+    await close(app)
+  }
+  try {
+    await app.listen(options.listen)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { port: (app.server.address() as AddressInfo).port, close: stop }
+}
+
+/** One run at a time; whoever asks while one is under way gets the result of the next. */
+function inTurn<Result>(run: () => Promise<Result>): () => Promise<Result> {
+  return grouped<void, Result>(async (asking) => Array<Result>(asking.length).fill(await run()))
+}
+
+/** fastify logs nothing: headers have tokens in them. */
+function createApp(logger: Logger): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    frameworkErrors: answerBadPath,
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null))
+  app.addHook('onRequest', async (_request, reply) => void reply.headers(HEADERS))
+  app.addHook('onResponse', async ({ method, routeOptions }, { statusCode, elapsedTime }) =>
+    logger.debug({ method, path: routeOptions.url, status: statusCode, ms: Math.round(elapsedTime) }, 'request'),
+  )
+  return app
+}
+
+/** Waits for requests under way, not for ever. */
+async function close(app: FastifyInstance): Promise<void> {
+  const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS)
+  await app.close()
+  clearTimeout(cut)
+}
+
+/** Answers are for who asked alone, and nothing that a browser would run or show in a frame. */
+const HEADERS = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+const MAX_BODY_BYTES = 65_536
+const REQUEST_TIMEOUT_MS = 10_000
+const MAX_PARAMETER_LENGTH = 1024
+const CLOSE_TIMEOUT_MS = 2000

@@ -1,0 +1,38 @@
+import * as z from 'zod'
+import { type LaneState, type Redis, surveyLanes } from '../lanes/index.ts'
+import { parse } from '../tracking/refusal.ts'
+import { instant, laneIds } from './json.ts'
+import type { Operation } from './operation.ts'
+import { PageQuery, pageOf, type Place } from './paging.ts'
+import { parkedJson } from './parked.ts'
+
+/** `GET /admin/lanes`: lanes with something stored, most first, or the oldest first; a parked one says why. */
+export function laneOperations(redis: Redis): Operation[] {
+  const answer: Operation['answer'] = async ({ query }) => {
+    const { sort, ...page } = parse(LanesQuery, query)
+    const states = await Array.fromAsync(surveyLanes(redis))
+    const { results, ...rest } = pageOf(states, { list: `lanes by ${sort}`, placeOf: PLACES[sort] }, page)
+    return { results: results.map(laneJson), ...rest }
+  }
+
+  return [{ method: 'GET', path: '/admin/lanes', answer }]
+}
+
+const LanesQuery = PageQuery.extend({
+  sort: z.enum(['waiting', 'oldest'], 'expected waiting or oldest').default('waiting'),
+})
+
+const PLACES = {
+  waiting: ({ waiting, lane }: LaneState): Place => [-waiting, lane],
+  oldest: ({ oldestAt = 0, lane }: LaneState): Place => [oldestAt, lane],
+}
+
+function laneJson({ lane, waiting, oldestAt, lastPush, parked }: LaneState): object {
+  return {
+    ...laneIds(lane),
+    waiting,
+    oldest_at: instant(oldestAt),
+    last_push: lastPush && { at: instant(lastPush.at), status: lastPush.status },
+    parked: parked && parkedJson(parked),
+  }
+}

@@ -1,0 +1,72 @@
+import * as z from 'zod'
+import { Refusal } from '../tracking/refusal.ts'
+
+const NO_SIZE = 'expected a whole number from 1 to 1000'
+
+/** `max_results` (1 to 1,000, usually 100) and `page_token` of a list's query. */
+export const PageQuery = z.object({
+  max_results: z
+    .string()
+    .regex(/^\d{1,4}$/, NO_SIZE)
+    .transform(Number)
+    .refine((size) => size >= 1 && size <= 1000, NO_SIZE)
+    .default(100),
+  page_token: z.string().optional(),
+})
+export type PageQuery = z.infer<typeof PageQuery>
+
+/** Where an item stands in its list: by rank, the smallest first, then by name. */
+export type Place = readonly [rank: number, name: string]
+
+export interface Page<Item> {
+  readonly results: Item[]
+  readonly next_page_token?: string
+}
+
+/**
+ * The page of a list that the query asks for. A token is the place of the last item of a page, so that a page begins right
+ * behind it whatever has come and gone meanwhile. `list`: which list, and in which order, the token is of.
+ * @throws Refusal 400 for a token of another list
+ */
+export function pageOf<Item>(
+  items: readonly Item[],
+  { list, placeOf }: { readonly list: string; readonly placeOf: (item: Item) => Place },
+  { max_results, page_token }: PageQuery,
+): Page<Item> {
+  const after = page_token === undefined ? undefined : readToken(page_token, list)
+  const left = items
+    .map((item) => ({ item, place: placeOf(item) }))
+    .filter(({ place }) => after === undefined || compare(place, after) > 0)
+    .toSorted((a, b) => compare(a.place, b.place))
+  const results = left.slice(0, max_results).map(({ item }) => item)
+  if (left.length <= max_results) return { results }
+  return { results, next_page_token: token(list, left[max_results - 1].place) }
+}
+
+function compare([rank, name]: Place, [otherRank, otherName]: Place): number {
+  return rank - otherRank || (name < otherName ? -1 : name > otherName ? 1 : 0)
+}
+
+function token(list: string, place: Place): string {
+  return Buffer.from(JSON.stringify([list, ...place])).toString('base64url')
+}
+
+function readToken(text: string, list: string): Place {
+  const read = Token.safeParse(jsonOf(Buffer.from(text, 'base64url').toString()))
+  if (!read.success || read.data[0] !== list)
+    throw new Refusal(
+      400,
+      'page_token: not a token of this list in this order; take next_page_token of the page before',
+    )
+  return [read.data[1], read.data[2]]
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const Token = z.tuple([z.string(), z.number(), z.string()])

@@ -1,0 +1,136 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { adminTokens } from '../../src/admin/index.ts'
+import { adminFixture, TOKEN } from './fixture.ts'
+
+const admin = adminFixture()
+const HOW = 'send the header "Authorization: Bearer <token>"; the token is in admin.tokens of gateway.yaml'
+
+async function dataDir(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'waybridge-token-'))
+  onTestFinished(() => rm(dir, { recursive: true }))
+  return dir
+}
+
+const tokensIn = (data_dir: string) => adminTokens({ admin: { host: '', port: 0, tokens: [] }, data_dir })
+
+describe('a request', () => {
+  it.each(['/admin/status', '/admin/lanes', '/admin/devices/1', '/admin/parked'])(
+    'for %s without a token is 401 and says how',
+    async (path) => {
+      const { status, headers, json } = await admin.ask(path, { headers: {} })
+      expect([status, headers.get('www-authenticate'), json]).toEqual([401, 'Bearer', { message: `no token: ${HOW}` }])
+    },
+  )
+
+  it('to retry without a token is 401', async () => {
+    expect((await admin.ask('/admin/parked/retry?all=true', { method: 'POST', headers: {} })).status).toBe(401)
+  })
+
+  it.each([
+    'Bearer wrong',
+    `Bearer ${TOKEN}x`,
+    `Bearer ${TOKEN} x`,
+    `Bearer ${TOKEN.toUpperCase()}`,
+    `Bearer ${TOKEN.slice(0, -1)}`,
+  ])('with %s is 401', async (authorization) => {
+    const { status, json } = await admin.ask('/admin/status', { headers: { authorization } })
+    expect([status, json]).toEqual([401, { message: `not a token of this port: ${HOW}` }])
+  })
+
+  it.each(['Bearer ', 'Bearer', TOKEN, `Basic ${TOKEN}`])('with %s presents no token', async (authorization) => {
+    const { status, json } = await admin.ask('/admin/status', { headers: { authorization } })
+    expect([status, json]).toEqual([401, { message: `no token: ${HOW}` }])
+  })
+
+  it.each([`Bearer ${TOKEN}`, `bearer ${TOKEN}`, 'Bearer another-token'])('with %s passes', async (authorization) => {
+    expect((await admin.ask('/admin/status', { headers: { authorization } })).status).toBe(200)
+  })
+
+  it('with a token in the query alone is 401', async () => {
+    expect((await admin.ask(`/admin/status?token=${TOKEN}`, { headers: {} })).status).toBe(401)
+  })
+
+  it.each(['/healthz', '/readyz', '/metrics'])('for %s needs none', async (path) => {
+    expect((await admin.ask(path, { headers: {} })).status).toBe(200)
+  })
+})
+
+describe('without admin.tokens', () => {
+  it('a token is made, for its owner alone, and kept', async () => {
+    const dir = join(await dataDir(), 'data')
+    const { tokens, place } = await tokensIn(dir)
+    const file = join(dir, 'admin-token')
+    expect(place).toBe(`the file ${file}`)
+    expect(tokens).toEqual([expect.stringMatching(/^[\w-]{43}$/)])
+    expect(await readFile(file, 'utf8')).toBe(`${tokens[0]}\n`)
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect((await tokensIn(dir)).tokens).toEqual(tokens)
+  })
+
+  it('each data folder has its own', async () => {
+    const [a, b] = await Promise.all([tokensIn(await dataDir()), tokensIn(await dataDir())])
+    expect(a.tokens).not.toEqual(b.tokens)
+  })
+
+  it('an empty file is no token: another one is made', async () => {
+    const dir = await dataDir()
+    await writeFile(join(dir, 'admin-token'), '\n')
+    expect((await tokensIn(dir)).tokens).toEqual([expect.stringMatching(/^[\w-]{43}$/)])
+  })
+
+  it('what somebody wrote there is the token', async () => {
+    const dir = await dataDir()
+    await writeFile(join(dir, 'admin-token'), 'my own token\n')
+    expect((await tokensIn(dir)).tokens).toEqual(['my own token'])
+  })
+})
+
+describe('the port', () => {
+  it('lists what there is where the path is unknown', async () => {
+    const { status, json } = await admin.ask('/admin/nothing', { headers: {} })
+    expect([status, json]).toEqual([
+      404,
+      {
+        message:
+          'there is GET /healthz, GET /readyz, GET /metrics, GET /admin/status, GET /admin/lanes, ' +
+          'GET /admin/devices/{id}, GET /admin/parked, POST /admin/parked/retry',
+      },
+    ])
+  })
+
+  it.each([
+    ['DELETE', '/admin/parked', 'GET, HEAD'],
+    ['GET', '/admin/parked/retry', 'POST'],
+    ['PUT', '/admin/devices/1', 'GET, HEAD'],
+    ['OPTIONS', '/admin/status', 'GET, HEAD'],
+  ])('answers 405 to %s %s', async (method, path, allow) => {
+    const { status, headers, json } = await admin.ask(path, { method })
+    expect([status, headers.get('allow'), json]).toEqual([405, allow, { message: `here is only ${allow}` }])
+  })
+
+  it('answers 400 to a path that is no percent-encoding, without repeating it', async () => {
+    const { status, json } = await admin.ask('/admin/devices/%zz')
+    expect([status, json]).toEqual([400, { message: 'the path cannot be decoded' }])
+  })
+
+  it('answers 413 to a large body', async () => {
+    const { status, json } = await admin.ask('/admin/parked/retry?all=true', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}` },
+      body: 'x'.repeat(65_537),
+    })
+    expect([status, json]).toEqual([413, { message: 'the body is too large: nothing here needs one' }])
+  })
+
+  it('lets nobody keep, run or frame its answers', async () => {
+    for (const path of ['/admin/status', '/nothing']) {
+      const { headers } = await admin.ask(path)
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'")
+    }
+  })
+})

@@ -1,0 +1,171 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createHeard, createSession } from '../../src/ingest/index.ts'
+import { keys } from '../../src/lanes/index.ts'
+
+import { adminFixture } from './fixture.ts'
+
+const admin = adminFixture()
+const INSTANT = expect.stringMatching(/^20\d\d-\d\d-\d\dT[\d:.]{12}Z$/) as string
+const FIX = { time: Date.UTC(2026, 10, 20, 8, 14, 2, 500), latitude: 52.5163, longitude: 13.3777, valid: true }
+const REMOTE = '10.1.2.3:40001'
+
+async function deviceNow(id: string): Promise<Record<string, unknown>> {
+  const { status, json } = await admin.ask(`/admin/devices/${id}`)
+  expect(status).toBe(200)
+  return json as Record<string, unknown>
+}
+
+/** A gateway's memory of the device, and a connection of it over `transport`. */
+function gateway(transport: 'tcp' | 'udp' | 'http' | 'mqtt', device = '0356307042441013') {
+  const heard = createHeard(admin.redis)
+  const session = createSession(transport, REMOTE)
+  session.device = device
+  return { heard, session, entry: heard.of(device, session, 'teltonika') }
+}
+
+describe('a device', () => {
+  it('that never spoke is what its entry says, and where its fixes would go', async () => {
+    expect(await deviceNow('0356307042441013')).toEqual({
+      id: '0356307042441013',
+      name: 'Van 12',
+      company_id: '7',
+      courier_id: '42',
+      route_id: '1001',
+      model: 'FMB920',
+      secret: true,
+      source: 'devices.yaml:2',
+      lane: {
+        company_id: '7',
+        courier_id: '42',
+        route_id: '1001',
+        source: 'devices.yaml:2',
+      },
+      state: 'never',
+    })
+  })
+
+  it('is on the route that a line gives it now', async () => {
+    expect(await deviceNow('356307042441014')).toMatchObject({
+      time_zone: '+03:00',
+      secret: false,
+      lane: {
+        company_id: '7',
+        courier_id: '43',
+        route_id: '2001',
+        from_at: '2020-01-01T00:00:00.000Z',
+        until_at: '2120-01-01T00:00:00.000Z',
+        source: 'routes.csv:2',
+      },
+    })
+  })
+
+  it.each(['356307042441013', '00356307042441013'])('is found as %s, whatever its zeros', async (id) => {
+    expect((await deviceNow(id)).id).toBe('0356307042441013')
+  })
+
+  it('may have any id; ids are exact', async () => {
+    expect(await deviceNow('van%2F15')).toMatchObject({
+      id: 'van/15',
+      courier_id: '9223372036854775807',
+      route_id: '9007199254740993',
+    })
+  })
+
+  it.each(['1', '__proto__', '..%2F..%2Fx', 'x'.repeat(1000)])('that is not configured (%s) is 404', async (id) => {
+    const { status, json } = await admin.ask(`/admin/devices/${id}`)
+    expect([status, json]).toEqual([404, { message: 'no device with this id is configured: add it to devices.yaml' }])
+  })
+
+  it('shows its connection, its last fix, and why the last one was filtered', async () => {
+    const { heard, session, entry } = gateway('tcp')
+    entry.fix = { at: session.now, fix: { ...FIX, speed: 13.9, heading: 271, altitude: 34, satellites: 9 } }
+    entry.filtered = { reason: 'out_of_range', at: session.now + 1, fix: { ...FIX, latitude: NaN, hdop: 0.9 } }
+    await expect.poll(() => admin.redis.hlen(keys.devices), { timeout: 3000 }).toBe(1)
+    const at = new Date(session.now).toISOString()
+    const contact = { protocol: 'teltonika', transport: 'tcp', remote: REMOTE }
+    expect(await deviceNow('356307042441013')).toMatchObject({
+      state: 'online',
+      last_heard: { at, ...contact },
+      connection: { ...contact, connected_at: new Date(session.connectedAt).toISOString() },
+    })
+    const { last_fix, last_filtered } = await deviceNow('356307042441013')
+    expect(last_fix).toEqual({
+      time_at: '2026-11-20T08:14:02.500Z',
+      lat: 52.5163,
+      lon: 13.3777,
+      valid: true,
+      altitude: 34,
+      speed: 13.9,
+      heading: 271,
+      satellites: 9,
+      received_at: at,
+    })
+    expect(last_filtered).toEqual({
+      reason: 'out_of_range',
+      at: new Date(session.now + 1).toISOString(),
+      fix: { time_at: '2026-11-20T08:14:02.500Z', lon: 13.3777, valid: true, hdop: 0.9 },
+    })
+    await heard.close()
+  })
+
+  it('is offline once its connection has ended', async () => {
+    const { heard, session } = gateway('mqtt')
+    heard.gone(session)
+    await heard.close()
+    const device = await deviceNow('356307042441013')
+    expect(device.state).toBe('offline')
+    expect(device).not.toHaveProperty('connection')
+    expect(device.last_heard).toEqual({ at: INSTANT, protocol: 'teltonika', transport: 'mqtt', remote: REMOTE })
+  })
+
+  it('is offline when its gateway gives no sign of life for five seconds', async () => {
+    const { heard } = gateway('tcp')
+    await expect.poll(() => admin.redis.hlen(keys.devices), { timeout: 3000 }).toBe(1)
+    const [sign] = await admin.redis.keys(keys.gateway('*'))
+    const left = await admin.redis.pttl(sign)
+    expect([left > 3000, left <= 5000, (await deviceNow('356307042441013')).state]).toEqual([true, true, 'online'])
+    await heard.close()
+    expect(await admin.redis.exists(sign)).toBe(0)
+    const device = await deviceNow('356307042441013')
+    expect([device.state, 'connection' in device]).toEqual(['offline', false])
+  })
+
+  it.each(['udp', 'http'] as const)('is online over %s while it speaks from time to time', async (transport) => {
+    const { heard, session, entry } = gateway(transport)
+    if (transport === 'http') heard.gone(session)
+    entry.at = Date.now() - 14 * 60_000
+    await heard.close()
+    const device = await deviceNow('356307042441013')
+    expect([device.state, 'connection' in device]).toEqual(['online', false])
+  })
+
+  it('is offline over udp where it said nothing for limits.idle_timeout', async () => {
+    const { heard, entry } = gateway('udp')
+    entry.at = Date.now() - 16 * 60_000
+    await heard.close()
+    expect((await deviceNow('356307042441013')).state).toBe('offline')
+  })
+
+  it('keeps its last fix when another gateway hears of it without one', async () => {
+    const first = gateway('tcp')
+    first.entry.fix = { at: first.session.now, fix: FIX }
+    await first.heard.close()
+    await gateway('tcp').heard.close()
+    expect((await deviceNow('356307042441013')).last_fix).toMatchObject({ lat: 52.5163 })
+  })
+
+  it('that was configured a moment ago is known', async () => {
+    await writeFile(join(admin.dir, 'devices.csv'), 'device,company_id\n"356307042441099",7\n')
+    await expect.poll(async () => (await admin.ask('/admin/devices/356307042441099')).status).toBe(200)
+    const device = await deviceNow('356307042441099')
+    expect(device).toEqual({
+      id: '356307042441099',
+      company_id: '7',
+      secret: false,
+      source: 'devices.csv:2',
+      state: 'never',
+    })
+  })
+})

@@ -1,0 +1,154 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest'
+import { protocols } from '../../protocols/index.ts'
+import {
+  connect,
+  createAppender,
+  createLeases,
+  keys,
+  packDevice,
+  packRecords,
+  type Redis,
+} from '../../src/lanes/index.ts'
+import { startAdmin } from '../../src/roles/admin.ts'
+import { followConfig } from '../../src/roles/live.ts'
+import type { Role } from '../../src/run/role.ts'
+import { startTestRedis, type TestRedis } from '../redis.ts'
+
+/** The token that the fixture's configuration has. */
+export const TOKEN = 'canary-admin-token'
+
+export const DEVICES = `
+"0356307042441013": { name: Van 12, company_id: 7, courier_id: 42, route_id: 1001, secret: canary-secret, model: FMB920 }
+"356307042441014": { name: Van 14, company_id: 7, courier_id: 43, time_zone: "+03:00" }
+van/15: { company_id: 7, courier_id: 9223372036854775807, route_id: 9007199254740993 }
+`
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly json: unknown
+}
+
+export interface AdminFixture {
+  readonly server: TestRedis
+  readonly redis: Redis
+  readonly dir: string
+  readonly url: string
+  /** Asks with the token, unless `headers` say otherwise. */
+  ask(path: string, options?: RequestInit): Promise<Answer>
+}
+
+/** A real Redis, emptied before each test, and the admin role on a configuration folder of its own. */
+export function adminFixture({ gateway = '' } = {}): AdminFixture {
+  const all = {} as { server: TestRedis; redis: Redis; dir: string; url: string; role: Role }
+
+  beforeAll(async () => {
+    all.server = await startTestRedis()
+    all.redis = await connected(all.server.url)
+    all.dir = await configFolder(all.server.url, gateway)
+    const live = await followConfig({ dir: all.dir, protocols, role: 'admin', outspoken: false })
+    all.role = await startAdmin({ live, redisUrl: all.server.url, context: { ports: {} } })
+    all.url = `http://127.0.0.1:${all.role.ports?.admin}`
+    await vi.waitFor(async () => expect((await ask(`${all.url}/readyz`)).status).toBe(200), { timeout: 10_000 })
+  })
+  afterAll(async () => {
+    await all.role.close()
+    all.redis.disconnect()
+    await all.server.stop()
+    await rm(all.dir, { recursive: true })
+  })
+  beforeEach(async () => void (await all.redis.flushall()))
+
+  return {
+    get server() {
+      return all.server
+    },
+    get redis() {
+      return all.redis
+    },
+    get dir() {
+      return all.dir
+    },
+    get url() {
+      return all.url
+    },
+    ask: (path, options) => ask(all.url + path, { headers: { authorization: `Bearer ${TOKEN}` }, ...options }),
+  }
+}
+
+export async function connected(url: string): Promise<Redis> {
+  const redis = connect(url, 'test')
+  await new Promise((resolve) => redis.once('ready', resolve))
+  return redis
+}
+
+async function configFolder(redisUrl: string, gateway: string): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'waybridge-admin-'))
+  const yaml = `
+redis: { url: "${redisUrl}" }
+data_dir: "${join(dir, 'data')}"
+companies: [{ company_id: 7, apikey: canary-apikey, oauth_token: canary-oauth }]
+log: { level: fatal }
+${gateway || `admin: { port: 0, tokens: [another-token, ${TOKEN}] }`}
+`
+  await writeFile(join(dir, 'gateway.yaml'), yaml)
+  await writeFile(join(dir, 'devices.yaml'), DEVICES)
+  await writeFile(
+    join(dir, 'routes.csv'),
+    'device,courier_id,route_id,from,until\nVan 14,,2001,2020-01-01 00:00,2120-01-01 00:00\n',
+  )
+  return dir
+}
+
+async function ask(url: string, options?: RequestInit): Promise<Answer> {
+  const response = await fetch(url, options)
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, json: parsed(text) }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Stores `count` fixes of a lane, received at `receivedAt` (ms UTC), and `filtered` that are not stored. */
+export async function store(
+  redis: Redis,
+  lane: string,
+  {
+    count = 1,
+    receivedAt = Date.now(),
+    filtered = [],
+  }: { count?: number; receivedAt?: number; filtered?: string[] } = {},
+): Promise<void> {
+  const position = { timestamp: 1_763_626_442, latitude: 52.5, longitude: 13.4, accuracy: 5 }
+  const records = packRecords(
+    Array.from({ length: count }, () => position),
+    packDevice('356307042441013'),
+    receivedAt,
+  )
+  const appender = createAppender(redis, 0)
+  await appender.append({ parts: [{ lane, records }], received: count + filtered.length, filtered })
+  await appender.close()
+}
+
+/** Leases of batches of two, and a lane's lease, due or not. */
+export function workerOf(redis: Redis) {
+  const leases = createLeases(redis, { maxPositions: 2, maxWaitMs: 0 })
+  return {
+    leases,
+    lease: async (lane: string) => {
+      await redis.zadd(keys.schedule, 'XX', 1, lane)
+      const lease = (await leases.claim(1)).find((each) => each.lane === lane)
+      if (!lease) throw new Error(`no lease of ${lane}`)
+      return lease
+    },
+  }
+}

@@ -1,0 +1,138 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createHeard, createSession } from '../../src/ingest/index.ts'
+import { keys } from '../../src/lanes/index.ts'
+import { registry } from '../../src/observe/metrics.ts'
+import product from '../../package.json' with { type: 'json' }
+import { adminFixture, store, workerOf } from './fixture.ts'
+
+const admin = adminFixture()
+const OLDEST = Date.UTC(2026, 10, 20, 8, 14, 2, 250)
+const OWN = ['fixes_waiting', 'fixes_parked', 'oldest_waiting_timestamp_seconds', 'custody_difference', 'devices']
+const ALL = [...OWN, 'upstream_up', 'redis_memory_used_ratio']
+
+/** The samples of the metrics with these names: `devices{state="online"}` → its value. */
+async function samples(names: readonly string[]): Promise<Record<string, number>> {
+  const lines = (await registry.metrics()).split('\n')
+  const found = lines.flatMap((line) => /^waybridge_((\w+)(?:\{.*\})?) (\S+)$/.exec(line) ?? [])
+  const triples = Array.from({ length: found.length / 4 }, (_, n) => found.slice(n * 4 + 1, n * 4 + 4))
+  return Object.fromEntries(
+    triples.filter(([, name]) => names.includes(name)).map(([key, , value]) => [key, Number(value)]),
+  )
+}
+
+describe('the metrics', () => {
+  it('say what waits, what is parked, and that nothing is missing', async () => {
+    await store(admin.redis, '7/42/1', { count: 3, receivedAt: OLDEST, filtered: ['zero'] })
+    await store(admin.redis, '7/42/2', { count: 2, receivedAt: OLDEST + 1000 })
+    await store(admin.redis, '7/42/3', { count: 1, receivedAt: OLDEST - 1000 })
+    const { leases, lease } = workerOf(admin.redis)
+    await leases.park(await lease('7/42/3'), { status: 403, message: 'no' })
+    expect(await samples(ALL.slice(0, 4))).toEqual({
+      fixes_waiting: 5,
+      fixes_parked: 1,
+      oldest_waiting_timestamp_seconds: OLDEST / 1000,
+      custody_difference: 0,
+    })
+  })
+
+  it('have no oldest fix where none waits', async () => {
+    expect(await samples(['fixes_waiting', 'oldest_waiting_timestamp_seconds'])).toEqual({ fixes_waiting: 0 })
+  })
+
+  it('count what is missing', async () => {
+    await store(admin.redis, '7/42/1', { count: 3 })
+    await admin.redis.ltrim(keys.lane('7/42/1'), 2, -1)
+    expect(await samples(['custody_difference'])).toEqual({ custody_difference: 2 })
+  })
+
+  it('count configured devices by state, others not', async () => {
+    const heard = createHeard(admin.redis)
+    const connect = (device: string, transport: 'tcp' | 'udp') => {
+      const session = Object.assign(createSession(transport, '10.1.2.3:1'), { device })
+      heard.of(device, session, 'teltonika')
+      return session
+    }
+    connect('0356307042441013', 'tcp')
+    heard.gone(connect('356307042441014', 'tcp'))
+    connect('1', 'tcp')
+    await expect.poll(() => admin.redis.hlen(keys.devices), { timeout: 3000 }).toBe(3)
+    expect(await samples(['devices'])).toEqual({
+      'devices{state="online"}': 1,
+      'devices{state="offline"}': 1,
+      'devices{state="never"}': 1,
+    })
+    await heard.close()
+  })
+
+  it.each([
+    ['up', 1],
+    ['limited', 1],
+    ['down', 0],
+  ])('say of a tracking API that is %s: %i', async (state, value) => {
+    await admin.redis.hset(keys.upstream, 'state', state, 'since', Date.now())
+    expect(await samples(['upstream_up'])).toEqual({ upstream_up: value })
+  })
+
+  it('say how much of its memory Redis uses', async () => {
+    const info = await admin.redis.info('memory')
+    const used = Number(/^used_memory:(\d+)/m.exec(info)?.[1])
+    const { redis_memory_used_ratio } = await samples(['redis_memory_used_ratio'])
+    expect(Math.abs(redis_memory_used_ratio - used / (256 * 1024 * 1024))).toBeLessThan(0.01)
+  })
+
+  it('say which version runs', async () => {
+    expect(await samples(['build_info'])).toEqual({ [`build_info{version="${product.version}"}`]: 1 })
+  })
+
+  it('are read without a token, as Prometheus wants them', async () => {
+    const { status, headers, text } = await admin.ask('/metrics', { headers: {} })
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
+    expect(text).toMatch(/^# TYPE waybridge_fixes_waiting gauge\nwaybridge_fixes_waiting 0$/m)
+    expect(text).toMatch(/^# TYPE waybridge_fixes_received_total counter$/m)
+  })
+})
+
+describe('while Redis is gone', () => {
+  afterEach(async () => {
+    await admin.server.restart()
+    await expect.poll(async () => (await admin.ask('/readyz')).status, { timeout: 10_000 }).toBe(200)
+  })
+
+  it('nobody claims to know figures, /readyz and what needs Redis are 503, /healthz is not', async () => {
+    await store(admin.redis, '7/42/1', { count: 3 })
+    expect((await samples(ALL)).fixes_waiting).toBe(3)
+    await admin.server.kill('SIGKILL')
+    await expect.poll(async () => (await admin.ask('/readyz')).status).toBe(503)
+    expect((await admin.ask('/readyz')).json).toEqual({
+      ok: false,
+      problems: ['Redis does not answer: nothing is stored and nothing acknowledged until it does'],
+    })
+    expect(await samples(ALL)).toEqual({})
+    expect((await admin.ask('/healthz')).json).toEqual({ ok: true })
+    for (const path of ['/admin/status', '/admin/lanes', '/admin/parked', '/admin/devices/356307042441014']) {
+      const { status, json } = await admin.ask(path)
+      expect([path, status, json]).toEqual([path, 503, { message: 'Redis does not answer: ask again later' }])
+    }
+  })
+
+  it('or does not answer in time, the last figures stand', async () => {
+    await store(admin.redis, '7/42/1', { count: 3 })
+    expect((await samples(['fixes_waiting'])).fixes_waiting).toBe(3)
+    await admin.server.kill('SIGSTOP')
+    expect((await samples(['fixes_waiting'])).fixes_waiting).toBe(3)
+    await admin.server.kill('SIGCONT')
+  })
+
+  it('and goes on when it is back, with all that it had', async () => {
+    await store(admin.redis, '7/42/1', { count: 3 })
+    await admin.server.kill('SIGKILL')
+    await admin.server.restart()
+    await expect
+      .poll(async () => (await admin.ask('/admin/status')).json, { timeout: 10_000 })
+      .toMatchObject({
+        waiting: { fixes: 3, lanes: 1 },
+        custody: { difference: 0 },
+      })
+    expect((await samples(['fixes_waiting'])).fixes_waiting).toBe(3)
+  })
+})

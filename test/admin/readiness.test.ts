@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { pino } from 'pino'
+import { connect, durabilityProblems, type Redis } from '../../src/lanes/index.ts'
+import { redisReadiness } from '../../src/roles/readiness.ts'
+import { startTestRedis, type TestRedis } from '../redis.ts'
+import { connected } from './fixture.ts'
+
+const LOST = 'what is acknowledged could be lost'
+const UNVERIFIED =
+  'Redis does not let its settings be read (CONFIG GET), so it cannot be verified that it keeps what is acknowledged: ' +
+  'if it has appendonly yes, appendfsync always, maxmemory-policy noeviction, set redis.durability: relaxed'
+const STRICT = { url: 'redis://somewhere', durability: 'strict', max_memory: null, stop_at: 0.85 } as const
+
+let server: TestRedis
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await connected(server.url)
+})
+afterAll(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+beforeEach(async () => {
+  await redis.config('SET', 'appendonly', 'yes', 'appendfsync', 'always', 'maxmemory-policy', 'noeviction')
+})
+
+/** A logger and the messages that it was given. */
+function logging() {
+  const lines: string[] = []
+  return { lines, logger: pino({}, { write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg) }) }
+}
+
+describe('what makes Redis safe', () => {
+  it('is there in our own', async () => {
+    expect(await durabilityProblems(redis)).toEqual([])
+  })
+
+  it.each([
+    ['appendonly', 'no', 'yes'],
+    ['appendfsync', 'everysec', 'always'],
+    ['maxmemory-policy', 'allkeys-lru', 'noeviction'],
+  ])('is missing with %s %s', async (name, value, needed) => {
+    await redis.config('SET', name, value)
+    expect(await durabilityProblems(redis)).toEqual([
+      `Redis has ${name} ${value}, needed is ${name} ${needed}: ${LOST}`,
+    ])
+  })
+
+  it('is all named that is missing', async () => {
+    await redis.config('SET', 'appendfsync', 'no', 'maxmemory-policy', 'volatile-ttl')
+    expect(await durabilityProblems(redis)).toHaveLength(2)
+  })
+
+  it('cannot be verified where CONFIG is forbidden', async () => {
+    await redis.acl('SETUSER', 'managed', 'on', '>pw', '~*', '&*', '+@all', '-config')
+    const { port } = new URL(server.url)
+    const managed = await connected(`redis://managed:pw@127.0.0.1:${port}`)
+    expect(await durabilityProblems(managed)).toEqual([UNVERIFIED])
+    managed.disconnect()
+  })
+})
+
+describe('a role', () => {
+  it('is ready where Redis is safe', async () => {
+    const { lines, logger } = logging()
+    expect(await redisReadiness(redis, STRICT, logger)()).toEqual({ ok: true, problems: [] })
+    expect(lines).toEqual([])
+  })
+
+  it('is not ready where it is not, and the log says why, again after each connecting', async () => {
+    await redis.config('SET', 'appendfsync', 'everysec')
+    const { lines, logger } = logging()
+    const problem = `Redis has appendfsync everysec, needed is appendfsync always: ${LOST}`
+    const own = connect(server.url, 'test')
+    const readiness = redisReadiness(own, STRICT, logger)
+    await expect.poll(() => lines).toEqual([problem])
+    expect(await readiness()).toEqual({ ok: false, problems: [problem] })
+    await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+    await expect.poll(() => lines).toEqual([problem, problem])
+    own.disconnect()
+  })
+
+  it.each([
+    ['our own', { ...STRICT, url: null }],
+    ['durability: relaxed', { ...STRICT, durability: 'relaxed' }],
+  ] as const)('asks nothing of %s', async (_, config) => {
+    await redis.config('SET', 'appendfsync', 'everysec')
+    const { lines, logger } = logging()
+    expect(await redisReadiness(redis, config, logger)()).toEqual({ ok: true, problems: [] })
+    expect(lines).toEqual([])
+  })
+})

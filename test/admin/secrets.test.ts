@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { createHeard, createSession } from '../../src/ingest/index.ts'
+import { keys } from '../../src/lanes/index.ts'
+import { adminFixture, store, workerOf } from './fixture.ts'
+
+const admin = adminFixture()
+
+describe('no secret', () => {
+  it('appears in any answer of the admin port', async () => {
+    const { redis } = admin
+    const heard = createHeard(redis)
+    const device = '0356307042441013'
+    const session = Object.assign(createSession('mqtt', '10.1.2.3:1'), { device, secret: 'canary-secret' })
+    heard.of(device, session, 'owntracks')
+    await expect.poll(() => redis.hlen(keys.devices), { timeout: 3000 }).toBe(1)
+    await store(redis, '7/42/1001', { count: 2 })
+    const { leases, lease } = workerOf(redis)
+    await leases.park(await lease('7/42/1001'), { status: 403, message: 'no' })
+
+    const paths = [
+      '/healthz',
+      '/readyz',
+      '/metrics',
+      '/admin/status',
+      '/admin/lanes',
+      `/admin/devices/${device}`,
+      '/admin/devices/356307042441014',
+      '/admin/parked',
+      '/admin/unknown',
+    ]
+    const asked = await Promise.all(
+      paths.flatMap((path) => [admin.ask(path), admin.ask(path, { headers: {} }), admin.ask(path, { method: 'POST' })]),
+    )
+    const retried = await admin.ask('/admin/parked/retry?all=true', { method: 'POST' })
+    const said = [...asked, retried].map(({ headers, text }) => JSON.stringify([...headers]) + text)
+    expect(said).toHaveLength(28)
+    expect(said.join('')).toContain('0356307042441013')
+    const password = new URL(admin.server.url).password
+    for (const secret of ['canary', 'another-token', password]) expect(said.join('')).not.toContain(secret)
+    await heard.close()
+  })
+})

@@ -1,0 +1,123 @@
+import { describe, expect, it, vi } from 'vitest'
+import { keys, release } from '../../src/lanes/index.ts'
+import { adminFixture, store, workerOf } from './fixture.ts'
+
+const admin = adminFixture()
+const OLDEST = Date.UTC(2026, 10, 20, 8, 14, 2)
+
+interface Status {
+  readonly rates: { readonly received_per_s: number; readonly delivered_per_s: number }
+  readonly upstream: { readonly state: string; readonly since_at: string }
+  readonly custody: Record<string, number>
+}
+
+async function statusNow(): Promise<Status> {
+  const { status, json } = await admin.ask('/admin/status')
+  expect(status).toBe(200)
+  return json as Status
+}
+
+describe('the status', () => {
+  it('of nothing at all', async () => {
+    const { rates, upstream, ...rest } = await statusNow()
+    expect(rest).toEqual({
+      waiting: { fixes: 0, lanes: 0 },
+      parked: { fixes: 0, lanes: 0 },
+      held: { fixes: 0, devices: 0 },
+      custody: {
+        received: 0,
+        filtered: 0,
+        delivered: 0,
+        waiting: 0,
+        parked: 0,
+        held: 0,
+        discarded: 0,
+        difference: 0,
+      },
+    })
+    expect(Object.keys(rates)).toEqual(['received_per_s', 'delivered_per_s'])
+    expect(upstream).toEqual({ state: 'up', since_at: expect.stringMatching(/^20\d\d-\d\d-\d\dT[\d:.]{12}Z$/) })
+  })
+
+  it('accounts for every fix, wherever it is', async () => {
+    await store(admin.redis, '7/42/1', { count: 3, receivedAt: OLDEST + 5000, filtered: ['zero', 'invalid'] })
+    await store(admin.redis, '7/42/2', { count: 5, receivedAt: OLDEST })
+    await store(admin.redis, '7/43/3', { count: 4, receivedAt: OLDEST - 1000 })
+    await store(admin.redis, '7/44/4', { count: 6, receivedAt: OLDEST - 1000, filtered: ['zero'] })
+    const { leases, lease } = workerOf(admin.redis)
+    await leases.done(await lease('7/42/2'), { count: 2, status: 200, more: false })
+    await leases.park(await lease('7/43/3'), { status: 404, message: 'no such route' })
+    await leases.refuse(await lease('7/44/4'), 2, { status: 422, message: 'no' })
+    await leases.refuse(await lease('7/44/4'), 4, { status: 422, message: 'no' })
+
+    expect(await statusNow()).toMatchObject({
+      waiting: { fixes: 6, lanes: 2, oldest_at: '2026-11-20T08:14:02.000Z' },
+      parked: { fixes: 10, lanes: 2 },
+      custody: {
+        received: 21,
+        filtered: 3,
+        delivered: 2,
+        waiting: 6,
+        parked: 10,
+        held: 0,
+        discarded: 0,
+        difference: 0,
+      },
+    })
+  })
+
+  it('counts a lane once that is parked and has refused records', async () => {
+    await store(admin.redis, '7/42/1', { count: 3 })
+    const { leases, lease } = workerOf(admin.redis)
+    await leases.refuse(await lease('7/42/1'), 1, { status: 422, message: 'no' })
+    await leases.park(await lease('7/42/1'), { status: 403, message: 'no' })
+    expect(await statusNow()).toMatchObject({ waiting: { fixes: 0, lanes: 0 }, parked: { fixes: 3, lanes: 1 } })
+  })
+
+  it('counts refused records that are tried again as waiting', async () => {
+    await store(admin.redis, '7/42/1', { count: 2 })
+    const { leases, lease } = workerOf(admin.redis)
+    await leases.refuse(await lease('7/42/1'), 2, { status: 422, message: 'no' })
+    await release(admin.redis, '7/42/1')
+    const { custody } = await statusNow()
+    expect([custody.waiting, custody.parked, custody.difference]).toEqual([2, 0, 0])
+  })
+
+  it('shows what has been lost', async () => {
+    await store(admin.redis, '7/42/1', { count: 3 })
+    await admin.redis.lpop(keys.lane('7/42/1'))
+    expect((await statusNow()).custody.difference).toBe(1)
+  })
+
+  it('counts more lanes than one slice has, and more refused entries', async () => {
+    for (let lane = 0; lane < 1200; lane += 100)
+      await Promise.all(Array.from({ length: 100 }, (_, at) => store(admin.redis, `7/42/${lane + at}`)))
+    const { leases } = workerOf(admin.redis)
+    const claimed = await leases.claim(130)
+    await Promise.all(claimed.map((lease) => leases.refuse(lease, 1, { status: 422, message: 'no' })))
+    expect(await statusNow()).toMatchObject({
+      waiting: { fixes: 1070, lanes: 1070 },
+      parked: { fixes: 130, lanes: 130 },
+      custody: { difference: 0 },
+    })
+  })
+
+  it('says what the workers found of the tracking API', async () => {
+    await admin.redis.hset(keys.upstream, 'state', 'down', 'since', OLDEST)
+    expect((await statusNow()).upstream).toEqual({ state: 'down', since_at: '2026-11-20T08:14:02.000Z' })
+  })
+
+  it('says how many fixes come and go in a second', async () => {
+    const { redis } = admin
+    let received = 0
+    const ratesAfterMore = async () => {
+      received += 1000
+      await redis.multi().hincrby(keys.custody, 'received', 1000).hincrby(keys.custody, 'delivered', 500).exec()
+      return (await statusNow()).rates
+    }
+    await vi.waitFor(async () => expect((await ratesAfterMore()).received_per_s).toBeGreaterThan(0), { timeout: 5000 })
+    const { received_per_s, delivered_per_s } = await ratesAfterMore()
+    expect(received_per_s).toBeLessThanOrEqual(received * 1.2)
+    expect(Math.abs(received_per_s - 2 * delivered_per_s)).toBeLessThanOrEqual(0.2)
+  })
+})

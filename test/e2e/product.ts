@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 
 /** `waybridge start` on a folder of its own, as a user would run it. */
 export interface Product {
@@ -16,6 +16,8 @@ export interface Product {
   said(): string
   /** The process ids of a role. */
   pidsOf(role: string): number[]
+  /** Of the private Redis; undefined where it does not run. */
+  redisPid(): number | undefined
   /** Replaces a file of the configuration by rename, as editors do. */
   write(file: string, text: string): Promise<void>
   positions(route: string, from: number, to: number): Promise<{ lat: number; lon: number; timestamp: number }[]>
@@ -36,14 +38,18 @@ export async function startProduct(files: Readonly<Record<string, string>>, yaml
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (said += text))
   const portsFile = join(dir, 'data', 'ports.json')
-  await expect.poll(() => existsSync(portsFile) || child.exitCode !== null, { timeout: 30_000 }).toBe(true)
+  await vi.waitUntil(() => existsSync(portsFile) || child.exitCode !== null, { timeout: 30_000 })
   if (child.exitCode !== null) throw new Error(`start ended with ${child.exitCode}: ${said}`)
+  const { port: redisPort } = JSON.parse(await readFile(join(dir, 'data', 'redis', 'endpoint.json'), 'utf8')) as {
+    port: number
+  }
   const ports = JSON.parse(await readFile(portsFile, 'utf8')) as Record<string, number>
   return {
     dir,
     ports,
     said: () => said,
     pidsOf: (role) => pidsWith(dir, role),
+    redisPid: () => pidsWhere((words) => words[0].endsWith(`redis-server 127.0.0.1:${redisPort}`))[0],
     async write(file, text) {
       await writeFile(join(dir, `${file}.new`), text)
       await rename(join(dir, `${file}.new`), join(dir, file))
@@ -109,14 +115,15 @@ async function endChild(child: ChildProcess, signal: NodeJS.Signals): Promise<nu
 }
 
 function pidsWith(dir: string, word: string): number[] {
+  return pidsWhere((words) => words.some((each) => each.includes(dir)) && words.includes(word))
+}
+
+function pidsWhere(matches: (words: string[]) => boolean): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
-        const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
-        return (
-          words.some((each) => each.includes(dir)) && words.some((each) => each === word || each.endsWith(`/${word}`))
-        )
+        return matches(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0'))
       } catch {
         return false
       }

@@ -1,31 +1,27 @@
 import { UserError } from '../run/errors.ts'
-import { type RoleContext, runRole } from '../run/role.ts'
+import { type Role, type RoleContext, runRole } from '../run/role.ts'
 import { followConfig, type Live } from './live.ts'
 
-export type RoleName = 'gateway' | 'worker' | 'admin' | 'tracking'
+export type RoleName = keyof typeof START
 
 /** Runs one role as this process, to the process' end. @throws ConfigError. */
 export async function run(name: RoleName, dir: string): Promise<void> {
   // Only a gateway loads the decoders: the others open no listener for them.
   const protocols = name === 'gateway' ? (await import('../../protocols/index.ts')).protocols : null
   const live = await followConfig({ dir, protocols, role: name, outspoken: name === 'gateway' })
-  runRole({ name, logger: live.logger, monitor: live.config.monitor }, async (context) => {
-    switch (name) {
-      case 'gateway':
-        return (await import('./gateway.ts')).startGateway(live, redisUrlOf(live, context), context)
-      case 'worker':
-        return (await import('./worker.ts')).startWorker({
-          live,
-          redisUrl: redisUrlOf(live, context),
-          baseUrl: baseUrlOf(live, context),
-        })
-      case 'admin':
-        return (await import('./admin.ts')).startAdmin({ live, redisUrl: redisUrlOf(live, context), context })
-      case 'tracking':
-        return (await import('./tracking.ts')).startTracking(live, context)
-    }
-  })
+  runRole({ name, logger: live.logger, monitor: live.config.monitor }, (context) => START[name](live, context))
 }
+
+/** What each role does; a process loads its own alone. */
+const START = {
+  gateway: async (live, context) =>
+    (await import('./gateway.ts')).startGateway(live, redisUrlOf(live, context), context),
+  worker: async (live, context) =>
+    (await import('./worker.ts')).startWorker(live, redisUrlOf(live, context), baseUrlOf(live, context)),
+  admin: async (live, context) =>
+    (await import('./admin.ts')).startAdmin({ live, redisUrl: redisUrlOf(live, context), context }),
+  tracking: async (live, context) => (await import('./tracking.ts')).startTracking(live, context),
+} satisfies Record<string, (live: Live, context: RoleContext) => Promise<Role>>
 
 function redisUrlOf({ config }: Live, { redisUrl }: RoleContext): string {
   const url = config.redis.url ?? redisUrl

@@ -15,14 +15,13 @@ export function redisReadiness(
   const verified = url !== null && durability === 'strict'
   const problemsNow = async () => (verified ? durabilityProblems(redis) : redis.ping().then(() => []))
   const report = () => {
-    if (verified)
-      problemsNow().then(
-        (problems) => problems.forEach((problem) => logger.error(problem)),
-        () => {},
-      )
+    problemsNow().then(
+      (problems) => problems.forEach((problem) => logger.error(problem)),
+      () => {},
+    )
   }
-  redis.on('ready', report)
-  if (redis.status === 'ready') report()
+  if (verified) redis.on('ready', report)
+  if (verified && redis.status === 'ready') report()
 
   return () =>
     problemsNow().then(

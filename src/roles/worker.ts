@@ -5,15 +5,8 @@ import { createTrackingClient } from '../tracking/client.ts'
 import type { Live } from './live.ts'
 import { redisReadiness } from './readiness.ts'
 
-export interface WorkerOptions {
-  readonly live: Live
-  readonly redisUrl: string
-  /** The tracking API. */
-  readonly baseUrl: string
-}
-
-/** A process that pushes what waits to the tracking API. */
-export function startWorker({ live, redisUrl, baseUrl }: WorkerOptions): Role {
+/** A process that pushes what waits to the tracking API, which is at `baseUrl`. */
+export function startWorker(live: Live, redisUrl: string, baseUrl: string): Role {
   const { config, logger } = live
   const redis = connect(redisUrl, 'worker', logger)
   const client = createTrackingClient({

@@ -65,7 +65,7 @@ describe('the lanes', () => {
           route_id: '1',
           waiting: 2,
           oldest_at: '2026-11-20T08:14:02.001Z',
-          last_push: { at: INSTANT, status: '404' },
+          last_push: { at: INSTANT, status: 404 },
           parked: { status: 404, message: 'no such route', tries: 1, at: INSTANT, since_at: INSTANT },
         },
         {

@@ -69,6 +69,10 @@ function gateway({ devices = [van], lines = [] as RouteLine[], fails = false } =
   return { say, session, stored, counted, heard }
 }
 
+function line(courier_id: string, from: number, until: number): RouteLine {
+  return { device: van.id, courier_id, route_id: '9', from, until, source: 'routes.csv:2' }
+}
+
 describe('a message', () => {
   it('is answered with its reply once its fixes are stored', async () => {
     const { say, stored } = gateway()
@@ -168,10 +172,6 @@ describe('a frame over MQTT', () => {
 })
 
 describe('fixes', () => {
-  const line = (courier_id: string, from: number, until: number): RouteLine => {
-    return { device: van.id, courier_id, route_id: '9', from, until, source: 'routes.csv:2' }
-  }
-
   it('go to the courier and route of their own time, in their order', async () => {
     const lines = [line('1', NOW_S - 300, NOW_S - 200), line('2', NOW_S - 200, NOW_S - 100)]
     const { say, stored } = gateway({ lines })

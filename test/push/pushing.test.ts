@@ -45,14 +45,14 @@ afterEach(async () => {
   await api.close()
 })
 
-function pushing({ push = PUSH, max_positions = 3, apikeys = { '7': 'key-7' } as Record<string, string> } = {}) {
+function pushing({ push = PUSH, max_positions = 3, apikeys = new Map([['7', 'key-7']]) } = {}) {
   const client = createTrackingClient({ baseUrl: api.url, timeoutMs: 2000, connections: push.concurrency })
   const connection = connect(server.url, 'worker')
   const { stop } = startPushing({
     redis: connection,
     redisUrl: server.url,
     client,
-    apikeyOf: (company) => apikeys[company],
+    apikeyOf: (company) => apikeys.get(company),
     batch: { max_positions, max_wait: 0 },
     push,
     logger,

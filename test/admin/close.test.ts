@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import { connect as dial, createServer } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { pino } from 'pino'
+import { type Admin, openAdmin } from '../../src/admin/index.ts'
+import { createDirectory } from '../../src/config/directory.ts'
+import type { Redis } from '../../src/lanes/index.ts'
+import { startTestRedis, type TestRedis } from '../redis.ts'
+import { listening } from '../run/listening.ts'
+import { connected } from './fixture.ts'
+
+let server: TestRedis
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await connected(server.url)
+})
+afterAll(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+
+const log: string[] = []
+
+function open(port = 0): Promise<Admin> {
+  return openAdmin({
+    listen: { host: '127.0.0.1', port },
+    tokens: { tokens: ['t'], place: 'nowhere' },
+    redis,
+    directory: () => createDirectory([], []),
+    idleMs: 1000,
+    readiness: () => Promise.resolve({ ok: true, problems: [] }),
+    metrics: () => Promise.resolve(''),
+    logger: pino({ level: 'debug' }, { write: (line) => void log.push(line) }),
+  })
+}
+
+it('closes although a client does not finish its request, and opens again', async () => {
+  const admin = await open()
+  const socket = dial(admin.port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.write(
+    'POST /admin/parked/retry?all=true HTTP/1.1\r\nhost: x\r\nauthorization: Bearer t\r\ncontent-length: 9\r\n\r\nx',
+  )
+  const closed = new Promise((resolve) =>
+    socket
+      .resume()
+      .on('error', () => {})
+      .once('close', resolve),
+  )
+  await Promise.all([admin.close(), closed])
+  const again = await open(admin.port)
+  expect(again.port).toBe(admin.port)
+  await again.close()
+})
+
+it('is not opened on a port that is taken, and can be on another one then', async () => {
+  const blocker = createServer()
+  const port = await listening(blocker)
+  await expect(open(port)).rejects.toMatchObject({ syscall: 'listen', code: 'EADDRINUSE', port })
+  blocker.close()
+  await (await open()).close()
+})
+
+it('logs requests at debug, without what they present', async () => {
+  const admin = await open()
+  log.length = 0
+  await fetch(`http://127.0.0.1:${admin.port}/admin/devices/van12?token=t0k3n`, {
+    headers: { authorization: 'Bearer t' },
+  })
+  await admin.close()
+  const [line] = log.map((text) => JSON.parse(text) as object)
+  expect(line).toMatchObject({ level: 20, method: 'GET', path: '/admin/devices/:id', status: 404, msg: 'request' })
+  expect(log.join('')).not.toMatch(/t0k3n|Bearer/)
+})

@@ -1,7 +1,7 @@
 import type { Directory } from '../config/directory.ts'
 import type { Contact } from '../ingest/heard.ts'
 import { surveyContacts } from '../ingest/heard/read.ts'
-import { type Redis } from '../lanes/index.ts'
+import type { Redis } from '../lanes/index.ts'
 
 /** `never`: it has not spoken since the data folder began. */
 export type DeviceState = 'online' | 'offline' | 'never'
@@ -24,8 +24,7 @@ export async function countDevices(
 ): Promise<Record<DeviceState, number>> {
   const now = Date.now()
   const states = new Map<string, DeviceState>()
-  for await (const { device, contact } of surveyContacts(redis))
-    if (directory.find(device)) states.set(device, stateOf(contact, now, idleMs))
+  for await (const { device, contact } of surveyContacts(redis)) states.set(device, stateOf(contact, now, idleMs))
   const counts = { online: 0, offline: 0, never: 0 }
   for (const { id } of directory.devices()) counts[states.get(id) ?? 'never']++
   return counts

@@ -62,34 +62,18 @@ function laneNow(directory: Directory, entry: DeviceEntry, now: number): object 
   }
 }
 
-function heardJson({ at, protocol, transport, remote, connectedAt, fix, filtered }: Heard) {
+function heardJson({ at, protocol, transport, remote, connectedAt, fix, filtered }: Heard): object {
   return {
     last_heard: { at: instant(at), protocol, transport, remote },
     connection:
       connectedAt === undefined ? undefined : { protocol, transport, remote, connected_at: instant(connectedAt) },
     last_fix: fix && { ...fixJson(fix.fix), received_at: instant(fix.at) },
-    last_filtered: filtered && {
-      reason: filtered.reason,
-      at: instant(filtered.at),
-      fix: fixJson(filtered.fix),
-    },
-  } satisfies Record<string, unknown>
+    last_filtered: filtered && { reason: filtered.reason, at: instant(filtered.at), fix: fixJson(filtered.fix) },
+  }
 }
 
-/** Keys without a value, and numbers that JSON does not have, are left out. */
+/** Numbers that JSON does not have are left out. */
 function fixJson({ time, latitude, longitude, ...rest }: NonNullable<Heard['fix']>['fix']): object {
-  const { valid, altitude, speed, heading, accuracy, hdop, satellites } = rest
-  const fix = {
-    time_at: instant(time),
-    lat: latitude,
-    lon: longitude,
-    valid,
-    altitude,
-    speed,
-    heading,
-    accuracy,
-    hdop,
-    satellites,
-  }
+  const fix = { time_at: instant(time), lat: latitude, lon: longitude, ...rest }
   return Object.fromEntries(Object.entries(fix).filter(([, value]) => value !== null))
 }

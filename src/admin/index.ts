@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { fastify, type FastifyInstance } from 'fastify'
-import { grouped } from '../lanes/grouped.ts'
+import { grouped } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { accessBy, type Tokens } from './access.ts'
 import { takeAccount } from './account.ts'

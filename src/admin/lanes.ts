@@ -32,7 +32,12 @@ function laneJson({ lane, waiting, oldestAt, lastPush, parked }: LaneState): obj
     ...laneIds(lane),
     waiting,
     oldest_at: instant(oldestAt),
-    last_push: lastPush && { at: instant(lastPush.at), status: lastPush.status },
+    last_push: lastPush && { at: instant(lastPush.at), status: statusOf(lastPush.status) },
     parked: parked && parkedJson(parked),
   }
+}
+
+/** A number, unless there was no answer: `timeout`, `refused` … */
+function statusOf(text: string): number | string {
+  return /^\d+$/.test(text) ? Number(text) : text
 }

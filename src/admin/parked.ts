@@ -7,7 +7,7 @@ import {
   type Redis,
   type Refused,
   refusedOf,
-  release,
+  releaseAll,
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { parse, Refusal } from '../tracking/refusal.ts'
@@ -24,14 +24,14 @@ export function parkedOperations(redis: Redis, logger: Logger): Operation[] {
     const { results, ...rest } = pageOf(found, { list: 'parked', placeOf: (lane) => [0, lane] }, page)
     const states = await describeLanes(redis, results)
     const refused = await Promise.all(results.map((lane) => refusedOf(redis, lane)))
-    return { results: states.map((state, index) => parkedLaneJson(state, refused[index])), ...rest }
+    const lanes = states.map((state, index) => parkedLaneJson(state, refused[index]))
+    return { results: lanes.filter(({ fixes }) => fixes > 0), ...rest }
   }
 
   const retry: Operation['answer'] = async ({ query }) => {
     const { all, ...which } = parse(RetryQuery, query)
     if (all !== 'true' && which.courier_id === undefined && which.route_id === undefined) throw new Refusal(422, WHICH)
-    let retried = 0
-    for (const lane of await lanesOf(redis, which)) retried += await release(redis, lane)
+    const retried = await releaseAll(redis, await lanesOf(redis, which))
     logger.info({ courier_id: which.courier_id, route_id: which.route_id, retried }, 'parked positions are tried again')
     return { retried }
   }
@@ -60,7 +60,7 @@ async function lanesOf(redis: Redis, { courier_id, route_id }: z.infer<typeof Wh
 }
 
 /** `fixes`: all that is parked of the lane; `parked`: why it is parked whole; `refused`: what was refused, by answer. */
-function parkedLaneJson({ lane, waiting, parked, dueAt }: LaneState, refused: readonly Refused[]): object {
+function parkedLaneJson({ lane, waiting, parked, dueAt }: LaneState, refused: readonly Refused[]) {
   return {
     ...laneIds(lane),
     fixes: refused.reduce((sum, { count }) => sum + count, parked ? waiting : 0),

@@ -24,13 +24,13 @@ const NEEDED = [
 ] as const
 const FORBIDDEN = Symbol()
 
-/** What is an error of the server itself: it knows no CONFIG, or we may not use it. */
+/** Managed servers know no CONFIG, or forbid it; any other error will pass. */
 async function setting(redis: Redis, name: string): Promise<string | undefined | typeof FORBIDDEN> {
   try {
     const [, value] = await redis.config('GET', name)
     return value
   } catch (error) {
-    if ((error as Error).name === 'ReplyError') return FORBIDDEN
+    if (/^(?:ERR|NOPERM)\b/.test((error as Error).message)) return FORBIDDEN
     throw error
   }
 }

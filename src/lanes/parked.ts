@@ -36,12 +36,18 @@ export async function refusedOf(redis: Redis, lane: string): Promise<Refused[]> 
 
 /** What was refused of each lane that has refused records. */
 export async function* surveyRefused(redis: Redis): AsyncGenerator<{ lane: string; refused: Refused[] }> {
-  const lanes = await redis.smembers(keys.refusedLanes)
-  for (let at = 0; at < lanes.length; at += AT_ONCE) {
-    const some = lanes.slice(at, at + AT_ONCE)
+  for (const some of slices(await redis.smembers(keys.refusedLanes))) {
     const refused = await Promise.all(some.map((lane) => refusedOf(redis, lane)))
     yield* some.map((lane, index) => ({ lane, refused: refused[index] }))
   }
+}
+
+/** Has parked and refused records of lanes tried again. Answers how many there are. */
+export async function releaseAll(redis: Redis, lanes: readonly string[]): Promise<number> {
+  let released = 0
+  for (const some of slices(lanes))
+    for (const count of await Promise.all(some.map((lane) => release(redis, lane)))) released += count
+  return released
 }
 
 /** Has a lane's parked and refused records tried again. Answers how many there are. */
@@ -51,7 +57,11 @@ export async function release(redis: Redis, lane: string): Promise<number> {
   return (await scripts(redis)('release', touched, [lane])) as number
 }
 
+function* slices(lanes: readonly string[]): Generator<readonly string[]> {
+  for (let at = 0; at < lanes.length; at += AT_ONCE) yield lanes.slice(at, at + AT_ONCE)
+}
+
 /** Entries read in one call: each has the records of a whole batch. */
 const SLICE = 50
-/** Lanes read side by side. */
+/** Lanes side by side. */
 const AT_ONCE = 50

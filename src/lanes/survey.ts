@@ -8,6 +8,7 @@ export interface LaneState {
   readonly lane: string
   readonly waiting: number
   readonly oldestAt?: number
+  /** `status`: of the answer, or what went wrong in place of one. */
   readonly lastPush?: { readonly at: number; readonly status: string; readonly failures: number }
   readonly parked?: Parked
   /** When it is pushed next; absent while it is being pushed. */
@@ -17,7 +18,7 @@ export interface LaneState {
 /** Every lane with records, in slices of some hundred, counted from what is stored. */
 export async function* surveyLanes(redis: Redis): AsyncGenerator<LaneState> {
   const seen = new Set<string>()
-  for await (const slice of redis.zscanStream(keys.schedule, { count: 500 })) {
+  for await (const slice of redis.zscanStream(keys.schedule, { count: 200 })) {
     const lanes = (slice as string[]).filter((_, index) => index % 2 === 0).filter((lane) => !seen.has(lane))
     lanes.forEach((lane) => seen.add(lane))
     yield* (await describeLanes(redis, lanes)).filter(({ waiting }) => waiting > 0)

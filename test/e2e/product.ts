@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, vi } from 'vitest'
+import { pidsWhere, pidsWith } from '../processes.ts'
 
 /** `waybridge start` on a folder of its own, as a user would run it. */
 export interface Product {
@@ -112,23 +113,6 @@ async function endChild(child: ChildProcess, signal: NodeJS.Signals): Promise<nu
     await once(child, 'exit')
   }
   return child.exitCode
-}
-
-function pidsWith(dir: string, word: string): number[] {
-  return pidsWhere((words) => words.some((each) => each.includes(dir)) && words.includes(word))
-}
-
-function pidsWhere(matches: (words: string[]) => boolean): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        return matches(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0'))
-      } catch {
-        return false
-      }
-    })
-    .map(Number)
 }
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))

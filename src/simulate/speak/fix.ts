@@ -7,10 +7,14 @@ export const fix: MqttSpeech = {
   name: 'fix',
   protocol: 'fix',
   transport: 'mqtt',
+  qos: 1,
   maxFixes: 50,
   topic: (id) => `devices/${id}/fix`,
   payload: (fixes) => JSON.stringify(fixes.length === 1 ? entry(fixes[0]) : fixes.map(entry)),
 }
+
+/** The same in a session of its own, each publication exactly once. */
+export const fixOnce: MqttSpeech = { ...fix, name: 'fix-qos2', qos: 2 }
 
 function entry({ time, latitude, longitude, ...rest }: Fix) {
   return { lat: latitude, lon: longitude, timestamp: time / 1000, ...rest }

@@ -8,6 +8,7 @@ export const owntracks: MqttSpeech = {
   name: 'owntracks',
   protocol: 'owntracks',
   transport: 'mqtt',
+  qos: 1,
   maxFixes: 1,
   topic: (id) => `owntracks/${id}/phone`,
   payload: ([fix]) => JSON.stringify(location(fix)),

@@ -47,9 +47,10 @@ export interface HttpSpeech extends CommonSpeech {
   readonly path: (fixes: readonly Fix[], id: string) => string
 }
 
-/** Over MQTT with QoS 1: a publication a packet; PUBACK accepts it. */
+/** Over MQTT: a publication a packet; PUBACK accepts it, with QoS 2 PUBCOMP. */
 export interface MqttSpeech extends CommonSpeech {
   readonly transport: 'mqtt'
+  readonly qos: 1 | 2
   readonly topic: (id: string) => string
   readonly payload: (fixes: readonly Fix[]) => string
 }

@@ -1,0 +1,153 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { KINDS, planFaults } from './chaos/plan.ts'
+import type { Trip } from './chaos/crew.ts'
+import type { Request } from './chaos/api.ts'
+import { judge } from './chaos/verdict.ts'
+
+describe('a chaos run loses nothing and keeps the order', () => {
+  it.each([1, 2])('seed %i', { timeout: 240_000 }, async (seed) => {
+    const run = promisify(execFile)(process.execPath, [
+      CHAOS,
+      '--minutes',
+      '0.35',
+      '--vans',
+      '11',
+      '--seed',
+      String(seed),
+    ])
+    const { stdout } = await run.catch((error: { stdout: string }) => error)
+    expect(stdout).toMatch(/^sent=(\d+) acked=\1 delivered=\d+ lost=0 problems=0$/m)
+  })
+})
+
+describe('the schedule of faults', () => {
+  it('is the same for the same seed, and another one for another', () => {
+    expect(planFaults(7, 120_000, KINDS)).toEqual(planFaults(7, 120_000, KINDS))
+    expect(planFaults(8, 120_000, KINDS)).not.toEqual(planFaults(7, 120_000, KINDS))
+  })
+
+  it.each([1, 2, 3])('has every kind several times in two minutes: seed %i', (seed) => {
+    const counts = Map.groupBy(planFaults(seed, 120_000, KINDS), ({ kind }) => kind)
+    expect(KINDS.filter((kind) => (counts.get(kind)?.length ?? 0) < 2)).toEqual([])
+  })
+
+  it('has only the kinds that were asked for', () => {
+    const kinds = new Set(planFaults(1, 120_000, ['kill-redis', 'api-slow']).map(({ kind }) => kind))
+    expect(kinds).toEqual(new Set(['kill-redis', 'api-slow']))
+  })
+
+  it('ends with the run', () => {
+    expect(planFaults(1, 60_000, KINDS).filter(({ at, lastsMs }) => at + lastsMs > 60_000)).toEqual([])
+  })
+})
+
+describe('the verdict', () => {
+  const custody = { delivered: 3, waiting: 0, parked: 0, held: 0, filtered: 0, difference: 0 }
+  const verdictOn = (
+    requests: readonly Request[],
+    { told = [1, 2, 3], ...rest }: { told?: number[]; trips?: Trip[]; custody?: typeof custody } = {},
+  ) => judge({ trips: [trip()], custody, ...rest, requests, told: new Set(told) })
+
+  it('is that all is well where every fix came once and in order', () => {
+    expect(verdictOn([pushed(1, [1, 2]), pushed(2, [3])])).toEqual({
+      made: 3,
+      acked: 3,
+      delivered: 3,
+      lost: 0,
+      pushedTwice: 0,
+      untold: 0,
+      storedTwice: 0,
+      longestAckMs: 3000,
+      problems: [],
+    })
+  })
+
+  it('finds what was acknowledged and is not at the API', () => {
+    const { lost, problems } = verdictOn([pushed(1, [1, 2]), pushed(2, [3], { took: false })])
+    expect(lost).toBe(1)
+    expect(problems).toEqual(['1 (fix, lane 1/1001): lost 3, made 00:00:03.000, acknowledged 00:00:04.000'])
+  })
+
+  it('finds a first delivery that came after a newer one', () => {
+    expect(verdictOn([pushed(1, [1, 3]), pushed(2, [2])]).problems).toEqual([
+      '1 (fix, lane 1/1001): 2 came after 3, in request 2 (00:00:05.000, ok, 1 positions from 2)',
+    ])
+  })
+
+  it('lets a lane that is behind send its newest position first', () => {
+    expect(verdictOn([pushed(1, [3], { at: 62_000 }), pushed(2, [1, 2])]).problems).toEqual([])
+  })
+
+  it('finds a position that no van made', () => {
+    expect(verdictOn([pushed(1, [1, 2, 3, 9])]).problems).toContain(
+      '1 (fix, lane 1/1001): never made 9, in request 1 (00:00:05.000, ok, 4 positions from 1)',
+    )
+  })
+
+  it('finds a van that has no acknowledgement', () => {
+    const waiting = trip({ fixes: [{ timestamp: 1, latitude: 52, longitude: 13, madeAt: 1000 }] })
+    expect(verdictOn([], { trips: [waiting] }).problems).toEqual([
+      '1 (fix, lane 1/1001): 1 fixes were never acknowledged',
+    ])
+  })
+
+  it('finds a fix from the future that was pushed, and misses none that was not', () => {
+    const ahead = trip({ aheadMs: 1 })
+    const held = { ...custody, held: 3 }
+    expect(verdictOn([], { trips: [ahead], custody: held })).toMatchObject({ lost: 0, problems: [] })
+    expect(verdictOn([pushed(1, [1])], { trips: [ahead], custody: held }).problems).toEqual([
+      '1 (fix, lane 1/1001): 1 fixes from the future were pushed',
+    ])
+  })
+
+  it('finds a difference in the account', () => {
+    const wrong = { ...custody, difference: 1 }
+    expect(verdictOn([pushed(1, [1, 2, 3])], { custody: wrong }).problems).toEqual([
+      `the account has a difference: ${JSON.stringify(wrong)}`,
+    ])
+  })
+
+  it('tells apart why a fix came twice', () => {
+    const stored = { ...custody, delivered: 4 }
+    const requests = [pushed(1, [1]), pushed(2, [1, 2]), pushed(3, [1, 2, 3]), pushed(4, [3])]
+    expect(verdictOn(requests, { told: [1, 3, 4], custody: stored })).toMatchObject({
+      storedTwice: 1,
+      untold: 1,
+      pushedTwice: 2,
+    })
+  })
+})
+
+function trip(change: Partial<Trip> = {}): Trip {
+  return {
+    id: '1',
+    speech: 'fix',
+    lane: '1/1001',
+    aheadMs: 0,
+    fixes: [1, 2, 3].map((timestamp) => ({
+      timestamp,
+      latitude: 52,
+      longitude: 13,
+      madeAt: timestamp * 1000,
+      ackedAt: 4000,
+    })),
+    ...change,
+  }
+}
+
+function pushed(n: number, timestamps: readonly number[], change: Partial<Request> = {}): Request {
+  return {
+    n,
+    at: 5000,
+    lane: '1/1001',
+    mood: 'ok',
+    took: true,
+    positions: timestamps.map((timestamp) => [timestamp, 52, 13]),
+    ...change,
+  }
+}
+
+const CHAOS = fileURLToPath(new URL('chaos/index.ts', import.meta.url))

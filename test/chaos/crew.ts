@@ -1,0 +1,127 @@
+import { setMaxListeners } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createFleet, type FleetVan, ROUTES_FROM } from '../../src/simulate/fleet.ts'
+import { lineFor } from '../../src/simulate/line/index.ts'
+import { type Ports, portOf } from '../../src/simulate/ports.ts'
+import { seeded } from '../../src/simulate/random.ts'
+import { speeches } from '../../src/simulate/speak/index.ts'
+import { fixOnce } from '../../src/simulate/speak/fix.ts'
+import { createTracker, type Tracker } from '../../src/simulate/tracker.ts'
+import { createVan, type Van } from '../../src/simulate/van.ts'
+
+/** A fix of a van, and when: ms UTC. No two of a van have the same time. */
+export interface MadeFix {
+  /** Unix seconds. */
+  readonly timestamp: number
+  readonly latitude: number
+  readonly longitude: number
+  readonly madeAt: number
+  ackedAt?: number
+}
+
+/** What a van made, in order. Each has a lane of its own. */
+export interface Trip {
+  readonly id: string
+  readonly speech: string
+  /** `<courier>/<route>` */
+  readonly lane: string
+  /** How far the van's clock is ahead. */
+  readonly aheadMs: number
+  readonly fixes: readonly MadeFix[]
+}
+
+/** Vans that make a fix a second, keep it until it is acknowledged, and send it again until then. */
+export interface Crew {
+  readonly trips: readonly Trip[]
+  /** Makes no more fixes; resolves once all are acknowledged, or `patienceMs` are over. */
+  settle(patienceMs: number): Promise<void>
+  /** The vans whose last packet came to nothing, with the reason. */
+  troubles(): string[]
+  close(): void
+}
+
+/** The vans 1 to n: every way of speaking in turn; few with a clock that is hours off. */
+export function createChaosFleet(count: number): FleetVan[] {
+  return createFleet(count, [...speeches, fixOnce])
+}
+
+/** Sets off at once. `ports`: where the vans dial. */
+export function startCrew(fleet: readonly FleetVan[], ports: Ports, seed: number): Crew {
+  const end = new AbortController()
+  setMaxListeners(0, end.signal)
+  const drivers = fleet.map((van, index) => engage(van, { index, ports, seed, signal: end.signal }))
+  let driving = true
+  const driven = drive(drivers, () => driving)
+  return {
+    trips: drivers.map(({ trip }) => trip),
+    async settle(patienceMs) {
+      driving = false
+      await driven
+      const enough = new AbortController()
+      const patience = pause(patienceMs, undefined, { signal: enough.signal }).catch(() => {})
+      await Promise.race([Promise.all(drivers.map(({ tracker }) => tracker.settled())), patience])
+      enough.abort()
+    },
+    troubles: () => drivers.flatMap(({ trip, tracker: { trouble } }) => (trouble ? `${trip.speech}: ${trouble}` : [])),
+    close() {
+      end.abort()
+      for (const { tracker } of drivers) tracker.close()
+    },
+  }
+}
+
+interface Driver {
+  readonly van: Van
+  readonly tracker: Tracker
+  readonly trip: Trip & { readonly fixes: MadeFix[] }
+}
+
+interface Engagement {
+  readonly index: number
+  readonly ports: Ports
+  readonly seed: number
+  readonly signal: AbortSignal
+}
+
+function engage({ id, speech }: FleetVan, { index, ports, seed, signal }: Engagement): Driver {
+  const trip: Driver['trip'] = {
+    id,
+    speech: speech.name,
+    lane: `${index + 1}/${ROUTES_FROM + index + 1}`,
+    aheadMs: CLOCKS.get(index % CLOCK_EVERY) ?? 0,
+    fixes: [],
+  }
+  const line = lineFor(speech, { host: '127.0.0.1', port: portOf(speech, ports), id, answerMs: ANSWER_MS })
+  const own = Math.imul(seed, 0x9e3779b1) + index
+  let acked = 0
+  const acknowledged = (count: number) => {
+    const now = Date.now()
+    for (const fix of trip.fixes.slice(acked, acked + count)) fix.ackedAt = now
+    acked += count
+  }
+  return { van: createVan(own), tracker: createTracker({ line, random: seeded(~own), signal, acknowledged }), trip }
+}
+
+/** The fixes of all are spread evenly over the second, whenever the timer wakes. */
+async function drive(drivers: readonly Driver[], driving: () => boolean): Promise<void> {
+  const start = Date.now()
+  const gap = 1000 / drivers.length
+  for (let count = 0; driving(); await pause(20))
+    for (; count * gap < Date.now() - start; count++)
+      record(drivers[count % drivers.length], (Math.floor(start / 1000) + Math.floor(count / drivers.length)) * 1000)
+}
+
+function record({ van, tracker, trip }: Driver, time: number): void {
+  const fix = van(time + trip.aheadMs)
+  const { latitude, longitude } = fix
+  trip.fixes.push({ timestamp: fix.time / 1000, latitude, longitude, madeAt: Date.now() })
+  tracker.record(fix)
+}
+
+/** Of so many vans, by index: one is ahead, one is behind. Different ones of them speak different protocols. */
+const CLOCK_EVERY = 17
+const CLOCKS = new Map([
+  [4, 2 * 3_600_000],
+  [9, -3 * 3_600_000],
+])
+const ANSWER_MS = 3000

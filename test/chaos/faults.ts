@@ -1,0 +1,166 @@
+import { appendFileSync, closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Mood } from './api.ts'
+import type { Fault } from './plan.ts'
+import { MAX_MEMORY, type Site } from './site.ts'
+import type { System } from './system.ts'
+import type { UpstreamApi } from './upstream.ts'
+import type { Weather } from './wire.ts'
+
+/** What faults can be done to. */
+export interface Victims {
+  readonly site: Site
+  readonly system: System
+  readonly api: UpstreamApi
+  readonly weather: Weather
+}
+
+/**
+ * Does a fault and undoes it when its time is over, or at the signal. Answers whether there was somebody to do it to, within a
+ * few seconds: they may be suffering from another one.
+ */
+export async function commit({ lastsMs, ...fault }: Fault, victims: Victims, signal: AbortSignal): Promise<boolean> {
+  const [verb] = fault.kind.split('-')
+  const deadline = Date.now() + VICTIM_MS
+  const attempt = () => DEEDS[verb](fault, victims).catch(() => undefined)
+  let undo = await attempt()
+  while (!undo && Date.now() < deadline && !signal.aborted) {
+    await pause(50)
+    undo = await attempt()
+  }
+  if (undo) await pause(lastsMs, undefined, { signal }).catch(() => {})
+  await undo?.()
+  return undo !== undefined
+}
+
+/** Undoes whatever has not been undone, since those whom it concerned did not answer. */
+export async function heal({ system, api, weather, site }: Victims): Promise<void> {
+  api.become('ok')
+  weather.mood = 'good'
+  rmSync(join(site.dataDir, FILLING), { force: true })
+  for (const who of PROCESSES) send('SIGCONT', system.pidsOf(who))
+  await giveMemory(system, HEAL_MS)
+}
+
+type Deed = Pick<Fault, 'kind' | 'pick'>
+
+/** By the first word of a fault's kind. Answers what undoes it; rejects where there is nobody to do it to. */
+const DEEDS: Readonly<Record<string, (what: Deed, victims: Victims) => Promise<() => unknown>>> = {
+  async kill({ kind, pick }, { system }) {
+    send('SIGKILL', [one(system.pidsOf(secondOf(kind)), pick)])
+    return () => {}
+  },
+
+  stop: suspend,
+  stall: suspend,
+
+  /** As a machine that loses its power in the middle of a write, one that nobody was told of. */
+  async torn(_deed, { system, site }) {
+    const redis = one(system.pidsOf('redis'), 0)
+    send('SIGKILL', [one(system.pidsOf('supervisor'), 0), redis])
+    const deadline = Date.now() + GONE_MS
+    while (system.pidsOf('redis').length > 0 && Date.now() < deadline) await pause(5)
+    tear(join(site.dataDir, 'redis/appendonlydir'))
+    return () => {}
+  },
+
+  async memory(_deed, { system }) {
+    await system.redis(async (redis) => {
+      const used = Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1])
+      await redis.config('SET', 'maxmemory', used + SPARE_BYTES)
+    })
+    return () => giveMemory(system, 0)
+  },
+
+  async disk(_deed, { site }) {
+    if (!site.ownDisk) throw new Error('the data has no disk of its own')
+    const file = join(site.dataDir, FILLING)
+    fill(file)
+    return () => rmSync(file, { force: true })
+  },
+
+  async api({ kind }, { api }) {
+    api.become(secondOf(kind) as Mood)
+    return () => api.become('ok')
+  },
+
+  async cut(_deed, { weather }) {
+    weather.mood = 'cut'
+    return () => (weather.mood = 'good')
+  },
+
+  async lose(_deed, { weather }) {
+    weather.mood = 'deaf'
+    return () => (weather.mood = 'good')
+  },
+}
+async function suspend({ kind, pick }: Deed, { system }: Victims): Promise<() => void> {
+  const pid = one(system.pidsOf(secondOf(kind)), pick)
+  send('SIGSTOP', [pid])
+  return () => send('SIGCONT', [pid])
+}
+
+function secondOf(kind: string): string {
+  return kind.split('-')[1]
+}
+
+function one(pids: readonly number[], pick: number): number {
+  if (pids.length === 0) throw new Error('nobody there')
+  return pids[pick % pids.length]
+}
+
+/** Who has ended meanwhile cannot be told. */
+function send(signal: NodeJS.Signals, pids: readonly number[]): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
+  }
+}
+
+/** A Redis that was started anew has it again; one that does not answer is asked for so long. */
+async function giveMemory(system: System, patienceMs: number): Promise<void> {
+  const deadline = Date.now() + patienceMs
+  const given = () =>
+    system
+      .redis((redis) => redis.config('SET', 'maxmemory', MAX_MEMORY))
+      .then(
+        () => true,
+        () => false,
+      )
+  while (!(await given()) && Date.now() < deadline) await pause(100)
+}
+
+function fill(file: string): void {
+  const descriptor = openSync(file, 'w')
+  const block = Buffer.alloc(1 << 20)
+  try {
+    for (let size = block.length; size > 0; ) size = writeSync(descriptor, block, 0, size) === size ? size : size >> 1
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function tear(dir: string): void {
+  const files = readdirSync(dir).filter((name) => name.endsWith('.incr.aof'))
+  appendFileSync(join(dir, files.toSorted(byNumber).at(-1) as string), TORN_COMMAND)
+}
+
+/** `appendonly.aof.12.incr.aof` */
+function byNumber(a: string, b: string): number {
+  return Number(a.split('.')[2]) - Number(b.split('.')[2])
+}
+
+const PROCESSES = ['supervisor', 'gateway', 'worker', 'admin', 'redis']
+const TORN_COMMAND = '*3\r\n$5\r\nRPUSH\r\n$19\r\n{wb0}:lane:1/1/1001\r\n$400\r\nnever acknowl'
+const FILLING = 'filling'
+const SPARE_BYTES = 16 * 1024
+const VICTIM_MS = 5000
+/** Before the next `start` looks for it. */
+const GONE_MS = 250
+const HEAL_MS = 30_000

@@ -1,0 +1,60 @@
+import { parseArgs } from 'node:util'
+import { setMaxListeners } from 'node:events'
+import { type Fault, KINDS, planFaults } from './plan.ts'
+import { type Outcome, runChaos } from './run.ts'
+
+/**
+ * A chaos run: `--minutes N --seed S [--vans N] [--only kind,kind]`. Exit 0 where nothing was lost, everything came in order,
+ * and the account has no difference.
+ */
+const MOST_PROBLEMS = 20
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '2' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
+    vans: { type: 'string', default: '40' },
+    only: { type: 'string', default: KINDS.join() },
+  },
+})
+const kinds = values.only.split(',')
+const unknown = kinds.filter((kind) => !KINDS.includes(kind))
+if (unknown.length > 0) {
+  console.error(`--only ${unknown.join()}: there are ${KINDS.join(', ')}.`)
+  process.exit(1)
+}
+const [seed, lengthMs, vans] = [Number(values.seed), Number(values.minutes) * 60_000, Number(values.vans)]
+const faults = planFaults(seed, lengthMs, kinds)
+const stop = new AbortController()
+setMaxListeners(0, stop.signal)
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort())
+
+console.log(`chaos: seed ${seed}, ${values.minutes} min, ${vans} vans, ${faults.length} faults`)
+for (const { at, kind, lastsMs } of faults)
+  console.log(
+    `  ${(at / 1000).toFixed(1).padStart(6)} s  ${kind}${lastsMs > 0 ? `, ${(lastsMs / 1000).toFixed(1)} s` : ''}`,
+  )
+const began = performance.now()
+const say = (line: string) => console.log(`  ${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${line}`)
+const outcome = await runChaos({ vans, seed, lengthMs, faults, signal: stop.signal, say })
+report(outcome)
+process.exitCode = outcome.problems.length === 0 ? 0 : 1
+
+function report({ done, missed, starts, broken, kept, problems, ...figures }: Outcome): void {
+  const share = (count: number) => `${count} (${((100 * count) / figures.delivered).toFixed(2)} %)`
+  console.log(`faults: ${tally(done)}; ${broken} connections broken, ${starts} starts`)
+  if (missed.length > 0) console.log(`missed: ${tally(missed)}`)
+  console.log(
+    `twice: stored ${share(figures.storedTwice)}, pushed ${share(figures.pushedTwice)}, pushed again as the API had not answered ${share(figures.untold)}`,
+  )
+  console.log(`longest time to an acknowledgement: ${(figures.longestAckMs / 1000).toFixed(1)} s`)
+  for (const problem of problems.slice(0, MOST_PROBLEMS)) console.log(`PROBLEM ${problem}`)
+  if (problems.length > MOST_PROBLEMS) console.log(`and ${problems.length - MOST_PROBLEMS} more`)
+  if (kept) console.log(`kept: ${kept}`)
+  const { made, acked, delivered, lost } = figures
+  console.log(`sent=${made} acked=${acked} delivered=${delivered} lost=${lost} problems=${problems.length}`)
+}
+
+function tally(faultsOfKinds: readonly Fault[]): string {
+  const counts = Map.groupBy(faultsOfKinds, ({ kind }) => kind)
+  return [...counts].map(([kind, { length }]) => `${kind} ${length}`).join(', ')
+}

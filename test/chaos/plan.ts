@@ -1,0 +1,101 @@
+import { between, type Random, seeded } from '../../src/simulate/random.ts'
+
+/** One thing that goes wrong. Instants and lengths in ms from the beginning of the run. */
+export interface Fault {
+  readonly at: number
+  readonly kind: string
+  readonly lastsMs: number
+  /** Chooses among equals: which of the workers. */
+  readonly pick: number
+}
+
+/** Faults of one track come one after the other; the tracks run side by side. Seconds, from least to most. */
+interface Track {
+  readonly gap: readonly [number, number]
+  readonly kinds: Readonly<Record<string, readonly [number, number]>>
+}
+
+const AT_ONCE = [0, 0] as const
+const STOPPED = [1, 8] as const
+const MISBEHAVING = [1, 10] as const
+
+const TRACKS: readonly Track[] = [
+  {
+    gap: [3, 7],
+    kinds: {
+      'kill-gateway': AT_ONCE,
+      'kill-worker': AT_ONCE,
+      'kill-admin': AT_ONCE,
+      'kill-redis': AT_ONCE,
+      'kill-supervisor': AT_ONCE,
+      'torn-aof': AT_ONCE,
+    },
+  },
+  {
+    gap: [1, 4],
+    kinds: {
+      'stop-gateway': STOPPED,
+      'stop-worker': STOPPED,
+      'stop-admin': STOPPED,
+      'stop-redis': STOPPED,
+      'stop-supervisor': STOPPED,
+      // Past the end of its leases.
+      'stall-worker': [16, 20],
+    },
+  },
+  { gap: [6, 14], kinds: { 'memory-full': [1, 5], 'disk-full': [1, 5] } },
+  {
+    gap: [0.5, 2],
+    kinds: {
+      'api-slow': MISBEHAVING,
+      'api-silent': MISBEHAVING,
+      'api-reset': MISBEHAVING,
+      'api-refuse': MISBEHAVING,
+      'api-500': MISBEHAVING,
+      'api-503': MISBEHAVING,
+      'api-429': MISBEHAVING,
+      'api-504': MISBEHAVING,
+      'api-half': MISBEHAVING,
+      'api-late': MISBEHAVING,
+    },
+  },
+  { gap: [3, 9], kinds: { 'cut-frames': [1, 5], 'lose-answers': [1, 5] } },
+]
+
+/** Every kind of fault that there is. */
+export const KINDS: readonly string[] = TRACKS.flatMap(({ kinds }) => Object.keys(kinds))
+
+/** The faults of a run, in order: the same for the same seed, length and kinds. */
+export function planFaults(seed: number, lengthMs: number, kinds: readonly string[]): Fault[] {
+  return TRACKS.flatMap((track, index) => {
+    const chosen = Object.entries(track.kinds).filter(([kind]) => kinds.includes(kind))
+    return chosen.length === 0
+      ? []
+      : faultsOf({ ...track, kinds: Object.fromEntries(chosen) }, seed * 31 + index, lengthMs)
+  }).toSorted((a, b) => a.at - b.at)
+}
+
+/** Every kind once, in an order of chance, then every kind again; the last one ends with the run. */
+function faultsOf({ gap, kinds }: Track, seed: number, lengthMs: number): Fault[] {
+  const random = seeded(seed)
+  const pause = () => Math.round(between(random, ...gap) * 1000)
+  const faults: Fault[] = []
+  for (let at = pause(); at < lengthMs; ) {
+    for (const [kind, lasts] of shuffled(Object.entries(kinds), random)) {
+      if (at >= lengthMs) break
+      // Short ones are more frequent.
+      const [least, most] = lasts
+      const lastsMs = Math.min(Math.round((least + (most - least) * random() ** 2) * 1000), lengthMs - at)
+      faults.push({ at, kind, lastsMs, pick: Math.floor(random() * 1000) })
+      at += lastsMs + pause()
+    }
+  }
+  return faults
+}
+
+function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
+  return items
+    .map((item) => [random(), item] as const)
+    .toSorted(([a], [b]) => a - b)
+    .map(([, item]) => item)
+}

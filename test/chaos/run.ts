@@ -1,0 +1,106 @@
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { FleetVan } from '../../src/simulate/fleet.ts'
+import { createChaosFleet, startCrew } from './crew.ts'
+import { commit, heal, type Victims } from './faults.ts'
+import type { Fault } from './plan.ts'
+import { prepareSite, PUSH_TIMEOUT_MS, type Site } from './site.ts'
+import { startSystem, type Status, type System } from './system.ts'
+import { startUpstreamApi } from './upstream.ts'
+import { judge, type Verdict } from './verdict.ts'
+import { openWire, type Weather } from './wire.ts'
+
+export interface ChaosOptions {
+  readonly vans: number
+  readonly seed: number
+  readonly lengthMs: number
+  readonly faults: readonly Fault[]
+  /** No more faults, no more fixes: what there is, is brought to its end. */
+  readonly signal: AbortSignal
+  readonly say: (line: string) => void
+}
+
+export interface Outcome extends Verdict {
+  /** The faults that were done, and those for which there was nobody to do them to. */
+  readonly done: readonly Fault[]
+  readonly missed: readonly Fault[]
+  readonly starts: number
+  readonly broken: number
+  /** The folder with configuration, data, log and journal, where not all is well. */
+  readonly kept?: string
+}
+
+/** One run, from nothing to nothing: the product, its vans, its API, and everything that goes wrong. */
+export async function runChaos(options: ChaosOptions): Promise<Outcome> {
+  const fleet = createChaosFleet(options.vans)
+  const site = await prepareSite(fleet)
+  const journal = join(site.dir, 'journal.jsonl')
+  const api = await startUpstreamApi({ journal, port: site.apiPort, lateMs: PUSH_TIMEOUT_MS + 500 })
+  const system = await startSystem(site)
+  const weather: Weather = { mood: 'good', broken: 0 }
+  const { done, missed, crew, custody } = await live({ site, system, api, weather }, fleet, options)
+  const { starts } = system
+  const code = await system.end()
+  const verdict = judge({ ...(await api.end()), trips: crew.trips, custody })
+  const problems = code === 0 ? verdict.problems : [...verdict.problems, `start ended with ${code}`]
+  await site.leave(problems.length > 0)
+  const kept = problems.length > 0 ? site.dir : undefined
+  return { ...verdict, problems, done, missed, starts: starts(), broken: weather.broken, kept }
+}
+
+async function live(victims: Victims, fleet: readonly FleetVan[], options: ChaosOptions) {
+  const { site, system, weather } = victims
+  const wires = await openWires(site, weather)
+  const crew = startCrew(fleet, { ...site.ports, ...wires.ports }, options.seed)
+  const suffered = await suffer(victims, options)
+  options.say('faults are over')
+  await heal(victims)
+  await crew.settle(SETTLED_BY_MS)
+  options.say(`all is acknowledged: ${crew.troubles().length === 0}`)
+  const custody = await atRest(system)
+  crew.close()
+  await wires.close()
+  return { ...suffered, crew, custody }
+}
+
+/** TCP alone: datagrams go to the gateway itself. */
+async function openWires({ ports }: Site, weather: Weather) {
+  const places = Object.entries(ports).filter(([place]) => !place.startsWith('udp/'))
+  const opened = await Promise.all(places.map(async ([place, port]) => [place, await openWire(port, weather)] as const))
+  return {
+    ports: Object.fromEntries(opened.map(([place, wire]) => [place, wire.port])),
+    close: async () => void (await Promise.all(opened.map(([, wire]) => wire.close()))),
+  }
+}
+
+async function suffer(victims: Victims, { faults, lengthMs, signal, say }: ChaosOptions) {
+  const began = performance.now()
+  const until = (at: number) =>
+    pause(Math.max(0, at - (performance.now() - began)), undefined, { signal }).catch(() => {})
+  const done: Fault[] = []
+  const missed: Fault[] = []
+  async function befall(fault: Fault): Promise<void> {
+    await until(fault.at)
+    if (signal.aborted) return
+    const hit = await commit(fault, victims, signal)
+    ;(hit ? done : missed).push(fault)
+    if (!hit) say(`missed: ${fault.kind} at ${fault.at / 1000} s`)
+  }
+  await Promise.all([until(lengthMs), ...faults.map(befall)])
+  return { done, missed }
+}
+
+/** The account once nothing moves any more; what it is in the end, where that does not come. */
+async function atRest(system: System): Promise<Status['custody']> {
+  const deadline = Date.now() + DELIVERED_BY_MS
+  for (;;) {
+    const status = await system.status().catch(() => undefined)
+    const over = Date.now() > deadline
+    if (status && (over || (status.custody.waiting === 0 && status.custody.difference === 0))) return status.custody
+    if (over) throw new Error('the admin port does not answer')
+    await pause(200)
+  }
+}
+
+const SETTLED_BY_MS = 90_000
+const DELIVERED_BY_MS = 90_000

@@ -1,0 +1,46 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import type { Mood, Request, Told } from './api.ts'
+
+/** The tracking API of a run, in a process of its own. */
+export interface UpstreamApi {
+  become(mood: Mood): void
+  /** Ends it; answers every request that it got, in order, and the numbers of those whose taking it could tell. */
+  end(): Promise<Journal>
+}
+
+export interface Journal {
+  readonly requests: readonly Request[]
+  readonly told: ReadonlySet<number>
+}
+
+export interface UpstreamOptions {
+  /** The file that it writes. */
+  readonly journal: string
+  readonly port: number
+  /** When it answers those who have given up. */
+  readonly lateMs: number
+}
+
+/** Resolves once it listens. */
+export async function startUpstreamApi({ journal, port, lateMs }: UpstreamOptions): Promise<UpstreamApi> {
+  const child = fork(API, [journal, String(port), String(lateMs)])
+  await once(child, 'message')
+  return {
+    become: (mood) => void child.send(mood),
+    async end() {
+      child.disconnect()
+      await once(child, 'exit')
+      const lines = (await readFile(journal, 'utf8')).trimEnd().split('\n').filter(Boolean)
+      const parsed = lines.map((line) => JSON.parse(line) as Request | Told)
+      return {
+        requests: parsed.filter((line) => 'n' in line),
+        told: new Set(parsed.flatMap((line) => ('told' in line ? line.told : []))),
+      }
+    },
+  }
+}
+
+const API = fileURLToPath(new URL('api.ts', import.meta.url))

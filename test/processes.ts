@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+
+/** The ids of the processes whose command line, word by word, is what is looked for. */
+export function pidsWhere(matches: (words: string[]) => boolean): number[] {
+  return pids((pid) => matches(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')))
+}
+
+/** The processes that have a word of their own in their command line, and somewhere the folder that they work for. */
+export function pidsWith(dir: string, word: string): number[] {
+  return pidsWhere((words) => words.some((each) => each.includes(dir)) && words.includes(word))
+}
+
+/** The processes that work in a folder. */
+export function pidsIn(dir: string): number[] {
+  return pids((pid) => readlinkSync(`/proc/${pid}/cwd`) === dir)
+}
+
+/** One that ends meanwhile is none. */
+function pids(matches: (pid: string) => boolean): number[] {
+  const found = readdirSync('/proc').filter((name) => {
+    try {
+      return /^\d+$/.test(name) && matches(name)
+    } catch {
+      return false
+    }
+  })
+  return found.map(Number)
+}

@@ -1,13 +1,16 @@
 import { DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
-import type { DeviceEntry, Directory } from '../config/directory.ts'
+import { type DeviceEntry, sameId } from '../config/directory.ts'
 import type { Appender } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { cellsOf } from './cells.ts'
+import type { ClockWatch } from './clock.ts'
 import type { HeardBook } from './heard.ts'
+import type { Holding } from './holding.ts'
 import { identify } from './identify.ts'
-import type { FilterOptions } from './normalise.ts'
+import type { JudgeOptions } from './judge.ts'
 import type { Outcome } from './outcome.ts'
+import type { Room } from './room.ts'
 import type { DeviceSession } from './session.ts'
 import { sort } from './sort.ts'
 
@@ -23,77 +26,105 @@ export { createSession, type DeviceSession } from './session.ts'
 export type Ingest = (frame: Buffer, session: DeviceSession, protocol: Protocol) => Promise<Outcome>
 
 export interface IngestOptions {
-  /** The directory now in effect. */
-  readonly directory: () => Directory
+  /** What is in effect now. */
+  readonly judge: () => JudgeOptions
   readonly appender: Appender
   readonly heard: HeardBook
-  readonly filter: FilterOptions
+  readonly holding: Pick<Holding, 'releasing'>
+  readonly clock: ClockWatch
+  readonly room: Room
+  /** Which devices that nobody has configured are held. */
+  readonly strangers: { admit(id: string, address: string): boolean }
   readonly logger: Logger
 }
 
-export function createIngest({ directory, appender, heard, filter, logger }: IngestOptions): Ingest {
+export function createIngest(options: IngestOptions): Ingest {
+  const { appender, clock, heard, holding, judge, logger, room, strangers } = options
+
   return async (frame, session, protocol) => {
     const started = performance.now()
-    const cells = cellsOf(protocol)
-    cells.frames[session.transport].value++
+    cellsOf(protocol).frames[session.transport].value++
     session.now = Date.now()
 
     const read = decode(frame, session, protocol)
     if (read instanceof Error) return misunderstood(read, protocol)
     if (saysNothing(read, session)) return { status: 'stored', reply: read.reply }
 
-    const entry = identify(read, session, directory())
-    if (typeof entry === 'string') {
-      metrics.refused.inc({ reason: entry })
-      return { status: 'refused', reason: entry, refusal: read.refusal }
-    }
-    const message = introduce(entry, read, session) ? decode(frame, session, protocol) : read
+    const speaker = whose(read, session)
+    if (typeof speaker === 'string') return refused(speaker, read)
+    const message = introduce(speaker, read, session) ? decode(frame, session, protocol) : read
     if (message instanceof Error) return misunderstood(message, protocol)
-    const stored = await store(message.fixes, entry, session, protocol)
-    if (!stored) return { status: 'not_stored' }
+    const outcome = await store(message.fixes ?? [], speaker, session, protocol)
+    if (outcome !== 'stored') return outcome === 'refused' ? refused('unknown_device', message) : { status: outcome }
     metrics.ackDuration.observe((performance.now() - started) / 1000)
     return { status: 'stored', reply: message.reply }
   }
 
-  /** A decoder that fails otherwise than by DecodeError has a fault; the frame is in the log, and nobody else suffers. */
+  /** A decoder that fails otherwise than by DecodeError has a fault; it is in the log, and nobody else suffers. */
   function decode(frame: Buffer, session: DeviceSession, protocol: Protocol): Message | DecodeError {
     try {
       return protocol.decode(frame, session)
     } catch (error) {
       if (error instanceof DecodeError) return error
-      logger.error(
-        { stack: String((error as Error).stack), protocol: protocol.name, bytes: frame.length },
-        'fault in a decoder',
-      )
+      const { stack } = error as Error
+      logger.error({ stack, protocol: protocol.name, bytes: frame.length }, 'fault in a decoder')
       return new DecodeError('malformed')
     }
   }
 
+  function whose(message: Message, session: DeviceSession): Speaker | Refusal {
+    const entry = identify(message, session, judge().directory)
+    if (typeof entry === 'object') return { id: entry.id, entry }
+    const id = sameId(message.device ?? session.device ?? '')
+    const [address] = session.remote.split(/:\d+$/)
+    if (entry !== 'unknown_device' || !judge().hold.unknown || !strangers.admit(id, address)) return entry
+    return { id, entry: undefined }
+  }
+
   async function store(
-    fixes: Fix[] | undefined,
-    entry: DeviceEntry,
+    fixes: readonly Fix[],
+    { id, entry }: Speaker,
     session: DeviceSession,
     protocol: Protocol,
-  ): Promise<boolean> {
-    const last = heard.of(entry.id, session, protocol.name)
-    if (!fixes || fixes.length === 0) return true
+  ): Promise<'stored' | 'not_stored' | 'refused'> {
+    const { now } = session
+    const last = entry && heard.of(id, session, protocol.name)
+    if (fixes.length === 0) return 'stored'
     cellsOf(protocol).received.value += fixes.length
-    const sorted = sort(fixes, { entry, directory: directory(), filter, now: session.now, last })
+    const sorted = sort(fixes, { device: id, entry, now, releasing: holding.releasing(id), last }, judge())
+    if (entry && clock.note(id, sorted.future, now)) return 'not_stored'
+    if (!room.for(sorted.parts)) return 'not_stored'
     for (const reason of sorted.filtered) metrics.filtered.inc({ reason })
     if (sorted.parts.length === 0) {
       appender.count(sorted.filtered)
-      return true
+      return 'stored'
     }
-    return appender.append(sorted).then(
-      () => true,
-      () => false,
-    )
+    const stored = await appender.append(sorted).catch(() => undefined)
+    if (!stored) return 'not_stored'
+    if (stored.duplicates > 0) {
+      metrics.filtered.inc({ reason: 'duplicate' }, stored.duplicates)
+      if (last) last.filtered = { reason: 'duplicate', at: now, fix: fixes[fixes.length - 1] }
+    }
+    return stored.refused ? 'refused' : 'stored'
   }
 }
+
+/** Who sent a message; without an entry nobody has configured the device. */
+interface Speaker {
+  readonly id: string
+  readonly entry: DeviceEntry | undefined
+}
+
+type Refusal = (Outcome & { status: 'refused' })['reason']
 
 function misunderstood({ code }: DecodeError, { name }: Protocol): Outcome {
   metrics.decodeErrors.inc({ protocol: name, reason: code })
   return { status: 'misunderstood', reason: code }
+}
+
+function refused(reason: Refusal, { refusal }: Message): Outcome {
+  metrics.refused.inc({ reason })
+  return { status: 'refused', reason, refusal }
 }
 
 /** A liveness message of a connection that has not said yet who it is. */
@@ -102,10 +133,11 @@ function saysNothing({ device, fixes }: Message, session: DeviceSession): boolea
 }
 
 /** Tells the session who speaks. Answers whether the frame must be read again, as it was read without the device's settings. */
-function introduce(entry: DeviceEntry, message: Message, session: DeviceSession): boolean {
+function introduce({ id, entry }: Speaker, message: Message, session: DeviceSession): boolean {
   if (message.secret !== undefined) session.secret = message.secret
-  session.device = entry.id
-  if (session.settings === entry.protocolSettings) return false
-  session.settings = entry.protocolSettings
-  return Object.keys(entry.protocolSettings).length > 0
+  session.device = id
+  const settings = entry?.protocolSettings ?? session.settings
+  if (session.settings === settings) return false
+  session.settings = settings
+  return Object.keys(settings).length > 0
 }

@@ -15,9 +15,12 @@ export interface FilterOptions {
   readonly maxAgeMs: number | null
 }
 
-/** A device's fix as the tracking API takes it, or the reason why it is not pushed. `now`: ms UTC. */
-export function normalise(fix: Fix, now: number, options: FilterOptions): Position | FilterReason {
-  const { latitude, longitude, time } = fix
+/**
+ * A device's fix as the tracking API takes it, or the reason why it is not pushed. `now`, and `time`, the fix's own where
+ * that is not UTC: ms UTC.
+ */
+export function normalise(fix: Fix, now: number, options: FilterOptions, time = fix.time): Position | FilterReason {
+  const { latitude, longitude } = fix
   if (!fix.valid) return 'invalid'
   if (latitude === 0 && longitude === 0) return 'zero'
   if (!(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180)) return 'out_of_range'

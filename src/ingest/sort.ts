@@ -1,63 +1,76 @@
 import type { Fix } from '../../protocols/kit/index.ts'
-import type { DeviceEntry, Directory, Lane } from '../config/directory.ts'
-import { utcFromLocal } from '../config/zone.ts'
-import { type LaneRecords, packDevice, packRecords, type Position, type Storable } from '../lanes/index.ts'
-import { metrics } from '../observe/metrics.ts'
+import type { DeviceEntry } from '../config/directory.ts'
+import { type HoldReason, packDevice, packRecords, type Part, type Position, type Storable } from '../lanes/index.ts'
 import type { Heard } from './heard.ts'
-import { type FilterOptions, type FilterReason, normalise, repairRollover } from './normalise.ts'
+import { hold, judge, type JudgeOptions, type Verdict } from './judge.ts'
+import type { FilterReason } from './normalise.ts'
 
 export interface SortContext {
-  readonly entry: DeviceEntry
-  readonly directory: Directory
-  readonly filter: FilterOptions
-  /** When the fixes arrived, ms UTC. */
+  /** Whose fixes these are: an id, and its entry where it is configured. */
+  readonly device: string
+  readonly entry: DeviceEntry | undefined
+  /** When they arrived, ms UTC. */
   readonly now: number
-  /** The device's last fix and the last one filtered are noted here. */
-  readonly last: Heard
+  /** What is held of this device is being released: what comes now goes behind it. */
+  readonly releasing: boolean
+  /** The device's last fix and the last one that was not pushed are noted here. */
+  readonly last: Heard | undefined
 }
 
-/** Each fix of one device to the lane of its own time, or to the reason why it is not pushed; the order is kept. */
-export function sort(fixes: readonly Fix[], context: SortContext): Storable {
-  const { entry, directory, last, now } = context
-  const parts: LaneRecords[] = []
+/** What a frame leaves behind; `future`: whether a fix of it is ahead of the clock. */
+export interface Sorted extends Storable {
+  readonly future: boolean
+}
+
+/** Each fix of one device to the lane of its own time, to what is held, or to the reason why it is neither; in order. */
+export function sort(fixes: readonly Fix[], context: SortContext, options: JudgeOptions): Sorted {
+  const { device, entry, last, now } = context
+  const runs: Run[] = []
   const filtered: FilterReason[] = []
-  let lane: Lane | undefined
-  let run: Position[] = []
-  const endRun = () => {
-    if (lane && run.length > 0) parts.push({ lane: lane.key, records: packRecords(run, packed(entry), now) })
-  }
-
+  let future = false
   for (const fix of fixes) {
-    fix.time = utcOf(fix.time, entry, now)
-    const position = normalise(fix, now, context.filter)
-    const at = typeof position === 'string' ? undefined : directory.laneAt(entry, position.timestamp)
-    if (typeof position === 'string' || !at) {
-      const reason = typeof position === 'string' ? position : 'no_route'
-      filtered.push(reason)
-      last.filtered = { reason, at: now, fix }
-      continue
+    const verdict = verdictOf(fix, context, options)
+    if ('filtered' in verdict) {
+      filtered.push(verdict.filtered)
+      if (last) last.filtered = { reason: verdict.filtered, at: now, fix }
+    } else {
+      put(verdict, runs)
+      if (last && 'lane' in verdict) last.fix = { at: now, fix }
+      else if (last && 'held' in verdict) last.filtered = { reason: verdict.held, at: now, fix }
     }
-    if (at !== lane) {
-      endRun()
-      lane = at
-      run = []
-    }
-    run.push(position)
-    last.fix = { at: now, fix }
+    future ||=
+      ('held' in verdict && verdict.held === 'clock') || ('filtered' in verdict && verdict.filtered === 'clock')
   }
-  endRun()
-  return { parts, received: fixes.length, filtered }
+  const bytes = packDeviceOnce(device, entry)
+  return { parts: runs.map((run) => partOf(run, device, bytes, now)), received: fixes.length, filtered, future }
 }
 
-/** Local times made UTC, GPS week rollovers repaired. A decoder without a time of the device's own gave `now`: it stays. */
-function utcOf(time: number, { time_zone }: DeviceEntry, now: number): number {
-  const utc = time_zone === undefined || time === now ? time : utcFromLocal(time, time_zone)
-  const repaired = repairRollover(utc, now)
-  if (repaired !== utc) metrics.repaired.inc({ reason: 'rollover' })
-  return repaired
+function verdictOf(fix: Fix, { entry, now, releasing }: SortContext, options: JudgeOptions): Verdict {
+  const verdict = judge(fix, entry, now, options)
+  return releasing && 'lane' in verdict ? hold('no_route', fix, now, options) : verdict
 }
 
-function packed(entry: DeviceEntry): Buffer {
+interface Run {
+  readonly lane?: string
+  readonly held?: HoldReason
+  readonly positions: Position[]
+}
+
+/** The last run where the fix goes to the same place, else a new one. */
+function put(verdict: Exclude<Verdict, { filtered: FilterReason }>, runs: Run[]): void {
+  const place = 'lane' in verdict ? { lane: verdict.lane.key } : { held: verdict.held }
+  const last = runs.at(-1)
+  if (last && last.lane === place.lane && last.held === place.held) last.positions.push(verdict.position)
+  else runs.push({ ...place, positions: [verdict.position] })
+}
+
+function partOf({ lane, held, positions }: Run, device: string, packed: Buffer, now: number): Part {
+  const records = packRecords(positions, packed, now)
+  return held === undefined ? { lane: lane ?? '', device, records } : { held, device, records }
+}
+
+function packDeviceOnce(device: string, entry: DeviceEntry | undefined): Buffer {
+  if (!entry) return packDevice(device)
   let bytes = packedDevices.get(entry)
   if (!bytes) packedDevices.set(entry, (bytes = packDevice(entry.id)))
   return bytes

@@ -1,13 +1,13 @@
 -- What waits in lanes.
--- KEYS  prefix of lanes, prefix of pushes, parked, schedule
+-- KEYS  prefix of lanes, prefix of pushes, parked, schedule, ahead
 -- ARGV  lanes
--- Answers for each { records, head record or '', last push or '', parked or '', score or '' }.
+-- Answers for each { records, oldest record or '', last push or '', parked or '', score or '' }.
 local counts = {}
 for _, lane in ipairs(ARGV) do
   local list = KEYS[1] .. lane
   counts[#counts + 1] = {
     redis.call('LLEN', list),
-    redis.call('LINDEX', list, 0) or '',
+    redis.call('LINDEX', list, redis.call('HEXISTS', KEYS[5], lane)) or redis.call('LINDEX', list, 0) or '',
     redis.call('GET', KEYS[2] .. lane) or '',
     redis.call('HGET', KEYS[3], lane) or '',
     redis.call('ZSCORE', KEYS[4], lane) or '',

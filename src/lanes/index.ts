@@ -1,9 +1,37 @@
-export { type Appender, createAppender, type LaneRecords, type Storable } from './append.ts'
+export { type Appender, type AppenderOptions, createAppender, type HoldBounds, type Storable } from './append.ts'
 export { durabilityProblems } from './durability.ts'
+export type { HoldReason, Part } from './group.ts'
 export { grouped } from './grouped.ts'
+export { type Fate, type HeldDevice, HOLD_REASONS, heldDevices, surveyHeld, sweepHeld } from './held.ts'
 export { keys } from './keys.ts'
 export { type Batch, createLeases, type Lease, type Leases, type Refusal, type RetryDelay } from './lease.ts'
-export { type Parked, parkedLanes, type Refused, refusedOf, release, releaseAll, surveyRefused } from './parked.ts'
-export { countRecords, packDevice, packRecords, type Position, positionsJson, receivedAt, records } from './record.ts'
+export { joinMembers, type Members } from './members.ts'
+export {
+  discard,
+  type Parked,
+  type Place,
+  parkedLanes,
+  type Refused,
+  refusedOf,
+  release,
+  releaseAll,
+  releaseParked,
+  relocate,
+  surveyRefused,
+} from './parked.ts'
+export {
+  countRecords,
+  deviceOf,
+  packDevice,
+  packRecords,
+  type Position,
+  positionOf,
+  positionsJson,
+  receivedAt,
+  records,
+  slicesOf,
+  timestampOf,
+} from './record.ts'
 export { connect, type Redis } from './redis.ts'
+export { createSeen, type Seen } from './seen.ts'
 export { custodyCounters, describeLanes, type LaneState, surveyLanes } from './survey.ts'

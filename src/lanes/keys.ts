@@ -3,13 +3,13 @@ const TAG = '{wb0}'
 
 /** Where things stand in Redis. A lane's name is `<company>/<courier>/<route>`. */
 export const keys = {
-  /** zset: every lane with records, scored by when it is due, or (with the fraction .5) until when it is leased; ms UTC */
+  /** zset: every lane with records, scored by when it is due, or (with a fraction) until when it is leased; ms UTC */
   schedule: `${TAG}:schedule`,
   /** hash: received, delivered, filtered:<reason> … */
   custody: `${TAG}:custody`,
   /** hash: lanes that are parked whole → JSON: status, message, tries, at, since */
   parked: `${TAG}:parked`,
-  /** set: lanes that have refused records */
+  /** zset: lanes that have refused records, by since when */
   refusedLanes: `${TAG}:refused`,
   /** hash: device → JSON of when and how it spoke last */
   devices: `${TAG}:devices`,
@@ -17,15 +17,25 @@ export const keys = {
   lastFixes: `${TAG}:last-fixes`,
   /** hash: device → JSON of its last fix that was filtered, when and why */
   lastFiltered: `${TAG}:last-filtered`,
+  /** set: lanes whose push failed since the last answer of the service */
+  failing: `${TAG}:failing`,
+  /** zset: gateway processes, scored by when they were last heard of, ms UTC */
+  gateways: `${TAG}:gateways`,
+  /** hash: lane → 1: its first record is its newest one, moved there because the lane is behind */
+  ahead: `${TAG}:ahead`,
   /** zset: worker processes, scored by when they were last heard of, ms UTC */
   workers: `${TAG}:workers`,
   /** list: payloads that were acknowledged without being understood, latest first */
   misunderstood: `${TAG}:misunderstood`,
-  /** hash: state of the tracking API (up, down, limited), since (ms UTC) */
+  /** hash: state of the tracking API (up, down, limited), since, time of the next probe (ms UTC), failures in a row */
   upstream: `${TAG}:upstream`,
   /** BullMQ's prefix */
   tickets: TAG,
   lanePrefix: `${TAG}:lane:`,
+  /** zset `held:<reason>`: devices with held records, by since when; list `held:<reason>:<device>`: the records */
+  heldPrefix: `${TAG}:held:`,
+  /** set `seen:<device>:<2,048 s>`: what was stored of a device lately */
+  seenPrefix: `${TAG}:seen:`,
   pushPrefix: `${TAG}:push:`,
   /** list: a lane's records, oldest first */
   lane: (lane: string) => `${TAG}:lane:${lane}`,

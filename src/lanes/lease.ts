@@ -1,5 +1,6 @@
 import { grouped } from './grouped.ts'
 import { keys } from './keys.ts'
+import type { Parked } from './parked.ts'
 import { type Redis, scripts } from './redis.ts'
 
 /** A lane that a worker may push for now. `token` changes when the lease is renewed; '' once it is lost. */
@@ -12,20 +13,25 @@ export interface Lease {
 export interface Batch {
   /** Packed records, in the order stored. */
   readonly records: Buffer
-  /** Of a parked lane: one record, to see whether the service takes it now. */
-  readonly probe: boolean
+  /** Why the lane is parked: then this is one record, to see whether the service takes it now. */
+  readonly parked?: Parked
 }
 
-/** Why a lane is not delivered, as the service said it. */
+/** Why something is not delivered, as the service said it; status 0: our own reason. */
 export interface Refusal {
   readonly status: number
   readonly message: string
 }
 
 export interface Delivered {
+  /** Records, from the head of the lane; 0: none, only the next are wanted. */
   readonly count: number
+  /** The answer's. */
   readonly status: number
-  readonly more: boolean
+  /** Most records wanted next; 0: none, the lane is given back. */
+  readonly wanted: number
+  /** Whether the next are wanted though they may be no whole batch. */
+  readonly atOnce: boolean
 }
 
 export interface RetryDelay {
@@ -37,19 +43,20 @@ export interface RetryDelay {
 
 /** The workers' end of the lanes. Whoever lost a lease changes nothing: the answer is `undefined` or false. */
 export interface Leases {
-  /** Lanes that are due, at most `limit` (1,000), leased. */
+  /** Lanes that are due, at most `limit` (1,000), leased; one at a time while the service is down. */
   claim(limit: number): Promise<Lease[]>
-  /** Renews leases in place; a lost one gets the token ''. */
+  /** Renews leases in place; a lost one gets the token ''. One renewal at a time: a second does nothing. */
   renew(leases: readonly Lease[]): Promise<void>
+  /** What to push first. Of several who hold the same lease the first alone gets something. */
   take(lease: Lease): Promise<Batch | undefined>
-  /** Drops the first `count` records as delivered; the next batch, if `more` is wanted and it is to be pushed at once. */
+  /** Drops what was delivered; the next batch where one is to be pushed at once. */
   done(lease: Lease, delivered: Delivered): Promise<Batch | undefined>
   /** Gives the lane back, due after a growing delay. Answers the delay, ms. */
   retry(lease: Lease, status: number | string, delay: RetryDelay): Promise<number | undefined>
   /** Parks the lane whole. */
   park(lease: Lease, refusal: Refusal): Promise<boolean>
-  /** Parks the first `count` records and gives the lane back, due at once. */
-  refuse(lease: Lease, count: number, refusal: Refusal): Promise<boolean>
+  /** Parks the first record. Answers how many of the lane were refused in a row, and the next `wanted` records. */
+  refuse(lease: Lease, refusal: Refusal, wanted: number): Promise<{ row: number; next?: Batch } | undefined>
 }
 
 export interface LeaseOptions {
@@ -62,74 +69,81 @@ export function createLeases(redis: Redis, { maxPositions, maxWaitMs, leaseMs = 
   const run = scripts(redis)
   /** Tokens change while a renewal is away: nothing that carries one may leave meanwhile. */
   let renewal: Promise<unknown> = Promise.resolve()
+  let renewing = false
 
   const take = grouped(async (leases: Lease[]) => {
     await renewal
     const args = leases.flatMap(({ lane, token }) => [lane, token])
-    const answers = await run('take', [keys.schedule, keys.lanePrefix, keys.parked], [maxPositions, ...args])
-    return (answers as ([Buffer, number] | null)[]).map((answer) => answer && batch(answer[0], answer[1] === 1))
+    const answers = await run('take', TAKE_KEYS, [maxPositions, ...args])
+    return leases.map((lease, index) => {
+      const answer = (answers as ([Buffer, Buffer, Buffer] | null)[])[index]
+      if (!answer) return null
+      const [token, records, why] = answer
+      lease.token = token.toString()
+      return batch(records, why)
+    })
   }, GROUP)
 
   const done = grouped(async (items: (Delivered & { readonly lease: Lease })[]) => {
     await renewal
-    const args = items.flatMap(({ lease: { lane, token }, count, status, more }) => [
-      lane,
-      token,
-      count,
-      status,
-      more ? 1 : 0,
-    ])
-    const { schedule, custody, lanePrefix, pushPrefix, parked } = keys
-    const answers = await run(
-      'done',
-      [schedule, custody, lanePrefix, pushPrefix, parked],
-      [maxPositions, maxWaitMs, ...args],
-    )
-    return (answers as (Buffer | null)[]).map((answer) => answer && batch(answer, false))
+    const args = items.flatMap(({ lease: { lane, token }, count, status, wanted, atOnce }) => {
+      return [lane, token, count, status, wanted, atOnce ? 1 : 0]
+    })
+    const answers = await run('done', DONE_KEYS, [maxPositions, maxWaitMs, ...args])
+    return (answers as (Buffer | null)[]).map((answer) => answer && batch(answer))
   }, GROUP)
 
   async function renew(leases: readonly Lease[]): Promise<void> {
     const args = leases.flatMap(({ lane, token }) => [lane, token])
-    const tokens = (await run('renew', [keys.schedule], [leaseMs, ...args])) as (Buffer | null)[]
+    const tokens = (await run('renew', [schedule], [leaseMs, ...args])) as (Buffer | null)[]
     leases.forEach((lease, index) => (lease.token = tokens[index]?.toString() ?? ''))
   }
 
   return {
     async claim(limit) {
-      const [token, ...lanes] = (await run('claim', [keys.schedule], [leaseMs, limit])) as Buffer[]
+      const [token, ...lanes] = (await run('claim', [schedule, upstream], [leaseMs, limit])) as Buffer[]
       return lanes.map((lane) => ({ lane: lane.toString(), token: token.toString() }))
     },
-    renew(leases) {
-      const renewing = renew(leases)
-      renewal = renewing.catch(() => {})
-      return renewing
+    async renew(leases) {
+      if (renewing) return
+      renewing = true
+      const away = renew(leases).finally(() => (renewing = false))
+      renewal = away.catch(() => {})
+      await away
     },
     take: async (lease) => (await take(lease)) ?? undefined,
     done: async (lease, delivered) => (await done({ ...delivered, lease })) ?? undefined,
     async retry(lease, status, { firstMs, maxMs, leastMs }) {
-      const { lane } = lease
       await renewal
-      const args = [lane, lease.token, status, firstMs, maxMs, Math.random(), leastMs]
-      return ((await run('retry', [keys.schedule, keys.push(lane)], args)) as number | null) ?? undefined
+      const { lane, token } = lease
+      const args = [lane, token, status, firstMs, maxMs, Math.random(), leastMs]
+      const delay = await run('retry', [schedule, keys.push(lane), upstream, failing], args)
+      return (delay as number | null) ?? undefined
     },
     async park(lease, { status, message }) {
-      const { lane } = lease
       await renewal
-      const touched = [keys.schedule, keys.push(lane), keys.parked]
-      return (await run('park', touched, [lane, lease.token, status, message])) === 1
+      const { lane, token } = lease
+      const touched = [schedule, keys.push(lane), keys.parked, upstream, failing]
+      return (await run('park', touched, [lane, token, status, message])) === 1
     },
-    async refuse(lease, count, { status, message }) {
-      const { lane } = lease
+    async refuse(lease, { status, message }, wanted) {
       await renewal
-      const { schedule, refusedLanes, parked } = keys
-      const touched = [schedule, keys.lane(lane), keys.push(lane), keys.refused(lane), refusedLanes, parked]
-      return (await run('refuse', touched, [lane, lease.token, count, status, message])) === 1
+      const { lane, token } = lease
+      const own = [keys.lane(lane), keys.push(lane), keys.refused(lane)]
+      const touched = [schedule, ...own, keys.refusedLanes, keys.parked, keys.ahead, upstream, failing]
+      const answer = (await run('refuse', touched, [lane, token, status, message, wanted])) as [number, Buffer] | null
+      return answer ? { row: Number(answer[0]), next: batch(answer[1]) ?? undefined } : undefined
     },
   }
 }
 
+const { schedule, upstream, failing } = keys
+const TAKE_KEYS = [schedule, keys.lanePrefix, keys.parked, keys.ahead]
+const DONE_KEYS = [schedule, keys.custody, keys.lanePrefix, keys.pushPrefix, keys.parked, keys.ahead, upstream, failing]
 const GROUP = { inFlight: 2, maxWeight: 64 }
 
-function batch(records: Buffer, probe: boolean): Batch | null {
-  return records.length === 0 ? null : { records, probe }
+function batch(records: Buffer, why?: Buffer): Batch | null {
+  if (records.length === 0) return null
+  const reason = why?.toString() ?? ''
+  return { records, parked: reason.startsWith('{') ? (JSON.parse(reason) as Parked) : undefined }
 }

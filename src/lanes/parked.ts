@@ -1,4 +1,9 @@
+import type { AppenderOptions } from './append.ts'
+import type { Part } from './group.ts'
 import { keys } from './keys.ts'
+import type { Lease } from './lease.ts'
+import { move } from './move.ts'
+import { deviceOf, records } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
 
 /** Why a lane is parked whole. Instants in ms UTC. */
@@ -18,9 +23,12 @@ export interface Refused {
   readonly count: number
 }
 
+/** The lane that a record belongs to by now, by its device and time; undefined where it has none any more. */
+export type Place = (record: Buffer) => string | undefined
+
 /** The lanes that are parked whole, and those that have refused records. */
 export async function parkedLanes(redis: Redis): Promise<Set<string>> {
-  return new Set([...(await redis.hkeys(keys.parked)), ...(await redis.smembers(keys.refusedLanes))])
+  return new Set([...(await redis.hkeys(keys.parked)), ...(await refusedLanes(redis))])
 }
 
 /** What was refused of a lane, oldest first. */
@@ -36,32 +44,113 @@ export async function refusedOf(redis: Redis, lane: string): Promise<Refused[]> 
 
 /** What was refused of each lane that has refused records. */
 export async function* surveyRefused(redis: Redis): AsyncGenerator<{ lane: string; refused: Refused[] }> {
-  for (const some of slices(await redis.smembers(keys.refusedLanes))) {
+  for (const some of slices(await refusedLanes(redis))) {
     const refused = await Promise.all(some.map((lane) => refusedOf(redis, lane)))
     yield* some.map((lane, index) => ({ lane, refused: refused[index] }))
   }
 }
 
-/** Has parked and refused records of lanes tried again. Answers how many there are. */
-export async function releaseAll(redis: Redis, lanes: readonly string[]): Promise<number> {
+/** Has parked and refused records of lanes tried again, where they belong by now. Answers how many there are. */
+export async function releaseAll(redis: Redis, lanes: readonly string[], place: Place): Promise<number> {
   let released = 0
   for (const some of slices(lanes))
-    for (const count of await Promise.all(some.map((lane) => release(redis, lane)))) released += count
+    for (const count of await Promise.all(some.map((lane) => release(redis, lane, place)))) released += count
   return released
 }
 
-/** Has a lane's parked and refused records tried again. Answers how many there are. */
-export async function release(redis: Redis, lane: string): Promise<number> {
-  const { schedule, refusedLanes, parked } = keys
-  const touched = [schedule, keys.lane(lane), keys.refused(lane), refusedLanes, parked]
-  return (await scripts(redis)('release', touched, [lane])) as number
+/**
+ * Has a lane's parked and refused records tried again. A parked lane is due at once: whoever takes it looks up anew where
+ * its records belong. Refused records go to the end of the lane where they belong by now. Answers how many there are.
+ */
+export async function release(redis: Redis, lane: string, place: Place): Promise<number> {
+  const parked = (await redis.hexists(keys.parked, lane)) === 1 ? await redis.llen(keys.lane(lane)) : 0
+  if (parked > 0) await scripts(redis)('due', [keys.schedule], [lane])
+  return parked + (await emptyRefused(redis, lane, (record) => place(record) ?? lane))
+}
+
+/** Has every parked lane tried again at once. */
+export async function releaseParked(redis: Redis): Promise<void> {
+  const run = scripts(redis)
+  for (const lane of await redis.hkeys(keys.parked)) await run('due', [keys.schedule], [lane])
+}
+
+/** Deletes a lane's parked and refused records, counted. Answers how many there were. */
+export async function discard(redis: Redis, lane: string): Promise<number> {
+  const refused = await emptyRefused(redis, lane, () => undefined)
+  const [lease] = (await redis.hexists(keys.parked, lane)) === 1 ? [await redis.zscore(keys.schedule, lane)] : []
+  if (lease === undefined || lease === null) return refused
+  const where = { list: keys.lane(lane), index: keys.schedule, name: lane, token: lease }
+  for (let discarded = refused; ; ) {
+    const entries = await redis.lrangeBuffer(keys.lane(lane), 0, SLICE - 1)
+    const counters = [['discarded:deleted', entries.length] as const]
+    const what = { ...where, entries: [...entries.entries()], parts: [], counters }
+    if (entries.length === 0 || !(await move(redis, UNBOUNDED, what))) return discarded
+    discarded += entries.length
+  }
+}
+
+/** Moves what waits in a leased lane to the lanes where it belongs by now. Answers whether anything is left in it. */
+export async function relocate(redis: Redis, { lane, token }: Lease, place: Place): Promise<boolean> {
+  for (let from = 0; ; ) {
+    const entries = await redis.lrangeBuffer(keys.lane(lane), from, from + SLICE - 1)
+    if (entries.length === 0) return from > 0
+    const moved = entries.flatMap((record, index) => {
+      const to = place(record)
+      return to === undefined || to === lane ? [] : [{ to, record, position: from + index }]
+    })
+    const what = {
+      list: keys.lane(lane),
+      index: keys.schedule,
+      name: lane,
+      token,
+      entries: moved.map(({ position, record }) => [position, record] as const),
+      parts: moved.map(({ to, record }) => ({ lane: to, device: deviceOf(record), records: record })),
+      counters: [],
+    }
+    if (moved.length > 0 && !(await move(redis, UNBOUNDED, what))) return true
+    from += entries.length - moved.length
+  }
+}
+
+/** What was stored once is not looked up again, and nothing of it is held. */
+const UNBOUNDED: AppenderOptions = {
+  maxWaitMs: 0,
+  seen: null,
+  hold: { maxFixesPerDevice: 0, maxUnknownDevices: 0 },
+}
+
+async function emptyRefused(redis: Redis, lane: string, place: Place): Promise<number> {
+  let released = 0
+  for (;;) {
+    const entries = await redis.lrangeBuffer(keys.refused(lane), 0, SLICE - 1)
+    if (entries.length === 0) return released
+    const found = entries.flatMap((entry) => [...records(entry.subarray(4 + entry.readUInt32BE(0)))])
+    const parts = found.flatMap((record): Part[] => {
+      const to = place(record)
+      return to === undefined ? [] : [{ lane: to, device: deviceOf(record), records: record }]
+    })
+    const gone = found.length - parts.length
+    const what = {
+      list: keys.refused(lane),
+      index: keys.refusedLanes,
+      name: lane,
+      entries: [...entries.entries()],
+      parts,
+      counters: gone > 0 ? [['discarded:deleted', gone] as const] : [],
+    }
+    if (await move(redis, UNBOUNDED, what)) released += found.length
+  }
+}
+
+function refusedLanes(redis: Redis): Promise<string[]> {
+  return redis.zrange(keys.refusedLanes, '0', '-1')
 }
 
 function* slices(lanes: readonly string[]): Generator<readonly string[]> {
   for (let at = 0; at < lanes.length; at += AT_ONCE) yield lanes.slice(at, at + AT_ONCE)
 }
 
-/** Entries read in one call: each has the records of a whole batch. */
-const SLICE = 50
+/** Entries read in one call. */
+const SLICE = 200
 /** Lanes side by side. */
 const AT_ONCE = 50

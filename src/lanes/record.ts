@@ -65,6 +65,21 @@ export function* records(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += bytes[at]) yield bytes.subarray(at, at + bytes[at])
 }
 
+/** Records in slices of `most` at the most, each with how many there are in it. */
+export function* slicesOf(bytes: Buffer, most: number): Generator<{ records: Buffer; count: number }> {
+  let from = 0
+  let count = 0
+  for (let at = 0; at < bytes.length; at += bytes[at]) {
+    if (count === most) {
+      yield { records: bytes.subarray(from, at), count }
+      from = at
+      count = 0
+    }
+    count++
+  }
+  if (count > 0) yield { records: bytes.subarray(from), count }
+}
+
 /** How many records there are. */
 export function countRecords(bytes: Buffer): number {
   let count = 0
@@ -77,6 +92,20 @@ export function positionsJson(bytes: Buffer): string {
   let json = ''
   for (let at = 0; at < bytes.length; at += bytes[at]) json += (at === 0 ? '' : ',') + positionJson(bytes, at)
   return `{"positions":[${json}]}`
+}
+
+/** What a record says of where and when. */
+export function positionOf(record: Buffer): Position {
+  const heading = record.readUInt16BE(21)
+  const speed = record.readUInt16BE(23)
+  return {
+    timestamp: timestampOf(record),
+    latitude: record.readInt32BE(11) / 1e7,
+    longitude: record.readInt32BE(15) / 1e7,
+    accuracy: record.readUInt16BE(19),
+    heading: heading === UNKNOWN ? undefined : heading,
+    speed: speed === UNKNOWN ? undefined : speed / 100,
+  }
 }
 
 /** ms UTC at which the record that begins at `at` was received. */

@@ -4,26 +4,31 @@ import type { Logger } from '../observe/log.ts'
 
 export type { Redis }
 
-/** Each script by name; what it takes and answers stands at the head of its file. */
+/** Each script by name, with its number of keys; what it takes and answers stands at the head of its file. */
 const SCRIPTS = {
-  append: 3,
-  claim: 1,
+  append: 5,
+  move: 8,
+  claim: 2,
   renew: 1,
-  take: 3,
-  done: 5,
-  retry: 2,
-  park: 3,
-  refuse: 6,
-  release: 5,
-  count: 4,
+  take: 4,
+  done: 8,
+  retry: 4,
+  park: 5,
+  refuse: 9,
+  due: 1,
+  beat: 1,
+  count: 5,
   refused: 1,
 } as const
+
+/** Those that store what was not stored before. The others have to go on when Redis' memory is full. */
+const STORING: ReadonlySet<string> = new Set(['append', 'move'])
 
 type Script = keyof typeof SCRIPTS
 type Value = string | number | Buffer
 
 /** Runs a script: its keys, then its arguments. Strings in the answer are buffers. */
-export type Run = (script: Script, keys: Value[], args: Value[]) => Promise<unknown>
+export type Run = (script: Script, keys: readonly Value[], args: readonly Value[]) => Promise<unknown>
 
 /**
  * A connection whose commands fail at once while there is no Redis, and are never sent twice: the caller treats a
@@ -36,16 +41,39 @@ export function connect(url: string, name: string, logger?: Logger): Redis {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     commandTimeout: 10_000,
+    socketTimeout: 15_000,
     retryStrategy: (attempt) => Math.min(attempt * 50, 1000),
   })
+  redis.on('ready', () => void learnVersion(redis).catch(() => {}))
   redis.on('error', (error) => logger?.debug({ err: error }, 'Redis'))
-  for (const [script, numberOfKeys] of Object.entries(SCRIPTS))
-    redis.defineCommand(script, { numberOfKeys, lua: readFileSync(new URL(`${script}.lua`, import.meta.url), 'utf8') })
+  for (const [name, numberOfKeys] of Object.entries(SCRIPTS)) {
+    const lua = source('common') + (STORING.has(name) ? source('store') : '') + source(name)
+    redis.defineCommand(name, { numberOfKeys, lua })
+    redis.defineCommand(name + WHEN_FULL, { numberOfKeys, lua: `#!lua flags=allow-oom\n${lua}` })
+  }
   return redis
 }
 
 /** The scripts of a connection made by `connect`. */
 export function scripts(redis: Redis): Run {
   const commands = redis as unknown as Record<string, (...args: Value[]) => Promise<unknown>>
-  return (script, keys, args) => commands[`${script}Buffer`](...keys, ...args)
+  return (script, names, args) => {
+    const variant = STORING.has(script) || (majorVersions.get(redis) ?? 0) < 7 ? script : script + WHEN_FULL
+    return commands[`${variant}Buffer`](...names, ...args)
+  }
+}
+
+/** Of a script that may write though Redis' memory is full, as Redis 7 lets it. */
+const WHEN_FULL = 'WhenFull'
+
+function source(name: string): string {
+  return readFileSync(new URL(`${name}.lua`, import.meta.url), 'utf8')
+}
+
+/** Of the servers, as they said at the last connect. */
+const majorVersions = new WeakMap<Redis, number>()
+
+async function learnVersion(redis: Redis): Promise<void> {
+  const [, version] = /redis_version:(\d+)/.exec(await redis.info('server')) ?? []
+  majorVersions.set(redis, Number(version ?? 0))
 }

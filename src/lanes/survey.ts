@@ -27,7 +27,7 @@ export async function* surveyLanes(redis: Redis): AsyncGenerator<LaneState> {
 
 /** The state of some hundred lanes at most, in their order. */
 export async function describeLanes(redis: Redis, lanes: readonly string[]): Promise<LaneState[]> {
-  const touched = [keys.lanePrefix, keys.pushPrefix, keys.parked, keys.schedule]
+  const touched = [keys.lanePrefix, keys.pushPrefix, keys.parked, keys.schedule, keys.ahead]
   const counts = (await scripts(redis)('count', touched, [...lanes])) as Counted[]
   return counts.map((counted, index) => laneState(lanes[index], counted))
 }

@@ -1,15 +1,40 @@
--- What to push first of leased lanes.
--- KEYS  schedule, prefix of lanes, parked
+-- What to push first of leased lanes. A lease is taken once: its token's fraction becomes .75, so that of two who hold the same
+-- ticket one has nothing. Of a lane that is behind (its oldest record waits for over 60 s) that is its newest
+-- record: it is moved to the head, once until it is delivered, and handed out alone.
+-- KEYS  schedule, prefix of lanes, parked, ahead
 -- ARGV  records at most; then lane and token of each
--- Answers for each { records, whether the lane is parked }: of a parked lane one record, a probe. False: the lease was lost.
+-- Answers for each { new token, records, 'ahead', or why the lane is parked (one record, a probe), or '' }; false: the lease
+-- was lost, or taken by another.
+local EPOCH, BEHIND = 1577836800000, 60000
 local most = tonumber(ARGV[1])
+
+local function behind(record)
+  local a, b, c, d, e = string.byte(record, 3, 7)
+  return now - EPOCH - ((((a * 256 + b) * 256 + c) * 256 + d) * 256 + e) > BEHIND
+end
+
+local function first(lane)
+  local list = KEYS[2] .. lane
+  local parked = redis.call('HGET', KEYS[3], lane)
+  if parked then return redis.call('LINDEX', list, 0) or '', parked end
+  if redis.call('HEXISTS', KEYS[4], lane) == 1 then return redis.call('LINDEX', list, 0) or '', 'ahead' end
+  local head = redis.call('LINDEX', list, 0)
+  if head and behind(head) and redis.call('LLEN', list) > 1 then
+    local newest = redis.call('RPOP', list)
+    redis.call('LPUSH', list, newest)
+    redis.call('HSET', KEYS[4], lane, 1)
+    return newest, 'ahead'
+  end
+  return table.concat(redis.call('LRANGE', list, 0, most - 1)), ''
+end
+
 local batches = {}
 for i = 2, #ARGV, 2 do
-  local lane = ARGV[i]
-  if tonumber(redis.call('ZSCORE', KEYS[1], lane) or -1) == tonumber(ARGV[i + 1]) then
-    local parked = redis.call('HEXISTS', KEYS[3], lane)
-    local records = redis.call('LRANGE', KEYS[2] .. lane, 0, (parked == 1 and 1 or most) - 1)
-    batches[#batches + 1] = { table.concat(records), parked }
+  local lane, token = ARGV[i], tonumber(ARGV[i + 1])
+  if holds(KEYS[1], lane, token) then
+    token = string.format('%.2f', math.floor(token) + 0.75)
+    redis.call('ZADD', KEYS[1], 'XX', token, lane)
+    batches[#batches + 1] = { token, first(lane) }
   else
     batches[#batches + 1] = false
   end

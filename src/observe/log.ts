@@ -19,10 +19,18 @@ export function createLogger(role: string, { level, format }: LogOptions): Logge
       level,
       base: { role },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      serializers: { err: describeError },
       formatters: { level: (label) => ({ level: label }) },
     },
     pretty ? prettyStream() : pino.destination({ dest: 2, sync: false, minLength: 0 }),
   )
+}
+
+/** No other property of an error: a command that failed carries its arguments, a password among them. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return { message: String(error) }
+  const { name, message, stack } = error
+  return { type: name, message, stack }
 }
 
 function prettyStream() {

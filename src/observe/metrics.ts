@@ -14,6 +14,11 @@ export const metrics = {
   repaired: counter('fixes_repaired_total', 'Fixes whose time was repaired', ['reason']),
   delivered: counter('fixes_delivered_total', 'Fixes that the tracking API accepted'),
   appends: counter('appends_total', 'Group commits to Redis: fixes of many devices, one fsync'),
+  clockAlarm: gauge('clock_alarm', 'Whether most devices are ahead of our clock, which must be wrong then'),
+  notStored: counter('not_stored_total', 'Frames that were not acknowledged for want of room or a right clock', [
+    'reason',
+  ]),
+  healed: counter('dispatch_healed_total', 'Times that the hand-out of lanes had stopped and was started again'),
   connections: gauge('connections', 'Open connections of devices', { labelNames: ['transport'] }),
   inFlightBytes: gauge('in_flight_bytes', 'Bytes of devices that wait to be stored'),
   ackDuration: histogram('ack_duration_seconds', 'From a frame to its answer', fineSeconds()),

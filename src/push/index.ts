@@ -1,5 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createLeases, type Lease, type Redis } from '../lanes/index.ts'
+import {
+  createLeases,
+  joinMembers,
+  keys,
+  type Lease,
+  type Place,
+  type Redis,
+  relocate,
+  releaseParked,
+} from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import type { TrackingClient } from '../tracking/client.ts'
 import { startDispatcher } from './dispatcher.ts'
@@ -7,8 +16,7 @@ import { createPushLane } from './push-lane.ts'
 import { createRate } from './rate.ts'
 import { createSlots } from './slots.ts'
 import { createTickets } from './tickets.ts'
-import { createUpstream } from './upstream.ts'
-import { shareOfWorkers } from './workers.ts'
+import { watchOverdue } from './watchdog.ts'
 
 export interface PushingOptions {
   readonly redis: Redis
@@ -16,6 +24,8 @@ export interface PushingOptions {
   readonly redisUrl: string
   readonly client: Pick<TrackingClient, 'push'>
   readonly apikeyOf: (company: string) => string | undefined
+  /** Where a record belongs as configured now. */
+  readonly place: Place
   readonly batch: { readonly max_positions: number; readonly max_wait: number }
   readonly push: {
     readonly concurrency: number
@@ -26,54 +36,68 @@ export interface PushingOptions {
   readonly logger: Logger
 }
 
+export interface Pushing {
+  /** The configuration has changed: what is parked may be taken now. */
+  configured(): void
+  /** Ends what is on its way, within six seconds, and leaves the rest to others. */
+  stop(): Promise<void>
+}
+
 /** Pushes what waits, until it is stopped: dispatches due lanes as tickets and works those that this process takes. */
-export function startPushing(options: PushingOptions): { stop(): Promise<void> } {
-  const { apikeyOf, batch, client, logger, push, redis, redisUrl } = options
+export function startPushing(options: PushingOptions): Pushing {
+  const { batch, logger, place, push, redis } = options
   const leases = createLeases(redis, { maxPositions: batch.max_positions, maxWaitMs: batch.max_wait })
   const slots = createSlots(push.concurrency)
   const rate = createRate(push.max_requests_per_s)
-  const tickets = createTickets(redisUrl, logger)
   const held = new Set<Lease>()
-  let stopping = false
+  const stopping = new AbortController()
 
   const pushLane = createPushLane({
+    ...options,
     leases,
-    client,
-    apikeyOf,
-    slots,
     rate,
-    upstream: createUpstream(redis),
+    relocate: (lease) => relocate(redis, lease, place),
+    maxPositions: batch.max_positions,
     firstDelayMs: push.first_delay,
     maxDelayMs: push.max_delay,
-    logger,
-    stopping: () => stopping,
+    stopping: () => stopping.signal.aborted,
   })
 
   /** Redis going away ends a lane's turn; its lease ends and the lane is offered again. */
   async function work(lease: Lease): Promise<void> {
     held.add(lease)
-    await pushLane(lease).catch((error: unknown) => logger.debug({ err: error }, 'a lane waits for its lease to end'))
+    await slots
+      .run(() => pushLane(lease))
+      .catch((error: unknown) => logger.debug({ err: error }, 'a lane waits for its lease to end'))
     held.delete(lease)
   }
 
-  const share = shareOfWorkers(redis, (workers) => {
+  const workAll = async (ticket: readonly Lease[]) => void (await Promise.all(ticket.map(work)))
+  const members = joinMembers(redis, keys.workers, (workers = 1) => {
     slots.resize(Math.max(1, Math.floor(push.concurrency / workers)))
     rate.resize(push.max_requests_per_s === null ? null : push.max_requests_per_s / workers)
   })
   const renewing = setInterval(() => {
     if (held.size > 0) leases.renew([...held]).catch(() => {})
   }, RENEW_MS)
-  tickets.take(async (ticket) => void (await Promise.all(ticket.map(work))))
-  const dispatcher = startDispatcher(leases, tickets, logger)
+  const tickets = createTickets(options.redisUrl, logger, workAll)
+  const dispatcher = startDispatcher(leases, tickets, { logger, work: workAll })
+  const watchdog = watchOverdue(redis, { idle: () => held.size === 0, heal: tickets.restart, logger })
 
   return {
+    configured() {
+      releaseParked(redis).catch((error: unknown) =>
+        logger.debug({ err: error }, 'what is parked is tried at its time'),
+      )
+    },
     async stop() {
-      stopping = true
+      stopping.abort()
+      watchdog.stop()
       await dispatcher.stop()
       const deadline = Date.now() + STOP_MS
       while (held.size > 0 && Date.now() < deadline) await sleep(20)
       clearInterval(renewing)
-      await share.stop()
+      await members.stop()
       await tickets.close()
     },
   }

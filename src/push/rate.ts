@@ -21,6 +21,7 @@ export function createRate(perSecond: number | null): Rate {
     },
     resize(perSecondNow) {
       bound = perSecondNow
+      next = 0
     },
   }
 }

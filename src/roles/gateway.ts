@@ -1,8 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { protocolsByName } from '../../protocols/index.ts'
 import type { Config, Listener as ListenerConfig } from '../config/schema.ts'
+import { createClockWatch } from '../ingest/clock.ts'
+import { createHolding } from '../ingest/holding.ts'
 import { createHeard, createIngest } from '../ingest/index.ts'
 import { createMisunderstood } from '../ingest/misunderstood.ts'
-import { connect, createAppender } from '../lanes/index.ts'
+import { watchRoom } from '../ingest/room.ts'
+import { createStrangers } from '../ingest/strangers.ts'
+import { connect, createAppender, createSeen, joinMembers, keys, type Members, type Redis } from '../lanes/index.ts'
 import { createAdmission } from '../listen/admission.ts'
 import { listenHttp } from '../listen/http.ts'
 import type { Endpoint, Listener, Shared } from '../listen/listener.ts'
@@ -10,20 +15,17 @@ import { listenMqtt } from '../listen/mqtt.ts'
 import { createPressure } from '../listen/pressure.ts'
 import { listenTcp } from '../listen/tcp.ts'
 import { listenUdp } from '../listen/udp.ts'
+import { metrics } from '../observe/metrics.ts'
 import type { Role, RoleContext } from '../run/role.ts'
 import type { Live } from './live.ts'
 import { redisReadiness } from './readiness.ts'
 
 /** The process that trackers talk to: every listener, the road of their frames, and the near end of the lanes. */
 export async function startGateway(live: Live, redisUrl: string, context: RoleContext): Promise<Role> {
-  const { config, directory, logger } = live
-  const redis = connect(redisUrl, 'gateway', logger)
-  const appender = createAppender(redis, config.batch.max_wait)
-  const heard = createHeard(redis)
-  const misunderstood = createMisunderstood(redis)
-  const ingest = createIngest({ directory, appender, heard, filter: filterOptions(config), logger })
-  const admission = createAdmission(config.limits)
-  const shared = { ingest, heard, admission, pressure: createPressure(), limits: config.limits, logger }
+  const { config, directory } = live
+  const redis = connect(redisUrl, 'gateway', live.logger)
+  const road = await openRoad(live, redis)
+  const { shared, misunderstood } = road
   const listeners: Listener[] = []
   const ports: Record<string, number> = {}
 
@@ -39,18 +41,77 @@ export async function startGateway(live: Live, redisUrl: string, context: RoleCo
   }
   const { broker } = config.mqtt
   if (broker) {
-    const mqtt = { ...shared, protocols: protocolsByName, directory, misunderstood: misunderstood.keep }
+    const admitsUnknown = config.hold.unknown
+    const mqtt = { ...shared, protocols: protocolsByName, directory, misunderstood, admitsUnknown }
     await open('mqtt', broker.port, (port) => listenMqtt({ host: broker.host, port }, mqtt))
   }
   return {
     ports,
-    readiness: redisReadiness(redis, config.redis, logger),
+    readiness: async () => {
+      const { problems } = await road.redisReadiness()
+      const all = [...problems, ...road.problems()]
+      return { ok: all.length === 0, problems: all }
+    },
     async close() {
       await Promise.all(listeners.map((listener) => listener.close()))
-      await Promise.all([appender.close(), heard.close(), misunderstood.close(), live.close()])
+      await road.close()
+      await live.close()
       redis.disconnect()
     },
   }
+}
+
+/** All between listeners and lanes. */
+async function openRoad(live: Live, redis: Redis) {
+  const { config, logger } = live
+  const members = joinMembers(redis, keys.gateways, () => seen?.reset(Date.now()))
+  const seen = seenOf(config, () => members.count === 1)
+  const appenderOptions = { maxWaitMs: config.batch.max_wait, seen, hold: holdBounds(config) }
+  const appender = createAppender(redis, appenderOptions)
+  const heard = createHeard(redis)
+  const misunderstood = createMisunderstood(redis)
+  const room = watchRoom(redis, { stopAt: config.redis.stop_at, maxParked: config.parked.max_positions, logger })
+  const filter = filterOptions(config)
+  const judge = () => ({ directory: live.directory(), filter, hold: config.hold })
+  const holding = createHolding({ redis, appender: appenderOptions, judge, logger })
+  live.follow(() => holding.configured())
+  const clock = createClockWatch((alarm, devices) => {
+    metrics.clockAlarm.set(alarm ? 1 : 0)
+    if (alarm) logger.error({ reason: 'clock' }, `${devices} devices are ahead of our clock: ${CLOCK_PROBLEM}`)
+    else logger.info('our clock agrees with the devices again')
+  })
+  const strangers = createStrangers(config.hold.max_unknown_devices)
+  const ingest = createIngest({ judge, appender, heard, holding, clock, room, strangers, logger })
+  const admission = createAdmission(config.limits)
+  await letOthersNotice(members)
+  return {
+    shared: { ingest, heard, admission, pressure: createPressure(), limits: config.limits, logger },
+    misunderstood: misunderstood.keep,
+    redisReadiness: redisReadiness(redis, config.redis, logger),
+    problems: () => [...room.problems, ...(clock.alarm ? [CLOCK_PROBLEM] : [])],
+    async close() {
+      room.stop()
+      await holding.close()
+      await Promise.all([appender.close(), heard.close(), misunderstood.close(), members.stop()])
+    },
+  }
+}
+
+const CLOCK_PROBLEM = 'the clock of this machine must be wrong, nothing is acknowledged: set it (NTP)'
+
+/** Other gateways have to know of this one before it stores anything: what they know of newest fixes is of their own. */
+async function letOthersNotice(members: Members): Promise<void> {
+  for (let tries = 0; members.count === undefined && tries < 20; tries++) await sleep(50)
+  if (members.count !== 1) await sleep(1500)
+}
+
+function seenOf({ filter }: Config, alone: () => boolean) {
+  if (filter.duplicate_window === 0) return null
+  return createSeen({ windowMs: filter.duplicate_window, maxFutureMs: filter.max_future, alone })
+}
+
+function holdBounds({ hold }: Config) {
+  return { maxFixesPerDevice: hold.max_fixes_per_device, maxUnknownDevices: hold.max_unknown_devices }
 }
 
 const LISTEN = { tcp: listenTcp, udp: listenUdp, http: listenHttp } satisfies Record<

@@ -3,6 +3,7 @@ import { startPushing } from '../push/index.ts'
 import type { Role } from '../run/role.ts'
 import { createTrackingClient } from '../tracking/client.ts'
 import type { Live } from './live.ts'
+import { placeIn } from './place.ts'
 import { redisReadiness } from './readiness.ts'
 
 /** A process that pushes what waits to the tracking API, which is at `baseUrl`. */
@@ -19,11 +20,13 @@ export function startWorker(live: Live, redisUrl: string, baseUrl: string): Role
     redis,
     redisUrl,
     client,
+    place: placeIn(() => live.directory()),
     apikeyOf: (company) => live.companies().find(({ company_id }) => company_id === company)?.apikey,
     batch: config.batch,
     push: config.push,
     logger,
   })
+  live.follow(() => pushing.configured())
   return {
     readiness: redisReadiness(redis, config.redis, logger),
     async close() {

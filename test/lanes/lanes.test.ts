@@ -14,15 +14,20 @@ import {
   type Redis,
   receivedAt,
   records,
+  discard,
   release,
+  relocate,
   surveyLanes,
-  surveyRefused,
+  refusedOf,
 } from '../../src/lanes/index.ts'
 import { deviceOf, timestampOf } from '../../src/lanes/record.ts'
 import { startTestRedis, type TestRedis } from '../redis.ts'
 
 const RECEIVED = Date.UTC(2026, 10, 20, 8, 14, 2)
-const IMEI = packDevice('356307042441013')
+const ID = '356307042441013'
+const IMEI = packDevice(ID)
+const UNSEEN = { maxWaitMs: 0, seen: null, hold: { maxFixesPerDevice: 100, maxUnknownDevices: 10 } }
+const STAY = () => undefined
 
 let server: TestRedis
 let redis: Redis
@@ -39,18 +44,24 @@ afterAll(async () => {
 beforeEach(async () => void (await redis.flushall()))
 
 const position = (timestamp: number): Position => ({ timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5 })
-const packed = (...timestamps: number[]) => packRecords(timestamps.map(position), IMEI, RECEIVED)
+const packed = (...timestamps: number[]) => packRecords(timestamps.map(position), IMEI, Date.now())
 const timestamps = (bytes: Buffer) => [...records(bytes)].map(timestampOf)
 
 async function append(lane: string, ...times: number[]): Promise<void> {
-  const appender = createAppender(redis, 0)
-  await appender.append({ parts: [{ lane, records: packed(...times) }], received: times.length, filtered: [] })
+  const appender = createAppender(redis, UNSEEN)
+  await appender.append({
+    parts: [{ lane, device: ID, records: packed(...times) }],
+    received: times.length,
+    filtered: [],
+  })
   await appender.close()
 }
 
 function leases({ maxPositions = 3, maxWaitMs = 0, leaseMs = 15_000 } = {}) {
   return createLeases(redis, { maxPositions, maxWaitMs, leaseMs })
 }
+
+const waitingIn = async (lane: string) => timestamps(Buffer.concat(await redis.lrangeBuffer(keys.lane(lane), 0, -1)))
 
 async function claimOne(from = leases()) {
   const [lease] = await from.claim(10)
@@ -124,12 +135,12 @@ describe('append', () => {
   })
 
   it('stores what arrives together in few calls, for every lane', async () => {
-    const appender = createAppender(redis, 0)
+    const appender = createAppender(redis, UNSEEN)
     const before = Number(
       /calls=(\d+)/.exec((await redis.info('commandstats')).split('cmdstat_evalsha')[1] ?? '')?.[1] ?? 0,
     )
     const items = Array.from({ length: 5000 }, (_, i) => ({
-      parts: [{ lane: `7/${i % 1500}/1`, records: packed(i) }],
+      parts: [{ lane: `7/${i % 1500}/1`, device: ID, records: packed(i) }],
       received: 1,
       filtered: [],
     }))
@@ -148,9 +159,13 @@ describe('append', () => {
   })
 
   it('counts what is filtered with what is stored, and alone', async () => {
-    const appender = createAppender(redis, 0)
+    const appender = createAppender(redis, UNSEEN)
     appender.count(['zero', 'zero'])
-    await appender.append({ parts: [{ lane: '7/42/1', records: packed(1) }], received: 2, filtered: ['past'] })
+    await appender.append({
+      parts: [{ lane: '7/42/1', device: ID, records: packed(1) }],
+      received: 2,
+      filtered: ['past'],
+    })
     appender.count(['invalid'])
     await appender.close()
     expect(await custodyCounters(redis)).toEqual(
@@ -164,9 +179,9 @@ describe('append', () => {
   })
 
   it('fails, without any counter moved, while Redis is gone, and works again when it is back', async () => {
-    const appender = createAppender(redis, 0)
+    const appender = createAppender(redis, UNSEEN)
     await server.kill('SIGKILL')
-    const item = { parts: [{ lane: '7/42/1', records: packed(1) }], received: 1, filtered: [] }
+    const item = { parts: [{ lane: '7/42/1', device: ID, records: packed(1) }], received: 1, filtered: [] }
     await expect(appender.append(item)).rejects.toThrow()
     await server.restart()
     await expect.poll(() => redis.status, { timeout: 10_000 }).toBe('ready')
@@ -178,8 +193,8 @@ describe('append', () => {
 describe('leases', () => {
   it('are taken of due lanes only, by one at a time', async () => {
     await append('7/42/1', 1)
-    const appender = createAppender(redis, 60_000)
-    await appender.append({ parts: [{ lane: '7/43/1', records: packed(1) }], received: 1, filtered: [] })
+    const appender = createAppender(redis, { ...UNSEEN, maxWaitMs: 60_000 })
+    await appender.append({ parts: [{ lane: '7/43/1', device: ID, records: packed(1) }], received: 1, filtered: [] })
     expect((await leases().claim(10)).map(({ lane }) => lane)).toEqual(['7/42/1'])
     expect(await leases().claim(10)).toEqual([])
   })
@@ -190,9 +205,9 @@ describe('leases', () => {
     const lease = await claimOne(worker)
     const first = await worker.take(lease)
     expect(timestamps(first?.records as Buffer)).toEqual([1, 2, 3])
-    const second = await worker.done(lease, { count: 3, status: 200, more: true })
+    const second = await worker.done(lease, { count: 3, status: 200, wanted: 3, atOnce: false })
     expect(timestamps(second?.records as Buffer)).toEqual([4, 5, 6])
-    expect(await worker.done(lease, { count: 3, status: 200, more: true })).toBeUndefined()
+    expect(await worker.done(lease, { count: 3, status: 200, wanted: 3, atOnce: false })).toBeUndefined()
     expect(await redis.exists(keys.lane('7/42/1'))).toBe(0)
     expect((await custodyCounters(redis)).get('delivered')).toBe(6)
     await expectInvariant()
@@ -204,7 +219,7 @@ describe('leases', () => {
     const lease = await claimOne(worker)
     await worker.take(lease)
     await append('7/42/1', 3)
-    expect(await worker.done(lease, { count: 2, status: 200, more: true })).toBeUndefined()
+    expect(await worker.done(lease, { count: 2, status: 200, wanted: 3, atOnce: false })).toBeUndefined()
     expect(Number(await redis.zscore(keys.schedule, '7/42/1'))).toBeGreaterThan(Date.now() + 50_000)
     expect(timestamps(Buffer.concat(await redis.lrangeBuffer(keys.lane('7/42/1'), 0, -1)))).toEqual([3])
   })
@@ -213,7 +228,7 @@ describe('leases', () => {
     await append('7/42/1', 1, 2, 3, 4, 5, 6)
     const worker = leases({ maxWaitMs: 60_000 })
     const lease = await claimOne(worker)
-    expect(await worker.done(lease, { count: 3, status: 200, more: false })).toBeUndefined()
+    expect(await worker.done(lease, { count: 3, status: 200, wanted: 0, atOnce: false })).toBeUndefined()
     expect((await worker.claim(1)).length).toBe(1)
   })
 
@@ -226,10 +241,10 @@ describe('leases', () => {
     const owner = leases()
     const lease = await claimOne(owner)
     expect(await slow.take(lost)).toBeUndefined()
-    expect(await slow.done(lost, { count: 2, status: 200, more: true })).toBeUndefined()
+    expect(await slow.done(lost, { count: 2, status: 200, wanted: 3, atOnce: false })).toBeUndefined()
     expect(await slow.retry(lost, 500, { firstMs: 1, maxMs: 1, leastMs: 0 })).toBeUndefined()
     expect(await slow.park(lost, { status: 404, message: '' })).toBe(false)
-    expect(await slow.refuse(lost, 1, { status: 422, message: '' })).toBe(false)
+    expect(await slow.refuse(lost, { status: 422, message: '' }, 0)).toBeUndefined()
     expect(timestamps((await owner.take(lease))?.records as Buffer)).toEqual([1, 2])
     expect((await custodyCounters(redis)).get('delivered')).toBeUndefined()
   })
@@ -241,7 +256,7 @@ describe('leases', () => {
     const before = lease.token
     await sleep(5)
     const renewing = worker.renew([lease])
-    const ending = worker.done(lease, { count: 1, status: 200, more: true })
+    const ending = worker.done(lease, { count: 1, status: 200, wanted: 3, atOnce: false })
     await Promise.all([renewing, ending])
     expect(lease.token).not.toBe(before)
     expect(await redis.zcard(keys.schedule)).toBe(0)
@@ -286,7 +301,7 @@ describe('a failure that may pass', () => {
     const worker = leases({ maxPositions: 1 })
     await worker.retry(await claimOne(worker), 500, { firstMs: 1, maxMs: 1, leastMs: 0 })
     await expect.poll(() => redis.zscore(keys.schedule, '7/42/1').then((due) => Number(due) < Date.now())).toBe(true)
-    await worker.done(await claimOne(worker), { count: 1, status: 200, more: false })
+    await worker.done(await claimOne(worker), { count: 1, status: 200, wanted: 0, atOnce: false })
     expect(await redis.get(keys.push('7/42/1'))).toMatch(/:200:0$/)
   })
 })
@@ -310,58 +325,231 @@ describe('a parked lane', () => {
     })
     await redis.zadd(keys.schedule, 1, '7/42/1')
     const probe = await worker.take(await claimOne(worker))
-    expect([timestamps(probe?.records as Buffer), probe?.probe]).toEqual([[1], true])
+    expect([timestamps(probe?.records as Buffer), probe?.parked?.status]).toEqual([[1], 404])
   })
 
   it('goes on at once when the probe is delivered', async () => {
     await append('7/42/1', 1, 2)
     const worker = leases({ maxWaitMs: 60_000 })
     await worker.park(await claimOne(worker), { status: 403, message: '' })
-    expect(await release(redis, '7/42/1')).toBe(2)
+    expect(await release(redis, '7/42/1', STAY)).toBe(2)
     const lease = await claimOne(worker)
-    const next = await worker.done(lease, { count: 1, status: 200, more: true })
-    expect([timestamps(next?.records as Buffer), next?.probe]).toEqual([[2], false])
+    const next = await worker.done(lease, { count: 1, status: 200, wanted: 3, atOnce: false })
+    expect([timestamps(next?.records as Buffer), next?.parked]).toEqual([[2], undefined])
     expect(await redis.hlen(keys.parked)).toBe(0)
   })
 })
 
-describe('refused records', () => {
-  it('are set aside with the answer, the rest of the lane is due at once', async () => {
+describe('a refused record', () => {
+  const refusal = { status: 422, message: 'positions.0.point.lat: …' }
+
+  it('is set aside with the answer, and the next are handed out at once', async () => {
     await append('7/42/1', 1, 2, 3)
     const worker = leases({ maxWaitMs: 60_000 })
-    await worker.refuse(await claimOne(worker), 2, { status: 422, message: 'positions.0.point.lat: …' })
-    expect(await Array.fromAsync(surveyRefused(redis))).toMatchObject([
-      { lane: '7/42/1', refused: [{ status: 422, message: 'positions.0.point.lat: …', count: 2 }] },
-    ])
-    expect(timestamps((await worker.take(await claimOne(worker)))?.records as Buffer)).toEqual([3])
-    await expectInvariant()
-  })
-
-  it('leave nothing in the schedule where they were all', async () => {
-    await append('7/42/1', 1)
-    const worker = leases()
-    await worker.refuse(await claimOne(worker), 1, { status: 422, message: '' })
-    await expectInvariant()
-  })
-
-  it('are tried again on request, behind what waits', async () => {
-    await append('7/42/1', 1, 2, 3)
-    const worker = leases()
-    await worker.refuse(await claimOne(worker), 2, { status: 422, message: '' })
-    expect(await release(redis, '7/42/1')).toBe(2)
-    expect(timestamps(Buffer.concat(await redis.lrangeBuffer(keys.lane('7/42/1'), 0, -1)))).toEqual([3, 1, 2])
-    expect(await Array.fromAsync(surveyRefused(redis))).toEqual([])
-    await expectInvariant()
-  })
-
-  it('do not end a lease by being tried again', async () => {
-    await append('7/42/1', 1, 2)
-    const worker = leases({ maxPositions: 1 })
-    await worker.refuse(await claimOne(worker), 1, { status: 422, message: '' })
     const lease = await claimOne(worker)
     await worker.take(lease)
-    await release(redis, '7/42/1')
-    const next = await worker.done(lease, { count: 1, status: 200, more: true })
+    const answer = await worker.refuse(lease, refusal, 3)
+    expect([answer?.row, timestamps(answer?.next?.records as Buffer)]).toEqual([1, [2, 3]])
+    expect(await refusedOf(redis, '7/42/1')).toMatchObject([{ ...refusal, count: 1 }])
+    expect((await worker.refuse(lease, refusal, 3))?.row).toBe(2)
+    await expectInvariant()
+  })
+
+  it('leaves nothing in the schedule where it was all', async () => {
+    await append('7/42/1', 1)
+    const worker = leases()
+    const lease = await claimOne(worker)
+    expect(await worker.refuse(lease, refusal, 3)).toEqual({ row: 1, next: undefined })
+    await expectInvariant()
+  })
+
+  it('is tried again on request, behind what waits, in the lane where it belongs by now', async () => {
+    await append('7/42/1', 1, 2, 3)
+    const worker = leases()
+    const lease = await claimOne(worker)
+    await worker.refuse(lease, refusal, 3)
+    await worker.refuse(lease, refusal, 3)
+    const place = (record: Buffer) => (timestampOf(record) === 1 ? '7/43/1' : undefined)
+    expect(await release(redis, '7/42/1', place)).toBe(2)
+    expect(await waitingIn('7/42/1')).toEqual([3, 2])
+    expect(await waitingIn('7/43/1')).toEqual([1])
+    expect(await refusedOf(redis, '7/42/1')).toEqual([])
+    await expectInvariant()
+  })
+
+  it('does not end a lease by being tried again', async () => {
+    await append('7/42/1', 1, 2)
+    const worker = leases({ maxPositions: 1 })
+    const lease = await claimOne(worker)
+    await worker.take(lease)
+    await worker.refuse(lease, refusal, 1)
+    await release(redis, '7/42/1', STAY)
+    const next = await worker.done(lease, { count: 1, status: 200, wanted: 1, atOnce: false })
     expect(timestamps(next?.records as Buffer)).toEqual([1])
+  })
+
+  it('is deleted on request, counted', async () => {
+    await append('7/42/1', 1, 2)
+    const worker = leases()
+    const lease = await claimOne(worker)
+    await worker.refuse(lease, refusal, 3)
+    await worker.park(lease, { status: 404, message: '' })
+    expect(await discard(redis, '7/42/1')).toBe(2)
+    expect((await custodyCounters(redis)).get('discarded:deleted')).toBe(2)
+    expect([await redis.exists(keys.lane('7/42/1')), await redis.hlen(keys.parked)]).toEqual([0, 0])
+    await expectInvariant()
+  })
+})
+
+describe('two who hold the same lease', () => {
+  it('are not both given its records', async () => {
+    await append('7/42/1', 1, 2, 3)
+    const [lease] = await leases().claim(1)
+    const twin = { ...lease }
+    const [first, second] = [leases(), leases()]
+    expect(timestamps((await first.take(lease))?.records as Buffer)).toEqual([1, 2, 3])
+    expect(await second.take(twin)).toBeUndefined()
+    expect(await second.done(twin, { count: 3, status: 200, wanted: 0, atOnce: false })).toBeUndefined()
+    expect(await waitingIn('7/42/1')).toEqual([1, 2, 3])
+  })
+
+  it('nor are they by a renewal in between', async () => {
+    await append('7/42/1', 1)
+    const [lease] = await leases().claim(1)
+    const twin = { ...lease }
+    const [first, second] = [leases(), leases()]
+    await first.take(lease)
+    await first.renew([lease])
+    expect(await second.take(twin)).toBeUndefined()
+    await second.renew([twin])
+    expect([twin.token, lease.token.endsWith('.75')]).toEqual(['', true])
+  })
+})
+
+describe('a parked lane whose routes were corrected', () => {
+  it('gives its records to the lanes where they belong by now, in their order', async () => {
+    await append('7/42/1', 1, 2, 3, 4)
+    const worker = leases()
+    const lease = await claimOne(worker)
+    const place = (record: Buffer) => (timestampOf(record) % 2 === 0 ? '7/43/2' : '7/42/1')
+    expect(await relocate(redis, lease, place)).toBe(true)
+    expect([await waitingIn('7/42/1'), await waitingIn('7/43/2')]).toEqual([
+      [1, 3],
+      [2, 4],
+    ])
+    expect(await relocate(redis, lease, () => '7/43/2')).toBe(false)
+    expect(await waitingIn('7/43/2')).toEqual([2, 4, 1, 3])
+    await expectInvariant()
+  })
+
+  it('does not where the lease was lost', async () => {
+    await append('7/42/1', 1)
+    const lease = await claimOne()
+    await redis.zadd(keys.schedule, 1, '7/42/1')
+    await relocate(redis, lease, () => '7/43/2')
+    expect(await waitingIn('7/42/1')).toEqual([1])
+  })
+})
+
+describe('a lane that is behind', () => {
+  const LATE = Date.now() - 61_000
+
+  async function appendLate(...times: number[]): Promise<void> {
+    const appender = createAppender(redis, UNSEEN)
+    const bytes = packRecords(times.map(position), IMEI, LATE)
+    await appender.append({ parts: [{ lane: '7/42/1', device: ID, records: bytes }], received: 1, filtered: [] })
+    await appender.close()
+  }
+
+  it('first sends its newest record, then its backlog in order, none twice', async () => {
+    await appendLate(1, 2, 3, 4, 5)
+    const worker = leases({ maxWaitMs: 60_000 })
+    const lease = await claimOne(worker)
+    const seen: number[][] = []
+    for (let batch = await worker.take(lease); batch; ) {
+      seen.push(timestamps(batch.records))
+      batch = await worker.done(lease, { count: seen.at(-1)!.length, status: 200, wanted: 3, atOnce: false })
+    }
+    expect(seen).toEqual([[5], [1, 2, 3]])
+    expect(await waitingIn('7/42/1')).toEqual([4])
+  })
+
+  it('sends the same newest one again after a failure', async () => {
+    await appendLate(1, 2, 3)
+    const worker = leases()
+    const lease = await claimOne(worker)
+    expect(timestamps((await worker.take(lease))?.records as Buffer)).toEqual([3])
+    await worker.retry(lease, 500, { firstMs: 1, maxMs: 1, leastMs: 0 })
+    await append('7/42/1', 4)
+    await redis.zadd(keys.schedule, 1, '7/42/1')
+    expect(timestamps((await worker.take(await claimOne(worker)))?.records as Buffer)).toEqual([3])
+    expect(await waitingIn('7/42/1')).toEqual([3, 1, 2, 4])
+  })
+
+  it('still says since when it waits', async () => {
+    await appendLate(1)
+    await append('7/42/1', 2)
+    await leases().take(await claimOne())
+    const [state] = await Array.fromAsync(surveyLanes(redis))
+    expect(Math.abs((state.oldestAt as number) - LATE)).toBeLessThan(2)
+  })
+})
+
+describe('the service', () => {
+  const delay = { firstMs: 60_000, maxMs: 60_000, leastMs: 0 }
+
+  async function fail(...failures: [lane: string, status: number | string][]): Promise<void> {
+    const worker = leases()
+    for (const [lane, status] of failures) {
+      await redis.zadd(keys.schedule, 1, lane)
+      await redis.hset(keys.upstream, 'probe', 0)
+      for (const lease of await worker.claim(10))
+        await worker.retry(lease, lease.lane === lane ? status : 'other', {
+          ...delay,
+          firstMs: lease.lane === lane ? 60_000 : 1,
+        })
+    }
+  }
+  const state = () => redis.hget(keys.upstream, 'state')
+
+  it('is down after five failures in a row over two lanes, and up with the first answer', async () => {
+    await append('7/1/1', 1)
+    await append('7/2/1', 1)
+    await redis.zadd(keys.schedule, Date.now() + 60_000, '7/1/1', Date.now() + 60_000, '7/2/1')
+    await fail(['7/1/1', 500], ['7/1/1', 500], ['7/1/1', 500], ['7/1/1', 500], ['7/1/1', 500])
+    expect(await state()).not.toBe('down')
+    await fail(['7/2/1', 500])
+    expect(await state()).toBe('down')
+    await redis.hset(keys.upstream, 'probe', 0)
+    const worker = leases()
+    const [lease, ...others] = await worker.claim(10)
+    expect(others).toEqual([])
+    await worker.take(lease)
+    await worker.done(lease, { count: 1, status: 200, wanted: 0, atOnce: false })
+    expect([await state(), await redis.hget(keys.upstream, 'failures')]).toEqual(['up', '0'])
+  })
+
+  it('is down after five failures of the only lane, and at once where connections are refused', async () => {
+    await append('7/1/1', 1)
+    await fail(...Array<[string, number]>(5).fill(['7/1/1', 504]))
+    expect(await state()).toBe('down')
+    await redis.flushall()
+    await append('7/1/1', 1)
+    await append('7/2/1', 1)
+    await redis.zadd(keys.schedule, Date.now() + 60_000, '7/2/1')
+    await fail(['7/1/1', 'refused'])
+    expect(await state()).toBe('down')
+  })
+
+  it('is probed by one lane at a time, not before a second', async () => {
+    for (const courier of [1, 2, 3]) await append(`7/${courier}/1`, 1)
+    const worker = leases()
+    const [lease] = await worker.claim(1)
+    await worker.retry(lease, 'refused', delay)
+    expect(await worker.claim(10)).toEqual([])
+    expect(Number(await redis.hget(keys.upstream, 'probe'))).toBeGreaterThan(Date.now() + 500)
+    await redis.hset(keys.upstream, 'probe', 0)
+    expect(await worker.claim(10)).toHaveLength(1)
+    expect(await worker.claim(10)).toEqual([])
   })
 })

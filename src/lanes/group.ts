@@ -1,0 +1,73 @@
+import type { Seen } from './seen.ts'
+import { slicesOf } from './record.ts'
+
+/** Why fixes are held: nobody configured their device, no route at their time, or a time in the future. */
+export type HoldReason = 'unknown' | 'no_route' | 'clock'
+
+/** Records of one device for one place, as `packRecords` makes them: a lane, or what is held for a reason. */
+export type Part =
+  | { readonly lane: string; readonly device: string; readonly records: Buffer }
+  | { readonly held: HoldReason; readonly device: string; readonly records: Buffer }
+
+/** A group as `store.lua` reads it. */
+export interface Group {
+  readonly bytes: Buffer
+  /** For each run, the number of its part in the call. */
+  readonly partOfRun: readonly number[]
+  /** For each part, how many of its records repeat others of the same part. */
+  readonly duplicates: readonly number[]
+}
+
+/** Packs parts in their order; what lanes get is remembered in `seen`, where that is not null. `now`: ms UTC. */
+export function packGroup(parts: readonly Part[], seen: Seen | null, now: number): Group {
+  const chunks: Buffer[] = []
+  const partOfRun: number[] = []
+  const duplicates: number[] = []
+  const add = (index: number, head: Buffer, records: Buffer) => {
+    chunks.push(head, records)
+    partOfRun.push(index)
+  }
+  for (const [index, part] of parts.entries()) {
+    duplicates.push(0)
+    if ('lane' in part && seen) {
+      const split = seen.runs(part.device, part.records, now)
+      duplicates[index] = split.duplicates
+      for (const { set, members, records, lookUp, keep } of split.runs) {
+        const flags = (lookUp ? 1 : 0) + (keep ? 2 : 0)
+        add(index, head('L', part.lane, { set, members, flags, count: members.length, bytes: records.length }), records)
+      }
+    } else {
+      const [kind, name] = 'lane' in part ? ['L', part.lane] : [KINDS[part.held], part.device]
+      for (const { records, count } of slicesOf(part.records, MOST_IN_RUN))
+        add(index, head(kind, name, { set: '', members: [], flags: 0, count, bytes: records.length }), records)
+    }
+  }
+  return { bytes: Buffer.concat(chunks), partOfRun, duplicates }
+}
+
+const KINDS = { unknown: 'U', no_route: 'N', clock: 'C' } satisfies Record<HoldReason, string>
+const MOST_IN_RUN = 1000
+
+interface Run {
+  readonly set: string
+  readonly members: readonly string[]
+  readonly flags: number
+  readonly count: number
+  readonly bytes: number
+}
+
+function head(kind: string, name: string, { set, members, flags, count, bytes }: Run): Buffer {
+  const nameBytes = Buffer.byteLength(name)
+  const setBytes = Buffer.byteLength(set)
+  const head = Buffer.allocUnsafe(10 + nameBytes + setBytes + 16 * members.length)
+  let at = head.write(kind, 0, 'latin1')
+  head[at++] = nameBytes
+  at += head.write(name, at)
+  head[at++] = setBytes
+  at += head.write(set, at)
+  head[at++] = flags
+  at = head.writeUInt16BE(count, at)
+  for (const member of members) at += head.write(member, at, 'latin1')
+  head.writeUInt32BE(bytes, at)
+  return head
+}

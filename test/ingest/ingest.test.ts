@@ -1,13 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
 import { createDirectory, type Device, type RouteLine } from '../../src/config/directory.ts'
+import { createClockWatch } from '../../src/ingest/clock.ts'
 import { createIngest, createSession } from '../../src/ingest/index.ts'
 import type { Heard } from '../../src/ingest/heard.ts'
-import { records, type Storable } from '../../src/lanes/index.ts'
+import type { HoldOptions } from '../../src/ingest/judge.ts'
+import { createStrangers } from '../../src/ingest/strangers.ts'
+import { type Part, records, type Storable } from '../../src/lanes/index.ts'
 import { deviceOf, timestampOf } from '../../src/lanes/record.ts'
+import type { Stored } from '../../src/lanes/append.ts'
 import { createLogger } from '../../src/observe/log.ts'
 
 const NOW_S = Math.floor(Date.now() / 1000)
+const HOLD = { unknown: false, no_route: false, clock: false, max_age: 86_400_000 }
 const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null }
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const van: Device = {
@@ -38,16 +43,42 @@ const at = (time: number, changes: Partial<Fix> = {}): Fix => ({
   ...changes,
 })
 
-function gateway({ devices = [van], lines = [] as RouteLine[], fails = false } = {}) {
+const placeOf = (part: Part) => ('lane' in part ? part.lane : `held: ${part.held}`)
+
+interface Options {
+  devices?: Device[]
+  lines?: RouteLine[]
+  fails?: boolean
+  room?: boolean
+  releasing?: boolean
+  hold?: Partial<HoldOptions>
+  answer?: Partial<Stored>
+}
+
+function gateway({
+  devices = [van],
+  lines = [],
+  fails = false,
+  room = true,
+  releasing = false,
+  hold,
+  answer,
+}: Options = {}) {
   const stored: Storable[] = []
   const counted: string[] = []
   const heard = new Map<string, Heard>()
+  const directory = createDirectory(devices, lines)
   const ingest = createIngest({
-    directory: () => createDirectory(devices, lines),
+    judge: () => ({ directory, filter: FILTER, hold: { ...HOLD, ...hold } }),
+    clock: createClockWatch(() => {}),
+    room: { for: () => room, problems: [], stop: () => {} },
+    strangers: createStrangers(20),
+    holding: { releasing: () => releasing },
     appender: {
       append: async (item) => {
         if (fails) throw new Error('no Redis')
         stored.push(item)
+        return { duplicates: 0, refused: false, ...answer }
       },
       count: (reasons) => void counted.push(...reasons),
       close: async () => {},
@@ -61,7 +92,6 @@ function gateway({ devices = [van], lines = [] as RouteLine[], fails = false } =
       gone: () => {},
       close: async () => {},
     },
-    filter: FILTER,
     logger,
   })
   const session = createSession('tcp', '127.0.0.1:1')
@@ -80,7 +110,7 @@ describe('a message', () => {
     expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('ok') })
     expect(stored).toHaveLength(1)
     const [record] = records(stored[0].parts[0].records)
-    expect([stored[0].parts[0].lane, timestampOf(record), deviceOf(record)]).toEqual(['7/42/1001', NOW_S, van.id])
+    expect([placeOf(stored[0].parts[0]), timestampOf(record), deviceOf(record)]).toEqual(['7/42/1001', NOW_S, van.id])
   })
 
   it('is not answered where they could not be stored', async () => {
@@ -177,7 +207,7 @@ describe('fixes', () => {
     const { say, stored } = gateway({ lines })
     const times = [NOW_S - 300, NOW_S - 201, NOW_S - 200, NOW_S - 101, NOW_S - 100, NOW_S - 250]
     await say({ device: van.id, fixes: times.map((time) => at(time * 1000)) })
-    expect(stored[0].parts.map(({ lane, records: bytes }) => [lane, [...records(bytes)].map(timestampOf)])).toEqual([
+    expect(stored[0].parts.map((part) => [placeOf(part), [...records(part.records)].map(timestampOf)])).toEqual([
       ['7/1/9', [NOW_S - 300, NOW_S - 201]],
       ['7/2/9', [NOW_S - 200, NOW_S - 101]],
       ['7/42/1001', [NOW_S - 100]],
@@ -198,5 +228,77 @@ describe('fixes', () => {
     await say({ device: van.id, fixes: [at((NOW_S + 3 * 3600 - 7) * 1000)] })
     expect(timestampOf([...records(stored[0].parts[0].records)][0])).toBe(NOW_S - 7)
     expect(session.settings.timeZone).toBe('+03:00')
+  })
+})
+
+describe('what is held', () => {
+  const all = { unknown: true, no_route: true, clock: true }
+
+  it('is the fix of a device that nobody has configured, for whoever sends it', async () => {
+    const { say, session, stored, heard } = gateway({ hold: all })
+    const outcome = await say({ device: '00123', fixes: [at(NOW_S * 1000)], reply: 'ok' })
+    expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('ok') })
+    expect(stored[0].parts.map((part) => [placeOf(part), part.device])).toEqual([['held: unknown', '123']])
+    expect([session.device, heard.size]).toEqual(['123', 0])
+  })
+
+  it('is not that of the third of one address that invents ids, where twenty are held in all', async () => {
+    const { say } = gateway({ hold: all })
+    const outcomes = await Promise.all(['1', '2', '3', '1'].map((device) => say({ device, fixes: [at(NOW_S * 1000)] })))
+    expect(outcomes.map(({ status }) => status)).toEqual(['stored', 'stored', 'refused', 'stored'])
+  })
+
+  it('is not what Redis has no place for', async () => {
+    const { say } = gateway({ hold: all, answer: { refused: true } })
+    expect(await say({ device: '1', fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'refused' })
+  })
+
+  it('is a fix without a route, at its own time', async () => {
+    const { say, stored } = gateway({ hold: all, devices: [{ ...van, route_id: undefined, time_zone: '+03:00' }] })
+    await say({ device: van.id, fixes: [at(NOW_S * 1000)] })
+    const [part] = stored[0].parts
+    expect([placeOf(part), timestampOf([...records(part.records)][0])]).toEqual(['held: no_route', NOW_S])
+  })
+
+  it('is a fix from the future, at the time that the device says', async () => {
+    const { say, stored, heard } = gateway({ hold: all })
+    await say({ device: van.id, fixes: [at((NOW_S + 3 * 3600) * 1000), at(NOW_S * 1000)] })
+    expect(stored[0].parts.map(placeOf)).toEqual(['held: clock', '7/42/1001'])
+    expect(timestampOf([...records(stored[0].parts[0].records)][0])).toBe(NOW_S + 3 * 3600)
+    expect(heard.get(van.id)?.filtered?.reason).toBe('clock')
+  })
+
+  it('is what comes while older ones of the device are being released', async () => {
+    const { say, stored } = gateway({ hold: all, releasing: true })
+    await say({ device: van.id, fixes: [at(NOW_S * 1000)] })
+    expect(stored[0].parts.map(placeOf)).toEqual(['held: no_route'])
+  })
+})
+
+describe('nothing is acknowledged', () => {
+  it('while there is no room; what needs none is', async () => {
+    const { say, stored } = gateway({ room: false })
+    expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)] })).toEqual({ status: 'not_stored' })
+    expect(stored).toEqual([])
+  })
+
+  it('while most devices are ahead of our clock', async () => {
+    const devices = ['1', '2', '3', '4'].map((id) => ({ ...van, id }))
+    const { say } = gateway({ devices, hold: { clock: true } })
+    const ahead = [at((NOW_S + 7200) * 1000)]
+    expect(await say({ device: '4', fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'stored' })
+    expect(await say({ device: '1', fixes: ahead })).toMatchObject({ status: 'stored' })
+    expect(await say({ device: '2', fixes: ahead })).toMatchObject({ status: 'stored' })
+    expect(await say({ device: '3', fixes: ahead })).toEqual({ status: 'not_stored' })
+    expect(await say({ device: '4', fixes: [at(NOW_S * 1000)] })).toEqual({ status: 'not_stored' })
+    expect(await say({ device: '1', fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'stored' })
+  })
+})
+
+describe('a repeat', () => {
+  it('is acknowledged like anything else, and noted', async () => {
+    const { say, heard } = gateway({ answer: { duplicates: 1 } })
+    expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' })).toMatchObject({ status: 'stored' })
+    expect(heard.get(van.id)?.filtered?.reason).toBe('duplicate')
   })
 })

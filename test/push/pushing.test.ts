@@ -6,19 +6,25 @@ import {
   keys,
   packDevice,
   packRecords,
+  type Place,
   type Redis,
   release,
   surveyLanes,
-  surveyRefused,
+  refusedOf,
 } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
+import { createTickets } from '../../src/push/tickets.ts'
+import { watchOverdue } from '../../src/push/watchdog.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { startTestRedis, type TestRedis } from '../redis.ts'
 import { ok, startApi, status } from './api.ts'
 
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
-const DEVICE = packDevice('356307042441013')
+const ID = '356307042441013'
+const DEVICE = packDevice(ID)
+const STAY: Place = () => undefined
+const UNSEEN = { maxWaitMs: 0, seen: null, hold: { maxFixesPerDevice: 100, maxUnknownDevices: 10 } }
 const PUSH = { concurrency: 64, max_requests_per_s: null, first_delay: 20, max_delay: 100 }
 
 let server: TestRedis
@@ -45,14 +51,15 @@ afterEach(async () => {
   await api.close()
 })
 
-function pushing({ push = PUSH, max_positions = 3, apikeys = new Map([['7', 'key-7']]) } = {}) {
+function pushing({ push = PUSH, max_positions = 3, apikeys = new Map([['7', 'key-7']]), place = STAY } = {}) {
   const client = createTrackingClient({ baseUrl: api.url, timeoutMs: 2000, connections: push.concurrency })
   const connection = connect(server.url, 'worker')
-  const { stop } = startPushing({
+  const { configured, stop } = startPushing({
     redis: connection,
     redisUrl: server.url,
     client,
     apikeyOf: (company) => apikeys.get(company),
+    place,
     batch: { max_positions, max_wait: 0 },
     push,
     logger,
@@ -63,14 +70,14 @@ function pushing({ push = PUSH, max_positions = 3, apikeys = new Map([['7', 'key
     connection.disconnect()
   }
   stops.push(end)
-  return end
+  return { configured, end }
 }
 
 async function store(lane: string, ...timestamps: number[]): Promise<void> {
-  const appender = createAppender(redis, 0)
+  const appender = createAppender(redis, UNSEEN)
   const positions = timestamps.map((timestamp) => ({ timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5 }))
   const records = packRecords(positions, DEVICE, Date.now())
-  await appender.append({ parts: [{ lane, records }], received: timestamps.length, filtered: [] })
+  await appender.append({ parts: [{ lane, device: ID, records }], received: timestamps.length, filtered: [] })
   await appender.close()
 }
 
@@ -203,21 +210,72 @@ describe('a refusal', () => {
     pushing()
     await expect.poll(async () => (await laneState('7/42/1'))?.parked?.status, soon).toBe(404)
     api.respond(ok)
-    expect(await release(redis, '7/42/1')).toBe(5)
+    expect(await release(redis, '7/42/1', STAY)).toBe(5)
     await expect.poll(delivered, soon).toBe(5)
     expect(api.seen.slice(1).map(({ timestamps }) => timestamps)).toEqual([[1], [2, 3, 4], [5]])
     expect(await redis.hlen(keys.parked)).toBe(0)
   })
 
-  it.each([422, 413])('such as %i parks the batch with the answer, and the rest is delivered', async (code) => {
-    api.respond((push, response) => (push.timestamps.includes(2) ? status(code, 'too odd') : ok)(push, response))
+  it.each([422, 413])(
+    'such as %i of one position in many parks that one, in few requests; the rest arrives in order',
+    async (code) => {
+      const bad = 137
+      api.respond((push, response) => (push.timestamps.includes(bad) ? status(code, 'too odd') : ok)(push, response))
+      await store('7/42/1', ...range(1, 500))
+      pushing({ max_positions: 500 })
+      await expect.poll(delivered, soon).toBe(499)
+      expect(await refusedOf(redis, '7/42/1')).toMatchObject([{ status: code, message: 'too odd', count: 1 }])
+      const accepted = api.seen
+        .filter(({ timestamps }) => !timestamps.includes(bad))
+        .flatMap(({ timestamps }) => timestamps)
+      expect(accepted).toEqual(range(1, 500).filter((timestamp) => timestamp !== bad))
+      expect(api.seen.length - 1).toBeLessThanOrEqual(2 * Math.log2(500) + 1)
+    },
+  )
+
+  it.each([1, 2, 499, 500])('of position %i of 500 takes as few requests', async (bad) => {
+    api.respond((push, response) => (push.timestamps.includes(bad) ? status(422) : ok)(push, response))
+    await store('7/42/1', ...range(1, 500))
+    pushing({ max_positions: 500 })
+    await expect.poll(delivered, soon).toBe(499)
+    expect(api.seen.length - 1).toBeLessThanOrEqual(2 * Math.log2(500) + 1)
+  })
+
+  it('of several positions parks each of them', async () => {
+    const bad = new Set([3, 4, 90, 200])
+    api.respond((push, response) => (push.timestamps.some((t) => bad.has(t)) ? status(422) : ok)(push, response))
+    await store('7/42/1', ...range(1, 200))
+    pushing({ max_positions: 100 })
+    await expect.poll(delivered, soon).toBe(196)
+    expect(await refusedOf(redis, '7/42/1')).toHaveLength(4)
+    expect(await redis.zcard(keys.schedule)).toBe(0)
+  })
+
+  it('of eight positions in a row parks the lane whole, and a position that is refused again leaves it parked', async () => {
+    api.respond(status(422, 'no'))
+    await store('7/42/1', ...range(1, 20))
+    pushing({ max_positions: 5 })
+    await expect.poll(async () => (await laneState('7/42/1'))?.parked, soon).toMatchObject({ status: 422, tries: 1 })
+    expect(await refusedOf(redis, '7/42/1')).toHaveLength(8)
+    expect((await laneState('7/42/1'))?.waiting).toBe(12)
+    await release(redis, '7/42/1', STAY)
+    await expect.poll(async () => (await laneState('7/42/1'))?.parked?.tries, soon).toBe(2)
+    api.respond(ok)
+    await release(redis, '7/42/1', STAY)
+    await expect.poll(delivered, soon).toBe(20)
+  })
+
+  it('of a lane is tried again, where its records belong by now, when the configuration changes', async () => {
+    api.respond((push, response) => (push.lane === '42/1' ? status(404) : ok)(push, response))
+    const corrected = new Map<string, string>()
     await store('7/42/1', ...range(1, 5))
-    pushing()
-    await expect.poll(delivered, soon).toBe(2)
-    expect(await Array.fromAsync(surveyRefused(redis))).toMatchObject([
-      { lane: '7/42/1', refused: [{ status: code, message: 'too odd', count: 3 }] },
-    ])
-    expect(api.timestampsOf('42/1')).toEqual([1, 2, 3, 4, 5])
+    const { configured } = pushing({ place: () => corrected.get('lane') })
+    await expect.poll(async () => (await laneState('7/42/1'))?.parked?.status, soon).toBe(404)
+    corrected.set('lane', '7/42/2')
+    configured()
+    await expect.poll(delivered, soon).toBe(5)
+    expect(api.timestampsOf('42/2')).toEqual(range(1, 5))
+    expect([await redis.hlen(keys.parked), await redis.zcard(keys.schedule)]).toEqual([0, 0])
   })
 
   it('for want of an apikey is made by ourselves', async () => {
@@ -227,6 +285,52 @@ describe('a refusal', () => {
       .poll(async () => (await laneState('8/42/1'))?.parked, soon)
       .toMatchObject({ status: 0, message: /no apikey/ })
     expect(api.seen).toEqual([])
+  })
+})
+
+describe('an outage', () => {
+  it('of the service is probed by one request at a time; then all is delivered, newest first, in order', async () => {
+    api.respond(status(503))
+    for (const courier of range(1, 30)) await store(`7/${courier}/1`, 1, 2)
+    pushing({ push: { ...PUSH, first_delay: 1, max_delay: 5 } })
+    await expect.poll(() => redis.hget(keys.upstream, 'state'), soon).toBe('down')
+    await expect.poll(() => api.seen.length, soon).toBeGreaterThanOrEqual(5)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const before = api.seen.length
+    const since = Date.now()
+    await expect.poll(() => api.seen.length, soon).toBe(before + 2)
+    expect(Date.now() - since).toBeGreaterThan(900)
+    api.respond(ok)
+    await expect.poll(delivered, soon).toBe(60)
+    expect(await redis.hget(keys.upstream, 'state')).toBe('up')
+  })
+})
+
+describe('the hand-out of lanes', () => {
+  it('that has stopped while lanes are due is noticed, and started again', async () => {
+    await store('7/42/1', 1)
+    let healed = 0
+    const watchdog = watchOverdue(redis, { idle: () => true, heal: async () => void healed++, logger })
+    stops.push(async () => watchdog.stop())
+    await new Promise((resolve) => setTimeout(resolve, 6000))
+    expect(healed).toBe(0)
+    await redis.zadd(keys.schedule, Date.now() - 21_000, '7/42/1')
+    await expect.poll(() => healed, soon).toBe(1)
+  })
+
+  it('goes on after its tickets were begun anew', async () => {
+    const seen: string[] = []
+    const tickets = createTickets(
+      server.url,
+      logger,
+      async (leases) => void seen.push(...leases.map(({ lane }) => lane)),
+    )
+    stops.push(tickets.close)
+    await tickets.hand([{ lane: '7/1/1', token: '1.50' }])
+    await expect.poll(() => seen, soon).toEqual(['7/1/1'])
+    await tickets.restart()
+    await tickets.hand([{ lane: '7/2/1', token: '1.50' }])
+    await expect.poll(() => seen, soon).toEqual(['7/1/1', '7/2/1'])
   })
 })
 
@@ -248,7 +352,7 @@ describe('stopping', () => {
   it('ends what is on its way first, and leaves the rest for the next worker', async () => {
     api.respond((push, response) => void setTimeout(() => ok(push, response), 200))
     await store('7/42/1', ...range(1, 9))
-    const end = pushing()
+    const { end } = pushing()
     await expect.poll(() => api.seen.length, soon).toBe(1)
     await end()
     stops = []

@@ -1,0 +1,200 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Fix } from '../../protocols/kit/index.ts'
+import { createDirectory, type Device, type Directory, type RouteLine } from '../../src/config/directory.ts'
+import { createHolding } from '../../src/ingest/holding.ts'
+import { sort } from '../../src/ingest/sort.ts'
+import {
+  connect,
+  createAppender,
+  createSeen,
+  custodyCounters,
+  keys,
+  type Redis,
+  records,
+  surveyHeld,
+  timestampOf,
+} from '../../src/lanes/index.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import { startTestRedis, type TestRedis } from '../redis.ts'
+
+const NOW = Math.floor(Date.now() / 1000)
+const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null }
+const HOLD = { unknown: true, no_route: true, clock: true, max_age: 86_400_000 }
+const VAN: Device = { id: '0123', company_id: '7', courier_id: '42', source: 'devices.yaml:1' }
+const logger = createLogger('test', { level: 'fatal', format: 'json' })
+
+let server: TestRedis
+let redis: Redis
+const closes: (() => Promise<void>)[] = []
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = connect(server.url, 'test')
+  await new Promise((resolve) => redis.once('ready', resolve))
+})
+afterAll(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+beforeEach(async () => void (await redis.flushall()))
+afterEach(async () => {
+  for (const close of closes.splice(0)) await close()
+})
+
+/** A gateway's holding, with the directory that it follows. */
+function gateway(
+  devices: Device[] = [],
+  lines: RouteLine[] = [],
+  hold = HOLD,
+  bounds = { maxFixesPerDevice: 5, maxUnknownDevices: 3 },
+) {
+  let directory: Directory = createDirectory(devices, lines)
+  const judge = () => ({ directory, filter: FILTER, hold })
+  const options = {
+    maxWaitMs: 0,
+    seen: createSeen({ windowMs: 86_400_000, maxFutureMs: 300_000, alone: () => true }),
+    hold: bounds,
+  }
+  const appender = createAppender(redis, options)
+  const holding = createHolding({ redis, appender: options, judge, logger })
+  closes.push(holding.close, appender.close)
+  return {
+    holding,
+    configure(nextDevices: Device[], nextLines: RouteLine[] = []) {
+      directory = createDirectory(nextDevices, nextLines)
+      holding.configured()
+    },
+    async send(device: string, ...times: number[]) {
+      const entry = directory.find(device)
+      const id = entry?.id ?? device
+      const fixes = times.map((time): Fix => ({ time: time * 1000, latitude: 52.5, longitude: 13.4, valid: true }))
+      const context = { device: id, entry, now: Date.now(), releasing: holding.releasing(id), last: undefined }
+      return appender.append(sort(fixes, context, judge()))
+    },
+  }
+}
+
+const line = (route_id: string, from: number, until: number): RouteLine => {
+  return { device: VAN.id, courier_id: '42', route_id, from, until, source: 'routes.csv:2' }
+}
+const waitingIn = async (lane: string) =>
+  [...records(Buffer.concat(await redis.lrangeBuffer(keys.lane(lane), 0, -1)))].map(timestampOf)
+const held = async () =>
+  (await Array.fromAsync(surveyHeld(redis))).map(({ reason, device, fixes }) => [reason, device, fixes])
+const soon = { timeout: 3000, interval: 20 }
+const times = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i)
+
+describe('fixes of a device that nobody has configured', () => {
+  it('are released in order when it is, to the routes of their own times', async () => {
+    const { configure, send } = gateway()
+    await send('123', NOW - 30, NOW - 20)
+    await send('123', NOW - 10)
+    expect(await held()).toEqual([['unknown', '123', 3]])
+    configure([VAN], [line('1', NOW - 30, NOW - 15), line('2', NOW - 15, NOW + 100)])
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30, NOW - 20])
+    await expect.poll(() => waitingIn('7/42/2'), soon).toEqual([NOW - 10])
+    expect(await held()).toEqual([])
+  })
+
+  it('stay held, for want of a route, when it is but has none', async () => {
+    const { configure, send } = gateway()
+    await send('123', NOW - 30)
+    configure([VAN])
+    await expect.poll(held, soon).toEqual([['no_route', '0123', 1]])
+    configure([VAN], [line('1', NOW - 100, NOW)])
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30])
+  })
+
+  it('are held of so many devices and no more; those that are held already go on', async () => {
+    const { send } = gateway()
+    for (const device of ['1', '2', '3']) expect(await send(device, NOW)).toMatchObject({ refused: false })
+    expect(await send('4', NOW)).toMatchObject({ refused: true })
+    expect(await send('1', NOW + 1)).toMatchObject({ refused: false })
+    expect(await held()).toEqual([
+      ['unknown', '1', 2],
+      ['unknown', '2', 1],
+      ['unknown', '3', 1],
+    ])
+    expect(await custodyCounters(redis)).toEqual(new Map([['received', 4]]))
+  })
+
+  it('are the newest of too many; the oldest are discarded, counted', async () => {
+    const { configure, send } = gateway()
+    await send('123', ...times(NOW - 100, 8))
+    expect(await held()).toEqual([['unknown', '123', 5]])
+    expect((await custodyCounters(redis)).get('discarded:held_overflow')).toBe(3)
+    configure([VAN], [line('1', NOW - 200, NOW)])
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual(times(NOW - 97, 5))
+  })
+})
+
+describe('fixes without a route', () => {
+  it('are released by the line that covers them; the others stay', async () => {
+    const { configure, send } = gateway([VAN])
+    await send('0123', ...times(NOW - 5, 5))
+    configure([VAN], [line('1', NOW - 4, NOW - 2)])
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 4, NOW - 3])
+    expect(await held()).toEqual([['no_route', '0123', 3]])
+  })
+
+  it('that come while older ones are being released go behind them', async () => {
+    const { configure, holding, send } = gateway([VAN], [], HOLD, { maxFixesPerDevice: 10_000, maxUnknownDevices: 3 })
+    for (let i = 0; i < 10; i++) await send('0123', ...times(NOW - 20_000 + i * 500, 500))
+    await expect.poll(held, soon).toEqual([['no_route', '0123', 5000]])
+    await new Promise((resolve) => setTimeout(resolve, 5500))
+    configure([VAN], [line('1', 0, NOW + 1000)])
+    expect(holding.releasing('0123')).toBe(true)
+    await send('0123', NOW)
+    await expect.poll(() => redis.llen(keys.lane('7/42/1')), { timeout: 10_000 }).toBe(5001)
+    expect(await waitingIn('7/42/1')).toEqual([...times(NOW - 20_000, 5000), NOW])
+    expect(holding.releasing('0123')).toBe(false)
+  }, 30_000)
+
+  it('that were sent twice, since the answer was lost, are released once', async () => {
+    const { configure, send } = gateway([VAN])
+    await send('0123', NOW - 10, NOW - 9)
+    await send('0123', NOW - 10, NOW - 9)
+    configure([VAN], [line('1', NOW - 100, NOW)])
+    await expect.poll(held, soon).toEqual([])
+    expect(await waitingIn('7/42/1')).toEqual([NOW - 10, NOW - 9])
+    expect((await custodyCounters(redis)).get('filtered:duplicate')).toBe(2)
+  })
+
+  it('are discarded after their time, counted', async () => {
+    const { send } = gateway([VAN], [], { ...HOLD, max_age: 1000 })
+    await send('0123', NOW)
+    await expect.poll(held, { timeout: 9000 }).toEqual([])
+    expect((await custodyCounters(redis)).get('discarded:held_age')).toBe(1)
+  }, 15_000)
+
+  it('are released by whichever gateway looks, once', async () => {
+    const first = gateway([VAN])
+    const second = gateway([VAN])
+    await first.send('0123', ...times(NOW - 5, 5))
+    const lines = [line('1', 0, NOW)]
+    first.configure([VAN], lines)
+    second.configure([VAN], lines)
+    await expect.poll(held, soon).toEqual([])
+    expect(await waitingIn('7/42/1')).toEqual(times(NOW - 5, 5))
+  })
+})
+
+describe('fixes from the future', () => {
+  const routed = { ...VAN, route_id: '1' }
+
+  it('are released when the time zone that explains them is configured', async () => {
+    const { configure, send } = gateway([routed])
+    await send('0123', NOW + 3 * 3600, NOW + 3 * 3600 + 1)
+    expect(await held()).toEqual([['clock', '0123', 2]])
+    configure([{ ...routed, time_zone: '+03:00' }])
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW, NOW + 1])
+  })
+
+  it('are released when their time has come', async () => {
+    const { send } = gateway([routed])
+    const ahead = Math.floor(Date.now() / 1000) + 302
+    await send('0123', ahead)
+    expect(await held()).toEqual([['clock', '0123', 1]])
+    await expect.poll(() => waitingIn('7/42/1'), { timeout: 8000 }).toEqual([ahead])
+  })
+})

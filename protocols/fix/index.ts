@@ -30,7 +30,8 @@ export default { name: 'fix', devices: 'JSON of your own over MQTT', decode } sa
 /** Of an array, the good entries: what is wrong with the others would be wrong again. */
 function decode(frame: Buffer): Message {
   const payload = parseJson(frame.toString())
-  return { fixes: eachReadable(Array.isArray(payload) ? payload : [payload], fixOf) }
+  const { good, unreadable } = eachReadable(Array.isArray(payload) ? payload : [payload], fixOf)
+  return { fixes: good, unreadable }
 }
 
 function fixOf(value: unknown): Fix {

@@ -15,7 +15,7 @@ export { type Cut, cut } from './cut.ts'
 export { DecodeError, type DecodeReason } from './errors.ts'
 export { endsWith, line, trimEnd } from './frame.ts'
 export { inflate } from './inflate.ts'
-export { type JsonObject, numberOf, objectOf, optionalNumberOf, parseJson } from './json.ts'
+export { digitsOf, type JsonObject, numberOf, objectOf, optionalNumberOf, parseJson } from './json.ts'
 export type {
   Fix,
   Framer,

@@ -3,18 +3,22 @@ import { DecodeError } from './errors.ts'
 /** A JSON object's members, of types unknown. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/**
- * What JSON text says. `exact`: the members whose numbers are kept as the digits that stand there, for ids beyond 2^53.
- * @throws DecodeError `malformed` where it is no JSON.
- */
-export function parseJson(text: string, exact: readonly string[] = []): unknown {
-  const digits = (name: string, value: unknown, context?: { source?: string }) =>
-    typeof value === 'number' && exact.includes(name) ? context?.source : value
+/** What JSON text says. @throws DecodeError `malformed` where it is no JSON. */
+export function parseJson(text: string): unknown {
   try {
-    return exact.length === 0 ? JSON.parse(text) : JSON.parse(text, digits)
+    return JSON.parse(text)
   } catch {
     throw new DecodeError('malformed', 'it is no JSON')
   }
+}
+
+/**
+ * The digits of a member that was read as this number, as they stand in the JSON text: of ids beyond 2^53. Found by
+ * themselves, since a reviver is called for every value there is and takes 30 times as long as the rest of the reading.
+ */
+export function digitsOf(text: string, name: string, value: number): string {
+  const members = text.matchAll(new RegExp(`"${name}"\\s*:\\s*(-?\\d+)`, 'g'))
+  return [...members].findLast(([, digits]) => Number(digits) === value)?.[1] ?? String(value)
 }
 
 /** The value as an object. @throws DecodeError `malformed`; `what` names it. */

@@ -75,6 +75,8 @@ export interface Message {
   /** What the frame presents to prove that it is the device (a password, a token). */
   readonly secret?: string
   readonly fixes?: Fix[]
+  /** How many of the frame's entries could not be read, where others could: they are answered for, and counted. */
+  readonly unreadable?: number
   /** What the device is answered once every fix of this message is stored (at once where there is none). */
   readonly reply?: Buffer
   /** What a device that is not ours is answered before its connection ends. */

@@ -16,6 +16,7 @@
  */
 import {
   DecodeError,
+  digitsOf,
   eachReadable,
   type Fix,
   type HttpRequest,
@@ -85,13 +86,13 @@ function optional(parameters: URLSearchParams, name: string): number | undefined
 }
 
 function readJson(text: string, session: Session): Message {
-  const { device_id: id, location } = objectOf(parseJson(text, ['device_id']), 'the body')
-  const device = typeof id === 'string' && id !== '' ? id : undefined
+  const { device_id: id, location } = objectOf(parseJson(text), 'the body')
+  const name = typeof id === 'number' ? digitsOf(text, 'device_id', id) : id
+  const device = typeof name === 'string' && name !== '' ? name : undefined
   if (location === undefined || location === null) return { device }
-  return {
-    device,
-    fixes: eachReadable(Array.isArray(location) ? location : [location], (each) => fixOf(each, session)),
-  }
+  const locations = Array.isArray(location) ? location : [location]
+  const { good, unreadable } = eachReadable(locations, (each) => fixOf(each, session))
+  return { device, fixes: good, unreadable }
 }
 
 function fixOf(value: unknown, session: Session): Fix {

@@ -57,10 +57,12 @@ function decode(frame: Buffer, session: Session): Message {
   // What deletes a friend is an empty payload.
   const payload = body.trim() === '' ? [] : parseJson(body)
   const entries = Array.isArray(payload) ? payload : [payload]
+  const { good, unreadable } = eachReadable(entries, fixesOf)
   return {
     device: session.transport === 'http' ? deviceOf(entries, parameters) : undefined,
     secret: parameters.get('token') || undefined,
-    fixes: eachReadable(entries, fixesOf).flat(),
+    fixes: good.flat(),
+    unreadable,
   }
 }
 

@@ -74,8 +74,8 @@ function login(text: string, session: Session, { isVersion2 }: Packet): Message 
 
 function blackBox(text: string, session: Session): Message {
   const records = text.split('|').filter((record) => record !== '')
-  const good = eachReadable(records, (record) => recordOf(record, session))
-  return { fixes: good.flat(), reply: Buffer.from(`#AB#${good.length}\r\n`) }
+  const { good, unreadable } = eachReadable(records, (record) => recordOf(record, session))
+  return { fixes: good.flat(), unreadable, reply: Buffer.from(`#AB#${good.length}\r\n`) }
 }
 
 /** No fix of a record with neither time nor place; an invalid one of a record without a place. */

@@ -2,7 +2,9 @@ import { crc16Arc, DecodeError, inflate, trimEnd } from '../kit/index.ts'
 
 const LF = 0x0a
 const COMPRESSED = 0xff
-const MAX_INFLATED = 1 << 18
+const MAX_INFLATED = 1 << 16
+/** Of a black box whose vehicle stands still, 25; what is made to keep the reader busy, 1,000. */
+const MAX_RATIO = 100
 
 /** A packet's line. */
 export interface Packet {
@@ -31,7 +33,8 @@ const HEAD = /^(\d\.\d;)?([^#;]*)#([A-Z]+)#(?=(\d\.\d;)?)/
 
 function inflated(frame: Buffer): Buffer {
   if (frame.length < 3 || frame.length < 3 + frame.readUInt16LE(1)) throw new DecodeError('truncated')
-  return inflate(frame.subarray(3), MAX_INFLATED)
+  const compressed = frame.subarray(3)
+  return inflate(compressed, Math.min(MAX_INFLATED, MAX_RATIO * compressed.length))
 }
 
 /** The body without its checksum, as text. @throws DecodeError `checksum`, unless `lenient`. */

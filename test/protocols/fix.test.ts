@@ -87,8 +87,8 @@ describe('an array', () => {
     expect(decode([])).toEqual({ fixes: [] })
   })
 
-  it('its good entries count; without one it is refused for the first', () => {
-    expect(decode([{ ...ENTRY, lat: 'x' }, ENTRY, 7]).fixes).toEqual([FIX])
+  it('its good entries count, the others are counted; without a good one it is refused for the first', () => {
+    expect(decode([{ ...ENTRY, lat: 'x' }, ENTRY, 7])).toEqual({ fixes: [FIX], unreadable: 2 })
     expect(reasonOf([{ ...ENTRY, lat: 'x' }, 7])).toBe('the frame is malformed: lat is a string, not a number')
   })
 })

@@ -117,10 +117,10 @@ describe('JSON', () => {
     })
   })
 
-  it('several locations; a bad one among them is left out', () => {
+  it('several locations; a bad one among them is left out and counted', () => {
     const later = { ...LOCATION, timestamp: FIX.time + 1000 }
-    const { fixes } = posted({ location: [LOCATION, { coords: null }, later], device_id: 'a' })
-    expect(fixes).toEqual([FIX, { ...FIX, time: FIX.time + 1000 }])
+    const { fixes, unreadable } = posted({ location: [LOCATION, { coords: null }, later], device_id: 'a' })
+    expect([fixes, unreadable]).toEqual([[FIX, { ...FIX, time: FIX.time + 1000 }], 1])
   })
 
   it('the token comes with the query', () => {
@@ -134,6 +134,10 @@ describe('JSON', () => {
   it('a device that is a number keeps all its digits', () => {
     expect(posted(`{"location": null, "device_id": 12345678901234567890}`)).toEqual({ device: '12345678901234567890' })
     expect(posted(`{"device_id": 356307042441013}`).device).toBe('356307042441013')
+    expect(posted(`{"x": {"device_id": 7}, "device_id" :12345678901234567890, "y": "device_id:8"}`).device).toBe(
+      '12345678901234567890',
+    )
+    expect(posted(String.raw`{"device\u005fid": 7}`).device).toBe('7')
   })
 
   it('−1 and null are not known', () => {

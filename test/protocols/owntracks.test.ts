@@ -58,6 +58,11 @@ describe('MQTT', () => {
     ])
   })
 
+  it('of an array what cannot be read is left out and counted; every other type is none of that', () => {
+    const { fixes, unreadable } = published([{ ...LOCATION, lat: null }, { _type: 'lwt' }, LOCATION, 'x'])
+    expect([fixes, unreadable]).toEqual([[FIX], 2])
+  })
+
   it('every other type is no fix', () => {
     for (const type of ['waypoint', 'waypoints', 'transition', 'lwt', 'status', 'card', 'cmd', 'steps', 'new'])
       expect(published({ ...LOCATION, _type: type })).toEqual({ fixes: [] })

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { crc16Arc, cut, DecodeError, type Message, type Session } from '../../protocols/kit/index.ts'
@@ -51,7 +52,7 @@ function compressed(packet: string): Buffer {
   return Buffer.concat([Buffer.from([0xff, data.length & 255, data.length >> 8]), data])
 }
 
-const answer = (packet: string, session?: Session) => decode(packet, session).reply?.toString()
+const answer = (packet: string | Buffer, session?: Session) => decode(packet, session).reply?.toString()
 
 describe('packets', () => {
   it('a login of 1.1 names the device and its password', () => {
@@ -88,9 +89,9 @@ describe('packets', () => {
     expect(answer(summed('B', `${SHORT}|${SHORT}`, ';'), loggedIn())).toBe('#AB#2\r\n')
   })
 
-  it('a bad record of a black box is left out and not counted; none good is refused', () => {
-    const { fixes, reply } = decode(`#B#${SHORT}|010524;101530;abc|${SHORT}`)
-    expect([fixes?.length, reply?.toString()]).toEqual([2, '#AB#2\r\n'])
+  it('a bad record of a black box is left out, counted as such and not answered for; none good is refused', () => {
+    const { fixes, reply, unreadable } = decode(`#B#${SHORT}|010524;101530;abc|${SHORT}`)
+    expect([fixes?.length, reply?.toString(), unreadable]).toEqual([2, '#AB#2\r\n', 1])
     expect(reasonOf('#B#010524;101530;abc|x')).toBe('malformed')
   })
 
@@ -115,7 +116,10 @@ describe('packets', () => {
 
   it('a packet may be compressed, to a limit', () => {
     expect(decode(compressed(`${summed('D', EXTENDED)}\r\n`), loggedIn()).fixes).toEqual([{ ...FIX, hdop: 0.9 }])
-    expect(reasonOf(compressed(`#M#${'x'.repeat(1 << 20)}`))).toBe('malformed')
+    const text = randomBytes(2000).toString('hex')
+    expect(answer(compressed(`#M#${text.padEnd(65_533, 'x')}`))).toBe('#AM#1\r\n')
+    expect(reasonOf(compressed(`#M#${text.padEnd(65_534, 'x')}`))).toBe('malformed')
+    expect(reasonOf(compressed(`#M#${'x'.repeat(40_000)}`))).toBe('malformed')
     expect(reasonOf(Buffer.from('ff0300000102', 'hex'))).toBe('malformed')
     expect(reasonOf(Buffer.from('ff0300', 'hex'))).toBe('truncated')
   })

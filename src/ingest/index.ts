@@ -8,6 +8,7 @@ import type { ClockWatch } from './clock.ts'
 import type { HeardBook } from './heard.ts'
 import type { Holding } from './holding.ts'
 import { identify } from './identify.ts'
+import { createKnocks } from './knocks.ts'
 import type { JudgeOptions } from './judge.ts'
 import type { Outcome } from './outcome.ts'
 import type { Room } from './room.ts'
@@ -40,6 +41,7 @@ export interface IngestOptions {
 
 export function createIngest(options: IngestOptions): Ingest {
   const { appender, clock, heard, holding, judge, logger, room, strangers } = options
+  const knock = createKnocks(logger)
 
   return async (frame, session, protocol) => {
     const started = performance.now()
@@ -76,9 +78,16 @@ export function createIngest(options: IngestOptions): Ingest {
     const entry = identify(message, session, judge().directory)
     if (typeof entry === 'object') return { id: entry.id, entry }
     const id = sameId(message.device ?? session.device ?? '')
-    const [address] = session.remote.split(/:\d+$/)
-    if (entry !== 'unknown_device' || !judge().hold.unknown || !strangers.admit(id, address)) return entry
-    return { id, entry: undefined }
+    const refusal = entry === 'unknown_device' ? strangerRefusal(id, session) : entry
+    knock(id, refusal ?? 'held', session.remote)
+    return refusal ?? { id, entry: undefined }
+  }
+
+  /** Why the fixes of a device that nobody has configured are not held; undefined where they are. */
+  function strangerRefusal(id: string, { device, remote, transport }: DeviceSession): Refusal | undefined {
+    if (transport === 'mqtt' && id !== sameId(device ?? '')) return 'other_device'
+    const [address] = remote.split(/:\d+$/)
+    return judge().hold.unknown && strangers.admit(id, address) ? undefined : 'unknown_device'
   }
 
   async function store(

@@ -46,6 +46,7 @@ export function connect(url: string, name: string, logger?: Logger): Redis {
   })
   redis.on('ready', () => void learnVersion(redis).catch(() => {}))
   redis.on('error', (error) => logger?.debug({ err: error }, 'Redis'))
+  reportAbsence(redis, logger)
   for (const [name, numberOfKeys] of Object.entries(SCRIPTS)) {
     const lua = source('common') + (STORING.has(name) ? source('store') : '') + source(name)
     redis.defineCommand(name, { numberOfKeys, lua })
@@ -68,6 +69,20 @@ const WHEN_FULL = 'WhenFull'
 
 function source(name: string): string {
   return readFileSync(new URL(`${name}.lua`, import.meta.url), 'utf8')
+}
+
+/** Says when Redis goes and when it is back: every device waits for it. */
+function reportAbsence(redis: Redis, logger?: Logger): void {
+  let gone = false
+  redis.on('close', () => {
+    if (!gone && redis.status !== 'end')
+      logger?.warn({ reason: 'redis' }, 'Redis is gone: nothing is stored until it is back')
+    gone = true
+  })
+  redis.on('ready', () => {
+    if (gone) logger?.info('Redis is back')
+    gone = false
+  })
 }
 
 /** Of the servers, as they said at the last connect. */

@@ -16,6 +16,7 @@ import { createPushLane } from './push-lane.ts'
 import { createRate } from './rate.ts'
 import { createSlots } from './slots.ts'
 import { createTickets } from './tickets.ts'
+import { reportUpstream } from './upstream.ts'
 import { watchOverdue } from './watchdog.ts'
 
 export interface PushingOptions {
@@ -84,6 +85,8 @@ export function startPushing(options: PushingOptions): Pushing {
   const dispatcher = startDispatcher(leases, tickets, { logger, work: workAll })
   const watchdog = watchOverdue(redis, { idle: () => held.size === 0, heal: tickets.restart, logger })
 
+  const reporting = reportUpstream(redis, logger)
+
   return {
     configured() {
       releaseParked(redis).catch((error: unknown) =>
@@ -93,6 +96,7 @@ export function startPushing(options: PushingOptions): Pushing {
     async stop() {
       stopping.abort()
       watchdog.stop()
+      reporting.stop()
       await dispatcher.stop()
       const deadline = Date.now() + STOP_MS
       while (held.size > 0 && Date.now() < deadline) await sleep(20)

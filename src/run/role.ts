@@ -76,7 +76,7 @@ function monitored(role: Role, monitor: Monitor): Role {
 }
 
 async function announce(ports: Ports, logger: Logger): Promise<void> {
-  logger.info({ ports }, 'ready')
+  logger.debug({ ports }, 'ready')
   await tellSupervisor({ type: 'ready', ports })
 }
 

@@ -1,3 +1,4 @@
+import type { Ports } from './messages.ts'
 import { type Supervision, startEverything } from './supervisor.ts'
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
@@ -12,7 +13,7 @@ export async function supervise(supervision: Supervision): Promise<number> {
   const everything = startEverything(supervision)
   try {
     const ports = await Promise.race([everything.ready, first])
-    if (typeof ports !== 'string') supervision.logger.info({ ports }, 'ready')
+    if (typeof ports !== 'string') announce(ports, supervision)
   } catch (error) {
     await everything.stop(second)
     throw error
@@ -20,6 +21,15 @@ export async function supervise(supervision: Supervision): Promise<number> {
   const signal = await first
   supervision.logger.info({ reason: signal }, 'stopping')
   return (await everything.stop(second)) ? 0 : EXIT_CODES[signal]
+}
+
+function announce(ports: Ports, { logger, dataDir }: Supervision): void {
+  const open = Object.entries(ports).map(([name, port]) => `${name} ${port}`)
+  logger.info(`ready: ${open.join(', ')}`)
+  if (ports.admin !== undefined)
+    logger.info(
+      `admin port http://127.0.0.1:${ports.admin}; without admin.tokens, its token is in ${dataDir}/admin-token`,
+    )
 }
 
 /** Listens until the process ends, so that no signal ends it half-way. */

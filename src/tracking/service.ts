@@ -7,6 +7,7 @@ import type { ServiceContext } from './service/context.ts'
 import { courierPositions } from './service/courier-positions.ts'
 import { openDatabase } from './service/database.ts'
 import { answerBadPath, answerErrors } from './service/errors.ts'
+import { createLaneStore } from './service/lanes.ts'
 import { createPositionStore } from './service/positions.ts'
 import { pushPositions } from './service/push-positions.ts'
 
@@ -23,7 +24,7 @@ export interface TrackingServiceOptions {
 /** A tracking service that listens. */
 export interface TrackingService {
   readonly port: number
-  /** Replaces companies and routes at once; what is stored stays. */
+  /** Replaces companies and adds routes, at once; routes of before go on taking positions. What is stored stays. */
   provision(provisioning: Provisioning): void
   /** Stops accepting, answers what has arrived, closes the database. */
   close(): Promise<void>
@@ -34,8 +35,10 @@ const OPERATIONS = [pushPositions, courierPositions]
 /** Starts the tracking service of tracking-interface.md. @throws where the port or the database cannot be had. */
 export async function createTrackingService(options: TrackingServiceOptions): Promise<TrackingService> {
   const database = openDatabase(options.databaseFile)
+  const lanes = createLaneStore(database)
   const context: ServiceContext = {
-    access: createAccess(options.provisioning),
+    access: createAccess(options.provisioning.companies),
+    lanes,
     positions: createPositionStore(database),
     timeLimitMs: options.timeLimitMs,
   }
@@ -45,6 +48,7 @@ export async function createTrackingService(options: TrackingServiceOptions): Pr
     database.close()
   }
   try {
+    lanes.add(options.provisioning.routes)
     await app.listen(options.listen)
   } catch (error) {
     await stop()
@@ -52,8 +56,9 @@ export async function createTrackingService(options: TrackingServiceOptions): Pr
   }
   return {
     port: (app.server.address() as AddressInfo).port,
-    provision: (provisioning) => {
-      context.access = createAccess(provisioning)
+    provision: ({ companies, routes }) => {
+      lanes.add(routes)
+      context.access = createAccess(companies)
     },
     close: stop,
   }

@@ -15,9 +15,12 @@ afterEach(async () => {
   for (const end of ended.splice(0).toReversed()) await end()
 })
 
-async function startProcess(databaseFile: string): Promise<{ child: ChildProcess; client: TrackingClient }> {
+async function startProcess(
+  databaseFile: string,
+  route = '1001',
+): Promise<{ child: ChildProcess; client: TrackingClient }> {
   const script = join(import.meta.dirname, 'service-process.ts')
-  const child = spawn(process.execPath, [script, databaseFile], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [script, databaseFile, route], { stdio: ['ignore', 'pipe', 'inherit'] })
   ended.push(() => child.kill('SIGKILL'))
   const [port] = (await once(child.stdout, 'data')) as [Buffer]
   const client = createTrackingClient({
@@ -113,6 +116,16 @@ describe('an answered push', () => {
     expect(countPositions(databaseFile).stored).toBeGreaterThanOrEqual(accepted)
     expect(new Set([...outcomes, 200, 503, 'reset', 'refused'])).toEqual(new Set([200, 503, 'reset', 'refused']))
   })
+})
+
+it('a lane survives a SIGKILL and a start without it', async () => {
+  const databaseFile = join(folder, 'lane.sqlite')
+  const { child, client } = await startProcess(databaseFile)
+  expect(await push(client, 1)).toMatchObject({ status: 200 })
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  const again = await startProcess(databaseFile, '1002')
+  expect(await push(again.client, 2)).toMatchObject({ status: 200 })
 })
 
 describe('a service that cannot start', () => {

@@ -140,7 +140,6 @@ describe('provisioning at run time', () => {
     expect((await push({ positions: [position()] }, { courier: '44', route: '3001', apikey: 'key-9' })).status).toBe(
       200,
     )
-    expect((await push({ positions: [position()] })).status).toBe(404)
     expect(stored() - before).toBe(2)
     const headers = { authorization: 'OAuth token-7' }
     const read = await service.send(
@@ -150,6 +149,15 @@ describe('provisioning at run time', () => {
     expect(read.json).toHaveLength(1)
     service.provision(PROVISIONING)
     expect((await push({ positions: [position()] })).status).toBe(200)
+  })
+
+  it('forgets no lane, for whose fixes may still wait, and replaces companies', async () => {
+    const [company7, ...companies] = PROVISIONING.companies
+    service.provision({ companies: [{ ...company7, apikeys: ['key-7b'] }, ...companies], routes: [] })
+    expect((await push({ positions: [position()] }, { apikey: 'key-7b' })).status).toBe(200)
+    expect((await push({ positions: [position()] }, { apikey: 'key-7' })).status).toBe(403)
+    expect((await push({ positions: [position()] }, { route: '9999', apikey: 'key-7b' })).status).toBe(404)
+    service.provision(PROVISIONING)
   })
 })
 

@@ -15,7 +15,9 @@ export function openDatabase(file: string): DatabaseSync {
 const BUSY_TIMEOUT_MS = 1_000
 
 /*
- * One clustered tree: its key recognises a position that comes again, and is read in order of company, route and
+ * Of `lanes` nothing is taken out: see README.md.
+ *
+ * Positions are one clustered tree: its key recognises a position that comes again, and is read in order of company, route and
  * timestamp. `received_us`, unix microseconds, grows with every position: it is the order of arrival as well.
  */
 const TABLES = `
@@ -32,4 +34,10 @@ const TABLES = `
     received_us INTEGER NOT NULL,
     received_count INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (company_id, route_id, timestamp, courier_id, lat, lon)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS lanes (
+    courier_id INTEGER NOT NULL,
+    company_id INTEGER NOT NULL,
+    route_id INTEGER NOT NULL,
+    PRIMARY KEY (courier_id, company_id, route_id)
   ) STRICT, WITHOUT ROWID`

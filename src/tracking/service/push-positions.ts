@@ -10,11 +10,13 @@ interface PushRoute {
   Querystring: { apikey?: unknown }
 }
 
+type PushRequest = Pick<FastifyRequest<PushRoute>, 'params' | 'query'>
+
 /** §4.3. Answered once the positions are on disk. */
 export function pushPositions(app: FastifyInstance, context: ServiceContext): void {
   app.post<PushRoute>('/api/v1/couriers/:courier_id/routes/:route_id/push-positions-v3', {
     onRequest: async (request) => {
-      request.companyId = companyOfPush(context.access, request)
+      request.companyId = companyOfPush(context, request)
     },
     handler: async ({ companyId, params, raw }, reply) => {
       const { positions } = parse(PushPositions, await readJson(raw))
@@ -25,16 +27,15 @@ export function pushPositions(app: FastifyInstance, context: ServiceContext): vo
 }
 
 /** The company whose courier drives the route; everything that can be refused before the body is read. */
-function companyOfPush(access: Access, { params, query }: Pick<FastifyRequest<PushRoute>, 'params' | 'query'>): string {
+function companyOfPush({ access, lanes }: ServiceContext, { params, query }: PushRequest): string {
   const owners = ownersOfApikey(access, query.apikey)
   const courierId = parseId(params.courier_id, 'courier_id')
   const routeId = parseId(params.route_id, 'route_id')
-  const employers = access.companiesOfCourier(courierId)
-  if (!employers) throw new Refusal(404, `there is no courier ${courierId}`)
-  const companies = [...owners].filter((company) => employers.has(company))
-  if (companies.length === 0) throw new Refusal(403, `the apikey gives no access to courier ${courierId}`)
-  const company = companies.find((owner) => access.hasRoute(owner, courierId, routeId))
-  if (company !== undefined) return company
+  for (const owner of owners) if (lanes.has(owner, courierId, routeId)) return owner
+  const employers = lanes.companiesOfCourier(courierId)
+  if (employers.length === 0) throw new Refusal(404, `there is no courier ${courierId}`)
+  if (!employers.some((company) => owners.has(company)))
+    throw new Refusal(403, `the apikey gives no access to courier ${courierId}`)
   throw new Refusal(404, `courier ${courierId} has no route ${routeId}`)
 }
 

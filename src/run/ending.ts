@@ -20,4 +20,6 @@ export function endOnRequest(close: () => Promise<void>, fault: (error: unknown)
 
   for (const [signal, code] of EXIT_CODES) process.on(signal, () => (isEnding ? process.exit(code) : end(code)))
   process.on('disconnect', () => isEnding || end(143))
+  // It may have died while this process was starting.
+  if (process.send && !process.connected) end(143)
 }

@@ -1,3 +1,5 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { startMonitor } from '../../src/run/monitor.ts'
@@ -19,6 +21,15 @@ it('ends with 130 after a second signal', async () => {
   await expect.poll(said).toContain('closing')
   child.kill('SIGINT')
   expect(await ended).toBe(130)
+})
+
+it('ends with 0 where its supervisor died while it was starting', async () => {
+  const dir = await temporaryDir()
+  await writeBehaviour(dir, { gateway: 'orphan' })
+  const child = fork(ROLE, ['gateway', dir], { silent: true })
+  child.disconnect()
+  expect(await once(child, 'exit')).toEqual([0, null])
+  expect(journalOf(dir).at(-1)).toBe('gateway closed redis=none')
 })
 
 it('ends with 1 and a sentence alone for a mistake of the user', async () => {

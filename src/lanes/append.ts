@@ -1,5 +1,5 @@
 import { metrics } from '../observe/metrics.ts'
-import { type Part, packGroup } from './group.ts'
+import { type Group, type Part, packGroup } from './group.ts'
 import { grouped } from './grouped.ts'
 import { keys } from './keys.ts'
 import { type Redis, scripts } from './redis.ts'
@@ -59,9 +59,11 @@ export function createAppender(redis: Redis, options: AppenderOptions): Appender
       tallyOwnDuplicates(counters, group.duplicates)
       metrics.appends.inc({})
       const args = [group.bytes, ...storeArguments(options), ...[...counters].flat()]
-      const leftOut = (await run('append', STORE_KEYS, args)) as number[]
+      const [leftOut, latest] = (await run('append', STORE_KEYS, args)) as [number[], number[]]
+      learn(options.seen, parts, group, latest)
       return outcomes(items, group, leftOut)
     } catch (error) {
+      for (const { parts } of items) for (const { device } of parts) options.seen?.unsure(device)
       for (const { received, filtered } of items) tally(counters, -received, filtered, -1)
       for (const [name, amount] of counters) if (name !== OWN_DUPLICATES) add(counted, name, amount)
       throw error
@@ -84,7 +86,14 @@ export function createAppender(redis: Redis, options: AppenderOptions): Appender
 }
 
 /** The keys that `store.lua` touches. */
-export const STORE_KEYS = [keys.schedule, keys.custody, keys.lanePrefix, keys.heldPrefix, keys.seenPrefix]
+export const STORE_KEYS = [
+  keys.schedule,
+  keys.custody,
+  keys.lanePrefix,
+  keys.heldPrefix,
+  keys.seenPrefix,
+  keys.latestSpans,
+]
 
 /** What `store.lua` is told behind the group. */
 export function storeArguments({ maxWaitMs, seen, hold }: AppenderOptions): number[] {
@@ -100,11 +109,7 @@ function weigh({ parts }: Storable): number {
   return bytes
 }
 
-function outcomes(
-  items: readonly Storable[],
-  group: ReturnType<typeof packGroup>,
-  leftOut: readonly number[],
-): Stored[] {
+function outcomes(items: readonly Storable[], group: Group, leftOut: readonly number[]): Stored[] {
   const outcome = items.map(() => ({ duplicates: 0, refused: false }))
   const itemOfPart = items.flatMap(({ parts }, index) => parts.map(() => index))
   group.duplicates.forEach((count, part) => (outcome[itemOfPart[part]].duplicates += count))
@@ -114,6 +119,14 @@ function outcomes(
     else of.duplicates += leftOut[i + 1]
   }
   return outcome
+}
+
+/** Tells what was asked for of devices. */
+function learn(seen: Seen | null, parts: readonly Part[], group: Group, latest: readonly number[]): void {
+  for (let i = 0; i < latest.length; i += 2) {
+    const { device } = parts[group.partOfRun[latest[i]]]
+    seen?.learn(device, latest[i + 1] < 0 ? undefined : latest[i + 1])
+  }
 }
 
 /** Those that repeat others of the same frame never get as far as the script, which counts all the others. */

@@ -32,8 +32,8 @@ export function packGroup(parts: readonly Part[], seen: Seen | null, now: number
     if ('lane' in part && seen) {
       const split = seen.runs(part.device, part.records, now)
       duplicates[index] = split.duplicates
-      for (const { set, members, records, lookUp, keep } of split.runs) {
-        const flags = (lookUp ? 1 : 0) + (keep ? 2 : 0)
+      for (const { set, members, records, lookUp, keep, ask } of split.runs) {
+        const flags = (lookUp ? 1 : 0) + (keep ? 2 : 0) + (ask ? 4 : 0)
         add(index, head('L', part.lane, { set, members, flags, count: members.length, bytes: records.length }), records)
       }
     } else {

@@ -21,6 +21,8 @@ export const keys = {
   failing: `${TAG}:failing`,
   /** zset: gateway processes, scored by when they were last heard of, ms UTC */
   gateways: `${TAG}:gateways`,
+  /** set: gateway processes that may live (see `gateway`) */
+  gatewayIds: `${TAG}:gateway-ids`,
   /** hash: lane → 1: its first record is its newest one, moved there because the lane is behind */
   ahead: `${TAG}:ahead`,
   /** zset: worker processes, scored by when they were last heard of, ms UTC */
@@ -34,12 +36,14 @@ export const keys = {
   lanePrefix: `${TAG}:lane:`,
   /** zset `held:<reason>`: devices with held records, by since when; list `held:<reason>:<device>`: the records */
   heldPrefix: `${TAG}:held:`,
-  /** set `seen:<device>:<2,048 s>`: what was stored of a device lately */
+  /** hash: device → its latest span of 2,048 s in which anything was stored */
+  latestSpans: `${TAG}:latest`,
+  /** set `seen:<device>:<span>`: what was stored of a device lately */
   seenPrefix: `${TAG}:seen:`,
   pushPrefix: `${TAG}:push:`,
   /** list: a lane's records, oldest first */
   lane: (lane: string) => `${TAG}:lane:${lane}`,
-  /** string that expires: a gateway process lives */
+  /** string that expires: a gateway process lives; JSON of why it acknowledges nothing, a sentence each */
   gateway: (id: string) => `${TAG}:gateway:${id}`,
   /** string: `<ms>:<status>:<failures in a row>` of a lane's last push, for a day */
   push: (lane: string) => `${TAG}:push:${lane}`,

@@ -6,17 +6,17 @@
 -- Answers as store; false where the list is not as it was read, or the lease was lost.
 local name, token = ARGV[6], ARGV[7]
 local first = 9 + 2 * ARGV[8]
-if token ~= '' and not holds(KEYS[7], name, token) then return false end
+if token ~= '' and not holds(KEYS[8], name, token) then return false end
 for i = first, #ARGV, 2 do
-  if redis.call('LINDEX', KEYS[6], ARGV[i]) ~= ARGV[i + 1] then return false end
+  if redis.call('LINDEX', KEYS[7], ARGV[i]) ~= ARGV[i + 1] then return false end
 end
 
 for i = 9, first - 1, 2 do redis.call('HINCRBY', KEYS[2], ARGV[i], ARGV[i + 1]) end
 -- What leaves is marked first, so that positions stay what they are.
-for i = first, #ARGV, 2 do redis.call('LSET', KEYS[6], ARGV[i], '') end
-redis.call('LREM', KEYS[6], 0, '')
-if redis.call('EXISTS', KEYS[6]) == 0 then
-  redis.call('ZREM', KEYS[7], name)
-  if token ~= '' then redis.call('HDEL', KEYS[8], name) end
+for i = first, #ARGV, 2 do redis.call('LSET', KEYS[7], ARGV[i], '') end
+redis.call('LREM', KEYS[7], 0, '')
+if redis.call('EXISTS', KEYS[7]) == 0 then
+  redis.call('ZREM', KEYS[8], name)
+  if token ~= '' then redis.call('HDEL', KEYS[9], name) end
 end
 return store(ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]))

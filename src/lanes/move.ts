@@ -24,18 +24,21 @@ export async function move(redis: Redis, options: AppenderOptions, what: Move): 
   const group = packGroup(what.parts, options.seen, Date.now())
   const own = group.duplicates.reduce((sum, count) => sum + count, 0)
   const counters = [...what.counters, ...(own > 0 ? [['filtered:duplicate', own] as const] : [])]
-  const answer = await scripts(redis)(
-    'move',
-    [...STORE_KEYS, what.list, what.index, keys.parked],
-    [
-      group.bytes,
-      ...storeArguments(options),
-      what.name,
-      what.token ?? '',
-      counters.length,
-      ...counters.flat(),
-      ...what.entries.flat(),
-    ],
-  )
-  return answer !== null
+  const args = [
+    group.bytes,
+    ...storeArguments(options),
+    what.name,
+    what.token ?? '',
+    counters.length,
+    ...counters.flat(),
+    ...what.entries.flat(),
+  ]
+  const run = scripts(redis)
+  const answer = run('move', [...STORE_KEYS, what.list, what.index, keys.parked], args).catch((error: unknown) => {
+    for (const { device } of what.parts) options.seen?.unsure(device)
+    throw error
+  })
+  if ((await answer) !== null) return true
+  for (const { device } of what.parts) options.seen?.unsure(device)
+  return false
 }

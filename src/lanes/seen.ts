@@ -2,52 +2,65 @@
  * What was stored lately, against repeats: a device whose answer was lost sends again, and may do so over another
  * connection, another gateway, a day later, or with other fixes in between.
  *
- * For each device and 2,048 seconds of its fixes' own time there is a set of integers, one a fix: 11 bits of its time, 41 of
- * a hash of its place. Redis keeps such a set as a sorted array of 8 bytes a member (`intset`). It is forgotten when nothing
- * was added for the window.
+ * For each device and 2,048 seconds (a span) of its fixes' own time there is a set of integers, one a fix: 11 bits of its
+ * time, 41 of a hash of its place. Redis keeps such a set as a sorted array of 8 bytes a member (`intset`). It is forgotten
+ * when nothing was added for the window. A hash has the latest span of each device.
  *
- * A fix newer than all that its device ever sent cannot be a repeat: it is remembered without a look-up. What the newest one
- * was this process knows by itself: of before its start only that it was no further ahead than `maxFuture` allows. While
- * other gateways live around the same Redis nothing is known, and everything is looked up.
+ * A fix newer than all that its device ever sent cannot be a repeat: it is remembered without a look-up. Of what came before
+ * its start this process knows at first only that it was no further ahead than `maxFuture` allows, and asks with the device's
+ * first frame for its latest span. While other gateways live around the same Redis nothing is known, and everything is
+ * looked up.
  */
 import { timestampOf } from './record.ts'
 
-/** Records of one device within 2,048 s, and how they are remembered. */
+/** Records of one device within one span, and how they are remembered. */
 export interface SeenRun {
-  /** `<device>:<2,048 s>` */
+  /** `<device>:<span>` */
   readonly set: string
   readonly members: readonly string[]
   readonly records: Buffer
   /** Whether some may be repeats. */
   readonly lookUp: boolean
-  /** Whether the set may have been made long ago, or is new, so that it has to be kept for the whole window from now. */
+  /** Whether the set has to be kept for the whole window from now, and its span be noted if it is the device's latest. */
   readonly keep: boolean
+  /** Whether the device's latest span, as it was before, is asked for. */
+  readonly ask: boolean
 }
 
 export interface Seen {
-  /** ms for which a fix is remembered. */
+  /** ms for which a set is kept. */
   readonly windowMs: number
   /** Splits a device's records; `duplicates` counts those that this very call repeats. `now`: ms UTC. */
-  runs(device: string, records: Buffer, now: number): { readonly runs: SeenRun[]; readonly duplicates: number }
+  runs(device: string, records: Buffer, now: number): { readonly runs: readonly SeenRun[]; readonly duplicates: number }
+  /** What was asked for: the device's latest span before; undefined where nothing of it was ever stored. */
+  learn(device: string, latestSpan: number | undefined): void
+  /** What was to be stored of a device may not have been: its set is kept again with the next frame. */
+  unsure(device: string): void
   /** Forgets what it knows of newest fixes: another process may have stored newer ones up to now, ms UTC. */
   reset(now: number): void
 }
 
 export interface SeenOptions {
+  /** ms for which a fix is remembered. */
   readonly windowMs: number
   readonly maxFutureMs: number
   /** Whether no other process may be storing. */
   readonly alone: () => boolean
 }
 
-/** @param options.windowMs at least as long as `keep` may be late: two hours are added */
 export function createSeen({ windowMs, maxFutureMs, alone }: SeenOptions): Seen {
-  const newest = new Map<string, number>()
-  let unknownUntil = 0
+  const devices = new Map<string, Known>()
+  let latestEver = 0
 
   function reset(now: number): void {
-    newest.clear()
-    unknownUntil = Math.ceil((now + maxFutureMs) / 1000)
+    devices.clear()
+    latestEver = Math.ceil((now + maxFutureMs) / 1000)
+  }
+
+  function knownOf(device: string): Known {
+    let known = devices.get(device)
+    if (!known) devices.set(device, (known = { asked: false, before: latestEver, newest: -1, span: -1, keptAt: 0 }))
+    return known
   }
 
   reset(Date.now())
@@ -55,54 +68,86 @@ export function createSeen({ windowMs, maxFutureMs, alone }: SeenOptions): Seen 
     windowMs: windowMs + SLACK_MS,
     reset,
     runs(device, records, now) {
-      const before = newest.get(device) ?? unknownUntil
-      const known = alone()
-      const runs: Mutable[] = []
-      const all = new Set<string>()
-      let latest = before
-      let duplicates = 0
-      for (let at = 0; at < records.length; at += records[at]) {
-        const record = records.subarray(at, at + records[at])
-        const time = timestampOf(record)
-        const member = memberOf(record, time)
-        const set = `${device}:${time >>> SET_BITS}`
-        if (all.has(set + member)) {
-          duplicates++
-          continue
+      const known = knownOf(device)
+      const sure = alone()
+      const ask = !known.asked
+      known.asked = true
+      const bound = Math.max(known.before, known.newest)
+      const runs: SeenRun[] = []
+      const { records: unique, duplicates } = withoutRepeats(records)
+      for (let at = 0; at < unique.length; ) {
+        const span = timestampOf(unique.subarray(at)) >>> SPAN_BITS
+        const run = { members: [] as string[], newest: -1, oldest: Infinity }
+        const from = at
+        for (; at < unique.length && run.members.length < MOST_IN_RUN; at += unique[at]) {
+          const record = unique.subarray(at)
+          const time = timestampOf(record)
+          if (time >>> SPAN_BITS !== span) break
+          run.members.push(memberOf(record, time))
+          if (time > run.newest) run.newest = time
+          if (time < run.oldest) run.oldest = time
         }
-        all.add(set + member)
-        const run = runFor(runs, set)
-        run.members.push(member)
-        run.records.push(record)
-        run.lookUp ||= !known || time <= before
-        run.keep ||= now / 1000 - time > LIVE_S || time >>> SET_BITS !== latest >>> SET_BITS
-        if (time > latest) latest = time
+        const keep = span !== known.span || Math.abs(now - known.keptAt) > KEEP_AGAIN_MS
+        if (keep) {
+          known.span = span
+          known.keptAt = now
+        }
+        const lookUp = !sure || run.oldest <= bound
+        runs.push({
+          set: `${device}:${span}`,
+          members: run.members,
+          records: unique.subarray(from, at),
+          lookUp,
+          keep,
+          ask,
+        })
+        if (run.newest > known.newest) known.newest = run.newest
       }
-      if (latest > before) newest.set(device, latest)
-      return { runs: runs.map(finished), duplicates }
+      return { runs, duplicates }
+    },
+    unsure(device) {
+      const known = devices.get(device)
+      if (known) known.span = -1
+    },
+    learn(device, latestSpan) {
+      const known = knownOf(device)
+      known.before = latestSpan === undefined ? -1 : Math.min(known.before, (latestSpan + 1) * 2 ** SPAN_BITS - 1)
     },
   }
 }
 
-interface Mutable {
-  readonly set: string
-  readonly members: string[]
-  readonly records: Buffer[]
-  lookUp: boolean
-  keep: boolean
+/** What this process knows of a device. Times in unix seconds. */
+interface Known {
+  /** Whether its latest span was asked for. */
+  asked: boolean
+  /** Nothing that others stored of it is newer. */
+  before: number
+  /** Of what this process stored, or tried to. */
+  newest: number
+  /** The set that was kept last, and when. */
+  span: number
+  keptAt: number
 }
 
-/** The last run where it is of this set, else a new one: order is kept. */
-function runFor(runs: Mutable[], set: string): Mutable {
-  const last = runs.at(-1)
-  if (last && last.set === set && last.members.length < MOST_IN_RUN) return last
-  const run = { set, members: [], records: [], lookUp: false, keep: false }
-  runs.push(run)
-  return run
-}
-
-function finished({ records, ...run }: Mutable): SeenRun {
-  return { ...run, records: Buffer.concat(records) }
+/** Without the records that repeat others among them; as they are where their times grow, as they mostly do. */
+function withoutRepeats(records: Buffer): { records: Buffer; duplicates: number } {
+  let last = -1
+  let grow = true
+  for (let at = 0; at < records.length && grow; at += records[at]) {
+    const time = timestampOf(records.subarray(at))
+    grow = time > last
+    last = time
+  }
+  if (grow) return { records, duplicates: 0 }
+  const unique = new Map<string, Buffer>()
+  let count = 0
+  for (let at = 0; at < records.length; at += records[at]) {
+    const record = records.subarray(at, at + records[at])
+    const place = record.toString('latin1', TIME_AND_PLACE.from, TIME_AND_PLACE.until)
+    if (!unique.has(place)) unique.set(place, record)
+    count++
+  }
+  return { records: Buffer.concat([...unique.values()]), duplicates: count - unique.size }
 }
 
 /** 16 digits, below 2^53: Lua and Redis both keep it exactly. */
@@ -111,7 +156,7 @@ function memberOf(record: Buffer, time: number): string {
   const longitude = record.readInt32BE(15)
   const low = mix(latitude, longitude) >>> 0
   const high = mix(longitude ^ 0x5bd1e995, latitude) & 0x1ff
-  return String(SIXTEEN_DIGITS + ((time & (2 ** SET_BITS - 1)) * 2 ** 9 + high) * 2 ** 32 + low)
+  return String(SIXTEEN_DIGITS + ((time & (2 ** SPAN_BITS - 1)) * 2 ** 9 + high) * 2 ** 32 + low)
 }
 
 /** Two words to one, every bit of both in every bit of it (the finish of MurmurHash3). */
@@ -122,11 +167,11 @@ function mix(a: number, b: number): number {
   return hash ^ (hash >>> 16)
 }
 
-const SET_BITS = 11
+const SPAN_BITS = 11
 const SIXTEEN_DIGITS = 1e15
-/** A fix that is older than this at its arrival may come to a set that was made long before. */
-const LIVE_S = 3600
-/** How much later than its making a set may get its last live fix: its 2,048 s, an hour, and clocks that are ahead. */
-const SLACK_MS = 7_200_000
+const TIME_AND_PLACE = { from: 7, until: 19 }
+const KEEP_AGAIN_MS = 3_600_000
+/** A set gets members for an hour after it was last kept. */
+const SLACK_MS = 2 * KEEP_AGAIN_MS
 /** What Lua hands over to one command. */
 const MOST_IN_RUN = 1000

@@ -1,14 +1,21 @@
 -- Shared by append and move: stores a group of runs.
 -- A run is what one frame leaves behind for one place: u8 kind ('L' a lane; 'U', 'N', 'C' held: unknown, no route, clock);
 -- u8 length and name of the lane or device; u8 length and name of the set that remembers what was seen (0: none);
--- u8 flags (1: look up first, 2: remember it for the whole window from now); u16 number of records; where there is a set, as
+-- u8 flags (1: look up first, 2: keep the set for the whole window from now, 4: the device's latest set is asked for); u16 number of records; where there is a set, as
 -- many members of 16 digits; u32 length of the records; records (first byte: length).
 local byte, sub = string.byte, string.sub
 
+-- The device of a set and its span.
+local function keep(key, latest, set, window)
+  redis.call('PEXPIRE', key, window)
+  local device, span = string.match(set, '^(.*):(%d+)$')
+  if tonumber(span) > tonumber(redis.call('HGET', latest, device) or -1) then redis.call('HSET', latest, device, span) end
+end
+
 -- The records that were not seen before, and how many were. Where members are newer than everything of their device, SADD
 -- both remembers them and, had they been there after all, says so.
-local function unseen(records, members, set, flags, window)
-  if flags % 2 == 1 then
+local function unseen(records, members, set, look_up)
+  if look_up then
     local known = redis.call('SMISMEMBER', set, unpack(members))
     local new_records, new_members = {}, {}
     for i = 1, #records do
@@ -18,20 +25,19 @@ local function unseen(records, members, set, flags, window)
       end
     end
     if #new_members > 0 then redis.call('SADD', set, unpack(new_members)) end
-    redis.call('PEXPIRE', set, window)
     return new_records, #records - #new_records
   end
   if redis.call('SADD', set, unpack(members)) == 0 then return {}, #records end
-  if flags >= 2 then redis.call('PEXPIRE', set, window) end
   return records, 0
 end
 
--- KEYS 1-5: schedule, custody, prefix of lanes, prefix of held, prefix of seen.  Answers, for each run of which records were
--- left out, its number from 0 and how many: seen before; or -1, where a device is unknown and too many are.
+-- KEYS 1-6: schedule, custody, prefix of lanes, prefix of held, prefix of seen, latest spans.  Answers a list of: for each run
+-- of which records were left out its number from 0 and how many were seen before, or -1 where a device is unknown and too many
+-- are; and a list of: for each run that asked its number and the device's latest span before, or -1.
 local function store(group, delay, window, held_most, unknown_most)
   local at, run = 1, 0
   local scheduled = { 'ZADD', KEYS[1], 'NX' }
-  local left_out = {}
+  local left_out, latest = {}, {}
   local duplicates, overflowed, refused = 0, 0, 0
 
   while at <= #group do
@@ -59,7 +65,14 @@ local function store(group, delay, window, held_most, unknown_most)
 
     if kind == 76 then
       local seen = 0
-      if #set > 0 then records, seen = unseen(records, members, KEYS[5] .. set, flags, window) end
+      if #set > 0 then
+        if flags >= 4 then
+          latest[#latest + 1] = run
+          latest[#latest + 1] = tonumber(redis.call('HGET', KEYS[6], string.match(set, '^(.*):')) or -1)
+        end
+        records, seen = unseen(records, members, KEYS[5] .. set, flags % 2 == 1)
+        if flags % 4 >= 2 then keep(KEYS[5] .. set, KEYS[6], set, window) end
+      end
       if seen > 0 then
         left_out[#left_out + 1] = run
         left_out[#left_out + 1] = seen
@@ -97,5 +110,5 @@ local function store(group, delay, window, held_most, unknown_most)
   if duplicates > 0 then redis.call('HINCRBY', KEYS[2], 'filtered:duplicate', duplicates) end
   if overflowed > 0 then redis.call('HINCRBY', KEYS[2], 'discarded:held_overflow', overflowed) end
   if refused > 0 then redis.call('HINCRBY', KEYS[2], 'received', -refused) end
-  return left_out
+  return { left_out, latest }
 end

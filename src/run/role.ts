@@ -76,7 +76,7 @@ function monitored(role: Role, monitor: Monitor): Role {
 }
 
 async function announce(ports: Ports, logger: Logger): Promise<void> {
-  logger.debug({ ports }, 'ready')
+  logger[process.connected ? 'debug' : 'info']({ ports }, 'ready')
   await tellSupervisor({ type: 'ready', ports })
 }
 

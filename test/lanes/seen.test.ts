@@ -160,15 +160,40 @@ describe('what is remembered', () => {
   })
 
   it('is kept for the whole window after the last fix that came late, and forgotten then', async () => {
-    const send = gateway()
-    await send('1', ...t(NOW - 7200))
+    await gateway()('1', ...t(NOW - 7200))
     const [set] = await redis.keys(`${keys.seenPrefix}*`)
     await redis.pexpire(set, 1000)
+    const send = gateway()
     await send('1', ...t(NOW - 7201))
-    expect(await redis.pttl(set)).toBeGreaterThan(WINDOW_MS)
+    expect(await redis.pttl(set)).toBeGreaterThan(WINDOW_MS + 3_600_000)
     await redis.pexpire(set, 1)
     await expect.poll(() => redis.exists(set)).toBe(0)
     expect(await send('1', ...t(NOW - 7200))).toBe(0)
+  })
+
+  it('is kept, though the call that was to keep it failed', async () => {
+    const send = gateway()
+    await server.kill('SIGKILL')
+    await expect(send('1', ...t(LATER))).rejects.toThrow()
+    await server.restart()
+    await expect.poll(() => redis.status, { timeout: 10_000 }).toBe('ready')
+    await send('1', ...t(LATER))
+    const [set] = await redis.keys(`${keys.seenPrefix}*`)
+    expect(await redis.pttl(set)).toBeGreaterThan(WINDOW_MS)
+    expect(await redis.hget(keys.latestSpans, '1')).toBe(String(LATER >>> 11))
+  })
+
+  it('of long ago needs no look-up for what is newer, after a device’s first frame and its latest 2,048 s', async () => {
+    const OLD = 1_700_000_000
+    await gateway()('1', ...t(OLD))
+    const calls = async () => Number(/cmdstat_smismember:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
+    const send = gateway()
+    await send('1', ...t(OLD + 1))
+    const before = await calls()
+    await send('1', ...t(OLD + 4096))
+    await send('1', ...t(OLD + 4097))
+    expect(await calls()).toBe(before)
+    expect(await send('1', ...t(OLD, OLD + 4096, OLD + 1))).toBe(3)
   })
 
   it('needs no look-up for a fix newer than its device’s newest', async () => {

@@ -1,7 +1,7 @@
-import type { DeviceEntry, Directory } from '../config/directory.ts'
+import { type DeviceEntry, type Directory, sameId } from '../config/directory.ts'
 import type { Heard } from '../ingest/heard.ts'
 import { readHeard } from '../ingest/heard/read.ts'
-import type { Redis } from '../lanes/index.ts'
+import { heldOf, receivedAt, type Redis, timestampOf } from '../lanes/index.ts'
 import { Refusal } from '../tracking/refusal.ts'
 import { stateOf } from './device-state.ts'
 import { instant } from './json.ts'
@@ -14,15 +14,23 @@ export interface DeviceSources {
   readonly idleMs: number
 }
 
-/** `GET /admin/devices/{id}`: how the device is configured, where its fixes go now, and what was last heard of it. */
+/**
+ * `GET /admin/devices/{id}`: how the device is configured, where its fixes go now, what is held of it, and what was last
+ * heard of it. Of one that nobody has configured: what is held.
+ */
 export function deviceOperations({ redis, directory, idleMs }: DeviceSources): Operation[] {
   const answer: Operation['answer'] = async ({ params }) => {
-    const entry = directory().find((params as { id: string }).id)
+    const { id } = params as { id: string }
+    const entry = directory().find(id)
+    const held = await readHeld(redis, entry, id)
+    if (!entry && held.length > 0) return { id: sameId(id), configured: false, held }
     if (!entry) throw new Refusal(404, 'no device with this id is configured: add it to devices.yaml')
     const heard = await readHeard(redis, entry.id)
     const now = Date.now()
     return {
       ...entryJson(entry),
+      configured: true,
+      held,
       lane: laneNow(directory(), entry, now),
       state: stateOf(heard, now, idleMs),
       ...(heard && heardJson(heard)),
@@ -31,6 +39,29 @@ export function deviceOperations({ redis, directory, idleMs }: DeviceSources): O
 
   return [{ method: 'GET', path: '/admin/devices/:id', answer }]
 }
+
+/** What came before the device was configured stands under its id without leading zeros. */
+async function readHeld(redis: Redis, entry: DeviceEntry | undefined, id: string): Promise<object[]> {
+  const found = await Promise.all([...new Set([entry?.id ?? id, sameId(id)])].map((name) => heldOf(redis, name)))
+  return found.flat().map(({ reason, fixes, oldestAt, latest }) => ({
+    reason,
+    fixes,
+    oldest_at: instant(oldestAt),
+    offset: reason === 'clock' ? fittingOffset(latest) : undefined,
+  }))
+}
+
+/** The `time_zone` with which a record would have been made when it arrived, to a quarter hour; undefined where none is. */
+function fittingOffset(record: Buffer): string | undefined {
+  const quarters = Math.round((timestampOf(record) * 1000 - receivedAt(record)) / QUARTER_MS)
+  if (Math.abs(quarters) > MOST_QUARTERS) return undefined
+  const [hours, minutes] = [Math.floor(Math.abs(quarters) / 4), (Math.abs(quarters) % 4) * 15]
+  return `${quarters < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(minutes).padStart(2, '0')}`
+}
+
+const QUARTER_MS = 900_000
+/** 14 hours. */
+const MOST_QUARTERS = 56
 
 /** Whether there is a secret, never which. */
 function entryJson({

@@ -4,6 +4,7 @@ import { grouped } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { accessBy, type Tokens } from './access.ts'
 import { takeAccount } from './account.ts'
+import { watchCustody } from './custody-watch.ts'
 import { countDevices } from './device-state.ts'
 import { deviceOperations, type DeviceSources } from './device.ts'
 import { answerBadPath, answerErrors } from './errors.ts'
@@ -11,18 +12,17 @@ import { startGauges } from './gauges.ts'
 import { healthOperations, type HealthSources } from './health.ts'
 import { laneOperations } from './lanes.ts'
 import { register } from './operation.ts'
-import { parkedOperations } from './parked.ts'
+import { type ParkedSources, parkedOperations } from './parked.ts'
 import { watchRates } from './rates.ts'
 import { statusOperations } from './status.ts'
 import { readUpstream } from './upstream.ts'
 
 export { adminTokens, type Tokens, tokenFile } from './access.ts'
 
-export interface AdminOptions extends DeviceSources, HealthSources {
+export interface AdminOptions extends DeviceSources, HealthSources, ParkedSources {
   /** Port 0: any free one. */
   readonly listen: { readonly host: string; readonly port: number }
   readonly tokens: Tokens
-  readonly logger: Logger
 }
 
 /** An admin port that listens. */
@@ -39,6 +39,7 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
   const account = inTurn(() => takeAccount(redis))
   const upstream = () => readUpstream(redis, startedAt)
   const rates = watchRates(redis)
+  const custody = watchCustody(account, logger)
   const gauges = startGauges({ redis, account, upstream, devices: () => countDevices(redis, directory(), idleMs) })
   const app = createApp(logger)
   answerErrors(app, redis, logger)
@@ -47,12 +48,13 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
     ...statusOperations({ account, upstream, rates: rates.now }),
     ...laneOperations(redis),
     ...deviceOperations(options),
-    ...parkedOperations(redis, logger),
+    ...parkedOperations(options),
   ]
   register(app, operations, accessBy(options.tokens))
 
   async function stop(): Promise<void> {
     rates.close()
+    custody.close()
     gauges.close()
     await close(app)
   }

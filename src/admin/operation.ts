@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 
 /** One operation of the admin port: who asks is known when it is asked, what it throws becomes an answer in errors.ts. */
 export interface Operation {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
   /** Needs no token. */
   readonly open?: true

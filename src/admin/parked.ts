@@ -1,13 +1,15 @@
 import * as z from 'zod'
 import {
   describeLanes,
+  discardAll,
   type LaneState,
   type Parked,
   parkedLanes,
+  type Place,
   type Redis,
   type Refused,
-  refusedOf,
   releaseAll,
+  surveyRefused,
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { parse, Refusal } from '../tracking/refusal.ts'
@@ -16,28 +18,42 @@ import { instant, laneIds } from './json.ts'
 import type { Operation } from './operation.ts'
 import { PageQuery, pageOf } from './paging.ts'
 
-/** `GET /admin/parked`, `POST /admin/parked/retry`: what the service refused, and trying it again. */
-export function parkedOperations(redis: Redis, logger: Logger): Operation[] {
+export interface ParkedSources {
+  readonly redis: Redis
+  /** Where a record belongs as configured now. */
+  readonly place: Place
+  readonly logger: Logger
+}
+
+/** `/admin/parked`: what the service refused; trying it again (`POST …/retry`) and deleting it. */
+export function parkedOperations({ redis, place, logger }: ParkedSources): Operation[] {
   const list: Operation['answer'] = async ({ query }) => {
     const { courier_id, route_id, ...page } = parse(ListQuery, query)
     const found = await lanesOf(redis, { courier_id, route_id })
     const { results, ...rest } = pageOf(found, { list: 'parked', placeOf: (lane) => [0, lane] }, page)
     const states = await describeLanes(redis, results)
-    const refused = await Promise.all(results.map((lane) => refusedOf(redis, lane)))
+    const refused = await Promise.all(results.map((lane) => answersOf(redis, lane)))
     const lanes = states.map((state, index) => parkedLaneJson(state, refused[index]))
     return { results: lanes.filter(({ fixes }) => fixes > 0), ...rest }
   }
 
   const retry: Operation['answer'] = async ({ query }) => {
-    const { all, ...which } = parse(RetryQuery, query)
-    if (all !== 'true' && which.courier_id === undefined && which.route_id === undefined) throw new Refusal(422, WHICH)
-    const retried = await releaseAll(redis, await lanesOf(redis, which))
-    logger.info({ courier_id: which.courier_id, route_id: which.route_id, retried }, 'parked positions are tried again')
+    const which = chosen(query, 'tried again')
+    const retried = await releaseAll(redis, await lanesOf(redis, which), place)
+    logger.info({ ...which, retried }, 'parked positions are tried again')
     return { retried }
+  }
+
+  const remove: Operation['answer'] = async ({ query }) => {
+    const which = chosen(query, 'deleted')
+    const deleted = await discardAll(redis, await lanesOf(redis, which))
+    logger.warn({ ...which, deleted }, 'parked positions are deleted')
+    return { deleted }
   }
 
   return [
     { method: 'GET', path: '/admin/parked', answer: list },
+    { method: 'DELETE', path: '/admin/parked', answer: remove },
     { method: 'POST', path: '/admin/parked/retry', answer: retry },
   ]
 }
@@ -49,22 +65,49 @@ export function parkedJson({ status, message, tries, at, since }: Parked) {
 
 const Which = z.object({ courier_id: Int64Text.optional(), route_id: Int64Text.optional() })
 const ListQuery = PageQuery.extend(Which.shape)
-const RetryQuery = Which.extend({ all: z.enum(['true', 'false'], 'expected true or false').optional() })
-const WHICH = 'say what is to be tried again: courier_id, route_id or both, or all=true'
+const ChoiceQuery = Which.extend({ all: z.enum(['true', 'false'], 'expected true or false').optional() })
 
-async function lanesOf(redis: Redis, { courier_id, route_id }: z.infer<typeof Which>): Promise<string[]> {
+type Which = z.infer<typeof Which>
+
+/** What a query that changes something names. @throws Refusal 422 where it names nothing. */
+function chosen(query: unknown, done: string): Which {
+  const { all, courier_id, route_id } = parse(ChoiceQuery, query)
+  if (all !== 'true' && courier_id === undefined && route_id === undefined)
+    throw new Refusal(422, `say what is to be ${done}: courier_id, route_id or both, or all=true`)
+  return { courier_id, route_id }
+}
+
+async function lanesOf(redis: Redis, { courier_id, route_id }: Which): Promise<string[]> {
   return [...(await parkedLanes(redis))].filter((lane) => {
     const ids = laneIds(lane)
     return (courier_id ?? ids.courier_id) === ids.courier_id && (route_id ?? ids.route_id) === ids.route_id
   })
 }
 
+/** An answer of the service, and how many positions were refused with it. */
+interface RefusedWith extends Refused {
+  readonly firstAt: number
+}
+
+/** What was refused of a lane, answer by answer: equal ones are one. */
+async function answersOf(redis: Redis, lane: string): Promise<RefusedWith[]> {
+  const answers = new Map<string, RefusedWith>()
+  for await (const { status, message, at, count } of surveyRefused(redis, lane)) {
+    const key = `${status} ${message}`
+    const before = answers.get(key)
+    answers.set(key, { status, message, at, count: count + (before?.count ?? 0), firstAt: before?.firstAt ?? at })
+  }
+  return [...answers.values()]
+}
+
 /** `fixes`: all that is parked of the lane; `parked`: why it is parked whole; `refused`: what was refused, by answer. */
-function parkedLaneJson({ lane, waiting, parked, dueAt }: LaneState, refused: readonly Refused[]) {
+function parkedLaneJson({ lane, waiting, parked, dueAt }: LaneState, refused: readonly RefusedWith[]) {
   return {
     ...laneIds(lane),
     fixes: refused.reduce((sum, { count }) => sum + count, parked ? waiting : 0),
     parked: parked && { ...parkedJson(parked), next_try_at: instant(dueAt) },
-    refused: refused.map(({ status, message, at, count }) => ({ status, message, at: instant(at), count })),
+    refused: refused.map(({ status, message, at, firstAt, count }) => {
+      return { status, message, at: instant(at), first_at: instant(firstAt), count }
+    }),
   }
 }

@@ -11,20 +11,40 @@ export interface StatusSources {
   readonly rates: () => Rates
 }
 
-/** `GET /admin/status`: `oldest_at` is left out where nothing waits. */
+/** `GET /admin/status`: `oldest_at` is left out where nothing waits, `drained_at` where no backlog drains. */
 export function statusOperations({ account, upstream, rates }: StatusSources): Operation[] {
   async function answer(): Promise<object> {
-    const [{ waiting, parked, held, custody }, { state, since }] = await Promise.all([account(), upstream()])
+    const [{ waiting, parked, held, custody }, api] = await Promise.all([account(), upstream()])
     const { fixes, lanes, oldestAt } = waiting
+    const now = rates()
+    const drained = drainedAt({ waiting, upstream: api, rates: now, now: Date.now() })
     return {
       waiting: { fixes, lanes, oldest_at: instant(oldestAt) },
       parked,
       held,
-      rates: rates(),
-      upstream: { state, since_at: instant(since) },
+      rates: now,
+      upstream: { state: api.state, since_at: instant(api.since), drained_at: instant(drained) },
       custody,
     }
   }
 
   return [{ method: 'GET', path: '/admin/status', answer }]
 }
+
+interface Backlog {
+  readonly waiting: Account['waiting']
+  readonly upstream: Upstream
+  readonly rates: Rates
+  readonly now: number
+}
+
+/** When the lanes that are behind will be empty at the present rates; undefined where none is, or it grows. ms UTC. */
+export function drainedAt({ waiting, upstream, rates, now }: Backlog): number | undefined {
+  const { fixes, oldestAt = now } = waiting
+  const drainPerS = rates.delivered_per_s - rates.received_per_s
+  if (upstream.state !== 'up' || now - oldestAt <= BEHIND_MS || drainPerS <= 0) return undefined
+  return now + (fixes / drainPerS) * 1000
+}
+
+/** A lane whose oldest fix waits for longer is behind. */
+const BEHIND_MS = 60_000

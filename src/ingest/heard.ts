@@ -35,9 +35,9 @@ export interface HeardBook {
 
 /**
  * Remembers what devices said, and writes it to Redis once a second: nothing waits for it. The process says with it that it
- * lives: connections of one that does not are none.
+ * lives (connections of one that does not are none), and why it acknowledges nothing, if so: `problems`, a sentence each.
  */
-export function createHeard(redis: Redis): HeardBook {
+export function createHeard(redis: Redis, problems: () => readonly string[] = () => []): HeardBook {
   const gateway = randomUUID()
   const heard = new Map<string, Heard>()
   const dirty = new Set<string>()
@@ -45,8 +45,14 @@ export function createHeard(redis: Redis): HeardBook {
   async function flush(): Promise<void> {
     const devices = [...dirty]
     dirty.clear()
-    const beat = redis.set(keys.gateway(gateway), 1, 'PX', LIFE_SIGN_MS)
-    await Promise.all([beat, ...writes(devices)]).catch(() => devices.forEach((device) => dirty.add(device)))
+    await Promise.all([beat(), ...writes(devices)]).catch(() => devices.forEach((device) => dirty.add(device)))
+  }
+
+  /** Where Redis' memory is full it takes no new sign, but lets the last one live on. */
+  async function beat(): Promise<void> {
+    const sign = keys.gateway(gateway)
+    const said = redis.set(sign, JSON.stringify(problems()), 'PX', LIFE_SIGN_MS)
+    await Promise.all([said, redis.sadd(keys.gatewayIds, gateway)]).catch(() => redis.pexpire(sign, LIFE_SIGN_MS))
   }
 
   /** Of a part that this process has not heard, what an earlier one wrote stays. */
@@ -89,7 +95,8 @@ export function createHeard(redis: Redis): HeardBook {
     },
     async close() {
       clearInterval(timer)
-      await Promise.all([flush(), redis.del(keys.gateway(gateway)).catch(() => {})])
+      await flush()
+      await Promise.all([redis.del(keys.gateway(gateway)), redis.srem(keys.gatewayIds, gateway)]).catch(() => {})
     },
   }
 }

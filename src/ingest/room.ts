@@ -1,4 +1,4 @@
-import { keys, type Part, parkedLanes, type Redis } from '../lanes/index.ts'
+import { countParked, type Part, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 
@@ -37,20 +37,12 @@ export function watchRoom(redis: Redis, { stopAt, maxParked, logger }: RoomOptio
   }
 
   async function lookAtParked(): Promise<void> {
-    const lanes = [...(await parkedLanes(redis))]
-    let parked = 0
-    for (let at = 0; at < lanes.length && lanes.length > 0; at += SLICE) {
-      const some = lanes.slice(at, at + SLICE)
-      const lengths = await Promise.all(
-        some.flatMap((lane) => [redis.llen(keys.lane(lane)), redis.llen(keys.refused(lane))]),
-      )
-      parked += lengths.reduce((sum, length) => sum + length, 0)
-    }
-    const next = new Set(parked > maxParked ? lanes : [])
+    const { fixes, lanes } = await countParked(redis)
+    const next = fixes > maxParked ? lanes : new Set<string>()
     if (next.size > 0 && crowded.size === 0)
       logger.error(
         { reason: 'parked' },
-        `${parked} positions are parked: devices on parked lanes are not acknowledged any more`,
+        `${fixes} positions are parked: devices on parked lanes are not acknowledged any more`,
       )
     crowded = next
   }
@@ -69,10 +61,19 @@ export function watchRoom(redis: Redis, { stopAt, maxParked, logger }: RoomOptio
       return reason === undefined
     },
     get problems() {
-      return full ? [`Redis has more than ${stopAt * 100} % of its memory in use: nothing is acknowledged`] : []
+      return full ? [fullAt(stopAt)] : []
     },
     stop: () => clearInterval(timer),
   }
+}
+
+/** Why nothing would be taken now, by what `INFO memory` says. */
+export function memoryProblems(info: string, stopAt: number): string[] {
+  return usedShare(info) > stopAt ? [fullAt(stopAt)] : []
+}
+
+function fullAt(stopAt: number): string {
+  return `Redis has more than ${Math.round(stopAt * 100)} % of its memory in use: nothing is acknowledged`
 }
 
 /** Of Redis' memory limit; 0 where there is none. */
@@ -83,4 +84,3 @@ function usedShare(info: string): number {
 }
 
 const RESUME_BELOW = 0.02
-const SLICE = 200

@@ -26,14 +26,35 @@ export async function heldDevices(redis: Redis, reason: HoldReason): Promise<str
 
 /** Every device with held fixes, counted from what is stored. */
 export async function* surveyHeld(redis: Redis): AsyncGenerator<HeldDevice> {
-  for (const reason of HOLD_REASONS)
-    for (const device of await heldDevices(redis, reason)) {
-      const [fixes, head] = await Promise.all([
-        redis.llen(list(reason, device)),
-        redis.lindexBuffer(list(reason, device), 0),
-      ])
-      if (fixes > 0) yield { reason, device, fixes, oldestAt: head ? receivedAt(head) : undefined }
+  for (const reason of HOLD_REASONS) {
+    const devices = await heldDevices(redis, reason)
+    for (let at = 0; at < devices.length; at += SLICE) {
+      const some = await Promise.all(devices.slice(at, at + SLICE).map((device) => heldFor(redis, reason, device)))
+      yield* some.filter(({ fixes }) => fixes > 0)
     }
+  }
+}
+
+/** What is held of one device, by reason, each with its latest record. */
+export async function heldOf(redis: Redis, device: string): Promise<(HeldDevice & { readonly latest: Buffer })[]> {
+  const found = await Promise.all(
+    HOLD_REASONS.map(async (reason) => {
+      const [held, latest] = await Promise.all([
+        heldFor(redis, reason, device),
+        redis.lindexBuffer(list(reason, device), -1),
+      ])
+      return latest ? [{ ...held, latest }] : []
+    }),
+  )
+  return found.flat()
+}
+
+async function heldFor(redis: Redis, reason: HoldReason, device: string): Promise<HeldDevice> {
+  const [fixes, head] = await Promise.all([
+    redis.llen(list(reason, device)),
+    redis.lindexBuffer(list(reason, device), 0),
+  ])
+  return { reason, device, fixes, oldestAt: head ? receivedAt(head) : undefined }
 }
 
 /**

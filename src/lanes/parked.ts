@@ -32,30 +32,36 @@ export async function parkedLanes(redis: Redis): Promise<Set<string>> {
 }
 
 /** What was refused of a lane, oldest first. */
-export async function refusedOf(redis: Redis, lane: string): Promise<Refused[]> {
+export function refusedOf(redis: Redis, lane: string): Promise<Refused[]> {
+  return Array.fromAsync(surveyRefused(redis, lane))
+}
+
+/** What was refused of a lane, oldest first, read in slices: there may be a million. */
+export async function* surveyRefused(redis: Redis, lane: string): AsyncGenerator<Refused> {
   const run = scripts(redis)
-  const refused: Refused[] = []
   for (let first = 0; ; first += SLICE) {
     const headers = (await run('refused', [keys.refused(lane)], [first, first + SLICE - 1])) as Buffer[]
-    refused.push(...headers.map((header) => JSON.parse(header.toString()) as Refused))
-    if (headers.length < SLICE) return refused
+    for (const header of headers) yield JSON.parse(header.toString()) as Refused
+    if (headers.length < SLICE) return
   }
 }
 
-/** What was refused of each lane that has refused records. */
-export async function* surveyRefused(redis: Redis): AsyncGenerator<{ lane: string; refused: Refused[] }> {
-  for (const some of slices(await refusedLanes(redis))) {
-    const refused = await Promise.all(some.map((lane) => refusedOf(redis, lane)))
-    yield* some.map((lane, index) => ({ lane, refused: refused[index] }))
-  }
+/** How many records were refused, and of which lanes. */
+export async function countRefused(redis: Redis): Promise<{ fixes: number; lanes: string[] }> {
+  const lanes = await refusedLanes(redis)
+  return { fixes: await sumOver(lanes, (lane) => redis.llen(keys.refused(lane))), lanes }
+}
+
+/** How many records are parked, refused ones and those of lanes that are parked whole, and of which lanes. */
+export async function countParked(redis: Redis): Promise<{ fixes: number; lanes: Set<string> }> {
+  const [refused, whole] = await Promise.all([countRefused(redis), redis.hkeys(keys.parked)])
+  const fixes = await sumOver(whole, (lane) => redis.llen(keys.lane(lane)))
+  return { fixes: refused.fixes + fixes, lanes: new Set([...whole, ...refused.lanes]) }
 }
 
 /** Has parked and refused records of lanes tried again, where they belong by now. Answers how many there are. */
-export async function releaseAll(redis: Redis, lanes: readonly string[], place: Place): Promise<number> {
-  let released = 0
-  for (const some of slices(lanes))
-    for (const count of await Promise.all(some.map((lane) => release(redis, lane, place)))) released += count
-  return released
+export function releaseAll(redis: Redis, lanes: readonly string[], place: Place): Promise<number> {
+  return sumOver(lanes, (lane) => release(redis, lane, place))
 }
 
 /**
@@ -74,6 +80,11 @@ export async function releaseParked(redis: Redis): Promise<void> {
   for (const lane of await redis.hkeys(keys.parked)) await run('due', [keys.schedule], [lane])
 }
 
+/** Deletes parked and refused records of lanes, counted. Answers how many there were. */
+export function discardAll(redis: Redis, lanes: readonly string[]): Promise<number> {
+  return sumOver(lanes, (lane) => discard(redis, lane))
+}
+
 /** Deletes a lane's parked and refused records, counted. Answers how many there were. */
 export async function discard(redis: Redis, lane: string): Promise<number> {
   const refused = await emptyRefused(redis, lane, () => undefined)
@@ -84,7 +95,9 @@ export async function discard(redis: Redis, lane: string): Promise<number> {
     const entries = await redis.lrangeBuffer(keys.lane(lane), 0, SLICE - 1)
     const counters = [['discarded:deleted', entries.length] as const]
     const what = { ...where, entries: [...entries.entries()], parts: [], counters }
-    if (entries.length === 0 || !(await move(redis, UNBOUNDED, what))) return discarded
+    if (entries.length === 0) return discarded
+    // Where it was leased or tried meanwhile, its score is another one.
+    if (!(await move(redis, UNBOUNDED, what))) return discarded + (await discard(redis, lane))
     discarded += entries.length
   }
 }
@@ -146,8 +159,12 @@ function refusedLanes(redis: Redis): Promise<string[]> {
   return redis.zrange(keys.refusedLanes, '0', '-1')
 }
 
-function* slices(lanes: readonly string[]): Generator<readonly string[]> {
-  for (let at = 0; at < lanes.length; at += AT_ONCE) yield lanes.slice(at, at + AT_ONCE)
+/** The sum of what each lane answers, some lanes side by side. */
+async function sumOver(lanes: readonly string[], each: (lane: string) => Promise<number>): Promise<number> {
+  let sum = 0
+  for (let at = 0; at < lanes.length; at += AT_ONCE)
+    for (const number of await Promise.all(lanes.slice(at, at + AT_ONCE).map(each))) sum += number
+  return sum
 }
 
 /** Entries read in one call. */

@@ -42,9 +42,12 @@ export function operationGauges(refresh: () => Promise<void>) {
     names.push(`waybridge_${name}`)
     return gauge(name, help, { labelNames, collect: refresh })
   }
+  const discarded = stored('fixes_discarded_total', 'Held fixes given up, parked ones deleted', 'reason', refresh)
+  names.push(discarded.name)
   const gauges = {
     waiting: own('fixes_waiting', 'Fixes stored and not yet delivered, without the parked ones'),
     parked: own('fixes_parked', 'Fixes that the tracking API refused'),
+    held: own('fixes_held', 'Fixes kept until the configuration says where they belong', ['reason']),
     oldest: own(
       'oldest_waiting_timestamp_seconds',
       'When the oldest waiting fix was received; absent where none waits',
@@ -56,7 +59,9 @@ export function operationGauges(refresh: () => Promise<void>) {
   }
   return {
     ...gauges,
+    setDiscarded: discarded.set,
     forget() {
+      discarded.set(new Map())
       for (const each of Object.values(gauges)) {
         each.reset()
         each.remove({})
@@ -91,6 +96,29 @@ function counter<Label extends string>(name: string, help: string, labelNames: L
       const cell = { value: 0 }
       cells.push({ labels, cell })
       return cell
+    },
+  }
+}
+
+/**
+ * A counter that is kept elsewhere. Of several processes, ended ones included, the highest counts: each has it from the same
+ * place.
+ */
+function stored(name: string, help: string, label: string, collect: () => Promise<void>) {
+  const sum = new Counter({
+    name: `waybridge_${name}`,
+    help,
+    labelNames: [label],
+    registers: [registry],
+    aggregator: 'max',
+    collect,
+  })
+  return {
+    name: `waybridge_${name}`,
+    /** By the value of its label. */
+    set(values: ReadonlyMap<string, number>): void {
+      sum.reset()
+      for (const [value, number] of values) sum.inc({ [label]: value }, number)
     },
   }
 }

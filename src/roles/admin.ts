@@ -1,8 +1,12 @@
 import { adminTokens, openAdmin } from '../admin/index.ts'
-import { connect } from '../lanes/index.ts'
+import { readGatewayProblems } from '../ingest/heard/read.ts'
+import { memoryProblems } from '../ingest/room.ts'
+import { connect, type Redis } from '../lanes/index.ts'
+import type { Readiness } from '../run/monitor.ts'
 import type { Role, RoleContext } from '../run/role.ts'
 import { collectMetrics } from '../run/supervised.ts'
 import type { Live } from './live.ts'
+import { placeIn } from './place.ts'
 import { redisReadiness } from './readiness.ts'
 
 export interface AdminRoleOptions {
@@ -17,13 +21,15 @@ export async function startAdmin({ live, redisUrl, context }: AdminRoleOptions):
   const { host, port } = config.admin
   const redis = connect(redisUrl, 'admin', logger)
   const readiness = redisReadiness(redis, config.redis, logger)
+  const directory = () => live.directory()
   const admin = await openAdmin({
     listen: { host, port: port === 0 ? (context.ports.admin ?? 0) : port },
     tokens: await adminTokens(config),
     redis,
-    directory: () => live.directory(),
+    directory,
+    place: placeIn(directory),
     idleMs: config.limits.idle_timeout,
-    readiness,
+    readiness: wholeReadiness(readiness, redis, config.redis.stop_at),
     metrics: collectMetrics,
     logger,
   })
@@ -34,5 +40,21 @@ export async function startAdmin({ live, redisUrl, context }: AdminRoleOptions):
       await Promise.all([admin.close(), live.close()])
       redis.disconnect()
     },
+  }
+}
+
+/** Ready while this process is, Redis has room, and every gateway acknowledges what it is sent. */
+function wholeReadiness(own: () => Promise<Readiness>, redis: Redis, stopAt: number): () => Promise<Readiness> {
+  return async () => {
+    const [{ problems }, memory, gateways] = await Promise.all([
+      own(),
+      redis.info('memory').then(
+        (info) => memoryProblems(info, stopAt),
+        () => [],
+      ),
+      readGatewayProblems(redis).catch(() => []),
+    ])
+    const all = [...new Set([...problems, ...memory, ...gateways])]
+    return { ok: all.length === 0, problems: all }
   }
 }

@@ -68,7 +68,8 @@ async function openRoad(live: Live, redis: Redis) {
   const seen = seenOf(config, () => members.count === 1)
   const appenderOptions = { maxWaitMs: config.batch.max_wait, seen, hold: holdBounds(config) }
   const appender = createAppender(redis, appenderOptions)
-  const heard = createHeard(redis)
+  const problems = () => [...room.problems, ...(clock.alarm ? [CLOCK_PROBLEM] : [])]
+  const heard = createHeard(redis, problems)
   const misunderstood = createMisunderstood(redis)
   const room = watchRoom(redis, { stopAt: config.redis.stop_at, maxParked: config.parked.max_positions, logger })
   const filter = filterOptions(config)
@@ -88,7 +89,7 @@ async function openRoad(live: Live, redis: Redis) {
     shared: { ingest, heard, admission, pressure: createPressure(), limits: config.limits, logger },
     misunderstood: misunderstood.keep,
     redisReadiness: redisReadiness(redis, config.redis, logger),
-    problems: () => [...room.problems, ...(clock.alarm ? [CLOCK_PROBLEM] : [])],
+    problems,
     async close() {
       room.stop()
       await holding.close()

@@ -25,8 +25,11 @@ describe('a request', () => {
     },
   )
 
-  it('to retry without a token is 401', async () => {
-    expect((await admin.ask('/admin/parked/retry?all=true', { method: 'POST', headers: {} })).status).toBe(401)
+  it.each([
+    ['retry', 'POST', '/admin/parked/retry?all=true'],
+    ['delete', 'DELETE', '/admin/parked?all=true'],
+  ])('to %s without a token is 401', async (_, method, path) => {
+    expect((await admin.ask(path, { method, headers: {} })).status).toBe(401)
   })
 
   it.each([
@@ -96,13 +99,13 @@ describe('the port', () => {
       {
         message:
           'there is GET /healthz, GET /readyz, GET /metrics, GET /admin/status, GET /admin/lanes, ' +
-          'GET /admin/devices/{id}, GET /admin/parked, POST /admin/parked/retry',
+          'GET /admin/devices/{id}, GET /admin/parked, DELETE /admin/parked, POST /admin/parked/retry',
       },
     ])
   })
 
   it.each([
-    ['DELETE', '/admin/parked', 'GET, HEAD'],
+    ['PUT', '/admin/parked', 'GET, HEAD, DELETE'],
     ['GET', '/admin/parked/retry', 'POST'],
     ['PUT', '/admin/devices/1', 'GET, HEAD'],
     ['OPTIONS', '/admin/status', 'GET, HEAD'],

@@ -29,6 +29,7 @@ function open(port = 0): Promise<Admin> {
     tokens: { tokens: ['t'], place: 'nowhere' },
     redis,
     directory: () => createDirectory([], []),
+    place: () => undefined,
     idleMs: 1000,
     readiness: () => Promise.resolve({ ok: true, problems: [] }),
     metrics: () => Promise.resolve(''),

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createHeard, createSession } from '../../src/ingest/index.ts'
 import { keys } from '../../src/lanes/index.ts'
 
-import { adminFixture } from './fixture.ts'
+import { adminFixture, hold } from './fixture.ts'
 
 const admin = adminFixture()
 const INSTANT = expect.stringMatching(/^20\d\d-\d\d-\d\dT[\d:.]{12}Z$/) as string
@@ -42,6 +42,8 @@ describe('a device', () => {
         route_id: '1001',
         source: 'devices.yaml:2',
       },
+      configured: true,
+      held: [],
       state: 'never',
     })
   })
@@ -165,7 +167,54 @@ describe('a device', () => {
       company_id: '7',
       secret: false,
       source: 'devices.csv:2',
+      configured: true,
+      held: [],
       state: 'never',
+    })
+  })
+})
+
+describe('what is held', () => {
+  const ARRIVED = Date.UTC(2026, 10, 20, 8, 14, 2)
+  const OLDEST_AT = '2026-11-20T08:14:02.000Z'
+
+  it('of a device is said by reason, with since when', async () => {
+    await hold(admin.redis, 'no_route', '0356307042441013', { count: 3, receivedAt: ARRIVED })
+    await hold(admin.redis, 'no_route', '0356307042441013', { receivedAt: ARRIVED + 1000 })
+    expect((await deviceNow('356307042441013')).held).toEqual([{ reason: 'no_route', fixes: 4, oldest_at: OLDEST_AT }])
+  })
+
+  it('from before the device was configured is found under its id without zeros', async () => {
+    await hold(admin.redis, 'clock', '356307042441013', { receivedAt: ARRIVED })
+    expect((await deviceNow('0356307042441013')).held).toMatchObject([{ reason: 'clock', fixes: 1 }])
+  })
+
+  it.each([
+    ['+03:00', 3 * 60],
+    ['+03:00', 3 * 60 - 2],
+    ['+05:45', 5 * 60 + 45 + 7],
+    ['-03:30', -3 * 60 - 30],
+    ['+00:00', 0],
+    ['+14:00', 14 * 60],
+    [undefined, 14 * 60 + 15],
+  ])('for its clock says the offset %s of the newest fix, %i min ahead', async (offset, minutes) => {
+    await hold(admin.redis, 'clock', '356307042441014', { receivedAt: ARRIVED, time: ARRIVED + 36_000_000 })
+    await hold(admin.redis, 'clock', '356307042441014', { receivedAt: ARRIVED, time: ARRIVED + minutes * 60_000 })
+    expect((await deviceNow('356307042441014')).held).toEqual([
+      { reason: 'clock', fixes: 2, oldest_at: OLDEST_AT, ...(offset && { offset }) },
+    ])
+  })
+
+  it('of a device that nobody configured is there, whatever its zeros', async () => {
+    await hold(admin.redis, 'unknown', '9', { count: 2, receivedAt: ARRIVED })
+    await hold(admin.redis, 'clock', '9', { receivedAt: ARRIVED, time: ARRIVED + 3_600_000 })
+    expect(await deviceNow('009')).toEqual({
+      id: '9',
+      configured: false,
+      held: [
+        { reason: 'unknown', fixes: 2, oldest_at: OLDEST_AT },
+        { reason: 'clock', fixes: 1, oldest_at: OLDEST_AT, offset: '+01:00' },
+      ],
     })
   })
 })

@@ -7,10 +7,13 @@ import {
   connect,
   createAppender,
   createLeases,
+  type HoldReason,
   keys,
   packDevice,
   packRecords,
   type Redis,
+  type Refusal,
+  type Storable,
 } from '../../src/lanes/index.ts'
 import { startAdmin } from '../../src/roles/admin.ts'
 import { followConfig } from '../../src/roles/live.ts'
@@ -118,25 +121,57 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Stores `count` fixes of a lane, received at `receivedAt` (ms UTC), and `filtered` that are not stored. */
+/** Stores `count` fixes of a lane, of a device that nobody configured, received at `receivedAt` (ms UTC), and `filtered`. */
 export async function store(
   redis: Redis,
   lane: string,
   {
     count = 1,
+    device = '1',
     receivedAt = Date.now(),
     filtered = [],
-  }: { count?: number; receivedAt?: number; filtered?: string[] } = {},
+  }: { count?: number; device?: string; receivedAt?: number; filtered?: string[] } = {},
 ): Promise<void> {
-  const position = { timestamp: 1_763_626_442, latitude: 52.5, longitude: 13.4, accuracy: 5 }
-  const records = packRecords(
-    Array.from({ length: count }, () => position),
-    packDevice('356307042441013'),
-    receivedAt,
-  )
-  const appender = createAppender(redis, 0)
-  await appender.append({ parts: [{ lane, records }], received: count + filtered.length, filtered })
+  const records = packed(device, { count, receivedAt, time: 1_763_626_442_000 })
+  await append(redis, { parts: [{ lane, device, records }], received: count + filtered.length, filtered })
+}
+
+/** Holds `count` fixes of a device, measured at `time` and received at `receivedAt`, ms UTC. */
+export async function hold(
+  redis: Redis,
+  held: HoldReason,
+  device: string,
+  { count = 1, receivedAt = Date.now(), time }: { count?: number; receivedAt?: number; time?: number } = {},
+): Promise<void> {
+  const records = packed(device, { count, receivedAt, time: time ?? receivedAt })
+  await append(redis, { parts: [{ held, device, records }], received: count, filtered: [] })
+}
+
+interface Packed {
+  readonly count: number
+  readonly receivedAt: number
+  readonly time: number
+}
+
+function packed(device: string, { count, receivedAt, time }: Packed): Buffer {
+  const position = { timestamp: Math.floor(time / 1000), latitude: 52.5, longitude: 13.4, accuracy: 5 }
+  const positions = Array.from({ length: count }, () => position)
+  return packRecords(positions, packDevice(device), receivedAt)
+}
+
+async function append(redis: Redis, item: Storable): Promise<void> {
+  const bounds = { maxFixesPerDevice: 100, maxUnknownDevices: 100 }
+  const appender = createAppender(redis, { maxWaitMs: 0, seen: null, hold: bounds })
+  await appender.append(item)
   await appender.close()
+}
+
+/** Has the service refuse the first `count` records of a lane, one by one. */
+export async function refuse(redis: Redis, lane: string, count: number, refusal: Refusal): Promise<void> {
+  const { leases, lease } = workerOf(redis)
+  const leased = await lease(lane)
+  for (let n = 0; n < count; n++) await leases.refuse(leased, refusal, 0)
+  await leases.done(leased, { count: 0, status: refusal.status, wanted: 0, atOnce: true })
 }
 
 /** Leases of batches of two, and a lane's lease, due or not. */

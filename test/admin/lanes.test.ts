@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { release } from '../../src/lanes/index.ts'
-import { adminFixture, store, workerOf } from './fixture.ts'
+import { adminFixture, refuse, store, workerOf } from './fixture.ts'
 
 const admin = adminFixture()
 const OLDEST = Date.UTC(2026, 10, 20, 8, 14, 2)
@@ -107,7 +107,7 @@ describe('the lanes', () => {
       if (next_page_token === undefined) return
       await store(admin.redis, '7/42/9', { count: 9, receivedAt: OLDEST })
       for (let left = 3; left > 0; left--)
-        await leases.done(await lease('7/42/3'), { count: 1, status: 200, more: false })
+        await leases.done(await lease('7/42/3'), { count: 1, status: 200, wanted: 0, atOnce: false })
     })
     expect(found).toEqual([
       ['4', '3'],
@@ -124,10 +124,9 @@ describe('the lanes', () => {
 
   it('with refused records alone are not among them', async () => {
     await storeLanes(1)
-    const { leases, lease } = workerOf(admin.redis)
-    await leases.refuse(await lease('7/42/1'), 1, { status: 422, message: '' })
+    await refuse(admin.redis, '7/42/1', 1, { status: 422, message: '' })
     expect(await list()).toEqual({ results: [] })
-    expect(await release(admin.redis, '7/42/1')).toBe(1)
+    expect(await release(admin.redis, '7/42/1', () => undefined)).toBe(1)
     expect((await list()).results.map(({ route_id }) => route_id)).toEqual(['1'])
   })
 })

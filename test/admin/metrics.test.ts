@@ -2,13 +2,14 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createHeard, createSession } from '../../src/ingest/index.ts'
 import { keys } from '../../src/lanes/index.ts'
 import { registry } from '../../src/observe/metrics.ts'
+import { metricsText, retiredMetrics } from '../../src/run/metrics-sum.ts'
 import product from '../../package.json' with { type: 'json' }
-import { adminFixture, store, workerOf } from './fixture.ts'
+import { adminFixture, hold, store, workerOf } from './fixture.ts'
 
 const admin = adminFixture()
 const OLDEST = Date.UTC(2026, 10, 20, 8, 14, 2, 250)
 const OWN = ['fixes_waiting', 'fixes_parked', 'oldest_waiting_timestamp_seconds', 'custody_difference', 'devices']
-const ALL = [...OWN, 'upstream_up', 'redis_memory_used_ratio']
+const ALL = [...OWN, 'fixes_held', 'fixes_discarded_total', 'upstream_up', 'redis_memory_used_ratio']
 
 /** The samples of the metrics with these names: `devices{state="online"}` → its value. */
 async function samples(names: readonly string[]): Promise<Record<string, number>> {
@@ -33,6 +34,34 @@ describe('the metrics', () => {
       oldest_waiting_timestamp_seconds: OLDEST / 1000,
       custody_difference: 0,
     })
+  })
+
+  it('say what is held and what was discarded, by reason', async () => {
+    await hold(admin.redis, 'unknown', '1', { count: 2 })
+    await hold(admin.redis, 'clock', '1')
+    await admin.redis.hset(keys.custody, 'discarded:held_age', 4, 'discarded:deleted', 1)
+    const held = {
+      'fixes_held{reason="unknown"}': 2,
+      'fixes_held{reason="no_route"}': 0,
+      'fixes_held{reason="clock"}': 1,
+    }
+    const all = {
+      ...held,
+      'fixes_discarded_total{reason="held_age"}': 4,
+      'fixes_discarded_total{reason="deleted"}': 1,
+    }
+    expect(await samples(['fixes_held', 'fixes_discarded_total'])).toEqual(all)
+    expect(await samples(['fixes_held', 'fixes_discarded_total'])).toEqual(all)
+  })
+
+  it('count what was discarded once, however often the admin process was started', async () => {
+    await admin.redis.hset(keys.custody, 'discarded:deleted', 3)
+    const retired = retiredMetrics()
+    for (let start = 0; start < 2; start++) await retired.add(await registry.getMetricsAsJSON())
+    await admin.redis.hset(keys.custody, 'discarded:deleted', 5)
+    const text = await metricsText([retired.metrics, await registry.getMetricsAsJSON()])
+    expect(text).toMatch(/^# TYPE waybridge_fixes_discarded_total counter$/m)
+    expect(text).toMatch(/^waybridge_fixes_discarded_total\{reason="deleted"\} 5$/m)
   })
 
   it('have no oldest fix where none waits', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { keys } from '../../src/lanes/index.ts'
-import { adminFixture, store, workerOf } from './fixture.ts'
+import { adminFixture, refuse, store, TOKEN, workerOf } from './fixture.ts'
 
 const admin = adminFixture()
 const INSTANT = expect.stringMatching(/^20\d\d-\d\d-\d\dT[\d:.]{12}Z$/) as string
@@ -26,7 +26,15 @@ async function park(): Promise<void> {
   for (const lane of ['7/42/1', '7/42/2', '7/43/1', '7/43/3']) await store(admin.redis, lane, { count: 3 })
   await leases.park(await lease('7/42/1'), { status: 403, message: 'the route is not yours' })
   for (const lane of ['7/42/2', '7/43/1', '7/43/3'])
-    await leases.refuse(await lease(lane), 2, { status: 422, message: 'accuracy: no' })
+    await refuse(admin.redis, lane, 2, { status: 422, message: 'accuracy: no' })
+}
+
+/** An entry of a lane's refused ones, without its record. */
+function refusedAt(at: number): Buffer {
+  const header = JSON.stringify({ status: 422, message: 'no', at, count: 1 })
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(header.length)
+  return Buffer.concat([length, Buffer.from(header)])
 }
 
 describe('what is parked', () => {
@@ -37,8 +45,7 @@ describe('what is parked', () => {
 
   it('is listed by lane: why it is parked whole and tried next, and what was refused, answer by answer', async () => {
     await park()
-    const { leases, lease } = workerOf(admin.redis)
-    await leases.refuse(await lease('7/42/2'), 1, { status: 413, message: 'too much "of it"' })
+    await refuse(admin.redis, '7/42/2', 1, { status: 413, message: 'too much "of it"' })
     const { results } = await list('?courier_id=42')
     expect(results).toEqual([
       {
@@ -62,8 +69,8 @@ describe('what is parked', () => {
         route_id: '2',
         fixes: 3,
         refused: [
-          { status: 422, message: 'accuracy: no', at: INSTANT, count: 2 },
-          { status: 413, message: 'too much "of it"', at: INSTANT, count: 1 },
+          { status: 422, message: 'accuracy: no', at: INSTANT, first_at: INSTANT, count: 2 },
+          { status: 413, message: 'too much "of it"', at: INSTANT, first_at: INSTANT, count: 1 },
         ],
       },
     ])
@@ -97,12 +104,33 @@ describe('what is parked', () => {
     expect([second.results.map(({ route_id }) => route_id), second.next_page_token]).toEqual([['3'], undefined])
   })
 
-  it('counts more answers of one lane than are read at once', async () => {
-    await store(admin.redis, '7/42/1', { count: 120 })
-    const { leases, lease } = workerOf(admin.redis)
-    for (let n = 0; n < 120; n++) await leases.refuse(await lease('7/42/1'), 1, { status: 422, message: String(n) })
+  it('counts more refused positions of one lane than are read at once', async () => {
+    await store(admin.redis, '7/42/1', { count: 450 })
+    for (let n = 0; n < 3; n++) await refuse(admin.redis, '7/42/1', 150, { status: 422, message: `${n % 2}` })
     expect(await list()).toMatchObject({
-      results: [{ fixes: 120, refused: Array.from({ length: 120 }, (_, n) => ({ message: String(n), count: 1 })) }],
+      results: [
+        {
+          fixes: 450,
+          refused: [
+            { message: '0', count: 300 },
+            { message: '1', count: 150 },
+          ],
+        },
+      ],
+    })
+  })
+
+  it('has of equal answers the first and the last time', async () => {
+    await store(admin.redis, '7/42/1', { count: 2 })
+    await admin.redis.rpush(keys.refused('7/42/1'), ...[1_000, 61_000, 121_000].map(refusedAt))
+    await admin.redis.zadd(keys.refusedLanes, 1, '7/42/1')
+    expect(await list()).toMatchObject({
+      results: [
+        {
+          fixes: 3,
+          refused: [{ at: '1970-01-01T00:02:01.000Z', first_at: '1970-01-01T00:00:01.000Z', count: 3 }],
+        },
+      ],
     })
   })
 })
@@ -134,6 +162,14 @@ describe('trying again', () => {
     expect((await list()).results.map(({ courier_id }) => courier_id)).toEqual(['42', '43', '43'])
   })
 
+  it('takes refused positions along to where they belong by now', async () => {
+    await store(admin.redis, '7/42/2', { count: 3, device: '0356307042441013' })
+    await refuse(admin.redis, '7/42/2', 2, { status: 422, message: 'no' })
+    expect((await retry('?route_id=2')).json).toEqual({ retried: 2 })
+    const lengths = await Promise.all(['7/42/2', '7/42/1001'].map((lane) => admin.redis.llen(keys.lane(lane))))
+    expect(lengths).toEqual([1, 2])
+  })
+
   it.each(['', '?all=false', '?courier=42'])('with "%s" for what is 422', async (query) => {
     await park()
     const { status, json } = await retry(query)
@@ -157,5 +193,57 @@ describe('trying again', () => {
     const headers = { ...POST.headers, 'content-type': 'application/json' }
     const { status, json } = await admin.ask('/admin/parked/retry?all=true', { method: 'POST', headers })
     expect([status, json]).toEqual([200, { retried: 0 }])
+  })
+})
+
+describe('deleting', () => {
+  const remove = (query: string) => admin.ask(`/admin/parked${query}`, { ...DELETE })
+  const DELETE = { method: 'DELETE', headers: { authorization: `Bearer ${TOKEN}` } }
+
+  it.each([
+    ['?all=true', 9, 0],
+    ['?courier_id=42', 5, 4],
+    ['?route_id=1', 5, 4],
+    ['?courier_id=42&route_id=1', 3, 6],
+    ['?courier_id=44', 0, 9],
+  ])('%s concerns %i positions', async (query, deleted, left) => {
+    await park()
+    const { status, json } = await remove(query)
+    expect([status, json]).toEqual([200, { deleted }])
+    const { parked, custody } = (await admin.ask('/admin/status')).json as {
+      parked: { fixes: number }
+      custody: Record<string, number>
+    }
+    expect([parked.fixes, custody.discarded, custody.difference]).toEqual([left, deleted, 0])
+  })
+
+  it('leaves what waits behind refused positions', async () => {
+    await park()
+    await remove('?courier_id=42&route_id=2')
+    expect(await admin.redis.llen(keys.lane('7/42/2'))).toBe(1)
+    expect(await admin.redis.exists(keys.refused('7/42/2'))).toBe(0)
+  })
+
+  it('takes a whole lane, more than is moved at once, while it is being tried', async () => {
+    await store(admin.redis, '7/42/1', { count: 450 })
+    const { leases, lease } = workerOf(admin.redis)
+    await leases.park(await lease('7/42/1'), { status: 403, message: 'no' })
+    const probe = await lease('7/42/1')
+    expect((await remove('?all=true')).json).toEqual({ deleted: 450 })
+    expect(await leases.done(probe, { count: 1, status: 200, wanted: 0, atOnce: false })).toBeUndefined()
+    expect((await admin.ask('/admin/status')).json).toMatchObject({
+      parked: { fixes: 0, lanes: 0 },
+      custody: { received: 450, delivered: 0, discarded: 450, difference: 0 },
+    })
+  })
+
+  it.each(['', '?all=false'])('with "%s" for what is 422, and deletes nothing', async (query) => {
+    await park()
+    const { status, json } = await remove(query)
+    expect([status, json]).toEqual([
+      422,
+      { message: 'say what is to be deleted: courier_id, route_id or both, or all=true' },
+    ])
+    expect((await list()).results).toHaveLength(4)
   })
 })

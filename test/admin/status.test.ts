@@ -1,13 +1,14 @@
 import { describe, expect, it, vi } from 'vitest'
-import { keys, release } from '../../src/lanes/index.ts'
-import { adminFixture, store, workerOf } from './fixture.ts'
+import { drainedAt } from '../../src/admin/status.ts'
+import { discard, keys, release } from '../../src/lanes/index.ts'
+import { adminFixture, hold, refuse, store, workerOf } from './fixture.ts'
 
 const admin = adminFixture()
 const OLDEST = Date.UTC(2026, 10, 20, 8, 14, 2)
 
 interface Status {
   readonly rates: { readonly received_per_s: number; readonly delivered_per_s: number }
-  readonly upstream: { readonly state: string; readonly since_at: string }
+  readonly upstream: { readonly state: string; readonly since_at: string; readonly drained_at?: string }
   readonly custody: Record<string, number>
 }
 
@@ -45,22 +46,28 @@ describe('the status', () => {
     await store(admin.redis, '7/43/3', { count: 4, receivedAt: OLDEST - 1000 })
     await store(admin.redis, '7/44/4', { count: 6, receivedAt: OLDEST - 1000, filtered: ['zero'] })
     const { leases, lease } = workerOf(admin.redis)
-    await leases.done(await lease('7/42/2'), { count: 2, status: 200, more: false })
+    await leases.done(await lease('7/42/2'), { count: 2, status: 200, wanted: 0, atOnce: false })
     await leases.park(await lease('7/43/3'), { status: 404, message: 'no such route' })
-    await leases.refuse(await lease('7/44/4'), 2, { status: 422, message: 'no' })
-    await leases.refuse(await lease('7/44/4'), 4, { status: 422, message: 'no' })
+    await refuse(admin.redis, '7/44/4', 6, { status: 422, message: 'no' })
+    await hold(admin.redis, 'unknown', '1', { count: 2 })
+    await hold(admin.redis, 'no_route', '2', { count: 3 })
+    await hold(admin.redis, 'clock', '2')
+    await store(admin.redis, '7/45/5', { count: 7 })
+    await leases.park(await lease('7/45/5'), { status: 404, message: 'no such route' })
+    await discard(admin.redis, '7/45/5')
 
     expect(await statusNow()).toMatchObject({
       waiting: { fixes: 6, lanes: 2, oldest_at: '2026-11-20T08:14:02.000Z' },
       parked: { fixes: 10, lanes: 2 },
+      held: { fixes: 6, devices: 2 },
       custody: {
-        received: 21,
+        received: 34,
         filtered: 3,
         delivered: 2,
         waiting: 6,
         parked: 10,
-        held: 0,
-        discarded: 0,
+        held: 6,
+        discarded: 7,
         difference: 0,
       },
     })
@@ -69,16 +76,15 @@ describe('the status', () => {
   it('counts a lane once that is parked and has refused records', async () => {
     await store(admin.redis, '7/42/1', { count: 3 })
     const { leases, lease } = workerOf(admin.redis)
-    await leases.refuse(await lease('7/42/1'), 1, { status: 422, message: 'no' })
+    await refuse(admin.redis, '7/42/1', 1, { status: 422, message: 'no' })
     await leases.park(await lease('7/42/1'), { status: 403, message: 'no' })
     expect(await statusNow()).toMatchObject({ waiting: { fixes: 0, lanes: 0 }, parked: { fixes: 3, lanes: 1 } })
   })
 
   it('counts refused records that are tried again as waiting', async () => {
     await store(admin.redis, '7/42/1', { count: 2 })
-    const { leases, lease } = workerOf(admin.redis)
-    await leases.refuse(await lease('7/42/1'), 2, { status: 422, message: 'no' })
-    await release(admin.redis, '7/42/1')
+    await refuse(admin.redis, '7/42/1', 2, { status: 422, message: 'no' })
+    await release(admin.redis, '7/42/1', () => undefined)
     const { custody } = await statusNow()
     expect([custody.waiting, custody.parked, custody.difference]).toEqual([2, 0, 0])
   })
@@ -94,7 +100,7 @@ describe('the status', () => {
       await Promise.all(Array.from({ length: 100 }, (_, at) => store(admin.redis, `7/42/${lane + at}`)))
     const { leases } = workerOf(admin.redis)
     const claimed = await leases.claim(130)
-    await Promise.all(claimed.map((lease) => leases.refuse(lease, 1, { status: 422, message: 'no' })))
+    await Promise.all(claimed.map((lease) => leases.refuse(lease, { status: 422, message: 'no' }, 0)))
     expect(await statusNow()).toMatchObject({
       waiting: { fixes: 1070, lanes: 1070 },
       parked: { fixes: 130, lanes: 130 },
@@ -119,5 +125,42 @@ describe('the status', () => {
     const { received_per_s, delivered_per_s } = await ratesAfterMore()
     expect(received_per_s).toBeLessThanOrEqual(received * 1.2)
     expect(Math.abs(received_per_s - 2 * delivered_per_s)).toBeLessThanOrEqual(0.2)
+  })
+
+  it('says when a backlog will be gone, from what is really delivered', async () => {
+    await store(admin.redis, '7/42/1', { count: 300, receivedAt: Date.now() - 61_000 })
+    await vi.waitFor(
+      async () => {
+        await admin.redis.hincrby(keys.custody, 'delivered', 10)
+        const { upstream } = await statusNow()
+        expect(Date.parse(upstream.drained_at ?? '')).toBeGreaterThan(Date.now())
+      },
+      { timeout: 5000, interval: 300 },
+    )
+  })
+})
+
+describe('a backlog', () => {
+  const now = OLDEST
+  const draining = {
+    waiting: { fixes: 600, lanes: 3, oldestAt: now - 60_001 },
+    upstream: { state: 'up', since: now },
+    rates: { received_per_s: 10, delivered_per_s: 40 },
+    now,
+  } as const
+
+  it('is gone when what waits is delivered, at the rate by which it shrinks', () => {
+    expect(drainedAt(draining)).toBe(now + 20_000)
+  })
+
+  it.each([
+    ['nothing has waited for over a minute', { waiting: { ...draining.waiting, oldestAt: now - 60_000 } }],
+    ['nothing waits', { waiting: { fixes: 0, lanes: 0 } }],
+    ['the service is down', { upstream: { state: 'down', since: now } }],
+    ['the service limits us', { upstream: { state: 'limited', since: now } }],
+    ['as much comes as goes', { rates: { received_per_s: 40, delivered_per_s: 40 } }],
+    ['it grows', { rates: { received_per_s: 41, delivered_per_s: 40 } }],
+  ] as const)('does not drain while %s', (_, changes) => {
+    expect(drainedAt({ ...draining, ...changes })).toBeUndefined()
   })
 })

@@ -22,6 +22,16 @@ export async function* surveyContacts(redis: Redis): AsyncGenerator<{ device: st
   }
 }
 
+/** Why living gateways acknowledge nothing, a sentence each, each once. */
+export async function readGatewayProblems(redis: Redis): Promise<string[]> {
+  const ids = await redis.smembers(keys.gatewayIds)
+  if (ids.length === 0) return []
+  const signs = await redis.mget(ids.map(keys.gateway))
+  const gone = ids.filter((_, index) => signs[index] === null)
+  if (gone.length > 0) await redis.srem(keys.gatewayIds, ...gone)
+  return [...new Set(signs.flatMap((sign) => (sign === null ? [] : (JSON.parse(sign) as string[]))))]
+}
+
 /** Without the connections of gateways that give no sign of life. */
 async function withLiving(redis: Redis, contacts: readonly StoredContact[]): Promise<Contact[]> {
   const gateways = [...new Set(contacts.map(({ gateway }) => gateway))]

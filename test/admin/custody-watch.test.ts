@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { pino } from 'pino'
+import { takeAccount } from '../../src/admin/account.ts'
+import { watchCustody } from '../../src/admin/custody-watch.ts'
+import { keys, type Redis } from '../../src/lanes/index.ts'
+import { startTestRedis, type TestRedis } from '../redis.ts'
+import { connected, store } from './fixture.ts'
+
+let server: TestRedis
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await connected(server.url)
+})
+afterAll(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+beforeEach(async () => void (await redis.flushall()))
+
+/** What the watch says, and how often it has looked. `before` runs before each look. */
+function watch(before: () => Promise<unknown> = async () => {}) {
+  const said: string[] = []
+  const logger = pino(
+    {},
+    {
+      write(line) {
+        const { level, msg } = JSON.parse(line) as { level: number; msg: string }
+        said.push(`${level} ${msg}`)
+      },
+    },
+  )
+  let looks = 0
+  const account = async () => {
+    await before()
+    looks++
+    return takeAccount(redis)
+  }
+  const watching = watchCustody(account, logger, { everyMs: 5 })
+  onTestFinished(() => watching.close())
+  return {
+    said,
+    async moreLooks(count: number) {
+      const from = looks
+      await expect.poll(() => looks, { timeout: 10_000, interval: 5 }).toBeGreaterThan(from + count)
+    },
+  }
+}
+
+const LOST = '50 custody: 1 fixes that were received are nowhere'
+
+it('says nothing where every fix is accounted for', async () => {
+  await store(redis, '7/42/1', { count: 3, filtered: ['zero'] })
+  const { said, moreLooks } = watch()
+  await moreLooks(10)
+  expect(said).toEqual([])
+})
+
+it('says once that a fix is lost, again when more are, and when all are found', async () => {
+  await store(redis, '7/42/1', { count: 3 })
+  const lost = await redis.lpopBuffer(keys.lane('7/42/1'))
+  const { said, moreLooks } = watch()
+  await moreLooks(10)
+  expect(said).toEqual([LOST])
+  await redis.lpush(keys.lane('7/42/1'), lost ?? '', lost ?? '', lost ?? '')
+  await moreLooks(10)
+  expect(said).toEqual([LOST, '50 custody: 2 fixes more are accounted for than were received'])
+  await redis.ltrim(keys.lane('7/42/1'), 2, -1)
+  await moreLooks(10)
+  expect(said.slice(2)).toEqual(['30 custody: every fix is accounted for again'])
+})
+
+it('says nothing of a difference while something moves', async () => {
+  await store(redis, '7/42/1', { count: 3 })
+  await redis.lpop(keys.lane('7/42/1'))
+  let moving = true
+  const { said, moreLooks } = watch(async () => {
+    if (moving) await store(redis, '7/42/2')
+  })
+  await moreLooks(10)
+  expect(said).toEqual([])
+  moving = false
+  await moreLooks(4)
+  expect(said).toEqual([LOST])
+})
+
+it('goes on when Redis was away', async () => {
+  await store(redis, '7/42/1', { count: 3 })
+  await redis.lpop(keys.lane('7/42/1'))
+  let away = true
+  const { said, moreLooks } = watch(async () => {
+    if (away) throw new Error('no Redis')
+  })
+  await new Promise(setImmediate)
+  expect(said).toEqual([])
+  away = false
+  await moreLooks(4)
+  expect(said).toEqual([LOST])
+})

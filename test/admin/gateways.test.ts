@@ -1,0 +1,65 @@
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { createHeard } from '../../src/ingest/index.ts'
+import { keys } from '../../src/lanes/index.ts'
+import { adminFixture } from './fixture.ts'
+
+const admin = adminFixture()
+const FULL = 'Redis has more than 85 % of its memory in use: nothing is acknowledged'
+const CLOCK = 'the clock is wrong'
+const soon = { timeout: 5000 }
+
+async function readyz(): Promise<[number, unknown]> {
+  const { status, json } = await admin.ask('/readyz', { headers: {} })
+  return [status, json]
+}
+
+/** A gateway that has these problems as long as they are in the list; its sign of life is there. */
+async function gateway(...problems: string[]) {
+  const before = await admin.redis.scard(keys.gatewayIds)
+  const heard = createHeard(admin.redis, () => problems)
+  onTestFinished(() => heard.close())
+  await expect.poll(() => admin.redis.scard(keys.gatewayIds), soon).toBe(before + 1)
+  return { heard, problems }
+}
+
+describe('the admin port is ready', () => {
+  it('while every gateway acknowledges', async () => {
+    await gateway()
+    expect(await readyz()).toEqual([200, { ok: true, problems: [] }])
+  })
+
+  it('not while one does not, and says why, each reason once', async () => {
+    const [first, second] = [await gateway(CLOCK), await gateway(CLOCK)]
+    expect(await readyz()).toEqual([503, { ok: false, problems: [CLOCK] }])
+    first.problems.length = 0
+    await second.heard.close()
+    await expect.poll(readyz, soon).toEqual([200, { ok: true, problems: [] }])
+  })
+
+  it('when one that did not is gone, and forgets it', async () => {
+    await gateway()
+    await admin.redis.sadd(keys.gatewayIds, 'gone')
+    await admin.redis.set(keys.gateway('gone'), JSON.stringify([CLOCK]), 'PX', 200)
+    expect((await readyz())[0]).toBe(503)
+    await expect.poll(readyz, soon).toEqual([200, { ok: true, problems: [] }])
+    expect(await admin.redis.sismember(keys.gatewayIds, 'gone')).toBe(0)
+  })
+})
+
+describe('while the memory of Redis is full', () => {
+  afterEach(() => admin.redis.config('SET', 'maxmemory', '256mb'))
+
+  it('it is not ready, even if no gateway could say so', async () => {
+    await admin.redis.config('SET', 'maxmemory', '1mb')
+    expect(await readyz()).toEqual([503, { ok: false, problems: [FULL] }])
+  })
+
+  it('a gateway goes on living', async () => {
+    await gateway(CLOCK)
+    const [sign] = await admin.redis.keys(keys.gateway('*'))
+    await admin.redis.config('SET', 'maxmemory', '1mb')
+    await admin.redis.pexpire(sign, 3000)
+    await expect.poll(() => admin.redis.pttl(sign), soon).toBeGreaterThan(4000)
+    expect(await readyz()).toEqual([503, { ok: false, problems: [FULL, CLOCK] }])
+  })
+})

@@ -111,14 +111,7 @@ export function configSchema(protocols: Protocols) {
 }
 
 /** Settings that this version refuses; `*` stands for any index. */
-export const NOT_YET: readonly string[] = [
-  'redis.stop_at',
-  'tracking.return_prefix',
-  'filter.duplicate_window',
-  'hold.*',
-  'admin.tokens.*.role',
-  'parked.*',
-]
+export const NOT_YET: readonly string[] = ['tracking.return_prefix', 'admin.tokens.*.role']
 
 function usualListeners(protocols: Protocols) {
   return (protocols ?? []).flatMap((protocol) =>

@@ -95,6 +95,24 @@ admin: { tokens: [abc] }
     expect(admin.tokens).toEqual([{ token: 'abc', role: 'operate' }])
   })
 
+  it('says what is kept, for how long and how much', async () => {
+    const { redis, filter, hold, parked } = await config(`
+redis: { stop_at: 0.5 }
+filter: { duplicate_window: 0s }
+hold: { unknown: false, no_route: false, clock: false, max_unknown_devices: 0, max_fixes_per_device: 5, max_age: 90m }
+parked: { max_positions: 0 }
+`)
+    expect([redis.stop_at, filter.duplicate_window, parked]).toEqual([0.5, 0, { max_positions: 0 }])
+    expect(hold).toEqual({
+      unknown: false,
+      no_route: false,
+      clock: false,
+      max_unknown_devices: 0,
+      max_fixes_per_device: 5,
+      max_age: 5_400_000,
+    })
+  })
+
   it.each([
     [
       'an unknown key, and the nearest',
@@ -165,16 +183,11 @@ admin: { tokens: [abc] }
     ],
     [
       'a setting of a later version',
-      'hold: { unknown: false }',
-      '1:9 hold.unknown: not yet: this version cannot do this',
+      'tracking: { return_prefix: /api/v1 }',
+      '1:13 tracking.return_prefix: not yet: this version cannot do this',
     ],
     [
       'another',
-      'filter: { duplicate_window: 1h }',
-      '1:11 filter.duplicate_window: not yet: this version cannot do this',
-    ],
-    [
-      'a role',
       'admin: { tokens: [{ token: a, role: read }] }',
       '1:31 admin.tokens[0].role: not yet: this version cannot do this',
     ],

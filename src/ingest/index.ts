@@ -56,6 +56,7 @@ export function createIngest(options: IngestOptions): Ingest {
     if (typeof speaker === 'string') return refused(speaker, read)
     const message = introduce(speaker, read, session) ? decode(frame, session, protocol) : read
     if (message instanceof Error) return misunderstood(message, protocol)
+    if (message.unreadable) metrics.decodeErrors.inc({ protocol: protocol.name, reason: 'entry' }, message.unreadable)
     const outcome = await store(message.fixes ?? [], speaker, session, protocol)
     if (outcome !== 'stored') return outcome === 'refused' ? refused('unknown_device', message) : { status: outcome }
     metrics.ackDuration.observe((performance.now() - started) / 1000)

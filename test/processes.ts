@@ -15,6 +15,15 @@ export function pidsIn(dir: string): number[] {
   return pids((pid) => readlinkSync(`/proc/${pid}/cwd`) === dir)
 }
 
+/** The process that started it, or has taken it over; undefined where there is none of that id any more. */
+export function parentOf(pid: number): number | undefined {
+  try {
+    return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+  } catch {
+    return undefined
+  }
+}
+
 /** One that ends meanwhile is none. */
 function pids(matches: (pid: string) => boolean): number[] {
   const found = readdirSync('/proc').filter((name) => {

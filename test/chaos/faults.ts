@@ -1,10 +1,11 @@
 import { appendFileSync, closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { parentOf } from '../processes.ts'
 import type { Mood } from './api.ts'
 import type { Fault } from './plan.ts'
 import { MAX_MEMORY, type Site } from './site.ts'
-import type { System } from './system.ts'
+import { PROCESSES, type System } from './system.ts'
 import type { UpstreamApi } from './upstream.ts'
 import type { Weather } from './wire.ts'
 
@@ -39,7 +40,7 @@ export async function heal({ system, api, weather, site }: Victims): Promise<voi
   api.become('ok')
   weather.mood = 'good'
   rmSync(join(site.dataDir, FILLING), { force: true })
-  for (const who of PROCESSES) send('SIGCONT', system.pidsOf(who))
+  goOn(system)
   await giveMemory(system, HEAL_MS)
 }
 
@@ -48,7 +49,9 @@ type Deed = Pick<Fault, 'kind' | 'pick'>
 /** By the first word of a fault's kind. Answers what undoes it; rejects where there is nobody to do it to. */
 const DEEDS: Readonly<Record<string, (what: Deed, victims: Victims) => Promise<() => unknown>>> = {
   async kill({ kind, pick }, { system }) {
-    send('SIGKILL', [one(system.pidsOf(secondOf(kind)), pick)])
+    const who = secondOf(kind)
+    send('SIGKILL', [one(system.pidsOf(who), pick)])
+    if (who === 'supervisor') goOn(system)
     return () => {}
   },
 
@@ -59,6 +62,7 @@ const DEEDS: Readonly<Record<string, (what: Deed, victims: Victims) => Promise<(
   async torn(_deed, { system, site }) {
     const redis = one(system.pidsOf('redis'), 0)
     send('SIGKILL', [one(system.pidsOf('supervisor'), 0), redis])
+    goOn(system)
     const deadline = Date.now() + GONE_MS
     while (system.pidsOf('redis').length > 0 && Date.now() < deadline) await pause(5)
     tear(join(site.dataDir, 'redis/appendonlydir'))
@@ -95,10 +99,20 @@ const DEEDS: Readonly<Record<string, (what: Deed, victims: Victims) => Promise<(
     return () => (weather.mood = 'good')
   },
 }
+/** Not of a `start` that has died: the next one waits for its processes to end. */
 async function suspend({ kind, pick }: Deed, { system }: Victims): Promise<() => void> {
-  const pid = one(system.pidsOf(secondOf(kind)), pick)
+  const orphaned = (pid: number) => parentOf(pid) === 1
+  const pid = one(
+    system.pidsOf(secondOf(kind)).filter((each) => !orphaned(each)),
+    pick,
+  )
   send('SIGSTOP', [pid])
   return () => send('SIGCONT', [pid])
+}
+
+/** Whoever is stopped; a new `start` waits until the processes of the one before have ended. */
+function goOn(system: System): void {
+  for (const who of PROCESSES) send('SIGCONT', system.pidsOf(who))
 }
 
 function secondOf(kind: string): string {
@@ -156,7 +170,6 @@ function byNumber(a: string, b: string): number {
   return Number(a.split('.')[2]) - Number(b.split('.')[2])
 }
 
-const PROCESSES = ['supervisor', 'gateway', 'worker', 'admin', 'redis']
 const TORN_COMMAND = '*3\r\n$5\r\nRPUSH\r\n$19\r\n{wb0}:lane:1/1/1001\r\n$400\r\nnever acknowl'
 const FILLING = 'filling'
 const SPARE_BYTES = 16 * 1024

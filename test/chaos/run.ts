@@ -39,13 +39,13 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   const system = await startSystem(site)
   const weather: Weather = { mood: 'good', broken: 0 }
   const { done, missed, crew, custody } = await live({ site, system, api, weather }, fleet, options)
-  const { starts } = system
-  const code = await system.end()
+  const { code, left } = await system.end()
   const verdict = judge({ ...(await api.end()), trips: crew.trips, custody })
-  const problems = code === 0 ? verdict.problems : [...verdict.problems, `start ended with ${code}`]
+  const problems = [...verdict.problems]
+  if (code !== 0 || left > 0) problems.push(`start ended with ${code} and left ${left} processes behind`)
   await site.leave(problems.length > 0)
   const kept = problems.length > 0 ? site.dir : undefined
-  return { ...verdict, problems, done, missed, starts: starts(), broken: weather.broken, kept }
+  return { ...verdict, problems, done, missed, starts: system.starts(), broken: weather.broken, kept }
 }
 
 async function live(victims: Victims, fleet: readonly FleetVan[], options: ChaosOptions) {
@@ -91,15 +91,14 @@ async function suffer(victims: Victims, { faults, lengthMs, signal, say }: Chaos
 }
 
 /** The account once nothing moves any more; what it is in the end, where that does not come. */
-async function atRest(system: System): Promise<Status['custody']> {
+async function atRest(system: System): Promise<Status['custody'] | undefined> {
   const deadline = Date.now() + DELIVERED_BY_MS
-  for (;;) {
-    const status = await system.status().catch(() => undefined)
-    const over = Date.now() > deadline
-    if (status && (over || (status.custody.waiting === 0 && status.custody.difference === 0))) return status.custody
-    if (over) throw new Error('the admin port does not answer')
+  let custody: Status['custody'] | undefined
+  while (Date.now() < deadline && !(custody?.waiting === 0 && custody.difference === 0)) {
     await pause(200)
+    custody = (await system.status().catch(() => undefined))?.custody
   }
+  return custody
 }
 
 const SETTLED_BY_MS = 90_000

@@ -9,9 +9,12 @@ import { Redis } from 'ioredis'
 import { pidsIn, pidsWith } from '../processes.ts'
 import type { Site } from './site.ts'
 
+/** Who takes part. */
+export const PROCESSES = ['supervisor', 'gateway', 'worker', 'admin', 'redis'] as const
+
 /** `waybridge start` on a folder, started again whenever it ends, as a service of the system's is. */
 export interface System {
-  /** The process ids of `gateway`, `worker`, `admin`, `redis` or `supervisor`. */
+  /** The process ids of one of `PROCESSES`. */
   pidsOf(who: string): number[]
   /** Runs commands on its Redis. Rejects where that does not answer. */
   redis<T>(work: (redis: Redis) => Promise<T>): Promise<T>
@@ -19,8 +22,8 @@ export interface System {
   status(): Promise<Status>
   /** How often it was started. */
   starts(): number
-  /** Ends it in order; answers the exit code. */
-  end(): Promise<number | null>
+  /** Ends it in order; answers the exit code, and how many processes it left behind. */
+  end(): Promise<{ readonly code: number | null; readonly left: number }>
 }
 
 export interface Status {
@@ -65,14 +68,16 @@ export async function startSystem(site: Site): Promise<System> {
     async end() {
       ending.abort()
       child.kill('SIGTERM')
+      await Promise.race([kept, pause(END_MS, undefined, { ref: false })])
+      const left = PROCESSES.flatMap((who) => pidsOf(who, site))
+      for (const pid of left) process.kill(pid, 'SIGKILL')
       await kept
       await log.close()
-      return child.exitCode
+      return { code: child.exitCode, left: left.length }
     },
   }
 }
 
-/** Redis works in its folder, and writes over its command line. */
 function pidsOf(who: string, { dir, dataDir }: Site): number[] {
   if (who === 'redis') return pidsIn(join(dataDir, 'redis'))
   return pidsWith(dir, who === 'supervisor' ? 'start' : who)
@@ -102,3 +107,4 @@ async function withRedis<T>({ dataDir }: Site, work: (redis: Redis) => Promise<T
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 const AGAIN_MS = 300
+const END_MS = 15_000

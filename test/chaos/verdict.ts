@@ -6,7 +6,8 @@ import type { Journal } from './upstream.ts'
 /** What a run left behind, once nothing moves any more. */
 export interface Evidence extends Journal {
   readonly trips: readonly Trip[]
-  readonly custody: Status['custody']
+  /** undefined where the admin port did not answer. */
+  readonly custody: Status['custody'] | undefined
 }
 
 /** What came of it. */
@@ -38,7 +39,7 @@ export function judge({ trips, requests, told, custody }: Evidence): Verdict {
   const sum = (of: (passage: Passage) => number) => passages.reduce((total, passage) => total + of(passage), 0)
   const delivered = sum(({ delivered: some }) => some)
   const repeats = sum((passage) => passage.repeats)
-  const storedTwice = custody.delivered + custody.waiting + custody.parked - delivered
+  const storedTwice = custody ? custody.delivered + custody.waiting + custody.parked - delivered : 0
   return {
     made: fixes.length,
     acked: fixes.filter(({ ackedAt }) => ackedAt !== undefined).length,
@@ -48,7 +49,10 @@ export function judge({ trips, requests, told, custody }: Evidence): Verdict {
     untold: sum((passage) => passage.untold),
     pushedTwice: repeats - sum((passage) => passage.untold) - storedTwice,
     longestAckMs: fixes.reduce((most, { madeAt, ackedAt = madeAt }) => Math.max(most, ackedAt - madeAt), 0),
-    problems: [...passages.flatMap(({ problems }) => problems), ...accountProblems(custody, trips)],
+    problems: [
+      ...passages.flatMap(({ problems }) => problems),
+      ...accountProblems(custody, trips, storedTwice / delivered),
+    ],
   }
 }
 
@@ -106,13 +110,15 @@ function isAt(fix: MadeFix, latitude: number, longitude: number): boolean {
   return Math.abs(fix.latitude - latitude) < DEGREES && Math.abs(fix.longitude - longitude) < DEGREES
 }
 
-function accountProblems(custody: Status['custody'], trips: readonly Trip[]): string[] {
+function accountProblems(custody: Evidence['custody'], trips: readonly Trip[], shareTwice: number): string[] {
+  if (!custody) return ['the admin port does not answer']
   const problems: string[] = []
   if (custody.difference !== 0) problems.push(`the account has a difference: ${JSON.stringify(custody)}`)
   if (custody.waiting > 0 || custody.parked > 0) problems.push(`not all was delivered: ${JSON.stringify(custody)}`)
   const ahead = trips.some(({ aheadMs, fixes }) => aheadMs > 0 && fixes.length > 0)
   if (ahead && custody.filtered + custody.held === 0)
     problems.push('fixes from the future are neither held nor filtered')
+  if (shareTwice > MOST_TWICE) problems.push(`${(shareTwice * 100).toFixed(2)} % of the fixes were stored twice`)
   return problems
 }
 
@@ -134,3 +140,4 @@ function clock(at: number): string {
 
 const BEHIND_MS = 60_000
 const DEGREES = 1e-5
+const MOST_TWICE = 0.01

@@ -34,16 +34,26 @@ export interface ReadOptions {
  * Reads every file that there is; a gateway.yaml that does not exist is an empty one.
  * @throws ConfigError where the directory does not exist or a file cannot be read
  */
-export async function readFiles(dir: string, { protocols, zone, previous }: ReadOptions): Promise<Files> {
+export async function readFiles(dir: string, options: ReadOptions): Promise<Files> {
   if (!(await stat(dir).catch(() => undefined))?.isDirectory()) throw unreadable(dir, 'there is no such directory')
   const names = await fileNames(dir)
-  const [gatewaySource, ...sources] = await Promise.all(names.map((name) => readSource(dir, name)))
-  const gateway = reuse(gatewaySource ?? sourceOf(dir, GATEWAY, ''), previous && [previous.gateway], ({ text }) =>
-    readGateway(text, protocols),
+  const texts = await Promise.all(
+    names.map(async (name) => [name, await ifThere(readFile(join(dir, name), 'utf8'), join(dir, name))] as const),
   )
-  const present = sources.filter((source) => source !== undefined)
-  const devices = present.filter(({ name }) => DEVICES.includes(name))
-  const routes = present.filter(({ name }) => !DEVICES.includes(name))
+  return filesOf(dir, new Map(texts.filter((entry): entry is [string, string] => entry[1] !== undefined)), options)
+}
+
+/** What the files of a configuration directory say whose texts these are, by their names. */
+export function filesOf(
+  dir: string,
+  texts: ReadonlyMap<string, string>,
+  { protocols, zone, previous }: ReadOptions,
+): Files {
+  const sources = Array.from(texts, ([name, text]): Source => ({ name, file: join(dir, name), text }))
+  const gatewaySource = { name: GATEWAY, file: join(dir, GATEWAY), text: texts.get(GATEWAY) ?? '' }
+  const gateway = reuse(gatewaySource, previous && [previous.gateway], ({ text }) => readGateway(text, protocols))
+  const devices = sources.filter(({ name }) => DEVICES.includes(name))
+  const routes = sources.filter(({ name }) => name !== GATEWAY && !DEVICES.includes(name))
   const routeZone = zone ?? gateway.content.config?.time_zone ?? 'UTC'
   return {
     gateway,
@@ -52,9 +62,23 @@ export async function readFiles(dir: string, { protocols, zone, previous }: Read
   }
 }
 
+/** Whether two states of a configuration are of the very same files, read once. */
+export function isSame(a: Files, b: Files): boolean {
+  return areSame(allOf(a), allOf(b))
+}
+
+/** Whether two lists hold the very same files. */
+export function areSame(a: readonly Read<unknown>[], b: readonly Read<unknown>[]): boolean {
+  return a.length === b.length && a.every((file, index) => file === b[index])
+}
+
+function allOf({ gateway, devices, routes }: Files): Read<unknown>[] {
+  return [gateway, ...devices, ...routes]
+}
+
 /** What tells whether a file may have changed: also one replaced by rename, or behind a link that now leads elsewhere. */
 export async function fingerprint(dir: string): Promise<string> {
-  const names = await fileNames(dir)
+  const names = await fileNames(dir).catch((error: ConfigError) => [error.message])
   const prints = names.map(async (name) => {
     const file = await stat(join(dir, name), { bigint: true }).catch(() => undefined)
     return file ? `${name} ${file.dev} ${file.ino} ${file.size} ${file.mtimeNs} ${file.ctimeNs}` : name
@@ -66,25 +90,23 @@ const GATEWAY = 'gateway.yaml'
 const DEVICES = ['devices.yaml', 'devices.csv']
 const ROUTES = 'routes.csv'
 
-/** gateway.yaml first; the files of routes/ in the order of their names. */
+/** gateway.yaml first; the files of routes/ in the order of their names. @throws ConfigError where it cannot be read. */
 async function fileNames(dir: string): Promise<string[]> {
-  const inFolder = await readdir(join(dir, 'routes')).catch(() => [])
+  const folder = join(dir, 'routes')
+  const inFolder = (await ifThere(readdir(folder), folder)) ?? []
   const routes = inFolder.filter((name) => name.endsWith('.csv') && !name.startsWith('.')).toSorted()
   return [GATEWAY, ...DEVICES, ROUTES, ...routes.map((name) => `routes/${name}`)]
 }
 
-async function readSource(dir: string, name: string): Promise<Source | undefined> {
+/** Undefined only where there is no such thing: what cannot be read for a moment must not look as if it were gone. */
+async function ifThere<Found>(reading: Promise<Found>, file: string): Promise<Found | undefined> {
   try {
-    return sourceOf(dir, name, await readFile(join(dir, name), 'utf8'))
+    return await reading
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return undefined
-    throw unreadable(join(dir, name), `cannot be read (${code})`)
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    throw unreadable(file, `cannot be read (${code})`)
   }
-}
-
-function sourceOf(dir: string, name: string, text: string): Source {
-  return { name, file: join(dir, name), text }
 }
 
 function unreadable(file: string, message: string): ConfigError {

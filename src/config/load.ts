@@ -26,7 +26,11 @@ export interface Loaded {
  * @throws ConfigError with all mistakes at once
  */
 export async function loadConfig(dir: string, protocols: Protocols): Promise<Loaded> {
-  const files = await readFiles(dir, { protocols })
+  return loadedOf(await readFiles(dir, { protocols }))
+}
+
+/** Files as a configuration. @throws ConfigError with all mistakes at once */
+export function loadedOf(files: Files): Loaded {
   const problems = problemsOf(files)
   const { config } = files.gateway.content
   if (!config || problems.some(isMistake)) throw new ConfigError(problems.filter(isMistake))

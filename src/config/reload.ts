@@ -1,5 +1,5 @@
 import type { Directory } from './directory.ts'
-import type { Files, Read } from './files.ts'
+import { areSame, type Files } from './files.ts'
 import { assemble, deviceProblems, gatewayProblems, isMistake, type Loaded, problemsOf, routeProblems } from './load.ts'
 import type { Problem } from './problem.ts'
 import type { Config } from './schema.ts'
@@ -8,6 +8,8 @@ import type { Config } from './schema.ts'
 export interface Change {
   /** What is in effect now. */
   readonly loaded: Loaded
+  /** What is on disk now; undefined where it could not be read. */
+  readonly read?: Files
   /** Why something of what is on disk is not in effect: all mistakes; empty where everything is. */
   readonly refused: readonly Problem[]
   /** Whether routes were refused for what they would take away now: later, when old lines have ended, they may not. */
@@ -33,22 +35,22 @@ export function changeTo(read: Files, running: Loaded, now: number): Change {
   const usable = !routeProblems(read).some(isMistake)
   const loaded = withRoutes(usable ? read.routes : old.routes)
   const atNextStart = settingsThatDiffer(running.config, read.gateway.content.config)
-  const loss = usable && !isSame(read.routes, old.routes) && lossOfRoutes(running.directory, loaded.directory, now)
-  if (!loss) return { loaded, refused, lossy: false, atNextStart }
+  const loss = usable && !areSame(read.routes, old.routes) && lossOfRoutes(running.directory, loaded.directory, now)
+  if (!loss) return { loaded, read, refused, lossy: false, atNextStart }
   refused.push({ severity: 'mistake', file: changedFile(read.routes, old.routes), message: loss })
-  return { loaded: withRoutes(old.routes), refused, lossy: true, atNextStart }
+  return { loaded: withRoutes(old.routes), read, refused, lossy: true, atNextStart }
 }
 
-/** Whether two lists hold the very same files. */
-export function isSame(a: readonly Read<unknown>[], b: readonly Read<unknown>[]): boolean {
-  return a.length === b.length && a.every((file, index) => file === b[index])
+/** A configuration whose files are as they were when it was loaded. */
+export function unchanged(loaded: Loaded): Change {
+  return { loaded, read: loaded.files, refused: [], lossy: false, atNextStart: [] }
 }
 
 type Fleet = Pick<Files, 'gateway' | 'devices'>
 
 /** Companies and devices that go together: of what was read as much as possible. */
 function fleetInEffect(read: Files, old: Files): Fleet & { refused: Problem[] } {
-  if (read.gateway === old.gateway && isSame(read.devices, old.devices)) return { ...old, refused: [] }
+  if (read.gateway === old.gateway && areSame(read.devices, old.devices)) return { ...old, refused: [] }
   const gateway = read.gateway.content.config ? read.gateway : old.gateway
   const refused = fleetProblems({ ...read, gateway }, old)
   if (refused.length === 0) return { gateway, devices: read.devices, refused }

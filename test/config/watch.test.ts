@@ -2,6 +2,7 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Loaded, loadConfig, problemText } from '../../src/config/load.ts'
+import { unchanged } from '../../src/config/reload.ts'
 import { type Change, watchConfig } from '../../src/config/watch.ts'
 import { COMPANY, folder, PROTOCOLS } from './folder.ts'
 
@@ -40,7 +41,7 @@ async function watchedFolder(dir: string) {
   const reported: Change[] = []
   let hear: (() => void) | undefined
   const loaded = await loadConfig(dir, PROTOCOLS)
-  const watch = await watchConfig(dir, PROTOCOLS, loaded, (change) => {
+  const watch = await watchConfig(dir, PROTOCOLS, unchanged(loaded), (change) => {
     reported.push(change)
     hear?.()
   })
@@ -108,7 +109,7 @@ describe('watchConfig', () => {
     const loaded = await loadConfig(dir, PROTOCOLS)
     await writeFile(join(dir, 'devices.yaml'), devices(1, 2, 3, 4))
     const change = await new Promise<Change>((resolve) => {
-      const watch = watchConfig(dir, PROTOCOLS, loaded, resolve)
+      const watch = watchConfig(dir, PROTOCOLS, unchanged(loaded), resolve)
       onTestFinished(async () => (await watch).close())
     })
     expect(change.loaded.devices.map(({ id }) => id)).toEqual(['1', '2', '3', '4'])
@@ -185,6 +186,19 @@ describe('a wrong file', () => {
     const change = await next()
     expect(refusals(change, dir)).toEqual(['devices.yaml: this file is gone: its devices stay in effect'])
     expect(change.loaded.devices.length).toBe(3)
+  })
+
+  it('or a folder that cannot be read leaves everything, and is no folder that is gone', async () => {
+    const { dir, next } = await watched({ 'routes/one.csv': routes([1, 11]), ...FLEET, 'routes.csv': '' })
+    await rename(join(dir, 'routes'), join(dir, 'away'))
+    await symlink('routes', join(dir, 'routes'))
+    const change = await next()
+    expect(refusals(change, dir)).toEqual(['routes: cannot be read (ELOOP)'])
+    expect(laneOf(change.loaded, '1')).toBe('7/41/11')
+    await rm(join(dir, 'routes'))
+    await rename(join(dir, 'away'), join(dir, 'routes'))
+    const back = await next()
+    expect([back.refused, laneOf(back.loaded, '1')]).toEqual([[], '7/41/11'])
   })
 
   it('or a directory that is gone leaves everything', async () => {

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { teltonika } from '../../src/simulate/speak/teltonika.ts'
+import { dial, type Product, startProduct } from './product.ts'
+
+const NOW = Math.floor(Date.now() / 1000)
+const IMEI = '356307042441013'
+const soon = { timeout: 20_000, interval: 50 }
+const inHours = (hours: number) => new Date((NOW + hours * 3600) * 1000).toISOString()
+
+let product: Product
+
+beforeAll(async () => {
+  product = await startProduct({
+    'devices.yaml': `"${IMEI}": { company_id: 7, courier_id: 1 }\n`,
+    'routes.csv': `device,route_id,from,until\n${IMEI},101,${inHours(-1)},${inHours(1)}\n`,
+  })
+}, 60_000)
+afterAll(async () => void (await product.end()))
+
+const refusals = () => product.said().split('would take the route from 1 of the 1 devices').length - 1
+
+async function kill(role: string): Promise<void> {
+  const [pid] = product.pidsOf(role)
+  process.kill(pid, 'SIGKILL')
+  await expect.poll(() => product.pidsOf(role).filter((each) => each !== pid).length, soon).toBe(1)
+}
+
+/** Sends a fix until it is acknowledged. */
+async function send(seconds: number): Promise<void> {
+  const fix = { time: seconds * 1000, latitude: 52.5, longitude: 13.4, valid: true, satellites: 9 }
+  const bytes = [teltonika.login!(IMEI).bytes, teltonika.packet([fix], { id: IMEI, serial: 1 }).bytes]
+  await expect
+    .poll(async () => {
+      const line = await dial(product.ports['tcp/teltonika']).catch(() => undefined)
+      line?.socket.write(Buffer.concat(bytes))
+      await expect.poll(() => !line || line.answered().length === 5 || line.closed(), soon).toBe(true)
+      return line?.answered().toString('hex')
+    }, soon)
+    .toBe('0100000001')
+}
+
+it('a routes file that was refused stays refused when processes are killed and started again', async () => {
+  await product.write('routes.csv', '')
+  await expect.poll(refusals, soon).toBe(1)
+  for (const role of ['gateway', 'worker', 'tracking']) await kill(role)
+  await expect.poll(refusals, soon).toBe(2)
+  expect(product.said()).toContain(`delete ${product.dir}/data/accepted.json and start again`)
+  await send(NOW - 60)
+  await expect.poll(() => product.positions('101', NOW - 60, NOW - 60).catch(() => []), soon).toHaveLength(1)
+}, 60_000)

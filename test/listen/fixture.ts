@@ -3,8 +3,10 @@ import { pino } from 'pino'
 import { onTestFinished, vi } from 'vitest'
 import { DecodeError, line, type Protocol } from '../../protocols/kit/index.ts'
 import { createDirectory, type Device } from '../../src/config/directory.ts'
+import { createClockWatch } from '../../src/ingest/clock.ts'
 import { createIngest, type HeardBook } from '../../src/ingest/index.ts'
-import type { Storable } from '../../src/lanes/index.ts'
+import { createStrangers } from '../../src/ingest/strangers.ts'
+import type { Appender, Part, Storable } from '../../src/lanes/index.ts'
 import { createAdmission } from '../../src/listen/admission.ts'
 import type { Limits, Listener, Shared } from '../../src/listen/listener.ts'
 import { createPressure } from '../../src/listen/pressure.ts'
@@ -58,21 +60,41 @@ const DEVICES: Device[] = [
 export interface Gateway extends Shared {
   /** What was stored, in order. */
   readonly stored: Storable[]
+  /** Where the first fix of each went: its lane, or why and of whom it is held: `unknown 99`. */
+  readonly places: readonly string[]
   /** What becomes of the next appends: taken (at first), refused, or neither until it changes. */
   store: 'takes' | 'fails' | 'waits'
   readonly directory: () => ReturnType<typeof createDirectory>
+  /** Whether fixes of devices that nobody has configured are held. */
+  readonly admitsUnknown: boolean
+  /** Configures one more device. */
+  configure(device: Device): void
   readonly goneDevices: (string | undefined)[]
 }
 
-export function gateway({ limits = {}, pressure = createPressure(), ...other }: Partial<GatewayOptions> = {}): Gateway {
+export function gateway({
+  limits = {},
+  pressure = createPressure(),
+  admitsUnknown = false,
+  ...other
+}: Partial<GatewayOptions> = {}): Gateway {
   const all = { ...LIMITS, ...limits }
-  const directory = createDirectory(DEVICES, [])
+  let devices = DEVICES
+  let directory = createDirectory(devices, [])
   const waiting: (() => void)[] = []
   let store: Gateway['store'] = 'takes'
   const made: Gateway = {
     stored: [],
     goneDevices: [],
+    admitsUnknown,
     directory: () => directory,
+    configure(device) {
+      devices = [...devices, device]
+      directory = createDirectory(devices, [])
+    },
+    get places() {
+      return made.stored.map(({ parts }) => placeOf(parts[0]))
+    },
     get store() {
       return store
     },
@@ -88,24 +110,35 @@ export function gateway({ limits = {}, pressure = createPressure(), ...other }: 
     ingest: (frame, session, protocol) => ingest(frame, session, protocol),
     ...other,
   }
-  const append = async (item: Storable): Promise<void> => {
+  const append: Appender['append'] = async (item) => {
     while (made.store === 'waits') await new Promise<void>((resolve) => waiting.push(resolve))
     if (made.store === 'fails') throw new Error('no Redis')
     made.stored.push(item)
+    return { duplicates: 0, refused: false }
   }
+  const filter = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null }
+  const hold = { unknown: admitsUnknown, no_route: true, clock: true, max_age: 86_400_000 }
   const ingest = createIngest({
-    directory: made.directory,
+    judge: () => ({ directory, filter, hold }),
     appender: { append, count: () => {}, close: async () => {} },
     heard: made.heard,
-    filter: { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null },
+    holding: { releasing: () => false },
+    clock: createClockWatch(() => {}),
+    room: { for: () => true, problems: [], stop: () => {} },
+    strangers: createStrangers(1000),
     logger: made.logger,
   })
   return made
 }
 
+function placeOf(part: Part): string {
+  return 'lane' in part ? part.lane : `${part.held} ${part.device}`
+}
+
 interface GatewayOptions {
   readonly limits: Partial<Limits>
   readonly pressure: Shared['pressure']
+  readonly admitsUnknown: boolean
   readonly ingest: Shared['ingest']
 }
 

@@ -31,7 +31,7 @@ describe('answers', () => {
     expect(answered).toBe(false)
     shared.store = 'takes'
     expect(await answer).toMatchObject({ status: 200, text: 'ok\n' })
-    expect(shared.stored[0].parts[0].lane).toBe('7/42/1001')
+    expect(shared.places[0]).toBe('7/42/1001')
   })
 
   it('200 to OsmAnd: query, form and JSON, on one connection that stays', async () => {
@@ -47,7 +47,7 @@ describe('answers', () => {
       await send('/', { method: 'POST', body: JSON.stringify({ device_id: 'van-1', location }) }),
     ]
     expect(answers.map(({ status, text }) => status + text)).toEqual(['200', '200', '200'])
-    expect(shared.stored.map(({ parts }) => parts[0].lane)).toEqual(['7/42/1001', '7/43/1002', '7/42/1001'])
+    expect(shared.places).toEqual(['7/42/1001', '7/43/1002', '7/42/1001'])
     expect(await openConnections('http')).toBe(1)
   })
 

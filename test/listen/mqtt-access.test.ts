@@ -26,7 +26,7 @@ describe('who may', () => {
     const shared = gateway()
     const van = await client((await listen(shared)).port, { username: 'locked', password: SECRET })
     await van.publishAsync('devices/locked/fix', position(), { qos: 1 })
-    expect(shared.stored[0].parts[0].lane).toBe('7/44/1003')
+    expect(shared.places[0]).toBe('7/44/1003')
   })
 
   it('not log in: MQTT 5', async () => {

@@ -9,7 +9,7 @@ describe('publishing', () => {
     const van = await client((await listen(shared)).port)
     await van.publishAsync(TOPIC, position(), { qos })
     await until(() => expect(shared.stored).toHaveLength(1))
-    expect([shared.stored[0].parts[0].lane, shared.stored[0].received]).toEqual(['7/42/1001', 1])
+    expect([shared.places[0], shared.stored[0].received]).toEqual(['7/42/1001', 1])
   })
 
   it.for([1, 2] as const)('is acknowledged once it is stored, not before: QoS %i', async (qos) => {
@@ -50,14 +50,14 @@ describe('publishing', () => {
     const van = await client((await listen(shared)).port, { username: '8168000008' })
     const frame = '*HQ,8168000008,V1,043602,A,2234.9273,N,11354.3980,E,000.06,000,160618,FFFFFBFF,460,00,10342,4283#'
     await van.publishAsync('devices/8168000008/h02', frame, { qos: 1 })
-    expect(shared.stored[0].parts[0].lane).toBe('7/45/1004')
+    expect(shared.places[0]).toBe('7/45/1004')
   })
 
   it('with other zeros before its id', async () => {
     const shared = gateway()
     const van = await client((await listen(shared)).port, { username: '7' })
     await van.publishAsync('devices/0007/fix', position(), { qos: 1 })
-    expect(shared.stored[0].parts[0].lane).toBe('7/43/1002')
+    expect(shared.places[0]).toBe('7/43/1002')
   })
 
   it('many at once, each acknowledged', async () => {

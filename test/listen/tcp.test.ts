@@ -23,7 +23,7 @@ describe('a conversation', () => {
     const peer = await dial(port)
     peer.say('id van-1\nfix 1\nmute\nfix 2\n')
     await until(() => expect(peer.heard).toBe('hi\nok 1\nok 2\n'))
-    expect(shared.stored.map(({ parts }) => parts[0].lane)).toEqual(Array(3).fill('7/42/1001'))
+    expect(shared.places).toEqual(Array(3).fill('7/42/1001'))
   })
 
   it('keeps the order of replies where a later frame is stored first', async () => {

@@ -28,7 +28,7 @@ describe('datagrams', () => {
     expect(van.heard).toEqual([])
     shared.store = 'takes'
     await until(() => expect(van.heard).toEqual(['ok\n']))
-    expect(shared.stored.map(({ parts }) => parts[0].lane)).toEqual(['7/42/1001'])
+    expect(shared.places).toEqual(['7/42/1001'])
   })
 
   it('of one address and port are one conversation', async () => {

@@ -15,6 +15,8 @@ export interface MqttShared extends Shared {
   readonly directory: () => Directory
   /** Keeps a payload that could not be understood. Nobody waits for it. */
   readonly misunderstood: (entry: Misunderstood) => void
+  /** Whether a device that nobody has configured may log in: what it publishes is held. */
+  readonly admitsUnknown: boolean
 }
 
 /** One MQTT connection, between the listener and the broker. */

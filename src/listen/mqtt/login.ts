@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Aedes, Client } from 'aedes'
+import { sameId } from '../../config/directory.ts'
 import { presents } from '../../ingest/index.ts'
 import { metrics } from '../../observe/metrics.ts'
 import type { LinkOf, MqttShared } from './link.ts'
@@ -7,8 +8,8 @@ import type { Unreleased } from './twice.ts'
 
 type Login = Pick<Aedes, 'preConnect' | 'authenticate'>
 
-/** The handlers of CONNECT: user name and password are the device's id and secret. */
-export function createLogin({ directory, limits }: MqttShared, linkOf: LinkOf): Login {
+/** The handlers of CONNECT: user name and password are the device's id and secret. Of a device unknown, nothing is kept. */
+export function createLogin({ admitsUnknown, directory, limits }: MqttShared, linkOf: LinkOf): Login {
   /** Of each device the session that it last asked to be kept: one, however many client ids it makes up. */
   const kept = new Map<string, { readonly clientId: string; readonly unreleased: Unreleased }>()
 
@@ -28,7 +29,7 @@ export function createLogin({ directory, limits }: MqttShared, linkOf: LinkOf): 
       // The listener looks after silence: while it does not read, silence is no fault of the device's.
       packet.keepalive = 0
       // A client id counts within its device: with another's id nobody ends another's connection.
-      const device = directory().find(username)?.id ?? username
+      const device = directory().find(username)?.id ?? sameId(username)
       packet.clientId = JSON.stringify([device, clientId === '' ? randomUUID() : clientId])
       // Nobody would receive it.
       delete packet.will
@@ -37,9 +38,13 @@ export function createLogin({ directory, limits }: MqttShared, linkOf: LinkOf): 
     authenticate(client, username = '', password, done) {
       const entry = directory().find(username)
       const secret = password?.toString()
+      const link = linkOf(client)
+      if (!entry && admitsUnknown && username !== '') {
+        link.session.device = sameId(username)
+        return done(null, true)
+      }
       if (!entry) return done(refusal('unknown_device', 5), false)
       if (!presents(entry, secret)) return done(refusal('wrong_secret', 4), false)
-      const link = linkOf(client)
       link.session.device = entry.id
       link.session.secret = secret
       link.session.settings = entry.protocolSettings

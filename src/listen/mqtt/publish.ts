@@ -1,6 +1,7 @@
 import type { Aedes } from 'aedes'
 import type { Protocol } from '../../../protocols/kit/index.ts'
 import type { DeviceSession, Outcome } from '../../ingest/index.ts'
+import { sameId } from '../../config/directory.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { type Link, type LinkOf, type MqttShared, refusalError } from './link.ts'
 import { readTopic } from './topic.ts'
@@ -29,7 +30,7 @@ export function createPublishing(shared: MqttShared, linkOf: LinkOf): Publishing
     const topic = readTopic(packet.topic)
     const protocol = topic && protocols.get(topic.protocol)
     if (!topic || !protocol) return refused('unknown_topic')
-    if (directory().find(topic.device) !== directory().find(session.device ?? '')) return refused('other_device')
+    if (whose(topic.device) !== whose(session.device ?? '')) return refused('other_device')
 
     const payload = Buffer.from(packet.payload)
     const store = () => ingestUnderPressure(payload, session, protocol)
@@ -39,8 +40,15 @@ export function createPublishing(shared: MqttShared, linkOf: LinkOf): Publishing
     if (outcome.status === 'stored') return undefined
     if (outcome.status !== 'misunderstood') return outcome.status
     const { device = '', now: at, secret } = session
-    misunderstood({ at, device, protocol: protocol.name, reason: outcome.reason, payload, secret })
+    // Whoever invents devices would push out what is kept of others.
+    if (directory().find(device))
+      misunderstood({ at, device, protocol: protocol.name, reason: outcome.reason, payload, secret })
     return undefined
+  }
+
+  /** What all spellings of a device's id have in common. */
+  function whose(id: string): unknown {
+    return directory().find(id) ?? sameId(id)
   }
 
   async function ingestUnderPressure(payload: Buffer, session: DeviceSession, protocol: Protocol): Promise<Outcome> {

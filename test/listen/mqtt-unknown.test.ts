@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import { type Gateway, gateway, refusals, SECRET, until } from './fixture.ts'
+import { connack, connect, puback, publish, pubrec, raw } from './mqtt-bytes.ts'
+import { client, listen, position, refusalOf } from './mqtt-fixture.ts'
+
+const held = () => gateway({ admitsUnknown: true })
+
+/** Has a device publish; answers what it heard and where its fixes went, once its connection is over or it is answered. */
+async function published(shared: Gateway, user: string, topic: string, payload = position()) {
+  const peer = await raw((await listen(shared)).port)
+  peer.say(connect({ user }))
+  peer.say(publish({ topic, payload, qos: 1 }))
+  await until(() => expect(peer.over || peer.hex.includes(puback(1))).toBe(true))
+  return { heard: peer.hex, places: shared.places }
+}
+
+describe('a device that nobody has configured, where such are held, may', () => {
+  it.for([
+    ['nobody', 'devices/nobody/fix', 'unknown nobody'],
+    ['0099', 'devices/99/fix', 'unknown 99'],
+    ['99', 'devices/0099/fix', 'unknown 99'],
+    ['__proto__', 'devices/__proto__/fix', 'unknown __proto__'],
+  ])('as %s publish to %s', async ([user, topic, place]) => {
+    expect(await published(held(), user, topic)).toEqual({ heard: connack(0) + puback(1), places: [place] })
+  })
+
+  it('name itself in a frame', async () => {
+    const { places } = await published(held(), '0099', 'devices/99/talk', 'fixof 099')
+    expect(places).toEqual(['unknown 99'])
+  })
+
+  it.for(['van-1', 'somebody'])('not publish as %s', async (other) => {
+    const refused = await refusals('other_device')
+    expect(await published(held(), 'nobody', `devices/${other}/fix`)).toEqual({ heard: connack(0), places: [] })
+    expect(await refused()).toBe(1)
+  })
+
+  it.for(['van-1', 'somebody'])('not say in a frame that it is %s', async (other) => {
+    const refused = await refusals('other_device')
+    const { heard, places } = await published(held(), 'nobody', 'devices/nobody/talk', `fixof ${other}`)
+    expect([heard, places, await refused()]).toEqual([connack(0), [], 1])
+  })
+
+  it('not be what another device says in a frame that it is', async () => {
+    const { heard, places } = await published(held(), 'van-1', 'devices/van-1/talk', 'fixof somebody')
+    expect([heard, places]).toEqual([connack(0), []])
+  })
+
+  it('not log in without a name', async () => {
+    const { port } = await listen(held())
+    expect(await refusalOf(port, { username: undefined })).toBe(5)
+    expect(await refusalOf(port, { username: '' })).toBe(5)
+  })
+
+  it('not have a session kept: what it repeats is stored again', async () => {
+    const shared = held()
+    const { port } = await listen(shared)
+    for (let time = 0; time < 2; time++) {
+      const peer = await raw(port)
+      peer.say(connect({ user: 'nobody', clean: false }))
+      peer.say(publish({ topic: 'devices/nobody/fix', payload: position(), qos: 2, messageId: 7 }))
+      await until(() => expect(peer.hex).toBe(connack(0) + pubrec(7)))
+      peer.socket.destroy()
+    }
+    expect(shared.places).toEqual(['unknown nobody', 'unknown nobody'])
+  })
+
+  it('not have kept what is not understood: it is acknowledged alone', async () => {
+    const shared = held()
+    const { port, kept } = await listen(shared)
+    const van = await client(port, { username: 'nobody' })
+    await van.publishAsync('devices/nobody/fix', 'garbage', { qos: 1 })
+    expect([kept, shared.places]).toEqual([[], []])
+  })
+
+  it('go on once it is configured', async () => {
+    const shared = held()
+    const van = await client((await listen(shared)).port, { username: '99' })
+    await van.publishAsync('devices/99/fix', position(), { qos: 1 })
+    shared.configure({ id: '0099', company_id: '7', courier_id: '9', route_id: '9', source: 'devices.yaml:5' })
+    await van.publishAsync('devices/99/fix', position(), { qos: 1 })
+    expect(shared.places).toEqual(['unknown 99', '7/9/9'])
+  })
+
+  it('not go on once it is configured with a secret that it has not presented', async () => {
+    const refused = await refusals('wrong_secret')
+    const shared = held()
+    const { port } = await listen(shared)
+    const van = await client(port, { username: '99', password: SECRET })
+    await van.publishAsync('devices/99/fix', position(), { qos: 1 })
+    const entry = {
+      id: '99',
+      company_id: '7',
+      courier_id: '9',
+      route_id: '9',
+      source: 'devices.yaml:5',
+      secret: SECRET,
+    }
+    shared.configure(entry)
+    const closed = new Promise((resolve) => van.once('close', () => resolve(undefined)))
+    van.publish('devices/99/fix', position(), { qos: 1 })
+    await closed
+    expect([shared.places, await refused()]).toEqual([['unknown 99'], 1])
+    const again = await client(port, { username: '99', password: SECRET })
+    await again.publishAsync('devices/99/fix', position(), { qos: 1 })
+    expect(shared.places).toEqual(['unknown 99', '7/9/9'])
+  })
+})

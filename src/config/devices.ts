@@ -101,15 +101,8 @@ function readDevice({ key: id, keyAt: at, value: node }: Entry, source: string, 
 
 function mistakesOfId(id: string, at: number): Mistake[] {
   if (isScientific(id)) return [{ at, key: id, message: int64Mistake(id) }]
-  if (id.trim() === '' || id.length > MAX_ID_LENGTH || id !== id.trim())
-    return [
-      {
-        at,
-        key: id || undefined,
-        message: `expected a device id of 1 to ${MAX_ID_LENGTH} characters, without spaces around it`,
-      },
-    ]
-  return []
+  if (id.trim() !== '' && id === id.trim() && Buffer.byteLength(id) <= MAX_ID_BYTES) return []
+  return [{ at, key: id || undefined, message: ID_EXPECTED }]
 }
 
 type Fields = Partial<Omit<Device, 'id' | 'source'>>
@@ -178,4 +171,5 @@ function natural({ text, quoted }: Leaf): unknown {
   return /^-?\d+(\.\d+)?$/.test(text) && String(Number(text)) === text ? Number(text) : text
 }
 
-const MAX_ID_LENGTH = 128
+const MAX_ID_BYTES = 64
+const ID_EXPECTED = `expected a device id of 1 to ${MAX_ID_BYTES} bytes in UTF-8, without spaces around it`

@@ -114,6 +114,16 @@ describe('devices.yaml', () => {
       '1:27 1.name: this is the id of the device at devices.yaml:2',
     ],
     [
+      'an id of 65 bytes',
+      `${'x'.repeat(65)}: { company_id: 7 }`,
+      `1:1 ${'x'.repeat(65)}: expected a device id of 1 to 64 bytes in UTF-8, without spaces around it`,
+    ],
+    [
+      'an id of 22 characters that are 66 bytes',
+      `"${'車'.repeat(22)}": { company_id: 7 }`,
+      `1:1 ${'車'.repeat(22)}: expected a device id of 1 to 64 bytes in UTF-8, without spaces around it`,
+    ],
+    [
       'what a spreadsheet destroyed',
       '3.56307E+14: { company_id: 7 }',
       '1:1 3.56307E+14: "3.56307E+14" is an id that a spreadsheet has destroyed: format the column as text and enter the id again',
@@ -121,6 +131,9 @@ describe('devices.yaml', () => {
   ])('names %s', async (_, text, mistake) =>
     expect((await mistakes({ 'devices.yaml': text }))[0]).toBe(`devices.yaml:${mistake}`),
   )
+
+  it('takes an id of 64 bytes', async () =>
+    expect(await mistakes({ 'devices.yaml': `x${'車'.repeat(21)}: { company_id: 7 }` })).toEqual([]))
 
   it('names all mistakes of all files at once', async () =>
     expect(
@@ -209,7 +222,7 @@ describe('devices.csv', () => {
     [
       'a device without id',
       'device,company_id\n,7',
-      '2: expected a device id of 1 to 128 characters, without spaces around it',
+      '2: expected a device id of 1 to 64 bytes in UTF-8, without spaces around it',
     ],
     ['a quotation mark out of place', 'device,company_id\n"1,7', '2: a quotation mark is out of place'],
     ['a cell too many', 'device,company_id\n1,7,x', '2: 3 cells, where the header has 2'],

@@ -1,5 +1,5 @@
 /** The largest identifier of the tracking interface. */
-export const INT64_MAX = '9223372036854775807'
+const INT64_MAX = '9223372036854775807'
 
 /** A duration such as `500ms`, `1.5s`, `60s`, `5m`, `24h` in ms; undefined where it is none. */
 export function duration(text: string): number | undefined {

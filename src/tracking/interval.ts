@@ -3,7 +3,7 @@ import { parse, type Refusal, refuseFields } from './refusal.ts'
 import { Int64Text } from './schemas.ts'
 
 /** The longest interval of §4.4, seconds. */
-export const MAX_INTERVAL_S = 7_200n
+const MAX_INTERVAL_S = 7_200n
 
 /** Unix seconds, both ends included. */
 export interface Interval {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 /** Most positions of one push. */
-export const MAX_POSITIONS = 1_000
+const MAX_POSITIONS = 1_000
 
 /** Fields whose integers may lie beyond 2^53 and are read from JSON exactly, as bigint, where they do. */
 export const INT64_FIELDS: readonly string[] = ['timestamp']
@@ -18,7 +18,7 @@ const UnsignedInt64 = z
   .meta({ type: 'integer', format: 'int64', minimum: 0 })
 
 /** §2.2, the location of a position, degrees WGS 84. */
-export const Point = z.object({ lat: z.number().min(-90).max(90), lon: z.number().min(-180).max(180) })
+const Point = z.object({ lat: z.number().min(-90).max(90), lon: z.number().min(-180).max(180) })
 
 /** §2.2, a position as sent. */
 export const PositionV3 = z.object({

@@ -4,7 +4,7 @@ import { Refusal } from '../refusal.ts'
 import { INT64_FIELDS } from '../schemas.ts'
 
 /** Most bytes of a request body. */
-export const MAX_BODY_BYTES = 4 * 1024 * 1024
+const MAX_BODY_BYTES = 4 * 1024 * 1024
 
 /**
  * The JSON body of a request, undefined where it is empty; integers beyond 2^53 in `INT64_FIELDS` as bigint.

@@ -101,9 +101,8 @@ const DEEDS: Readonly<Record<string, (what: Deed, victims: Victims) => Promise<(
 }
 /** Not of a `start` that has died: the next one waits for its processes to end. */
 async function suspend({ kind, pick }: Deed, { system }: Victims): Promise<() => void> {
-  const orphaned = (pid: number) => parentOf(pid) === 1
   const pid = one(
-    system.pidsOf(secondOf(kind)).filter((each) => !orphaned(each)),
+    system.pidsOf(secondOf(kind)).filter((each) => parentOf(each) !== INIT),
     pick,
   )
   send('SIGSTOP', [pid])
@@ -171,6 +170,8 @@ function byNumber(a: string, b: string): number {
 }
 
 const TORN_COMMAND = '*3\r\n$5\r\nRPUSH\r\n$19\r\n{wb0}:lane:1/1/1001\r\n$400\r\nnever acknowl'
+/** Takes over the processes whose parent has died. */
+const INIT = 1
 const FILLING = 'filling'
 const SPARE_BYTES = 16 * 1024
 const VICTIM_MS = 5000

@@ -21,9 +21,9 @@ export async function check(dir: string, protocols: Protocols, now: number): Pro
 async function allProblems(dir: string, protocols: Protocols, now: number): Promise<readonly Problem[]> {
   try {
     const files = await readFiles(dir, { protocols })
-    const problems = problemsOf(files)
+    const problems = await problemsOf(files)
     const { config } = files.gateway.content
-    return config && !problems.some(isMistake) ? assemble({ files, problems, config, now }).problems : problems
+    return config && !problems.some(isMistake) ? (await assemble({ files, problems, config, now })).problems : problems
   } catch (error) {
     if (error instanceof ConfigError) return error.mistakes
     throw error

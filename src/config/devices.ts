@@ -1,6 +1,7 @@
 import { parseCsv, type Row, type Table } from './csv.ts'
 import type { Device } from './directory.ts'
 import { takeFlowLines } from './flow-lines.ts'
+import { giveWay } from './give-way.ts'
 import { unknownName } from './nearest.ts'
 import { child, type Entry, type Leaf, type Mapping, type Node, pathText, valueOf } from './node.ts'
 import { locator, type Mistake, type Source } from './problem.ts'
@@ -24,7 +25,7 @@ export interface PlacedDevice {
 }
 
 /** Reads devices.yaml, or devices.csv with the same names as columns. */
-export function readDevices({ name, text }: Source): DeviceFile {
+export async function readDevices({ name, text }: Source): Promise<DeviceFile> {
   const locate = locator(text)
   const meaning: Mistake[] = []
   const devices: PlacedDevice[] = []
@@ -32,12 +33,12 @@ export function readDevices({ name, text }: Source): DeviceFile {
     const device = readDevice(entry, `${name}:${locate(entry.keyAt).line}`, meaning)
     if (device) devices.push(device)
   }
-  const mistakes = name.endsWith('.csv') ? readCsv(text, take) : readYaml(text, take)
+  const mistakes = await (name.endsWith('.csv') ? readCsv(text, take) : readYaml(text, take))
   return { devices: devices.toSorted((a, b) => a.at - b.at), mistakes: withoutEchoes(mistakes, meaning) }
 }
 
-function readYaml(text: string, take: (entry: Entry) => void): Mistake[] {
-  const { root, mistakes } = parseYaml(takeFlowLines(text, take))
+async function readYaml(text: string, take: (entry: Entry) => void): Promise<Mistake[]> {
+  const { root, mistakes } = parseYaml(await takeFlowLines(text, take))
   if (!root) return mistakes
   if (root.kind !== 'mapping')
     return [...mistakes, { at: root.at, message: 'expected device ids, each with a mapping' }]
@@ -46,12 +47,13 @@ function readYaml(text: string, take: (entry: Entry) => void): Mistake[] {
   return [...mistakes, ...root.entries.flatMap(({ key, value }) => repeatedKeys(value, [key]))]
 }
 
-function readCsv(text: string, take: (entry: Entry) => void): Mistake[] {
+async function readCsv(text: string, take: (entry: Entry) => void): Promise<Mistake[]> {
   const table = parseCsv(text)
   if (!table) return []
   const mistakes = columnMistakes(table)
   if (mistakes.length > 0) return mistakes
   for (const row of table.rows) {
+    await giveWay()
     if (row.mistake === undefined) take(rowEntry(row, table.columns, mistakes))
     else mistakes.push({ at: row.at, message: row.mistake })
   }

@@ -1,4 +1,5 @@
 import type { Settings } from '../../protocols/kit/index.ts'
+import { giveWay } from './give-way.ts'
 import { isDigits, withoutZeros } from './units.ts'
 
 /** One device as devices.yaml or devices.csv has it; ids but its own are canonical digits. */
@@ -78,9 +79,30 @@ export interface Directory {
  * latter of `lines`. Devices' ids must be unique; lines of a device that is not among `devices` are passed over.
  */
 export function createDirectory(devices: readonly Device[], lines: readonly RouteLine[]): Directory {
-  const linesOf = Map.groupBy(lines, ({ device }) => device)
   const lanes = new Map<string, Lane>()
-  const entries = devices.map((device) => entryOf(device, linesOf.get(device.id) ?? [], lanes))
+  return directoryOf([...entriesOf(devices, lines, lanes)], lanes)
+}
+
+/** As `createDirectory`, and gives way to the process' other work meanwhile. */
+export async function createDirectoryInSlices(
+  devices: readonly Device[],
+  lines: readonly RouteLine[],
+): Promise<Directory> {
+  const lanes = new Map<string, Lane>()
+  const entries: DeviceEntry[] = []
+  for (const entry of entriesOf(devices, lines, lanes)) {
+    entries.push(entry)
+    await giveWay()
+  }
+  return directoryOf(entries, lanes)
+}
+
+function* entriesOf(devices: readonly Device[], lines: readonly RouteLine[], lanes: Map<string, Lane>) {
+  const linesOf = Map.groupBy(lines, ({ device }) => device)
+  for (const device of devices) yield entryOf(device, linesOf.get(device.id) ?? [], lanes)
+}
+
+function directoryOf(entries: readonly DeviceEntry[], lanes: ReadonlyMap<string, Lane>): Directory {
   const byId = new Map<string, DeviceEntry>()
   for (const entry of entries) byId.set(sameId(entry.id), entry)
 

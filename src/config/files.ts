@@ -44,21 +44,23 @@ export async function readFiles(dir: string, options: ReadOptions): Promise<File
 }
 
 /** What the files of a configuration directory say whose texts these are, by their names. */
-export function filesOf(
+export async function filesOf(
   dir: string,
   texts: ReadonlyMap<string, string>,
   { protocols, zone, previous }: ReadOptions,
-): Files {
+): Promise<Files> {
   const sources = Array.from(texts, ([name, text]): Source => ({ name, file: join(dir, name), text }))
   const gatewaySource = { name: GATEWAY, file: join(dir, GATEWAY), text: texts.get(GATEWAY) ?? '' }
-  const gateway = reuse(gatewaySource, previous && [previous.gateway], ({ text }) => readGateway(text, protocols))
+  const gateway = await reuse(gatewaySource, previous && [previous.gateway], ({ text }) => readGateway(text, protocols))
   const devices = sources.filter(({ name }) => DEVICES.includes(name))
   const routes = sources.filter(({ name }) => name !== GATEWAY && !DEVICES.includes(name))
   const routeZone = zone ?? gateway.content.config?.time_zone ?? 'UTC'
   return {
     gateway,
-    devices: devices.map((source) => reuse(source, previous?.devices, readDevices)),
-    routes: routes.map((source) => reuse(source, previous?.routes, (same) => readRoutes(same, routeZone))),
+    devices: await Promise.all(devices.map((source) => reuse(source, previous?.devices, readDevices))),
+    routes: await Promise.all(
+      routes.map((source) => reuse(source, previous?.routes, (same) => readRoutes(same, routeZone))),
+    ),
   }
 }
 
@@ -113,11 +115,11 @@ function unreadable(file: string, message: string): ConfigError {
   return new ConfigError([{ severity: 'mistake', file, message }] satisfies Problem[])
 }
 
-function reuse<Content>(
+async function reuse<Content>(
   source: Source,
   previous: readonly Read<Content>[] | undefined,
-  read: (source: Source) => Content,
-): Read<Content> {
+  read: (source: Source) => Content | Promise<Content>,
+): Promise<Read<Content>> {
   const same = previous?.find((file) => file.source.name === source.name && file.source.text === source.text)
-  return same ?? { source, content: read(source) }
+  return same ?? { source, content: await read(source) }
 }

@@ -1,5 +1,6 @@
 import type { DeviceFile, PlacedDevice } from './devices.ts'
 import { type Device, sameId } from './directory.ts'
+import { giveWay } from './give-way.ts'
 import { pathText } from './node.ts'
 import type { Mistake } from './problem.ts'
 
@@ -8,15 +9,29 @@ import type { Mistake } from './problem.ts'
  * @param companyIds undefined where they are not known
  * @returns for each of `files` what is wrong in it
  */
-export function fleetMistakes(files: readonly DeviceFile[], companyIds: ReadonlySet<string> | undefined): Mistake[][] {
+export async function fleetMistakes(
+  files: readonly DeviceFile[],
+  companyIds: ReadonlySet<string> | undefined,
+): Promise<Mistake[][]> {
   const byId = new Map<string, Device>()
   const byName = new Map<string, Device>()
-  const repeated = files.map(({ devices }) => devices.flatMap((placed) => repeatedIn(placed, byId, byName) ?? []))
-  return files.map(({ devices }, index) => [
-    ...repeated[index],
-    ...devices.flatMap((placed) => nameOfAnother(placed, byId) ?? []),
-    ...devices.flatMap((placed) => unknownCompany(placed, companyIds) ?? []),
-  ])
+  const repeated = await inEach(files, (placed) => [repeatedIn(placed, byId, byName)])
+  const wrong = await inEach(files, (placed) => [nameOfAnother(placed, byId), unknownCompany(placed, companyIds)])
+  return files.map((_, index) => [...repeated[index], ...wrong[index]])
+}
+
+/** What `find` finds wrong with each device of each file. */
+async function inEach(
+  files: readonly DeviceFile[],
+  find: (placed: PlacedDevice) => readonly (Mistake | undefined)[],
+): Promise<Mistake[][]> {
+  const found = files.map((): Mistake[] => [])
+  for (const [index, { devices }] of files.entries())
+    for (const placed of devices) {
+      await giveWay()
+      for (const mistake of find(placed)) if (mistake) found[index].push(mistake)
+    }
+  return found
 }
 
 /** Enters a device into both indexes, or says what it repeats. */

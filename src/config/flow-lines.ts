@@ -1,3 +1,4 @@
+import { giveWay } from './give-way.ts'
 import type { Entry } from './node.ts'
 
 /**
@@ -7,7 +8,7 @@ import type { Entry } from './node.ts'
  * @param take called with each entry, in the order of the lines
  * @returns what is left to parse
  */
-export function takeFlowLines(text: string, take: (entry: Entry) => void): string {
+export async function takeFlowLines(text: string, take: (entry: Entry) => void): Promise<string> {
   if (!isOnlyMapping(text)) return text
   const rest: string[] = []
   let kept = 0
@@ -21,6 +22,7 @@ export function takeFlowLines(text: string, take: (entry: Entry) => void): strin
       kept = end
     }
     at = end + 1
+    await giveWay()
   }
   rest.push(text.slice(kept))
   return rest.join('')

@@ -1,7 +1,8 @@
 import { advice } from './advice.ts'
-import { createDirectory, type Device, type Directory, type RouteLine } from './directory.ts'
+import { createDirectoryInSlices, type Device, type Directory, type RouteLine } from './directory.ts'
 import { type Files, readFiles } from './files.ts'
 import { fleetMistakes } from './fleet.ts'
+import { giveWay } from './give-way.ts'
 import { ConfigError, type Problem, problemsIn } from './problem.ts'
 import { indexDevices, resolveRoutes } from './routes.ts'
 import type { Config, Protocols } from './schema.ts'
@@ -30,16 +31,16 @@ export async function loadConfig(dir: string, protocols: Protocols): Promise<Loa
 }
 
 /** Files as a configuration. @throws ConfigError with all mistakes at once */
-export function loadedOf(files: Files): Loaded {
-  const problems = problemsOf(files)
+export async function loadedOf(files: Files): Promise<Loaded> {
+  const problems = await problemsOf(files)
   const { config } = files.gateway.content
   if (!config || problems.some(isMistake)) throw new ConfigError(problems.filter(isMistake))
   return assemble({ files, problems, config, now: Date.now() })
 }
 
 /** What is wrong with each file, and with the devices beside one another. */
-export function problemsOf(files: Files): Problem[] {
-  return [...gatewayProblems(files), ...deviceProblems(files), ...routeProblems(files)]
+export async function problemsOf(files: Files): Promise<Problem[]> {
+  return [...gatewayProblems(files), ...(await deviceProblems(files)), ...routeProblems(files)]
 }
 
 /** What is wrong with gateway.yaml. */
@@ -48,9 +49,9 @@ export function gatewayProblems({ gateway }: Files): Problem[] {
 }
 
 /** What is wrong with the devices' files, by themselves and together. */
-export function deviceProblems({ gateway, devices }: Files): Problem[] {
+export async function deviceProblems({ gateway, devices }: Files): Promise<Problem[]> {
   const contents = devices.map(({ content }) => content)
-  const beside = fleetMistakes(contents, gateway.content.companyIds)
+  const beside = await fleetMistakes(contents, gateway.content.companyIds)
   return devices.flatMap(({ source, content }, index) => problemsIn(source, [...content.mistakes, ...beside[index]]))
 }
 
@@ -71,12 +72,16 @@ export interface Parts {
 }
 
 /** Puts files without mistakes together: looks up the devices of route lines, and finds what only shows then. */
-export function assemble({ files, problems, config, now }: Parts): Loaded {
+export async function assemble({ files, problems, config, now }: Parts): Promise<Loaded> {
   const devices = files.devices.flatMap(({ content }) => content.devices.map(({ device }) => device))
   const index = indexDevices(devices)
-  const resolved = files.routes.map(({ source, content }) => ({ source, ...resolveRoutes(content, index) }))
+  const resolving = files.routes.map(async ({ source, content }) => {
+    return { source, ...(await resolveRoutes(content, index)) }
+  })
+  const resolved = await Promise.all(resolving)
   const routes = resolved.flatMap(({ lines }) => lines)
-  const directory = createDirectory(devices, routes)
+  const directory = await createDirectoryInSlices(devices, routes)
+  await giveWay()
   const found = [
     ...resolved.flatMap(({ source, mistakes }) => problemsIn(source, mistakes)),
     ...advice({ files, routes, directory, now, zone: config.time_zone }),

@@ -22,23 +22,23 @@ export interface Change {
  * What takes effect of files that were read while a configuration is in effect: companies, devices and routes, each where
  * it is right and goes with the others, else what was in effect of it. `now`: ms UTC.
  */
-export function changeTo(read: Files, running: Loaded, now: number): Change {
+export async function changeTo(read: Files, running: Loaded, now: number): Promise<Change> {
   const old = running.files
-  const fleet = fleetInEffect(read, old)
+  const fleet = await fleetInEffect(read, old)
   const refused = [...gatewayProblems(read), ...fleet.refused, ...routeProblems(read)].filter(isMistake)
   const { companies } = fleet.gateway.content.config ?? running.config
-  const withRoutes = (routes: Files['routes']) => {
+  const withRoutes = async (routes: Files['routes']) => {
     const files = { gateway: fleet.gateway, devices: fleet.devices, routes }
-    return assemble({ files, problems: problemsOf(files), config: { ...running.config, companies }, now })
+    return assemble({ files, problems: await problemsOf(files), config: { ...running.config, companies }, now })
   }
 
   const usable = !routeProblems(read).some(isMistake)
-  const loaded = withRoutes(usable ? read.routes : old.routes)
+  const loaded = await withRoutes(usable ? read.routes : old.routes)
   const atNextStart = settingsThatDiffer(running.config, read.gateway.content.config)
   const loss = usable && !areSame(read.routes, old.routes) && lossOfRoutes(running.directory, loaded.directory, now)
   if (!loss) return { loaded, read, refused, lossy: false, atNextStart }
   refused.push({ severity: 'mistake', file: changedFile(read.routes, old.routes), message: loss })
-  return { loaded: withRoutes(old.routes), read, refused, lossy: true, atNextStart }
+  return { loaded: await withRoutes(old.routes), read, refused, lossy: true, atNextStart }
 }
 
 /** A configuration whose files are as they were when it was loaded. */
@@ -49,22 +49,23 @@ export function unchanged(loaded: Loaded): Change {
 type Fleet = Pick<Files, 'gateway' | 'devices'>
 
 /** Companies and devices that go together: of what was read as much as possible. */
-function fleetInEffect(read: Files, old: Files): Fleet & { refused: Problem[] } {
+async function fleetInEffect(read: Files, old: Files): Promise<Fleet & { refused: Problem[] }> {
   if (read.gateway === old.gateway && areSame(read.devices, old.devices)) return { ...old, refused: [] }
   const gateway = read.gateway.content.config ? read.gateway : old.gateway
-  const refused = fleetProblems({ ...read, gateway }, old)
+  const refused = await fleetProblems({ ...read, gateway }, old)
   if (refused.length === 0) return { gateway, devices: read.devices, refused }
   const candidates = [
     { gateway, devices: old.devices },
     { gateway: old.gateway, devices: read.devices },
   ]
-  const right = candidates.find((fleet) => fleetProblems({ ...read, ...fleet }, old).length === 0)
-  return { ...(right ?? old), refused }
+  for (const fleet of candidates)
+    if ((await fleetProblems({ ...read, ...fleet }, old)).length === 0) return { ...fleet, refused }
+  return { ...old, refused }
 }
 
 /** Also where no file of devices is left: nobody means that, and every device would be refused. */
-function fleetProblems(files: Files, old: Files): Problem[] {
-  const mistakes = deviceProblems(files).filter(isMistake)
+async function fleetProblems(files: Files, old: Files): Promise<Problem[]> {
+  const mistakes = (await deviceProblems(files)).filter(isMistake)
   const gone = files.devices.length === 0 ? old.devices.filter(({ content }) => content.devices.length > 0) : []
   const message = 'this file is gone: its devices stay in effect'
   return [...mistakes, ...gone.map(({ source: { file } }) => ({ severity: 'mistake' as const, file, message }))]

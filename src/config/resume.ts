@@ -14,7 +14,7 @@ export async function resumeConfig(dir: string, protocols: Protocols): Promise<C
   const read = await readFiles(dir, { protocols })
   const { config } = read.gateway.content
   const running = config && (await inEffectBefore(read, config, { dir, protocols }))
-  return running ? changeTo(read, running, Date.now()) : unchanged(loadedOf(read))
+  return running ? changeTo(read, running, Date.now()) : unchanged(await loadedOf(read))
 }
 
 /** Undefined where nothing is kept, or it is wrong by now: a variable that it names is not set any more. */
@@ -25,9 +25,9 @@ async function inEffectBefore(
 ): Promise<Loaded | undefined> {
   const texts = await readAccepted(config.data_dir)
   if (!texts) return undefined
-  const files = filesOf(dir, texts, { protocols, zone: config.time_zone, previous: read })
+  const files = await filesOf(dir, texts, { protocols, zone: config.time_zone, previous: read })
   const companies = files.gateway.content.config?.companies
-  const problems = problemsOf(files)
+  const problems = await problemsOf(files)
   if (!companies || problems.some(isMistake)) return undefined
   return assemble({ files, problems, config: { ...config, companies }, now: Date.now() })
 }

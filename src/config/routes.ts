@@ -1,5 +1,6 @@
 import { parseCsv, type Row, type Table } from './csv.ts'
 import { type Device, type RouteLine, sameId } from './directory.ts'
+import { giveWay } from './give-way.ts'
 import { unknownName } from './nearest.ts'
 import type { Mistake, Source } from './problem.ts'
 import { type Interval, type Times, timesIn } from './times.ts'
@@ -27,7 +28,7 @@ export interface RouteRow {
 }
 
 /** Reads routes.csv or one of routes/*.csv; local times are those of `zone`. A bad line is left out, the others hold. */
-export function readRoutes(source: Source, zone: string): RouteFile {
+export async function readRoutes(source: Source, zone: string): Promise<RouteFile> {
   const table = parseCsv(source.text)
   if (!table) return { name: source.name, rows: [], mistakes: [] }
   const mistakes = columnMistakes(table)
@@ -35,6 +36,7 @@ export function readRoutes(source: Source, zone: string): RouteFile {
   const readRow = rowReader(table, timesIn(zone))
   const rows: RouteRow[] = []
   for (const row of table.rows) {
+    await giveWay()
     const read = row.mistake === undefined ? readRow(row) : { message: row.mistake }
     if ('message' in read) mistakes.push({ at: row.at, severity: 'left_out', ...read })
     else rows.push(read)
@@ -43,10 +45,14 @@ export function readRoutes(source: Source, zone: string): RouteFile {
 }
 
 /** Looks up the devices of route lines; a name may mean several. */
-export function resolveRoutes(file: RouteFile, devices: DeviceIndex): { lines: RouteLine[]; mistakes: Mistake[] } {
+export async function resolveRoutes(
+  file: RouteFile,
+  devices: DeviceIndex,
+): Promise<{ lines: RouteLine[]; mistakes: Mistake[] }> {
   const lines: RouteLine[] = []
   const mistakes: Mistake[] = []
   for (const row of file.rows) {
+    await giveWay()
     const meant = devices(row.device)
     const lineless = meant.find((device) => row.courier_id === undefined && device.courier_id === undefined)
     if (meant.length === 0) mistakes.push(leftOut(row, 'device', `no device has the id or the name "${row.device}"`))

@@ -63,7 +63,7 @@ async function reload(dir: string, protocols: Protocols, last: Change): Promise<
     const read = await readFiles(dir, options)
     const same = last.read && isSame(read, last.read)
     if (same && !last.lossy) return undefined
-    const change = changeTo(read, loaded, Date.now())
+    const change = await changeTo(read, loaded, Date.now())
     return same && change.lossy ? undefined : change
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error

@@ -4,9 +4,9 @@ import { takeFlowLines } from '../../src/config/flow-lines.ts'
 import type { Entry } from '../../src/config/node.ts'
 import { parseYaml } from '../../src/config/yaml.ts'
 
-function taken(text: string): { entries: Entry[]; rest: string } {
+async function taken(text: string): Promise<{ entries: Entry[]; rest: string }> {
   const entries: Entry[] = []
-  const rest = takeFlowLines(text, (entry) => entries.push(entry))
+  const rest = await takeFlowLines(text, (entry) => entries.push(entry))
   return { entries, rest }
 }
 
@@ -18,16 +18,16 @@ function parsed(text: string): readonly Entry[] | undefined {
 }
 
 /** Both ways together, as devices.yaml is read. */
-function combined(text: string): readonly Entry[] | undefined {
-  const { entries, rest } = taken(text)
+async function combined(text: string): Promise<readonly Entry[] | undefined> {
+  const { entries, rest } = await taken(text)
   const others = parsed(rest)
   return others && [...entries, ...others].toSorted((a, b) => a.keyAt - b.keyAt)
 }
 
 describe('takeFlowLines', () => {
-  it('takes plain lines and leaves the rest where it stands', () => {
+  it('takes plain lines and leaves the rest where it stands', async () => {
     const text = '# fleet\n"1": { name: Van 12, company_id: 7 } # new\n2: { company_id: 8 }\n3:\n  company_id: 9\n'
-    const { entries, rest } = taken(text)
+    const { entries, rest } = await taken(text)
     expect(entries.map(({ key }) => key)).toEqual(['1', '2'])
     expect(rest.length).toBe(text.length)
     expect(rest.trimEnd()).toMatch(/^# fleet\n# +\n3:\n {2}company_id: 9$/)
@@ -43,9 +43,9 @@ describe('takeFlowLines', () => {
     ['an unfinished line', '1: { company_id: 7\n}'],
     ['another document', '1: { company_id: 7 }\n---\n2: { company_id: 7 }'],
     ['a list', '- 1: { company_id: 7 }'],
-  ])('leaves %s to the parser', (_, text) => expect(taken(text)).toEqual({ entries: [], rest: text }))
+  ])('leaves %s to the parser', async (_, text) => expect(await taken(text)).toEqual({ entries: [], rest: text }))
 
-  it('means what the parser reads, in any mixture of lines', () => {
+  it('means what the parser reads, in any mixture of lines', async () => {
     const line = fc.constantFrom(
       '"1": { name: Van 12, company_id: 7 }',
       '2: { company_id: 007, courier_id: 0x1F } # comment',
@@ -83,10 +83,10 @@ describe('takeFlowLines', () => {
       '%YAML 1.2',
       '---',
     )
-    fc.assert(
-      fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(line, { maxLength: 8 }), async (lines) => {
         const text = `${lines.join('\n')}\n`
-        expect(combined(text)).toEqual(parsed(text))
+        expect(await combined(text)).toEqual(parsed(text))
       }),
       { numRuns: 2000 },
     )

@@ -18,9 +18,9 @@ describe('a fleet', () => {
     expect(names).toEqual([...speeches.map(({ name }) => name), speeches[0].name])
   })
 
-  it('writes a devices.yaml that the configuration reads', () => {
+  it('writes a devices.yaml that the configuration reads', async () => {
     const fleet = createFleet(3, speeches)
-    const { devices, mistakes } = readDevices({
+    const { devices, mistakes } = await readDevices({
       name: 'devices.yaml',
       file: 'devices.yaml',
       text: devicesYaml(fleet, '7'),

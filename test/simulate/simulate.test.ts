@@ -36,7 +36,7 @@ describe('waybridge simulate', () => {
     const command = simulate('--vans', '12', '--devices')
     expect(await command.ended).toBe(0)
     const text = `${command.lines().join('\n')}\n`
-    const { devices, mistakes } = readDevices({ name: 'devices.yaml', file: 'devices.yaml', text })
+    const { devices, mistakes } = await readDevices({ name: 'devices.yaml', file: 'devices.yaml', text })
     expect(mistakes).toEqual([])
     expect(devices.map(({ device }) => device.id)).toEqual(createFleet(12, speeches).map(({ id }) => id))
   })

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { filesOf } from '../../src/config/files.ts'
+import { loadedOf } from '../../src/config/load.ts'
+import { changeTo } from '../../src/config/reload.ts'
+import { COMPANY } from './folder.ts'
+
+const COUNT = 10_000
+const OPTIONS = { protocols: null, zone: 'UTC' }
+
+function fleet(route: number) {
+  const vans = Array.from({ length: COUNT }, (_, id) => id)
+  const devices = vans.map((id) => `${id}: { name: Van ${id}, company_id: 7, courier_id: ${id} }\n`)
+  const routes = vans.map((id) => `Van ${id},${route + id},2030-06-01 06:00,2030-06-01 20:00\n`)
+  return new Map([
+    ['gateway.yaml', COMPANY],
+    ['devices.yaml', devices.join('')],
+    ['routes.csv', `device,route_id,from,until\n${routes.join('')}`],
+  ])
+}
+
+/** How often the process comes to other things while it does some work, and what came of the work. */
+async function turnsDuring<Result>(work: () => Promise<Result>): Promise<{ turns: number; result: Result }> {
+  let turns = 0
+  const turn = () => {
+    turns++
+    next = setImmediate(turn)
+  }
+  let next = setImmediate(turn)
+  const result = await work()
+  clearImmediate(next)
+  return { turns, result }
+}
+
+describe('while a large fleet', () => {
+  it('is read, and while it takes effect, other work is done', async () => {
+    const reading = await turnsDuring(() => filesOf('', fleet(0), OPTIONS))
+    expect(reading.turns).toBeGreaterThan(5)
+    const loading = await turnsDuring(() => loadedOf(reading.result))
+    expect(loading.turns).toBeGreaterThan(5)
+    const read = await filesOf('', fleet(COUNT), OPTIONS)
+    const changing = await turnsDuring(() => changeTo(read, loading.result, Date.now()))
+    expect(changing.turns).toBeGreaterThan(5)
+    expect(changing.result.loaded.routes.at(-1)).toMatchObject({ device: '9999', route_id: '19999' })
+  })
+})

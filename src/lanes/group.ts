@@ -23,8 +23,8 @@ export function packGroup(parts: readonly Part[], seen: Seen | null, now: number
   const chunks: Buffer[] = []
   const partOfRun: number[] = []
   const duplicates: number[] = []
-  const add = (index: number, head: Buffer, records: Buffer) => {
-    chunks.push(head, records)
+  const add = (index: number, before: Buffer, records: Buffer) => {
+    chunks.push(before, records)
     partOfRun.push(index)
   }
   for (const [index, part] of parts.entries()) {
@@ -32,14 +32,14 @@ export function packGroup(parts: readonly Part[], seen: Seen | null, now: number
     if ('lane' in part && seen) {
       const split = seen.runs(part.device, part.records, now)
       duplicates[index] = split.duplicates
-      for (const { set, members, records, lookUp, keep, ask } of split.runs) {
+      for (const { name, marks, count, records, lookUp, keep, ask } of split.runs) {
         const flags = (lookUp ? 1 : 0) + (keep ? 2 : 0) + (ask ? 4 : 0)
-        add(index, head('L', part.lane, { set, members, flags, count: members.length, bytes: records.length }), records)
+        add(index, head('L', part.lane, { name, marks, flags, count, bytes: records.length }), records)
       }
     } else {
       const [kind, name] = 'lane' in part ? ['L', part.lane] : [KINDS[part.held], part.device]
       for (const { records, count } of slicesOf(part.records, MOST_IN_RUN))
-        add(index, head(kind, name, { set: '', members: [], flags: 0, count, bytes: records.length }), records)
+        add(index, head(kind, name, { name: '', marks: NONE, flags: 0, count, bytes: records.length }), records)
     }
   }
   return { bytes: Buffer.concat(chunks), partOfRun, duplicates }
@@ -48,26 +48,23 @@ export function packGroup(parts: readonly Part[], seen: Seen | null, now: number
 const KINDS = { unknown: 'U', no_route: 'N', clock: 'C' } satisfies Record<HoldReason, string>
 const MOST_IN_RUN = 1000
 
+const NONE = Buffer.alloc(0)
+
 interface Run {
-  readonly set: string
-  readonly members: readonly string[]
+  readonly name: string
+  readonly marks: Buffer
   readonly flags: number
   readonly count: number
   readonly bytes: number
 }
 
-function head(kind: string, name: string, { set, members, flags, count, bytes }: Run): Buffer {
-  const nameBytes = Buffer.byteLength(name)
-  const setBytes = Buffer.byteLength(set)
-  const head = Buffer.allocUnsafe(10 + nameBytes + setBytes + 16 * members.length)
-  let at = head.write(kind, 0, 'latin1')
-  head[at++] = nameBytes
-  at += head.write(name, at)
-  head[at++] = setBytes
-  at += head.write(set, at)
-  head[at++] = flags
-  at = head.writeUInt16BE(count, at)
-  for (const member of members) at += head.write(member, at, 'latin1')
-  head.writeUInt32BE(bytes, at)
-  return head
+function head(kind: string, place: string, { name, marks, flags, count, bytes }: Run): Buffer {
+  const packed = Buffer.allocUnsafe(10 + 4 * (place.length + name.length) + marks.length)
+  let at = packed.write(kind, 0, 'latin1')
+  at += 1 + (packed[at] = packed.write(place, at + 1))
+  at += 1 + (packed[at] = packed.write(name, at + 1))
+  packed[at++] = flags
+  at = packed.writeUInt16BE(count, at)
+  at += marks.copy(packed, at)
+  return packed.subarray(0, packed.writeUInt32BE(bytes, at))
 }

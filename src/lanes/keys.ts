@@ -38,7 +38,7 @@ export const keys = {
   heldPrefix: `${TAG}:held:`,
   /** hash: device → its latest span of 2,048 s in which anything was stored */
   latestSpans: `${TAG}:latest`,
-  /** set `seen:<device>:<span>`: what was stored of a device lately */
+  /** string `seen:<device>:<span>`: marks of what was stored of a device lately */
   seenPrefix: `${TAG}:seen:`,
   pushPrefix: `${TAG}:push:`,
   /** list: a lane's records, oldest first */

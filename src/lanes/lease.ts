@@ -132,7 +132,7 @@ export function createLeases(redis: Redis, { maxPositions, maxWaitMs, leaseMs = 
       const own = [keys.lane(lane), keys.push(lane), keys.refused(lane)]
       const touched = [schedule, ...own, keys.refusedLanes, keys.parked, keys.ahead, upstream, failing]
       const answer = (await run('refuse', touched, [lane, token, status, message, wanted])) as [number, Buffer] | null
-      return answer ? { row: Number(answer[0]), next: batch(answer[1]) ?? undefined } : undefined
+      return answer ? { row: answer[0], next: batch(answer[1]) ?? undefined } : undefined
     },
   }
 }

@@ -47,10 +47,10 @@ export function connect(url: string, name: string, logger?: Logger): Redis {
   redis.on('ready', () => void learnVersion(redis).catch(() => {}))
   redis.on('error', (error) => logger?.debug({ err: error }, 'Redis'))
   reportAbsence(redis, logger)
-  for (const [name, numberOfKeys] of Object.entries(SCRIPTS)) {
-    const lua = source('common') + (STORING.has(name) ? source('store') : '') + source(name)
-    redis.defineCommand(name, { numberOfKeys, lua })
-    redis.defineCommand(name + WHEN_FULL, { numberOfKeys, lua: `#!lua flags=allow-oom\n${lua}` })
+  for (const [script, numberOfKeys] of Object.entries(SCRIPTS)) {
+    const lua = source('common') + (STORING.has(script) ? source('store') : '') + source(script)
+    redis.defineCommand(script, { numberOfKeys, lua })
+    redis.defineCommand(script + WHEN_FULL, { numberOfKeys, lua: `#!lua flags=allow-oom\n${lua}` })
   }
   return redis
 }

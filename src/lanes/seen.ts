@@ -2,39 +2,40 @@
  * What was stored lately, against repeats: a device whose answer was lost sends again, and may do so over another
  * connection, another gateway, a day later, or with other fixes in between.
  *
- * For each device and 2,048 seconds (a span) of its fixes' own time there is a set of integers, one a fix: 11 bits of its
- * time, 41 of a hash of its place. Redis keeps such a set as a sorted array of 8 bytes a member (`intset`). It is forgotten
- * when nothing was added for the window. A hash has the latest span of each device.
+ * For each device and 2,048 seconds (a span) of its fixes' own time there is a string of marks, 6 bytes a fix: 11 bits of its
+ * time, 37 of a hash of its place. It is forgotten when nothing was added for the window. A hash has the latest span of each
+ * device. Sets of integers would find a mark faster; appending to a string costs a third of adding to a set, and that is what
+ * every fix pays.
  *
  * A fix newer than all that its device ever sent cannot be a repeat: it is remembered without a look-up. Of what came before
  * its start this process knows at first only that it was no further ahead than `maxFuture` allows, and asks with the device's
  * first frame for its latest span. While other gateways live around the same Redis nothing is known, and everything is
  * looked up.
  */
-import { timestampOf } from './record.ts'
-
 /** Records of one device within one span, and how they are remembered. */
 export interface SeenRun {
   /** `<device>:<span>` */
-  readonly set: string
-  readonly members: readonly string[]
+  readonly name: string
+  /** 6 bytes a record, in their order. */
+  readonly marks: Buffer
+  readonly count: number
   readonly records: Buffer
   /** Whether some may be repeats. */
   readonly lookUp: boolean
-  /** Whether the set has to be kept for the whole window from now, and its span be noted if it is the device's latest. */
+  /** Whether the string has to be kept for the whole window from now, and its span be noted if it is the device's latest. */
   readonly keep: boolean
   /** Whether the device's latest span, as it was before, is asked for. */
   readonly ask: boolean
 }
 
 export interface Seen {
-  /** ms for which a set is kept. */
+  /** ms for which a string is kept. */
   readonly windowMs: number
   /** Splits a device's records; `duplicates` counts those that this very call repeats. `now`: ms UTC. */
   runs(device: string, records: Buffer, now: number): { readonly runs: readonly SeenRun[]; readonly duplicates: number }
   /** What was asked for: the device's latest span before; undefined where nothing of it was ever stored. */
   learn(device: string, latestSpan: number | undefined): void
-  /** What was to be stored of a device may not have been: its set is kept again with the next frame. */
+  /** What was to be stored of a device may not have been: its string is kept again with the next frame. */
   unsure(device: string): void
   /** Forgets what it knows of newest fixes: another process may have stored newer ones up to now, ms UTC. */
   reset(now: number): void
@@ -76,32 +77,32 @@ export function createSeen({ windowMs, maxFutureMs, alone }: SeenOptions): Seen 
       const runs: SeenRun[] = []
       const { records: unique, duplicates } = withoutRepeats(records)
       for (let at = 0; at < unique.length; ) {
-        const span = timestampOf(unique.subarray(at)) >>> SPAN_BITS
-        const run = { members: [] as string[], newest: -1, oldest: Infinity }
         const from = at
-        for (; at < unique.length && run.members.length < MOST_IN_RUN; at += unique[at]) {
-          const record = unique.subarray(at)
-          const time = timestampOf(record)
+        const span = timeAt(unique, at) >>> SPAN_BITS
+        let [count, oldest, newest] = [0, Infinity, -1]
+        for (; at < unique.length && count < MOST_IN_RUN; at += unique[at], count++) {
+          const time = timeAt(unique, at)
           if (time >>> SPAN_BITS !== span) break
-          run.members.push(memberOf(record, time))
-          if (time > run.newest) run.newest = time
-          if (time < run.oldest) run.oldest = time
+          if (time > newest) newest = time
+          if (time < oldest) oldest = time
         }
         const keep = span !== known.span || Math.abs(now - known.keptAt) > KEEP_AGAIN_MS
         if (keep) {
           known.span = span
           known.keptAt = now
         }
-        const lookUp = !sure || run.oldest <= bound
+        const own = unique.subarray(from, at)
+        const name = `${device}:${span}`
         runs.push({
-          set: `${device}:${span}`,
-          members: run.members,
-          records: unique.subarray(from, at),
-          lookUp,
+          name,
+          marks: marksOf(own, count),
+          count,
+          records: own,
+          lookUp: !sure || oldest <= bound,
           keep,
           ask,
         })
-        if (run.newest > known.newest) known.newest = run.newest
+        if (newest > known.newest) known.newest = newest
       }
       return { runs, duplicates }
     },
@@ -124,7 +125,7 @@ interface Known {
   before: number
   /** Of what this process stored, or tried to. */
   newest: number
-  /** The set that was kept last, and when. */
+  /** The span whose string was kept last, and when. */
   span: number
   keptAt: number
 }
@@ -134,7 +135,7 @@ function withoutRepeats(records: Buffer): { records: Buffer; duplicates: number 
   let last = -1
   let grow = true
   for (let at = 0; at < records.length && grow; at += records[at]) {
-    const time = timestampOf(records.subarray(at))
+    const time = timeAt(records, at)
     grow = time > last
     last = time
   }
@@ -150,13 +151,21 @@ function withoutRepeats(records: Buffer): { records: Buffer; duplicates: number 
   return { records: Buffer.concat([...unique.values()]), duplicates: count - unique.size }
 }
 
-/** 16 digits, below 2^53: Lua and Redis both keep it exactly. */
-function memberOf(record: Buffer, time: number): string {
-  const latitude = record.readInt32BE(11)
-  const longitude = record.readInt32BE(15)
-  const low = mix(latitude, longitude) >>> 0
-  const high = mix(longitude ^ 0x5bd1e995, latitude) & 0x1ff
-  return String(SIXTEEN_DIGITS + ((time & (2 ** SPAN_BITS - 1)) * 2 ** 9 + high) * 2 ** 32 + low)
+function marksOf(records: Buffer, count: number): Buffer {
+  const marks = Buffer.allocUnsafe(MARK_BYTES * count)
+  for (let at = 0, to = 0; at < records.length; at += records[at], to += MARK_BYTES) {
+    const latitude = records.readInt32BE(at + 11)
+    const longitude = records.readInt32BE(at + 15)
+    const time = timeAt(records, at) & (2 ** SPAN_BITS - 1)
+    marks.writeUInt16BE((time << 5) | (mix(longitude ^ 0x5bd1e995, latitude) & 0x1f), to)
+    marks.writeInt32BE(mix(latitude, longitude), to + 2)
+  }
+  return marks
+}
+
+/** The time of the record that begins there, unix seconds. */
+function timeAt(records: Buffer, at: number): number {
+  return records.readUInt32BE(at + 7)
 }
 
 /** Two words to one, every bit of both in every bit of it (the finish of MurmurHash3). */
@@ -168,10 +177,11 @@ function mix(a: number, b: number): number {
 }
 
 const SPAN_BITS = 11
-const SIXTEEN_DIGITS = 1e15
+/** As in store.lua. */
+const MARK_BYTES = 6
 const TIME_AND_PLACE = { from: 7, until: 19 }
 const KEEP_AGAIN_MS = 3_600_000
-/** A set gets members for an hour after it was last kept. */
+/** A string gets marks for an hour after it was last kept. */
 const SLACK_MS = 2 * KEEP_AGAIN_MS
 /** What Lua hands over to one command. */
 const MOST_IN_RUN = 1000

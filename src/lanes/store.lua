@@ -1,34 +1,38 @@
 -- Shared by append and move: stores a group of runs.
 -- A run is what one frame leaves behind for one place: u8 kind ('L' a lane; 'U', 'N', 'C' held: unknown, no route, clock);
--- u8 length and name of the lane or device; u8 length and name of the set that remembers what was seen (0: none);
--- u8 flags (1: look up first, 2: keep the set for the whole window from now, 4: the device's latest set is asked for); u16 number of records; where there is a set, as
--- many members of 16 digits; u32 length of the records; records (first byte: length).
+-- u8 length and name of the lane or device; u8 length and name of the string that remembers what was seen (0: none);
+-- u8 flags (1: look up first, 2: keep the string for the whole window from now, 4: the device's latest span is asked for);
+-- u16 number of records; where there is a string, a mark of 6 bytes for each; u32 length of the records; records (first byte:
+-- length).
 local byte, sub = string.byte, string.sub
 
--- The device of a set and its span.
-local function keep(key, latest, set, window)
+local MARK = 6
+
+-- Keeps a string for the whole window, and notes its span where that is the device's latest.
+local function keep(key, latest, name, window)
   redis.call('PEXPIRE', key, window)
-  local device, span = string.match(set, '^(.*):(%d+)$')
+  local device, span = string.match(name, '^(.*):(%d+)$')
   if tonumber(span) > tonumber(redis.call('HGET', latest, device) or -1) then redis.call('HSET', latest, device, span) end
 end
 
--- The records that were not seen before, and how many were. Where members are newer than everything of their device, SADD
--- both remembers them and, had they been there after all, says so.
-local function unseen(records, members, set, look_up)
-  if look_up then
-    local known = redis.call('SMISMEMBER', set, unpack(members))
-    local new_records, new_members = {}, {}
-    for i = 1, #records do
-      if known[i] == 0 then
-        new_records[#new_records + 1] = records[i]
-        new_members[#new_members + 1] = members[i]
-      end
+-- Whether a mark is among others: where it begins at a multiple of its length.
+local function among(marks, mark)
+  local at = string.find(marks, mark, 1, true)
+  while at and at % MARK ~= 1 do at = string.find(marks, mark, at + 1, true) end
+  return at
+end
+
+-- The records whose marks are not there yet, and their marks.
+local function unseen(records, marks, known)
+  local new_records, new_marks = {}, {}
+  for i = 1, #records do
+    local mark = sub(marks, (i - 1) * MARK + 1, i * MARK)
+    if not among(known, mark) then
+      new_records[#new_records + 1] = records[i]
+      new_marks[#new_marks + 1] = mark
     end
-    if #new_members > 0 then redis.call('SADD', set, unpack(new_members)) end
-    return new_records, #records - #new_records
   end
-  if redis.call('SADD', set, unpack(members)) == 0 then return {}, #records end
-  return records, 0
+  return new_records, table.concat(new_marks)
 end
 
 -- KEYS 1-6: schedule, custody, prefix of lanes, prefix of held, prefix of seen, latest spans.  Answers a list of: for each run
@@ -44,18 +48,17 @@ local function store(group, delay, window, held_most, unknown_most)
     local kind = byte(group, at)
     local name = sub(group, at + 2, at + 1 + byte(group, at + 1))
     at = at + 2 + #name
-    local set = sub(group, at + 1, at + byte(group, at))
-    at = at + 1 + #set
+    local string_name = sub(group, at + 1, at + byte(group, at))
+    at = at + 1 + #string_name
     local flags, high, low = byte(group, at, at + 2)
     local count = high * 256 + low
     at = at + 3
-    local members, records = {}, {}
-    if #set > 0 then
-      for i = 1, count do
-        members[i] = sub(group, at, at + 15)
-        at = at + 16
-      end
+    local marks = ''
+    if #string_name > 0 then
+      marks = sub(group, at, at + count * MARK - 1)
+      at = at + #marks
     end
+    local records = {}
     at = at + 4
     for i = 1, count do
       local length = byte(group, at)
@@ -65,21 +68,27 @@ local function store(group, delay, window, held_most, unknown_most)
 
     if kind == 76 then
       local seen = 0
-      if #set > 0 then
+      if #string_name > 0 then
+        local key = KEYS[5] .. string_name
         if flags >= 4 then
           latest[#latest + 1] = run
-          latest[#latest + 1] = tonumber(redis.call('HGET', KEYS[6], string.match(set, '^(.*):')) or -1)
+          latest[#latest + 1] = tonumber(redis.call('HGET', KEYS[6], string.match(string_name, '^(.*):')) or -1)
         end
-        records, seen = unseen(records, members, KEYS[5] .. set, flags % 2 == 1)
-        if flags % 4 >= 2 then keep(KEYS[5] .. set, KEYS[6], set, window) end
+        local known = flags % 2 == 1 and redis.call('GET', key)
+        if known then
+          records, marks = unseen(records, marks, known)
+          seen = count - #records
+        end
+        if #marks > 0 then redis.call('APPEND', key, marks) end
+        if flags % 4 >= 2 then keep(key, KEYS[6], string_name, window) end
       end
       if seen > 0 then
         left_out[#left_out + 1] = run
         left_out[#left_out + 1] = seen
         duplicates = duplicates + seen
       end
-      if #records > 0 then
-        redis.call('RPUSH', KEYS[3] .. name, unpack(records))
+      -- A lane is in the schedule exactly when its list is not empty: only one that was has to be put there.
+      if #records > 0 and redis.call('RPUSH', KEYS[3] .. name, unpack(records)) == #records then
         scheduled[#scheduled + 1] = now + delay
         scheduled[#scheduled + 1] = name
         if #scheduled > 2000 then

@@ -48,16 +48,9 @@ export function createPushLane(options: PushLaneOptions): (lease: Lease) => Prom
   async function settle(turn: Turn, batch: Batch): Promise<Batch | undefined> {
     const next = await push(turn.lease.lane, batch.records)
     turn.pushed++
-    switch (next.to) {
-      case 'delivered':
-        return delivered(turn, batch, next.status)
-      case 'retry':
-        return retry(turn, next)
-      case 'refuse':
-        return refused(turn, batch, next)
-      case 'park':
-        return park(turn, next)
-    }
+    if (next.to === 'delivered') return delivered(turn, batch, next.status)
+    if (next.to === 'retry') return retry(turn, next)
+    return next.to === 'refuse' ? refused(turn, batch, next) : park(turn, next)
   }
 
   async function delivered(turn: Turn, { records }: Batch, status: number): Promise<Batch | undefined> {

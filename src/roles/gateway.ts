@@ -64,8 +64,10 @@ export async function startGateway(live: Live, redisUrl: string, context: RoleCo
 /** All between listeners and lanes. */
 async function openRoad(live: Live, redis: Redis) {
   const { config, logger } = live
-  const members = joinMembers(redis, keys.gateways, () => seen?.reset(Date.now()))
-  const seen = seenOf(config, () => members.count === 1)
+  // Around a private Redis there is no other gateway.
+  const members =
+    config.redis.url === null ? undefined : joinMembers(redis, keys.gateways, () => seen?.reset(Date.now()))
+  const seen = seenOf(config, () => !members || members.count === 1)
   const appenderOptions = { maxWaitMs: config.batch.max_wait, seen, hold: holdBounds(config) }
   const appender = createAppender(redis, appenderOptions)
   const problems = () => [...room.problems, ...(clock.alarm ? [CLOCK_PROBLEM] : [])]
@@ -84,7 +86,7 @@ async function openRoad(live: Live, redis: Redis) {
   const strangers = createStrangers(config.hold.max_unknown_devices)
   const ingest = createIngest({ judge, appender, heard, holding, clock, room, strangers, logger })
   const admission = createAdmission(config.limits)
-  await letOthersNotice(members)
+  if (members) await letOthersNotice(members)
   return {
     shared: { ingest, heard, admission, pressure: createPressure(), limits: config.limits, logger },
     misunderstood: misunderstood.keep,
@@ -93,7 +95,7 @@ async function openRoad(live: Live, redis: Redis) {
     async close() {
       room.stop()
       await holding.close()
-      await Promise.all([appender.close(), heard.close(), misunderstood.close(), members.stop()])
+      await Promise.all([appender.close(), heard.close(), misunderstood.close(), members?.stop()])
     },
   }
 }

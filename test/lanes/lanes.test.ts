@@ -369,8 +369,7 @@ describe('a refused record', () => {
     const lease = await claimOne(worker)
     await worker.refuse(lease, refusal, 3)
     await worker.refuse(lease, refusal, 3)
-    const place = (record: Buffer) => (timestampOf(record) === 1 ? '7/43/1' : undefined)
-    expect(await release(redis, '7/42/1', place)).toBe(2)
+    expect(await release(redis, '7/42/1', (record) => (timestampOf(record) === 1 ? '7/43/1' : undefined))).toBe(2)
     expect(await waitingIn('7/42/1')).toEqual([3, 2])
     expect(await waitingIn('7/43/1')).toEqual([1])
     expect(await refusedOf(redis, '7/42/1')).toEqual([])
@@ -431,8 +430,7 @@ describe('a parked lane whose routes were corrected', () => {
     await append('7/42/1', 1, 2, 3, 4)
     const worker = leases()
     const lease = await claimOne(worker)
-    const place = (record: Buffer) => (timestampOf(record) % 2 === 0 ? '7/43/2' : '7/42/1')
-    expect(await relocate(redis, lease, place)).toBe(true)
+    expect(await relocate(redis, lease, (record) => (timestampOf(record) % 2 === 0 ? '7/43/2' : '7/42/1'))).toBe(true)
     expect([await waitingIn('7/42/1'), await waitingIn('7/43/2')]).toEqual([
       [1, 3],
       [2, 4],
@@ -495,6 +493,8 @@ describe('a lane that is behind', () => {
   })
 })
 
+const state = () => redis.hget(keys.upstream, 'state')
+
 describe('the service', () => {
   const delay = { firstMs: 60_000, maxMs: 60_000, leastMs: 0 }
 
@@ -510,7 +510,6 @@ describe('the service', () => {
         })
     }
   }
-  const state = () => redis.hget(keys.upstream, 'state')
 
   it('is down after five failures in a row over two lanes, and up with the first answer', async () => {
     await append('7/1/1', 1)
@@ -531,7 +530,7 @@ describe('the service', () => {
 
   it('is down after five failures of the only lane, and at once where connections are refused', async () => {
     await append('7/1/1', 1)
-    await fail(...Array<[string, number]>(5).fill(['7/1/1', 504]))
+    await fail(...Array.from({ length: 5 }, (): [string, number] => ['7/1/1', 504]))
     expect(await state()).toBe('down')
     await redis.flushall()
     await append('7/1/1', 1)

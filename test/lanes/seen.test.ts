@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { array, assert, asyncProperty, boolean, integer, record } from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   connect,
@@ -124,12 +124,12 @@ describe('a fix that was stored', () => {
 
 describe('any order of sending and sending again', () => {
   it('stores each fix once, over restarts of the gateway', async () => {
-    const frame = fc.record({
-      restart: fc.boolean(),
-      times: fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 8 }),
+    const frame = record({
+      restart: boolean(),
+      times: array(integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 8 }),
     })
-    await fc.assert(
-      fc.asyncProperty(fc.array(frame, { maxLength: 25 }), fc.boolean(), async (frames, alone) => {
+    await assert(
+      asyncProperty(array(frame, { maxLength: 25 }), boolean(), async (frames, alone) => {
         await redis.flushall()
         let send = gateway({ alone, maxFutureMs: 0 })
         const sent: number[] = []
@@ -146,6 +146,8 @@ describe('any order of sending and sending again', () => {
   })
 })
 
+const calls = async () => Number(/cmdstat_get:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
+
 describe('what is remembered', () => {
   it('takes less than 16 bytes of Redis memory a fix, for vans that send every 10 s for 24 hours', async () => {
     const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
@@ -156,7 +158,6 @@ describe('what is remembered', () => {
         await send(String(device), ...t(...Array.from({ length: 480 }, (_, i) => NOW - 86_400 + (from + i) * 10)))
     await redis.del(keys.lane(LANE), keys.schedule)
     expect(((await used()) - before) / (20 * 8640)).toBeLessThan(16)
-    expect(await redis.object('ENCODING', (await redis.keys(`${keys.seenPrefix}*`))[5])).toBe('intset')
   })
 
   it('is kept for the whole window after the last fix that came late, and forgotten then', async () => {
@@ -186,7 +187,6 @@ describe('what is remembered', () => {
   it('of long ago needs no look-up for what is newer, after a device’s first frame and its latest 2,048 s', async () => {
     const OLD = 1_700_000_000
     await gateway()('1', ...t(OLD))
-    const calls = async () => Number(/cmdstat_smismember:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
     const send = gateway()
     await send('1', ...t(OLD + 1))
     const before = await calls()
@@ -197,7 +197,6 @@ describe('what is remembered', () => {
   })
 
   it('needs no look-up for a fix newer than its device’s newest', async () => {
-    const calls = async () => Number(/cmdstat_smismember:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
     const send = gateway()
     await send('1', ...t(LATER))
     const before = await calls()

@@ -41,11 +41,23 @@ export function createHeard(redis: Redis, problems: () => readonly string[] = ()
   const gateway = randomUUID()
   const heard = new Map<string, Heard>()
   const dirty = new Set<string>()
+  let flushing: Promise<void> | undefined
 
-  async function flush(): Promise<void> {
+  /** One at a time: while Redis is slow, what devices say meanwhile is one entry each. */
+  function flush(): Promise<void> {
+    flushing ??= write().finally(() => (flushing = undefined))
+    return flushing
+  }
+
+  async function write(): Promise<void> {
+    await beat().catch(() => {})
     const devices = [...dirty]
-    dirty.clear()
-    await Promise.all([beat(), ...writes(devices)]).catch(() => devices.forEach((device) => dirty.add(device)))
+    for (let at = 0; at < devices.length; at += AT_ONCE) {
+      const some = devices.slice(at, at + AT_ONCE)
+      some.forEach((device) => dirty.delete(device))
+      const written = Promise.all(writes(some))
+      await written.catch(() => some.forEach((device) => dirty.add(device)))
+    }
   }
 
   /** Where Redis' memory is full it takes no new sign, but lets the last one live on. */
@@ -102,3 +114,4 @@ export function createHeard(redis: Redis, problems: () => readonly string[] = ()
 }
 
 const LIFE_SIGN_MS = 5000
+const AT_ONCE = 1000

@@ -58,10 +58,11 @@ interface Run {
 
 /** The last run where the fix goes to the same place, else a new one. */
 function put(verdict: Exclude<Verdict, { filtered: FilterReason }>, runs: Run[]): void {
-  const place = 'lane' in verdict ? { lane: verdict.lane.key } : { held: verdict.held }
+  const lane = 'lane' in verdict ? verdict.lane.key : undefined
+  const held = 'held' in verdict ? verdict.held : undefined
   const last = runs.at(-1)
-  if (last && last.lane === place.lane && last.held === place.held) last.positions.push(verdict.position)
-  else runs.push({ ...place, positions: [verdict.position] })
+  if (last && last.lane === lane && last.held === held) last.positions.push(verdict.position)
+  else runs.push({ lane, held, positions: [verdict.position] })
 }
 
 function partOf({ lane, held, positions }: Run, device: string, packed: Buffer, now: number): Part {

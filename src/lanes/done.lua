@@ -2,7 +2,8 @@
 -- KEYS  schedule, custody, prefix of lanes, prefix of pushes, parked, ahead, upstream, failing lanes
 -- ARGV  records of a whole batch, ms until what is left is due; then of each: lane, token, number delivered, status, number
 --       wanted next (0: none), 1 where the next are wanted though they are no whole batch
--- Answers for each the next records, '' where none is to be pushed now; false: the lease was lost, nothing was done.
+-- Answers for each { the lease's new token, the next records }, both '' where none is to be pushed now; false: the lease was
+-- lost, nothing was done. With the new token the same call, sent again since its answer was lost, does nothing.
 local most = tonumber(ARGV[1])
 local delivered = 0
 local answers = {}
@@ -18,7 +19,7 @@ for i = 3, #ARGV, 6 do
     if count > 0 then
       at_once = redis.call('HDEL', KEYS[5], lane) + redis.call('HDEL', KEYS[6], lane) > 0 or at_once
     end
-    local answer = ''
+    local answer = { '', '' }
     if left == 0 then
       redis.call('ZREM', KEYS[1], lane)
     elseif left < most and not at_once then
@@ -26,7 +27,9 @@ for i = 3, #ARGV, 6 do
     elseif wanted == 0 then
       redis.call('ZADD', KEYS[1], 'XX', now, lane)
     else
-      answer = table.concat(redis.call('LRANGE', list, 0, wanted - 1))
+      local token = string.format('%.2f', ARGV[i + 1] + 1)
+      redis.call('ZADD', KEYS[1], 'XX', token, lane)
+      answer = { token, table.concat(redis.call('LRANGE', list, 0, wanted - 1)) }
     end
     redis.call('SET', KEYS[4] .. lane, now .. ':' .. ARGV[i + 3] .. ':0', 'EX', 86400)
     answers[#answers + 1] = answer

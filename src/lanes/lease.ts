@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { grouped } from './grouped.ts'
 import { keys } from './keys.ts'
 import type { Parked } from './parked.ts'
@@ -89,9 +90,26 @@ export function createLeases(redis: Redis, { maxPositions, maxWaitMs, leaseMs = 
     const args = items.flatMap(({ lease: { lane, token }, count, status, wanted, atOnce }) => {
       return [lane, token, count, status, wanted, atOnce ? 1 : 0]
     })
-    const answers = await run('done', DONE_KEYS, [maxPositions, maxWaitMs, ...args])
-    return (answers as (Buffer | null)[]).map((answer) => answer && batch(answer))
+    const answers = (await run('done', DONE_KEYS, [maxPositions, maxWaitMs, ...args])) as ([Buffer, Buffer] | null)[]
+    return items.map(({ lease }, index) => {
+      const answer = answers[index]
+      if (!answer || answer[1].length === 0) return null
+      lease.token = answer[0].toString()
+      return batch(answer[1])
+    })
   }, GROUP)
+
+  /** What the service took must not be pushed again because Redis was away: this is tried for as long as the lease holds. */
+  async function doneInTime(item: Delivered & { readonly lease: Lease }): Promise<Batch | null> {
+    for (const deadline = performance.now() + leaseMs; ; ) {
+      try {
+        return await done(item)
+      } catch (error) {
+        if (performance.now() > deadline) throw error
+        await sleep(DONE_AGAIN_MS)
+      }
+    }
+  }
 
   async function renew(leases: readonly Lease[]): Promise<void> {
     const args = leases.flatMap(({ lane, token }) => [lane, token])
@@ -112,7 +130,7 @@ export function createLeases(redis: Redis, { maxPositions, maxWaitMs, leaseMs = 
       await away
     },
     take: async (lease) => (await take(lease)) ?? undefined,
-    done: async (lease, delivered) => (await done({ ...delivered, lease })) ?? undefined,
+    done: async (lease, delivered) => (await doneInTime({ ...delivered, lease })) ?? undefined,
     async retry(lease, status, { firstMs, maxMs, leastMs }) {
       await renewal
       const { lane, token } = lease
@@ -140,6 +158,7 @@ export function createLeases(redis: Redis, { maxPositions, maxWaitMs, leaseMs = 
 const { schedule, upstream, failing } = keys
 const TAKE_KEYS = [schedule, keys.lanePrefix, keys.parked, keys.ahead]
 const DONE_KEYS = [schedule, keys.custody, keys.lanePrefix, keys.pushPrefix, keys.parked, keys.ahead, upstream, failing]
+const DONE_AGAIN_MS = 100
 const GROUP = { inFlight: 2, maxWeight: 64 }
 
 function batch(records: Buffer, why?: Buffer): Batch | null {

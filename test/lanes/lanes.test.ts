@@ -400,6 +400,36 @@ describe('a refused record', () => {
   })
 })
 
+describe('telling that something was delivered', () => {
+  const delivered = { count: 3, status: 200, wanted: 3, atOnce: false }
+
+  it('is done once, though it is told twice', async () => {
+    await append('7/42/1', 1, 2, 3, 4, 5, 6, 7, 8, 9)
+    const worker = leases()
+    const lease = await claimOne(worker)
+    await worker.take(lease)
+    const again = { ...lease }
+    expect(timestamps((await worker.done(lease, delivered))?.records as Buffer)).toEqual([4, 5, 6])
+    expect(await worker.done(again, delivered)).toBeUndefined()
+    expect(timestamps((await worker.done(lease, delivered))?.records as Buffer)).toEqual([7, 8, 9])
+    expect((await custodyCounters(redis)).get('delivered')).toBe(6)
+  })
+
+  it('outlives Redis being away', async () => {
+    await append('7/42/1', 1, 2, 3)
+    const worker = leases()
+    const lease = await claimOne(worker)
+    await worker.take(lease)
+    await server.kill('SIGKILL')
+    const telling = worker.done(lease, delivered)
+    await server.restart()
+    expect(await telling).toBeUndefined()
+    await expect.poll(() => redis.status, { timeout: 10_000 }).toBe('ready')
+    expect((await custodyCounters(redis)).get('delivered')).toBe(3)
+    await expectInvariant()
+  })
+})
+
 describe('two who hold the same lease', () => {
   it('are not both given its records', async () => {
     await append('7/42/1', 1, 2, 3)

@@ -18,6 +18,8 @@ import { judge, type JudgeOptions } from './judge.ts'
 export interface Holding {
   /** Whether fixes of a device are being released, so that new ones have to go behind them. */
   releasing(device: string): boolean
+  /** Something of a device is being held for want of an entry or a route. */
+  held(device: string): void
   /** The directory has changed: what is held goes where it belongs by now. */
   configured(): void
   close(): Promise<void>
@@ -32,7 +34,7 @@ export interface HoldingOptions {
 
 /** Releases held fixes, in order, once the configuration or the time says where they belong; discards those too old. */
 export function createHolding({ redis, appender, judge: options, logger }: HoldingOptions): Holding {
-  /** Devices with fixes held for want of an entry or a route, as of the last look. */
+  /** Devices with fixes held for want of an entry or a route, as of the last look, and those of this process since. */
   let waiting = new Set<string>()
   let leaving = new Set<string>()
   let looks = 0
@@ -73,6 +75,7 @@ export function createHolding({ redis, appender, judge: options, logger }: Holdi
   const timer = setInterval(() => void queue(looks++ % 5 === 0 ? HOLD_REASONS : ['clock']), 1000).unref()
   return {
     releasing: (device) => leaving.has(device),
+    held: (device) => void waiting.add(device),
     configured() {
       const now = new Set([...waiting].map((device) => options().directory.find(device)?.id ?? device))
       leaving = now

@@ -31,7 +31,7 @@ export interface IngestOptions {
   readonly judge: () => JudgeOptions
   readonly appender: Appender
   readonly heard: HeardBook
-  readonly holding: Pick<Holding, 'releasing'>
+  readonly holding: Pick<Holding, 'releasing' | 'held'>
   readonly clock: ClockWatch
   readonly room: Room
   /** Which devices that nobody has configured are held. */
@@ -109,6 +109,7 @@ export function createIngest(options: IngestOptions): Ingest {
       appender.count(sorted.filtered)
       return 'stored'
     }
+    if (sorted.parts.some((part) => 'held' in part && part.held !== 'clock')) holding.held(id)
     const stored = await appender.append(sorted).catch(() => undefined)
     if (!stored) return 'not_stored'
     if (stored.duplicates > 0) {

@@ -1,10 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
 import { createDirectory, type Device, type Directory, type RouteLine } from '../../src/config/directory.ts'
 import { createHolding } from '../../src/ingest/holding.ts'
 import { sort } from '../../src/ingest/sort.ts'
 import {
-  connect,
   createAppender,
   createSeen,
   custodyCounters,
@@ -15,7 +14,7 @@ import {
   timestampOf,
 } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
-import { startTestRedis, type TestRedis } from '../redis.ts'
+import { withRedis } from '../with-redis.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
 const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null }
@@ -23,20 +22,12 @@ const HOLD = { unknown: true, no_route: true, clock: true, max_age: 86_400_000 }
 const VAN: Device = { id: '0123', company_id: '7', courier_id: '42', source: 'devices.yaml:1' }
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 
-let server: TestRedis
 let redis: Redis
 const closes: (() => Promise<void>)[] = []
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = connect(server.url, 'test')
-  await new Promise((resolve) => redis.once('ready', resolve))
+withRedis((_, connection) => {
+  redis = connection
 })
-afterAll(async () => {
-  redis.disconnect()
-  await server.stop()
-})
-beforeEach(async () => void (await redis.flushall()))
 afterEach(async () => {
   for (const close of closes.splice(0)) await close()
 })
@@ -69,7 +60,9 @@ function gateway(
       const id = entry?.id ?? device
       const fixes = times.map((time): Fix => ({ time: time * 1000, latitude: 52.5, longitude: 13.4, valid: true }))
       const context = { device: id, entry, now: Date.now(), releasing: holding.releasing(id), last: undefined }
-      return appender.append(sort(fixes, context, judge()))
+      const sorted = sort(fixes, context, judge())
+      if (sorted.parts.some((part) => 'held' in part)) holding.held(id)
+      return appender.append(sorted)
     },
   }
 }
@@ -141,13 +134,12 @@ describe('fixes without a route', () => {
     const { configure, holding, send } = gateway([VAN], [], HOLD, { maxFixesPerDevice: 10_000, maxUnknownDevices: 3 })
     for (let i = 0; i < 10; i++) await send('0123', ...times(NOW - 20_000 + i * 500, 500))
     await expect.poll(held, soon).toEqual([['no_route', '0123', 5000]])
-    await new Promise((resolve) => setTimeout(resolve, 5500))
     configure([VAN], [line('1', 0, NOW + 1000)])
     expect(holding.releasing('0123')).toBe(true)
     await send('0123', NOW)
     await expect.poll(() => redis.llen(keys.lane('7/42/1')), { timeout: 10_000 }).toBe(5001)
     expect(await waitingIn('7/42/1')).toEqual([...times(NOW - 20_000, 5000), NOW])
-    expect(holding.releasing('0123')).toBe(false)
+    await expect.poll(() => holding.releasing('0123'), soon).toBe(false)
   }, 30_000)
 
   it('that were sent twice, since the answer was lost, are released once', async () => {

@@ -73,7 +73,7 @@ function gateway({
     clock: createClockWatch(() => {}),
     room: { for: () => room, problems: [], stop: () => {} },
     strangers: createStrangers(20),
-    holding: { releasing: () => releasing },
+    holding: { releasing: () => releasing, held: () => {} },
     appender: {
       append: async (item) => {
         if (fails) throw new Error('no Redis')

@@ -1,25 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { pino } from 'pino'
 import { memoryProblems, type Room, watchRoom } from '../../src/ingest/room.ts'
-import { connect, keys, type Part, type Redis } from '../../src/lanes/index.ts'
-import { startTestRedis, type TestRedis } from '../redis.ts'
+import { keys, type Part, type Redis } from '../../src/lanes/index.ts'
+import { withRedis } from '../with-redis.ts'
 
 const FULL = 'Redis has more than 85 % of its memory in use: nothing is acknowledged'
 const soon = { timeout: 10_000 }
 
-let server: TestRedis
 let redis: Redis
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = connect(server.url, 'test')
-  await new Promise((resolve) => redis.once('ready', resolve))
+withRedis((_, connection) => {
+  redis = connection
 })
-afterAll(async () => {
-  redis.disconnect()
-  await server.stop()
-})
-beforeEach(async () => void (await redis.flushall()))
 
 function watch(maxParked: number): { room: Room; said: string[] } {
   const said: string[] = []

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
-  connect,
   countRecords,
   createAppender,
   createLeases,
@@ -21,7 +20,8 @@ import {
   refusedOf,
 } from '../../src/lanes/index.ts'
 import { deviceOf, timestampOf } from '../../src/lanes/record.ts'
-import { startTestRedis, type TestRedis } from '../redis.ts'
+import type { TestRedis } from '../redis.ts'
+import { withRedis } from '../with-redis.ts'
 
 const RECEIVED = Date.UTC(2026, 10, 20, 8, 14, 2)
 const ID = '356307042441013'
@@ -32,16 +32,10 @@ const STAY = () => undefined
 let server: TestRedis
 let redis: Redis
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = connect(server.url, 'test')
-  await new Promise((resolve) => redis.once('ready', resolve))
+withRedis((one, connection) => {
+  server = one
+  redis = connection
 })
-afterAll(async () => {
-  redis.disconnect()
-  await server.stop()
-})
-beforeEach(async () => void (await redis.flushall()))
 
 const position = (timestamp: number): Position => ({ timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5 })
 const packed = (...timestamps: number[]) => packRecords(timestamps.map(position), IMEI, Date.now())

@@ -1,7 +1,6 @@
 import { array, assert, asyncProperty, boolean, integer, record } from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
-  connect,
   createAppender,
   createSeen,
   custodyCounters,
@@ -12,7 +11,8 @@ import {
   records,
   timestampOf,
 } from '../../src/lanes/index.ts'
-import { startTestRedis, type TestRedis } from '../redis.ts'
+import type { TestRedis } from '../redis.ts'
+import { withRedis } from '../with-redis.ts'
 
 const HOLD = { maxFixesPerDevice: 100, maxUnknownDevices: 10 }
 const WINDOW_MS = 86_400_000
@@ -21,16 +21,10 @@ const LANE = '7/42/1'
 let server: TestRedis
 let redis: Redis
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = connect(server.url, 'test')
-  await new Promise((resolve) => redis.once('ready', resolve))
+withRedis((one, connection) => {
+  server = one
+  redis = connection
 })
-afterAll(async () => {
-  redis.disconnect()
-  await server.stop()
-})
-beforeEach(async () => void (await redis.flushall()))
 
 interface Place {
   readonly time: number

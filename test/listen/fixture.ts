@@ -122,7 +122,7 @@ export function gateway({
     judge: () => ({ directory, filter, hold }),
     appender: { append, count: () => {}, close: async () => {} },
     heard: made.heard,
-    holding: { releasing: () => false },
+    holding: { releasing: () => false, held: () => {} },
     clock: createClockWatch(() => {}),
     room: { for: () => true, problems: [], stop: () => {} },
     strangers: createStrangers(1000),

@@ -1,12 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { protocols } from '../../protocols/index.ts'
-import { connect, custodyCounters, keys, records, type Redis, timestampOf } from '../../src/lanes/index.ts'
+import { custodyCounters, keys, records, type Redis, timestampOf } from '../../src/lanes/index.ts'
 import { startGateway } from '../../src/roles/gateway.ts'
 import { followConfig } from '../../src/roles/live.ts'
-import { startTestRedis, type TestRedis } from '../redis.ts'
+import type { TestRedis } from '../redis.ts'
+import { withRedis } from '../with-redis.ts'
 import { type Cutting, cutting, PACKET } from './cutting.ts'
 import { until } from './fixture.ts'
 import { client, position, TOPIC } from './mqtt-fixture.ts'
@@ -22,16 +23,10 @@ const QOS2 = 4
 let server: TestRedis
 let redis: Redis
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = connect(server.url, 'test')
-  await new Promise((resolve) => redis.once('ready', resolve))
+withRedis((one, connection) => {
+  server = one
+  redis = connection
 })
-afterAll(async () => {
-  redis.disconnect()
-  await server.stop()
-})
-beforeEach(async () => void (await redis.flushall()))
 
 /** A whole gateway with the broker alone, on a folder of its own, and a way to it that can be cut. */
 async function gateway({ filter = '' } = {}) {

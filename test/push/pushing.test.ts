@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   connect,
   createAppender,
@@ -17,7 +17,8 @@ import { startPushing } from '../../src/push/index.ts'
 import { createTickets } from '../../src/push/tickets.ts'
 import { watchOverdue } from '../../src/push/watchdog.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
-import { startTestRedis, type TestRedis } from '../redis.ts'
+import type { TestRedis } from '../redis.ts'
+import { withRedis } from '../with-redis.ts'
 import { ok, startApi, status } from './api.ts'
 
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
@@ -32,17 +33,11 @@ let redis: Redis
 let api: Awaited<ReturnType<typeof startApi>>
 let stops: (() => Promise<void>)[] = []
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = connect(server.url, 'test')
-  await new Promise((resolve) => redis.once('ready', resolve))
-})
-afterAll(async () => {
-  redis.disconnect()
-  await server.stop()
+withRedis((one, connection) => {
+  server = one
+  redis = connection
 })
 beforeEach(async () => {
-  await redis.flushall()
   api = await startApi()
 })
 afterEach(async () => {

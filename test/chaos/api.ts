@@ -30,7 +30,8 @@ const [file, port, lateMs] = [process.argv[2], Number(process.argv[3]), Number(p
 
 /** What the API can be like. Of those that take positions, `half` and `late` say so in a way that nobody can hear. */
 const MOODS = {
-  ok: [true, (response) => send(response, 200)],
+  // Long enough that some requests are under way whenever something dies.
+  ok: [true, (response) => void setTimeout(() => send(response, 200), Math.random() * 150)],
   slow: [true, (response) => void setTimeout(() => send(response, 200), 300 + Math.random() * 1500)],
   half: [true, half],
   late: [true, (response) => void setTimeout(() => send(response, 200), lateMs)],

@@ -32,7 +32,11 @@ export async function redisBytesPerWaitingFix(): Promise<number> {
   const server = await startTestRedis()
   const redis = connect(server.url, 'bench')
   await new Promise((resolve) => redis.once('ready', resolve))
-  const appender = createAppender(redis, { maxWaitMs: 0, seen: null, hold: { maxFixesPerDevice: 0, maxUnknownDevices: 0 } })
+  const appender = createAppender(redis, {
+    maxWaitMs: 0,
+    seen: null,
+    hold: { maxFixesPerDevice: 0, maxUnknownDevices: 0 },
+  })
   const store = (lanes: number, fixes: number) =>
     Promise.all(
       Array.from({ length: lanes * fixes }, (_, i) => {
@@ -45,7 +49,11 @@ export async function redisBytesPerWaitingFix(): Promise<number> {
           speed: 13.9,
         }
         const records = packRecords([at], packDevice(String(356_307_042_441_000 + (i % lanes))), Date.now())
-        return appender.append({ parts: [{ lane: `7/${i % lanes}/1001`, device: String(i % lanes), records }], received: 1, filtered: [] })
+        return appender.append({
+          parts: [{ lane: `7/${i % lanes}/1001`, device: String(i % lanes), records }],
+          received: 1,
+          filtered: [],
+        })
       }),
     )
   await store(1, 1)

@@ -33,9 +33,15 @@ export interface Endpoint {
 /** A listener that is open. */
 export interface Listener {
   readonly port: number
-  /** Accepts and reads nothing any more; resolves once what was read is stored and answered. */
-  close(): Promise<void>
+  /**
+   * Accepts and reads nothing any more; resolves once what was read is stored and answered. What is not by `patienceMs`
+   * (8 s) gets no answer, and comes again.
+   */
+  close(patienceMs?: number): Promise<void>
 }
+
+/** Of the 10 s that closing may take: the rest is for those behind the listeners. */
+export const PATIENCE_MS = 8000
 
 /** What one listener holds at most of what is not complete yet, of all its connections together. */
 export const MAX_HELD_BYTES = 256 << 20

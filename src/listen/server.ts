@@ -14,3 +14,19 @@ export async function listening(
   server.on('error', (error) => logger.error({ err: error }, 'a connection could not be accepted'))
   return (server.address() as AddressInfo).port
 }
+
+/** Accepts no connection any more; resolves once the last one is over. */
+export function ended(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()))
+}
+
+/** Resolves once work is done, or that many ms have passed. */
+export async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  try {
+    await Promise.race([work, promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Outcome } from '../../src/ingest/index.ts'
+import { createHeld } from '../../src/listen/held.ts'
 import { createPressure } from '../../src/listen/pressure.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
 import { count, dial, type Gateway, gateway, open, openConnections, refusals, talk, until } from './fixture.ts'
@@ -104,6 +105,49 @@ describe('refusing', () => {
   })
 })
 
+describe('memory', () => {
+  const limits = { max_frame_bytes: 65_536 }
+
+  it('holds 4 KB for somebody who has not said who it is', async () => {
+    const refused = await refusals('frame_too_long')
+    const { port } = await listen(gateway({ limits }))
+    const [most, more] = [await dial(port), await dial(port)]
+    most.say('x'.repeat(4096))
+    more.say('x'.repeat(4097))
+    await until(() => expect(more.over).toBe(true))
+    most.say('\nid van-1\n')
+    await until(() => expect(most.heard).toBe('hi\n'))
+    expect(await refused()).toBe(1)
+  })
+
+  it('holds a long frame for a device, also where it came with the login', async () => {
+    const { port } = await listen(gateway({ limits }))
+    const peer = await dial(port)
+    const part = 'x'.repeat(30_000)
+    peer.say(`id van-1\n${part}`)
+    await until(() => expect(peer.heard).toBe('hi\n'))
+    peer.say(`${part}\nfix 1\n`)
+    await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
+  })
+
+  it('is one for all listeners: where it is short, the greediest stranger ends and no newcomer', async () => {
+    const refused = await refusals('memory')
+    const shared = gateway({ limits, pressure: createPressure(undefined, undefined, createHeld(24_000)) })
+    const [one, other] = [await listen(shared), await listen(shared)]
+    const [hog, device, newcomer] = [await dial(one.port), await dial(one.port), await dial(other.port)]
+    device.say(`id 007\n${'x'.repeat(18_000)}`)
+    await until(() => expect(device.heard).toBe('hi\n'))
+    hog.say('x'.repeat(4000))
+    await until(() => expect(hog.socket.bytesWritten).toBe(4000))
+    newcomer.say('x'.repeat(3000))
+    await until(() => expect(hog.over).toBe(true))
+    newcomer.say('\nid van-1\n')
+    device.say('\nfix 1\n')
+    await until(() => expect([newcomer.heard, device.heard]).toEqual(['hi\n', 'hi\nok 1\n']))
+    expect(await refused()).toBe(1)
+  })
+})
+
 describe('time and number', () => {
   it('ends a connection that does not say who it is', async () => {
     const refused = await refusals('not_identified')
@@ -197,6 +241,48 @@ describe('pressure', () => {
     await until(() => expect([second.heard, late.heard]).toEqual(['hi\nok 3\n', 'hi\n']))
   })
 
+  it('weighs more by frames than by bytes', async () => {
+    const shared = gateway({ pressure: createPressure(300_000) })
+    const { port } = await listen(shared)
+    const peer = await dial(port)
+    peer.say('id van-1\n')
+    await until(() => expect(peer.heard).toBe('hi\n'))
+    shared.store = 'waits'
+    peer.say('mute\n'.repeat(100))
+    await until(async () => expect(await count('in_flight_bytes')).toBe(500))
+    expect(shared.pressure.high).toBe(true)
+    shared.store = 'takes'
+    await until(() => expect(shared.pressure.high).toBe(false))
+  })
+
+  it('does not count as silence, neither of a device nor of a newcomer', async () => {
+    const shared = gateway({ limits: { idle_timeout: 3000, identify_timeout: 3000 }, pressure: createPressure(10) })
+    const { port } = await listen(shared)
+    const [device, newcomer] = [await dial(port), await dial(port)]
+    device.say('id van-1\n')
+    await until(() => expect(device.heard).toBe('hi\n'))
+    shared.pressure.add(10)
+    await passes(4000)
+    shared.pressure.remove(10)
+    await passes(1100)
+    expect([device.over, newcomer.over]).toEqual([false, false])
+    await until(() => expect([device.over, newcomer.over]).toEqual([true, true]))
+  })
+
+  it('does not count the time in which a fix is being stored as silence', async () => {
+    const shared = gateway({ limits: { idle_timeout: 1500 } })
+    const { port } = await listen(shared)
+    const peer = await dial(port)
+    shared.store = 'waits'
+    peer.say('id van-1\nfix 1\n')
+    await until(async () => expect(await count('in_flight_bytes')).toBe(15))
+    await passes(2500)
+    shared.store = 'takes'
+    await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
+    await passes(1100)
+    expect(peer.over).toBe(false)
+  })
+
   it('does not blame a device for the silence of a gateway that did not read', async () => {
     const shared = gateway({ limits: { idle_timeout: 300, identify_timeout: 300 }, pressure: createPressure(5, 1) })
     const { port } = await listen(shared)
@@ -213,6 +299,11 @@ describe('pressure', () => {
     await until(() => expect(second.heard).toBe('hi\nok 2\n'))
   })
 })
+
+async function passes(ms: number): Promise<void> {
+  const since = Date.now()
+  await until(() => expect(Date.now() - since).toBeGreaterThan(ms))
+}
 
 async function answerMuch(): Promise<Outcome> {
   return { status: 'stored', reply: Buffer.alloc(1 << 20) }

@@ -125,6 +125,16 @@ describe('a conversation', () => {
     await until(() => expect(shared.goneDevices).toEqual(['van-1']))
   })
 
+  it('tells of each device that spoke on a connection when it has gone', async () => {
+    const shared = gateway()
+    const { port } = await listen(shared)
+    const peer = await dial(port)
+    peer.say('id van-1\nfix 1\nfixof 007\nfixof van-1\nfixof 8168000008\n')
+    await until(() => expect(peer.heard).toBe('hi\nok 1\nok\nok\nok\n'))
+    peer.socket.destroy()
+    await until(() => expect(shared.goneDevices).toEqual(['van-1', '007', '8168000008']))
+  })
+
   it('speaks a real protocol: Teltonika, an unknown IMEI', async () => {
     const refused = await refusals('unknown_device')
     const { port } = await open(listenTcp({ ...AT, protocol: teltonika }, gateway()))
@@ -171,6 +181,22 @@ describe('closing', () => {
     await closed
     await until(() => expect(busy.heard).toBe('hi\nok 1\n'))
     await until(() => expect(busy.over).toBe(true))
+  })
+
+  it('waits no longer than it may for what is not stored', async () => {
+    const shared = gateway()
+    const listener = await listenTcp(AT, shared)
+    const peer = await dial(listener.port)
+    peer.say('id van-1\n')
+    await until(() => expect(peer.heard).toBe('hi\n'))
+    shared.store = 'waits'
+    peer.say('fix 1\n')
+    await until(async () => expect(await count('in_flight_bytes')).toBe(6))
+    await listener.close(50)
+    await until(() => expect(peer.over).toBe(true))
+    shared.store = 'takes'
+    await until(async () => expect(await count('in_flight_bytes')).toBe(0))
+    expect(peer.heard).toBe('hi\n')
   })
 
   it('frees its port', async () => {

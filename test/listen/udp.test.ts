@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createPressure } from '../../src/listen/pressure.ts'
-import { listenUdp } from '../../src/listen/udp.ts'
+import { listenUdp, refusalOf } from '../../src/listen/udp.ts'
 import { count, type Gateway, gateway, open, refusals, talk, until } from './fixture.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
@@ -117,6 +117,20 @@ describe('datagrams', () => {
     await until(() => expect(second.heard).toEqual(['ok\n']))
     expect(shared.stored).toHaveLength(2)
   })
+
+  it('weigh more by their frames than by their bytes', async () => {
+    const shared = gateway({ pressure: createPressure(30_000) })
+    const { port } = await listen(shared)
+    const van = await device(port)
+    van.say('id van-1\n')
+    await until(() => expect(van.heard).toEqual(['hi\n']))
+    shared.store = 'waits'
+    van.say('mute\n'.repeat(10))
+    await until(() => expect(shared.pressure.high).toBe(true))
+    expect(await count('in_flight_bytes')).toBe(50)
+    shared.store = 'takes'
+    await until(() => expect(shared.pressure.high).toBe(false))
+  })
 })
 
 describe('conversations', () => {
@@ -139,10 +153,12 @@ describe('conversations', () => {
   })
 
   it('are as many as connections may be: the oldest is forgotten', async () => {
-    const { port } = await listen(gateway({ limits: { max_connections: 1 } }))
-    const [first, second] = [await device(port), await device(port)]
+    const { port } = await listen(gateway({ limits: { max_connections: 2 } }))
+    const [first, second, third] = [await device(port), await device(port), await device(port)]
     first.say('id van-1\n')
     await until(() => expect(first.heard).toEqual(['hi\n']))
+    third.say('id 8168000008\n')
+    await until(() => expect(third.heard).toEqual(['hi\n']))
     second.say('id 007\n')
     await until(() => expect(second.heard).toEqual(['hi\n']))
     first.say('fix 1\n')
@@ -153,7 +169,40 @@ describe('conversations', () => {
   })
 })
 
+describe('made-up senders', () => {
+  it('make nobody be forgotten', async () => {
+    const { port } = await listen(gateway({ limits: { max_connections: 2 } }))
+    const van = await device(port)
+    van.say('id van-1\n')
+    await until(() => expect(van.heard).toEqual(['hi\n']))
+    const refused = await refusals('unknown_device')
+    for (let i = 0; i < 5; i++) (await device(port)).say('fix\n')
+    await until(async () => expect(await refused()).toBe(5))
+    van.say('fix 1\n')
+    await until(() => expect(van.heard).toEqual(['hi\n', 'ok 1\n']))
+  })
+
+  it('at port 0 are not read, as nobody can be answered there', () => {
+    const shared = gateway()
+    expect(refusalOf(Buffer.from('fix\n'), { port: 0 }, shared)).toBe('no_source_port')
+    expect(refusalOf(Buffer.from('fix\n'), { port: 1 }, shared)).toBeUndefined()
+  })
+})
+
 describe('closing', () => {
+  it('waits no longer than it may for what is not stored', async () => {
+    const shared = gateway()
+    const listener = await listenUdp(AT, shared)
+    const van = await device(listener.port)
+    shared.store = 'waits'
+    van.say('fixof van-1\n')
+    await until(async () => expect(await count('in_flight_bytes')).toBe(12))
+    await listener.close(50)
+    shared.store = 'takes'
+    await until(async () => expect(await count('in_flight_bytes')).toBe(0))
+    expect([van.heard, shared.stored.length]).toEqual([[], 1])
+  })
+
   it('stores and answers first what was read', async () => {
     const shared = gateway()
     const listener = await listenUdp(AT, shared)

@@ -1,0 +1,42 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createSession } from '../../src/ingest/index.ts'
+import { createConversations } from '../../src/listen/udp/conversations.ts'
+
+function conversations(most: number) {
+  const made = createConversations(most, 60_000)
+  onTestFinished(() => made.close())
+  const speak = (name: string, device?: string) => {
+    const session = made.find(name) ?? createSession('udp', name)
+    session.device ??= device
+    made.remember(session)
+  }
+  const known = (...names: string[]) => names.filter((name) => made.find(name)?.device === name)
+  return { speak, known }
+}
+
+describe('conversations over UDP', () => {
+  it('are forgotten by age where they are too many', () => {
+    const { speak, known } = conversations(4)
+    for (const name of ['a', 'b', 'c', 'd']) speak(name, name)
+    expect(known('a', 'b', 'c', 'd')).toEqual(['a', 'b', 'c', 'd'])
+    speak('e', 'e')
+    expect(known('a', 'b', 'c', 'd', 'e')).toEqual(['c', 'd', 'e'])
+  })
+
+  it('stay where one speaks now and then, however many others come', () => {
+    const { speak, known } = conversations(4)
+    speak('van', 'van')
+    for (let i = 0; i < 1000; i++) {
+      speak(String(i), String(i))
+      if (i % 2 === 0) speak('van')
+    }
+    expect(known('van')).toEqual(['van'])
+  })
+
+  it('of nobody known take no place', () => {
+    const { speak, known } = conversations(2)
+    speak('van', 'van')
+    for (let i = 0; i < 1000; i++) speak(String(i))
+    expect(known('van')).toEqual(['van'])
+  })
+})

@@ -2,6 +2,7 @@ import { Agent, request } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import osmand from '../../protocols/osmand/index.ts'
 import { listenHttp } from '../../src/listen/http.ts'
+import { createHeld } from '../../src/listen/held.ts'
 import { createPressure } from '../../src/listen/pressure.ts'
 import { count, dial, type Gateway, gateway, open, openConnections, refusals, SECRET, talk, until } from './fixture.ts'
 
@@ -17,6 +18,15 @@ function client(port: number) {
     const { statusCode, headers, body } = await request(`http://127.0.0.1:${port}${path}`, { dispatcher, ...options })
     return { status: statusCode, text: await body.text(), type: headers['content-type'], headers }
   }
+}
+
+function ask(what: string): string {
+  return `GET /${what} HTTP/1.1\r\nHost: x\r\n\r\n`
+}
+
+/** What comes before a body that may begin with blanks. */
+function post(length: number): string {
+  return `POST /fixof%20van-1%20 HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`
 }
 
 describe('answers', () => {
@@ -230,6 +240,31 @@ describe('limits', () => {
     await until(() => expect(peer.over).toBe(true))
   })
 
+  it('503 to whoever holds most where memory is short, also on another listener', async () => {
+    const refused = await refusals('memory')
+    const shared = gateway({ pressure: createPressure(undefined, undefined, createHeld(6000)) })
+    const [one, other] = [await listen(shared), await listen(shared)]
+    const [hog, newcomer] = [await dial(one.port), await dial(other.port)]
+    hog.say(post(4000) + ' '.repeat(3900))
+    await until(() => expect(hog.socket.bytesWritten).toBe(post(4000).length + 3900))
+    newcomer.say(post(3000) + ' '.repeat(3000))
+    await until(() => expect(newcomer.heard).toMatch(/^HTTP\/1.1 200 /))
+    hog.say(' '.repeat(100))
+    await until(() => expect(hog.heard).toMatch(/^HTTP\/1.1 503 /))
+    expect(await refused()).toBe(1)
+  })
+
+  it('503 where many requests wait, however short', async () => {
+    const shared = gateway({ pressure: createPressure(12_000) })
+    const { port } = await listen(shared)
+    shared.store = 'waits'
+    const waiting = [client(port)('/fixof%20van-1'), client(port)('/fixof%20007')]
+    await until(() => expect(shared.pressure.high).toBe(true))
+    expect(await client(port)('/fixof%20van-1')).toMatchObject({ status: 503 })
+    shared.store = 'takes'
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200])
+  })
+
   it('503 under pressure', async () => {
     const refused = await refusals('overload')
     const shared = gateway({ pressure: createPressure(10, 5) })
@@ -246,7 +281,82 @@ describe('limits', () => {
   })
 })
 
+describe('requests sent ahead', () => {
+  it('are served one at a time, in order', async () => {
+    const shared = gateway()
+    const asked: string[] = []
+    const answers: (() => void)[] = []
+    const ingest: Gateway['ingest'] = async (frame) => {
+      asked.push(frame.toString())
+      await new Promise<void>((resolve) => answers.push(resolve))
+      return { status: 'stored', reply: frame }
+    }
+    const { port } = await listen({ ...shared, ingest })
+    const peer = await dial(port)
+    peer.say(ask('one') + ask('two') + ask('three'))
+    for (const [index, name] of ['one', 'two', 'three'].entries()) {
+      await until(() => expect(answers).toHaveLength(index + 1))
+      expect([asked[index], await count('in_flight_bytes')]).toEqual([name, name.length])
+      answers[index]()
+    }
+    await until(() => expect(peer.heard.match(/one|two|three/g)).toEqual(['one', 'two', 'three']))
+    expect(peer.over).toBe(false)
+    await until(() => expect(asked).toHaveLength(3))
+  })
+
+  it('weigh while they wait, and until then only', async () => {
+    const shared = gateway({ pressure: createPressure(24_000, 1) })
+    const { port } = await listen(shared)
+    const peer = await dial(port)
+    shared.store = 'waits'
+    peer.say(ask('fixof%20van-1').repeat(4))
+    await until(() => expect(shared.pressure.high).toBe(true))
+    expect(await count('in_flight_bytes')).toBe(11)
+    shared.store = 'takes'
+    await until(() => expect(shared.pressure.high).toBe(false))
+  })
+
+  it('end the connection where they are many', async () => {
+    const refused = await refusals('pipelining')
+    const shared = gateway()
+    const { port } = await listen(shared)
+    const peer = await dial(port)
+    shared.store = 'waits'
+    peer.say(ask('fixof%20van-1').repeat(1000))
+    await until(() => expect(peer.over).toBe(true))
+    shared.store = 'takes'
+    await until(() => expect(shared.pressure.high).toBe(false))
+    expect(await client(port)('/fixof%20van-1')).toMatchObject({ status: 200 })
+    expect([await refused(), shared.stored.length, peer.heard]).toEqual([1, 2, ''])
+  })
+
+  it('that are none do not get the answer of the one before', async () => {
+    const shared = gateway()
+    const { port } = await listen(shared)
+    const peer = await dial(port)
+    shared.store = 'waits'
+    peer.say(`${ask('fixof%20van-1')}nonsense\r\n\r\n`)
+    await until(() => expect(peer.over).toBe(true))
+    expect(peer.heard).toBe('')
+    shared.store = 'takes'
+  })
+})
+
 describe('closing', () => {
+  it('waits no longer than it may for what is not stored', async () => {
+    const shared = gateway()
+    const listener = await listenHttp(AT, shared)
+    const peer = await dial(listener.port)
+    shared.store = 'waits'
+    peer.say('GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\n\r\n')
+    await until(async () => expect(await count('in_flight_bytes')).toBe(11))
+    await listener.close(50)
+    await until(() => expect(peer.over).toBe(true))
+    shared.store = 'takes'
+    await until(async () => expect(await count('in_flight_bytes')).toBe(0))
+    expect(peer.heard).toBe('')
+  })
+
   it('stores and answers first what was read, and keeps nothing open', async () => {
     const shared = gateway()
     const listener = await listenHttp(AT, shared)

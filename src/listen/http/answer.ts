@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { Outcome } from '../ingest/index.ts'
+import type { Outcome } from '../../ingest/index.ts'
 
 /** A response: what failed is said in one sentence, for the person who connects the device. */
 export interface HttpAnswer {
@@ -18,7 +18,7 @@ export function answerTo(outcome: Outcome): HttpAnswer {
 
 const AGAIN = { 'retry-after': '10' }
 
-/** Why a request is not even read, by the reason that is counted. */
+/** What is answered to a request that is not even read, by the reason that is counted. */
 export const refusals = {
   frame_too_long: sentence(413, 'The request is longer than this server takes (limits.max_frame_bytes).'),
   memory: sentence(503, 'Too many requests are under way.', AGAIN),
@@ -27,6 +27,9 @@ export const refusals = {
   headers_too_long: sentence(431, 'The headers of the request are too long.'),
   malformed_request: sentence(400, 'This is not an HTTP request.'),
 } as const
+
+/** Why a request is not even read. */
+export type Refusal = keyof typeof refusals
 
 /** An answer as it stands on the wire, where there is no request to answer to; the connection ends with it. */
 export function rawAnswer({ status, headers, body }: HttpAnswer): Buffer {

@@ -42,6 +42,3 @@ export interface Listener {
 
 /** Of the 10 s that closing may take: the rest is for those behind the listeners. */
 export const PATIENCE_MS = 8000
-
-/** What one listener holds at most of what is not complete yet, of all its connections together. */
-export const MAX_HELD_BYTES = 256 << 20

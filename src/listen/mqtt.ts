@@ -1,15 +1,15 @@
 import { createServer, type Socket } from 'node:net'
 import { createSession } from '../ingest/index.ts'
 import { metrics } from '../observe/metrics.ts'
-import { type Listener, MAX_HELD_BYTES } from './listener.ts'
+import { createDoors, type Guest } from './doors.ts'
+import { type Listener, PATIENCE_MS } from './listener.ts'
 import { createBroker } from './mqtt/broker.ts'
 import { type Guard, guard } from './mqtt/guard.ts'
 import type { Link, MqttShared } from './mqtt/link.ts'
-import { listening } from './server.ts'
+import { ended, listening, within } from './server.ts'
 
-interface Connection extends Link, Guard {
-  /** When the last bytes arrived, ms UTC. */
-  heardAt: number
+interface Connection extends Link, Guard, Guest {
+  silenceMs: number
 }
 
 /** Trackers over MQTT 3.1 and 3.1.1: the built-in broker, behind limits that it does not have itself. */
@@ -17,91 +17,56 @@ export async function listenMqtt(
   { host, port }: { readonly host: string; readonly port: number },
   shared: MqttShared,
 ): Promise<Listener> {
-  const { admission, heard, limits, logger, pressure } = shared
   const broker = await createBroker(shared)
-  const connections = new Set<Connection>()
-  const open = metrics.connections.labels('mqtt')
-  let held = 0
-  let closing = false
-
-  function accept(socket: Socket): void {
-    const address = socket.remoteAddress ?? ''
-    if (closing || !admission.enter(address)) {
-      socket.destroy()
-      return
-    }
-    const connection = connect(socket, `${address}:${socket.remotePort}`)
-    connections.add(connection)
-    open.inc()
-    connection.stream.on('close', () => {
-      connections.delete(connection)
-      admission.leave(address)
-      open.dec()
-      heard.gone(connection.session)
-    })
-    if (pressure.high) connection.pause()
-    broker.handle(connection)
-  }
-
-  function connect(socket: Socket, remote: string): Connection {
-    socket.setNoDelay(true)
-    const session = createSession('mqtt', remote)
-    const connection: Connection = {
-      ...guard(socket, {
-        longest: (packet) => (packet === 1 ? Math.min(limits.max_frame_bytes, MAX_CONNECT_BYTES) : longest),
-        heard: () => (connection.heardAt = Date.now()),
-        hold(bytes) {
-          held += bytes
-          if (held > MAX_HELD_BYTES && bytes > 0) refuse(connection, 'memory')
-        },
-        refuse: (fault) => refuse(connection, fault),
-      }),
-      session,
-      heardAt: session.connectedAt,
-      silenceMs: limits.idle_timeout,
-      unreleased: new Map(),
-    }
-    return connection
-  }
-
-  function refuse({ session, stream }: Link, reason: string): void {
-    metrics.refused.inc({ reason })
-    logger.debug({ reason, protocol: 'mqtt', device: session.device, remote: session.remote }, 'connection ended')
-    stream.destroy()
-  }
-
-  /** Ends connections that never said who they are, or said nothing for long. */
-  function sweep(): void {
-    const now = Date.now()
-    for (const connection of connections) {
-      const { heardAt, session, silenceMs } = connection
-      if (pressure.high) connection.heardAt = now
-      else if (session.device === undefined && now - session.connectedAt > limits.identify_timeout)
-        refuse(connection, 'not_identified')
-      else if (now - heardAt > silenceMs) refuse(connection, 'idle')
-    }
-  }
-
-  const longest = limits.max_frame_bytes + TOPIC_BYTES
-  pressure.join({
-    pause: () => connections.forEach((connection) => connection.pause()),
-    resume: () => closing || connections.forEach((connection) => connection.resume()),
+  const server = createServer({ keepAlive: true, keepAliveInitialDelay: 60_000 })
+  const actualPort = await listening(server, { host, port }, shared.logger)
+  const doors = createDoors<Connection>('mqtt', shared)
+  server.on('connection', (socket) => {
+    const connection = doors.enter(socket, (remote) => connect(shared, socket, remote))
+    if (connection) broker.handle(connection)
   })
-  const server = createServer({ keepAlive: true, keepAliveInitialDelay: 60_000 }, accept)
-  const actualPort = await listening(server, { host, port }, logger)
-  const sweeper = setInterval(sweep, 1000)
   return {
     port: actualPort,
-    async close() {
-      closing = true
-      clearInterval(sweeper)
-      const done = new Promise<void>((resolve) => server.close(() => resolve()))
-      for (const connection of connections) connection.pause()
-      await broker.close()
-      for (const { stream } of connections) stream.destroy()
-      await done
+    async close(patienceMs = PATIENCE_MS) {
+      doors.close()
+      const over = ended(server)
+      for (const connection of doors.guests) connection.pause()
+      await within(patienceMs, broker.close())
+      for (const { stream } of doors.guests) stream.destroy()
+      await over
     },
   }
+}
+
+function connect(shared: MqttShared, socket: Socket, remote: string): Connection {
+  const { heard, limits, pressure } = shared
+  const session = createSession('mqtt', remote)
+  const longest = limits.max_frame_bytes + TOPIC_BYTES
+  const connection: Connection = {
+    ...guard(socket, {
+      longest: (packet) => (packet === 1 ? Math.min(limits.max_frame_bytes, MAX_CONNECT_BYTES) : longest),
+      heard: () => (connection.heardAt = Date.now()),
+      // What was taken back when memory was short is given back once more as the connection ends.
+      hold: (bytes) => pressure.hold(connection, Math.max(0, connection.heldBytes + bytes)),
+      refuse: (fault) => connection.end(fault),
+    }),
+    session,
+    heldBytes: 0,
+    askedAt: session.connectedAt,
+    heardAt: session.connectedAt,
+    silenceMs: limits.idle_timeout,
+    unreleased: new Map(),
+    end: (reason) => end(shared, connection, reason),
+    left: () => heard.gone(session),
+  }
+  socket.setNoDelay(true)
+  return connection
+}
+
+function end({ logger }: MqttShared, { session, stream }: Link, reason: string): void {
+  metrics.refused.inc({ reason })
+  logger.debug({ reason, protocol: 'mqtt', device: session.device, remote: session.remote }, 'connection ended')
+  stream.destroy()
 }
 
 /** A login: ids, password, and a will that nobody wants. Before it, no more is held for anybody. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { listenMqtt } from '../../src/listen/mqtt.ts'
+import { createHeld } from '../../src/listen/held.ts'
 import { createPressure } from '../../src/listen/pressure.ts'
 import { count, gateway, openConnections, refusals, until } from './fixture.ts'
 import { connack, connect, puback, publish, pubrec, raw } from './mqtt-bytes.ts'
@@ -135,6 +136,25 @@ describe('pressure', () => {
   })
 })
 
+describe('memory', () => {
+  it('is one with that of other listeners: where it is short, the greediest ends', async () => {
+    const refused = await refusals('memory')
+    const shared = gateway({ pressure: createPressure(undefined, undefined, createHeld(5000)) })
+    const [one, other] = [await listen(shared), await listen(shared)]
+    const [hog, newcomer] = [await raw(one.port), await raw(other.port)]
+    for (const peer of [hog, newcomer]) peer.say(connect({ user: 'van-1' }))
+    await until(() => expect([hog.hex, newcomer.hex]).toEqual([connack(0), connack(0)]))
+    const payload = 'x'.repeat(4000)
+    hog.say(publish({ topic: TOPIC, payload, qos: 1 }).subarray(0, -10))
+    await until(() => expect(hog.socket.bytesWritten).toBeGreaterThan(4000))
+    newcomer.say(publish({ topic: TOPIC, payload, qos: 1 }).subarray(0, 2000))
+    await until(() => expect(hog.over).toBe(true))
+    newcomer.say(publish({ topic: TOPIC, payload, qos: 1 }).subarray(2000))
+    await until(() => expect(newcomer.hex).toBe(connack(0) + puback(1)))
+    expect(await refused()).toBe(1)
+  })
+})
+
 describe('closing', () => {
   it('stores and answers first what was read', async () => {
     const shared = gateway()
@@ -154,6 +174,22 @@ describe('closing', () => {
     await until(() => expect([busy.hex, twice.hex]).toEqual([connack(0) + puback(1), connack(0) + pubrec(1)]))
     await until(() => expect([busy.over, twice.over, silent.over]).toEqual([true, true, true]))
     expect(await openConnections('mqtt')).toBe(0)
+  })
+
+  it('waits no longer than it may for what is not stored', async () => {
+    const shared = gateway()
+    const listener = await listenMqtt(AT, { ...shared, protocols: PROTOCOLS, misunderstood: () => {} })
+    const peer = await raw(listener.port)
+    peer.say(connect({ user: 'van-1' }))
+    await until(() => expect(peer.hex).toBe(connack(0)))
+    shared.store = 'waits'
+    peer.say(publish({ topic: TOPIC, payload: position(), qos: 1 }))
+    await until(async () => expect(await count('in_flight_bytes')).toBeGreaterThan(0))
+    await listener.close(50)
+    await until(() => expect(peer.over).toBe(true))
+    shared.store = 'takes'
+    await until(async () => expect(await count('in_flight_bytes')).toBe(0))
+    expect(peer.hex).toBe(connack(0))
   })
 
   it('says why a port cannot be opened', async () => {

@@ -48,8 +48,12 @@ describe('the verdict', () => {
   const custody = { delivered: 3, waiting: 0, parked: 0, held: 0, filtered: 0, difference: 0 }
   const verdictOn = (
     requests: readonly Request[],
-    { told = [1, 2, 3], ...rest }: { told?: number[]; trips?: Trip[]; custody?: typeof custody } = {},
-  ) => judge({ trips: [trip()], custody, ...rest, requests, told: new Set(told) })
+    {
+      told = [1, 2, 3],
+      trips = [trip()],
+      account = {},
+    }: { told?: number[]; trips?: Trip[]; account?: Partial<typeof custody> } = {},
+  ) => judge({ trips, custody: { ...custody, ...account }, requests, told: new Set(told) })
 
   it('is that all is well where every fix came once and in order', () => {
     expect(verdictOn([pushed(1, [1, 2]), pushed(2, [3])])).toEqual({
@@ -66,7 +70,9 @@ describe('the verdict', () => {
   })
 
   it('finds what was acknowledged and is not at the API', () => {
-    const { lost, problems } = verdictOn([pushed(1, [1, 2]), pushed(2, [3], { took: false })])
+    const { lost, problems } = verdictOn([pushed(1, [1, 2]), pushed(2, [3], { took: false })], {
+      account: { delivered: 2 },
+    })
     expect(lost).toBe(1)
     expect(problems).toEqual(['1 (fix, lane 1/1001): lost 3, made 00:00:03.000, acknowledged 00:00:04.000'])
   })
@@ -81,6 +87,15 @@ describe('the verdict', () => {
     expect(verdictOn([pushed(1, [3], { at: 62_000 }), pushed(2, [1, 2])]).problems).toEqual([])
   })
 
+  it('lets it do so where the API has taken the oldest before, and told nobody', () => {
+    const requests = [pushed(1, [1]), pushed(2, [3], { at: 62_000 }), pushed(3, [1, 2])]
+    expect(verdictOn(requests, { told: [2, 3] }).problems).toEqual([])
+  })
+
+  it('finds one that does so before', () => {
+    expect(verdictOn([pushed(1, [3], { at: 60_000 }), pushed(2, [1, 2])]).problems).toHaveLength(2)
+  })
+
   it('finds a position that no van made', () => {
     expect(verdictOn([pushed(1, [1, 2, 3, 9])]).problems).toContain(
       '1 (fix, lane 1/1001): never made 9, in request 1 (00:00:05.000, ok, 4 positions from 1)',
@@ -89,31 +104,31 @@ describe('the verdict', () => {
 
   it('finds a van that has no acknowledgement', () => {
     const waiting = trip({ fixes: [{ timestamp: 1, latitude: 52, longitude: 13, madeAt: 1000 }] })
-    expect(verdictOn([], { trips: [waiting] }).problems).toEqual([
+    expect(verdictOn([], { trips: [waiting], account: { delivered: 0 } }).problems).toEqual([
       '1 (fix, lane 1/1001): 1 fixes were never acknowledged',
     ])
   })
 
   it('finds a fix from the future that was pushed, and misses none that was not', () => {
     const ahead = trip({ aheadMs: 1 })
-    const held = { ...custody, held: 3 }
-    expect(verdictOn([], { trips: [ahead], custody: held })).toMatchObject({ lost: 0, problems: [] })
-    expect(verdictOn([pushed(1, [1])], { trips: [ahead], custody: held }).problems).toEqual([
+    const held = { delivered: 0, held: 3 }
+    expect(verdictOn([], { trips: [ahead], account: held })).toMatchObject({ lost: 0, problems: [] })
+    expect(verdictOn([pushed(1, [1])], { trips: [ahead], account: { ...held, delivered: 1 } }).problems).toEqual([
       '1 (fix, lane 1/1001): 1 fixes from the future were pushed',
     ])
   })
 
   it('finds a difference in the account', () => {
     const wrong = { ...custody, difference: 1 }
-    expect(verdictOn([pushed(1, [1, 2, 3])], { custody: wrong }).problems).toEqual([
+    expect(verdictOn([pushed(1, [1, 2, 3])], { account: wrong }).problems).toEqual([
       `the account has a difference: ${JSON.stringify(wrong)}`,
     ])
   })
 
   it('tells apart why a fix came twice', () => {
-    const stored = { ...custody, delivered: 4 }
     const requests = [pushed(1, [1]), pushed(2, [1, 2]), pushed(3, [1, 2, 3]), pushed(4, [3])]
-    expect(verdictOn(requests, { told: [1, 3, 4], custody: stored })).toMatchObject({
+    expect(verdictOn(requests, { told: [1, 3, 4], account: { delivered: 4 } })).toMatchObject({
+      problems: [expect.stringContaining('stored twice')],
       storedTwice: 1,
       untold: 1,
       pushedTwice: 2,

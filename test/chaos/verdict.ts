@@ -72,8 +72,8 @@ function follow(trip: Trip, requests: readonly Request[], told: ReadonlySet<numb
   let repeats = 0
   let untold = 0
   let last = -Infinity
-  for (const request of requests) {
-    const overtakes = request.positions.length === 1 && isBehind(trip, taken, request.at)
+  for (const [index, request] of requests.entries()) {
+    const overtakes = isAllowedToOvertake(request, requests.slice(index + 1), made)
     for (const [timestamp, latitude, longitude] of request.positions) {
       const fix = made.get(timestamp)
       if (!fix || !isAt(fix, latitude, longitude))
@@ -100,10 +100,19 @@ function follow(trip: Trip, requests: readonly Request[], told: ReadonlySet<numb
   return { delivered: taken.size, repeats, untold, lost, problems }
 }
 
-/** Only a lane whose oldest fix has waited for a minute may send its newest first. */
-function isBehind({ fixes }: Trip, taken: ReadonlyMap<number, unknown>, at: number): boolean {
-  const oldest = fixes.find(({ timestamp }) => !taken.has(timestamp))
-  return oldest !== undefined && at - oldest.madeAt > BEHIND_MS
+/**
+ * Only a lane whose oldest fix has waited for a minute may send its newest first, alone. The oldest is what is pushed next: the
+ * API may have taken it before, without the gateway's hearing of it.
+ */
+function isAllowedToOvertake(
+  { at, positions }: Request,
+  later: readonly Request[],
+  made: ReadonlyMap<number, MadeFix>,
+): boolean {
+  const [[newest]] = positions
+  const backlog = later.find(({ positions: [[oldest]] }) => oldest < newest)
+  const oldest = backlog && made.get(backlog.positions[0][0])
+  return positions.length === 1 && oldest !== undefined && at - oldest.madeAt > BEHIND_MS
 }
 
 function isAt(fix: MadeFix, latitude: number, longitude: number): boolean {

@@ -14,6 +14,7 @@ import type { Endpoint, Listener, Shared } from '../listen/listener.ts'
 import { listenMqtt } from '../listen/mqtt.ts'
 import { createPressure } from '../listen/pressure.ts'
 import { listenTcp } from '../listen/tcp.ts'
+import { within } from '../listen/server.ts'
 import { listenUdp } from '../listen/udp.ts'
 import { metrics } from '../observe/metrics.ts'
 import type { Role, RoleContext } from '../run/role.ts'
@@ -36,7 +37,7 @@ export async function startGateway(live: Live, redisUrl: string, context: RoleCo
   }
 
   for (const listener of config.listeners) {
-    const name = `${listener.transport}/${listener.protocol}`
+    const name = portName(`${listener.transport}/${listener.protocol}`, ports)
     await open(name, listener.port, (port) => LISTEN[listener.transport](endpoint(listener, port), shared))
   }
   const { broker } = config.mqtt
@@ -59,6 +60,14 @@ export async function startGateway(live: Live, redisUrl: string, context: RoleCo
       redis.disconnect()
     },
   }
+}
+
+/** The second listener for a protocol over the same transport is `tcp/teltonika#2`. */
+function portName(name: string, ports: Readonly<Record<string, number>>): string {
+  let number = 1
+  const numbered = () => (number === 1 ? name : `${name}#${number}`)
+  while (numbered() in ports) number++
+  return numbered()
 }
 
 /** All between listeners and lanes. */
@@ -94,12 +103,14 @@ async function openRoad(live: Live, redis: Redis) {
     problems,
     async close() {
       room.stop()
-      await holding.close()
-      await Promise.all([appender.close(), heard.close(), misunderstood.close(), members?.stop()])
+      const last = [holding.close(), appender.close(), heard.close(), misunderstood.close(), members?.stop()]
+      await within(LAST_WRITES_MS, Promise.all(last))
     },
   }
 }
 
+/** Nothing that was acknowledged waits for them: only counts and what was heard. */
+const LAST_WRITES_MS = 1500
 const CLOCK_PROBLEM = 'the clock of this machine must be wrong, nothing is acknowledged: set it (NTP)'
 
 /** Other gateways have to know of this one before it stores anything: what they know of newest fixes is of their own. */

@@ -103,7 +103,13 @@ async function openRoad(live: Live, redis: Redis) {
     problems,
     async close() {
       room.stop()
-      const last = [holding.close(), appender.close(), heard.close(), misunderstood.close(), members?.stop()]
+      const last = [
+        holding.close(),
+        appender.close(),
+        heard.close(),
+        misunderstood.close(),
+        members?.stop() ?? Promise.resolve(),
+      ]
       await within(LAST_WRITES_MS, Promise.all(last))
     },
   }

@@ -6,6 +6,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 4,
+    expect: { poll: { timeout: 10_000 } },
     retry: process.env.CI ? 1 : 0,
   },
 })

@@ -8,7 +8,14 @@ import { connected } from './fixture.ts'
 const LOST = 'what is acknowledged could be lost'
 const UNVERIFIED =
   'Redis does not let its settings be read (CONFIG GET), so it cannot be verified that it keeps what is acknowledged: ' +
-  'if it has appendonly yes, appendfsync always, maxmemory-policy noeviction, set redis.durability: relaxed'
+  'if it has appendonly yes, appendfsync always, no-appendfsync-on-rewrite no, maxmemory-policy noeviction, ' +
+  'set redis.durability: relaxed'
+const SAFE = {
+  appendonly: 'yes',
+  appendfsync: 'always',
+  'no-appendfsync-on-rewrite': 'no',
+  'maxmemory-policy': 'noeviction',
+}
 const STRICT = { url: 'redis://somewhere', durability: 'strict', max_memory: null, stop_at: 0.85 } as const
 
 let server: TestRedis
@@ -23,7 +30,7 @@ afterAll(async () => {
   await server.stop()
 })
 beforeEach(async () => {
-  await redis.config('SET', 'appendonly', 'yes', 'appendfsync', 'always', 'maxmemory-policy', 'noeviction')
+  for (const [name, value] of Object.entries(SAFE)) await redis.config('SET', name, value)
 })
 
 /** A logger and the messages that it was given. */
@@ -40,6 +47,7 @@ describe('what makes Redis safe', () => {
   it.each([
     ['appendonly', 'no', 'yes'],
     ['appendfsync', 'everysec', 'always'],
+    ['no-appendfsync-on-rewrite', 'yes', 'no'],
     ['maxmemory-policy', 'allkeys-lru', 'noeviction'],
   ])('is missing with %s %s', async (name, value, needed) => {
     await redis.config('SET', name, value)

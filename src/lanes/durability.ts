@@ -20,6 +20,7 @@ export async function durabilityProblems(redis: Redis): Promise<string[]> {
 const NEEDED = [
   ['appendonly', 'yes'],
   ['appendfsync', 'always'],
+  ['no-appendfsync-on-rewrite', 'no'],
   ['maxmemory-policy', 'noeviction'],
 ] as const
 const FORBIDDEN = Symbol()

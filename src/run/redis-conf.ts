@@ -24,7 +24,6 @@ export function redisConf({ dir, port, password, maxMemory }: RedisConf): string
     ['save', '""'],
     ['maxmemory', maxMemory],
     ['maxmemory-policy', 'noeviction'],
-    // What was stored lately is remembered in sets of up to 2,048 integers, 8 bytes each as long as they are below this.
   ]
   return settings.map(([name, value]) => `${name} ${value}\n`).join('')
 }

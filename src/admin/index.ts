@@ -11,6 +11,7 @@ import { answerBadPath, answerErrors } from './errors.ts'
 import { startGauges } from './gauges.ts'
 import { healthOperations, type HealthSources } from './health.ts'
 import { laneOperations } from './lanes.ts'
+import { misunderstoodOperations } from './misunderstood.ts'
 import { register } from './operation.ts'
 import { type ParkedSources, parkedOperations } from './parked.ts'
 import { watchRates } from './rates.ts'
@@ -49,6 +50,7 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
     ...laneOperations(redis),
     ...deviceOperations(options),
     ...parkedOperations(options),
+    ...misunderstoodOperations(redis),
   ]
   register(app, operations, accessBy(options.tokens))
 

@@ -99,7 +99,8 @@ describe('the port', () => {
       {
         message:
           'there is GET /healthz, GET /readyz, GET /metrics, GET /admin/status, GET /admin/lanes, ' +
-          'GET /admin/devices/{id}, GET /admin/parked, DELETE /admin/parked, POST /admin/parked/retry',
+          'GET /admin/devices/{id}, GET /admin/parked, DELETE /admin/parked, POST /admin/parked/retry, ' +
+          'GET /admin/misunderstood',
       },
     ])
   })

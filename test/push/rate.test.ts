@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  connect,
+  createAppender,
+  custodyCounters,
+  keys,
+  packDevice,
+  packRecords,
+  type Redis,
+} from '../../src/lanes/index.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import { startPushing } from '../../src/push/index.ts'
+import { createRate } from '../../src/push/rate.ts'
+import { createTrackingClient } from '../../src/tracking/client.ts'
+import type { TestRedis } from '../redis.ts'
+import { withRedis } from '../with-redis.ts'
+import { startApi } from './api.ts'
+
+describe('a rate', () => {
+  it('lets N requests leave in (N − 1) / rate seconds at the soonest, evenly spread', async () => {
+    const rate = createRate(100)
+    const left = await leaving(rate, 31)
+    left.forEach((at, n) => expect(at - left[0]).toBeGreaterThanOrEqual(n * 10 - TIMER_MS))
+  })
+
+  it('begins anew, without a burst, after nobody came for a while', async () => {
+    const rate = createRate(20)
+    await rate.turn()
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const left = await leaving(rate, 3)
+    expect(left[1] - left[0]).toBeGreaterThanOrEqual(50 - TIMER_MS)
+    expect(left[2] - left[0]).toBeGreaterThanOrEqual(100 - TIMER_MS)
+  })
+
+  it('that is lowered holds for those who wait already, and lets nobody out in between', async () => {
+    const rate = createRate(100)
+    const waiting = leaving(rate, 5)
+    rate.resize(20)
+    const left = [...(await waiting), ...(await leaving(rate, 3))]
+    expect(left.at(-1)! - left[0]).toBeGreaterThanOrEqual(7 * 50 - TIMER_MS)
+  })
+
+  it('that becomes higher is felt by those who wait already', async () => {
+    const rate = createRate(2)
+    const waiting = leaving(rate, 21)
+    rate.resize(200)
+    const left = await waiting
+    expect(left.at(-1)! - left[0]).toBeLessThan(2000)
+  })
+
+  it('of null bounds nothing', async () => {
+    const rate = createRate(null)
+    const left = await leaving(rate, 1000)
+    expect(left.at(-1)! - left[0]).toBeLessThan(1000)
+  })
+})
+
+describe('push.max_requests_per_s', () => {
+  let server: TestRedis
+  let redis: Redis
+  let api: Awaited<ReturnType<typeof startApi>>
+  let arrivals: number[]
+  let stops: (() => Promise<void>)[] = []
+
+  withRedis((one, connection) => {
+    server = one
+    redis = connection
+  })
+  beforeEach(async () => {
+    arrivals = []
+    api = await startApi((_, response) => {
+      arrivals.push(performance.now())
+      response.writeHead(200, { 'content-length': 0 }).end()
+    })
+  })
+  afterEach(async () => {
+    for (const stop of stops) await stop()
+    stops = []
+    await api.close()
+  })
+
+  function pushing(perSecond: number) {
+    const client = createTrackingClient({ baseUrl: api.url, timeoutMs: 2000, connections: 64 })
+    const connection = connect(server.url, 'worker')
+    let requests = 0
+    const { stop } = startPushing({
+      redis: connection,
+      redisUrl: server.url,
+      client: {
+        push: (request) => {
+          requests++
+          return client.push(request)
+        },
+      },
+      apikeyOf: () => 'key-7',
+      place: () => undefined,
+      batch: { max_positions: 500, max_wait: 0 },
+      push: { concurrency: 64, max_requests_per_s: perSecond, first_delay: 20, max_delay: 100 },
+      logger,
+    })
+    stops.push(async () => {
+      await stop()
+      await client.close()
+      connection.disconnect()
+    })
+    return { requests: () => requests }
+  }
+
+  const delivered = async () => (await custodyCounters(redis)).get('delivered') ?? 0
+
+  it('is what one worker keeps to: N requests take (N − 1) / rate seconds', async () => {
+    await storeInLanes(redis, 61)
+    pushing(40)
+    await expect.poll(delivered, soon).toBe(61)
+    expect(arrivals).toHaveLength(61)
+    expect(arrivals.at(-1)! - arrivals[0]).toBeGreaterThanOrEqual(60 * 25 - SLACK_MS)
+  })
+
+  it('is shared by two workers once they know of each other, and each takes its half', async () => {
+    const [one, other] = [pushing(40), pushing(40)]
+    await expect.poll(() => redis.zcard(keys.workers), soon).toBe(2)
+    await beaten(redis)
+    await storeInLanes(redis, 101)
+    await expect.poll(delivered, soon).toBe(101)
+    expect(arrivals).toHaveLength(101)
+    expect(arrivals.at(-1)! - arrivals[0]).toBeGreaterThanOrEqual(100 * 25 - SLACK_MS)
+    for (const { requests } of [one, other]) expect(requests()).toBeGreaterThanOrEqual(32)
+  })
+
+  it('is kept while a second worker joins with requests waiting for their turn', async () => {
+    await storeInLanes(redis, 161)
+    pushing(40)
+    await expect.poll(() => arrivals.length, soon).toBeGreaterThanOrEqual(5)
+    pushing(40)
+    await expect.poll(delivered, soon).toBe(161)
+    // Until the first has heard of the second, within half a second, it goes on at the whole rate.
+    expect(arrivals.at(-1)! - arrivals[0]).toBeGreaterThanOrEqual((160 - 0.6 * 20 - 1) * 25 - SLACK_MS)
+  })
+})
+
+/** When each of `count` turns came that were asked for at once, in the order of asking. */
+function leaving(rate: { turn(): Promise<void> }, count: number): Promise<number[]> {
+  return Promise.all(Array.from({ length: count }, () => rate.turn().then(() => performance.now())))
+}
+
+/** Resolves once every member has told that it lives, and so heard of the others, once more. */
+async function beaten(redis: Redis): Promise<void> {
+  const members = await redis.zrange(keys.workers, '0', '-1')
+  const before = await redis.zmscore(keys.workers, ...members)
+  await expect
+    .poll(async () => {
+      const now = await redis.zmscore(keys.workers, ...members)
+      return now.every((score, i) => score !== before[i])
+    }, soon)
+    .toBe(true)
+}
+
+/** One fix in each of so many lanes: each is a request. */
+async function storeInLanes(redis: Redis, lanes: number): Promise<void> {
+  const appender = createAppender(redis, UNSEEN)
+  const parts = Array.from({ length: lanes }, (_, i) => {
+    const position = { timestamp: 1, latitude: 52.5, longitude: 13.4, accuracy: 5 }
+    return { lane: `7/${i + 1}/1`, device: ID, records: packRecords([position], DEVICE, Date.now()) }
+  })
+  await appender.append({ parts, received: lanes, filtered: [] })
+  await appender.close()
+}
+
+const logger = createLogger('test', { level: 'fatal', format: 'json' })
+const ID = '356307042441013'
+const DEVICE = packDevice(ID)
+const UNSEEN = { maxWaitMs: 0, seen: null, hold: { maxFixesPerDevice: 100, maxUnknownDevices: 10 } }
+const soon = { timeout: 20_000, interval: 20 }
+/** A timer may come a little early. */
+const TIMER_MS = 2
+/** The first request of a connection takes longer to arrive than those after it. */
+const SLACK_MS = 60

@@ -1,0 +1,159 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findRedisServer } from '../../src/run/setup/redis-server.mjs'
+import { teltonika } from '../../src/simulate/speak/teltonika.ts'
+import { startApi } from '../push/api.ts'
+import { dial } from './product.ts'
+
+const ID = '356307042441013'
+const PASSWORD = 'canary-redis-pw'
+const TIME = Math.floor(Date.now() / 1000) - 60
+const soon = { timeout: 25_000, interval: 50 }
+
+const { command, env } = findRedisServer()!
+let dir: string
+let api: Awaited<ReturnType<typeof startApi>>
+let tlsPort: number
+let running: ChildProcess[] = []
+let said = ''
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'waybridge-tls-'))
+  api = await startApi()
+  tlsPort = await freePort()
+})
+afterAll(async () => {
+  for (const child of running.toReversed()) await end(child)
+  await api.close()
+  await rm(dir, { recursive: true, force: true })
+})
+
+describe('Redis with TLS and a password', () => {
+  it('serves a gateway and a worker on their own: a fix is acknowledged and arrives', async ({ skip }) => {
+    startRedis()
+    await expect.poll(() => READY.test(said) || NO_TLS.test(said), soon).toBe(true)
+    skip(NO_TLS.test(said), `${command} was built without TLS`)
+    const port = await freePort()
+    for (const role of ['gateway', 'worker']) await startRole(role, port)
+    const line = await dial(port)
+    line.socket.write(Buffer.concat([teltonika.login!(ID).bytes, teltonika.packet([FIX], { id: ID, serial: 1 }).bytes]))
+    await expect.poll(() => line.answered().toString('hex'), soon).toBe('0100000001')
+    await expect.poll(() => api.timestampsOf('42/1001'), soon).toEqual([TIME])
+    expect(api.seen[0].apikey).toBe('canary-apikey')
+    line.socket.destroy()
+  }, 60_000)
+
+  it('is refused where nobody vouches for its certificate, and then nothing is acknowledged', async ({ skip }) => {
+    skip(NO_TLS.test(said), `${command} was built without TLS`)
+    const port = await freePort()
+    const monitor = await startRole('gateway', port, { trusted: false })
+    expect((await fetch(`http://127.0.0.1:${monitor}/readyz`)).status).toBe(503)
+    const line = await dial(port)
+    line.socket.write(Buffer.concat([teltonika.login!(ID).bytes, teltonika.packet([FIX], { id: ID, serial: 1 }).bytes]))
+    await expect.poll(() => line.closed() || line.answered().length > 0, soon).toBe(true)
+    expect(line.answered().length).toBeLessThan(5)
+    line.socket.destroy()
+  }, 60_000)
+
+  it('has its password in no output', async () => {
+    const roles = running.slice(1)
+    for (const role of roles.toReversed()) expect(await end(role)).toBe(0)
+    expect(said).toContain('"level":"debug"')
+    expect(said).not.toContain(PASSWORD)
+  }, 30_000)
+})
+
+function startRedis(): void {
+  const settings = {
+    'tls-port': tlsPort,
+    'tls-cert-file': CERTIFICATE,
+    'tls-key-file': fixture('localhost.key.pem'),
+    'tls-ca-cert-file': CERTIFICATE,
+    'tls-auth-clients': 'no',
+    port: 0,
+    bind: '127.0.0.1',
+    dir,
+    requirepass: PASSWORD,
+    appendonly: 'yes',
+    appendfsync: 'always',
+    'maxmemory-policy': 'noeviction',
+    save: '',
+  }
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)])
+  start(command, args, env)
+}
+
+/** Resolves with its monitor's port: once it is ready, or, where it cannot trust Redis, once it has begun. */
+async function startRole(role: string, port: number, { trusted = true } = {}): Promise<number> {
+  const monitor = await freePort()
+  const config = join(dir, `${role}-${port}`)
+  await mkdir(config)
+  await writeFile(join(config, 'gateway.yaml'), gatewayYaml({ config, port, monitor }))
+  await writeFile(join(config, 'devices.csv'), `device,company_id,courier_id,route_id\n${ID},7,42,1001\n`)
+  const child = start(
+    process.execPath,
+    [CLI, role, '--config', config],
+    trusted ? { NODE_EXTRA_CA_CERTS: CERTIFICATE } : {},
+  )
+  const path = trusted ? 'readyz' : 'healthz'
+  const answered = async () => (await fetch(`http://127.0.0.1:${monitor}/${path}`).catch(() => undefined))?.status
+  await expect.poll(async () => child.exitCode ?? (await answered()), soon).toBe(200)
+  return monitor
+}
+
+function gatewayYaml({ config, port, monitor }: { config: string; port: number; monitor: number }): string {
+  return `
+redis: { url: "rediss://:${PASSWORD}@localhost:${tlsPort}" }
+data_dir: ${join(config, 'data')}
+listeners: [{ transport: tcp, port: ${port}, protocol: teltonika, host: 127.0.0.1 }]
+mqtt: { broker: null }
+tracking: { base_url: "${api.url}" }
+companies: [{ company_id: 7, apikey: canary-apikey }]
+batch: { max_wait: 100ms }
+monitor: { port: ${monitor} }
+log: { format: json, level: debug }
+`
+}
+
+function start(program: string, args: string[], more: Record<string, string>): ChildProcess {
+  const child = spawn(program, args, { env: { ...process.env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] })
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (said += text))
+  running.push(child)
+  return child
+}
+
+async function end(child: ChildProcess): Promise<number | null> {
+  running = running.filter((each) => each !== child)
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+  }
+  return child.exitCode
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+function fixture(name: string): string {
+  return fileURLToPath(new URL(`../tracking/fixtures/${name}`, import.meta.url))
+}
+
+const CERTIFICATE = fixture('localhost.cert.pem')
+const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const READY = /Ready to accept connections/
+/** What a server says that does not know the settings of TLS. */
+const NO_TLS = />>> '"?tls-.*\n.*Bad directive/
+const FIX = { time: TIME * 1000, latitude: 52.5, longitude: 13.4, valid: true, hdop: 1, satellites: 9 }

@@ -46,7 +46,10 @@ export async function startPrivateRedis(options: PrivateRedisOptions): Promise<P
   const conf = await writeConf(dir, endpoint, options.maxMemory ?? halfOfMemory())
   const log = join(dir, 'redis.log')
   const logStart = await rotate(log)
-  const child = spawnTethered([server.command, conf], { env: { ...process.env, ...server.env }, log })
+  const child = spawnTethered([server.command, conf], {
+    env: { ...process.env, ...server.env, TETHER_GRACE_S: '2' },
+    log,
+  })
   const pid = await whenReady(child, endpoint, options.signal)
   if (pid === undefined) throw startFailure(await text(createReadStream(log, { start: logStart })), { server, dir })
   return running(child, endpoint, pid)

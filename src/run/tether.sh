@@ -2,11 +2,11 @@
 #
 # Standard input is the far end of a pipe; the kernel closes the near one when its owner dies, and the watcher's `read`
 # returns. A background job's standard input is /dev/null, therefore descriptor 3; a trapped signal ends `wait` early,
-# therefore the loop.
+# therefore the loop. TETHER_GRACE_S seconds pass before the program is ended: its users may have something to end with it.
 exec 3<&0 </dev/null
 "$@" 3<&- &
 program=$!
-(read -r _ <&3; kill "$program") 2>/dev/null &
+(read -r _ <&3; sleep "${TETHER_GRACE_S:-0}"; kill "$program") 2>/dev/null &
 watcher=$!
 exec 3<&-
 trap 'kill "$program"' TERM INT HUP

@@ -29,7 +29,7 @@ export function spawnTethered(command: string[], { env, log }: { env: NodeJS.Pro
   return { isRunning, exited, end }
 
   async function end(patienceMs: number): Promise<void> {
-    child.stdin?.end()
+    if (isRunning() && child.pid) process.kill(child.pid, 'SIGTERM')
     const cut = new AbortController()
     await Promise.race([exited, delay(patienceMs, undefined, { signal: cut.signal }).catch(() => {})])
     cut.abort()

@@ -48,7 +48,10 @@ export interface Leases {
   claim(limit: number): Promise<Lease[]>
   /** Renews leases in place; a lost one gets the token ''. One renewal at a time: a second does nothing. */
   renew(leases: readonly Lease[]): Promise<void>
-  /** What to push first. Of several who hold the same lease the first alone gets something. */
+  /**
+   * What to push first. Of several who hold the same lease the first alone gets something; nothing of a lane that is
+   * given back because the service is down by now.
+   */
   take(lease: Lease): Promise<Batch | undefined>
   /** Drops what was delivered; the next batch where one is to be pushed at once. */
   done(lease: Lease, delivered: Delivered): Promise<Batch | undefined>
@@ -112,9 +115,13 @@ export function createLeases(redis: Redis, { maxPositions, maxWaitMs, leaseMs = 
   }
 
   async function renew(leases: readonly Lease[]): Promise<void> {
+    const before = leases.map(({ token }) => token)
     const args = leases.flatMap(({ lane, token }) => [lane, token])
     const tokens = (await run('renew', [schedule], [leaseMs, ...args])) as (Buffer | null)[]
-    leases.forEach((lease, index) => (lease.token = tokens[index]?.toString() ?? ''))
+    leases.forEach((lease, index) => {
+      // Else a step that left before the renewal has its own new token, which the renewal did not know.
+      if (lease.token === before[index]) lease.token = tokens[index]?.toString() ?? ''
+    })
   }
 
   return {
@@ -156,7 +163,7 @@ export function createLeases(redis: Redis, { maxPositions, maxWaitMs, leaseMs = 
 }
 
 const { schedule, upstream, failing } = keys
-const TAKE_KEYS = [schedule, keys.lanePrefix, keys.parked, keys.ahead]
+const TAKE_KEYS = [schedule, keys.lanePrefix, keys.parked, keys.ahead, upstream]
 const DONE_KEYS = [schedule, keys.custody, keys.lanePrefix, keys.pushPrefix, keys.parked, keys.ahead, upstream, failing]
 const DONE_AGAIN_MS = 100
 const GROUP = { inFlight: 2, maxWeight: 64 }

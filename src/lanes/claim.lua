@@ -23,7 +23,7 @@ if #lanes == 0 and probing then
 end
 if #lanes == 0 then return lanes end
 
-if probing then redis.call('HSET', KEYS[2], 'probe', now + ARGV[1]) end
+if probing then redis.call('HSET', KEYS[2], 'probe', now + ARGV[1], 'prober', lanes[1]) end
 local token = string.format('%.1f', now + ARGV[1] + 0.5)
 local leased = { 'ZADD', KEYS[1], 'XX' }
 for _, lane in ipairs(lanes) do

@@ -29,7 +29,7 @@ export const keys = {
   workers: `${TAG}:workers`,
   /** list: payloads that were acknowledged without being understood, latest first */
   misunderstood: `${TAG}:misunderstood`,
-  /** hash: state of the tracking API (up, down, limited), since, time of the next probe (ms UTC), failures in a row */
+  /** hash: state of the tracking API (up, down, limited), since, next probe (ms UTC), its lane (prober), failures in a row */
   upstream: `${TAG}:upstream`,
   /** BullMQ's prefix */
   tickets: TAG,

@@ -10,7 +10,7 @@ const SCRIPTS = {
   move: 9,
   claim: 2,
   renew: 1,
-  take: 4,
+  take: 5,
   done: 8,
   retry: 4,
   park: 5,

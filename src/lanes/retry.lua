@@ -26,7 +26,10 @@ elseif ARGV[3] == 'refused' then
 elseif failures >= 5 and (redis.call('SCARD', KEYS[4]) > 1 or redis.call('ZCARD', KEYS[1]) == 1) then
   next_state = 'down'
 end
-if next_state ~= state then redis.call('HSET', KEYS[3], 'state', next_state, 'since', now) end
+if next_state ~= state then
+  redis.call('HSET', KEYS[3], 'state', next_state, 'since', now)
+  if state == 'up' then redis.call('HDEL', KEYS[3], 'prober') end
+end
 if next_state ~= 'up' then
   local pause = math.min(5000, math.max(1000, failures * 250))
   redis.call('HSET', KEYS[3], 'probe', now + math.floor(math.max(pause * (0.5 + ARGV[6] / 2), asked, 1000)))

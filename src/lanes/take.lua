@@ -1,10 +1,11 @@
 -- What to push first of leased lanes. A lease is taken once: its token's fraction becomes .75, so that of two who hold the same
 -- ticket one has nothing. Of a lane that is behind (its oldest record waits for over 60 s) that is its newest
 -- record: it is moved to the head, once until it is delivered, and handed out alone.
--- KEYS  schedule, prefix of lanes, parked, ahead
+-- While the service is down or limits us, only the probe's lane gets something; the others are given back, due.
+-- KEYS  schedule, prefix of lanes, parked, ahead, upstream
 -- ARGV  records at most; then lane and token of each
 -- Answers for each { new token, records, 'ahead', or why the lane is parked (one record, a probe), or '' }; false: the lease
--- was lost, or taken by another.
+-- was lost or given back, or taken by another.
 local EPOCH, BEHIND = 1577836800000, 60000
 local most = tonumber(ARGV[1])
 
@@ -28,15 +29,20 @@ local function first(lane)
   return table.concat(redis.call('LRANGE', list, 0, most - 1)), ''
 end
 
+local state, prober = unpack(redis.call('HMGET', KEYS[5], 'state', 'prober'))
+local probing = state and state ~= 'up'
 local batches = {}
 for i = 2, #ARGV, 2 do
   local lane, token = ARGV[i], tonumber(ARGV[i + 1])
-  if holds(KEYS[1], lane, token) then
+  if not holds(KEYS[1], lane, token) then
+    batches[#batches + 1] = false
+  elseif probing and lane ~= prober then
+    redis.call('ZADD', KEYS[1], 'XX', now, lane)
+    batches[#batches + 1] = false
+  else
     token = string.format('%.2f', math.floor(token) + 0.75)
     redis.call('ZADD', KEYS[1], 'XX', token, lane)
     batches[#batches + 1] = { token, first(lane) }
-  else
-    batches[#batches + 1] = false
   end
 end
 return batches

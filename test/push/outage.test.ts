@@ -1,0 +1,160 @@
+import type { ServerResponse } from 'node:http'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  connect,
+  createAppender,
+  custodyCounters,
+  keys,
+  packDevice,
+  packRecords,
+  type Redis,
+} from '../../src/lanes/index.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import { startPushing } from '../../src/push/index.ts'
+import { createTrackingClient } from '../../src/tracking/client.ts'
+import type { TestRedis } from '../redis.ts'
+import { withRedis } from '../with-redis.ts'
+import { ok, type Respond, startApi, status } from './api.ts'
+
+let server: TestRedis
+let redis: Redis
+let api: Awaited<ReturnType<typeof startApi>>
+let together: number
+let most: number
+let stops: (() => Promise<void>)[] = []
+
+withRedis((one, connection) => {
+  server = one
+  redis = connection
+})
+beforeEach(async () => {
+  together = 0
+  most = 0
+  api = await startApi(counted(ok))
+})
+afterEach(async () => {
+  for (const stop of stops.toReversed()) await stop()
+  stops = []
+  await api.close()
+})
+
+describe('an outage with 2,000 lanes of 5 fixes', () => {
+  it.each([
+    ['answering 503', status(503)],
+    ['cutting connections', (_, response) => void response.destroy()],
+  ] as [string, Respond][])(
+    'of an API %s is probed by one request at a time; on return all arrives once, in order, each lane in its turn',
+    async (_, failing) => {
+      api.respond(counted(failing))
+      const bytes = await memoryOf(() => storeBacklog(redis))
+      expect(bytes).toBeLessThan(LANES * (FIXES * BYTES_PER_FIX + BYTES_PER_LANE))
+      pushing()
+      await expect.poll(state, soon).toBe('down')
+      await probes()
+      const lost = api.seen.length
+      api.respond(counted(ok))
+      await expect.poll(delivered, { timeout: 60_000, interval: 50 }).toBe(LANES * FIXES)
+      const pushes = api.seen.slice(lost)
+      arrivedInOrder(pushes)
+      // The first requests are one for each lane: none has its second while others have not had their first.
+      expect(new Set(pushes.slice(0, LANES * 1.1).map(({ lane }) => lane)).size).toBe(LANES)
+      expect(most).toBeLessThanOrEqual(CONCURRENCY)
+      expect(await state()).toBe('up')
+      expect(await redis.zcard(keys.schedule)).toBe(0)
+    },
+    120_000,
+  )
+})
+
+/** What the next seconds bring while the service is down: a request now and then, never two at once. */
+async function probes(): Promise<void> {
+  await expect.poll(() => together, soon).toBe(0)
+  const before = api.seen.length
+  // Those that were under way; the lanes that this worker had leased besides were given back.
+  expect(before).toBeLessThanOrEqual(2 * CONCURRENCY)
+  most = 0
+  const since = performance.now()
+  await expect.poll(() => api.seen.length, { timeout: 30_000, interval: 5 }).toBeGreaterThanOrEqual(before + 3)
+  // A pause of half a second at least lies between two of them.
+  expect(api.seen.length - before).toBeLessThanOrEqual(1 + (performance.now() - since) / LEAST_PAUSE_MS)
+  expect(most).toBe(1)
+}
+
+/** Each lane whole, once, its oldest first, one request at a time. */
+function arrivedInOrder(seen: typeof api.seen): void {
+  const byLane = Map.groupBy(seen, ({ lane }) => lane)
+  expect(byLane.size).toBe(LANES)
+  for (const pushes of byLane.values()) expect(pushes.flatMap(({ timestamps }) => timestamps)).toEqual(TIMES)
+  expect(seen.every(({ together: ofLane }) => ofLane === 1)).toBe(true)
+}
+
+/** Counts the requests that are under way. Answers after a while, so that a storm would be seen. */
+function counted(respond: Respond): Respond {
+  return (push, response: ServerResponse) => {
+    most = Math.max(most, ++together)
+    response.once('close', () => together--)
+    setTimeout(() => respond(push, response), ANSWER_MS)
+  }
+}
+
+function pushing(): void {
+  const client = createTrackingClient({ baseUrl: api.url, timeoutMs: 5000, connections: CONCURRENCY })
+  const connection = connect(server.url, 'worker')
+  const { stop } = startPushing({
+    redis: connection,
+    redisUrl: server.url,
+    client,
+    apikeyOf: () => 'key-7',
+    place: () => undefined,
+    batch: { max_positions: 3, max_wait: 0 },
+    push: { concurrency: CONCURRENCY, max_requests_per_s: null, first_delay: 1000, max_delay: 60_000 },
+    logger,
+  })
+  stops.push(async () => {
+    await stop()
+    await client.close()
+    connection.disconnect()
+  })
+}
+
+/** All lanes at once, as the positions of a moment arrive, so that none is behind for a minute. */
+async function storeBacklog(to: Redis): Promise<void> {
+  const appender = createAppender(to, UNSEEN)
+  for (const timestamp of TIMES) {
+    const position = { timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5, heading: 90, speed: 10 }
+    const parts = Array.from({ length: LANES }, (_, i) => {
+      const lane = `7/${i + 1}/${1001 + i}`
+      return { lane, device: ID, records: packRecords([position], DEVICE, Date.now()) }
+    })
+    await appender.append({ parts, received: LANES, filtered: [] })
+  }
+  await appender.close()
+}
+
+async function memoryOf(work: () => Promise<void>): Promise<number> {
+  const before = await datasetBytes()
+  await work()
+  return (await datasetBytes()) - before
+}
+
+async function datasetBytes(): Promise<number> {
+  return Number(/used_memory_dataset:(\d+)/.exec(await redis.info('memory'))?.[1])
+}
+
+const state = () => redis.hget(keys.upstream, 'state')
+const delivered = async () => (await custodyCounters(redis)).get('delivered') ?? 0
+
+const LANES = 2000
+const FIXES = 5
+const TIMES = [1, 2, 3, 4, 5]
+const CONCURRENCY = 32
+const ANSWER_MS = 10
+const LEAST_PAUSE_MS = 500
+const BYTES_PER_FIX = 40
+/** Its list, its name twice, its place in the schedule. */
+const BYTES_PER_LANE = 400
+const ID = '356307042441013'
+const DEVICE = packDevice(ID)
+const UNSEEN = { maxWaitMs: 0, seen: null, hold: { maxFixesPerDevice: 100, maxUnknownDevices: 10 } }
+const logger = createLogger('test', { level: 'fatal', format: 'json' })
+const soon = { timeout: 20_000, interval: 20 }

@@ -1,4 +1,5 @@
 import type { Fix } from '../../protocols/kit/index.ts'
+import type { DeviceEntry } from '../config/directory.ts'
 import {
   type AppenderOptions,
   type Fate,
@@ -11,6 +12,7 @@ import {
   receivedAt,
   type Redis,
   sweepHeld,
+  timestampOf,
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { judge, type JudgeOptions } from './judge.ts'
@@ -18,8 +20,8 @@ import { judge, type JudgeOptions } from './judge.ts'
 export interface Holding {
   /** Whether fixes of a device are being released, so that new ones have to go behind them. */
   releasing(device: string): boolean
-  /** Something of a device is being held for want of an entry or a route. */
-  held(device: string): void
+  /** Something of a device is being held for want of an entry or a route; `stored` says when it is, or is not. */
+  held(device: string, stored: Promise<unknown>): void
   /** The directory has changed: what is held goes where it belongs by now. */
   configured(): void
   close(): Promise<void>
@@ -37,17 +39,33 @@ export function createHolding({ redis, appender, judge: options, logger }: Holdi
   /** Devices with fixes held for want of an entry or a route, as of the last look, and those of this process since. */
   let waiting = new Set<string>()
   let leaving = new Set<string>()
+  /** How many frames of a device are on their way to what is held. */
+  const underWay = new Map<string, number>()
+  /** Devices of which the last sweep moved anything. */
+  let moving = new Set<string>()
   let looks = 0
+  const closing = new AbortController()
   let sweeping: Promise<void> = Promise.resolve()
 
   async function sweep(reasons: readonly HoldReason[]): Promise<void> {
+    const now = new Set<string>()
     for (const reason of reasons)
       for (const device of await heldDevices(redis, reason)) {
         const moved = await sweepHeld(redis, appender, { reason, device, fate: fateOf(reason, device) })
-        if (moved > 0) logger.info({ device, reason, fixes: moved }, 'held fixes released or discarded')
+        if (moved === 0) continue
+        now.add(options().directory.find(device)?.id ?? device)
+        logger.info({ device, reason, fixes: moved }, 'held fixes released or discarded')
       }
+    moving = now
     const still = await Promise.all([heldDevices(redis, 'unknown'), heldDevices(redis, 'no_route')])
     waiting = new Set(still.flat())
+  }
+
+  /** Until nothing of a device moves any more, and nothing of it is on its way to be held, what it sends goes behind. */
+  async function release(these: Set<string>): Promise<void> {
+    await queue(HOLD_REASONS)
+    for (const device of these) if (!moving.has(device) && !underWay.has(device)) these.delete(device)
+    if (these.size > 0 && these === leaving && !closing.signal.aborted) await release(these)
   }
 
   function fateOf(reason: HoldReason, device: string): (record: Buffer) => Fate {
@@ -55,7 +73,9 @@ export function createHolding({ redis, appender, judge: options, logger }: Holdi
       const now = Date.now()
       const received = receivedAt(record)
       const entry = options().directory.find(device)
-      const verdict = judge(fixOf(record), entry, now, options())
+      // A fix without a time of its own was given that of its arrival, which no time zone changes.
+      const ownTime = timestampOf(record) !== Math.floor(received / 1000)
+      const verdict = judge(fixOf(record), ownTime ? entry : withoutZone(entry), now, options())
       if ('filtered' in verdict) return { gone: `filtered:${verdict.filtered}` }
       const id = entry?.id ?? device
       const records = packRecords([verdict.position], packDevice(id), received)
@@ -75,21 +95,30 @@ export function createHolding({ redis, appender, judge: options, logger }: Holdi
   const timer = setInterval(() => void queue(looks++ % 5 === 0 ? HOLD_REASONS : ['clock']), 1000).unref()
   return {
     releasing: (device) => leaving.has(device),
-    held: (device) => void waiting.add(device),
+    held(device, stored) {
+      waiting.add(device)
+      underWay.set(device, (underWay.get(device) ?? 0) + 1)
+      const over = () => {
+        const left = (underWay.get(device) ?? 1) - 1
+        if (left > 0) underWay.set(device, left)
+        else underWay.delete(device)
+      }
+      stored.then(over, over)
+    },
     configured() {
-      const now = new Set([...waiting].map((device) => options().directory.find(device)?.id ?? device))
-      leaving = now
-      void queue(HOLD_REASONS).then(() => {
-        if (leaving === now) leaving = new Set()
-        // What came meanwhile went behind the rest.
-        return queue(HOLD_REASONS)
-      })
+      leaving = new Set([...waiting].map((device) => options().directory.find(device)?.id ?? device))
+      void release(leaving)
     },
     async close() {
+      closing.abort()
       clearInterval(timer)
       await sweeping
     },
   }
+}
+
+function withoutZone(entry: DeviceEntry | undefined): DeviceEntry | undefined {
+  return entry && { ...entry, time_zone: undefined }
 }
 
 function fixOf(record: Buffer): Fix {

@@ -109,8 +109,9 @@ export function createIngest(options: IngestOptions): Ingest {
       appender.count(sorted.filtered)
       return 'stored'
     }
-    if (sorted.parts.some((part) => 'held' in part && part.held !== 'clock')) holding.held(id)
-    const stored = await appender.append(sorted).catch(() => undefined)
+    const storing = appender.append(sorted)
+    if (sorted.parts.some((part) => 'held' in part && part.held !== 'clock')) holding.held(id, storing)
+    const stored = await storing.catch(() => undefined)
     if (!stored) return 'not_stored'
     if (stored.duplicates > 0) {
       metrics.filtered.inc({ reason: 'duplicate' }, stored.duplicates)

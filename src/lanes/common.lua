@@ -17,3 +17,11 @@ local function answered(upstream, failing)
   end
 end
 
+-- Of a lane that is behind: '1:' and when its newest record was received, while that stands at the head; '0:' once it was sent.
+local function sent_ahead(key, lane)
+  local newest = redis.call('HGET', key, lane)
+  if not newest or string.sub(newest, 1, 1) ~= '1' then return false end
+  redis.call('HSET', key, lane, '0' .. string.sub(newest, 2))
+  return true
+end
+

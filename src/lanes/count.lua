@@ -5,9 +5,10 @@
 local counts = {}
 for _, lane in ipairs(ARGV) do
   local list = KEYS[1] .. lane
+  local ahead = string.sub(redis.call('HGET', KEYS[5], lane) or '', 1, 1) == '1'
   counts[#counts + 1] = {
     redis.call('LLEN', list),
-    redis.call('LINDEX', list, redis.call('HEXISTS', KEYS[5], lane)) or redis.call('LINDEX', list, 0) or '',
+    redis.call('LINDEX', list, ahead and 1 or 0) or redis.call('LINDEX', list, 0) or '',
     redis.call('GET', KEYS[2] .. lane) or '',
     redis.call('HGET', KEYS[3], lane) or '',
     redis.call('ZSCORE', KEYS[4], lane) or '',

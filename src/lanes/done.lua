@@ -17,11 +17,13 @@ for i = 3, #ARGV, 6 do
     local left = redis.call('LLEN', list)
     local at_once = ARGV[i + 5] == '1'
     if count > 0 then
-      at_once = redis.call('HDEL', KEYS[5], lane) + redis.call('HDEL', KEYS[6], lane) > 0 or at_once
+      local was_parked = redis.call('HDEL', KEYS[5], lane) == 1
+      at_once = sent_ahead(KEYS[6], lane) or was_parked or at_once
     end
     local answer = { '', '' }
     if left == 0 then
       redis.call('ZREM', KEYS[1], lane)
+      redis.call('HDEL', KEYS[6], lane)
     elseif left < most and not at_once then
       redis.call('ZADD', KEYS[1], 'XX', now + ARGV[2], lane)
     elseif wanted == 0 then

@@ -4,7 +4,15 @@ export type { HoldReason, Part } from './group.ts'
 export { grouped } from './grouped.ts'
 export { type Fate, type HeldDevice, HOLD_REASONS, heldDevices, heldOf, surveyHeld, sweepHeld } from './held.ts'
 export { keys } from './keys.ts'
-export { type Batch, createLeases, type Lease, type Leases, type Refusal, type RetryDelay } from './lease.ts'
+export {
+  type Batch,
+  createLeases,
+  type Lease,
+  stillHolds,
+  type Leases,
+  type Refusal,
+  type RetryDelay,
+} from './lease.ts'
 export { joinMembers, type Members } from './members.ts'
 export {
   countParked,

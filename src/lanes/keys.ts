@@ -23,7 +23,7 @@ export const keys = {
   gateways: `${TAG}:gateways`,
   /** set: gateway processes that may live (see `gateway`) */
   gatewayIds: `${TAG}:gateway-ids`,
-  /** hash: lane → 1: its first record is its newest one, moved there because the lane is behind */
+  /** hash: lane that is or was behind → whether its first record is its newest, moved there, and when that was received */
   ahead: `${TAG}:ahead`,
   /** zset: worker processes, scored by when they were last heard of, ms UTC */
   workers: `${TAG}:workers`,

@@ -8,6 +8,13 @@ import { type Redis, scripts } from './redis.ts'
 export interface Lease {
   readonly lane: string
   token: string
+  /** Until when it holds, by `performance.now()` of the process that took it. */
+  until?: number
+}
+
+/** Whether the lease surely holds now: whoever was stopped for long must not push what is another's by now. */
+export function stillHolds({ token, until = 0 }: Lease): boolean {
+  return token !== '' && performance.now() < until
 }
 
 /** What to push next of a lane. */
@@ -78,12 +85,14 @@ export function createLeases(redis: Redis, { maxPositions, maxWaitMs, leaseMs = 
   const take = grouped(async (leases: Lease[]) => {
     await renewal
     const args = leases.flatMap(({ lane, token }) => [lane, token])
+    const asked = performance.now()
     const answers = await run('take', TAKE_KEYS, [maxPositions, ...args])
     return leases.map((lease, index) => {
-      const answer = (answers as ([Buffer, Buffer, Buffer] | null)[])[index]
+      const answer = (answers as ([Buffer, number, Buffer, Buffer] | null)[])[index]
       if (!answer) return null
-      const [token, records, why] = answer
+      const [token, leftMs, records, why] = answer
       lease.token = token.toString()
+      lease.until = asked + leftMs
       return batch(records, why)
     })
   }, GROUP)
@@ -102,9 +111,9 @@ export function createLeases(redis: Redis, { maxPositions, maxWaitMs, leaseMs = 
     })
   }, GROUP)
 
-  /** What the service took must not be pushed again because Redis was away: this is tried for as long as the lease holds. */
+  /** What the service took must not be pushed again because Redis was away: this is tried for minutes: the lease tells. */
   async function doneInTime(item: Delivered & { readonly lease: Lease }): Promise<Batch | null> {
-    for (const deadline = performance.now() + leaseMs; ; ) {
+    for (const deadline = performance.now() + DONE_AGAIN_FOR_MS; ; ) {
       try {
         return await done(item)
       } catch (error) {
@@ -115,12 +124,14 @@ export function createLeases(redis: Redis, { maxPositions, maxWaitMs, leaseMs = 
   }
 
   async function renew(leases: readonly Lease[]): Promise<void> {
+    const asked = performance.now()
     const before = leases.map(({ token }) => token)
     const args = leases.flatMap(({ lane, token }) => [lane, token])
     const tokens = (await run('renew', [schedule], [leaseMs, ...args])) as (Buffer | null)[]
     leases.forEach((lease, index) => {
       // Else a step that left before the renewal has its own new token, which the renewal did not know.
       if (lease.token === before[index]) lease.token = tokens[index]?.toString() ?? ''
+      if (tokens[index]) lease.until = asked + leaseMs
     })
   }
 
@@ -166,6 +177,7 @@ const { schedule, upstream, failing } = keys
 const TAKE_KEYS = [schedule, keys.lanePrefix, keys.parked, keys.ahead, upstream]
 const DONE_KEYS = [schedule, keys.custody, keys.lanePrefix, keys.pushPrefix, keys.parked, keys.ahead, upstream, failing]
 const DONE_AGAIN_MS = 100
+const DONE_AGAIN_FOR_MS = 120_000
 const GROUP = { inFlight: 2, maxWeight: 64 }
 
 function batch(records: Buffer, why?: Buffer): Batch | null {

@@ -34,10 +34,12 @@ export async function move(redis: Redis, options: AppenderOptions, what: Move): 
     ...what.entries.flat(),
   ]
   const run = scripts(redis)
-  const answer = run('move', [...STORE_KEYS, what.list, what.index, keys.parked], args).catch((error: unknown) => {
-    for (const { device } of what.parts) options.seen?.unsure(device)
-    throw error
-  })
+  const answer = run('move', [...STORE_KEYS, what.list, what.index, keys.parked, keys.ahead], args).catch(
+    (error: unknown) => {
+      for (const { device } of what.parts) options.seen?.unsure(device)
+      throw error
+    },
+  )
   if ((await answer) !== null) return true
   for (const { device } of what.parts) options.seen?.unsure(device)
   return false

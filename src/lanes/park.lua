@@ -13,5 +13,9 @@ redis.call('HSET', KEYS[3], ARGV[1], cjson.encode({
 }))
 redis.call('ZADD', KEYS[1], 'XX', now + DELAYS[math.min(tries, #DELAYS)], ARGV[1])
 redis.call('SET', KEYS[2], now .. ':' .. ARGV[3] .. ':0', 'EX', 86400)
-if ARGV[3] ~= '0' then answered(KEYS[4], KEYS[5]) end
+if ARGV[3] ~= '0' then
+  answered(KEYS[4], KEYS[5])
+elseif redis.call('HGET', KEYS[4], 'prober') == ARGV[1] then
+  redis.call('HSET', KEYS[4], 'probe', now)
+end
 return 1

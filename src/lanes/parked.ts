@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { AppenderOptions } from './append.ts'
 import type { Part } from './group.ts'
 import { keys } from './keys.ts'
@@ -87,23 +88,36 @@ export function discardAll(redis: Redis, lanes: readonly string[]): Promise<numb
 
 /** Deletes a lane's parked and refused records, counted. Answers how many there were. */
 export async function discard(redis: Redis, lane: string): Promise<number> {
-  const refused = await emptyRefused(redis, lane, () => undefined)
-  const [lease] = (await redis.hexists(keys.parked, lane)) === 1 ? [await redis.zscore(keys.schedule, lane)] : []
-  if (lease === undefined || lease === null) return refused
-  const where = { list: keys.lane(lane), index: keys.schedule, name: lane, token: lease }
-  for (let discarded = refused; ; ) {
+  let discarded = await emptyRefused(redis, lane, () => undefined)
+  const token = (await redis.hexists(keys.parked, lane)) === 1 ? await seize(redis, lane) : undefined
+  if (token === undefined) return discarded
+  for (;;) {
     const entries = await redis.lrangeBuffer(keys.lane(lane), 0, SLICE - 1)
     const counters = [['discarded:deleted', entries.length] as const]
+    const where = { list: keys.lane(lane), index: keys.schedule, name: lane, token }
     const what = { ...where, entries: [...entries.entries()], parts: [], counters }
-    if (entries.length === 0) return discarded
-    // Where it was leased or tried meanwhile, its score is another one.
-    if (!(await move(redis, UNBOUNDED, what))) return discarded + (await discard(redis, lane))
+    if (entries.length === 0 || !(await move(redis, UNBOUNDED, what))) return discarded
     discarded += entries.length
   }
 }
 
-/** Moves what waits in a leased lane to the lanes where it belongs by now. Answers whether anything is left in it. */
-export async function relocate(redis: Redis, { lane, token }: Lease, place: Place): Promise<boolean> {
+/** Leases a lane to nobody's worker, once the one that probes it now has ended; undefined where it is not there any more. */
+async function seize(redis: Redis, lane: string): Promise<string | undefined> {
+  for (let tries = 0; tries < SEIZE_TRIES; tries++) {
+    const token = (await scripts(redis)('seize', [keys.schedule], [lane, SEIZE_MS])) as Buffer | null
+    if (token) return token.toString()
+    if ((await redis.zscore(keys.schedule, lane)) === null) return undefined
+    await sleep(SEIZE_AGAIN_MS)
+  }
+  return undefined
+}
+
+/**
+ * Moves what waits in a leased lane to the lanes where it belongs by now. Answers whether the rest of it may be pushed: not
+ * where nothing is left, or where it could not be finished.
+ */
+export async function relocate(redis: Redis, lease: Lease, place: Place): Promise<boolean> {
+  const { lane } = lease
   for (let from = 0; ; ) {
     const entries = await redis.lrangeBuffer(keys.lane(lane), from, from + SLICE - 1)
     if (entries.length === 0) return from > 0
@@ -115,12 +129,12 @@ export async function relocate(redis: Redis, { lane, token }: Lease, place: Plac
       list: keys.lane(lane),
       index: keys.schedule,
       name: lane,
-      token,
+      token: lease.token,
       entries: moved.map(({ position, record }) => [position, record] as const),
       parts: moved.map(({ to, record }) => ({ lane: to, device: deviceOf(record), records: record })),
       counters: [],
     }
-    if (moved.length > 0 && !(await move(redis, UNBOUNDED, what))) return true
+    if (moved.length > 0 && !(await move(redis, UNBOUNDED, what))) return false
     from += entries.length - moved.length
   }
 }
@@ -167,6 +181,9 @@ async function sumOver(lanes: readonly string[], each: (lane: string) => Promise
   return sum
 }
 
+const SEIZE_MS = 15_000
+const SEIZE_AGAIN_MS = 200
+const SEIZE_TRIES = 40
 /** Entries read in one call. */
 const SLICE = 200
 /** Lanes side by side. */

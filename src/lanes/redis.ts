@@ -7,7 +7,7 @@ export type { Redis }
 /** Each script by name, with its number of keys; what it takes and answers stands at the head of its file. */
 const SCRIPTS = {
   append: 6,
-  move: 9,
+  move: 10,
   claim: 2,
   renew: 1,
   take: 5,
@@ -16,6 +16,7 @@ const SCRIPTS = {
   park: 5,
   refuse: 9,
   due: 1,
+  seize: 1,
   beat: 1,
   count: 5,
   refused: 1,

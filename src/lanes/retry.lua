@@ -7,7 +7,9 @@
 -- A Retry-After beyond an hour is a mistake of somebody's.
 local LONGEST_ASKED = 3600000
 if not holds(KEYS[1], ARGV[1], ARGV[2]) then return false end
-local attempts = tonumber(string.match(redis.call('GET', KEYS[2]) or '', ':(%d+)$') or 0) + 1
+-- Behind a refusal stands how many were refused in a row.
+local before, attempts = string.match(redis.call('GET', KEYS[2]) or '', ':(%w+):(%d+)$')
+attempts = (before == '422' or before == '413') and 1 or (attempts or 0) + 1
 local delay = math.min(tonumber(ARGV[5]), ARGV[4] * 2 ^ math.min(attempts - 1, 30))
 local asked = math.min(tonumber(ARGV[7]), LONGEST_ASKED)
 delay = math.floor(math.max(delay * (0.5 + ARGV[6] / 2), asked))
@@ -31,7 +33,8 @@ if next_state ~= state then
   if state == 'up' then redis.call('HDEL', KEYS[3], 'prober') end
 end
 if next_state ~= 'up' then
-  local pause = math.min(5000, math.max(1000, failures * 250))
-  redis.call('HSET', KEYS[3], 'probe', now + math.floor(math.max(pause * (0.5 + ARGV[6] / 2), asked, 1000)))
+  local pause = math.min(5000, math.max(1000, failures * 250)) * (0.5 + ARGV[6] / 2)
+  if next_state == 'limited' then pause = math.max(pause, math.min(asked, 60000)) end
+  redis.call('HSET', KEYS[3], 'probe', now + math.floor(math.max(pause, 1000)))
 end
 return delay

@@ -79,8 +79,8 @@ local function store(group, delay, window, held_most, unknown_most)
           records, marks = unseen(records, marks, known)
           seen = count - #records
         end
-        if #marks > 0 then redis.call('APPEND', key, marks) end
-        if flags % 4 >= 2 then keep(key, KEYS[6], string_name, window) end
+        local fresh = #marks > 0 and redis.call('APPEND', key, marks) == #marks
+        if fresh or flags % 4 >= 2 then keep(key, KEYS[6], string_name, window) end
       end
       if seen > 0 then
         left_out[#left_out + 1] = run

@@ -6,6 +6,7 @@ import {
   positionsJson,
   receivedAt,
   slicesOf,
+  stillHolds,
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
@@ -46,7 +47,8 @@ export function createPushLane(options: PushLaneOptions): (lease: Lease) => Prom
 
   /** Pushes a batch and does what the answer leads to; the next batch where one is to be pushed at once. */
   async function settle(turn: Turn, batch: Batch): Promise<Batch | undefined> {
-    const next = await push(turn.lease.lane, batch.records)
+    const next = await push(turn.lease, batch.records)
+    if (!next) return undefined
     turn.pushed++
     if (next.to === 'delivered') return delivered(turn, batch, next.status)
     if (next.to === 'retry') return retry(turn, next)
@@ -88,11 +90,13 @@ export function createPushLane(options: PushLaneOptions): (lease: Lease) => Prom
       log.warn({ reason: String(status), answer: message }, 'lane refused and parked')
   }
 
-  async function push(lane: string, records: Buffer): Promise<Consequence> {
-    const [company, courier, route] = lane.split('/')
+  /** Nothing is sent, and there is no consequence, where the lease no longer holds. */
+  async function push(lease: Lease, records: Buffer): Promise<Consequence | undefined> {
+    const [company, courier, route] = lease.lane.split('/')
     const apikey = apikeyOf(company)
     if (apikey === undefined) return NO_APIKEY
     await rate.turn()
+    if (!stillHolds(lease)) return undefined
     const started = performance.now()
     const answer = await client.push({ courier, route, apikey, body: positionsJson(records) })
     metrics.pushDuration.observe((performance.now() - started) / 1000)

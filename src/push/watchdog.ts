@@ -18,7 +18,8 @@ export function watchOverdue(redis: Redis, { idle, heal, logger }: WatchdogOptio
   async function look(): Promise<void> {
     const state = (await redis.hget(keys.upstream, 'state')) ?? 'up'
     if (!idle() || state !== 'up') return
-    const overdue = await redis.zcount(keys.schedule, '-inf', Date.now() - OVERDUE_MS)
+    const [seconds] = await redis.time()
+    const overdue = await redis.zcount(keys.schedule, '-inf', seconds * 1000 - OVERDUE_MS)
     if (overdue === 0 || !idle()) return
     metrics.healed.inc({})
     logger.error({ lanes: overdue }, 'lanes are due and nobody pushes them: the hand-out of lanes is started again')

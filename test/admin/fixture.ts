@@ -170,7 +170,7 @@ async function append(redis: Redis, item: Storable): Promise<void> {
 export async function refuse(redis: Redis, lane: string, count: number, refusal: Refusal): Promise<void> {
   const { leases, lease } = workerOf(redis)
   const leased = await lease(lane)
-  for (let n = 0; n < count; n++) await leases.refuse(leased, refusal, 0)
+  for (let n = 0; n < count; n++) await leases.refuse(leased, refusal, 1)
   await leases.done(leased, { count: 0, status: refusal.status, wanted: 0, atOnce: true })
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { keys } from '../../src/lanes/index.ts'
 import { adminFixture, refuse, store, TOKEN, workerOf } from './fixture.ts'
 
@@ -224,12 +224,14 @@ describe('deleting', () => {
     expect(await admin.redis.exists(keys.refused('7/42/2'))).toBe(0)
   })
 
-  it('takes a whole lane, more than is moved at once, while it is being tried', async () => {
+  it('takes a whole lane, more than is moved at once, when the try that is under way is over', async () => {
     await store(admin.redis, '7/42/1', { count: 450 })
     const { leases, lease } = workerOf(admin.redis)
     await leases.park(await lease('7/42/1'), { status: 403, message: 'no' })
     const probe = await lease('7/42/1')
-    expect((await remove('?all=true')).json).toEqual({ deleted: 450 })
+    const removing = remove('?all=true')
+    await vi.waitFor(async () => expect(await leases.park(probe, { status: 403, message: 'no' })).toBe(true))
+    expect((await removing).json).toEqual({ deleted: 450 })
     expect(await leases.done(probe, { count: 1, status: 200, wanted: 0, atOnce: false })).toBeUndefined()
     expect((await admin.ask('/admin/status')).json).toMatchObject({
       parked: { fixes: 0, lanes: 0 },

@@ -61,8 +61,9 @@ function gateway(
       const fixes = times.map((time): Fix => ({ time: time * 1000, latitude: 52.5, longitude: 13.4, valid: true }))
       const context = { device: id, entry, now: Date.now(), releasing: holding.releasing(id), last: undefined }
       const sorted = sort(fixes, context, judge())
-      if (sorted.parts.some((part) => 'held' in part)) holding.held(id)
-      return appender.append(sorted)
+      const storing = appender.append(sorted)
+      if (sorted.parts.some((part) => 'held' in part)) holding.held(id, storing)
+      return storing
     },
   }
 }

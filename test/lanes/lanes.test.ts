@@ -16,6 +16,7 @@ import {
   discard,
   release,
   relocate,
+  stillHolds,
   surveyLanes,
   refusedOf,
 } from '../../src/lanes/index.ts'
@@ -518,6 +519,57 @@ describe('a lane that is behind', () => {
 })
 
 const state = () => redis.hget(keys.upstream, 'state')
+
+describe('a lane that is behind for many turns', () => {
+  it('sends a newest one first again only where a newer one has come', async () => {
+    const put = async (at: number, ...times: number[]) => {
+      const appender = createAppender(redis, UNSEEN)
+      const bytes = packRecords(times.map(position), IMEI, Date.now() - at)
+      await appender.append({ parts: [{ lane: '7/42/1', device: ID, records: bytes }], received: 1, filtered: [] })
+      await appender.close()
+    }
+    const turn = async () => {
+      const worker = leases()
+      const lease = await claimOne(worker)
+      const taken = timestamps((await worker.take(lease))?.records as Buffer)
+      await worker.done(lease, { count: taken.length, status: 200, wanted: 0, atOnce: true })
+      await redis.zadd(keys.schedule, 'XX', '1', '7/42/1')
+      return taken
+    }
+    await put(70_000, 1, 2, 3, 4, 5, 6, 7)
+    await put(65_000, 8)
+    expect([await turn(), await turn()]).toEqual([[8], [1, 2, 3]])
+    await put(0, 9)
+    expect([await turn(), await turn(), await turn()]).toEqual([[9], [4, 5, 6], [7]])
+    expect(await redis.hlen(keys.ahead)).toBe(0)
+  })
+})
+
+describe('a worker that is stopping', () => {
+  it('gives a lane back with its refusal, whole', async () => {
+    await append('7/42/1', 1, 2, 3)
+    const worker = leases()
+    const lease = await claimOne(worker)
+    await worker.take(lease)
+    expect(await worker.refuse(lease, { status: 422, message: '' }, 0)).toEqual({ row: 1, next: undefined })
+    expect(await worker.claim(1)).toHaveLength(1)
+    await expectInvariant()
+  })
+})
+
+describe('a lease', () => {
+  it('is not trusted after its time, whoever was stopped meanwhile', async () => {
+    await append('7/42/1', 1)
+    const worker = leases({ leaseMs: 200 })
+    const lease = await claimOne(worker)
+    expect(stillHolds(lease)).toBe(false)
+    await worker.take(lease)
+    expect(stillHolds(lease)).toBe(true)
+    await expect.poll(() => stillHolds(lease), { interval: 10 }).toBe(false)
+    await worker.renew([lease])
+    expect(stillHolds(lease)).toBe(true)
+  })
+})
 
 describe('the service', () => {
   const delay = { firstMs: 60_000, maxMs: 60_000, leastMs: 0 }

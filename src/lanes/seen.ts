@@ -4,8 +4,7 @@
  *
  * For each device and 2,048 seconds (a span) of its fixes' own time there is a string of marks, 6 bytes a fix: 11 bits of its
  * time, 37 of a hash of its place. It is forgotten when nothing was added for the window. A hash has the latest span of each
- * device. Sets of integers would find a mark faster; appending to a string costs a third of adding to a set, and that is what
- * every fix pays.
+ * device. Sets of integers would find a mark faster, but adding to them costs more, and that is what every fix pays.
  *
  * A fix newer than all that its device ever sent cannot be a repeat: it is remembered without a look-up. Of what came before
  * its start this process knows at first only that it was no further ahead than `maxFuture` allows, and asks with the device's

@@ -1,6 +1,5 @@
-import * as z from 'zod'
 import { parse, type Refusal, refuseFields } from './refusal.ts'
-import { Int64Text } from './schemas.ts'
+import { IntervalQuery } from './schemas.ts'
 
 /** The longest interval of §4.4, seconds. */
 const MAX_INTERVAL_S = 7_200n
@@ -32,5 +31,3 @@ function earlier(a: bigint, b: bigint): bigint {
 function invalid(message: string): Refusal {
   return refuseFields(400, [{ path: 'to', message }])
 }
-
-const IntervalQuery = z.object({ from: Int64Text, to: Int64Text.optional() })

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { Int64Text } from './schemas.ts'
+import { Id } from './schemas.ts'
 
 /** What is wrong with one field; `path` is dotted (`positions.3.point.lat`), '' for the whole. */
 export interface FieldError {
@@ -37,9 +37,9 @@ export function parse<T>(schema: z.ZodType<T>, value: unknown, code: Refusal['co
   )
 }
 
-/** An id of a path, whose parameter is called `name`. @throws Refusal 422 where it is no int64. */
+/** An id of a path, whose parameter is called `name`. @throws Refusal 422 where it is none. */
 export function parseId(id: string, name: string): string {
-  const result = Int64Text.safeParse(id)
+  const result = Id.safeParse(id)
   if (result.success) return result.data
   throw refuseFields(422, [{ path: name, message: result.error.issues[0].message }])
 }

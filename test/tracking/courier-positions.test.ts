@@ -118,7 +118,6 @@ describe('reading back', () => {
   it.each([
     ['an unknown route', '9999'],
     ['a route of another company', '2001'],
-    ['a negative id', '-1'],
   ])('of %s is empty: no 404 is listed', async (_, route) => {
     await push([at(FROM)], { courier: '43', route: '2001', apikey: 'key-8' })
     const answer = await read({ route, from: FROM, to: FROM })
@@ -144,7 +143,6 @@ describe('reading that is refused', () => {
   it.each([
     ['another company', '8'],
     ['an unknown company', '99'],
-    ['a negative company', '-7'],
   ])('of %s is 403', async (_, company) => {
     expect((await read({ company, from: FROM, to: FROM })).status).toBe(403)
   })
@@ -152,6 +150,8 @@ describe('reading that is refused', () => {
   it.each([
     ['a company of 20 digits', { company: '10000000000000000000' }, 'company_id'],
     ['a company that is no number', { company: 'x' }, 'company_id'],
+    ['a negative company', { company: '-7' }, 'company_id'],
+    ['a negative route', { route: '-1' }, 'route_id'],
     ['a route of 2^63', { route: '9223372036854775808' }, 'route_id'],
     ['a route that is no number', { route: '1e3' }, 'route_id'],
   ])('for %s is 422', async (_, query, path) => {

@@ -23,7 +23,7 @@ describe('a push that is refused', () => {
     ['a route of 2^63', 422, { route: '9223372036854775808' }],
     ['a route of 3,000 digits', 422, { route: '1'.repeat(3_000) }],
     ['a route with a fraction', 422, { route: '1001.0' }],
-    ['a negative id, which is an int64', 404, { courier: '-42' }],
+    ['a negative id', 422, { courier: '-42' }],
     ['.. and %2f in the path', 422, { courier: '..%2f42' }],
     ['a path that is no percent-encoding', 422, { courier: '%zz' }],
   ])('for %s is %s %s', async (_, status, lane: Lane) => {

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { parseBody, readBody } from '../body.ts'
 import { parse, parseId, Refusal, refuseFields } from '../refusal.ts'
 import { PushPositions } from '../schemas.ts'
 import type { Access } from './access.ts'
-import { readJson } from './body.ts'
 import type { ServiceContext } from './context.ts'
 
 interface PushRoute {
@@ -18,8 +18,8 @@ export function pushPositions(app: FastifyInstance, context: ServiceContext): vo
     onRequest: async (request) => {
       request.companyId = companyOfPush(context, request)
     },
-    handler: async ({ companyId, params, raw }, reply) => {
-      const { positions } = parse(PushPositions, await readJson(raw))
+    handler: async ({ companyId, headers, params, raw }, reply) => {
+      const { positions } = parse(PushPositions, parseBody(await readBody(raw), headers['content-type']))
       await context.positions.append({ companyId, courierId: params.courier_id, routeId: params.route_id, positions })
       return reply.send({})
     },

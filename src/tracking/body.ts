@@ -1,25 +1,16 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import { Refusal } from '../refusal.ts'
-import { INT64_FIELDS } from '../schemas.ts'
+import { Refusal } from './refusal.ts'
+import { INT64_FIELDS } from './schemas.ts'
 
 /** Most bytes of a request body. */
-const MAX_BODY_BYTES = 4 * 1024 * 1024
+export const MAX_BODY_BYTES = 4 * 1024 * 1024
 
 /**
- * The JSON body of a request, undefined where it is empty; integers beyond 2^53 in `INT64_FIELDS` as bigint.
- * @throws Refusal 422 where it is too large, not declared as JSON, or no JSON.
+ * The body of a request. What comes after the limit is read and dropped: a client that still sends would otherwise miss
+ * the answer. @throws Refusal 422 where it is too large, or ends early.
  */
-export async function readJson(request: IncomingMessage): Promise<unknown> {
-  const bytes = await readBytes(request)
-  if (bytes.length === 0) return undefined
-  if (!JSON_TYPE.test(request.headers['content-type'] ?? ''))
-    throw new Refusal(422, 'the body must be sent as application/json')
-  return parseJson(bytes)
-}
-
-/** What comes after the limit is read and dropped: a client that still sends would otherwise miss the answer. */
-function readBytes(request: IncomingMessage): Promise<Buffer> {
+export function readBody(request: IncomingMessage): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   let chunks: Buffer[] = []
   let length = 0
@@ -37,7 +28,13 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
   return promise
 }
 
-function parseJson(bytes: Buffer): unknown {
+/**
+ * What a body says, undefined where it is empty; integers beyond 2^53 in `INT64_FIELDS` as bigint.
+ * @throws Refusal 422 where it is not declared as JSON, or no JSON.
+ */
+export function parseBody(bytes: Buffer, contentType = ''): unknown {
+  if (bytes.length === 0) return undefined
+  if (!JSON_TYPE.test(contentType)) throw new Refusal(422, 'the body must be sent as application/json')
   try {
     if (!isUtf8(bytes)) throw new SyntaxError('it is not UTF-8')
     const text = bytes.toString()

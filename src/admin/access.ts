@@ -4,9 +4,19 @@ import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config/load.ts'
 
+/** What a token is for: to look, or to change something as well. */
+export type AccessRole = Config['admin']['tokens'][number]['role']
+
+/** Who asks, as it may be shown: a token's place, never the token. */
+export interface Caller {
+  /** `admin.tokens[1]`, or `admin-token` for the one that was made. */
+  readonly label: string
+  readonly role: AccessRole
+}
+
 /** Who may use the admin port. */
 export interface Tokens {
-  readonly tokens: readonly string[]
+  readonly tokens: readonly (Caller & { readonly token: string })[]
   /** Where a user finds one: `the file .data/admin-token`. */
   readonly place: string
 }
@@ -14,8 +24,12 @@ export interface Tokens {
 /** The tokens of the configuration; where it has none, the one kept in `<data_dir>/admin-token`, made at the first start. */
 export async function adminTokens({ admin, data_dir }: Pick<Config, 'admin' | 'data_dir'>): Promise<Tokens> {
   if (admin.tokens.length > 0)
-    return { tokens: admin.tokens.map(({ token }) => token), place: 'admin.tokens of gateway.yaml' }
-  return { tokens: [await keptToken(data_dir)], place: `the file ${tokenFile(data_dir)}` }
+    return {
+      tokens: admin.tokens.map((token, index) => ({ ...token, label: `admin.tokens[${index}]` })),
+      place: 'admin.tokens of gateway.yaml',
+    }
+  const token = await keptToken(data_dir)
+  return { tokens: [{ token, role: 'operate', label: 'admin-token' }], place: `the file ${tokenFile(data_dir)}` }
 }
 
 /** Where the token is kept that is made where the configuration has none. */
@@ -23,15 +37,30 @@ export function tokenFile(dataDir: string): string {
   return join(dataDir, 'admin-token')
 }
 
-/** Lets pass whoever presents a token; answers 401 to anybody else. Takes as long for a wrong one as for a right one. */
+/**
+ * Lets pass whoever presents a token whose role is enough, and says who it is in `request.caller`; answers 401 to whoever has
+ * none, 403 to one that may only read where something would change. Takes as long for a wrong token as for a right one.
+ */
 export function accessBy({ tokens, place }: Tokens) {
-  const digests = tokens.map(digest)
-  return async ({ headers }: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const presented = /^Bearer +(.*\S)/i.exec(headers.authorization ?? '')?.[1]
-    if (presented !== undefined && isOneOf(digests, digest(presented))) return undefined
-    const message = `${presented === undefined ? 'no token' : 'not a token of this port'}: send the header "Authorization: Bearer <token>"; the token is in ${place}`
-    return reply.code(401).header('www-authenticate', 'Bearer').send({ message })
+  const digests = tokens.map(({ token }) => digest(token))
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const presented = /^Bearer +(.*\S)/i.exec(request.headers.authorization ?? '')?.[1]
+    const known = presented === undefined ? -1 : indexOf(digests, digest(presented))
+    if (known < 0) {
+      const message = `${presented === undefined ? 'no token' : 'not a token of this port'}: send the header "Authorization: Bearer <token>"; the token is in ${place}`
+      return reply.code(401).header('www-authenticate', 'Bearer').send({ message })
+    }
+    const { label, role } = tokens[known]
+    request.caller = { label, role }
+    if (role === 'operate' || changesNothing(request.method)) return undefined
+    const message = `this token may read only: ${request.method} needs one with the role operate; the tokens are in ${place}`
+    return reply.code(403).send({ message })
   }
+}
+
+/** Whether a request of this method only reads. */
+export function changesNothing(method: string): boolean {
+  return method === 'GET' || method === 'HEAD'
 }
 
 /** An empty file is what a full disk leaves behind: no token at all. */
@@ -56,6 +85,7 @@ function digest(token: string): Buffer {
   return hash('sha256', token, 'buffer')
 }
 
-function isOneOf(digests: readonly Buffer[], presented: Buffer): boolean {
-  return digests.map((known) => timingSafeEqual(known, presented)).includes(true)
+/** Compares with every one of them, whichever it is. */
+function indexOf(digests: readonly Buffer[], presented: Buffer): number {
+  return digests.map((known) => timingSafeEqual(known, presented)).indexOf(true)
 }

@@ -1,8 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import type { Caller } from './access.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks; absent where the operation needs no token. */
+    caller?: Caller
+    /** What an operation changed, in a few words for the audit log: `{ added: 3, removed: 1 }`. Never a secret. */
+    audit?: Readonly<Record<string, string | number | boolean>>
+  }
+}
 
 /** One operation of the admin port: who asks is known when it is asked, what it throws becomes an answer in errors.ts. */
 export interface Operation {
-  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** As fastify's router takes it. */
   readonly path: string
   /** Needs no token. */
   readonly open?: true
@@ -18,12 +29,26 @@ export function register(
   operations: readonly Operation[],
   access: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
 ): void {
+  app.decorateRequest('caller').decorateRequest('audit')
   for (const { method, path, open, answer } of operations)
     app.route({ method, url: path, onRequest: open ? [] : access, handler: answer })
   for (const [path, some] of Map.groupBy(operations, (operation) => operation.path)) refuseOthers(app, path, some)
 
-  const known = operations.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`).join(', ')
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message: `there is ${known}` }))
+  const message = `there is ${adminPaths(operations).join(', ')}`
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message }))
+}
+
+/** A path with its parameters in braces, as it is written for people. */
+export function templateOf(path: string): string {
+  return path.replaceAll(/::|:(\w+)(?:\([^)]*\))?/g, (colons, name?: string) => (name ? `{${name}}` : colons[0]))
+}
+
+/** The port's own operations, a path each: those of the relay are the tracking interface's. */
+function adminPaths(operations: readonly Operation[]): string[] {
+  const own = Map.groupBy(operations, ({ path }) => path)
+  return [...own]
+    .filter(([path]) => path.startsWith('/admin/'))
+    .map(([path, some]) => `${some.map(({ method }) => method).join('|')} ${templateOf(path)}`)
 }
 
 function refuseOthers(app: FastifyInstance, path: string, operations: readonly Operation[]): void {

@@ -111,7 +111,7 @@ export function configSchema(protocols: Protocols) {
 }
 
 /** Settings that this version refuses; `*` stands for any index. */
-export const NOT_YET: readonly string[] = ['tracking.return_prefix', 'admin.tokens.*.role']
+export const NOT_YET: readonly string[] = ['tracking.return_prefix']
 
 function usualListeners(protocols: Protocols) {
   return (protocols ?? []).flatMap((protocol) =>

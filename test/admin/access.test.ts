@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { adminTokens } from '../../src/admin/index.ts'
-import { adminFixture, TOKEN } from './fixture.ts'
+import { adminFixture, READ_TOKEN, refuse, store, TOKEN } from './fixture.ts'
 
 const admin = adminFixture()
 const HOW = 'send the header "Authorization: Bearer <token>"; the token is in admin.tokens of gateway.yaml'
@@ -12,6 +12,12 @@ async function dataDir(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-token-'))
   onTestFinished(() => rm(dir, { recursive: true }))
   return dir
+}
+
+const MADE = {
+  token: expect.stringMatching(/^[\w-]{43}$/) as string,
+  role: 'operate',
+  label: 'admin-token',
 }
 
 const tokensIn = (data_dir: string) => adminTokens({ admin: { host: '', port: 0, tokens: [] }, data_dir })
@@ -61,14 +67,56 @@ describe('a request', () => {
   })
 })
 
+describe('a token with the role read', () => {
+  const headers = { authorization: `Bearer ${READ_TOKEN}` }
+
+  it.each(['/admin/status', '/admin/lanes', '/admin/parked', '/admin/misunderstood'])('reads %s', async (path) => {
+    expect((await admin.ask(path, { headers })).status).toBe(200)
+    expect((await admin.ask(path, { headers, method: 'HEAD' })).status).toBe(200)
+  })
+
+  it.each([
+    ['POST', '/admin/parked/retry?all=true'],
+    ['POST', '/admin/parked/retry?route_id=wrong'],
+    ['DELETE', '/admin/parked?all=true'],
+  ])('is refused for %s %s with 403', async (method, path) => {
+    const { status, json } = await admin.ask(path, { method, headers })
+    const message = `this token may read only: ${method} needs one with the role operate; the tokens are in admin.tokens of gateway.yaml`
+    expect([status, json]).toEqual([403, { message }])
+  })
+
+  it('deletes nothing', async () => {
+    await store(admin.redis, '7/42/1001')
+    await refuse(admin.redis, '7/42/1001', 1, { status: 422, message: 'no' })
+    await admin.ask('/admin/parked?all=true', { method: 'DELETE', headers })
+    expect((await admin.ask('/admin/status')).json).toMatchObject({ parked: { fixes: 1, lanes: 1 } })
+  })
+})
+
+describe('the tokens of a configuration', () => {
+  it('are known by their place and their role', async () => {
+    const tokens = [
+      { token: 'a', role: 'operate' as const },
+      { token: 'b', role: 'read' as const },
+    ]
+    expect(await adminTokens({ admin: { host: '', port: 0, tokens }, data_dir: '' })).toEqual({
+      tokens: [
+        { token: 'a', role: 'operate', label: 'admin.tokens[0]' },
+        { token: 'b', role: 'read', label: 'admin.tokens[1]' },
+      ],
+      place: 'admin.tokens of gateway.yaml',
+    })
+  })
+})
+
 describe('without admin.tokens', () => {
   it('a token is made, for its owner alone, and kept', async () => {
     const dir = join(await dataDir(), 'data')
     const { tokens, place } = await tokensIn(dir)
     const file = join(dir, 'admin-token')
     expect(place).toBe(`the file ${file}`)
-    expect(tokens).toEqual([expect.stringMatching(/^[\w-]{43}$/)])
-    expect(await readFile(file, 'utf8')).toBe(`${tokens[0]}\n`)
+    expect(tokens).toEqual([MADE])
+    expect(await readFile(file, 'utf8')).toBe(`${tokens[0].token}\n`)
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     expect((await tokensIn(dir)).tokens).toEqual(tokens)
   })
@@ -81,13 +129,13 @@ describe('without admin.tokens', () => {
   it('an empty file is no token: another one is made', async () => {
     const dir = await dataDir()
     await writeFile(join(dir, 'admin-token'), '\n')
-    expect((await tokensIn(dir)).tokens).toEqual([expect.stringMatching(/^[\w-]{43}$/)])
+    expect((await tokensIn(dir)).tokens).toEqual([MADE])
   })
 
   it('what somebody wrote there is the token', async () => {
     const dir = await dataDir()
     await writeFile(join(dir, 'admin-token'), 'my own token\n')
-    expect((await tokensIn(dir)).tokens).toEqual(['my own token'])
+    expect((await tokensIn(dir)).tokens).toEqual([{ ...MADE, token: 'my own token' }])
   })
 })
 
@@ -98,9 +146,8 @@ describe('the port', () => {
       404,
       {
         message:
-          'there is GET /healthz, GET /readyz, GET /metrics, GET /admin/status, GET /admin/lanes, ' +
-          'GET /admin/devices/{id}, GET /admin/parked, DELETE /admin/parked, POST /admin/parked/retry, ' +
-          'GET /admin/misunderstood',
+          'there is GET /admin/status, GET /admin/lanes, GET /admin/devices/{id}, GET|DELETE /admin/parked, ' +
+          'POST /admin/parked/retry, GET /admin/misunderstood',
       },
     ])
   })

@@ -26,7 +26,7 @@ const log: string[] = []
 function open(port = 0): Promise<Admin> {
   return openAdmin({
     listen: { host: '127.0.0.1', port },
-    tokens: { tokens: ['t'], place: 'nowhere' },
+    tokens: { tokens: [{ token: 't', role: 'operate', label: 'admin-token' }], place: 'nowhere' },
     redis,
     directory: () => createDirectory([], []),
     place: () => undefined,

@@ -23,6 +23,9 @@ import { startTestRedis, type TestRedis } from '../redis.ts'
 /** The token that the fixture's configuration has. */
 export const TOKEN = 'canary-admin-token'
 
+/** The one that may only read. */
+export const READ_TOKEN = 'canary-read-token'
+
 export const DEVICES = `
 "0356307042441013": { name: Van 12, company_id: 7, courier_id: 42, route_id: 1001, secret: canary-secret, model: FMB920 }
 "356307042441014": { name: Van 14, company_id: 7, courier_id: 43, time_zone: "+03:00" }
@@ -96,7 +99,7 @@ redis: { url: "${redisUrl}" }
 data_dir: "${join(dir, 'data')}"
 companies: [{ company_id: 7, apikey: canary-apikey, oauth_token: canary-oauth }]
 log: { level: fatal }
-${gateway || `admin: { port: 0, tokens: [another-token, ${TOKEN}] }`}
+${gateway || `admin: { port: 0, tokens: [another-token, ${TOKEN}, { token: ${READ_TOKEN}, role: read }] }`}
 `
   await writeFile(join(dir, 'gateway.yaml'), yaml)
   await writeFile(join(dir, 'devices.yaml'), DEVICES)

@@ -187,9 +187,9 @@ parked: { max_positions: 0 }
       '1:13 tracking.return_prefix: not yet: this version cannot do this',
     ],
     [
-      'another',
-      'admin: { tokens: [{ token: a, role: read }] }',
-      '1:31 admin.tokens[0].role: not yet: this version cannot do this',
+      'a role that there is not',
+      'admin: { tokens: [{ token: a, role: write }] }',
+      '1:37 admin.tokens[0].role: expected one of read, operate',
     ],
     ['an alias of itself', 'companies: &a [*a]', '1:16 companies[0]: this alias is part of what it stands for'],
   ])('names %s', async (_, text, mistake) => expect((await mistakes(text))[0]).toBe(`gateway.yaml:${mistake}`))

@@ -20,50 +20,61 @@ export const Int64Text = z
   .refine(isInt64Text, 'expected an integer of 64 bits in decimal digits')
   .meta({ type: 'integer', format: 'int64' })
 
-/** §2.2, the location of a position, degrees WGS 84. */
-const Point = z.object({ lat: z.number().min(-90).max(90), lon: z.number().min(-180).max(180) })
+/** §2.2, the location of a position. */
+export const Point = z.object({
+  lat: z.number().min(-90).max(90).describe('Degrees WGS 84.'),
+  lon: z.number().min(-180).max(180).describe('Degrees WGS 84.'),
+})
 
 /** §2.2, a position as sent. */
 export const PositionV3 = z.object({
-  accuracy: z.int(),
+  accuracy: z.int().describe('Metres.'),
   point: Point,
-  timestamp: int64From(0),
-  heading: z.int().optional(),
-  speed: z.number().optional(),
+  timestamp: int64From(0).describe('Unix seconds, UTC.'),
+  heading: z.int().describe('Degrees from true north.').optional(),
+  speed: z.number().describe('Metres per second.').optional(),
 })
 export type PositionV3 = z.infer<typeof PositionV3>
 
 /** §4.3, the body of a push. Positions are counted before they are validated: 4 MiB hold 600,000 bad ones. */
 export const PushPositions = z.object({ positions: listOf(PositionV3, 0) }, 'expected an object with positions')
 
-/** §2.3, a position as returned; times in unix seconds. */
+/** §2.3, a position as returned. */
 export const CourierPosition = z.object({
-  lat: z.number(),
-  lon: z.number(),
-  timestamp: z.number(),
-  server_timestamp: z.number().optional(),
+  lat: z.number().describe('Degrees WGS 84.'),
+  lon: z.number().describe('Degrees WGS 84.'),
+  timestamp: z.number().describe('Unix seconds, UTC.'),
+  server_timestamp: z.number().describe('When the service received it, unix seconds.').optional(),
 })
 export type CourierPosition = z.infer<typeof CourierPosition>
 
 /** §4.4, the answer. */
 export const CourierPositions = z.array(CourierPosition)
 
-/** §4.4, the query; unix seconds, both ends included. */
-export const IntervalQuery = z.object({ from: Int64Text, to: Int64Text.optional() })
+/** §4.4, the query; both ends included. */
+export const IntervalQuery = z.object({
+  from: Int64Text.describe('Unix seconds.'),
+  to: Int64Text.describe(
+    'Unix seconds, at most two hours after `from`; without it, two hours, at most until now.',
+  ).optional(),
+})
 
 /** §2.1, a contractor number as sent. */
 export const ContractorNumber = z.object({ number: textOf(1, 80), name: textOf(0, 80).optional() })
 export type ContractorNumber = z.infer<typeof ContractorNumber>
 
-/** §2.1, a contractor number as returned; `id` is the contractor company's. */
-export const StoredContractorNumber = ContractorNumber.extend({ id: int64From(0) })
+/** §2.1, a contractor number as returned. */
+export const StoredContractorNumber = ContractorNumber.extend({ id: int64From(0).describe('The contractor company.') })
 export type StoredContractorNumber = z.infer<typeof StoredContractorNumber>
 
-/** §4.5, an item as sent. `price`: decimal, at most 4 places. */
+/** §4.5, an item as sent. */
 export const NewItem = z.object({
-  number: textOf(1, 80),
+  number: textOf(1, 80).describe('Unique in its order.'),
   description: textOf(0, 1_023),
-  price: z.string().regex(/^(?:0|[1-9][0-9]*)(?:\.[0-9]{1,4})?$/, 'expected a decimal of at most 4 places, as text'),
+  price: z
+    .string()
+    .regex(/^(?:0|[1-9][0-9]*)(?:\.[0-9]{1,4})?$/, 'expected a decimal of at most 4 places, as text')
+    .describe('A decimal of at most 4 places.'),
   total_count: int64From(1),
   code: textOf(0).optional(),
 })
@@ -79,7 +90,7 @@ export type Item = z.infer<typeof Item>
 /** §4.5, how many of an item come back. */
 export const ItemReturn = z.object({
   item_id: int64From(0),
-  undelivered_count: int64From(0),
+  undelivered_count: int64From(0).describe("At most the item's total_count."),
   comment: textOf(0).optional(),
 })
 export type ItemReturn = z.infer<typeof ItemReturn>
@@ -98,7 +109,7 @@ export const ItemsQuery = z.object({
     .transform(Number)
     .meta({ type: 'integer', minimum: 1, maximum: 100, default: 100 })
     .optional(),
-  page_token: z.string().optional(),
+  page_token: z.string().describe('The next_page_token of the page before.').optional(),
 })
 export type ItemsQuery = z.infer<typeof ItemsQuery>
 
@@ -106,10 +117,17 @@ export type ItemsQuery = z.infer<typeof ItemsQuery>
 export const ItemsPage = z.object({ results: z.array(Item), next_page_token: z.string().optional() })
 export type ItemsPage = z.infer<typeof ItemsPage>
 
-/** §7, the body of every refusal; `path` is dotted (`positions.3.point.lat`), '' for the whole. */
+/** §7, the body of every refusal. */
 export const ErrorBody = z.object({
   message: z.string(),
-  errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  errors: z
+    .array(
+      z.object({
+        path: z.string().describe('Which field, as in `positions.3.point.lat`; empty for the whole.'),
+        message: z.string(),
+      }),
+    )
+    .optional(),
 })
 
 /** Text of `min` to `max` code points that UTF-8 can hold. */

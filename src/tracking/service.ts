@@ -8,6 +8,7 @@ import { courierPositions } from './service/courier-positions.ts'
 import { openDatabase } from './service/database.ts'
 import { answerBadPath, answerErrors } from './service/errors.ts'
 import { createLaneStore } from './service/lanes.ts'
+import { openapi } from './service/openapi.ts'
 import { createPositionStore } from './service/positions.ts'
 import { pushPositions } from './service/push-positions.ts'
 
@@ -78,6 +79,7 @@ function createApp(context: ServiceContext, logger: Logger): FastifyInstance {
   app.decorateRequest('companyId', '')
   answerErrors(app, logger)
   app.get('/healthz', async () => ({ status: 'ok' }))
+  openapi(app)
   for (const operation of OPERATIONS) operation(app, context)
   return app
 }

@@ -1,10 +1,11 @@
-import { type DeviceEntry, type Directory, sameId } from '../config/directory.ts'
+import { type DeviceEntry, type Directory, sameId, type Stay } from '../config/directory.ts'
 import type { Heard } from '../ingest/heard.ts'
 import { readHeard } from '../ingest/heard/read.ts'
-import { heldOf, receivedAt, type Redis, timestampOf } from '../lanes/index.ts'
+import { describeLanes, heldOf, receivedAt, type Redis, timestampOf } from '../lanes/index.ts'
 import { Refusal } from '../tracking/refusal.ts'
 import { stateOf } from './device-state.ts'
 import { instant } from './json.ts'
+import { laneJson } from './lanes.ts'
 import type { Operation } from './operation.ts'
 
 export interface DeviceSources {
@@ -15,8 +16,8 @@ export interface DeviceSources {
 }
 
 /**
- * `GET /admin/devices/{id}`: how the device is configured, where its fixes go now, what is held of it, and what was last
- * heard of it. Of one that nobody has configured: what is held.
+ * `GET /admin/devices/{id}`: how the device is configured, where its fixes go now and how that lane stands, what is held of
+ * it, and what was last heard of it. Of one that nobody has configured: what is held.
  */
 export function deviceOperations({ redis, directory, idleMs }: DeviceSources): Operation[] {
   const answer: Operation['answer'] = async ({ params }) => {
@@ -27,11 +28,12 @@ export function deviceOperations({ redis, directory, idleMs }: DeviceSources): O
     if (!entry) throw new Refusal(404, 'no device with this id is configured: add it to devices.yaml')
     const heard = await readHeard(redis, entry.id)
     const now = Date.now()
+    const stay = directory().stayAt(entry, now / 1000)
     return {
       ...entryJson(entry),
       configured: true,
       held,
-      lane: laneNow(directory(), entry, now),
+      lane: stay && (await stayJson(redis, stay)),
       state: stateOf(heard, now, idleMs),
       ...(heard && heardJson(heard)),
     }
@@ -78,19 +80,10 @@ function entryJson({
   return { id, name, company_id, courier_id, route_id, time_zone, model, secret: secret !== undefined, source }
 }
 
-/** Courier and route of a fix made now, and the line that says so; undefined where it has none. */
-function laneNow(directory: Directory, entry: DeviceEntry, now: number): object | undefined {
-  const stay = directory.stayAt(entry, now / 1000)
-  if (!stay) return undefined
-  const { lane, from, until, source } = stay
-  return {
-    company_id: lane.company,
-    courier_id: lane.courier,
-    route_id: lane.route,
-    from_at: instant(from * 1000),
-    until_at: instant(until * 1000),
-    source,
-  }
+/** Courier and route of a fix made now, how their lane stands, and the line that says so. */
+async function stayJson(redis: Redis, { lane, from, until, source }: Stay): Promise<object> {
+  const [state] = await describeLanes(redis, [lane.key])
+  return { ...laneJson(state), from_at: instant(from * 1000), until_at: instant(until * 1000), source }
 }
 
 function heardJson({ at, protocol, transport, remote, connectedAt, fix, filtered }: Heard): object {

@@ -27,7 +27,8 @@ const PLACES = {
   oldest: ({ oldestAt = 0, lane }: LaneState): Place => [oldestAt, lane],
 }
 
-function laneJson({ lane, waiting, oldestAt, lastPush, parked }: LaneState): object {
+/** A lane and how it stands: what waits, its last push, and why it is parked, if so. */
+export function laneJson({ lane, waiting, oldestAt, lastPush, parked }: LaneState): object {
   return {
     ...laneIds(lane),
     waiting,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createHeard, createSession } from '../../src/ingest/index.ts'
 import { keys } from '../../src/lanes/index.ts'
 
-import { adminFixture, hold } from './fixture.ts'
+import { adminFixture, hold, store, workerOf } from './fixture.ts'
 
 const admin = adminFixture()
 const INSTANT = expect.stringMatching(/^20\d\d-\d\d-\d\dT[\d:.]{12}Z$/) as string
@@ -40,6 +40,7 @@ describe('a device', () => {
         company_id: '7',
         courier_id: '42',
         route_id: '1001',
+        waiting: 0,
         source: 'devices.yaml:2',
       },
       configured: true,
@@ -60,6 +61,19 @@ describe('a device', () => {
         until_at: '2120-01-01T00:00:00.000Z',
         source: 'routes.csv:2',
       },
+    })
+  })
+
+  it('says what waits on its lane, of its last push, and why it is parked', async () => {
+    const receivedAt = Date.UTC(2026, 10, 20, 8, 14, 2)
+    await store(admin.redis, '7/42/1001', { count: 3, receivedAt })
+    const { leases, lease } = workerOf(admin.redis)
+    await leases.park(await lease('7/42/1001'), { status: 404, message: 'no such route' })
+    expect((await deviceNow('356307042441013')).lane).toMatchObject({
+      waiting: 3,
+      oldest_at: '2026-11-20T08:14:02.000Z',
+      last_push: { at: INSTANT, status: 404 },
+      parked: { status: 404, message: 'no such route', tries: 1, at: INSTANT, since_at: INSTANT },
     })
   })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { unknownName } from './nearest.ts'
-import { duration } from './units.ts'
+import { duration, int64, int64Mistake } from './units.ts'
 import { isZone } from './zone.ts'
 
 /**
@@ -43,6 +43,19 @@ export function list<Element extends z.ZodType>(element: Element, usual: () => z
 /** Where to listen. */
 export function address(host: string, usualPort: number) {
   return { host: text().default(host), port: port().default(usualPort) }
+}
+
+/** How a process logs. */
+export function logging() {
+  return section({
+    level: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal').default('info'),
+    format: oneOf('auto', 'json', 'pretty').default('auto'),
+  })
+}
+
+/** An int64 id, as canonical decimal digits. */
+export function id() {
+  return leaf(int64, int64Mistake)
 }
 
 /** Text that is not empty. */

@@ -4,9 +4,11 @@ import {
   fields,
   flag,
   httpUrl,
+  id,
   integer,
   leaf,
   list,
+  logging,
   number,
   oneOf,
   pathPrefix,
@@ -19,7 +21,7 @@ import {
   zone,
 } from './leaves.ts'
 import { unknownName } from './nearest.ts'
-import { bytes, int64, int64Mistake } from './units.ts'
+import { bytes } from './units.ts'
 
 const TRANSPORTS = ['tcp', 'udp', 'http'] as const
 
@@ -103,10 +105,7 @@ export function configSchema(protocols: Protocols) {
       idle_timeout: timer(1).default(900_000),
       max_frame_bytes: integer(64, 1 << 30).default(65_536),
     }),
-    log: section({
-      level: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal').default('info'),
-      format: oneOf('auto', 'json', 'pretty').default('auto'),
-    }),
+    log: logging(),
   })
 }
 
@@ -137,7 +136,7 @@ function listener(protocols: Protocols) {
 
 function company() {
   return fields({
-    company_id: leaf(int64, int64Mistake),
+    company_id: id(),
     name: text().optional(),
     apikey: text(),
     oauth_token: text().optional(),

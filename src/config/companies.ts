@@ -1,0 +1,20 @@
+import { child, type Node, offsetOf, pathText, textAt } from './node.ts'
+import type { Mistake } from './problem.ts'
+import { int64 } from './units.ts'
+
+/** The ids of all companies of a file, of those with mistakes too, and which stand there twice. */
+export function companyIds(root: Node): { ids: ReadonlySet<string>; repeated: readonly Mistake[] } {
+  const ids = new Set<string>()
+  const repeated: Mistake[] = []
+  const companies = child(root, 'companies')
+  const items = companies?.kind === 'sequence' ? companies.items : []
+  for (const [index, company] of items.entries()) {
+    const id = int64(textAt(company, 'company_id') ?? '')
+    if (id === undefined) continue
+    const path = ['companies', index, 'company_id']
+    if (ids.has(id))
+      repeated.push({ at: offsetOf(root, path), key: pathText(path), message: `company ${id} stands here twice` })
+    ids.add(id)
+  }
+  return { ids, repeated }
+}

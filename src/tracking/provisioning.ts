@@ -2,6 +2,8 @@
 export interface Provisioning {
   readonly companies: readonly CompanyCredentials[]
   readonly routes: readonly RouteAssignment[]
+  /** Whether there are no others: a route of before that is not among these takes no more positions. */
+  readonly exhaustive?: boolean
 }
 
 export interface CompanyCredentials {

@@ -25,7 +25,7 @@ export interface TrackingServiceOptions {
 /** A tracking service that listens. */
 export interface TrackingService {
   readonly port: number
-  /** Replaces companies and adds routes, at once; routes of before go on taking positions. What is stored stays. */
+  /** Replaces companies, and adds routes or replaces them where these are all, at once. What is stored stays. */
   provision(provisioning: Provisioning): void
   /** Stops accepting, answers what has arrived, closes the database. */
   close(): Promise<void>
@@ -49,7 +49,7 @@ export async function createTrackingService(options: TrackingServiceOptions): Pr
     database.close()
   }
   try {
-    lanes.add(options.provisioning.routes)
+    lanes.provision(options.provisioning)
     await app.listen(options.listen)
   } catch (error) {
     await stop()
@@ -57,9 +57,9 @@ export async function createTrackingService(options: TrackingServiceOptions): Pr
   }
   return {
     port: (app.server.address() as AddressInfo).port,
-    provision: ({ companies, routes }) => {
-      lanes.add(routes)
-      context.access = createAccess(companies)
+    provision: (provisioning) => {
+      lanes.provision(provisioning)
+      context.access = createAccess(provisioning.companies)
     },
     close: stop,
   }

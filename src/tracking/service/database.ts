@@ -15,7 +15,7 @@ export function openDatabase(file: string): DatabaseSync {
 const BUSY_TIMEOUT_MS = 1_000
 
 /*
- * Of `lanes` nothing is taken out: see README.md.
+ * Of `lanes` nothing is taken out, unless the provisioning says that there are no others: see README.md.
  *
  * Positions are one clustered tree: its key recognises a position that comes again, and is read in order of company, route and
  * timestamp. `received_us`, unix microseconds, grows with every position: it is the order of arrival as well.

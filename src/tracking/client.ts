@@ -1,10 +1,14 @@
-import { Pool } from 'undici'
 import { type Answer, answerOf } from './client/answer.ts'
-import { exchange } from './client/exchange.ts'
+import { exchange, type Reply } from './client/exchange.ts'
+import type { Fault } from './client/fault.ts'
+import { pathOf, type Target } from './client/path.ts'
+import { createPool } from './client/pool.ts'
+import { OPERATIONS, type OperationName } from './operations.ts'
 import { printableUrl } from './printable-url.ts'
 import { CourierPositions, type CourierPosition } from './schemas.ts'
 
-export type { Answer } from './client/answer.ts'
+export { type Answer, retryAfterMs } from './client/answer.ts'
+export type { Reply } from './client/exchange.ts'
 export type { Fault } from './client/fault.ts'
 
 export interface TrackingClientOptions {
@@ -12,6 +16,8 @@ export interface TrackingClientOptions {
   readonly baseUrl: string
   /** Where pushes go; default: baseUrl. */
   readonly pushUrl?: string | null
+  /** In front of the path of returns: '' (default) or /api/v1. */
+  readonly returnPrefix?: string
   /** For a whole request, waiting for a free connection included. */
   readonly timeoutMs: number
   /** Most connections to each of the two hosts. */
@@ -35,9 +41,29 @@ export interface PositionsRequest {
   readonly to?: number
 }
 
+/** Any operation but the push; the path's ids must be valid. */
+export interface OperationRequest extends Target {
+  readonly operation: Exclude<OperationName, 'pushPositions'>
+  readonly oauthToken: string
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string | string[]>>
+  /** Ready JSON. */
+  readonly body?: Buffer
+  /** Default: the client's. */
+  readonly timeoutMs?: number
+  /** Of the answer, which is else `too_large`; default: 64 MiB. */
+  readonly maxBytes?: number
+  /** Gives up the request: the fault is `given_up`. */
+  readonly signal?: AbortSignal
+}
+
 /** A client of the tracking interface. What may happen is a value: nothing here throws or rejects. No retries. */
 export interface TrackingClient {
+  /** The base URL, as it may be shown. */
+  readonly baseUrl: string
   push(request: PushRequest): Promise<Answer>
+  /** The answer as it came, redirects and encoded bodies too. */
+  request(request: OperationRequest): Promise<Reply | { readonly fault: Fault }>
   /** `positions` where the answer is 200 and fits the interface; `malformed` where it is 200 and does not. */
   positions(request: PositionsRequest): Promise<Answer | { readonly positions: readonly CourierPosition[] }>
   /** Waits for what is under way and closes all connections. */
@@ -65,21 +91,33 @@ export function createTrackingClient(options: TrackingClientOptions): TrackingCl
     return 'fault' in reply ? reply : answerOf(reply, apikey)
   }
 
-  async function positions({ company, route, oauthToken, from, to }: PositionsRequest) {
-    const until = to === undefined ? '' : `&to=${to}`
-    const path = `${basePath}/api/v2/companies/${company}/routes/${route}/courier-positions?from=${from}${until}`
-    const headers = ['authorization', `OAuth ${oauthToken}`]
+  async function request({ oauthToken, headers, body, signal, ...rest }: OperationRequest) {
     const reply = await exchange(
       basePool,
-      { method: 'GET', path, headers },
-      { timeoutMs, maxBytes: MAX_POSITIONS_BYTES },
+      {
+        method: OPERATIONS[rest.operation].method,
+        path: basePath + pathOf(rest, options.returnPrefix ?? ''),
+        headers: { ...headers, authorization: `OAuth ${oauthToken}` },
+        body,
+      },
+      { timeoutMs: rest.timeoutMs ?? timeoutMs, maxBytes: rest.maxBytes ?? MAX_REPLY_BYTES, signal },
     )
+    return 'fault' in reply || !reply.cut ? reply : { fault: 'too_large' as const }
+  }
+
+  async function positions({ company, route, oauthToken, from, to }: PositionsRequest) {
+    const reply = await request({
+      operation: 'courierPositions',
+      params: { company_id: company, route_id: route },
+      query: { from: String(from), to: to === undefined ? undefined : String(to) },
+      oauthToken,
+    })
     if ('fault' in reply) return reply
     return reply.status === 200 ? parsePositions(reply.body) : answerOf(reply, oauthToken)
   }
 
   const close = async () => void (await Promise.all([...new Set([basePool, pushPool])].map((pool) => pool.close())))
-  return { push, positions, close }
+  return { baseUrl: printableUrl(base), push, request, positions, close }
 }
 
 /** The error of `new URL` has the whole text in it. */
@@ -87,18 +125,6 @@ function parseUrl(text: string): URL {
   const url = URL.parse(text)
   if (!url) throw new Error(`${printableUrl(text)} is not a URL`)
   return url
-}
-
-/** No pipelining: it may reorder, and one slow answer would hold up others. undici's own time-outs measure idling. */
-function createPool(origin: string, { connections, timeoutMs }: TrackingClientOptions): Pool {
-  return new Pool(origin, {
-    connections,
-    pipelining: 1,
-    allowH2: false,
-    connectTimeout: Math.min(timeoutMs, MAX_CONNECT_MS),
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
 }
 
 function prefix({ pathname }: URL): string {
@@ -115,5 +141,4 @@ function parsePositions(body: Buffer) {
 
 const JSON_HEADERS = ['content-type', 'application/json']
 const MAX_ANSWER_BYTES = 64 * 1_024
-const MAX_POSITIONS_BYTES = 64 * 1_024 * 1_024
-const MAX_CONNECT_MS = 10_000
+const MAX_REPLY_BYTES = 64 * 1_024 * 1_024

@@ -3,17 +3,21 @@ import { type Fault, faultOf } from './fault.ts'
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** An answer as it came; `body` cut at the limit. */
+/** An answer as it came; names of headers in lower case, what is not ASCII in them as latin1. */
 export interface Reply {
   readonly status: number
   readonly headers: Headers
   readonly body: Buffer
+  /** The body was longer, and is cut at the limit. */
+  readonly cut: boolean
 }
 
 export interface Limits {
   /** For everything, waiting for a free connection included. */
   readonly timeoutMs: number
   readonly maxBytes: number
+  /** Gives up the request: the fault is `given_up`. */
+  readonly signal?: AbortSignal
 }
 
 /**
@@ -23,25 +27,28 @@ export interface Limits {
 export function exchange(
   pool: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  { timeoutMs, maxBytes }: Limits,
+  limits: Limits,
 ): Promise<Reply | { readonly fault: Fault }> {
+  if (limits.signal?.aborted) return Promise.resolve({ fault: 'given_up' })
   const { promise, resolve } = Promise.withResolvers<Reply | { fault: Fault }>()
   let controller: Dispatcher.DispatchController | undefined
   let status = 0
   let headers: Headers = {}
   const chunks: Buffer[] = []
-  let left = maxBytes
+  let left = limits.maxBytes
   let expired = false
-  const deadline = setTimeout(() => {
+  const unwatch = watch(limits, (fault) => {
     expired = true
-    resolve({ fault: 'timeout' })
+    resolve({ fault })
     controller?.abort(GIVEN_UP)
-  }, timeoutMs)
+  })
   const end = (outcome: Reply | { fault: Fault }) => {
-    clearTimeout(deadline)
+    unwatch()
     resolve(outcome)
   }
-  const reply = (): Reply => ({ status, headers, body: chunks.length === 1 ? chunks[0] : Buffer.concat(chunks) })
+  const reply = (): Reply => {
+    return { status, headers, body: chunks.length === 1 ? chunks[0] : Buffer.concat(chunks), cut: left < 0 }
+  }
   pool.dispatch(request, {
     onRequestStart(started) {
       // Thrown, not aborted: nothing has been sent yet, so the connection stays good.
@@ -63,6 +70,22 @@ export function exchange(
     onResponseError: (_controller, error) => end({ fault: faultOf(error) }),
   })
   return promise
+}
+
+/** Calls `giveUp` once the time is over or the signal says so; answers with what ends the watch. */
+function watch({ timeoutMs, signal }: Limits, giveUp: (fault: Fault) => void): () => void {
+  const expire = (fault: Fault) => {
+    unwatch()
+    giveUp(fault)
+  }
+  const abort = () => expire('given_up')
+  const unwatch = () => {
+    clearTimeout(deadline)
+    signal?.removeEventListener('abort', abort)
+  }
+  const deadline = setTimeout(expire, timeoutMs, 'timeout')
+  signal?.addEventListener('abort', abort)
+  return unwatch
 }
 
 const GIVEN_UP = new Error('the answer is not waited for any more')

@@ -1,7 +1,21 @@
 import { errors } from 'undici'
 
-/** Why there was no answer. `reset`: the connection ended before all of the answer was here, or was broken off. */
-export type Fault = 'timeout' | 'refused' | 'reset' | 'dns' | 'unreachable' | 'tls' | 'malformed' | 'closed' | 'failed'
+/**
+ * Why there was no answer. `reset`: the connection ended before all of the answer was here, or was broken off. `timeout`:
+ * the host can be reached, and did not answer in time. `given_up`: nobody wanted the answer any more.
+ */
+export type Fault =
+  | 'timeout'
+  | 'refused'
+  | 'reset'
+  | 'dns'
+  | 'unreachable'
+  | 'tls'
+  | 'malformed'
+  | 'too_large'
+  | 'given_up'
+  | 'closed'
+  | 'failed'
 
 /** The fault behind an error of undici or the system. Only its code is looked at: messages may have the URL in them. */
 export function faultOf(error: unknown): Fault {
@@ -18,8 +32,8 @@ const FAULTS = new Map<string, Fault>([
   ['EPIPE', 'reset'],
   ['UND_ERR_SOCKET', 'reset'],
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'reset'],
-  ['ETIMEDOUT', 'timeout'],
-  ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
+  ['ETIMEDOUT', 'unreachable'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'unreachable'],
   ['ENOTFOUND', 'dns'],
   ['EAI_AGAIN', 'dns'],
   ['EHOSTUNREACH', 'unreachable'],

@@ -1,0 +1,177 @@
+import { getEventListeners } from 'node:events'
+import { gzipSync } from 'node:zlib'
+import { errors } from 'undici'
+import { describe, expect, it } from 'vitest'
+import { faultOf } from '../../src/tracking/client/fault.ts'
+import type { OperationRequest, TrackingClientOptions } from '../../src/tracking/client.ts'
+import { client, httpServer } from './http-servers.ts'
+
+const MAX_ID = '9223372036854775807'
+const NUMBER: OperationRequest = {
+  operation: 'getNumber',
+  params: { company_id: '7', contractor_company_id: MAX_ID },
+  oauthToken: 'CANARY',
+}
+
+describe('a request', () => {
+  it.each([
+    ['getNumber', 'GET', `/api/v1/companies/1/numbers/${MAX_ID}`],
+    ['putNumber', 'POST', `/api/v1/companies/1/numbers/${MAX_ID}`],
+    ['listNumbers', 'GET', '/api/v1/companies/1/numbers'],
+    ['deleteNumber', 'DELETE', `/api/v1/companies/1/numbers/${MAX_ID}`],
+    ['courierPositions', 'GET', '/api/v2/companies/1/routes/2/courier-positions'],
+    ['addItems', 'POST', '/api/v1/companies/1/orders/3/items'],
+    ['listItems', 'GET', '/api/v1/companies/1/orders/3/items'],
+    ['deleteItems', 'DELETE', '/api/v1/companies/1/orders/3/items'],
+    ['deleteItem', 'DELETE', '/api/v1/companies/1/orders/3/items/4'],
+    ['returnItems', 'POST', '/companies/1/orders/3:return'],
+    ['returnItemsV1', 'POST', '/companies/1/orders/3:return'],
+  ] as const)('%s is a %s to %s, with the token', async (operation, method, path) => {
+    const params = { company_id: '1', contractor_company_id: MAX_ID, route_id: '2', order_id: '3', item_id: '4' }
+    const { seen } = await requested({ operation, params })
+    expect(seen).toMatchObject({ method, url: path, headers: { authorization: 'OAuth CANARY' } })
+  })
+
+  it.each(['returnItems', 'returnItemsV1'] as const)('%s has the prefix of returns', async (operation) => {
+    const request = { operation, params: { company_id: '1', order_id: '3' } }
+    const { seen } = await requested(request, { returnPrefix: '/api/v1' })
+    expect(seen.url).toBe('/api/v1/companies/1/orders/3:return')
+  })
+
+  it('goes below the path of the base URL, not to the push URL', async () => {
+    const { seen } = await requested({}, { pushUrl: 'http://127.0.0.1:1' }, '/base/')
+    expect(seen.url).toBe(`/base/api/v1/companies/7/numbers/${MAX_ID}`)
+  })
+
+  it('has a base URL that may be shown', () => {
+    expect(client('https://user:CANARY@host:8443/base').baseUrl).toBe('https://***@host:8443/base')
+  })
+
+  it('has the query encoded, what has no value left out', async () => {
+    const query = { page_token: 'a b&c=d/é#?+', max_results: undefined }
+    const { seen } = await requested({ operation: 'listItems', params: { company_id: '1', order_id: '2' }, query })
+    expect(seen.url).toBe('/api/v1/companies/1/orders/2/items?page_token=a+b%26c%3Dd%2F%C3%A9%23%3F%2B')
+  })
+
+  it('has the body and headers that it is given, and the length', async () => {
+    const body = Buffer.from(' {"number" : "é"}\n')
+    const headers = { 'content-type': 'application/json; charset=utf-8', 'x-thing': 'a' }
+    const { seen } = await requested({ operation: 'putNumber', headers, body })
+    expect(seen.body).toEqual(body)
+    expect(seen.headers).toEqual({
+      ...headers,
+      authorization: 'OAuth CANARY',
+      'content-length': '19',
+      host: expect.any(String),
+      connection: 'keep-alive',
+    })
+  })
+
+  it('without a body has no length and no type', async () => {
+    const { seen } = await requested({})
+    expect(Object.keys(seen.headers).toSorted()).toEqual(['authorization', 'connection', 'host'])
+  })
+
+  it('has the answer as it is: status, headers, bytes', async () => {
+    const body = gzipSync('{"number":"1"}')
+    const url = await httpServer((_, response) => {
+      response.writeHead(203, ['Content-Encoding', 'gzip', 'X-Late', 'caf\xe9', 'Vary', 'a', 'Vary', 'b']).end(body)
+    })
+    const reply = await client(url).request(NUMBER)
+    expect(reply).toMatchObject({
+      status: 203,
+      headers: { 'content-encoding': 'gzip', 'x-late': 'caf\xe9', vary: ['a', 'b'] },
+      body,
+    })
+  })
+})
+
+describe('a request without an answer', () => {
+  it('is too_large where the answer is longer than wanted, not where it is as long', async () => {
+    const url = await httpServer((_, response) => void response.end('x'.repeat(1_000)))
+    expect(await client(url).request({ ...NUMBER, maxBytes: 999 })).toEqual({ fault: 'too_large' })
+    expect(await client(url).request({ ...NUMBER, maxBytes: 1_000 })).toMatchObject({ status: 200, cut: false })
+  })
+
+  it('has a time limit of its own', async () => {
+    const url = await httpServer(() => {})
+    expect(await client(url).request({ ...NUMBER, timeoutMs: 50 })).toEqual({ fault: 'timeout' })
+  })
+
+  it('is given_up when its signal says so, and its connection is closed', async () => {
+    const closed = Promise.withResolvers<void>()
+    const abort = new AbortController()
+    const url = await httpServer((_, response) => {
+      response.on('close', () => closed.resolve())
+      abort.abort()
+    })
+    expect(await client(url).request({ ...NUMBER, signal: abort.signal })).toEqual({ fault: 'given_up' })
+    await closed.promise
+  })
+
+  it('is given_up before it is sent, and the connection stays', async () => {
+    const seen: string[] = []
+    const url = await httpServer((request, response) => {
+      seen.push(request.url ?? '')
+      response.end()
+    })
+    const one = client(url, { connections: 1 })
+    expect(await one.request({ ...NUMBER, signal: AbortSignal.abort() })).toEqual({ fault: 'given_up' })
+    expect(await one.request({ ...NUMBER, operation: 'listNumbers' })).toMatchObject({ status: 200 })
+    expect(seen).toEqual(['/api/v1/companies/7/numbers'])
+  })
+
+  it('leaves nothing at a signal that outlives it', async () => {
+    const abort = new AbortController()
+    const url = await httpServer((_, response) => void response.end())
+    const one = client(url)
+    await one.request({ ...NUMBER, signal: abort.signal })
+    expect(getEventListeners(abort.signal, 'abort')).toEqual([])
+  })
+
+  it('is not sent again where the connection ends', async () => {
+    let count = 0
+    const url = await httpServer((request) => {
+      count++
+      request.socket.destroy()
+    })
+    const reply = await client(url).request({
+      ...NUMBER,
+      operation: 'addItems',
+      params: { company_id: '7', order_id: '1' },
+    })
+    expect([reply, count]).toEqual([{ fault: 'reset' }, 1])
+  })
+
+  it('is unreachable where the host does not take the connection in time', () => {
+    expect(faultOf(new errors.ConnectTimeoutError())).toBe('unreachable')
+  })
+})
+
+interface Seen {
+  method?: string
+  url?: string
+  headers: object
+  body: Buffer
+}
+
+/** What a server gets of a request of a client made for it. */
+async function requested(
+  request: Partial<OperationRequest>,
+  options: Partial<TrackingClientOptions> = {},
+  path = '',
+): Promise<{ seen: Seen }> {
+  const seen = Promise.withResolvers<Seen>()
+  const url = await httpServer((incoming, response) => {
+    const { method, url: target, headers } = incoming
+    const chunks: Buffer[] = []
+    incoming
+      .on('data', (chunk: Buffer) => chunks.push(chunk))
+      .on('end', () => {
+        seen.resolve({ method, url: target, headers, body: Buffer.concat(chunks) })
+        response.end('{}')
+      })
+  })
+  await client(url + path, options).request({ ...NUMBER, ...request })
+  return { seen: await seen.promise }
+}

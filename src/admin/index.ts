@@ -4,6 +4,7 @@ import { grouped } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { accessBy, type Tokens } from './access.ts'
 import { takeAccount } from './account.ts'
+import { auditOperations, keepAudit } from './audit.ts'
 import { watchCustody } from './custody-watch.ts'
 import { countDevices } from './device-state.ts'
 import { deviceOperations, type DeviceSources } from './device.ts'
@@ -44,6 +45,7 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
   const gauges = startGauges({ redis, account, upstream, devices: () => countDevices(redis, directory(), idleMs) })
   const app = createApp(logger)
   answerErrors(app, redis, logger)
+  keepAudit(app, redis, logger)
   const operations = [
     ...healthOperations(options),
     ...statusOperations({ account, upstream, rates: rates.now }),
@@ -51,6 +53,7 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
     ...deviceOperations(options),
     ...parkedOperations(options),
     ...misunderstoodOperations(redis),
+    ...auditOperations(redis),
   ]
   register(app, operations, accessBy(options.tokens))
 

@@ -5,8 +5,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks; absent where the operation needs no token. */
     caller?: Caller
-    /** What an operation changed, in a few words for the audit log: `{ added: 3, removed: 1 }`. Never a secret. */
-    audit?: Readonly<Record<string, string | number | boolean>>
+    /** What an operation says to the audit log of what it changed: `{ added: 3, removed: 1 }`. */
+    audit?: Readonly<Record<string, number | boolean>>
   }
 }
 

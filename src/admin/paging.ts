@@ -43,6 +43,11 @@ export function pageOf<Item>(
   return { results, next_page_token: token(list, left[max_results - 1].place) }
 }
 
+/** Of a list whose token cannot be its own. */
+export function wrongToken(): Refusal {
+  return new Refusal(400, 'page_token: not a token of this list in this order; take next_page_token of the page before')
+}
+
 function compare([rank, name]: Place, [otherRank, otherName]: Place): number {
   return rank - otherRank || (name < otherName ? -1 : name > otherName ? 1 : 0)
 }
@@ -53,11 +58,7 @@ function token(list: string, place: Place): string {
 
 function readToken(text: string, list: string): Place {
   const read = Token.safeParse(jsonOf(Buffer.from(text, 'base64url').toString()))
-  if (!read.success || read.data[0] !== list)
-    throw new Refusal(
-      400,
-      'page_token: not a token of this list in this order; take next_page_token of the page before',
-    )
+  if (!read.success || read.data[0] !== list) throw wrongToken()
   return [read.data[1], read.data[2]]
 }
 

@@ -37,18 +37,17 @@ export function parkedOperations({ redis, place, logger }: ParkedSources): Opera
     return { results: lanes.filter(({ fixes }) => fixes > 0), ...rest }
   }
 
-  const retry: Operation['answer'] = async ({ query }) => {
-    const which = chosen(query, 'tried again')
+  const retry: Operation['answer'] = async (request) => {
+    const which = chosen(request.query, 'tried again')
     const retried = await releaseAll(redis, await lanesOf(redis, which), place)
-    logger.info({ ...which, retried }, 'parked positions are tried again')
-    return { retried }
+    return (request.audit = { retried })
   }
 
-  const remove: Operation['answer'] = async ({ query }) => {
-    const which = chosen(query, 'deleted')
+  const remove: Operation['answer'] = async (request) => {
+    const which = chosen(request.query, 'deleted')
     const deleted = await discardAll(redis, await lanesOf(redis, which))
     logger.warn({ ...which, deleted }, 'parked positions are deleted')
-    return { deleted }
+    return (request.audit = { deleted })
   }
 
   return [

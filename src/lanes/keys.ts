@@ -29,6 +29,8 @@ export const keys = {
   workers: `${TAG}:workers`,
   /** list: payloads that were acknowledged without being understood, latest first */
   misunderstood: `${TAG}:misunderstood`,
+  /** stream: changes asked for through the admin port, JSON each; the last 10,000 */
+  audit: `${TAG}:audit`,
   /** hash: state of the tracking API (up, down, limited), since, next probe (ms UTC), its lane (prober), failures in a row */
   upstream: `${TAG}:upstream`,
   /** BullMQ's prefix */

@@ -1,0 +1,274 @@
+import { once } from 'node:events'
+import { connect as dial } from 'node:net'
+import { pino } from 'pino'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type Admin, openAdmin } from '../../src/admin/index.ts'
+import { createDirectory } from '../../src/config/directory.ts'
+import { keys, type Redis } from '../../src/lanes/index.ts'
+import { startTestRedis, type TestRedis } from '../redis.ts'
+import { connected, refuse, store } from './fixture.ts'
+
+const OPERATE = { authorization: 'Bearer canary-operate' }
+const READ = { authorization: 'Bearer canary-read' }
+const RETRY = '/admin/parked/retry?all=true'
+
+interface Entry {
+  readonly id: string
+  readonly path: string
+  readonly status: number
+}
+interface Page {
+  readonly results: Entry[]
+  readonly next_page_token?: string
+}
+
+let server: TestRedis
+let redis: Redis
+let admin: Admin
+let log: Record<string, unknown>[] = []
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await connected(server.url)
+  const ofAdmin = await connected(server.url)
+  admin = await openAdmin({
+    listen: { host: '127.0.0.1', port: 0 },
+    tokens: {
+      tokens: [
+        { token: 'canary-operate', role: 'operate', label: 'admin.tokens[0]' },
+        { token: 'canary-read', role: 'read', label: 'admin.tokens[1]' },
+      ],
+      place: 'gateway.yaml',
+    },
+    redis: ofAdmin,
+    directory: () => createDirectory([], []),
+    place: () => undefined,
+    idleMs: 1000,
+    readiness: () => Promise.resolve({ ok: true, problems: [] }),
+    metrics: () => Promise.resolve(''),
+    logger: pino({ level: 'info' }, { write: (line) => void log.push(JSON.parse(line) as Record<string, unknown>) }),
+  })
+  const { close } = admin
+  admin = { ...admin, close: () => close().finally(() => ofAdmin.disconnect()) }
+})
+afterAll(async () => {
+  await admin.close()
+  redis.disconnect()
+  await server.stop()
+})
+beforeEach(async () => {
+  await redis.flushall()
+  log = []
+})
+
+const ask = (path: string, options: RequestInit = {}) =>
+  fetch(`http://127.0.0.1:${admin.port}${path}`, { method: 'POST', headers: OPERATE, ...options })
+
+async function list(query = ''): Promise<Page> {
+  const response = await ask(`/admin/audit${query}`, { method: 'GET', headers: READ })
+  expect(response.status).toBe(200)
+  return (await response.json()) as Page
+}
+
+/** The entries that are to be there once the answers are. */
+async function entries(): Promise<Entry[]> {
+  return (await list()).results
+}
+
+async function park(count: number): Promise<void> {
+  await store(redis, '7/42/1001', { count })
+  await refuse(redis, '7/42/1001', count, { status: 422, message: 'no' })
+}
+
+describe('a change', () => {
+  it('is an entry: whose token, what, when, with which outcome', async () => {
+    await park(3)
+    const before = Date.now()
+    expect((await ask('/admin/parked?courier_id=42', { method: 'DELETE' })).status).toBe(200)
+    const [entry, ...others] = (await entries()) as (Entry & { at: string })[]
+    expect(others).toEqual([])
+    expect(entry).toEqual({
+      id: expect.stringMatching(/^\d{13}-0$/) as string,
+      at: new Date(Number(entry.id.split('-')[0])).toISOString(),
+      token: 'admin.tokens[0]',
+      role: 'operate',
+      method: 'DELETE',
+      path: '/admin/parked?courier_id=42',
+      operation: '/admin/parked',
+      status: 200,
+      summary: { deleted: 3 },
+    })
+    expect(Date.parse(entry.at)).toBeGreaterThanOrEqual(before)
+    expect(Date.parse(entry.at)).toBeLessThanOrEqual(Date.now())
+  })
+
+  it('says how much is tried again', async () => {
+    await park(2)
+    await ask(RETRY)
+    expect(await entries()).toMatchObject([
+      { method: 'POST', operation: '/admin/parked/retry', summary: { retried: 2 } },
+    ])
+  })
+
+  it('is a line of the log as well', async () => {
+    await ask(RETRY)
+    const { id, ...said } = (await entries())[0] as Entry & { at?: string }
+    delete said.at
+    expect(id).toBeDefined()
+    expect(log.filter(({ audit }) => audit)).toEqual([
+      expect.objectContaining({ ...said, level: 30, audit: true, msg: 'a change was asked for' }),
+    ])
+  })
+
+  it.each([
+    ['a role that is not enough', RETRY, { headers: READ }, 403, 'admin.tokens[1]'],
+    ['wrong input', '/admin/parked/retry?route_id=x', {}, 422, 'admin.tokens[0]'],
+    ['a body that is too large', RETRY, { body: 'x'.repeat(65_537) }, 413, 'admin.tokens[0]'],
+  ])('that was refused for %s is an entry', async (_, path, options, status, token) => {
+    expect((await ask(path, options)).status).toBe(status)
+    const [entry, ...others] = await entries()
+    expect([entry, others]).toEqual([expect.objectContaining({ token, path, status }), []])
+    expect(entry).not.toHaveProperty('summary')
+  })
+
+  it('that failed is an entry', async () => {
+    await redis.hset(keys.parked, '7/42/1', 'x')
+    await redis.set(keys.lane('7/42/1'), 'no list')
+    expect((await ask(RETRY)).status).toBe(500)
+    expect(await entries()).toMatchObject([{ status: 500, path: RETRY }])
+  })
+
+  it('is answered once it is an entry', async () => {
+    await server.kill('SIGSTOP')
+    let answered = false
+    const answer = ask(RETRY, { headers: READ }).finally(() => (answered = true))
+    await expect.poll(() => log.filter(({ audit }) => audit)).toHaveLength(1)
+    await ask('/healthz', { method: 'GET' })
+    expect(answered).toBe(false)
+    await server.kill('SIGCONT')
+    expect((await answer).status).toBe(403)
+    expect(log).toHaveLength(1)
+  })
+
+  it('is an entry although whoever asked has hung up', async () => {
+    const socket = dial(admin.port, '127.0.0.1')
+    await once(socket, 'connect')
+    await server.kill('SIGSTOP')
+    const head = 'host: x\r\nauthorization: Bearer canary-operate\r\n\r\n'
+    socket.write(`GET /healthz HTTP/1.1\r\n${head}POST ${RETRY} HTTP/1.1\r\n${head}`)
+    await once(socket, 'data')
+    socket.destroy()
+    await ask('/healthz', { method: 'GET' })
+    await server.kill('SIGCONT')
+    await expect.poll(entries, { timeout: 5000 }).toMatchObject([{ status: 200, path: RETRY }])
+  })
+})
+
+describe('no entry is', () => {
+  it.each([
+    ['a look', '/admin/parked', { method: 'GET' }, 200],
+    ['a look at the head alone', '/admin/parked', { method: 'HEAD' }, 200],
+    ['a request without a token', RETRY, { headers: {} }, 401],
+    ['one with a wrong token', RETRY, { headers: { authorization: 'Bearer x' } }, 401],
+    ['one of which there is none', '/admin/nothing', {}, 404],
+    ['a method that there is not', '/admin/status', { method: 'PUT' }, 405],
+  ])('%s', async (_, path, options, status) => {
+    expect((await ask(path, options)).status).toBe(status)
+    expect(await entries()).toEqual([])
+    expect(log.filter(({ audit }) => audit)).toEqual([])
+  })
+})
+
+describe('the path of an entry', () => {
+  it.each([
+    ['has no secret', `${RETRY}&token=canary-1&x=y&apikey=canary-2`, `${RETRY}&token=***&x=y&apikey=***`],
+    ['is readable', `${RETRY}&van=M%C3%BCller%2F1%261`, `${RETRY}&van=Müller%2F1%261`],
+    ['has nothing that a terminal acts on', `${RETRY}&x=%1B%5B2J%0A%E2%80%AE`, `${RETRY}&x=%1B[2J%0A%E2%80%AE`],
+    ['may be no encoding of anything', `${RETRY}&x=%zz%C3`, `${RETRY}&x=%zz%C3`],
+    ['is cut', `${RETRY}&x=${'y'.repeat(10_000)}`, `${`${RETRY}&x=`.padEnd(256, 'y')}…`],
+    ['is cut between characters', `${RETRY}&van=${'%F0%9F%9A%9A'.repeat(100)}`, `${RETRY}&van=${'🚚'.repeat(55)}…`],
+  ])('%s', async (_, asked, path) => {
+    await ask(asked)
+    expect((await entries()).map((entry) => entry.path)).toEqual([path])
+  })
+
+  it('is all that says what was asked: no body, no token, nowhere', async () => {
+    const body = JSON.stringify({ secret: 'canary-body' })
+    await ask(`${RETRY}&token=canary-query`, { body, headers: { ...OPERATE, 'content-type': 'application/json' } })
+    const kept = JSON.stringify([await redis.xrange(keys.audit, '-', '+'), log])
+    expect(kept).toContain('admin.tokens[0]')
+    expect(kept).not.toContain('canary')
+  })
+})
+
+describe('the audit log', () => {
+  it('has the latest first, page by page', async () => {
+    for (const n of [1, 2, 3, 4, 5]) await ask(`${RETRY}&n=${n}`)
+    const first = await list('?max_results=2')
+    const second = await list(`?max_results=2&page_token=${first.next_page_token}`)
+    await ask(`${RETRY}&n=6`)
+    const last = await list(`?max_results=2&page_token=${second.next_page_token}`)
+    const numbers = [first, second, last].map(({ results }) => results.map(({ path }) => path.at(-1)))
+    expect(numbers).toEqual([['5', '4'], ['3', '2'], ['1']])
+    expect(last).not.toHaveProperty('next_page_token')
+    expect((await list(`?page_token=${last.results[0].id}`)).results).toEqual([])
+  })
+
+  it.each(['x', '1', '0-0', '-1-1', '1-2-3', '1-x', '(1-1', '99999999999999999999-1', ''])(
+    'has no page behind %j',
+    async (token) => {
+      const response = await ask(`/admin/audit?page_token=${encodeURIComponent(token)}`, { method: 'GET' })
+      expect([response.status, await response.json()]).toEqual([
+        400,
+        { message: 'page_token: not a token of this list in this order; take next_page_token of the page before' },
+      ])
+    },
+  )
+
+  it('keeps the last 10,000', async () => {
+    const earlier = redis.pipeline()
+    for (let n = 1; n <= 10_000; n++) earlier.xadd(keys.audit, `${n}-1`, 'entry', JSON.stringify({ path: `/${n}` }))
+    await earlier.exec()
+    await ask(RETRY)
+    expect(await redis.xlen(keys.audit)).toBe(10_000)
+    const [[first]] = await redis.xrange(keys.audit, '-', '+', 'COUNT', 1)
+    expect([first, (await list('?max_results=1')).results[0].path]).toEqual(['2-1', RETRY])
+  })
+})
+
+/** The line of the log that has in place of Redis what was refused. */
+const failure = (message: RegExp) =>
+  expect.objectContaining({
+    level: 50,
+    msg: 'the audit log in Redis does not have this change',
+    audit: true,
+    status: 403,
+    path: RETRY,
+    err: expect.objectContaining({ message: expect.stringMatching(message) as string }) as object,
+  }) as object
+
+describe('where Redis does not take an entry', () => {
+  it('because it hangs, the answer is given all the same, and the log has it', async () => {
+    await server.kill('SIGSTOP')
+    expect((await ask(RETRY, { headers: READ })).status).toBe(403)
+    await server.kill('SIGCONT')
+    expect(log.slice(-1)).toEqual([failure(/^Redis takes longer than a second$/)])
+  })
+
+  it('because it is full, the answer is given all the same, and the log has it', async () => {
+    await redis.config('SET', 'maxmemory', '1')
+    expect((await ask(RETRY, { headers: READ })).status).toBe(403)
+    await redis.config('SET', 'maxmemory', '256mb')
+    expect(log.slice(-1)).toEqual([failure(/^OOM/)])
+  })
+
+  it('because it is gone, the answer is given all the same, and the log has it', async () => {
+    await server.kill('SIGKILL')
+    await expect.poll(() => ask('/admin/audit', { method: 'GET' }).then(({ status }) => status)).toBe(503)
+    expect((await ask(RETRY, { headers: READ })).status).toBe(403)
+    expect(log.slice(-1)).toEqual([failure(/./)])
+    await server.restart()
+    await expect.poll(() => ask('/admin/audit', { method: 'GET' }).then(({ status }) => status)).toBe(200)
+    await redis.ping()
+  })
+})

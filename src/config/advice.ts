@@ -18,7 +18,7 @@ export function advice({ files, routes, directory, now, zone }: AdviceOptions): 
   const place = placesIn([...files.devices, ...files.routes].map(({ source }) => source))
   const today = localDay(now, zone)
   const warnings = [
-    ...overlappingLines(routes),
+    ...overlappingLines(routes.filter(({ edited }) => !edited)),
     ...sharedRoutes(directory),
     ...devicesWithoutRoute(directory, today.from / 1000, today.until / 1000),
   ]

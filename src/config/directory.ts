@@ -15,6 +15,8 @@ export interface Device {
   readonly time_zone?: string
   /** What the device must present. */
   readonly secret?: string
+  /** In place of `secret`, of a device that was put through the admin port: see secret.ts. */
+  readonly secretDigest?: string
   readonly model?: string
   readonly settings?: Readonly<Record<string, unknown>>
   /** Where it stands: `devices.yaml:3`. */
@@ -31,6 +33,10 @@ export interface RouteLine {
   readonly until: number
   /** Where it stands: `routes.csv:17`. */
   readonly source: string
+  /** When it was written, ms UTC, where edits have to be told from what was there before: see edits.ts. */
+  readonly writtenAt?: number
+  /** Written through the admin port. */
+  readonly edited?: boolean
 }
 
 /** One courier on one route. Within a directory the same key is the same object. */
@@ -76,7 +82,7 @@ export interface Directory {
 
 /**
  * Who drives what at any time. Of lines of one device that overlap the later `from` wins, of two with the same `from` the
- * latter of `lines`. Devices' ids must be unique; lines of a device that is not among `devices` are passed over.
+ * latter of `lines`; where edits are among them, the last write wins. Devices' ids must be unique; lines of a device that is not among `devices` are passed over.
  */
 export function createDirectory(devices: readonly Device[], lines: readonly RouteLine[]): Directory {
   const lanes = new Map<string, Lane>()
@@ -128,7 +134,7 @@ function entryOf(device: Device, lines: RouteLine[], lanes: Map<string, Lane>): 
   return {
     ...device,
     protocolSettings: protocolSettings(device),
-    stays: withoutOverlaps(lines).map(({ line, from, until }) => {
+    stays: partsOf(lines).map(({ line, from, until }) => {
       return { lane: laneOf(line.courier_id, line.route_id), from, until, source: line.source }
     }),
     usual: usual && { lane: usual, from: -Infinity, until: Infinity, source },
@@ -153,8 +159,40 @@ interface Part {
   until: number
 }
 
+/**
+ * What of each line holds. Edits and lines of files lie over one another as they were written: an edit over all before it,
+ * and over the edit what was written to files since.
+ */
+function partsOf(lines: readonly RouteLine[]): readonly Part[] {
+  const edits = new Set(lines.flatMap(({ edited, writtenAt = 0 }) => (edited ? [writtenAt] : [])))
+  if (edits.size === 0) return withoutOverlaps(lines)
+  const ofFiles = lines.filter(({ edited }) => !edited)
+  let parts = withoutOverlaps(ofFiles)
+  for (const at of [...edits].toSorted((a, b) => a - b)) {
+    parts = laidOver(parts, withoutOverlaps(lines.filter(({ edited, writtenAt }) => edited && writtenAt === at)))
+    parts = laidOver(parts, withoutOverlaps(ofFiles.filter(({ writtenAt = 0 }) => writtenAt > at)))
+  }
+  return parts
+}
+
+/** Parts in order without overlaps: all of `upper`, and what they leave of `lower`. */
+function laidOver(lower: readonly Part[], upper: readonly Part[]): readonly Part[] {
+  if (upper.length === 0) return lower
+  const left = lower.flatMap((part) => {
+    const gaps: Part[] = []
+    let { from } = part
+    for (const over of upper) {
+      if (over.until <= from || over.from >= part.until) continue
+      if (over.from > from) gaps.push({ ...part, from, until: over.from })
+      from = over.until
+    }
+    return from < part.until ? [...gaps, { ...part, from }] : gaps
+  })
+  return [...left, ...upper].toSorted((a, b) => a.from - b.from)
+}
+
 /** Cuts lines that overlap: a later one interrupts an earlier one, which goes on after it. */
-function withoutOverlaps(lines: readonly RouteLine[]): Part[] {
+function withoutOverlaps(lines: readonly RouteLine[]): readonly Part[] {
   const parts: Part[] = []
   const open: RouteLine[] = []
   let at = -Infinity

@@ -1,10 +1,11 @@
 import { advice } from './advice.ts'
 import { createDirectoryInSlices, type Device, type Directory, type RouteLine } from './directory.ts'
+import { type Edits, editSource, lineKey, NO_EDITS, withDeviceEdits } from './edits.ts'
 import { type Files, readFiles } from './files.ts'
 import { fleetMistakes } from './fleet.ts'
 import { giveWay } from './give-way.ts'
 import { ConfigError, type Problem, problemsIn } from './problem.ts'
-import { indexDevices, resolveRoutes } from './routes.ts'
+import { type DeviceIndex, indexDevices, resolveRoutes, type RouteRow } from './routes.ts'
 import type { Config, Protocols } from './schema.ts'
 
 export { ConfigError, type Problem, problemText } from './problem.ts'
@@ -20,6 +21,7 @@ export interface Loaded {
   readonly problems: readonly Problem[]
   /** What all this was made of. */
   readonly files: Files
+  readonly edits: Edits
 }
 
 /**
@@ -67,26 +69,58 @@ export interface Parts {
   readonly problems: readonly Problem[]
   /** Of the files, or of an earlier state of them. */
   readonly config: Config
+  /** What was written through the admin port; default: nothing. */
+  readonly edits?: Edits
   /** ms UTC; says which day is today for the warnings. */
   readonly now: number
 }
 
 /** Puts files without mistakes together: looks up the devices of route lines, and finds what only shows then. */
-export async function assemble({ files, problems, config, now }: Parts): Promise<Loaded> {
-  const devices = files.devices.flatMap(({ content }) => content.devices.map(({ device }) => device))
+export async function assemble({ files, problems, config, edits = NO_EDITS, now }: Parts): Promise<Loaded> {
+  const devices = withDeviceEdits(devicesIn(files), edits)
   const index = indexDevices(devices)
-  const resolving = files.routes.map(async ({ source, content }) => {
-    return { source, ...(await resolveRoutes(content, index)) }
+  const resolving = files.routes.map(async ({ source, content: { name, rows } }) => {
+    const writtenAt = (row: RouteRow) => (edits.files.size === 0 ? undefined : edits.files.get(lineKey(row)))
+    const originOf = (row: RouteRow) => ({ source: `${name}:${row.line}`, writtenAt: writtenAt(row) })
+    return { source, ...(await resolveRoutes(rows, index, originOf)) }
   })
   const resolved = await Promise.all(resolving)
-  const routes = resolved.flatMap(({ lines }) => lines)
+  const routes = await withRouteEdits(
+    resolved.flatMap(({ lines }) => lines),
+    index,
+    edits,
+  )
   const directory = await createDirectoryInSlices(devices, routes)
   await giveWay()
   const found = [
     ...resolved.flatMap(({ source, mistakes }) => problemsIn(source, mistakes)),
     ...advice({ files, routes, directory, now, zone: config.time_zone }),
   ]
-  return { config, devices, routes, directory, problems: inOrder([...problems, ...found]), files }
+  return { config, devices, routes, directory, problems: inOrder([...problems, ...found]), files, edits }
+}
+
+/** The devices of files, without what was written through the admin port. */
+export function devicesIn({ devices }: Pick<Files, 'devices'>): readonly Device[] {
+  return devices.flatMap(({ content }) => content.devices.map(({ device }) => device))
+}
+
+/** Lines of files with what was put in place of some of them; an edit's own devices are looked up anew, as a file's are. */
+async function withRouteEdits(
+  ofFiles: readonly RouteLine[],
+  index: DeviceIndex,
+  { routes }: Edits,
+): Promise<readonly RouteLine[]> {
+  let lines = ofFiles
+  for (const { at, company_id, from, until, rows } of routes) {
+    await giveWay()
+    const isOfCompany = ({ device }: RouteLine) => index(device)[0]?.company_id === company_id
+    const isReplaced = (line: RouteLine) =>
+      line.from >= from && line.from < until && (line.writtenAt ?? 0) < at && isOfCompany(line)
+    const origin = { source: editSource(at), writtenAt: at, edited: true }
+    const put = await resolveRoutes(rows, index, () => origin)
+    lines = [...lines.filter((line) => !isReplaced(line)), ...put.lines.filter(isOfCompany)]
+  }
+  return lines
 }
 
 function inOrder(problems: readonly Problem[]): Problem[] {

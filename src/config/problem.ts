@@ -81,7 +81,7 @@ export function problemsIn(source: Source, mistakes: readonly Mistake[]): Proble
     })
 }
 
-/** Where `devices.yaml:3` is, the `source` of a device or a route line. */
+/** Where `devices.yaml:3` is, the `source` of a device or a route line; one that is of no file stands for itself. */
 export function placesIn(sources: readonly Source[]): (source: string) => Pick<Problem, 'file' | 'line' | 'column'> {
   const files = new Map(sources.map((source) => [source.name, source]))
   const linesOf = new Map<string, string[]>()
@@ -90,7 +90,8 @@ export function placesIn(sources: readonly Source[]): (source: string) => Pick<P
     const name = place.slice(0, colon)
     const line = Number(place.slice(colon + 1))
     const source = files.get(name)
-    if (!source || name.endsWith('.csv')) return { file: source?.file ?? name, line }
+    if (!source) return { file: place }
+    if (name.endsWith('.csv')) return { file: source.file, line }
     if (!linesOf.has(name)) linesOf.set(name, source.text.split('\n'))
     return { file: source.file, line, column: (linesOf.get(name)?.[line - 1] ?? '').search(/\S|$/) + 1 }
   }

@@ -1,4 +1,5 @@
 import type { Directory } from './directory.ts'
+import { type Edits, type FileWrites, writesBetween } from './edits.ts'
 import { areSame, type Files } from './files.ts'
 import { assemble, deviceProblems, gatewayProblems, isMistake, type Loaded, problemsOf, routeProblems } from './load.ts'
 import type { Problem } from './problem.ts'
@@ -16,35 +17,49 @@ export interface Change {
   readonly lossy: boolean
   /** Settings of gateway.yaml that are different on disk, and take effect at the next start: `batch.max_wait`. */
   readonly atNextStart: readonly string[]
+  /** What files have written to devices and routes by this. */
+  readonly writes: FileWrites
 }
 
 /**
  * What takes effect of files that were read while a configuration is in effect: companies, devices and routes, each where
- * it is right and goes with the others, else what was in effect of it. `now`: ms UTC.
+ * it is right and goes with the others, else what was in effect of it. `edits` take effect in any case. `now`: ms UTC.
  */
-export async function changeTo(read: Files, running: Loaded, now: number): Promise<Change> {
+export async function changeTo(read: Files, running: Loaded, now: number, edits = running.edits): Promise<Change> {
   const old = running.files
   const fleet = await fleetInEffect(read, old)
   const refused = [...gatewayProblems(read), ...fleet.refused, ...routeProblems(read)].filter(isMistake)
   const { companies } = fleet.gateway.content.config ?? running.config
   const withRoutes = async (routes: Files['routes']) => {
     const files = { gateway: fleet.gateway, devices: fleet.devices, routes }
-    return assemble({ files, problems: await problemsOf(files), config: { ...running.config, companies }, now })
+    return assemble({ files, problems: await problemsOf(files), config: { ...running.config, companies }, edits, now })
+  }
+  const changed = (loaded: Loaded, lossy: boolean): Change => {
+    return { loaded, read, refused, lossy, atNextStart, writes: writesBetween(old, loaded.files) }
   }
 
   const usable = !routeProblems(read).some(isMistake)
   const loaded = await withRoutes(usable ? read.routes : old.routes)
   const atNextStart = settingsThatDiffer(running.config, read.gateway.content.config)
   const loss = usable && !areSame(read.routes, old.routes) && lossOfRoutes(running.directory, loaded.directory, now)
-  if (!loss) return { loaded, read, refused, lossy: false, atNextStart }
+  if (!loss) return changed(loaded, false)
   refused.push({ severity: 'mistake', file: changedFile(read.routes, old.routes), message: loss })
-  return { loaded: await withRoutes(old.routes), read, refused, lossy: true, atNextStart }
+  return changed(await withRoutes(old.routes), true)
 }
 
 /** A configuration whose files are as they were when it was loaded. */
 export function unchanged(loaded: Loaded): Change {
-  return { loaded, read: loaded.files, refused: [], lossy: false, atNextStart: [] }
+  return { loaded, read: loaded.files, refused: [], lossy: false, atNextStart: [], writes: NO_WRITES }
 }
+
+/** What is in effect, with other edits, where the files cannot be read, for these mistakes. */
+export async function unreadable(running: Loaded, refused: readonly Problem[], edits: Edits): Promise<Change> {
+  const { files, config } = running
+  const loaded = await assemble({ files, problems: await problemsOf(files), config, edits, now: Date.now() })
+  return { loaded, refused, lossy: false, atNextStart: [], writes: NO_WRITES }
+}
+
+const NO_WRITES: FileWrites = { written: [], gone: [] }
 
 type Fleet = Pick<Files, 'gateway' | 'devices'>
 

@@ -44,20 +44,24 @@ export async function readRoutes(source: Source, zone: string): Promise<RouteFil
   return { name: source.name, rows, mistakes }
 }
 
-/** Looks up the devices of route lines; a name may mean several. */
+/** What a line is beside what its row says. */
+export type Origin = Pick<RouteLine, 'source' | 'writtenAt' | 'edited'>
+
+/** Looks up the devices of route lines; a name may mean several. `originOf`: of the lines of a row. */
 export async function resolveRoutes(
-  file: RouteFile,
+  rows: readonly RouteRow[],
   devices: DeviceIndex,
+  originOf: (row: RouteRow) => Origin,
 ): Promise<{ lines: RouteLine[]; mistakes: Mistake[] }> {
   const lines: RouteLine[] = []
   const mistakes: Mistake[] = []
-  for (const row of file.rows) {
+  for (const row of rows) {
     await giveWay()
     const meant = devices(row.device)
     const lineless = meant.find((device) => row.courier_id === undefined && device.courier_id === undefined)
     if (meant.length === 0) mistakes.push(leftOut(row, 'device', `no device has the id or the name "${row.device}"`))
     else if (lineless) mistakes.push(leftOut(row, 'courier_id', `empty, and device ${lineless.id} has none of its own`))
-    else for (const device of meant) lines.push(lineOf(row, device, file.name))
+    else for (const device of meant) lines.push(lineOf(row, device, originOf(row)))
   }
   return { lines, mistakes }
 }
@@ -129,10 +133,10 @@ function leftOut({ at }: RouteRow, key: string, message: string): Mistake {
   return { at, key, message, severity: 'left_out' }
 }
 
-function lineOf(row: RouteRow, device: Device, file: string): RouteLine {
+function lineOf(row: RouteRow, device: Device, origin: Origin): RouteLine {
   const courier_id = row.courier_id ?? device.courier_id ?? ''
-  const { route_id, from, until, line } = row
-  return { device: device.id, courier_id, route_id, from, until, source: `${file}:${line}` }
+  const { route_id, from, until } = row
+  return { device: device.id, courier_id, route_id, from, until, ...origin }
 }
 
 const TIME_EXPECTED = 'expected a time such as 2026-11-20T06:00:00Z, or local such as 2026-11-20 06:00'

@@ -30,12 +30,14 @@ export interface Holding {
 export interface HoldingOptions {
   readonly redis: Redis
   readonly appender: AppenderOptions
+  /** Whether it is known who drives what; before that everything stays where it is. */
+  readonly complete: () => boolean
   readonly judge: () => JudgeOptions
   readonly logger: Logger
 }
 
 /** Releases held fixes, in order, once the configuration or the time says where they belong; discards those too old. */
-export function createHolding({ redis, appender, judge: options, logger }: HoldingOptions): Holding {
+export function createHolding({ redis, appender, complete, judge: options, logger }: HoldingOptions): Holding {
   /** Devices with fixes held for want of an entry or a route, as of the last look, and those of this process since. */
   let waiting = new Set<string>()
   let leaving = new Set<string>()
@@ -48,6 +50,7 @@ export function createHolding({ redis, appender, judge: options, logger }: Holdi
   let sweeping: Promise<void> = Promise.resolve()
 
   async function sweep(reasons: readonly HoldReason[]): Promise<void> {
+    if (!complete()) return
     const now = new Set<string>()
     for (const reason of reasons)
       for (const device of await heldDevices(redis, reason)) {

@@ -1,6 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { Message } from '../../protocols/kit/index.ts'
 import type { DeviceEntry, Directory } from '../config/directory.ts'
+import { matchesDigest } from '../config/secret.ts'
 import type { DeviceSession } from './session.ts'
 
 /** Why a message is not taken: nobody configured its device, the secret is wrong, or another device's id was used. */
@@ -24,10 +25,12 @@ export function identify(
 
 /** Whether what was presented is the device's secret; a device without one presents nothing. Constant time. */
 export function presents(entry: DeviceEntry, secret: string | undefined): boolean {
-  if (entry.secret === undefined) return true
-  return secret !== undefined && timingSafeEqual(digest(secret), digest(entry.secret))
+  if (entry.secret === undefined && entry.secretDigest === undefined) return true
+  if (secret === undefined) return false
+  if (entry.secretDigest !== undefined) return matchesDigest(entry.secretDigest, secret)
+  return timingSafeEqual(digest(secret), digest(entry.secret ?? ''))
 }
 
 function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
+  return hash('sha256', text, 'buffer')
 }

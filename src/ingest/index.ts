@@ -27,6 +27,8 @@ export { createSession, type DeviceSession } from './session.ts'
 export type Ingest = (frame: Buffer, session: DeviceSession, protocol: Protocol) => Promise<Outcome>
 
 export interface IngestOptions {
+  /** Whether it is known who drives what; before that nothing is taken. */
+  readonly complete: () => boolean
   /** What is in effect now. */
   readonly judge: () => JudgeOptions
   readonly appender: Appender
@@ -40,10 +42,11 @@ export interface IngestOptions {
 }
 
 export function createIngest(options: IngestOptions): Ingest {
-  const { appender, clock, heard, holding, judge, logger, room, strangers } = options
+  const { appender, clock, complete, heard, holding, judge, logger, room, strangers } = options
   const knock = createKnocks(logger)
 
   return async (frame, session, protocol) => {
+    if (!complete()) return { status: 'not_stored' }
     const started = performance.now()
     cellsOf(protocol).frames[session.transport].value++
     session.now = Date.now()

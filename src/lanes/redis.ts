@@ -20,6 +20,7 @@ const SCRIPTS = {
   beat: 1,
   count: 5,
   refused: 1,
+  roster: 2,
 } as const
 
 /** Those that store what was not stored before. The others have to go on when Redis' memory is full. */

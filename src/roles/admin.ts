@@ -2,6 +2,7 @@ import { adminTokens, openAdmin } from '../admin/index.ts'
 import { readGatewayProblems } from '../ingest/heard/read.ts'
 import { memoryProblems } from '../ingest/room.ts'
 import { connect, type Redis } from '../lanes/index.ts'
+import { followRoster } from '../roster/index.ts'
 import type { Readiness } from '../run/monitor.ts'
 import type { Role, RoleContext } from '../run/role.ts'
 import { collectMetrics } from '../run/supervised.ts'
@@ -20,6 +21,8 @@ export async function startAdmin({ live, redisUrl, context }: AdminRoleOptions):
   const { config, logger } = live
   const { host, port } = config.admin
   const redis = connect(redisUrl, 'admin', logger)
+  const roster = followRoster(redis)
+  void live.join(roster)
   const readiness = redisReadiness(redis, config.redis, logger)
   const directory = () => live.directory()
   const admin = await openAdmin({
@@ -27,7 +30,7 @@ export async function startAdmin({ live, redisUrl, context }: AdminRoleOptions):
     tokens: await adminTokens(config),
     redis,
     directory,
-    place: placeIn(directory),
+    place: placeIn(live),
     idleMs: config.limits.idle_timeout,
     readiness: wholeReadiness(readiness, redis, config.redis.stop_at),
     metrics: collectMetrics,

@@ -17,6 +17,7 @@ import { listenTcp } from '../listen/tcp.ts'
 import { within } from '../listen/server.ts'
 import { listenUdp } from '../listen/udp.ts'
 import { metrics } from '../observe/metrics.ts'
+import { followRoster } from '../roster/index.ts'
 import type { Role, RoleContext } from '../run/role.ts'
 import type { Live } from './live.ts'
 import { redisReadiness } from './readiness.ts'
@@ -25,6 +26,7 @@ import { redisReadiness } from './readiness.ts'
 export async function startGateway(live: Live, redisUrl: string, context: RoleContext): Promise<Role> {
   const { config, directory } = live
   const redis = connect(redisUrl, 'gateway', live.logger)
+  await within(ROSTER_MS, live.join(followRoster(redis)))
   const road = await openRoad(live, redis)
   const { shared, misunderstood } = road
   const listeners: Listener[] = []
@@ -79,13 +81,18 @@ async function openRoad(live: Live, redis: Redis) {
   const seen = seenOf(config, () => !members || members.count === 1)
   const appenderOptions = { maxWaitMs: config.batch.max_wait, seen, hold: holdBounds(config) }
   const appender = createAppender(redis, appenderOptions)
-  const problems = () => [...room.problems, ...(clock.alarm ? [CLOCK_PROBLEM] : [])]
+  const problems = () => [
+    ...room.problems,
+    ...(clock.alarm ? [CLOCK_PROBLEM] : []),
+    ...(live.complete ? [] : [ROSTER_PROBLEM]),
+  ]
   const heard = createHeard(redis, problems)
   const misunderstood = createMisunderstood(redis)
   const room = watchRoom(redis, { stopAt: config.redis.stop_at, maxParked: config.parked.max_positions, logger })
   const filter = filterOptions(config)
   const judge = () => ({ directory: live.directory(), filter, hold: config.hold })
-  const holding = createHolding({ redis, appender: appenderOptions, judge, logger })
+  const complete = () => live.complete
+  const holding = createHolding({ redis, appender: appenderOptions, complete, judge, logger })
   live.follow(() => holding.configured())
   const clock = createClockWatch((alarm, devices) => {
     metrics.clockAlarm.set(alarm ? 1 : 0)
@@ -93,7 +100,7 @@ async function openRoad(live: Live, redis: Redis) {
     else logger.info('our clock agrees with the devices again')
   })
   const strangers = createStrangers(config.hold.max_unknown_devices)
-  const ingest = createIngest({ judge, appender, heard, holding, clock, room, strangers, logger })
+  const ingest = createIngest({ complete, judge, appender, heard, holding, clock, room, strangers, logger })
   const admission = createAdmission(config.limits)
   if (members) await letOthersNotice(members)
   return {
@@ -117,6 +124,9 @@ async function openRoad(live: Live, redis: Redis) {
 
 /** Nothing that was acknowledged waits for them: only counts and what was heard. */
 const LAST_WRITES_MS = 1500
+/** Without Redis the listeners open all the same, and nothing is acknowledged. */
+const ROSTER_MS = 2000
+const ROSTER_PROBLEM = 'the roster has not been read from Redis yet: nothing is acknowledged'
 const CLOCK_PROBLEM = 'the clock of this machine must be wrong, nothing is acknowledged: set it (NTP)'
 
 /** Other gateways have to know of this one before it stores anything: what they know of newest fixes is of their own. */

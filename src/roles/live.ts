@@ -1,21 +1,31 @@
 import type { Directory } from '../config/directory.ts'
-import { acceptedFile, keepAccepted } from '../config/accepted.ts'
+import { acceptedFile } from '../config/accepted.ts'
 import { isSame } from '../config/files.ts'
 import { type Config, type Loaded, type Problem, problemText } from '../config/load.ts'
 import { resumeConfig } from '../config/resume.ts'
 import type { Protocols } from '../config/schema.ts'
+import { NO_EDITS } from '../config/edits.ts'
 import { type Change, watchConfig } from '../config/watch.ts'
 import { createLogger, type Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
+import type { Roster } from '../roster/index.ts'
+import { createNotes } from './notes.ts'
 
-/** A configuration that follows its files. */
+/** A configuration that follows its files, and what is written through the admin port. */
 export interface Live {
   /** As it was at the start, but for its companies. */
   readonly config: Config
   readonly logger: Logger
   /** What is in effect now. */
+  loaded(): Loaded
   directory(): Directory
   companies(): Config['companies']
+  /** From now on what is written to the roster takes effect as well; resolves once what was is, and this is `complete`. */
+  join(roster: Roster): Promise<void>
+  /** Whether the roster is in effect: before that nobody's lane is certain. */
+  readonly complete: boolean
+  /** Resolves once a write to the roster, or a later one, is in effect. `at`: as in `Edits`. */
+  upTo(at: number): Promise<void>
   /** Calls `changed` after each change that took effect. */
   follow(changed: () => void): void
   close(): Promise<void>
@@ -38,34 +48,62 @@ export async function followConfig({ dir, protocols, role, outspoken }: LiveOpti
   const start = await resumeConfig(dir, protocols)
   const { config } = start.loaded
   const logger = createLogger(role, config.log)
-  const followers: (() => void)[] = []
+  const followers = new Set<() => void>()
+  const notes = createNotes(logger)
   let { loaded } = start
-  let kept = Promise.resolve()
+  let roster: Roster | undefined
+  let complete = false
 
   function take(change: Change): void {
     metrics.configReloadSuccessful.set(change.refused.length === 0 ? 1 : 0)
     if (outspoken) report(change, change === start ? [] : loaded.problems, logger)
-    if (outspoken && (change === start || !isSame(change.loaded.files, loaded.files)))
-      kept = kept.then(() => keep(change.loaded, logger))
+    if (outspoken && (change === start || !isSame(change.loaded.files, loaded.files))) notes.add(change)
     loaded = change.loaded
   }
 
   take(start)
-  const watching = await watchConfig(dir, protocols, start, (change) => {
+  const edits = () => roster?.edits ?? NO_EDITS
+  const watching = await watchConfig({ dir, protocols, start, edits }, (change) => {
+    const { at } = loaded.edits
     take(change)
-    if (outspoken && change.refused.length === 0) logger.info('configuration reloaded')
+    const what = change.loaded.edits.at === at ? 'configuration reloaded' : 'roster changed through the admin port'
+    if (outspoken && change.refused.length === 0) logger.info(what)
     for (const changed of followers) changed()
   })
-  await kept
+
+  function upTo(at: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const look = () => {
+      if (loaded.edits.at < at) return
+      followers.delete(look)
+      resolve()
+    }
+    followers.add(look)
+    look()
+    return promise
+  }
+
   return {
     config,
     logger,
+    loaded: () => loaded,
     directory: () => loaded.directory,
     companies: () => loaded.config.companies,
-    follow: (changed) => void followers.push(changed),
+    async join(joined) {
+      roster = joined
+      notes.join(joined)
+      await upTo((await joined.first).at)
+      complete = true
+    },
+    get complete() {
+      return complete
+    },
+    upTo,
+    follow: (changed) => void followers.add(changed),
     close: async () => {
       await watching.close()
-      await kept
+      await notes.close()
+      await roster?.close()
     },
   }
 }
@@ -81,15 +119,6 @@ function report({ atNextStart, loaded, lossy, refused }: Change, before: readonl
   if (refused.length > 0) logger.error('of the configuration, what is wrong is not in effect: what was before stays')
   if (lossy)
     logger.error(`to have these routes all the same, delete ${acceptedFile(loaded.config.data_dir)} and start again`)
-}
-
-/** Where it fails, only the next start is concerned: it takes what is on disk then. */
-async function keep({ config, files }: Loaded, logger: Logger): Promise<void> {
-  await keepAccepted(config.data_dir, files).catch((error: NodeJS.ErrnoException) => {
-    logger.warn(
-      `${acceptedFile(config.data_dir)} cannot be written (${error.code}): a restart will not know what was refused`,
-    )
-  })
 }
 
 /** The first of what may be a line for each of ten thousand devices. */

@@ -1,10 +1,12 @@
-import type { Directory } from '../config/directory.ts'
 import { deviceOf, type Place, timestampOf } from '../lanes/index.ts'
+import type { Live } from './live.ts'
 
 /** Where records belong as configured now: by their device, at their own time. */
-export function placeIn(directory: () => Directory): Place {
+export function placeIn(live: Pick<Live, 'complete' | 'directory'>): Place {
   return (record) => {
-    const entry = directory().find(deviceOf(record))
-    return entry && directory().laneAt(entry, timestampOf(record))?.key
+    if (!live.complete) return undefined
+    const directory = live.directory()
+    const entry = directory.find(deviceOf(record))
+    return entry && directory.laneAt(entry, timestampOf(record))?.key
   }
 }

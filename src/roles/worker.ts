@@ -1,5 +1,6 @@
 import { connect } from '../lanes/index.ts'
 import { startPushing } from '../push/index.ts'
+import { followRoster } from '../roster/index.ts'
 import type { Role } from '../run/role.ts'
 import { createTrackingClient } from '../tracking/client.ts'
 import type { Live } from './live.ts'
@@ -10,6 +11,7 @@ import { redisReadiness } from './readiness.ts'
 export function startWorker(live: Live, redisUrl: string, baseUrl: string): Role {
   const { config, logger } = live
   const redis = connect(redisUrl, 'worker', logger)
+  void live.join(followRoster(redis))
   const client = createTrackingClient({
     baseUrl,
     pushUrl: config.tracking.push_url,
@@ -20,7 +22,7 @@ export function startWorker(live: Live, redisUrl: string, baseUrl: string): Role
     redis,
     redisUrl,
     client,
-    place: placeIn(() => live.directory()),
+    place: placeIn(live),
     apikeyOf: (company) => live.companies().find(({ company_id }) => company_id === company)?.apikey,
     batch: config.batch,
     push: config.push,

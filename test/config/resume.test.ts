@@ -131,7 +131,7 @@ it('routes that a start refused take effect once old lines have ended', async ()
   const start = await resumeConfig(dir, PROTOCOLS)
   expect([start.lossy, lanes(start.loaded)[0]]).toEqual([true, '7/41/11'])
   const change = await new Promise<Change>((resolve) => {
-    const watch = watchConfig(dir, PROTOCOLS, start, resolve)
+    const watch = watchConfig({ dir, protocols: PROTOCOLS, start }, resolve)
     onTestFinished(async () => (await watch).close())
   })
   expect([change.refused, change.loaded.routes, Date.now() >= Date.parse(until)]).toEqual([[], [], true])

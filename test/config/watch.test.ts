@@ -41,7 +41,7 @@ async function watchedFolder(dir: string) {
   const reported: Change[] = []
   let hear: (() => void) | undefined
   const loaded = await loadConfig(dir, PROTOCOLS)
-  const watch = await watchConfig(dir, PROTOCOLS, unchanged(loaded), (change) => {
+  const watch = await watchConfig({ dir, protocols: PROTOCOLS, start: unchanged(loaded) }, (change) => {
     reported.push(change)
     hear?.()
   })
@@ -109,7 +109,7 @@ describe('watchConfig', () => {
     const loaded = await loadConfig(dir, PROTOCOLS)
     await writeFile(join(dir, 'devices.yaml'), devices(1, 2, 3, 4))
     const change = await new Promise<Change>((resolve) => {
-      const watch = watchConfig(dir, PROTOCOLS, unchanged(loaded), resolve)
+      const watch = watchConfig({ dir, protocols: PROTOCOLS, start: unchanged(loaded) }, resolve)
       onTestFinished(async () => (await watch).close())
     })
     expect(change.loaded.devices.map(({ id }) => id)).toEqual(['1', '2', '3', '4'])

@@ -47,7 +47,7 @@ function gateway(
     hold: bounds,
   }
   const appender = createAppender(redis, options)
-  const holding = createHolding({ redis, appender: options, judge, logger })
+  const holding = createHolding({ redis, appender: options, complete: () => true, judge, logger })
   closes.push(holding.close, appender.close)
   return {
     holding,

@@ -119,6 +119,7 @@ export function gateway({
   const filter = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null }
   const hold = { unknown: admitsUnknown, no_route: true, clock: true, max_age: 86_400_000 }
   const ingest = createIngest({
+    complete: () => true,
     judge: () => ({ directory, filter, hold }),
     appender: { append, count: () => {}, close: async () => {} },
     heard: made.heard,

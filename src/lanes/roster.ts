@@ -1,0 +1,68 @@
+import { keys } from './keys.ts'
+import { type Redis, scripts } from './redis.ts'
+
+/** What the roster consists of: devices by id, lines that were put by the time of the put, when files were written. */
+export type RosterPart = 'devices' | 'routes' | 'files'
+
+/** Something that was written, and when, ms UTC by Redis' clock. */
+export interface Written {
+  readonly at: number
+  /** '' where only the time counts. */
+  readonly text: string
+}
+
+/** When the roster was last written, ms UTC; 0: never. */
+export async function rosterWrittenAt(redis: Redis): Promise<number> {
+  return Number((await redis.get(keys.roster('at'))) ?? 0)
+}
+
+/** The roster as it is at one time. Of `routes` only the fields: they never change, and may be large. */
+export async function readRoster(redis: Redis) {
+  const part = (name: RosterPart) => keys.roster(name)
+  const answers = await redis
+    .multi()
+    .get(keys.roster('at'))
+    .hgetall(part('devices'))
+    .hgetall(part('files'))
+    .hkeys(part('routes'))
+    .exec()
+  const [at, devices, files, routes] = (answers ?? []).map(([error, value]) => {
+    if (error) throw error
+    return value
+  }) as [string | null, Record<string, string>, Record<string, string>, string[]]
+  return { at: Number(at ?? 0), devices: writtenIn(devices), files: writtenIn(files), routes }
+}
+
+/** Lines that were put, by the times of the puts; undefined where one of them is not there any more. */
+export async function readRosterRoutes(redis: Redis, fields: readonly string[]): Promise<Written[] | undefined> {
+  if (fields.length === 0) return []
+  const values = await redis.hmget(keys.roster('routes'), ...fields)
+  return values.includes(null) ? undefined : values.map((value) => written(value as string))
+}
+
+/**
+ * Sets and drops fields of a part in one step; a field '' is named after the time of the write.
+ * @returns the time of the write, ms UTC
+ */
+export async function writeRoster(
+  redis: Redis,
+  part: RosterPart,
+  {
+    set,
+    drop = [],
+  }: { readonly set: readonly (readonly [field: string, text: string])[]; readonly drop?: readonly string[] },
+): Promise<number> {
+  const args = [set.length, ...set.flat(), ...drop]
+  return Number(await scripts(redis)('roster', [keys.roster('at'), keys.roster(part)], args))
+}
+
+function writtenIn(hash: Readonly<Record<string, string>>): Map<string, Written> {
+  return new Map(Object.entries(hash).map(([field, value]) => [field, written(value)]))
+}
+
+function written(value: string): Written {
+  const space = value.indexOf(' ')
+  return space === -1
+    ? { at: Number(value), text: '' }
+    : { at: Number(value.slice(0, space)), text: value.slice(space + 1) }
+}

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { acceptedFile, keepAccepted } from '../config/accepted.ts'
+import type { Loaded } from '../config/load.ts'
+import type { Change } from '../config/watch.ts'
+import type { Logger } from '../observe/log.ts'
+import type { Roster } from '../roster/index.ts'
+
+/** Notes of what is in effect of the files, for those that start later. */
+export interface Notes {
+  /** Notes what a change of files has written to the roster, then keeps the files' texts; in the order of the calls. */
+  add(change: Change): void
+  /** Until it is known where the roster is, nothing is noted that it has to know of. */
+  join(roster: Roster): void
+  /** Resolves once all is noted, or cannot be. */
+  close(): Promise<void>
+}
+
+export function createNotes(logger: Logger): Notes {
+  const joined = Promise.withResolvers<Roster | undefined>()
+  let closed = false
+  let noting: Promise<void> = Promise.resolve()
+
+  /** Whether it is noted. What is not is found again at the next start: the texts of before are still kept then. */
+  async function note({ writes }: Change): Promise<boolean> {
+    if (writes.written.length + writes.gone.length === 0) return true
+    const roster = await joined.promise
+    while (roster && !closed) {
+      const noted = await roster.noteFiles(writes).then(
+        () => true,
+        () => false,
+      )
+      if (noted) return true
+      await sleep(RETRY_MS, undefined, { ref: false })
+    }
+    return false
+  }
+
+  return {
+    add(change) {
+      noting = noting.then(async () => {
+        if (await note(change)) await keep(change.loaded, logger)
+      })
+    },
+    join: (roster) => joined.resolve(roster),
+    async close() {
+      closed = true
+      joined.resolve(undefined)
+      await noting
+    },
+  }
+}
+
+/** Where it fails, only the next start is concerned: it takes what is on disk then. */
+async function keep({ config, files }: Loaded, logger: Logger): Promise<void> {
+  await keepAccepted(config.data_dir, files).catch((error: NodeJS.ErrnoException) => {
+    logger.warn(
+      `${acceptedFile(config.data_dir)} cannot be written (${error.code}): a restart will not know what was refused`,
+    )
+  })
+}
+
+const RETRY_MS = 200

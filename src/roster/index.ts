@@ -1,0 +1,119 @@
+import { type Device, sameId } from '../config/directory.ts'
+import { type DeviceEdit, type Edits, editSource, type FileWrites, NO_EDITS, type RouteEdit } from '../config/edits.ts'
+import { readRoster, readRosterRoutes, type Redis, rosterWrittenAt, type Written, writeRoster } from '../lanes/index.ts'
+
+/** What was written to devices and routes through the admin port, the same for everybody around a Redis. */
+export interface Roster {
+  /** As it was read last; undefined until it was for the first time. Another object whenever it has changed. */
+  readonly edits: Edits | undefined
+  /** As it was read first. */
+  readonly first: Promise<Edits>
+  /** Reads it now. Rejects where Redis does not answer. */
+  refresh(): Promise<Edits>
+  /** Puts a device, or, null, deletes it. @returns the time of the write, as in `Edits` */
+  putDevice(id: string, device: Device | null): Promise<number>
+  /** Puts lines in place of others. @returns the time of the write, as in `Edits` */
+  putRoutes(edit: Omit<RouteEdit, 'at'>): Promise<number>
+  /** Notes what was written to files, where that is after some edit. */
+  noteFiles(writes: FileWrites): Promise<void>
+  close(): Promise<void>
+}
+
+/** Reads the roster, and looks five times a second whether it has been written. */
+export function followRoster(redis: Redis): Roster {
+  let edits: Edits | undefined
+  let routes: ReadonlyMap<string, RouteEdit> = new Map()
+  let reading: Promise<Edits> | undefined
+  let closed = false
+
+  /** Who asks while it is being read gets the result of the next reading: that one sees all that was before the question. */
+  async function refresh(): Promise<Edits> {
+    if (reading) await reading.catch(() => {})
+    reading ??= read().finally(() => (reading = undefined))
+    return reading
+  }
+
+  async function read(): Promise<Edits> {
+    if (edits && (await rosterWrittenAt(redis)) === edits.at) return edits
+    const stored = await readRoster(redis)
+    const known = await knownRoutes(stored.routes)
+    if (!known) return read()
+    routes = known
+    if (stored.at === 0) return (edits = NO_EDITS)
+    edits = {
+      at: stored.at,
+      devices: new Map(Array.from(stored.devices, ([id, written]) => [id, deviceEdit(written)])),
+      files: new Map(Array.from(stored.files, ([key, { at }]) => [key, at])),
+      routes: [...known.values()].toSorted((a, b) => a.at - b.at),
+    }
+    return edits
+  }
+
+  async function knownRoutes(fields: readonly string[]): Promise<ReadonlyMap<string, RouteEdit> | undefined> {
+    const unknown = fields.filter((field) => !routes.has(field))
+    const read = await readRosterRoutes(redis, unknown)
+    const added = new Map(read?.map((written, index) => [unknown[index], routeEdit(written)]))
+    return read && new Map(fields.map((field) => [field, (routes.get(field) ?? added.get(field)) as RouteEdit]))
+  }
+
+  async function look(): Promise<void> {
+    await refresh().then(first.resolve, () => {})
+    if (!closed) timer = setTimeout(() => void (looking = look()), edits ? LOOK_MS : FIRST_LOOK_MS).unref()
+  }
+
+  const first = Promise.withResolvers<Edits>()
+  let timer: NodeJS.Timeout | undefined
+  let looking = look()
+  return {
+    get edits() {
+      return edits
+    },
+    first: first.promise,
+    refresh,
+    putDevice: (id, device) =>
+      writeRoster(redis, 'devices', {
+        set: [[sameId(id), JSON.stringify(device && { ...device, source: undefined })]],
+      }),
+    async putRoutes(edit) {
+      const before = await refresh()
+      const drop = before.routes.filter((older) => isObsolete(older, edit)).map(({ at }) => String(at))
+      return writeRoster(redis, 'routes', { set: [['', JSON.stringify(edit)]], drop })
+    },
+    async noteFiles({ written, gone }) {
+      const { devices, routes: puts } = await refresh()
+      if (devices.size === 0 && puts.length === 0) return
+      for (let at = 0; at < Math.max(written.length, gone.length); at += AT_ONCE) {
+        const set = written.slice(at, at + AT_ONCE).map((key) => [key, ''] as const)
+        await writeRoster(redis, 'files', { set, drop: gone.slice(at, at + AT_ONCE) })
+      }
+    },
+    async close() {
+      closed = true
+      clearTimeout(timer)
+      await looking
+    },
+  }
+}
+
+function deviceEdit({ at, text }: Written): DeviceEdit {
+  const device = JSON.parse(text) as Omit<Device, 'source'> | null
+  return { at, device: device && { ...device, source: editSource(at) } }
+}
+
+function routeEdit({ at, text }: Written): RouteEdit {
+  return { ...(JSON.parse(text) as Omit<RouteEdit, 'at'>), at }
+}
+
+/** Whether all that an edit says is said anew by a later one, or long ago. */
+function isObsolete({ company_id, from, until, rows }: RouteEdit, later: Omit<RouteEdit, 'at'>): boolean {
+  if (company_id === later.company_id && from >= later.from && until <= later.until) return true
+  const longAgo = Date.now() / 1000 - KEPT_S
+  return until < longAgo && rows.every((row) => row.until < longAgo)
+}
+
+const LOOK_MS = 200
+// The connection may not be open yet.
+const FIRST_LOOK_MS = 20
+const AT_ONCE = 5000
+/** How long lines stand after they have ended: fixes may come late. */
+const KEPT_S = 90 * 86_400

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { Agent, request } from 'undici'
+import { Agent, type Dispatcher } from 'undici'
 import { afterAll } from 'vitest'
 import type { Provisioning } from '../../src/tracking/provisioning.ts'
 import { createTrackingService } from '../../src/tracking/service.ts'
@@ -33,7 +33,7 @@ export interface HttpAnswer {
 }
 
 export interface HttpRequest {
-  readonly method?: 'GET' | 'POST'
+  readonly method?: 'GET' | 'POST' | 'DELETE'
   readonly headers?: Record<string, string>
   readonly body?: string | Buffer
 }
@@ -69,12 +69,13 @@ export async function startService({
     url,
     databaseFile,
     log,
-    send: (path: string, options?: HttpRequest) => send(agent, url + path, options),
+    send: (path: string, options?: HttpRequest) => send(agent, { origin: url, path, method: 'GET', ...options }),
   }
 }
 
-async function send(agent: Agent, url: string, options: HttpRequest = {}): Promise<HttpAnswer> {
-  const { statusCode, headers, body } = await request(url, { dispatcher: agent, method: 'GET', ...options })
+/** The path goes out as it is, `..` and broken percent-encodings included. */
+async function send(agent: Agent, request: Dispatcher.RequestOptions): Promise<HttpAnswer> {
+  const { statusCode, headers, body } = await agent.request(request)
   const text = await body.text()
   return { status: statusCode, headers, text, json: parsed(text) }
 }

@@ -4,7 +4,7 @@ import { readHeard } from '../ingest/heard/read.ts'
 import { describeLanes, heldOf, receivedAt, type Redis, timestampOf } from '../lanes/index.ts'
 import { Refusal } from '../tracking/refusal.ts'
 import { stateOf } from './device-state.ts'
-import { instant } from './json.ts'
+import { contactJson, instant, stayJson } from './json.ts'
 import { laneJson } from './lanes.ts'
 import type { Operation } from './operation.ts'
 
@@ -33,7 +33,7 @@ export function deviceOperations({ redis, directory, idleMs }: DeviceSources): O
       ...entryJson(entry),
       configured: true,
       held,
-      lane: stay && (await stayJson(redis, stay)),
+      lane: stay && (await laneNow(redis, stay)),
       state: stateOf(heard, now, idleMs),
       ...(heard && heardJson(heard)),
     }
@@ -81,14 +81,15 @@ function entryJson({
 }
 
 /** Courier and route of a fix made now, how their lane stands, and the line that says so. */
-async function stayJson(redis: Redis, { lane, from, until, source }: Stay): Promise<object> {
-  const [state] = await describeLanes(redis, [lane.key])
-  return { ...laneJson(state), from_at: instant(from * 1000), until_at: instant(until * 1000), source }
+async function laneNow(redis: Redis, stay: Stay): Promise<object> {
+  const [state] = await describeLanes(redis, [stay.lane.key])
+  return { ...laneJson(state), ...stayJson(stay) }
 }
 
-function heardJson({ at, protocol, transport, remote, connectedAt, fix, filtered }: Heard): object {
+function heardJson({ fix, filtered, ...contact }: Heard): object {
+  const { protocol, transport, remote, connectedAt } = contact
   return {
-    last_heard: { at: instant(at), protocol, transport, remote },
+    last_heard: contactJson(contact),
     connection:
       connectedAt === undefined ? undefined : { protocol, transport, remote, connected_at: instant(connectedAt) },
     last_fix: fix && { ...fixJson(fix.fix), received_at: instant(fix.at) },

@@ -8,6 +8,7 @@ import { auditOperations, keepAudit } from './audit.ts'
 import { watchCustody } from './custody-watch.ts'
 import { countDevices } from './device-state.ts'
 import { deviceOperations, type DeviceSources } from './device.ts'
+import { deviceListOperations } from './devices.ts'
 import { answerBadPath, answerErrors } from './errors.ts'
 import { startGauges } from './gauges.ts'
 import { healthOperations, type HealthSources } from './health.ts'
@@ -50,6 +51,7 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
     ...healthOperations(options),
     ...statusOperations({ account, upstream, rates: rates.now }),
     ...laneOperations(redis),
+    ...deviceListOperations(options),
     ...deviceOperations(options),
     ...parkedOperations(options),
     ...misunderstoodOperations(redis),

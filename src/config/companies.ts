@@ -1,4 +1,4 @@
-import { child, type Node, offsetOf, pathText, textAt } from './node.ts'
+import { itemsAt, type Node, offsetOf, pathText, textAt } from './node.ts'
 import type { Mistake } from './problem.ts'
 import { int64 } from './units.ts'
 
@@ -6,9 +6,7 @@ import { int64 } from './units.ts'
 export function companyIds(root: Node): { ids: ReadonlySet<string>; repeated: readonly Mistake[] } {
   const ids = new Set<string>()
   const repeated: Mistake[] = []
-  const companies = child(root, 'companies')
-  const items = companies?.kind === 'sequence' ? companies.items : []
-  for (const [index, company] of items.entries()) {
+  for (const [index, company] of itemsAt(root, 'companies').entries()) {
     const id = int64(textAt(company, 'company_id') ?? '')
     if (id === undefined) continue
     const path = ['companies', index, 'company_id']

@@ -37,9 +37,7 @@ export interface ReadOptions {
 export async function readFiles(dir: string, options: ReadOptions): Promise<Files> {
   if (!(await stat(dir).catch(() => undefined))?.isDirectory()) throw unreadable(dir, 'there is no such directory')
   const names = await fileNames(dir)
-  const texts = await Promise.all(
-    names.map(async (name) => [name, await ifThere(readFile(join(dir, name), 'utf8'), join(dir, name))] as const),
-  )
+  const texts = await Promise.all(names.map(async (name) => [name, await textOf(join(dir, name))] as const))
   return filesOf(dir, new Map(texts.filter((entry): entry is [string, string] => entry[1] !== undefined)), options)
 }
 
@@ -81,11 +79,18 @@ function allOf({ gateway, devices, routes }: Files): Read<unknown>[] {
 /** What tells whether a file may have changed: also one replaced by rename, or behind a link that now leads elsewhere. */
 export async function fingerprint(dir: string): Promise<string> {
   const names = await fileNames(dir).catch((error: ConfigError) => [error.message])
-  const prints = names.map(async (name) => {
-    const file = await stat(join(dir, name), { bigint: true }).catch(() => undefined)
-    return file ? `${name} ${file.dev} ${file.ino} ${file.size} ${file.mtimeNs} ${file.ctimeNs}` : name
-  })
-  return (await Promise.all(prints)).join('\n')
+  return (await Promise.all(names.map((name) => fingerprintOf(join(dir, name))))).join('\n')
+}
+
+/** As `fingerprint`, of one file. */
+export async function fingerprintOf(file: string): Promise<string> {
+  const found = await stat(file, { bigint: true }).catch(() => undefined)
+  return found ? `${file} ${found.dev} ${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}` : file
+}
+
+/** The text of a file; undefined where there is no such file. @throws ConfigError where it cannot be read. */
+export function textOf(file: string): Promise<string | undefined> {
+  return ifThere(readFile(file, 'utf8'), file)
 }
 
 const GATEWAY = 'gateway.yaml'

@@ -39,6 +39,12 @@ export function child(node: Node | undefined, key: PropertyKey): Node | undefine
   return node?.kind === 'sequence' ? node.items[Number(key)] : undefined
 }
 
+/** The items of the list under a key; none where there is no list. */
+export function itemsAt(node: Node | undefined, key: PropertyKey): readonly Node[] {
+  const value = child(node, key)
+  return value?.kind === 'sequence' ? value.items : []
+}
+
 /** The text of the scalar under a key. */
 export function textAt(node: Node | undefined, key: PropertyKey): string | undefined {
   const value = child(node, key)

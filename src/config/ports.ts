@@ -13,9 +13,14 @@ interface Site {
 
 /** Settings of one port for two listeners, the broker and the HTTP ports included; also in files with other mistakes. */
 export function portConflicts(root: Node, protocols: Protocols): Mistake[] {
-  const sites = allSites(root, protocols).filter(({ port }) => port > 0)
-  return sites.flatMap((site, index) => {
-    const other = sites.slice(0, index).find((earlier) => conflict(earlier, site))
+  return conflictsAmong(allSites(root, protocols))
+}
+
+/** Places to listen that have one port, of which one at least is named by the file. */
+export function conflictsAmong(sites: readonly Site[]): Mistake[] {
+  const fixed = sites.filter(({ port }) => port > 0)
+  return fixed.flatMap((site, index) => {
+    const other = fixed.slice(0, index).find((earlier) => conflict(earlier, site))
     if (!other) return []
     // The one that the file names is the one to change.
     const [named, against] = site.at === undefined ? [other, site] : [site, other]
@@ -52,7 +57,8 @@ function listenerSites(root: Node, usual: readonly { transport: string; host: st
   }))
 }
 
-function siteAt(node: Node | undefined, key: string, usual: { host: string; port: number }): Site {
+/** The place to listen that a mapping with `host` and `port` says; `usual` is what it leaves out. */
+export function siteAt(node: Node | undefined, key: string, usual: { host: string; port: number }): Site {
   const port = Number(textAt(node, 'port') ?? usual.port)
   return { key, at: child(node, 'port')?.at, family: 'tcp', host: textAt(node, 'host') ?? usual.host, port }
 }

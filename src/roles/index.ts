@@ -1,15 +1,17 @@
 import { UserError } from '../run/errors.ts'
-import { type Role, type RoleContext, runRole } from '../run/role.ts'
+import { isSupervised, type Role, type RoleContext, runRole } from '../run/role.ts'
 import { followConfig, type Live } from './live.ts'
 
 export type RoleName = keyof typeof START
 
 /** Runs one role as this process, to the process' end. @throws ConfigError. */
 export async function run(name: RoleName, dir: string): Promise<void> {
+  if (name === 'tracking' && !isSupervised() && (await (await import('./tracking-alone.ts')).runTrackingAlone(dir)))
+    return
   // Only a gateway loads the decoders: the others open no listener for them.
   const protocols = name === 'gateway' ? (await import('../../protocols/index.ts')).protocols : null
   const live = await followConfig({ dir, protocols, role: name, outspoken: name === 'gateway' })
-  runRole({ name, logger: live.logger, monitor: live.config.monitor }, (context) => START[name](live, context))
+  runRole({ name, logger: live.logger, monitor: live.config.monitor }, (context) => START[name](live, context, dir))
 }
 
 /** What each role does; a process loads its own alone. */
@@ -20,8 +22,8 @@ const START = {
     (await import('./worker.ts')).startWorker(live, redisUrlOf(live, context), baseUrlOf(live, context)),
   admin: async (live, context) =>
     (await import('./admin.ts')).startAdmin({ live, redisUrl: redisUrlOf(live, context), context }),
-  tracking: async (live, context) => (await import('./tracking.ts')).startTracking(live, context),
-} satisfies Record<string, (live: Live, context: RoleContext) => Promise<Role>>
+  tracking: async (live, context, dir) => (await import('./tracking.ts')).startTracking(live, dir, context),
+} satisfies Record<string, (live: Live, context: RoleContext, dir: string) => Promise<Role>>
 
 function redisUrlOf({ config }: Live, { redisUrl }: RoleContext): string {
   const url = config.redis.url ?? redisUrl

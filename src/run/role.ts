@@ -52,6 +52,11 @@ export function runRole(options: RoleOptions, start: (context: RoleContext) => P
     })
 }
 
+/** Whether this process was started by `start`; to be asked before `runRole`. */
+export function isSupervised(): boolean {
+  return process.env[ASSIGNMENT] !== undefined
+}
+
 async function begin({ monitor }: RoleOptions, start: (context: RoleContext) => Promise<Role>): Promise<Role> {
   const assignment = takeAssignment()
   if (assignment) shareDataDir(assignment.dataDir)

@@ -80,8 +80,7 @@ export async function assemble({ files, problems, config, edits = NO_EDITS, now 
   const devices = withDeviceEdits(devicesIn(files), edits)
   const index = indexDevices(devices)
   const resolving = files.routes.map(async ({ source, content: { name, rows } }) => {
-    const writtenAt = (row: RouteRow) => (edits.files.size === 0 ? undefined : edits.files.get(lineKey(row)))
-    const originOf = (row: RouteRow) => ({ source: `${name}:${row.line}`, writtenAt: writtenAt(row) })
+    const originOf = (row: RouteRow) => ({ source: `${name}:${row.line}`, writtenAt: writtenAt(row, edits) })
     return { source, ...(await resolveRoutes(rows, index, originOf)) }
   })
   const resolved = await Promise.all(resolving)
@@ -97,6 +96,11 @@ export async function assemble({ files, problems, config, edits = NO_EDITS, now 
     ...advice({ files, routes, directory, now, zone: config.time_zone }),
   ]
   return { config, devices, routes, directory, problems: inOrder([...problems, ...found]), files, edits }
+}
+
+/** When a line of a file was written, where that is after some edit. */
+function writtenAt(row: RouteRow, { files }: Edits): number | undefined {
+  return files.size === 0 ? undefined : files.get(lineKey(row))
 }
 
 /** The devices of files, without what was written through the admin port. */

@@ -1,7 +1,8 @@
-import type { Directory } from './directory.ts'
+import type { DeviceEntry, Directory } from './directory.ts'
 import { type Edits, type FileWrites, writesBetween } from './edits.ts'
 import { areSame, type Files } from './files.ts'
 import { assemble, deviceProblems, gatewayProblems, isMistake, type Loaded, problemsOf, routeProblems } from './load.ts'
+import { lossOf } from './loss.ts'
 import type { Problem } from './problem.ts'
 import type { Config } from './schema.ts'
 
@@ -88,15 +89,13 @@ async function fleetProblems(files: Files, old: Files): Promise<Problem[]> {
 
 /** A sentence, where more than half of the devices that have a route now would have none. */
 function lossOfRoutes(before: Directory, after: Directory, now: number): string | undefined {
-  let routed = 0
-  let lost = 0
-  for (const entry of after.devices()) {
-    const known = before.find(entry.id)
-    if (!known || !before.laneAt(known, now / 1000)) continue
-    routed++
-    if (!after.laneAt(entry, now / 1000)) lost++
+  const hadRoute = ({ id }: DeviceEntry) => {
+    const known = before.find(id)
+    return known !== undefined && before.laneAt(known, now / 1000) !== undefined
   }
-  if (lost * 2 <= routed) return undefined
+  const loss = lossOf(after.devices(), hadRoute, (entry) => after.laneAt(entry, now / 1000) !== undefined)
+  if (!loss) return undefined
+  const { lost, routed } = loss
   return `would take the route from ${lost} of the ${routed} devices that have one now: the routes of before stay in effect`
 }
 

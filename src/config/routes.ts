@@ -28,11 +28,15 @@ export interface RouteRow {
 }
 
 /** Reads routes.csv or one of routes/*.csv; local times are those of `zone`. A bad line is left out, the others hold. */
-export async function readRoutes(source: Source, zone: string): Promise<RouteFile> {
-  const table = parseCsv(source.text)
-  if (!table) return { name: source.name, rows: [], mistakes: [] }
+export async function readRoutes({ name, text }: Pick<Source, 'name' | 'text'>, zone: string): Promise<RouteFile> {
+  const table = parseCsv(text)
+  return table ? readTable(table, name, zone) : { name, rows: [], mistakes: [] }
+}
+
+/** As `readRoutes`, of lines that are cut already. */
+export async function readTable(table: Table, name: string, zone: string): Promise<RouteFile> {
   const mistakes = columnMistakes(table)
-  if (mistakes.some(({ severity }) => severity !== 'warning')) return { name: source.name, rows: [], mistakes }
+  if (mistakes.some(({ severity }) => severity !== 'warning')) return { name, rows: [], mistakes }
   const readRow = rowReader(table, timesIn(zone))
   const rows: RouteRow[] = []
   for (const row of table.rows) {
@@ -41,7 +45,7 @@ export async function readRoutes(source: Source, zone: string): Promise<RouteFil
     if ('message' in read) mistakes.push({ at: row.at, severity: 'left_out', ...read })
     else rows.push(read)
   }
-  return { name: source.name, rows, mistakes }
+  return { name, rows, mistakes }
 }
 
 /** What a line is beside what its row says. */
@@ -80,7 +84,8 @@ export function indexDevices(devices: readonly Device[]): DeviceIndex {
   }
 }
 
-const COLUMNS = ['device', 'courier_id', 'route_id', 'from', 'until', 'date']
+/** The columns of a routes file. */
+export const COLUMNS = ['device', 'courier_id', 'route_id', 'from', 'until', 'date']
 
 function columnMistakes({ at, columns }: Table): Mistake[] {
   const unknown = columns.filter((name) => !COLUMNS.includes(name) && name !== '')

@@ -18,13 +18,12 @@ export async function rosterWrittenAt(redis: Redis): Promise<number> {
 
 /** The roster as it is at one time. Of `routes` only the fields: they never change, and may be large. */
 export async function readRoster(redis: Redis) {
-  const part = (name: RosterPart) => keys.roster(name)
   const answers = await redis
     .multi()
     .get(keys.roster('at'))
-    .hgetall(part('devices'))
-    .hgetall(part('files'))
-    .hkeys(part('routes'))
+    .hgetall(keys.roster('devices'))
+    .hgetall(keys.roster('files'))
+    .hkeys(keys.roster('routes'))
     .exec()
   const [at, devices, files, routes] = (answers ?? []).map(([error, value]) => {
     if (error) throw error

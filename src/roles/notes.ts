@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { acceptedFile, keepAccepted } from '../config/accepted.ts'
+import type { FileWrites } from '../config/edits.ts'
 import type { Loaded } from '../config/load.ts'
 import type { Change } from '../config/watch.ts'
 import type { Logger } from '../observe/log.ts'
@@ -17,37 +18,42 @@ export interface Notes {
 
 export function createNotes(logger: Logger): Notes {
   const joined = Promise.withResolvers<Roster | undefined>()
-  let closed = false
+  const closing = new AbortController()
   let noting: Promise<void> = Promise.resolve()
 
-  /** Whether it is noted. What is not is found again at the next start: the texts of before are still kept then. */
-  async function note({ writes }: Change): Promise<boolean> {
-    if (writes.written.length + writes.gone.length === 0) return true
-    const roster = await joined.promise
-    while (roster && !closed) {
-      const noted = await roster.noteFiles(writes).then(
-        () => true,
-        () => false,
-      )
-      if (noted) return true
-      await sleep(RETRY_MS, undefined, { ref: false })
+  /** What is not noted is found again at the next start: the texts of before are still kept then. */
+  async function note({ loaded, writes }: Change): Promise<void> {
+    if (writes.written.length + writes.gone.length > 0) {
+      const roster = await joined.promise
+      if (!roster || !(await isNoted(roster, writes, closing.signal))) return
     }
-    return false
+    await keep(loaded, logger)
   }
 
   return {
     add(change) {
-      noting = noting.then(async () => {
-        if (await note(change)) await keep(change.loaded, logger)
-      })
+      noting = noting.then(() => note(change))
     },
     join: (roster) => joined.resolve(roster),
     async close() {
-      closed = true
+      closing.abort()
       joined.resolve(undefined)
       await noting
     },
   }
+}
+
+/** Tries until Redis answers; false where it did not before the end. */
+async function isNoted(roster: Roster, writes: FileWrites, signal: AbortSignal): Promise<boolean> {
+  while (!signal.aborted) {
+    try {
+      await roster.noteFiles(writes)
+      return true
+    } catch {
+      await sleep(RETRY_MS, undefined, { ref: false })
+    }
+  }
+  return false
 }
 
 /** Where it fails, only the next start is concerned: it takes what is on disk then. */

@@ -51,9 +51,9 @@ export function followRoster(redis: Redis): Roster {
 
   async function knownRoutes(fields: readonly string[]): Promise<ReadonlyMap<string, RouteEdit> | undefined> {
     const unknown = fields.filter((field) => !routes.has(field))
-    const read = await readRosterRoutes(redis, unknown)
-    const added = new Map(read?.map((written, index) => [unknown[index], routeEdit(written)]))
-    return read && new Map(fields.map((field) => [field, (routes.get(field) ?? added.get(field)) as RouteEdit]))
+    const puts = await readRosterRoutes(redis, unknown)
+    const added = new Map(puts?.map((written, index) => [unknown[index], routeEdit(written)]))
+    return puts && new Map(fields.map((field) => [field, (routes.get(field) ?? added.get(field)) as RouteEdit]))
   }
 
   async function look(): Promise<void> {

@@ -154,9 +154,9 @@ export function parametersOf(path: string): string[] {
 }
 
 /**
- * An operation's path as fastify's router takes it. A parameter that a colon follows is one up to that colon, whatever it
- * says: a wrong id is for the operation to refuse.
+ * An operation's path as fastify's router takes it. A parameter before a colon matches whatever is there: a wrong
+ * id is for the operation to refuse.
  */
 export function routerPath(path: string): string {
-  return path.replaceAll(/\{(\w+)\}(:?)/g, (_, name: string, colon: string) => `:${name}${colon && '(^[^:/]*)::'}`)
+  return path.replaceAll(/\{(\w+)\}(:?)/g, (_, name: string, colon: string) => `:${name}${colon && '(^.*)::'}`)
 }

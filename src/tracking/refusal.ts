@@ -20,20 +20,19 @@ export class Refusal extends Error {
   }
 }
 
-/** A refusal for what is wrong with the fields, at least one. */
+/** A refusal for what is wrong with the fields, at least one; it names the first 20. */
 export function refuseFields(code: Refusal['code'], errors: readonly FieldError[]): Refusal {
   const [{ path, message }] = errors
-  return new Refusal(code, path ? `${path}: ${message}` : message, errors)
+  return new Refusal(code, `${path || 'the body'}: ${message}`, errors.slice(0, MAX_ERRORS))
 }
 
-/** The value as the schema has it. @throws Refusal with `code`, and the first 20 fields that are wrong. */
+/** The value as the schema has it. @throws Refusal with `code`, and the fields that are wrong. */
 export function parse<T>(schema: z.ZodType<T>, value: unknown, code: Refusal['code'] = 422): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const issues = result.error.issues.slice(0, MAX_ERRORS)
   throw refuseFields(
     code,
-    issues.map(({ path, message }) => ({ path: path.join('.'), message })),
+    result.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })),
   )
 }
 

@@ -60,7 +60,10 @@ export const IntervalQuery = z.object({
 })
 
 /** §2.1, a contractor number as sent. */
-export const ContractorNumber = z.object({ number: textOf(1, 80), name: textOf(0, 80).optional() })
+export const ContractorNumber = z.object(
+  { number: textOf(1, 80), name: textOf(0, 80).optional() },
+  'expected an object with number',
+)
 export type ContractorNumber = z.infer<typeof ContractorNumber>
 
 /** §2.1, a contractor number as returned. */
@@ -151,8 +154,8 @@ function isOfLength(text: string, min: number, max: number): boolean {
 
 /** A list whose length is looked at before its objects are. */
 function listOf<Schema extends z.ZodType>(schema: Schema, min: number) {
-  const mistake = `expected ${min} to ${MAX_OBJECTS} objects`
-  const counted = z.array(z.unknown()).min(min, mistake).max(MAX_OBJECTS, mistake)
+  const mistake = `expected an array of ${min} to ${MAX_OBJECTS} objects`
+  const counted = z.array(z.unknown(), mistake).min(min, mistake).max(MAX_OBJECTS, mistake)
   return counted.pipe(z.array(schema).min(min).max(MAX_OBJECTS))
 }
 

@@ -1,5 +1,7 @@
 import type { Access } from './access.ts'
+import type { ItemStore } from './items.ts'
 import type { LaneStore } from './lanes.ts'
+import type { NumberStore } from './numbers.ts'
 import type { PositionStore } from './positions.ts'
 
 /** What operations work with. */
@@ -8,6 +10,8 @@ export interface ServiceContext {
   access: Access
   readonly lanes: LaneStore
   readonly positions: PositionStore
+  readonly numbers: NumberStore
+  readonly items: ItemStore
   readonly timeLimitMs: number
 }
 

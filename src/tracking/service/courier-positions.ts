@@ -1,29 +1,23 @@
 import { setImmediate } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
 import { parseInterval } from '../interval.ts'
 import { parseId, Refusal } from '../refusal.ts'
 import { authorizeCompany } from './authorization.ts'
 import type { ServiceContext } from './context.ts'
+import type { ServedOperation } from './operation.ts'
 import { PAGE_ROWS, type PositionQuery, type StoredPosition } from './positions.ts'
-
-interface CourierPositionsRoute {
-  Params: { company_id: string; route_id: string }
-}
 
 /**
  * §4.4. The interface lists no 404 here: a route that the company does not have has no positions. What was pushed to a
  * route that has since been given to another courier, or removed, can still be read.
  */
-export function courierPositions(app: FastifyInstance, context: ServiceContext): void {
-  app.get<CourierPositionsRoute>('/api/v2/companies/:company_id/routes/:route_id/courier-positions', {
-    onRequest: async (request) => authorizeCompany(context.access, request),
-    handler: async ({ params, query }, reply) => {
-      const routeId = parseId(params.route_id, 'route_id')
-      const interval = parseInterval(query, Math.floor(Date.now() / 1_000))
-      const json = await readJsonArray(context, { companyId: params.company_id, routeId, ...interval })
-      return reply.type('application/json; charset=utf-8').send(json)
-    },
-  })
+export const courierPositions: ServedOperation = {
+  admit: authorizeCompany,
+  answer: async (context, { params, query }, reply) => {
+    const routeId = parseId(params.route_id, 'route_id')
+    const interval = parseInterval(query, Math.floor(Date.now() / 1_000))
+    const json = await readJsonArray(context, { companyId: params.company_id, routeId, ...interval })
+    return reply.type('application/json; charset=utf-8').send(json)
+  },
 }
 
 /** Other requests are served between two pages. */

@@ -1,18 +1,21 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { Refusal } from '../refusal.ts'
 
 /** Writes that share transactions. */
 export interface GroupCommit {
   /**
-   * Runs `work`, which writes about `rows` rows, in the next transaction; resolves once that is on disk, rejects where
-   * it failed: then nothing of the whole transaction is stored.
+   * Runs `work`, which writes about `rows` rows, in the next transaction; resolves to its result once that is on disk,
+   * rejects where it failed: then nothing of the whole transaction is stored.
    */
-  write(rows: number, work: () => void): Promise<void>
+  write<Result>(rows: number, work: () => Result): Promise<Result>
+  /** The same for `work` that may throw a Refusal: then it rejects with it, and nothing of this work alone is stored. */
+  attempt<Result>(rows: number, work: () => Result): Promise<Result>
 }
 
 interface Write {
   readonly rows: number
-  readonly work: () => void
-  readonly resolve: () => void
+  /** Writes; what it returns tells the caller, once that is on disk. */
+  readonly run: () => () => void
   readonly reject: (reason: unknown) => void
 }
 
@@ -23,13 +26,40 @@ interface Write {
 export function createGroupCommit(database: DatabaseSync, maxRows: number): GroupCommit {
   const begin = database.prepare('BEGIN IMMEDIATE')
   const commit = database.prepare('COMMIT')
+  const savepoint = database.prepare('SAVEPOINT attempt')
+  const release = database.prepare('RELEASE attempt')
+  const undo = database.prepare('ROLLBACK TO attempt')
   let waiting: Write[] = []
 
-  function write(rows: number, work: () => void): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
+  function write<Result>(rows: number, work: () => Result): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
     if (waiting.length === 0) setImmediate(next)
-    waiting.push({ rows, work, resolve, reject })
+    const run = () => {
+      const result = work()
+      return () => resolve(result)
+    }
+    waiting.push({ rows, run, reject })
     return promise
+  }
+
+  async function attempt<Result>(rows: number, work: () => Result): Promise<Result> {
+    const result = await write(rows, () => undoRefused(work))
+    if (result instanceof Refusal) throw result
+    return result
+  }
+
+  function undoRefused<Result>(work: () => Result): Result | Refusal {
+    savepoint.run()
+    let result: Result | Refusal
+    try {
+      result = work()
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      undo.run()
+      result = error
+    }
+    release.run()
+    return result
   }
 
   function next(): void {
@@ -37,22 +67,21 @@ export function createGroupCommit(database: DatabaseSync, maxRows: number): Grou
     waiting = waiting.slice(group.length)
     if (waiting.length > 0) setImmediate(next)
     try {
-      transact(group)
+      for (const tell of transact(group)) tell()
     } catch (error) {
       if (database.isTransaction) database.exec('ROLLBACK')
       for (const { reject } of group) reject(error)
-      return
     }
-    for (const { resolve } of group) resolve()
   }
 
-  function transact(group: readonly Write[]): void {
+  function transact(group: readonly Write[]): (() => void)[] {
     begin.run()
-    for (const { work } of group) work()
+    const written = group.map(({ run }) => run())
     commit.run()
+    return written
   }
 
-  return { write }
+  return { write, attempt }
 }
 
 function groupLength(waiting: readonly Write[], maxRows: number): number {

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { Interval } from '../interval.ts'
 import type { PositionV3 } from '../schemas.ts'
-import { createGroupCommit } from './group-commit.ts'
+import type { GroupCommit } from './group-commit.ts'
 
 /** Ids as exact decimal digits. */
 export interface Push {
@@ -41,11 +41,10 @@ export const SELECT_PAGE = `
     AND (timestamp > $from OR received_us > $after)
   ORDER BY timestamp, received_us LIMIT ${PAGE_ROWS}`
 
-export function createPositionStore(database: DatabaseSync): PositionStore {
+export function createPositionStore(database: DatabaseSync, commits: GroupCommit): PositionStore {
   const insert = database.prepare(INSERT)
   const select = database.prepare(SELECT_PAGE)
   select.setReadBigInts(true)
-  const commits = createGroupCommit(database, MAX_ROWS_PER_COMMIT)
   const received = microseconds()
 
   function append({ companyId, courierId, routeId, positions }: Push): Promise<void> {
@@ -86,9 +85,6 @@ function microseconds(): () => number {
   let last = 0
   return () => (last = Math.max(last + 1, Date.now() * 1_000))
 }
-
-// 10 to 30 ms of blocked event loop.
-const MAX_ROWS_PER_COMMIT = 4_000
 
 const INSERT = `
   INSERT INTO positions (company_id, route_id, timestamp, courier_id, lat, lon, accuracy, heading, speed, received_us)

@@ -1,33 +1,24 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { parseBody, readBody } from '../body.ts'
-import { parse, parseId, Refusal, refuseFields } from '../refusal.ts'
+import { parseId, Refusal, refuseFields } from '../refusal.ts'
 import { PushPositions } from '../schemas.ts'
 import type { Access } from './access.ts'
 import type { ServiceContext } from './context.ts'
-
-interface PushRoute {
-  Params: { courier_id: string; route_id: string }
-  Querystring: { apikey?: unknown }
-}
-
-type PushRequest = Pick<FastifyRequest<PushRoute>, 'params' | 'query'>
+import { bodyOf, type OperationRequest, type ServedOperation } from './operation.ts'
 
 /** §4.3. Answered once the positions are on disk. */
-export function pushPositions(app: FastifyInstance, context: ServiceContext): void {
-  app.post<PushRoute>('/api/v1/couriers/:courier_id/routes/:route_id/push-positions-v3', {
-    onRequest: async (request) => {
-      request.companyId = companyOfPush(context, request)
-    },
-    handler: async ({ companyId, headers, params, raw }, reply) => {
-      const { positions } = parse(PushPositions, parseBody(await readBody(raw), headers['content-type']))
-      await context.positions.append({ companyId, courierId: params.courier_id, routeId: params.route_id, positions })
-      return reply.send({})
-    },
-  })
+export const pushPositions: ServedOperation = {
+  admit: (context, request) => {
+    request.companyId = companyOfPush(context, request)
+  },
+  answer: async (context, request) => {
+    const { companyId, params } = request
+    const { positions } = await bodyOf(request, PushPositions)
+    await context.positions.append({ companyId, courierId: params.courier_id, routeId: params.route_id, positions })
+    return {}
+  },
 }
 
 /** The company whose courier drives the route; everything that can be refused before the body is read. */
-function companyOfPush({ access, lanes }: ServiceContext, { params, query }: PushRequest): string {
+function companyOfPush({ access, lanes }: ServiceContext, { params, query }: OperationRequest): string {
   const owners = ownersOfApikey(access, query.apikey)
   const courierId = parseId(params.courier_id, 'courier_id')
   const routeId = parseId(params.route_id, 'route_id')

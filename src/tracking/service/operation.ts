@@ -1,0 +1,32 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type * as z from 'zod'
+import { parseBody, readBody } from '../body.ts'
+import { parse, parseId } from '../refusal.ts'
+import type { ServiceContext } from './context.ts'
+import type { Order } from './items.ts'
+
+/** What serves an operation of the table. What it refuses it throws as a Refusal. */
+export interface ServedOperation {
+  /** Lets a request pass: credentials, access, existence; its body is not read yet. */
+  readonly admit: (context: ServiceContext, request: OperationRequest) => void
+  /** Checks the input, does the work, and resolves to what a 200 says. */
+  readonly answer: (context: ServiceContext, request: OperationRequest, reply: FastifyReply) => unknown
+}
+
+/** What a path and a query hold. */
+export interface OperationRoute {
+  Params: Record<string, string>
+  Querystring: Record<string, unknown>
+}
+
+export type OperationRequest = FastifyRequest<OperationRoute>
+
+/** The body of a request, as the schema has it. @throws Refusal 422 */
+export async function bodyOf<T>({ raw, headers }: OperationRequest, schema: z.ZodType<T>): Promise<T> {
+  return parse(schema, parseBody(await readBody(raw), headers['content-type']))
+}
+
+/** The order of a path. @throws Refusal 422 where its id is none */
+export function orderOf({ params }: OperationRequest): Order {
+  return { companyId: params.company_id, orderId: parseId(params.order_id, 'order_id') }
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { OPERATIONS, type OperationName } from '../../src/tracking/operations.ts'
+import { ErrorBody } from '../../src/tracking/schemas.ts'
+import { cells, type Send, runCell } from './cells.ts'
+import { startService } from './service-fixture.ts'
+
+const service = await startService()
+const impatient = await startService({ databaseFile: service.databaseFile, timeLimitMs: -1 })
+
+const NAMES = Object.keys(OPERATIONS) as OperationName[]
+
+function sender(to: typeof service): Send {
+  return ({ method, path, headers, body, authorization = 'OAuth token-7' }) =>
+    to.send(path, { method, headers: authorization ? { ...headers, authorization } : headers, body })
+}
+
+const harness = { send: sender(service), impatient: sender(impatient), service: sender(service) }
+
+describe('each cell of the table', () => {
+  it.each(cells.map((cell) => [cell.operation, cell.status, cell.title, cell] as const))(
+    '%s, %i: %s',
+    async (operation, status, _, cell) => {
+      const { answer, items } = await runCell(cell, harness)
+      expect(answer.json, answer.text).toEqual(cell.json(items))
+      expect(answer.status).toBe(status)
+      expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+      const schema = status === 200 ? OPERATIONS[operation].answer : ErrorBody
+      expect(schema.safeParse(answer.json).error).toBeUndefined()
+    },
+  )
+})
+
+describe('the table of src/tracking/README.md', () => {
+  const fromTable = NAMES.flatMap((name) => [200, ...OPERATIONS[name].refusals].map((status) => pair(name, status)))
+
+  it('has a row for each operation and status', () => {
+    expect(rowsOfReadme().toSorted()).toEqual(fromTable.toSorted())
+  })
+
+  it('has a cell for each row, and no other', () => {
+    const tested = new Set(cells.map(({ operation, status }) => pair(operation, status)))
+    expect([...tested].toSorted()).toEqual(fromTable.toSorted())
+  })
+})
+
+function pair(operation: OperationName, status: number | string): string {
+  const { method, path } = OPERATIONS[operation]
+  return `${method} ${path} ${status}`
+}
+
+function rowsOfReadme(): string[] {
+  const text = readFileSync(join(import.meta.dirname, '../../src/tracking/README.md'), 'utf8')
+  return Array.from(
+    text.matchAll(/^\| `(\w+ \S+)` \| (\d+) \| .+ \|$/gm),
+    ([, operation, status]) => `${operation} ${status}`,
+  )
+}

@@ -1,0 +1,192 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { createHeard, createSession } from '../../src/ingest/index.ts'
+import { adminFixture, hold, READ_TOKEN } from './fixture.ts'
+
+const admin = adminFixture()
+const REMOTE = '10.1.2.3:40001'
+
+interface Listed {
+  readonly results: { readonly id: string }[]
+  readonly next_page_token?: string
+}
+
+async function list(query = ''): Promise<Listed> {
+  const { status, json } = await admin.ask(`/admin/devices${query}`)
+  expect(status).toBe(200)
+  return json as Listed
+}
+
+async function ids(query = ''): Promise<string[]> {
+  return (await list(query)).results.map(({ id }) => id)
+}
+
+/** The device speaks over `transport`, and its gateway ends: it is online over UDP, offline over TCP. Answers when it spoke (`at`, ms UTC). */
+async function speak(transport: 'tcp' | 'udp', device: string, at = Date.now()): Promise<string> {
+  const heard = createHeard(admin.redis)
+  const session = Object.assign(createSession(transport, REMOTE), { device })
+  heard.of(device, session, 'teltonika').at = at
+  await heard.close()
+  return new Date(at).toISOString()
+}
+
+// Besides the fixture's: one with a name that comes first, one without a route, a second one called Van 12.
+beforeAll(async () => {
+  await writeFile(
+    join(admin.dir, 'devices.csv'),
+    'device,name,company_id,courier_id,route_id\n9,Äpfel,7,,\n10,Van 12,7,42,2\nABC,,7,,\n',
+  )
+  await vi.waitFor(async () => expect(await ids()).toHaveLength(6), { timeout: 5000 })
+})
+
+describe('the list of devices', () => {
+  it('is in the order of names, then ids, those without a name behind', async () => {
+    expect(await ids()).toEqual(['0356307042441013', '10', '356307042441014', '9', 'ABC', 'van/15'])
+  })
+
+  it('says of each how it is configured and where its fixes go now', async () => {
+    const { results } = await list()
+    expect(results[0]).toEqual({
+      id: '0356307042441013',
+      name: 'Van 12',
+      configured: true,
+      company_id: '7',
+      courier_id: '42',
+      route_id: '1001',
+      mapping: 'mapped',
+      lane: { company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:2' },
+      state: 'never',
+    })
+    expect(results[2]).toEqual({
+      id: '356307042441014',
+      name: 'Van 14',
+      configured: true,
+      company_id: '7',
+      courier_id: '43',
+      mapping: 'mapped',
+      lane: {
+        company_id: '7',
+        courier_id: '43',
+        route_id: '2001',
+        from_at: '2020-01-01T00:00:00.000Z',
+        until_at: '2120-01-01T00:00:00.000Z',
+        source: 'routes.csv:2',
+      },
+      state: 'never',
+    })
+    expect(results[4]).toEqual({ id: 'ABC', configured: true, company_id: '7', mapping: 'no_route', state: 'never' })
+    expect(results[5]).toMatchObject({
+      courier_id: '9223372036854775807',
+      lane: { courier_id: '9223372036854775807', route_id: '9007199254740993' },
+    })
+  })
+
+  it('says when and how a device spoke last, and how many fixes are held of it', async () => {
+    const at = await speak('udp', '9')
+    await hold(admin.redis, 'no_route', '9', { count: 3 })
+    await hold(admin.redis, 'clock', '9', { count: 2 })
+    expect((await list('?q=pfel')).results).toEqual([
+      {
+        id: '9',
+        name: 'Äpfel',
+        configured: true,
+        company_id: '7',
+        mapping: 'no_route',
+        state: 'online',
+        last_heard: { at, protocol: 'teltonika', transport: 'udp', remote: REMOTE },
+        held: 5,
+      },
+    ])
+  })
+
+  it('has those that nobody configured, where something is held or they were heard', async () => {
+    await hold(admin.redis, 'unknown', '77', { count: 2 })
+    const at = await speak('udp', '0078')
+    expect((await list('?mapping=unmapped')).results).toEqual([
+      { id: '77', configured: false, mapping: 'unmapped', held: 2 },
+      {
+        id: '78',
+        configured: false,
+        mapping: 'unmapped',
+        state: 'online',
+        last_heard: { at, protocol: 'teltonika', transport: 'udp', remote: REMOTE },
+      },
+    ])
+  })
+
+  it('has a device once, whatever its zeros', async () => {
+    await hold(admin.redis, 'unknown', '356307042441013')
+    await hold(admin.redis, 'no_route', '0356307042441013', { count: 2 })
+    await hold(admin.redis, 'unknown', '5')
+    await speak('udp', '05', Date.now() - 1)
+    await speak('tcp', '005')
+    const { results } = await list()
+    expect(results.map(({ id }) => id)).toHaveLength(7)
+    expect(results[0]).toMatchObject({ id: '0356307042441013', mapping: 'mapped', held: 3 })
+    expect(results.find(({ id }) => id === '5')).toMatchObject({ configured: false, state: 'offline', held: 1 })
+  })
+
+  it('may be read with a token that may read only', async () => {
+    const { status } = await admin.ask('/admin/devices', { headers: { authorization: `Bearer ${READ_TOKEN}` } })
+    expect(status).toBe(200)
+  })
+})
+
+describe('of the list', () => {
+  it.each([
+    ['?mapping=mapped', ['0356307042441013', '10', '356307042441014', 'van/15']],
+    ['?mapping=no_route', ['9', 'ABC']],
+    ['?mapping=unmapped', ['77']],
+    ['?state=online', ['10']],
+    ['?state=offline', ['9']],
+    ['?state=never', ['0356307042441013', '356307042441014', 'ABC', 'van/15']],
+    ['?state=never&mapping=no_route', ['ABC']],
+    ['?state=online&mapping=no_route', []],
+    ['?q=vAn', ['0356307042441013', '10', '356307042441014', 'van/15']],
+    ['?q=%C3%A4PF', ['9']],
+    ['?q=7042', ['0356307042441013', '356307042441014']],
+    ['?q=abc', ['ABC']],
+    ['?q=', ['0356307042441013', '10', '356307042441014', '9', '77', 'ABC', 'van/15']],
+    ['?q=.*', []],
+    ['?q=van&state=never&mapping=mapped', ['0356307042441013', '356307042441014', 'van/15']],
+  ])('%s asks for %j', async (query, expected) => {
+    await hold(admin.redis, 'unknown', '77')
+    await speak('tcp', '9')
+    await speak('udp', '10')
+    expect(await ids(query)).toEqual(expected)
+  })
+
+  it.each([
+    ['?state=on', 'state: expected online, offline or never'],
+    ['?state=', 'state: expected online, offline or never'],
+    ['?mapping=none', 'mapping: expected mapped, unmapped or no_route'],
+    ['?mapping=mapped&mapping=unmapped', 'mapping: expected mapped, unmapped or no_route'],
+    ['?q=a&q=b', 'q: expected one text'],
+    ['?max_results=0', 'max_results: expected a whole number from 1 to 1000'],
+  ])('%s is 422 and says what is expected', async (query, message) => {
+    const { status, json } = await admin.ask(`/admin/devices${query}`)
+    expect([status, json]).toMatchObject([422, { message }])
+  })
+
+  it('pages go on behind the last device, whatever has come meanwhile', async () => {
+    const first = await list('?max_results=2')
+    await hold(admin.redis, 'unknown', '77')
+    const second = await list(`?max_results=3&page_token=${first.next_page_token}`)
+    const last = await list(`?page_token=${second.next_page_token}`)
+    const pages = [first, second, last].map(({ results }) => results.map(({ id }) => id))
+    expect(pages).toEqual([
+      ['0356307042441013', '10'],
+      ['356307042441014', '9', '77'],
+      ['ABC', 'van/15'],
+    ])
+    expect(last).not.toHaveProperty('next_page_token')
+  })
+
+  it('a page behind a token of another list is 400', async () => {
+    const { status } = await admin.ask(
+      `/admin/devices?page_token=${Buffer.from('["parked",0,"x"]').toString('base64url')}`,
+    )
+    expect(status).toBe(400)
+  })
+})

@@ -9,13 +9,15 @@ export function explained(error: unknown): unknown {
     code = '',
     syscall,
     address,
+    hostname,
     port,
     path,
-  } = error as NodeJS.ErrnoException & { address?: string; port?: number }
+  } = error as NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number }
   if (syscall === 'listen' || syscall === 'bind') {
     const place = port === undefined ? address : `${address}:${port}`
     return new UserError(`Cannot listen on ${place}: ${LISTEN_REASONS.get(code) ?? code}.`)
   }
+  if (syscall === 'getaddrinfo') return new UserError(`Cannot listen on ${hostname}: its address cannot be found.`)
   const reason = FILE_REASONS.get(code)
   return reason ? new UserError(`Cannot use ${path ?? 'the data folder'}: ${reason}.`) : error
 }
@@ -30,6 +32,7 @@ const FILE_REASONS = new Map([
   ['EACCES', 'this user has no right to it; run as its owner, or choose another data_dir'],
   ['EPERM', 'this user has no right to it; run as its owner, or choose another data_dir'],
   ['EROFS', 'it cannot be written to; choose another data_dir'],
+  ['EEXIST', 'it is a file; choose another data_dir'],
   ['ENOTDIR', 'a part of its path is no folder; choose another data_dir'],
   ['ENOSPC', 'the disk is full; make room on it'],
   ['EDQUOT', 'the disk quota is used up; make room on it'],

@@ -230,6 +230,18 @@ describe('waybridge tracking cannot start', () => {
       `Cannot listen on 127.0.0.1:${port}: another program has this port; end it or choose another port.\n`,
     )
   })
+
+  it('on a host that cannot be found: 1, and a sentence', async () => {
+    const { ended, said } = await run({ 'tracking.yaml': ONE_ROUTE.replace('port: 0', 'port: 0, host: none.invalid') })
+    expect(await ended).toBe(1)
+    expect(said()).toBe('Cannot listen on none.invalid: its address cannot be found.\n')
+  })
+
+  it('on a data folder that is a file: 1, and a sentence', async () => {
+    const { dir, ended, said } = await run({ 'tracking.yaml': ONE_ROUTE, data: '' })
+    expect(await ended).toBe(1)
+    expect(said()).toBe(`Cannot use ${join(dir, 'data')}: it is a file; choose another data_dir.\n`)
+  })
 })
 
 describe('waybridge tracking without tracking.yaml', () => {

@@ -17,25 +17,26 @@ export interface DeviceSources {
 
 /**
  * `GET /admin/devices/{id}`: how the device is configured, where its fixes go now and how that lane stands, what is held of
- * it, and what was last heard of it. Of one that nobody has configured: what is held.
+ * it, and what was last heard of it. Of one that nobody has configured (any more): what is held and was heard.
  */
 export function deviceOperations({ redis, directory, idleMs }: DeviceSources): Operation[] {
   const answer: Operation['answer'] = async ({ params }) => {
     const { id } = params as { id: string }
     const entry = directory().find(id)
-    const held = await readHeld(redis, entry, id)
-    if (!entry && held.length > 0) return { id: sameId(id), configured: false, held }
-    if (!entry) throw new Refusal(404, 'no device with this id is configured: add it to devices.yaml')
-    const heard = await readHeard(redis, entry.id)
+    const [held, heard] = await Promise.all([readHeld(redis, entry, id), readHeard(redis, entry?.id ?? id)])
     const now = Date.now()
+    const last = heard && { state: stateOf(heard, now, idleMs), ...heardJson(heard) }
+    if (!entry && held.length === 0 && !heard)
+      throw new Refusal(404, 'no device with this id is configured: add it to devices.yaml')
+    if (!entry) return { id: heard ? id : sameId(id), configured: false, held, ...last }
     const stay = directory().stayAt(entry, now / 1000)
     return {
       ...entryJson(entry),
       configured: true,
       held,
       lane: stay && (await laneNow(redis, stay)),
-      state: stateOf(heard, now, idleMs),
-      ...(heard && heardJson(heard)),
+      state: 'never',
+      ...last,
     }
   }
 

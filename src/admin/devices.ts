@@ -40,7 +40,7 @@ const DevicesQuery = PageQuery.extend({
 type Mapping = NonNullable<z.infer<typeof DevicesQuery>['mapping']>
 
 interface Surveyed {
-  readonly id: string
+  id: string
   readonly entry?: DeviceEntry
   contact?: Contact
   /** Fixes. */
@@ -64,7 +64,8 @@ async function surveyDevices(redis: Redis, directory: Directory): Promise<Survey
   for (const entry of directory.devices()) devices.set(sameId(entry.id), { id: entry.id, entry, held: 0 })
   for await (const { device: name, contact } of surveyContacts(redis)) {
     const device = get(name)
-    if (device.entry ? device.id === name : contact.at > (device.contact?.at ?? 0)) device.contact = contact
+    if (device.entry ? device.id === name : contact.at > (device.contact?.at ?? 0))
+      Object.assign(device, { id: name, contact })
   }
   for await (const { device, fixes } of surveyHeld(redis)) get(device).held += fixes
   return [...devices.values()]

@@ -172,6 +172,19 @@ describe('a device', () => {
     expect((await deviceNow('356307042441013')).last_fix).toMatchObject({ lat: 52.5163 })
   })
 
+  it('that is not configured any more is what was heard of it', async () => {
+    const { heard, session } = gateway('udp', '0077')
+    await heard.close()
+    const contact = { protocol: 'teltonika', transport: 'udp', remote: REMOTE }
+    expect(await deviceNow('0077')).toEqual({
+      id: '0077',
+      configured: false,
+      held: [],
+      state: 'online',
+      last_heard: { at: new Date(session.now).toISOString(), ...contact },
+    })
+  })
+
   it('that was configured a moment ago is known', async () => {
     await writeFile(join(admin.dir, 'devices.csv'), 'device,company_id\n"356307042441099",7\n')
     await expect.poll(async () => (await admin.ask('/admin/devices/356307042441099')).status).toBe(200)

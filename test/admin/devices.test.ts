@@ -104,14 +104,14 @@ describe('the list of devices', () => {
     await hold(admin.redis, 'unknown', '77', { count: 2 })
     const at = await speak('udp', '0078')
     expect((await list('?mapping=unmapped')).results).toEqual([
-      { id: '77', configured: false, mapping: 'unmapped', held: 2 },
       {
-        id: '78',
+        id: '0078',
         configured: false,
         mapping: 'unmapped',
         state: 'online',
         last_heard: { at, protocol: 'teltonika', transport: 'udp', remote: REMOTE },
       },
+      { id: '77', configured: false, mapping: 'unmapped', held: 2 },
     ])
   })
 
@@ -124,7 +124,7 @@ describe('the list of devices', () => {
     const { results } = await list()
     expect(results.map(({ id }) => id)).toHaveLength(7)
     expect(results[0]).toMatchObject({ id: '0356307042441013', mapping: 'mapped', held: 3 })
-    expect(results.find(({ id }) => id === '5')).toMatchObject({ configured: false, state: 'offline', held: 1 })
+    expect(results.find(({ id }) => id === '005')).toMatchObject({ configured: false, state: 'offline', held: 1 })
   })
 
   it('may be read with a token that may read only', async () => {

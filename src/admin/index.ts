@@ -17,12 +17,18 @@ import { misunderstoodOperations } from './misunderstood.ts'
 import { register } from './operation.ts'
 import { type ParkedSources, parkedOperations } from './parked.ts'
 import { watchRates } from './rates.ts'
+import { type RelaySources, relayOperations } from './relay.ts'
+import { watchTokens } from './relay/token.ts'
 import { statusOperations } from './status.ts'
 import { readUpstream } from './upstream.ts'
 
 export { adminTokens, type Tokens, tokenFile } from './access.ts'
 
-export interface AdminOptions extends DeviceSources, HealthSources, ParkedSources {
+export interface AdminOptions
+  extends DeviceSources,
+    HealthSources,
+    ParkedSources,
+    Pick<RelaySources, 'companies' | 'tracking'> {
   /** Port 0: any free one. */
   readonly listen: { readonly host: string; readonly port: number }
   readonly tokens: Tokens
@@ -44,18 +50,21 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
   const rates = watchRates(redis)
   const custody = watchCustody(account, logger)
   const gauges = startGauges({ redis, account, upstream, devices: () => countDevices(redis, directory(), idleMs) })
+  const tokens = watchTokens(options.companies, logger)
+  const closing = new AbortController()
   const app = createApp(logger)
   answerErrors(app, redis, logger)
   keepAudit(app, redis, logger)
   const operations = [
     ...healthOperations(options),
-    ...statusOperations({ account, upstream, rates: rates.now }),
+    ...statusOperations({ account, upstream, rates: rates.now, tokensRefused: tokens.refused }),
     ...laneOperations(redis),
     ...deviceListOperations(options),
     ...deviceOperations(options),
     ...parkedOperations(options),
     ...misunderstoodOperations(redis),
     ...auditOperations(redis),
+    ...relayOperations({ ...options, tokens, closing: closing.signal }),
   ]
   register(app, operations, accessBy(options.tokens))
 
@@ -64,6 +73,7 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
     custody.close()
     gauges.close()
     await close(app)
+    closing.abort()
   }
   try {
     await app.listen(options.listen)
@@ -112,6 +122,8 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 const MAX_BODY_BYTES = 65_536
-const REQUEST_TIMEOUT_MS = 10_000
-const MAX_PARAMETER_LENGTH = 1024
+// As long as it may take to send the largest body, which is the tracking interface's.
+const REQUEST_TIMEOUT_MS = 60_000
+// As the tracking service: a parameter of any length is for its operation to refuse; Node limits the whole.
+const MAX_PARAMETER_LENGTH = 16_384
 const CLOSE_TIMEOUT_MS = 2000

@@ -17,6 +17,10 @@ export interface Operation {
   readonly path: string
   /** Needs no token. */
   readonly open?: true
+  /** What there is to refuse before the body is looked at. @throws Refusal */
+  readonly admit?: (request: FastifyRequest) => Promise<void>
+  /** Reads its body itself, of any size and type. */
+  readonly rawBody?: true
   readonly answer: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 }
 
@@ -30,8 +34,22 @@ export function register(
   access: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
 ): void {
   app.decorateRequest('caller').decorateRequest('audit')
-  for (const { method, path, open, answer } of operations)
-    app.route({ method, url: path, onRequest: open ? [] : access, handler: answer })
+  const add = (scope: FastifyInstance, raw?: true) => {
+    for (const { method, path, open, admit, rawBody, answer } of operations)
+      if (rawBody === raw)
+        scope.route({
+          method,
+          url: path,
+          onRequest: [...(open ? [] : [access]), ...(admit ? [admit] : [])],
+          handler: answer,
+        })
+  }
+  add(app)
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    add(scope, true)
+  })
   for (const [path, some] of Map.groupBy(operations, (operation) => operation.path)) refuseOthers(app, path, some)
 
   const message = `there is ${adminPaths(operations).join(', ')}`

@@ -9,10 +9,12 @@ export interface StatusSources {
   readonly account: () => Promise<Account>
   readonly upstream: () => Promise<Upstream>
   readonly rates: () => Rates
+  /** Ids of companies whose OAuth token the tracking API refuses. */
+  readonly tokensRefused: () => string[]
 }
 
 /** `GET /admin/status`: `oldest_at` is left out where nothing waits, `drained_at` where no backlog drains. */
-export function statusOperations({ account, upstream, rates }: StatusSources): Operation[] {
+export function statusOperations({ account, upstream, rates, tokensRefused }: StatusSources): Operation[] {
   async function answer(): Promise<object> {
     const [{ waiting, parked, held, custody }, api] = await Promise.all([account(), upstream()])
     const { fixes, lanes, oldestAt } = waiting
@@ -23,7 +25,12 @@ export function statusOperations({ account, upstream, rates }: StatusSources): O
       parked,
       held,
       rates: now,
-      upstream: { state: api.state, since_at: instant(api.since), drained_at: instant(drained) },
+      upstream: {
+        state: api.state,
+        since_at: instant(api.since),
+        drained_at: instant(drained),
+        token_refused: tokensRefused(),
+      },
       custody,
     }
   }

@@ -95,7 +95,7 @@ export function configSchema(protocols: Protocols) {
       max_age: span().default(86_400_000),
     }),
     workers: integer(1, 1024).default(1),
-    admin: section({ host: text().default('127.0.0.1'), port: port().default(8080), tokens: list(token()) }),
+    admin: section({ host: text().default('127.0.0.1'), port: port().default(8080), tokens: tokens() }),
     parked: section({ max_positions: integer(0, 1_000_000_000_000).default(1_000_000) }),
     monitor: section(address('127.0.0.1', 9464)),
     limits: section({
@@ -140,6 +140,15 @@ function company() {
     name: text().optional(),
     apikey: text(),
     oauth_token: text().optional(),
+  })
+}
+
+/** A token with two roles would leave open what it may do. */
+function tokens() {
+  return list(token()).superRefine((all, context) => {
+    for (const [index, { token: text }] of all.entries())
+      if (all.findIndex((other) => other.token === text) < index)
+        context.addIssue({ code: 'custom', path: [index, 'token'], message: 'this token stands here twice' })
   })
 }
 

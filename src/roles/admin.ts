@@ -6,6 +6,7 @@ import { followRoster } from '../roster/index.ts'
 import type { Readiness } from '../run/monitor.ts'
 import type { Role, RoleContext } from '../run/role.ts'
 import { collectMetrics } from '../run/supervised.ts'
+import { createTrackingClient } from '../tracking/client.ts'
 import type { Live } from './live.ts'
 import { placeIn } from './place.ts'
 import { redisReadiness } from './readiness.ts'
@@ -13,11 +14,13 @@ import { redisReadiness } from './readiness.ts'
 export interface AdminRoleOptions {
   readonly live: Live
   readonly redisUrl: string
+  /** Of the tracking API. */
+  readonly baseUrl: string
   readonly context: Pick<RoleContext, 'ports'>
 }
 
 /** The process that operations talk to. */
-export async function startAdmin({ live, redisUrl, context }: AdminRoleOptions): Promise<Role> {
+export async function startAdmin({ live, redisUrl, baseUrl, context }: AdminRoleOptions): Promise<Role> {
   const { config, logger } = live
   const { host, port } = config.admin
   const redis = connect(redisUrl, 'admin', logger)
@@ -25,11 +28,19 @@ export async function startAdmin({ live, redisUrl, context }: AdminRoleOptions):
   void live.join(roster)
   const readiness = redisReadiness(redis, config.redis, logger)
   const directory = () => live.directory()
+  const tracking = createTrackingClient({
+    baseUrl,
+    returnPrefix: config.tracking.return_prefix,
+    timeoutMs: config.push.timeout,
+    connections: CONNECTIONS,
+  })
   const admin = await openAdmin({
     listen: { host, port: port === 0 ? (context.ports.admin ?? 0) : port },
     tokens: await adminTokens(config),
     redis,
     directory,
+    tracking,
+    companies: () => live.companies(),
     place: placeIn(live),
     idleMs: config.limits.idle_timeout,
     readiness: wholeReadiness(readiness, redis, config.redis.stop_at),
@@ -41,6 +52,7 @@ export async function startAdmin({ live, redisUrl, context }: AdminRoleOptions):
     readiness,
     async close() {
       await Promise.all([admin.close(), live.close()])
+      await tracking.close()
       redis.disconnect()
     },
   }
@@ -61,3 +73,6 @@ function wholeReadiness(own: () => Promise<Readiness>, redis: Redis, stopAt: num
     return { ok: all.length === 0, problems: all }
   }
 }
+
+/** To the tracking API, for requests that are relayed; a worker has its own. */
+const CONNECTIONS = 32

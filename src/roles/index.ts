@@ -21,7 +21,12 @@ const START = {
   worker: async (live, context) =>
     (await import('./worker.ts')).startWorker(live, redisUrlOf(live, context), baseUrlOf(live, context)),
   admin: async (live, context) =>
-    (await import('./admin.ts')).startAdmin({ live, redisUrl: redisUrlOf(live, context), context }),
+    (await import('./admin.ts')).startAdmin({
+      live,
+      redisUrl: redisUrlOf(live, context),
+      baseUrl: baseUrlOf(live, context),
+      context,
+    }),
   tracking: async (live, context, dir) => (await import('./tracking.ts')).startTracking(live, dir, context),
 } satisfies Record<string, (live: Live, context: RoleContext, dir: string) => Promise<Role>>
 

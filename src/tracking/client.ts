@@ -7,7 +7,7 @@ import { OPERATIONS, type OperationName } from './operations.ts'
 import { printableUrl } from './printable-url.ts'
 import { CourierPositions, type CourierPosition } from './schemas.ts'
 
-export { type Answer, retryAfterMs } from './client/answer.ts'
+export { type Answer, masked, retryAfterMs } from './client/answer.ts'
 export type { Reply } from './client/exchange.ts'
 export type { Fault } from './client/fault.ts'
 
@@ -61,6 +61,8 @@ export interface OperationRequest extends Target {
 export interface TrackingClient {
   /** The base URL, as it may be shown. */
   readonly baseUrl: string
+  /** For a whole request. */
+  readonly timeoutMs: number
   push(request: PushRequest): Promise<Answer>
   /** The answer as it came, redirects and encoded bodies too. */
   request(request: OperationRequest): Promise<Reply | { readonly fault: Fault }>
@@ -117,7 +119,7 @@ export function createTrackingClient(options: TrackingClientOptions): TrackingCl
   }
 
   const close = async () => void (await Promise.all([...new Set([basePool, pushPool])].map((pool) => pool.close())))
-  return { baseUrl: printableUrl(base), push, request, positions, close }
+  return { baseUrl: printableUrl(base), timeoutMs, push, request, positions, close }
 }
 
 /** The error of `new URL` has the whole text in it. */

@@ -2,7 +2,7 @@ import { parse, type Refusal, refuseFields } from './refusal.ts'
 import { IntervalQuery } from './schemas.ts'
 
 /** The longest interval of §4.4, seconds. */
-const MAX_INTERVAL_S = 7_200n
+export const MAX_INTERVAL_S = 7_200n
 
 /** Unix seconds, both ends included. */
 export interface Interval {
@@ -12,15 +12,15 @@ export interface Interval {
 
 /**
  * The interval that a query of §4.4 asks for; without `to`, two hours, at most until now (unix seconds).
- * @throws Refusal 400 where it has no `from`, is no integer, ends before it begins, or is longer than two hours.
+ * @throws Refusal 400 where it has no `from`, is no integer, ends before it begins, or is longer than `maxS`, two hours.
  */
-export function parseInterval(query: unknown, nowS: number): Interval {
+export function parseInterval(query: unknown, nowS: number, maxS: bigint = MAX_INTERVAL_S): Interval {
   const bounds = parse(IntervalQuery, query, 400)
   const from = BigInt(bounds.from)
   if (bounds.to === undefined) return { from, to: earlier(from + MAX_INTERVAL_S, BigInt(nowS)) }
   const to = BigInt(bounds.to)
   if (to < from) throw invalid('must not be before from')
-  if (to - from > MAX_INTERVAL_S) throw invalid(`must be at most ${MAX_INTERVAL_S} seconds after from`)
+  if (to - from > maxS) throw invalid(`must be at most ${lengthText(maxS)} after from`)
   return { from, to }
 }
 
@@ -28,6 +28,12 @@ function earlier(a: bigint, b: bigint): bigint {
   return a < b ? a : b
 }
 
+function lengthText(seconds: bigint): string {
+  return seconds % DAY_S === 0n ? `${seconds / DAY_S} days` : `${seconds} seconds`
+}
+
 function invalid(message: string): Refusal {
   return refuseFields(400, [{ path: 'to', message }])
 }
+
+const DAY_S = 86_400n

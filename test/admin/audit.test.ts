@@ -5,8 +5,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Admin, openAdmin } from '../../src/admin/index.ts'
 import { createDirectory } from '../../src/config/directory.ts'
 import { keys, type Redis } from '../../src/lanes/index.ts'
+import { createTrackingClient } from '../../src/tracking/client.ts'
 import { startTestRedis, type TestRedis } from '../redis.ts'
-import { connected, refuse, store } from './fixture.ts'
+import { connected, NOWHERE, refuse, store } from './fixture.ts'
 
 const OPERATE = { authorization: 'Bearer canary-operate' }
 const READ = { authorization: 'Bearer canary-read' }
@@ -43,6 +44,8 @@ beforeAll(async () => {
     redis: ofAdmin,
     directory: () => createDirectory([], []),
     place: () => undefined,
+    tracking: createTrackingClient({ baseUrl: NOWHERE, timeoutMs: 1000, connections: 1 }),
+    companies: () => [],
     idleMs: 1000,
     readiness: () => Promise.resolve({ ok: true, problems: [] }),
     metrics: () => Promise.resolve(''),

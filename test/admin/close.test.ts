@@ -5,9 +5,10 @@ import { pino } from 'pino'
 import { type Admin, openAdmin } from '../../src/admin/index.ts'
 import { createDirectory } from '../../src/config/directory.ts'
 import type { Redis } from '../../src/lanes/index.ts'
+import { createTrackingClient } from '../../src/tracking/client.ts'
 import { startTestRedis, type TestRedis } from '../redis.ts'
 import { listening } from '../run/listening.ts'
-import { connected } from './fixture.ts'
+import { connected, NOWHERE } from './fixture.ts'
 
 let server: TestRedis
 let redis: Redis
@@ -30,6 +31,8 @@ function open(port = 0): Promise<Admin> {
     redis,
     directory: () => createDirectory([], []),
     place: () => undefined,
+    tracking: createTrackingClient({ baseUrl: NOWHERE, timeoutMs: 1000, connections: 1 }),
+    companies: () => [],
     idleMs: 1000,
     readiness: () => Promise.resolve({ ok: true, problems: [] }),
     metrics: () => Promise.resolve(''),

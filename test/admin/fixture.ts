@@ -26,6 +26,9 @@ export const TOKEN = 'canary-admin-token'
 /** The one that may only read. */
 export const READ_TOKEN = 'canary-read-token'
 
+/** Where no tracking API is. */
+export const NOWHERE = 'http://127.0.0.1:1'
+
 export const DEVICES = `
 "0356307042441013": { name: Van 12, company_id: 7, courier_id: 42, route_id: 1001, secret: canary-secret, model: FMB920 }
 "356307042441014": { name: Van 14, company_id: 7, courier_id: 43, time_zone: "+03:00" }
@@ -49,7 +52,7 @@ export interface AdminFixture {
 }
 
 /** A real Redis, emptied before each test, and the admin role on a configuration folder of its own. */
-export function adminFixture({ gateway = '' } = {}): AdminFixture {
+export function adminFixture({ gateway = '', baseUrl = NOWHERE } = {}): AdminFixture {
   const all = {} as { server: TestRedis; redis: Redis; dir: string; url: string; role: Role }
 
   beforeAll(async () => {
@@ -57,7 +60,7 @@ export function adminFixture({ gateway = '' } = {}): AdminFixture {
     all.redis = await connected(all.server.url)
     all.dir = await configFolder(all.server.url, gateway)
     const live = await followConfig({ dir: all.dir, protocols, role: 'admin', outspoken: false })
-    all.role = await startAdmin({ live, redisUrl: all.server.url, context: { ports: {} } })
+    all.role = await startAdmin({ live, redisUrl: all.server.url, baseUrl, context: { ports: {} } })
     all.url = `http://127.0.0.1:${all.role.ports?.admin}`
     await vi.waitFor(async () => expect((await ask(`${all.url}/readyz`)).status).toBe(200), { timeout: 10_000 })
   })

@@ -191,6 +191,11 @@ parked: { max_positions: 0 }
       'admin: { tokens: [{ token: a, role: write }] }',
       '1:37 admin.tokens[0].role: expected one of read, operate',
     ],
+    [
+      'a token with two roles',
+      'admin: { tokens: [a, b, { token: a, role: read }] }',
+      '1:34 admin.tokens[2].token: this token stands here twice',
+    ],
     ['an alias of itself', 'companies: &a [*a]', '1:16 companies[0]: this alias is part of what it stands for'],
   ])('names %s', async (_, text, mistake) => expect((await mistakes(text))[0]).toBe(`gateway.yaml:${mistake}`))
 

@@ -31,7 +31,8 @@ function messageOf(text: string): string {
   }
 }
 
-function masked(text: string, secret: string): string {
+/** The text without the secret, as it is or percent-encoded. */
+export function masked(text: string, secret: string): string {
   return text.replaceAll(secret, '***').replaceAll(encodeURIComponent(secret.toWellFormed()), '***')
 }
 

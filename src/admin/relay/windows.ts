@@ -1,0 +1,91 @@
+import type { Fault, Reply } from '../../tracking/client.ts'
+import type { Interval } from '../../tracking/interval.ts'
+import { MAX_INTERVAL_S } from '../../tracking/interval.ts'
+import { Refusal } from '../../tracking/refusal.ts'
+import type { Outcome } from './attempts.ts'
+
+/** Reads positions in an interval of at most two hours, not encoded; an answer beyond `maxBytes` is `too_large`. */
+export type ReadWindow = (
+  window: Interval,
+  limits: { readonly maxBytes: number; readonly signal: AbortSignal },
+) => Promise<Outcome>
+
+/**
+ * The answer for a longer interval: those for its windows, joined in order as they are. The first that is no 200 with a
+ * list is the answer for the whole, and what is under way then is given up. @throws Refusal 400 where it is too much.
+ */
+export async function readWindows(interval: Interval, read: ReadWindow): Promise<Outcome> {
+  const lists: Buffer[] = []
+  let bytes = 0
+  let type: string | string[] = 'application/json'
+  for await (const outcome of inOrder(interval, read)) {
+    if ('fault' in outcome && outcome.fault === 'too_large') throw tooMuch()
+    if ('fault' in outcome || outcome.status !== 200) return outcome
+    const list = listIn(outcome)
+    if (list === undefined) return { fault: 'malformed' satisfies Fault }
+    bytes += list.length
+    if (bytes > MAX_BYTES) throw tooMuch()
+    if (list.length > 0) lists.push(lists.length === 0 ? OPEN : COMMA, list)
+    type = outcome.headers['content-type'] ?? type
+  }
+  const body = Buffer.concat(lists.length === 0 ? [OPEN, CLOSE] : [...lists, CLOSE])
+  return { status: 200, headers: { 'content-type': type }, body, cut: false }
+}
+
+/** Answers in the order of their windows, a few asked for at a time. */
+async function* inOrder(interval: Interval, read: ReadWindow): AsyncGenerator<Outcome> {
+  const stop = new AbortController()
+  const windows = windowsOf(interval)
+  const underWay: Promise<Outcome>[] = []
+  const ask = () => {
+    const { value } = windows.next()
+    if (value) underWay.push(read(value, { maxBytes: MAX_WINDOW_BYTES, signal: stop.signal }))
+  }
+  try {
+    for (let n = 0; n < AT_ONCE; n++) ask()
+    for (let next = underWay.shift(); next; next = underWay.shift()) {
+      yield await next
+      ask()
+    }
+  } finally {
+    stop.abort()
+  }
+}
+
+/** Both ends of a window are in it: the next one begins a second later. */
+function* windowsOf({ from, to }: Interval): Generator<Interval, undefined> {
+  for (let start = from; start <= to; start += MAX_INTERVAL_S + 1n) {
+    const end = start + MAX_INTERVAL_S
+    yield { from: start, to: end < to ? end : to }
+  }
+}
+
+/** What stands between the brackets of a JSON array; undefined where the body is none. */
+function listIn({ headers, body }: Reply): Buffer | undefined {
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity') return undefined
+  const array = trimmed(body)
+  const isArray = array.length >= 2 && array[0] === OPEN[0] && array.at(-1) === CLOSE[0]
+  return isArray ? trimmed(array.subarray(1, -1)) : undefined
+}
+
+function trimmed(json: Buffer): Buffer {
+  let start = 0
+  let end = json.length
+  while (start < end && WHITESPACE.includes(json[start])) start++
+  while (end > start && WHITESPACE.includes(json[end - 1])) end--
+  return json.subarray(start, end)
+}
+
+function tooMuch(): Refusal {
+  return new Refusal(400, 'to: the positions until then are more than can be joined: ask for a shorter interval')
+}
+
+const OPEN = Buffer.from('[')
+const CLOSE = Buffer.from(']')
+const COMMA = Buffer.from(',')
+const WHITESPACE = Buffer.from(' \t\r\n')
+
+const AT_ONCE = 4
+/** Ten vans on one route, each heard from twice a second. */
+const MAX_WINDOW_BYTES = 16 * 1024 * 1024
+const MAX_BYTES = 64 * 1024 * 1024

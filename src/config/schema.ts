@@ -109,9 +109,6 @@ export function configSchema(protocols: Protocols) {
   })
 }
 
-/** Settings that this version refuses; `*` stands for any index. */
-export const NOT_YET: readonly string[] = ['tracking.return_prefix']
-
 function usualListeners(protocols: Protocols) {
   return (protocols ?? []).flatMap((protocol) =>
     TRANSPORTS.flatMap((transport) => {

@@ -182,9 +182,9 @@ parked: { max_positions: 0 }
       '2:1 Flow map in block collection must be sufficiently indented and end with a }',
     ],
     [
-      'a setting of a later version',
-      'tracking: { return_prefix: /api/v1 }',
-      '1:13 tracking.return_prefix: not yet: this version cannot do this',
+      'a prefix of returns that is no path',
+      'tracking: { return_prefix: api/v1 }',
+      '1:28 tracking.return_prefix: expected nothing or a path such as /api/v1',
     ],
     [
       'a role that there is not',

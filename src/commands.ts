@@ -25,7 +25,15 @@ function program(): Command {
     waybridge
       .command(name)
       .description(description)
-      .option('--config <dir>', 'the folder with gateway.yaml, devices.yaml and routes.csv', 'config')
+      .option('--config <dir>', `the folder with ${name === 'tracking' ? TRACKING_FILES : FILES}`, 'config')
+
+  const asking = (name: string, description: string, parent = waybridge) =>
+    parent
+      .command(name)
+      .description(description)
+      .option('--url <url>', 'of the admin port (WAYBRIDGE_ADMIN_URL); without it, what the configuration says')
+      .option('--token <token>', 'of the admin port (WAYBRIDGE_ADMIN_TOKEN)')
+      .option('--config <dir>', 'the folder with gateway.yaml (default: "config")')
 
   configured('start', 'run everything: private Redis, tracking service, worker(s), admin port, gateway').action(
     async ({ config }: ConfigOption) => exit(await (await import('./roles/start.ts')).start(config)),
@@ -50,6 +58,31 @@ function program(): Command {
     .command('protocols')
     .description('list what trackers may speak, and where')
     .action(async () => (await import('./inspect.ts')).protocolsCommand())
+  asking('status', 'say how it stands: what waits, is parked and held, and whether the tracking service takes it')
+    .option('--json', 'as the admin port answers it')
+    .action(async (options) => exit(await (await import('./operate/status.ts')).statusCommand(options)))
+  asking('why <device>', 'say in one sentence what becomes of the fixes of a device: its id or name').action(
+    async (device: string, options) => exit(await (await import('./operate/why.ts')).whyCommand(device, options)),
+  )
+  asking('positions', 'print what the tracking service has of a route, as JSON')
+    .requiredOption('--company <id>', 'whose route it is')
+    .requiredOption('--route <id>', 'which')
+    .requiredOption('--from <time>', 'unix seconds, RFC 3339, or local as in "2026-11-20 06:00"')
+    .option('--to <time>', 'likewise; without it, now')
+    .option('--csv', 'as CSV')
+    .option('--geojson', 'as GeoJSON: the track and its points')
+    .action(async (options) => exit(await (await import('./operate/positions.ts')).positionsCommand(options)))
+  const routes = waybridge.command('routes').description('who drives what: a file in the form of routes.csv')
+  for (const act of ['check', 'put'] as const) {
+    const command = asking(`${act} <file>`, ROUTES[act], routes)
+      .option('--company <id>', 'whose routes these are, where there are several companies')
+      .option('--from <time>', "replace lines that begin from here on; without it, the file's first day")
+      .option('--until <time>', "and before this; without it, to the end of the file's last day")
+    if (act === 'put') command.option('--force', 'also where most devices would lose their route')
+    command.action(async (file: string, options) =>
+      exit(await (await import('./operate/routes.ts')).routesCommand(act, file, options)),
+    )
+  }
   waybridge
     .command('simulate')
     .description('send vans that drive plausible routes and speak the wire protocols')
@@ -81,6 +114,14 @@ const ROLES = {
   worker: 'only a worker: pushes what waits to the tracking API',
   admin: 'only the admin port',
   tracking: 'only the tracking service',
+} as const
+
+const FILES = 'gateway.yaml, devices.yaml and routes.csv'
+const TRACKING_FILES = `tracking.yaml; without that, ${FILES}`
+
+const ROUTES = {
+  check: 'say what the file would do, and change nothing',
+  put: "put the file's lines in place of those of its days",
 } as const
 
 function exit(code: number): never {

@@ -65,7 +65,7 @@ describe('who may import whom', () => {
   })
 
   it('a worker and the tracking service never load a decoder', () => {
-    for (const role of ['src/roles/worker.ts', 'src/roles/tracking.ts'])
+    for (const role of ['src/roles/worker.ts', 'src/roles/tracking.ts', 'src/roles/tracking-alone.ts'])
       expect(
         [...reachable(role)].filter((file) => file.startsWith('protocols/') && !within(file, 'protocols/kit')),
       ).toEqual([])

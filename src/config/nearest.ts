@@ -6,7 +6,7 @@ export function unknownName(kind: string, name: string, known: readonly string[]
 }
 
 /** The known name that is at most a third of its letters away from `name`. */
-function nearest(name: string, known: readonly string[]): string | undefined {
+export function nearest(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined
   let least = Infinity
   for (const candidate of known) {

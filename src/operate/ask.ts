@@ -1,0 +1,82 @@
+import { request } from 'undici'
+import { UserError } from '../run/errors.ts'
+import { printableUrl } from '../tracking/printable-url.ts'
+import type { AdminPort } from './admin-port.ts'
+
+/** What is asked of the admin port. */
+export interface Question {
+  readonly method?: 'GET' | 'PUT'
+  /** From its root. */
+  readonly path: string
+  /** What is undefined is left out. */
+  readonly query?: Readonly<Record<string, string | undefined>>
+  /** CSV. */
+  readonly body?: Buffer
+  /** For the whole answer. */
+  readonly timeoutMs?: number
+}
+
+/** An answer as it came. */
+export interface Answer {
+  readonly status: number
+  readonly text: string
+}
+
+/** What the admin port says where something is wrong. */
+interface Refusal {
+  readonly message?: string
+  readonly errors?: readonly { readonly path: string; readonly message: string }[]
+}
+
+/** Asks the admin port. @throws UserError where nothing answers, and where it takes the token for none (401) or too weak (403) */
+export async function ask(admin: AdminPort, question: Question): Promise<Answer> {
+  const { method = 'GET', path, query = {}, body, timeoutMs = TIMEOUT_MS } = question
+  const url = new URL(admin.url + path)
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value)
+  const headers = { authorization: `Bearer ${admin.token}`, ...(body && { 'content-type': 'text/csv' }) }
+  const signal = AbortSignal.timeout(timeoutMs)
+  const answer = await request(url, { method, headers, body, signal, headersTimeout: 0, bodyTimeout: 0 })
+    .then(async ({ statusCode, body: text }): Promise<Answer> => ({ status: statusCode, text: await text.text() }))
+    .catch((error: Error) => noAnswer(admin, error, timeoutMs))
+  if (answer.status === 401 || answer.status === 403)
+    throw new UserError(`${refusalText(answer)} (the token was that of ${admin.tokenPlace})`)
+  return answer
+}
+
+/** The JSON, an object, of an answer of 200. @throws UserError for any other, with what the admin port says */
+export function jsonOf({ url }: AdminPort, answer: Answer): object {
+  if (answer.status !== 200) throw new UserError(refusalText(answer))
+  const json = parsed(answer.text)
+  if (typeof json !== 'object' || json === null)
+    throw new UserError(`${printableUrl(url)} does not answer as an admin port of waybridge does.`)
+  return json
+}
+
+/** What is wrong with each part of a question that was refused. */
+export function errorsOf({ text }: Answer): NonNullable<Refusal['errors']> {
+  return (parsed(text) as Refusal | undefined)?.errors ?? []
+}
+
+/** What the admin port says of a question that it refuses, in one line. */
+export function refusalText({ status, text }: Answer): string {
+  const message = (parsed(text) as Refusal | undefined)?.message ?? (text.trim() || 'no reason')
+  return `The admin port answers ${status}: ${message}`.replace(/\s+/g, ' ').slice(0, MAX_TEXT)
+}
+
+function noAnswer({ url }: AdminPort, error: Error & { code?: string }, timeoutMs: number): never {
+  const place = printableUrl(url).replace(/\/$/, '')
+  if (error.name === 'TimeoutError') throw new UserError(`No answer at ${place} within ${timeoutMs / 1000} s.`)
+  const why = error.code === 'ECONNREFUSED' ? '' : ` (${error.code ?? error.name})`
+  throw new UserError(`Nothing answers at ${place}${why}: is waybridge started? Else say with --url where it is.`)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const TIMEOUT_MS = 30_000
+const MAX_TEXT = 500

@@ -1,0 +1,46 @@
+import { nearest } from '../config/nearest.ts'
+import { UserError } from '../run/errors.ts'
+import type { AdminPort } from './admin-port.ts'
+import type { DeviceAnswer, ListedDevice } from './answers.ts'
+import { ask, jsonOf } from './ask.ts'
+
+/** All devices that the gateway knows, in its order. @throws UserError */
+export async function listDevices(admin: AdminPort): Promise<ListedDevice[]> {
+  const devices: ListedDevice[] = []
+  let token: string | undefined
+  do {
+    const query = { max_results: '1000', page_token: token }
+    const page = jsonOf(admin, await ask(admin, { path: '/admin/devices', query })) as Page
+    devices.push(...page.results)
+    token = page.next_page_token
+  } while (token !== undefined)
+  return devices
+}
+
+interface Page {
+  readonly results: readonly ListedDevice[]
+  readonly next_page_token?: string
+}
+
+/** The devices with an id, else with a name; two trackers of one van share it. @throws UserError where there is none */
+export async function devicesCalled(admin: AdminPort, idOrName: string): Promise<DeviceAnswer[]> {
+  const device = await deviceWithId(admin, idOrName)
+  if (device) return [device]
+  const all = await listDevices(admin)
+  const named = all.filter(({ name }) => name === idOrName)
+  if (named.length === 0) throw new UserError(nobody(idOrName, all))
+  const found = await Promise.all(named.map(({ id }) => deviceWithId(admin, id)))
+  return found.filter((each) => each !== undefined)
+}
+
+async function deviceWithId(admin: AdminPort, id: string): Promise<DeviceAnswer | undefined> {
+  const answer = await ask(admin, { path: `/admin/devices/${encodeURIComponent(id)}` })
+  return answer.status === 404 ? undefined : (jsonOf(admin, answer) as DeviceAnswer)
+}
+
+function nobody(idOrName: string, all: readonly ListedDevice[]): string {
+  const names = all.flatMap(({ id, name }) => (name === undefined ? [id] : [name, id]))
+  const near = nearest(idOrName, names)
+  const hint = near === undefined ? 'add it to devices.yaml, or look at GET /admin/devices' : `did you mean ${near}?`
+  return `No device has the id or the name "${idOrName}", and nothing came from it: ${hint}`
+}

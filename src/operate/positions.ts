@@ -1,0 +1,42 @@
+import { int64, int64Mistake } from '../config/units.ts'
+import { UserError } from '../run/errors.ts'
+import type { CourierPosition } from '../tracking/schemas.ts'
+import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
+import { ask, jsonOf } from './ask.ts'
+import { momentOption } from './moment.ts'
+import { print } from './output.ts'
+import { csvOf, geoJsonOf } from './track.ts'
+
+export interface PositionsOptions extends AdminPortOptions {
+  readonly company: string
+  readonly route: string
+  readonly from: string
+  readonly to?: string
+  readonly csv?: boolean
+  readonly geojson?: boolean
+}
+
+/** `waybridge positions`: what the tracking service has of a route; answers with the exit code. @throws UserError */
+export async function positionsCommand(options: PositionsOptions): Promise<number> {
+  if (options.csv && options.geojson) throw new UserError('positions: give --csv or --geojson, not both.')
+  const company = idOption('--company', options.company)
+  const route = idOption('--route', options.route)
+  const admin = await findAdminPort(options)
+  const from = momentOption('--from', options.from, admin.zone)
+  const to = options.to === undefined ? Math.floor(Date.now() / 1000) : momentOption('--to', options.to, admin.zone)
+  const path = `/api/v2/companies/${company}/routes/${route}/courier-positions`
+  const query = { from: String(from), to: String(to) }
+  const answer = await ask(admin, { path, query, timeoutMs: TIMEOUT_MS })
+  const positions = jsonOf(admin, answer) as CourierPosition[]
+  await print(options.csv ? csvOf(positions) : [options.geojson ? geoJsonOf(positions) : answer.text])
+  return 0
+}
+
+function idOption(option: string, text: string): string {
+  const id = int64(text)
+  if (id === undefined) throw new UserError(`${option} ${text}: ${int64Mistake(text)}.`)
+  return id
+}
+
+/** A month is hundreds of windows, each of which may take its time. */
+const TIMEOUT_MS = 600_000

@@ -1,0 +1,131 @@
+import type { DeviceAnswer, ParkedAnswer, StatusAnswer } from './answers.ts'
+import type { Clock } from './clock.ts'
+
+/** What is known of a device. */
+export interface Findings {
+  readonly device: DeviceAnswer
+  /** What is parked of its courier. */
+  readonly parked: readonly ParkedAnswer[]
+  readonly upstream: StatusAnswer['upstream']
+  /** ms UTC. */
+  readonly now: number
+}
+
+/**
+ * Why the positions of a device are where they are, in one sentence: when it was heard, its route, and what matters most of
+ * what became of its fixes, with what to do about it.
+ * `last fix 08:14:02, route 1007 by routes.csv:17, refused 404 by the service (no such route), 214 parked: correct the line`
+ */
+export function reason(findings: Findings, clock: Clock): string {
+  const { device } = findings
+  const trouble = heldTrouble(device, clock) ?? filteredTrouble(device, clock) ?? parkedTrouble(findings)
+  if (!device.configured) return `not configured${trouble ? `, ${trouble}` : ''}`
+  const rest = trouble ?? routeTrouble(device) ?? waitingTrouble(findings, clock) ?? allWell(device, clock)
+  return [heard(device, clock), route(device), rest].filter((part) => part !== '').join(', ')
+}
+
+function heard({ state, last_heard, last_fix }: DeviceAnswer, clock: Clock): string {
+  const fixAt = last_fix && (last_fix.time_at ?? last_fix.received_at)
+  const fix = fixAt === undefined ? 'no fix yet' : `last fix ${clock(fixAt)}`
+  if (state === 'never' || !last_heard) return 'never heard'
+  return state === 'online' && fixAt !== undefined ? fix : `${HEARD[state ?? 'online']} ${clock(last_heard.at)}, ${fix}`
+}
+
+function route({ lane }: DeviceAnswer): string {
+  return lane ? `route ${lane.route_id} by ${lane.source}` : ''
+}
+
+function heldTrouble({ held: [held], source }: DeviceAnswer, clock: Clock): string | undefined {
+  if (!held) return undefined
+  const { fixes, oldest_at, offset = NO_OFFSET } = held
+  const what = `${counted(fixes)} held since ${clock(oldest_at)}`
+  if (held.reason === 'unknown') return source ? `${what}, on their way` : `${what}: add it to devices.yaml`
+  if (held.reason === 'no_route') return `${what} for want of a route at their time: add a line to routes.csv`
+  if (offset === NO_OFFSET) return `${what}, ahead of the clock by no time zone: set the clock of the device`
+  return `${what}, ahead of the clock: set time_zone: "${offset}" in ${source ?? 'devices.yaml'}`
+}
+
+/** Only what came after the last fix that was right, and was not held for want of a route, which may have ended since. */
+function filteredTrouble({ last_filtered, last_fix }: DeviceAnswer, clock: Clock): string | undefined {
+  if (!last_filtered || last_filtered.reason === 'no_route') return undefined
+  if (Date.parse(last_filtered.at) <= Date.parse(last_fix?.received_at ?? '')) return undefined
+  const why = FILTERED.get(last_filtered.reason) ?? ''
+  return `not pushed at ${clock(last_filtered.at)} as ${last_filtered.reason}${why}`
+}
+
+/** Of the present lane, else of that where most is parked. */
+function parkedTrouble({ device, parked }: Findings): string | undefined {
+  const { lane } = device
+  const isHere = (each: ParkedAnswer) => each.courier_id === lane?.courier_id && each.route_id === lane.route_id
+  const most = parked.toSorted((a, b) => Number(isHere(b)) - Number(isHere(a)) || b.fixes - a.fixes)[0]
+  const refusal = most && refusalOf(most)
+  if (!refusal) return undefined
+  const here = isHere(most)
+  const others = parked.reduce((sum, { fixes }) => sum + fixes, -most.fixes)
+  const where = here ? '' : ` on route ${most.route_id}`
+  const elsewhere = others > 0 ? ` and ${others} on other routes` : ''
+  const advice = adviceOn(refusal.status, device, here)
+  return `refused ${refusal.status} by the service${quoted(refusal.message)}, ${most.fixes} parked${where}${elsewhere}: ${advice}`
+}
+
+/** Why the lane is parked whole, else the answer that most of its positions had. */
+function refusalOf({ parked, refused }: ParkedAnswer): NonNullable<ParkedAnswer['parked']> | undefined {
+  return parked ?? refused.toSorted((a, b) => b.count - a.count)[0]
+}
+
+function adviceOn(status: number, { company_id, lane }: DeviceAnswer, here: boolean): string {
+  if (status === 404) return here && lane?.source.startsWith('devices.') ? 'correct the entry' : 'correct the line'
+  if (status === 401 || status === 403) return `check the apikey of company ${company_id}, and whose courier it is`
+  return 'have them tried again once that is put right, or delete them'
+}
+
+function routeTrouble({ lane, state }: DeviceAnswer): string | undefined {
+  if (lane || state === 'never') return undefined
+  return 'no route now: add a line to routes.csv'
+}
+
+function waitingTrouble({ device: { lane }, upstream, now }: Findings, clock: Clock): string | undefined {
+  if (!lane || lane.waiting === 0) return undefined
+  const { waiting, oldest_at, last_push } = lane
+  const what = `${waiting} waiting${oldest_at === undefined ? '' : ` since ${clock(oldest_at)}`}`
+  if (upstream.state === 'down') return `${what}: the service is down since ${clock(upstream.since_at)}`
+  if (upstream.state === 'limited') return `${what}: the service takes fewer requests since ${clock(upstream.since_at)}`
+  if (last_push && !isWell(last_push.status))
+    return `${what}: the push at ${clock(last_push.at)} ended in ${last_push.status}`
+  const behind = oldest_at !== undefined && now - Date.parse(oldest_at) > BEHIND_MS
+  return behind ? `${what}: behind, the newest goes first and the rest follows` : `${what}, on their way`
+}
+
+function allWell({ state, lane, last_fix }: DeviceAnswer, clock: Clock): string {
+  const pushed = lane?.last_push ? `, last push ${clock(lane.last_push.at)}` : ''
+  const well = last_fix ? `all delivered${pushed}` : 'nothing to deliver'
+  if (state === 'never') return 'look at its power, its SIM and the server that is set in it'
+  return state === 'offline' ? `${well}: look at its power and its SIM` : well
+}
+
+function counted(fixes: number): string {
+  return fixes === 1 ? '1 fix' : `${fixes} fixes`
+}
+
+function quoted(message: string): string {
+  const text = message.replace(/\s+/g, ' ').trim()
+  return text === '' ? '' : ` (${text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE - 1)}…` : text})`
+}
+
+function isWell(status: number | string): boolean {
+  return typeof status === 'number' && status >= 200 && status < 300
+}
+
+const HEARD = { online: 'heard', offline: 'silent since', never: '' } as const
+const FILTERED = new Map([
+  ['invalid', ': it has no satellite fix, look at its antenna and where it is'],
+  ['zero', ': it says 0/0, it has no satellite fix'],
+  ['out_of_range', ': its latitude or longitude is none'],
+  ['past', ': the fix is older than filter.max_age'],
+  ['clock', ': the fix is ahead of the clock by more than filter.max_future'],
+])
+/** No time zone is ahead by so little. */
+const NO_OFFSET = '+00:00'
+const MAX_MESSAGE = 120
+/** A lane whose oldest fix waits for longer is behind. */
+const BEHIND_MS = 60_000

@@ -1,0 +1,50 @@
+import type { ListedDevice, RosterAnswer } from './answers.ts'
+import type { Clock } from './clock.ts'
+
+/** What else there is to know for the sentence. */
+export interface RosterContext {
+  readonly devices: readonly ListedDevice[]
+  readonly company: string
+  /** A check changes nothing: it says what would be. */
+  readonly act: 'check' | 'put'
+  readonly clock: Clock
+}
+
+/** `38 of 40 devices have a route now; Van 12 has none; Van 31 is silent since 18:42` */
+export function rosterSentence(answer: RosterAnswer, { devices, company, act, clock }: RosterContext): string {
+  const { without_route, devices: all } = answer
+  const without = new Set(without_route)
+  const ours = devices.filter(({ configured, company_id }) => configured && company_id === company)
+  const named = new Map(ours.map((device) => [device.id, nameOf(device)]))
+  const silent = ours.filter(({ id, state }) => state !== 'online' && !without.has(id))
+  const verb = act === 'check' ? 'would have' : all - without.size === 1 ? 'has' : 'have'
+  return [
+    `${all - without.size} of ${all} devices ${verb} a route now`,
+    ...noneClause(without_route.map((id) => named.get(id) ?? id)),
+    ...atMostTen(silent.map((device) => silence(device, clock))),
+  ].join('; ')
+}
+
+function nameOf({ id, name }: ListedDevice): string {
+  return name ?? id
+}
+
+function noneClause(names: readonly string[]): string[] {
+  if (names.length === 0) return []
+  const rest = names.length - MAX_NAMES
+  const listed = [...names.slice(0, MAX_NAMES), ...(rest > 0 ? [`${rest} more`] : [])]
+  const text = listed.length === 1 ? listed[0] : `${listed.slice(0, -1).join(', ')} and ${listed.at(-1)}`
+  return [`${text} ${names.length === 1 ? 'has' : 'have'} none`]
+}
+
+function silence(device: ListedDevice, clock: Clock): string {
+  const { last_heard } = device
+  return last_heard ? `${nameOf(device)} is silent since ${clock(last_heard.at)}` : `${nameOf(device)} was never heard`
+}
+
+function atMostTen(clauses: readonly string[]): string[] {
+  const rest = clauses.length - MAX_NAMES
+  return rest > 0 ? [...clauses.slice(0, MAX_NAMES), `and ${rest} more are silent`] : [...clauses]
+}
+
+const MAX_NAMES = 10

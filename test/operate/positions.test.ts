@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest'
+import { answering, folder, TOKEN, waybridge } from './fixture.ts'
+
+const POSITIONS = [
+  { lat: 52.52, lon: 13.405, timestamp: 1795156200, server_timestamp: 1795156201.25 },
+  { lat: -0.0000001, lon: 179.9999999, timestamp: 1795156210.5 },
+]
+const TEXT = JSON.stringify(POSITIONS).replaceAll(',', ', ')
+const WHICH = ['positions', '--company', '7', '--route', '9223372036854775807']
+
+async function served(text = TEXT) {
+  const server = await answering(() => ({ text }))
+  return { server, positions: (...args: string[]) => waybridge([...WHICH, ...server.options, ...args]) }
+}
+
+describe('what the tracking service has of a route', () => {
+  it('is JSON as it came', async () => {
+    const { server, positions } = await served()
+    const ended = await positions('--from', '1795154400', '--to', '1795161600')
+    expect(ended).toEqual({ code: 0, out: `${TEXT}\n`, errors: '' })
+    expect(server.asked).toMatchObject([
+      {
+        method: 'GET',
+        path: '/api/v2/companies/7/routes/9223372036854775807/courier-positions',
+        query: { from: '1795154400', to: '1795161600' },
+      },
+    ])
+  })
+
+  it('as CSV', async () => {
+    const { out } = await (await served()).positions('--from', '0', '--csv')
+    expect(out.split('\n')).toEqual([
+      'timestamp,time,lat,lon,server_timestamp',
+      '1795156200,2026-11-20T06:30:00Z,52.52,13.405,1795156201.25',
+      '1795156210.5,2026-11-20T06:30:10.500Z,-1e-7,179.9999999,',
+      '',
+    ])
+  })
+
+  it('as GeoJSON: the track, and a point each', async () => {
+    const { out } = await (await served()).positions('--from', '0', '--geojson')
+    const [first, second] = [
+      [13.405, 52.52],
+      [179.9999999, -0.0000001],
+    ]
+    expect(JSON.parse(out)).toEqual({
+      type: 'FeatureCollection',
+      features: [
+        { type: 'Feature', geometry: { type: 'LineString', coordinates: [first, second] }, properties: {} },
+        {
+          type: 'Feature',
+          geometry: { type: 'Point', coordinates: first },
+          properties: { timestamp: 1795156200, time: '2026-11-20T06:30:00Z', server_timestamp: 1795156201.25 },
+        },
+        {
+          type: 'Feature',
+          geometry: { type: 'Point', coordinates: second },
+          properties: { timestamp: 1795156210.5, time: '2026-11-20T06:30:10.500Z' },
+        },
+      ],
+    })
+  })
+
+  it('as GeoJSON without a track where there is one position', async () => {
+    const { out } = await (await served(JSON.stringify(POSITIONS.slice(0, 1)))).positions('--from', '0', '--geojson')
+    expect((JSON.parse(out) as { features: { geometry: { type: string } }[] }).features).toMatchObject([
+      { geometry: { type: 'Point' } },
+    ])
+  })
+
+  it.each([
+    ['--csv', 'timestamp,time,lat,lon,server_timestamp\n'],
+    ['--geojson', '{"type":"FeatureCollection","features":[]}\n'],
+  ])('may be nothing: %s', async (format, text) => {
+    expect((await (await served('[]')).positions('--from', '0', format)).out).toBe(text)
+  })
+
+  it('may be a month', async () => {
+    const many = Array.from({ length: 270_000 }, (_, n) => ({ lat: 52.5, lon: 13.4, timestamp: n }))
+    const { code, out } = await (await served(JSON.stringify(many))).positions('--from', '0', '--csv')
+    expect([code, out.split('\n').length]).toEqual([0, 270_002])
+    expect(out.slice(-50)).toMatch(/\n269999,1970-01-04T02:59:59Z,52\.5,13\.4,\n$/)
+  })
+})
+
+describe('times', () => {
+  const START = 1795154400
+
+  it.each([
+    ['2026-11-20T06:00:00Z', {}, START],
+    ['2026-11-20T06:00:00.9Z', {}, START],
+    ['2026-11-20 06:00', { TZ: 'UTC' }, START],
+    ['2026-11-20 07:00', { TZ: 'Europe/Berlin' }, START],
+    ['2026-11-20', { TZ: 'Europe/Berlin' }, START - 7 * 3600],
+    ['1795154400', { TZ: 'Europe/Berlin' }, START],
+  ])('%s with %j is %i', async (from, env, seconds) => {
+    const server = await answering(() => ({ text: '[]' }))
+    await waybridge([...WHICH, ...server.options, '--from', from, '--to', from], { env })
+    expect(server.asked[0].query).toEqual({ from: String(seconds), to: String(seconds) })
+  })
+
+  it('are local in the time_zone of gateway.yaml, where that is at hand', async () => {
+    const server = await answering(() => ({ text: '[]' }))
+    const yaml = `time_zone: Asia/Kathmandu\nadmin: { port: ${server.port}, tokens: [${TOKEN}] }\n`
+    await waybridge([...WHICH, '--from', '2026-11-20 11:45'], { cwd: await folder({ 'config/gateway.yaml': yaml }) })
+    expect(server.asked[0].query.from).toBe(String(START))
+  })
+
+  it('end now, unless told', async () => {
+    const { server, positions } = await served('[]')
+    const before = Math.floor(Date.now() / 1000)
+    await positions('--from', '0')
+    const to = Number(server.asked[0].query.to)
+    expect(to).toBeGreaterThanOrEqual(before)
+    expect(to).toBeLessThanOrEqual(Date.now() / 1000)
+  })
+})
+
+describe('what is wrong is said, with exit code 1', () => {
+  it.each([
+    [['--route', '1'], "error: required option '--company <id>' not specified"],
+    [
+      ['--company', '-7', '--route', '1'],
+      '--company -7: expected an id: a whole number from 0 to 9223372036854775807.',
+    ],
+    [['--company', '7', '--route', '1', '--csv', '--geojson'], 'positions: give --csv or --geojson, not both.'],
+    [
+      ['--company', '7', '--route', '1', '--to', 'noon'],
+      '--to noon: expected unix seconds, 2026-11-20T06:00:00Z, or local such as "2026-11-20 06:00".',
+    ],
+  ])('%j', async (args, sentence) => {
+    const ended = await waybridge(['positions', '--from', '0', '--url', 'http://127.0.0.1:9', '--token', 'x', ...args])
+    expect(ended).toEqual({ code: 1, out: '', errors: `${sentence}\n` })
+  })
+
+  it.each([
+    [400, { message: 'to: must not be before from' }, 'The admin port answers 400: to: must not be before from'],
+    [404, { message: 'no company 7' }, 'The admin port answers 404: no company 7'],
+    [403, { message: 'no access' }, 'The admin port answers 403: no access (the token was that of --token)'],
+  ])('a refusal of the interface, %i', async (status, json, sentence) => {
+    const server = await answering(() => ({ status, json }))
+    const ended = await waybridge([...WHICH, ...server.options, '--from', '0'])
+    expect(ended).toEqual({ code: 1, out: '', errors: `${sentence}\n` })
+  })
+})
+
+describe('a pipe that is closed early', () => {
+  it('is the end', async () => {
+    const many = Array.from({ length: 100_000 }, (_, n) => ({ lat: 52.5, lon: 13.4, timestamp: n }))
+    const server = await answering(() => ({ json: many }))
+    const { code, errors } = await waybridge([...WHICH, ...server.options, '--from', '0', '--csv'], { reads: false })
+    expect([code, errors]).toEqual([0, ''])
+  })
+})

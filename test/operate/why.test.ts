@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest'
+import { answering, type Asked, type Reply, waybridge } from './fixture.ts'
+
+const at = (time: string) => new Date().toISOString().replace(/T.*/, `T${time}.000Z`)
+
+function device(id: string, name: string, route = '1007'): object {
+  const lane = { company_id: '7', courier_id: '42', route_id: route, source: 'routes.csv:17', waiting: 0 }
+  const heard = {
+    last_heard: { at: at('00:00:02') },
+    last_fix: { time_at: at('00:00:01'), received_at: at('00:00:02') },
+  }
+  return { id, name, configured: true, company_id: '7', courier_id: '42', held: [], lane, state: 'online', ...heard }
+}
+
+const DEVICES = [device('1', 'Van 12'), device('2', 'Van 14'), device('3', 'Van 14', '2001'), device('a/b', 'Van 15')]
+const PARKED = [
+  { company_id: '8', courier_id: '42', route_id: '1007', fixes: 9, parked: { status: 403, message: '' }, refused: [] },
+  {
+    company_id: '7',
+    courier_id: '42',
+    route_id: '1007',
+    fixes: 214,
+    parked: { status: 404, message: '' },
+    refused: [],
+  },
+]
+
+/** An admin port that lists two devices a page. */
+function port({ path, query }: Asked): Reply {
+  if (path === '/admin/status') return { json: { upstream: { state: 'up', since_at: at('00:00:00') } } }
+  if (path === '/admin/parked') return { json: { results: query.courier_id === '42' ? PARKED : [] } }
+  const all = DEVICES as { id: string; name: string; configured: boolean }[]
+  if (path === '/admin/devices') {
+    const first = Number(query.page_token ?? 0)
+    const results = all.slice(first, first + 2).map(({ id, name, configured }) => ({ id, name, configured }))
+    return { json: { results, ...(first + 2 < all.length && { next_page_token: String(first + 2) }) } }
+  }
+  const found = all.find(({ id }) => path === `/admin/devices/${encodeURIComponent(id)}`)
+  return found ? { json: found } : { status: 404, json: { message: 'no device with this id is configured' } }
+}
+
+async function why(name: string, env = {}) {
+  const server = await answering(port)
+  return waybridge(['why', name, ...server.options], { env })
+}
+
+const PARKED_404 = 'refused 404 by the service, 214 parked: correct the line'
+
+it('is one sentence of a device by its id, which may be any text', async () => {
+  const sentence = `last fix 00:00:01, route 1007 by routes.csv:17, ${PARKED_404}\n`
+  expect(await why('1')).toEqual({ code: 0, out: sentence, errors: '' })
+  expect((await why('a/b')).out).toBe(sentence)
+})
+
+it('is found by its name too', async () => expect((await why('Van 12')).out).toMatch(/^last fix 00:00:01, route 1007/))
+
+it('is a line for each device of a name', async () => {
+  const { code, out } = await why('Van 14')
+  expect([code, out.split('\n')]).toEqual([
+    0,
+    [
+      `2: last fix 00:00:01, route 1007 by routes.csv:17, ${PARKED_404}`,
+      '3: last fix 00:00:01, route 2001 by routes.csv:17, refused 404 by the service, 214 parked on route 1007: correct the line',
+      '',
+    ],
+  ])
+})
+
+it('is in the local time of this machine', async () =>
+  expect((await why('1', { TZ: 'Asia/Kathmandu' })).out).toMatch(/^last fix (?:\S+ )?05:45:01, /))
+
+it.each([
+  ['van 13', 'did you mean Van 12?'],
+  ['Bicycle', 'add it to devices.yaml, or look at GET /admin/devices'],
+  ['..', 'add it to devices.yaml, or look at GET /admin/devices'],
+])('is not there for %s', async (name, hint) => {
+  const { code, out, errors } = await why(name)
+  expect([code, out]).toEqual([1, ''])
+  expect(errors).toBe(`No device has the id or the name "${name}", and nothing came from it: ${hint}\n`)
+})

@@ -134,6 +134,18 @@ describe('a change', () => {
     expect(entry).not.toHaveProperty('summary')
   })
 
+  it.each([
+    [
+      'DELETE',
+      '/api/v1/companies/7/orders/1/items/2',
+      '/api/v1/companies/{company_id}/orders/{order_id}/items/{item_id}',
+    ],
+    ['POST', '/companies/7/orders/1:return', '/companies/{company_id}/orders/{order_id}:return'],
+  ])('for the tracking service is an entry: %s %s', async (method, path, operation) => {
+    await ask(path, { method })
+    expect(await entries()).toMatchObject([{ method, path, operation, status: 404, role: 'operate' }])
+  })
+
   it('that failed is an entry', async () => {
     await redis.hset(keys.parked, '7/42/1', 'x')
     await redis.set(keys.lane('7/42/1'), 'no list')

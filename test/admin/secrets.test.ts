@@ -23,17 +23,21 @@ describe('no secret', () => {
       '/metrics',
       '/admin/status',
       '/admin/lanes',
+      '/admin/devices',
       `/admin/devices/${device}`,
       '/admin/devices/356307042441014',
       '/admin/parked',
+      '/admin/audit',
       '/admin/unknown',
     ]
     const asked = await Promise.all(
       paths.flatMap((path) => [admin.ask(path), admin.ask(path, { headers: {} }), admin.ask(path, { method: 'POST' })]),
     )
     const retried = await admin.ask('/admin/parked/retry?all=true', { method: 'POST' })
-    const said = [...asked, retried].map(({ headers, text }) => JSON.stringify([...headers]) + text)
-    expect(said).toHaveLength(28)
+    const logged = await admin.ask('/admin/audit')
+    expect(logged.text).toContain('admin.tokens[1]')
+    const said = [...asked, retried, logged].map(({ headers, text }) => JSON.stringify([...headers]) + text)
+    expect(said).toHaveLength(35)
     expect(said.join('')).toContain('0356307042441013')
     const password = new URL(admin.server.url).password
     for (const secret of ['canary', 'another-token', password]) expect(said.join('')).not.toContain(secret)

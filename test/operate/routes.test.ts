@@ -1,0 +1,167 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { answering, type Asked, folder, type Reply, TOKEN, waybridge } from './fixture.ts'
+
+const ROUTES = `device,courier_id,route_id,from,until
+Van 12,42,1002,2026-11-20 06:00,2026-11-20 20:00
+Van 31,43,1003,2026-11-21T22:30:00Z,
+`
+const LISTED = [
+  { id: '12', name: 'Van 12', configured: true, company_id: '7', state: 'online' },
+  {
+    id: '31',
+    name: 'Van 31',
+    configured: true,
+    company_id: '7',
+    state: 'offline',
+    last_heard: { at: '2020-01-01T18:42:10.000Z' },
+  },
+]
+const ANSWER = { added: 2, changed: 1, removed: 3, rejected: [], without_route: ['12'], devices: 2 }
+const SENTENCE = (verb: string) =>
+  `1 of 2 devices ${verb} a route now; Van 12 has none; Van 31 is silent since 2020-01-01 18:42\n`
+
+interface Setting {
+  readonly put?: Reply
+  readonly listed?: object[]
+  readonly text?: string
+  readonly yaml?: string
+}
+
+/** An admin port, and a folder with routes.csv and the configuration that leads to it. */
+async function site({ put = { json: ANSWER }, listed = LISTED, text = ROUTES, yaml = '' }: Setting = {}) {
+  const server = await answering(({ method }) => (method === 'PUT' ? put : { json: { results: listed } }))
+  const gateway = `admin: { port: ${server.port}, tokens: [${TOKEN}] }\n${yaml}`
+  const cwd = await folder({ 'config/gateway.yaml': gateway, 'routes.csv': text })
+  return {
+    cwd,
+    asked: (): Asked[] => server.asked.filter(({ method }) => method === 'PUT'),
+    routes: (...args: string[]) => waybridge(['routes', ...args], { cwd }),
+  }
+}
+
+describe('put', () => {
+  it('sends the file as it is, for the local days that it is about, and says what became of it', async () => {
+    const { asked, routes } = await site({ yaml: 'time_zone: Europe/Berlin' })
+    expect(await routes('put', 'routes.csv')).toEqual({
+      code: 0,
+      out: `company 7, 2026-11-20 00:00 to 2026-11-22 00:00 (Europe/Berlin): 2 added, 1 changed, 3 removed\n${SENTENCE('has')}`,
+      errors: '',
+    })
+    expect(asked()).toEqual([
+      {
+        method: 'PUT',
+        path: '/admin/routes',
+        query: { company_id: '7', from: '2026-11-19T23:00:00.000Z', until: '2026-11-21T23:00:00.000Z' },
+        headers: expect.objectContaining({ 'content-type': 'text/csv' }) as unknown,
+        body: ROUTES,
+      },
+    ])
+  })
+
+  it('sends every byte of it', async () => {
+    const text = `\ufeff${ROUTES.replaceAll(',', '\t').replaceAll('\n', '\r\n')}# äöü \u{1f690}\r\n`
+    const { asked, routes } = await site({ text })
+    expect((await routes('put', 'routes.csv')).code).toBe(0)
+    expect(asked()[0].body).toBe(text)
+  })
+
+  it('takes company, window and force from options', async () => {
+    const { asked, routes } = await site({ listed: [], text: 'device,route_id,from\n' })
+    const window = ['--from', '2026-11-20 06:00', '--until', '2026-11-21']
+    const { out } = await routes('put', 'routes.csv', '--company', '8', '--force', ...window)
+    expect(asked()[0].query).toEqual({
+      company_id: '8',
+      from: '2026-11-20T06:00:00.000Z',
+      until: '2026-11-21T00:00:00.000Z',
+      force: 'true',
+    })
+    expect(out).toBe(
+      'company 8, 2026-11-20 06:00 to 2026-11-21 00:00 (UTC): 2 added, 1 changed, 3 removed\n1 of 2 devices has a route now; 12 has none\n',
+    )
+  })
+
+  it('names the lines that are rejected, and is well as the others took effect', async () => {
+    const rejected = [{ line: 3, message: 'device: no device has the id or the name "Van 31"' }]
+    const { routes } = await site({ put: { json: { ...ANSWER, rejected } } })
+    const { code, out } = await routes('put', 'routes.csv')
+    expect([code, out.split('\n')[0]]).toEqual([0, 'routes.csv:3: device: no device has the id or the name "Van 31"'])
+  })
+
+  it.each([
+    [
+      409,
+      { message: 'would take the route from 2 of 2 devices' },
+      'The admin port answers 409: would take the route from 2 of 2 devices (routes put --force does it all the same)\n',
+    ],
+    [
+      422,
+      {
+        message: 'line 3: device: empty',
+        errors: [
+          { path: 'line 3', message: 'device: empty' },
+          { path: 'from', message: 'missing' },
+        ],
+      },
+      'routes.csv:3: device: empty\nroutes.csv: from: missing\nThe admin port answers 422: line 3: device: empty\n',
+    ],
+  ])('is 1 where nothing took effect: %i', async (status, json, out) => {
+    const { routes } = await site({ put: { status, json } })
+    expect(await routes('put', 'routes.csv')).toEqual({ code: 1, out, errors: '' })
+  })
+})
+
+describe('check', () => {
+  it('asks for a dry run, and leaves the file as it is', async () => {
+    const { cwd, asked, routes } = await site()
+    const { code, out } = await routes('check', 'routes.csv')
+    expect([code, out.split('\n')[1]]).toEqual([0, SENTENCE('would have').trimEnd()])
+    expect(asked()[0].query.dry_run).toBe('true')
+    expect(await readFile(join(cwd, 'routes.csv'), 'utf8')).toBe(ROUTES)
+  })
+
+  it('is 1 where a line is rejected', async () => {
+    const { routes } = await site({ put: { json: { ...ANSWER, rejected: [{ line: 2, message: 'no' }] } } })
+    const { code, out } = await routes('check', 'routes.csv')
+    expect([code, out.split('\n')[0]]).toEqual([1, 'routes.csv:2: no'])
+  })
+
+  it('is 1 where the whole would be refused', async () => {
+    const { routes } = await site({ put: { status: 409, json: { message: 'no' } } })
+    expect((await routes('check', 'routes.csv')).code).toBe(1)
+  })
+
+  it('has no --force', async () => {
+    const { code, errors } = await (await site()).routes('check', 'routes.csv', '--force')
+    expect([code, errors.split('\n')[0]]).toEqual([1, "error: unknown option '--force'"])
+  })
+})
+
+describe('what cannot be sent is said, with exit code 1', () => {
+  it.each([
+    ['put', 'none.csv', {}, 'none.csv: there is no such file.'],
+    ['put', 'config', {}, 'config: a folder, expected a file.'],
+    ['put', 'routes.csv', { text: '' }, 'routes.csv: no lines; say with --from and --until what to replace.'],
+    ['check', 'routes.csv', { text: 'van,route_id\n' }, 'routes.csv:1: device: this column is missing'],
+    [
+      'check',
+      'routes.csv',
+      { text: 'device,route_id,date\n3.56307E+14,1,2026-11-20\n' },
+      'routes.csv:2: device: "3.56307E+14" is an id that a spreadsheet has destroyed: format the column as text and enter the id again',
+    ],
+    [
+      'put',
+      'routes.csv',
+      { listed: [...LISTED, { ...LISTED[0], id: '9', company_id: '8' }] },
+      'Say with --company whose routes these are: there are 7, 8.',
+    ],
+    ['put', 'routes.csv', { listed: [] }, 'Say with --company whose routes these are: no device is configured yet.'],
+  ] as const)('%s %s', async (act, file, setting, sentence) => {
+    const { asked, routes } = await site(setting as Setting)
+    const { code, out, errors } = await routes(act, file)
+    expect([code, out]).toEqual([1, ''])
+    expect(errors.split('\n')[0]).toBe(sentence)
+    expect(asked()).toEqual([])
+  })
+})

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/tracking/service/database.ts'
+import { Refusal } from '../../src/tracking/refusal.ts'
 import { createGroupCommit } from '../../src/tracking/service/group-commit.ts'
 import { temporaryFolder } from './service-fixture.ts'
 
@@ -61,5 +62,53 @@ describe('group commit', () => {
     ])
     expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
     expect(values()).toEqual([3])
+  })
+
+  it('resolves to what the work returns', async () => {
+    const { commits } = setUp(10)
+    expect(await Promise.all([commits.write(1, () => 'written'), commits.attempt(1, () => 'tried')])).toEqual([
+      'written',
+      'tried',
+    ])
+  })
+
+  it('undoes an attempt that is refused, alone, and the next one sees nothing of it', async () => {
+    const { insert, values, commits, database } = setUp(10)
+    const refusal = new Refusal(422, 'taken')
+    let seen: unknown
+    const settled = await Promise.allSettled([
+      commits.write(1, () => insert.run(1)),
+      commits.attempt(2, () => {
+        insert.run(2)
+        insert.run(3)
+        throw refusal
+      }),
+      commits.attempt(1, () => {
+        seen = database.prepare('SELECT count(*) AS rows FROM written').get()
+        insert.run(4)
+      }),
+      commits.write(1, () => insert.run(5)),
+    ])
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+    expect(settled[1]).toMatchObject({ reason: refusal })
+    expect([seen, values()]).toEqual([{ rows: 1 }, [1, 4, 5]])
+  })
+
+  it('rejects with the fault, refused attempts too, where the transaction fails', async () => {
+    const { insert, values, commits } = setUp(10)
+    const fault = new Error('disk')
+    const settled = await Promise.allSettled([
+      commits.attempt(1, () => insert.run(1)),
+      commits.attempt(1, () => {
+        throw new Refusal(422, 'taken')
+      }),
+      commits.attempt(1, () => {
+        throw fault
+      }),
+    ])
+    expect(settled).toEqual([1, 2, 3].map(() => ({ status: 'rejected', reason: fault })))
+    expect(values()).toEqual([])
+    await commits.attempt(1, () => insert.run(2))
+    expect(values()).toEqual([2])
   })
 })

@@ -33,7 +33,7 @@ export interface HttpAnswer {
 }
 
 export interface HttpRequest {
-  readonly method?: 'GET' | 'POST' | 'DELETE'
+  readonly method?: 'GET' | 'POST' | 'DELETE' | 'PUT' | 'PATCH' | 'HEAD'
   readonly headers?: Record<string, string>
   readonly body?: string | Buffer
 }

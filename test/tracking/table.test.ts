@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { OPERATIONS, type OperationName } from '../../src/tracking/operations.ts'
 import { ErrorBody } from '../../src/tracking/schemas.ts'
-import { cells, type Send, runCell } from './cells.ts'
+import { cells, type Harness, runCell, type Send } from './cells.ts'
+import { contents } from './company-fixture.ts'
 import { startService } from './service-fixture.ts'
 
 const service = await startService()
@@ -16,7 +17,21 @@ function sender(to: typeof service): Send {
     to.send(path, { method, headers: authorization ? { ...headers, authorization } : headers, body })
 }
 
-const harness = { send: sender(service), impatient: sender(impatient), service: sender(service) }
+/** What was stored before the request of a cell. */
+let before = ''
+
+function watched(send: Send): Send {
+  return (request) => {
+    before = contents(service.databaseFile)
+    return send(request)
+  }
+}
+
+const harness: Harness = {
+  send: watched(sender(service)),
+  impatient: watched(sender(impatient)),
+  service: sender(service),
+}
 
 describe('each cell of the table', () => {
   it.each(cells.map((cell) => [cell.operation, cell.status, cell.title, cell] as const))(
@@ -28,6 +43,7 @@ describe('each cell of the table', () => {
       expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
       const schema = status === 200 ? OPERATIONS[operation].answer : ErrorBody
       expect(schema.safeParse(answer.json).error).toBeUndefined()
+      if (status !== 200) expect(contents(service.databaseFile)).toBe(before)
     },
   )
 })

@@ -17,10 +17,11 @@ export function authorizeCompany({ access }: ServiceContext, { params, headers }
 
 /**
  * Lets such a request pass where the order of its path exists as well.
- * @throws Refusal 422 for an order id that is none; 404 for an order that never had an item
+ * @throws Refusal 422 where any id of the path is none; 404 for an order that never had an item.
  */
 export function authorizeOrder(context: ServiceContext, request: OperationRequest): void {
   authorizeCompany(context, request)
+  for (const [name, id] of Object.entries(request.params)) parseId(id, name)
   const order = orderOf(request)
   if (!context.items.hasOrder(order)) throw new Refusal(404, `company ${order.companyId} has no order ${order.orderId}`)
 }

@@ -1,0 +1,241 @@
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, it } from 'vitest'
+import { idsOf, item, startCompany } from './company-fixture.ts'
+import { MAX_ID } from './service-fixture.ts'
+
+const { service, ask, contents } = await startCompany()
+let lastOrder = 0
+
+/** The path of the items of an order that no other test uses. */
+function newOrder(): string {
+  return `/api/v1/companies/7/orders/${++lastOrder}/items`
+}
+
+function numbersOf(json: unknown): string[] {
+  return (json as { results: { number: string }[] }).results.map(({ number }) => number)
+}
+
+describe('items', () => {
+  it('are answered as they are stored, in the order of the body, and read back in it', async () => {
+    const items = newOrder()
+    const added = await ask('POST', items, [item('B', { code: '40 12' }), item('A')])
+    const [b, a] = idsOf(added)
+    expect([added.status, added.text]).toEqual([
+      200,
+      `[{"id":${b},"number":"B","description":"Two chairs","price":"12.50","total_count":3,"undelivered_count":0,"code":"40 12"},` +
+        `{"id":${a},"number":"A","description":"Two chairs","price":"12.50","total_count":3,"undelivered_count":0}]`,
+    ])
+    expect(a).toBeGreaterThan(b)
+    expect((await ask('GET', items)).text).toBe(`{"results":${added.text}}`)
+  })
+
+  it('have exact counts of 64 bits, in an order and company of 64 bits', async () => {
+    const items = `/api/v1/companies/${MAX_ID}/orders/${MAX_ID}/items`
+    const body = `[${JSON.stringify(item('A')).replace('"total_count":3', `"total_count":${MAX_ID}`)}]`
+    const added = await ask('POST', items, body, 'token-max')
+    expect(added.status).toBe(200)
+    expect(added.text).toContain(`"total_count":${MAX_ID},`)
+    expect((await ask('GET', items, undefined, 'token-max')).text).toContain(`"total_count":${MAX_ID},`)
+    expect((await ask('GET', items.replace(/7\/items/, '6/items'), undefined, 'token-max')).status).toBe(404)
+  })
+
+  it('have exact counts where JSON has them with an exponent', async () => {
+    const body = JSON.stringify([item('A')]).replace('"total_count":3', '"total_count":4.611686018427387904e18')
+    expect((await ask('POST', newOrder(), body)).text).toContain('"total_count":4611686018427387904,')
+  })
+
+  it.each(['0', '12.50', '0.0001', '100000000000000000000000.0000'])('keep the price %s as it is', async (price) => {
+    const items = newOrder()
+    await ask('POST', items, [item('A', { price })])
+    expect((await ask('GET', items)).json).toMatchObject({ results: [{ price }] })
+  })
+
+  it.each(['', '.5', '1.', '01', '-1', '+1', '1e3', '1,5', ' 1', '1\n'])('have no price %j', async (price) => {
+    expect(await ask('POST', newOrder(), [item('A', { price })])).toMatchObject({
+      status: 422,
+      json: { errors: [{ path: '0.price' }] },
+    })
+  })
+
+  it('may be 1,000 at once', async () => {
+    const body = Array.from({ length: 1_000 }, (_, n) => item(`${n}`))
+    const added = await ask('POST', newOrder(), body)
+    expect([added.status, (added.json as unknown[]).length]).toEqual([200, 1_000])
+  })
+
+  it('of one number may be in two orders, and in an order of the same id of another company', async () => {
+    const items = newOrder()
+    expect((await ask('POST', items, [item('A')])).status).toBe(200)
+    expect((await ask('POST', newOrder(), [item('A')])).status).toBe(200)
+    expect((await ask('POST', items.replace('/7/', '/8/'), [item('A')], 'token-8')).status).toBe(200)
+    expect((await ask('DELETE', items)).status).toBe(200)
+    expect(numbersOf((await ask('GET', items.replace('/7/', '/8/'), undefined, 'token-8')).json)).toEqual(['A'])
+  })
+})
+
+describe('items that are refused', () => {
+  it('make no order', async () => {
+    const items = newOrder()
+    expect((await ask('POST', items, [item('A'), item('A')])).status).toBe(422)
+    expect(await ask('GET', items)).toMatchObject({
+      status: 404,
+      json: { message: 'company 7 has no order ' + lastOrder },
+    })
+  })
+
+  it('for a number that is there name its place, and add nothing to the order', async () => {
+    const items = newOrder()
+    await ask('POST', items, [item('A'), item('B')])
+    const before = contents()
+    const answer = await ask('POST', items, [item('C'), item('B'), item('D'), item('A')])
+    expect(answer.status).toBe(422)
+    expect(answer.json).toEqual({
+      message: '1.number: the order has an item of that number already, or this body has',
+      errors: ['1.number', '3.number'].map((path) => ({ path, message: expect.any(String) as unknown })),
+    })
+    expect(contents()).toBe(before)
+  })
+
+  it.each([
+    ['a lone surrogate in a description', [item('A', { description: '\ud800' })], '0.description'],
+    ['a lone surrogate in a code', [item('A', { code: '\udc00' })], '0.code'],
+    ['a total_count of 2^63', JSON.stringify([item('A')]).replace(':3', ':9223372036854775808'), '0.total_count'],
+    ['an object', item('A'), ''],
+  ])('for %s', async (_, body, path) => {
+    const before = contents()
+    expect(await ask('POST', newOrder(), body)).toMatchObject({ status: 422, json: { errors: [{ path }] } })
+    expect(contents()).toBe(before)
+  })
+
+  it('name at most 20 fields', async () => {
+    const body = Array.from({ length: 50 }, () => item('A'))
+    expect((await ask('POST', newOrder(), body)).json).toMatchObject({ errors: { length: 20 } })
+  })
+})
+
+describe('clients that add at once', () => {
+  it('the same number: one gets 200, the others 422, and it is there once', async () => {
+    const items = newOrder()
+    const answers = await Promise.all(
+      Array.from({ length: 16 }, (_, n) => ask('POST', items, [item(`${n}`), item('A')])),
+    )
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 422)).toHaveLength(15)
+    expect(numbersOf((await ask('GET', items)).json)).toEqual([`${statuses.indexOf(200)}`, 'A'])
+  })
+
+  it('other numbers all get 200', async () => {
+    const items = newOrder()
+    const answers = await Promise.all(Array.from({ length: 16 }, (_, n) => ask('POST', items, [item(`${n}`)])))
+    expect(new Set(answers.flatMap(idsOf)).size).toBe(16)
+    expect(numbersOf((await ask('GET', items)).json)).toHaveLength(16)
+  })
+})
+
+describe('pages', () => {
+  async function order(count: number) {
+    const items = newOrder()
+    await ask(
+      'POST',
+      items,
+      Array.from({ length: count }, (_, n) => item(`${n}`)),
+    )
+    const page = async (query: string) => (await ask('GET', `${items}?${query}`)).json as Page
+    return { items, page }
+  }
+
+  interface Page {
+    readonly results: readonly { readonly id: number; readonly number: string }[]
+    readonly next_page_token?: string
+  }
+
+  it('follow each other without gaps or repeats; the last one has no token', async () => {
+    const { page } = await order(250)
+    const first = await page('')
+    const second = await page(`page_token=${first.next_page_token}`)
+    const third = await page(`max_results=100&page_token=${second.next_page_token}`)
+    expect([first, second, third].map(({ results }) => results.length)).toEqual([100, 100, 50])
+    expect([first, second, third].flatMap(numbersOf)).toEqual(Array.from({ length: 250 }, (_, n) => `${n}`))
+    expect(third).not.toHaveProperty('next_page_token')
+  })
+
+  it('have no token where exactly one page is there', async () => {
+    const { page } = await order(2)
+    expect(await page('max_results=2')).toEqual({ results: [expect.anything(), expect.anything()] })
+  })
+
+  it('go on where they were when items are added, and the last item of the page before is deleted', async () => {
+    const { items, page } = await order(4)
+    const first = await page('max_results=2')
+    await ask('DELETE', `${items}/${first.results[1].id}`)
+    await ask('POST', items, [item('new')])
+    expect(numbersOf(await page(`page_token=${first.next_page_token}`))).toEqual(['2', '3', 'new'])
+  })
+
+  it('of one order take no token of another, and none that is not canonical', async () => {
+    const [one, other] = [await order(2), await order(2)]
+    const { next_page_token: token } = await one.page('max_results=1')
+    for (const query of [`page_token=${token}=`, `page_token=${token}A`, 'page_token=', 'page_token=%F0%9F%9A%9A'])
+      expect(await one.page(query), query).toMatchObject({ errors: [{ path: 'page_token' }] })
+    expect(await other.page(`page_token=${token}`)).toMatchObject({ errors: [{ path: 'page_token' }] })
+    expect(await one.page(`page_token=${token}&page_token=${token}`)).toMatchObject({
+      errors: [{ path: 'page_token' }],
+    })
+  })
+})
+
+describe('deleting', () => {
+  it('one leaves the others, and is 404 the second time', async () => {
+    const items = newOrder()
+    const [a, b] = idsOf(await ask('POST', items, [item('A'), item('B')]))
+    const first = await ask('DELETE', `${items}/${a}`)
+    expect([first.status, first.text]).toEqual([200, '{}'])
+    expect(await ask('DELETE', `${items}/${a}`)).toMatchObject({
+      status: 404,
+      json: { message: `order ${lastOrder} has no item ${a}` },
+    })
+    expect((await ask('GET', items)).json).toMatchObject({ results: [{ id: b }] })
+  })
+
+  it('all leaves the order', async () => {
+    const items = newOrder()
+    await ask('POST', items, [item('A'), item('B')])
+    for (let time = 0; time < 2; time++) {
+      const deleted = await ask('DELETE', items)
+      expect([deleted.status, deleted.text]).toEqual([200, '{}'])
+      expect((await ask('GET', items)).text).toBe('{"results":[]}')
+    }
+  })
+
+  it('makes room for the number, under an id that was never used', async () => {
+    const items = newOrder()
+    const [first] = idsOf(await ask('POST', items, [item('A')]))
+    await ask('DELETE', `${items}/${first}`)
+    const [second] = idsOf(await ask('POST', items, [item('A')]))
+    expect(second).toBeGreaterThan(first)
+    expect((await ask('DELETE', `${items}/${first}`)).status).toBe(404)
+  })
+
+  it('gives no id again after a start anew', async () => {
+    const items = newOrder()
+    const [first] = idsOf(await ask('POST', items, [item('A')]))
+    await ask('DELETE', items)
+    const again = await startCompany(service.databaseFile)
+    expect(idsOf(await again.ask('POST', items, [item('A')]))[0]).toBeGreaterThan(first)
+  })
+})
+
+it('ids beyond 2^53 are exact in answers, paths and bodies', async () => {
+  const items = newOrder()
+  await ask('POST', items, [item('A')])
+  const database = new DatabaseSync(service.databaseFile)
+  database.exec("UPDATE sqlite_sequence SET seq = 9007199254740992 WHERE name = 'items'")
+  database.close()
+  const added = await ask('POST', items, [item('B'), item('C')])
+  expect(added.text).toMatch(/"id":9007199254740993,.+"id":9007199254740994,/)
+  const path = items.replace('/items', ':return')
+  const returned = await ask('POST', path, '[{"item_id":9007199254740993,"undelivered_count":1}]')
+  expect(returned.text).toMatch(/^\[\{"id":9007199254740993,"number":"B",/)
+  expect((await ask('DELETE', `${items}/9007199254740993`)).status).toBe(200)
+  expect(numbersOf((await ask('GET', items)).json)).toEqual(['A', 'C'])
+})

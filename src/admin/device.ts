@@ -3,10 +3,12 @@ import type { Heard } from '../ingest/heard.ts'
 import { readHeard } from '../ingest/heard/read.ts'
 import { describeLanes, heldOf, receivedAt, type Redis, timestampOf } from '../lanes/index.ts'
 import { Refusal } from '../tracking/refusal.ts'
+import { deviceEntryOperations } from './device-entry.ts'
 import { stateOf } from './device-state.ts'
 import { contactJson, instant, stayJson } from './json.ts'
 import { laneJson } from './lanes.ts'
 import type { Operation } from './operation.ts'
+import type { RosterSources, RosterWrites } from './roster.ts'
 
 export interface DeviceSources {
   readonly redis: Redis
@@ -19,7 +21,10 @@ export interface DeviceSources {
  * `GET /admin/devices/{id}`: how the device is configured, where its fixes go now and how that lane stands, what is held of
  * it, and what was last heard of it. Of one that nobody has configured (any more): what is held and was heard.
  */
-export function deviceOperations({ redis, directory, idleMs }: DeviceSources): Operation[] {
+export function deviceOperations(
+  { redis, directory, idleMs, roster }: DeviceSources & Pick<RosterSources, 'roster'>,
+  change: RosterWrites,
+): Operation[] {
   const answer: Operation['answer'] = async ({ params }) => {
     const { id } = params as { id: string }
     const entry = directory().find(id)
@@ -40,7 +45,7 @@ export function deviceOperations({ redis, directory, idleMs }: DeviceSources): O
     }
   }
 
-  return [{ method: 'GET', path: '/admin/devices/:id', answer }]
+  return [{ method: 'GET', path: '/admin/devices/:id', answer }, ...deviceEntryOperations(roster, change, answer)]
 }
 
 /** What came before the device was configured stands under its id without leading zeros. */
@@ -76,9 +81,12 @@ function entryJson({
   time_zone,
   model,
   secret,
+  secretDigest,
+  settings,
   source,
 }: DeviceEntry): object {
-  return { id, name, company_id, courier_id, route_id, time_zone, model, secret: secret !== undefined, source }
+  const hasSecret = secret !== undefined || secretDigest !== undefined
+  return { id, name, company_id, courier_id, route_id, time_zone, model, settings, secret: hasSecret, source }
 }
 
 /** Courier and route of a fix made now, how their lane stands, and the line that says so. */

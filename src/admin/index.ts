@@ -16,6 +16,8 @@ import { laneOperations } from './lanes.ts'
 import { misunderstoodOperations } from './misunderstood.ts'
 import { register } from './operation.ts'
 import { type ParkedSources, parkedOperations } from './parked.ts'
+import { type RosterSources, rosterWrites } from './roster.ts'
+import { routeOperations } from './routes.ts'
 import { watchRates } from './rates.ts'
 import { type RelaySources, relayOperations } from './relay.ts'
 import { watchTokens } from './relay/token.ts'
@@ -28,6 +30,7 @@ export interface AdminOptions
   extends DeviceSources,
     HealthSources,
     ParkedSources,
+    RosterSources,
     Pick<RelaySources, 'companies' | 'tracking'> {
   /** Port 0: any free one. */
   readonly listen: { readonly host: string; readonly port: number }
@@ -52,6 +55,7 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
   const gauges = startGauges({ redis, account, upstream, devices: () => countDevices(redis, directory(), idleMs) })
   const tokens = watchTokens(options.companies, logger)
   const closing = new AbortController()
+  const change = rosterWrites(options)
   const app = createApp(logger)
   answerErrors(app, redis, logger)
   keepAudit(app, redis, logger)
@@ -60,7 +64,8 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
     ...statusOperations({ account, upstream, rates: rates.now, tokensRefused: tokens.refused }),
     ...laneOperations(redis),
     ...deviceListOperations(options),
-    ...deviceOperations(options),
+    ...deviceOperations(options, change),
+    ...routeOperations(options, change),
     ...parkedOperations(options),
     ...misunderstoodOperations(redis),
     ...auditOperations(redis),

@@ -30,7 +30,7 @@ export async function readDevices({ name, text }: Source): Promise<DeviceFile> {
   const meaning: Mistake[] = []
   const devices: PlacedDevice[] = []
   const take = (entry: Entry) => {
-    const device = readDevice(entry, `${name}:${locate(entry.keyAt).line}`, meaning)
+    const device = readDeviceEntry(entry, `${name}:${locate(entry.keyAt).line}`, meaning)
     if (device) devices.push(device)
   }
   const mistakes = await (name.endsWith('.csv') ? readCsv(text, take) : readYaml(text, take))
@@ -89,7 +89,12 @@ function cellNode(column: string, text: string, at: number): Node {
   return mapping ?? { kind: 'leaf', at, text, quoted: true }
 }
 
-function readDevice({ key: id, keyAt: at, value: node }: Entry, source: string, mistakes: Mistake[]) {
+/** A device of its entry; undefined where that has mistakes, which go to `mistakes`. `source`: where it stands. */
+export function readDeviceEntry(
+  { key: id, keyAt: at, value: node }: Entry,
+  source: string,
+  mistakes: Mistake[],
+): PlacedDevice | undefined {
   const found = mistakesOfId(id, at)
   const fields = node.kind === 'mapping' ? readFields(node, id, found) : {}
   const company = child(node, 'company_id')

@@ -16,10 +16,10 @@ import type { Mistake } from './problem.ts'
 import { resolveReference } from './references.ts'
 
 /**
- * A YAML document as nodes, its references looked up.
+ * A YAML document as nodes, its references looked up by `resolve`.
  * @returns `root` undefined where the document is empty, or where it is no YAML: then `mistakes` says why
  */
-export function parseYaml(text: string): { root?: Node; mistakes: Mistake[] } {
+export function parseYaml(text: string, resolve: Resolve = resolveReference): { root?: Node; mistakes: Mistake[] } {
   if (text.trim() === '') return { mistakes: [] }
   // The parser's own check for repeated keys is quadratic; see `repeatedKeys`.
   const document = parseDocument(text, { uniqueKeys: false, prettyErrors: false })
@@ -30,7 +30,7 @@ export function parseYaml(text: string): { root?: Node; mistakes: Mistake[] } {
   const empty = document.contents === null || (isScalar(document.contents) && document.contents.value === null)
   return empty
     ? { mistakes }
-    : { root: convert(document.contents, [], { mistakes, anchors: new Map() }).node, mistakes }
+    : { root: convert(document.contents, [], { mistakes, anchors: new Map(), resolve }).node, mistakes }
 }
 
 /** Keys that occur twice in one mapping: `root`, which stands at a path, or one below it. */
@@ -48,8 +48,12 @@ export function repeatedKeys(root: Node, at: Path = []): Mistake[] {
   return mistakes
 }
 
+/** What a scalar's text stands for. */
+type Resolve = (text: string) => { text: string } | { mistake: string }
+
 interface Conversion {
   readonly mistakes: Mistake[]
+  readonly resolve: Resolve
   readonly anchors: Map<string, Converted>
 }
 
@@ -97,10 +101,10 @@ function sequence(list: YAMLSeq, path: Path, conversion: Conversion): Converted 
   return { node: { kind: 'sequence', at: offset(list), items: items.map(({ node }) => node) }, size }
 }
 
-function leaf(source: unknown, path: Path, { mistakes }: Conversion): Leaf {
+function leaf(source: unknown, path: Path, { mistakes, resolve }: Conversion): Leaf {
   const at = offset(source)
   if (!isScalar(source) || source.value === null) return nothing(at)
-  const resolved = resolveReference(source.source ?? '')
+  const resolved = resolve(source.source ?? '')
   if ('text' in resolved) return { kind: 'leaf', at, text: resolved.text, quoted: source.type !== Scalar.PLAIN }
   mistakes.push({ at, key: pathText(path), message: resolved.mistake })
   return nothing(at)

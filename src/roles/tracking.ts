@@ -1,22 +1,21 @@
 import { existsSync } from 'node:fs'
-import { access, constants, mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { trackingFile } from '../config/tracking.ts'
-import type { Logger } from '../observe/log.ts'
+import { connect, type Redis } from '../lanes/index.ts'
+import { followRoster } from '../roster/index.ts'
 import type { Role, RoleContext } from '../run/role.ts'
-import { type Provisioning, provisioningOf } from '../tracking/provisioning.ts'
-import { createTrackingService, type TrackingService } from '../tracking/service.ts'
+import { provisioningOf } from '../tracking/provisioning.ts'
 import type { Live } from './live.ts'
+import { openService } from './tracking-service.ts'
 
 /** The tracking service, told of companies and routes by the gateway's own configuration, which is in `dir`. */
-export async function startTracking(live: Live, dir: string, { ports }: RoleContext): Promise<Role> {
+export async function startTracking(live: Live, dir: string, { ports, redisUrl }: RoleContext): Promise<Role> {
   const { config, logger } = live
+  const redis = joinRoster(live, config.redis.url ?? redisUrl)
   const { listen } = config.tracking
   if (existsSync(trackingFile(dir))) logger.warn(`${trackingFile(dir)}: ${NOT_USED}`)
   const provisioning = () => provisioningOf({ companies: live.companies() }, live.directory())
-  const service = await openService({
+  const service = await openService(config.data_dir, {
     listen: listen.port === 0 ? { ...listen, port: ports.tracking ?? 0 } : listen,
-    dataDir: config.data_dir,
     provisioning: provisioning(),
     timeLimitMs: TIME_LIMIT_MS,
     logger,
@@ -27,25 +26,17 @@ export async function startTracking(live: Live, dir: string, { ports }: RoleCont
     async close() {
       await live.close()
       await service.close()
+      redis?.disconnect()
     },
   }
 }
 
-/** What a tracking service needs to know. */
-export interface ServiceOptions {
-  readonly listen: { readonly host: string; readonly port: number }
-  readonly dataDir: string
-  readonly provisioning: Provisioning
-  readonly timeLimitMs: number
-  readonly logger: Logger
-}
-
-/** Starts the service on its database in the data folder. */
-export async function openService({ dataDir, ...options }: ServiceOptions): Promise<TrackingService> {
-  await mkdir(dataDir, { recursive: true })
-  // SQLite would not say what is wrong.
-  await access(dataDir, constants.W_OK)
-  return createTrackingService({ ...options, databaseFile: join(dataDir, 'tracking.sqlite') })
+/** Without a Redis, on its own, there is no roster. */
+function joinRoster(live: Live, redisUrl: string | null): Redis | undefined {
+  if (redisUrl === null) return undefined
+  const redis = connect(redisUrl, 'tracking', live.logger)
+  void live.join(followRoster(redis))
+  return redis
 }
 
 const TIME_LIMIT_MS = 60_000

@@ -9,7 +9,7 @@ export interface FieldError {
 
 /** A request that the interface refuses, with the status of §7. Caught once, where errors become answers. */
 export class Refusal extends Error {
-  readonly code: 400 | 401 | 403 | 404 | 422 | 504
+  readonly code: 400 | 401 | 403 | 404 | 409 | 415 | 422 | 504
   readonly errors: readonly FieldError[]
 
   constructor(code: Refusal['code'], message: string, errors: readonly FieldError[] = []) {

@@ -153,7 +153,7 @@ describe('the port', () => {
   it.each([
     ['PUT', '/admin/parked', 'GET, HEAD, DELETE'],
     ['GET', '/admin/parked/retry', 'POST'],
-    ['PUT', '/admin/devices/1', 'GET, HEAD'],
+    ['PATCH', '/admin/devices/1', 'GET, HEAD, PUT, DELETE'],
     ['OPTIONS', '/admin/status', 'GET, HEAD'],
   ])('answers 405 to %s %s', async (method, path, allow) => {
     const { status, headers, json } = await admin.ask(path, { method })

@@ -7,7 +7,7 @@ import { createDirectory } from '../../src/config/directory.ts'
 import { keys, type Redis } from '../../src/lanes/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { startTestRedis, type TestRedis } from '../redis.ts'
-import { connected, NOWHERE, refuse, store } from './fixture.ts'
+import { connected, noRoster, NOWHERE, refuse, store } from './fixture.ts'
 
 const OPERATE = { authorization: 'Bearer canary-operate' }
 const READ = { authorization: 'Bearer canary-read' }
@@ -43,6 +43,7 @@ beforeAll(async () => {
     },
     redis: ofAdmin,
     directory: () => createDirectory([], []),
+    ...noRoster(),
     place: () => undefined,
     tracking: createTrackingClient({ baseUrl: NOWHERE, timeoutMs: 1000, connections: 1 }),
     companies: () => [],

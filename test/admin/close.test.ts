@@ -8,7 +8,7 @@ import type { Redis } from '../../src/lanes/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { startTestRedis, type TestRedis } from '../redis.ts'
 import { listening } from '../run/listening.ts'
-import { connected, NOWHERE } from './fixture.ts'
+import { connected, noRoster, NOWHERE } from './fixture.ts'
 
 let server: TestRedis
 let redis: Redis
@@ -30,6 +30,7 @@ function open(port = 0): Promise<Admin> {
     tokens: { tokens: [{ token: 't', role: 'operate', label: 'admin-token' }], place: 'nowhere' },
     redis,
     directory: () => createDirectory([], []),
+    ...noRoster(),
     place: () => undefined,
     tracking: createTrackingClient({ baseUrl: NOWHERE, timeoutMs: 1000, connections: 1 }),
     companies: () => [],

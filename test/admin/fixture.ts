@@ -15,6 +15,7 @@ import {
   type Refusal,
   type Storable,
 } from '../../src/lanes/index.ts'
+import type { AdminOptions } from '../../src/admin/index.ts'
 import { startAdmin } from '../../src/roles/admin.ts'
 import { followConfig } from '../../src/roles/live.ts'
 import type { Role } from '../../src/run/role.ts'
@@ -191,5 +192,18 @@ export function workerOf(redis: Redis) {
       if (!lease) throw new Error(`no lease of ${lane}`)
       return lease
     },
+  }
+}
+
+/** Of an admin port whose roster nobody asks for. */
+export function noRoster(): Pick<AdminOptions, 'roster' | 'loaded' | 'upTo'> {
+  const never = () => {
+    throw new Error('the roster was asked for')
+  }
+  const roster = { edits: undefined, first: new Promise<never>(() => {}), refresh: never, putDevice: never }
+  return {
+    roster: { ...roster, putRoutes: never, noteFiles: never, close: async () => {} },
+    loaded: never,
+    upTo: never,
   }
 }

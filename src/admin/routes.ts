@@ -1,0 +1,153 @@
+import * as z from 'zod'
+import type { Directory, RouteLine } from '../config/directory.ts'
+import type { Loaded } from '../config/load.ts'
+import { planRoster, type RosterPlan, type RosterPut } from '../config/roster-plan.ts'
+import { type Times, timesIn } from '../config/times.ts'
+import { readBody } from '../tracking/body.ts'
+import { parse, Refusal, refuseFields } from '../tracking/refusal.ts'
+import { Id } from '../tracking/schemas.ts'
+import { instant } from './json.ts'
+import type { Operation } from './operation.ts'
+import { PageQuery, pageOf, type Place } from './paging.ts'
+import type { RosterSources, RosterWrites } from './roster.ts'
+import { readRosterBody, type RosterBody, said } from './roster-body.ts'
+
+/**
+ * `GET /admin/routes`: the lines in effect, of files and of this port; with `at`, those that decide then.
+ * `PUT /admin/routes`: puts lines in place of a company's that begin in an interval.
+ */
+export function routeOperations({ loaded, roster }: RosterSources, change: RosterWrites): Operation[] {
+  const list: Operation['answer'] = async ({ query }) => {
+    const { company_id, at, ...page } = parse(ListQuery, query)
+    const lines = at === undefined ? allLines(loaded()) : linesAt(loaded(), instantIn(loaded(), 'at', at))
+    const some = lines.filter((line) => (company_id ?? line.company_id) === line.company_id)
+    const { results, ...rest } = pageOf(some, { list: 'routes', placeOf }, page)
+    return { results: results.map(lineJson), ...rest }
+  }
+
+  const put: Operation['answer'] = async (request, reply) => {
+    const { dry_run, force, ...which } = parse(PutQuery, request.query)
+    const bytes = await readBody(request.raw)
+    const outcome = await change(async (current) => {
+      const interval = intervalOf(current, which)
+      const body = await readRosterBody(bytes, request.headers['content-type'], current.config.time_zone)
+      const plan = await planRoster(current, { ...interval, file: body.file, now: Date.now() })
+      const answer = planJson(plan, body)
+      if (plan.loss && force !== 'true') return { status: 409, answer: { message: lossText(plan), ...answer } }
+      if (plan.rows.length === 0 && plan.rejected.length > 0) throw nothingTaken(plan, body)
+      if (dry_run === 'true') return { status: 200, answer }
+      request.audit = summaryOf(plan, force)
+      return { status: 200, answer, at: await roster.putRoutes({ ...interval, rows: plan.rows }) }
+    })
+    return reply.code(outcome.status).send(outcome.answer)
+  }
+
+  return [
+    { method: 'GET', path: '/admin/routes', answer: list },
+    { method: 'PUT', path: '/admin/routes', rawBody: true, answer: put },
+  ]
+}
+
+const Flag = z.enum(['true', 'false'], 'expected true or false').optional()
+const ListQuery = PageQuery.extend({ company_id: Id.optional(), at: z.string('expected one time').optional() })
+const PutQuery = z.object({
+  company_id: z.string('say whose lines: company_id').pipe(Id),
+  from: z.string('say which lines: those that begin from this time on'),
+  until: z.string('say which lines: those that begin before this time'),
+  dry_run: Flag,
+  force: Flag,
+})
+
+type Which = Pick<z.infer<typeof PutQuery>, 'company_id' | 'from' | 'until'>
+
+/** @throws Refusal 404 for an unknown company, 422 for what is no interval. */
+function intervalOf(
+  loaded: Loaded,
+  { company_id, ...bounds }: Which,
+): Pick<RosterPut, 'company_id' | 'from' | 'until'> {
+  if (!loaded.config.companies.some((company) => company.company_id === company_id))
+    throw new Refusal(404, `there is no company ${company_id} in gateway.yaml`)
+  const from = instantIn(loaded, 'from', bounds.from)
+  const until = instantIn(loaded, 'until', bounds.until)
+  if (until <= from) throw refuseFields(422, [{ path: 'until', message: 'not after from' }])
+  return { company_id, from, until }
+}
+
+/** Unix seconds of a time; of a day its beginning. */
+function instantIn({ config }: Loaded, path: string, text: string): number {
+  const times: Times = timesIn(config.time_zone)
+  // What a `+` in a query stands for.
+  const seconds = times.instant(text.replace(/ (?=\d\d:?\d\d$)/, '+')) ?? times.instant(text) ?? times.day(text)?.from
+  if (seconds === undefined) throw refuseFields(422, [{ path, message: TIME_EXPECTED }])
+  return seconds
+}
+
+interface ListedLine extends RouteLine {
+  readonly company_id: string
+  readonly name?: string
+}
+
+function allLines({ directory, routes }: Loaded): ListedLine[] {
+  return routes.flatMap((line) => listed(line, directory) ?? [])
+}
+
+/** Of each device the part of a line that holds then. */
+function linesAt({ directory }: Loaded, at: number): ListedLine[] {
+  return Array.from(directory.devices()).flatMap((entry) => {
+    const stay = directory.stayAt(entry, at)
+    if (!stay || stay === entry.usual) return []
+    const { lane, ...when } = stay
+    return [
+      {
+        ...when,
+        device: entry.id,
+        name: entry.name,
+        company_id: lane.company,
+        courier_id: lane.courier,
+        route_id: lane.route,
+      },
+    ]
+  })
+}
+
+function listed(line: RouteLine, directory: Directory): ListedLine | undefined {
+  const entry = directory.find(line.device)
+  return entry && { ...line, company_id: entry.company_id, name: entry.name }
+}
+
+function placeOf({ device, from, route_id, source, until }: ListedLine): Place {
+  return [from, `${device} ${until} ${route_id} ${source}`]
+}
+
+function lineJson({ device, name, company_id, courier_id, route_id, from, until, source }: ListedLine): object {
+  const [from_at, until_at] = [instant(from * 1000), instant(until * 1000)]
+  return { device, name, company_id, courier_id, route_id, from_at, until_at, source }
+}
+
+/** `devices`: how many the company has. */
+function planJson({ added, changed, removed, rejected, withoutRoute, devices }: RosterPlan, { lineAt }: RosterBody) {
+  return {
+    added,
+    changed,
+    removed,
+    rejected: rejected.map((mistake) => ({ line: lineAt(mistake.at), message: said(mistake) })),
+    without_route: withoutRoute.map(({ id }) => id),
+    devices: devices.length,
+  }
+}
+
+function lossText({ loss }: RosterPlan): string {
+  const { lost, routed } = loss ?? { lost: 0, routed: 0 }
+  return `this would take the route from ${lost} of the ${routed} devices that have one: nothing is changed; send it with force=true if it is meant`
+}
+
+function nothingTaken({ rejected }: RosterPlan, { lineAt }: RosterBody): Refusal {
+  const errors = rejected.map((mistake) => ({ path: `line ${lineAt(mistake.at)}`, message: said(mistake) }))
+  return refuseFields(422, errors)
+}
+
+function summaryOf({ added, changed, removed, rejected }: RosterPlan, force?: string) {
+  return { added, changed, removed, rejected: rejected.length, ...(force === 'true' && { force: true }) }
+}
+
+const TIME_EXPECTED = 'expected a time such as 2026-11-20T06:00:00Z, local such as 2026-11-20 06:00, or a day'

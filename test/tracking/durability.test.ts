@@ -18,18 +18,15 @@ afterEach(async () => {
 async function startProcess(
   databaseFile: string,
   route = '1001',
-): Promise<{ child: ChildProcess; client: TrackingClient }> {
+): Promise<{ child: ChildProcess; client: TrackingClient; url: string }> {
   const script = join(import.meta.dirname, 'service-process.ts')
   const child = spawn(process.execPath, [script, databaseFile, route], { stdio: ['ignore', 'pipe', 'inherit'] })
   ended.push(() => child.kill('SIGKILL'))
   const [port] = (await once(child.stdout, 'data')) as [Buffer]
-  const client = createTrackingClient({
-    baseUrl: `http://127.0.0.1:${Number(port)}`,
-    timeoutMs: 20_000,
-    connections: 16,
-  })
+  const url = `http://127.0.0.1:${Number(port)}`
+  const client = createTrackingClient({ baseUrl: url, timeoutMs: 20_000, connections: 16 })
   ended.push(() => client.close())
-  return { child, client }
+  return { child, client, url }
 }
 
 function startService(databaseFile: string, port = 0): Promise<TrackingService> {
@@ -126,6 +123,69 @@ it('a lane survives a SIGKILL and a start without it', async () => {
   await once(child, 'exit')
   const again = await startProcess(databaseFile, '1002')
   expect(await push(again.client, 2)).toMatchObject({ status: 200 })
+})
+
+/** What is answered to company 7, a body being sent with POST; status 0 where the service is gone. */
+async function ask(url: string, body?: object): Promise<{ status: number; json: unknown }> {
+  const headers = { authorization: 'OAuth token-7', 'content-type': 'application/json' }
+  try {
+    const answer = await fetch(url, { headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) })
+    return { status: answer.status, json: await answer.json() }
+  } catch {
+    return { status: 0, json: undefined }
+  }
+}
+
+/** What was answered about an order of two items, one of them returned, and a number of the same id. */
+interface Written {
+  readonly id: number
+  readonly items?: unknown
+  readonly returned?: unknown
+  readonly number?: unknown
+}
+
+/** Writes them; says what was answered until the service was gone. */
+async function writeOne(url: string, id: number): Promise<Written> {
+  const write = async (path: string, body: object) => {
+    const { status, json } = await ask(url + path, body)
+    expect([0, 200]).toContain(status)
+    return json
+  }
+  const both = ['A', 'B'].map((number) => ({ number, description: '', price: '1', total_count: 3 }))
+  const items = await write(`/api/v1/companies/7/orders/${id}/items`, both)
+  if (!items) return { id }
+  const { id: item_id } = (items as { id: number }[])[1]
+  const returned = await write(`/companies/7/orders/${id}:return`, [{ item_id, undelivered_count: 2 }])
+  if (!returned) return { id, items }
+  return { id, items, returned, number: await write(`/api/v1/companies/7/numbers/${id}`, { number: `${id}` }) }
+}
+
+describe('answered items, returns and numbers', () => {
+  it('survive a SIGKILL in the middle of the load, and no order has half of its items', async () => {
+    const databaseFile = join(folder, 'killed-items.sqlite')
+    const { child, url } = await startProcess(databaseFile)
+    const written: Written[] = []
+    const writeUntilGone = async (first: number) => {
+      for (let id = first; ; id++) {
+        const one = await writeOne(url, id)
+        written.push(one)
+        if (!one.number) return
+        if (written.length === 60) child.kill('SIGKILL')
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, (_, n) => writeUntilGone(n * 1_000)))
+    expect(written.filter(({ number }) => number).length).toBeGreaterThanOrEqual(60)
+
+    const again = await startProcess(databaseFile)
+    for (const { id, items, returned, number } of written) {
+      const { json } = await ask(`${again.url}/api/v1/companies/7/orders/${id}/items`)
+      const { results = [] } = json as { results?: unknown[] }
+      expect(items ? [2] : [0, 2]).toContain(results.length)
+      if (items) expect(results[0]).toEqual((items as unknown[])[0])
+      if (returned) expect([results[1]]).toEqual(returned)
+      if (number) expect(await ask(`${again.url}/api/v1/companies/7/numbers/${id}`)).toMatchObject({ json: number })
+    }
+  })
 })
 
 describe('a service that cannot start', () => {

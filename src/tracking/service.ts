@@ -54,7 +54,8 @@ export async function createTrackingService(options: TrackingServiceOptions): Pr
   }
   try {
     lanes.provision(options.provisioning)
-    await app.listen(options.listen)
+    // fastify writes into what it is given.
+    await app.listen({ ...options.listen })
   } catch (error) {
     await stop()
     throw error

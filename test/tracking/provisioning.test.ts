@@ -1,6 +1,11 @@
+import { join } from 'node:path'
+import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { createDirectory } from '../../src/config/directory.ts'
 import { provisioningOf } from '../../src/tracking/provisioning.ts'
+import { createTrackingService } from '../../src/tracking/service.ts'
+import { JSON_TYPE, type Lane, path, position } from './push-fixture.ts'
+import { PROVISIONING, startService, temporaryFolder } from './service-fixture.ts'
 
 const companies = [
   { company_id: '7', name: 'Seven', apikey: 'key-7', oauth_token: 'token-7' },
@@ -26,4 +31,37 @@ it('takes companies, and every lane of devices and routes once', () => {
       { route_id: '9223372036854775807', courier_id: '43', company_id: '8' },
     ],
   })
+})
+
+it('a service leaves what it is told as it is', async () => {
+  const listen = { host: '127.0.0.1', port: 0 }
+  const service = await createTrackingService({
+    listen,
+    databaseFile: join(temporaryFolder(), 'tracking.sqlite'),
+    provisioning: PROVISIONING,
+    timeLimitMs: 60_000,
+    logger: pino({ level: 'silent' }),
+  })
+  await service.close()
+  expect(listen).toStrictEqual({ host: '127.0.0.1', port: 0 })
+})
+
+it('a provisioning that has all routes takes away the others, and nothing that is stored', async () => {
+  const { provision, send } = await startService()
+  const push = (lane: Lane, timestamp: number) =>
+    send(path(lane), {
+      method: 'POST',
+      headers: JSON_TYPE,
+      body: JSON.stringify({ positions: [position({ timestamp })] }),
+    }).then(({ status }) => status)
+  expect(await push({}, 1)).toBe(200)
+  const routes = [{ route_id: '1002', courier_id: '42', company_id: '7' }]
+  provision({ ...PROVISIONING, routes })
+  expect([await push({}, 2), await push({ route: '1002' }, 2)]).toEqual([200, 200])
+  provision({ ...PROVISIONING, routes, exhaustive: true })
+  expect([await push({}, 3), await push({ route: '1002' }, 3)]).toEqual([404, 200])
+  const read = await send('/api/v2/companies/7/routes/1001/courier-positions?from=0&to=9', {
+    headers: { authorization: 'OAuth token-7' },
+  })
+  expect(read.json).toMatchObject([{ timestamp: 1 }, { timestamp: 2 }])
 })

@@ -1,11 +1,11 @@
+import { problemText } from '../config/problem.ts'
 import { loadTracking, type TrackingConfig, trackingFile, type TrackingRead } from '../config/tracking.ts'
 import { watchTracking } from '../config/tracking-watch.ts'
-import { problemText } from '../config/problem.ts'
 import { createLogger, type Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { type Role, runRole } from '../run/role.ts'
 import type { Provisioning } from '../tracking/provisioning.ts'
-import { openService } from './tracking.ts'
+import { openService } from './tracking-service.ts'
 
 /**
  * Runs the tracking service on tracking.yaml alone as this process, to the process' end; answers false where there is no
@@ -20,9 +20,8 @@ export async function runTrackingAlone(dir: string): Promise<boolean> {
 }
 
 async function startTrackingAlone(dir: string, config: TrackingConfig, logger: Logger): Promise<Role> {
-  const service = await openService({
+  const service = await openService(config.data_dir, {
     listen: config.listen,
-    dataDir: config.data_dir,
     provisioning: provisioningOf(config),
     timeLimitMs: config.time_limit,
     logger,

@@ -33,7 +33,7 @@ export interface DeviceAnswer {
   readonly configured: boolean
   readonly company_id?: string
   readonly courier_id?: string
-  /** Where its entry stands: `devices.yaml:3`. */
+  /** Where its entry stands, as a lane's `source`. */
   readonly source?: string
   readonly held: readonly {
     readonly reason: 'unknown' | 'no_route' | 'clock'
@@ -46,8 +46,10 @@ export interface DeviceAnswer {
   readonly lane?: {
     readonly courier_id: string
     readonly route_id: string
-    /** The line that says so: `routes.csv:17`. */
+    /** What says so: `routes.csv:17`, `devices.yaml:3`, or `admin 2026-11-20T08:00:00Z`, when it was put. */
     readonly source: string
+    /** Since when, by a line of the roster; absent where the device's entry says so. */
+    readonly from_at?: string
     readonly waiting: number
     readonly oldest_at?: string
     readonly last_push?: { readonly at: string; readonly status: number | string }
@@ -67,7 +69,7 @@ export interface ListedDevice {
   readonly name?: string
   readonly configured: boolean
   readonly company_id?: string
-  readonly state: DeviceState
+  readonly state?: DeviceState
   readonly last_heard?: { readonly at: string }
 }
 

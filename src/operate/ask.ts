@@ -1,4 +1,4 @@
-import { request } from 'undici'
+import { type Dispatcher, request } from 'undici'
 import { UserError } from '../run/errors.ts'
 import { printableUrl } from '../tracking/printable-url.ts'
 import type { AdminPort } from './admin-port.ts'
@@ -20,6 +20,8 @@ export interface Question {
 export interface Answer {
   readonly status: number
   readonly text: string
+  /** A 401 of the admin port itself, not of the tracking service behind it. */
+  readonly ofPort: boolean
 }
 
 /** What the admin port says where something is wrong. */
@@ -36,20 +38,28 @@ export async function ask(admin: AdminPort, question: Question): Promise<Answer>
   const headers = { authorization: `Bearer ${admin.token}`, ...(body && { 'content-type': 'text/csv' }) }
   const signal = AbortSignal.timeout(timeoutMs)
   const answer = await request(url, { method, headers, body, signal, headersTimeout: 0, bodyTimeout: 0 })
-    .then(async ({ statusCode, body: text }): Promise<Answer> => ({ status: statusCode, text: await text.text() }))
+    .then(read)
     .catch((error: Error) => noAnswer(admin, error, timeoutMs))
-  if (answer.status === 401 || answer.status === 403)
+  if (answer.status === 401 ? answer.ofPort : answer.status === 403 && path.startsWith('/admin/'))
     throw new UserError(`${refusalText(answer)} (the token was that of ${admin.tokenPlace})`)
   return answer
 }
 
+async function read({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Answer> {
+  return { status: statusCode, text: await body.text(), ofPort: headers['www-authenticate'] === 'Bearer' }
+}
+
 /** The JSON, an object, of an answer of 200. @throws UserError for any other, with what the admin port says */
-export function jsonOf({ url }: AdminPort, answer: Answer): object {
+export function jsonOf(admin: AdminPort, answer: Answer): object {
   if (answer.status !== 200) throw new UserError(refusalText(answer))
-  const json = parsed(answer.text)
-  if (typeof json !== 'object' || json === null)
-    throw new UserError(`${printableUrl(url)} does not answer as an admin port of waybridge does.`)
-  return json
+  return bodyOf(admin, answer)
+}
+
+/** The JSON, an object, of an answer. @throws UserError where it has none */
+export function bodyOf({ url }: AdminPort, { text }: Answer): object {
+  const json = parsed(text)
+  if (typeof json === 'object' && json !== null) return json
+  throw new UserError(`${printableUrl(url)} does not answer as an admin port of waybridge does.`)
 }
 
 /** What is wrong with each part of a question that was refused. */

@@ -2,7 +2,7 @@ import { int64, int64Mistake } from '../config/units.ts'
 import { UserError } from '../run/errors.ts'
 import type { CourierPosition } from '../tracking/schemas.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { ask, jsonOf } from './ask.ts'
+import { ask, jsonOf, refusalText } from './ask.ts'
 import { momentOption } from './moment.ts'
 import { print } from './output.ts'
 import { csvOf, geoJsonOf } from './track.ts'
@@ -27,6 +27,7 @@ export async function positionsCommand(options: PositionsOptions): Promise<numbe
   const path = `/api/v2/companies/${company}/routes/${route}/courier-positions`
   const query = { from: String(from), to: String(to) }
   const answer = await ask(admin, { path, query, timeoutMs: TIMEOUT_MS })
+  if (answer.status === 401) throw new UserError(`${refusalText(answer)} (company ${company}'s oauth_token: expired?)`)
   const positions = jsonOf(admin, answer) as CourierPosition[]
   await print(options.csv ? csvOf(positions) : [options.geojson ? geoJsonOf(positions) : answer.text])
   return 0

@@ -19,9 +19,20 @@ export interface Findings {
 export function reason(findings: Findings, clock: Clock): string {
   const { device } = findings
   const trouble = heldTrouble(device, clock) ?? filteredTrouble(device, clock) ?? parkedTrouble(findings)
-  if (!device.configured) return `not configured${trouble ? `, ${trouble}` : ''}`
-  const rest = trouble ?? routeTrouble(device) ?? waitingTrouble(findings, clock) ?? allWell(device, clock)
-  return [heard(device, clock), route(device), rest].filter((part) => part !== '').join(', ')
+  const parts = device.configured
+    ? [heard(device, clock), route(device, clock), trouble ?? stateOf(findings, clock)]
+    : [
+        'not configured',
+        device.last_heard ? heard(device, clock) : '',
+        trouble ?? 'nothing is held: add it to devices.yaml',
+      ]
+  return parts.filter((part) => part !== '').join(', ')
+}
+
+/** What there is to say where nothing is held, filtered or parked. */
+function stateOf(findings: Findings, clock: Clock): string {
+  const { device } = findings
+  return routeTrouble(device) ?? waitingTrouble(findings, clock) ?? allWell(device, clock)
 }
 
 function heard({ state, last_heard, last_fix }: DeviceAnswer, clock: Clock): string {
@@ -31,8 +42,10 @@ function heard({ state, last_heard, last_fix }: DeviceAnswer, clock: Clock): str
   return state === 'online' && fixAt !== undefined ? fix : `${HEARD[state ?? 'online']} ${clock(last_heard.at)}, ${fix}`
 }
 
-function route({ lane }: DeviceAnswer): string {
-  return lane ? `route ${lane.route_id} by ${lane.source}` : ''
+function route({ lane }: DeviceAnswer, clock: Clock): string {
+  if (!lane) return ''
+  const put = /^admin (.+)$/.exec(lane.source)?.[1]
+  return `route ${lane.route_id} by ${put === undefined ? lane.source : `the admin port, put ${clock(put)}`}`
 }
 
 function heldTrouble({ held: [held], source }: DeviceAnswer, clock: Clock): string | undefined {
@@ -42,7 +55,8 @@ function heldTrouble({ held: [held], source }: DeviceAnswer, clock: Clock): stri
   if (held.reason === 'unknown') return source ? `${what}, on their way` : `${what}: add it to devices.yaml`
   if (held.reason === 'no_route') return `${what} for want of a route at their time: add a line to routes.csv`
   if (offset === NO_OFFSET) return `${what}, ahead of the clock by no time zone: set the clock of the device`
-  return `${what}, ahead of the clock: set time_zone: "${offset}" in ${source ?? 'devices.yaml'}`
+  const entry = source?.startsWith('admin ') ? 'its entry' : (source ?? 'devices.yaml')
+  return `${what}, ahead of the clock: set time_zone: "${offset}" in ${entry}`
 }
 
 /** Only what came after the last fix that was right, and was not held for want of a route, which may have ended since. */
@@ -74,7 +88,7 @@ function refusalOf({ parked, refused }: ParkedAnswer): NonNullable<ParkedAnswer[
 }
 
 function adviceOn(status: number, { company_id, lane }: DeviceAnswer, here: boolean): string {
-  if (status === 404) return here && lane?.source.startsWith('devices.') ? 'correct the entry' : 'correct the line'
+  if (status === 404) return here && lane?.from_at === undefined ? 'correct the entry' : 'correct the line'
   if (status === 401 || status === 403) return `check the apikey of company ${company_id}, and whose courier it is`
   return 'have them tried again once that is put right, or delete them'
 }

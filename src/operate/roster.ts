@@ -5,19 +5,19 @@ import type { Clock } from './clock.ts'
 export interface RosterContext {
   readonly devices: readonly ListedDevice[]
   readonly company: string
-  /** A check changes nothing: it says what would be. */
-  readonly act: 'check' | 'put'
+  /** Nothing has changed: this is what would be. */
+  readonly would: boolean
   readonly clock: Clock
 }
 
 /** `38 of 40 devices have a route now; Van 12 has none; Van 31 is silent since 18:42` */
-export function rosterSentence(answer: RosterAnswer, { devices, company, act, clock }: RosterContext): string {
+export function rosterSentence(answer: RosterAnswer, { devices, company, would, clock }: RosterContext): string {
   const { without_route, devices: all } = answer
   const without = new Set(without_route)
   const ours = devices.filter(({ configured, company_id }) => configured && company_id === company)
   const named = new Map(ours.map((device) => [device.id, nameOf(device)]))
   const silent = ours.filter(({ id, state }) => state !== 'online' && !without.has(id))
-  const verb = act === 'check' ? 'would have' : all - without.size === 1 ? 'has' : 'have'
+  const verb = would ? 'would have' : all - without.size === 1 ? 'has' : 'have'
   return [
     `${all - without.size} of ${all} devices ${verb} a route now`,
     ...noneClause(without_route.map((id) => named.get(id) ?? id)),

@@ -150,6 +150,15 @@ describe('a token that is not taken', () => {
   })
 })
 
+it('a token that may only read is not enough for more: its place is said', async () => {
+  const server = await answering(() => ({ status: 403, json: { message: 'this token may read only' } }))
+  const { code, errors } = await waybridge(status(...server.options))
+  expect([code, errors]).toEqual([
+    1,
+    'The admin port answers 403: this token may read only (the token was that of --token)\n',
+  ])
+})
+
 describe('an answer that is none of the admin port', () => {
   it.each([
     [{ text: '<html>' }, 'does not answer as an admin port of waybridge does.'],

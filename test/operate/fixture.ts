@@ -77,7 +77,9 @@ export async function answering(reply: (asked: Asked) => Reply): Promise<Server>
     asked.push(question)
     const known = question.headers.authorization === `Bearer ${TOKEN}`
     const { status = 200, json, text } = known ? reply(question) : NOT_A_TOKEN
-    response.writeHead(status, { 'content-type': 'application/json' }).end(text ?? JSON.stringify(json))
+    response
+      .writeHead(status, { 'content-type': 'application/json', ...(!known && { 'www-authenticate': 'Bearer' }) })
+      .end(text ?? JSON.stringify(json))
   }
 
   const server = createServer((request, response) => void respond(request, response))

@@ -136,7 +136,12 @@ describe('what is wrong is said, with exit code 1', () => {
   it.each([
     [400, { message: 'to: must not be before from' }, 'The admin port answers 400: to: must not be before from'],
     [404, { message: 'no company 7' }, 'The admin port answers 404: no company 7'],
-    [403, { message: 'no access' }, 'The admin port answers 403: no access (the token was that of --token)'],
+    [403, { message: 'no access' }, 'The admin port answers 403: no access'],
+    [
+      401,
+      { message: 'no such token' },
+      "The admin port answers 401: no such token (company 7's oauth_token: expired?)",
+    ],
   ])('a refusal of the interface, %i', async (status, json, sentence) => {
     const server = await answering(() => ({ status, json }))
     const ended = await waybridge([...WHICH, ...server.options, '--from', '0'])

@@ -7,7 +7,7 @@ const NOW = Date.UTC(2026, 10, 20, 8, 20)
 const at = (time: string, day = '2026-11-20') => `${day}T${time}.000Z`
 const HEARD = { last_heard: { at: at('08:14:03') }, last_fix: { time_at: at('08:14:02'), received_at: at('08:14:03') } }
 
-const LANE = { courier_id: '42', route_id: '1007', source: 'routes.csv:17', waiting: 0 }
+const LANE = { courier_id: '42', route_id: '1007', source: 'routes.csv:17', from_at: at('06:00:00'), waiting: 0 }
 const DEVICE: DeviceAnswer = {
   id: '356307042441013',
   configured: true,
@@ -38,16 +38,25 @@ function held(why: 'unknown' | 'no_route' | 'clock', offset?: string): Partial<D
 }
 
 describe('a device that is not configured', () => {
-  const unknown = { configured: false, source: undefined, lane: undefined, state: undefined }
+  const unknown = { configured: false, source: undefined, lane: undefined, state: 'online' } as const
 
   it.each([
-    ['with what is held', held('unknown'), 'not configured, 12 fixes held since 08:01:00: add it to devices.yaml'],
+    [
+      'with what is held',
+      held('unknown'),
+      'not configured, last fix 08:14:02, 12 fixes held since 08:01:00: add it to devices.yaml',
+    ],
     [
       'also where its clock is ahead',
       held('clock', '+01:00'),
-      'not configured, 12 fixes held since 08:01:00, ahead of the clock: set time_zone: "+01:00" in devices.yaml',
+      'not configured, last fix 08:14:02, 12 fixes held since 08:01:00, ahead of the clock: set time_zone: "+01:00" in devices.yaml',
     ],
-    ['and of which nothing is held any more', {}, 'not configured'],
+    [
+      'and of which nothing is held any more',
+      {},
+      'not configured, last fix 08:14:02, nothing is held: add it to devices.yaml',
+    ],
+    ['and was not heard', { last_heard: undefined }, 'not configured, nothing is held: add it to devices.yaml'],
   ])('is one %s', (_, device, sentence) => expect(says({ ...unknown, ...device })).toBe(sentence))
 })
 
@@ -95,6 +104,11 @@ describe('what is held', () => {
     expect(says(held(why, offset))).toBe(`last fix 08:14:02, route 1007 by routes.csv:17, ${sentence}`),
   )
 
+  it('for clock, of a device that was put through the admin port', () =>
+    expect(says({ ...held('clock', '+03:00'), source: 'admin 2026-11-20T06:00:00Z' })).toMatch(
+      /set time_zone: "\+03:00" in its entry$/,
+    ))
+
   it('goes before what is parked and what waits', () =>
     expect(says({ ...waiting(3), ...held('no_route') }, { parked: [NOT_FOUND] })).toMatch(/held since.*routes\.csv$/))
 
@@ -140,7 +154,7 @@ describe('what is parked', () => {
     expect(parked(NOT_FOUND)).toBe(`${HEAD} refused 404 by the service (no such route), 214 parked: correct the line`))
 
   it('with 404, by the entry of the device itself', () =>
-    expect(says({ lane: { ...LANE, source: 'devices.yaml:3' } }, { parked: [NOT_FOUND] })).toBe(
+    expect(says({ lane: { ...LANE, source: 'devices.yaml:3', from_at: undefined } }, { parked: [NOT_FOUND] })).toBe(
       'last fix 08:14:02, route 1007 by devices.yaml:3, refused 404 by the service (no such route), 214 parked: correct the entry',
     ))
 
@@ -220,6 +234,11 @@ describe('what waits', () => {
 })
 
 describe('where all is well', () => {
+  it('says which put gave it the route', () =>
+    expect(says({ lane: { ...LANE, source: 'admin 2026-11-20T06:00:00.000Z' } })).toBe(
+      'last fix 08:14:02, route 1007 by the admin port, put 06:00:00, all delivered',
+    ))
+
   it('says when the last push was', () =>
     expect(says(waiting(0, { last_push: { at: at('08:14:04'), status: 200 } }))).toBe(
       'last fix 08:14:02, route 1007 by routes.csv:17, all delivered, last push 08:14:04',

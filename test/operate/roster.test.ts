@@ -24,9 +24,9 @@ function vans(silent: Readonly<Record<number, string | undefined>> = {}): Listed
   return [...ours, { ...never, id: 'x', company_id: '8' }, { ...never, id: 'y', configured: false, company_id: '7' }]
 }
 
-function says(without: string[], devices = vans(), answer: Partial<RosterAnswer> = {}, act: 'check' | 'put' = 'put') {
+function says(without: string[], devices = vans(), answer: Partial<RosterAnswer> = {}, would = false) {
   const whole = { ...LINES, devices: 40, without_route: without, ...answer }
-  return rosterSentence(whole, { devices, company: '7', act, clock: clockIn('UTC', NOW, 'minutes') })
+  return rosterSentence(whole, { devices, company: '7', would, clock: clockIn('UTC', NOW, 'minutes') })
 }
 
 const ids = (count: number) => Array.from({ length: count }, (_, n) => String(n))
@@ -57,7 +57,7 @@ it.each([
   ['a device without a name is its id', says(['z']), '39 of 40 devices have a route now; z has none'],
   [
     'a check says what would be',
-    says(['12'], vans(), {}, 'check'),
+    says(['12'], vans(), {}, true),
     '39 of 40 devices would have a route now; Van 12 has none',
   ],
 ])('%s', (_, sentence, expected) => expect(sentence).toBe(expected))

@@ -89,25 +89,28 @@ describe('put', () => {
     expect([code, out.split('\n')[0]]).toEqual([0, 'routes.csv:3: device: no device has the id or the name "Van 31"'])
   })
 
+  it('is 1 where it would take the route from most, and says what would be', async () => {
+    const message = 'this would take the route from 1 of the 2 devices that have one: nothing is changed'
+    const { routes } = await site({ put: { status: 409, json: { message, ...ANSWER } } })
+    const { code, out } = await routes('put', 'routes.csv')
+    expect([code, out.split('\n').slice(1)]).toEqual([
+      1,
+      [SENTENCE('would have').trimEnd(), `The admin port answers 409: ${message} (routes put --force)`, ''],
+    ])
+  })
+
   it.each([
     [
-      409,
-      { message: 'would take the route from 2 of 2 devices' },
-      'The admin port answers 409: would take the route from 2 of 2 devices (routes put --force does it all the same)\n',
+      { message: 'line 3: device: empty', errors: [{ path: 'line 3', message: 'device: empty' }] },
+      'routes.csv:3: device: empty\n',
     ],
     [
-      422,
-      {
-        message: 'line 3: device: empty',
-        errors: [
-          { path: 'line 3', message: 'device: empty' },
-          { path: 'from', message: 'missing' },
-        ],
-      },
-      'routes.csv:3: device: empty\nroutes.csv: from: missing\nThe admin port answers 422: line 3: device: empty\n',
+      { message: 'until: not after from', errors: [{ path: 'until', message: 'not after from' }] },
+      'routes.csv: until: not after from\n',
     ],
-  ])('is 1 where nothing took effect: %i', async (status, json, out) => {
-    const { routes } = await site({ put: { status, json } })
+    [{ message: 'the body is not UTF-8' }, 'The admin port answers 422: the body is not UTF-8\n'],
+  ])('is 1 where nothing of it is of use: %j', async (json, out) => {
+    const { routes } = await site({ put: { status: 422, json } })
     expect(await routes('put', 'routes.csv')).toEqual({ code: 1, out, errors: '' })
   })
 })
@@ -115,8 +118,11 @@ describe('put', () => {
 describe('check', () => {
   it('asks for a dry run, and leaves the file as it is', async () => {
     const { cwd, asked, routes } = await site()
-    const { code, out } = await routes('check', 'routes.csv')
-    expect([code, out.split('\n')[1]]).toEqual([0, SENTENCE('would have').trimEnd()])
+    expect(await routes('check', 'routes.csv')).toEqual({
+      code: 0,
+      out: `company 7, 2026-11-20 00:00 to 2026-11-22 00:00 (UTC) would have 2 added, 1 changed, 3 removed\n${SENTENCE('would have')}`,
+      errors: '',
+    })
     expect(asked()[0].query.dry_run).toBe('true')
     expect(await readFile(join(cwd, 'routes.csv'), 'utf8')).toBe(ROUTES)
   })
@@ -128,7 +134,7 @@ describe('check', () => {
   })
 
   it('is 1 where the whole would be refused', async () => {
-    const { routes } = await site({ put: { status: 409, json: { message: 'no' } } })
+    const { routes } = await site({ put: { status: 409, json: { message: 'no', ...ANSWER } } })
     expect((await routes('check', 'routes.csv')).code).toBe(1)
   })
 

@@ -4,7 +4,14 @@ import { answering, type Asked, type Reply, waybridge } from './fixture.ts'
 const at = (time: string) => new Date().toISOString().replace(/T.*/, `T${time}.000Z`)
 
 function device(id: string, name: string, route = '1007'): object {
-  const lane = { company_id: '7', courier_id: '42', route_id: route, source: 'routes.csv:17', waiting: 0 }
+  const lane = {
+    company_id: '7',
+    courier_id: '42',
+    route_id: route,
+    source: 'routes.csv:17',
+    from_at: at('00:00:00'),
+    waiting: 0,
+  }
   const heard = {
     last_heard: { at: at('00:00:02') },
     last_fix: { time_at: at('00:00:01'), received_at: at('00:00:02') },

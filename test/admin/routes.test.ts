@@ -1,0 +1,289 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { adminFixture, type Answer, DEVICES, READ_TOKEN, TOKEN } from './fixture.ts'
+
+const admin = adminFixture()
+const VAN_12 = '0356307042441013'
+const VAN_14 = '356307042441014'
+const DAY = 'from=2026-11-20&until=2026-11-21'
+const HEADER = 'device,courier_id,route_id,from,until\n'
+/** Of the fixture's routes.csv. */
+const FILE_LINE = {
+  device: VAN_14,
+  name: 'Van 14',
+  company_id: '7',
+  courier_id: '43',
+  route_id: '2001',
+  from_at: '2020-01-01T00:00:00.000Z',
+  until_at: '2120-01-01T00:00:00.000Z',
+  source: 'routes.csv:2',
+}
+
+// What was put before is not in effect any more once Redis is empty.
+beforeEach(() => vi.waitFor(async () => expect(await lines()).toEqual([FILE_LINE]), { timeout: 10_000 }))
+
+async function lines(query = ''): Promise<unknown> {
+  return ((await admin.ask(`/admin/routes?${query}`)).json as { results: unknown }).results
+}
+
+function put(body: string | Buffer, query = `company_id=7&${DAY}`, type = 'text/csv', token = TOKEN): Promise<Answer> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': type }
+  return admin.ask(`/admin/routes?${query}`, { method: 'PUT', headers, body })
+}
+
+const LINE = 'Van 12,42,1002,2026-11-20 06:00,2026-11-20 20:00\n'
+const PUT_LINE = {
+  device: VAN_12,
+  name: 'Van 12',
+  company_id: '7',
+  courier_id: '42',
+  route_id: '1002',
+  from_at: '2026-11-20T06:00:00.000Z',
+  until_at: '2026-11-20T20:00:00.000Z',
+  source: expect.stringMatching(/^admin 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+}
+const ANSWER = { added: 1, changed: 0, removed: 0, rejected: [], without_route: [], devices: 3 }
+
+describe('PUT /admin/routes', () => {
+  it('puts lines, which are in effect when it answers', async () => {
+    const { status, json } = await put(HEADER + LINE)
+    expect([status, json]).toEqual([200, ANSWER])
+    expect(await lines()).toEqual([FILE_LINE, PUT_LINE])
+    const { json: device } = await admin.ask(`/admin/devices/${VAN_12}`)
+    expect(device).toMatchObject({ id: VAN_12, configured: true })
+  })
+
+  it('is in the audit log, with what it changed', async () => {
+    await put(HEADER + LINE)
+    const { json } = await admin.ask('/admin/audit')
+    expect(json).toMatchObject({
+      results: [
+        {
+          token: 'admin.tokens[1]',
+          role: 'operate',
+          method: 'PUT',
+          path: `/admin/routes?company_id=7&${DAY}`,
+          operation: '/admin/routes',
+          status: 200,
+          summary: { added: 1, changed: 0, removed: 0, rejected: 0 },
+        },
+      ],
+    })
+  })
+
+  it('replaces what was put before: added, changed, removed are told', async () => {
+    await put(`${HEADER}Van 12,42,1,2026-11-20 06:00,\nVan 14,43,2,2026-11-20 06:00,\nvan/15,,3,2026-11-20 06:00,\n`)
+    const { json } = await put(
+      `${HEADER}Van 12,42,1,2026-11-20 06:00,\nVan 14,43,9,2026-11-20 06:00,\nVan 12,42,4,2026-11-20 21:00,\n`,
+    )
+    expect(json).toMatchObject({ added: 1, changed: 1, removed: 1 })
+    expect(await admin.redis.hlen('{wb0}:roster:routes')).toBe(1)
+  })
+
+  it.each([
+    [
+      'a header in another order',
+      'until;route_id;device;from;courier_id\n2026-11-20 20:00;1002;Van 12;2026-11-20 06:00;42',
+    ],
+    ['tabs, CRLF and a BOM', `\uFEFF${(HEADER + LINE).replaceAll(',', '\t').replaceAll('\n', '\r\n')}`],
+    ['a comment and empty lines', `# tomorrow\n\n${HEADER}\n${LINE}\n`],
+    ['RFC 3339', `${HEADER}${VAN_12},42,1002,2026-11-20T08:00:00+02:00,2026-11-20T20:00:00Z`],
+  ])('takes %s', async (_, body) => {
+    expect(await put(body)).toMatchObject({ status: 200, json: ANSWER })
+    expect(await lines('company_id=7&at=2026-11-20 07:00')).toEqual([PUT_LINE, FILE_LINE].toReversed())
+  })
+
+  it('takes JSON, ids with all of their digits, and what GET answers', async () => {
+    const json = `[{"device":"Van 12","courier_id":9223372036854775807,"route_id":"9007199254740993","from":"2026-11-20 06:00","until":null}]`
+    expect(await put(json, undefined, 'application/json')).toMatchObject({ status: 200, json: ANSWER })
+    const got = await admin.ask('/admin/routes?company_id=7')
+    expect(got.json).toMatchObject({
+      results: [{}, { courier_id: '9223372036854775807', route_id: '9007199254740993' }],
+    })
+    const again = await put(got.text, 'company_id=7&from=2020-01-01&until=2027-01-01', 'application/json')
+    expect(again.json).toMatchObject({ added: 0, changed: 0, removed: 0, rejected: [] })
+  })
+
+  it('leaves out bad lines and says why; the others take effect', async () => {
+    const body = [
+      HEADER.trim(),
+      'Van 99,42,1,2026-11-20 06:00,',
+      LINE.trim(),
+      'Van 12,42,0x1,2026-11-20 06:00,',
+      '3.56307E+14,42,1,2026-11-20 06:00,',
+      'Van 14,43,1,2026-11-21 06:00,',
+      'Van 14,43,"1,2026-11-20 06:00,',
+    ]
+    const { status, json } = await put(body.join('\n'))
+    expect([status, json]).toEqual([
+      200,
+      {
+        ...ANSWER,
+        rejected: [
+          { line: 2, message: 'device: no device has the id or the name "Van 99"' },
+          { line: 4, message: 'route_id: expected an id: a whole number from 0 to 9223372036854775807' },
+          {
+            line: 5,
+            message:
+              'device: "3.56307E+14" is an id that a spreadsheet has destroyed: format the column as text and enter the id again',
+          },
+          { line: 6, message: 'from: not within from and until of the request' },
+          { line: 7, message: 'a quotation mark is out of place' },
+        ],
+      },
+    ])
+    expect(await lines()).toEqual([FILE_LINE, PUT_LINE])
+  })
+
+  it('only answers with dry_run', async () => {
+    const { status, json } = await put(HEADER + LINE, `company_id=7&${DAY}&dry_run=true`)
+    expect([status, json]).toEqual([200, ANSWER])
+    expect(await lines()).toEqual([FILE_LINE])
+  })
+
+  it('refuses a roster that takes the route from most devices, unless it is forced', async () => {
+    onTestFinished(() => writeFile(join(admin.dir, 'devices.yaml'), DEVICES))
+    await writeFile(
+      join(admin.dir, 'devices.yaml'),
+      ['1', '2', '3'].map((id) => `${id}: { company_id: 7, courier_id: 4 }`).join('\n'),
+    )
+    await vi.waitFor(async () => expect(await lines()).toEqual([]), { timeout: 10_000 })
+    const all = ['1', '2', '3'].map((id) => `${id},,1${id},2026-11-20 06:00,\n`).join('')
+    expect(await put(HEADER + all)).toMatchObject({ json: { added: 3, without_route: [] } })
+    const cut = `${HEADER}1,,11,2026-11-20 06:00,\n`
+    const { status, json } = await put(cut)
+    expect([status, json]).toEqual([
+      409,
+      {
+        message:
+          'this would take the route from 2 of the 3 devices that have one: nothing is changed; send it with force=true if it is meant',
+        added: 0,
+        changed: 0,
+        removed: 2,
+        rejected: [],
+        without_route: ['2', '3'],
+        devices: 3,
+      },
+    ])
+    expect(await lines()).toHaveLength(3)
+    expect((await put(HEADER)).status).toBe(409)
+    expect(await put(cut, `company_id=7&${DAY}&force=true`)).toMatchObject({ status: 200, json: { removed: 2 } })
+    expect(await lines()).toHaveLength(1)
+  })
+})
+
+describe('PUT /admin/routes that is refused', () => {
+  const errors = (...all: [path: string, message: string][]) => all.map(([path, message]) => ({ path, message }))
+
+  it.each([
+    ['an empty body', '', 'the body is empty: send a roster, a header at least'],
+    ['a body of blanks', ' \r\n', 'the body is empty: send a roster, a header at least'],
+    [
+      'Latin-1',
+      Buffer.from('device,route_id,from\nL\xfcck,1,2026-11-20 06:00', 'latin1'),
+      'the body is not UTF-8: save the file as "CSV UTF-8"',
+    ],
+    ['5 MB', `${HEADER}${' '.repeat(5_000_000)}`, 'the body must be at most 4194304 bytes'],
+  ])('for %s is 422', async (_, body, message) => {
+    expect(await put(body)).toMatchObject({ status: 422, json: { message } })
+    expect(await lines()).toEqual([FILE_LINE])
+  })
+
+  it('for a header without what is needed is 422', async () => {
+    expect(await put('device;courier\nVan 12;42\n')).toMatchObject({
+      status: 422,
+      json: {
+        errors: errors(['line 1', 'route_id: this column is missing'], ['line 1', 'from: this column is missing']),
+      },
+    })
+  })
+
+  it('where no line of it is right is 422, and nothing is removed', async () => {
+    await put(HEADER + LINE)
+    const { status, json } = await put(`${HEADER}Van 99,42,1,2026-11-20 06:00,\n`)
+    expect([status, json]).toEqual([
+      422,
+      {
+        message: 'line 2: device: no device has the id or the name "Van 99"',
+        errors: errors(['line 2', 'device: no device has the id or the name "Van 99"']),
+      },
+    ])
+    expect(await lines()).toEqual([FILE_LINE, PUT_LINE])
+  })
+
+  it.each([
+    ['malformed JSON', '[{', /^the body is not JSON: /],
+    ['an object', '{"device":"Van 12"}', /^expected an array of objects with the columns of routes.csv$/],
+    ['null', 'null', /^expected an array of objects/],
+    ['entries of another type', '[5]', /^line 1: device: empty$/],
+    [
+      'a field of another type',
+      '[{"device":["Van 12"],"route_id":1,"from":"2026-11-20"}]',
+      /^line 1: device: expected text$/,
+    ],
+  ])('for JSON that is %s is 422', async (_, body, message) => {
+    expect(await put(body, undefined, 'application/json')).toMatchObject({
+      status: 422,
+      json: { message: expect.stringMatching(message) },
+    })
+  })
+
+  it.each([
+    [422, DAY, 'company_id: say whose lines: company_id'],
+    [422, `company_id=x&${DAY}`, 'company_id: expected an integer from 0 to 9223372036854775807'],
+    [404, `company_id=9&${DAY}`, 'there is no company 9 in gateway.yaml'],
+    [422, 'company_id=7&until=2026-11-21', 'from: say which lines: those that begin from this time on'],
+    [422, 'company_id=7&from=2026-11-20&until=2026-11-20', 'until: not after from'],
+    [
+      422,
+      'company_id=7&from=soon&until=2026-11-20',
+      'from: expected a time such as 2026-11-20T06:00:00Z, local such as 2026-11-20 06:00, or a day',
+    ],
+    [422, `company_id=7&${DAY}&force=yes`, 'force: expected true or false'],
+  ])('is %s for ?%s', async (status, query, message) => {
+    expect(await put(HEADER + LINE, query)).toMatchObject({ status, json: { message } })
+    expect(await lines()).toEqual([FILE_LINE])
+  })
+
+  it('as another content type is 415', async () => {
+    const { status, json } = await put('<roster/>', undefined, 'application/xml')
+    expect([status, json]).toEqual([415, { message: 'send the roster as text/csv or application/json' }])
+  })
+
+  it('with a token that may read only is 403', async () => {
+    expect((await put(HEADER + LINE, undefined, undefined, READ_TOKEN)).status).toBe(403)
+    expect(await lines()).toEqual([FILE_LINE])
+  })
+})
+
+describe('GET /admin/routes', () => {
+  it('has pages', async () => {
+    await put(HEADER + LINE)
+    const { json } = await admin.ask('/admin/routes?max_results=1')
+    const { results, next_page_token } = json as { results: unknown; next_page_token: string }
+    expect(results).toEqual([FILE_LINE])
+    expect(await lines(`max_results=1&page_token=${next_page_token}`)).toEqual([PUT_LINE])
+  })
+
+  it('says with at who is where then: of lines that overlap the one that decides', async () => {
+    await put(`${HEADER}Van 14,43,9,2026-11-20 06:00,2026-11-20 08:00\n`)
+    const at = async (time: string) =>
+      ((await lines(`at=${encodeURIComponent(time)}`)) as { route_id: string }[]).map(({ route_id }) => route_id)
+    expect([
+      await at('2026-11-20T05:59:59Z'),
+      await at('2026-11-20 06:00'),
+      await at('2026-11-20T09:59:59+02:00'),
+    ]).toEqual([['2001'], ['9'], ['9']])
+    expect(await at('2026-11-20')).toEqual(['2001'])
+  })
+
+  it.each([
+    ['at=now', 'at: expected a time such as'],
+    ['company_id=-1', 'company_id: expected an integer'],
+    ['max_results=0', 'max_results: expected a whole number from 1 to 1000'],
+  ])('of ?%s is 422', async (query, message) => {
+    const answer = await admin.ask(`/admin/routes?${query}`)
+    expect(answer).toMatchObject({ status: 422, json: { message: expect.stringContaining(message) } })
+  })
+})

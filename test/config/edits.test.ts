@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest'
+import { type Edits, NO_EDITS, type RouteEdit, writesBetween } from '../../src/config/edits.ts'
+import { readFiles } from '../../src/config/files.ts'
+import { assemble, loadedOf, type Loaded } from '../../src/config/load.ts'
+import { readRoutes } from '../../src/config/routes.ts'
+import { COMPANY, folder, PROTOCOLS } from './folder.ts'
+
+const HEADER = 'device,courier_id,route_id,from,until\n'
+const DEVICES = `
+"0012": { name: Van 12, company_id: 7, courier_id: 42, route_id: 1 }
+"14": { name: Van 14, company_id: 7, courier_id: 43 }
+"80": { name: Van 80, company_id: 8, courier_id: 80 }
+`
+const GATEWAY = 'companies: [{ company_id: 7, apikey: k }, { company_id: 8, apikey: l }]\n'
+
+const day = (hour: number) => Date.UTC(2026, 10, 20, hour) / 1000
+
+async function files(routes: string, devices = DEVICES) {
+  const dir = await folder({ 'gateway.yaml': GATEWAY, 'devices.yaml': devices, 'routes.csv': HEADER + routes })
+  return readFiles(dir, { protocols: PROTOCOLS })
+}
+
+/** What is in effect of files and edits. */
+async function inEffect(routes: string, edits: Partial<Edits>, devices?: string): Promise<Loaded> {
+  const loaded = await loadedOf(await files(routes, devices))
+  return assemble({ ...loaded, edits: { ...NO_EDITS, ...edits }, now: Date.UTC(2026, 10, 20, 12) })
+}
+
+/** A put of company 7 for the whole day, at time 100. */
+async function put(lines: string, overrides: Partial<RouteEdit> = {}): Promise<RouteEdit> {
+  const { rows, mistakes } = await readRoutes({ name: 'put', text: HEADER + lines }, 'UTC')
+  expect(mistakes).toEqual([])
+  return { at: 100, company_id: '7', from: day(0), until: day(24), rows, ...overrides }
+}
+
+/** The route of a device at each hour of some. */
+function routesOf({ directory }: Loaded, id: string, ...hours: number[]): (string | undefined)[] {
+  const entry = directory.find(id)
+  return hours.map((hour) => entry && directory.laneAt(entry, day(hour))?.route)
+}
+
+describe('lines that were put', () => {
+  it('take the place of lines of files that begin in the interval', async () => {
+    const loaded = await inEffect('Van 14,,21,2026-11-20T06:00Z,2026-11-20T20:00Z\n', {
+      routes: [await put('Van 14,,31,2026-11-20T08:00Z,2026-11-20T10:00Z\n')],
+    })
+    expect(routesOf(loaded, '14', 7, 8, 9, 10)).toEqual([undefined, '31', '31', undefined])
+    expect(loaded.routes.map(({ source }) => source)).toEqual(['admin 1970-01-01T00:00:00Z'])
+  })
+
+  it('lie over lines of files that begin before it, which go on after them', async () => {
+    const loaded = await inEffect('Van 14,,21,2026-11-19T20:00Z,2026-11-20T20:00Z\n', {
+      routes: [await put('Van 14,,31,2026-11-20T08:00Z,2026-11-20T10:00Z\n')],
+    })
+    expect(routesOf(loaded, '14', 7, 8, 10, 20)).toEqual(['21', '31', '21', undefined])
+  })
+
+  it('lie over lines of files that begin later than they do', async () => {
+    const loaded = await inEffect('Van 14,,21,2026-11-20T09:00Z,2026-11-20T20:00Z\n', {
+      routes: [await put('Van 14,,31,2026-11-20T08:00Z,2026-11-20T10:00Z\n', { until: day(9) })],
+    })
+    expect(routesOf(loaded, '14', 8, 9, 10)).toEqual(['31', '31', '21'])
+  })
+
+  it('leave the lines of other companies alone, and are none of theirs', async () => {
+    const loaded = await inEffect('Van 80,,81,2026-11-20T06:00Z,2026-11-20T20:00Z\n', {
+      routes: [await put('Van 80,,91,2026-11-20T08:00Z,2026-11-20T10:00Z\n')],
+    })
+    expect(routesOf(loaded, '80', 8)).toEqual(['81'])
+  })
+
+  it('give way to a line of a file that was written later', async () => {
+    const loaded = await inEffect('Van 14,,21,2026-11-20T07:00Z,2026-11-20T09:00Z\n', {
+      routes: [await put('Van 14,,31,2026-11-20T08:00Z,2026-11-20T10:00Z\n')],
+      files: new Map([[`line ${day(7)}/${day(9)}//21/Van 14`, 101]]),
+    })
+    expect(routesOf(loaded, '14', 7, 8, 9, 10)).toEqual(['21', '21', '31', undefined])
+  })
+
+  it('of two puts the later one decides, and takes the place of the lines of the earlier one', async () => {
+    const loaded = await inEffect('', {
+      routes: [
+        await put('Van 14,,31,2026-11-20T08:00Z,2026-11-20T20:00Z\nVan 12,,32,2026-11-20T13:00Z,\n'),
+        await put('Van 14,,41,2026-11-20T12:00Z,2026-11-20T14:00Z\n', { at: 101, from: day(12) }),
+      ],
+    })
+    expect(routesOf(loaded, '14', 8, 12, 14)).toEqual(['31', '41', '31'])
+    expect(routesOf(loaded, '12', 13)).toEqual(['1'])
+  })
+
+  it('that are none: the interval is empty', async () => {
+    const loaded = await inEffect('Van 14,,21,2026-11-20T06:00Z,2026-11-20T20:00Z\n', { routes: [await put('')] })
+    expect([routesOf(loaded, '14', 8), loaded.routes]).toEqual([[undefined], []])
+  })
+
+  it('name a device: by a name, whoever has it by now', async () => {
+    const loaded = await inEffect(
+      '',
+      { routes: [await put('Van 14,,31,2026-11-20T08:00Z,2026-11-20T10:00Z\n')] },
+      '"99": { name: Van 14, company_id: 7, courier_id: 43 }',
+    )
+    expect(routesOf(loaded, '99', 8)).toEqual(['31'])
+  })
+
+  it('and the latest of files where three lie over one another', async () => {
+    const loaded = await inEffect(
+      'Van 14,,21,2026-11-20T08:00Z,2026-11-20T20:00Z\nVan 14,,22,2026-11-20T06:00Z,2026-11-20T20:00Z\n',
+      {
+        routes: [await put('Van 14,,31,2026-11-20T09:00Z,2026-11-20T10:00Z\n', { from: day(9), until: day(10) })],
+        files: new Map([[`line ${day(6)}/${day(20)}//22/Van 14`, 101]]),
+      },
+    )
+    expect(routesOf(loaded, '14', 6, 9)).toEqual(['22', '22'])
+  })
+})
+
+describe('devices that were put', () => {
+  const device = { id: '14', name: 'Van 41', company_id: '7', courier_id: '44', route_id: '9', source: 'admin' }
+
+  it('take the place of those of files', async () => {
+    const { directory } = await inEffect('Van 41,,5,2026-11-20T06:00Z,2026-11-20T07:00Z\n', {
+      devices: new Map([['14', { at: 100, device }]]),
+    })
+    expect(directory.find('14')).toMatchObject({ name: 'Van 41', courier_id: '44' })
+    expect(directory.laneAt(directory.find('14')!, day(6))?.key).toBe('7/44/5')
+    expect([...directory.devices()]).toHaveLength(3)
+  })
+
+  it('are told from others by their id without leading zeros', async () => {
+    const { directory } = await inEffect('', { devices: new Map([['12', { at: 100, device: null }]]) })
+    expect([directory.find('0012'), directory.find('12')]).toEqual([undefined, undefined])
+  })
+
+  it('give way to an entry of a file that was written later, and to one that was taken out', async () => {
+    const edits = { devices: new Map([['14', { at: 100, device }]]), files: new Map([['device 14', 101]]) }
+    expect((await inEffect('', edits)).directory.find('14')?.name).toBe('Van 14')
+    expect((await inEffect('', edits, '')).directory.find('14')).toBeUndefined()
+  })
+})
+
+describe('writesBetween', () => {
+  it('names devices that are new, different or gone, and lines that are new; lines that are gone apart', async () => {
+    const before = await files('Van 14,,21,2026-11-20 06:00,\nVan 12,,22,2026-11-20 06:00,\n')
+    const devices = `${DEVICES.replace('courier_id: 43', 'courier_id: 44').replace(/^"80".*$/m, '')}\n"15": { company_id: 7 }`
+    const after = await files('Van 12,,22,2026-11-20 06:00,\nVan 14,,23,2026-11-20 06:00,\n', devices)
+    const lines = (route: string) => `line ${day(6)}/${day(24)}//${route}/Van 14`
+    expect(writesBetween(before, after)).toEqual({
+      written: ['device 14', 'device 80', 'device 15', lines('23')],
+      gone: [lines('21')],
+    })
+  })
+
+  it('has nothing to say of the same lines in another order, or at other places', async () => {
+    const before = await files('Van 14,,21,2026-11-20 06:00,\nVan 12,,22,2026-11-20 06:00,\n')
+    const after = await files(
+      '\n# again\nVan 12,,22,2026-11-20T06:00Z,\nVan 14,,21,2026-11-20 06:00,\n',
+      `\n${DEVICES}`,
+    )
+    expect(writesBetween(before, after)).toEqual({ written: [], gone: [] })
+  })
+})
+
+it('edits of nothing change nothing', async () => {
+  const dir = await folder({ 'gateway.yaml': COMPANY, 'devices.yaml': '1: { company_id: 7 }' })
+  const loaded = await loadedOf(await readFiles(dir, { protocols: PROTOCOLS }))
+  expect([loaded.edits, loaded.devices.length]).toEqual([NO_EDITS, 1])
+})

@@ -86,11 +86,12 @@ function requestOf(operation: OperationName, { params, query, body, headers, aut
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' }
-const TOKEN_REPLACED = "the admin port asks for an admin token and adds the company's OAuth token itself"
-const COMPANIES_OF_ITS_OWN = 'the admin port knows companies from its configuration, and has a token of each'
-const NO_PUSH = 'the relay leaves the push out'
-const WINDOWS = 'the relay reads longer intervals in windows'
-const NO_CALL = 'the relay refuses wrong input without a call, and so before it could know what exists'
+/** Why the relay answers something else. */
+export const TOKEN_REPLACED = "the admin port asks for an admin token and adds the company's OAuth token itself"
+export const COMPANIES_OF_ITS_OWN = 'the admin port knows companies from its configuration, and has a token of each'
+export const NO_PUSH = 'the relay leaves the push out'
+export const WINDOWS = 'the relay reads longer intervals in windows'
+export const NO_CALL = 'the relay refuses wrong input without a call, and so before it could know what exists'
 
 const FROM = 1_700_000_000
 const TOO_LONG = '12345678901234567890'
@@ -393,7 +394,14 @@ const items: Cell[] = [
   refused('deleteItems', [404, 'an order that never had an item', () => ({ params: atOrder() })]),
   { operation: 'deleteItem', status: 200, title: 'one that is there', ...EXAMPLES.deleteItem(), json: () => ({}) },
   refused('deleteItem', [404, 'an item that is not there', withParameter('item_id', MAX_ID)]),
-  refused('deleteItem', [404, 'an item of another order', ({ params }) => ({ params: { ...params, ...atOrder() } })]),
+  {
+    operation: 'deleteItem',
+    status: 404,
+    title: 'an item of another order',
+    given: [...filledOrder(atOrder('806')).given, ...filledOrder(atOrder('807')).given],
+    ask: ([first]) => ({ params: { ...atOrder('807'), item_id: String(first) } }),
+    json: () => refusal(),
+  },
 ]
 
 const WRONG_RETURNS: readonly (readonly [string, (items: readonly number[]) => unknown, string])[] = [

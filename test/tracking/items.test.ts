@@ -197,6 +197,17 @@ describe('deleting', () => {
     expect((await ask('GET', items)).json).toMatchObject({ results: [{ id: b }] })
   })
 
+  it('takes no item of another order, or of the same order of another company', async () => {
+    const [one, other] = [newOrder(), newOrder()]
+    const [first] = idsOf(await ask('POST', one, [item('A')]))
+    await ask('POST', other, [item('A')])
+    await ask('POST', one.replace('/7/', '/8/'), [item('A')], 'token-8')
+    const before = contents()
+    expect((await ask('DELETE', `${other}/${first}`)).status).toBe(404)
+    expect((await ask('DELETE', `${one.replace('/7/', '/8/')}/${first}`, undefined, 'token-8')).status).toBe(404)
+    expect(contents()).toBe(before)
+  })
+
   it('all leaves the order', async () => {
     const items = newOrder()
     await ask('POST', items, [item('A'), item('B')])

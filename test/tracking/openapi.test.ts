@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import product from '../../package.json' with { type: 'json' }
 import { OPERATIONS } from '../../src/tracking/operations.ts'
-import { answerSchema, compile, document, operations, type PlacedOperation, resolve } from './openapi/document.ts'
+import {
+  answerSchema,
+  bodySchema,
+  compile,
+  document,
+  operationOf,
+  operations,
+  type PlacedOperation,
+  resolve,
+} from './openapi/document.ts'
 import { startService } from './service-fixture.ts'
 
 const NUMBER = '/api/v1/companies/{company_id}/numbers/{contractor_company_id}'
@@ -202,7 +211,7 @@ describe('the schemas', () => {
     ['returnItems', { minItems: 1, maxItems: 1_000, items: { $ref: '#/components/schemas/ItemReturn' } }],
     ['putNumber', { $ref: '#/components/schemas/ContractorNumber' }],
   ])('the body of %s is bounded and has named parts', (name, expected) => {
-    expect(operationOf(name).requestBody?.content['application/json'].schema).toMatchObject(expected)
+    expect(bodySchema(operationOf(name))).toMatchObject(expected)
   })
 
   it('of parameters are numbers, not the text that they come in', () => {
@@ -224,16 +233,9 @@ function lines(rows: string[][]): string[] {
   return rows.map((row) => row.join(' | ')).toSorted()
 }
 
-function operationOf(name: string): PlacedOperation {
-  const operation = operations.find(({ operationId }) => operationId === name)
-  if (!operation) throw new Error(`there is no operation ${name}`)
-  return operation
-}
-
 function schemasOf(operation: PlacedOperation) {
-  const body = operation.requestBody?.content['application/json'].schema
   return [
-    ...(body ? [body] : []),
+    bodySchema(operation) ?? {},
     ...operation.parameters.map(({ schema }) => schema),
     ...Object.keys(operation.responses).map((status) => answerSchema(operation, status)),
   ]

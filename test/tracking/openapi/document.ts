@@ -64,6 +64,18 @@ export const operations: readonly PlacedOperation[] = Object.entries(document.pa
   })),
 )
 
+/** The operation of that name. */
+export function operationOf(name: string): PlacedOperation {
+  const operation = operations.find(({ operationId }) => operationId === name)
+  if (!operation) throw new Error(`there is no operation ${name}`)
+  return operation
+}
+
+/** The schema of what an operation is sent, where it is sent something. */
+export function bodySchema({ requestBody }: Operation): Schema | undefined {
+  return requestBody?.content['application/json'].schema
+}
+
 /** What a reference of the document points at. */
 export function resolve(ref: string): unknown {
   const steps = ref.slice(2).split('/')

@@ -1,0 +1,97 @@
+/*
+ * The service against its own document: requests made from the document's schemas, valid ones, spoilt ones and anything,
+ * get answers that the document has. `FAST_CHECK_SEED=n` makes other ones.
+ */
+import { DatabaseSync } from 'node:sqlite'
+import * as fc from 'fast-check'
+import { afterAll, describe, expect, it } from 'vitest'
+import { changed, changes } from './openapi/changes.ts'
+import { answerSchema, compile, operations, type PlacedOperation } from './openapi/document.ts'
+import { drafts, given, nothingGiven, SEVEN } from './openapi/drafts.ts'
+import { type Parts, wire } from './openapi/parts.ts'
+import { credentialSpoils, inputSpoils, spoilt } from './openapi/spoils.ts'
+import { type HttpAnswer, startService } from './service-fixture.ts'
+
+const SEED = Number(process.env.FAST_CHECK_SEED ?? 20_261_120)
+const service = await startService()
+const named = operations.map((operation) => [operation.operationId, operation] as const)
+const seen = new Set<string>()
+const documented = operations.flatMap((operation) =>
+  Object.keys(operation.responses).map((status) => ({ operation, status, name: `${operation.operationId} ${status}` })),
+)
+const fits = new Map(
+  documented.map(({ operation, status, name }) => [name, compile(answerSchema(operation, status), { closed: true })]),
+)
+
+const WITH_MESSAGE: unknown = expect.objectContaining({ message: expect.stringMatching(/\S+ \S+ \S+/) })
+
+const database = new DatabaseSync(service.databaseFile, { readOnly: true })
+afterAll(() => database.close())
+
+/** Another one after every commit that has written something. */
+function version(): unknown {
+  return database.prepare('PRAGMA data_version').get()?.data_version
+}
+
+/** An answer, which has to be documented; one that is a refusal has written nothing. */
+async function ask(operation: PlacedOperation, parts: Parts): Promise<HttpAnswer> {
+  const before = version()
+  const answer = await service.send(...wire(operation, parts))
+  const name = `${operation.operationId} ${answer.status}`
+  const fit = fits.get(name)
+  if (!fit) throw new Error(`not documented: ${name} ${answer.text}`)
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+  expect(fit(answer.json) ? [] : fit.errors, answer.text).toEqual([])
+  if (answer.status !== 200) expect([answer.json, version()]).toEqual([WITH_MESSAGE, before])
+  seen.add(name)
+  return answer
+}
+
+function check<T>(arbitrary: fc.Arbitrary<T>, numRuns: number, predicate: (value: T) => Promise<void>): Promise<void> {
+  return fc.assert(fc.asyncProperty(arbitrary, predicate), { seed: SEED, numRuns, interruptAfterTimeLimit: 15_000 })
+}
+
+describe.each(named)('%s', (name, operation) => {
+  it('is 200 where all is there', () =>
+    check(drafts(operation), 30, async (draft) => {
+      const answer = await ask(operation, await given(service.send, operation, draft))
+      expect(answer.status, answer.text).toBe(200)
+    }))
+
+  it('is 401 or 403 with other credentials', () =>
+    check(fc.tuple(drafts(operation), credentialSpoils(operation)), 25, async ([draft, { status, ...spoil }]) => {
+      const parts = await given(service.send, operation, { ...draft, caller: SEVEN })
+      const answer = await ask(operation, spoilt(parts, spoil))
+      expect(answer.status, answer.text).toBe(status)
+    }))
+
+  it('refuses input with one mistake, and says where it is', () =>
+    check(fc.tuple(drafts(operation), inputSpoils(operation)), 80, async ([draft, spoil]) => {
+      const answer = await ask(operation, spoilt(await given(service.send, operation, draft), spoil))
+      expect(answer.status, answer.text).toBe(spoil.query && name === 'courierPositions' ? 400 : 422)
+      const { errors = [] } = answer.json as { errors?: { path: string }[] }
+      if (spoil.field === null) expect(errors).toEqual([])
+      else expect(errors.map(({ path }) => path)).toContain(spoil.field)
+    }))
+
+  it('answers whatever it is sent as documented', () =>
+    check(fc.tuple(drafts(operation), changes(operation)), 60, async ([draft, change]) => {
+      await ask(operation, changed(await given(service.send, operation, draft), change))
+    }))
+})
+
+describe.each(named.filter(([, { responses }]) => '404' in responses))('%s', (_, operation) => {
+  it('is 404 where nothing is there', () =>
+    check(drafts(operation), 15, async (draft) => {
+      const answer = await ask(operation, nothingGiven(operation, draft))
+      expect(answer.status, answer.text).toBe(404)
+    }))
+})
+
+describe('the document', () => {
+  it('has no status that none of these answers had', () => {
+    const missed = documented.map(({ name }) => name).filter((name) => !seen.has(name))
+    // What it takes to be slow is in the tests of the operation itself.
+    expect(missed).toEqual(['courierPositions 504'])
+  })
+})

@@ -19,7 +19,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/push': ['src/lanes', 'src/observe', 'src/tracking'],
   'src/admin': ['src/config', 'src/ingest/heard', 'src/lanes', 'src/observe', 'src/roster', 'src/run', 'src/tracking'],
   'src/run': ['src/observe'],
-  'src/operate': ['src/admin/access', 'src/config', 'src/run/errors', 'src/tracking'],
+  'src/operate': [
+    'src/admin/access',
+    'src/config',
+    'src/run/errors',
+    'src/tracking/printable-url',
+    'src/tracking/schemas',
+  ],
   'src/simulate': ['protocols', 'src'],
   'src/roles': ['protocols', 'src'],
 }

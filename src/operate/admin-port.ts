@@ -33,7 +33,7 @@ export async function findAdminPort(options: AdminPortOptions, env = process.env
   const token = given('--token', options.token) ?? given('WAYBRIDGE_ADMIN_TOKEN', env.WAYBRIDGE_ADMIN_TOKEN)
   const named = options.config ?? (url ? undefined : 'config')
   const settings = named === undefined ? undefined : await readSettings(named, { tokens: !token })
-  const { value, place } = token ?? (await configuredToken(settings, named))
+  const { value, place } = token ?? (await configuredToken(settings))
   return {
     url: url ? checkedUrl(url) : await configuredUrl(settings!),
     token: value,
@@ -49,7 +49,8 @@ interface Given {
 }
 
 function given(place: string, value: string | undefined): Given | undefined {
-  return value ? { place, value } : undefined
+  const trimmed = value?.trim()
+  return trimmed ? { place, value: trimmed } : undefined
 }
 
 function checkedUrl({ place, value }: Given): string {
@@ -59,11 +60,11 @@ function checkedUrl({ place, value }: Given): string {
 }
 
 /** Of tokens with a role, one that may do everything. */
-async function configuredToken(settings: Settings | undefined, dir: string | undefined): Promise<Given> {
+async function configuredToken(settings: Settings | undefined): Promise<Given> {
   if (!settings) throw new UserError(`Give ${TOKEN}.`)
   const { tokens } = settings.admin
   const token = tokens.find(({ role }) => role === 'operate') ?? tokens[0]
-  if (token) return { place: `admin.tokens of ${join(dir!, 'gateway.yaml')}`, value: token.token }
+  if (token) return { place: `admin.tokens of ${settings.file}`, value: token.token }
   const file = tokenFile(settings.data_dir)
   const kept = (await readFile(file, 'utf8').catch(ifMissing))?.trim()
   if (kept) return { place: `the file ${file}`, value: kept }

@@ -61,7 +61,7 @@ export interface DeviceAnswer {
 }
 
 /** `never`: it has not spoken yet. */
-export type DeviceState = 'online' | 'offline' | 'never'
+type DeviceState = 'online' | 'offline' | 'never'
 
 /** A row of `GET /admin/devices`. */
 export interface ListedDevice {

@@ -18,21 +18,15 @@ export interface Findings {
  */
 export function reason(findings: Findings, clock: Clock): string {
   const { device } = findings
+  if (!device.configured) return unconfigured(device, clock)
   const trouble = heldTrouble(device, clock) ?? filteredTrouble(device, clock) ?? parkedTrouble(findings)
-  const parts = device.configured
-    ? [heard(device, clock), route(device, clock), trouble ?? stateOf(findings, clock)]
-    : [
-        'not configured',
-        device.last_heard ? heard(device, clock) : '',
-        trouble ?? 'nothing is held: add it to devices.yaml',
-      ]
-  return parts.filter((part) => part !== '').join(', ')
+  const rest = trouble ?? waitingTrouble(findings, clock) ?? allWell(device, clock)
+  return `${heard(device, clock)}, ${route(device, clock)}, ${rest}`
 }
 
-/** What there is to say where nothing is held, filtered or parked. */
-function stateOf(findings: Findings, clock: Clock): string {
-  const { device } = findings
-  return routeTrouble(device) ?? waitingTrouble(findings, clock) ?? allWell(device, clock)
+function unconfigured(device: DeviceAnswer, clock: Clock): string {
+  const last = device.last_heard ? `${heard(device, clock)}, ` : ''
+  return `not configured, ${last}${heldTrouble(device, clock) ?? 'nothing is held: add it to devices.yaml'}`
 }
 
 function heard({ state, last_heard, last_fix }: DeviceAnswer, clock: Clock): string {
@@ -43,7 +37,7 @@ function heard({ state, last_heard, last_fix }: DeviceAnswer, clock: Clock): str
 }
 
 function route({ lane }: DeviceAnswer, clock: Clock): string {
-  if (!lane) return ''
+  if (!lane) return 'no route now'
   const put = /^admin (.+)$/.exec(lane.source)?.[1]
   return `route ${lane.route_id} by ${put === undefined ? lane.source : `the admin port, put ${clock(put)}`}`
 }
@@ -93,11 +87,6 @@ function adviceOn(status: number, { company_id, lane }: DeviceAnswer, here: bool
   return 'have them tried again once that is put right, or delete them'
 }
 
-function routeTrouble({ lane, state }: DeviceAnswer): string | undefined {
-  if (lane || state === 'never') return undefined
-  return 'no route now: add a line to routes.csv'
-}
-
 function waitingTrouble({ device: { lane }, upstream, now }: Findings, clock: Clock): string | undefined {
   if (!lane || lane.waiting === 0) return undefined
   const { waiting, oldest_at, last_push } = lane
@@ -111,9 +100,10 @@ function waitingTrouble({ device: { lane }, upstream, now }: Findings, clock: Cl
 }
 
 function allWell({ state, lane, last_fix }: DeviceAnswer, clock: Clock): string {
-  const pushed = lane?.last_push ? `, last push ${clock(lane.last_push.at)}` : ''
-  const well = last_fix ? `all delivered${pushed}` : 'nothing to deliver'
   if (state === 'never') return 'look at its power, its SIM and the server that is set in it'
+  if (!lane) return 'add a line to routes.csv'
+  const pushed = lane.last_push ? `, last push ${clock(lane.last_push.at)}` : ''
+  const well = last_fix ? `all delivered${pushed}` : 'nothing to deliver'
   return state === 'offline' ? `${well}: look at its power and its SIM` : well
 }
 

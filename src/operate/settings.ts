@@ -7,7 +7,10 @@ import { parseYaml, withoutEchoes } from '../config/yaml.ts'
 import { UserError } from '../run/errors.ts'
 
 /** What of gateway.yaml leads to the admin port, and says what local times mean. */
-export type Settings = Pick<Config, 'admin' | 'data_dir' | 'time_zone'>
+export interface Settings extends Pick<Config, 'admin' | 'data_dir' | 'time_zone'> {
+  /** The gateway.yaml. */
+  readonly file: string
+}
 
 /**
  * These settings of the gateway.yaml in a folder, the usual ones where it has none. Whoever asks may lack the environment of
@@ -31,7 +34,7 @@ function settingsOf(source: Source, { tokens }: { readonly tokens: boolean }): S
   const meaning = issues.map(({ path, message }) => ({ at: offsetOf(kept, path), key: pathText(path), message }))
   const found = withoutEchoes(mistakes.filter(concerns), meaning)
   if (found.length > 0 || !parsed.data) throw new ConfigError(problemsIn(source, found))
-  return parsed.data
+  return { ...parsed.data, file: source.file }
 }
 
 /** The settings that matter here, with or without the tokens. */

@@ -114,7 +114,9 @@ describe('what is held', () => {
 
   it('is one fix', () => {
     const one = { reason: 'no_route', fixes: 1, oldest_at: at('08:01:00') } as const
-    expect(says({ held: [one], lane: undefined })).toMatch(/^last fix 08:14:02, 1 fix held since 08:01:00 for want/)
+    expect(says({ held: [one], lane: undefined })).toMatch(
+      /^last fix 08:14:02, no route now, 1 fix held since 08:01:00 for want/,
+    )
   })
 })
 
@@ -191,7 +193,12 @@ describe('what is parked', () => {
 
 describe('without a route now', () => {
   it('says so', () =>
-    expect(says({ lane: undefined })).toBe('last fix 08:14:02, no route now: add a line to routes.csv'))
+    expect(says({ lane: undefined })).toBe('last fix 08:14:02, no route now, add a line to routes.csv'))
+
+  it('never heard says both', () =>
+    expect(says({ lane: undefined, state: 'never' })).toBe(
+      'never heard, no route now, look at its power, its SIM and the server that is set in it',
+    ))
 })
 
 describe('what waits', () => {

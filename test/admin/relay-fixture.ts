@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { pino } from 'pino'
 import { Agent, type Dispatcher } from 'undici'
 import { afterAll, beforeAll } from 'vitest'
@@ -7,6 +8,7 @@ import { createDirectory } from '../../src/config/directory.ts'
 import type { Redis } from '../../src/lanes/index.ts'
 import { createTrackingClient, type TrackingClient, type TrackingClientOptions } from '../../src/tracking/client.ts'
 import { startTestRedis, type TestRedis } from '../redis.ts'
+import { httpServer } from '../tracking/http-servers.ts'
 import { connected, noRoster, NOWHERE } from './fixture.ts'
 
 export const OPERATE = { authorization: 'Bearer canary-operate' }
@@ -99,6 +101,32 @@ export function relayFixture(companies: readonly Company[]): RelayFixture {
     ask: (path, request = {}) =>
       ask(agent, { origin: `http://127.0.0.1:${all.admin.port}`, path, method: 'GET', headers: OPERATE, ...request }),
   }
+}
+
+/** A request as a service got it. */
+export interface Seen {
+  readonly method?: string
+  readonly url?: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+/** A service, until the end of the test, that records what it gets and answers as it is told. */
+export async function recordingServer(
+  answer: (response: ServerResponse, seen: Seen, count: number) => unknown,
+): Promise<{ url: string; seen: Seen[] }> {
+  const seen: Seen[] = []
+  const url = await httpServer((request, response) => {
+    const chunks: Buffer[] = []
+    request
+      .on('data', (chunk: Buffer) => chunks.push(chunk))
+      .on('end', () => {
+        const { method, url: target, headers } = request
+        const got = { method, url: target, headers, body: Buffer.concat(chunks) }
+        answer(response, got, seen.push(got))
+      })
+  })
+  return { url, seen }
 }
 
 /** A client whose target can be changed under an admin port. */

@@ -23,7 +23,7 @@ export async function readWindows(interval: Interval, read: ReadWindow): Promise
     if ('fault' in outcome || outcome.status !== 200) return outcome
     const list = listIn(outcome)
     if (list === undefined) return { fault: 'malformed' satisfies Fault }
-    bytes += list.length
+    bytes += outcome.body.length
     if (bytes > MAX_BYTES) throw tooMuch()
     if (list.length > 0) lists.push(lists.length === 0 ? OPEN : COMMA, list)
     type = outcome.headers['content-type'] ?? type

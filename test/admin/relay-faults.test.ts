@@ -1,0 +1,258 @@
+import { once } from 'node:events'
+import net, { type Socket } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { OPERATIONS, type OperationName } from '../../src/tracking/operations.ts'
+import { atEnd, listen } from '../tracking/http-servers.ts'
+import { OPERATE, recordingServer, relayFixture } from './relay-fixture.ts'
+
+const relay = relayFixture([{ company_id: '7', apikey: 'canary-apikey', oauth_token: 'canary-oauth' }])
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+const NUMBER = '/api/v1/companies/7/numbers/5'
+const ITEMS = '/api/v1/companies/7/orders/3/items'
+type Asked = readonly [name: OperationName, path: string, method: 'GET' | 'POST' | 'DELETE', body?: string]
+
+const REPEATABLE: readonly Asked[] = [
+  ['getNumber', NUMBER, 'GET'],
+  ['putNumber', NUMBER, 'POST', '{"number":"1"}'],
+  ['listNumbers', '/api/v1/companies/7/numbers', 'GET'],
+  ['deleteNumber', NUMBER, 'DELETE'],
+  ['courierPositions', '/api/v2/companies/7/routes/1/courier-positions?from=1', 'GET'],
+  ['listItems', ITEMS, 'GET'],
+  ['deleteItems', ITEMS, 'DELETE'],
+  ['deleteItem', `${ITEMS}/4`, 'DELETE'],
+]
+const ONCE: readonly Asked[] = [
+  ['addItems', ITEMS, 'POST', '[{"number":"A","description":"","price":"1","total_count":1}]'],
+  ['returnItems', '/companies/7/orders/3:return', 'POST', '[{"item_id":1,"undelivered_count":1}]'],
+  ['returnItemsV1', '/api/v1/companies/7/orders/3:return', 'POST', '[{"item_id":1,"undelivered_count":1}]'],
+]
+
+function ask([, path, method, body]: Asked) {
+  return relay.ask(path, { method, body, headers: { ...OPERATE, ...(body && JSON_TYPE) } })
+}
+
+/** A server that does as it likes with each connection on which a request has begun. */
+async function wildServer(answer: (socket: Socket) => unknown) {
+  let requests = 0
+  const server = net.createServer((socket) => {
+    socket.once('data', () => {
+      requests++
+      answer(socket)
+    })
+  })
+  const url = await listen(server)
+  return { url, requests: () => requests }
+}
+
+function drip(socket: Socket): void {
+  socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n')
+  const timer = setInterval(() => socket.write('x'), 10)
+  socket.on('close', () => clearInterval(timer))
+}
+
+describe('a service that is not there', () => {
+  it('is 502 and says where and what', async () => {
+    const server = net.createServer()
+    const url = await listen(server)
+    server.close()
+    await once(server, 'close')
+    relay.relayTo(`${url}/base/`)
+    const asked = [...REPEATABLE, ...ONCE]
+    const answers = await Promise.all(asked.map(ask))
+    expect(answers.map(({ status, json }) => [status, json])).toEqual(
+      asked.map(([name]) => {
+        const { method, path } = OPERATIONS[name]
+        return [502, { message: `${url}/base/ refuses connections: ${method} ${path}` }]
+      }),
+    )
+  })
+
+  it('is 502 where its name is none', async () => {
+    relay.relayTo('http://user:canary-password@host.invalid/?apikey=canary-key')
+    const { status, json } = await ask(REPEATABLE[0])
+    const message =
+      'http://***@host.invalid/?apikey=*** is a name without an address: ' +
+      'GET /api/v1/companies/{company_id}/numbers/{contractor_company_id}'
+    expect([status, json]).toEqual([502, { message }])
+  })
+})
+
+describe('a service that breaks off', () => {
+  const BROKEN: readonly (readonly [string, (socket: Socket) => unknown])[] = [
+    ['resets', (socket) => socket.resetAndDestroy()],
+    ['ends', (socket) => socket.end()],
+    ['ends in the middle', (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf')],
+  ]
+
+  it.each(BROKEN)('and %s is asked three times, where repeating does no harm', async (_, breakOff) => {
+    const { url, requests } = await wildServer(breakOff)
+    relay.relayTo(url)
+    const answers = await Promise.all(REPEATABLE.map(ask))
+    expect(answers.map(({ status, json }) => [status, json])).toEqual(
+      REPEATABLE.map(([name]) => {
+        const { method, path } = OPERATIONS[name]
+        return [502, { message: `${url}/ ended the connection without a whole answer: ${method} ${path}` }]
+      }),
+    )
+    expect(requests()).toBe(3 * REPEATABLE.length)
+  })
+
+  it.each(ONCE.map((asked) => [asked[0], asked] as const))(
+    'is asked once, and may have done it: %s',
+    async (_, asked) => {
+      const { url, requests } = await wildServer((socket) => socket.resetAndDestroy())
+      relay.relayTo(url)
+      const { status, json } = await ask(asked)
+      expect([status, requests()]).toEqual([502, 1])
+      expect(json).toMatchObject({ message: expect.stringMatching(/it may have been done all the same/) })
+    },
+  )
+
+  it.each([
+    ['no HTTP', 'SSH-2.0-x\r\n'],
+    ['a status that there is not', 'HTTP/1.1 999 OK\r\ncontent-length: 0\r\n\r\n'],
+  ])('and answers with %s is 502, at once', async (_, text) => {
+    const { url, requests } = await wildServer((socket) => socket.end(text))
+    relay.relayTo(url)
+    const { status, json } = await ask(REPEATABLE[0])
+    expect([status, requests()]).toEqual([502, 1])
+    expect(json).toMatchObject({ message: expect.stringMatching(/gave an answer that cannot be understood: GET /) })
+  })
+
+  it('but is there again at the second attempt is no fault', async () => {
+    let first = true
+    const { url } = await wildServer((socket) => {
+      if (first) socket.destroy()
+      else socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}')
+      first = false
+    })
+    relay.relayTo(url)
+    const { status, text } = await ask(REPEATABLE[1])
+    expect([status, text]).toEqual([200, '{}'])
+  })
+})
+
+describe('a service that is slow', () => {
+  it.each([
+    ['says nothing', () => {}],
+    ['drips', drip],
+  ] as const)('and %s is 504 at the deadline, and not asked again', async (_, answer) => {
+    const { url, requests } = await wildServer(answer)
+    relay.relayTo(url, { timeoutMs: 150 })
+    const { status, json } = await ask(REPEATABLE[0])
+    const message = `${url}/ did not answer in time: GET ${OPERATIONS.getNumber.path}`
+    expect([status, json, requests()]).toEqual([504, { message }, 1])
+  })
+
+  it('may have done what it was asked for', async () => {
+    const { url } = await wildServer(() => {})
+    relay.relayTo(url, { timeoutMs: 100 })
+    const { status, json } = await ask(ONCE[0])
+    expect(status).toBe(504)
+    expect(json).toMatchObject({ message: expect.stringMatching(/; it may have been done all the same: look before/) })
+  })
+
+  it('has one deadline for all attempts', async () => {
+    const { url, seen } = await recordingServer((response, _, count) => {
+      if (count === 1) response.writeHead(503).end('first')
+    })
+    relay.relayTo(url, { timeoutMs: 700 })
+    const began = performance.now()
+    expect((await ask(REPEATABLE[0])).status).toBe(504)
+    expect(performance.now() - began).toBeGreaterThanOrEqual(650)
+    expect(seen).toHaveLength(2)
+  })
+})
+
+describe('a service that cannot now', () => {
+  it.each([502, 503, 504])('%d: is asked three times, and the last answer is passed on', async (status) => {
+    const { url, seen } = await recordingServer((response, _, count) => {
+      response.writeHead(status, JSON_TYPE).end(`{"count":${count}}`)
+    })
+    relay.relayTo(url)
+    const answer = await ask(REPEATABLE[1])
+    expect([answer.status, answer.text]).toEqual([status, '{"count":3}'])
+    expect(seen.map(({ body }) => body.toString())).toEqual(Array(3).fill('{"number":"1"}'))
+  })
+
+  it.each(ONCE.map((asked) => [asked[0], asked] as const))('is asked once: %s', async (_, asked) => {
+    const { url, seen } = await recordingServer((response) => response.writeHead(503).end('no'))
+    relay.relayTo(url)
+    const { status, text } = await ask(asked)
+    expect([status, text, seen.length]).toEqual([503, 'no', 1])
+  })
+
+  it.each([400, 401, 403, 404, 408, 409, 422, 425, 429, 500, 501, 505])('%d is passed on at once', async (status) => {
+    const { url, seen } = await recordingServer((response) => response.writeHead(status).end('no'))
+    relay.relayTo(url)
+    expect([(await ask(REPEATABLE[0])).status, seen.length]).toEqual([status, 1])
+  })
+
+  it('for a second is waited for as long as it says', async () => {
+    const times: number[] = []
+    const { url } = await recordingServer((response, _, count) => {
+      times.push(performance.now())
+      response.writeHead(count === 1 ? 503 : 200, { 'retry-after': '1' }).end()
+    })
+    relay.relayTo(url)
+    expect((await ask(REPEATABLE[0])).status).toBe(200)
+    expect(times[1] - times[0]).toBeGreaterThanOrEqual(990)
+  })
+
+  it('for longer is not waited for: the caller is told so', async () => {
+    const { url, seen } = await recordingServer((response) => response.writeHead(503, { 'retry-after': '3' }).end())
+    relay.relayTo(url)
+    const { status, headers } = await ask(REPEATABLE[0])
+    expect([status, headers['retry-after'], seen.length]).toEqual([503, '3', 1])
+  })
+
+  it('is not waited for beyond the deadline', async () => {
+    const { url, seen } = await recordingServer((response) => response.writeHead(503, { 'retry-after': '2' }).end('no'))
+    relay.relayTo(url, { timeoutMs: 1_000 })
+    const { status, text } = await ask(REPEATABLE[0])
+    expect([status, text, seen.length]).toEqual([503, 'no', 1])
+  })
+})
+
+describe('a caller who goes away', () => {
+  it('ends what only reads', async () => {
+    const { url } = await wildServer((socket) => {
+      socket.on('close', () => ended.resolve())
+      caller.abort()
+    })
+    const ended = Promise.withResolvers<void>()
+    const caller = new AbortController()
+    relay.relayTo(url)
+    await expect(relay.ask(NUMBER, { signal: caller.signal })).rejects.toThrow()
+    await ended.promise
+  })
+
+  it('does not end what changes something, attempts included', async () => {
+    const caller = new AbortController()
+    atEnd(() => caller.abort())
+    const { url, seen } = await recordingServer((response, _, count) => {
+      if (count === 1) caller.abort()
+      response.writeHead(count < 3 ? 503 : 200).end()
+    })
+    relay.relayTo(url)
+    await expect(relay.ask(NUMBER, { method: 'DELETE', signal: caller.signal })).rejects.toThrow()
+    await expect.poll(() => seen.length).toBe(3)
+  })
+})
+
+it('an answer that is larger than 64 MiB is 502', async () => {
+  const body = Buffer.alloc(64 * 1024 * 1024 + 1)
+  const { url } = await recordingServer((response) => response.end(body))
+  relay.relayTo(url)
+  const { status, json } = await ask(REPEATABLE[0])
+  expect([status, json]).toEqual([
+    502,
+    { message: `${url}/ gave an answer that is too large: GET ${OPERATIONS.getNumber.path}` },
+  ])
+})
+
+it('nothing that was answered or logged has a secret', async () => {
+  expect(relay.log.length).toBeGreaterThan(60)
+  expect(relay.log.join('')).not.toContain('canary')
+})

@@ -1,0 +1,86 @@
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import http, { type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startAdmin } from '../../src/roles/admin.ts'
+import { followConfig } from '../../src/roles/live.ts'
+import type { Role } from '../../src/run/role.ts'
+import { startTestRedis, type TestRedis } from '../redis.ts'
+
+const JSON_HEADERS = { authorization: 'Bearer canary-admin', 'content-type': 'application/json' }
+const ITEMS = '[{"number":"A","description":"","price":"1","total_count":1}]'
+
+let redis: TestRedis
+let dir: string
+let role: Role
+let answer: (request: IncomingMessage, response: ServerResponse) => unknown
+const api = http.createServer((request, response) => void answer(request.resume(), response))
+
+function configure(oauthToken: string): Promise<void> {
+  const yaml = `
+redis: { url: "${redis.url}" }
+data_dir: "${join(dir, 'data')}"
+companies: [{ company_id: 7, apikey: canary-apikey, oauth_token: ${oauthToken} }]
+admin: { port: 0, tokens: [canary-admin] }
+tracking: { return_prefix: /api/v1 }
+push: { timeout: 60s }
+log: { level: fatal }
+`
+  return writeFile(join(dir, 'gateway.yaml'), yaml)
+}
+
+const ask = (path: string, options?: RequestInit) =>
+  fetch(`http://127.0.0.1:${role.ports?.admin}${path}`, { headers: JSON_HEADERS, ...options })
+
+beforeAll(async () => {
+  redis = await startTestRedis()
+  dir = await mkdtemp(join(tmpdir(), 'waybridge-relay-'))
+  await configure('canary-first')
+  await writeFile(join(dir, 'devices.yaml'), '')
+  api.listen(0, '127.0.0.1')
+  await once(api, 'listening')
+  const live = await followConfig({ dir, protocols: null, role: 'admin', outspoken: false })
+  const baseUrl = `http://127.0.0.1:${(api.address() as AddressInfo).port}/base`
+  role = await startAdmin({ live, redisUrl: redis.url, baseUrl, context: { ports: {} } })
+})
+afterAll(async () => {
+  api.closeAllConnections()
+  api.close()
+  await redis.stop()
+  await rm(dir, { recursive: true })
+})
+
+it('the configuration says where requests go, with which token and prefix, and a change of it takes effect', async () => {
+  const seen: unknown[] = []
+  answer = ({ url, headers }, response) => {
+    seen.push([url, headers.authorization])
+    response.end('[]')
+  }
+  const body = '[{"item_id":1,"undelivered_count":1}]'
+  expect((await ask('/companies/7/orders/3:return', { method: 'POST', body })).status).toBe(200)
+  expect(seen.splice(0)).toEqual([['/base/api/v1/companies/7/orders/3:return', 'OAuth canary-first']])
+  await configure('canary-second')
+  await expect
+    .poll(async () => {
+      await ask('/api/v1/companies/7/numbers')
+      return seen.at(-1)
+    })
+    .toEqual(['/base/api/v1/companies/7/numbers', 'OAuth canary-second'])
+})
+
+it('closes soon, although the service does not answer', async () => {
+  const arrived = Promise.withResolvers<void>()
+  answer = () => arrived.resolve()
+  const hanging = ask('/api/v1/companies/7/orders/3/items', { method: 'POST', body: ITEMS }).then(
+    () => 'answered',
+    () => 'cut',
+  )
+  await arrived.promise
+  const began = performance.now()
+  await role.close()
+  expect(performance.now() - began).toBeLessThan(10_000)
+  expect(await hanging).toBe('cut')
+})

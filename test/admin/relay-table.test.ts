@@ -1,0 +1,113 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import {
+  type Cell,
+  cells,
+  COMPANIES_OF_ITS_OWN,
+  type Harness,
+  NO_CALL,
+  NO_PUSH,
+  runCell,
+  type Send,
+  TOKEN_REPLACED,
+  WINDOWS,
+} from '../tracking/cells.ts'
+import { type HttpAnswer, startService } from '../tracking/service-fixture.ts'
+import { OPERATE, relayFixture } from './relay-fixture.ts'
+
+const service = await startService()
+const impatient = await startService({ databaseFile: service.databaseFile, timeLimitMs: -1 })
+const relay = relayFixture([
+  { company_id: '7', apikey: 'canary-apikey', oauth_token: 'token-7' },
+  { company_id: '8', apikey: 'canary-apikey' },
+])
+
+const direct = (to: typeof service): Send => {
+  return ({ method, path, headers, body, authorization = 'OAuth token-7' }) =>
+    to.send(path, { method, headers: { ...headers, authorization }, body })
+}
+
+const relayed: Send = ({ method, path, headers, body, authorization }) => {
+  const own = authorization === undefined ? OPERATE : authorization === '' ? {} : { authorization }
+  return relay.ask(path, { method, headers: { ...headers, ...own }, body })
+}
+
+/** Asks through the relay, and where it is refused the service itself: it says the same. */
+function through(to: typeof service, equal: boolean): Send {
+  return async (request) => {
+    relay.relayTo(to.url)
+    const answer = await relayed(request)
+    if (equal && answer.status >= 400) expect(textOf(answer)).toEqual(textOf(await direct(to)(request)))
+    return answer
+  }
+}
+
+function textOf({ status, headers, text }: HttpAnswer) {
+  return { status, text, type: headers['content-type'] }
+}
+
+function harness(equal: boolean): Harness {
+  return { send: through(service, equal), impatient: through(impatient, equal), service: direct(service) }
+}
+
+const FROM = 1_700_000_000
+
+/** What the relay answers to cells that differ. */
+const INSTEAD: Readonly<Record<string, (cell: Cell) => { status: number; json: unknown }>> = {
+  [TOKEN_REPLACED]: () => ({ status: 401, json: message(/^(no token|not a token of this port): send the header/) }),
+  [COMPANIES_OF_ITS_OWN]: ({ title }) =>
+    title === 'an unknown company'
+      ? { status: 404, json: { message: 'there is no company 99 in gateway.yaml' } }
+      : { status: 403, json: message(/^company 8 has no oauth_token in gateway.yaml: add it/) },
+  [NO_PUSH]: ({ title }) =>
+    title === 'a body: 5 MB'
+      ? { status: 413, json: message(/^the body is too large/) }
+      : { status: 404, json: message(/^there is /) },
+  [WINDOWS]: () => ({ status: 200, json: [position(FROM), position(FROM + 7_201)] }),
+  [NO_CALL]: () => ({ status: 422, json: message(/./) }),
+}
+
+function position(timestamp: number): unknown {
+  return { lat: 55.75, lon: 37.5, timestamp, server_timestamp: expect.any(Number) as unknown }
+}
+
+function message(text: RegExp): unknown {
+  return expect.objectContaining({ message: expect.stringMatching(text) as unknown })
+}
+
+describe('through the relay, each cell of the table', () => {
+  it.each(
+    cells.filter(({ differs }) => !differs).map((cell) => [cell.operation, cell.status, cell.title, cell] as const),
+  )('%s, %i: %s', async (_operation, status, _title, cell) => {
+    const { answer, items } = await runCell(cell, harness(true))
+    expect(answer.json, answer.text).toEqual(cell.json(items))
+    expect(answer.status).toBe(status)
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+  })
+})
+
+describe('by intent the relay says something else', () => {
+  beforeAll(async () => {
+    const positions = [FROM, FROM + 7_201].map((timestamp) => {
+      return { accuracy: 5, point: { lat: 55.75, lon: 37.5 }, timestamp }
+    })
+    await service.send('/api/v1/couriers/42/routes/1001/push-positions-v3?apikey=key-7', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ positions }),
+    })
+  })
+
+  it.each(
+    cells.filter(({ differs }) => differs).map((cell) => [cell.operation, cell.status, cell.title, cell] as const),
+  )('%s, %i: %s', async (_operation, _status, _title, cell) => {
+    const { answer } = await runCell(cell, harness(false))
+    const { status, json } = INSTEAD[cell.differs ?? ''](cell)
+    expect(answer.json, answer.text).toEqual(json)
+    expect(answer.status).toBe(status)
+  })
+})
+
+it('no cell leaves a secret in the log', () => {
+  expect(relay.log.length).toBeGreaterThan(cells.length)
+  expect(relay.log.join('')).not.toMatch(/token-7|canary/)
+})

@@ -1,0 +1,114 @@
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { watchTokens } from '../../src/admin/relay/token.ts'
+import type { Company } from '../../src/config/schema.ts'
+import { recordingServer, relayFixture } from './relay-fixture.ts'
+
+const COMPANIES: readonly Company[] = ['7', '8', '9'].map((company_id) => {
+  return { company_id, apikey: 'canary-apikey', oauth_token: `canary-${company_id}` }
+})
+const relay = relayFixture(COMPANIES)
+const numbersOf = (company: string) => relay.ask(`/api/v1/companies/${company}/numbers`)
+
+async function tokenRefused(): Promise<unknown> {
+  const { json } = await relay.ask('/admin/status')
+  return (json as { upstream: { token_refused: unknown } }).upstream.token_refused
+}
+
+/** A service that refuses the tokens of some companies, and is away where `status` says so. */
+async function refusing(...companies: string[]) {
+  const service = { companies, status: 200 }
+  const { url } = await recordingServer((response, { headers }) => {
+    const refused = service.companies.some((company) => headers.authorization === `OAuth canary-${company}`)
+    response.writeHead(refused ? 401 : service.status, { 'www-authenticate': 'OAuth realm="x"' }).end('the answer')
+  })
+  relay.relayTo(url)
+  return service
+}
+
+beforeEach(async () => {
+  relay.companies = [...COMPANIES]
+  await refusing()
+  await Promise.all(['7', '8', '9'].map(numbersOf))
+})
+
+describe('a token that the service refuses', () => {
+  it('is passed on as the service says it, logged and shown', async () => {
+    await refusing('7', '9')
+    const { status, headers, text } = await numbersOf('7')
+    expect([status, headers['www-authenticate'], text]).toEqual([401, 'OAuth realm="x"', 'the answer'])
+    await numbersOf('8')
+    await numbersOf('9')
+    expect(await tokenRefused()).toEqual(['7', '9'])
+    const errors = relay.log
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ level }) => level === 50)
+    expect(errors.map(({ company_id, reason, msg }) => ({ company_id, reason, msg }))).toEqual(
+      ['7', '9'].map((company_id) => ({
+        company_id,
+        reason: '401',
+        msg: `the tracking API refuses the oauth_token of company ${company_id}: get a new one, and put it into gateway.yaml`,
+      })),
+    )
+  })
+
+  it('is not shown any more once it is taken again', async () => {
+    const service = await refusing('7')
+    await numbersOf('7')
+    service.companies = []
+    service.status = 404
+    expect(await tokenRefused()).toEqual(['7'])
+    await numbersOf('7')
+    expect(await tokenRefused()).toEqual([])
+  })
+
+  it('is still shown after an answer that says nothing about it', async () => {
+    const service = await refusing('7')
+    await numbersOf('7')
+    Object.assign(service, { companies: [], status: 500 })
+    await numbersOf('7')
+    expect(await tokenRefused()).toEqual(['7'])
+  })
+
+  it('is not shown any more once it is changed in the configuration, or its company is gone', async () => {
+    await refusing('7', '8')
+    await numbersOf('7')
+    await numbersOf('8')
+    relay.companies = [{ ...COMPANIES[0], oauth_token: 'canary-new' }]
+    expect(await tokenRefused()).toEqual([])
+    relay.companies = [...COMPANIES]
+    expect(await tokenRefused()).toEqual(['7', '8'])
+  })
+
+  it('is logged without the token', () => {
+    expect(relay.log.join('')).toContain('refuses the oauth_token')
+    expect(relay.log.join('')).not.toContain('canary')
+  })
+})
+
+describe('the log', () => {
+  afterEach(() => vi.useRealTimers())
+
+  it('has one line a minute for each company', () => {
+    vi.useFakeTimers()
+    const lines: string[] = []
+    const watch = watchTokens(
+      () => COMPANIES,
+      pino({ base: null, timestamp: false }, { write: (line) => void lines.push(line) }),
+    )
+    const refused = (index: number) => watch.answered(COMPANIES[index], 401)
+    const logged = () => lines.splice(0).map((line) => (JSON.parse(line) as { company_id: string }).company_id)
+    refused(0)
+    refused(0)
+    refused(1)
+    watch.answered(COMPANIES[0], 200)
+    refused(0)
+    expect(logged()).toEqual(['7', '8'])
+    vi.advanceTimersByTime(59_999)
+    refused(0)
+    expect(logged()).toEqual([])
+    vi.advanceTimersByTime(1)
+    refused(0)
+    expect(logged()).toEqual(['7'])
+  })
+})

@@ -1,0 +1,239 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { startService } from '../tracking/service-fixture.ts'
+import { OPERATE, recordingServer, relayFixture, type Seen } from './relay-fixture.ts'
+
+const service = await startService()
+const relay = relayFixture([{ company_id: '7', apikey: 'canary-apikey', oauth_token: 'token-7' }])
+
+const FROM = 1_700_000_000
+const DAYS_31 = 31 * 86_400
+
+function positions(query: string, headers = {}) {
+  return relay.ask(`/api/v2/companies/7/routes/1001/courier-positions?${query}`, {
+    headers: { ...OPERATE, ...headers },
+  })
+}
+
+/** The window that a request asks for, from `FROM` on. */
+function windowOf({ url = '' }: Seen): [from: number, to: number] {
+  const query = new URL(url, 'http://x').searchParams
+  return [Number(query.get('from')) - FROM, Number(query.get('to')) - FROM]
+}
+
+async function serving(answer: (response: ServerResponse, window: [number, number], seen: Seen) => unknown) {
+  const server = await recordingServer((response, seen) => answer(response, windowOf(seen), seen))
+  relay.relayTo(server.url)
+  return server.seen
+}
+
+describe('positions of more than two hours', () => {
+  it.each([
+    [7_200, [[0, 7_200]]],
+    [
+      7_201,
+      [
+        [0, 7_200],
+        [7_201, 7_201],
+      ],
+    ],
+    [
+      7_202,
+      [
+        [0, 7_200],
+        [7_201, 7_202],
+      ],
+    ],
+    [
+      14_401,
+      [
+        [0, 7_200],
+        [7_201, 14_401],
+      ],
+    ],
+    [
+      14_402,
+      [
+        [0, 7_200],
+        [7_201, 14_401],
+        [14_402, 14_402],
+      ],
+    ],
+  ])(
+    'until %d s later are asked for in windows that neither overlap nor leave a second out',
+    async (length, windows) => {
+      const seen = await serving((response) => response.end('[]'))
+      const { status, text } = await positions(`from=${FROM}&to=${FROM + length}`)
+      expect([status, text]).toEqual([200, '[]'])
+      expect(seen.map(windowOf).toSorted(([a], [b]) => a - b)).toEqual(windows)
+      expect(seen.every(({ headers }) => headers.authorization === 'OAuth token-7')).toBe(true)
+    },
+  )
+
+  it('are all there, in order, once: what was pushed comes back', async () => {
+    const timestamps = Array.from({ length: 900 }, (_, n) => FROM + n * 100).concat([FROM + 7_200, FROM + 7_201])
+    const body = { positions: timestamps.map((timestamp) => ({ accuracy: 5, point: { lat: 1, lon: 2 }, timestamp })) }
+    const pushed = await service.send('/api/v1/couriers/42/routes/1001/push-positions-v3?apikey=key-7', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    expect(pushed.status).toBe(200)
+    relay.relayTo(service.url)
+    const { status, headers, json } = await positions(`from=${FROM}&to=${FROM + 86_399}`)
+    expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8'])
+    const expected = [...new Set(timestamps)].filter((timestamp) => timestamp <= FROM + 86_399)
+    expect((json as { timestamp: number }[]).map(({ timestamp }) => timestamp)).toEqual(
+      expected.toSorted((a, b) => a - b),
+    )
+  })
+
+  it('of 31 days are 372 windows, a few at a time, in order whichever comes first', async () => {
+    let underWay = 0
+    let most = 0
+    const seen = await serving((response, [from]) => {
+      most = Math.max(most, ++underWay)
+      const answer = () => response.end(`[{"timestamp":${from}}]`, () => underWay--)
+      if (from % 3 === 0) setTimeout(answer, 5)
+      else answer()
+    })
+    const { status, json } = await positions(`from=${FROM}&to=${FROM + DAYS_31}`)
+    expect([status, seen.length]).toEqual([200, 372])
+    expect(json).toEqual(Array.from({ length: 372 }, (_, n) => ({ timestamp: n * 7_201 })))
+    expect(most).toBeLessThanOrEqual(4)
+    expect(most).toBeGreaterThan(1)
+  })
+
+  it('keep their bytes, but for what stands around the lists', async () => {
+    const lists = [' [ ]\n', '[{"lat":1.50,"x":"]["} ,\r\n{}]', '\t[9223372036854775807]', '[[]]']
+    await serving((response, [from]) =>
+      response.setHeader('content-type', 'application/x-json').end(lists[from / 7_201]),
+    )
+    const { text, headers } = await positions(`from=${FROM}&to=${FROM + 4 * 7_201 - 1}`)
+    expect(text).toBe('[{"lat":1.50,"x":"]["} ,\r\n{},9223372036854775807,[]]')
+    expect([headers['content-type'], headers['content-length']]).toEqual(['application/x-json', String(text.length)])
+  })
+
+  it('are asked for whole and unencoded, with the other headers of the caller', async () => {
+    const seen = await serving((response) => response.end('[]'))
+    const headers = { 'accept-encoding': 'gzip', 'if-none-match': '"1"', range: 'bytes=0-1', 'accept-language': 'de' }
+    await positions(`from=${FROM}&to=${FROM + 7_201}`, headers)
+    for (const { headers: got } of seen)
+      expect(Object.keys(got).toSorted()).toEqual(['accept-language', 'authorization', 'connection', 'host'])
+  })
+})
+
+describe('where a window is not answered', () => {
+  it.each([400, 401, 403, 404, 422, 429, 500, 304])('with 200 but %d, that is the answer', async (status) => {
+    const seen = await serving((response, [from]) => {
+      if (from === 7_201) response.writeHead(status, { 'content-type': 'text/x', 'retry-after': '9' }).end()
+      else response.end('[{}]')
+    })
+    const answer = await positions(`from=${FROM}&to=${FROM + DAYS_31}`)
+    expect([answer.status, answer.text]).toEqual([status, ''])
+    expect(answer.headers).toMatchObject({ 'content-type': 'text/x', 'retry-after': '9' })
+    expect(seen.length).toBeLessThanOrEqual(6)
+  })
+
+  it('with 200, the first in time of the positions counts, not the first to come', async () => {
+    await serving((response, [from]) => {
+      if (from === 7_201) setTimeout(() => response.writeHead(403).end('second'), 50)
+      else if (from === 14_402) response.writeHead(404).end('third')
+      else response.end('[{}]')
+    })
+    const { status, text } = await positions(`from=${FROM}&to=${FROM + 30_000}`)
+    expect([status, text]).toEqual([403, 'second'])
+  })
+
+  it('the others are given up', async () => {
+    const closed = Promise.withResolvers<void>()
+    await serving((response, [from]) => {
+      if (from === 7_201) response.on('close', () => closed.resolve())
+      else if (from === 0) response.writeHead(404).end('none')
+    })
+    const { status, text } = await positions(`from=${FROM}&to=${FROM + 30_000}`)
+    expect([status, text]).toEqual([404, 'none'])
+    await closed.promise
+  })
+
+  it('in time, it is 504, and 502 where the connection breaks', async () => {
+    const { url } = await recordingServer((response, seen) => {
+      if (windowOf(seen)[0] === 0) response.end('[]')
+    })
+    relay.relayTo(url, { timeoutMs: 200 })
+    const { status, json } = await positions(`from=${FROM}&to=${FROM + 7_201}`)
+    const operation = 'GET /api/v2/companies/{company_id}/routes/{route_id}/courier-positions'
+    expect([status, json]).toEqual([504, { message: `${url}/ did not answer in time: ${operation}` }])
+    await serving((response, [from]) => (from === 0 ? response.end('[]') : response.destroy()))
+    expect((await positions(`from=${FROM}&to=${FROM + 7_201}`)).status).toBe(502)
+  })
+
+  it('the first time, it is asked for again', async () => {
+    let failed = false
+    await serving((response, [from]) => {
+      if (from === 7_201 && !failed) response.writeHead(503).end()
+      else response.end(`[${from}]`)
+      failed ||= from === 7_201
+    })
+    const { status, text } = await positions(`from=${FROM}&to=${FROM + 7_201}`)
+    expect([status, text]).toEqual([200, '[0,7201]'])
+  })
+
+  it.each(['', '{}', '[', ']', '"[]"', '<html>'])('with a list but with %s, it is 502', async (body) => {
+    await serving((response, [from]) => response.end(from === 0 ? '[]' : body))
+    const { status, json } = await positions(`from=${FROM}&to=${FROM + 7_201}`)
+    expect([status, json]).toEqual([
+      502,
+      { message: expect.stringMatching(/gave an answer that cannot be understood/) },
+    ])
+  })
+
+  it('but with something encoded, it is 502', async () => {
+    await serving((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('[]')))
+    expect((await positions(`from=${FROM}&to=${FROM + 7_201}`)).status).toBe(502)
+  })
+})
+
+describe('more than can be kept', () => {
+  const MIB = 1024 * 1024
+  const list = Buffer.from(`[1${' '.repeat(15 * MIB - 3)}]`)
+
+  it('in all is 400, and the rest is not asked for', async () => {
+    const seen = await serving((response) => response.end(list))
+    const { status, json } = await positions(`from=${FROM}&to=${FROM + DAYS_31}`)
+    const message = 'to: the positions until then are more than can be joined: ask for a shorter interval'
+    expect([status, json]).toEqual([400, { message }])
+    expect(seen.length).toBeLessThanOrEqual(9)
+  })
+
+  it('in one window is 400', async () => {
+    await serving(async (response, [from]) => {
+      if (from > 0) return response.end('[]')
+      response.write(Buffer.alloc(16 * MIB, '['))
+      return response.end(']')
+    })
+    expect((await positions(`from=${FROM}&to=${FROM + 7_201}`)).status).toBe(400)
+  })
+})
+
+it('nothing more is asked for where the caller goes away', async () => {
+  const caller = new AbortController()
+  const given = Promise.withResolvers<void>()
+  const seen = await serving((response, [from]) => {
+    if (from > 0) return response.end('[]')
+    response.on('close', () => given.resolve())
+    return caller.abort()
+  })
+  const path = `/api/v2/companies/7/routes/1001/courier-positions?from=${FROM}&to=${FROM + DAYS_31}`
+  await expect(relay.ask(path, { signal: caller.signal })).rejects.toThrow()
+  await given.promise
+  await once(process, 'never', { signal: AbortSignal.timeout(50) }).catch(() => {})
+  expect(seen.length).toBeLessThanOrEqual(4)
+})
+
+it('nothing that was logged has a secret', () => {
+  expect(relay.log.length).toBeGreaterThan(30)
+  expect(relay.log.join('')).not.toMatch(/canary|token-7/)
+})

@@ -1,0 +1,481 @@
+import { once } from 'node:events'
+import { createConnection } from 'node:net'
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { OPERATIONS, type OperationName, parametersOf } from '../../src/tracking/operations.ts'
+import { OPERATE, READ, recordingServer, relayFixture } from './relay-fixture.ts'
+
+const TOKEN = 'canary-oauth/7'
+const MAX_ID = '9223372036854775807'
+const relay = relayFixture([
+  { company_id: '7', apikey: 'canary-apikey', oauth_token: TOKEN },
+  { company_id: '8', apikey: 'canary-apikey' },
+])
+
+type Relayed = Exclude<OperationName, 'pushPositions'>
+
+const BODIES: Partial<Record<Relayed, string>> = {
+  putNumber: ' {"number" : "12-\\u0041", "later": 1e400}\n',
+  addItems: '[{"number":"A","description":"","price":"1","total_count":9223372036854775807}]',
+  returnItems: '[{"item_id":9223372036854775807,"undelivered_count":0}]',
+  returnItemsV1: '[{"item_id":1,"undelivered_count":1}]',
+}
+const RELAYED = Object.keys(OPERATIONS).filter((name): name is Relayed => name !== 'pushPositions')
+const BY_BODY = RELAYED.filter((name) => name in BODIES)
+const NUMBER = `/api/v1/companies/7/numbers/${MAX_ID}`
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+/** A request that the interface takes. */
+function requestOf(name: Relayed, company = '7') {
+  const { method, path } = OPERATIONS[name]
+  const ids: Record<string, string> = { company_id: company, route_id: '1001', order_id: '3', item_id: '4' }
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, id: string) => ids[id] ?? MAX_ID)
+  const query = name === 'courierPositions' ? '?from=100&to=200' : ''
+  const body = BODIES[name]
+  return { path: filled + query, method, body, headers: body === undefined ? OPERATE : { ...OPERATE, ...JSON_TYPE } }
+}
+
+async function answering(
+  status: number,
+  headers: Record<string, string | string[]> | string[] = {},
+  body: string | Buffer = '',
+) {
+  const { url, seen } = await recordingServer((response) => response.writeHead(status, headers as string[]).end(body))
+  relay.relayTo(url)
+  return seen
+}
+
+describe('every operation but the push', () => {
+  it.each(RELAYED)('%s is passed on as it came, with the token', async (name) => {
+    const seen = await answering(200, JSON_TYPE, '{"a":1}')
+    const { path, ...request } = requestOf(name)
+    const { status, text } = await relay.ask(path, request)
+    expect([status, text]).toEqual([200, '{"a":1}'])
+    expect(seen).toHaveLength(1)
+    expect(seen[0]).toMatchObject({
+      method: request.method,
+      url: name === 'returnItemsV1' ? '/companies/7/orders/3:return' : path,
+      body: Buffer.from(request.body ?? ''),
+      headers: { authorization: `OAuth ${TOKEN}` },
+    })
+  })
+
+  it.each(['returnItems', 'returnItemsV1'] as const)('%s gets the prefix of the configuration', async (name) => {
+    const { url, seen } = await recordingServer((response) => response.end('[]'))
+    relay.relayTo(`${url}/base`, { returnPrefix: '/api/v1' })
+    const { path, ...request } = requestOf(name)
+    expect((await relay.ask(path, request)).status).toBe(200)
+    expect(seen.map((each) => each.url)).toEqual(['/base/api/v1/companies/7/orders/3:return'])
+  })
+
+  it('has a body of up to 4 MiB', async () => {
+    const seen = await answering(200)
+    const body = `{"number":"1"}${' '.repeat(4 * 1024 * 1024 - 14)}`
+    expect((await relay.ask(NUMBER, { method: 'POST', headers: { ...OPERATE, ...JSON_TYPE }, body })).status).toBe(200)
+    expect(seen[0].body.equals(Buffer.from(body))).toBe(true)
+  })
+
+  it.each([
+    ['DELETE', NUMBER],
+    ['GET', NUMBER],
+  ] as const)('leaves out the body of a %s, which has none', async (method, path) => {
+    const seen = await answering(200)
+    expect((await relay.ask(path, { method, headers: { ...OPERATE, ...JSON_TYPE }, body: '{"x":1}' })).status).toBe(200)
+    expect(seen.map(({ body }) => body.length)).toEqual([0])
+  })
+
+  it.each(['abc', 'a b&c=d/é#?+', '🚚'])('passes on the page token %s, and nothing else of a query', async (token) => {
+    const seen = await answering(200)
+    const query = new URLSearchParams({ page_token: token, apikey: 'canary-x', max_results: '5' })
+    await relay.ask(`/api/v1/companies/7/orders/3/items?${query.toString()}`)
+    const passed = new URL(seen[0].url ?? '', 'http://x').searchParams
+    expect(Object.fromEntries(passed)).toEqual({ page_token: token, max_results: '5' })
+  })
+
+  it('leaves out a `to` that was left out', async () => {
+    const seen = await answering(200)
+    await relay.ask('/api/v2/companies/7/routes/1/courier-positions?from=100')
+    expect(seen[0].url).toBe('/api/v2/companies/7/routes/1/courier-positions?from=100')
+  })
+
+  it('is 405 with another method, and HEAD is a GET without the body', async () => {
+    const seen = await answering(200, { ...JSON_TYPE, etag: '"1"' }, '{"number":"1"}')
+    const { status, headers } = await relay.ask(NUMBER, { method: 'PUT' })
+    expect([status, headers.allow, seen.length]).toEqual([405, 'GET, HEAD, POST, DELETE', 0])
+    const head = await relay.ask(NUMBER, { method: 'HEAD' })
+    expect([head.status, head.headers.etag, head.headers['content-length'], head.text]).toEqual([200, '"1"', '14', ''])
+  })
+
+  it('leaves the push out', async () => {
+    const seen = await answering(200)
+    const path = '/api/v1/couriers/42/routes/1001/push-positions-v3?apikey=canary-apikey'
+    expect((await relay.ask(path, { method: 'POST' })).status).toBe(404)
+    expect(seen).toEqual([])
+  })
+})
+
+describe('before anything else', () => {
+  it.each(RELAYED)('%s needs a token of the admin port', async (name) => {
+    const seen = await answering(200)
+    const { path, ...request } = requestOf(name, '99')
+    const { status, headers } = await relay.ask(path, { ...request, headers: { authorization: `OAuth ${TOKEN}` } })
+    expect([status, headers['www-authenticate'], seen.length]).toEqual([401, 'Bearer', 0])
+  })
+
+  it.each(RELAYED)('%s is for whoever may, by its method', async (name) => {
+    const seen = await answering(200)
+    const { path, ...request } = requestOf(name)
+    const { status } = await relay.ask(path, { ...request, headers: { ...request.headers, ...READ } })
+    expect([status, seen.length]).toEqual(request.method === 'GET' ? [200, 1] : [403, 0])
+  })
+
+  it.each(RELAYED)('%s needs a company of the configuration, whatever the input', async (name) => {
+    const seen = await answering(200)
+    const { path, ...request } = requestOf(name, '99')
+    const { status, json } = await relay.ask(`${path.replace(/\?.*/, '')}?from=x&max_results=0`, {
+      ...request,
+      body: '{',
+      headers: { ...OPERATE, 'content-type': '?' },
+    })
+    expect([status, json, seen.length]).toEqual([404, { message: 'there is no company 99 in gateway.yaml' }, 0])
+  })
+
+  it.each(RELAYED)('%s needs a token of that company', async (name) => {
+    const seen = await answering(200)
+    const { path, ...request } = requestOf(name, '8')
+    const { status, json } = await relay.ask(path, request)
+    const message = 'company 8 has no oauth_token in gateway.yaml: add it there, next to its apikey'
+    expect([status, json, seen.length]).toEqual([403, { message }, 0])
+  })
+
+  it('follows the configuration', async () => {
+    const seen = await answering(200)
+    const before = relay.companies
+    onTestFinished(() => void (relay.companies = before))
+    relay.companies = [{ company_id: '99', apikey: 'k', oauth_token: 'canary-new' }]
+    const [gone, come] = [await relay.ask(NUMBER), await relay.ask('/api/v1/companies/99/numbers')]
+    expect([gone.status, come.status]).toEqual([404, 200])
+    expect(seen.map(({ headers }) => headers.authorization)).toEqual(['OAuth canary-new'])
+  })
+})
+
+describe('what the interface refuses', () => {
+  it.each(
+    RELAYED.flatMap((name) => parametersOf(OPERATIONS[name].path).map((parameter) => [name, parameter] as const)),
+  )('is refused without a call: %s with a wrong %s', async (name, parameter) => {
+    const seen = await answering(200)
+    const { method } = OPERATIONS[name]
+    const path = OPERATIONS[name].path.replaceAll(/\{(\w+)\}/g, (_, id: string) => (id === parameter ? '-5' : '7'))
+    const { status, json } = await relay.ask(path, { method })
+    expect([status, json]).toEqual([
+      422,
+      expect.objectContaining({ errors: [{ path: parameter, message: `expected an integer from 0 to ${MAX_ID}` }] }),
+    ])
+    expect(seen).toEqual([])
+  })
+
+  it.each(BY_BODY)('is refused without a call: %s without a body, of no JSON, of 4 MiB and a byte', async (name) => {
+    const seen = await answering(200)
+    const { path, method, headers } = requestOf(name)
+    const bodies = [undefined, '', '{', 'null', '[{}]', ' '.repeat(4 * 1024 * 1024 + 1)]
+    for (const body of bodies) expect((await relay.ask(path, { method, headers, body })).status).toBe(422)
+    expect((await relay.ask(path, { method, headers: OPERATE, body: BODIES[name] })).status).toBe(422)
+    expect(seen).toEqual([])
+  })
+
+  it.each([
+    ['to=200', 'from'],
+    ['from=x', 'from'],
+    ['from=200&to=100', 'to'],
+    [`from=0&to=${31 * 86_400 + 1}`, 'to'],
+    ['from=1&from=2', 'from'],
+  ])('is 400 without a call: positions of %s', async (query, path) => {
+    const seen = await answering(200)
+    const { status, json } = await relay.ask(`/api/v2/companies/7/routes/1/courier-positions?${query}`)
+    expect([status, json, seen.length]).toEqual([
+      400,
+      expect.objectContaining({ errors: [expect.objectContaining({ path })] }),
+      0,
+    ])
+  })
+
+  it('says how long an interval may be', async () => {
+    const { json } = await relay.ask('/api/v2/companies/7/routes/1/courier-positions?from=0&to=2678401')
+    expect(json).toMatchObject({ message: 'to: must be at most 31 days after from' })
+  })
+
+  it.each([
+    ['a path that is no percent-encoding', '/api/v1/companies/7/numbers/%zz', {}, 'the path cannot be decoded'],
+    ['a content type that is none', NUMBER, { 'content-type': '?' }, 'the content type cannot be understood'],
+  ])('is 422: %s', async (_, path, headers, message) => {
+    const seen = await answering(200)
+    const { status, json } = await relay.ask(path, { method: 'POST', headers: { ...OPERATE, ...headers }, body: '{}' })
+    expect([status, json, seen.length]).toEqual([422, { message }, 0])
+  })
+
+  it('is 422 where the body ends early', async () => {
+    const seen = await answering(200)
+    const socket = createConnection(relay.port, '127.0.0.1')
+    await once(socket, 'connect')
+    const head = `POST ${NUMBER} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer canary-operate\r\ncontent-length: 99\r\n`
+    socket.end(`${head}content-type: application/json\r\n\r\n{"number":"1"`)
+    socket.resume()
+    await once(socket, 'close')
+    expect(seen).toEqual([])
+  })
+})
+
+describe('headers of a request', () => {
+  it('go on where they concern the service', async () => {
+    const seen = await answering(200)
+    const headers = {
+      accept: 'application/json',
+      'accept-encoding': 'gzip, br',
+      'accept-language': 'de',
+      'content-type': 'application/json; charset=utf-8',
+      'user-agent': 'dispatch/1.2',
+      'if-none-match': '"1"',
+      'x-request-id': '17',
+    }
+    await relay.ask(NUMBER, { method: 'POST', headers: { ...OPERATE, ...headers }, body: '{"number":"1"}' })
+    const { host, ...got } = seen[0].headers
+    expect(got).toEqual({
+      ...headers,
+      authorization: `OAuth ${TOKEN}`,
+      'content-length': '14',
+      connection: 'keep-alive',
+    })
+    expect(host).not.toBe(`127.0.0.1:${relay.port}`)
+  })
+
+  it('stay here where they are about the caller or the connection', async () => {
+    const seen = await answering(200)
+    const lines = [
+      'host: admin.example',
+      'authorization: Bearer canary-operate',
+      'cookie: session=canary-cookie',
+      'connection: keep-alive, X-Hop, close',
+      'x-hop: canary-hop',
+      'keep-alive: timeout=5',
+      'proxy-authorization: Basic canary-proxy',
+      'proxy-connection: keep-alive',
+      'te: trailers',
+      'trailer: x-late',
+      'transfer-encoding: chunked',
+      'upgrade: h2c',
+      'expect: 100-continue',
+      'content-type: application/json',
+    ]
+    const socket = createConnection(relay.port, '127.0.0.1')
+    const chunks: Buffer[] = []
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+    socket.write(
+      `POST ${NUMBER} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\ne\r\n{"number":"1"}\r\n0\r\nx-late: canary\r\n\r\n`,
+    )
+    await once(socket, 'close')
+    expect(Buffer.concat(chunks).toString()).toContain('HTTP/1.1 200 OK')
+    expect(Object.keys(seen[0].headers).toSorted()).toEqual([
+      'authorization',
+      'connection',
+      'content-length',
+      'content-type',
+      'host',
+    ])
+    expect(seen[0].headers).toMatchObject({
+      authorization: `OAuth ${TOKEN}`,
+      'content-length': '14',
+      connection: 'keep-alive',
+    })
+    expect(JSON.stringify(seen)).not.toMatch(/canary-(?!oauth)|admin\.example/)
+  })
+})
+
+describe('an answer', () => {
+  const PORTS_OWN = ['content-security-policy', 'referrer-policy', 'x-content-type-options', 'cache-control']
+
+  it.each([
+    ['200', 200, '{"id":9223372036854775807,"number":"1"}'],
+    ['a page of another kind', 200, '<html>'],
+    ['nothing', 200, ''],
+    ['201', 201, 'é'],
+    ['301', 301, ''],
+    ['400', 400, '{"message":"no"}'],
+    ['404', 404, '{"message":"no","more":[1]}'],
+    ['418', 418, 'tea'],
+    ['429', 429, ''],
+    ['500', 500, 'Internal'],
+    ['599', 599, 'x'],
+  ])('is passed on as it is: %s', async (_, status, body) => {
+    await answering(status, { 'content-type': 'text/x-thing; q=1', location: '/else', 'retry-after': '7' }, body)
+    const answer = await relay.ask(NUMBER)
+    expect([answer.status, answer.text]).toEqual([status, body])
+    expect(answer.headers).toMatchObject({ 'content-type': 'text/x-thing; q=1', location: '/else', 'retry-after': '7' })
+  })
+
+  it.each([204, 304])('%d has no body, no length and its headers', async (status) => {
+    await answering(status, { etag: '"1"' })
+    const { headers, text, ...answer } = await relay.ask(NUMBER)
+    expect([answer.status, headers.etag, headers['content-length'], headers['content-type'], text]).toEqual([
+      status,
+      '"1"',
+      undefined,
+      undefined,
+      '',
+    ])
+  })
+
+  it.each([
+    ['without a type has none', {}, 'x', undefined],
+    ['that is empty and without a type has none', {}, '', undefined],
+    ['that is empty with a type keeps it', JSON_TYPE, '', 'application/json'],
+  ])('%s', async (_, given, body, type) => {
+    await answering(200, given, body)
+    const { headers, text } = await relay.ask(NUMBER)
+    expect([headers['content-type'], headers['content-length'], text]).toEqual([type, String(body.length), body])
+  })
+
+  it.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+  ] as const)('that is encoded stays so: %s', async (encoding, encode) => {
+    const body = encode('{"number":"1"}')
+    await answering(200, { ...JSON_TYPE, 'content-encoding': encoding, etag: 'W/"1"', vary: 'accept-encoding' }, body)
+    const { headers, bytes } = await relay.ask(NUMBER)
+    expect(bytes).toEqual(body)
+    expect(headers).toMatchObject({
+      'content-encoding': encoding,
+      etag: 'W/"1"',
+      vary: 'accept-encoding',
+      'content-length': String(body.length),
+    })
+  })
+
+  it('in chunks comes whole, with its bytes', async () => {
+    const body = Buffer.from(Array.from({ length: 300_000 }, (_, n) => n % 256))
+    const { url } = await recordingServer((response) => {
+      for (let at = 0; at < body.length; at += 1_000) response.write(body.subarray(at, at + 1_000))
+      response.end()
+    })
+    relay.relayTo(url)
+    expect((await relay.ask(NUMBER)).bytes.equals(body)).toBe(true)
+  })
+
+  it('keeps what is of the service alone, and headers of the port stand', async () => {
+    const headers = [
+      'Connection',
+      'x-hop',
+      'X-Hop',
+      'canary',
+      'Keep-Alive',
+      'timeout=5',
+      'Proxy-Authenticate',
+      'Basic',
+      'Trailer',
+      'x-late',
+      'Upgrade',
+      'h2c',
+      'Set-Cookie',
+      'a=canary',
+      'Set-Cookie',
+      'b=canary',
+      'Alt-Svc',
+      'h3=":443"',
+      'Content-Security-Policy',
+      'default-src *',
+      'Link',
+      '<a>',
+      'Link',
+      '<b>',
+      'X-Name',
+      'caf\xe9',
+      'Cache-Control',
+      'max-age=5',
+      'WWW-Authenticate',
+      'OAuth',
+    ]
+    await answering(200, headers, 'x')
+    const answer = (await relay.ask(NUMBER)).headers
+    expect(answer).toMatchObject({
+      link: ['<a>', '<b>'],
+      'x-name': 'caf\xe9',
+      'cache-control': 'max-age=5',
+      'www-authenticate': 'OAuth',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    })
+    const others = Object.keys(answer).filter((name) => !PORTS_OWN.includes(name))
+    expect(others.toSorted()).toEqual([
+      'connection',
+      'content-length',
+      'date',
+      'keep-alive',
+      'link',
+      'www-authenticate',
+      'x-name',
+    ])
+    expect(answer.connection).toBe('keep-alive')
+  })
+})
+
+describe('the token that an error quotes', () => {
+  const PAGE = `<p>OAuth ${TOKEN} and ${encodeURIComponent(TOKEN)} \xff</p>`
+  const MASKED = '<p>OAuth *** and *** \xff</p>'
+  const page = Buffer.from(PAGE, 'latin1')
+
+  it.each([
+    ['plain', undefined, page],
+    ['identity', 'identity', page],
+    ['gzip', 'gzip', gzipSync(page)],
+    ['deflate', 'deflate', deflateSync(page)],
+    ['br', 'br', brotliCompressSync(page)],
+    ['zstd', 'zstd', zstdCompressSync(page)],
+  ])('does not come through: %s', async (_, encoding, body) => {
+    await answering(403, { 'content-type': 'text/html', ...(encoding && { 'content-encoding': encoding }) }, body)
+    const { status, headers, bytes } = await relay.ask(NUMBER)
+    expect([status, bytes.toString('latin1'), headers['content-encoding']]).toEqual([403, MASKED, undefined])
+    expect(headers).toMatchObject({ 'content-type': 'text/html', 'content-length': String(MASKED.length) })
+  })
+
+  it('does not come through in a header', async () => {
+    await answering(401, { 'www-authenticate': `OAuth error="${TOKEN} expired"` })
+    expect((await relay.ask(NUMBER)).headers['www-authenticate']).toBe('OAuth error="*** expired"')
+  })
+
+  it.each([
+    ['encoded in a way that nobody knows', 'aes'],
+    ['not encoded as it says', 'gzip'],
+  ])('cannot: a body that is %s is left out', async (_, encoding) => {
+    await answering(500, { 'content-encoding': encoding }, page)
+    const { status, bytes, headers } = await relay.ask(NUMBER)
+    expect([status, bytes.length, headers['content-encoding']]).toEqual([500, 0, undefined])
+  })
+
+  it('changes nothing where there is none', async () => {
+    const body = gzipSync('{"message":"no"}')
+    await answering(403, { 'content-encoding': 'gzip', etag: '"1"' }, body)
+    const { bytes, headers } = await relay.ask(NUMBER)
+    expect([bytes, headers['content-encoding'], headers.etag]).toEqual([body, 'gzip', '"1"'])
+  })
+})
+
+it('what is relayed is in the audit log where it may change something', async () => {
+  await answering(418)
+  await relay.ask(NUMBER)
+  await relay.ask(`${NUMBER}?apikey=canary-x`, { method: 'DELETE' })
+  const { json } = await relay.ask('/admin/audit?max_results=1')
+  expect(json).toMatchObject({
+    results: [
+      {
+        token: 'admin.tokens[0]',
+        method: 'DELETE',
+        path: `${NUMBER}?apikey=***`,
+        operation: OPERATIONS.deleteNumber.path,
+        status: 418,
+      },
+    ],
+  })
+})
+
+it('nothing that was logged has a secret', () => {
+  expect(relay.log.length).toBeGreaterThan(100)
+  expect(relay.log.join('')).not.toContain('canary')
+})

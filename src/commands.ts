@@ -124,6 +124,11 @@ const ROUTES = {
   put: "put the file's lines in place of those of its days",
 } as const
 
-function exit(code: number): never {
-  process.exit(code)
+/** Ends the process once all that it printed is written: into a pipe that may take a while. */
+function exit(code: number): Promise<never> {
+  const { stdout } = process
+  return new Promise(() => {
+    stdout.once('error', () => process.exit(code))
+    stdout.write('', () => process.exit(code))
+  })
 }

@@ -14,7 +14,7 @@ it('what a command prints arrives whole, however slowly it is read', async () =>
   let lines = 0
   for await (const chunk of child.stdout) {
     lines += (chunk as Buffer).toString().split('\n').length - 1
-    await pause(2)
+    await pause(50)
   }
   expect([await ended, lines]).toEqual([[0, null], LINES])
 })

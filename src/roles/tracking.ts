@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { trackingFile } from '../config/tracking.ts'
-import { connect, type Redis } from '../lanes/index.ts'
+import { connect } from '../lanes/index.ts'
+import { within } from '../listen/server.ts'
 import { followRoster } from '../roster/index.ts'
 import type { Role, RoleContext } from '../run/role.ts'
 import { provisioningOf } from '../tracking/provisioning.ts'
@@ -10,7 +11,7 @@ import { openService } from './tracking-service.ts'
 /** The tracking service, told of companies and routes by the gateway's own configuration, which is in `dir`. */
 export async function startTracking(live: Live, dir: string, { ports, redisUrl }: RoleContext): Promise<Role> {
   const { config, logger } = live
-  const redis = joinRoster(live, config.redis.url ?? redisUrl)
+  const roster = joinRoster(live, config.redis.url ?? redisUrl)
   const { listen } = config.tracking
   if (existsSync(trackingFile(dir))) logger.warn(`${trackingFile(dir)}: ${NOT_USED}`)
   const provisioning = () => provisioningOf({ companies: live.companies() }, live.directory())
@@ -18,6 +19,7 @@ export async function startTracking(live: Live, dir: string, { ports, redisUrl }
     listen: listen.port === 0 ? { ...listen, port: ports.tracking ?? 0 } : listen,
     provisioning: provisioning(),
     timeLimitMs: TIME_LIMIT_MS,
+    catchUp: roster?.catchUp,
     logger,
   })
   live.follow(() => service.provision(provisioning()))
@@ -26,19 +28,29 @@ export async function startTracking(live: Live, dir: string, { ports, redisUrl }
     async close() {
       await live.close()
       await service.close()
-      redis?.disconnect()
+      roster?.disconnect()
     },
   }
 }
 
 /** Without a Redis, on its own, there is no roster. */
-function joinRoster(live: Live, redisUrl: string | null): Redis | undefined {
+function joinRoster(live: Live, redisUrl: string | null) {
   if (redisUrl === null) return undefined
   const redis = connect(redisUrl, 'tracking', live.logger)
-  void live.join(followRoster(redis))
-  return redis
+  const roster = followRoster(redis)
+  void live.join(roster)
+  /** The gateway may have heard of a write to the roster before this process has. */
+  const catchUp = async () => {
+    const written = roster.refresh().then(({ at }) => live.upTo(at))
+    await within(
+      CATCH_UP_MS,
+      written.catch(() => {}),
+    )
+  }
+  return { catchUp, disconnect: () => redis.disconnect() }
 }
 
+const CATCH_UP_MS = 2000
 const TIME_LIMIT_MS = 60_000
 const NOT_USED =
   'only for `waybridge tracking` on its own; under `start` companies and routes are those of the files beside it'

@@ -22,6 +22,8 @@ export interface TrackingServiceOptions {
   readonly provisioning: Provisioning
   /** How long an operation may work before it answers 504. */
   readonly timeLimitMs: number
+  /** Resolves once `provision` was called with what holds by now: asked before a courier or a route counts as unknown. */
+  readonly catchUp?: () => Promise<void>
   readonly logger: Logger
 }
 
@@ -46,6 +48,7 @@ export async function createTrackingService(options: TrackingServiceOptions): Pr
     numbers: createNumberStore(database, commits),
     items: createItemStore(database, commits),
     timeLimitMs: options.timeLimitMs,
+    catchUp: options.catchUp,
   }
   const app = createApp(context, options.logger)
   const stop = async () => {

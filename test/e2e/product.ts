@@ -63,7 +63,8 @@ export async function startProduct(files: Readonly<Record<string, string>>, yaml
     },
     async admin<T>(path: string, init: RequestInit = {}) {
       const token = (await readFile(join(dir, 'data', 'admin-token'), 'utf8')).trim()
-      const headers = { authorization: `Bearer ${token}` }
+      const headers = new Headers(init.headers)
+      headers.set('authorization', `Bearer ${token}`)
       return (await (await fetch(`http://127.0.0.1:${ports.admin}${path}`, { ...init, headers })).json()) as T
     },
     async end(signal = 'SIGTERM') {

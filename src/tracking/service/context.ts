@@ -13,6 +13,8 @@ export interface ServiceContext {
   readonly numbers: NumberStore
   readonly items: ItemStore
   readonly timeLimitMs: number
+  /** Resolves once the provisioning is what it should be by now: asked before a courier or a route counts as unknown. */
+  readonly catchUp?: () => Promise<void>
 }
 
 declare module 'fastify' {

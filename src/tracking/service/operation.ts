@@ -8,7 +8,7 @@ import type { Order } from './items.ts'
 /** What serves an operation of the table. What it refuses it throws as a Refusal. */
 export interface ServedOperation {
   /** Lets a request pass: credentials, access, existence; its body is not read yet. */
-  readonly admit: (context: ServiceContext, request: OperationRequest) => void
+  readonly admit: (context: ServiceContext, request: OperationRequest) => void | Promise<void>
   /** Checks the input, does the work, and resolves to what a 200 says. */
   readonly answer: (context: ServiceContext, request: OperationRequest, reply: FastifyReply) => unknown
 }

@@ -6,8 +6,14 @@ import { bodyOf, type OperationRequest, type ServedOperation } from './operation
 
 /** §4.3. Answered once the positions are on disk. */
 export const pushPositions: ServedOperation = {
-  admit: (context, request) => {
-    request.companyId = companyOfPush(context, request)
+  admit: async (context, request) => {
+    try {
+      request.companyId = companyOfPush(context, request)
+    } catch (error) {
+      if (!context.catchUp || !(error instanceof Refusal) || error.code !== 404) throw error
+      await context.catchUp()
+      request.companyId = companyOfPush(context, request)
+    }
   },
   answer: async (context, request) => {
     const { companyId, params } = request

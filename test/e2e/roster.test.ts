@@ -1,0 +1,164 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { protocols } from '../../protocols/index.ts'
+import { connect, keys, type Redis } from '../../src/lanes/index.ts'
+import { startAdmin } from '../../src/roles/admin.ts'
+import { startGateway } from '../../src/roles/gateway.ts'
+import { followConfig, type Live } from '../../src/roles/live.ts'
+import type { Role } from '../../src/run/role.ts'
+import { startTestRedis, type TestRedis } from '../redis.ts'
+import { type Product, startProduct } from './product.ts'
+
+const NOW = Math.floor(Date.now() / 1000)
+const VAN = '356307042441013'
+const soon = { timeout: 15_000, interval: 50 }
+const at = (seconds: number) => new Date((NOW + seconds) * 1000).toISOString()
+const HEADER = 'device,courier_id,route_id,from,until\n'
+const JSON_TYPE = { 'content-type': 'application/json' }
+const CSV_TYPE = { 'content-type': 'text/csv' }
+
+describe('the roster, as a user changes it through the admin port', () => {
+  let product: Product
+  let sent = 0
+
+  beforeAll(async () => {
+    product = await startProduct({ 'devices.yaml': '"1": { company_id: 7 }\n', 'routes.csv': HEADER })
+  }, 60_000)
+  afterAll(async () => void (await product.end()))
+
+  /** Sends a fix, each a second after the one before, until it is acknowledged; answers its time. */
+  async function send(): Promise<number> {
+    const time = NOW - 600 + sent++
+    const url = `http://127.0.0.1:${product.ports['http/osmand']}/?id=${VAN}&lat=52.5&lon=13.4&timestamp=${time}`
+    await expect
+      .poll(
+        () =>
+          fetch(url).then(
+            ({ status }) => status,
+            () => 0,
+          ),
+        soon,
+      )
+      .toBe(200)
+    return time
+  }
+
+  async function arrives(route: string, time: number): Promise<void> {
+    await expect
+      .poll(() => product.positions(route, time, time).catch(() => []), soon)
+      .toMatchObject([{ timestamp: time }])
+  }
+
+  async function restart(role: string): Promise<void> {
+    const [pid] = product.pidsOf(role)
+    process.kill(pid, 'SIGKILL')
+    await expect.poll(() => product.pidsOf(role).filter((each) => each !== pid).length, soon).toBe(1)
+  }
+
+  it('releases what was held of a device that is put', async () => {
+    const held = await send()
+    const put = {
+      method: 'PUT',
+      headers: JSON_TYPE,
+      body: JSON.stringify({ name: 'Van 1', company_id: 7, courier_id: 5, route_id: 201 }),
+    }
+    expect(await product.admin(`/admin/devices/${VAN}`, put)).toMatchObject({
+      configured: true,
+      lane: { route_id: '201' },
+    })
+    await arrives('201', held)
+  })
+
+  it('sends the next fix to the route that is put', async () => {
+    const put = { method: 'PUT', headers: CSV_TYPE, body: `${HEADER}Van 1,,202,${at(-3600)},${at(3600)}\n` }
+    const answer = await product.admin(`/admin/routes?company_id=7&from=${at(-7200)}&until=${at(7200)}`, put)
+    expect(answer).toEqual({ added: 1, changed: 0, removed: 0, rejected: [], without_route: ['1'], devices: 2 })
+    await arrives('202', await send())
+  })
+
+  it('is the same when every process has been killed and started again', async () => {
+    for (const role of ['gateway', 'worker', 'admin', 'tracking']) await restart(role)
+    await arrives('202', await send())
+  })
+
+  it('gives way to a line that is written to a file later, and to none that was there before', async () => {
+    await product.write('routes.csv', `${HEADER}1,9,301,${at(-3600)},${at(3600)}\n`)
+    await expect.poll(() => product.said().includes('configuration reloaded'), soon).toBe(true)
+    await arrives('202', await send())
+    await product.write(
+      'routes.csv',
+      `${HEADER}1,9,301,${at(-3600)},${at(3600)}\nVan 1,,203,${at(-3000)},${at(3000)}\n`,
+    )
+    await expect.poll(async () => (await lineNow())?.route_id, soon).toBe('203')
+    await arrives('203', await send())
+    await restart('gateway')
+    await arrives('203', await send())
+  })
+
+  async function lineNow(): Promise<{ route_id: string } | undefined> {
+    const { lane } = await product.admin<{ lane?: { route_id: string } }>(`/admin/devices/${VAN}`)
+    return lane
+  }
+})
+
+describe('a roster that is put at one machine', () => {
+  let server: TestRedis
+  let redis: Redis
+  let roles: Role[] = []
+  const dirs: string[] = []
+
+  beforeAll(async () => {
+    server = await startTestRedis()
+    redis = connect(server.url, 'test')
+    const context = { redisUrl: null, ports: {} }
+    roles = [
+      await startGateway(await live(), server.url, context),
+      await startGateway(await live(), server.url, context),
+      await startAdmin({ live: await live(), redisUrl: server.url, baseUrl: 'http://127.0.0.1:9', context }),
+    ]
+  })
+  afterAll(async () => {
+    for (const role of roles) await role.close()
+    redis.disconnect()
+    await server.stop()
+    for (const dir of dirs) await rm(dir, { recursive: true })
+  })
+
+  async function live(): Promise<Live> {
+    return followConfig({ dir: await folder(), protocols, role: 'gateway', outspoken: true })
+  }
+
+  async function folder(): Promise<string> {
+    const dir = await mkdtemp(join(tmpdir(), 'waybridge-roster-'))
+    dirs.push(dir)
+    const yaml = `
+redis: { url: "${server.url}" }
+data_dir: "${join(dir, 'data')}"
+companies: [{ company_id: 7, apikey: key }]
+listeners: [{ transport: http, protocol: osmand, port: 0, host: 127.0.0.1 }]
+mqtt: { broker: null }
+admin: { port: 0, tokens: [t] }
+hold: { unknown: false }
+log: { level: fatal }
+`
+    await writeFile(join(dir, 'gateway.yaml'), yaml)
+    await writeFile(join(dir, 'devices.yaml'), '"1": { company_id: 7 }\n')
+    return dir
+  }
+
+  it('is in effect at every gateway around the same Redis', async () => {
+    const headers = { authorization: 'Bearer t', ...JSON_TYPE }
+    const body = JSON.stringify({ company_id: 7, courier_id: 5, route_id: 201 })
+    const url = `http://127.0.0.1:${roles[2].ports?.admin}/admin/devices/${VAN}`
+    const put = () => fetch(url, { method: 'PUT', headers, body }).then(({ status }) => status)
+    await expect.poll(put, soon).toBe(200)
+    const statuses = roles.slice(0, 2).map((gateway, index) => async () => {
+      const query = `id=${VAN}&lat=52.5&lon=13.4&timestamp=${NOW + index}`
+      return (await fetch(`http://127.0.0.1:${gateway.ports?.['http/osmand']}/?${query}`)).status
+    })
+    for (const status of statuses) await expect.poll(status, soon).toBe(200)
+    expect(await redis.llen(keys.lane('7/5/201'))).toBe(2)
+  })
+})

@@ -39,6 +39,11 @@ describe('items', () => {
     expect((await ask('GET', items.replace(/7\/items/, '6/items'), undefined, 'token-max')).status).toBe(404)
   })
 
+  it('have exact counts under a key with an escape in it', async () => {
+    const body = JSON.stringify([item('A')]).replace('"total_count":3', `"total_coun\\u0074":${MAX_ID}`)
+    expect((await ask('POST', newOrder(), body)).text).toContain(`"total_count":${MAX_ID},`)
+  })
+
   it('have exact counts where JSON has them with an exponent', async () => {
     const body = JSON.stringify([item('A')]).replace('"total_count":3', '"total_count":4.611686018427387904e18')
     expect((await ask('POST', newOrder(), body)).text).toContain('"total_count":4611686018427387904,')

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { broken, valid } from './arbitraries.ts'
-import { bodySchema, type Parameter, type PlacedOperation, resolved } from './document.ts'
+import { bodySchema, type Parameter, type PlacedOperation, resolved, type Schema } from './document.ts'
 import { jsonText } from './json.ts'
 import { encoded, type Parts } from './parts.ts'
 
@@ -29,7 +29,9 @@ export function spoilt(parts: Parts, spoil: Spoil): Parts {
 
 /** One thing that is wrong with the input of an operation. */
 export function inputSpoils(operation: PlacedOperation): fc.Arbitrary<Spoil> {
-  return fc.oneof(...operation.parameters.map(parameterSpoils), ...bodySpoils(operation))
+  const schema = bodySchema(operation)
+  const parameters = fc.oneof(...operation.parameters.map(parameterSpoils))
+  return schema ? fc.oneof(parameters, { weight: 3, arbitrary: bodySpoils(schema) }) : parameters
 }
 
 /** Credentials that are none, with the status that they deserve. */
@@ -40,22 +42,22 @@ export function credentialSpoils(operation: PlacedOperation): fc.Arbitrary<Spoil
       .constantFrom('key-8', 'token-7', 'key-7%20', 'KEY-7', '__proto__', '%00', '%ff')
       .map((value) => ({ query: { name: 'apikey', values: [value] }, field: null, status: 403 }))
   return fc.oneof(
-    fc
-      .constantFrom(
-        undefined,
-        '',
-        'OAuth',
-        'token-7',
-        'Bearer token-7',
-        'OAuth key-7',
-        'OAuth token-7 token-7',
-        'OAuth __proto__',
-      )
-      .map((authorization) => ({ headers: { authorization }, field: null, status: 401 })),
+    fc.constantFrom(...NO_TOKEN).map((authorization) => ({ headers: { authorization }, field: null, status: 401 })),
     fc.constant({ headers: { authorization: 'OAuth token-8' }, field: null, status: 403 }),
     fc.constantFrom('8', '99', '0').map((company_id) => ({ path: { company_id }, field: null, status: 403 })),
   )
 }
+
+const NO_TOKEN = [
+  undefined,
+  '',
+  'OAuth',
+  'token-7',
+  'Bearer token-7',
+  'OAuth key-7',
+  'OAuth token-7 x',
+  'OAuth __proto__',
+]
 
 function parameterSpoils({ name, in: place, required, schema }: Parameter): fc.Arbitrary<Spoil> {
   if (place === 'path')
@@ -114,36 +116,35 @@ export const NO_IDS = [
 
 const NO_TOKENS = ['', 'abc', '1', 'MS8x', '=']
 
-function bodySpoils(operation: PlacedOperation): fc.Arbitrary<Spoil>[] {
-  const schema = bodySchema(operation)
-  if (!schema) return []
-  return [
-    broken(schema).map(({ value, path }) => ({ body: jsonText(value), field: path && path.join('.') })),
-    valid(schema)
-      .chain((value) => noJson(jsonText(value)))
-      .map((body) => ({ body, field: null })),
-    fc
-      .constantFrom(
-        undefined,
-        '',
-        'text/plain',
-        'application/x-www-form-urlencoded',
-        'multipart/form-data; boundary=x',
-        'application/jsonp',
-        'text/json',
-        ';',
-      )
-      .map((type) => ({ headers: { 'content-type': type }, field: null })),
+function bodySpoils(schema: Schema): fc.Arbitrary<Spoil> {
+  const fields = broken(schema).map(({ value, path }) => ({ body: jsonText(value), field: path && path.join('.') }))
+  const texts = valid(schema).chain((value) => noJson(jsonText(value)))
+  return fc.oneof(
+    { weight: 5, arbitrary: fields },
+    texts.map((body) => ({ body, field: null })),
+    fc.constantFrom(...OTHER_TYPES).map((type) => ({ headers: { 'content-type': type }, field: null })),
     fc.constantFrom(undefined, '').map((body) => ({ body, field: '' })),
-  ]
+  )
 }
+
+const OTHER_TYPES = [
+  undefined,
+  '',
+  'text/plain',
+  'text/json',
+  'application/jsonp',
+  'multipart/form-data; boundary=x',
+  ';',
+]
+const NOT_UTF8 = Buffer.from([0xff])
 
 /** What is left of a JSON text when something happens to it. */
 function noJson(text: string): fc.Arbitrary<string | Buffer> {
+  const bytes = Buffer.from(text)
   return fc.oneof(
     fc.nat(text.length - 2).map((length) => text.slice(0, length + 1)),
     fc.constantFrom('{', ']', ',', '\u0000', '//', 'null').map((garbage) => text + garbage),
-    fc.constant(Buffer.concat([Buffer.from(text), Buffer.from([0xff])])),
+    fc.nat(bytes.length).map((at) => Buffer.concat([bytes.subarray(0, at), NOT_UTF8, bytes.subarray(at)])),
     fc.constant(Buffer.from(text, 'utf16le')),
     fc.constant(`\ufeff${text}`),
   )

@@ -15,7 +15,7 @@ export interface RelaySources {
   readonly tracking: TrackingClient
   readonly companies: () => readonly Company[]
   readonly tokens: TokenWatch
-  /** Gives up what is under way. */
+  /** Gives up what is brought to its end though nobody waits for it. */
   readonly closing: AbortSignal
 }
 
@@ -37,7 +37,7 @@ function relayOperation(operation: RelayedName, { tracking, companies, tokens, c
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const company = companyOf(companies(), request)
     const input = await readInput(operation, request)
-    const signal = method === 'GET' ? AbortSignal.any([closing, whenGone(reply)]) : closing
+    const signal = method === 'GET' ? whenGone(reply) : closing
     const oauthToken = company.oauth_token
     const outcome = await ask(tracking, { operation, oauthToken, headers: forwarded(request.headers), signal }, input)
     if (!('fault' in outcome)) tokens.answered(company, outcome.status)
@@ -53,7 +53,7 @@ function relayOperation(operation: RelayedName, { tracking, companies, tokens, c
   }
 }
 
-/** When the caller does not wait any more. What changes something is brought to its end all the same. */
+/** When the caller does not wait any more, or is cut off. What changes something is brought to its end all the same. */
 function whenGone({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController()
   raw.once('close', () => gone.abort())

@@ -328,6 +328,8 @@ describe('an answer', () => {
     ['without a type has none', {}, 'x', undefined],
     ['that is empty and without a type has none', {}, '', undefined],
     ['that is empty with a type keeps it', JSON_TYPE, '', 'application/json'],
+    ['keeps a type that is none', { 'content-type': '?' }, 'x', '?'],
+    ['keeps two types', ['content-type', 'a/b', 'content-type', 'c/d'], 'x', ['a/b', 'c/d']],
   ])('%s', async (_, given, body, type) => {
     await answering(200, given, body)
     const { headers, text } = await relay.ask(NUMBER)
@@ -417,8 +419,8 @@ describe('an answer', () => {
 })
 
 describe('the token that an error quotes', () => {
-  const PAGE = `<p>OAuth ${TOKEN} and ${encodeURIComponent(TOKEN)} \xff</p>`
-  const MASKED = '<p>OAuth *** and *** \xff</p>'
+  const PAGE = `<p>OAuth ${TOKEN} and ${encodeURIComponent(TOKEN)} and ${TOKEN.replace('/', '\\/')} \xff</p>`
+  const MASKED = '<p>OAuth *** and *** and *** \xff</p>'
   const page = Buffer.from(PAGE, 'latin1')
 
   it.each([

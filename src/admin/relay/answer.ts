@@ -20,13 +20,10 @@ export function answerWith(reply: FastifyReply, outcome: Outcome, asked: Asked):
   return pass(reply, withoutToken(outcome, asked.token))
 }
 
+/** As a stream: to a Buffer fastify would give another content type where it does not understand the one there is. */
 function pass(reply: FastifyReply, { status, headers, body }: Reply): FastifyReply {
   reply.code(status).headers(passedOn(headers))
-  if (body.length === 0) return reply.send()
-  // fastify would give a Buffer without a type one.
-  if (headers['content-type'] === undefined)
-    return reply.header('content-length', body.length).send(Readable.from([body]))
-  return reply.send(body)
+  return body.length === 0 ? reply.send() : reply.header('content-length', body.length).send(Readable.from([body]))
 }
 
 function explain(reply: FastifyReply, fault: Fault, { tracking, operation }: Asked): FastifyReply {

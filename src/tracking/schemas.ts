@@ -84,7 +84,7 @@ export const NewItem = z.object({
 export type NewItem = z.infer<typeof NewItem>
 
 /** §4.5, the body that adds items. */
-export const NewItems = listOf(NewItem, 1)
+export const NewItems = withoutRepeats(listOf(NewItem, 1), 'number')
 
 /** §4.5, an item as returned. */
 export const Item = NewItem.extend({ id: int64From(1), undelivered_count: int64From(0), comment: textOf(0).optional() })
@@ -99,7 +99,7 @@ export const ItemReturn = z.object({
 export type ItemReturn = z.infer<typeof ItemReturn>
 
 /** §4.5, the body of a return. */
-export const ItemReturns = listOf(ItemReturn, 1)
+export const ItemReturns = withoutRepeats(listOf(ItemReturn, 1), 'item_id')
 
 /** §4.5, which page of an order's items. */
 export const ItemsQuery = z.object({
@@ -157,6 +157,18 @@ function listOf<Schema extends z.ZodType>(schema: Schema, min: number) {
   const mistake = `expected an array of ${min} to ${MAX_OBJECTS} objects`
   const counted = z.array(z.unknown(), mistake).min(min, mistake).max(MAX_OBJECTS, mistake)
   return counted.pipe(z.array(schema).min(min).max(MAX_OBJECTS))
+}
+
+/** A list that has no value of a field twice. */
+function withoutRepeats<Entry>(list: z.ZodType<Entry[]>, field: keyof Entry & string) {
+  return list.superRefine((entries, context) => {
+    const seen = new Set<string>()
+    for (const [index, entry] of entries.entries()) {
+      const value = String(entry[field])
+      if (seen.has(value)) context.addIssue({ code: 'custom', path: [index, field], message: 'this body has it twice' })
+      seen.add(value)
+    }
+  })
 }
 
 /** An int64 in a JSON body: a number, or a bigint where a number would not be exact. */

@@ -184,6 +184,19 @@ describe('what the interface refuses', () => {
   })
 
   it.each([
+    ['addItems', 'number'],
+    ['returnItems', 'item_id'],
+  ] as const)('is refused without a call: %s with the same %s twice', async (name, field) => {
+    const seen = await answering(200)
+    const { path, method, headers, body = '' } = requestOf(name)
+    const twice = `[${body.slice(1, -1)},${body.slice(1, -1)}]`
+    const { status, json } = await relay.ask(path, { method, headers, body: twice })
+    const errors = [{ path: `1.${field}`, message: 'this body has it twice' }]
+    expect([status, json]).toEqual([422, { message: `1.${field}: this body has it twice`, errors }])
+    expect(seen).toEqual([])
+  })
+
+  it.each([
     ['to=200', 'from'],
     ['from=x', 'from'],
     ['from=200&to=100', 'to'],

@@ -95,7 +95,7 @@ describe('items that are refused', () => {
     const answer = await ask('POST', items, [item('C'), item('B'), item('D'), item('A')])
     expect(answer.status).toBe(422)
     expect(answer.json).toEqual({
-      message: '1.number: the order has an item of that number already, or this body has',
+      message: '1.number: the order has an item of that number already',
       errors: ['1.number', '3.number'].map((path) => ({ path, message: expect.any(String) as unknown })),
     })
     expect(contents()).toBe(before)

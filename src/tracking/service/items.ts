@@ -88,13 +88,10 @@ function itemOf(row: unknown): Item {
 
 /** What is wrong with a return; `totalOf` says how many of an item were ordered, undefined for an item of another order. */
 function mistakesIn(returns: readonly ItemReturn[], totalOf: (id: bigint) => bigint | undefined): FieldError[] {
-  const seen = new Set<bigint>()
   return returns.flatMap(({ item_id, undelivered_count }, index) => {
     const id = BigInt(item_id)
     const total = totalOf(id)
     if (total === undefined) return { path: `${index}.item_id`, message: `the order has no item ${id}` }
-    if (seen.has(id)) return { path: `${index}.item_id`, message: `item ${id} is in this body twice` }
-    seen.add(id)
     if (undelivered_count <= total) return []
     return { path: `${index}.undelivered_count`, message: `expected at most ${total}, as many as were ordered` }
   })
@@ -104,4 +101,4 @@ function refuse(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw refuseFields(422, errors)
 }
 
-const TAKEN = 'the order has an item of that number already, or this body has'
+const TAKEN = 'the order has an item of that number already'

@@ -1,6 +1,5 @@
 import type { Fault, Reply } from '../../tracking/client.ts'
-import type { Interval } from '../../tracking/interval.ts'
-import { MAX_INTERVAL_S } from '../../tracking/interval.ts'
+import { type Interval, MAX_INTERVAL_S } from '../../tracking/interval.ts'
 import { Refusal } from '../../tracking/refusal.ts'
 import type { Outcome } from './attempts.ts'
 

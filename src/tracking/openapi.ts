@@ -38,7 +38,7 @@ const REFUSALS: Readonly<Record<TrackingOperation['refusals'][number], string>> 
   401: 'Authorization failed: send a known OAuth token in the header.',
   403: 'No access to this object: it belongs to another company than the credentials, or these are unknown.',
   404: 'There is no such object.',
-  422: 'Incorrect input: an id that is not an int64, a body that is missing, too large or no JSON, a field that is wrong.',
+  422: 'Incorrect input: an id that is no int64 from 0 on, a body that is missing, too large or no JSON, a field that is wrong.',
   504: 'The service took too long.',
 }
 

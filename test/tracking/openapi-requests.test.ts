@@ -1,6 +1,6 @@
 /*
  * The service against its own document: requests made from the document's schemas, valid ones, spoilt ones and anything,
- * get answers that the document has. `FAST_CHECK_SEED=n` makes other ones.
+ * get answers that the document has.
  */
 import { DatabaseSync } from 'node:sqlite'
 import * as fc from 'fast-check'
@@ -9,10 +9,10 @@ import { changed, changes } from './openapi/changes.ts'
 import { answerSchema, compile, operations, type PlacedOperation } from './openapi/document.ts'
 import { drafts, given, nothingGiven, SEVEN } from './openapi/drafts.ts'
 import { type Parts, wire } from './openapi/parts.ts'
+import { runs } from './openapi/runs.ts'
 import { credentialSpoils, inputSpoils, spoilt } from './openapi/spoils.ts'
 import { type HttpAnswer, startService } from './service-fixture.ts'
 
-const SEED = Number(process.env.FAST_CHECK_SEED ?? 20_261_120)
 const service = await startService()
 const named = operations.map((operation) => [operation.operationId, operation] as const)
 const seen = new Set<string>()
@@ -48,7 +48,7 @@ async function ask(operation: PlacedOperation, parts: Parts): Promise<HttpAnswer
 }
 
 function check<T>(arbitrary: fc.Arbitrary<T>, numRuns: number, predicate: (value: T) => Promise<void>): Promise<void> {
-  return fc.assert(fc.asyncProperty(arbitrary, predicate), { seed: SEED, numRuns, interruptAfterTimeLimit: 15_000 })
+  return fc.assert(fc.asyncProperty(arbitrary, predicate), runs(numRuns))
 }
 
 describe.each(named)('%s', (name, operation) => {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { type HttpAnswer, type HttpRequest, MAX_ID } from '../service-fixture.ts'
 import { valid } from './arbitraries.ts'
 import { bodySchema, document, operationOf, type PlacedOperation, type Schema } from './document.ts'
-import { parseExactly, type Json, type JsonObject, jsonText } from './json.ts'
+import { type Json, type JsonObject, jsonText, parseExactly } from './json.ts'
 import { encoded, type Parts, wire } from './parts.ts'
 
 export type Send = (path: string, request: HttpRequest) => Promise<HttpAnswer>

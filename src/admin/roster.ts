@@ -1,4 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Loaded } from '../config/load.ts'
+import { isRosterApplied } from '../ingest/heard/read.ts'
+import type { Redis } from '../lanes/index.ts'
 import type { Roster } from '../roster/index.ts'
 
 export interface RosterSources {
@@ -15,8 +18,11 @@ export interface RosterWrites {
   <Result extends { readonly at?: number }>(change: (loaded: Loaded) => Promise<Result>): Promise<Result>
 }
 
-/** @returns a function that runs changes in turn; each is in effect in this process when it resolves */
-export function rosterWrites({ roster, loaded, upTo }: RosterSources): RosterWrites {
+/**
+ * @returns a function that runs changes in turn; each is in effect when it resolves, in this process, and at every gateway
+ * that takes no longer than a second
+ */
+export function rosterWrites({ redis, roster, loaded, upTo }: RosterSources & { redis: Redis }): RosterWrites {
   let last: Promise<unknown> = Promise.resolve()
   return (change) => {
     const turn = last.then(async () => {
@@ -25,6 +31,7 @@ export function rosterWrites({ roster, loaded, upTo }: RosterSources): RosterWri
       if (result.at !== undefined) {
         await roster.refresh()
         await upTo(result.at)
+        await appliedEverywhere(redis, result.at)
       }
       return result
     })
@@ -32,3 +39,11 @@ export function rosterWrites({ roster, loaded, upTo }: RosterSources): RosterWri
     return turn
   }
 }
+
+async function appliedEverywhere(redis: Redis, at: number): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS
+  while (!(await isRosterApplied(redis, at)) && performance.now() < deadline) await sleep(LOOK_MS)
+}
+
+const PATIENCE_MS = 1000
+const LOOK_MS = 20

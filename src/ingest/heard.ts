@@ -36,9 +36,13 @@ export interface HeardBook {
 /**
  * Remembers what devices said, and writes it to Redis once a second: nothing waits for it. The process says with it that it
  * lives (connections of one that does not are none), and why it acknowledges nothing, if so: `problems`, a sentence each.
+ * `gateway`: which process this is.
  */
-export function createHeard(redis: Redis, problems: () => readonly string[] = () => []): HeardBook {
-  const gateway = randomUUID()
+export function createHeard(
+  redis: Redis,
+  problems: () => readonly string[] = () => [],
+  gateway: string = randomUUID(),
+): HeardBook {
   const heard = new Map<string, Heard>()
   const dirty = new Set<string>()
   let flushing: Promise<void> | undefined
@@ -87,6 +91,7 @@ export function createHeard(redis: Redis, problems: () => readonly string[] = ()
   }
 
   const timer = setInterval(() => void flush(), 1000).unref()
+  void flush()
   return {
     of(device, session, protocol) {
       const entry: Heard = heard.get(device) ?? { at: 0, protocol, transport: session.transport, remote: '' }

@@ -44,6 +44,6 @@ export {
   timestampOf,
 } from './record.ts'
 export { connect, type Redis } from './redis.ts'
-export { readRoster, readRosterRoutes, rosterWrittenAt, type Written, writeRoster } from './roster.ts'
+export { noteApplied, readRoster, readRosterRoutes, rosterWrittenAt, type Written, writeRoster } from './roster.ts'
 export { createSeen, type Seen } from './seen.ts'
 export { custodyCounters, describeLanes, type LaneState, surveyLanes } from './survey.ts'

@@ -45,8 +45,11 @@ export const keys = {
   pushPrefix: `${TAG}:push:`,
   /** list: a lane's records, oldest first */
   lane: (lane: string) => `${TAG}:lane:${lane}`,
-  /** string `at`: when the roster was last written, ms UTC; hashes `devices`, `routes`, `files`: see roster.ts */
-  roster: (part: 'at' | 'devices' | 'routes' | 'files') => `${TAG}:roster:${part}`,
+  /**
+   * string `at`: when the roster was last written, ms UTC; hashes `devices`, `routes`, `files`: see roster.ts; hash `applied`:
+   * gateway process → as of which write the roster is in effect there
+   */
+  roster: (part: 'at' | 'devices' | 'routes' | 'files' | 'applied') => `${TAG}:roster:${part}`,
   /** string that expires: a gateway process lives; JSON of why it acknowledges nothing, a sentence each */
   gateway: (id: string) => `${TAG}:gateway:${id}`,
   /** string: `<ms>:<status>:<failures in a row>` of a lane's last push, for a day */

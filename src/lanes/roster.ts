@@ -55,6 +55,11 @@ export async function writeRoster(
   return Number(await scripts(redis)('roster', [keys.roster('at'), keys.roster(part)], args))
 }
 
+/** Notes as of which write the roster is in effect at a gateway process. */
+export async function noteApplied(redis: Redis, gateway: string, at: number): Promise<void> {
+  await redis.hset(keys.roster('applied'), gateway, at)
+}
+
 function writtenIn(hash: Readonly<Record<string, string>>): Map<string, Written> {
   return new Map(Object.entries(hash).map(([field, value]) => [field, written(value)]))
 }

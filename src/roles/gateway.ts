@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { protocolsByName } from '../../protocols/index.ts'
 import type { Config, Listener as ListenerConfig } from '../config/schema.ts'
@@ -7,7 +8,16 @@ import { createHeard, createIngest } from '../ingest/index.ts'
 import { createMisunderstood } from '../ingest/misunderstood.ts'
 import { watchRoom } from '../ingest/room.ts'
 import { createStrangers } from '../ingest/strangers.ts'
-import { connect, createAppender, createSeen, joinMembers, keys, type Members, type Redis } from '../lanes/index.ts'
+import {
+  connect,
+  createAppender,
+  createSeen,
+  joinMembers,
+  keys,
+  type Members,
+  noteApplied,
+  type Redis,
+} from '../lanes/index.ts'
 import { createAdmission } from '../listen/admission.ts'
 import { listenHttp } from '../listen/http.ts'
 import type { Endpoint, Listener, Shared } from '../listen/listener.ts'
@@ -86,7 +96,6 @@ async function openRoad(live: Live, redis: Redis) {
     ...(clock.alarm ? [CLOCK_PROBLEM] : []),
     ...(live.complete ? [] : [ROSTER_PROBLEM]),
   ]
-  const heard = createHeard(redis, problems)
   const misunderstood = createMisunderstood(redis)
   const room = watchRoom(redis, { stopAt: config.redis.stop_at, maxParked: config.parked.max_positions, logger })
   const filter = filterOptions(config)
@@ -99,6 +108,9 @@ async function openRoad(live: Live, redis: Redis) {
     if (alarm) logger.error({ reason: 'clock' }, `${devices} devices are ahead of our clock: ${CLOCK_PROBLEM}`)
     else logger.info('our clock agrees with the devices again')
   })
+  const gateway = randomUUID()
+  const heard = createHeard(redis, problems, gateway)
+  noteRoster(live, redis, gateway)
   const strangers = createStrangers(config.hold.max_unknown_devices)
   const ingest = createIngest({ complete, judge, appender, heard, holding, clock, room, strangers, logger })
   const admission = createAdmission(config.limits)
@@ -120,6 +132,14 @@ async function openRoad(live: Live, redis: Redis) {
       await within(LAST_WRITES_MS, Promise.all(last))
     },
   }
+}
+
+/** Says what of the roster is in effect here: who writes it waits for that. */
+function noteRoster(live: Live, redis: Redis, gateway: string): void {
+  const note = () => void noteApplied(redis, gateway, live.loaded().edits.at).catch(() => {})
+  live.follow(note)
+  redis.on('ready', note)
+  note()
 }
 
 /** Nothing that was acknowledged waits for them: only counts and what was heard. */

@@ -24,12 +24,29 @@ export async function* surveyContacts(redis: Redis): AsyncGenerator<{ device: st
 
 /** Why living gateways acknowledge nothing, a sentence each, each once. */
 export async function readGatewayProblems(redis: Redis): Promise<string[]> {
+  return [...new Set([...(await livingGateways(redis)).values()].flat())]
+}
+
+/** Whether the roster as of a write is in effect at every living gateway. */
+export async function isRosterApplied(redis: Redis, at: number): Promise<boolean> {
+  const living = [...(await livingGateways(redis)).keys()]
+  const applied = living.length > 0 ? await redis.hmget(keys.roster('applied'), ...living) : []
+  return applied.every((time) => Number(time ?? 0) >= at)
+}
+
+/** Gateways that give a sign of life, each with why it acknowledges nothing; what is kept of others goes. */
+async function livingGateways(redis: Redis): Promise<Map<string, string[]>> {
   const ids = await redis.smembers(keys.gatewayIds)
-  if (ids.length === 0) return []
+  if (ids.length === 0) return new Map()
   const signs = await redis.mget(ids.map(keys.gateway))
   const gone = ids.filter((_, index) => signs[index] === null)
-  if (gone.length > 0) await redis.srem(keys.gatewayIds, ...gone)
-  return [...new Set(signs.flatMap((sign) => (sign === null ? [] : (JSON.parse(sign) as string[]))))]
+  if (gone.length > 0)
+    await Promise.all([redis.srem(keys.gatewayIds, ...gone), redis.hdel(keys.roster('applied'), ...gone)])
+  const living = ids.flatMap((id, index) => {
+    const sign = signs[index]
+    return sign === null ? [] : [[id, JSON.parse(sign) as string[]] as const]
+  })
+  return new Map(living)
 }
 
 /** Without the connections of gateways that give no sign of life. */

@@ -143,8 +143,8 @@ function company() {
 /** A token with two roles would leave open what it may do. */
 function tokens() {
   return list(token()).superRefine((all, context) => {
-    for (const [index, { token: text }] of all.entries())
-      if (all.findIndex((other) => other.token === text) < index)
+    for (const [index, { token: own }] of all.entries())
+      if (all.findIndex((other) => other.token === own) < index)
         context.addIssue({ code: 'custom', path: [index, 'token'], message: 'this token stands here twice' })
   })
 }

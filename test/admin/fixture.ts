@@ -197,13 +197,14 @@ export function workerOf(redis: Redis) {
 
 /** Of an admin port whose roster nobody asks for. */
 export function noRoster(): Pick<AdminOptions, 'roster' | 'loaded' | 'upTo'> {
-  const never = () => {
-    throw new Error('the roster was asked for')
-  }
   const roster = { edits: undefined, first: new Promise<never>(() => {}), refresh: never, putDevice: never }
   return {
     roster: { ...roster, putRoutes: never, noteFiles: never, close: async () => {} },
     loaded: never,
     upTo: never,
   }
+}
+
+function never(): never {
+  throw new Error('the roster was asked for')
 }

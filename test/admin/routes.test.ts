@@ -32,6 +32,16 @@ function put(body: string | Buffer, query = `company_id=7&${DAY}`, type = 'text/
   return admin.ask(`/admin/routes?${query}`, { method: 'PUT', headers, body })
 }
 
+/** The routes of the lines that decide at a time. */
+async function routesAt(time: string): Promise<string[]> {
+  const found = (await lines(`at=${encodeURIComponent(time)}`)) as { route_id: string }[]
+  return found.map(({ route_id }) => route_id)
+}
+
+function errors(...all: [path: string, message: string][]) {
+  return all.map(([path, message]) => ({ path, message }))
+}
+
 const LINE = 'Van 12,42,1002,2026-11-20 06:00,2026-11-20 20:00\n'
 const PUT_LINE = {
   device: VAN_12,
@@ -174,8 +184,6 @@ describe('PUT /admin/routes', () => {
 })
 
 describe('PUT /admin/routes that is refused', () => {
-  const errors = (...all: [path: string, message: string][]) => all.map(([path, message]) => ({ path, message }))
-
   it.each([
     ['an empty body', '', 'the body is empty: send a roster, a header at least'],
     ['a body of blanks', ' \r\n', 'the body is empty: send a roster, a header at least'],
@@ -268,14 +276,12 @@ describe('GET /admin/routes', () => {
 
   it('says with at who is where then: of lines that overlap the one that decides', async () => {
     await put(`${HEADER}Van 14,43,9,2026-11-20 06:00,2026-11-20 08:00\n`)
-    const at = async (time: string) =>
-      ((await lines(`at=${encodeURIComponent(time)}`)) as { route_id: string }[]).map(({ route_id }) => route_id)
     expect([
-      await at('2026-11-20T05:59:59Z'),
-      await at('2026-11-20 06:00'),
-      await at('2026-11-20T09:59:59+02:00'),
+      await routesAt('2026-11-20T05:59:59Z'),
+      await routesAt('2026-11-20 06:00'),
+      await routesAt('2026-11-20T09:59:59+02:00'),
     ]).toEqual([['2001'], ['9'], ['9']])
-    expect(await at('2026-11-20')).toEqual(['2001'])
+    expect(await routesAt('2026-11-20')).toEqual(['2001'])
   })
 
   it.each([

@@ -138,15 +138,16 @@ describe('devices that were put', () => {
   })
 })
 
+const keyOf = (route: string) => `line ${day(6)}/${day(24)}//${route}/Van 14`
+
 describe('writesBetween', () => {
   it('names devices that are new, different or gone, and lines that are new; lines that are gone apart', async () => {
     const before = await files('Van 14,,21,2026-11-20 06:00,\nVan 12,,22,2026-11-20 06:00,\n')
     const devices = `${DEVICES.replace('courier_id: 43', 'courier_id: 44').replace(/^"80".*$/m, '')}\n"15": { company_id: 7 }`
     const after = await files('Van 12,,22,2026-11-20 06:00,\nVan 14,,23,2026-11-20 06:00,\n', devices)
-    const lines = (route: string) => `line ${day(6)}/${day(24)}//${route}/Van 14`
     expect(writesBetween(before, after)).toEqual({
-      written: ['device 14', 'device 80', 'device 15', lines('23')],
-      gone: [lines('21')],
+      written: ['device 14', 'device 80', 'device 15', keyOf('23')],
+      gone: [keyOf('21')],
     })
   })
 

@@ -1,9 +1,17 @@
+export interface FollowOptions {
+  /** What tells whether something may have changed. */
+  readonly print: () => Promise<string>
+  /** Takes what there is; false: again after a second. */
+  readonly changed: () => Promise<boolean>
+  /** Whether `changed` is to be called for another reason. */
+  readonly urgent?: () => boolean
+}
+
 /**
- * Looks ten times a second at what tells whether something may have changed, and calls `changed` once that is the same
- * twice in a row, at first in any case; where it answers false, again after a second. So a file that is replaced by rename
- * or written slowly is seen like any other, on every kind of file system.
+ * Looks ten times a second, and calls `changed` once the print is the same twice in a row, at first in any case. So a file
+ * that is replaced by rename or behind a link, or written slowly, is seen like any other, on every kind of file system.
  */
-export function follow(print: () => Promise<string>, changed: () => Promise<boolean>): { close(): Promise<void> } {
+export function follow({ print, changed, urgent = () => false }: FollowOptions): { close(): Promise<void> } {
   let seen: string | undefined
   let settled = false
   let done = false
@@ -13,7 +21,8 @@ export function follow(print: () => Promise<string>, changed: () => Promise<bool
     const now = await print()
     const same = now === seen
     seen = now
-    if (same && (!settled || (!done && ++looks % LOOKS_A_SECOND === 0))) done = await changed()
+    const due = !settled || urgent() || (!done && ++looks % LOOKS_A_SECOND === 0)
+    if (same && due) done = await changed()
     settled = same
     if (!closed) timer = setTimeout(look, POLL_MS)
   }

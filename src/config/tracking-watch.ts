@@ -21,9 +21,9 @@ export function watchTracking(
     onChange(read)
   }
 
-  return follow(
-    () => fingerprintOf(trackingFile(dir)),
-    async () => {
+  return follow({
+    print: () => fingerprintOf(trackingFile(dir)),
+    changed: async () => {
       try {
         take((await readTracking(dir)) ?? gone(dir))
         return true
@@ -33,7 +33,7 @@ export function watchTracking(
         return false
       }
     },
-  )
+  })
 }
 
 function gone(dir: string): TrackingRead {

@@ -63,7 +63,7 @@ export async function followConfig({ dir, protocols, role, outspoken }: LiveOpti
 
   take(start)
   const edits = () => roster?.edits ?? NO_EDITS
-  const watching = await watchConfig({ dir, protocols, start, edits }, (change) => {
+  const watching = watchConfig({ dir, protocols, start, edits }, (change) => {
     const { at } = loaded.edits
     take(change)
     const what = change.loaded.edits.at === at ? 'configuration reloaded' : 'roster changed through the admin port'

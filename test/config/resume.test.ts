@@ -132,7 +132,7 @@ it('routes that a start refused take effect once old lines have ended', async ()
   expect([start.lossy, lanes(start.loaded)[0]]).toEqual([true, '7/41/11'])
   const change = await new Promise<Change>((resolve) => {
     const watch = watchConfig({ dir, protocols: PROTOCOLS, start }, resolve)
-    onTestFinished(async () => (await watch).close())
+    onTestFinished(() => watch.close())
   })
   expect([change.refused, change.loaded.routes, Date.now() >= Date.parse(until)]).toEqual([[], [], true])
 })

@@ -41,7 +41,7 @@ async function watchedFolder(dir: string) {
   const reported: Change[] = []
   let hear: (() => void) | undefined
   const loaded = await loadConfig(dir, PROTOCOLS)
-  const watch = await watchConfig({ dir, protocols: PROTOCOLS, start: unchanged(loaded) }, (change) => {
+  const watch = watchConfig({ dir, protocols: PROTOCOLS, start: unchanged(loaded) }, (change) => {
     reported.push(change)
     hear?.()
   })
@@ -110,7 +110,7 @@ describe('watchConfig', () => {
     await writeFile(join(dir, 'devices.yaml'), devices(1, 2, 3, 4))
     const change = await new Promise<Change>((resolve) => {
       const watch = watchConfig({ dir, protocols: PROTOCOLS, start: unchanged(loaded) }, resolve)
-      onTestFinished(async () => (await watch).close())
+      onTestFinished(() => watch.close())
     })
     expect(change.loaded.devices.map(({ id }) => id)).toEqual(['1', '2', '3', '4'])
   })

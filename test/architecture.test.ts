@@ -12,7 +12,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/observe': ['package.json'],
   'src/config': ['protocols/kit', 'src/observe', 'src/run/errors'],
   'src/lanes': ['src/observe'],
-  'src/roster': ['src/config', 'src/lanes'],
+  'src/roster': ['src/config', 'src/lanes', 'src/observe'],
   'src/ingest': ['protocols/kit', 'src/config', 'src/lanes', 'src/observe'],
   'src/listen': ['protocols/kit', 'src/config', 'src/ingest', 'src/observe'],
   'src/tracking': ['package.json', 'src/observe'],

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Loaded } from '../config/load.ts'
+import { inTurns } from '../config/turns.ts'
 import { isRosterApplied } from '../ingest/heard/read.ts'
 import type { Redis } from '../lanes/index.ts'
 import type { Roster } from '../roster/index.ts'
@@ -8,8 +9,8 @@ export interface RosterSources {
   readonly roster: Roster
   /** What is in effect in this process. */
   readonly loaded: () => Loaded
-  /** Resolves once a write to the roster is in effect in this process. */
-  readonly upTo: (at: number) => Promise<void>
+  /** Resolves once all that has been written to the roster is in effect in this process. */
+  readonly catchUp: () => Promise<void>
 }
 
 /** Changes to the roster, one at a time: each sees all that was written before it. */
@@ -22,21 +23,21 @@ export interface RosterWrites {
  * @returns a function that runs changes in turn; each is in effect when it resolves, in this process, and at every gateway
  * that takes no longer than a second
  */
-export function rosterWrites({ redis, roster, loaded, upTo }: RosterSources & { redis: Redis }): RosterWrites {
-  let last: Promise<unknown> = Promise.resolve()
-  return (change) => {
-    const turn = last.then(async () => {
-      await upTo((await roster.refresh()).at)
-      const result = await change(loaded())
-      if (result.at !== undefined) {
-        await roster.refresh()
-        await upTo(result.at)
-        await appliedEverywhere(redis, result.at)
-      }
-      return result
+export function rosterWrites({
+  redis,
+  loaded,
+  catchUp,
+}: Omit<RosterSources, 'roster'> & { redis: Redis }): RosterWrites {
+  const inTurn = inTurns()
+  return async (change) => {
+    const result = await inTurn(async () => {
+      await catchUp()
+      const changed = await change(loaded())
+      if (changed.at !== undefined) await catchUp()
+      return changed
     })
-    last = turn.catch(() => {})
-    return turn
+    if (result.at !== undefined) await appliedEverywhere(redis, result.at)
+    return result
   }
 }
 

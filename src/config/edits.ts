@@ -88,6 +88,11 @@ export function editSource(at: number): string {
   return `admin ${new Date(at).toISOString().slice(0, 19)}Z`
 }
 
+/** Whether a device or a line was written through the admin port after a time, as in `Edits`. */
+export function isWrittenSince(at: number, { devices, routes }: Edits): boolean {
+  return [...devices.values(), ...routes].some((edit) => edit.at > at)
+}
+
 /** Devices of files with those of the admin port among them, each as it was written last. */
 export function withDeviceEdits(devices: readonly Device[], { devices: edited, files }: Edits): readonly Device[] {
   const inEffect = [...edited].filter(([id, { at }]) => at > (files.get(deviceKey(id)) ?? 0))

@@ -3,15 +3,19 @@ export interface FollowOptions {
   readonly print: () => Promise<string>
   /** Takes what there is; false: again after a second. */
   readonly changed: () => Promise<boolean>
-  /** Whether `changed` is to be called for another reason. */
-  readonly urgent?: () => boolean
+}
+
+export interface Following {
+  /** Resolves once `changed` has been called for the first time. */
+  readonly first: Promise<void>
+  close(): Promise<void>
 }
 
 /**
- * Looks ten times a second, and calls `changed` once the print is the same twice in a row, at first in any case. So a file
+ * Calls `changed` at once; then looks ten times a second, and calls it when the print is the same twice in a row. So a file
  * that is replaced by rename or behind a link, or written slowly, is seen like any other, on every kind of file system.
  */
-export function follow({ print, changed, urgent = () => false }: FollowOptions): { close(): Promise<void> } {
+export function follow({ print, changed }: FollowOptions): Following {
   let seen: string | undefined
   let settled = false
   let done = false
@@ -19,10 +23,10 @@ export function follow({ print, changed, urgent = () => false }: FollowOptions):
 
   const poll = async () => {
     const now = await print()
-    const same = now === seen
+    const [first, same] = [seen === undefined, now === seen]
     seen = now
-    const due = !settled || urgent() || (!done && ++looks % LOOKS_A_SECOND === 0)
-    if (same && due) done = await changed()
+    const due = !settled || (!done && ++looks % LOOKS_A_SECOND === 0)
+    if (first || (same && due)) done = await changed()
     settled = same
     if (!closed) timer = setTimeout(look, POLL_MS)
   }
@@ -31,9 +35,10 @@ export function follow({ print, changed, urgent = () => false }: FollowOptions):
   }
 
   let closed = false
-  let polling: Promise<void> = Promise.resolve()
-  let timer = setTimeout(look, POLL_MS)
+  let timer: NodeJS.Timeout | undefined
+  let polling = poll()
   return {
+    first: polling,
     close: async () => {
       closed = true
       clearTimeout(timer)

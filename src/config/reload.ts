@@ -24,16 +24,17 @@ export interface Change {
 
 /**
  * What takes effect of files that were read while a configuration is in effect: companies, devices and routes, each where
- * it is right and goes with the others, else what was in effect of it. `edits` take effect in any case. `now`: ms UTC.
+ * it is right and goes with the others, else what was in effect of it. `now`: ms UTC.
  */
-export async function changeTo(read: Files, running: Loaded, now: number, edits = running.edits): Promise<Change> {
+export async function changeTo(read: Files, running: Loaded, now: number): Promise<Change> {
   const old = running.files
   const fleet = await fleetInEffect(read, old)
   const refused = [...gatewayProblems(read), ...fleet.refused, ...routeProblems(read)].filter(isMistake)
   const { companies } = fleet.gateway.content.config ?? running.config
   const withRoutes = async (routes: Files['routes']) => {
     const files = { gateway: fleet.gateway, devices: fleet.devices, routes }
-    return assemble({ files, problems: await problemsOf(files), config: { ...running.config, companies }, edits, now })
+    const config = { ...running.config, companies }
+    return assemble({ files, problems: await problemsOf(files), config, edits: running.edits, now })
   }
   const changed = (loaded: Loaded, lossy: boolean): Change => {
     return { loaded, read, refused, lossy, atNextStart, writes: writesBetween(old, loaded.files) }
@@ -48,16 +49,19 @@ export async function changeTo(read: Files, running: Loaded, now: number, edits 
   return changed(await withRoutes(old.routes), true)
 }
 
-/** A configuration whose files are as they were when it was loaded. */
-export function unchanged(loaded: Loaded): Change {
-  return { loaded, read: loaded.files, refused: [], lossy: false, atNextStart: [], writes: NO_WRITES }
+/** What is in effect before the files have been looked at. */
+export function unread(loaded: Loaded): Change {
+  return { loaded, refused: [], lossy: false, atNextStart: [], writes: NO_WRITES }
 }
 
-/** What is in effect, with other edits, where the files cannot be read, for these mistakes. */
-export async function unreadable(running: Loaded, refused: readonly Problem[], edits: Edits): Promise<Change> {
-  const { files, config } = running
-  const loaded = await assemble({ files, problems: await problemsOf(files), config, edits, now: Date.now() })
-  return { loaded, refused, lossy: false, atNextStart: [], writes: NO_WRITES }
+/** What is in effect stays, where the files cannot be read, for these mistakes. */
+export function unreadable(loaded: Loaded, refused: readonly Problem[]): Change {
+  return { ...unread(loaded), refused }
+}
+
+/** What is in effect, with other edits. */
+export async function withEdits({ files, config }: Loaded, edits: Edits): Promise<Loaded> {
+  return assemble({ files, problems: await problemsOf(files), config, edits, now: Date.now() })
 }
 
 const NO_WRITES: FileWrites = { written: [], gone: [] }

@@ -1,20 +1,19 @@
 import { readAccepted } from './accepted.ts'
 import { type Files, filesOf, readFiles } from './files.ts'
 import { assemble, isMistake, type Loaded, loadedOf, problemsOf } from './load.ts'
-import { type Change, changeTo, unchanged } from './reload.ts'
 import type { Config, Protocols } from './schema.ts'
 
 /**
- * What is in effect as a process starts. A restart is no change: the files that were in effect last hold, and what is on
- * disk now takes effect as in a reload, or is refused as in one. Where none are kept, what is on disk. Settings are those of
- * gateway.yaml as it is now, `time_zone` for both.
+ * What is in effect as a process starts. A restart is no change: the files that were in effect last hold, until what is on
+ * disk now has taken effect as in a reload, or is refused as in one. Where none are kept, what is on disk. Settings are
+ * those of gateway.yaml as it is now, `time_zone` for both.
  * @throws ConfigError with all mistakes at once
  */
-export async function resumeConfig(dir: string, protocols: Protocols): Promise<Change> {
+export async function resumeConfig(dir: string, protocols: Protocols): Promise<Loaded> {
   const read = await readFiles(dir, { protocols })
   const { config } = read.gateway.content
-  const running = config && (await inEffectBefore(read, config, { dir, protocols }))
-  return running ? changeTo(read, running, Date.now()) : unchanged(await loadedOf(read))
+  const before = config && (await inEffectBefore(read, config, { dir, protocols }))
+  return before ?? loadedOf(read)
 }
 
 /** Undefined where nothing is kept, or it is wrong by now: a variable that it names is not set any more. */

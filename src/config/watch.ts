@@ -1,9 +1,11 @@
 import { type Edits, NO_EDITS } from './edits.ts'
-import { fingerprint, isSame, readFiles } from './files.ts'
+import { type Files, fingerprint, isSame, readFiles } from './files.ts'
 import { follow } from './follow.ts'
+import type { Loaded } from './load.ts'
 import { ConfigError, problemText } from './problem.ts'
-import { type Change, changeTo, unreadable } from './reload.ts'
+import { type Change, changeTo, unread, unreadable, withEdits } from './reload.ts'
 import type { Protocols } from './schema.ts'
+import { inTurns } from './turns.ts'
 
 export type { Change } from './reload.ts'
 
@@ -11,36 +13,60 @@ export interface WatchOptions {
   readonly dir: string
   readonly protocols: Protocols
   /** What is in effect already. */
-  readonly start: Change
+  readonly start: Loaded
   /** What was written through the admin port: another object whenever that has changed. */
   readonly edits?: () => Edits
+}
+
+export interface Watchers {
+  /** Hears what became of the files as they are at first, and of every change of their text. */
+  readonly files: (change: Change) => void
+  /** Hears what is in effect with other edits. */
+  readonly edits: (loaded: Loaded) => void
+}
+
+export interface Watch {
+  /** Resolves once edits and files have taken effect as they are at first. */
+  readonly first: Promise<void>
+  /** Resolves once the edits of now are in effect. They do not wait for files that are being written. */
+  edited(): Promise<void>
+  close(): Promise<void>
 }
 
 /**
  * Follows the files of a configuration: devices, routes and companies take effect within half a second of the last change
  * of a file. What is wrong leaves what was in effect of it as it is; so does a set of routes that would take the route from
- * more than half of the devices that have one now, until old lines have ended and it does no more. Edits take effect as
- * soon. `onChange` hears of every change of the files' text, and of edits. The files may have changed since `start` was
- * loaded: the first look always reads them.
+ * more than half of the devices that have one now, until old lines have ended and it does no more.
  */
-export function watchConfig(
-  { dir, protocols, start, edits = () => NO_EDITS }: WatchOptions,
-  onChange: (change: Change) => void,
-): { close(): Promise<void> } {
-  let last = start
+export function watchConfig({ dir, protocols, start, edits = () => NO_EDITS }: WatchOptions, on: Watchers): Watch {
+  const inTurn = inTurns()
+  let last = unread(start)
   let closed = false
 
-  const following = follow({
-    print: () => fingerprint(dir),
-    changed: async () => {
-      const change = await reload(dir, protocols, last, edits())
-      last = change ?? last
-      if (change && !closed) onChange(change)
-      return !last.lossy && last.read !== undefined
-    },
-    urgent: () => edits() !== last.loaded.edits,
-  })
+  const edited = () =>
+    inTurn(async () => {
+      const now = edits()
+      if (now === last.loaded.edits) return
+      last = { ...last, loaded: await withEdits(last.loaded, now) }
+      if (!closed) on.edits(last.loaded)
+    })
+
+  async function look(): Promise<boolean> {
+    const read = await readAsOf(last, dir, protocols)
+    await inTurn(async () => {
+      const change = await changeOf(read, last)
+      if (!change) return
+      last = change
+      if (!closed) on.files(change)
+    })
+    return !last.lossy && last.read !== undefined
+  }
+
+  void edited()
+  const following = follow({ print: () => fingerprint(dir), changed: look })
   return {
+    first: following.first,
+    edited,
     close() {
       closed = true
       return following.close()
@@ -48,20 +74,24 @@ export function watchConfig(
   }
 }
 
-/** Reads the files and says what becomes of them and of edits; undefined where there is nothing to say since `last`. */
-async function reload(dir: string, protocols: Protocols, last: Change, edits: Edits): Promise<Change | undefined> {
-  const { loaded } = last
-  const edited = edits !== loaded.edits
+/** The files, those that are as they were taken from before; or why they cannot be read. */
+async function readAsOf({ loaded, read }: Change, dir: string, protocols: Protocols): Promise<Files | ConfigError> {
   try {
-    const options = { protocols, zone: loaded.config.time_zone, previous: last.read ?? loaded.files }
-    const read = await readFiles(dir, options)
-    const same = last.read && isSame(read, last.read)
-    if (same && !last.lossy && !edited) return undefined
-    const change = await changeTo(read, loaded, Date.now(), edits)
-    return same && change.lossy && !edited ? undefined : change
+    return await readFiles(dir, { protocols, zone: loaded.config.time_zone, previous: read ?? loaded.files })
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    const known = !last.read && last.refused.map(problemText).join('\n') === error.message
-    return known && !edited ? undefined : unreadable(loaded, error.mistakes, edits)
+    if (error instanceof ConfigError) return error
+    throw error
   }
+}
+
+/** What becomes of files; undefined where there is nothing to say since `last`. */
+async function changeOf(read: Files | ConfigError, last: Change): Promise<Change | undefined> {
+  if (read instanceof ConfigError) {
+    const known = !last.read && last.refused.map(problemText).join('\n') === read.message
+    return known ? undefined : unreadable(last.loaded, read.mistakes)
+  }
+  const same = last.read && isSame(read, last.read)
+  if (same && !last.lossy) return undefined
+  const change = await changeTo(read, last.loaded, Date.now())
+  return same && change.lossy ? undefined : change
 }

@@ -24,7 +24,7 @@ export async function startAdmin({ live, redisUrl, baseUrl, context }: AdminRole
   const { config, logger } = live
   const { host, port } = config.admin
   const redis = connect(redisUrl, 'admin', logger)
-  const roster = followRoster(redis)
+  const roster = followRoster(redis, logger)
   void live.join(roster)
   const readiness = redisReadiness(redis, config.redis, logger)
   const directory = () => live.directory()
@@ -41,7 +41,7 @@ export async function startAdmin({ live, redisUrl, baseUrl, context }: AdminRole
     directory,
     roster,
     loaded: () => live.loaded(),
-    upTo: (at) => live.upTo(at),
+    catchUp: () => live.catchUp(),
     tracking,
     companies: () => live.companies(),
     place: placeIn(live),

@@ -36,7 +36,7 @@ import { redisReadiness } from './readiness.ts'
 export async function startGateway(live: Live, redisUrl: string, context: RoleContext): Promise<Role> {
   const { config, directory } = live
   const redis = connect(redisUrl, 'gateway', live.logger)
-  await within(ROSTER_MS, live.join(followRoster(redis)))
+  await within(ROSTER_MS, live.join(followRoster(redis, live.logger)))
   const road = await openRoad(live, redis)
   const { shared, misunderstood } = road
   const listeners: Listener[] = []
@@ -55,7 +55,8 @@ export async function startGateway(live: Live, redisUrl: string, context: RoleCo
   const { broker } = config.mqtt
   if (broker) {
     const admitsUnknown = config.hold.unknown
-    const mqtt = { ...shared, protocols: protocolsByName, directory, misunderstood, admitsUnknown }
+    const complete = () => live.complete
+    const mqtt = { ...shared, protocols: protocolsByName, complete, directory, misunderstood, admitsUnknown }
     await open('mqtt', broker.port, (port) => listenMqtt({ host: broker.host, port }, mqtt))
   }
   return {

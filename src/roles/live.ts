@@ -4,8 +4,8 @@ import { isSame } from '../config/files.ts'
 import { type Config, type Loaded, type Problem, problemText } from '../config/load.ts'
 import { resumeConfig } from '../config/resume.ts'
 import type { Protocols } from '../config/schema.ts'
-import { NO_EDITS } from '../config/edits.ts'
-import { type Change, watchConfig } from '../config/watch.ts'
+import { isWrittenSince, NO_EDITS } from '../config/edits.ts'
+import { type Change, type Watch, watchConfig } from '../config/watch.ts'
 import { createLogger, type Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import type { Roster } from '../roster/index.ts'
@@ -20,12 +20,12 @@ export interface Live {
   loaded(): Loaded
   directory(): Directory
   companies(): Config['companies']
-  /** From now on what is written to the roster takes effect as well; resolves once what was is, and this is `complete`. */
-  join(roster: Roster): Promise<void>
-  /** Whether the roster is in effect: before that nobody's lane is certain. */
+  /** From now on files and, where there is one, the roster take effect; resolves once this is `complete`. */
+  join(roster?: Roster): Promise<void>
+  /** Whether roster and files are in effect: before that nobody's lane is certain. */
   readonly complete: boolean
-  /** Resolves once a write to the roster, or a later one, is in effect. `at`: as in `Edits`. */
-  upTo(at: number): Promise<void>
+  /** Resolves once all that has been written to the roster is in effect. Rejects where Redis does not answer. */
+  catchUp(): Promise<void>
   /** Calls `changed` after each change that took effect. */
   follow(changed: () => void): void
   close(): Promise<void>
@@ -46,41 +46,48 @@ export interface LiveOptions {
  */
 export async function followConfig({ dir, protocols, role, outspoken }: LiveOptions): Promise<Live> {
   const start = await resumeConfig(dir, protocols)
-  const { config } = start.loaded
+  const { config } = start
   const logger = createLogger(role, config.log)
   const followers = new Set<() => void>()
   const notes = createNotes(logger)
-  let { loaded } = start
+  let loaded = start
   let roster: Roster | undefined
+  let watching: Watch | undefined
+  let joining = Promise.resolve()
   let complete = false
+  let closed = false
 
-  function take(change: Change): void {
+  function takeFiles(change: Change): void {
     metrics.configReloadSuccessful.set(change.refused.length === 0 ? 1 : 0)
-    if (outspoken) report(change, change === start ? [] : loaded.problems, logger)
-    if (outspoken && (change === start || !isSame(change.loaded.files, loaded.files))) notes.add(change)
-    loaded = change.loaded
+    if (outspoken) {
+      report(change, complete ? loaded.problems : [], logger)
+      if (!complete || !isSame(change.loaded.files, loaded.files)) notes.add(change, roster)
+      if (complete && change.refused.length === 0) logger.info('configuration reloaded')
+    }
+    complete = true
+    take(change.loaded)
   }
 
-  take(start)
-  const edits = () => roster?.edits ?? NO_EDITS
-  const watching = watchConfig({ dir, protocols, start, edits }, (change) => {
-    const { at } = loaded.edits
-    take(change)
-    const what = change.loaded.edits.at === at ? 'configuration reloaded' : 'roster changed through the admin port'
-    if (outspoken && change.refused.length === 0) logger.info(what)
-    for (const changed of followers) changed()
-  })
-
-  function upTo(at: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const look = () => {
-      if (loaded.edits.at < at) return
-      followers.delete(look)
-      resolve()
+  function takeEdits(edited: Loaded): void {
+    if (outspoken && complete) {
+      warn(edited.problems, loaded.problems, logger)
+      if (isWrittenSince(loaded.edits.at, edited.edits)) logger.info('roster changed through the admin port')
     }
-    followers.add(look)
-    look()
-    return promise
+    take(edited)
+  }
+
+  function take(next: Loaded): void {
+    loaded = next
+    for (const changed of followers) changed()
+  }
+
+  async function begin(): Promise<void> {
+    await roster?.first
+    if (closed) return
+    const edits = () => roster?.edits ?? NO_EDITS
+    watching = watchConfig({ dir, protocols, start, edits }, { files: takeFiles, edits: takeEdits })
+    roster?.follow(() => void watching?.edited())
+    await watching.first
   }
 
   return {
@@ -89,42 +96,43 @@ export async function followConfig({ dir, protocols, role, outspoken }: LiveOpti
     loaded: () => loaded,
     directory: () => loaded.directory,
     companies: () => loaded.config.companies,
-    async join(joined) {
+    join(joined) {
       roster = joined
-      notes.join(joined)
-      await upTo((await joined.first).at)
-      complete = true
+      return (joining = begin())
     },
     get complete() {
       return complete
     },
-    upTo,
+    async catchUp() {
+      await roster?.refresh()
+      await joining
+      await watching?.edited()
+    },
     follow: (changed) => void followers.add(changed),
-    close: async () => {
-      await watching.close()
+    async close() {
+      closed = true
+      roster?.close()
+      await watching?.close()
       await notes.close()
-      await roster?.close()
     },
   }
 }
 
 function report({ atNextStart, loaded, lossy, refused }: Change, before: readonly Problem[], logger: Logger): void {
-  const known = new Set(before.map(problemText))
   for (const problem of refused) logger.error(problemText(problem))
-  warn(
-    loaded.problems.map(problemText).filter((problem) => !known.has(problem)),
-    logger,
-  )
+  warn(loaded.problems, before, logger)
   if (atNextStart.length > 0) logger.warn(`${atNextStart.join(', ')}: takes effect at the next start`)
   if (refused.length > 0) logger.error('of the configuration, what is wrong is not in effect: what was before stays')
   if (lossy)
     logger.error(`to have these routes all the same, delete ${acceptedFile(loaded.config.data_dir)} and start again`)
 }
 
-/** The first of what may be a line for each of ten thousand devices. */
-function warn(problems: readonly string[], logger: Logger): void {
-  for (const problem of problems.slice(0, MOST_WARNINGS)) logger.warn(problem)
-  const more = problems.length - MOST_WARNINGS
+/** The first of what is new, which may be a line for each of ten thousand devices. */
+function warn(problems: readonly Problem[], before: readonly Problem[], logger: Logger): void {
+  const known = new Set(before.map(problemText))
+  const fresh = problems.map(problemText).filter((problem) => !known.has(problem))
+  for (const problem of fresh.slice(0, MOST_WARNINGS)) logger.warn(problem)
+  const more = fresh.length - MOST_WARNINGS
   if (more > 0) logger.warn(`and ${more} more: \`waybridge check\` lists them all`)
 }
 

@@ -35,18 +35,15 @@ export async function startTracking(live: Live, dir: string, { ports, redisUrl }
 
 /** Without a Redis, on its own, there is no roster. */
 function joinRoster(live: Live, redisUrl: string | null) {
-  if (redisUrl === null) return undefined
+  if (redisUrl === null) return void live.join()
   const redis = connect(redisUrl, 'tracking', live.logger)
-  const roster = followRoster(redis)
-  void live.join(roster)
+  void live.join(followRoster(redis, live.logger))
   /** The gateway may have heard of a write to the roster before this process has. */
-  const catchUp = async () => {
-    const written = roster.refresh().then(({ at }) => live.upTo(at))
-    await within(
+  const catchUp = () =>
+    within(
       CATCH_UP_MS,
-      written.catch(() => {}),
+      live.catchUp().catch(() => {}),
     )
-  }
   return { catchUp, disconnect: () => redis.disconnect() }
 }
 

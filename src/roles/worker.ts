@@ -11,7 +11,7 @@ import { redisReadiness } from './readiness.ts'
 export function startWorker(live: Live, redisUrl: string, baseUrl: string): Role {
   const { config, logger } = live
   const redis = connect(redisUrl, 'worker', logger)
-  void live.join(followRoster(redis))
+  void live.join(followRoster(redis, logger))
   const client = createTrackingClient({
     baseUrl,
     pushUrl: config.tracking.push_url,

@@ -1,6 +1,7 @@
 import { type Device, sameId } from '../config/directory.ts'
 import { type DeviceEdit, type Edits, editSource, type FileWrites, NO_EDITS, type RouteEdit } from '../config/edits.ts'
 import { readRoster, readRosterRoutes, type Redis, rosterWrittenAt, type Written, writeRoster } from '../lanes/index.ts'
+import type { Logger } from '../observe/log.ts'
 
 /** What was written to devices and routes through the admin port, the same for everybody around a Redis. */
 export interface Roster {
@@ -10,20 +11,25 @@ export interface Roster {
   readonly first: Promise<Edits>
   /** Reads it now. Rejects where Redis does not answer. */
   refresh(): Promise<Edits>
+  /** Calls `changed` whenever `edits` is another object than before. */
+  follow(changed: () => void): void
   /** Puts a device, or, null, deletes it. @returns the time of the write, as in `Edits` */
   putDevice(id: string, device: Device | null): Promise<number>
   /** Puts lines in place of others. @returns the time of the write, as in `Edits` */
   putRoutes(edit: Omit<RouteEdit, 'at'>): Promise<number>
   /** Notes what was written to files, where that is after some edit. */
   noteFiles(writes: FileWrites): Promise<void>
-  close(): Promise<void>
+  /** Reads it no more. */
+  close(): void
 }
 
-/** Reads the roster, and looks five times a second whether it has been written. */
-export function followRoster(redis: Redis): Roster {
+/** Reads the roster, and looks twenty times a second whether it has been written. */
+export function followRoster(redis: Redis, logger: Logger): Roster {
   let edits: Edits | undefined
   let routes: ReadonlyMap<string, RouteEdit> = new Map()
   let reading: Promise<Edits> | undefined
+  const followers = new Set<() => void>()
+  let fault = ''
   let closed = false
 
   /** Who asks while it is being read gets the result of the next reading: that one sees all that was before the question. */
@@ -39,13 +45,22 @@ export function followRoster(redis: Redis): Roster {
     const known = await knownRoutes(stored.routes)
     if (!known) return read()
     routes = known
-    if (stored.at === 0) return (edits = NO_EDITS)
-    edits = {
+    const before = edits?.devices
+    const deviceEdits = Array.from(
+      stored.devices,
+      ([id, written]) => [id, deviceEdit(written, before?.get(id))] as const,
+    )
+    return take({
       at: stored.at,
-      devices: new Map(Array.from(stored.devices, ([id, written]) => [id, deviceEdit(written)])),
+      devices: new Map(deviceEdits),
       files: new Map(Array.from(stored.files, ([key, { at }]) => [key, at])),
       routes: [...known.values()].toSorted((a, b) => a.at - b.at),
-    }
+    })
+  }
+
+  function take(read: Edits): Edits {
+    edits = read.at === 0 ? NO_EDITS : read
+    for (const changed of followers) changed()
     return edits
   }
 
@@ -57,19 +72,27 @@ export function followRoster(redis: Redis): Roster {
   }
 
   async function look(): Promise<void> {
-    await refresh().then(first.resolve, () => {})
-    if (!closed) timer = setTimeout(() => void (looking = look()), edits ? LOOK_MS : FIRST_LOOK_MS).unref()
+    await refresh().then(first.resolve, report)
+    if (!closed) timer = setTimeout(() => void look(), edits ? LOOK_MS : FIRST_LOOK_MS).unref()
+  }
+
+  /** Faults of Redis are the connection's to report. */
+  function report(error: Error): void {
+    if (!(error instanceof SyntaxError) || error.message === fault) return
+    fault = error.message
+    logger.error({ err: error }, 'what Redis has of the roster is damaged: what was read before stays')
   }
 
   const first = Promise.withResolvers<Edits>()
   let timer: NodeJS.Timeout | undefined
-  let looking = look()
+  void look()
   return {
     get edits() {
       return edits
     },
     first: first.promise,
     refresh,
+    follow: (changed) => void followers.add(changed),
     putDevice: (id, device) =>
       writeRoster(redis, 'devices', {
         set: [[sameId(id), JSON.stringify(device && { ...device, source: undefined })]],
@@ -87,15 +110,16 @@ export function followRoster(redis: Redis): Roster {
         await writeRoster(redis, 'files', { set, drop: gone.slice(at, at + AT_ONCE) })
       }
     },
-    async close() {
+    close() {
       closed = true
       clearTimeout(timer)
-      await looking
     },
   }
 }
 
-function deviceEdit({ at, text }: Written): DeviceEdit {
+/** No two writes are at the same time: one that is known need not be read again. */
+function deviceEdit({ at, text }: Written, before: DeviceEdit | undefined): DeviceEdit {
+  if (before?.at === at) return before
   const device = JSON.parse(text) as Omit<Device, 'source'> | null
   return { at, device: device && { ...device, source: editSource(at) } }
 }
@@ -111,7 +135,7 @@ function isObsolete({ company_id, from, until, rows }: RouteEdit, later: Omit<Ro
   return until < longAgo && rows.every((row) => row.until < longAgo)
 }
 
-const LOOK_MS = 200
+const LOOK_MS = 50
 // The connection may not be open yet.
 const FIRST_LOOK_MS = 20
 const AT_ONCE = 5000

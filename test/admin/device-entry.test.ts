@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { presents } from '../../src/ingest/index.ts'
 import { connected, adminFixture, type Answer, DEVICES, READ_TOKEN, TOKEN } from './fixture.ts'
+import { createLogger } from '../../src/observe/log.ts'
 import { followRoster } from '../../src/roster/index.ts'
 
 const admin = adminFixture()
 const NEW = '860000000000001'
 const VAN_12 = '0356307042441013'
+const ID_EXPECTED = 'expected a device id of 1 to 64 bytes of printable UTF-8, without spaces around it'
 
 // What was put before is not in effect any more once Redis is empty.
 beforeEach(() =>
@@ -23,9 +25,13 @@ beforeEach(() =>
   ),
 )
 
-function put(id: string, entry: unknown, { token = TOKEN, type = 'application/json' } = {}): Promise<Answer> {
+function put(
+  id: string,
+  entry: object | string | Buffer,
+  { token = TOKEN, type = 'application/json' } = {},
+): Promise<Answer> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': type }
-  const body = typeof entry === 'string' ? entry : JSON.stringify(entry)
+  const body = typeof entry === 'string' || Buffer.isBuffer(entry) ? entry : JSON.stringify(entry)
   return admin.ask(`/admin/devices/${encodeURIComponent(id)}`, { method: 'PUT', headers, body })
 }
 
@@ -53,9 +59,9 @@ async function dump(): Promise<string> {
 /** The device as another process around the same Redis has it. */
 async function elsewhere(id: string) {
   const redis = await connected(admin.server.url)
-  const roster = followRoster(redis)
+  const roster = followRoster(redis, createLogger('test', { level: 'fatal', format: 'json' }))
   const { devices } = await roster.first
-  await roster.close()
+  roster.close()
   redis.disconnect()
   return devices.get(id)?.device
 }
@@ -92,12 +98,25 @@ describe('PUT /admin/devices/{id}', () => {
     ])
   })
 
-  it('takes integers beyond 2^53 as they are written', async () => {
-    const { json } = await put(
-      NEW,
-      '{\t"company_id": 7,\r\n "courier_id": 9223372036854775807, "route_id": 9007199254740993}',
-    )
-    expect(json).toMatchObject({ courier_id: '9223372036854775807', route_id: '9007199254740993' })
+  it.each([
+    [
+      'integers beyond 2^53',
+      '{"company_id":7,"courier_id":9223372036854775807}',
+      { courier_id: '9223372036854775807' },
+    ],
+    ['tabs', '\t{\n\t"company_id"\t:\t7,\n\t"settings":\t{\t}\n}', { company_id: '7' }],
+    ['carriage returns', '\r{\r"company_id":\r7\r,\r\n"route_id":5\r}\r', { company_id: '7', route_id: '5' }],
+    ['no white space', '{"company_id":"7","model":"a"}', { company_id: '7', model: 'a' }],
+    ['escapes', '{"company_id":7,"name":"\\u0056an\\/\\ud83d\\ude9a \\u0022"}', { name: 'Van/🚚 "' }],
+    ['what YAML would read otherwise', '{"company_id":7,"name":"- x: *y # z"}', { name: '- x: *y # z' }],
+    [
+      'settings of any type',
+      '{"company_id":7,"settings":{"a":[1.50,-1e3,"2","true",true,null,{}]}}',
+      { settings: { a: ['1.50', '-1e3', '2', 'true', true, null, {}] } },
+    ],
+  ])('takes JSON with %s', async (_, text, entry) => {
+    const { status, json } = await put(NEW, text)
+    expect([status, json]).toMatchObject([200, entry])
   })
 
   it('replaces the entry of a file, and takes what GET answers', async () => {
@@ -135,6 +154,37 @@ describe('PUT /admin/devices/{id}', () => {
     expect([presents(kept, 'canary-secret'), presents(kept, 'x')]).toEqual([true, false])
     expect((await put(VAN_12, { name: 'Van 12', company_id: 7, secret: null })).json).toMatchObject({ secret: false })
     expect(await dump()).not.toContain('canary-')
+  })
+
+  it.each([
+    ['true', '"secret": true,', true],
+    ['nothing', '', true],
+    ['null', '"secret": null,', false],
+    ['false', '"secret": false,', false],
+  ])('%s as secret says whether that of before stays', async (_, secret, stays) => {
+    expect((await put(VAN_12, `{${secret} "name": "Van 12", "company_id": 7}`)).json).toMatchObject({ secret: stays })
+    const entry = (await elsewhere('356307042441013')) as unknown as Parameters<typeof presents>[0]
+    expect([presents(entry, 'canary-secret'), presents(entry, undefined)]).toEqual([stays, !stays])
+  })
+
+  it.each([
+    ['a number is its digits', '12345678901234567890', '12345678901234567890'],
+    ['a word in quotes is a secret', '"false"', 'false'],
+  ])('as secret %s', async (_, json, secret) => {
+    await put(NEW, `{"company_id": 7, "secret": ${json}}`)
+    const entry = (await elsewhere(NEW)) as unknown as Parameters<typeof presents>[0]
+    expect([presents(entry, secret), presents(entry, undefined), presents(entry, 'canary')]).toEqual([
+      true,
+      false,
+      false,
+    ])
+  })
+
+  it.each(['{}', '[]', '["canary-x"]', '""'])('as secret %s is 422, and that of before stays', async (secret) => {
+    const { status, json } = await put(VAN_12, `{"company_id": 7, "secret": ${secret}}`)
+    const message = 'expected text'
+    expect([status, json]).toEqual([422, { message: `secret: ${message}`, errors: [{ path: 'secret', message }] }])
+    expect((await get(VAN_12)).json).toMatchObject({ source: 'devices.yaml:2', secret: true })
   })
 
   it('takes any id that a file may have', async () => {
@@ -181,21 +231,64 @@ describe('PUT /admin/devices/{id}', () => {
     expect((await get(NEW)).status).toBe(404)
   })
 
-  it('with an id that is the name of another device is 422', async () => {
-    expect(await put('Van 12', { company_id: 7 })).toMatchObject({
-      status: 422,
-      json: { message: expect.stringContaining('the device at devices.yaml:2 has this id as its name') },
-    })
+  it.each([
+    ['the name of another device', 'Van 12', 'the device at devices.yaml:2 has this id as its name'],
+    ['65 bytes', 'x'.repeat(65), ID_EXPECTED],
+    ['1,000 bytes', '1'.repeat(1000), ID_EXPECTED],
+    ['a control character', '1\u00072', ID_EXPECTED],
+    ['a line separator', '1\u20282', ID_EXPECTED],
+    ['spaces around it', ' 1', ID_EXPECTED],
+    [
+      'digits that a spreadsheet has destroyed',
+      '3.56E+14',
+      '"3.56E+14" is an id that a spreadsheet has destroyed: format the column as text and enter the id again',
+    ],
+  ])('with an id that is %s is 422', async (_, id, message) => {
+    const { status, json } = await put(id, { company_id: 7 })
+    expect([status, json]).toEqual([422, { message: `id: ${message}`, errors: [{ path: 'id', message }] }])
+  })
+
+  it('with an id that is no UTF-8 is 400', async () => {
+    const { status, json } = await admin.ask('/admin/devices/%ED%A0%80', { method: 'PUT', body: '{"company_id":7}' })
+    expect([status, json]).toEqual([400, { message: 'the path cannot be decoded' }])
   })
 
   it.each([
-    ['an id of 65 bytes', 'x'.repeat(65), { company_id: 7 }, 422],
-    ['malformed JSON', NEW, '{', 422],
-    ['an array', NEW, '[]', 422],
-    ['an empty body', NEW, '', 422],
-    ['a reference, which here is none', NEW, { company_id: '${env:HOME}' }, 422],
-  ])('with %s is refused', async (_, id, entry, status) => {
-    expect(await put(id, entry)).toMatchObject({ status, json: { message: expect.any(String) } })
+    [
+      'malformed JSON',
+      '{',
+      "the body is not JSON: Expected property name or '}' in JSON at position 1 (line 1 column 2)",
+    ],
+    ['a word without quotes', '{"secret": canary}', "the body is not JSON: Unexpected token 'c'"],
+    ['NaN', '{"company_id": NaN}', "the body is not JSON: Unexpected token 'N'"],
+    [
+      'YAML',
+      '{company_id: 7}',
+      "the body is not JSON: Expected property name or '}' in JSON at position 1 (line 1 column 2)",
+    ],
+    ['bytes that are no UTF-8', Buffer.from('{"name": "\xff"}', 'latin1'), 'the body is not JSON: it is not UTF-8'],
+    ['an array', '[]', 'expected an object with company_id'],
+    ['null', 'null', 'expected an object with company_id'],
+    ['an empty body', '', 'the body is not JSON: Unexpected end of JSON input'],
+    ['64 KiB and more', `{"company_id": 7, "model": "${'x'.repeat(65_536)}"}`, 'the body must be at most 65536 bytes'],
+    ['a key twice', '{"company_id": 7, "name": "a", "n\\u0061me": "b"}', 'name: this key stands here twice'],
+    [
+      'a key twice below',
+      '{"company_id":7,"settings":{"a":{"b":1,"b":2}}}',
+      'settings.a.b: this key stands here twice',
+    ],
+    ['too many brackets', `{"settings":${'['.repeat(9999)}${']'.repeat(9999)}}`, 'the body: nested too deeply'],
+    ['half of a character', '{"company_id": 7, "name": "\\ud83d"}', 'name: expected printable text'],
+    [
+      'a reference, which here is none',
+      '{"company_id": "${env:HOME}"}',
+      'company_id: expected an id: a whole number from 0 to 9223372036854775807',
+    ],
+  ])('with %s is 422', async (_, body, message) => {
+    const answer = await put(NEW, body)
+    expect(answer).toMatchObject({ status: 422, json: { message } })
+    expect(answer.text).not.toContain('canary')
+    expect((await get(NEW)).status).toBe(404)
   })
 
   it('as another content type is 415, with a token that may read only 403', async () => {

@@ -196,12 +196,18 @@ export function workerOf(redis: Redis) {
 }
 
 /** Of an admin port whose roster nobody asks for. */
-export function noRoster(): Pick<AdminOptions, 'roster' | 'loaded' | 'upTo'> {
-  const roster = { edits: undefined, first: new Promise<never>(() => {}), refresh: never, putDevice: never }
+export function noRoster(): Pick<AdminOptions, 'roster' | 'loaded' | 'catchUp'> {
+  const roster = {
+    edits: undefined,
+    first: new Promise<never>(() => {}),
+    refresh: never,
+    follow: never,
+    putDevice: never,
+  }
   return {
-    roster: { ...roster, putRoutes: never, noteFiles: never, close: async () => {} },
+    roster: { ...roster, putRoutes: never, noteFiles: never, close: () => {} },
     loaded: never,
-    upTo: never,
+    catchUp: never,
   }
 }
 

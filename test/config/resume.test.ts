@@ -40,6 +40,15 @@ function lanes({ directory }: Loaded): (string | undefined)[] {
   })
 }
 
+/** What becomes of the files of a folder as a process starts. */
+async function started(dir: string): Promise<Change> {
+  const start = await resumeConfig(dir, PROTOCOLS)
+  const { promise, resolve } = Promise.withResolvers<Change>()
+  const watch = watchConfig({ dir, protocols: PROTOCOLS, start }, { files: resolve, edits: () => {} })
+  onTestFinished(() => watch.close())
+  return promise
+}
+
 function refusals({ refused }: Change, dir: string): string[] {
   return refused.map((problem) => problemText(problem).replace(`${dir}/`, ''))
 }
@@ -52,13 +61,13 @@ describe('a start', () => {
   it('takes what is on disk where nothing is kept', async () => {
     const { dir, dataDir } = await kept({ 'routes.csv': '' })
     await rm(acceptedFile(dataDir))
-    const start = await resumeConfig(dir, PROTOCOLS)
+    const start = await started(dir)
     expect([lanes(start.loaded), start.refused]).toEqual([[undefined, undefined, undefined], []])
   })
 
   it('has nothing to say of files that are as they were', async () => {
     const { dir } = await kept()
-    const { loaded, refused, atNextStart, lossy } = await resumeConfig(dir, PROTOCOLS)
+    const { loaded, refused, atNextStart, lossy } = await started(dir)
     expect([lanes(loaded), refused, atNextStart, lossy]).toEqual([BEFORE, [], [], false])
   })
 
@@ -67,48 +76,48 @@ describe('a start', () => {
     ['gone', null],
   ])('goes on refusing routes that are %s', async (_, text) => {
     const { dir } = await kept({ 'routes.csv': text })
-    const start = await resumeConfig(dir, PROTOCOLS)
+    const start = await started(dir)
     expect([lanes(start.loaded), refusals(start, dir), start.lossy]).toEqual([BEFORE, [LOST], true])
   })
 
   it('takes what may take effect', async () => {
     const { dir } = await kept({ 'routes.csv': routes(21, 12), 'devices.yaml': `${DEVICES}4: { company_id: 7 }\n` })
-    const start = await resumeConfig(dir, PROTOCOLS)
+    const start = await started(dir)
     expect([lanes(start.loaded), start.refused]).toEqual([['7/41/21', '7/42/12', undefined], []])
     expect(start.loaded.devices.length).toBe(4)
   })
 
   it('takes new devices beside routes that are refused', async () => {
     const { dir } = await kept({ 'routes.csv': '', 'devices.yaml': `${DEVICES}4: { company_id: 7 }\n` })
-    const { loaded } = await resumeConfig(dir, PROTOCOLS)
+    const { loaded } = await started(dir)
     expect([lanes(loaded), loaded.devices.length]).toEqual([BEFORE, 4])
   })
 
   it('goes on without devices that are wrong, and with a company that devices still have', async () => {
     const { dir, write } = await kept({ 'devices.yaml': '1: { company_id: 8 }\n' })
-    const wrong = await resumeConfig(dir, PROTOCOLS)
+    const wrong = await started(dir)
     expect([lanes(wrong.loaded), wrong.refused.length]).toEqual([BEFORE, 1])
     await write('devices.yaml', DEVICES)
     await write('gateway.yaml', 'companies: [{ company_id: 8, apikey: k }]')
-    const { loaded, refused } = await resumeConfig(dir, PROTOCOLS)
+    const { loaded, refused } = await started(dir)
     expect([loaded.config.companies.map(({ company_id }) => company_id), refused.length]).toEqual([['7'], 3])
   })
 
   it('takes the settings of gateway.yaml, which has to be right', async () => {
     const { dir, write } = await kept({ 'gateway.yaml': `${COMPANIES}workers: 3\n` })
-    const { loaded, atNextStart } = await resumeConfig(dir, PROTOCOLS)
+    const { loaded, atNextStart } = await started(dir)
     expect([loaded.config.workers, atNextStart]).toEqual([3, []])
     await write('gateway.yaml', 'workers: many')
-    await expect(resumeConfig(dir, PROTOCOLS)).rejects.toThrow(ConfigError)
+    await expect(started(dir)).rejects.toThrow(ConfigError)
   })
 
   it('reads local times of both in the time zone of now', async () => {
     const local = 'device,route_id,from,until\n1,11,2030-06-01 06:00,2030-06-01 20:00\n'
     const { dir } = await kept({ 'gateway.yaml': `${COMPANIES}time_zone: "+03:00"\n` }, { 'routes.csv': local })
-    const same = await resumeConfig(dir, PROTOCOLS)
+    const same = await started(dir)
     expect(same.loaded.routes.map(({ from }) => from)).toEqual([Date.UTC(2030, 5, 1, 3) / 1000])
     await writeFile(join(dir, 'routes.csv'), `${local}2,12,2030-06-01 06:00,\n`)
-    const more = await resumeConfig(dir, PROTOCOLS)
+    const more = await started(dir)
     expect(more.loaded.routes.map(({ from }) => from)).toEqual(Array(2).fill(Date.UTC(2030, 5, 1, 3) / 1000))
   })
 
@@ -118,9 +127,9 @@ describe('a start', () => {
     const secret = '1: { company_id: 7, secret: "${env:WAYBRIDGE_TEST_SECRET}" }\n'
     const { dir, write } = await kept({ 'routes.csv': '' }, { 'devices.yaml': secret })
     delete process.env.WAYBRIDGE_TEST_SECRET
-    await expect(resumeConfig(dir, PROTOCOLS)).rejects.toThrow('WAYBRIDGE_TEST_SECRET is not set')
+    await expect(started(dir)).rejects.toThrow('WAYBRIDGE_TEST_SECRET is not set')
     await write('devices.yaml', DEVICES)
-    expect(lanes((await resumeConfig(dir, PROTOCOLS)).loaded)).toEqual([undefined, undefined, undefined])
+    expect(lanes((await started(dir)).loaded)).toEqual([undefined, undefined, undefined])
   })
 })
 
@@ -129,12 +138,14 @@ it('routes that a start refused take effect once old lines have ended', async ()
   const ending = `device,route_id,from,until\n1,11,${inHours(-1)},${until}\n`
   const { dir } = await kept({ 'routes.csv': '' }, { 'routes.csv': ending })
   const start = await resumeConfig(dir, PROTOCOLS)
-  expect([start.lossy, lanes(start.loaded)[0]]).toEqual([true, '7/41/11'])
-  const change = await new Promise<Change>((resolve) => {
-    const watch = watchConfig({ dir, protocols: PROTOCOLS, start }, resolve)
-    onTestFinished(() => watch.close())
-  })
-  expect([change.refused, change.loaded.routes, Date.now() >= Date.parse(until)]).toEqual([[], [], true])
+  const changes: Change[] = []
+  const on = { files: (change: Change) => void changes.push(change), edits: () => {} }
+  const watch = watchConfig({ dir, protocols: PROTOCOLS, start }, on)
+  onTestFinished(() => watch.close())
+  await watch.first
+  expect([changes[0].lossy, lanes(changes[0].loaded)[0]]).toEqual([true, '7/41/11'])
+  await expect.poll(() => changes.length, { timeout: 10_000 }).toBe(2)
+  expect([changes[1].refused, changes[1].loaded.routes, Date.now() >= Date.parse(until)]).toEqual([[], [], true])
 })
 
 describe('what is kept', () => {
@@ -146,8 +157,6 @@ describe('what is kept', () => {
   it('is named where it cannot be read', async () => {
     const { dir, dataDir } = await kept()
     await writeFile(acceptedFile(dataDir), '[["routes.csv"')
-    await expect(resumeConfig(dir, PROTOCOLS)).rejects.toThrow(
-      `${acceptedFile(dataDir)}: cannot be read (it is damaged): delete it`,
-    )
+    await expect(started(dir)).rejects.toThrow(`${acceptedFile(dataDir)}: cannot be read (it is damaged): delete it`)
   })
 })

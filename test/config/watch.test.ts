@@ -2,7 +2,6 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Loaded, loadConfig, problemText } from '../../src/config/load.ts'
-import { unchanged } from '../../src/config/reload.ts'
 import { type Change, watchConfig } from '../../src/config/watch.ts'
 import { COMPANY, folder, PROTOCOLS } from './folder.ts'
 
@@ -41,11 +40,14 @@ async function watchedFolder(dir: string) {
   const reported: Change[] = []
   let hear: (() => void) | undefined
   const loaded = await loadConfig(dir, PROTOCOLS)
-  const watch = watchConfig({ dir, protocols: PROTOCOLS, start: unchanged(loaded) }, (change) => {
+  const files = (change: Change) => {
     reported.push(change)
     hear?.()
-  })
+  }
+  const watch = watchConfig({ dir, protocols: PROTOCOLS, start: loaded }, { files, edits: () => {} })
   onTestFinished(() => watch.close())
+  await watch.first
+  expect(reported.splice(0).map(({ refused }) => refused)).toEqual([[]])
   const next = async (): Promise<Change> => {
     if (reported.length === 0) await new Promise<void>((resolve) => (hear = resolve))
     return reported.shift()!
@@ -109,7 +111,7 @@ describe('watchConfig', () => {
     const loaded = await loadConfig(dir, PROTOCOLS)
     await writeFile(join(dir, 'devices.yaml'), devices(1, 2, 3, 4))
     const change = await new Promise<Change>((resolve) => {
-      const watch = watchConfig({ dir, protocols: PROTOCOLS, start: unchanged(loaded) }, resolve)
+      const watch = watchConfig({ dir, protocols: PROTOCOLS, start: loaded }, { files: resolve, edits: () => {} })
       onTestFinished(() => watch.close())
     })
     expect(change.loaded.devices.map(({ id }) => id)).toEqual(['1', '2', '3', '4'])

@@ -65,6 +65,8 @@ export interface Gateway extends Shared {
   /** What becomes of the next appends: taken (at first), refused, or neither until it changes. */
   store: 'takes' | 'fails' | 'waits'
   readonly directory: () => ReturnType<typeof createDirectory>
+  /** Whether it is known who drives what. */
+  readonly complete: () => boolean
   /** Whether fixes of devices that nobody has configured are held. */
   readonly admitsUnknown: boolean
   /** Configures one more device. */
@@ -87,6 +89,7 @@ export function gateway({
     stored: [],
     goneDevices: [],
     admitsUnknown,
+    complete: () => true,
     directory: () => directory,
     configure(device) {
       devices = [...devices, device]

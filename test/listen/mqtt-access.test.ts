@@ -14,6 +14,16 @@ describe('who may', () => {
     await until(async () => expect(await openConnections('mqtt')).toBe(0))
   })
 
+  it('not log in: anybody, before it is known who drives what', async () => {
+    const refused = await refusals('not_ready')
+    let complete = false
+    const { port } = await listen({ ...gateway(), complete: () => complete })
+    expect(await refusalOf(port, {})).toBe(3)
+    expect(await refused()).toBe(1)
+    complete = true
+    await client(port)
+  })
+
   it('not log in: a wrong password, or none', async () => {
     const refused = await refusals('wrong_secret')
     const { port } = await listen(gateway())

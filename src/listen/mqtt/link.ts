@@ -11,6 +11,8 @@ import type { Unreleased } from './twice.ts'
 export interface MqttShared extends Shared {
   /** Every protocol by its name. */
   readonly protocols: ReadonlyMap<string, Protocol>
+  /** Whether it is known who may log in. */
+  readonly complete: () => boolean
   /** The directory now in effect. */
   readonly directory: () => Directory
   /** Keeps a payload that could not be understood. Nobody waits for it. */

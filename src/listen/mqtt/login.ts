@@ -9,7 +9,7 @@ import type { Unreleased } from './twice.ts'
 type Login = Pick<Aedes, 'preConnect' | 'authenticate'>
 
 /** The handlers of CONNECT: user name and password are the device's id and secret. Of a device unknown, nothing is kept. */
-export function createLogin({ admitsUnknown, directory, limits }: MqttShared, linkOf: LinkOf): Login {
+export function createLogin({ admitsUnknown, complete, directory, limits }: MqttShared, linkOf: LinkOf): Login {
   /** Of each device the session that it last asked to be kept: one, however many client ids it makes up. */
   const kept = new Map<string, { readonly clientId: string; readonly unreleased: Unreleased }>()
 
@@ -36,6 +36,7 @@ export function createLogin({ admitsUnknown, directory, limits }: MqttShared, li
       done(null, true)
     },
     authenticate(client, username = '', password, done) {
+      if (!complete()) return done(refusal('not_ready', 3), false)
       const entry = directory().find(username)
       const secret = password?.toString()
       const link = linkOf(client)
@@ -54,8 +55,8 @@ export function createLogin({ admitsUnknown, directory, limits }: MqttShared, li
   }
 }
 
-/** `returnCode`: 4 bad user name or password, 5 not authorised. */
-function refusal(reason: 'unknown_device' | 'wrong_secret', returnCode: 4 | 5) {
+/** `returnCode`: 3 server unavailable, 4 bad user name or password, 5 not authorised. */
+function refusal(reason: 'not_ready' | 'unknown_device' | 'wrong_secret', returnCode: 3 | 4 | 5) {
   metrics.refused.inc({ reason })
   return Object.assign(new Error(reason), { returnCode })
 }

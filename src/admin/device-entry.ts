@@ -1,23 +1,25 @@
-import { readDeviceJson } from '../config/device-entry.ts'
+import { readDevice } from '../config/device-entry.ts'
 import { type Device, sameId } from '../config/directory.ts'
 import type { Loaded } from '../config/load.ts'
+import { child, type Mapping } from '../config/node.ts'
+import type { Mistake } from '../config/problem.ts'
 import { secretDigest } from '../config/secret.ts'
+import { parseYaml, repeatedKeys } from '../config/yaml.ts'
 import type { Roster } from '../roster/index.ts'
-import { readBody } from '../tracking/body.ts'
+import { isJson, jsonText, parseJson, readBody } from '../tracking/body.ts'
 import { Refusal, refuseFields } from '../tracking/refusal.ts'
-import { isJson, parseJson } from './json-body.ts'
 import type { Operation } from './operation.ts'
 import type { RosterWrites } from './roster.ts'
 
 /**
  * `PUT /admin/devices/{id}`: configures a device; what is held of it goes where it belongs. The body is its entry of
- * devices.yaml as JSON, or what `get` answers. A secret, which nobody can read back, stays where the body has none, and goes
- * with `null`. `DELETE /admin/devices/{id}`: from now on nobody has configured it.
+ * devices.yaml as JSON, or what `get` answers. A secret, which nobody can read back, stays where the body has none or `true`,
+ * and goes with `null` or `false`. `DELETE /admin/devices/{id}`: from now on nobody has configured it.
  */
 export function deviceEntryOperations(roster: Roster, change: RosterWrites, get: Operation['answer']): Operation[] {
   const put: Operation['answer'] = async (request, reply) => {
     const { id } = request.params as { id: string }
-    const entry = entryOf(await readBody(request.raw), request.headers['content-type'])
+    const entry = entryOf(await readBody(request.raw, MAX_ENTRY_BYTES), request.headers['content-type'])
     await change(async (loaded) => ({ at: await roster.putDevice(id, await deviceOf(loaded, id, entry)) }))
     return get(request, reply)
   }
@@ -37,36 +39,51 @@ export function deviceEntryOperations(roster: Roster, change: RosterWrites, get:
   ]
 }
 
-type Entry = Readonly<Record<string, unknown>>
-
-/** @throws Refusal 422 where the body is no JSON object, 415 where it is not declared as one. */
-function entryOf(bytes: Buffer, contentType = ''): Entry {
+/** @throws Refusal 422 where the body is no JSON object, or names a key twice, 415 where it is not declared as JSON. */
+function entryOf(bytes: Buffer, contentType: string | undefined): Mapping {
   if (!isJson(contentType)) throw new Refusal(415, 'send the device as application/json')
-  const entry = parseJson(bytes, (digits) => JSON.rawJSON(digits))
-  if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
-    throw new Refusal(422, 'expected an object with company_id')
-  return Object.fromEntries(Object.entries(entry).filter(([key]) => !READ_ONLY.has(key)))
+  const text = jsonText(bytes)
+  parseJson(text)
+  // JSON is YAML, but for a carriage return between values; there ids have their digits, and keys may repeat.
+  const { root, mistakes } = parseYaml(text.replaceAll('\r', ' '), (scalar) => ({ text: scalar }))
+  const found = root ? repeatedKeys(root) : mistakes
+  if (found.length > 0) throw refusalOf(found)
+  if (root?.kind !== 'mapping') throw new Refusal(422, 'expected an object with company_id')
+  return without(root, READ_ONLY)
 }
 
 /** The device that an entry makes. @throws Refusal 422 with all that is wrong with it. */
-async function deviceOf({ config, devices, directory }: Loaded, id: string, entry: Entry): Promise<Device> {
-  const { secret, ...rest } = entry
+async function deviceOf({ config, devices, directory }: Loaded, id: string, entry: Mapping): Promise<Device> {
   const before = directory.find(id)
-  const known = before?.id ?? id
-  const fresh = typeof secret === 'string' ? { secret } : {}
-  const read = await readDeviceJson(
-    { id: known, json: JSON.stringify({ ...rest, ...fresh }), source: '' },
+  const secret = secretIn(entry)
+  const read = await readDevice(
+    { id: before?.id ?? id, entry: secret === 'new' ? entry : without(entry, SECRET) },
     {
       others: devices.filter((device) => sameId(device.id) !== sameId(id)),
       companyIds: new Set(config.companies.map(({ company_id }) => company_id)),
     },
   )
-  if ('mistakes' in read)
-    throw refuseFields(
-      422,
-      read.mistakes.map(({ key = '', message }) => ({ path: key, message })),
-    )
-  return withDigest(read.device, secret === undefined || secret === true ? before : undefined)
+  if ('mistakes' in read) throw refusalOf(read.mistakes)
+  return withDigest(read.device, secret === 'kept' ? before : undefined)
+}
+
+function refusalOf(mistakes: readonly Mistake[]): Refusal {
+  return refuseFields(
+    422,
+    mistakes.map(({ key = '', message }) => ({ path: key, message })),
+  )
+}
+
+function without(entry: Mapping, keys: ReadonlySet<string>): Mapping {
+  return { ...entry, entries: entry.entries.filter(({ key }) => !keys.has(key)) }
+}
+
+/** What becomes of the secret of before: `true` and `false` are what `get` answers. */
+function secretIn(entry: Mapping): 'kept' | 'dropped' | 'new' {
+  const secret = child(entry, 'secret')
+  if (!secret) return 'kept'
+  if (secret.kind !== 'leaf' || secret.quoted) return 'new'
+  return secret.text === 'true' ? 'kept' : secret.text === null || secret.text === 'false' ? 'dropped' : 'new'
 }
 
 /** A device as it may be stored: with a digest of its secret, or of the one that it had. */
@@ -88,3 +105,6 @@ const READ_ONLY: ReadonlySet<string> = new Set([
   'last_fix',
   'last_filtered',
 ])
+const SECRET: ReadonlySet<string> = new Set(['secret'])
+/** YAML takes its time: an entry is read while nobody else is answered. */
+const MAX_ENTRY_BYTES = 65_536

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import type { Row, Table } from '../config/csv.ts'
 import { locator, type Mistake } from '../config/problem.ts'
 import { COLUMNS, readRoutes, readTable, type RouteFile } from '../config/routes.ts'
+import { isJson, jsonText, parseJson } from '../tracking/body.ts'
 import { Refusal, refuseFields } from '../tracking/refusal.ts'
-import { isJson, parseJson } from './json-body.ts'
 
 /** The lines that a body has. */
 export interface RosterBody {
@@ -42,11 +42,16 @@ async function readText(bytes: Buffer, contentType: string, zone: string): Promi
 }
 
 async function readJson(bytes: Buffer, zone: string): Promise<RosterBody> {
-  const parsed = parseJson(bytes, (digits) => digits)
+  const parsed = parseJson(jsonText(bytes), digits)
   const entries = (parsed as { results?: unknown } | null)?.results ?? parsed
   if (!Array.isArray(entries)) throw new Refusal(422, 'expected an array of objects with the columns of routes.csv')
   const table: Table = { at: 1, columns: COLUMNS, rows: entries.map(rowOf) }
   return { file: await readTable(table, 'roster', zone), lineAt: (at) => at }
+}
+
+/** Numbers as they are written: ids may have more digits than a number. */
+function digits(_key: string, value: unknown, context?: { source?: string }): unknown {
+  return typeof value === 'number' ? context?.source : value
 }
 
 function rowOf(entry: unknown, index: number): Row {

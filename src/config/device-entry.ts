@@ -1,27 +1,20 @@
 import { type DeviceFile, readDeviceEntry } from './devices.ts'
 import { type Device, sameId } from './directory.ts'
 import { fleetMistakes } from './fleet.ts'
+import type { Mapping } from './node.ts'
 import type { Mistake } from './problem.ts'
-import { parseYaml, repeatedKeys, withoutEchoes } from './yaml.ts'
 
-/** A device, or what is wrong with its entry: keys are those of the entry, absent where the device's id is meant. */
+/** A device, or what is wrong with its entry: keys are those of the entry, `id` where the device's id is meant. */
 export type DeviceOrMistakes = { readonly device: Device } | { readonly mistakes: readonly Mistake[] }
 
-/**
- * Reads an entry of devices.yaml that is JSON: `{"company_id": 7, "courier_id": "42"}`; references are no references here.
- * What is wrong with it beside `others` counts as well, as in a file.
- */
-export async function readDeviceJson(
-  { id, json, source }: { readonly id: string; readonly json: string; readonly source: string },
+/** Reads one entry of devices.yaml, of no file. What is wrong with it beside `others` counts as well, as in a file. */
+export async function readDevice(
+  { id, entry }: { readonly id: string; readonly entry: Mapping },
   { others, companyIds }: { readonly others: readonly Device[]; readonly companyIds: ReadonlySet<string> },
 ): Promise<DeviceOrMistakes> {
-  // JSON is YAML, and there ids have their digits.
-  const { root, mistakes: unread } = parseYaml(json, (text) => ({ text }))
-  if (root?.kind !== 'mapping') return { mistakes: [{ at: 0, message: 'expected an object with company_id' }] }
-  const meaning: Mistake[] = []
-  const placed = readDeviceEntry({ key: id, keyAt: 0, value: root }, source, meaning)
-  const alone = withoutEchoes([...unread, ...repeatedKeys(root, [id])], meaning)
-  if (!placed || alone.length > 0) return { mistakes: alone.map((mistake) => withoutId(mistake, id)) }
+  const alone: Mistake[] = []
+  const placed = readDeviceEntry({ key: id, keyAt: 0, value: entry }, '', alone)
+  if (!placed) return { mistakes: alone.map((mistake) => withoutId(mistake, id)) }
   const files: DeviceFile[] = [fileOf(others), { devices: [placed], mistakes: [] }]
   const [, beside] = await fleetMistakes(files, companyIds)
   const mistakes = [...beside.filter(({ severity }) => severity === undefined), ...namesakes(id, others)]
@@ -39,6 +32,6 @@ function fileOf(devices: readonly Device[]): DeviceFile {
 }
 
 function withoutId(mistake: Mistake, id: string): Mistake {
-  const { key } = mistake
-  return { ...mistake, key: key?.startsWith(`${id}.`) ? key.slice(id.length + 1) : undefined }
+  const { key = id } = mistake
+  return { ...mistake, key: key === id ? 'id' : key.replace(id, '').replace(/^\./, '') }
 }

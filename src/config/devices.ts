@@ -108,7 +108,7 @@ export function readDeviceEntry(
 
 function mistakesOfId(id: string, at: number): Mistake[] {
   if (isScientific(id)) return [{ at, key: id, message: int64Mistake(id) }]
-  if (id.trim() !== '' && id === id.trim() && Buffer.byteLength(id) <= MAX_ID_BYTES) return []
+  if (id !== '' && id === id.trim() && isPrintable(id) && Buffer.byteLength(id) <= MAX_ID_BYTES) return []
   return [{ at, key: id || undefined, message: ID_EXPECTED }]
 }
 
@@ -143,7 +143,7 @@ interface Field {
   mistake(value: Node): string
 }
 
-const NAME: Field = { read: (value) => textOf(value).trim() || undefined, mistake: () => 'expected text' }
+const NAME: Field = { read: nameOf, mistake: () => 'expected printable text' }
 const TEXT: Field = { read: (value) => textOf(value) || undefined, mistake: () => 'expected text' }
 const ID: Field = { read: (value) => int64(textOf(value)), mistake: (value) => int64Mistake(textOf(value)) }
 const ZONE: Field = { read: zoneOf, mistake: () => 'expected a time zone such as Europe/Berlin or "+03:00"' }
@@ -167,6 +167,16 @@ function textOf(value: Node): string {
   return value.kind === 'leaf' ? (value.text ?? '') : ''
 }
 
+function nameOf(value: Node): string | undefined {
+  const name = textOf(value).trim()
+  return name !== '' && isPrintable(name) ? name : undefined
+}
+
+/** A terminal does as control characters say; lone surrogates are no text. */
+function isPrintable(text: string): boolean {
+  return !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)
+}
+
 function zoneOf(value: Node): string | undefined {
   return isZone(textOf(value)) ? textOf(value) : undefined
 }
@@ -179,4 +189,4 @@ function natural({ text, quoted }: Leaf): unknown {
 }
 
 const MAX_ID_BYTES = 64
-const ID_EXPECTED = `expected a device id of 1 to ${MAX_ID_BYTES} bytes in UTF-8, without spaces around it`
+const ID_EXPECTED = `expected a device id of 1 to ${MAX_ID_BYTES} bytes of printable UTF-8, without spaces around it`

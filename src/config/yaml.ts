@@ -135,9 +135,9 @@ export function withoutEchoes(reading: readonly Mistake[], meaning: readonly Mis
   return [...reading, ...meaning.filter(({ key }) => key === undefined || !unread.has(key))]
 }
 
-/** The parser quotes the text that it stumbled over, which may be a secret. */
+/** The parser quotes the text that it stumbled over, which may be a secret; what is too deep for it, it says in its own terms. */
 function quoteless(message: string): string {
-  return message.replace(/: ".*$/s, '')
+  return message.startsWith('Maximum call stack') ? 'nested too deeply' : message.replace(/: ".*$/s, '')
 }
 
 const MAX_ALIASED = 1000

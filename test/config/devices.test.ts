@@ -116,12 +116,27 @@ describe('devices.yaml', () => {
     [
       'an id of 65 bytes',
       `${'x'.repeat(65)}: { company_id: 7 }`,
-      `1:1 ${'x'.repeat(65)}: expected a device id of 1 to 64 bytes in UTF-8, without spaces around it`,
+      `1:1 ${'x'.repeat(65)}: expected a device id of 1 to 64 bytes of printable UTF-8, without spaces around it`,
     ],
     [
       'an id of 22 characters that are 66 bytes',
       `"${'車'.repeat(22)}": { company_id: 7 }`,
-      `1:1 ${'車'.repeat(22)}: expected a device id of 1 to 64 bytes in UTF-8, without spaces around it`,
+      `1:1 ${'車'.repeat(22)}: expected a device id of 1 to 64 bytes of printable UTF-8, without spaces around it`,
+    ],
+    [
+      'an id with a control character',
+      '"1\\u0007": { company_id: 7 }',
+      '1:1 1 : expected a device id of 1 to 64 bytes of printable UTF-8, without spaces around it',
+    ],
+    [
+      'an id with half of a character',
+      '"1\\ud83d": { company_id: 7 }',
+      '1:1 1\ud83d: expected a device id of 1 to 64 bytes of printable UTF-8, without spaces around it',
+    ],
+    [
+      'a name that a terminal would act on',
+      '1: { company_id: 7, name: "Van\\u001b[2J" }',
+      '1:27 1.name: expected printable text',
     ],
     [
       'what a spreadsheet destroyed',
@@ -222,7 +237,7 @@ describe('devices.csv', () => {
     [
       'a device without id',
       'device,company_id\n,7',
-      '2: expected a device id of 1 to 64 bytes in UTF-8, without spaces around it',
+      '2: expected a device id of 1 to 64 bytes of printable UTF-8, without spaces around it',
     ],
     ['a quotation mark out of place', 'device,company_id\n"1,7', '2: a quotation mark is out of place'],
     ['a cell too many', 'device,company_id\n1,7,x', '2: 3 cells, where the header has 2'],

@@ -71,10 +71,27 @@ describe('the roster, as a user changes it through the admin port', () => {
     await arrives('201', held)
   })
 
-  it('sends the next fix to the route that is put', async () => {
-    const put = { method: 'PUT', headers: CSV_TYPE, body: `${HEADER}Van 1,,202,${at(-3600)},${at(3600)}\n` }
+  /** A line that holds now, of the device that was put. */
+  const line = (route: number, hours = 1) => `Van 1,,${route},${at(-3600 * hours)},${at(3600 * hours)}\n`
+  const others = (route: number) => `1,9,${route},${at(-3600)},${at(3600)}\n`
+
+  const write = (lines: string) => product.write('routes.csv', HEADER + lines)
+
+  /** Sends fixes until one has come by a route. */
+  async function comesBy(route: string): Promise<void> {
+    const come = async () => {
+      await send()
+      return product.positions(route, NOW - 600, NOW).catch(() => [])
+    }
+    await expect.poll(come, soon).not.toEqual([])
+  }
+
+  it('sends the next fix to the route of a line in a file, then to the route that is put over it', async () => {
+    await write(line(301))
+    await comesBy('301')
+    const put = { method: 'PUT', headers: CSV_TYPE, body: HEADER + line(202) }
     const answer = await product.admin(`/admin/routes?company_id=7&from=${at(-7200)}&until=${at(7200)}`, put)
-    expect(answer).toEqual({ added: 1, changed: 0, removed: 0, rejected: [], without_route: ['1'], devices: 2 })
+    expect(answer).toEqual({ added: 0, changed: 1, removed: 0, rejected: [], without_route: ['1'], devices: 2 })
     await arrives('202', await send())
   })
 
@@ -83,19 +100,18 @@ describe('the roster, as a user changes it through the admin port', () => {
     await arrives('202', await send())
   })
 
-  it('gives way to a line that is written to a file later, and to none that was there before', async () => {
-    await product.write('routes.csv', `${HEADER}1,9,301,${at(-3600)},${at(3600)}\n`)
-    await expect.poll(() => product.said().includes('configuration reloaded'), soon).toBe(true)
+  it('does not give way to a line of before the put, in a file that is written after it', async () => {
+    const before = product.said().split('configuration reloaded').length
+    await write(line(301) + others(302))
+    await expect.poll(() => product.said().split('configuration reloaded').length, soon).toBeGreaterThan(before)
     await arrives('202', await send())
-    await product.write(
-      'routes.csv',
-      `${HEADER}1,9,301,${at(-3600)},${at(3600)}\nVan 1,,203,${at(-3000)},${at(3000)}\n`,
-    )
-    const sendOn = async () => {
-      await send()
-      return product.positions('203', NOW - 600, NOW)
-    }
-    await expect.poll(sendOn, soon).not.toEqual([])
+    await restart('gateway')
+    await arrives('202', await send())
+  })
+
+  it('gives way to a line that is written to a file after it, also when the gateway has been killed', async () => {
+    await write(line(301) + others(302) + line(203, 0.9))
+    await comesBy('203')
     await restart('gateway')
     await arrives('203', await send())
   })

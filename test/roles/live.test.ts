@@ -1,0 +1,155 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { keepAccepted } from '../../src/config/accepted.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { connect, type Redis } from '../../src/lanes/index.ts'
+import { followConfig, type Live } from '../../src/roles/live.ts'
+import { followRoster } from '../../src/roster/index.ts'
+import { startTestRedis, type TestRedis } from '../redis.ts'
+
+const HEADER = 'device,courier_id,route_id,from,until\n'
+const soon = { timeout: 10_000, interval: 20 }
+const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+const line = (device: string, route: number) => `${device},5,${route},${inHours(-1)},${inHours(1)}\n`
+
+let server: TestRedis
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = connect(server.url, 'test')
+  await new Promise((resolve) => redis.once('ready', resolve))
+})
+afterAll(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+beforeEach(async () => void (await redis.flushall()))
+
+/** A configuration folder with devices 1 and 2; `write` replaces its routes.csv. */
+async function folder(routes = '') {
+  const dir = await mkdtemp(join(tmpdir(), 'waybridge-live-'))
+  onTestFinished(() => rm(dir, { recursive: true }))
+  const dataDir = join(dir, 'data')
+  const write = (lines: string) => writeFile(join(dir, 'routes.csv'), HEADER + lines)
+  await writeFile(
+    join(dir, 'gateway.yaml'),
+    `data_dir: ${dataDir}\ncompanies: [{ company_id: 7, apikey: k }]\nlog: { level: fatal }\n`,
+  )
+  await writeFile(join(dir, 'devices.yaml'), '1: { company_id: 7 }\n2: { company_id: 7 }\n')
+  await write(routes)
+  const keep = async () => keepAccepted(dataDir, (await loadConfig(dir, null)).files)
+  return { dir, write, keep }
+}
+
+/** A process that follows a folder, and the roster in Redis. */
+async function following(dir: string) {
+  const live = await followConfig({ dir, protocols: null, role: 'gateway', outspoken: true })
+  const connection = connect(server.url, 'live')
+  onTestFinished(async () => {
+    await live.close()
+    connection.disconnect()
+  })
+  const roster = followRoster(connection, live.logger)
+  await live.join(roster)
+  return { live, roster }
+}
+
+function routeOf(live: Live, id: string): string | undefined {
+  const entry = live.directory().find(id)
+  return entry && live.directory().laneAt(entry, Date.now() / 1000)?.route
+}
+
+const put = (id: string, route_id?: string) => ({ id, company_id: '7', courier_id: '5', route_id, source: '' })
+
+describe('what is put', () => {
+  it('takes effect while a file is being written all the time', async () => {
+    const { dir, write } = await folder()
+    const { live, roster } = await following(dir)
+    let written = 0
+    const writing = setInterval(() => void write(line('1', ++written)), 5)
+    onTestFinished(() => clearInterval(writing))
+    await expect.poll(() => written, soon).toBeGreaterThan(20)
+    const before = routeOf(live, '1')
+    await roster.putDevice('9', put('9', '900'))
+    await expect.poll(() => routeOf(live, '9'), soon).toBe('900')
+    expect(routeOf(live, '1')).toBe(before)
+  })
+
+  it('is in effect when caught up with, also after Redis has lost all that was put before', async () => {
+    const { live, roster } = await following((await folder()).dir)
+    await roster.putDevice('8', put('8', '800'))
+    await live.catchUp()
+    expect(routeOf(live, '8')).toBe('800')
+    await redis.flushall()
+    await live.catchUp()
+    expect(routeOf(live, '8')).toBe(undefined)
+    await roster.putDevice('9', put('9', '900'))
+    await live.catchUp()
+    expect([routeOf(live, '8'), routeOf(live, '9')]).toEqual([undefined, '900'])
+  })
+
+  it('is not caught up with while there is no Redis, and is once it is back', async () => {
+    const { live, roster } = await following((await folder()).dir)
+    await roster.putDevice('9', put('9', '900'))
+    await server.kill('SIGKILL')
+    await expect(live.catchUp()).rejects.toThrow()
+    await server.restart()
+    const caughtUp = () =>
+      live.catchUp().then(
+        () => routeOf(live, '9'),
+        () => 'no Redis',
+      )
+    await expect.poll(caughtUp, soon).toBe('900')
+    await expect.poll(() => redis.status, soon).toBe('ready')
+  })
+})
+
+describe('a start', () => {
+  it('refuses files that would take the route from devices that were put', async () => {
+    const { dir, write, keep } = await folder(line('7', 70) + line('8', 80) + line('1', 10))
+    await keep()
+    const first = await following(dir)
+    for (const id of ['7', '8']) await first.roster.putDevice(id, put(id))
+    await first.live.catchUp()
+    expect(['7', '8', '1'].map((id) => routeOf(first.live, id))).toEqual(['70', '80', '10'])
+    await first.live.close()
+    await write(line('1', 10))
+    const { live } = await following(dir)
+    expect(['7', '8', '1'].map((id) => routeOf(live, id))).toEqual(['70', '80', '10'])
+  })
+
+  it('takes files whose devices have their routes by what was put', async () => {
+    const { dir, write, keep } = await folder(line('1', 10) + line('2', 20))
+    await keep()
+    const first = await following(dir)
+    for (const id of ['1', '2']) await first.roster.putDevice(id, put(id, `${id}00`))
+    await first.live.catchUp()
+    await first.live.close()
+    await write('')
+    const { live } = await following(dir)
+    expect(['1', '2'].map((id) => routeOf(live, id))).toEqual(['100', '200'])
+  })
+})
+
+it('a stop does not wait for a Redis that hangs', async () => {
+  const { dir, write } = await folder()
+  const { live, roster } = await following(dir)
+  await roster.putDevice('9', put('9', '900'))
+  await live.catchUp()
+  await server.kill('SIGSTOP')
+  onTestFinished(() => server.kill('SIGCONT'))
+  const ended: string[] = []
+  const asked = redis.get('any').then(
+    () => {},
+    () => ended.push('Redis was given up'),
+  )
+  await write(line('1', 10))
+  await expect.poll(() => routeOf(live, '1'), soon).toBe('10')
+  await live.close().then(() => ended.push('stopped'))
+  await server.kill('SIGCONT')
+  await asked
+  expect(ended[0]).toBe('stopped')
+})

@@ -58,8 +58,8 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
     })
   }
 
-  function take(read: Edits): Edits {
-    edits = read.at === 0 ? NO_EDITS : read
+  function take(next: Edits): Edits {
+    edits = next.at === 0 ? NO_EDITS : next
     for (const changed of followers) changed()
     return edits
   }

@@ -7,6 +7,7 @@ import { UserError } from './errors.ts'
 
 const START_LOCK = 'start.lock'
 const ROLES_LOCK = 'roles.lock'
+const TRACKING_LOCK = 'tracking.lock'
 const STATEMENTS = { EXCLUSIVE: 'BEGIN EXCLUSIVE', SHARED: 'BEGIN; SELECT 1 FROM sqlite_schema' } as const
 const LEFTOVER_MS = 15_000
 const SQLITE_BUSY = 5
@@ -21,8 +22,7 @@ const held = new Set<DatabaseSync>()
  */
 export async function lockDataDir(dataDir: string, logger: Logger): Promise<() => void> {
   await mkdir(dataDir, { recursive: true })
-  const release = take(join(dataDir, START_LOCK), 'EXCLUSIVE')
-  if (!release) throw new UserError(`Another start is running on ${dataDir}: end it, or choose another data_dir.`)
+  const release = takeAlone(dataDir, START_LOCK, 'start')
   await leftoversEnded(dataDir, logger)
   return release
 }
@@ -30,6 +30,20 @@ export async function lockDataDir(dataDir: string, logger: Logger): Promise<() =
 /** Says for this process' life that a process of `start` is at work on the data folder. */
 export function shareDataDir(dataDir: string): void {
   take(join(dataDir, ROLES_LOCK), 'SHARED')
+}
+
+/**
+ * Takes the tracking service's database in a data folder for this process' life; a UserError where another service has it.
+ * The lock is not that of `start`: one that pushes to a service beside it may have the same data folder.
+ */
+export function lockTracking(dataDir: string): void {
+  takeAlone(dataDir, TRACKING_LOCK, 'tracking service')
+}
+
+function takeAlone(dataDir: string, lock: string, what: string): () => void {
+  const release = take(join(dataDir, lock), 'EXCLUSIVE')
+  if (!release) throw new UserError(`Another ${what} is running on ${dataDir}: end it, or choose another data_dir.`)
+  return release
 }
 
 async function leftoversEnded(dataDir: string, logger: Logger): Promise<void> {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { fastify, type FastifyInstance } from 'fastify'
 import type { Logger } from '../observe/log.ts'
@@ -56,9 +57,10 @@ export async function createTrackingService(options: TrackingServiceOptions): Pr
     database.close()
   }
   try {
-    lanes.provision(options.provisioning)
+    // The port first: a start that fails changes nothing. No request is read before what follows this event at once.
+    const provisioned = once(app.server, 'listening').then(() => lanes.provision(options.provisioning))
     // fastify writes into what it is given.
-    await app.listen({ ...options.listen })
+    await Promise.all([app.listen({ ...options.listen }), provisioned])
   } catch (error) {
     await stop()
     throw error

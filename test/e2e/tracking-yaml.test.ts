@@ -1,18 +1,52 @@
+import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { COMPANY, startProduct } from './product.ts'
+import { folder } from '../config/folder.ts'
+import { waybridge } from '../operate/fixture.ts'
+import { COMPANY, type Product, startProduct } from './product.ts'
 
-it('start takes no notice of tracking.yaml, and says so once', async () => {
+async function started(files: Readonly<Record<string, string>> = {}): Promise<Product> {
   const product = await startProduct({
     'devices.yaml': '1: { company_id: 7, courier_id: 42, route_id: 1001 }\n',
-    'tracking.yaml': 'companies: []\nroutes: none\n',
+    ...files,
   })
   onTestFinished(async () => void (await product.end()))
-  const push = `/api/v1/couriers/42/routes/1001/push-positions-v3?apikey=${COMPANY.apikey}`
-  const answer = await fetch(`http://127.0.0.1:${product.ports.tracking}${push}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{"positions":[]}',
-  })
-  expect(answer.status).toBe(200)
+  return product
+}
+
+/** The status of an empty push; 0 where nobody listens. */
+async function push({ ports }: Product): Promise<number> {
+  const path = `/api/v1/couriers/42/routes/1001/push-positions-v3?apikey=${COMPANY.apikey}`
+  const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"positions":[]}' }
+  return fetch(`http://127.0.0.1:${ports.tracking}${path}`, request).then(
+    ({ status }) => status,
+    () => 0,
+  )
+}
+
+it('start takes no notice of tracking.yaml, and says so once', async () => {
+  const product = await started({ 'tracking.yaml': 'companies: []\nroutes: none\n' })
+  expect(await push(product)).toBe(200)
   expect(product.said().split(`${product.dir}/tracking.yaml: only for`).length - 1).toBe(1)
+}, 60_000)
+
+it('the embedded service is the only one on its data folder, also after it was killed', async () => {
+  const product = await started()
+  const dataDir = join(product.dir, 'data')
+  const dir = await folder({
+    'tracking.yaml': `data_dir: ${dataDir}\nlisten: { port: 0 }\nmonitor: { port: 0 }\n`,
+  })
+  const second = {
+    code: 1,
+    out: '',
+    errors: `Another tracking service is running on ${dataDir}: end it, or choose another data_dir.\n`,
+  }
+  expect(await waybridge(['tracking', '--config', dir])).toEqual(second)
+  expect(await push(product)).toBe(200)
+
+  const [killed] = product.pidsOf('tracking')
+  process.kill(killed, 'SIGKILL')
+  await expect
+    .poll(async () => [product.pidsOf('tracking').includes(killed), await push(product)], { timeout: 20_000 })
+    .toEqual([false, 200])
+  expect(await waybridge(['tracking', '--config', dir])).toEqual(second)
 }, 60_000)

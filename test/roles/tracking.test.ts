@@ -21,6 +21,13 @@ log: { format: json }
 const COMPANIES = 'companies: [{ company_id: 7, apikeys: [canary-key], oauth_tokens: [canary-token] }]\n'
 const route = (id: string, courier = '42') => `  - { route_id: ${id}, courier_id: ${courier}, company_id: 7 }\n`
 const ONE_ROUTE = `${SETTINGS}${COMPANIES}routes:\n${route('1001')}`
+const GATEWAY = `data_dir: "\${env:DATA_DIR}"
+tracking: { listen: { port: 0 } }
+monitor: { port: 0 }
+log: { format: json }
+companies: [{ company_id: 7, apikey: canary-key, oauth_token: canary-token }]
+`
+const DEVICE = '1: { company_id: 7, courier_id: 42, route_id: 1001 }\n'
 
 /** `waybridge tracking` on a folder with these files, as a user would run it; the data folder is data/ in it. */
 async function run(files: Record<string, string>) {
@@ -28,8 +35,8 @@ async function run(files: Record<string, string>) {
   return { dir, ...start(dir) }
 }
 
-function start(dir: string) {
-  const env = { ...process.env, DATA_DIR: join(dir, 'data') }
+function start(dir: string, dataDir = join(dir, 'data')) {
+  const env = { ...process.env, DATA_DIR: dataDir }
   const child = spawn(process.execPath, [CLI, 'tracking', '--config', dir], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(child, 'close').then(([code]) => code as number | null)
   let said = ''
@@ -244,17 +251,37 @@ describe('waybridge tracking cannot start', () => {
   })
 })
 
+describe('a second waybridge tracking', () => {
+  const OTHER_ROUTE = `${SETTINGS}${COMPANIES}routes:\n${route('1002')}`
+
+  it.each([
+    ['with tracking.yaml', { 'tracking.yaml': OTHER_ROUTE }],
+    ['without', { 'gateway.yaml': GATEWAY, 'devices.yaml': DEVICE }],
+  ])('on the same data folder, %s: 1, a sentence, and the first one is as it was', async (_, files) => {
+    const { dir, push, said } = await ready({ 'tracking.yaml': ONE_ROUTE })
+    const dataDir = join(dir, 'data')
+    const second = start(await folder(files), dataDir)
+    expect(await second.ended).toBe(1)
+    expect(second.said()).toBe(
+      `Another tracking service is running on ${dataDir}: end it, or choose another data_dir.\n`,
+    )
+    expect([await push(NOW), await push(NOW, '1002')]).toEqual([200, 404])
+    expect(messagesOf(said())).toEqual(['ready'])
+  })
+
+  it('may follow once the first was killed', async () => {
+    const { dir, child, ended, push } = await ready({ 'tracking.yaml': ONE_ROUTE })
+    expect(await push(NOW)).toBe(200)
+    child.kill('SIGKILL')
+    await ended
+    const again = await talkTo(start(dir))
+    expect(await again.positions()).toEqual([NOW])
+  })
+})
+
 describe('waybridge tracking without tracking.yaml', () => {
   it('takes companies and routes from the files of the gateway', async () => {
-    const { push, positions } = await ready({
-      'gateway.yaml': `data_dir: "\${env:DATA_DIR}"
-tracking: { listen: { port: 0 } }
-monitor: { port: 0 }
-log: { format: json }
-companies: [{ company_id: 7, apikey: canary-key, oauth_token: canary-token }]
-`,
-      'devices.yaml': '1: { company_id: 7, courier_id: 42, route_id: 1001 }\n',
-    })
+    const { push, positions } = await ready({ 'gateway.yaml': GATEWAY, 'devices.yaml': DEVICE })
     expect([await push(NOW), await push(NOW, '1002')]).toEqual([200, 404])
     expect(await positions()).toEqual([NOW])
   })

@@ -29,10 +29,10 @@ async function startProcess(
   return { child, client, url }
 }
 
-function startService(databaseFile: string, port = 0): Promise<TrackingService> {
+function startService(databaseFile: string, port = 0, provisioning = PROVISIONING): Promise<TrackingService> {
   const listen = { host: '127.0.0.1', port }
   const logger = pino({ level: 'silent' })
-  return createTrackingService({ listen, databaseFile, provisioning: PROVISIONING, timeLimitMs: 60_000, logger })
+  return createTrackingService({ listen, databaseFile, provisioning, timeLimitMs: 60_000, logger })
 }
 
 async function start(databaseFile: string, connections: number) {
@@ -195,5 +195,15 @@ describe('a service that cannot start', () => {
     ended.push(() => server.close())
     const { port } = server.address() as AddressInfo
     await expect(startService(join(folder, 'taken.sqlite'), port)).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  })
+
+  it('leaves the lanes of the database as they were', async () => {
+    const databaseFile = join(folder, 'untouched.sqlite')
+    const { service, client } = await start(databaseFile, 1)
+    const none = { companies: [], routes: [], exhaustive: true }
+    await expect(startService(databaseFile, service.port, none)).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    expect(await push(client, 1)).toMatchObject({ status: 200 })
+    await client.close()
+    await service.close()
   })
 })

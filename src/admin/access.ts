@@ -52,15 +52,10 @@ export function accessBy({ tokens, place }: Tokens) {
     }
     const { label, role } = tokens[known]
     request.caller = { label, role }
-    if (role === 'operate' || changesNothing(request.method)) return undefined
+    if (role === 'operate' || !request.changes) return undefined
     const message = `this token may read only: ${request.method} needs one with the role operate; the tokens are in ${place}`
     return reply.code(403).send({ message })
   }
-}
-
-/** Whether a request of this method only reads. */
-export function changesNothing(method: string): boolean {
-  return method === 'GET' || method === 'HEAD'
 }
 
 /** An empty file is what a full disk leaves behind: no token at all. */

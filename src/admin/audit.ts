@@ -1,25 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { keys, type Redis } from '../lanes/index.ts'
+import { addToAudit, keys, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { printableUrl } from '../tracking/printable-url.ts'
 import { parse } from '../tracking/refusal.ts'
-import { changesNothing } from './access.ts'
 import { instant } from './json.ts'
 import { type Operation, templateOf } from './operation.ts'
 import { PageQuery, wrongToken } from './paging.ts'
 
 /**
- * Makes every request that may change something, of whoever has a token, an entry of the audit log, whatever comes of it; its
- * answer is sent once the entry is on disk. Where Redis does not take it within a second, the process' log alone has it.
+ * Makes every change that is asked for an entry of the audit log, whatever comes of it; the answer is sent once the entry is
+ * on disk. Where Redis does not take it within a second, the process' log alone has it, as of those whose token may only
+ * read: who can change nothing must not push out what did.
  */
 export function keepAudit(app: FastifyInstance, redis: Redis, logger: Logger): void {
   app.addHook('onSend', async (request, { statusCode }) => {
-    if (request.caller === undefined || changesNothing(request.method)) return
+    const { caller, changes } = request
+    if (!caller || !changes) return
     const entry = entryOf(request, statusCode)
     logger.info({ audit: true, ...entry }, 'a change was asked for')
+    if (caller.role !== 'operate') return
     try {
-      await Promise.race([write(redis, entry), tooLate()])
+      await Promise.race([addToAudit(redis, JSON.stringify(entry)), tooLate()])
     } catch (error) {
       logger.error({ err: error, audit: true, ...entry }, 'the audit log in Redis does not have this change')
     }
@@ -80,10 +82,6 @@ function cut(text: string): string {
   return `${bytes.toString('utf8', 0, MAX_PATH_BYTES).replace(/\uFFFD$/, '')}…`
 }
 
-async function write(redis: Redis, entry: Entry): Promise<void> {
-  await redis.xadd(keys.audit, 'MAXLEN', '=', MAX_ENTRIES, '*', 'entry', JSON.stringify(entry))
-}
-
 async function tooLate(): Promise<void> {
   await delay(PATIENCE_MS, undefined, { ref: false })
   throw new Error('Redis takes longer than a second')
@@ -93,7 +91,6 @@ function entryJson([id, [, json]]: [id: string, fields: string[]]) {
   return { id, at: instant(Number.parseInt(id, 10)), ...(JSON.parse(json) as Entry) }
 }
 
-const MAX_ENTRIES = 10_000
 const MAX_PATH_BYTES = 256
 const PATIENCE_MS = 1000
 /** Of a Redis stream: when, ms UTC, and which one then. */

@@ -5,6 +5,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks; absent where the operation needs no token. */
     caller?: Caller
+    /** Whether it asks for a change: then its token must be one to operate with. */
+    changes: boolean
     /** What an operation says to the audit log of what it changed: `{ added: 3, removed: 1 }`. */
     audit?: Readonly<Record<string, number | boolean>>
   }
@@ -17,6 +19,8 @@ export interface Operation {
   readonly path: string
   /** Needs no token. */
   readonly open?: true
+  /** Whether a request only asks what a change would do; without it, what is no GET asks for a change. */
+  readonly isDryRun?: (request: FastifyRequest) => boolean
   /** What there is to refuse before the body is looked at. @throws Refusal */
   readonly admit?: (request: FastifyRequest) => Promise<void>
   /** Reads its body itself, of any size and type. */
@@ -33,16 +37,13 @@ export function register(
   operations: readonly Operation[],
   access: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
 ): void {
-  app.decorateRequest('caller').decorateRequest('audit')
+  app.decorateRequest('caller').decorateRequest('audit').decorateRequest('changes', false)
   const add = (scope: FastifyInstance, raw?: true) => {
-    for (const { method, path, open, admit, rawBody, answer } of operations)
-      if (rawBody === raw)
-        scope.route({
-          method,
-          url: path,
-          onRequest: [...(open ? [] : [access]), ...(admit ? [admit] : [])],
-          handler: answer,
-        })
+    for (const { method, path, open, isDryRun, admit, rawBody, answer } of operations) {
+      const note = async (request: FastifyRequest) => void (request.changes = method !== 'GET' && !isDryRun?.(request))
+      const onRequest = [note, ...(open ? [] : [access]), ...(admit ? [admit] : [])]
+      if (rawBody === raw) scope.route({ method, url: path, onRequest, handler: answer })
+    }
   }
   add(app)
   void app.register(async (scope) => {

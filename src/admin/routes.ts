@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import type { Directory, RouteLine } from '../config/directory.ts'
 import type { Loaded } from '../config/load.ts'
@@ -44,8 +45,12 @@ export function routeOperations({ loaded, roster }: RosterSources, change: Roste
 
   return [
     { method: 'GET', path: '/admin/routes', answer: list },
-    { method: 'PUT', path: '/admin/routes', rawBody: true, answer: put },
+    { method: 'PUT', path: '/admin/routes', rawBody: true, isDryRun, answer: put },
   ]
+}
+
+function isDryRun({ query }: FastifyRequest): boolean {
+  return (query as { dry_run?: unknown }).dry_run === 'true'
 }
 
 const Flag = z.enum(['true', 'false'], 'expected true or false').optional()

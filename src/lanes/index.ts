@@ -1,4 +1,5 @@
 export { type Appender, type AppenderOptions, createAppender, type HoldBounds, type Storable } from './append.ts'
+export { addToAudit } from './audit.ts'
 export { durabilityProblems } from './durability.ts'
 export type { HoldReason, Part } from './group.ts'
 export { grouped } from './grouped.ts'

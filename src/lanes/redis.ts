@@ -21,9 +21,10 @@ const SCRIPTS = {
   count: 5,
   refused: 1,
   roster: 2,
+  audit: 1,
 } as const
 
-/** Those that store what was not stored before. The others have to go on when Redis' memory is full. */
+/** Those that store records: store.lua stands in front of them. */
 const STORING: ReadonlySet<string> = new Set(['append', 'move'])
 
 type Script = keyof typeof SCRIPTS
@@ -57,11 +58,14 @@ export function connect(url: string, name: string, logger?: Logger): Redis {
   return redis
 }
 
-/** The scripts of a connection made by `connect`. */
+/**
+ * The scripts of a connection made by `connect`. Only what was not acknowledged yet has to wait while Redis' memory is full;
+ * all else goes on: it is what makes room.
+ */
 export function scripts(redis: Redis): Run {
   const commands = redis as unknown as Record<string, (...args: Value[]) => Promise<unknown>>
   return (script, names, args) => {
-    const variant = STORING.has(script) || (majorVersions.get(redis) ?? 0) < 7 ? script : script + WHEN_FULL
+    const variant = script === 'append' || (majorVersions.get(redis) ?? 0) < 7 ? script : script + WHEN_FULL
     return commands[`${variant}Buffer`](...names, ...args)
   }
 }

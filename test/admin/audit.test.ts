@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect as dial } from 'node:net'
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Admin, openAdmin } from '../../src/admin/index.ts'
 import { createDirectory } from '../../src/config/directory.ts'
 import { keys, type Redis } from '../../src/lanes/index.ts'
@@ -12,6 +12,8 @@ import { connected, noRoster, NOWHERE, refuse, store } from './fixture.ts'
 const OPERATE = { authorization: 'Bearer canary-operate' }
 const READ = { authorization: 'Bearer canary-read' }
 const RETRY = '/admin/parked/retry?all=true'
+/** Refused without a look at Redis. */
+const REFUSED = '/admin/parked/retry'
 
 interface Entry {
   readonly id: string
@@ -79,6 +81,13 @@ async function entries(): Promise<Entry[]> {
   return (await list()).results
 }
 
+/** So many entries, of long ago. */
+async function fill(count: number): Promise<void> {
+  const earlier = redis.pipeline()
+  for (let n = 1; n <= count; n++) earlier.xadd(keys.audit, `${n}-1`, 'entry', JSON.stringify({ path: `/${n}` }))
+  await earlier.exec()
+}
+
 async function park(count: number): Promise<void> {
   await store(redis, '7/42/1001', { count })
   await refuse(redis, '7/42/1001', count, { status: 422, message: 'no' })
@@ -125,14 +134,26 @@ describe('a change', () => {
   })
 
   it.each([
-    ['a role that is not enough', RETRY, { headers: READ }, 403, 'admin.tokens[1]'],
-    ['wrong input', '/admin/parked/retry?route_id=x', {}, 422, 'admin.tokens[0]'],
-    ['a body that is too large', RETRY, { body: 'x'.repeat(65_537) }, 413, 'admin.tokens[0]'],
-  ])('that was refused for %s is an entry', async (_, path, options, status, token) => {
+    ['wrong input', '/admin/parked/retry?route_id=x', {}, 422],
+    ['a body that is too large', RETRY, { body: 'x'.repeat(65_537) }, 413],
+    ['both a dry run and none', '/admin/routes?dry_run=true&dry_run=false', { method: 'PUT' }, 422],
+  ])('that was refused for %s is an entry', async (_, path, options, status) => {
     expect((await ask(path, options)).status).toBe(status)
     const [entry, ...others] = await entries()
-    expect([entry, others]).toEqual([expect.objectContaining({ token, path, status }), []])
+    expect([entry, others]).toEqual([expect.objectContaining({ token: 'admin.tokens[0]', path, status }), []])
     expect(entry).not.toHaveProperty('summary')
+  })
+
+  it.each([
+    ['POST', RETRY],
+    ['PUT', '/admin/routes?company_id=7'],
+    ['DELETE', '/api/v1/companies/7/orders/1/items/2'],
+  ])('with a token that may read only is in the log alone: %s %s', async (method, path) => {
+    expect((await ask(path, { method, headers: READ })).status).toBe(403)
+    expect(await entries()).toEqual([])
+    expect(log.filter(({ audit }) => audit)).toEqual([
+      expect.objectContaining({ level: 30, token: 'admin.tokens[1]', role: 'read', method, path, status: 403 }),
+    ])
   })
 
   it.each([
@@ -157,12 +178,12 @@ describe('a change', () => {
   it('is answered once it is an entry', async () => {
     await server.kill('SIGSTOP')
     let answered = false
-    const answer = ask(RETRY, { headers: READ }).finally(() => (answered = true))
+    const answer = ask(REFUSED).finally(() => (answered = true))
     await expect.poll(() => log.filter(({ audit }) => audit)).toHaveLength(1)
     await ask('/healthz', { method: 'GET' })
     expect(answered).toBe(false)
     await server.kill('SIGCONT')
-    expect((await answer).status).toBe(403)
+    expect((await answer).status).toBe(422)
     expect(log).toHaveLength(1)
   })
 
@@ -188,6 +209,8 @@ describe('no entry is', () => {
     ['one with a wrong token', RETRY, { headers: { authorization: 'Bearer x' } }, 401],
     ['one of which there is none', '/admin/nothing', {}, 404],
     ['a method that there is not', '/admin/status', { method: 'PUT' }, 405],
+    ['a dry run', '/admin/routes?dry_run=true', { method: 'PUT' }, 422],
+    ['a dry run with a token that may read only', '/admin/routes?dry_run=true', { method: 'PUT', headers: READ }, 422],
   ])('%s', async (_, path, options, status) => {
     expect((await ask(path, options)).status).toBe(status)
     expect(await entries()).toEqual([])
@@ -242,9 +265,7 @@ describe('the audit log', () => {
   )
 
   it('keeps the last 10,000', async () => {
-    const earlier = redis.pipeline()
-    for (let n = 1; n <= 10_000; n++) earlier.xadd(keys.audit, `${n}-1`, 'entry', JSON.stringify({ path: `/${n}` }))
-    await earlier.exec()
+    await fill(10_000)
     await ask(RETRY)
     expect(await redis.xlen(keys.audit)).toBe(10_000)
     const [[first]] = await redis.xrange(keys.audit, '-', '+', 'COUNT', 1)
@@ -258,30 +279,49 @@ const failure = (message: RegExp) =>
     level: 50,
     msg: 'the audit log in Redis does not have this change',
     audit: true,
-    status: 403,
-    path: RETRY,
+    status: 422,
+    path: REFUSED,
     err: expect.objectContaining({ message: expect.stringMatching(message) as string }) as object,
   }) as object
+
+describe('where the memory of Redis is full', () => {
+  afterEach(() => redis.config('SET', 'maxmemory', '256mb'))
+
+  it('what is asked for is an entry all the same, and the oldest goes', async () => {
+    await fill(10_000)
+    await redis.config('SET', 'maxmemory', '1')
+    expect((await ask(REFUSED)).status).toBe(422)
+    expect([(await entries())[0], await redis.xlen(keys.audit)]).toMatchObject([{ path: REFUSED, status: 422 }, 10_000])
+    expect(log.filter(({ level }) => (level as number) > 30)).toEqual([])
+  })
+
+  it('parked positions can be deleted, which makes room, and that is an entry', async () => {
+    await park(3)
+    await redis.config('SET', 'maxmemory', '1')
+    const answer = await ask('/admin/parked?all=true', { method: 'DELETE' })
+    expect([answer.status, await answer.json()]).toEqual([200, { deleted: 3 }])
+    expect(await entries()).toMatchObject([{ method: 'DELETE', status: 200, summary: { deleted: 3 } }])
+  })
+})
 
 describe('where Redis does not take an entry', () => {
   it('because it hangs, the answer is given all the same, and the log has it', async () => {
     await server.kill('SIGSTOP')
-    expect((await ask(RETRY, { headers: READ })).status).toBe(403)
+    expect((await ask(REFUSED)).status).toBe(422)
     await server.kill('SIGCONT')
     expect(log.slice(-1)).toEqual([failure(/^Redis takes longer than a second$/)])
   })
 
-  it('because it is full, the answer is given all the same, and the log has it', async () => {
-    await redis.config('SET', 'maxmemory', '1')
-    expect((await ask(RETRY, { headers: READ })).status).toBe(403)
-    await redis.config('SET', 'maxmemory', '256mb')
-    expect(log.slice(-1)).toEqual([failure(/^OOM/)])
+  it('because it takes none of its kind, the answer is given all the same, and the log has it', async () => {
+    await redis.set(keys.audit, 'no stream')
+    expect((await ask(REFUSED)).status).toBe(422)
+    expect(log.slice(-1)).toEqual([failure(/WRONGTYPE/)])
   })
 
   it('because it is gone, the answer is given all the same, and the log has it', async () => {
     await server.kill('SIGKILL')
     await expect.poll(() => ask('/admin/audit', { method: 'GET' }).then(({ status }) => status)).toBe(503)
-    expect((await ask(RETRY, { headers: READ })).status).toBe(403)
+    expect((await ask(REFUSED)).status).toBe(422)
     expect(log.slice(-1)).toEqual([failure(/./)])
     await server.restart()
     await expect.poll(() => ask('/admin/audit', { method: 'GET' }).then(({ status }) => status)).toBe(200)

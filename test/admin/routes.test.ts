@@ -146,10 +146,11 @@ describe('PUT /admin/routes', () => {
     expect(await lines()).toEqual([FILE_LINE, PUT_LINE])
   })
 
-  it('only answers with dry_run', async () => {
-    const { status, json } = await put(HEADER + LINE, `company_id=7&${DAY}&dry_run=true`)
+  it.each([TOKEN, READ_TOKEN])('only answers with dry_run, also to a token that may read only: %s', async (token) => {
+    const { status, json } = await put(HEADER + LINE, `company_id=7&${DAY}&dry_run=true`, undefined, token)
     expect([status, json]).toEqual([200, ANSWER])
     expect(await lines()).toEqual([FILE_LINE])
+    expect((await admin.ask('/admin/audit')).json).toEqual({ results: [] })
   })
 
   it('refuses a roster that takes the route from most devices, unless it is forced', async () => {
@@ -259,10 +260,16 @@ describe('PUT /admin/routes that is refused', () => {
     expect([status, json]).toEqual([415, { message: 'send the roster as text/csv or application/json' }])
   })
 
-  it('with a token that may read only is 403', async () => {
-    expect((await put(HEADER + LINE, undefined, undefined, READ_TOKEN)).status).toBe(403)
-    expect(await lines()).toEqual([FILE_LINE])
-  })
+  it.each(['', '&dry_run=false', '&dry_run=true&dry_run=false', '&dry_run=TRUE', '&force=true'])(
+    'with a token that may read only is 403, also with %s',
+    async (more) => {
+      const { status, json } = await put(HEADER + LINE, `company_id=7&${DAY}${more}`, undefined, READ_TOKEN)
+      const message =
+        'this token may read only: PUT needs one with the role operate; the tokens are in admin.tokens of gateway.yaml'
+      expect([status, json]).toEqual([403, { message }])
+      expect(await lines()).toEqual([FILE_LINE])
+    },
+  )
 })
 
 describe('GET /admin/routes', () => {

@@ -1,5 +1,6 @@
 import type { Settings } from '../../protocols/kit/index.ts'
 import { giveWay } from './give-way.ts'
+import { spanAt, topmost } from './spans.ts'
 import { isDigits, withoutZeros } from './units.ts'
 
 /** One device as devices.yaml or devices.csv has it; ids but its own are canonical digits. */
@@ -112,7 +113,7 @@ function directoryOf(entries: readonly DeviceEntry[], lanes: ReadonlyMap<string,
   const byId = new Map<string, DeviceEntry>()
   for (const entry of entries) byId.set(sameId(entry.id), entry)
 
-  const stayAt = ({ stays, usual }: DeviceEntry, time: number) => stayIn(stays, time) ?? usual
+  const stayAt = ({ stays, usual }: DeviceEntry, time: number) => spanAt(stays, time) ?? usual
   return {
     find: (id) => byId.get(id.charCodeAt(0) === ZERO ? sameId(id) : id),
     laneAt: (entry, time) => stayAt(entry, time)?.lane,
@@ -134,8 +135,8 @@ function entryOf(device: Device, lines: RouteLine[], lanes: Map<string, Lane>): 
   return {
     ...device,
     protocolSettings: protocolSettings(device),
-    stays: partsOf(lines).map(({ line, from, until }) => {
-      return { lane: laneOf(line.courier_id, line.route_id), from, until, source: line.source }
+    stays: partsOf(lines).map((line): Stay => {
+      return { lane: laneOf(line.courier_id, line.route_id), from: line.from, until: line.until, source: line.source }
     }),
     usual: usual && { lane: usual, from: -Infinity, until: Infinity, source },
   }
@@ -153,76 +154,14 @@ function protocolSettings({ settings, model, time_zone }: Device): Settings {
   return { ...settings, ...(model !== undefined && { model }), ...(time_zone !== undefined && { timeZone: time_zone }) }
 }
 
-interface Part {
-  readonly line: RouteLine
-  readonly from: number
-  until: number
-}
-
 /**
- * What of each line holds. Edits and lines of files lie over one another as they were written: an edit over all before it,
- * and over the edit what was written to files since.
+ * What holds of each line. Of the lines of files, and of those of one put, the later `from` decides; of what files and puts
+ * say for a time, the last write, and that of files is the write of the line that decides among them.
  */
-function partsOf(lines: readonly RouteLine[]): readonly Part[] {
-  const edits = new Set(lines.flatMap(({ edited, writtenAt = 0 }) => (edited ? [writtenAt] : [])))
-  if (edits.size === 0) return withoutOverlaps(lines)
-  const ofFiles = lines.filter(({ edited }) => !edited)
-  let parts = withoutOverlaps(ofFiles)
-  for (const at of [...edits].toSorted((a, b) => a - b)) {
-    parts = laidOver(parts, withoutOverlaps(lines.filter(({ edited, writtenAt }) => edited && writtenAt === at)))
-    parts = laidOver(parts, withoutOverlaps(ofFiles.filter(({ writtenAt = 0 }) => writtenAt > at)))
-  }
-  return parts
-}
-
-/** Parts in order without overlaps: all of `upper`, and what they leave of `lower`. */
-function laidOver(lower: readonly Part[], upper: readonly Part[]): readonly Part[] {
-  if (upper.length === 0) return lower
-  const left = lower.flatMap((part) => {
-    const gaps: Part[] = []
-    let { from } = part
-    for (const over of upper) {
-      if (over.until <= from || over.from >= part.until) continue
-      if (over.from > from) gaps.push({ ...part, from, until: over.from })
-      from = over.until
-    }
-    return from < part.until ? [...gaps, { ...part, from }] : gaps
-  })
-  return [...left, ...upper].toSorted((a, b) => a.from - b.from)
-}
-
-/** Cuts lines that overlap: a later one interrupts an earlier one, which goes on after it. */
-function withoutOverlaps(lines: readonly RouteLine[]): readonly Part[] {
-  const parts: Part[] = []
-  const open: RouteLine[] = []
-  let at = -Infinity
-  const advance = (to: number) => {
-    for (let top = open.at(-1); top && at < to; top = open.at(-1)) {
-      const until = Math.min(top.until, to)
-      if (until > at) parts.push({ line: top, from: at, until })
-      at = Math.max(at, until)
-      if (top.until <= to) open.pop()
-    }
-    at = to
-  }
-  for (const line of lines.toSorted((a, b) => a.from - b.from)) {
-    advance(line.from)
-    open.push(line)
-  }
-  advance(Infinity)
-  return parts
-}
-
-function stayIn(stays: readonly Stay[], time: number): Stay | undefined {
-  let low = 0
-  let high = stays.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (stays[middle].until <= time) low = middle + 1
-    else high = middle
-  }
-  const stay = stays[low]
-  return stay && stay.from <= time ? stay : undefined
+function partsOf(lines: readonly RouteLine[]): readonly RouteLine[] {
+  const tables = Map.groupBy(lines, ({ edited, writtenAt }) => (edited ? writtenAt : undefined))
+  const said = [...tables.values()].flatMap((table) => topmost(table))
+  return tables.size > 1 ? topmost(said, ({ writtenAt = 0 }) => writtenAt) : said
 }
 
 const NO_SETTINGS: Settings = {}

@@ -60,15 +60,60 @@ describe('laneAt', () => {
         fc.integer({ min: -2, max: 45 }),
         (spans, time) => {
           const lines = spans.map(([from, length], index) => line(String(index), from, from + length))
-          const expected = lines.reduce<RouteLine | undefined>(
-            (best, next) => (next.from <= time && time < next.until && !(best && best.from > next.from) ? next : best),
-            undefined,
-          )
-          expect(routeAt(lines, time)).toBe(expected?.route_id ?? '1001')
+          expect(routeAt(lines, time)).toBe(lineAt(lines, time)?.route_id ?? '1001')
         },
       ),
       { numRuns: 2000 },
     ))
+})
+
+interface Write {
+  readonly at: number
+  readonly lines: readonly RouteLine[]
+}
+
+const spans = fc.array(fc.tuple(fc.nat(30), fc.integer({ min: 1, max: 12 }), fc.nat(4)), { maxLength: 8 })
+
+/** Lines of files, each written at an even time, and of puts at odd times. */
+const tables = fc.tuple(spans, fc.array(spans, { maxLength: 4 })).map(([ofFiles, ofPuts]) => ({
+  files: ofFiles.map(([from, length, write], index) =>
+    line(`1${index}`, from, from + length, { writtenAt: 2 * write }),
+  ),
+  puts: ofPuts.map((put, number): Write => {
+    const at = 2 * number + 1
+    const changes = { writtenAt: at, edited: true }
+    return { at, lines: put.map(([from, length], index) => line(`${at}0${index}`, from, from + length, changes)) }
+  }),
+}))
+
+/** The line of one table that decides at a time: the later \`from\`, then the latter. */
+function lineAt(lines: readonly RouteLine[], time: number): RouteLine | undefined {
+  return lines.reduce<RouteLine | undefined>(
+    (best, next) => (next.from <= time && time < next.until && !(best && best.from > next.from) ? next : best),
+    undefined,
+  )
+}
+
+describe('the last write wins', () => {
+  it('among what files and each put say for a time', () =>
+    fc.assert(
+      fc.property(tables, fc.integer({ min: -2, max: 45 }), ({ files, puts }, time) => {
+        const said = [files, ...puts.map(({ lines }) => lines)].flatMap((lines) => lineAt(lines, time) ?? [])
+        const last = said.toSorted((a, b) => b.writtenAt! - a.writtenAt!)[0]
+        const lines = [...files, ...puts.flatMap((put) => put.lines)]
+        expect(routeAt(lines, time)).toBe(last?.route_id ?? '1001')
+      }),
+      { numRuns: 5000 },
+    ))
+
+  it('and a put does not change which of two lines of files decides', () => {
+    const lines = [
+      line('2', 0, 100, { writtenAt: 20 }),
+      line('3', 40, 60),
+      line('4', 80, 90, { writtenAt: 10, edited: true }),
+    ]
+    expect([30, 50, 85].map((time) => routeAt(lines, time))).toEqual(['2', '3', '2'])
+  })
 })
 
 describe('lanes', () => {

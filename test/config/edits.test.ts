@@ -102,7 +102,7 @@ describe('lines that were put', () => {
     expect(routesOf(loaded, '99', 8)).toEqual(['31'])
   })
 
-  it('and the latest of files where three lie over one another', async () => {
+  it('are compared with the line that decides among those of files, whenever the others were written', async () => {
     const loaded = await inEffect(
       'Van 14,,21,2026-11-20T08:00Z,2026-11-20T20:00Z\nVan 14,,22,2026-11-20T06:00Z,2026-11-20T20:00Z\n',
       {
@@ -110,7 +110,7 @@ describe('lines that were put', () => {
         files: new Map([[`line ${day(6)}/${day(20)}//22/Van 14`, 101]]),
       },
     )
-    expect(routesOf(loaded, '14', 6, 9)).toEqual(['22', '22'])
+    expect(routesOf(loaded, '14', 6, 8, 9, 10)).toEqual(['22', '21', '31', '21'])
   })
 })
 

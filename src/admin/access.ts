@@ -2,7 +2,9 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { headerToken } from '../config/leaves.ts'
 import type { Config } from '../config/load.ts'
+import { UserError } from '../run/errors.ts'
 
 /** What a token is for: to look, or to change something as well. */
 export type AccessRole = Config['admin']['tokens'][number]['role']
@@ -28,8 +30,16 @@ export async function adminTokens({ admin, data_dir }: Pick<Config, 'admin' | 'd
       tokens: admin.tokens.map((token, index) => ({ ...token, label: `admin.tokens[${index}]` })),
       place: 'admin.tokens of gateway.yaml',
     }
-  const token = await keptToken(data_dir)
-  return { tokens: [{ token, role: 'operate', label: 'admin-token' }], place: `the file ${tokenFile(data_dir)}` }
+  const place = `the file ${tokenFile(data_dir)}`
+  const token = sendable(await keptToken(data_dir), place)
+  return { tokens: [{ token, role: 'operate', label: 'admin-token' }], place }
+}
+
+/** A token of this port that a header can carry. @param place where it is from @throws UserError where it cannot */
+export function sendable(token: string, place: string): string {
+  const read = headerToken().safeParse(token)
+  if (read.success) return read.data
+  throw new UserError(`The token of ${place} cannot be sent: ${read.error.issues[0].message}.`)
 }
 
 /** Where the token is kept that is made where the configuration has none. */

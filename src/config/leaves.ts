@@ -58,9 +58,14 @@ export function id() {
   return leaf(int64, int64Mistake)
 }
 
-/** Text that is not empty. */
+/** Text that is not empty, and that UTF-8 can hold. */
 export function text() {
-  return leaf((value) => (value === '' ? undefined : value), 'expected text')
+  return leaf((value) => (value !== '' && value.isWellFormed() ? value : undefined), 'expected text')
+}
+
+/** A secret that is sent as one word of an HTTP header. */
+export function headerToken() {
+  return leaf((value) => (/^[!-~]+$/.test(value) ? value : undefined), 'expected ASCII characters without blanks')
 }
 
 /** One of a few words. */

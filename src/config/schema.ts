@@ -3,6 +3,7 @@ import {
   address,
   fields,
   flag,
+  headerToken,
   httpUrl,
   id,
   integer,
@@ -136,7 +137,7 @@ function company() {
     company_id: id(),
     name: text().optional(),
     apikey: text(),
-    oauth_token: text().optional(),
+    oauth_token: headerToken().optional(),
   })
 }
 
@@ -151,6 +152,6 @@ function tokens() {
 
 function token() {
   const role = oneOf('read', 'operate').default('operate')
-  const full = fields({ token: text(), role })
+  const full = fields({ token: headerToken(), role })
   return z.preprocess((value) => (typeof value === 'string' ? { token: value } : value), full)
 }

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { companyIds } from './companies.ts'
 import { readDocument } from './document.ts'
 import { textOf } from './files.ts'
-import { address, fields, id, list, logging, section, text, timer } from './leaves.ts'
+import { address, fields, headerToken, id, list, logging, section, text, timer } from './leaves.ts'
 import { child, itemsAt, type Node, offsetOf, pathText, textAt } from './node.ts'
 import { conflictsAmong, siteAt } from './ports.ts'
 import { ConfigError, type Mistake, type Problem, problemsIn } from './problem.ts'
@@ -52,7 +52,7 @@ const SCHEMA = section({
   listen: section(address(LISTEN.host, LISTEN.port)),
   data_dir: text().default('.data'),
   time_limit: timer(1).default(60_000),
-  companies: list(fields({ company_id: id(), apikeys: list(text()), oauth_tokens: list(text()) })),
+  companies: list(fields({ company_id: id(), apikeys: list(text()), oauth_tokens: list(headerToken()) })),
   routes: list(fields({ route_id: id(), courier_id: id(), company_id: id() })),
   monitor: section(address(MONITOR.host, MONITOR.port)),
   log: logging(),

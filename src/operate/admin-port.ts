@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { tokenFile } from '../admin/access.ts'
+import { sendable, tokenFile } from '../admin/access.ts'
 import { httpUrl } from '../config/leaves.ts'
 import { UserError } from '../run/errors.ts'
 import { readSettings, type Settings } from './settings.ts'
@@ -36,7 +36,7 @@ export async function findAdminPort(options: AdminPortOptions, env = process.env
   const { value, place } = token ?? (await configuredToken(settings))
   return {
     url: url ? checkedUrl(url) : await configuredUrl(settings!),
-    token: value,
+    token: sendable(value, place),
     tokenPlace: place,
     zone: settings?.time_zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
   }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { adminTokens } from '../../src/admin/index.ts'
+import { UserError } from '../../src/run/errors.ts'
 import { adminFixture, READ_TOKEN, refuse, store, TOKEN } from './fixture.ts'
 
 const admin = adminFixture()
@@ -134,8 +135,16 @@ describe('without admin.tokens', () => {
 
   it('what somebody wrote there is the token', async () => {
     const dir = await dataDir()
-    await writeFile(join(dir, 'admin-token'), 'my own token\n')
-    expect((await tokensIn(dir)).tokens).toEqual([{ ...MADE, token: 'my own token' }])
+    await writeFile(join(dir, 'admin-token'), 'my-own-token\n')
+    expect((await tokensIn(dir)).tokens).toEqual([{ ...MADE, token: 'my-own-token' }])
+  })
+
+  it.each(['my own token', 'one\ntwo', 'größer'])('what no header can carry is refused: %j', async (token) => {
+    const dir = await dataDir()
+    await writeFile(join(dir, 'admin-token'), token)
+    const place = `the file ${join(dir, 'admin-token')}`
+    const sentence = `The token of ${place} cannot be sent: expected ASCII characters without blanks.`
+    await expect(tokensIn(dir)).rejects.toThrow(new UserError(sentence))
   })
 })
 

@@ -15,6 +15,8 @@ async function mistakes(text: string): Promise<string[]> {
   return (await checked({ 'gateway.yaml': text })).mistakes
 }
 
+const TOKEN_EXPECTED = 'expected ASCII characters without blanks'
+
 describe('gateway.yaml', () => {
   it('has the documented defaults, and a listener for each protocol and transport', async () => {
     expect(await config('')).toEqual({
@@ -73,7 +75,7 @@ redis: { url: redis://127.0.0.1:6379/1, max_memory: 512mb, durability: relaxed }
 listeners: [{ transport: udp, port: 0, protocol: teltonika, host: 127.0.0.1 }]
 mqtt: { broker: null }
 tracking: { base_url: "https://tracking.example.com/", push_url: null }
-companies: [{ company_id: 0007, apikey: 0123, name: "7" }, { company_id: 9223372036854775807, apikey: k }]
+companies: [{ company_id: 0007, apikey: 0123, name: "7" }, { company_id: 9223372036854775807, apikey: "k & ü\\n" }]
 filter: { max_age: 48h, uere_m: 4.5 }
 admin: { tokens: [abc] }
 `
@@ -84,7 +86,7 @@ admin: { tokens: [abc] }
       mqtt: { broker: null },
       companies: [
         { company_id: '7', apikey: '0123', name: '7' },
-        { company_id: '9223372036854775807', apikey: 'k' },
+        { company_id: '9223372036854775807', apikey: 'k & ü\n' },
       ],
     })
     expect([tracking.base_url, filter.max_age, filter.uere_m]).toEqual([
@@ -195,6 +197,23 @@ parked: { max_positions: 0 }
       'a token with two roles',
       'admin: { tokens: [a, b, { token: a, role: read }] }',
       '1:34 admin.tokens[2].token: this token stands here twice',
+    ],
+    ['a token with a blank', 'admin: { tokens: [a, canary b] }', `1:22 admin.tokens[1].token: ${TOKEN_EXPECTED}`],
+    ['an empty token', 'admin: { tokens: [{ token: "" }] }', `1:28 admin.tokens[0].token: ${TOKEN_EXPECTED}`],
+    [
+      'an oauth_token of two lines',
+      'companies: [{ company_id: 7, apikey: k, oauth_token: "canary\\nb" }]',
+      `1:54 companies[0].oauth_token: ${TOKEN_EXPECTED}`,
+    ],
+    [
+      'an oauth_token that is not ASCII',
+      'companies: [{ company_id: 7, apikey: k, oauth_token: canär }]',
+      `1:54 companies[0].oauth_token: ${TOKEN_EXPECTED}`,
+    ],
+    [
+      'an apikey with half of a character',
+      'companies: [{ company_id: 7, apikey: "canary\\ud83d" }]',
+      '1:38 companies[0].apikey: expected text',
     ],
     ['an alias of itself', 'companies: &a [*a]', '1:16 companies[0]: this alias is part of what it stands for'],
   ])('names %s', async (_, text, mistake) => expect((await mistakes(text))[0]).toBe(`gateway.yaml:${mistake}`))

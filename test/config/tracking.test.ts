@@ -34,7 +34,7 @@ describe('tracking.yaml', () => {
     expect(await loadTracking(await folder({ 'gateway.yaml': COMPANY }))).toBeUndefined())
 
   it('is read as it is meant, ids exact and canonical', async () => {
-    vi.stubEnv('WB_TEST_TOKEN', 'from the environment')
+    vi.stubEnv('WB_TEST_TOKEN', 'from-the-environment')
     const dir = await folder({ secret: 'from a file\n' })
     const text = `
 listen: { host: 0.0.0.0, port: 0 }
@@ -53,7 +53,7 @@ routes:
       data_dir: '/var/lib/tracking',
       time_limit: 1500,
       companies: [
-        { company_id: '7', apikeys: ['0123', 'from a file'], oauth_tokens: ['from the environment'] },
+        { company_id: '7', apikeys: ['0123', 'from a file'], oauth_tokens: ['from-the-environment'] },
         { company_id: MAX_ID, apikeys: [], oauth_tokens: [] },
       ],
       routes: [
@@ -91,6 +91,11 @@ routes:
       '1:39 companies[0].apikeys: expected a list',
     ],
     ['an empty key', 'companies: [{ company_id: 7, apikeys: [""] }]', '1:40 companies[0].apikeys[0]: expected text'],
+    [
+      'a token with a blank',
+      'companies: [{ company_id: 7, oauth_tokens: [a, canary b] }]',
+      '1:48 companies[0].oauth_tokens[1]: expected ASCII characters without blanks',
+    ],
     ['a company without id', 'companies:\n  - { apikeys: [k] }', '2:5 companies[0].company_id: missing'],
     [
       'a route without courier',

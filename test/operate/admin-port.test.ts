@@ -150,6 +150,22 @@ describe('a token that is not taken', () => {
   })
 })
 
+describe('a token that cannot be sent', () => {
+  const token = 'canary-1\ncanary-2'
+  const place = 'The token of'
+
+  it.each([
+    [['--token', token], {}, `${place} --token`],
+    [[], { WAYBRIDGE_ADMIN_TOKEN: 'canär' }, `${place} WAYBRIDGE_ADMIN_TOKEN`],
+    [['--config', 'config'], {}, `${place} the file .data/admin-token`],
+  ])('%j %j: its place is said, never the token', async (args, env, said) => {
+    const cwd = await folder({ 'config/gateway.yaml': '', '.data/admin-token': `${token}\n` })
+    const ended = await waybridge(status('--url', 'http://127.0.0.1:9', ...args), { cwd, env })
+    const errors = `${said} cannot be sent: expected ASCII characters without blanks.\n`
+    expect(ended).toEqual({ code: 1, out: '', errors })
+  })
+})
+
 it('a token that may only read is not enough for more: its place is said', async () => {
   const server = await answering(() => ({ status: 403, json: { message: 'this token may read only' } }))
   const { code, errors } = await waybridge(status(...server.options))

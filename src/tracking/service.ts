@@ -1,12 +1,11 @@
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { fastify, type FastifyInstance } from 'fastify'
 import type { Logger } from '../observe/log.ts'
+import { createHttpServer, type HttpServer } from './http.ts'
 import type { Provisioning } from './provisioning.ts'
 import { createAccess } from './service/access.ts'
 import type { ServiceContext } from './service/context.ts'
 import { openDatabase } from './service/database.ts'
-import { answerBadPath, answerErrors } from './service/errors.ts'
+import { answerFault, answerUnknown } from './service/errors.ts'
 import { createGroupCommit } from './service/group-commit.ts'
 import { createItemStore } from './service/items.ts'
 import { exactJson } from './service/json.ts'
@@ -51,60 +50,48 @@ export async function createTrackingService(options: TrackingServiceOptions): Pr
     timeLimitMs: options.timeLimitMs,
     catchUp: options.catchUp,
   }
-  const app = createApp(context, options.logger)
+  const server = createServer(context, options.logger)
   const stop = async () => {
-    await close(app)
+    await server.close()
     database.close()
   }
   try {
     // The port first: a start that fails changes nothing. No request is read before what follows this event at once.
-    const provisioned = once(app.server, 'listening').then(() => lanes.provision(options.provisioning))
-    // fastify writes into what it is given.
-    await Promise.all([app.listen({ ...options.listen }), provisioned])
+    const provisioned = once(server.app.server, 'listening').then(() => lanes.provision(options.provisioning))
+    const [port] = await Promise.all([server.listen(options.listen), provisioned])
+    return {
+      port,
+      provision: (provisioning) => {
+        lanes.provision(provisioning)
+        context.access = createAccess(provisioning.companies)
+      },
+      close: stop,
+    }
   } catch (error) {
     await stop()
     throw error
   }
-  return {
-    port: (app.server.address() as AddressInfo).port,
-    provision: (provisioning) => {
-      lanes.provision(provisioning)
-      context.access = createAccess(provisioning.companies)
-    },
-    close: stop,
-  }
 }
 
-/** fastify logs nothing: URLs have the apikey in them. Bodies are read by the operations, after who asks is known. */
-function createApp(context: ServiceContext, logger: Logger): FastifyInstance {
-  const app = fastify({
-    logger: false,
+/** Bodies are read by the operations, after who asks is known. */
+function createServer(context: ServiceContext, logger: Logger): HttpServer {
+  const server = createHttpServer({
     exposeHeadRoutes: false,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    frameworkErrors: answerBadPath,
-    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    badPath: () => 422,
+    fault: answerFault(logger),
+    closeMs: CLOSE_TIMEOUT_MS,
   })
-  app.removeAllContentTypeParsers()
+  const { app } = server
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setReplySerializer(exactJson)
   app.decorateRequest('companyId', '')
-  answerErrors(app, logger)
+  answerUnknown(app)
   app.get('/healthz', async () => ({ status: 'ok' }))
   openapi(app)
   serveOperations(app, context)
-  return app
+  return server
 }
 
-/** Waits for requests under way, not for ever. */
-async function close(app: FastifyInstance): Promise<void> {
-  const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS)
-  await app.close()
-  clearTimeout(cut)
-}
-
-// A path parameter of any length is answered by its operation (422), not as an unknown path; Node limits the whole.
-const MAX_PARAMETER_LENGTH = 16_384
 // 10 to 30 ms of blocked event loop.
 const MAX_ROWS_PER_COMMIT = 4_000
-const REQUEST_TIMEOUT_MS = 60_000
 const CLOSE_TIMEOUT_MS = 5_000

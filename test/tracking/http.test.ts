@@ -1,0 +1,171 @@
+import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { afterAll, describe, expect, it } from 'vitest'
+import { createHttpServer } from '../../src/tracking/http.ts'
+import { startService } from './service-fixture.ts'
+
+const service = await startService()
+const HOST = 'host: x\r\n'
+const OAUTH = 'authorization: OAuth token-7\r\n'
+const NUMBER = '/api/v1/companies/7/numbers/5'
+const JSON_TYPE = 'content-type: application/json\r\n'
+
+/** A number to be put, with these headers and bytes of a body. */
+function put(headers: string, body = '{"number":"1"}'): string {
+  return `POST ${NUMBER} HTTP/1.1\r\n${HOST}${OAUTH}${JSON_TYPE}${headers}\r\n${body}`
+}
+
+interface RawAnswer {
+  readonly status: number
+  readonly type: string | undefined
+  readonly message: unknown
+}
+
+/** The first answer to bytes as they are; the connection is ended then. */
+async function raw(port: number, bytes: string, host = '127.0.0.1'): Promise<RawAnswer> {
+  const socket = connect(port, host)
+  socket.on('error', () => {})
+  socket.write(bytes, 'latin1')
+  const text = await answerOn(socket)
+  socket.destroy()
+  const [head, body] = text.split('\r\n\r\n')
+  return {
+    status: Number(head.split(' ')[1]),
+    type: /^content-type: (.*)$/im.exec(head)?.[1],
+    message: (JSON.parse(/\{.*\}/s.exec(body)?.[0] ?? '{}') as { message?: unknown }).message,
+  }
+}
+
+async function answerOn(socket: Socket): Promise<string> {
+  let text = ''
+  while (!/\r\n\r\n.*\}/s.test(text)) {
+    const [part] = (await once(socket, 'data')) as [Buffer]
+    text += part.toString()
+  }
+  return text
+}
+
+const CASES: readonly (readonly [what: string, status: number, message: string, bytes: string])[] = [
+  ['what is no HTTP', 400, 'this is not HTTP/1.1: Invalid method encountered', '\x16\x03\x01\x02\r\n\r\n'],
+  ['a version of tomorrow', 400, 'this is not HTTP/1.1: Invalid HTTP version', `GET / HTTP/9.9\r\n${HOST}\r\n`],
+  ['a header of bytes', 400, 'this is not HTTP/1.1: Invalid header value char', `GET / HTTP/1.1\r\nx: \x01\r\n\r\n`],
+  ['bytes in the path', 400, 'this is not HTTP/1.1: Invalid char in url path', `GET /\xe9 HTTP/1.1\r\n${HOST}\r\n`],
+  ['no Host', 400, 'the header Host is needed', 'GET /healthz HTTP/1.1\r\n\r\n'],
+  [
+    'a Content-Length that is no number',
+    400,
+    'this is not HTTP/1.1: Invalid character in Content-Length',
+    put('content-length: x\r\n'),
+  ],
+  [
+    'a length beside chunks',
+    400,
+    "this is not HTTP/1.1: Transfer-Encoding can't be present with Content-Length",
+    put('content-length: 9\r\ntransfer-encoding: chunked\r\n', '0\r\n\r\n'),
+  ],
+  [
+    'a chunk that is none',
+    400,
+    'this is not HTTP/1.1: Invalid character in chunk size',
+    put('transfer-encoding: chunked\r\n', 'x\r\n'),
+  ],
+  [
+    'chunks with long extensions',
+    413,
+    'the extensions of the chunks are too long: leave them out',
+    put('transfer-encoding: chunked\r\n', `1;${'x'.repeat(20_000)}\r\n{\r\n`),
+  ],
+  [
+    'long headers',
+    431,
+    'the URL and the headers are too long: together they may have 16 KiB',
+    `GET /healthz HTTP/1.1\r\n${HOST}x: ${'x'.repeat(20_000)}\r\n\r\n`,
+  ],
+  [
+    'another expectation',
+    417,
+    'of the header Expect only 100-continue is understood: leave it out',
+    put('expect: tea\r\ncontent-length: 14\r\n'),
+  ],
+  [
+    'QUERY without a content type',
+    400,
+    'the request cannot be understood: its method, Content-Length or Content-Type is wrong',
+    `QUERY ${NUMBER} HTTP/1.1\r\n${HOST}\r\n`,
+  ],
+  ['QUERY', 404, 'there is no such operation', `QUERY ${NUMBER} HTTP/1.1\r\n${HOST}${JSON_TYPE}\r\n`],
+  ['PROPFIND', 404, 'there is no such operation', `PROPFIND ${NUMBER} HTTP/1.1\r\n${HOST}\r\n`],
+  [
+    'a content type that is none',
+    422,
+    'the content type cannot be understood',
+    `DELETE ${NUMBER} HTTP/1.1\r\n${HOST}${OAUTH}content-type: ?\r\ncontent-length: 2\r\n\r\n{}`,
+  ],
+]
+
+describe('what is refused before any operation', () => {
+  it.each(CASES)('%s is answered %i, with a sentence', async (_, status, message, bytes) => {
+    expect(await raw(service.port, bytes)).toEqual({ status, message, type: 'application/json; charset=utf-8' })
+  })
+
+  it('harms nobody, and is not logged', async () => {
+    expect((await service.send('/healthz')).status).toBe(200)
+    expect(service.log).toEqual([])
+  })
+})
+
+it('Expect: 100-continue is understood, and HTTP/1.0 needs no Host', async () => {
+  const socket = connect(service.port, '127.0.0.1')
+  socket.write(put('expect: 100-continue\r\ncontent-length: 14\r\nconnection: close\r\n'))
+  expect(await answerOn(socket)).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 OK\r\n/)
+  expect(await raw(service.port, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatchObject({ status: 200 })
+})
+
+describe('a server of its own', () => {
+  const { app, listen, close } = createHttpServer({
+    badPath: () => 400,
+    closeMs: 1_000,
+    fault: (_error, _request, reply) => reply.code(500).send({ message: 'a fault' }),
+  })
+  app.get('/fails', () => Promise.reject(new Error('canary')))
+  app.get('/half', (_request, reply) => {
+    reply.raw.writeHead(200, { 'content-length': 9 }).write('half')
+    return reply.hijack()
+  })
+  const port = listen({ host: 'localhost', port: 0 })
+  afterAll(close)
+
+  it('answers alike at each address of localhost', async () => {
+    for (const { address } of await lookup('localhost', { all: true })) {
+      const answer = await raw(await port, '?\r\n\r\n', address)
+      expect(answer).toMatchObject({ status: 400, message: expect.stringMatching(/^this is not HTTP/) })
+    }
+  })
+
+  it('answers 408 where a request does not arrive', async () => {
+    const accepted = once(app.server, 'connection')
+    const socket = connect(await port, '127.0.0.1')
+    const [connection] = (await accepted) as [Socket]
+    app.server.emit('clientError', Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), connection)
+    expect(await answerOn(socket)).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n.*took too long to arrive/s)
+  })
+
+  it('ends a connection whose next request is no HTTP in the middle of an answer', async () => {
+    const socket = connect(await port, '127.0.0.1')
+    let text = ''
+    socket.on('data', (part) => {
+      text += part.toString()
+      if (text.endsWith('half')) socket.write('?\r\n\r\n')
+    })
+    socket.on('error', () => {})
+    socket.write(`GET /half HTTP/1.1\r\n${HOST}\r\n`)
+    await once(socket, 'close')
+    expect(text).toMatch(/\r\n\r\nhalf$/)
+  })
+
+  it('answers what is its own fault as it is told', async () => {
+    const answer = await raw(await port, `GET /fails HTTP/1.1\r\n${HOST}\r\n`)
+    expect(answer).toMatchObject({ status: 500, message: 'a fault' })
+  })
+})

@@ -7,9 +7,10 @@ import { OPERATIONS, type OperationName } from './operations.ts'
 import { printableUrl } from './printable-url.ts'
 import { CourierPositions, type CourierPosition } from './schemas.ts'
 
-export { type Answer, masked, retryAfterMs } from './client/answer.ts'
+export { type Answer, retryAfterMs } from './client/answer.ts'
 export type { Reply } from './client/exchange.ts'
 export type { Fault } from './client/fault.ts'
+export { masked } from './client/masked.ts'
 
 export interface TrackingClientOptions {
   /** May have a path, which goes in front of every operation's. */
@@ -20,7 +21,7 @@ export interface TrackingClientOptions {
   readonly returnPrefix?: string
   /** For a whole request, waiting for a free connection included. */
   readonly timeoutMs: number
-  /** Most connections to each of the two hosts. */
+  /** Most connections to each of the two hosts; as many again to the first, for what must not be sent twice. */
   readonly connections: number
 }
 
@@ -53,6 +54,8 @@ export interface OperationRequest extends Target {
   readonly timeoutMs?: number
   /** Of the answer, which is else `too_large`; default: 64 MiB. */
   readonly maxBytes?: number
+  /** Whether there is room for so much more of the answer, which is else `no_room`. */
+  readonly take?: (bytes: number) => boolean
   /** Gives up the request: the fault is `given_up`. */
   readonly signal?: AbortSignal
 }
@@ -77,6 +80,7 @@ export function createTrackingClient(options: TrackingClientOptions): TrackingCl
   const base = parseUrl(options.baseUrl)
   const pushBase = parseUrl(options.pushUrl ?? options.baseUrl)
   const basePool = createPool(base.origin, options)
+  const freshPool = createPool(base.origin, { ...options, fresh: true })
   const pushPool = pushBase.origin === base.origin ? basePool : createPool(pushBase.origin, options)
   const basePath = prefix(base)
   const pushPath = prefix(pushBase)
@@ -93,16 +97,17 @@ export function createTrackingClient(options: TrackingClientOptions): TrackingCl
     return 'fault' in reply ? reply : answerOf(reply, apikey)
   }
 
-  async function request({ oauthToken, headers, body, signal, ...rest }: OperationRequest) {
+  async function request({ oauthToken, headers, body, take, signal, ...rest }: OperationRequest) {
+    const { method, repeatable } = OPERATIONS[rest.operation]
     const reply = await exchange(
-      basePool,
+      repeatable ? basePool : freshPool,
       {
-        method: OPERATIONS[rest.operation].method,
+        method,
         path: basePath + pathOf(rest, options.returnPrefix ?? ''),
         headers: { ...headers, authorization: `OAuth ${oauthToken}` },
         body,
       },
-      { timeoutMs: rest.timeoutMs ?? timeoutMs, maxBytes: rest.maxBytes ?? MAX_REPLY_BYTES, signal },
+      { timeoutMs: rest.timeoutMs ?? timeoutMs, maxBytes: rest.maxBytes ?? MAX_REPLY_BYTES, take, signal },
     )
     return 'fault' in reply || !reply.cut ? reply : { fault: 'too_large' as const }
   }
@@ -118,7 +123,8 @@ export function createTrackingClient(options: TrackingClientOptions): TrackingCl
     return reply.status === 200 ? parsePositions(reply.body) : answerOf(reply, oauthToken)
   }
 
-  const close = async () => void (await Promise.all([...new Set([basePool, pushPool])].map((pool) => pool.close())))
+  const close = async () =>
+    void (await Promise.all([...new Set([basePool, freshPool, pushPool])].map((pool) => pool.close())))
   return { baseUrl: printableUrl(base), timeoutMs, push, request, positions, close }
 }
 

@@ -2,14 +2,13 @@ import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } fro
 import { masked, type Reply } from '../../tracking/client.ts'
 
 /**
- * An answer without the token, should a page about an error quote the request: in its headers and in its body, which is
- * left out where it is encoded and cannot be looked into. Answers of success are not looked at.
+ * An answer without the token, should the service quote the request: in its headers, and in the body of an error, which is left
+ * out where it is encoded and cannot be looked into. The body of a success is what was asked for, and is not looked at.
  */
 export function withoutToken(reply: Reply, token: string): Reply {
-  if (reply.status >= 200 && reply.status < 300) return reply
-  // PHP writes `/` in JSON so.
-  const mask = (text: string) => masked(text.replaceAll(token.replaceAll('/', '\\/'), '***'), token)
+  const mask = (text: string) => masked(text, token)
   const headers = mapValues(reply.headers, mask)
+  if (reply.status >= 200 && reply.status < 300) return { ...reply, headers }
   const text = decoded(reply)
   const hidden = text && mask(text)
   if (hidden !== undefined && hidden === text) return { ...reply, headers }

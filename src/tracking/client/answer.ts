@@ -1,5 +1,6 @@
 import type { Reply } from './exchange.ts'
 import type { Fault } from './fault.ts'
+import { masked } from './masked.ts'
 
 /** What became of a request. `text`: the answer's `message` where it has one, else its body; at most 2 KiB. */
 export type Answer =
@@ -29,11 +30,6 @@ function messageOf(text: string): string {
   } catch {
     return text
   }
-}
-
-/** The text without the secret, as it is or percent-encoded. */
-export function masked(text: string, secret: string): string {
-  return text.replaceAll(secret, '***').replaceAll(encodeURIComponent(secret.toWellFormed()), '***')
 }
 
 /** Leaves out a character that the limit would halve. */

@@ -16,6 +16,8 @@ export interface Limits {
   /** For everything, waiting for a free connection included. */
   readonly timeoutMs: number
   readonly maxBytes: number
+  /** Whether there is room for so much more of the answer; where there is not, the fault is `no_room`. Default: there is. */
+  readonly take?: (bytes: number) => boolean
   /** Gives up the request: the fault is `given_up`. */
   readonly signal?: AbortSignal
 }
@@ -60,10 +62,11 @@ export function exchange(
       headers = received
     },
     onResponseData(current, chunk) {
-      chunks.push(chunk.length > left ? chunk.subarray(0, left) : chunk)
+      const room = limits.take?.(chunk.length + CHUNK_BYTES) ?? true
+      if (room) chunks.push(chunk.length > left ? chunk.subarray(0, left) : chunk)
       left -= chunk.length
-      if (left >= 0) return
-      end(reply())
+      if (room && left >= 0) return
+      end(room ? reply() : { fault: 'no_room' })
       current.abort(GIVEN_UP)
     },
     onResponseEnd: () => end(reply()),
@@ -88,4 +91,6 @@ function watch({ timeoutMs, signal }: Limits, giveUp: (fault: Fault) => void): (
   return unwatch
 }
 
+/** What a Buffer takes beside its bytes: an answer may come in chunks of one byte. */
+const CHUNK_BYTES = 200
 const GIVEN_UP = new Error('the answer is not waited for any more')

@@ -2,7 +2,8 @@ import { errors } from 'undici'
 
 /**
  * Why there was no answer. `reset`: the connection ended before all of the answer was here, or was broken off. `timeout`:
- * the host can be reached, and did not answer in time. `given_up`: nobody wanted the answer any more.
+ * the host can be reached, and did not answer in time. `no_room`: there was none for the answer. `given_up`: nobody wanted
+ * the answer any more.
  */
 export type Fault =
   | 'timeout'
@@ -13,16 +14,22 @@ export type Fault =
   | 'tls'
   | 'malformed'
   | 'too_large'
+  | 'no_room'
   | 'given_up'
   | 'closed'
   | 'failed'
 
-/** The fault behind an error of undici or the system. Only its code is looked at: messages may have the URL in them. */
+/** The fault behind an error of undici or the system. Its message, which may have the URL in it, goes nowhere. */
 export function faultOf(error: unknown): Fault {
-  if (error instanceof errors.HTTPParserError) return 'malformed'
+  if (error instanceof errors.HTTPParserError || isUnexpected(error)) return 'malformed'
   const code = (error as { code?: unknown } | null)?.code
   if (typeof code !== 'string') return 'failed'
   return FAULTS.get(code) ?? (TLS.test(code) ? 'tls' : 'failed')
+}
+
+/** What undici says of a `100 Continue` or `101 Switching Protocols` that nobody asked for: it takes neither. */
+function isUnexpected(error: unknown): boolean {
+  return error instanceof errors.SocketError && (error.message === 'bad response' || error.message === 'bad upgrade')
 }
 
 const FAULTS = new Map<string, Fault>([

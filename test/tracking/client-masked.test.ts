@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { masked } from '../../src/tracking/client.ts'
+
+const SECRET = 'y0_aB/9+=.é🚚"'
+const ESCAPES: readonly (readonly [name: string, write: (character: string) => string])[] = [
+  ['as it is', (character) => character],
+  ['percent-encoded', percent],
+  ['percent-encoded in lower case', (character) => percent(character).toLowerCase()],
+  ['percent-encoded twice', (character) => percent(character).replaceAll('%', '%25')],
+  ['as JSON has it', (character) => JSON.stringify(character).slice(1, -1)],
+  ['as PHP writes JSON', (character) => JSON.stringify(character).slice(1, -1).replace('/', '\\/')],
+  ['as a JSON string in a JSON string', (character) => JSON.stringify(JSON.stringify(character)).slice(3, -3)],
+  ['by code units', units],
+  [
+    'by code units in upper case',
+    (character) => units(character).replaceAll(/[\da-f]{4}/g, (hex) => hex.toUpperCase()),
+  ],
+  ['in decimal entities', (character) => `&#${character.codePointAt(0)};`],
+  ['in hexadecimal entities', (character) => `&#x${character.codePointAt(0)?.toString(16)};`],
+  ['in hexadecimal entities, filled', (character) => `&#X00${character.codePointAt(0)?.toString(16).toUpperCase()};`],
+  ['as HTML names it', (character) => character.replace('"', '&quot;')],
+  ['in bytes read as latin1', (character) => Buffer.from(character).toString('latin1')],
+]
+
+describe('a secret', () => {
+  it.each(ESCAPES)('is masked: %s', (_, write) => {
+    expect(masked(`<p>${Array.from(SECRET, write).join('')}</p>`, SECRET)).toBe('<p>***</p>')
+  })
+
+  it.each(ESCAPES)('is masked where every second character is written otherwise: %s', (_, write) => {
+    const mixed = Array.from(SECRET, (character, index) => (index % 2 ? write(character) : character)).join('')
+    expect(masked(`x=${mixed}&y`, SECRET)).toBe('x=***&y')
+  })
+
+  it('is masked as often as it comes', () => {
+    expect(masked('a%2Fb, a/b, a%2fb', 'a/b')).toBe('***, ***, ***')
+  })
+
+  it.each(['a b', 'a+b', 'a%20b'])('with a space is masked as %s', (written) => {
+    expect(masked(`<${written}>`, 'a b')).toBe('<***>')
+  })
+
+  it.each([
+    ['of another case', 'A/B'],
+    ['with other characters between', 'a//b'],
+    ['in part', 'a/'],
+    ['of characters that a pattern has a use for', 'a.b'],
+    ['and no named entity', 'a&undefined;b'],
+  ])('is not taken for a text %s', (_, text) => {
+    expect(masked(text, 'a/b')).toBe(text)
+  })
+
+  it('that is empty is nowhere', () => {
+    expect(masked('text', '')).toBe('text')
+  })
+
+  it.each(['\\', '%25', '&#0', 'a'])('is looked for once, not for ever, in a page of %s', (repeated) => {
+    const page = repeated.repeat(200_000)
+    expect(masked(page, `${'a'.repeat(40)}/b`)).toBe(page)
+  })
+})
+
+function percent(character: string): string {
+  return Array.from(Buffer.from(character), (byte) => `%${byte.toString(16).padStart(2, '0').toUpperCase()}`).join('')
+}
+
+function units(character: string): string {
+  return character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('')
+}

@@ -31,7 +31,7 @@ export interface AdminOptions
     HealthSources,
     ParkedSources,
     RosterSources,
-    Pick<RelaySources, 'companies' | 'tracking'> {
+    Pick<RelaySources, 'companies' | 'tracking' | 'relayLimits'> {
   /** Port 0: any free one. */
   readonly listen: { readonly host: string; readonly port: number }
   readonly tokens: Tokens
@@ -77,8 +77,7 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
     rates.close()
     custody.close()
     gauges.close()
-    await close(app)
-    closing.abort()
+    await close(app, () => closing.abort())
   }
   try {
     await app.listen(options.listen)
@@ -112,11 +111,14 @@ function createApp(logger: Logger): FastifyInstance {
   return app
 }
 
-/** Waits for requests under way, not for ever. */
-async function close(app: FastifyInstance): Promise<void> {
-  const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS)
+/** Waits for requests under way, not for ever: what is relayed is given up, and what then is still not answered is cut. */
+async function close(app: FastifyInstance, giveUp: () => void): Promise<void> {
+  const givenUp = setTimeout(giveUp, CLOSE_TIMEOUT_MS)
+  const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS + LAST_ANSWERS_MS)
   await app.close()
+  clearTimeout(givenUp)
   clearTimeout(cut)
+  giveUp()
 }
 
 /** Answers are for who asked alone, and nothing that a browser would run or show in a frame. */
@@ -132,3 +134,4 @@ const REQUEST_TIMEOUT_MS = 60_000
 // As the tracking service: a parameter of any length is for its operation to refuse; Node limits the whole.
 const MAX_PARAMETER_LENGTH = 16_384
 const CLOSE_TIMEOUT_MS = 2000
+const LAST_ANSWERS_MS = 500

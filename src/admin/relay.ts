@@ -8,6 +8,7 @@ import { answerWith } from './relay/answer.ts'
 import { attempt, type Outcome } from './relay/attempts.ts'
 import { forwarded } from './relay/headers.ts'
 import { companyOf, type Input, readInput } from './relay/input.ts'
+import { createRoom, type Room } from './relay/room.ts'
 import type { TokenWatch } from './relay/token.ts'
 import { readWindows } from './relay/windows.ts'
 
@@ -15,8 +16,16 @@ export interface RelaySources {
   readonly tracking: TrackingClient
   readonly companies: () => readonly Company[]
   readonly tokens: TokenWatch
-  /** Gives up what is brought to its end though nobody waits for it. */
+  /** Gives up what is under way: its callers get a 502 that says so. */
   readonly closing: AbortSignal
+  readonly relayLimits?: Partial<RelayLimits>
+}
+
+export interface RelayLimits {
+  /** Of all answers that are under way at once, until their readers have them; default: 256 MiB. */
+  readonly heldBytes: number
+  /** A reader who takes nothing for so long is cut; default: a minute. */
+  readonly readerMs: number
 }
 
 /**
@@ -24,24 +33,35 @@ export interface RelaySources {
  * interface refuses is refused here, without a call.
  */
 export function relayOperations(sources: RelaySources): Operation[] {
-  return RELAYED.map((name) => relayOperation(name, sources))
+  const limits = { ...LIMITS, ...sources.relayLimits }
+  const room = createRoom(limits.heldBytes)
+  return RELAYED.map((name) => relayOperation(name, { ...sources, room, readerMs: limits.readerMs }))
 }
 
 type RelayedName = OperationRequest['operation']
 
 const RELAYED = Object.keys(OPERATIONS).filter((name): name is RelayedName => name !== 'pushPositions')
 
-function relayOperation(operation: RelayedName, { tracking, companies, tokens, closing }: RelaySources): Operation {
+interface Relay extends RelaySources {
+  readonly room: Room
+  readonly readerMs: number
+}
+
+function relayOperation(operation: RelayedName, relay: Relay): Operation {
+  const { tracking, companies, tokens, closing, room, readerMs } = relay
   const { method, path } = OPERATIONS[operation]
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const company = companyOf(companies(), request)
     const input = await readInput(operation, request)
-    const signal = method === 'GET' ? whenGone(reply) : closing
-    const oauthToken = company.oauth_token
-    const outcome = await ask(tracking, { operation, oauthToken, headers: forwarded(request.headers), signal }, input)
+    const token = company.oauth_token
+    const headers = forwarded(request.headers)
+    const signal = method === 'GET' ? AbortSignal.any([whenGone(reply), closing]) : closing
+    const outcome = await room.hold(reply, (take) =>
+      ask(tracking, { operation, oauthToken: token, headers, take, signal }, input),
+    )
     if (!('fault' in outcome)) tokens.answered(company, outcome.status)
-    return answerWith(reply, outcome, { tracking, operation, token: oauthToken })
+    return answerWith(reply, outcome, { tracking, operation, token, readerMs })
   }
 
   return {
@@ -60,9 +80,9 @@ function whenGone({ raw }: FastifyReply): AbortSignal {
   return gone.signal
 }
 
-type Credentials = Pick<OperationRequest, 'operation' | 'oauthToken' | 'headers'> & { readonly signal: AbortSignal }
+type Asked = Pick<OperationRequest, 'operation' | 'oauthToken' | 'headers' | 'take'> & { readonly signal: AbortSignal }
 
-function ask(tracking: TrackingClient, request: Credentials, { interval, ...input }: Input): Promise<Outcome> {
+function ask(tracking: TrackingClient, request: Asked, { interval, ...input }: Input): Promise<Outcome> {
   if (!interval || interval.to - interval.from <= MAX_INTERVAL_S) return attempt(tracking, { ...request, ...input })
   const headers = ofWindows(request.headers)
   return readWindows(interval, ({ from, to }, { maxBytes, signal }) =>
@@ -81,3 +101,5 @@ function ask(tracking: TrackingClient, request: Credentials, { interval, ...inpu
 function ofWindows(headers: OperationRequest['headers'] = {}): OperationRequest['headers'] {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !/^(?:accept-encoding|range|if-.*)$/.test(name)))
 }
+
+const LIMITS: RelayLimits = { heldBytes: 256 * 1024 * 1024, readerMs: 60_000 }

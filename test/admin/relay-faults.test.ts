@@ -45,6 +45,22 @@ async function wildServer(answer: (socket: Socket) => unknown) {
   return { url, requests: () => requests }
 }
 
+/** A server that keeps connections, and resets each at its second request, as one does whose idle timer has just run out. */
+function closingServer() {
+  const server = net.createServer((socket) => {
+    let text = ''
+    let requests = 0
+    socket.on('data', (chunk) => {
+      text += chunk.toString()
+      if (!/^GET .*\r\n\r\n$|^POST .*\]$/s.test(text)) return
+      text = ''
+      if (++requests > 1) socket.resetAndDestroy()
+      else socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}')
+    })
+  })
+  return listen(server)
+}
+
 function drip(socket: Socket): void {
   socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n')
   const timer = setInterval(() => socket.write('x'), 10)
@@ -92,7 +108,8 @@ describe('a service that breaks off', () => {
     expect(answers.map(({ status, json }) => [status, json])).toEqual(
       REPEATABLE.map(([name]) => {
         const { method, path } = OPERATIONS[name]
-        return [502, { message: `${url}/ ended the connection without a whole answer: ${method} ${path}` }]
+        const doubt = method === 'GET' ? '' : '; it may have been done all the same, and may be repeated'
+        return [502, { message: `${url}/ ended the connection without a whole answer: ${method} ${path}${doubt}` }]
       }),
     )
     expect(requests()).toBe(3 * REPEATABLE.length)
@@ -105,13 +122,25 @@ describe('a service that breaks off', () => {
       relay.relayTo(url)
       const { status, json } = await ask(asked)
       expect([status, requests()]).toEqual([502, 1])
-      expect(json).toMatchObject({ message: expect.stringMatching(/it may have been done all the same/) })
+      expect(json).toMatchObject({
+        message: expect.stringMatching(/; it may have been done all the same: look before/),
+      })
+    },
+  )
+
+  it.each(ONCE.map((asked) => [asked[0], asked] as const))(
+    'between two requests is asked on a new connection: %s',
+    async (_, asked) => {
+      relay.relayTo(await closingServer(), { connections: 1 })
+      const answers = [await ask(REPEATABLE[0]), await ask(asked), await ask(asked), await ask(asked)]
+      expect(answers.map(({ status, text }) => [status, text])).toEqual(Array(4).fill([200, '{}']))
     },
   )
 
   it.each([
     ['no HTTP', 'SSH-2.0-x\r\n'],
     ['a status that there is not', 'HTTP/1.1 999 OK\r\ncontent-length: 0\r\n\r\n'],
+    ['100 Continue', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],
   ])('and answers with %s is 502, at once', async (_, text) => {
     const { url, requests } = await wildServer((socket) => socket.end(text))
     relay.relayTo(url)

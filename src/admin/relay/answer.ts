@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import type { Fault, Reply, TrackingClient } from '../../tracking/client.ts'
+import type { Reply, TrackingClient } from '../../tracking/client.ts'
 import { OPERATIONS, type OperationName } from '../../tracking/operations.ts'
-import type { Outcome } from './attempts.ts'
+import type { Outcome, Trouble } from './attempts.ts'
 import { passedOn } from './headers.ts'
 import { withoutToken } from './secret.ts'
 
@@ -11,10 +11,13 @@ export interface Asked {
   readonly tracking: TrackingClient
   readonly operation: OperationName
   readonly token: string
+  /** A reader who takes nothing for so long is cut. */
+  readonly readerMs: number
 }
 
-/** Answers with what the service said, byte for byte but for the token; or with why it said nothing: 502, 504. */
+/** Answers with what the service said, byte for byte but for the token; or with why it said nothing: 502, 503, 504. */
 export function answerWith(reply: FastifyReply, outcome: Outcome, asked: Asked): FastifyReply {
+  reply.raw.setTimeout(asked.readerMs)
   if ('fault' in outcome) return explain(reply, outcome.fault, asked)
   if (outcome.status > MAX_STATUS) return explain(reply, 'malformed', asked)
   return pass(reply, withoutToken(outcome, asked.token))
@@ -26,12 +29,18 @@ function pass(reply: FastifyReply, { status, headers, body }: Reply): FastifyRep
   return body.length === 0 ? reply.send() : reply.header('content-length', body.length).send(Readable.from([body]))
 }
 
-function explain(reply: FastifyReply, fault: Fault, { tracking, operation }: Asked): FastifyReply {
-  const { method, path, repeatable } = OPERATIONS[operation]
-  const unsure =
-    !repeatable && !NEVER_SENT.has(fault) ? '; it may have been done all the same: look before you repeat it' : ''
-  const message = `${tracking.baseUrl} ${SENTENCES[fault]}: ${method} ${path}${unsure}`
-  return reply.code(fault === 'timeout' ? 504 : 502).send({ message })
+function explain(reply: FastifyReply, why: Trouble, { tracking, operation }: Asked): FastifyReply {
+  const { method, path } = OPERATIONS[operation]
+  const message = `${tracking.baseUrl} ${SENTENCES[why]}: ${method} ${path}${doubt(operation, why)}`
+  if (why === 'full' || why === 'no_room') reply.header('retry-after', RETRY_AFTER_S)
+  return reply.code(STATUSES.get(why) ?? 502).send({ message })
+}
+
+/** Whether it may have been done all the same. */
+function doubt(operation: OperationName, why: Trouble): string {
+  const { method, repeatable } = OPERATIONS[operation]
+  if (method === 'GET' || NEVER_SENT.has(why)) return ''
+  return `; it may have been done all the same${repeatable ? ', and may be repeated' : ': look before you repeat it'}`
 }
 
 const SENTENCES = {
@@ -43,11 +52,20 @@ const SENTENCES = {
   tls: 'has no TLS that can be trusted',
   malformed: 'gave an answer that cannot be understood',
   too_large: 'gave an answer that is too large',
-  given_up: 'was not waited for any more',
-  closed: 'is not asked any more, this port closes',
+  no_room: 'gave an answer for which there is no room until others are read, ask again later',
+  full: 'is not asked until other answers are read, for which there is no more room, ask again later',
+  given_up: 'is not waited for any more, as waybridge stops',
+  closed: 'is not asked any more, as waybridge stops',
   failed: 'could not be asked',
-} satisfies Record<Fault, string>
+} satisfies Record<Trouble, string>
 
-const NEVER_SENT: ReadonlySet<Fault> = new Set(['refused', 'dns', 'unreachable', 'tls', 'closed', 'failed'])
+const STATUSES = new Map<Trouble, number>([
+  ['timeout', 504],
+  ['no_room', 503],
+  ['full', 503],
+])
+const RETRY_AFTER_S = 5
+
+const NEVER_SENT: ReadonlySet<Trouble> = new Set(['refused', 'dns', 'unreachable', 'tls', 'full', 'closed', 'failed'])
 /** What an HTTP server can send. */
 const MAX_STATUS = 599

@@ -9,7 +9,10 @@ import {
 import { OPERATIONS } from '../../tracking/operations.ts'
 
 /** What became of a request: the service's answer, or why there is none. */
-export type Outcome = Reply | { readonly fault: Fault }
+export type Outcome = Reply | { readonly fault: Trouble }
+
+/** `full`: it was not sent, as there was no room for an answer. */
+export type Trouble = Fault | 'full'
 
 /**
  * A request, at most twice more where repeating does no harm: the connection failed, or the service cannot now. All within
@@ -37,5 +40,5 @@ function waitAfter(outcome: Outcome, delayMs: number): number | undefined {
 
 const DELAYS_MS = [200, 600]
 const MAX_RETRY_AFTER_MS = 2000
-const PASSING_FAULTS: ReadonlySet<Fault> = new Set(['refused', 'reset', 'dns', 'unreachable'])
+const PASSING_FAULTS: ReadonlySet<Trouble> = new Set(['refused', 'reset', 'dns', 'unreachable'])
 const PASSING_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])

@@ -2,18 +2,18 @@ import type { Reply } from '../../tracking/client.ts'
 
 type Headers = Reply['headers']
 
-/** A caller's headers that are for the service: not who the caller is here, nor what concerns a connection. */
+/** A caller's headers that are for the service: what is asked for and how it is to be said, never who or where the caller is. */
 export function forwarded(headers: Headers): Record<string, string | string[]> {
-  return endToEnd(headers, NOT_FORWARDED)
+  return endToEnd(headers, (name) => FORWARDED.test(name))
 }
 
 /** The service's headers that are for the caller. */
 export function passedOn(headers: Headers): Record<string, string | string[]> {
-  return endToEnd(headers, NOT_PASSED_ON)
+  return endToEnd(headers, (name) => !NOT_PASSED_ON.has(name) && !NOT_PASSED_ON_EITHER.test(name))
 }
 
 /** RFC 9110 §7.6.1: what Connection names is hop-by-hop as well. */
-function endToEnd(headers: Headers, others: ReadonlySet<string>): Record<string, string | string[]> {
+function endToEnd(headers: Headers, isForwarded: (name: string) => boolean): Record<string, string | string[]> {
   const named = new Set(
     String(headers.connection ?? '')
       .toLowerCase()
@@ -21,25 +21,37 @@ function endToEnd(headers: Headers, others: ReadonlySet<string>): Record<string,
   )
   const kept = Object.entries(headers).filter((entry): entry is [string, string | string[]] => {
     const [name, value] = entry
-    if (value === undefined || named.has(name) || name.startsWith('proxy-')) return false
-    return !HOP_BY_HOP.has(name) && !others.has(name)
+    return value !== undefined && !named.has(name) && isForwarded(name)
   })
   return Object.fromEntries(kept)
 }
 
-const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
-
 /** The length is said anew of the same bytes. */
-const NOT_FORWARDED = new Set(['authorization', 'cookie', 'host', 'content-length', 'expect'])
+const FORWARDED =
+  /^(?!content-length$)(?:(?:accept|content|if)-.+|accept|range|user-agent|x-request-id|traceparent|tracestate)$/
 
-/** Beside the length what a browser would keep, or take as said of all of this port. */
+/** Of a connection, or what a client would keep or take as said of this port: which token it wants, its cookies, its rules. */
 const NOT_PASSED_ON = new Set([
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
   'content-length',
-  'set-cookie',
+  'accept-ch',
   'alt-svc',
+  'authentication-info',
   'clear-site-data',
   'content-security-policy',
+  'content-security-policy-report-only',
+  'nel',
   'referrer-policy',
+  'report-to',
+  'reporting-endpoints',
+  'set-cookie',
   'strict-transport-security',
+  'www-authenticate',
   'x-content-type-options',
 ])
+const NOT_PASSED_ON_EITHER = /^(?:access-control|cross-origin|proxy)-/

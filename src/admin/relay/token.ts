@@ -5,7 +5,7 @@ import type { Logger } from '../../observe/log.ts'
 export interface TokenWatch {
   /** What a request with a company's token was answered with. */
   answered(company: Company, status: number): void
-  /** Ids of the companies whose token of now was refused last. */
+  /** Ids of the companies whose token of now was refused, and not taken since. */
   refused(): string[]
 }
 
@@ -29,7 +29,7 @@ export function watchTokens(companies: () => readonly Company[], logger: Logger)
       if (status === 401) {
         refusedTokens.set(company_id, oauth_token)
         log(company_id)
-      } else if (status < 500) refusedTokens.delete(company_id)
+      } else if (wasTaken(status) && refusedTokens.get(company_id) === oauth_token) refusedTokens.delete(company_id)
     },
     refused: () =>
       companies()
@@ -38,4 +38,10 @@ export function watchTokens(companies: () => readonly Company[], logger: Logger)
   }
 }
 
+/** A success, or a refusal for which a service has looked behind the token. */
+function wasTaken(status: number): boolean {
+  return (status >= 200 && status < 300) || LOOKED_BEHIND.has(status)
+}
+
+const LOOKED_BEHIND: ReadonlySet<number> = new Set([400, 403, 404, 422])
 const LOG_EVERY_MS = 60_000

@@ -61,10 +61,16 @@ function* windowsOf({ from, to }: Interval): Generator<Interval, undefined> {
 
 /** What stands between the brackets of a JSON array; undefined where the body is none. */
 function listIn({ headers, body }: Reply): Buffer | undefined {
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity') return undefined
-  const array = trimmed(body)
-  const isArray = array.length >= 2 && array[0] === OPEN[0] && array.at(-1) === CLOSE[0]
-  return isArray ? trimmed(array.subarray(1, -1)) : undefined
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity' || !isList(body)) return undefined
+  return trimmed(trimmed(body).subarray(1, -1))
+}
+
+function isList(body: Buffer): boolean {
+  try {
+    return Array.isArray(JSON.parse(body.toString()))
+  } catch {
+    return false
+  }
 }
 
 function trimmed(json: Buffer): Buffer {

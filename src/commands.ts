@@ -4,6 +4,7 @@ import { explained, UserError } from './run/errors.ts'
 
 /** Runs a command line to the end of the process. Exit codes: 0 well, 1 the user's input is wrong, 2 a fault of ours. */
 export async function main(argv: readonly string[]): Promise<void> {
+  process.stdout.on('error', endUnlessNobodyReads)
   try {
     await program().parseAsync(argv)
   } catch (error) {
@@ -128,7 +129,16 @@ const ROUTES = {
 function exit(code: number): Promise<never> {
   const { stdout } = process
   return new Promise(() => {
-    stdout.once('error', () => process.exit(code))
-    stdout.write('', () => process.exit(code))
+    stdout.write('', () => {
+      if (stdout.errored) endUnlessNobodyReads(stdout.errored)
+      process.exit(code)
+    })
   })
+}
+
+/** A pipe that is closed (`… | head`) is no fault. */
+function endUnlessNobodyReads({ code }: NodeJS.ErrnoException): void {
+  if (code === 'EPIPE') return
+  process.stderr.write(`The output cannot be written: ${code === 'ENOSPC' ? 'the disk is full' : code}.\n`)
+  process.exit(1)
 }

@@ -1,6 +1,8 @@
 import { type Dispatcher, request } from 'undici'
+import type * as z from 'zod'
 import { UserError } from '../run/errors.ts'
 import { printableUrl } from '../tracking/printable-url.ts'
+import type { ErrorBody } from '../tracking/schemas.ts'
 import type { AdminPort } from './admin-port.ts'
 
 /** What is asked of the admin port. */
@@ -25,10 +27,7 @@ export interface Answer {
 }
 
 /** What the admin port says where something is wrong. */
-interface Refusal {
-  readonly message?: string
-  readonly errors?: readonly { readonly path: string; readonly message: string }[]
-}
+type Refusal = Partial<z.infer<typeof ErrorBody>>
 
 /** Asks the admin port. @throws UserError where nothing answers, and where it takes the token for none (401) or too weak (403) */
 export async function ask(admin: AdminPort, question: Question): Promise<Answer> {
@@ -80,7 +79,8 @@ function noAnswer({ url }: AdminPort, error: Error & { code?: string }, timeoutM
   throw new UserError(`Nothing answers at ${place}${why}: is waybridge started? Else say with --url where it is.`)
 }
 
-function parsed(text: string): unknown {
+/** What JSON says; undefined where it is none. */
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,8 +1,8 @@
 import { int64, int64Mistake } from '../config/units.ts'
 import { UserError } from '../run/errors.ts'
-import type { CourierPosition } from '../tracking/schemas.ts'
+import { type CourierPosition, CourierPositions } from '../tracking/schemas.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { ask, jsonOf, refusalText } from './ask.ts'
+import { type Answer, ask, parsed, refusalText } from './ask.ts'
 import { momentOption } from './moment.ts'
 import { print } from './output.ts'
 import { csvOf, geoJsonOf } from './track.ts'
@@ -28,9 +28,20 @@ export async function positionsCommand(options: PositionsOptions): Promise<numbe
   const query = { from: String(from), to: String(to) }
   const answer = await ask(admin, { path, query, timeoutMs: TIMEOUT_MS })
   if (answer.status === 401) throw new UserError(`${refusalText(answer)} (company ${company}'s oauth_token: expired?)`)
-  const positions = jsonOf(admin, answer) as CourierPosition[]
-  await print(options.csv ? csvOf(positions) : [options.geojson ? geoJsonOf(positions) : answer.text])
+  if (answer.status !== 200) throw new UserError(refusalText(answer))
+  print(options.csv ? csvOf(positionsOf(answer)) : [options.geojson ? geoJsonOf(positionsOf(answer)) : answer.text])
   return 0
+}
+
+/** @throws UserError where the answer is no list of positions */
+function positionsOf({ text }: Answer): CourierPosition[] {
+  const read = CourierPositions.safeParse(parsed(text))
+  if (read.success) return read.data
+  const [{ path, message }] = read.error.issues
+  const place = path.length > 0 ? `${path.join('.')}: ` : ''
+  throw new UserError(
+    `The answer is no list of positions (${place}${message}); without --csv and --geojson it is shown.`,
+  )
 }
 
 function idOption(option: string, text: string): string {

@@ -43,7 +43,7 @@ export async function routesCommand(act: 'check' | 'put', file: string, options:
   const { rejected, added, changed, removed } = roster
   const taken = answer.status === 200
   const would = act === 'check' || !taken
-  await print([
+  print([
     ...rejected.map(({ line, message }) => `${file}:${line}: ${message}`),
     `company ${company}, ${windowText(window, admin.zone)}${would ? ' would have' : ':'} ${added} added, ${changed} changed, ${removed} removed`,
     rosterSentence(roster, { devices, company, would, clock: localClock('minutes') }),
@@ -61,12 +61,12 @@ function onlyCompany(devices: readonly ListedDevice[]): string {
 }
 
 /** Prints what is wrong with which lines, else with the whole. */
-async function refused(file: string, answer: Answer): Promise<number> {
+function refused(file: string, answer: Answer): number {
   const lines = errorsOf(answer).map(({ path, message }) => {
     const line = /^line (\d+)$/.exec(path)?.[1]
     return `${line === undefined ? `${file}: ${path}` : `${file}:${line}`}: ${message}`
   })
-  await print(lines.length > 0 ? lines : [refusalText(answer)])
+  print(lines.length > 0 ? lines : [refusalText(answer)])
   return 1
 }
 

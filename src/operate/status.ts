@@ -9,26 +9,48 @@ export async function statusCommand(options: AdminPortOptions & { readonly json?
   const admin = await findAdminPort(options)
   const answer = await ask(admin, { path: '/admin/status' })
   const status = jsonOf(admin, answer) as StatusAnswer
-  await print(options.json ? [answer.text] : statusPage(status, localClock(), colours))
+  print(options.json ? [answer.text] : statusPage(status, localClock(), colours))
   return 0
 }
 
 /** How it stands, in lines. */
-export function statusPage({ upstream, rates, ...status }: StatusAnswer, clock: Clock, paint: Paint): string[] {
-  const { waiting, parked, held, custody } = status
+export function statusPage(status: StatusAnswer, clock: Clock, paint: Paint): string[] {
+  return rowsOf(status, clock).flatMap(([label, figure, note = '', style = 'bold']) => {
+    const head = `  ${label.padEnd(16)}${paint(style, String(figure).padStart(8))}`
+    const [first, ...more] = folded(note).map((line) => paint('dim', line))
+    return [first === undefined ? head : `${head}   ${first}`, ...more.map((line) => INDENT + line)]
+  })
+}
+
+type Row = [label: string, figure: string | number, note?: string, style?: 'bold' | 'green' | 'yellow']
+
+function rowsOf({ upstream, rates, waiting, parked, held, custody }: StatusAnswer, clock: Clock): Row[] {
   const { state, since_at, drained_at, token_refused = [] } = upstream
-  const row = (label: string, figure: string | number, note = '', style: 'bold' | 'green' | 'yellow' = 'bold') =>
-    `  ${label.padEnd(16)}${paint(style, String(figure).padStart(8))}${note && `   ${paint('dim', note)}`}`
   return [
-    row('tracking service', state, `since ${clock(since_at)}`, state === 'up' ? 'green' : 'yellow'),
-    ...token_refused.map((company) => row('oauth_token', 'refused', `of company ${company}: expired?`, 'yellow')),
-    row('received', `${rates.received_per_s}/s`),
-    row('delivered', `${rates.delivered_per_s}/s`),
-    row('waiting', waiting.fixes, waitingNote(waiting, drained_at, clock)),
-    row('parked', parked.fixes, parked.fixes > 0 ? `on ${counted(parked.lanes, 'lane')}` : '', styleOf(parked.fixes)),
-    row('held', held.fixes, held.fixes > 0 ? `of ${counted(held.devices, 'device')}` : '', styleOf(held.fixes)),
-    row('difference', custody.difference, custodyNote(custody), styleOf(custody.difference)),
+    ['tracking service', state, `since ${clock(since_at)}`, state === 'up' ? 'green' : 'yellow'],
+    ...token_refused.map((id): Row => ['oauth_token', 'refused', `of company ${id}: expired?`, 'yellow']),
+    ['received', `${rates.received_per_s}/s`],
+    ['delivered', `${rates.delivered_per_s}/s`],
+    ['waiting', waiting.fixes, waitingNote(waiting, drained_at, clock)],
+    ['parked', parked.fixes, noteOf(parked.fixes, `on ${counted(parked.lanes, 'lane')}`), styleOf(parked.fixes)],
+    ['held', held.fixes, noteOf(held.fixes, `of ${counted(held.devices, 'device')}`), styleOf(held.fixes)],
+    ['difference', custody.difference, custodyNote(custody), styleOf(custody.difference)],
   ]
+}
+
+/** Lines that fit behind a figure on a terminal of 80 columns, cut between the parts of a note. */
+function folded(note: string): string[] {
+  const lines: string[] = []
+  for (const part of note === '' ? [] : note.split(/(?<=,) /)) {
+    const longer = `${lines.at(-1)} ${part}`
+    if (lines.length > 0 && INDENT.length + longer.length <= COLUMNS) lines.splice(-1, 1, longer)
+    else lines.push(part)
+  }
+  return lines
+}
+
+function noteOf(troubled: number, note: string): string {
+  return troubled === 0 ? '' : note
 }
 
 function waitingNote(
@@ -57,4 +79,7 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
+const COLUMNS = 80
+/** Below a note. */
+const INDENT = ' '.repeat(29)
 const SHARES = ['delivered', 'filtered', 'waiting', 'parked', 'held', 'discarded'] as const

@@ -16,7 +16,7 @@ export async function whyCommand(device: string, options: AdminPortOptions): Pro
     const line = reason({ device: each, parked: await parkedOf(admin, each), upstream, now }, clock)
     return devices.length > 1 ? `${each.id}: ${line}` : line
   })
-  await print(await Promise.all(lines))
+  print(await Promise.all(lines))
   return 0
 }
 

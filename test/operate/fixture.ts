@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -25,20 +25,22 @@ export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>
   /** Whether anybody reads what it prints: without, the pipe is closed at once. */
   readonly reads?: boolean
+  /** A file in place of the pipe. */
+  readonly stdout?: number
 }
 
 /** Runs the command line to its end. */
 export async function waybridge(
   args: readonly string[],
-  { cwd, env = {}, reads = true }: Surroundings = {},
+  { cwd, env = {}, reads = true, stdout }: Surroundings = {},
 ): Promise<Ended> {
   const { WAYBRIDGE_ADMIN_URL: _url, WAYBRIDGE_ADMIN_TOKEN: _token, ...own } = process.env
-  const stdio = ['ignore', 'pipe', 'pipe'] as const
-  const child = spawn(process.execPath, [CLI, ...args], { cwd, env: { ...own, TZ: 'UTC', ...env }, stdio: [...stdio] })
+  const stdio: StdioOptions = ['ignore', stdout ?? 'pipe', 'pipe']
+  const child = spawn(process.execPath, [CLI, ...args], { cwd, env: { ...own, TZ: 'UTC', ...env }, stdio })
   let [out, errors] = ['', '']
-  if (!reads) child.stdout.destroy()
-  child.stdout.setEncoding('utf8').on('data', (part: string) => (out += part))
-  child.stderr.setEncoding('utf8').on('data', (part: string) => (errors += part))
+  if (!reads) child.stdout?.destroy()
+  child.stdout?.setEncoding('utf8').on('data', (part: string) => (out += part))
+  child.stderr?.setEncoding('utf8').on('data', (part: string) => (errors += part))
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, out, errors }
 }

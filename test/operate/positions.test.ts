@@ -83,6 +83,25 @@ describe('what the tracking service has of a route', () => {
   })
 })
 
+describe('an answer that is no list of positions', () => {
+  const AS_IT_IS = 'without --csv and --geojson it is shown.'
+
+  it.each([
+    ['{"message":"ok"}', 'Invalid input: expected array, received object'],
+    ['<html>', 'Invalid input: expected array, received undefined'],
+    ['null', 'Invalid input: expected array, received null'],
+    ['[{"lat":52.5,"lon":13.4,"timestamp":1},null]', '1: Invalid input: expected object, received null'],
+    ['[{"lat":52.5,"lon":"13.4","timestamp":1}]', '0.lon: Invalid input: expected number, received string'],
+  ])('is said of %s, with exit code 1', async (text, reason) => {
+    for (const format of ['--csv', '--geojson']) {
+      const ended = await (await served(text)).positions('--from', '0', format)
+      const errors = `The answer is no list of positions (${reason}); ${AS_IT_IS}\n`
+      expect(ended).toEqual({ code: 1, out: '', errors })
+    }
+    expect((await (await served(text)).positions('--from', '0')).out).toBe(`${text}\n`)
+  })
+})
+
 describe('times', () => {
   const START = 1795154400
 

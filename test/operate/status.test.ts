@@ -67,11 +67,27 @@ it('a page says where everything is', () =>
     '  oauth_token      refused   of company 9223372036854775807: expired?',
     '  received          12.3/s',
     '  delivered            0/s',
-    '  waiting             1204   on 3 lanes, the oldest since 08:14:02, all delivered by 08:40:00 at this rate',
+    '  waiting             1204   on 3 lanes, the oldest since 08:14:02,',
+    '                             all delivered by 08:40:00 at this rate',
     '  parked               214   on 1 lane',
     '  held                   3   of 2 devices',
-    '  difference             1   2000 received: 500 delivered, 70 filtered, 1204 waiting, 214 parked, 3 held, 8 discarded',
+    '  difference             1   2000 received: 500 delivered, 70 filtered,',
+    '                             1204 waiting, 214 parked, 3 held, 8 discarded',
   ]))
+
+it('a page of large figures fits 80 columns', () => {
+  const many = 999_999_999
+  const shares = { delivered: many, filtered: many, waiting: many, parked: many, held: many, discarded: many }
+  const custody = { ...shares, received: 6 * many, difference: 0 }
+  const lines = page({ ...TROUBLED, waiting: { ...TROUBLED.waiting, fixes: many, lanes: many }, custody })
+  expect(lines.filter((line) => line.length > 80)).toEqual([])
+  expect(lines.slice(-4)).toEqual([
+    '  difference             0   5999999994 received: 999999999 delivered,',
+    '                             999999999 filtered, 999999999 waiting,',
+    '                             999999999 parked, 999999999 held,',
+    '                             999999999 discarded',
+  ])
+})
 
 it.each([
   ['green and bold', WELL, ['green up', 'bold 0']],

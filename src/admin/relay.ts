@@ -57,7 +57,7 @@ function relayOperation(operation: RelayedName, relay: Relay): Operation {
     const token = company.oauth_token
     const headers = forwarded(request.headers)
     const signal = method === 'GET' ? AbortSignal.any([whenGone(reply), closing]) : closing
-    const outcome = await room.hold(reply, (take) =>
+    const outcome = await room.hold(reply, input.body?.length ?? 0, (take) =>
       ask(tracking, { operation, oauthToken: token, headers, take, signal }, input),
     )
     if (!('fault' in outcome)) tokens.answered(company, outcome.status)

@@ -133,7 +133,7 @@ describe('a service that breaks off', () => {
     async (_, asked) => {
       relay.relayTo(await closingServer(), { connections: 1 })
       const answers = [await ask(REPEATABLE[0]), await ask(asked), await ask(asked), await ask(asked)]
-      expect(answers.map(({ status, text }) => [status, text])).toEqual(Array(4).fill([200, '{}']))
+      expect(answers.map(({ status, text }) => [status, text])).toEqual(answers.map(() => [200, '{}']))
     },
   )
 

@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { Agent, type Dispatcher } from 'undici'
 import { afterAll, beforeAll } from 'vitest'
 import { type Admin, openAdmin } from '../../src/admin/index.ts'
+import type { RelayLimits } from '../../src/admin/relay.ts'
 import type { Company } from '../../src/config/schema.ts'
 import { createDirectory } from '../../src/config/directory.ts'
 import type { Redis } from '../../src/lanes/index.ts'
@@ -42,7 +43,7 @@ export interface RelayFixture {
 }
 
 /** An admin port with a real Redis, whose relay goes where a test says. */
-export function relayFixture(companies: readonly Company[]): RelayFixture {
+export function relayFixture(companies: readonly Company[], relayLimits: Partial<RelayLimits> = {}): RelayFixture {
   const all = {} as { server: TestRedis; redis: Redis; admin: Admin; tracking: TrackingClient }
   const clients: TrackingClient[] = []
   const log: string[] = []
@@ -73,6 +74,7 @@ export function relayFixture(companies: readonly Company[]): RelayFixture {
       place: () => undefined,
       tracking: following(() => all.tracking),
       companies: () => fixture.companies,
+      relayLimits,
       idleMs: 1000,
       readiness: () => Promise.resolve({ ok: true, problems: [] }),
       metrics: () => Promise.resolve(''),

@@ -52,21 +52,28 @@ describe('a token that the service refuses', () => {
     )
   })
 
-  it('is not shown any more once it is taken again', async () => {
+  it.each([200, 204, 400, 403, 404, 422])('is not shown any more once it is answered with %d', async (status) => {
     const service = await refusing('7')
     await numbersOf('7')
-    service.companies = []
-    service.status = 404
+    Object.assign(service, { companies: [], status })
     expect(await tokenRefused()).toEqual(['7'])
     await numbersOf('7')
     expect(await tokenRefused()).toEqual([])
   })
 
-  it('is still shown after an answer that says nothing about it', async () => {
+  it.each([302, 405, 408, 429, 500, 503])('is still shown after %d, which says nothing about it', async (status) => {
     const service = await refusing('7')
     await numbersOf('7')
-    Object.assign(service, { companies: [], status: 500 })
+    Object.assign(service, { companies: [], status })
+    expect((await numbersOf('7')).status).toBe(status)
+    expect(await tokenRefused()).toEqual(['7'])
+  })
+
+  it('is still shown where the service is not there', async () => {
+    await refusing('7')
     await numbersOf('7')
+    relay.relayTo('http://127.0.0.1:1')
+    expect((await numbersOf('7')).status).toBe(502)
     expect(await tokenRefused()).toEqual(['7'])
   })
 

@@ -181,14 +181,17 @@ describe('where a window is not answered', () => {
     expect([status, text]).toEqual([200, '[0,7201]'])
   })
 
-  it.each(['', '{}', '[', ']', '"[]"', '<html>'])('with a list but with %s, it is 502', async (body) => {
-    await serving((response, [from]) => response.end(from === 0 ? '[]' : body))
-    const { status, json } = await positions(`from=${FROM}&to=${FROM + 7_201}`)
-    expect([status, json]).toEqual([
-      502,
-      { message: expect.stringMatching(/gave an answer that cannot be understood/) },
-    ])
-  })
+  it.each(['', '{}', '[', ']', '"[]"', '<html>', '[1,]', '[1][2]', '[{"lat":1}{"lat":2}]', "['a']", '\ufeff[]'])(
+    'with a list but with %s, it is 502',
+    async (body) => {
+      await serving((response, [from]) => response.end(from === 0 ? '[]' : body))
+      const { status, json } = await positions(`from=${FROM}&to=${FROM + 7_201}`)
+      expect([status, json]).toEqual([
+        502,
+        { message: expect.stringMatching(/gave an answer that cannot be understood/) },
+      ])
+    },
+  )
 
   it('but with something encoded, it is 502', async () => {
     await serving((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('[]')))

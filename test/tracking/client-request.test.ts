@@ -1,10 +1,11 @@
 import { getEventListeners } from 'node:events'
+import net from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { errors } from 'undici'
 import { describe, expect, it } from 'vitest'
 import { faultOf } from '../../src/tracking/client/fault.ts'
 import type { OperationRequest, TrackingClientOptions } from '../../src/tracking/client.ts'
-import { client, httpServer } from './http-servers.ts'
+import { client, httpServer, listen, OK } from './http-servers.ts'
 
 const MAX_ID = '9223372036854775807'
 const NUMBER: OperationRequest = {
@@ -93,6 +94,18 @@ describe('a request without an answer', () => {
     expect(await client(url).request({ ...NUMBER, maxBytes: 1_000 })).toMatchObject({ status: 200, cut: false })
   })
 
+  it('is no_room where there is none for the answer, and its connection is closed', async () => {
+    const closed = Promise.withResolvers<void>()
+    const url = await httpServer((_, response) => {
+      response.on('close', () => closed.resolve())
+      response.write('x'.repeat(1_000))
+    })
+    let taken = 0
+    const take = (bytes: number) => (taken += bytes) < 1_000
+    expect(await client(url).request({ ...NUMBER, take })).toEqual({ fault: 'no_room' })
+    await closed.promise
+  })
+
   it('has a time limit of its own', async () => {
     const url = await httpServer(() => {})
     expect(await client(url).request({ ...NUMBER, timeoutMs: 50 })).toEqual({ fault: 'timeout' })
@@ -142,6 +155,18 @@ describe('a request without an answer', () => {
     })
     expect([reply, count]).toEqual([{ fault: 'reset' }, 1])
   })
+
+  it.each(['100 Continue', '101 Switching Protocols'])(
+    'is malformed where %s is said, which nobody asked for',
+    async (said) => {
+      const url = await listen(
+        net.createServer((socket) => {
+          socket.once('data', () => socket.write(`HTTP/1.1 ${said}\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n${OK}`))
+        }),
+      )
+      expect(await client(url).request(NUMBER)).toEqual({ fault: 'malformed' })
+    },
+  )
 
   it('is unreachable where the host does not take the connection in time', () => {
     expect(faultOf(new errors.ConnectTimeoutError())).toBe('unreachable')

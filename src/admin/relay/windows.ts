@@ -76,9 +76,14 @@ function isList(body: Buffer): boolean {
 function trimmed(json: Buffer): Buffer {
   let start = 0
   let end = json.length
-  while (start < end && WHITESPACE.includes(json[start])) start++
-  while (end > start && WHITESPACE.includes(json[end - 1])) end--
+  while (start < end && isWhitespace(json[start])) start++
+  while (end > start && isWhitespace(json[end - 1])) end--
   return json.subarray(start, end)
+}
+
+/** Of JSON. */
+function isWhitespace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d
 }
 
 function tooMuch(): Refusal {
@@ -88,7 +93,6 @@ function tooMuch(): Refusal {
 const OPEN = Buffer.from('[')
 const CLOSE = Buffer.from(']')
 const COMMA = Buffer.from(',')
-const WHITESPACE = Buffer.from(' \t\r\n')
 
 const AT_ONCE = 4
 /** Ten vans on one route, each heard from twice a second. */

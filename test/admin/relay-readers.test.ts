@@ -1,0 +1,135 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { createConnection, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { atEnd } from '../tracking/http-servers.ts'
+import { recordingServer, relayFixture } from './relay-fixture.ts'
+
+const MIB = 1024 * 1024
+const HELD_BYTES = 32 * MIB
+const READER_MS = 2000
+const relay = relayFixture([{ company_id: '7', apikey: 'canary-apikey', oauth_token: 'canary-oauth' }], {
+  heldBytes: HELD_BYTES,
+  readerMs: READER_MS,
+})
+
+const NUMBER = '/api/v1/companies/7/numbers/5'
+const NUMBERS = '/api/v1/companies/7/numbers'
+const ITEMS = '/api/v1/companies/7/orders/3/items'
+/** More than sockets hold of an answer that nobody reads, more than half of the room. */
+const LARGE = Buffer.alloc(24 * MIB, 'x')
+
+/** A service that answers a list of numbers with more than two answers have room for, anything else shortly. */
+async function largeAnswers() {
+  const { url, seen } = await recordingServer((response, request) =>
+    response.end(request.url === NUMBERS ? LARGE : '{}'),
+  )
+  relay.relayTo(url)
+  return { url, seen }
+}
+
+/** Asks for a large answer, and reads nothing of it. */
+async function slowReader(): Promise<Socket> {
+  const socket = createConnection(relay.port, '127.0.0.1')
+  atEnd(() => socket.destroy())
+  socket.pause().on('error', () => {})
+  socket.write(`GET ${NUMBERS} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer canary-operate\r\n\r\n`)
+  await once(socket, 'readable')
+  return socket
+}
+
+describe('a reader who takes nothing', () => {
+  it('leaves no room for another large answer, but for small ones', async () => {
+    const { url, seen } = await largeAnswers()
+    await slowReader()
+    const { status, headers, json } = await relay.ask(NUMBERS)
+    const message =
+      `${url}/ gave an answer for which there is no room until others are read, ask again later: ` +
+      'GET /api/v1/companies/{company_id}/numbers'
+    expect([status, headers['retry-after'], json, seen.length]).toEqual([503, '5', { message }, 2])
+    expect((await relay.ask(NUMBER)).status).toBe(200)
+  })
+
+  it('leaves its room when it goes', async () => {
+    await largeAnswers()
+    const reader = await slowReader()
+    reader.destroy()
+    await expect.poll(async () => (await relay.ask(NUMBERS)).status).toBe(200)
+  })
+
+  it('is cut', async () => {
+    await largeAnswers()
+    const reader = await slowReader()
+    await expect.poll(async () => (await relay.ask(NUMBERS)).status, { timeout: 20_000 }).toBe(200)
+    const chunks: Buffer[] = []
+    reader.on('data', (chunk: Buffer) => chunks.push(chunk)).resume()
+    await once(reader, 'close')
+    expect(Buffer.concat(chunks).length).toBeLessThan(LARGE.length)
+  })
+})
+
+it('a reader who is slow, but takes something, gets all of it', async () => {
+  await largeAnswers()
+  const began = performance.now()
+  const reader = await slowReader()
+  let length = 0
+  for await (const chunk of reader as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length % MIB < chunk.length) await delay((1.5 * READER_MS) / (LARGE.length / MIB))
+    if (length > LARGE.length) break
+  }
+  expect(length).toBeGreaterThan(LARGE.length)
+  expect(performance.now() - began).toBeGreaterThan(READER_MS)
+})
+
+describe('where requests under way take all the room', () => {
+  it('another is 503, without a call', async () => {
+    const waiting: ServerResponse[] = []
+    const { url, seen } = await recordingServer((response) => {
+      if (waiting.push(response) > 8) response.end('{}')
+    })
+    relay.relayTo(url)
+    const most = HELD_BYTES / (64 * 1024)
+    let refused = 0
+    const all = Array.from({ length: most + 3 }, () => relay.ask(NUMBER))
+    for (const each of all) void each.then(({ status }) => (refused += Number(status === 503)))
+    await expect.poll(() => refused).toBe(3)
+    for (const response of waiting.slice(0, 8)) response.end('{}')
+    const answers = await Promise.all(all)
+    const message =
+      `${url}/ is not asked until other answers are read, for which there is no more room, ask again later: ` +
+      'GET /api/v1/companies/{company_id}/numbers/{contractor_company_id}'
+    const others = answers.filter(({ status }) => status === 503)
+    expect(others.map(({ json }) => json)).toEqual(others.map(() => ({ message })))
+    expect(others).toHaveLength(3)
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(most)
+    expect(seen).toHaveLength(most)
+  })
+})
+
+it('what is joined of windows counts as well', async () => {
+  const FROM = 1_700_000_000
+  const list = Buffer.from(`[1${' '.repeat(12 * MIB)}]`)
+  const { url } = await recordingServer((response) => response.end(list))
+  relay.relayTo(url)
+  const path = '/api/v2/companies/7/routes/1/courier-positions'
+  expect((await relay.ask(`${path}?from=${FROM}&to=${FROM + 2 * 7201 - 1}`)).status).toBe(200)
+  const { status, headers } = await relay.ask(`${path}?from=${FROM}&to=${FROM + 3 * 7201 - 1}`)
+  expect([status, headers['retry-after']]).toEqual([503, '5'])
+  expect((await relay.ask(`${path}?from=${FROM}&to=${FROM + 2 * 7201 - 1}`)).status).toBe(200)
+})
+
+it('an addition whose answer has no room may have been done', async () => {
+  const { url } = await recordingServer((response) => response.end(Buffer.alloc(HELD_BYTES)))
+  relay.relayTo(url)
+  const { status, json } = await relay.ask(ITEMS, {
+    method: 'POST',
+    headers: { authorization: 'Bearer canary-operate', 'content-type': 'application/json' },
+    body: '[{"number":"A","description":"","price":"1","total_count":1}]',
+  })
+  expect([status, json]).toEqual([
+    503,
+    { message: expect.stringMatching(/; it may have been done all the same: look before you repeat it$/) as unknown },
+  ])
+})

@@ -63,10 +63,11 @@ export function connect(url: string, name: string, logger?: Logger): Redis {
  * all else goes on: it is what makes room.
  */
 export function scripts(redis: Redis): Run {
-  const commands = redis as unknown as Record<string, (...args: Value[]) => Promise<unknown>>
+  const commands = redis as unknown as Record<string, (...args: (Value | readonly Value[])[]) => Promise<unknown>>
   return (script, names, args) => {
     const variant = script === 'append' || (majorVersions.get(redis) ?? 0) < 7 ? script : script + WHEN_FULL
-    return commands[`${variant}Buffer`](...names, ...args)
+    // An array, which ioredis takes apart: a call has no room for 100,000 arguments.
+    return commands[`${variant}Buffer`](...names, args)
   }
 }
 

@@ -1,34 +1,47 @@
-import type { DeviceEntry, Directory, Lane, RouteLine, Stay } from './directory.ts'
+import type { Device, DeviceEntry, Directory, Lane, RouteLine, Stay } from './directory.ts'
+import type { Edits } from './edits.ts'
 import type { Files } from './files.ts'
+import { fleetMistakes, unplaced } from './fleet.ts'
 import { placesIn, type Problem } from './problem.ts'
+import type { Table } from './table.ts'
 import { localDay } from './zone.ts'
 
 /** What the warnings are about. */
-export interface AdviceOptions {
+export interface AdviceOptions extends Omit<Table, 'leftOut'> {
   readonly files: Files
-  readonly routes: readonly RouteLine[]
-  readonly directory: Directory
+  readonly edits: Edits
   /** ms UTC */
   readonly now: number
   readonly zone: string
 }
 
-/** Warnings of what takes effect and may not be meant: overlapping lines, shared routes, devices without a route today. */
-export function advice({ files, routes, directory, now, zone }: AdviceOptions): Problem[] {
+/**
+ * Warnings of what takes effect and may not be meant: overlapping lines, shared routes, devices without a route today; and
+ * devices of files and of the admin port that do not go together, as neither is refused for the other.
+ */
+export async function advice(options: AdviceOptions): Promise<Problem[]> {
+  const { files, edits, devices, routes, directory, now, zone } = options
   const place = placesIn([...files.devices, ...files.routes].map(({ source }) => source))
   const today = localDay(now, zone)
   const warnings = [
     ...overlappingLines(routes.filter(({ edited }) => !edited)),
     ...sharedRoutes(directory),
     ...devicesWithoutRoute(directory, today.from / 1000, today.until / 1000),
+    ...(edits.devices.size === 0 ? [] : await mistakesAmong(devices, files.gateway.content.companyIds)),
   ]
   return warnings.map(({ source, key, message }) => ({ severity: 'warning', ...place(source), key, message }))
 }
 
 interface Warning {
   readonly source: string
-  readonly key: string
+  readonly key?: string
   readonly message: string
+}
+
+async function mistakesAmong(devices: readonly Device[], companyIds?: ReadonlySet<string>): Promise<Warning[]> {
+  const [found] = await fleetMistakes([unplaced(devices)], companyIds)
+  const mistakes = found.filter(({ severity }) => severity === undefined)
+  return mistakes.map(({ at, key, message }) => ({ source: devices[at].source, key, message }))
 }
 
 function overlappingLines(routes: readonly RouteLine[]): Warning[] {

@@ -1,11 +1,12 @@
-import type { Device } from './directory.ts'
-import { sameId } from './directory.ts'
+import { hash } from 'node:crypto'
+import { type Device, sameId } from './directory.ts'
 import type { Files } from './files.ts'
+import { giveWay } from './give-way.ts'
 import type { RouteRow } from './routes.ts'
 
 /**
- * What was written to devices and routes through the admin port. Files and edits are one table: for a device and a time the
- * last write wins. Instants of writes are ms UTC by Redis' clock, no two the same.
+ * What was written to devices and routes through the admin port, and since then to files: see table.ts for what holds.
+ * Instants of writes are ms UTC by Redis' clock, no two the same.
  */
 export interface Edits {
   /** Of the last write; 0 where there was none. */
@@ -14,7 +15,7 @@ export interface Edits {
   readonly devices: ReadonlyMap<string, DeviceEdit>
   /** Oldest first. */
   readonly routes: readonly RouteEdit[]
-  /** When devices and lines of files were written, by `deviceKey` and `lineKey`; those that are not here before all edits. */
+  /** When devices and lines of files were written, by `deviceKey` and `lineKey`; those that are not here: before all edits. */
   readonly files: ReadonlyMap<string, number>
 }
 
@@ -35,9 +36,10 @@ export interface RouteEdit {
 
 export const NO_EDITS: Edits = { at: 0, devices: new Map(), routes: [], files: new Map() }
 
-/** What tells a device of a file from others, among `files` of edits. */
-export function deviceKey(id: string): string {
-  return `device ${sameId(id)}`
+/** What tells the entry of a device from others, among `files` of edits, by all that it says; without one: that it is gone. */
+export function deviceKey(id: string, device: Device | undefined): string {
+  const says = device && hash('sha256', JSON.stringify({ ...device, source: undefined }), 'base64url')
+  return `device ${sameId(id)} ${says ?? 'gone'}`
 }
 
 /** What tells a line of a file from others, among `files` of edits: all that it says, not where it stands. */
@@ -47,40 +49,50 @@ export function lineKey({ device, courier_id = '', route_id, from, until }: Rout
 
 /** What a change of files wrote, by `deviceKey` and `lineKey`. */
 export interface FileWrites {
-  /** Devices that are new, different or gone, and lines that are new. */
+  /** What files say now. */
   readonly written: readonly string[]
-  /** Lines that are not there any more. */
+  /** What they do not say any more. */
   readonly gone: readonly string[]
 }
 
-/** What has to be written down of a change of files, so that it is told from edits before it. */
-export function writesBetween(before: Files, after: Files): FileWrites {
-  const oldLines = lineKeys(without(before.routes, after.routes))
-  const newLines = lineKeys(without(after.routes, before.routes))
-  const oldDevices = deviceTexts(without(before.devices, after.devices))
-  const newDevices = deviceTexts(without(after.devices, before.devices))
-  const devices = new Set([...oldDevices.keys(), ...newDevices.keys()])
+/**
+ * What has to be written down of a change of files, so that it is told from edits before it. What is written down already
+ * keeps its time until it is gone: of processes that see the same change only the first has written, and a restart, or a
+ * machine that comes later, writes nothing. Two things this cannot know: what changed before the first edit of all is not
+ * written down, so that a machine that sees it only after that edit counts as its writer; and of what was gone and is back
+ * the writer is whoever sees that last.
+ */
+export async function writesBetween(before: Files, after: Files): Promise<FileWrites> {
+  const [old, now] = [await keysOf(before, after), await keysOf(after, before)]
   return {
-    written: [
-      ...[...devices].filter((key) => oldDevices.get(key) !== newDevices.get(key)),
-      ...[...newLines].filter((key) => !oldLines.has(key)),
-    ],
-    gone: [...oldLines].filter((key) => !newLines.has(key)),
+    written: [...missing(now.keys, old.keys), ...missing(old.ids, now.ids).map(goneKey)],
+    gone: [...missing(old.keys, now.keys), ...missing(now.ids, old.ids).map(goneKey)],
   }
 }
 
-/** Files are read once: those that are in both lists have not changed. */
-function without<File>(files: readonly File[], others: readonly File[]): readonly File[] {
-  return files.filter((file) => !others.includes(file))
+/** Of the files that are not among others: files are read once, so that those that are have not changed. */
+async function keysOf(files: Files, others: Files): Promise<{ ids: Set<string>; keys: Set<string> }> {
+  const [ids, keys] = [new Set<string>(), new Set<string>()]
+  for (const { device } of files.devices.flatMap((file) =>
+    others.devices.includes(file) ? [] : file.content.devices,
+  )) {
+    await giveWay()
+    ids.add(sameId(device.id))
+    keys.add(deviceKey(device.id, device))
+  }
+  for (const row of files.routes.flatMap((file) => (others.routes.includes(file) ? [] : file.content.rows))) {
+    await giveWay()
+    keys.add(lineKey(row))
+  }
+  return { ids, keys }
 }
 
-function lineKeys(routes: Files['routes']): Set<string> {
-  return new Set(routes.flatMap(({ content }) => content.rows.map(lineKey)))
+function missing(all: ReadonlySet<string>, others: ReadonlySet<string>): string[] {
+  return [...all].filter((each) => !others.has(each))
 }
 
-function deviceTexts(devices: Files['devices']): Map<string, string> {
-  const all = devices.flatMap(({ content }) => content.devices)
-  return new Map(all.map(({ device }) => [deviceKey(device.id), JSON.stringify({ ...device, source: undefined })]))
+function goneKey(id: string): string {
+  return deviceKey(id, undefined)
 }
 
 /** Where a device or a line stands that was written through the admin port at this time: `admin 2026-11-20T08:00:00Z`. */
@@ -91,15 +103,4 @@ export function editSource(at: number): string {
 /** Whether a device or a line was written through the admin port after a time, as in `Edits`. */
 export function isWrittenSince(at: number, { devices, routes }: Edits): boolean {
   return [...devices.values(), ...routes].some((edit) => edit.at > at)
-}
-
-/** Devices of files with those of the admin port among them, each as it was written last. */
-export function withDeviceEdits(devices: readonly Device[], { devices: edited, files }: Edits): readonly Device[] {
-  const inEffect = [...edited].filter(([id, { at }]) => at > (files.get(deviceKey(id)) ?? 0))
-  if (inEffect.length === 0) return devices
-  const ids = new Set(inEffect.map(([id]) => id))
-  return [
-    ...devices.filter(({ id }) => !ids.has(sameId(id))),
-    ...inEffect.flatMap(([, { device }]) => (device ? [device] : [])),
-  ]
 }

@@ -20,6 +20,11 @@ export async function fleetMistakes(
   return files.map((_, index) => [...repeated[index], ...wrong[index]])
 }
 
+/** Devices of no file as if they were of one, where each is at its place in the list. */
+export function unplaced(devices: readonly Device[]): DeviceFile {
+  return { devices: devices.map((device, at) => ({ device, at, companyAt: at, nameAt: at })), mistakes: [] }
+}
+
 /** What `find` finds wrong with each device of each file. */
 async function inEach(
   files: readonly DeviceFile[],

@@ -1,22 +1,18 @@
 import { advice } from './advice.ts'
-import { createDirectoryInSlices, type Device, type Directory, type RouteLine } from './directory.ts'
-import { type Edits, editSource, lineKey, NO_EDITS, withDeviceEdits } from './edits.ts'
+import { type Edits, NO_EDITS } from './edits.ts'
 import { type Files, readFiles } from './files.ts'
 import { fleetMistakes } from './fleet.ts'
 import { giveWay } from './give-way.ts'
 import { ConfigError, type Problem, problemsIn } from './problem.ts'
-import { type DeviceIndex, indexDevices, resolveRoutes, type RouteRow } from './routes.ts'
 import type { Config, Protocols } from './schema.ts'
+import { type Table, tableOf } from './table.ts'
 
 export { ConfigError, type Problem, problemText } from './problem.ts'
 export type { Config } from './schema.ts'
 
 /** A configuration without mistakes. */
-export interface Loaded {
+export interface Loaded extends Omit<Table, 'leftOut'> {
   readonly config: Config
-  readonly devices: readonly Device[]
-  readonly routes: readonly RouteLine[]
-  readonly directory: Directory
   /** Lines left out, and warnings. */
   readonly problems: readonly Problem[]
   /** What all this was made of. */
@@ -75,56 +71,12 @@ export interface Parts {
   readonly now: number
 }
 
-/** Puts files without mistakes together: looks up the devices of route lines, and finds what only shows then. */
+/** Puts files without mistakes and edits together, and finds what only shows then. */
 export async function assemble({ files, problems, config, edits = NO_EDITS, now }: Parts): Promise<Loaded> {
-  const devices = withDeviceEdits(devicesIn(files), edits)
-  const index = indexDevices(devices)
-  const resolving = files.routes.map(async ({ source, content: { name, rows } }) => {
-    const originOf = (row: RouteRow) => ({ source: `${name}:${row.line}`, writtenAt: writtenAt(row, edits) })
-    return { source, ...(await resolveRoutes(rows, index, originOf)) }
-  })
-  const resolved = await Promise.all(resolving)
-  const routes = await withRouteEdits(
-    resolved.flatMap(({ lines }) => lines),
-    index,
-    edits,
-  )
-  const directory = await createDirectoryInSlices(devices, routes)
+  const { leftOut, ...table } = await tableOf(files, edits)
   await giveWay()
-  const found = [
-    ...resolved.flatMap(({ source, mistakes }) => problemsIn(source, mistakes)),
-    ...advice({ files, routes, directory, now, zone: config.time_zone }),
-  ]
-  return { config, devices, routes, directory, problems: inOrder([...problems, ...found]), files, edits }
-}
-
-/** When a line of a file was written, where that is after some edit. */
-function writtenAt(row: RouteRow, { files }: Edits): number | undefined {
-  return files.size === 0 ? undefined : files.get(lineKey(row))
-}
-
-/** The devices of files, without what was written through the admin port. */
-export function devicesIn({ devices }: Pick<Files, 'devices'>): readonly Device[] {
-  return devices.flatMap(({ content }) => content.devices.map(({ device }) => device))
-}
-
-/** Lines of files with what was put in place of some of them; an edit's own devices are looked up anew, as a file's are. */
-async function withRouteEdits(
-  ofFiles: readonly RouteLine[],
-  index: DeviceIndex,
-  { routes }: Edits,
-): Promise<readonly RouteLine[]> {
-  let lines = ofFiles
-  for (const { at, company_id, from, until, rows } of routes) {
-    await giveWay()
-    const isOfCompany = ({ device }: RouteLine) => index(device)[0]?.company_id === company_id
-    const isReplaced = (line: RouteLine) =>
-      line.from >= from && line.from < until && (line.writtenAt ?? 0) < at && isOfCompany(line)
-    const origin = { source: editSource(at), writtenAt: at, edited: true }
-    const put = await resolveRoutes(rows, index, () => origin)
-    lines = [...lines.filter((line) => !isReplaced(line)), ...put.lines.filter(isOfCompany)]
-  }
-  return lines
+  const warnings = await advice({ files, edits, ...table, now, zone: config.time_zone })
+  return { config, ...table, problems: inOrder([...problems, ...leftOut, ...warnings]), files, edits }
 }
 
 function inOrder(problems: readonly Problem[]): Problem[] {

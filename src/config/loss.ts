@@ -1,3 +1,6 @@
+import type { DeviceEntry } from './directory.ts'
+import type { Interval } from './times.ts'
+
 /** Devices that had a route, and those of them that would have none. */
 export interface Loss {
   readonly routed: number
@@ -18,4 +21,14 @@ export function lossOf<Device>(
     if (!after(device)) lost++
   }
   return lost * 2 > routed ? { routed, lost } : undefined
+}
+
+/** How long a device has a route within an interval, seconds. */
+export function routedSeconds(entry: DeviceEntry | undefined, { from, until }: Interval): number {
+  if (!entry) return 0
+  if (entry.usual) return until - from
+  return entry.stays.reduce(
+    (sum, stay) => sum + Math.max(0, Math.min(stay.until, until) - Math.max(stay.from, from)),
+    0,
+  )
 }

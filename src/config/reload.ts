@@ -2,9 +2,10 @@ import type { DeviceEntry, Directory } from './directory.ts'
 import { type Edits, type FileWrites, writesBetween } from './edits.ts'
 import { areSame, type Files } from './files.ts'
 import { assemble, deviceProblems, gatewayProblems, isMistake, type Loaded, problemsOf, routeProblems } from './load.ts'
-import { lossOf } from './loss.ts'
+import { lossOf, routedSeconds } from './loss.ts'
 import type { Problem } from './problem.ts'
 import type { Config } from './schema.ts'
+import type { Interval } from './times.ts'
 
 /** What became of a change of the configuration's files. */
 export interface Change {
@@ -36,8 +37,8 @@ export async function changeTo(read: Files, running: Loaded, now: number): Promi
     const config = { ...running.config, companies }
     return assemble({ files, problems: await problemsOf(files), config, edits: running.edits, now })
   }
-  const changed = (loaded: Loaded, lossy: boolean): Change => {
-    return { loaded, read, refused, lossy, atNextStart, writes: writesBetween(old, loaded.files) }
+  const changed = async (loaded: Loaded, lossy: boolean): Promise<Change> => {
+    return { loaded, read, refused, lossy, atNextStart, writes: await writesBetween(old, loaded.files) }
   }
 
   const usable = !routeProblems(read).some(isMistake)
@@ -91,16 +92,18 @@ async function fleetProblems(files: Files, old: Files): Promise<Problem[]> {
   return [...mistakes, ...gone.map(({ source: { file } }) => ({ severity: 'mistake' as const, file, message }))]
 }
 
-/** A sentence, where more than half of the devices that have a route now would have none. */
+/** A sentence, where more than half of the devices that have a route now, or will have one, would have none any more. */
 function lossOfRoutes(before: Directory, after: Directory, now: number): string | undefined {
-  const hadRoute = ({ id }: DeviceEntry) => {
-    const known = before.find(id)
-    return known !== undefined && before.laneAt(known, now / 1000) !== undefined
+  const lossIn = (interval: Interval, when: string) => {
+    const hadRoute = ({ id }: DeviceEntry) => routedSeconds(before.find(id), interval) > 0
+    const loss = lossOf(after.devices(), hadRoute, (entry) => routedSeconds(entry, interval) > 0)
+    return (
+      loss &&
+      `would take the route from ${loss.lost} of the ${loss.routed} devices that have one ${when}: the routes of before stay in effect`
+    )
   }
-  const loss = lossOf(after.devices(), hadRoute, (entry) => after.laneAt(entry, now / 1000) !== undefined)
-  if (!loss) return undefined
-  const { lost, routed } = loss
-  return `would take the route from ${lost} of the ${routed} devices that have one now: the routes of before stay in effect`
+  const from = now / 1000
+  return lossIn({ from, until: from + 1 }, 'now') ?? lossIn({ from, until: Infinity }, 'from now on')
 }
 
 function changedFile(read: Files['routes'], old: Files['routes']): string {

@@ -1,9 +1,12 @@
 import type { Device, Directory, RouteLine } from './directory.ts'
 import type { RouteEdit } from './edits.ts'
-import { assemble, type Loaded, problemsOf } from './load.ts'
-import { type Loss, lossOf } from './loss.ts'
+import type { Loaded } from './load.ts'
+import { type Loss, lossOf, routedSeconds } from './loss.ts'
 import type { Mistake } from './problem.ts'
+import { type Beginning, obsoletePuts } from './puts.ts'
 import { type DeviceIndex, indexDevices, resolveRoutes, type RouteFile, type RouteRow } from './routes.ts'
+import { type Table, tableOf } from './table.ts'
+import type { Interval } from './times.ts'
 
 /** Lines that are to take the place of a company's that begin in [from, until), unix seconds. */
 export interface RosterPut extends Pick<RouteEdit, 'company_id' | 'from' | 'until'> {
@@ -20,10 +23,15 @@ export interface RosterPlan extends Difference {
   readonly rejected: readonly Mistake[]
   /** The company's devices. */
   readonly devices: readonly Device[]
-  /** Those without a route: now where now is in the interval, else at no time of it. */
+  /** Those without a route: now where now is in the interval, else at any time of what is left of it. */
   readonly withoutRoute: readonly Device[]
-  /** Where more than half of the company's devices that have a route would have none. */
+  /**
+   * Where more than half of the company's devices that have a route would lose it: now, where now is in the interval, or in
+   * what is left of it, where a device loses its route that has one for less than half of the time that it had.
+   */
   readonly loss?: Loss
+  /** Puts that nobody needs any more beside this one: their times. */
+  readonly obsolete: readonly number[]
 }
 
 /** How many lines are new, differ from the one of the same device and `from`, and go. */
@@ -36,17 +44,20 @@ interface Difference {
 /** Says what a put would do to what is in effect. */
 export async function planRoster(loaded: Loaded, put: RosterPut): Promise<RosterPlan> {
   const { company_id, from, until, now } = put
-  const { rows, rejected } = await takeRows(indexDevices(loaded.devices), put)
-  const after = await withPut(loaded, { company_id, from, until, rows }, now)
+  const { edits, files } = loaded
+  const index = indexDevices(loaded.devices)
+  const { rows, rejected } = await takeRows(index, put)
+  const next = { at: edits.at + 1, company_id, from, until, rows }
+  const after = await tableOf(files, { ...edits, at: next.at, routes: [...edits.routes, next] })
   const devices = loaded.devices.filter((device) => device.company_id === company_id)
-  const hasRoute = (directory: Directory) => (device: Device) => isRouted(directory, device, put)
   return {
     rows,
     rejected,
     ...difference(linesOf(loaded, devices, put), linesOf(after, devices, put)),
     devices,
-    withoutRoute: devices.filter((device) => !isRouted(after.directory, device, put)),
-    loss: lossOf(devices, hasRoute(loaded.directory), hasRoute(after.directory)),
+    withoutRoute: devices.filter(({ id }) => routedSeconds(after.directory.find(id), momentOf(put)) === 0),
+    loss: lossOfPut(devices, { before: loaded.directory, after: after.directory }, put),
+    obsolete: obsoletePuts({ puts: edits.routes, next, ofFiles: beginningsIn(loaded, index), now }),
   }
 }
 
@@ -70,15 +81,12 @@ function misplacement(row: RouteRow, index: DeviceIndex, put: RosterPut): Pick<M
   return stranger && { key: 'device', message: `device ${stranger.id} is of company ${stranger.company_id}` }
 }
 
-async function withPut(loaded: Loaded, put: Omit<RouteEdit, 'at'>, now: number): Promise<Loaded> {
-  const { config, edits, files } = loaded
-  const at = edits.at + 1
-  const planned = { ...edits, at, routes: [...edits.routes, { ...put, at }] }
-  return assemble({ files, problems: await problemsOf(files), config, edits: planned, now })
-}
-
 /** Lines of a company that begin in the interval, by device and `from`. */
-function linesOf({ routes }: Loaded, company: readonly Device[], put: RosterPut): ReadonlyMap<string, RouteLine> {
+function linesOf(
+  { routes }: Pick<Table, 'routes'>,
+  company: readonly Device[],
+  put: RosterPut,
+): ReadonlyMap<string, RouteLine> {
   const ids = new Set(company.map(({ id }) => id))
   const lines = routes.filter(({ device, from }) => ids.has(device) && from >= put.from && from < put.until)
   return new Map(lines.map((line) => [`${line.from} ${line.device}`, line]))
@@ -97,10 +105,38 @@ function isSameLine(a: RouteLine, b: RouteLine): boolean {
   return a.courier_id === b.courier_id && a.route_id === b.route_id && a.until === b.until
 }
 
-function isRouted(directory: Directory, { id }: Device, { from, until, now }: RosterPut): boolean {
-  const entry = directory.find(id)
-  if (!entry) return false
+interface Directories {
+  readonly before: Directory
+  readonly after: Directory
+}
+
+function lossOfPut(devices: readonly Device[], { before, after }: Directories, put: RosterPut): Loss | undefined {
+  const lossIn = (interval: Interval) => {
+    const had = ({ id }: Device) => routedSeconds(before.find(id), interval)
+    const has = ({ id }: Device) => routedSeconds(after.find(id), interval)
+    return lossOf(
+      devices,
+      (device) => had(device) > 0,
+      (device) => 2 * has(device) >= had(device),
+    )
+  }
+  return lossIn(momentOf(put)) ?? lossIn(restOf(put))
+}
+
+/** Now where that is in the interval, else what is left of it. */
+function momentOf(put: RosterPut): Interval {
+  const from = put.now / 1000
+  return from >= put.from && from < put.until ? { from, until: from + 1 } : restOf(put)
+}
+
+/** What is left of the interval; where it is over, all of it. */
+function restOf({ from, until, now }: RosterPut): Interval {
   const second = now / 1000
-  if (second >= from && second < until) return directory.laneAt(entry, second) !== undefined
-  return entry.usual !== undefined || entry.stays.some((stay) => stay.from < until && stay.until > from)
+  return { from: second < until ? Math.max(from, second) : from, until }
+}
+
+/** Lines of files, those that are hidden by puts as well. */
+function beginningsIn({ files }: Loaded, index: DeviceIndex): Beginning[] {
+  const rows = files.routes.flatMap(({ content }) => content.rows)
+  return rows.flatMap(({ device, from }) => index(device).map(({ company_id }) => ({ company_id, from })))
 }

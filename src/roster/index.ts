@@ -15,8 +15,8 @@ export interface Roster {
   follow(changed: () => void): void
   /** Puts a device, or, null, deletes it. @returns the time of the write, as in `Edits` */
   putDevice(id: string, device: Device | null): Promise<number>
-  /** Puts lines in place of others. @returns the time of the write, as in `Edits` */
-  putRoutes(edit: Omit<RouteEdit, 'at'>): Promise<number>
+  /** Puts lines in place of others; puts of the times `obsolete` go. @returns the time of the write, as in `Edits` */
+  putRoutes(edit: Omit<RouteEdit, 'at'>, obsolete: readonly number[]): Promise<number>
   /** Notes what was written to files, where that is after some edit. */
   noteFiles(writes: FileWrites): Promise<void>
   /** Reads it no more. */
@@ -97,14 +97,10 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
       writeRoster(redis, 'devices', {
         set: [[sameId(id), JSON.stringify(device && { ...device, source: undefined })]],
       }),
-    async putRoutes(edit) {
-      const before = await refresh()
-      const drop = before.routes.filter((older) => isObsolete(older, edit)).map(({ at }) => String(at))
-      return writeRoster(redis, 'routes', { set: [['', JSON.stringify(edit)]], drop })
-    },
+    putRoutes: (edit, obsolete) =>
+      writeRoster(redis, 'routes', { set: [['', JSON.stringify(edit)]], drop: obsolete.map(String) }),
     async noteFiles({ written, gone }) {
-      const { devices, routes: puts } = await refresh()
-      if (devices.size === 0 && puts.length === 0) return
+      if ((await refresh()).at === 0) return
       for (let at = 0; at < Math.max(written.length, gone.length); at += AT_ONCE) {
         const set = written.slice(at, at + AT_ONCE).map((key) => [key, ''] as const)
         await writeRoster(redis, 'files', { set, drop: gone.slice(at, at + AT_ONCE) })
@@ -128,16 +124,8 @@ function routeEdit({ at, text }: Written): RouteEdit {
   return { ...(JSON.parse(text) as Omit<RouteEdit, 'at'>), at }
 }
 
-/** Whether all that an edit says is said anew by a later one, or long ago. */
-function isObsolete({ company_id, from, until, rows }: RouteEdit, later: Omit<RouteEdit, 'at'>): boolean {
-  if (company_id === later.company_id && from >= later.from && until <= later.until) return true
-  const longAgo = Date.now() / 1000 - KEPT_S
-  return until < longAgo && rows.every((row) => row.until < longAgo)
-}
-
 const LOOK_MS = 50
 // The connection may not be open yet.
 const FIRST_LOOK_MS = 20
-const AT_ONCE = 5000
-/** How long lines stand after they have ended: fixes may come late. */
-const KEPT_S = 90 * 86_400
+/** Each write has everybody read the roster anew, and while it lasts Redis does nothing else. */
+const AT_ONCE = 50_000

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { type Edits, NO_EDITS, type RouteEdit, writesBetween } from '../../src/config/edits.ts'
+import {
+  deviceKey,
+  type Edits,
+  type FileWrites,
+  NO_EDITS,
+  type RouteEdit,
+  writesBetween,
+} from '../../src/config/edits.ts'
 import { readFiles } from '../../src/config/files.ts'
-import { assemble, loadedOf, type Loaded } from '../../src/config/load.ts'
+import { assemble, loadedOf, type Loaded, problemText } from '../../src/config/load.ts'
 import { readRoutes } from '../../src/config/routes.ts'
 import { COMPANY, folder, PROTOCOLS } from './folder.ts'
 
@@ -131,24 +138,78 @@ describe('devices that were put', () => {
     expect([directory.find('0012'), directory.find('12')]).toEqual([undefined, undefined])
   })
 
-  it('give way to an entry of a file that was written later, and to one that was taken out', async () => {
-    const edits = { devices: new Map([['14', { at: 100, device }]]), files: new Map([['device 14', 101]]) }
-    expect((await inEffect('', edits)).directory.find('14')?.name).toBe('Van 14')
-    expect((await inEffect('', edits, '')).directory.find('14')).toBeUndefined()
+  it.each([
+    ['an entry of a file', '14', 'Van 14', undefined],
+    ['the removal of an entry', undefined, undefined, ''],
+  ])('give way to %s that was written later, and to no earlier one', async (_, entry, name, file) => {
+    const ofFile = (await loadedOf(await files(''))).devices.find(({ id }) => id === entry)
+    const nameAt = async (at: number) => {
+      const edits = { devices: new Map([['14', { at: 100, device }]]), files: new Map([[deviceKey('14', ofFile), at]]) }
+      return (await inEffect('', edits, file)).directory.find('14')?.name
+    }
+    expect([await nameAt(101), await nameAt(99)]).toEqual([name, 'Van 41'])
+  })
+
+  it('do not give way to what a file has never said, or does not say any more', async () => {
+    const other = deviceKey('14', { ...device, name: 'Van 15' })
+    const edits = { devices: new Map([['14', { at: 100, device }]]), files: new Map([[other, 101]]) }
+    expect((await inEffect('', edits)).directory.find('14')?.name).toBe('Van 41')
+  })
+
+  it.each([
+    ['nothing', { name: 'Van 99' }, []],
+    [
+      'the name of another company',
+      { name: 'Van 80' },
+      ['99.name: the device at devices.yaml:4, of another company, has this name too'],
+    ],
+    ['the id of another as name', { name: '80' }, ['99.name: this is the id of the device at devices.yaml:4']],
+    [
+      'an unknown company',
+      { company_id: '9' },
+      ['99.company_id: company 9 is not among the companies of gateway.yaml'],
+    ],
+  ])('have %s that does not go with files: a warning', async (_, changes, warnings) => {
+    const edited = { ...device, id: '99', ...changes }
+    const { problems } = await inEffect('', { devices: new Map([['99', { at: 100, device: edited }]]) })
+    const own = problems.filter(({ file }) => file === 'admin')
+    expect(own.map((problem) => problemText(problem).replace('admin: ', ''))).toEqual(warnings)
+    expect(problems.every(({ severity }) => severity === 'warning')).toBe(true)
+  })
+
+  it('are warned of at the file where that has their id as a name', async () => {
+    const devices = '"1": { name: "99", company_id: 7, courier_id: 1, route_id: 1 }'
+    const edited = { ...device, id: '99', name: 'Van 99' }
+    const { problems } = await inEffect('', { devices: new Map([['99', { at: 100, device: edited }]]) }, devices)
+    expect(problems.map(({ severity, line, message }) => [severity, line, message])).toEqual([
+      ['warning', 1, 'this is the id of the device at admin'],
+    ])
   })
 })
 
 const keyOf = (route: string) => `line ${day(6)}/${day(24)}//${route}/Van 14`
 
+/** Without the digests of what entries say. */
+function shortly({ written, gone }: FileWrites): string[][] {
+  return [written, gone].map((keys) => keys.map((key) => key.replace(/ \S{43}$/, ' …')))
+}
+
 describe('writesBetween', () => {
-  it('names devices that are new, different or gone, and lines that are new; lines that are gone apart', async () => {
+  it('names what files say now, and apart what they do not say any more', async () => {
     const before = await files('Van 14,,21,2026-11-20 06:00,\nVan 12,,22,2026-11-20 06:00,\n')
     const devices = `${DEVICES.replace('courier_id: 43', 'courier_id: 44').replace(/^"80".*$/m, '')}\n"15": { company_id: 7 }`
     const after = await files('Van 12,,22,2026-11-20 06:00,\nVan 14,,23,2026-11-20 06:00,\n', devices)
-    expect(writesBetween(before, after)).toEqual({
-      written: ['device 14', 'device 80', 'device 15', keyOf('23')],
-      gone: [keyOf('21')],
-    })
+    expect(shortly(await writesBetween(before, after))).toEqual([
+      ['device 14 …', 'device 15 …', keyOf('23'), 'device 80 gone'],
+      ['device 14 …', 'device 80 …', keyOf('21'), 'device 15 gone'],
+    ])
+  })
+
+  it('takes back with a second change what it named of the first', async () => {
+    const before = await files('Van 14,,21,2026-11-20 06:00,\n')
+    const after = await files('Van 14,,23,2026-11-20 06:00,\n', `${DEVICES}"15": { company_id: 7 }`)
+    const [there, back] = [await writesBetween(before, after), await writesBetween(after, before)]
+    expect([back.written.toSorted(), back.gone.toSorted()]).toEqual([there.gone.toSorted(), there.written.toSorted()])
   })
 
   it('has nothing to say of the same lines in another order, or at other places', async () => {
@@ -157,7 +218,13 @@ describe('writesBetween', () => {
       '\n# again\nVan 12,,22,2026-11-20T06:00Z,\nVan 14,,21,2026-11-20 06:00,\n',
       `\n${DEVICES}`,
     )
-    expect(writesBetween(before, after)).toEqual({ written: [], gone: [] })
+    expect(await writesBetween(before, after)).toEqual({ written: [], gone: [] })
+  })
+
+  it('has no secret of a device to say', async () => {
+    const before = await files('')
+    const after = await files('', `${DEVICES}"15": { company_id: 7, secret: canary }`)
+    expect(JSON.stringify(await writesBetween(before, after))).not.toContain('canary')
   })
 })
 

@@ -93,6 +93,14 @@ describe('a token that the service refuses', () => {
   })
 })
 
+it('a token of before says nothing about the one of now', () => {
+  const now = { ...COMPANIES[0], oauth_token: 'canary-new' }
+  const watch = watchTokens(() => [now], pino({ level: 'silent' }))
+  watch.answered(now, 401)
+  watch.answered(COMPANIES[0], 200)
+  expect(watch.refused()).toEqual(['7'])
+})
+
 describe('the log', () => {
   afterEach(() => vi.useRealTimers())
 

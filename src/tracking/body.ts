@@ -44,9 +44,11 @@ export function isJson(contentType = ''): boolean {
   return JSON_TYPE.test(contentType)
 }
 
-/** The text of a body that is JSON. @throws Refusal 422 where it is not UTF-8. */
+/** The text of a body that is JSON. @throws Refusal 422 where it is not UTF-8, or marked as such. */
 export function jsonText(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new Refusal(422, 'the body is not JSON: it is not UTF-8')
+  if (bytes.subarray(0, 3).equals(BYTE_ORDER_MARK))
+    throw new Refusal(422, 'the body is not JSON: it begins with a byte order mark, leave that out')
   return bytes.toString()
 }
 
@@ -55,6 +57,8 @@ export function parseJson(text: string, reviver?: Reviver): unknown {
   try {
     return JSON.parse(text, reviver)
   } catch (error) {
+    // Revivers work down into what is nested, on the stack.
+    if (error instanceof RangeError) throw new Refusal(422, 'the body is nested too deeply')
     const reason = (error as Error).message.replace(QUOTATION, '')
     throw new Refusal(422, `the body is not JSON: ${reason || 'no value that JSON knows'}`)
   }
@@ -68,6 +72,7 @@ function exactInteger(key: string, value: unknown, context?: { source?: string }
 }
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i
+const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 const INTEGER = /^-?\d+$/
 // Only a body that has one pays for a reviver.
 const LONG_INTEGER = /:\s*-?\d{16}/

@@ -10,6 +10,7 @@ import {
   Item,
   ItemReturn,
   ItemsPage,
+  MAX_ITEMS,
   NewItem,
   Point,
   PositionV3,
@@ -54,7 +55,8 @@ const SECURITY_SCHEMES = {
 
 const DESCRIPTION = `Contractor numbers, positions of couriers, items of orders and their return.
 
-Integers of the format int64 go up to 9223372036854775807 and are exact: read them with a parser that keeps all digits.
+Integers of the format int64 go up to 9223372036854775807 and are exact: read them with a parser that keeps all digits,
+and write those beyond 2^53 in plain digits. At most ${MAX_ITEMS} items are taken at once.
 Fields that are not known are ignored. Text must be well-formed Unicode, and its length is counted in code points.
 A request body has at most ${MAX_BODY_BYTES} bytes. Credentials are checked first, then access, existence, input.`
 

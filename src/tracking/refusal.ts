@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import { MAX_ERRORS } from './schemas/lists.ts'
 import { Id } from './schemas.ts'
 
 /** What is wrong with one field; `path` is dotted (`positions.3.point.lat`), '' for the whole. */
@@ -20,7 +21,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A refusal for what is wrong with the fields, at least one; it names the first 20. */
+/** A refusal for what is wrong with the fields, at least one; it names the first `MAX_ERRORS`. */
 export function refuseFields(code: Refusal['code'], errors: readonly FieldError[]): Refusal {
   const [{ path, message }] = errors
   return new Refusal(code, `${path || 'the body'}: ${message}`, errors.slice(0, MAX_ERRORS))
@@ -42,5 +43,3 @@ export function parseId(id: string, name: string): string {
   if (result.success) return result.data
   throw refuseFields(422, [{ path: name, message: result.error.issues[0].message }])
 }
-
-const MAX_ERRORS = 20

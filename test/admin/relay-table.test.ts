@@ -63,7 +63,12 @@ const INSTEAD: Readonly<Record<string, (cell: Cell) => { status: number; json: u
       ? { status: 413, json: message(/^the body is too large/) }
       : { status: 404, json: message(/^there is /) },
   [WINDOWS]: () => ({ status: 200, json: [position(FROM), position(FROM + 7_201)] }),
-  [NO_CALL]: () => ({ status: 422, json: message(/./) }),
+  [NO_CALL]: ({ operation }) => ({
+    status: 422,
+    json: message(
+      operation === 'listItems' ? /^max_results: expected one integer from 1 to 100$/ : /^the body is not JSON: /,
+    ),
+  }),
 }
 
 function position(timestamp: number): unknown {
@@ -105,6 +110,25 @@ describe('by intent the relay says something else', () => {
     expect(answer.json, answer.text).toEqual(json)
     expect(answer.status).toBe(status)
   })
+})
+
+it('a limit that is the service’s own is for the service to say', async () => {
+  relay.relayTo(service.url)
+  const items = Array.from({ length: 1_001 }, (_, n) => ({
+    number: `${n}`,
+    description: '',
+    price: '1',
+    total_count: 1,
+  }))
+  const answer = await relay.ask('/api/v1/companies/7/orders/9/items', {
+    method: 'POST',
+    headers: { ...OPERATE, 'content-type': 'application/json' },
+    body: JSON.stringify(items),
+  })
+  expect([answer.status, answer.json]).toEqual([
+    422,
+    message(/^the body: expected at most 1000 items: send them in parts$/),
+  ])
 })
 
 it('no cell leaves a secret in the log', () => {

@@ -44,11 +44,6 @@ describe('items', () => {
     expect((await ask('POST', newOrder(), body)).text).toContain(`"total_count":${MAX_ID},`)
   })
 
-  it('have exact counts where JSON has them with an exponent', async () => {
-    const body = JSON.stringify([item('A')]).replace('"total_count":3', '"total_count":4.611686018427387904e18')
-    expect((await ask('POST', newOrder(), body)).text).toContain('"total_count":4611686018427387904,')
-  })
-
   it.each(['0', '12.50', '0.0001', '100000000000000000000000.0000'])('keep the price %s as it is', async (price) => {
     const items = newOrder()
     await ask('POST', items, [item('A', { price })])

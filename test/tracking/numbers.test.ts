@@ -103,8 +103,12 @@ describe('a number that is refused', () => {
     ['no body', '', 'the body: expected an object with number'],
     ['malformed JSON', '{"number":', 'the body is not JSON: '],
     ['NaN', '{"number":NaN}', 'the body is not JSON: '],
-    ['81 astral characters', { number: '🚚'.repeat(81) }, 'number: expected 1 to 80 characters'],
-    ['81 astral characters in name', { number: '1', name: '🚚'.repeat(81) }, 'name: expected 0 to 80 characters'],
+    ['81 astral characters', { number: '🚚'.repeat(81) }, 'number: expected text of 1 to 80 characters'],
+    [
+      '81 astral characters in name',
+      { number: '1', name: '🚚'.repeat(81) },
+      'name: expected text of 0 to 80 characters',
+    ],
     ['a lone surrogate', '{"number":"\\udfff"}', 'number: expected text without lone surrogates'],
   ])('for %s leaves the one of before', async (_, body, sentence) => {
     await ask('POST', path('30'), { number: '12-A', name: 'Ant' })

@@ -55,7 +55,7 @@ describe('a return that is refused', () => {
     ['no count', 1, { undelivered_count: undefined }, 'undelivered_count', 'integer'],
     ['an item of no order', 1, { item_id: 1_000_000 }, 'item_id', 'no item 1000000'],
     ['an item twice', 0, {}, 'item_id', 'twice'],
-    ['a comment that is a number', 1, { comment: 5 }, 'comment', 'string'],
+    ['a comment that is a number', 1, { comment: 5 }, 'comment', 'expected text'],
     ['a lone surrogate in a comment', 1, { comment: '\ud800' }, 'comment', 'lone surrogates'],
   ])('for %s names the place and changes no item', async (_, which, changes, field, words) => {
     const { ids, giveBack } = await newOrder()

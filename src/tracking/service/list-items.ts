@@ -1,5 +1,5 @@
 import { parse, refuseFields } from '../refusal.ts'
-import { Id, ItemsQuery } from '../schemas.ts'
+import { Id, ItemsQuery, NO_PAGE_TOKEN } from '../schemas.ts'
 import { authorizeOrder } from './authorization.ts'
 import type { Order } from './items.ts'
 import { orderOf, type ServedOperation } from './operation.ts'
@@ -26,7 +26,7 @@ function tokenOf({ orderId }: Order, itemId: string | number | bigint): string {
 function itemOf(token: string, order: Order): bigint {
   const [, itemId] = Buffer.from(token, 'base64url').toString().split('/')
   if (Id.safeParse(itemId).success && tokenOf(order, itemId) === token) return BigInt(itemId)
-  throw refuseFields(422, [{ path: 'page_token', message: 'expected the next_page_token of a page of this order' }])
+  throw refuseFields(422, [{ path: 'page_token', message: NO_PAGE_TOKEN }])
 }
 
 const DEFAULT_RESULTS = 100

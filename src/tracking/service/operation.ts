@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type * as z from 'zod'
+import * as z from 'zod'
 import { parseBody, readBody } from '../body.ts'
 import { parse, parseId } from '../refusal.ts'
+import { MAX_ITEMS } from '../schemas.ts'
 import type { ServiceContext } from './context.ts'
 import type { Order } from './items.ts'
 
@@ -24,6 +25,15 @@ export type OperationRequest = FastifyRequest<OperationRoute>
 /** The body of a request, as the schema has it. @throws Refusal 422 */
 export async function bodyOf<T>({ raw, headers }: OperationRequest, schema: z.ZodType<T>): Promise<T> {
   return parse(schema, parseBody(await readBody(raw), headers['content-type']))
+}
+
+/** The schema of a list of items, for one that the service takes. */
+export function limited<T>(list: z.ZodType<T>): z.ZodType<T> {
+  return z.unknown().refine(isShort, `expected at most ${MAX_ITEMS} items: send them in parts`).pipe(list)
+}
+
+function isShort(body: unknown): boolean {
+  return !Array.isArray(body) || body.length <= MAX_ITEMS
 }
 
 /** The order of a path. @throws Refusal 422 where its id is none */

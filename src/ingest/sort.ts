@@ -35,7 +35,7 @@ export function sort(fixes: readonly Fix[], context: SortContext, options: Judge
       if (last) last.filtered = { reason: verdict.filtered, at: now, fix }
     } else {
       put(verdict, runs)
-      if (last && 'lane' in verdict) last.fix = { at: now, fix }
+      if (last && 'lane' in verdict) last.fix = { at: now, fix: inUtc(fix, verdict.position) }
       else if (last && 'held' in verdict) last.filtered = { reason: verdict.held, at: now, fix }
     }
     future ||=
@@ -43,6 +43,11 @@ export function sort(fixes: readonly Fix[], context: SortContext, options: Judge
   }
   const bytes = packDeviceOnce(device, entry)
   return { parts: runs.map((run) => partOf(run, device, bytes, now)), received: fixes.length, filtered, future }
+}
+
+/** A fix of local time, or of another GPS week, at the time that it has in its lane. */
+function inUtc(fix: Fix, { timestamp }: Position): Fix {
+  return Math.floor(fix.time / 1000) === timestamp ? fix : { ...fix, time: timestamp * 1000 }
 }
 
 function verdictOf(fix: Fix, { entry, now, releasing }: SortContext, options: JudgeOptions): Verdict {

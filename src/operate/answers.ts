@@ -57,7 +57,11 @@ export interface DeviceAnswer {
   readonly state?: DeviceState
   readonly last_heard?: { readonly at: string }
   readonly last_fix?: { readonly time_at?: string; readonly received_at: string }
-  readonly last_filtered?: { readonly reason: string; readonly at: string }
+  readonly last_filtered?: {
+    readonly reason: string
+    readonly at: string
+    readonly fix?: { readonly time_at?: string }
+  }
 }
 
 /** `never`: it has not spoken yet. */

@@ -29,8 +29,9 @@ function unconfigured(device: DeviceAnswer, clock: Clock): string {
   return `not configured, ${last}${heldTrouble(device, clock) ?? 'nothing is held: add it to devices.yaml'}`
 }
 
-function heard({ state, last_heard, last_fix }: DeviceAnswer, clock: Clock): string {
-  const fixAt = last_fix && (last_fix.time_at ?? last_fix.received_at)
+function heard({ state, last_heard, last_fix, last_filtered }: DeviceAnswer, clock: Clock): string {
+  const right = last_fix ?? (last_filtered?.reason === 'no_route' ? last_filtered.fix : undefined)
+  const fixAt = right?.time_at ?? last_fix?.received_at
   const fix = fixAt === undefined ? 'no fix yet' : `last fix ${clock(fixAt)}`
   if (state === 'never' || !last_heard) return 'never heard'
   return state === 'online' && fixAt !== undefined ? fix : `${HEARD[state ?? 'online']} ${clock(last_heard.at)}, ${fix}`
@@ -102,8 +103,8 @@ function waitingTrouble({ device: { lane }, upstream, now }: Findings, clock: Cl
 function allWell({ state, lane, last_fix }: DeviceAnswer, clock: Clock): string {
   if (state === 'never') return 'look at its power, its SIM and the server that is set in it'
   if (!lane) return 'add a line to routes.csv'
-  const pushed = lane.last_push ? `, last push ${clock(lane.last_push.at)}` : ''
-  const well = last_fix ? `all delivered${pushed}` : 'nothing to deliver'
+  const pushed = lane.last_push && `last push ${clock(lane.last_push.at)}`
+  const well = [last_fix && 'all delivered', pushed].filter(Boolean).join(', ') || 'nothing to deliver'
   return state === 'offline' ? `${well}: look at its power and its SIM` : well
 }
 

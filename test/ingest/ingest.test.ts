@@ -225,9 +225,10 @@ describe('fixes', () => {
   })
 
   it('of a device that reports local time are made UTC; the time of arrival stays', async () => {
-    const { say, session, stored } = gateway({ devices: [{ ...van, time_zone: '+03:00' }] })
+    const { say, session, stored, heard } = gateway({ devices: [{ ...van, time_zone: '+03:00' }] })
     await say({ device: van.id, fixes: [at((NOW_S + 3 * 3600 - 7) * 1000)] })
     expect(timestampOf([...records(stored[0].parts[0].records)][0])).toBe(NOW_S - 7)
+    expect(heard.get(van.id)?.fix?.fix).toEqual(at((NOW_S - 7) * 1000))
     expect(session.settings.timeZone).toBe('+03:00')
   })
 })

@@ -1,7 +1,6 @@
-import type { AddressInfo } from 'node:net'
-import { fastify, type FastifyInstance } from 'fastify'
-import { grouped } from '../lanes/index.ts'
+import { grouped, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
+import { createHttpServer, type HttpServer } from '../tracking/http.ts'
 import { accessBy, type Tokens } from './access.ts'
 import { takeAccount } from './account.ts'
 import { auditOperations, keepAudit } from './audit.ts'
@@ -9,7 +8,7 @@ import { watchCustody } from './custody-watch.ts'
 import { countDevices } from './device-state.ts'
 import { deviceOperations, type DeviceSources } from './device.ts'
 import { deviceListOperations } from './devices.ts'
-import { answerBadPath, answerErrors } from './errors.ts'
+import { answerFault, badPath } from './errors.ts'
 import { startGauges } from './gauges.ts'
 import { healthOperations, type HealthSources } from './health.ts'
 import { laneOperations } from './lanes.ts'
@@ -56,9 +55,8 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
   const tokens = watchTokens(options.companies, logger)
   const closing = new AbortController()
   const change = rosterWrites(options)
-  const app = createApp(logger)
-  answerErrors(app, redis, logger)
-  keepAudit(app, redis, logger)
+  const server = createServer(redis, logger)
+  keepAudit(server.app, redis, logger)
   const operations = [
     ...healthOperations(options),
     ...statusOperations({ account, upstream, rates: rates.now, tokensRefused: tokens.refused }),
@@ -71,21 +69,20 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
     ...auditOperations(redis),
     ...relayOperations({ ...options, tokens, closing: closing.signal }),
   ]
-  register(app, operations, accessBy(options.tokens))
+  register(server.app, operations, accessBy(options.tokens))
 
   async function stop(): Promise<void> {
     rates.close()
     custody.close()
     gauges.close()
-    await close(app, () => closing.abort())
+    await close(server, () => closing.abort())
   }
   try {
-    await app.listen(options.listen)
+    return { port: await server.listen(options.listen), close: stop }
   } catch (error) {
     await stop()
     throw error
   }
-  return { port: (app.server.address() as AddressInfo).port, close: stop }
 }
 
 /** One run at a time; whoever asks while one is under way gets the result of the next. */
@@ -93,31 +90,27 @@ function inTurn<Result>(run: () => Promise<Result>): () => Promise<Result> {
   return grouped<void, Result>(async (asking) => Array<Result>(asking.length).fill(await run()))
 }
 
-/** fastify logs nothing: headers have tokens in them. */
-function createApp(logger: Logger): FastifyInstance {
-  const app = fastify({
-    logger: false,
+function createServer(redis: Redis, logger: Logger): HttpServer {
+  const server = createHttpServer({
     bodyLimit: MAX_BODY_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    frameworkErrors: answerBadPath,
-    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    badPath,
+    fault: answerFault(redis, logger),
+    closeMs: CLOSE_TIMEOUT_MS + LAST_ANSWERS_MS,
   })
-  app.removeAllContentTypeParsers()
+  const { app } = server
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null))
   app.addHook('onRequest', async (_request, reply) => void reply.headers(HEADERS))
   app.addHook('onResponse', async ({ method, routeOptions }, { statusCode, elapsedTime }) =>
     logger.debug({ method, path: routeOptions.url, status: statusCode, ms: Math.round(elapsedTime) }, 'request'),
   )
-  return app
+  return server
 }
 
 /** Waits for requests under way, not for ever: what is relayed is given up, and what then is still not answered is cut. */
-async function close(app: FastifyInstance, giveUp: () => void): Promise<void> {
+async function close(server: HttpServer, giveUp: () => void): Promise<void> {
   const givenUp = setTimeout(giveUp, CLOSE_TIMEOUT_MS)
-  const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS + LAST_ANSWERS_MS)
-  await app.close()
+  await server.close()
   clearTimeout(givenUp)
-  clearTimeout(cut)
   giveUp()
 }
 
@@ -129,9 +122,5 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 const MAX_BODY_BYTES = 65_536
-// As long as it may take to send the largest body, which is the tracking interface's.
-const REQUEST_TIMEOUT_MS = 60_000
-// As the tracking service: a parameter of any length is for its operation to refuse; Node limits the whole.
-const MAX_PARAMETER_LENGTH = 16_384
 const CLOSE_TIMEOUT_MS = 2000
 const LAST_ANSWERS_MS = 500

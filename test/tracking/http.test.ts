@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createHttpServer } from '../../src/tracking/http.ts'
+import { answerOn, raw } from './raw.ts'
 import { startService } from './service-fixture.ts'
 
 const service = await startService()
@@ -14,36 +15,6 @@ const JSON_TYPE = 'content-type: application/json\r\n'
 /** A number to be put, with these headers and bytes of a body. */
 function put(headers: string, body = '{"number":"1"}'): string {
   return `POST ${NUMBER} HTTP/1.1\r\n${HOST}${OAUTH}${JSON_TYPE}${headers}\r\n${body}`
-}
-
-interface RawAnswer {
-  readonly status: number
-  readonly type: string | undefined
-  readonly message: unknown
-}
-
-/** The first answer to bytes as they are; the connection is ended then. */
-async function raw(port: number, bytes: string, host = '127.0.0.1'): Promise<RawAnswer> {
-  const socket = connect(port, host)
-  socket.on('error', () => {})
-  socket.write(bytes, 'latin1')
-  const text = await answerOn(socket)
-  socket.destroy()
-  const [head, body] = text.split('\r\n\r\n')
-  return {
-    status: Number(head.split(' ')[1]),
-    type: /^content-type: (.*)$/im.exec(head)?.[1],
-    message: (JSON.parse(/\{.*\}/s.exec(body)?.[0] ?? '{}') as { message?: unknown }).message,
-  }
-}
-
-async function answerOn(socket: Socket): Promise<string> {
-  let text = ''
-  while (!/\r\n\r\n.*\}/s.test(text)) {
-    const [part] = (await once(socket, 'data')) as [Buffer]
-    text += part.toString()
-  }
-  return text
 }
 
 const CASES: readonly (readonly [what: string, status: number, message: string, bytes: string])[] = [

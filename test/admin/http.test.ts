@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest'
+import { raw } from '../tracking/raw.ts'
+import { relayFixture } from './relay-fixture.ts'
+
+const relay = relayFixture([])
+
+it.each([
+  ['what is no HTTP', '?\r\n\r\n', 400, 'this is not HTTP/1.1: Invalid method encountered'],
+  ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'the header Host is needed'],
+  [
+    'long headers',
+    `GET /admin/status HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`,
+    431,
+    'the URL and the headers are too long: together they may have 16 KiB',
+  ],
+  [
+    'another expectation',
+    'PUT /admin/routes HTTP/1.1\r\nhost: x\r\nexpect: tea\r\n\r\n',
+    417,
+    'of the header Expect only 100-continue is understood: leave it out',
+  ],
+])('%s is answered as by the tracking service, and not logged', async (_, bytes, status, message) => {
+  expect(await raw(relay.port, bytes)).toEqual({ status, message, type: 'application/json; charset=utf-8' })
+  expect(relay.log).toEqual([])
+})

@@ -2,15 +2,11 @@ import { once } from 'node:events'
 import { connect as dial } from 'node:net'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Admin, openAdmin } from '../../src/admin/index.ts'
-import { createDirectory } from '../../src/config/directory.ts'
+import type { Admin } from '../../src/admin/index.ts'
 import { keys, type Redis } from '../../src/lanes/index.ts'
-import { createTrackingClient } from '../../src/tracking/client.ts'
 import { startTestRedis, type TestRedis } from '../redis.ts'
-import { connected, noRoster, NOWHERE, refuse, store } from './fixture.ts'
+import { connected, openBare, OPERATE, READ, refuse, store } from './fixture.ts'
 
-const OPERATE = { authorization: 'Bearer canary-operate' }
-const READ = { authorization: 'Bearer canary-read' }
 const RETRY = '/admin/parked/retry?all=true'
 /** Refused without a look at Redis. */
 const REFUSED = '/admin/parked/retry'
@@ -34,24 +30,8 @@ beforeAll(async () => {
   server = await startTestRedis()
   redis = await connected(server.url)
   const ofAdmin = await connected(server.url)
-  admin = await openAdmin({
-    listen: { host: '127.0.0.1', port: 0 },
-    tokens: {
-      tokens: [
-        { token: 'canary-operate', role: 'operate', label: 'admin.tokens[0]' },
-        { token: 'canary-read', role: 'read', label: 'admin.tokens[1]' },
-      ],
-      place: 'gateway.yaml',
-    },
+  admin = await openBare({
     redis: ofAdmin,
-    directory: () => createDirectory([], []),
-    ...noRoster(),
-    place: () => undefined,
-    tracking: createTrackingClient({ baseUrl: NOWHERE, timeoutMs: 1000, connections: 1 }),
-    companies: () => [],
-    idleMs: 1000,
-    readiness: () => Promise.resolve({ ok: true, problems: [] }),
-    metrics: () => Promise.resolve(''),
     logger: pino({ level: 'info' }, { write: (line) => void log.push(JSON.parse(line) as Record<string, unknown>) }),
   })
   const { close } = admin

@@ -2,13 +2,11 @@ import { once } from 'node:events'
 import { connect as dial, createServer } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { pino } from 'pino'
-import { type Admin, openAdmin } from '../../src/admin/index.ts'
-import { createDirectory } from '../../src/config/directory.ts'
+import type { Admin } from '../../src/admin/index.ts'
 import type { Redis } from '../../src/lanes/index.ts'
-import { createTrackingClient } from '../../src/tracking/client.ts'
 import { startTestRedis, type TestRedis } from '../redis.ts'
 import { listening } from '../run/listening.ts'
-import { connected, noRoster, NOWHERE } from './fixture.ts'
+import { connected, openBare, OPERATE } from './fixture.ts'
 
 let server: TestRedis
 let redis: Redis
@@ -25,20 +23,8 @@ afterAll(async () => {
 const log: string[] = []
 
 function open(port = 0): Promise<Admin> {
-  return openAdmin({
-    listen: { host: '127.0.0.1', port },
-    tokens: { tokens: [{ token: 't', role: 'operate', label: 'admin-token' }], place: 'nowhere' },
-    redis,
-    directory: () => createDirectory([], []),
-    ...noRoster(),
-    place: () => undefined,
-    tracking: createTrackingClient({ baseUrl: NOWHERE, timeoutMs: 1000, connections: 1 }),
-    companies: () => [],
-    idleMs: 1000,
-    readiness: () => Promise.resolve({ ok: true, problems: [] }),
-    metrics: () => Promise.resolve(''),
-    logger: pino({ level: 'debug' }, { write: (line) => void log.push(line) }),
-  })
+  const logger = pino({ level: 'debug' }, { write: (line) => void log.push(line) })
+  return openBare({ redis, logger, listen: { host: '127.0.0.1', port } })
 }
 
 it('closes although a client does not finish its request, and opens again', async () => {
@@ -46,7 +32,7 @@ it('closes although a client does not finish its request, and opens again', asyn
   const socket = dial(admin.port, '127.0.0.1')
   await once(socket, 'connect')
   socket.write(
-    'POST /admin/parked/retry?all=true HTTP/1.1\r\nhost: x\r\nauthorization: Bearer t\r\ncontent-length: 9\r\n\r\nx',
+    'POST /admin/parked/retry?all=true HTTP/1.1\r\nhost: x\r\nauthorization: Bearer canary-operate\r\ncontent-length: 9\r\n\r\nx',
   )
   const closed = new Promise((resolve) =>
     socket
@@ -72,7 +58,7 @@ it('logs requests at debug, without what they present', async () => {
   const admin = await open()
   log.length = 0
   await fetch(`http://127.0.0.1:${admin.port}/admin/devices/van12?token=t0k3n`, {
-    headers: { authorization: 'Bearer t' },
+    headers: OPERATE,
   })
   await admin.close()
   const [line] = log.map((text) => JSON.parse(text) as object)

@@ -15,10 +15,12 @@ import {
   type Refusal,
   type Storable,
 } from '../../src/lanes/index.ts'
-import type { AdminOptions } from '../../src/admin/index.ts'
+import { type Admin, type AdminOptions, openAdmin } from '../../src/admin/index.ts'
+import { createDirectory } from '../../src/config/directory.ts'
 import { startAdmin } from '../../src/roles/admin.ts'
 import { followConfig } from '../../src/roles/live.ts'
 import type { Role } from '../../src/run/role.ts'
+import { createTrackingClient } from '../../src/tracking/client.ts'
 import { startTestRedis, type TestRedis } from '../redis.ts'
 
 /** The token that the fixture's configuration has. */
@@ -195,20 +197,34 @@ export function workerOf(redis: Redis) {
   }
 }
 
-/** Of an admin port whose roster nobody asks for. */
-export function noRoster(): Pick<AdminOptions, 'roster' | 'loaded' | 'catchUp'> {
-  const roster = {
-    edits: undefined,
-    first: new Promise<never>(() => {}),
-    refresh: never,
-    follow: never,
-    putDevice: never,
-  }
-  return {
-    roster: { ...roster, putRoutes: never, noteFiles: never, close: () => {} },
+/** For a port of `openBare`: to change something, and to look. */
+export const OPERATE = { authorization: 'Bearer canary-operate' }
+export const READ = { authorization: 'Bearer canary-read' }
+
+/** Opens an admin port on a Redis alone: without devices, companies and a tracking API, and whose roster nobody asks for. */
+export function openBare(options: Pick<AdminOptions, 'redis' | 'logger'> & Partial<AdminOptions>): Promise<Admin> {
+  const roster = { edits: undefined, first: new Promise<never>(() => {}), refresh: never, follow: never }
+  return openAdmin({
+    listen: { host: '127.0.0.1', port: 0 },
+    tokens: {
+      tokens: [
+        { token: 'canary-operate', role: 'operate', label: 'admin.tokens[0]' },
+        { token: 'canary-read', role: 'read', label: 'admin.tokens[1]' },
+      ],
+      place: 'gateway.yaml',
+    },
+    directory: () => createDirectory([], []),
+    roster: { ...roster, putDevice: never, putRoutes: never, noteFiles: never, close: () => {} },
     loaded: never,
     catchUp: never,
-  }
+    place: () => undefined,
+    tracking: createTrackingClient({ baseUrl: NOWHERE, timeoutMs: 1000, connections: 1 }),
+    companies: () => [],
+    idleMs: 1000,
+    readiness: () => Promise.resolve({ ok: true, problems: [] }),
+    metrics: () => Promise.resolve(''),
+    ...options,
+  })
 }
 
 function never(): never {

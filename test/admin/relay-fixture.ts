@@ -2,18 +2,16 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { pino } from 'pino'
 import { Agent, type Dispatcher } from 'undici'
 import { afterAll, beforeAll } from 'vitest'
-import { type Admin, openAdmin } from '../../src/admin/index.ts'
+import type { Admin } from '../../src/admin/index.ts'
 import type { RelayLimits } from '../../src/admin/relay.ts'
 import type { Company } from '../../src/config/schema.ts'
-import { createDirectory } from '../../src/config/directory.ts'
 import type { Redis } from '../../src/lanes/index.ts'
 import { createTrackingClient, type TrackingClient, type TrackingClientOptions } from '../../src/tracking/client.ts'
 import { startTestRedis, type TestRedis } from '../redis.ts'
 import { httpServer } from '../tracking/http-servers.ts'
-import { connected, noRoster, NOWHERE } from './fixture.ts'
+import { connected, NOWHERE, openBare, OPERATE } from './fixture.ts'
 
-export const OPERATE = { authorization: 'Bearer canary-operate' }
-export const READ = { authorization: 'Bearer canary-read' }
+export { OPERATE, READ } from './fixture.ts'
 
 export interface RelayAnswer {
   readonly status: number
@@ -59,25 +57,11 @@ export function relayFixture(companies: readonly Company[], relayLimits: Partial
     all.server = await startTestRedis()
     all.redis = await connected(all.server.url)
     relayTo(NOWHERE)
-    all.admin = await openAdmin({
-      listen: { host: '127.0.0.1', port: 0 },
-      tokens: {
-        tokens: [
-          { token: 'canary-operate', role: 'operate', label: 'admin.tokens[0]' },
-          { token: 'canary-read', role: 'read', label: 'admin.tokens[1]' },
-        ],
-        place: 'gateway.yaml',
-      },
+    all.admin = await openBare({
       redis: all.redis,
-      directory: () => createDirectory([], []),
-      ...noRoster(),
-      place: () => undefined,
       tracking: following(() => all.tracking),
       companies: () => fixture.companies,
       relayLimits,
-      idleMs: 1000,
-      readiness: () => Promise.resolve({ ok: true, problems: [] }),
-      metrics: () => Promise.resolve(''),
       logger: pino({ level: 'trace' }, { write: (line) => void log.push(line) }),
     })
   })

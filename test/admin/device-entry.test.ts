@@ -133,7 +133,7 @@ describe('PUT /admin/devices/{id}', () => {
     expect(await elsewhere('356307042441013')).toMatchObject({ id: VAN_12, route_id: '5' })
   })
 
-  it('gives way to the file once its entry is changed there, and not before', async () => {
+  it('stays in effect while other entries of its file change', async () => {
     onTestFinished(() => writeFile(join(admin.dir, 'devices.yaml'), DEVICES))
     await put('356307042441014', { name: 'Van 14 b', company_id: 7, courier_id: 43 })
     await writeFile(join(admin.dir, 'devices.yaml'), `${DEVICES}\n"1": { company_id: 7 }\n`)

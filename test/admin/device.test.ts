@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createHeard, createSession } from '../../src/ingest/index.ts'
 import { keys } from '../../src/lanes/index.ts'
 
-import { adminFixture, hold, store, workerOf } from './fixture.ts'
+import { adminFixture, hold, store, workerOf, VAN_14_LANE } from './fixture.ts'
 
 const admin = adminFixture()
 const INSTANT = expect.stringMatching(/^20\d\d-\d\d-\d\dT[\d:.]{12}Z$/) as string
@@ -53,14 +53,7 @@ describe('a device', () => {
     expect(await deviceNow('356307042441014')).toMatchObject({
       time_zone: '+03:00',
       secret: false,
-      lane: {
-        company_id: '7',
-        courier_id: '43',
-        route_id: '2001',
-        from_at: '2020-01-01T00:00:00.000Z',
-        until_at: '2120-01-01T00:00:00.000Z',
-        source: 'routes.csv:2',
-      },
+      lane: VAN_14_LANE,
     })
   })
 

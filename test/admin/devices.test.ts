@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { createHeard, createSession } from '../../src/ingest/index.ts'
-import { adminFixture, hold, READ_TOKEN } from './fixture.ts'
+import { adminFixture, hold, READ_TOKEN, VAN_14_LANE } from './fixture.ts'
 
 const admin = adminFixture()
 const REMOTE = '10.1.2.3:40001'
@@ -65,14 +65,7 @@ describe('the list of devices', () => {
       company_id: '7',
       courier_id: '43',
       mapping: 'mapped',
-      lane: {
-        company_id: '7',
-        courier_id: '43',
-        route_id: '2001',
-        from_at: '2020-01-01T00:00:00.000Z',
-        until_at: '2120-01-01T00:00:00.000Z',
-        source: 'routes.csv:2',
-      },
+      lane: VAN_14_LANE,
       state: 'never',
     })
     expect(results[4]).toEqual({ id: 'ABC', configured: true, company_id: '7', mapping: 'no_route', state: 'never' })

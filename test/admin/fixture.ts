@@ -38,6 +38,16 @@ export const DEVICES = `
 van/15: { company_id: 7, courier_id: 9223372036854775807, route_id: 9007199254740993 }
 `
 
+/** Where a line of routes.csv has Van 14. */
+export const VAN_14_LANE = {
+  company_id: '7',
+  courier_id: '43',
+  route_id: '2001',
+  from_at: '2020-01-01T00:00:00.000Z',
+  until_at: '2120-01-01T00:00:00.000Z',
+  source: 'routes.csv:2',
+}
+
 export interface Answer {
   readonly status: number
   readonly headers: Headers

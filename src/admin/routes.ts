@@ -56,9 +56,9 @@ function isDryRun({ query }: FastifyRequest): boolean {
 const Flag = z.enum(['true', 'false'], 'expected true or false').optional()
 const ListQuery = PageQuery.extend({ company_id: Id.optional(), at: z.string('expected one time').optional() })
 const PutQuery = z.object({
-  company_id: z.string('say whose lines: company_id').pipe(Id),
-  from: z.string('say which lines: those that begin from this time on'),
-  until: z.string('say which lines: those that begin before this time'),
+  company_id: z.string('missing: the company whose lines these are').pipe(Id),
+  from: z.string('missing: lines that begin from this time on are replaced'),
+  until: z.string('missing: lines that begin before this time are replaced'),
   dry_run: Flag,
   force: Flag,
 })

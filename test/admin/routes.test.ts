@@ -228,10 +228,10 @@ describe('PUT /admin/routes that is refused', () => {
   })
 
   it.each([
-    [422, DAY, 'company_id: say whose lines: company_id'],
+    [422, DAY, 'company_id: missing: the company whose lines these are'],
     [422, `company_id=x&${DAY}`, 'company_id: expected an integer from 0 to 9223372036854775807'],
     [404, `company_id=9&${DAY}`, 'there is no company 9 in gateway.yaml'],
-    [422, 'company_id=7&until=2026-11-21', 'from: say which lines: those that begin from this time on'],
+    [422, 'company_id=7&until=2026-11-21', 'from: missing: lines that begin from this time on are replaced'],
     [422, 'company_id=7&from=2026-11-20&until=2026-11-20', 'until: not after from'],
     [
       422,

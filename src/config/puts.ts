@@ -1,4 +1,5 @@
 import type { RouteEdit } from './edits.ts'
+import type { DeviceIndex, RouteRow } from './routes.ts'
 import { spanAt, topmost } from './spans.ts'
 
 /** Who put lines last, of a company, that begin at a time: the time of that put, as in `Edits`; 0 where nobody did. */
@@ -10,17 +11,12 @@ export function lastPuts(puts: readonly RouteEdit[]): LastPut {
   return (company_id, from) => spanAt(byCompany.get(company_id) ?? [], from)?.at ?? 0
 }
 
-/** A line of a company, as far as puts are concerned with it. */
-export interface Beginning {
-  readonly company_id: string
-  readonly from: number
-}
-
 export interface NextPut {
   readonly puts: readonly RouteEdit[]
   readonly next: RouteEdit
-  /** Lines of files, also those that are hidden by puts. */
-  readonly ofFiles: Iterable<Beginning>
+  /** The lines of files, also those that are hidden by puts. */
+  readonly rows: readonly RouteRow[]
+  readonly index: DeviceIndex
   /** ms UTC */
   readonly now: number
 }
@@ -30,19 +26,20 @@ export interface NextPut {
  * lines, over 31 days ago and hide no line, be it of a file or of another put, which would be back without them.
  * @returns their times
  */
-export function obsoletePuts({ puts, next, ofFiles, now }: NextPut): number[] {
+export function obsoletePuts({ puts, next, rows, index, now }: NextPut): number[] {
   const all = [...puts, next]
-  const lastPut = lastPuts(all)
   const longAgo = now / 1000 - KEPT_S
-  const needed = new Set<number>()
-  for (const { company_id, from } of ofFiles) needed.add(lastPut(company_id, from))
-  for (const { at, company_id, rows } of puts)
-    for (const row of rows) {
-      const decides = lastPut(company_id, row.from)
-      if (decides !== at || row.until >= longAgo) needed.add(decides)
+  const recent = [...decidingParts(all).values()].flat().filter(({ until }) => until >= longAgo)
+  const needed = new Set(recent.map(({ at }) => at))
+  const lastPut = lastPuts(all)
+  for (const { device, from } of rows.filter((row) => row.from < longAgo))
+    for (const { company_id } of index(device)) needed.add(lastPut(company_id, from))
+  for (const { at, company_id, rows: own } of puts)
+    for (const { from, until } of own) {
+      const decides = lastPut(company_id, from)
+      if (decides !== at || until >= longAgo) needed.add(decides)
     }
-  const deciding = new Set([...decidingParts(all).values()].flat().map(({ at }) => at))
-  return puts.filter(({ at, until }) => !deciding.has(at) || (until < longAgo && !needed.has(at))).map(({ at }) => at)
+  return puts.map(({ at }) => at).filter((at) => !needed.has(at))
 }
 
 /** The parts of the intervals of each company's puts in which they are the last, in order of time. */

@@ -3,7 +3,7 @@ import type { RouteEdit } from './edits.ts'
 import type { Loaded } from './load.ts'
 import { type Loss, lossOf, routedSeconds } from './loss.ts'
 import type { Mistake } from './problem.ts'
-import { type Beginning, obsoletePuts } from './puts.ts'
+import { obsoletePuts } from './puts.ts'
 import { type DeviceIndex, indexDevices, resolveRoutes, type RouteFile, type RouteRow } from './routes.ts'
 import { type Table, tableOf } from './table.ts'
 import type { Interval } from './times.ts'
@@ -48,6 +48,7 @@ export async function planRoster(loaded: Loaded, put: RosterPut): Promise<Roster
   const index = indexDevices(loaded.devices)
   const { rows, rejected } = await takeRows(index, put)
   const next = { at: edits.at + 1, company_id, from, until, rows }
+  const ofFiles = files.routes.flatMap(({ content }) => content.rows)
   const after = await tableOf(files, { ...edits, at: next.at, routes: [...edits.routes, next] })
   const devices = loaded.devices.filter((device) => device.company_id === company_id)
   return {
@@ -57,7 +58,7 @@ export async function planRoster(loaded: Loaded, put: RosterPut): Promise<Roster
     devices,
     withoutRoute: devices.filter(({ id }) => routedSeconds(after.directory.find(id), momentOf(put)) === 0),
     loss: lossOfPut(devices, { before: loaded.directory, after: after.directory }, put),
-    obsolete: obsoletePuts({ puts: edits.routes, next, ofFiles: beginningsIn(loaded, index), now }),
+    obsolete: obsoletePuts({ puts: edits.routes, next, rows: ofFiles, index, now }),
   }
 }
 
@@ -133,10 +134,4 @@ function momentOf(put: RosterPut): Interval {
 function restOf({ from, until, now }: RosterPut): Interval {
   const second = now / 1000
   return { from: second < until ? Math.max(from, second) : from, until }
-}
-
-/** Lines of files, those that are hidden by puts as well. */
-function beginningsIn({ files }: Loaded, index: DeviceIndex): Beginning[] {
-  const rows = files.routes.flatMap(({ content }) => content.rows)
-  return rows.flatMap(({ device, from }) => index(device).map(({ company_id }) => ({ company_id, from })))
 }

@@ -4,7 +4,11 @@ import type { Interval } from './times.ts'
  * Cuts what overlaps, so that at each time one is left: the one of the highest rank, of those the one with the latest
  * `from`, of those the last of `all`. In order of time; one that goes on after an interruption is in several pieces.
  */
-export function topmost<Span extends Interval>(all: readonly Span[], rankOf: (span: Span) => number = () => 0): Span[] {
+export function topmost<Span extends Interval>(
+  all: readonly Span[],
+  rankOf: (span: Span) => number = () => 0,
+): readonly Span[] {
+  if (all.length < 2) return all
   const pieces: Piece<Span>[] = []
   const open: Span[] = []
   let at = -Infinity

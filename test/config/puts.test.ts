@@ -1,0 +1,160 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Device } from '../../src/config/directory.ts'
+import { type Edits, lineKey, NO_EDITS, type RouteEdit } from '../../src/config/edits.ts'
+import { unplaced } from '../../src/config/fleet.ts'
+import { lastPuts, obsoletePuts } from '../../src/config/puts.ts'
+import { indexDevices, type RouteRow } from '../../src/config/routes.ts'
+import { tableOf } from '../../src/config/table.ts'
+
+const DAY = 86_400
+/** Of the put that comes next, ms UTC; times are days, of which 31 are kept. */
+const NOW = 100 * DAY * 1000
+
+const DEVICES: Device[] = ['1', '2'].map((id) => ({ id, company_id: id, courier_id: id, source: `devices.yaml:${id}` }))
+const index = indexDevices(DEVICES)
+
+function row(device: string, route_id: string, [from, until]: readonly [from: number, until: number]): RouteRow {
+  return { at: 0, line: 1, device, courier_id: undefined, route_id, from: from * DAY, until: until * DAY }
+}
+
+function put(at: number, [from, until]: readonly [number, number], rows: RouteRow[] = [], company_id = '1'): RouteEdit {
+  return { at, company_id, from: from * DAY, until: until * DAY, rows }
+}
+
+function filesOf(rows: readonly RouteRow[]) {
+  const source = { name: 'routes.csv', file: 'routes.csv', text: '' }
+  return {
+    devices: [{ source, content: unplaced(DEVICES) }],
+    routes: [{ source, content: { name: 'routes.csv', rows, mistakes: [] } }],
+  }
+}
+
+/** The lines that are in effect, as texts. */
+async function linesOf(rows: readonly RouteRow[], edits: Partial<Edits>): Promise<Map<string, number>> {
+  const { routes } = await tableOf(filesOf(rows), { ...NO_EDITS, ...edits })
+  return new Map(
+    routes.map((line) => [`${line.device} ${line.route_id} ${line.from} ${line.writtenAt ?? 0}`, line.until]),
+  )
+}
+
+function obsolete(puts: readonly RouteEdit[], { next = put(99, [100, 101]), rows = [] as RouteRow[] } = {}): number[] {
+  return obsoletePuts({ puts, next, rows, index, now: NOW })
+}
+
+describe('the put that decides on lines that begin at a time', () => {
+  const last = lastPuts([put(1, [0, 10]), put(2, [5, 7]), put(3, [6, 20]), put(4, [0, 20], [], '2')])
+
+  it.each([
+    [-1, 0],
+    [0, 1],
+    [5, 2],
+    [6, 3],
+    [19, 3],
+    [20, 0],
+  ])('is of day %s that of time %s', (day, at) => expect(last('1', day * DAY)).toBe(at))
+  it('is none of another company', () =>
+    expect([last('2', 5 * DAY), last('3', 5 * DAY), last(undefined, 0)]).toEqual([4, 0, 0]))
+})
+
+describe('a put is obsolete', () => {
+  it('where later ones decide on all that it could', () => {
+    const both = [put(1, [100, 102], [row('1', '11', [100, 102])]), put(2, [101, 103])]
+    expect(obsolete(both)).toEqual([1])
+    expect(obsolete(both, { next: put(99, [100, 103], [], '2') })).toEqual([])
+  })
+
+  it('31 days after it and its lines have ended', () => {
+    expect(obsolete([put(1, [60, 68], [row('1', '11', [60, 68])])])).toEqual([1])
+    expect(obsolete([put(1, [60, 61], [row('1', '11', [60, 70])])])).toEqual([])
+    expect(obsolete([put(1, [60, 70])])).toEqual([])
+  })
+
+  it('but not as long as a line of a file would be back without it', () => {
+    const old = [put(1, [60, 61])]
+    expect(obsolete(old, { rows: [row('1', '11', [60, 62])] })).toEqual([])
+    expect(
+      obsolete(old, { rows: [row('1', '11', [61, 62]), row('2', '11', [60, 62]), row('3', '11', [60, 62])] }),
+    ).toEqual([1])
+  })
+
+  it('but not as long as a line of another put would be back without it', () => {
+    const year = put(1, [0, 360], [row('1', '11', [60, 61]), row('1', '12', [61, 62])])
+    expect(obsolete([year, put(2, [60, 61])])).toEqual([])
+    expect(obsolete([{ ...year, rows: [] }, put(2, [60, 61])])).toEqual([2])
+  })
+})
+
+const spans = fc
+  .tuple(fc.nat(110), fc.integer({ min: 1, max: 30 }))
+  .map(([from, length]) => [from, from + length] as const)
+const device = fc.constantFrom('1', '2')
+const rows = fc
+  .array(fc.tuple(device, fc.nat(9), spans), { maxLength: 6 })
+  .map((all) => all.map(([id, route, span]) => row(id, String(route), span)))
+const puts = fc.array(fc.tuple(device, spans, rows), { maxLength: 6 }).map((all) =>
+  all.map(([company, span, own], number) => {
+    const [from, until] = span.map((day) => day * DAY)
+    const within = own.filter((each) => each.device === company && each.from >= from && each.from < until)
+    return put(number + 1, span, within, company)
+  }),
+)
+
+interface Left {
+  readonly row: RouteRow
+  readonly writtenAt: number
+}
+
+describe('the lines that are left', () => {
+  it('are those that putting one after the other leaves', () =>
+    fc.assert(
+      fc.asyncProperty(rows, puts, fc.nat(8), async (ofFiles, all, time) => {
+        const files = new Map(ofFiles.slice(0, 2).map((each) => [lineKey(each), time + 0.5]))
+        let left = ofFiles.map((each): Left => ({ row: each, writtenAt: files.get(lineKey(each)) ?? 0 }))
+        for (const { at, company_id, from, until, rows: own } of all) {
+          const isReplaced = ({ row: each, writtenAt }: Left) =>
+            each.device === company_id && each.from >= from && each.from < until && writtenAt < at
+          left = [...left.filter((line) => !isReplaced(line)), ...own.map((each) => ({ row: each, writtenAt: at }))]
+        }
+        const expected = left.map(
+          ({ row: each, writtenAt }) => `${each.device} ${each.route_id} ${each.from} ${writtenAt}`,
+        )
+        expect([...(await linesOf(ofFiles, { files, routes: all })).keys()]).toEqual([...new Set(expected)])
+      }),
+      { numRuns: 2000 },
+    ))
+})
+
+describe('without the puts that are obsolete', () => {
+  it('no line is back, and none is gone that held in the last 31 days', () =>
+    fc.assert(
+      fc.asyncProperty(rows, puts, fc.nat(8), async (ofFiles, all, writtenAt) => {
+        const next = all.at(-1) ?? put(1, [100, 101])
+        const before = all.slice(0, -1)
+        const gone = obsoletePuts({ puts: before, next, rows: ofFiles, index, now: NOW })
+        const files = new Map(ofFiles.slice(0, 2).map((each) => [lineKey(each), writtenAt + 0.5]))
+        const whole = await linesOf(ofFiles, { files, routes: [...before, next] })
+        const kept = await linesOf(ofFiles, { files, routes: [...before.filter(({ at }) => !gone.includes(at)), next] })
+        expect([...kept.keys()].filter((line) => !whole.has(line))).toEqual([])
+        const lost = [...whole].filter(([line]) => !kept.has(line))
+        expect(lost.filter(([, until]) => until >= NOW / 1000 - 31 * DAY)).toEqual([])
+      }),
+      { numRuns: 2000 },
+    ))
+})
+
+describe('many puts', () => {
+  it('cost what they are, and not what they are times the lines of files', async () => {
+    const ofFiles = Array.from({ length: 5000 }, (_, line) => row('1', String(line), [line, line + 1]))
+    const timeWith = async (count: number) => {
+      const routes = Array.from({ length: count }, (_, at) => put(at + 1, [5000 + at, 9000]))
+      const started = performance.now()
+      await linesOf(ofFiles, { routes })
+      return performance.now() - started
+    }
+    const times: number[][] = []
+    for (let run = 0; run < 5; run++) times.push([await timeWith(1), await timeWith(2000)])
+    const [one, many] = [0, 1].map((which) => Math.min(...times.map((pair) => pair[which])))
+    expect(many / one).toBeLessThan(5)
+  })
+})

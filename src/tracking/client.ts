@@ -1,16 +1,17 @@
 import { type Answer, answerOf } from './client/answer.ts'
-import { exchange, type Reply } from './client/exchange.ts'
+import { exchange } from './client/exchange.ts'
 import type { Fault } from './client/fault.ts'
 import { pathOf, type Target } from './client/path.ts'
 import { createPool } from './client/pool.ts'
+import { bodyOf, type Reply } from './client/reply.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
 import { printableUrl } from './printable-url.ts'
 import { CourierPositions, type CourierPosition } from './schemas.ts'
 
 export { type Answer, retryAfterMs } from './client/answer.ts'
-export type { Reply } from './client/exchange.ts'
 export type { Fault } from './client/fault.ts'
 export { masked } from './client/masked.ts'
+export { bodyOf, type Reply } from './client/reply.ts'
 
 export interface TrackingClientOptions {
   /** May have a path, which goes in front of every operation's. */
@@ -120,7 +121,7 @@ export function createTrackingClient(options: TrackingClientOptions): TrackingCl
       oauthToken,
     })
     if ('fault' in reply) return reply
-    return reply.status === 200 ? parsePositions(reply.body) : answerOf(reply, oauthToken)
+    return reply.status === 200 ? parsePositions(bodyOf(reply)) : answerOf(reply, oauthToken)
   }
 
   const close = async () =>

@@ -82,7 +82,7 @@ describe('a request', () => {
     expect(reply).toMatchObject({
       status: 203,
       headers: { 'content-encoding': 'gzip', 'x-late': 'caf\xe9', vary: ['a', 'b'] },
-      body,
+      chunks: [body],
     })
   })
 })

@@ -24,9 +24,17 @@ export function answerWith(reply: FastifyReply, outcome: Outcome, asked: Asked):
 }
 
 /** As a stream: to a Buffer fastify would give another content type where it does not understand the one there is. */
-function pass(reply: FastifyReply, { status, headers, body }: Reply): FastifyReply {
+function pass(reply: FastifyReply, { status, headers, chunks }: Reply): FastifyReply {
   reply.code(status).headers(passedOn(headers))
-  return body.length === 0 ? reply.send() : reply.header('content-length', body.length).send(Readable.from([body]))
+  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+  return length === 0
+    ? reply.send()
+    : reply.header('content-length', length).send(Readable.from(taking(chunks.toReversed())))
+}
+
+/** From the last on, letting go of each. */
+function* taking(chunks: Buffer[]): Generator<Buffer> {
+  for (let chunk = chunks.pop(); chunk; chunk = chunks.pop()) yield chunk
 }
 
 function explain(reply: FastifyReply, why: Trouble, { tracking, operation }: Asked): FastifyReply {

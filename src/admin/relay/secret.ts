@@ -1,5 +1,5 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
-import { masked, type Reply } from '../../tracking/client.ts'
+import { bodyOf, masked, type Reply } from '../../tracking/client.ts'
 
 /**
  * An answer without the token, should the service quote the request: in its headers, and in the body of an error, which is left
@@ -12,7 +12,11 @@ export function withoutToken(reply: Reply, token: string): Reply {
   const text = decoded(reply)
   const hidden = text && mask(text)
   if (hidden !== undefined && hidden === text) return { ...reply, headers }
-  return { ...reply, headers: { ...headers, 'content-encoding': undefined }, body: Buffer.from(hidden ?? '', 'latin1') }
+  return {
+    ...reply,
+    headers: { ...headers, 'content-encoding': undefined },
+    chunks: [Buffer.from(hidden ?? '', 'latin1')],
+  }
 }
 
 function mapValues(headers: Reply['headers'], map: (value: string) => string): Reply['headers'] {
@@ -24,8 +28,9 @@ function mapValues(headers: Reply['headers'], map: (value: string) => string): R
 }
 
 /** The body, a byte a character; undefined where nobody can tell what it says. */
-function decoded({ headers, body }: Reply): string | undefined {
-  const encoding = headers['content-encoding']
+function decoded(reply: Reply): string | undefined {
+  const encoding = reply.headers['content-encoding']
+  const body = bodyOf(reply)
   if (encoding === undefined || body.length === 0) return body.toString('latin1')
   const decode = DECODERS.get(String(encoding).toLowerCase())
   try {

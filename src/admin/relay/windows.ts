@@ -1,4 +1,4 @@
-import type { Fault, Reply } from '../../tracking/client.ts'
+import { bodyOf, type Fault, type Reply } from '../../tracking/client.ts'
 import { type Interval, MAX_INTERVAL_S } from '../../tracking/interval.ts'
 import { Refusal } from '../../tracking/refusal.ts'
 import type { Outcome } from './attempts.ts'
@@ -20,15 +20,16 @@ export async function readWindows(interval: Interval, read: ReadWindow): Promise
   for await (const outcome of inOrder(interval, read)) {
     if ('fault' in outcome && outcome.fault === 'too_large') throw tooMuch()
     if ('fault' in outcome || outcome.status !== 200) return outcome
-    const list = listIn(outcome)
+    const body = bodyOf(outcome)
+    const list = isPlain(outcome) && isList(body) ? between(body) : undefined
     if (list === undefined) return { fault: 'malformed' satisfies Fault }
-    bytes += outcome.body.length
+    bytes += body.length
     if (bytes > MAX_BYTES) throw tooMuch()
     if (list.length > 0) lists.push(lists.length === 0 ? OPEN : COMMA, list)
     type = outcome.headers['content-type'] ?? type
   }
-  const body = Buffer.concat(lists.length === 0 ? [OPEN, CLOSE] : [...lists, CLOSE])
-  return { status: 200, headers: { 'content-type': type }, body, cut: false }
+  const chunks = lists.length === 0 ? [OPEN, CLOSE] : [...lists, CLOSE]
+  return { status: 200, headers: { 'content-type': type }, chunks, cut: false }
 }
 
 /** Answers in the order of their windows, a few asked for at a time. */
@@ -59,10 +60,8 @@ function* windowsOf({ from, to }: Interval): Generator<Interval, undefined> {
   }
 }
 
-/** What stands between the brackets of a JSON array; undefined where the body is none. */
-function listIn({ headers, body }: Reply): Buffer | undefined {
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity' || !isList(body)) return undefined
-  return trimmed(trimmed(body).subarray(1, -1))
+function isPlain({ headers }: Reply): boolean {
+  return (headers['content-encoding'] ?? 'identity') === 'identity'
 }
 
 function isList(body: Buffer): boolean {
@@ -71,6 +70,11 @@ function isList(body: Buffer): boolean {
   } catch {
     return false
   }
+}
+
+/** What stands between the brackets of a JSON array. */
+function between(array: Buffer): Buffer {
+  return trimmed(trimmed(array).subarray(1, -1))
 }
 
 function trimmed(json: Buffer): Buffer {

@@ -1,6 +1,6 @@
-import type { Reply } from './exchange.ts'
 import type { Fault } from './fault.ts'
 import { masked } from './masked.ts'
+import { bodyOf, type Reply } from './reply.ts'
 
 /** What became of a request. `text`: the answer's `message` where it has one, else its body; at most 2 KiB. */
 export type Answer =
@@ -8,7 +8,9 @@ export type Answer =
   | { readonly fault: Fault }
 
 /** What an answer says, without the secret, should the server have quoted the request. */
-export function answerOf({ status, headers, body }: Reply, secret: string): Answer {
+export function answerOf(reply: Reply, secret: string): Answer {
+  const { status, headers } = reply
+  const body = bodyOf(reply)
   const text = body.length === 0 ? '' : cut(masked(messageOf(body.toString()), secret))
   const retryAfter = headers['retry-after']
   if (retryAfter === undefined) return { status, text }

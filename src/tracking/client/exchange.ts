@@ -1,23 +1,10 @@
 import type { Dispatcher } from 'undici'
 import { type Fault, faultOf } from './fault.ts'
+import { collectReply, type Reply, type ReplyLimits } from './reply.ts'
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>
-
-/** An answer as it came; names of headers in lower case, what is not ASCII in them as latin1. */
-export interface Reply {
-  readonly status: number
-  readonly headers: Headers
-  readonly body: Buffer
-  /** The body was longer, and is cut at the limit. */
-  readonly cut: boolean
-}
-
-export interface Limits {
+export interface Limits extends ReplyLimits {
   /** For everything, waiting for a free connection included. */
   readonly timeoutMs: number
-  readonly maxBytes: number
-  /** Whether there is room for so much more of the answer; where there is not, the fault is `no_room`. Default: there is. */
-  readonly take?: (bytes: number) => boolean
   /** Gives up the request: the fault is `given_up`. */
   readonly signal?: AbortSignal
 }
@@ -34,10 +21,7 @@ export function exchange(
   if (limits.signal?.aborted) return Promise.resolve({ fault: 'given_up' })
   const { promise, resolve } = Promise.withResolvers<Reply | { fault: Fault }>()
   let controller: Dispatcher.DispatchController | undefined
-  let status = 0
-  let headers: Headers = {}
-  const chunks: Buffer[] = []
-  let left = limits.maxBytes
+  const answer = collectReply(limits)
   let expired = false
   const unwatch = watch(limits, (fault) => {
     expired = true
@@ -48,28 +32,20 @@ export function exchange(
     unwatch()
     resolve(outcome)
   }
-  const reply = (): Reply => {
-    return { status, headers, body: chunks.length === 1 ? chunks[0] : Buffer.concat(chunks), cut: left < 0 }
-  }
   pool.dispatch(request, {
     onRequestStart(started) {
       // Thrown, not aborted: nothing has been sent yet, so the connection stays good.
       if (expired) throw GIVEN_UP
       controller = started
     },
-    onResponseStart(_controller, code, received) {
-      status = code
-      headers = received
-    },
+    onResponseStart: (_controller, status, headers) => answer.start(status, headers),
     onResponseData(current, chunk) {
-      const room = limits.take?.(chunk.length + CHUNK_BYTES) ?? true
-      if (room) chunks.push(chunk.length > left ? chunk.subarray(0, left) : chunk)
-      left -= chunk.length
-      if (room && left >= 0) return
-      end(room ? reply() : { fault: 'no_room' })
+      const outcome = answer.add(chunk)
+      if (!outcome) return
+      end(outcome)
       current.abort(GIVEN_UP)
     },
-    onResponseEnd: () => end(reply()),
+    onResponseEnd: () => end(answer.reply()),
     onResponseError: (_controller, error) => end({ fault: faultOf(error) }),
   })
   return promise
@@ -91,6 +67,4 @@ function watch({ timeoutMs, signal }: Limits, giveUp: (fault: Fault) => void): (
   return unwatch
 }
 
-/** What a Buffer takes beside its bytes: an answer may come in chunks of one byte. */
-const CHUNK_BYTES = 200
 const GIVEN_UP = new Error('the answer is not waited for any more')

@@ -1,0 +1,55 @@
+import type { Fault } from './fault.ts'
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+/** An answer as it came; names of headers in lower case, what is not ASCII in them as latin1. */
+export interface Reply {
+  readonly status: number
+  readonly headers: Headers
+  /** The body, in the pieces in which it came. */
+  readonly chunks: readonly Buffer[]
+  /** The body was longer, and is cut at the limit. */
+  readonly cut: boolean
+}
+
+export interface ReplyLimits {
+  readonly maxBytes: number
+  /** Takes room for so much more of the answer; where there is none, the fault is `no_room`. Default: there is. */
+  readonly take?: (bytes: number) => boolean
+}
+
+/** An answer on its way. */
+export interface ReplyCollector {
+  start(status: number, headers: Headers): void
+  /** Answers with what came of it where nothing more is wanted. */
+  add(chunk: Buffer): Reply | { readonly fault: Fault } | undefined
+  /** What has come. */
+  reply(): Reply
+}
+
+export function collectReply({ maxBytes, take }: ReplyLimits): ReplyCollector {
+  let head: Pick<Reply, 'status' | 'headers'> = { status: 0, headers: {} }
+  let left = maxBytes
+  const chunks: Buffer[] = []
+  const reply = () => ({ ...head, chunks, cut: left < 0 })
+  return {
+    start(status, headers) {
+      head = { status, headers }
+    },
+    add(chunk) {
+      if (take?.(chunk.length + CHUNK_BYTES) === false) return { fault: 'no_room' }
+      chunks.push(chunk.length > left ? chunk.subarray(0, left) : chunk)
+      left -= chunk.length
+      return left < 0 ? reply() : undefined
+    },
+    reply,
+  }
+}
+
+/** The whole body, which is copied where it came in more than one piece. */
+export function bodyOf({ chunks }: Pick<Reply, 'chunks'>): Buffer {
+  return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
+}
+
+/** What a Buffer takes beside its bytes: an answer may come in chunks of one byte. */
+const CHUNK_BYTES = 200

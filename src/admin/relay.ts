@@ -55,7 +55,7 @@ function relayOperation(operation: RelayedName, relay: Relay): Operation {
     const company = companyOf(companies(), request)
     const input = await readInput(operation, request)
     const token = company.oauth_token
-    const headers = forwarded(request.headers)
+    const headers = forwarded(request.headers, input.body !== undefined)
     const signal = method === 'GET' ? AbortSignal.any([whenGone(reply), closing]) : closing
     const outcome = await room.hold(reply, input.body?.length ?? 0, (take) =>
       ask(tracking, { operation, oauthToken: token, headers, take, signal }, input),

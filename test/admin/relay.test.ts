@@ -78,10 +78,10 @@ describe('every operation but the push', () => {
   it.each([
     ['DELETE', NUMBER],
     ['GET', NUMBER],
-  ] as const)('leaves out the body of a %s, which has none', async (method, path) => {
+  ] as const)('leaves out the body of a %s, which has none, and what is said of it', async (method, path) => {
     const seen = await answering(200)
     expect((await relay.ask(path, { method, headers: { ...OPERATE, ...JSON_TYPE }, body: '{"x":1}' })).status).toBe(200)
-    expect(seen.map(({ body }) => body.length)).toEqual([0])
+    expect(seen.map(({ body, headers }) => [body.length, headers['content-type']])).toEqual([[0, undefined]])
   })
 
   it.each(['abc', 'a b&c=d/é#?+', '🚚'])('passes on the page token %s, and nothing else of a query', async (token) => {

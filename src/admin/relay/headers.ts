@@ -3,8 +3,8 @@ import type { Reply } from '../../tracking/client.ts'
 type Headers = Reply['headers']
 
 /** A caller's headers that are for the service: what is asked for and how it is to be said, never who or where the caller is. */
-export function forwarded(headers: Headers): Record<string, string | string[]> {
-  return endToEnd(headers, (name) => FORWARDED.test(name))
+export function forwarded(headers: Headers, hasBody: boolean): Record<string, string | string[]> {
+  return endToEnd(headers, (name) => FORWARDED.test(name) && (hasBody || !name.startsWith('content-')))
 }
 
 /** The service's headers that are for the caller. */

@@ -14,6 +14,7 @@ export async function startTracking(live: Live, dir: string, { ports, redisUrl }
   const roster = joinRoster(live, config.redis.url ?? redisUrl)
   const { listen } = config.tracking
   if (existsSync(trackingFile(dir))) logger.warn(`${trackingFile(dir)}: ${NOT_USED}`)
+  const atFirst = live.loaded()
   const provisioning = () => provisioningOf({ companies: live.companies() }, live.directory())
   const service = await openService(config.data_dir, {
     listen: listen.port === 0 ? { ...listen, port: ports.tracking ?? 0 } : listen,
@@ -22,7 +23,9 @@ export async function startTracking(live: Live, dir: string, { ports, redisUrl }
     catchUp: roster?.catchUp,
     logger,
   })
-  live.follow(() => service.provision(provisioning()))
+  const provision = () => service.provision(provisioning())
+  live.follow(provision)
+  if (live.loaded() !== atFirst) provision()
   return {
     ports: { tracking: service.port },
     async close() {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createDirectory } from '../../src/config/directory.ts'
 import { provisioningOf } from '../../src/tracking/provisioning.ts'
 import { createTrackingService } from '../../src/tracking/service.ts'
@@ -64,4 +64,34 @@ it('a provisioning that has all routes takes away the others, and nothing that i
     headers: { authorization: 'OAuth token-7' },
   })
   expect(read.json).toMatchObject([{ timestamp: 1 }, { timestamp: 2 }])
+})
+
+describe('what is written to the roster meanwhile', () => {
+  const { companies: known, routes } = PROVISIONING
+  const late = [
+    ['of an unknown courier', { courier: '99', route: '1001', apikey: 'key-7' }],
+    ['of an unknown route', { courier: '42', route: '1009', apikey: 'key-7' }],
+    ['of a courier who drove for another company alone', { courier: '43', route: '1001', apikey: 'key-7' }],
+  ] as const
+
+  it.each(late)('is waited for before a push %s is refused', async (_, { courier, route, apikey }) => {
+    const lane = { route_id: route, courier_id: courier, company_id: '7' }
+    let asked = 0
+    const service = await startService({
+      catchUp: () => {
+        asked++
+        service.provision({ companies: known, routes: [...routes, lane] })
+        return Promise.resolve()
+      },
+    })
+    const push = () =>
+      service.send(path({ courier, route, apikey }), { method: 'POST', headers: JSON_TYPE, body: '{"positions":[]}' })
+    expect([(await push()).status, (await push()).status, asked]).toEqual([200, 200, 1])
+  })
+
+  it('is not waited for where the apikey is unknown, or an id is none', async () => {
+    const service = await startService({ catchUp: () => Promise.reject(new Error('asked')) })
+    const push = async (lane: Lane) => (await service.send(path(lane), { method: 'POST', headers: JSON_TYPE })).status
+    expect([await push({ apikey: 'nobody' }), await push({ courier: 'x' })]).toEqual([403, 422])
+  })
 })

@@ -49,6 +49,11 @@ export function temporaryFolder(): string {
 export async function startService({
   timeLimitMs = 60_000,
   databaseFile = join(temporaryFolder(), 'tracking.sqlite'),
+  catchUp,
+}: {
+  timeLimitMs?: number
+  databaseFile?: string
+  catchUp?: () => Promise<void>
 } = {}) {
   const log: string[] = []
   const service = await createTrackingService({
@@ -56,6 +61,7 @@ export async function startService({
     databaseFile,
     provisioning: PROVISIONING,
     timeLimitMs,
+    catchUp,
     logger: pino({}, { write: (line) => void log.push(line) }),
   })
   const agent = new Agent()

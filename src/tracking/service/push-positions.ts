@@ -7,13 +7,9 @@ import { bodyOf, type OperationRequest, type ServedOperation } from './operation
 /** §4.3. Answered once the positions are on disk. */
 export const pushPositions: ServedOperation = {
   admit: async (context, request) => {
-    try {
-      request.companyId = companyOfPush(context, request)
-    } catch (error) {
-      if (!context.catchUp || !(error instanceof Refusal) || error.code !== 404) throw error
-      await context.catchUp()
-      request.companyId = companyOfPush(context, request)
-    }
+    const companyId = companyOfPush(context, request)
+    if (companyId === undefined) await context.catchUp?.()
+    request.companyId = companyId ?? companyOfPush(context, request) ?? refuseLane(context, request)
   },
   answer: async (context, request) => {
     const { companyId, params } = request
@@ -23,17 +19,28 @@ export const pushPositions: ServedOperation = {
   },
 }
 
-/** The company whose courier drives the route; everything that can be refused before the body is read. */
-function companyOfPush({ access, lanes }: ServiceContext, { params, query }: OperationRequest): string {
-  const owners = ownersOfApikey(access, query.apikey)
-  const courierId = parseId(params.courier_id, 'courier_id')
-  const routeId = parseId(params.route_id, 'route_id')
+/** The company whose courier drives the route. @throws Refusal for everything else that can be refused before the body is read */
+function companyOfPush({ access, lanes }: ServiceContext, request: OperationRequest): string | undefined {
+  const { owners, courierId, routeId } = laneOf(access, request)
   for (const owner of owners) if (lanes.has(owner, courierId, routeId)) return owner
+  return undefined
+}
+
+function refuseLane({ access, lanes }: ServiceContext, request: OperationRequest): never {
+  const { owners, courierId, routeId } = laneOf(access, request)
   const employers = lanes.companiesOfCourier(courierId)
   if (employers.length === 0) throw new Refusal(404, `there is no courier ${courierId}`)
   if (!employers.some((company) => owners.has(company)))
     throw new Refusal(403, `the apikey gives no access to courier ${courierId}`)
   throw new Refusal(404, `courier ${courierId} has no route ${routeId}`)
+}
+
+function laneOf(access: Access, { params, query }: OperationRequest) {
+  return {
+    owners: ownersOfApikey(access, query.apikey),
+    courierId: parseId(params.courier_id, 'courier_id'),
+    routeId: parseId(params.route_id, 'route_id'),
+  }
 }
 
 function ownersOfApikey(access: Access, apikey: unknown): ReadonlySet<string> {

@@ -1,6 +1,6 @@
-import { type DeviceFile, readDeviceEntry } from './devices.ts'
+import { readDeviceEntry } from './devices.ts'
 import { type Device, sameId } from './directory.ts'
-import { fleetMistakes } from './fleet.ts'
+import { fleetMistakes, unplaced } from './fleet.ts'
 import type { Mapping } from './node.ts'
 import type { Mistake } from './problem.ts'
 
@@ -15,8 +15,7 @@ export async function readDevice(
   const alone: Mistake[] = []
   const placed = readDeviceEntry({ key: id, keyAt: 0, value: entry }, '', alone)
   if (!placed) return { mistakes: alone.map((mistake) => withoutId(mistake, id)) }
-  const files: DeviceFile[] = [fileOf(others), { devices: [placed], mistakes: [] }]
-  const [, beside] = await fleetMistakes(files, companyIds)
+  const [, beside] = await fleetMistakes([unplaced(others), { devices: [placed], mistakes: [] }], companyIds)
   const mistakes = [...beside.filter(({ severity }) => severity === undefined), ...namesakes(id, others)]
   return mistakes.length > 0 ? { mistakes: mistakes.map((mistake) => withoutId(mistake, id)) } : placed
 }
@@ -25,10 +24,6 @@ export async function readDevice(
 function namesakes(id: string, others: readonly Device[]): Mistake[] {
   const namesake = others.find(({ name }) => name !== undefined && sameId(name) === sameId(id))
   return namesake ? [{ at: 0, message: `the device at ${namesake.source} has this id as its name` }] : []
-}
-
-function fileOf(devices: readonly Device[]): DeviceFile {
-  return { devices: devices.map((device) => ({ device, at: 0, companyAt: 0, nameAt: 0 })), mistakes: [] }
 }
 
 function withoutId(mistake: Mistake, id: string): Mistake {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { writesBetween } from '../../src/config/edits.ts'
 import { filesOf } from '../../src/config/files.ts'
 import { loadedOf } from '../../src/config/load.ts'
 import { changeTo } from '../../src/config/reload.ts'
@@ -41,5 +42,7 @@ describe('while a large fleet', () => {
     const changing = await turnsDuring(() => changeTo(read, loading.result, Date.now()))
     expect(changing.turns).toBeGreaterThan(5)
     expect(changing.result.loaded.routes.at(-1)).toMatchObject({ device: '9999', route_id: '19999' })
+    const comparing = await turnsDuring(() => writesBetween(reading.result, read))
+    expect(comparing.turns).toBeGreaterThan(2)
   })
 })

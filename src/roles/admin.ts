@@ -34,9 +34,10 @@ export async function startAdmin({ live, redisUrl, baseUrl, context }: AdminRole
     timeoutMs: config.push.timeout,
     connections: CONNECTIONS,
   })
+  const tokens = await adminTokens(config)
   const admin = await openAdmin({
     listen: { host, port: port === 0 ? (context.ports.admin ?? 0) : port },
-    tokens: await adminTokens(config),
+    tokens,
     redis,
     directory,
     roster,
@@ -50,6 +51,7 @@ export async function startAdmin({ live, redisUrl, baseUrl, context }: AdminRole
     metrics: collectMetrics,
     logger,
   })
+  logger.info(`admin port http://${host}:${admin.port}; tokens for it are in ${tokens.place}`)
   return {
     ports: { admin: admin.port },
     readiness,

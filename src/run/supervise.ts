@@ -23,13 +23,9 @@ export async function supervise(supervision: Supervision): Promise<number> {
   return (await everything.stop(second)) ? 0 : EXIT_CODES[signal]
 }
 
-function announce(ports: Ports, { logger, dataDir }: Supervision): void {
+function announce(ports: Ports, { logger }: Supervision): void {
   const open = Object.entries(ports).map(([name, port]) => `${name} ${port}`)
   logger.info(`ready: ${open.join(', ')}`)
-  if (ports.admin !== undefined)
-    logger.info(
-      `admin port http://127.0.0.1:${ports.admin}; without admin.tokens, its token is in ${dataDir}/admin-token`,
-    )
 }
 
 /** Listens until the process ends, so that no signal ends it half-way. */

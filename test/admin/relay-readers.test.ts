@@ -58,6 +58,22 @@ describe('a reader who takes nothing', () => {
     await expect.poll(async () => (await relay.ask(NUMBERS)).status).toBe(200)
   })
 
+  it('leaves its room when it has gone before the answer comes', async () => {
+    const caller = new AbortController()
+    const ended = Promise.withResolvers<void>()
+    const { url } = await recordingServer(async (response, request) => {
+      if (request.method === 'DELETE') {
+        caller.abort()
+        await delay(100)
+      }
+      response.end(LARGE, () => ended.resolve())
+    })
+    relay.relayTo(url)
+    await expect(relay.ask(NUMBER, { method: 'DELETE', signal: caller.signal })).rejects.toThrow()
+    await ended.promise
+    await expect.poll(async () => (await relay.ask(NUMBERS)).status).toBe(200)
+  })
+
   it('is cut', async () => {
     await largeAnswers()
     const reader = await slowReader()

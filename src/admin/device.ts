@@ -102,7 +102,7 @@ function heardJson({ fix, filtered, ...contact }: Heard): object {
     connection:
       connectedAt === undefined ? undefined : { protocol, transport, remote, connected_at: instant(connectedAt) },
     last_fix: fix && { ...fixJson(fix.fix), received_at: instant(fix.at) },
-    last_filtered: filtered && { reason: filtered.reason, at: instant(filtered.at), fix: fixJson(filtered.fix) },
+    last_filtered: filtered && { ...filtered, at: instant(filtered.at), fix: fixJson(filtered.fix) },
   }
 }
 

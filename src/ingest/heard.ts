@@ -7,7 +7,8 @@ import type { DeviceSession } from './session.ts'
 export interface Heard extends Contact {
   /** The last fix that went to a lane. */
   fix?: { readonly at: number; readonly fix: Fix }
-  filtered?: { readonly reason: string; readonly at: number; readonly fix: Fix }
+  /** The last one that did not, and why; `held`: it waits, or has gone to a lane since. */
+  filtered?: { readonly reason: string; readonly at: number; readonly fix: Fix; readonly held?: true }
 }
 
 /** When and how a device spoke last. */

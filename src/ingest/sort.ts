@@ -36,7 +36,7 @@ export function sort(fixes: readonly Fix[], context: SortContext, options: Judge
     } else {
       put(verdict, runs)
       if (last && 'lane' in verdict) last.fix = { at: now, fix: inUtc(fix, verdict.position) }
-      else if (last && 'held' in verdict) last.filtered = { reason: verdict.held, at: now, fix }
+      else if (last && 'held' in verdict) last.filtered = { reason: verdict.held, at: now, fix, held: true }
     }
     future ||=
       ('held' in verdict && verdict.held === 'clock') || ('filtered' in verdict && verdict.filtered === 'clock')

@@ -61,6 +61,8 @@ export interface DeviceAnswer {
     readonly reason: string
     readonly at: string
     readonly fix?: { readonly time_at?: string }
+    /** Not filtered but held, and perhaps released since. */
+    readonly held?: boolean
   }
 }
 

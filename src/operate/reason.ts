@@ -54,9 +54,9 @@ function heldTrouble({ held: [held], source }: DeviceAnswer, clock: Clock): stri
   return `${what}, ahead of the clock: set time_zone: "${offset}" in ${entry}`
 }
 
-/** Only what came after the last fix that was right, and was not held for want of a route, which may have ended since. */
+/** Only what came after the last fix that was right, and was not held: that may have ended since. */
 function filteredTrouble({ last_filtered, last_fix }: DeviceAnswer, clock: Clock): string | undefined {
-  if (!last_filtered || last_filtered.reason === 'no_route') return undefined
+  if (!last_filtered || last_filtered.held) return undefined
   if (Date.parse(last_filtered.at) <= Date.parse(last_fix?.received_at ?? '')) return undefined
   const why = FILTERED.get(last_filtered.reason) ?? ''
   return `not pushed at ${clock(last_filtered.at)} as ${last_filtered.reason}${why}`

@@ -267,7 +267,7 @@ describe('what is held', () => {
     await say({ device: van.id, fixes: [at((NOW_S + 3 * 3600) * 1000), at(NOW_S * 1000)] })
     expect(stored[0].parts.map(placeOf)).toEqual(['held: clock', '7/42/1001'])
     expect(timestampOf([...records(stored[0].parts[0].records)][0])).toBe(NOW_S + 3 * 3600)
-    expect(heard.get(van.id)?.filtered?.reason).toBe('clock')
+    expect(heard.get(van.id)?.filtered).toMatchObject({ reason: 'clock', held: true })
   })
 
   it('is what comes while older ones of the device are being released', async () => {

@@ -81,7 +81,7 @@ describe('when it was heard', () => {
       'with a fix that was held until its route was there',
       {
         last_fix: undefined,
-        last_filtered: { reason: 'no_route', at: at('08:14:03'), fix: { time_at: at('08:14:02') } },
+        last_filtered: { reason: 'no_route', held: true, at: at('08:14:03'), fix: { time_at: at('08:14:02') } },
         lane: { ...LANE, last_push: { at: at('08:19:00'), status: 200 } },
       },
       'last fix 08:14:02, route 1007 by routes.csv:17, last push 08:19:00',
@@ -130,6 +130,7 @@ describe('what is held', () => {
 })
 
 const filtered = (why: string, time = '08:15:00') => ({ last_filtered: { reason: why, at: at(time) } })
+const wasHeld = (why: string) => ({ last_filtered: { reason: why, at: at('08:15:00'), held: true } })
 
 describe('what was filtered', () => {
   it.each([
@@ -150,7 +151,8 @@ describe('what was filtered', () => {
 
   it.each([
     ['before the last right one', filtered('zero', '08:14:03')],
-    ['for want of a route that it has by now', filtered('no_route')],
+    ['held for want of a route that it has by now', wasHeld('no_route')],
+    ['held for a clock that has been put right', wasHeld('clock')],
   ])('does not matter %s', (_, device) =>
     expect(says(device)).toBe('last fix 08:14:02, route 1007 by routes.csv:17, all delivered'),
   )

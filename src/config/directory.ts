@@ -83,7 +83,8 @@ export interface Directory {
 
 /**
  * Who drives what at any time. Of lines of one device that overlap the later `from` wins, of two with the same `from` the
- * latter of `lines`; where edits are among them, the last write wins. Devices' ids must be unique; lines of a device that is not among `devices` are passed over.
+ * latter of `lines`; where edits are among them, the last write wins. Devices' ids must be unique; lines of a device that is
+ * not among `devices` are passed over.
  */
 export function createDirectory(devices: readonly Device[], lines: readonly RouteLine[]): Directory {
   const lanes = new Map<string, Lane>()
@@ -155,8 +156,8 @@ function protocolSettings({ settings, model, time_zone }: Device): Settings {
 }
 
 /**
- * What holds of each line. Of the lines of files, and of those of one put, the later `from` decides; of what files and puts
- * say for a time, the last write, and that of files is the write of the line that decides among them.
+ * What holds of each line. Files, and each put, say one thing for a time: among their own lines the later `from` decides,
+ * whenever each was written. Of what they say the last write holds, which for files is that of the line that decides.
  */
 function partsOf(lines: readonly RouteLine[]): readonly RouteLine[] {
   const tables = Map.groupBy(lines, ({ edited, writtenAt }) => (edited ? writtenAt : undefined))

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { type Device, sameId } from './directory.ts'
-import type { Files } from './files.ts'
+import type { Files, Read } from './files.ts'
 import { giveWay } from './give-way.ts'
 import type { RouteRow } from './routes.ts'
 
@@ -70,21 +70,24 @@ export async function writesBetween(before: Files, after: Files): Promise<FileWr
   }
 }
 
-/** Of the files that are not among others: files are read once, so that those that are have not changed. */
+/** Of files that are not among others. */
 async function keysOf(files: Files, others: Files): Promise<{ ids: Set<string>; keys: Set<string> }> {
   const [ids, keys] = [new Set<string>(), new Set<string>()]
-  for (const { device } of files.devices.flatMap((file) =>
-    others.devices.includes(file) ? [] : file.content.devices,
-  )) {
+  for (const { device } of changed(files.devices, others.devices).flatMap(({ devices }) => devices)) {
     await giveWay()
     ids.add(sameId(device.id))
     keys.add(deviceKey(device.id, device))
   }
-  for (const row of files.routes.flatMap((file) => (others.routes.includes(file) ? [] : file.content.rows))) {
+  for (const row of changed(files.routes, others.routes).flatMap(({ rows }) => rows)) {
     await giveWay()
     keys.add(lineKey(row))
   }
   return { ids, keys }
+}
+
+/** Files are read once: those that are among others have not changed. */
+function changed<Content>(files: readonly Read<Content>[], others: readonly Read<Content>[]): Content[] {
+  return files.filter((file) => !others.includes(file)).map(({ content }) => content)
 }
 
 function missing(all: ReadonlySet<string>, others: ReadonlySet<string>): string[] {

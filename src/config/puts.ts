@@ -1,11 +1,12 @@
 import type { RouteEdit } from './edits.ts'
+import { giveWay } from './give-way.ts'
 import type { DeviceIndex, RouteRow } from './routes.ts'
 import { spanAt, topmost } from './spans.ts'
 
-/** Who put lines last, of a company, that begin at a time: the time of that put, as in `Edits`; 0 where nobody did. */
+/** When the lines of a company that begin at a time were put last, as in `Edits`; 0 where they never were. */
 export type LastPut = (company_id: string | undefined, from: number) => number
 
-/** Which put decides on the lines that begin at a time: the last in whose interval it is. */
+/** The put that decides on the lines that begin at a time is the last in whose interval it is. */
 export function lastPuts(puts: readonly RouteEdit[]): LastPut {
   const byCompany = decidingParts(puts)
   return (company_id, from) => spanAt(byCompany.get(company_id) ?? [], from)?.at ?? 0
@@ -26,7 +27,7 @@ export interface NextPut {
  * lines, over 31 days ago and hide no line, be it of a file or of another put, which would be back without them.
  * @returns their times
  */
-export function obsoletePuts({ puts, next, rows, index, now }: NextPut): number[] {
+export async function obsoletePuts({ puts, next, rows, index, now }: NextPut): Promise<number[]> {
   const all = [...puts, next]
   const longAgo = now / 1000 - KEPT_S
   const recent = [...decidingParts(all).values()].flat().filter(({ until }) => until >= longAgo)
@@ -34,11 +35,13 @@ export function obsoletePuts({ puts, next, rows, index, now }: NextPut): number[
   const lastPut = lastPuts(all)
   for (const { device, from } of rows.filter((row) => row.from < longAgo))
     for (const { company_id } of index(device)) needed.add(lastPut(company_id, from))
-  for (const { at, company_id, rows: own } of puts)
+  for (const { at, company_id, rows: own } of puts) {
+    await giveWay()
     for (const { from, until } of own) {
       const decides = lastPut(company_id, from)
       if (decides !== at || until >= longAgo) needed.add(decides)
     }
+  }
   return puts.map(({ at }) => at).filter((at) => !needed.has(at))
 }
 

@@ -58,7 +58,7 @@ export async function planRoster(loaded: Loaded, put: RosterPut): Promise<Roster
     devices,
     withoutRoute: devices.filter(({ id }) => routedSeconds(after.directory.find(id), momentOf(put)) === 0),
     loss: lossOfPut(devices, { before: loaded.directory, after: after.directory }, put),
-    obsolete: obsoletePuts({ puts: edits.routes, next, rows: ofFiles, index, now }),
+    obsolete: await obsoletePuts({ puts: edits.routes, next, rows: ofFiles, index, now }),
   }
 }
 

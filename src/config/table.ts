@@ -27,9 +27,9 @@ export async function tableOf(files: Pick<Files, 'devices' | 'routes'>, edits: E
   const index = indexDevices(devices)
   const lastPut = lastPuts(edits.routes)
   const { lines, leftOut } = await linesOfFiles(files.routes, index, edits)
-  const kept = edits.routes.length === 0 ? lines : await linesAfterPuts(lines, index, lastPut)
-  const put = await Promise.all(edits.routes.map((edit) => linesOfPut(edit, index, lastPut)))
-  const routes = [kept, ...put].flat()
+  const kept = [edits.routes.length === 0 ? lines : await linesAfterPuts(lines, index, lastPut)]
+  for (const put of edits.routes) kept.push(await linesOfPut(put, index, lastPut))
+  const routes = kept.flat()
   return { devices, routes, directory: await createDirectoryInSlices(devices, routes), leftOut }
 }
 
@@ -60,7 +60,7 @@ function writtenAt(row: RouteRow, writes: Edits['files']): number | undefined {
   return writes.size === 0 ? undefined : writes.get(lineKey(row))
 }
 
-/** Those that no put since has taken the place of. */
+/** Those that no put has taken the place of since they were written. */
 async function linesAfterPuts(lines: readonly RouteLine[], index: DeviceIndex, lastPut: LastPut) {
   const kept: RouteLine[] = []
   for (const line of lines) {
@@ -73,6 +73,7 @@ async function linesAfterPuts(lines: readonly RouteLine[], index: DeviceIndex, l
 
 /** A put's devices are looked up anew, as those of a file are; what is of another company by now is none of its. */
 async function linesOfPut({ at, company_id, rows }: RouteEdit, index: DeviceIndex, lastPut: LastPut) {
+  await giveWay()
   const kept = rows.filter(({ from }) => at >= lastPut(company_id, from))
   const origin = { source: editSource(at), writtenAt: at, edited: true }
   const { lines } = await resolveRoutes(kept, index, () => origin)

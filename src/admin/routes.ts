@@ -143,7 +143,7 @@ function planJson({ added, changed, removed, rejected, withoutRoute, devices }: 
 
 function lossText({ loss }: RosterPlan): string {
   const { lost, routed } = loss ?? { lost: 0, routed: 0 }
-  return `this would take the route from ${lost} of the ${routed} devices that have one, now or for most of the interval: nothing is changed; send it with force=true if it is meant`
+  return `this would take the route from ${lost} of the ${routed} devices that have one: nothing is changed; send it with force=true if it is meant`
 }
 
 function nothingTaken({ rejected }: RosterPlan, { lineAt }: RosterBody): Refusal {

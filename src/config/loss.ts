@@ -1,4 +1,4 @@
-import type { DeviceEntry } from './directory.ts'
+import type { Device, Directory } from './directory.ts'
 import type { Interval } from './times.ts'
 
 /** Devices that had a route, and those of them that would have none. */
@@ -8,10 +8,10 @@ export interface Loss {
 }
 
 /** What devices would lose, where it is the route of more than half of those that have one; else undefined. */
-export function lossOf<Device>(
-  devices: Iterable<Device>,
-  before: (device: Device) => boolean,
-  after: (device: Device) => boolean,
+export function lossOf<Each>(
+  devices: Iterable<Each>,
+  before: (device: Each) => boolean,
+  after: (device: Each) => boolean,
 ): Loss | undefined {
   let routed = 0
   let lost = 0
@@ -23,12 +23,11 @@ export function lossOf<Device>(
   return lost * 2 > routed ? { routed, lost } : undefined
 }
 
-/** How long a device has a route within an interval, seconds. */
-export function routedSeconds(entry: DeviceEntry | undefined, { from, until }: Interval): number {
-  if (!entry) return 0
-  if (entry.usual) return until - from
-  return entry.stays.reduce(
-    (sum, stay) => sum + Math.max(0, Math.min(stay.until, until) - Math.max(stay.from, from)),
-    0,
-  )
+/** Tells of devices whether they have a route at some time of an interval. */
+export function isRouted(directory: Directory, { from, until }: Interval): (device: Pick<Device, 'id'>) => boolean {
+  return ({ id }) => {
+    const entry = directory.find(id)
+    if (!entry) return false
+    return entry.usual !== undefined || entry.stays.some((stay) => stay.from < until && stay.until > from)
+  }
 }

@@ -1,11 +1,10 @@
-import type { DeviceEntry, Directory } from './directory.ts'
+import type { Directory } from './directory.ts'
 import { type Edits, type FileWrites, writesBetween } from './edits.ts'
 import { areSame, type Files } from './files.ts'
 import { assemble, deviceProblems, gatewayProblems, isMistake, type Loaded, problemsOf, routeProblems } from './load.ts'
-import { lossOf, routedSeconds } from './loss.ts'
+import { isRouted, lossOf } from './loss.ts'
 import type { Problem } from './problem.ts'
 import type { Config } from './schema.ts'
-import type { Interval } from './times.ts'
 
 /** What became of a change of the configuration's files. */
 export interface Change {
@@ -92,18 +91,14 @@ async function fleetProblems(files: Files, old: Files): Promise<Problem[]> {
   return [...mistakes, ...gone.map(({ source: { file } }) => ({ severity: 'mistake' as const, file, message }))]
 }
 
-/** A sentence, where more than half of the devices that have a route now, or will have one, would have none any more. */
+/** A sentence, where more than half of the devices that have a route now would have none. */
 function lossOfRoutes(before: Directory, after: Directory, now: number): string | undefined {
-  const lossIn = (interval: Interval, when: string) => {
-    const hadRoute = ({ id }: DeviceEntry) => routedSeconds(before.find(id), interval) > 0
-    const loss = lossOf(after.devices(), hadRoute, (entry) => routedSeconds(entry, interval) > 0)
-    return (
-      loss &&
-      `would take the route from ${loss.lost} of the ${loss.routed} devices that have one ${when}: the routes of before stay in effect`
-    )
-  }
-  const from = now / 1000
-  return lossIn({ from, until: from + 1 }, 'now') ?? lossIn({ from, until: Infinity }, 'from now on')
+  const second = Math.floor(now / 1000)
+  const moment = { from: second, until: second + 1 }
+  const loss = lossOf(after.devices(), isRouted(before, moment), isRouted(after, moment))
+  if (!loss) return undefined
+  const { lost, routed } = loss
+  return `would take the route from ${lost} of the ${routed} devices that have one now: the routes of before stay in effect`
 }
 
 function changedFile(read: Files['routes'], old: Files['routes']): string {

@@ -1,7 +1,7 @@
 import type { Device, Directory, RouteLine } from './directory.ts'
 import type { RouteEdit } from './edits.ts'
 import type { Loaded } from './load.ts'
-import { type Loss, lossOf, routedSeconds } from './loss.ts'
+import { isRouted, type Loss, lossOf } from './loss.ts'
 import type { Mistake } from './problem.ts'
 import { obsoletePuts } from './puts.ts'
 import { type DeviceIndex, indexDevices, resolveRoutes, type RouteFile, type RouteRow } from './routes.ts'
@@ -23,12 +23,9 @@ export interface RosterPlan extends Difference {
   readonly rejected: readonly Mistake[]
   /** The company's devices. */
   readonly devices: readonly Device[]
-  /** Those without a route: now where now is in the interval, else at any time of what is left of it. */
+  /** Those without a route: now where now is in the interval, else at any time of it. */
   readonly withoutRoute: readonly Device[]
-  /**
-   * Where more than half of the company's devices that have a route would lose it: now, where now is in the interval, or in
-   * what is left of it, where a device loses its route that has one for less than half of the time that it had.
-   */
+  /** Where more than half of the company's devices that have a route then would have none. */
   readonly loss?: Loss
   /** Puts that nobody needs any more beside this one: their times. */
   readonly obsolete: readonly number[]
@@ -51,13 +48,14 @@ export async function planRoster(loaded: Loaded, put: RosterPut): Promise<Roster
   const ofFiles = files.routes.flatMap(({ content }) => content.rows)
   const after = await tableOf(files, { ...edits, at: next.at, routes: [...edits.routes, next] })
   const devices = loaded.devices.filter((device) => device.company_id === company_id)
+  const hasRoute = (directory: Directory) => isRouted(directory, momentOf(put))
   return {
     rows,
     rejected,
     ...difference(linesOf(loaded, devices, put), linesOf(after, devices, put)),
     devices,
-    withoutRoute: devices.filter(({ id }) => routedSeconds(after.directory.find(id), momentOf(put)) === 0),
-    loss: lossOfPut(devices, { before: loaded.directory, after: after.directory }, put),
+    withoutRoute: devices.filter((device) => !hasRoute(after.directory)(device)),
+    loss: lossOf(devices, hasRoute(loaded.directory), hasRoute(after.directory)),
     obsolete: await obsoletePuts({ puts: edits.routes, next, rows: ofFiles, index, now }),
   }
 }
@@ -106,32 +104,8 @@ function isSameLine(a: RouteLine, b: RouteLine): boolean {
   return a.courier_id === b.courier_id && a.route_id === b.route_id && a.until === b.until
 }
 
-interface Directories {
-  readonly before: Directory
-  readonly after: Directory
-}
-
-function lossOfPut(devices: readonly Device[], { before, after }: Directories, put: RosterPut): Loss | undefined {
-  const lossIn = (interval: Interval) => {
-    const had = ({ id }: Device) => routedSeconds(before.find(id), interval)
-    const has = ({ id }: Device) => routedSeconds(after.find(id), interval)
-    return lossOf(
-      devices,
-      (device) => had(device) > 0,
-      (device) => 2 * has(device) >= had(device),
-    )
-  }
-  return lossIn(momentOf(put)) ?? lossIn(restOf(put))
-}
-
-/** Now where that is in the interval, else what is left of it. */
-function momentOf(put: RosterPut): Interval {
-  const from = put.now / 1000
-  return from >= put.from && from < put.until ? { from, until: from + 1 } : restOf(put)
-}
-
-/** What is left of the interval; where it is over, all of it. */
-function restOf({ from, until, now }: RosterPut): Interval {
-  const second = now / 1000
-  return { from: second < until ? Math.max(from, second) : from, until }
+/** Now where that is in the interval, else all of it. */
+function momentOf({ from, until, now }: RosterPut): Interval {
+  const second = Math.floor(now / 1000)
+  return second >= from && second < until ? { from: second, until: second + 1 } : { from, until }
 }

@@ -157,7 +157,7 @@ describe('PUT /admin/routes', () => {
       409,
       {
         message:
-          'this would take the route from 2 of the 3 devices that have one, now or for most of the interval: nothing is changed; send it with force=true if it is meant',
+          'this would take the route from 2 of the 3 devices that have one: nothing is changed; send it with force=true if it is meant',
         added: 0,
         changed: 0,
         removed: 2,

@@ -6,12 +6,12 @@ const NO_SIZE = 'expected a whole number from 1 to 1000'
 /** `max_results` (1 to 1,000, usually 100) and `page_token` of a list's query. */
 export const PageQuery = z.object({
   max_results: z
-    .string()
+    .string(NO_SIZE)
     .regex(/^\d{1,4}$/, NO_SIZE)
     .transform(Number)
     .refine((size) => size >= 1 && size <= 1000, NO_SIZE)
     .default(100),
-  page_token: z.string().optional(),
+  page_token: z.string('expected the next_page_token of one page').optional(),
 })
 export type PageQuery = z.infer<typeof PageQuery>
 

@@ -33,6 +33,9 @@ type Value = string | number | Buffer
 /** Runs a script: its keys, then its arguments. Strings in the answer are buffers. */
 export type Run = (script: Script, keys: readonly Value[], args: readonly Value[]) => Promise<unknown>
 
+/** Of a connection: a server that reads its file at its start says how long that takes, which may be wrong by far. */
+export const LOADING = { maxLoadingRetryTime: 500 }
+
 /**
  * A connection whose commands fail at once while there is no Redis, and are never sent twice: the caller treats a
  * broken connection as "not done", and every script is harmless when it ran all the same.
@@ -46,6 +49,7 @@ export function connect(url: string, name: string, logger?: Logger): Redis {
     commandTimeout: 10_000,
     socketTimeout: 15_000,
     retryStrategy: (attempt) => Math.min(attempt * 50, 1000),
+    ...LOADING,
   })
   redis.on('ready', () => void learnVersion(redis).catch(() => {}))
   redis.on('error', (error) => logger?.debug({ err: error }, 'Redis'))

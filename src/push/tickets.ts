@@ -1,6 +1,6 @@
 import { Queue, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
-import { keys, type Lease } from '../lanes/index.ts'
+import { keys, type Lease, LOADING } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 
 /** The hand-out of due lanes to worker processes. A ticket that is lost heals when the leases of its lanes end. */
@@ -39,13 +39,14 @@ export function createTickets(redisUrl: string, logger: Logger, work: (leases: L
 function open(redisUrl: string, logger: Logger, work: (leases: Lease[]) => Promise<void>) {
   const quietly = (error: Error) => logger.debug({ err: error }, 'tickets')
   const producer = new Redis(redisUrl, {
+    ...LOADING,
     connectionName: 'waybridge-tickets',
     maxRetriesPerRequest: 1,
     socketTimeout: 15_000,
     autoResendUnfulfilledCommands: false,
     commandTimeout: 5000,
   })
-  const consumer = new Redis(redisUrl, { connectionName: 'waybridge-worker', maxRetriesPerRequest: null })
+  const consumer = new Redis(redisUrl, { ...LOADING, connectionName: 'waybridge-worker', maxRetriesPerRequest: null })
   const queue = new Queue<Lease[]>(NAME, { connection: producer, prefix: keys.tickets })
   const worker = new Worker<Lease[]>(NAME, ({ data }) => work(data), {
     connection: consumer,

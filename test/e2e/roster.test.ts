@@ -16,6 +16,9 @@ const VAN = '356307042441013'
 const soon = { timeout: 15_000, interval: 50 }
 const at = (seconds: number) => new Date((NOW + seconds) * 1000).toISOString()
 const HEADER = 'device,courier_id,route_id,from,until\n'
+/** A line that holds now, of the device that is put. */
+const line = (route: number, hours = 1) => `Van 1,,${route},${at(-3600 * hours)},${at(3600 * hours)}\n`
+const others = (route: number) => `1,9,${route},${at(-3600)},${at(3600)}\n`
 const JSON_TYPE = { 'content-type': 'application/json' }
 const CSV_TYPE = { 'content-type': 'text/csv' }
 
@@ -70,10 +73,6 @@ describe('the roster, as a user changes it through the admin port', () => {
     })
     await arrives('201', held)
   })
-
-  /** A line that holds now, of the device that was put. */
-  const line = (route: number, hours = 1) => `Van 1,,${route},${at(-3600 * hours)},${at(3600 * hours)}\n`
-  const others = (route: number) => `1,9,${route},${at(-3600)},${at(3600)}\n`
 
   const write = (lines: string) => product.write('routes.csv', HEADER + lines)
 

@@ -1,3 +1,5 @@
+import { lineStarts } from './problem.ts'
+
 /** A CSV file, cut. */
 export interface Table {
   /** Where the header begins in the text. */
@@ -21,7 +23,7 @@ export interface Row {
 }
 
 /**
- * Cuts CSV with `,` `;` or tab between cells, whichever the header has most of; byte order mark and CRLF are all right, empty
+ * Cuts CSV with `,` `;` or tab between cells, whichever the header has most of; byte order mark, CRLF and CR are all right, empty
  * lines and those that begin with # are passed over. A cell does not go over a line's end: so one quotation mark too many
  * costs its own line, not the rest of the file.
  * @returns undefined where there is not even a header
@@ -51,13 +53,11 @@ interface Line {
 }
 
 function* significantLines(text: string): Generator<Line> {
-  let line = 1
-  for (let at = text.startsWith(BYTE_ORDER_MARK) ? 1 : 0; at < text.length; line++) {
-    const feed = text.indexOf('\n', at)
-    const end = feed === -1 ? text.length : feed
-    const content = text.slice(at, text.charCodeAt(end - 1) === CR ? end - 1 : end)
-    if (content.trim() !== '' && !content.startsWith('#')) yield { at, line, text: content }
-    at = end + 1
+  const starts = lineStarts(text)
+  for (const [index, start] of starts.entries()) {
+    const at = index === 0 && text.startsWith(BYTE_ORDER_MARK) ? 1 : start
+    const content = text.slice(at, starts[index + 1]).replace(/[\r\n]+$/, '')
+    if (content.trim() !== '' && !content.startsWith('#')) yield { at, line: index + 1, text: content }
   }
 }
 
@@ -104,6 +104,5 @@ function fit(cells: string[], width: number): string | undefined {
 }
 
 const BYTE_ORDER_MARK = '\ufeff'
-const CR = 0x0d
 const DELIMITERS = [',', ';', '\t']
 const QUOTED = /^"((?:[^"]|"")*)"/

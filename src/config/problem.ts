@@ -97,10 +97,9 @@ export function placesIn(sources: readonly Source[]): (source: string) => Pick<P
   }
 }
 
-function lineStarts(text: string): number[] {
-  const starts = [0]
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
-  return starts
+/** Where the lines of a text begin, which end in LF, CRLF or CR. */
+export function lineStarts(text: string): number[] {
+  return [0, ...Array.from(text.matchAll(/\r\n?|\n/g), ({ 0: end, index }) => index + end.length)]
 }
 
 function oneLine(text: string): string {

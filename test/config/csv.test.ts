@@ -12,6 +12,7 @@ describe('parseCsv', () => {
     [';', 'a;b\n1;2\n'],
     ['tab', 'a\tb\n1\t2\n'],
     ['CRLF', 'a,b\r\n1,2\r\n'],
+    ['CR', 'a,b\r1,2\r'],
     ['a byte order mark', '\ufeffa,b\n1,2'],
     ['spaces', ' A , b\n 1 , 2 '],
     ['quoted cells', '"a","b"\n"1" , "2"\n'],

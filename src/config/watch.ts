@@ -16,6 +16,8 @@ export interface WatchOptions {
   readonly start: Loaded
   /** What was written through the admin port: another object whenever that has changed. */
   readonly edits?: () => Edits
+  /** Writes down what a change of files has written; resolves once `edits` has it, or it cannot be had soon. */
+  readonly note?: (change: Change) => Promise<void>
 }
 
 export interface Watchers {
@@ -38,16 +40,17 @@ export interface Watch {
  * of a file. What is wrong leaves what was in effect of it as it is; so does a set of routes that would take the route from
  * more than half of the devices that have one now, until old lines have ended and it does no more.
  */
-export function watchConfig({ dir, protocols, start, edits = () => NO_EDITS }: WatchOptions, on: Watchers): Watch {
+export function watchConfig(options: WatchOptions, on: Watchers): Watch {
+  const { dir, protocols, start, edits = () => NO_EDITS, note = async () => {} } = options
   const inTurn = inTurns()
   let last = unread(start)
   let closed = false
 
   const edited = () =>
     inTurn(async () => {
-      const now = edits()
-      if (now === last.loaded.edits) return
-      last = { ...last, loaded: await withEdits(last.loaded, now) }
+      const now = await upToDate(last, edits())
+      if (now === last) return
+      last = now
       if (!closed) on.edits(last.loaded)
     })
 
@@ -56,8 +59,9 @@ export function watchConfig({ dir, protocols, start, edits = () => NO_EDITS }: W
     await inTurn(async () => {
       const change = await changeOf(read, last)
       if (!change) return
-      last = change
-      if (!closed) on.files(change)
+      await note(change)
+      last = await upToDate(change, edits())
+      if (!closed) on.files(last)
     })
     return !last.lossy && last.read !== undefined
   }
@@ -72,6 +76,11 @@ export function watchConfig({ dir, protocols, start, edits = () => NO_EDITS }: W
       return following.close()
     },
   }
+}
+
+/** A change with the edits of now: what its files have written is among them. */
+async function upToDate(change: Change, edits: Edits): Promise<Change> {
+  return edits === change.loaded.edits ? change : { ...change, loaded: await withEdits(change.loaded, edits) }
 }
 
 /** The files, those that are as they were taken from before; or why they cannot be read. */

@@ -49,7 +49,7 @@ export async function followConfig({ dir, protocols, role, outspoken }: LiveOpti
   const { config } = start
   const logger = createLogger(role, config.log)
   const followers = new Set<() => void>()
-  const notes = createNotes(logger)
+  const notes = createNotes({ logger, keeps: outspoken })
   let loaded = start
   let roster: Roster | undefined
   let watching: Watch | undefined
@@ -61,7 +61,6 @@ export async function followConfig({ dir, protocols, role, outspoken }: LiveOpti
     metrics.configReloadSuccessful.set(change.refused.length === 0 ? 1 : 0)
     if (outspoken) {
       report(change, complete ? loaded.problems : [], logger)
-      if (!complete || !isSame(change.loaded.files, loaded.files)) notes.add(change, roster)
       if (complete && change.refused.length === 0) logger.info('configuration reloaded')
     }
     complete = true
@@ -85,7 +84,10 @@ export async function followConfig({ dir, protocols, role, outspoken }: LiveOpti
     await roster?.first
     if (closed) return
     const edits = () => roster?.edits ?? NO_EDITS
-    watching = watchConfig({ dir, protocols, start, edits }, { files: takeFiles, edits: takeEdits })
+    const note = async (change: Change) => {
+      if (!complete || !isSame(change.loaded.files, loaded.files)) await notes.add(change, roster)
+    }
+    watching = watchConfig({ dir, protocols, start, edits, note }, { files: takeFiles, edits: takeEdits })
     roster?.follow(() => void watching?.edited())
     await watching.first
   }

@@ -7,30 +7,40 @@ import { within } from '../listen/server.ts'
 import type { Logger } from '../observe/log.ts'
 import type { Roster } from '../roster/index.ts'
 
-/** Notes of what is in effect of the files, for those that start later. */
+/** Notes of what files say, for the other processes and those that start later. */
 export interface Notes {
   /**
    * Writes down in the roster, where there is one, what a change of files has written, then keeps the files' texts; in the
-   * order of the calls.
+   * order of the calls. Resolves once the roster has it, or after a second.
    */
-  add(change: Change, roster: Roster | undefined): void
+  add(change: Change, roster: Roster | undefined): Promise<void>
   /** Resolves once all is noted, or cannot be soon: what is not is found again at the next start, by the texts of before. */
   close(): Promise<void>
 }
 
-export function createNotes(logger: Logger): Notes {
+export interface NotesOptions {
+  readonly logger: Logger
+  /** Whether this process keeps the texts, and says what is gone from files. One of several on a machine does. */
+  readonly keeps: boolean
+}
+
+export function createNotes({ logger, keeps }: NotesOptions): Notes {
   const closing = new AbortController()
   let noting: Promise<void> = Promise.resolve()
 
-  async function note({ loaded, writes }: Change, roster: Roster | undefined): Promise<void> {
+  async function note({ loaded, writes: { written, gone } }: Change, roster: Roster | undefined, noted: () => void) {
+    const writes = { written, gone: keeps ? gone : [] }
     const isNews = writes.written.length + writes.gone.length > 0
     if (isNews && roster && !(await isNoted(roster, writes, closing.signal))) return
-    await keep(loaded, logger)
+    noted()
+    if (keeps) await keep(loaded, logger)
   }
 
   return {
     add(change, roster) {
-      noting = noting.then(() => note(change, roster))
+      const noted = Promise.withResolvers<void>()
+      noting = noting.then(() => note(change, roster, noted.resolve))
+      return within(PATIENCE_MS, noted.promise)
     },
     async close() {
       closing.abort()
@@ -62,4 +72,5 @@ async function keep({ config, files }: Loaded, logger: Logger): Promise<void> {
 }
 
 const RETRY_MS = 200
+const PATIENCE_MS = 1000
 const LAST_NOTES_MS = 500

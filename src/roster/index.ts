@@ -17,7 +17,7 @@ export interface Roster {
   putDevice(id: string, device: Device | null): Promise<number>
   /** Puts lines in place of others; puts of the times `obsolete` go. @returns the time of the write, as in `Edits` */
   putRoutes(edit: Omit<RouteEdit, 'at'>, obsolete: readonly number[]): Promise<number>
-  /** Notes what was written to files, where that is after some edit. */
+  /** Notes what was written to files, where that is after some edit; `edits` has it then. */
   noteFiles(writes: FileWrites): Promise<void>
   /** Reads it no more. */
   close(): void
@@ -105,6 +105,7 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
         const set = written.slice(at, at + AT_ONCE).map((key) => [key, ''] as const)
         await writeRoster(redis, 'files', { set, drop: gone.slice(at, at + AT_ONCE) })
       }
+      await refresh()
     },
     close() {
       closed = true

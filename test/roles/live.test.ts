@@ -45,8 +45,8 @@ async function folder(routes = '') {
 }
 
 /** A process that follows a folder, and the roster in Redis. */
-async function following(dir: string) {
-  const live = await followConfig({ dir, protocols: null, role: 'gateway', outspoken: true })
+async function following(dir: string, outspoken = true) {
+  const live = await followConfig({ dir, protocols: null, role: 'gateway', outspoken })
   const connection = connect(server.url, 'live')
   onTestFinished(async () => {
     await live.close()
@@ -131,6 +131,44 @@ describe('a start', () => {
     await write('')
     const { live } = await following(dir)
     expect(['1', '2'].map((id) => routeOf(live, id))).toEqual(['100', '200'])
+  })
+})
+
+describe('a line that is written to a file after a put', () => {
+  /** A folder with a line of device 1 and a put over it; nobody follows it any more. */
+  async function put100() {
+    const before = line('1', 10)
+    const { dir, write, keep } = await folder(before)
+    await keep()
+    const { live, roster } = await following(dir)
+    const now = Math.floor(Date.now() / 1000)
+    const interval = { company_id: '7', from: now - 7200, until: now + 7200 }
+    const row = { at: 0, line: 0, device: '1', courier_id: '5', route_id: '100', from: now - 3600, until: now + 3600 }
+    await roster.putRoutes({ ...interval, rows: [row] }, [])
+    await live.catchUp()
+    return { dir, write, live, before }
+  }
+
+  it.each([
+    ['gateway', true],
+    ['other process', false],
+  ])('while nobody looks wins as soon as a %s is complete', async (_, outspoken) => {
+    const { dir, write, live } = await put100()
+    expect(routeOf(live, '1')).toBe('100')
+    await live.close()
+    await write(line('1', 20))
+    expect(routeOf((await following(dir, outspoken)).live, '1')).toBe('20')
+  })
+
+  it('wins as soon as it is in effect, and a line of before does not', async () => {
+    const { write, live, before } = await put100()
+    const other = line('2', 20)
+    const seen: string[] = []
+    live.follow(() => seen.push(`${routeOf(live, '1')} ${routeOf(live, '2')}`))
+    await write(before + other)
+    await expect.poll(() => seen, soon).toEqual(['100 20'])
+    await write(line('1', 30) + other)
+    await expect.poll(() => seen, soon).toEqual(['100 20', '30 20'])
   })
 })
 

@@ -2,28 +2,36 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { addToAudit, keys, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
+import { masked } from '../tracking/client.ts'
 import { printableUrl } from '../tracking/printable-url.ts'
 import { parse } from '../tracking/refusal.ts'
 import { instant } from './json.ts'
 import { type Operation, templateOf } from './operation.ts'
 import { PageQuery, wrongToken } from './paging.ts'
 
+export interface AuditOptions {
+  readonly redis: Redis
+  readonly logger: Logger
+  /** What no entry may have in it, should a caller have put it into the path. */
+  readonly secrets: () => readonly string[]
+}
+
 /**
  * Makes every change that is asked for an entry of the audit log, whatever comes of it; the answer is sent once the entry is
  * on disk. Where Redis does not take it within a second, the process' log alone has it, as of those whose token may only
  * read: who can change nothing must not push out what did.
  */
-export function keepAudit(app: FastifyInstance, redis: Redis, logger: Logger): void {
+export function keepAudit(app: FastifyInstance, { redis, logger, secrets }: AuditOptions): void {
   app.addHook('onSend', async (request, { statusCode }) => {
     const { caller, changes } = request
     if (!caller || !changes) return
-    const entry = entryOf(request, statusCode)
-    logger.info({ audit: true, ...entry }, 'a change was asked for')
+    const entry = entryOf(request, statusCode, secrets())
+    logger.info({ audit: entry }, 'a change was asked for')
     if (caller.role !== 'operate') return
     try {
       await Promise.race([addToAudit(redis, JSON.stringify(entry)), tooLate()])
     } catch (error) {
-      logger.error({ err: error, audit: true, ...entry }, 'the audit log in Redis does not have this change')
+      logger.error({ err: error, audit: entry }, 'the audit log in Redis does not have this change')
     }
   })
 }
@@ -55,12 +63,17 @@ interface Entry {
 }
 
 /** Never the body: a device's secret may be in it. */
-function entryOf({ caller, method, url, routeOptions, audit }: FastifyRequest, status: number): Entry {
+function entryOf(
+  { caller, method, url, routeOptions, audit }: FastifyRequest,
+  status: number,
+  secrets: readonly string[],
+): Entry {
+  const path = secrets.filter(({ length }) => length >= MIN_SECRET).reduce(masked, printableUrl(url))
   return {
     token: caller?.label,
     role: caller?.role,
     method,
-    path: cut(readable(printableUrl(url))),
+    path: cut(readable(path)),
     operation: templateOf(routeOptions.url ?? ''),
     status,
     summary: audit,
@@ -91,6 +104,8 @@ function entryJson([id, [, json]]: [id: string, fields: string[]]) {
   return { id, at: instant(Number.parseInt(id, 10)), ...(JSON.parse(json) as Entry) }
 }
 
+/** A shorter one could be part of any word, and is no secret. */
+const MIN_SECRET = 8
 const MAX_PATH_BYTES = 256
 const PATIENCE_MS = 1000
 /** Of a Redis stream: when, ms UTC, and which one then. */

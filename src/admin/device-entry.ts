@@ -19,7 +19,7 @@ import type { RosterWrites } from './roster.ts'
 export function deviceEntryOperations(roster: Roster, change: RosterWrites, get: Operation['answer']): Operation[] {
   const put: Operation['answer'] = async (request, reply) => {
     const { id } = request.params as { id: string }
-    const entry = entryOf(await readBody(request.raw, MAX_ENTRY_BYTES), request.headers['content-type'])
+    const entry = entryOf(id, await readBody(request.raw, MAX_ENTRY_BYTES), request.headers['content-type'])
     await change(async (loaded) => ({ at: await roster.putDevice(id, await deviceOf(loaded, id, entry)) }))
     return get(request, reply)
   }
@@ -39,8 +39,8 @@ export function deviceEntryOperations(roster: Roster, change: RosterWrites, get:
   ]
 }
 
-/** @throws Refusal 422 where the body is no JSON object, or names a key twice, 415 where it is not declared as JSON. */
-function entryOf(bytes: Buffer, contentType: string | undefined): Mapping {
+/** @throws Refusal 422 where the body is no JSON object, names a key twice or another device, 415 where it is not declared as JSON. */
+function entryOf(id: string, bytes: Buffer, contentType: string | undefined): Mapping {
   if (!isJson(contentType)) throw new Refusal(415, 'send the device as application/json')
   const text = jsonText(bytes)
   parseJson(text)
@@ -49,6 +49,9 @@ function entryOf(bytes: Buffer, contentType: string | undefined): Mapping {
   const found = root ? repeatedKeys(root) : mistakes
   if (found.length > 0) throw refusalOf(found)
   if (root?.kind !== 'mapping') throw new Refusal(422, 'expected an object with company_id')
+  const named = child(root, 'id')
+  if (named?.kind === 'leaf' && sameId(named.text ?? id) !== sameId(id))
+    throw refuseFields(422, [{ path: 'id', message: 'another device than that of the path' }])
   return without(root, READ_ONLY)
 }
 

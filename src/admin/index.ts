@@ -56,7 +56,11 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
   const closing = new AbortController()
   const change = rosterWrites(options)
   const server = createServer(redis, logger)
-  keepAudit(server.app, redis, logger)
+  const secrets = () => [
+    ...options.tokens.tokens.map(({ token }) => token),
+    ...options.companies().flatMap(({ apikey, oauth_token = apikey }) => [apikey, oauth_token]),
+  ]
+  keepAudit(server.app, { redis, logger, secrets })
   const operations = [
     ...healthOperations(options),
     ...statusOperations({ account, upstream, rates: rates.now, tokensRefused: tokens.refused }),

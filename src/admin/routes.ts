@@ -55,13 +55,16 @@ function isDryRun({ query }: FastifyRequest): boolean {
 
 const Flag = z.enum(['true', 'false'], 'expected true or false').optional()
 const ListQuery = PageQuery.extend({ company_id: Id.optional(), at: z.string('expected one time').optional() })
-const PutQuery = z.object({
-  company_id: z.string('missing: the company whose lines these are').pipe(Id),
-  from: z.string('missing: lines that begin from this time on are replaced'),
-  until: z.string('missing: lines that begin before this time are replaced'),
-  dry_run: Flag,
-  force: Flag,
-})
+const PutQuery = z
+  .object({
+    company_id: z.string('missing: the company whose lines these are').pipe(Id),
+    from: z.string('missing: lines that begin from this time on are replaced'),
+    until: z.string('missing: lines that begin before this time are replaced'),
+    dry_run: Flag,
+    force: Flag,
+  })
+  // A `dry-run` would be no dry run.
+  .catchall(z.unknown().refine(() => false, 'unknown: expected company_id, from, until, dry_run and force alone'))
 
 type Which = Pick<z.infer<typeof PutQuery>, 'company_id' | 'from' | 'until'>
 

@@ -19,8 +19,9 @@ export interface Findings {
 export function reason(findings: Findings, clock: Clock): string {
   const { device } = findings
   if (!device.configured) return unconfigured(device, clock)
-  const trouble = heldTrouble(device, clock) ?? filteredTrouble(device, clock) ?? parkedTrouble(findings)
-  const rest = trouble ?? waitingTrouble(findings, clock) ?? allWell(device, clock)
+  const lost = heldTrouble(device, clock) ?? filteredTrouble(device, clock)
+  const troubles = [parkedTrouble(findings), lost].filter((trouble) => trouble !== undefined)
+  const rest = troubles.join('; ') || waitingTrouble(findings, clock) || allWell(device, clock)
   return `${heard(device, clock)}, ${route(device, clock)}, ${rest}`
 }
 
@@ -29,11 +30,12 @@ function unconfigured(device: DeviceAnswer, clock: Clock): string {
   return `not configured, ${last}${heldTrouble(device, clock) ?? 'nothing is held: add it to devices.yaml'}`
 }
 
-function heard({ state, last_heard, last_fix, last_filtered }: DeviceAnswer, clock: Clock): string {
+function heard({ state, lane, last_heard, last_fix, last_filtered }: DeviceAnswer, clock: Clock): string {
   const right = last_fix ?? (last_filtered?.reason === 'no_route' ? last_filtered.fix : undefined)
   const fixAt = right?.time_at ?? last_fix?.received_at
   const fix = fixAt === undefined ? 'no fix yet' : `last fix ${clock(fixAt)}`
-  if (state === 'never' || !last_heard) return 'never heard'
+  // What was held of it before is on the way of its lane by now.
+  if (state === 'never' || !last_heard) return lane?.last_push ? 'not heard since it was configured' : 'never heard'
   return state === 'online' && fixAt !== undefined ? fix : `${HEARD[state ?? 'online']} ${clock(last_heard.at)}, ${fix}`
 }
 
@@ -101,9 +103,10 @@ function waitingTrouble({ device: { lane }, upstream, now }: Findings, clock: Cl
 }
 
 function allWell({ state, lane, last_fix }: DeviceAnswer, clock: Clock): string {
-  if (state === 'never') return 'look at its power, its SIM and the server that is set in it'
+  const pushed = lane?.last_push && `last push ${clock(lane.last_push.at)}`
+  if (state === 'never')
+    return `${pushed ? `${pushed}: ` : ''}look at its power, its SIM and the server that is set in it`
   if (!lane) return 'add a line to routes.csv'
-  const pushed = lane.last_push && `last push ${clock(lane.last_push.at)}`
   const well = [last_fix && 'all delivered', pushed].filter(Boolean).join(', ') || 'nothing to deliver'
   return state === 'offline' ? `${well}: look at its power and its SIM` : well
 }

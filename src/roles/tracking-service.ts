@@ -1,5 +1,6 @@
 import { access, constants, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { UserError } from '../run/errors.ts'
 import { lockTracking } from '../run/lock.ts'
 import { createTrackingService, type TrackingService, type TrackingServiceOptions } from '../tracking/service.ts'
 
@@ -12,5 +13,12 @@ export async function openService(
   // SQLite would not say what is wrong.
   await access(dataDir, constants.W_OK)
   lockTracking(dataDir)
-  return createTrackingService({ ...options, databaseFile: join(dataDir, 'tracking.sqlite') })
+  const databaseFile = join(dataDir, 'tracking.sqlite')
+  try {
+    return await createTrackingService({ ...options, databaseFile })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code !== 'ERR_SQLITE_ERROR') throw error
+    throw new UserError(`Cannot open ${databaseFile}: ${message}; restore it, or move it away to begin with nothing.`)
+  }
 }

@@ -67,6 +67,8 @@ export function createHttpServer({ badPath, fault, closeMs, ...options }: HttpSe
 function answerErrors(app: FastifyInstance, fault: HttpServerOptions['fault']): void {
   app.setErrorHandler<FastifyError | Refusal>((error, request, reply) => {
     if (error instanceof Refusal) return refuse(reply, error)
+    // Its answer is under way, or done, and nobody reads it any more.
+    if (error.code === 'ERR_STREAM_PREMATURE_CLOSE') return reply.hijack()
     const { statusCode = 500 } = error
     if (statusCode >= 500) return fault(error, request, reply)
     const [status, message] = FRAMEWORK_ERRORS.get(statusCode) ?? [statusCode, NOT_UNDERSTOOD]

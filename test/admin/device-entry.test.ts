@@ -271,6 +271,7 @@ describe('PUT /admin/devices/{id}', () => {
       '{"company_id":7,"settings":{"a":{"b":1,"b":2}}}',
       'settings.a.b: this key stands here twice',
     ],
+    ['the id of another device', '{"company_id": 7, "id": "99"}', 'id: another device than that of the path'],
     ['too many brackets', `{"settings":${'['.repeat(9999)}${']'.repeat(9999)}}`, 'the body: nested too deeply'],
     ['half of a character', '{"company_id": 7, "name": "\\ud83d"}', 'name: expected printable text'],
     [

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { createConnection } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -515,6 +516,28 @@ it('what is relayed is in the audit log where it may change something', async ()
       },
     ],
   })
+})
+
+it('what changed something is in the audit log once, as it ended, though its caller did not wait for it', async () => {
+  const asked = Promise.withResolvers<ServerResponse>()
+  const { url } = await recordingServer((response) => asked.resolve(response))
+  relay.relayTo(url)
+  const path = '/api/v1/companies/7/numbers/8'
+  const logged = relay.log.length
+  const caller = new AbortController()
+  const body = '{"number":"+49891234567"}'
+  const answer = relay.ask(path, { method: 'POST', headers: { ...OPERATE, ...JSON_TYPE }, body, signal: caller.signal })
+  const response = await asked.promise
+  caller.abort()
+  await expect(answer).rejects.toThrow()
+  response.end('{"id":1}')
+  const newest = async () => {
+    const { json } = await relay.ask('/admin/audit?max_results=2')
+    return (json as { results: { path: string; status: number }[] }).results.map((entry) => [entry.path, entry.status])
+  }
+  await expect.poll(newest).toContainEqual([path, 200])
+  expect((await newest()).filter(([changed]) => changed === path)).toHaveLength(1)
+  expect(relay.log.slice(logged).filter((line) => line.includes('"level":50'))).toEqual([])
 })
 
 it('nothing that was logged has a secret', () => {

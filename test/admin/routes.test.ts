@@ -239,6 +239,11 @@ describe('PUT /admin/routes that is refused', () => {
       'from: expected a time such as 2026-11-20T06:00:00Z, local such as 2026-11-20 06:00, or a day',
     ],
     [422, `company_id=7&${DAY}&force=yes`, 'force: expected true or false'],
+    [
+      422,
+      `company_id=7&${DAY}&dry-run=true`,
+      'dry-run: unknown: expected company_id, from, until, dry_run and force alone',
+    ],
   ])('is %s for ?%s', async (status, query, message) => {
     expect(await put(HEADER + LINE, query)).toMatchObject({ status, json: { message } })
     expect(await lines()).toEqual([FILE_LINE])

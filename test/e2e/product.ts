@@ -39,7 +39,12 @@ export async function startProduct(files: Readonly<Record<string, string>>, yaml
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (said += text))
   const portsFile = join(dir, 'data', 'ports.json')
-  await vi.waitUntil(() => existsSync(portsFile) || child.exitCode !== null, { timeout: 30_000 })
+  await vi
+    .waitUntil(() => existsSync(portsFile) || child.exitCode !== null, { timeout: 30_000 })
+    .catch(async (error) => {
+      await endChild(child, 'SIGTERM')
+      throw new Error(`start is not ready: ${said}`, { cause: error })
+    })
   if (child.exitCode !== null) throw new Error(`start ended with ${child.exitCode}: ${said}`)
   const { port: redisPort } = JSON.parse(await readFile(join(dir, 'data', 'redis', 'endpoint.json'), 'utf8')) as {
     port: number

@@ -68,6 +68,16 @@ describe('when it was heard', () => {
       'never heard, route 1007 by routes.csv:17, look at its power, its SIM and the server that is set in it',
     ],
     [
+      'not since what was held of it has gone',
+      {
+        state: 'never',
+        last_heard: undefined,
+        last_fix: undefined,
+        lane: { ...LANE, last_push: { at: at('08:14:05'), status: 200 } },
+      },
+      'not heard since it was configured, route 1007 by routes.csv:17, last push 08:14:05: look at its power, its SIM and the server that is set in it',
+    ],
+    [
       'not lately',
       { state: 'offline', last_heard: { at: at('18:42:10', '2026-11-19') } },
       'silent since 2026-11-19 18:42:10, last fix 08:14:02, route 1007 by routes.csv:17, all delivered: look at its power and its SIM',
@@ -118,8 +128,10 @@ describe('what is held', () => {
       /set time_zone: "\+03:00" in its entry$/,
     ))
 
-  it('goes before what is parked and what waits', () =>
-    expect(says({ ...waiting(3), ...held('no_route') }, { parked: [NOT_FOUND] })).toMatch(/held since.*routes\.csv$/))
+  it('goes before what waits, and beside what is parked', () =>
+    expect(says({ ...waiting(3), ...held('no_route') }, { parked: [NOT_FOUND] })).toMatch(
+      /refused 404 .*, 214 parked: correct the line; 12 fixes held since .*routes\.csv$/,
+    ))
 
   it('is one fix', () => {
     const one = { reason: 'no_route', fixes: 1, oldest_at: at('08:01:00') } as const

@@ -17,7 +17,7 @@ it('why tells of a lane that the service refuses whole', async () => {
   const { leases, lease } = workerOf(admin.redis)
   await leases.park(await lease('7/42/1001'), { status: 404, message: 'no such route' })
   expect(await why('Van 12')).toBe(
-    'never heard, route 1001 by devices.yaml:2, refused 404 by the service (no such route), 3 parked: correct the entry\n',
+    'not heard since it was configured, route 1001 by devices.yaml:2, refused 404 by the service (no such route), 3 parked: correct the entry\n',
   )
 })
 
@@ -27,7 +27,7 @@ it('why tells of positions that the service refuses, on a route by a line of tod
   for (const lane of ['7/43/2001', '7/43/1999'])
     await refuse(admin.redis, lane, 2, { status: 422, message: 'accuracy: no' })
   expect(await why('Van 14')).toBe(
-    'never heard, route 2001 by routes.csv:2, refused 422 by the service (accuracy: no), 2 parked and 2 on other routes: have them tried again once that is put right, or delete them\n',
+    'not heard since it was configured, route 2001 by routes.csv:2, refused 422 by the service (accuracy: no), 2 parked and 2 on other routes: have them tried again once that is put right, or delete them\n',
   )
 })
 

@@ -244,6 +244,15 @@ describe('waybridge tracking cannot start', () => {
     expect(said()).toBe('Cannot listen on none.invalid: its address cannot be found.\n')
   })
 
+  it('on a database that is none: 1, and a sentence', async () => {
+    const { dir, ended, said } = await run({ 'tracking.yaml': ONE_ROUTE, 'data/tracking.sqlite': 'x'.repeat(5000) })
+    const file = join(dir, 'data', 'tracking.sqlite')
+    expect([await ended, said()]).toEqual([
+      1,
+      `Cannot open ${file}: file is not a database; restore it, or move it away to begin with nothing.\n`,
+    ])
+  })
+
   it('on a data folder that is a file: 1, and a sentence', async () => {
     const { dir, ended, said } = await run({ 'tracking.yaml': ONE_ROUTE, data: '' })
     expect(await ended).toBe(1)

@@ -28,9 +28,9 @@ async function startTrackingAlone(dir: string, config: TrackingConfig, logger: L
   })
   metrics.configReloadSuccessful.set(1)
   const watching = watchTracking(dir, config, (change) => {
-    if (change.config) service.provision(provisioningOf(change.config))
     metrics.configReloadSuccessful.set(change.config ? 1 : 0)
-    report(change, { dir, config, logger })
+    const whole = change.config !== undefined && service.provision(provisioningOf(change.config))
+    report(change, { dir, config, logger, whole })
   })
   return {
     ports: { tracking: service.port },
@@ -50,6 +50,8 @@ interface Running {
   readonly dir: string
   readonly config: TrackingConfig
   readonly logger: Logger
+  /** Whether all that can take effect now has. */
+  readonly whole: boolean
 }
 
 function report({ config, problems }: TrackingRead, running: Running): void {
@@ -58,7 +60,7 @@ function report({ config, problems }: TrackingRead, running: Running): void {
   if (!config) return logger.error(`${trackingFile(dir)} is not in effect: what was before stays`)
   const differ = AT_NEXT_START.filter((key) => JSON.stringify(config[key]) !== JSON.stringify(running.config[key]))
   if (differ.length > 0) logger.warn(`${differ.join(', ')}: takes effect at the next start`)
-  logger.info('configuration reloaded')
+  if (running.whole) logger.info('configuration reloaded')
 }
 
 const AT_NEXT_START = ['listen', 'data_dir', 'time_limit', 'monitor', 'log'] as const

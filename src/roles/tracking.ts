@@ -23,7 +23,7 @@ export async function startTracking(live: Live, dir: string, { ports, redisUrl }
     catchUp: roster?.catchUp,
     logger,
   })
-  const provision = () => service.provision(provisioning())
+  const provision = () => void service.provision(provisioning())
   live.follow(provision)
   if (live.loaded() !== atFirst) provision()
   return {

@@ -22,6 +22,13 @@ export function explained(error: unknown): unknown {
   return reason ? new UserError(`Cannot use ${path ?? 'the data folder'}: ${reason}.`) : error
 }
 
+/** What is wrong with an SQLite database, and what to do, if nothing is known then `otherwise`; undefined for another error. */
+export function databaseReason(error: unknown, otherwise: string): string | undefined {
+  const { code, errcode = 0, message } = error as NodeJS.ErrnoException & { errcode?: number }
+  if (code !== 'ERR_SQLITE_ERROR') return undefined
+  return `${message}; ${DATABASE_ADVICE.get(errcode & PRIMARY_CODE) ?? otherwise}`
+}
+
 const LISTEN_REASONS = new Map([
   ['EADDRINUSE', 'another program has this port; end it or choose another port'],
   ['EACCES', 'this user may not have that port; choose one above 1023'],
@@ -36,4 +43,15 @@ const FILE_REASONS = new Map([
   ['ENOTDIR', 'a part of its path is no folder; choose another data_dir'],
   ['ENOSPC', 'the disk is full; make room on it'],
   ['EDQUOT', 'the disk quota is used up; make room on it'],
+])
+
+const PRIMARY_CODE = 0xff
+const NO_RIGHT = 'give this user a right to it, or choose another data_dir'
+/** By SQLite's result code: BUSY, READONLY, IOERR, FULL, CANTOPEN. */
+const DATABASE_ADVICE = new Map([
+  [5, 'end what else uses it'],
+  [8, NO_RIGHT],
+  [10, 'make room on the disk, or repair it'],
+  [13, 'make room on the disk'],
+  [14, NO_RIGHT],
 ])

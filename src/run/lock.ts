@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { UserError } from './errors.ts'
+import { databaseReason, UserError } from './errors.ts'
 
 const START_LOCK = 'start.lock'
 const ROLES_LOCK = 'roles.lock'
@@ -72,9 +72,8 @@ function take(file: string, kind: keyof typeof STATEMENTS): (() => void) | undef
     lock.exec(STATEMENTS[kind])
   } catch (error) {
     if (lock.isOpen) lock.close()
-    const { errcode, message } = error as { errcode?: number; message: string }
-    if (errcode === SQLITE_BUSY) return undefined
-    throw new UserError(`Cannot lock ${file}: ${message}; give this user a right to it, or choose another data_dir.`)
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined
+    throw new UserError(`Cannot lock ${file}: ${databaseReason(error, 'delete it')}.`)
   }
   held.add(lock)
   return () => {

@@ -30,7 +30,10 @@ export interface TrackingServiceOptions {
 /** A tracking service that listens. */
 export interface TrackingService {
   readonly port: number
-  /** Replaces companies, and adds routes or replaces them where these are all, at once. What is stored stays. */
+  /**
+   * Replaces companies, and adds routes or replaces them where these are all, at once. What is stored stays. @throws where
+   * the database takes no writes: then routes are as they were, and the companies are the new ones all the same.
+   */
   provision(provisioning: Provisioning): void
   /** Stops accepting, answers what has arrived, closes the database. */
   close(): Promise<void>
@@ -62,8 +65,8 @@ export async function createTrackingService(options: TrackingServiceOptions): Pr
     return {
       port,
       provision: (provisioning) => {
-        lanes.provision(provisioning)
         context.access = createAccess(provisioning.companies)
+        lanes.provision(provisioning)
       },
       close: stop,
     }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { folder } from '../config/folder.ts'
@@ -89,6 +90,14 @@ function linesOf(said: string): Record<string, unknown>[] {
 
 function messagesOf(said: string): unknown[] {
   return linesOf(said).map(({ msg }) => msg)
+}
+
+/** Keeps the service from writing to its database; answers with what ends that. */
+function locked(file: string): () => void {
+  const other = new DatabaseSync(file)
+  onTestFinished(() => void (other.isOpen && other.close()))
+  other.exec('BEGIN IMMEDIATE')
+  return () => other.close()
 }
 
 /** Replaces tracking.yaml by rename, as editors do. */
@@ -197,6 +206,26 @@ describe('a change of tracking.yaml', () => {
     expect(await (await fetch(`${monitor}/metrics`)).text()).toContain('\nwaybridge_config_last_reload_successful 1\n')
   })
 
+  it('whose routes the database does not take is in effect for companies, and for routes as soon as it does', async () => {
+    const { dir, url, push, said, monitor } = await ready({ 'tracking.yaml': ONE_ROUTE })
+    const file = join(dir, 'data', 'tracking.sqlite')
+    const release = locked(file)
+    await write(dir, `${ONE_ROUTE}${route('1002')}`.replace('canary-token', 'other-canary-token'))
+    await expect.poll(said, soon).toContain('the routes are not in effect')
+    expect(await positionsAt(url, '1001')).toBe(401)
+    expect(await push(NOW, '1002')).toBe(404)
+    expect(await (await fetch(`${monitor}/metrics`)).text()).toContain('\nwaybridge_config_last_reload_successful 0\n')
+    release()
+    await expect.poll(() => push(NOW, '1002'), soon).toBe(200)
+    const locking = `${file}: database is locked; end what else uses it`
+    expect(messagesOf(said())).toEqual([
+      'ready',
+      `the routes are not in effect, the companies are: ${locking}`,
+      'the routes are in effect',
+    ])
+    expect(await (await fetch(`${monitor}/metrics`)).text()).toContain('\nwaybridge_config_last_reload_successful 1\n')
+  })
+
   it('that takes the file away leaves what was before', async () => {
     const { dir, push, said } = await ready({ 'tracking.yaml': ONE_ROUTE })
     await rm(join(dir, 'tracking.yaml'))
@@ -251,6 +280,16 @@ describe('waybridge tracking cannot start', () => {
       1,
       `Cannot open ${file}: file is not a database; restore it, or move it away to begin with nothing.\n`,
     ])
+  })
+
+  it('on a database that somebody else has locked: 1, and a sentence', async () => {
+    const { dir, child, ended: first } = await ready({ 'tracking.yaml': ONE_ROUTE })
+    child.kill('SIGTERM')
+    await first
+    const file = join(dir, 'data', 'tracking.sqlite')
+    locked(file)
+    const { ended, said } = start(dir)
+    expect([await ended, said()]).toEqual([1, `Cannot open ${file}: database is locked; end what else uses it.\n`])
   })
 
   it('on a data folder that is a file: 1, and a sentence', async () => {

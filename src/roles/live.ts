@@ -22,7 +22,7 @@ export interface Live {
   companies(): Config['companies']
   /** From now on files and, where there is one, the roster take effect; resolves once this is `complete`. */
   join(roster?: Roster): Promise<void>
-  /** Whether roster and files are in effect: before that nobody's lane is certain. */
+  /** Whether roster and files are in effect as of a moment ago: where not, nobody's lane is certain. */
   readonly complete: boolean
   /** Resolves once all that has been written to the roster is in effect. Rejects where Redis does not answer. */
   catchUp(): Promise<void>
@@ -54,21 +54,21 @@ export async function followConfig({ dir, protocols, role, outspoken }: LiveOpti
   let roster: Roster | undefined
   let watching: Watch | undefined
   let joining = Promise.resolve()
-  let complete = false
+  let looked = false
   let closed = false
 
   function takeFiles(change: Change): void {
     metrics.configReloadSuccessful.set(change.refused.length === 0 ? 1 : 0)
     if (outspoken) {
-      report(change, complete ? loaded.problems : [], logger)
-      if (complete && change.refused.length === 0) logger.info('configuration reloaded')
+      report(change, looked ? loaded.problems : [], logger)
+      if (looked && change.refused.length === 0) logger.info('configuration reloaded')
     }
-    complete = true
+    looked = true
     take(change.loaded)
   }
 
   function takeEdits(edited: Loaded): void {
-    if (outspoken && complete) {
+    if (outspoken && looked) {
       warn(edited.problems, loaded.problems, logger)
       if (isWrittenSince(loaded.edits.at, edited.edits)) logger.info('roster changed through the admin port')
     }
@@ -85,10 +85,10 @@ export async function followConfig({ dir, protocols, role, outspoken }: LiveOpti
     if (closed) return
     const edits = () => roster?.edits ?? NO_EDITS
     const note = async (change: Change) => {
-      if (!complete || !isSame(change.loaded.files, loaded.files)) await notes.add(change, roster)
+      if (!looked || !isSame(change.loaded.files, loaded.files)) await notes.add(change, roster)
     }
     watching = watchConfig({ dir, protocols, start, edits, note }, { files: takeFiles, edits: takeEdits })
-    roster?.follow(() => void watching?.edited())
+    roster?.follow(watching.edited)
     await watching.first
   }
 
@@ -103,7 +103,7 @@ export async function followConfig({ dir, protocols, role, outspoken }: LiveOpti
       return (joining = begin())
     },
     get complete() {
-      return complete
+      return looked && (roster?.fresh ?? true)
     },
     async catchUp() {
       await roster?.refresh()

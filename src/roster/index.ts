@@ -11,8 +11,10 @@ export interface Roster {
   readonly first: Promise<Edits>
   /** Reads it now. Rejects where Redis does not answer. */
   refresh(): Promise<Edits>
-  /** Calls `changed` whenever `edits` is another object than before. */
-  follow(changed: () => void): void
+  /** Calls `apply`, which brings them into effect, whenever `edits` is another object than before. */
+  follow(apply: () => Promise<void>): void
+  /** Whether what is in effect is as of a moment ago: not while Redis is away, nor until it has been read after that. */
+  readonly fresh: boolean
   /** Puts a device, or, null, deletes it. @returns the time of the write, as in `Edits` */
   putDevice(id: string, device: Device | null): Promise<number>
   /** Puts lines in place of others; puts of the times `obsolete` go. @returns the time of the write, as in `Edits` */
@@ -28,7 +30,10 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
   let edits: Edits | undefined
   let routes: ReadonlyMap<string, RouteEdit> = new Map()
   let reading: Promise<Edits> | undefined
-  const followers = new Set<() => void>()
+  const followers = new Set<() => Promise<void>>()
+  let applying: Promise<unknown> = Promise.resolve()
+  let seenAt = -Infinity
+  let lostAt = -Infinity
   let fault = ''
   let closed = false
 
@@ -60,7 +65,7 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
 
   function take(next: Edits): Edits {
     edits = next.at === 0 ? NO_EDITS : next
-    for (const changed of followers) changed()
+    applying = Promise.all(Array.from(followers, (apply) => apply()))
     return edits
   }
 
@@ -72,7 +77,14 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
   }
 
   async function look(): Promise<void> {
-    await refresh().then(first.resolve, report)
+    const began = performance.now()
+    try {
+      first.resolve(await refresh())
+      await applying
+      seenAt = began
+    } catch (error) {
+      report(error as Error)
+    }
     if (!closed) timer = setTimeout(() => void look(), edits ? LOOK_MS : FIRST_LOOK_MS).unref()
   }
 
@@ -83,6 +95,7 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
     logger.error({ err: error }, 'what Redis has of the roster is damaged: what was read before stays')
   }
 
+  redis.on('close', () => (lostAt = performance.now()))
   const first = Promise.withResolvers<Edits>()
   let timer: NodeJS.Timeout | undefined
   void look()
@@ -92,7 +105,10 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
     },
     first: first.promise,
     refresh,
-    follow: (changed) => void followers.add(changed),
+    follow: (apply) => void followers.add(apply),
+    get fresh() {
+      return seenAt > lostAt && performance.now() - seenAt < STALE_MS
+    },
     putDevice: (id, device) =>
       writeRoster(redis, 'devices', {
         set: [[sameId(id), JSON.stringify(device && { ...device, source: undefined })]],
@@ -126,6 +142,8 @@ function routeEdit({ at, text }: Written): RouteEdit {
 }
 
 const LOOK_MS = 50
+/** A process that was stopped for so long must not go by what it knew before. */
+const STALE_MS = 5000
 // The connection may not be open yet.
 const FIRST_LOOK_MS = 20
 /** Each write has everybody read the roster anew, and while it lasts Redis does nothing else. */

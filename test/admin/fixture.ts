@@ -17,6 +17,7 @@ import {
 } from '../../src/lanes/index.ts'
 import { type Admin, type AdminOptions, openAdmin } from '../../src/admin/index.ts'
 import { createDirectory } from '../../src/config/directory.ts'
+import type { Loaded } from '../../src/config/load.ts'
 import { startAdmin } from '../../src/roles/admin.ts'
 import { followConfig } from '../../src/roles/live.ts'
 import type { Role } from '../../src/run/role.ts'
@@ -213,7 +214,7 @@ export const READ = { authorization: 'Bearer canary-read' }
 
 /** Opens an admin port on a Redis alone: without devices, companies and a tracking API, and whose roster nobody asks for. */
 export function openBare(options: Pick<AdminOptions, 'redis' | 'logger'> & Partial<AdminOptions>): Promise<Admin> {
-  const roster = { edits: undefined, first: new Promise<never>(() => {}), refresh: never, follow: never }
+  const roster = { edits: undefined, first: new Promise<never>(() => {}), fresh: false, refresh: never, follow: never }
   return openAdmin({
     listen: { host: '127.0.0.1', port: 0 },
     tokens: {
@@ -225,7 +226,7 @@ export function openBare(options: Pick<AdminOptions, 'redis' | 'logger'> & Parti
     },
     directory: () => createDirectory([], []),
     roster: { ...roster, putDevice: never, putRoutes: never, noteFiles: never, close: () => {} },
-    loaded: never,
+    loaded: () => ({ config: { time_zone: 'UTC' } }) as Loaded,
     catchUp: never,
     place: () => undefined,
     tracking: createTrackingClient({ baseUrl: NOWHERE, timeoutMs: 1000, connections: 1 }),

@@ -47,10 +47,14 @@ function gateway(
     hold: bounds,
   }
   const appender = createAppender(redis, options)
-  const holding = createHolding({ redis, appender: options, complete: () => true, judge, logger })
+  let complete = true
+  const holding = createHolding({ redis, appender: options, complete: () => complete, judge, logger })
   closes.push(holding.close, appender.close)
   return {
     holding,
+    set complete(known: boolean) {
+      complete = known
+    },
     configure(nextDevices: Device[], nextLines: RouteLine[] = []) {
       directory = createDirectory(nextDevices, nextLines)
       holding.configured()
@@ -88,6 +92,15 @@ describe('fixes of a device that nobody has configured', () => {
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30, NOW - 20])
     await expect.poll(() => waitingIn('7/42/2'), soon).toEqual([NOW - 10])
     expect(await held()).toEqual([])
+  })
+
+  it('stay where they are while it is not known who drives what', async () => {
+    const all = gateway()
+    await all.send('123', NOW - 30)
+    all.complete = false
+    all.configure([VAN], [line('1', NOW - 100, NOW)])
+    await all.holding.close()
+    expect(await held()).toEqual([['unknown', '123', 1]])
   })
 
   it('stay held, for want of a route, when it is but has none', async () => {

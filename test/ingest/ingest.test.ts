@@ -48,6 +48,7 @@ const placeOf = (part: Part) => ('lane' in part ? part.lane : `held: ${part.held
 interface Options {
   devices?: Device[]
   lines?: RouteLine[]
+  complete?: boolean
   fails?: boolean
   room?: boolean
   releasing?: boolean
@@ -58,6 +59,7 @@ interface Options {
 function gateway({
   devices = [van],
   lines = [],
+  complete = true,
   fails = false,
   room = true,
   releasing = false,
@@ -69,7 +71,7 @@ function gateway({
   const heard = new Map<string, Heard>()
   const directory = createDirectory(devices, lines)
   const ingest = createIngest({
-    complete: () => true,
+    complete: () => complete,
     judge: () => ({ directory, filter: FILTER, hold: { ...HOLD, ...hold } }),
     clock: createClockWatch(() => {}),
     room: { for: () => room, problems: [], stop: () => {} },
@@ -117,6 +119,13 @@ describe('a message', () => {
   it('is not answered where they could not be stored', async () => {
     const { say } = gateway({ fails: true })
     expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' })).toEqual({ status: 'not_stored' })
+  })
+
+  it('is not taken before it is known who drives what: neither stored, held, filtered nor refused', async () => {
+    const { say, stored, counted } = gateway({ complete: false, hold: { unknown: true } })
+    for (const device of [van.id, 'unknown'])
+      expect(await say({ device, fixes: [at(NOW_S * 1000)] })).toEqual({ status: 'not_stored' })
+    expect([stored, counted]).toEqual([[], []])
   })
 
   it('of which all fixes are filtered is answered, and needs no storing', async () => {

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -45,9 +47,9 @@ async function folder(routes = '') {
 }
 
 /** A process that follows a folder, and the roster in Redis. */
-async function following(dir: string, outspoken = true) {
+async function following(dir: string, { outspoken = true, url = server.url } = {}) {
   const live = await followConfig({ dir, protocols: null, role: 'gateway', outspoken })
-  const connection = connect(server.url, 'live')
+  const connection = connect(url, 'live')
   onTestFinished(async () => {
     await live.close()
     connection.disconnect()
@@ -107,6 +109,57 @@ describe('what is put', () => {
   })
 })
 
+/** A way to Redis that can be cut. */
+async function wayToRedis() {
+  const target = new URL(server.url)
+  const sockets = new Set<Socket>()
+  let cut = false
+  const proxy = createServer((socket) => {
+    if (cut) return void socket.destroy()
+    const other = createConnection(Number(target.port), target.hostname)
+    for (const [one, end] of [
+      [socket, other],
+      [other, socket],
+    ]) {
+      sockets.add(one)
+      one.on('error', () => {}).on('close', () => end.destroy())
+      one.pipe(end)
+    }
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  onTestFinished(() => void proxy.close())
+  const url = new URL(target)
+  url.port = String((proxy.address() as AddressInfo).port)
+  return {
+    url: url.href,
+    cut() {
+      cut = true
+      for (const socket of sockets) socket.destroy()
+    },
+    mend: () => (cut = false),
+  }
+}
+
+describe('a process that Redis was away from', () => {
+  it('is not complete, until what was put meanwhile is in effect', async () => {
+    const { dir } = await folder()
+    const way = await wayToRedis()
+    const { live } = await following(dir, { url: way.url })
+    const other = await following(dir)
+    await other.roster.putDevice('9', put('9', '900'))
+    await live.catchUp()
+    expect([live.complete, routeOf(live, '9')]).toEqual([true, '900'])
+    way.cut()
+    await expect.poll(() => live.complete, soon).toBe(false)
+    await other.roster.putDevice('9', put('9', '901'))
+    let first: string | undefined
+    const watching = setInterval(() => (first ??= live.complete ? routeOf(live, '9') : undefined), 1)
+    onTestFinished(() => clearInterval(watching))
+    way.mend()
+    await expect.poll(() => first, soon).toBe('901')
+  })
+})
+
 describe('a start', () => {
   it('refuses files that would take the route from devices that were put', async () => {
     const { dir, write, keep } = await folder(line('7', 70) + line('8', 80) + line('1', 10))
@@ -157,7 +210,7 @@ describe('a line that is written to a file after a put', () => {
     expect(routeOf(live, '1')).toBe('100')
     await live.close()
     await write(line('1', 20))
-    expect(routeOf((await following(dir, outspoken)).live, '1')).toBe('20')
+    expect(routeOf((await following(dir, { outspoken })).live, '1')).toBe('20')
   })
 
   it('wins as soon as it is in effect, and a line of before does not', async () => {

@@ -14,8 +14,8 @@ export interface Change {
   readonly read?: Files
   /** Why something of what is on disk is not in effect: all mistakes; empty where everything is. */
   readonly refused: readonly Problem[]
-  /** Whether routes were refused for what they would take away now: later, when old lines have ended, they may not. */
-  readonly lossy: boolean
+  /** Routes that were refused for what they would take away now, in effect: later, when old lines have ended, they may not. */
+  readonly withLoss?: Directory
   /** Settings of gateway.yaml that are different on disk, and take effect at the next start: `batch.max_wait`. */
   readonly atNextStart: readonly string[]
   /** What files have written to devices and routes by this. */
@@ -36,22 +36,22 @@ export async function changeTo(read: Files, running: Loaded, now: number): Promi
     const config = { ...running.config, companies }
     return assemble({ files, problems: await problemsOf(files), config, edits: running.edits, now })
   }
-  const changed = async (loaded: Loaded, lossy: boolean): Promise<Change> => {
-    return { loaded, read, refused, lossy, atNextStart, writes: await writesBetween(old, loaded.files) }
+  const changed = async (loaded: Loaded, withLoss?: Directory): Promise<Change> => {
+    return { loaded, read, refused, withLoss, atNextStart, writes: await writesBetween(old, loaded.files) }
   }
 
   const usable = !routeProblems(read).some(isMistake)
   const loaded = await withRoutes(usable ? read.routes : old.routes)
   const atNextStart = settingsThatDiffer(running.config, read.gateway.content.config)
   const loss = usable && !areSame(read.routes, old.routes) && lossOfRoutes(running.directory, loaded.directory, now)
-  if (!loss) return changed(loaded, false)
+  if (!loss) return changed(loaded)
   refused.push({ severity: 'mistake', file: changedFile(read.routes, old.routes), message: loss })
-  return changed(await withRoutes(old.routes), true)
+  return changed(await withRoutes(old.routes), loaded.directory)
 }
 
 /** What is in effect before the files have been looked at. */
 export function unread(loaded: Loaded): Change {
-  return { loaded, refused: [], lossy: false, atNextStart: [], writes: NO_WRITES }
+  return { loaded, refused: [], atNextStart: [], writes: NO_WRITES }
 }
 
 /** What is in effect stays, where the files cannot be read, for these mistakes. */
@@ -91,8 +91,8 @@ async function fleetProblems(files: Files, old: Files): Promise<Problem[]> {
   return [...mistakes, ...gone.map(({ source: { file } }) => ({ severity: 'mistake' as const, file, message }))]
 }
 
-/** A sentence, where more than half of the devices that have a route now would have none. */
-function lossOfRoutes(before: Directory, after: Directory, now: number): string | undefined {
+/** A sentence, where more than half of the devices that have a route now would have none. `now`: ms UTC. */
+export function lossOfRoutes(before: Directory, after: Directory, now: number): string | undefined {
   const second = Math.floor(now / 1000)
   const moment = { from: second, until: second + 1 }
   const loss = lossOf(after.devices(), isRouted(before, moment), isRouted(after, moment))

@@ -3,7 +3,7 @@ import { type Files, fingerprint, isSame, readFiles } from './files.ts'
 import { follow } from './follow.ts'
 import type { Loaded } from './load.ts'
 import { ConfigError, problemText } from './problem.ts'
-import { type Change, changeTo, unread, unreadable, withEdits } from './reload.ts'
+import { type Change, changeTo, lossOfRoutes, unread, unreadable, withEdits } from './reload.ts'
 import type { Protocols } from './schema.ts'
 import { inTurns } from './turns.ts'
 
@@ -63,7 +63,7 @@ export function watchConfig(options: WatchOptions, on: Watchers): Watch {
       last = await upToDate(change, edits())
       if (!closed) on.files(last)
     })
-    return !last.lossy && last.read !== undefined
+    return !last.withLoss && last.read !== undefined
   }
 
   void edited()
@@ -99,8 +99,10 @@ async function changeOf(read: Files | ConfigError, last: Change): Promise<Change
     const known = !last.read && last.refused.map(problemText).join('\n') === read.message
     return known ? undefined : unreadable(last.loaded, read.mistakes)
   }
-  const same = last.read && isSame(read, last.read)
-  if (same && !last.lossy) return undefined
-  const change = await changeTo(read, last.loaded, Date.now())
-  return same && change.lossy ? undefined : change
+  const now = Date.now()
+  const same = last.read !== undefined && isSame(read, last.read)
+  const due = last.withLoss && !lossOfRoutes(last.loaded.directory, last.withLoss, now)
+  if (same && !due) return undefined
+  const change = await changeTo(read, last.loaded, now)
+  return same && change.withLoss ? undefined : change
 }

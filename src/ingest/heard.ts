@@ -114,7 +114,12 @@ export function createHeard(
     async close() {
       clearInterval(timer)
       await flush()
-      await Promise.all([redis.del(keys.gateway(gateway)), redis.srem(keys.gatewayIds, gateway)]).catch(() => {})
+      const signs = [
+        redis.del(keys.gateway(gateway)),
+        redis.srem(keys.gatewayIds, gateway),
+        redis.hdel(keys.roster('applied'), gateway),
+      ]
+      await Promise.all(signs).catch(() => {})
     },
   }
 }

@@ -10,7 +10,9 @@ export async function run(name: RoleName, dir: string): Promise<void> {
     return
   // Only a gateway loads the decoders: the others open no listener for them.
   const protocols = name === 'gateway' ? (await import('../../protocols/index.ts')).protocols : null
-  const live = await followConfig({ dir, protocols, role: name, outspoken: name === 'gateway' })
+  // Of those of `start` one speaks; a role on its own may be alone on its machine.
+  const outspoken = name === 'gateway' || !isSupervised()
+  const live = await followConfig({ dir, protocols, role: name, outspoken })
   runRole({ name, logger: live.logger, monitor: live.config.monitor }, (context) => START[name](live, context, dir))
 }
 

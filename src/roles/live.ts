@@ -120,12 +120,12 @@ export async function followConfig({ dir, protocols, role, outspoken }: LiveOpti
   }
 }
 
-function report({ atNextStart, loaded, lossy, refused }: Change, before: readonly Problem[], logger: Logger): void {
+function report({ atNextStart, loaded, withLoss, refused }: Change, before: readonly Problem[], logger: Logger): void {
   for (const problem of refused) logger.error(problemText(problem))
   warn(loaded.problems, before, logger)
   if (atNextStart.length > 0) logger.warn(`${atNextStart.join(', ')}: takes effect at the next start`)
   if (refused.length > 0) logger.error('of the configuration, what is wrong is not in effect: what was before stays')
-  if (lossy)
+  if (withLoss)
     logger.error(`to have these routes all the same, delete ${acceptedFile(loaded.config.data_dir)} and start again`)
 }
 

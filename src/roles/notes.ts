@@ -31,9 +31,26 @@ export function createNotes({ logger, keeps }: NotesOptions): Notes {
   async function note({ loaded, writes: { written, gone } }: Change, roster: Roster | undefined, noted: () => void) {
     const writes = { written, gone: keeps ? gone : [] }
     const isNews = writes.written.length + writes.gone.length > 0
-    if (isNews && roster && !(await isNoted(roster, writes, closing.signal))) return
+    if (isNews && roster && !(await isNoted(roster, writes))) return
     noted()
     if (keeps) await keep(loaded, logger)
+  }
+
+  /** Tries until Redis answers; false where it did not before the end. */
+  async function isNoted(roster: Roster, writes: FileWrites): Promise<boolean> {
+    let fault = ''
+    do {
+      try {
+        await roster.noteFiles(writes)
+        return true
+      } catch (error) {
+        const { message } = error as Error
+        if (message !== fault) logger.error({ err: error }, 'what files say anew cannot be noted in Redis: tried again')
+        fault = message
+        await sleep(RETRY_MS, undefined, { ref: false })
+      }
+    } while (!closing.signal.aborted)
+    return false
   }
 
   return {
@@ -47,19 +64,6 @@ export function createNotes({ logger, keeps }: NotesOptions): Notes {
       await within(LAST_NOTES_MS, noting)
     },
   }
-}
-
-/** Tries until Redis answers; false where it did not before the end. */
-async function isNoted(roster: Roster, writes: FileWrites, signal: AbortSignal): Promise<boolean> {
-  do {
-    try {
-      await roster.noteFiles(writes)
-      return true
-    } catch {
-      await sleep(RETRY_MS, undefined, { ref: false })
-    }
-  } while (!signal.aborted)
-  return false
 }
 
 /** Where it fails, only the next start is concerned: it takes what is on disk then. */

@@ -33,7 +33,7 @@ async function kept(
   return { dir, dataDir, write }
 }
 
-function lanes({ directory }: Loaded): (string | undefined)[] {
+function lanes({ directory }: Pick<Loaded, 'directory'>): (string | undefined)[] {
   return ['1', '2', '3'].map((id) => {
     const entry = directory.find(id)
     return entry && directory.laneAt(entry, Date.now() / 1000)?.key
@@ -67,8 +67,8 @@ describe('a start', () => {
 
   it('has nothing to say of files that are as they were', async () => {
     const { dir } = await kept()
-    const { loaded, refused, atNextStart, lossy } = await started(dir)
-    expect([lanes(loaded), refused, atNextStart, lossy]).toEqual([BEFORE, [], [], false])
+    const { loaded, refused, atNextStart, withLoss } = await started(dir)
+    expect([lanes(loaded), refused, atNextStart, withLoss]).toEqual([BEFORE, [], [], undefined])
   })
 
   it.each([
@@ -77,7 +77,8 @@ describe('a start', () => {
   ])('goes on refusing routes that are %s', async (_, text) => {
     const { dir } = await kept({ 'routes.csv': text })
     const start = await started(dir)
-    expect([lanes(start.loaded), refusals(start, dir), start.lossy]).toEqual([BEFORE, [LOST], true])
+    expect([lanes(start.loaded), refusals(start, dir)]).toEqual([BEFORE, [LOST]])
+    expect(start.withLoss && lanes({ directory: start.withLoss })).toEqual([undefined, undefined, undefined])
   })
 
   it('takes what may take effect', async () => {
@@ -143,7 +144,7 @@ it('routes that a start refused take effect once old lines have ended', async ()
   const watch = watchConfig({ dir, protocols: PROTOCOLS, start }, on)
   onTestFinished(() => watch.close())
   await watch.first
-  expect([changes[0].lossy, lanes(changes[0].loaded)[0]]).toEqual([true, '7/41/11'])
+  expect([refusals(changes[0], dir).length, lanes(changes[0].loaded)[0]]).toEqual([1, '7/41/11'])
   await expect.poll(() => changes.length, { timeout: 10_000 }).toBe(2)
   expect([changes[1].refused, changes[1].loaded.routes, Date.now() >= Date.parse(until)]).toEqual([[], [], true])
 })

@@ -260,7 +260,7 @@ describe('routes that are lost', () => {
     await writeFile(join(dir, 'routes.csv'), `device,route_id,from,until\n${tomorrow}`)
     expect(refusals(await next(), dir)).toEqual([lost(3)])
     const change = await next()
-    expect([change.refused, change.lossy, Date.now() >= Date.parse(until)]).toEqual([[], false, true])
+    expect([change.refused, change.withLoss, Date.now() >= Date.parse(until)]).toEqual([[], undefined, true])
     expect(change.loaded.routes.map(({ route_id }) => route_id)).toEqual(['21', '22', '23'])
     expect(reported).toEqual([])
   })

@@ -22,7 +22,7 @@ export interface HttpServer {
   readonly app: FastifyInstance
   /** Resolves to its port. Port 0: any free one. */
   listen(address: { readonly host: string; readonly port: number }): Promise<number>
-  /** Stops accepting, answers what has arrived. */
+  /** Stops accepting, answers what has arrived; resolves with the end of the last answer, or after `closeMs`. */
   close(): Promise<void>
 }
 
@@ -47,6 +47,9 @@ export function createHttpServer({ badPath, fault, closeMs, ...options }: HttpSe
     },
     clientErrorHandler: () => {},
   })
+  let closing = false
+  const closeIdle = () => servers.forEach((server) => server.closeIdleConnections())
+  app.addHook('onResponse', async () => void (closing && closeIdle()))
   app.removeAllContentTypeParsers()
   answerErrors(app, fault)
   return {
@@ -57,6 +60,7 @@ export function createHttpServer({ badPath, fault, closeMs, ...options }: HttpSe
       return (app.server.address() as AddressInfo).port
     },
     async close() {
+      closing = true
       const cut = setTimeout(() => servers.forEach((server) => server.closeAllConnections()), closeMs)
       await app.close()
       clearTimeout(cut)

@@ -1,7 +1,8 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createHttpServer } from '../../src/tracking/http.ts'
 import { answerOn, raw } from './raw.ts'
 import { startService } from './service-fixture.ts'
@@ -138,5 +139,49 @@ describe('a server of its own', () => {
   it('answers what is its own fault as it is told', async () => {
     const answer = await raw(await port, `GET /fails HTTP/1.1\r\n${HOST}\r\n`)
     expect(answer).toMatchObject({ status: 500, message: 'a fault' })
+  })
+})
+
+describe('a server that closes', () => {
+  /** One that cuts nothing in the time of a test. */
+  async function patient() {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    const { app, listen, close } = createHttpServer({
+      badPath: () => 400,
+      closeMs: 600_000,
+      fault: (_error, _request, reply) => reply.code(500).send({ message: 'a fault' }),
+    })
+    app.get('/late', () => released.then(() => ({})))
+    app.get('/large', (_request, reply) => reply.type('text/plain').send('x'.repeat(LARGE)))
+    const socket = connect(await listen({ host: '127.0.0.1', port: 0 }), '127.0.0.1')
+    onTestFinished(() => void socket.destroy())
+    return { app, close, release, socket }
+  }
+  const LARGE = 30_000_000
+
+  it('is closed with its last answer, whose connection would be kept', async () => {
+    const { app, close, release, socket } = await patient()
+    const requested = once(app.server, 'request')
+    socket.write(`GET /late HTTP/1.1\r\n${HOST}\r\n`)
+    await requested
+    const closed = close()
+    await vi.waitUntil(() => !app.server.listening)
+    release()
+    expect(await answerOn(socket)).toMatch(/^HTTP\/1.1 200 OK\r\n/)
+    await closed
+  })
+
+  it('sends what is written and not taken yet', async () => {
+    const { app, close, socket } = await patient()
+    const responded = once(app.server, 'request') as Promise<[unknown, ServerResponse]>
+    socket.write(`GET /large HTTP/1.1\r\n${HOST}\r\n`)
+    const [, response] = await responded
+    await vi.waitUntil(() => response.writableEnded)
+    const closed = close()
+    let length = 0
+    socket.on('data', (part) => (length += part.length))
+    await closed
+    await once(socket, 'close')
+    expect(length).toBeGreaterThan(LARGE)
   })
 })

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server, ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 /**
@@ -10,9 +11,22 @@ export function createNodeServer(handler: RequestListener): Server {
     if (request.headers.host === undefined && request.httpVersion === '1.1') refuse(response, 400, NO_HOST)
     else handler(request, response)
   })
+  closeOnlyIdle(server)
   return server
     .on('checkExpectation', (_request, response: ServerResponse) => refuse(response, 417, NO_SUCH_EXPECTATION))
     .on('clientError', answerClientError)
+}
+
+/** Node's own way to close idle connections, at the end of a server too, cuts an answer that is written and still on its way. */
+function closeOnlyIdle(server: Server): void {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.closeIdleConnections = () => {
+    for (const socket of sockets) if (!answerOn(socket)) socket.destroy()
+  }
 }
 
 function refuse(response: ServerResponse, status: number, message: string): void {
@@ -39,8 +53,13 @@ function answerClientError({ code = '', reason }: ClientError, socket: Duplex): 
 }
 
 /** As Node's own handler does: in the middle of an answer another one would be taken for a part of it. */
-function isAnswering({ _httpMessage: answer }: Duplex & { readonly _httpMessage?: ServerResponse }): boolean {
-  return answer?.headersSent ?? false
+function isAnswering(socket: Duplex): boolean {
+  return answerOn(socket)?.headersSent ?? false
+}
+
+/** What is being answered on a connection, until all of it is sent. */
+function answerOn({ _httpMessage: answer }: Duplex & { readonly _httpMessage?: ServerResponse | null }) {
+  return answer
 }
 
 // As long as it may take to send the largest body. A proxy in front closes an idle connection first, after 60 s.

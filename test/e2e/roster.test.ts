@@ -174,4 +174,10 @@ log: { level: fatal }
     for (const status of statuses) await expect.poll(status, soon).toBe(200)
     expect(await redis.llen(keys.lane('7/5/201'))).toBe(2)
   })
+
+  it('is waited for at no gateway that has stopped', async () => {
+    expect(await redis.hlen(keys.roster('applied'))).toBe(2)
+    for (const gateway of roles.splice(0, 2)) await gateway.close()
+    expect(await redis.hlen(keys.roster('applied'))).toBe(0)
+  })
 })

@@ -55,6 +55,7 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
   const tokens = watchTokens(options.companies, logger)
   const closing = new AbortController()
   const change = rosterWrites(options)
+  const zone = () => options.loaded().config.time_zone
   const server = createServer(redis, logger)
   const secrets = () => [
     ...options.tokens.tokens.map(({ token }) => token),
@@ -63,7 +64,7 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
   keepAudit(server.app, { redis, logger, secrets })
   const operations = [
     ...healthOperations(options),
-    ...statusOperations({ account, upstream, rates: rates.now, tokensRefused: tokens.refused }),
+    ...statusOperations({ account, upstream, rates: rates.now, tokensRefused: tokens.refused, zone }),
     ...laneOperations(redis),
     ...deviceListOperations(options),
     ...deviceOperations(options, change),

@@ -11,10 +11,12 @@ export interface StatusSources {
   readonly rates: () => Rates
   /** Ids of companies whose OAuth token the tracking API refuses. */
   readonly tokensRefused: () => string[]
+  /** In which a time without an offset is read. */
+  readonly zone: () => string
 }
 
 /** `GET /admin/status`: `oldest_at` is left out where nothing waits, `drained_at` where no backlog drains. */
-export function statusOperations({ account, upstream, rates, tokensRefused }: StatusSources): Operation[] {
+export function statusOperations({ account, upstream, rates, tokensRefused, zone }: StatusSources): Operation[] {
   async function answer(): Promise<object> {
     const [{ waiting, parked, held, custody }, api] = await Promise.all([account(), upstream()])
     const { fixes, lanes, oldestAt } = waiting
@@ -32,6 +34,7 @@ export function statusOperations({ account, upstream, rates, tokensRefused }: St
         token_refused: tokensRefused(),
       },
       custody,
+      time_zone: zone(),
     }
   }
 

@@ -19,8 +19,6 @@ export interface AdminPort {
   readonly token: string
   /** Where the token is from, as users may read it. */
   readonly tokenPlace: string
-  /** Of local times: the gateway's where its configuration is at hand, else this machine's. */
-  readonly zone: string
 }
 
 /**
@@ -38,7 +36,6 @@ export async function findAdminPort(options: AdminPortOptions, env = process.env
     url: url ? checkedUrl(url) : await configuredUrl(settings!),
     token: sendable(value, place),
     tokenPlace: place,
-    zone: settings?.time_zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
   }
 }
 

@@ -1,105 +1,133 @@
-/* What the admin port answers, as far as these commands need it: instants are RFC 3339, ids are text. */
+import * as z from 'zod'
+import { isZone } from '../config/zone.ts'
+
+/*
+ * What the admin port answers, as far as these commands need it: instants are RFC 3339, ids are text. Fields that are not
+ * listed may be there.
+ */
+
+const Instant = z.string().refine((text) => !Number.isNaN(Date.parse(text)))
 
 /** `GET /admin/status` */
-export interface StatusAnswer {
-  readonly waiting: { readonly fixes: number; readonly lanes: number; readonly oldest_at?: string }
-  readonly parked: { readonly fixes: number; readonly lanes: number }
-  readonly held: { readonly fixes: number; readonly devices: number }
-  readonly rates: { readonly received_per_s: number; readonly delivered_per_s: number }
-  readonly upstream: {
-    readonly state: 'up' | 'down' | 'limited'
-    readonly since_at: string
+export const StatusAnswer = z.object({
+  waiting: z.object({ fixes: z.number(), lanes: z.number(), oldest_at: Instant.optional() }),
+  parked: z.object({ fixes: z.number(), lanes: z.number() }),
+  held: z.object({ fixes: z.number(), devices: z.number() }),
+  rates: z.object({ received_per_s: z.number(), delivered_per_s: z.number() }),
+  upstream: z.object({
+    state: z.enum(['up', 'down', 'limited']),
+    since_at: Instant,
     /** When a backlog will be gone. */
-    readonly drained_at?: string
+    drained_at: Instant.optional(),
     /** Companies whose OAuth token the service does not take. */
-    readonly token_refused?: readonly string[]
-  }
-  readonly custody: {
-    readonly received: number
-    readonly filtered: number
-    readonly delivered: number
-    readonly waiting: number
-    readonly parked: number
-    readonly held: number
-    readonly discarded: number
-    readonly difference: number
-  }
-}
-
-/** `GET /admin/devices/{id}` */
-export interface DeviceAnswer {
-  readonly id: string
-  readonly name?: string
-  readonly configured: boolean
-  readonly company_id?: string
-  readonly courier_id?: string
-  /** Where its entry stands, as a lane's `source`. */
-  readonly source?: string
-  readonly held: readonly {
-    readonly reason: 'unknown' | 'no_route' | 'clock'
-    readonly fixes: number
-    readonly oldest_at: string
-    /** The `time_zone` that fits. */
-    readonly offset?: string
-  }[]
-  /** Where its fixes go now. */
-  readonly lane?: {
-    readonly courier_id: string
-    readonly route_id: string
-    /** What says so: `routes.csv:17`, `devices.yaml:3`, or `admin 2026-11-20T08:00:00Z`, when it was put. */
-    readonly source: string
-    /** Since when, by a line of the roster; absent where the device's entry says so. */
-    readonly from_at?: string
-    readonly waiting: number
-    readonly oldest_at?: string
-    readonly last_push?: { readonly at: string; readonly status: number | string }
-  }
-  readonly state?: DeviceState
-  readonly last_heard?: { readonly at: string }
-  readonly last_fix?: { readonly time_at?: string; readonly received_at: string }
-  readonly last_filtered?: {
-    readonly reason: string
-    readonly at: string
-    readonly fix?: { readonly time_at?: string }
-    /** Not filtered but held, and perhaps released since. */
-    readonly held?: boolean
-  }
-}
+    token_refused: z.array(z.string()).optional(),
+  }),
+  custody: z.object({
+    received: z.number(),
+    filtered: z.number(),
+    delivered: z.number(),
+    waiting: z.number(),
+    parked: z.number(),
+    held: z.number(),
+    discarded: z.number(),
+    difference: z.number(),
+  }),
+  /** In which the gateway reads times without an offset. */
+  time_zone: z.string().refine(isZone),
+})
+export type StatusAnswer = z.infer<typeof StatusAnswer>
 
 /** `never`: it has not spoken yet. */
-type DeviceState = 'online' | 'offline' | 'never'
+const DeviceState = z.enum(['online', 'offline', 'never'])
+
+/** `GET /admin/devices/{id}` */
+export const DeviceAnswer = z.object({
+  id: z.string(),
+  name: z.string().optional(),
+  configured: z.boolean(),
+  company_id: z.string().optional(),
+  courier_id: z.string().optional(),
+  /** Where its entry stands, as a lane's `source`. */
+  source: z.string().optional(),
+  held: z.array(
+    z.object({
+      reason: z.enum(['unknown', 'no_route', 'clock']),
+      fixes: z.number(),
+      oldest_at: Instant,
+      /** The `time_zone` that fits. */
+      offset: z.string().optional(),
+    }),
+  ),
+  /** Where its fixes go now. */
+  lane: z
+    .object({
+      courier_id: z.string(),
+      route_id: z.string(),
+      /** What says so: `routes.csv:17`, `devices.yaml:3`, or `admin 2026-11-20T08:00:00Z`, when it was put. */
+      source: z.string(),
+      /** Since when, by a line of the roster; absent where the device's entry says so. */
+      from_at: Instant.optional(),
+      waiting: z.number(),
+      oldest_at: Instant.optional(),
+      last_push: z.object({ at: Instant, status: z.union([z.number(), z.string()]) }).optional(),
+    })
+    .optional(),
+  state: DeviceState.optional(),
+  last_heard: z.object({ at: Instant }).optional(),
+  last_fix: z.object({ time_at: Instant.optional(), received_at: Instant }).optional(),
+  last_filtered: z
+    .object({
+      reason: z.string(),
+      at: Instant,
+      fix: z.object({ time_at: Instant.optional() }).optional(),
+      /** Not filtered but held, and perhaps released since. */
+      held: z.boolean().optional(),
+    })
+    .optional(),
+})
+export type DeviceAnswer = z.infer<typeof DeviceAnswer>
 
 /** A row of `GET /admin/devices`. */
-export interface ListedDevice {
-  readonly id: string
-  readonly name?: string
-  readonly configured: boolean
-  readonly company_id?: string
-  readonly state?: DeviceState
-  readonly last_heard?: { readonly at: string }
-}
+const ListedDevice = z.object({
+  id: z.string(),
+  name: z.string().optional(),
+  configured: z.boolean(),
+  company_id: z.string().optional(),
+  state: DeviceState.optional(),
+  last_heard: z.object({ at: Instant }).optional(),
+})
+export type ListedDevice = z.infer<typeof ListedDevice>
+
+/** A page of `GET /admin/devices`. */
+export const DevicesPage = z.object({ results: z.array(ListedDevice), next_page_token: z.string().optional() })
+export type DevicesPage = z.infer<typeof DevicesPage>
 
 /** A row of `GET /admin/parked`. */
-export interface ParkedAnswer {
-  readonly company_id: string
-  readonly courier_id: string
-  readonly route_id: string
+const ParkedAnswer = z.object({
+  company_id: z.string(),
+  courier_id: z.string(),
+  route_id: z.string(),
   /** Of the whole lane. */
-  readonly fixes: number
+  fixes: z.number(),
   /** Why the lane is parked whole, if it is. */
-  readonly parked?: { readonly status: number; readonly message: string }
+  parked: z.object({ status: z.number(), message: z.string() }).optional(),
   /** Positions that were refused, by answer. */
-  readonly refused: readonly { readonly status: number; readonly message: string; readonly count: number }[]
-}
+  refused: z.array(z.object({ status: z.number(), message: z.string(), count: z.number() })),
+})
+export type ParkedAnswer = z.infer<typeof ParkedAnswer>
+
+/** A page of `GET /admin/parked`. */
+export const ParkedPage = z.object({ results: z.array(ParkedAnswer) })
 
 /** `PUT /admin/routes` */
-export interface RosterAnswer {
-  readonly added: number
-  readonly changed: number
-  readonly removed: number
-  readonly rejected: readonly { readonly line: number; readonly message: string }[]
+export const RosterAnswer = z.object({
+  added: z.number(),
+  changed: z.number(),
+  removed: z.number(),
+  rejected: z.array(z.object({ line: z.number(), message: z.string() })),
   /** Ids of devices of the company that have no route now. */
-  readonly without_route: readonly string[]
+  without_route: z.array(z.string()),
   /** How many devices the company has. */
-  readonly devices: number
-}
+  devices: z.number(),
+})
+export type RosterAnswer = z.infer<typeof RosterAnswer>

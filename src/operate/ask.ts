@@ -48,16 +48,16 @@ async function read({ statusCode, headers, body }: Dispatcher.ResponseData): Pro
   return { status: statusCode, text: await body.text(), ofPort: headers['www-authenticate'] === 'Bearer' }
 }
 
-/** The JSON, an object, of an answer of 200. @throws UserError for any other, with what the admin port says */
-export function jsonOf(admin: AdminPort, answer: Answer): object {
+/** What the JSON of an answer of 200 says. @throws UserError for any other, with what the admin port says */
+export function jsonOf<Shape>(admin: AdminPort, answer: Answer, shape: z.ZodType<Shape>): Shape {
   if (answer.status !== 200) throw new UserError(refusalText(answer))
-  return bodyOf(admin, answer)
+  return bodyOf(admin, answer, shape)
 }
 
-/** The JSON, an object, of an answer. @throws UserError where it has none */
-export function bodyOf({ url }: AdminPort, { text }: Answer): object {
-  const json = parsed(text)
-  if (typeof json === 'object' && json !== null) return json
+/** What the JSON of an answer says. @throws UserError where it is not of this shape */
+export function bodyOf<Shape>({ url }: AdminPort, { text }: Answer, shape: z.ZodType<Shape>): Shape {
+  const body = shape.safeParse(parsed(text))
+  if (body.success) return body.data
   throw new UserError(`${printableUrl(url)} does not answer as an admin port of waybridge does.`)
 }
 

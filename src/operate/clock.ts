@@ -13,8 +13,3 @@ export function clockIn(zone: string, now: number, precision: 'seconds' | 'minut
     return at >= from && at < until ? clock : `${day} ${clock}`
   }
 }
-
-/** The clock of this machine, now. */
-export function localClock(precision?: 'seconds' | 'minutes'): Clock {
-  return clockIn(Intl.DateTimeFormat().resolvedOptions().timeZone, Date.now(), precision)
-}

@@ -1,7 +1,7 @@
 import { nearest } from '../config/nearest.ts'
 import { UserError } from '../run/errors.ts'
 import type { AdminPort } from './admin-port.ts'
-import type { DeviceAnswer, ListedDevice } from './answers.ts'
+import { DeviceAnswer, DevicesPage, type ListedDevice } from './answers.ts'
 import { ask, jsonOf } from './ask.ts'
 
 /** All devices that the gateway knows, in its order. @throws UserError */
@@ -10,16 +10,11 @@ export async function listDevices(admin: AdminPort): Promise<ListedDevice[]> {
   let token: string | undefined
   do {
     const query = { max_results: '1000', page_token: token }
-    const page = jsonOf(admin, await ask(admin, { path: '/admin/devices', query })) as Page
+    const page: DevicesPage = jsonOf(admin, await ask(admin, { path: '/admin/devices', query }), DevicesPage)
     devices.push(...page.results)
     token = page.next_page_token
   } while (token !== undefined)
   return devices
-}
-
-interface Page {
-  readonly results: readonly ListedDevice[]
-  readonly next_page_token?: string
 }
 
 /** The devices with an id, else with a name; two trackers of one van share it. @throws UserError where there is none */
@@ -35,7 +30,7 @@ export async function devicesCalled(admin: AdminPort, idOrName: string): Promise
 
 async function deviceWithId(admin: AdminPort, id: string): Promise<DeviceAnswer | undefined> {
   const answer = await ask(admin, { path: `/admin/devices/${encodeURIComponent(id)}` })
-  return answer.status === 404 ? undefined : (jsonOf(admin, answer) as DeviceAnswer)
+  return answer.status === 404 ? undefined : jsonOf(admin, answer, DeviceAnswer)
 }
 
 function nobody(idOrName: string, all: readonly ListedDevice[]): string {

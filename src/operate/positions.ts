@@ -3,6 +3,7 @@ import { UserError } from '../run/errors.ts'
 import { type CourierPosition, CourierPositions } from '../tracking/schemas.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { type Answer, ask, parsed, refusalText } from './ask.ts'
+import { gatewayStatus } from './gateway.ts'
 import { momentOption } from './moment.ts'
 import { print } from './output.ts'
 import { csvOf, geoJsonOf } from './track.ts'
@@ -22,8 +23,9 @@ export async function positionsCommand(options: PositionsOptions): Promise<numbe
   const company = idOption('--company', options.company)
   const route = idOption('--route', options.route)
   const admin = await findAdminPort(options)
-  const from = momentOption('--from', options.from, admin.zone)
-  const to = options.to === undefined ? Math.floor(Date.now() / 1000) : momentOption('--to', options.to, admin.zone)
+  const { time_zone } = await gatewayStatus(admin)
+  const from = momentOption('--from', options.from, time_zone)
+  const to = options.to === undefined ? Math.floor(Date.now() / 1000) : momentOption('--to', options.to, time_zone)
   const path = `/api/v2/companies/${company}/routes/${route}/courier-positions`
   const query = { from: String(from), to: String(to) }
   const answer = await ask(admin, { path, query, timeoutMs: TIMEOUT_MS })

@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { UserError } from '../run/errors.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import type { ListedDevice, RosterAnswer } from './answers.ts'
+import { type ListedDevice, RosterAnswer } from './answers.ts'
 import { type Answer, ask, bodyOf, errorsOf, refusalText } from './ask.ts'
-import { localClock } from './clock.ts'
+import { clockIn } from './clock.ts'
 import { listDevices } from './devices.ts'
+import { gatewayStatus } from './gateway.ts'
 import { print } from './output.ts'
 import { rosterSentence } from './roster.ts'
 import { windowOf, windowText } from './window.ts'
@@ -23,7 +24,8 @@ export interface RoutesOptions extends AdminPortOptions {
 export async function routesCommand(act: 'check' | 'put', file: string, options: RoutesOptions): Promise<number> {
   const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => unreadable(file, error))
   const admin = await findAdminPort(options)
-  const window = await windowOf({ name: 'routes.csv', file, text: bytes.toString() }, options, admin.zone)
+  const { time_zone } = await gatewayStatus(admin)
+  const window = await windowOf({ name: 'routes.csv', file, text: bytes.toString() }, options, time_zone)
   const devices = await listDevices(admin)
   const company = options.company ?? onlyCompany(devices)
   const answer = await ask(admin, {
@@ -39,14 +41,14 @@ export async function routesCommand(act: 'check' | 'put', file: string, options:
     body: bytes,
   })
   if (answer.status !== 200 && answer.status !== 409) return refused(file, answer)
-  const roster = bodyOf(admin, answer) as RosterAnswer
+  const roster = bodyOf(admin, answer, RosterAnswer)
   const { rejected, added, changed, removed } = roster
   const taken = answer.status === 200
   const would = act === 'check' || !taken
   print([
     ...rejected.map(({ line, message }) => `${file}:${line}: ${message}`),
-    `company ${company}, ${windowText(window, admin.zone)}${would ? ' would have' : ':'} ${added} added, ${changed} changed, ${removed} removed`,
-    rosterSentence(roster, { devices, company, would, clock: localClock('minutes') }),
+    `company ${company}, ${windowText(window, time_zone)}${would ? ' would have' : ':'} ${added} added, ${changed} changed, ${removed} removed`,
+    rosterSentence(roster, { devices, company, would, clock: clockIn(time_zone, Date.now(), 'minutes') }),
     ...(taken ? [] : [`${refusalText(answer)} (routes put --force)`]),
   ])
   return !taken || (act === 'check' && rejected.length > 0) ? 1 : 0

@@ -6,8 +6,8 @@ import { type Config, configSchema } from '../config/schema.ts'
 import { parseYaml, withoutEchoes } from '../config/yaml.ts'
 import { UserError } from '../run/errors.ts'
 
-/** What of gateway.yaml leads to the admin port, and says what local times mean. */
-export interface Settings extends Pick<Config, 'admin' | 'data_dir' | 'time_zone'> {
+/** What of gateway.yaml leads to the admin port. */
+export interface Settings extends Pick<Config, 'admin' | 'data_dir'> {
   /** The gateway.yaml. */
   readonly file: string
 }
@@ -52,6 +52,6 @@ function ifMissing(error: NodeJS.ErrnoException): string {
   throw error
 }
 
-const SECTIONS = /^(?:admin|data_dir|time_zone)\b/
+const SECTIONS = /^(?:admin|data_dir)\b/
 const TOKENS = /^admin\.tokens\b/
 const NO_FOLDER = 'there is no such directory; give --config, or --url and --token of the admin port'

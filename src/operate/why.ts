@@ -1,17 +1,19 @@
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import type { DeviceAnswer, ParkedAnswer, StatusAnswer } from './answers.ts'
+import { type DeviceAnswer, type ParkedAnswer, ParkedPage } from './answers.ts'
 import { ask, jsonOf } from './ask.ts'
-import { localClock } from './clock.ts'
+import { clockIn } from './clock.ts'
 import { devicesCalled } from './devices.ts'
+import { gatewayStatus } from './gateway.ts'
 import { print } from './output.ts'
 import { reason } from './reason.ts'
 
 /** `waybridge why DEVICE`, a line for each device of that id or name; answers with the exit code. @throws UserError */
 export async function whyCommand(device: string, options: AdminPortOptions): Promise<number> {
   const admin = await findAdminPort(options)
+  const { upstream, time_zone } = await gatewayStatus(admin)
   const devices = await devicesCalled(admin, device)
-  const { upstream } = jsonOf(admin, await ask(admin, { path: '/admin/status' })) as StatusAnswer
-  const [clock, now] = [localClock(), Date.now()]
+  const now = Date.now()
+  const clock = clockIn(time_zone, now)
   const lines = devices.map(async (each) => {
     const line = reason({ device: each, parked: await parkedOf(admin, each), upstream, now }, clock)
     return devices.length > 1 ? `${each.id}: ${line}` : line
@@ -26,6 +28,6 @@ async function parkedOf(admin: AdminPort, { lane, company_id, courier_id }: Devi
   if (courier === undefined) return []
   const query = { courier_id: courier, max_results: '1000' }
   const answer = await ask(admin, { path: '/admin/parked', query })
-  const { results } = jsonOf(admin, answer) as { readonly results: ParkedAnswer[] }
+  const { results } = jsonOf(admin, answer, ParkedPage)
   return results.filter((each) => each.company_id === company_id)
 }

@@ -35,6 +35,7 @@ describe('the status', () => {
         discarded: 0,
         difference: 0,
       },
+      time_zone: 'UTC',
     })
     expect(Object.keys(rates)).toEqual(['received_per_s', 'delivered_per_s'])
     expect(upstream).toEqual({

@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import { answering, folder, TOKEN, waybridge } from './fixture.ts'
+import { answering, folder, STATUS, TOKEN, waybridge } from './fixture.ts'
 
-const STATUS = { json: { upstream: { state: 'up' } } }
+const WELL = { json: STATUS }
 const status = (...args: string[]) => ['status', '--json', ...args]
 
 describe('the admin port is found', () => {
   it('by --url and --token, without any configuration', async () => {
-    const server = await answering(() => STATUS)
+    const server = await answering(() => WELL)
     const cwd = await folder({})
     expect(await waybridge(status(...server.options), { cwd })).toEqual({
       code: 0,
-      out: '{"upstream":{"state":"up"}}\n',
+      out: `${JSON.stringify(STATUS)}\n`,
       errors: '',
     })
     expect(server.asked).toMatchObject([{ method: 'GET', path: '/admin/status' }])
   })
 
   it('by the environment, below a path, options going first', async () => {
-    const server = await answering(() => STATUS)
+    const server = await answering(() => WELL)
     const env = { WAYBRIDGE_ADMIN_URL: `http://127.0.0.1:${server.port}/vans/`, WAYBRIDGE_ADMIN_TOKEN: 'wrong' }
     const cwd = await folder({})
     expect((await waybridge(status('--token', TOKEN), { cwd, env })).code).toBe(0)
@@ -25,14 +25,14 @@ describe('the admin port is found', () => {
   })
 
   it('by gateway.yaml and the token that the first start made', async () => {
-    const server = await answering(() => STATUS)
+    const server = await answering(() => WELL)
     const yaml = `admin: { port: ${server.port}, host: 0.0.0.0 }\ndata_dir: kept\n`
     const cwd = await folder({ 'config/gateway.yaml': yaml, 'kept/admin-token': `${TOKEN}\n` })
     expect((await waybridge(status(), { cwd })).code).toBe(0)
   })
 
   it('by ports.json, which goes before the configured port, and a token of the configuration that may do everything', async () => {
-    const server = await answering(() => STATUS)
+    const server = await answering(() => WELL)
     const yaml = `admin: { port: 1, tokens: [{ token: reader, role: read }, ${TOKEN}] }\n`
     const files = {
       'vans/gateway.yaml': yaml,
@@ -44,7 +44,7 @@ describe('the admin port is found', () => {
   })
 
   it('whatever is wrong elsewhere in gateway.yaml, such as a secret that only the gateway has', async () => {
-    const server = await answering(() => STATUS)
+    const server = await answering(() => WELL)
     const yaml = `
 admin: { port: ${server.port}, tokens: ["\${env:NOT_SET_HERE}"] }
 companies: [{ company_id: 7, apikey: "\${env:NOT_SET_EITHER}" }]
@@ -105,7 +105,7 @@ describe('where it is not, a sentence says what to do, and the exit code is 1', 
   })
 
   it('a token of this machine is not sent to another one, unless its configuration is named', async () => {
-    const server = await answering(() => STATUS)
+    const server = await answering(() => WELL)
     const cwd = await folder({ 'config/gateway.yaml': '', '.data/admin-token': TOKEN })
     const url = `http://127.0.0.1:${server.port}`
     const { code, errors } = await waybridge(status('--url', url), { cwd })
@@ -122,7 +122,7 @@ describe('a token that is not taken', () => {
     [['--config', 'config'], {}, 'the file .data/admin-token'],
     [['--config', 'vans'], {}, 'admin.tokens of vans/gateway.yaml'],
   ])('%j %j: its place is said, never the token', async (args, env, place) => {
-    const server = await answering(() => STATUS)
+    const server = await answering(() => WELL)
     const cwd = await folder({
       'config/gateway.yaml': '',
       'vans/gateway.yaml': 'admin: { tokens: [canary-wrong] }',

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach } from 'vitest'
+import type { StatusAnswer } from '../../src/operate/answers.ts'
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 
@@ -45,6 +46,26 @@ export async function waybridge(
   return { code, out, errors }
 }
 
+/** Of a gateway where all is well. */
+export const STATUS = {
+  waiting: { fixes: 0, lanes: 0 },
+  parked: { fixes: 0, lanes: 0 },
+  held: { fixes: 0, devices: 0 },
+  rates: { received_per_s: 12.3, delivered_per_s: 12 },
+  upstream: { state: 'up', since_at: '2026-11-19T06:00:12.000Z' },
+  custody: {
+    received: 1200,
+    filtered: 0,
+    delivered: 1200,
+    waiting: 0,
+    parked: 0,
+    held: 0,
+    discarded: 0,
+    difference: 0,
+  },
+  time_zone: 'UTC',
+} satisfies StatusAnswer
+
 /** What was asked of a server, its query by name. */
 export interface Asked {
   readonly method: string
@@ -70,6 +91,11 @@ export interface Server {
 
 const ends: (() => Promise<unknown>)[] = []
 afterEach(async () => void (await Promise.all(ends.splice(0).map((end) => end()))))
+
+/** An admin port in a time zone, that answers everything but its status as told. */
+export function gatewayIn(time_zone: string, reply: (asked: Asked) => Reply): Promise<Server> {
+  return answering((asked) => (asked.path === '/admin/status' ? { json: { ...STATUS, time_zone } } : reply(asked)))
+}
 
 /** A server that answers as told, until the test ends; who lacks the token is answered 401 as the admin port does. */
 export async function answering(reply: (asked: Asked) => Reply): Promise<Server> {

@@ -1,8 +1,6 @@
 import { open } from 'node:fs/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { answering, folder, waybridge } from './fixture.ts'
-
-const STATUS = { upstream: { state: 'up' } }
+import { answering, folder, STATUS, waybridge } from './fixture.ts'
 
 /** A device that is always full. */
 async function full(): Promise<number> {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { answering, type Asked, folder, type Reply, TOKEN, waybridge } from './fixture.ts'
+import { type Asked, folder, gatewayIn, type Reply, TOKEN, waybridge } from './fixture.ts'
 
 const ROUTES = `device,courier_id,route_id,from,until
 Van 12,42,1002,2026-11-20 06:00,2026-11-20 20:00
@@ -26,13 +26,14 @@ interface Setting {
   readonly put?: Reply
   readonly listed?: object[]
   readonly text?: string
-  readonly yaml?: string
+  /** Of the gateway. */
+  readonly zone?: string
 }
 
 /** An admin port, and a folder with routes.csv and the configuration that leads to it. */
-async function site({ put = { json: ANSWER }, listed = LISTED, text = ROUTES, yaml = '' }: Setting = {}) {
-  const server = await answering(({ method }) => (method === 'PUT' ? put : { json: { results: listed } }))
-  const gateway = `admin: { port: ${server.port}, tokens: [${TOKEN}] }\n${yaml}`
+async function site({ put = { json: ANSWER }, listed = LISTED, text = ROUTES, zone = 'UTC' }: Setting = {}) {
+  const server = await gatewayIn(zone, ({ method }) => (method === 'PUT' ? put : { json: { results: listed } }))
+  const gateway = `admin: { port: ${server.port}, tokens: [${TOKEN}] }\n`
   const cwd = await folder({ 'config/gateway.yaml': gateway, 'routes.csv': text })
   return {
     cwd,
@@ -43,10 +44,10 @@ async function site({ put = { json: ANSWER }, listed = LISTED, text = ROUTES, ya
 
 describe('put', () => {
   it('sends the file as it is, for the local days that it is about, and says what became of it', async () => {
-    const { asked, routes } = await site({ yaml: 'time_zone: Europe/Berlin' })
+    const { asked, routes } = await site({ zone: 'Europe/Berlin' })
     expect(await routes('put', 'routes.csv')).toEqual({
       code: 0,
-      out: `company 7, 2026-11-20 00:00 to 2026-11-22 00:00 (Europe/Berlin): 2 added, 1 changed, 3 removed\n${SENTENCE('has')}`,
+      out: `company 7, 2026-11-20 00:00 to 2026-11-22 00:00 (Europe/Berlin): 2 added, 1 changed, 3 removed\n${SENTENCE('has').replace('18:42', '19:42')}`,
       errors: '',
     })
     expect(asked()).toEqual([

@@ -3,27 +3,11 @@ import type { StatusAnswer } from '../../src/operate/answers.ts'
 import { clockIn } from '../../src/operate/clock.ts'
 import { type Paint } from '../../src/operate/output.ts'
 import { statusPage } from '../../src/operate/status.ts'
-import { answering, waybridge } from './fixture.ts'
+import { answering, STATUS, waybridge } from './fixture.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8, 20)
 
-const WELL: StatusAnswer = {
-  waiting: { fixes: 0, lanes: 0 },
-  parked: { fixes: 0, lanes: 0 },
-  held: { fixes: 0, devices: 0 },
-  rates: { received_per_s: 12.3, delivered_per_s: 12 },
-  upstream: { state: 'up', since_at: '2026-11-19T06:00:12.000Z' },
-  custody: {
-    received: 1200,
-    filtered: 0,
-    delivered: 1200,
-    waiting: 0,
-    parked: 0,
-    held: 0,
-    discarded: 0,
-    difference: 0,
-  },
-}
+const WELL: StatusAnswer = STATUS
 const TROUBLED: StatusAnswer = {
   waiting: { fixes: 1204, lanes: 3, oldest_at: '2026-11-20T08:14:02.000Z' },
   parked: { fixes: 214, lanes: 1 },
@@ -45,6 +29,7 @@ const TROUBLED: StatusAnswer = {
     discarded: 8,
     difference: 1,
   },
+  time_zone: 'UTC',
 }
 const plain: Paint = (_style, text) => text
 const page = (status: StatusAnswer, paint = plain) => statusPage(status, clockIn('UTC', NOW), paint)
@@ -101,15 +86,16 @@ it.each([
   expect(painted).toEqual(expect.arrayContaining(figures))
 })
 
-it('the command prints the page in the local time of this machine, without colours into a pipe', async () => {
-  const server = await answering(() => ({ json: WELL }))
-  const { code, out } = await waybridge(['status', ...server.options], { env: { TZ: 'Asia/Kathmandu' } })
+it('the command prints the page in the local time of the gateway, without colours into a pipe', async () => {
+  const server = await answering(() => ({ json: { ...WELL, time_zone: 'Asia/Kathmandu' } }))
+  const { code, out } = await waybridge(['status', ...server.options], { env: { TZ: 'America/New_York' } })
   expect(code).toBe(0)
   expect(out).toBe(`${page(WELL).join('\n').replace('06:00:12', '11:45:12')}\n`)
 })
 
 it('--json is the answer as it came, byte for byte, and a service that is down is an answer', async () => {
-  const text = '{ "upstream": {"state":"down"}, "a_field_of_tomorrow": 9223372036854775807 }'
+  const down = JSON.stringify({ ...WELL, upstream: TROUBLED.upstream })
+  const text = `{ "a_field_of_tomorrow": 9223372036854775807, ${down.slice(1)}`
   const server = await answering(() => ({ text }))
   expect(await waybridge(['status', '--json', ...server.options])).toEqual({ code: 0, out: `${text}\n`, errors: '' })
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { answering, type Asked, type Reply, waybridge } from './fixture.ts'
+import { type Asked, gatewayIn, type Reply, waybridge } from './fixture.ts'
 
 const at = (time: string) => new Date().toISOString().replace(/T.*/, `T${time}.000Z`)
 
@@ -34,7 +34,6 @@ const PARKED = [
 
 /** An admin port that lists two devices a page. */
 function port({ path, query }: Asked): Reply {
-  if (path === '/admin/status') return { json: { upstream: { state: 'up', since_at: at('00:00:00') } } }
   if (path === '/admin/parked') return { json: { results: query.courier_id === '42' ? PARKED : [] } }
   const all = DEVICES as { id: string; name: string; configured: boolean }[]
   if (path === '/admin/devices') {
@@ -46,9 +45,9 @@ function port({ path, query }: Asked): Reply {
   return found ? { json: found } : { status: 404, json: { message: 'no device with this id is configured' } }
 }
 
-async function why(name: string, env = {}) {
-  const server = await answering(port)
-  return waybridge(['why', name, ...server.options], { env })
+async function why(name: string, zone = 'UTC') {
+  const server = await gatewayIn(zone, port)
+  return waybridge(['why', name, ...server.options], { env: { TZ: 'America/New_York' } })
 }
 
 const PARKED_404 = 'refused 404 by the service, 214 parked: correct the line'
@@ -73,8 +72,8 @@ it('is a line for each device of a name', async () => {
   ])
 })
 
-it('is in the local time of this machine', async () =>
-  expect((await why('1', { TZ: 'Asia/Kathmandu' })).out).toMatch(/^last fix (?:\S+ )?05:45:01, /))
+it('is in the local time of the gateway', async () =>
+  expect((await why('1', 'Asia/Kathmandu')).out).toMatch(/^last fix (?:\S+ )?05:45:01, /))
 
 it.each([
   ['van 13', 'did you mean Van 12?'],

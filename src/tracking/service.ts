@@ -56,6 +56,7 @@ export async function createTrackingService(options: TrackingServiceOptions): Pr
   const server = createServer(context, options.logger)
   const stop = async () => {
     await server.close()
+    commits.close()
     database.close()
   }
   try {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/tracking/service/database.ts'
 import { Refusal } from '../../src/tracking/refusal.ts'
@@ -62,6 +63,16 @@ describe('group commit', () => {
     ])
     expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
     expect(values()).toEqual([3])
+  })
+
+  it('does what still waits when it closes', async () => {
+    const { database, insert, values, commits } = setUp(1)
+    const written = [1, 2, 3].map((value) => commits.write(1, () => insert.run(value)))
+    commits.close()
+    expect(values()).toEqual([1, 2, 3])
+    database.exec('PRAGMA query_only = 1')
+    await Promise.all(written)
+    await setImmediate()
   })
 
   it('resolves to what the work returns', async () => {

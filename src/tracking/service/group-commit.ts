@@ -10,6 +10,8 @@ export interface GroupCommit {
   write<Result>(rows: number, work: () => Result): Promise<Result>
   /** The same for `work` that may throw a Refusal: then it rejects with it, and nothing of this work alone is stored. */
   attempt<Result>(rows: number, work: () => Result): Promise<Result>
+  /** Does at once what still waits: whoever asked for it may be gone. The database may be closed then. */
+  close(): void
 }
 
 interface Write {
@@ -63,6 +65,7 @@ export function createGroupCommit(database: DatabaseSync, maxRows: number): Grou
   }
 
   function next(): void {
+    if (waiting.length === 0) return
     const group = waiting.slice(0, groupLength(waiting, maxRows))
     waiting = waiting.slice(group.length)
     if (waiting.length > 0) setImmediate(next)
@@ -81,7 +84,11 @@ export function createGroupCommit(database: DatabaseSync, maxRows: number): Grou
     return written
   }
 
-  return { write, attempt }
+  function close(): void {
+    while (waiting.length > 0) next()
+  }
+
+  return { write, attempt, close }
 }
 
 function groupLength(waiting: readonly Write[], maxRows: number): number {

@@ -15,7 +15,10 @@ export interface Edits {
   readonly devices: ReadonlyMap<string, DeviceEdit>
   /** Oldest first. */
   readonly routes: readonly RouteEdit[]
-  /** When devices and lines of files were written, by `deviceKey` and `lineKey`; those that are not here: before all edits. */
+  /**
+   * When devices and lines of files were written, by `deviceKey` and `lineKey`, also those that are gone from files of some
+   * machine; those that are not here: before all edits.
+   */
   readonly files: ReadonlyMap<string, number>
 }
 
@@ -58,9 +61,9 @@ export interface FileWrites {
 /**
  * What has to be written down of a change of files, so that it is told from edits before it. What is written down already
  * keeps its time until it is gone: of processes that see the same change only the first has written, and a restart, or a
- * machine that comes later, writes nothing. Two things this cannot know: what changed before the first edit of all is not
- * written down, so that a machine that sees it only after that edit counts as its writer; and of what was gone and is back
- * the writer is whoever sees that last.
+ * machine that comes later, writes nothing. What is gone keeps its time too, for the machines that still have it. Two things
+ * this cannot know: what changed before the first edit of all is not written down, so that a machine that sees it only after
+ * that edit counts as its writer; and of what was gone and is back the writer is whoever sees that last.
  */
 export async function writesBetween(before: Files, after: Files): Promise<FileWrites> {
   const [old, now] = [await keysOf(before, after), await keysOf(after, before)]

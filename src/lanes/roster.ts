@@ -7,7 +7,7 @@ export type RosterPart = 'devices' | 'routes' | 'files'
 /** Something that was written, and when, ms UTC by Redis' clock. */
 export interface Written {
   readonly at: number
-  /** '' where only the time counts. */
+  /** '' where only the time counts; `gone` and since when, where it counts no more. */
   readonly text: string
 }
 
@@ -40,8 +40,9 @@ export async function readRosterRoutes(redis: Redis, fields: readonly string[]):
 }
 
 /**
- * Sets and drops fields of a part in one step. A field '' is named after the time of the write; one with the text '' keeps
- * its time where it is there already. Redis does nothing else meanwhile: some 50,000 fields at once are enough.
+ * Sets and drops fields of a part in one step. A field '' is named after the time of the write. One with the text '' keeps
+ * its time where it is there already, until it is set to 'gone'; before that it is not dropped. Redis does nothing else
+ * meanwhile: some 50,000 fields at once are enough.
  * @returns the time of the write, ms UTC; where nothing has changed, that of the last one
  */
 export async function writeRoster(

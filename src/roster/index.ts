@@ -29,6 +29,7 @@ export interface Roster {
 export function followRoster(redis: Redis, logger: Logger): Roster {
   let edits: Edits | undefined
   let routes: ReadonlyMap<string, RouteEdit> = new Map()
+  let forgettable: readonly string[] = []
   let reading: Promise<Edits> | undefined
   const followers = new Set<() => Promise<void>>()
   let applying: Promise<unknown> = Promise.resolve()
@@ -50,6 +51,7 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
     const known = await knownRoutes(stored.routes)
     if (!known) return read()
     routes = known
+    forgettable = forgettableMarks(stored)
     const before = edits?.devices
     const deviceEdits = Array.from(
       stored.devices,
@@ -117,10 +119,10 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
       writeRoster(redis, 'routes', { set: [['', JSON.stringify(edit)]], drop: obsolete.map(String) }),
     async noteFiles({ written, gone }) {
       if ((await refresh()).at === 0) return
-      for (let at = 0; at < Math.max(written.length, gone.length); at += AT_ONCE) {
-        const set = written.slice(at, at + AT_ONCE).map((key) => [key, ''] as const)
-        await writeRoster(redis, 'files', { set, drop: gone.slice(at, at + AT_ONCE) })
-      }
+      const set = [...written.map((key) => [key, ''] as const), ...gone.map((key) => [key, 'gone'] as const)]
+      const drop = forgettable
+      for (let at = 0; at < Math.max(set.length, drop.length); at += AT_ONCE)
+        await writeRoster(redis, 'files', { set: set.slice(at, at + AT_ONCE), drop: drop.slice(at, at + AT_ONCE) })
       await refresh()
     },
     close() {
@@ -128,6 +130,23 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
       clearTimeout(timer)
     },
   }
+}
+
+/**
+ * What of files is gone so long that no machine still has it, or is the oldest of too much: a program that writes a file
+ * each minute leaves every line of it behind.
+ */
+function forgettableMarks({
+  at,
+  files,
+}: {
+  readonly at: number
+  readonly files: ReadonlyMap<string, Written>
+}): string[] {
+  const gone = Array.from(files, ([key, { text }]) => ({ key, since: text && Number(text.slice('gone '.length)) }))
+    .filter((mark): mark is { key: string; since: number } => mark.since !== '')
+    .toSorted((a, b) => b.since - a.since)
+  return gone.filter(({ since }, rank) => rank >= MOST_GONE || since < at - GONE_MS).map(({ key }) => key)
 }
 
 /** No two writes are at the same time: one that is known need not be read again. */
@@ -148,3 +167,5 @@ const STALE_MS = 5000
 const FIRST_LOOK_MS = 20
 /** Each write has everybody read the roster anew, and while it lasts Redis does nothing else. */
 const AT_ONCE = 50_000
+const GONE_MS = 31 * 86_400_000
+const MOST_GONE = 100_000

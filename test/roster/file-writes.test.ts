@@ -1,8 +1,8 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { writesBetween } from '../../src/config/edits.ts'
 import { type Files, filesOf } from '../../src/config/files.ts'
 import { tableOf } from '../../src/config/table.ts'
-import { keys, type Redis } from '../../src/lanes/index.ts'
+import { keys, type Redis, writeRoster } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { followRoster } from '../../src/roster/index.ts'
 import { withRedis } from '../with-redis.ts'
@@ -51,6 +51,7 @@ function machine(start: Files) {
 }
 
 const HOUR = 3600
+const DAY_MS = 24 * HOUR * 1000
 const DAY_BEGINS = Date.UTC(2026, 10, 20) / 1000
 const DAY = { from: DAY_BEGINS, until: DAY_BEGINS + 24 * HOUR }
 const LINE = { at: 0, line: 1, from: DAY_BEGINS + 6 * HOUR, until: DAY_BEGINS + 20 * HOUR }
@@ -116,6 +117,66 @@ it('a device that is put after it was taken out of a file is there', async () =>
   ])
 })
 
+it('a machine whose files come later keeps what it had until then', async () => {
+  const { one, other } = await two()
+  await one.putLine('8')
+  await one.putDevice('P')
+  for (const each of [one, other]) await each.sees(await files('B', '2'))
+  await one.sees(await files('C', '3'))
+  expect([await one.has(), await other.has()]).toEqual([
+    ['C', '3'],
+    ['B', '2'],
+  ])
+})
+
+async function marksNow(): Promise<Record<string, string>> {
+  return redis.hgetall(keys.roster('files'))
+}
+
+describe('what is gone', () => {
+  it('keeps the time when it was written, and since when it is gone, until it is written again', async () => {
+    const { roster } = (await two()).one
+    const [written, gone] = [['a', 'b'], ['b']]
+    await roster.noteFiles({ written, gone: ['never written'] })
+    const { a, b } = await marksNow()
+    for (const _ of ['once', 'twice']) await roster.noteFiles({ written: [], gone })
+    const goneAt = await redis.get(keys.roster('at'))
+    expect(await marksNow()).toEqual({ a, b: `${b} gone ${goneAt}` })
+    await roster.noteFiles({ written, gone: [] })
+    const backAt = await redis.get(keys.roster('at'))
+    expect([await marksNow(), Number(backAt) > Number(goneAt)]).toEqual([{ a, b: backAt }, true])
+  })
+
+  it('is forgotten after 31 days with the next note, and what is not gone never', async () => {
+    const { roster } = (await two()).one
+    const now = Number(await redis.get(keys.roster('at')))
+    const [long, lately] = [now - 31 * DAY_MS - 1, now - 30 * DAY_MS]
+    await redis.hset(keys.roster('files'), { old: '7', long: `7 gone ${long}`, lately: `7 gone ${lately}` })
+    await roster.putDevice('9', null)
+    await roster.noteFiles({ written: [], gone: [] })
+    expect(await marksNow()).toEqual({ old: '7', lately: `7 gone ${lately}` })
+  })
+
+  it('is forgotten when it is the oldest of more than 100,000', async () => {
+    const { roster } = (await two()).one
+    const now = Number(await redis.get(keys.roster('at')))
+    const marks = manyLines(100_003, 'once').map((line, rank) => [line, `7 gone ${now - rank}`] as const)
+    await redis.hset(keys.roster('files'), Object.fromEntries(marks))
+    await roster.putDevice('9', null)
+    await roster.noteFiles({ written: [], gone: [] })
+    const noted = new Set(await redis.hkeys(keys.roster('files')))
+    expect(marks.filter(([line]) => !noted.has(line))).toEqual(marks.slice(-3))
+  })
+
+  it('stays where it was written again since it was read', async () => {
+    await two()
+    const written = { set: [['a', '']] } as const
+    await writeRoster(redis, 'files', written)
+    await writeRoster(redis, 'files', { set: [], drop: ['a'] })
+    expect(Object.keys(await marksNow())).toEqual(['a'])
+  })
+})
+
 function manyLines(count: number, when: string): string[] {
   return Array.from({ length: count }, (_, line) => `line ${when} ${line}`)
 }
@@ -136,6 +197,11 @@ it('a change of more lines than one call takes is noted whole', async () => {
   await roster.putDevice('9', null)
   await roster.noteFiles({ written: manyLines(60_000, 'before'), gone: [] })
   await roster.noteFiles({ written: manyLines(60_000, 'now'), gone: manyLines(60_000, 'before') })
-  const noted = await redis.hkeys(keys.roster('files'))
-  expect([noted.length, noted.filter((line) => line.startsWith('line now')).length]).toEqual([60_000, 60_000])
+  const noted = Object.entries(await redis.hgetall(keys.roster('files')))
+  const gone = noted.filter(([, mark]) => mark.includes('gone'))
+  expect([noted.length, gone.length, gone.every(([line]) => line.startsWith('line before'))]).toEqual([
+    120_000,
+    60_000,
+    true,
+  ])
 })

@@ -1,14 +1,15 @@
-import { type Dispatcher, request } from 'undici'
+import { type Dispatcher, getGlobalDispatcher } from 'undici'
 import type * as z from 'zod'
 import { UserError } from '../run/errors.ts'
 import { printableUrl } from '../tracking/printable-url.ts'
 import type { ErrorBody } from '../tracking/schemas.ts'
 import type { AdminPort } from './admin-port.ts'
+import { printable } from './output.ts'
 
 /** What is asked of the admin port. */
 export interface Question {
   readonly method?: 'GET' | 'PUT'
-  /** From its root. */
+  /** From its root; it goes out as it is, where a URL would fold its `..`. */
   readonly path: string
   /** What is undefined is left out. */
   readonly query?: Readonly<Record<string, string | undefined>>
@@ -32,11 +33,14 @@ type Refusal = Partial<z.infer<typeof ErrorBody>>
 /** Asks the admin port. @throws UserError where nothing answers, and where it takes the token for none (401) or too weak (403) */
 export async function ask(admin: AdminPort, question: Question): Promise<Answer> {
   const { method = 'GET', path, query = {}, body, timeoutMs = TIMEOUT_MS } = question
-  const url = new URL(admin.url + path)
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value)
+  const { origin, pathname } = new URL(admin.url)
+  const parameters = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const search = parameters.length > 0 ? `?${new URLSearchParams(parameters).toString()}` : ''
+  const target = pathname.replace(/\/$/, '') + path + search
   const headers = { authorization: `Bearer ${admin.token}`, ...(body && { 'content-type': 'text/csv' }) }
   const signal = AbortSignal.timeout(timeoutMs)
-  const answer = await request(url, { method, headers, body, signal, headersTimeout: 0, bodyTimeout: 0 })
+  const answer = await getGlobalDispatcher()
+    .request({ origin, path: target, method, headers, body, signal, headersTimeout: 0, bodyTimeout: 0 })
     .then(read)
     .catch((error: Error) => noAnswer(admin, error, timeoutMs))
   if (answer.status === 401 ? answer.ofPort : answer.status === 403 && path.startsWith('/admin/'))
@@ -69,7 +73,7 @@ export function errorsOf({ text }: Answer): NonNullable<Refusal['errors']> {
 /** What the admin port says of a question that it refuses, in one line. */
 export function refusalText({ status, text }: Answer): string {
   const message = (parsed(text) as Refusal | undefined)?.message ?? (text.trim() || 'no reason')
-  return `The admin port answers ${status}: ${message}`.replace(/\s+/g, ' ').slice(0, MAX_TEXT)
+  return printable(`The admin port answers ${status}: ${message}`).replace(/\s+/g, ' ').slice(0, MAX_TEXT)
 }
 
 function noAnswer({ url }: AdminPort, error: Error & { code?: string }, timeoutMs: number): never {

@@ -3,6 +3,7 @@ import { UserError } from '../run/errors.ts'
 import type { AdminPort } from './admin-port.ts'
 import { DeviceAnswer, DevicesPage, type ListedDevice } from './answers.ts'
 import { ask, jsonOf } from './ask.ts'
+import { printable } from './output.ts'
 
 /** All devices that the gateway knows, in its order. @throws UserError */
 export async function listDevices(admin: AdminPort): Promise<ListedDevice[]> {
@@ -29,13 +30,18 @@ export async function devicesCalled(admin: AdminPort, idOrName: string): Promise
 }
 
 async function deviceWithId(admin: AdminPort, id: string): Promise<DeviceAnswer | undefined> {
-  const answer = await ask(admin, { path: `/admin/devices/${encodeURIComponent(id)}` })
+  const answer = await ask(admin, { path: `/admin/devices/${segment(id)}` })
   return answer.status === 404 ? undefined : jsonOf(admin, answer, DeviceAnswer)
+}
+
+/** Of a path: an id may be `..`. */
+function segment(id: string): string {
+  return /^\.+$/.test(id) ? id.replaceAll('.', '%2E') : encodeURIComponent(id)
 }
 
 function nobody(idOrName: string, all: readonly ListedDevice[]): string {
   const names = all.flatMap(({ id, name }) => (name === undefined ? [id] : [name, id]))
   const near = nearest(idOrName, names)
   const hint = near === undefined ? 'add it to devices.yaml, or look at GET /admin/devices' : `did you mean ${near}?`
-  return `No device has the id or the name "${idOrName}", and nothing came from it: ${hint}`
+  return printable(`No device has the id or the name "${idOrName}", and nothing came from it: ${hint}`)
 }

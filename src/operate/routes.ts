@@ -6,7 +6,7 @@ import { type Answer, ask, bodyOf, errorsOf, refusalText } from './ask.ts'
 import { clockIn } from './clock.ts'
 import { listDevices } from './devices.ts'
 import { gatewayStatus } from './gateway.ts'
-import { print } from './output.ts'
+import { say } from './output.ts'
 import { rosterSentence } from './roster.ts'
 import { windowOf, windowText } from './window.ts'
 
@@ -45,7 +45,7 @@ export async function routesCommand(act: 'check' | 'put', file: string, options:
   const { rejected, added, changed, removed } = roster
   const taken = answer.status === 200
   const would = act === 'check' || !taken
-  print([
+  say([
     ...rejected.map(({ line, message }) => `${file}:${line}: ${message}`),
     `company ${company}, ${windowText(window, time_zone)}${would ? ' would have' : ':'} ${added} added, ${changed} changed, ${removed} removed`,
     rosterSentence(roster, { devices, company, would, clock: clockIn(time_zone, Date.now(), 'minutes') }),
@@ -66,9 +66,9 @@ function onlyCompany(devices: readonly ListedDevice[]): string {
 function refused(file: string, answer: Answer): number {
   const lines = errorsOf(answer).map(({ path, message }) => {
     const line = /^line (\d+)$/.exec(path)?.[1]
-    return `${line === undefined ? `${file}: ${path}` : `${file}:${line}`}: ${message}`
+    return `${line === undefined ? (OPTIONS.get(path) ?? `${file}: ${path}`) : `${file}:${line}`}: ${message}`
   })
-  print(lines.length > 0 ? lines : [refusalText(answer)])
+  say(lines.length > 0 ? lines : [refusalText(answer)])
   return 1
 }
 
@@ -80,3 +80,10 @@ function unreadable(file: string, error: NodeJS.ErrnoException): never {
   if (error.code !== 'ENOENT' && error.code !== 'EISDIR') throw error
   throw new UserError(`${file}: ${error.code === 'ENOENT' ? 'there is no such file' : 'a folder, expected a file'}.`)
 }
+
+/** What of the question an option says. */
+const OPTIONS = new Map([
+  ['company_id', '--company'],
+  ['from', '--from'],
+  ['until', '--until'],
+])

@@ -1,7 +1,13 @@
-import type { CourierPosition } from '../tracking/schemas.ts'
+import * as z from 'zod'
+import { CourierPosition } from '../tracking/schemas.ts'
+import { exactJson } from '../tracking/service/json.ts'
+
+/** A position as the interface returns it; a timestamp beyond 2^53 is a bigint. */
+export const Position = CourierPosition.extend({ timestamp: z.number().or(z.bigint()) })
+export type Position = z.infer<typeof Position>
 
 /** Positions as CSV, a line each below the header. */
-export function csvOf(positions: readonly CourierPosition[]): string[] {
+export function csvOf(positions: readonly Position[]): string[] {
   const rows = positions.map(({ timestamp, lat, lon, server_timestamp = '' }) =>
     [timestamp, timeOf(timestamp), lat, lon, server_timestamp].join(','),
   )
@@ -9,7 +15,7 @@ export function csvOf(positions: readonly CourierPosition[]): string[] {
 }
 
 /** Positions as GeoJSON (RFC 7946): the track as a line, where there are two or more, then a point each. */
-export function geoJsonOf(positions: readonly CourierPosition[]): string {
+export function geoJsonOf(positions: readonly Position[]): string {
   const coordinates = positions.map(({ lat, lon }) => [lon, lat])
   const line = { type: 'Feature', geometry: { type: 'LineString', coordinates }, properties: {} }
   const points = positions.map(({ lat, lon, timestamp, server_timestamp }) => ({
@@ -17,12 +23,13 @@ export function geoJsonOf(positions: readonly CourierPosition[]): string {
     geometry: { type: 'Point', coordinates: [lon, lat] },
     properties: { timestamp, time: timeOf(timestamp), server_timestamp },
   }))
-  return JSON.stringify({ type: 'FeatureCollection', features: positions.length > 1 ? [line, ...points] : points })
+  return exactJson({ type: 'FeatureCollection', features: positions.length > 1 ? [line, ...points] : points })
 }
 
 /** RFC 3339; empty beyond the calendar's end. */
-function timeOf(timestamp: number): string {
-  return Math.abs(timestamp) <= LAST_S ? new Date(timestamp * 1000).toISOString().replace('.000Z', 'Z') : ''
+function timeOf(timestamp: number | bigint): string {
+  const seconds = Number(timestamp)
+  return Math.abs(seconds) <= LAST_S ? new Date(seconds * 1000).toISOString().replace('.000Z', 'Z') : ''
 }
 
 const LAST_S = 8.64e12

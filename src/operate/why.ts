@@ -4,7 +4,7 @@ import { ask, jsonOf } from './ask.ts'
 import { clockIn } from './clock.ts'
 import { devicesCalled } from './devices.ts'
 import { gatewayStatus } from './gateway.ts'
-import { print } from './output.ts'
+import { say } from './output.ts'
 import { reason } from './reason.ts'
 
 /** `waybridge why DEVICE`, a line for each device of that id or name; answers with the exit code. @throws UserError */
@@ -18,7 +18,7 @@ export async function whyCommand(device: string, options: AdminPortOptions): Pro
     const line = reason({ device: each, parked: await parkedOf(admin, each), upstream, now }, clock)
     return devices.length > 1 ? `${each.id}: ${line}` : line
   })
-  print(await Promise.all(lines))
+  say(await Promise.all(lines))
   return 0
 }
 

@@ -164,11 +164,32 @@ it('a token that may only read is not enough for more: its place is said', async
 
 describe('an answer that is none of the admin port', () => {
   it.each([
+    ['status'],
+    ['status', '--json'],
+    ['why', '1'],
+    ['routes', 'check', 'routes.csv'],
+    ['positions', '--company', '7', '--route', '1', '--from', '1'],
+    ['positions', '--company', '7', '--route', '1', '--from', '1', '--csv'],
+  ])('but JSON of another server: %s', async (...args) => {
+    const server = await answering(() => ({ json: { ok: true } }))
+    const cwd = await folder({ 'routes.csv': 'device,route_id,date\n12,1,2026-11-20\n' })
+    expect(await waybridge([...args, ...server.options], { cwd })).toEqual({
+      code: 1,
+      out: '',
+      errors: `http://127.0.0.1:${server.port}/ does not answer as an admin port of waybridge does.\n`,
+    })
+  })
+
+  it.each([
     [{ text: '<html>' }, 'does not answer as an admin port of waybridge does.'],
     [{ status: 404, text: 'not\nfound' }, 'The admin port answers 404: not found'],
     [
       { status: 503, json: { message: 'Redis does not answer: ask again later' } },
       'Redis does not answer: ask again later',
+    ],
+    [
+      { status: 502, json: { message: '\u001b]0;mine\u0007\u001b[2Jno\u009b31m\u202eway' } },
+      '502: ]0;mine [2Jno 31m way\n',
     ],
     [{ status: 502, text: '' }, 'The admin port answers 502: no reason'],
   ])('%j', async (reply, sentence) => {

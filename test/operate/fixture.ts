@@ -123,9 +123,9 @@ export async function answering(reply: (asked: Asked) => Reply): Promise<Server>
 
 async function readQuestion(request: IncomingMessage): Promise<Asked> {
   const { method = '', url = '', headers } = request
-  const { pathname, searchParams } = new URL(url, 'http://server')
+  const [path, query = ''] = url.split('?')
   const body = Buffer.concat(await request.toArray()).toString()
-  return { method, path: pathname, query: Object.fromEntries(searchParams), headers, body }
+  return { method, path, query: Object.fromEntries(new URLSearchParams(query)), headers, body }
 }
 
 const NOT_A_TOKEN: Reply = { status: 401, json: { message: 'not a token of this port' } }

@@ -69,6 +69,14 @@ describe('what the tracking service has of a route', () => {
   })
 
   it.each([
+    ['--csv', '\n9223372036854775807,,52.5,13.4,1\n'],
+    ['--geojson', '"timestamp":9223372036854775807,'],
+  ])('has all digits of a timestamp: %s', async (format, text) => {
+    const { positions } = await served('[{"lat":52.5,"lon":13.4,"timestamp":9223372036854775807,"server_timestamp":1}]')
+    expect((await positions('--from', '0', format)).out).toContain(text)
+  })
+
+  it.each([
     ['--csv', 'timestamp,time,lat,lon,server_timestamp\n'],
     ['--geojson', '{"type":"FeatureCollection","features":[]}\n'],
   ])('may be nothing: %s', async (format, text) => {
@@ -135,6 +143,10 @@ describe('what is wrong is said, with exit code 1', () => {
     [
       ['--company', '-7', '--route', '1'],
       '--company -7: expected an id: a whole number from 0 to 9223372036854775807.',
+    ],
+    [
+      ['--company', '7', '--route', '1', '--from', '3000-01-01'],
+      '--from 3000-01-01: that is yet to come; say with --to until when.',
     ],
     [['--company', '7', '--route', '1', '--csv', '--geojson'], 'positions: give --csv or --geojson, not both.'],
     [

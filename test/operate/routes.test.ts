@@ -107,7 +107,11 @@ describe('put', () => {
     ],
     [
       { message: 'until: not after from', errors: [{ path: 'until', message: 'not after from' }] },
-      'routes.csv: until: not after from\n',
+      '--until: not after from\n',
+    ],
+    [
+      { message: 'company_id: no', errors: [{ path: 'company_id', message: 'expected\u0000an id' }] },
+      '--company: expected an id\n',
     ],
     [{ message: 'the body is not UTF-8' }, 'The admin port answers 422: the body is not UTF-8\n'],
   ])('is 1 where nothing of it is of use: %j', async (json, out) => {

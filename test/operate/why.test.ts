@@ -19,7 +19,13 @@ function device(id: string, name: string, route = '1007'): object {
   return { id, name, configured: true, company_id: '7', courier_id: '42', held: [], lane, state: 'online', ...heard }
 }
 
-const DEVICES = [device('1', 'Van 12'), device('2', 'Van 14'), device('3', 'Van 14', '2001'), device('a/b', 'Van 15')]
+const DEVICES = [
+  device('1', 'Van 12'),
+  device('2', 'Van 14'),
+  device('3', 'Van 14', '2001'),
+  device('a/b', 'Van 15'),
+  device('..', 'Van 16'),
+]
 const PARKED = [
   { company_id: '8', courier_id: '42', route_id: '1007', fixes: 9, parked: { status: 403, message: '' }, refused: [] },
   {
@@ -27,7 +33,7 @@ const PARKED = [
     courier_id: '42',
     route_id: '1007',
     fixes: 214,
-    parked: { status: 404, message: '' },
+    parked: { status: 404, message: ' \u001b[2J\u009b31m\u0007' },
     refused: [],
   },
 ]
@@ -41,7 +47,7 @@ function port({ path, query }: Asked): Reply {
     const results = all.slice(first, first + 2).map(({ id, name, configured }) => ({ id, name, configured }))
     return { json: { results, ...(first + 2 < all.length && { next_page_token: String(first + 2) }) } }
   }
-  const found = all.find(({ id }) => path === `/admin/devices/${encodeURIComponent(id)}`)
+  const found = all.find(({ id }) => path === `/admin/devices/${id === '..' ? '%2E%2E' : encodeURIComponent(id)}`)
   return found ? { json: found } : { status: 404, json: { message: 'no device with this id is configured' } }
 }
 
@@ -50,12 +56,13 @@ async function why(name: string, zone = 'UTC') {
   return waybridge(['why', name, ...server.options], { env: { TZ: 'America/New_York' } })
 }
 
-const PARKED_404 = 'refused 404 by the service, 214 parked: correct the line'
+const PARKED_404 = 'refused 404 by the service ( [2J 31m ), 214 parked: correct the line'
 
 it('is one sentence of a device by its id, which may be any text', async () => {
   const sentence = `last fix 00:00:01, route 1007 by routes.csv:17, ${PARKED_404}\n`
   expect(await why('1')).toEqual({ code: 0, out: sentence, errors: '' })
   expect((await why('a/b')).out).toBe(sentence)
+  expect((await why('..')).out).toBe(sentence)
 })
 
 it('is found by its name too', async () => expect((await why('Van 12')).out).toMatch(/^last fix 00:00:01, route 1007/))
@@ -66,7 +73,7 @@ it('is a line for each device of a name', async () => {
     0,
     [
       `2: last fix 00:00:01, route 1007 by routes.csv:17, ${PARKED_404}`,
-      '3: last fix 00:00:01, route 2001 by routes.csv:17, refused 404 by the service, 214 parked on route 1007: correct the line',
+      '3: last fix 00:00:01, route 2001 by routes.csv:17, refused 404 by the service ( [2J 31m ), 214 parked on route 1007: correct the line',
       '',
     ],
   ])
@@ -78,7 +85,7 @@ it('is in the local time of the gateway', async () =>
 it.each([
   ['van 13', 'did you mean Van 12?'],
   ['Bicycle', 'add it to devices.yaml, or look at GET /admin/devices'],
-  ['..', 'add it to devices.yaml, or look at GET /admin/devices'],
+  ['....', 'add it to devices.yaml, or look at GET /admin/devices'],
 ])('is not there for %s', async (name, hint) => {
   const { code, out, errors } = await why(name)
   expect([code, out]).toEqual([1, ''])

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { type Device, sameId } from './directory.ts'
 import type { Files, Read } from './files.ts'
 import { giveWay } from './give-way.ts'
-import type { RouteRow } from './routes.ts'
+import type { RouteRow, WrittenRow } from './routes.ts'
 
 /**
  * What was written to devices and routes through the admin port, and since then to files: see table.ts for what holds.
@@ -39,15 +39,22 @@ export interface RouteEdit {
 
 export const NO_EDITS: Edits = { at: 0, devices: new Map(), routes: [], files: new Map() }
 
-/** What tells the entry of a device from others, among `files` of edits, by all that it says; without one: that it is gone. */
+/**
+ * What tells the entry of a device from others, among `files` of edits, by all that it says; without one: that it is gone.
+ * Its secret alone does not count: nothing is to be learnt of it in Redis, and one that comes from the environment changes
+ * without a write to the file. So an entry whose secret alone is changed does not win over what was put.
+ */
 export function deviceKey(id: string, device: Device | undefined): string {
-  const says = device && hash('sha256', JSON.stringify({ ...device, source: undefined }), 'base64url')
-  return `device ${sameId(id)} ${says ?? 'gone'}`
+  const says = { ...device, source: undefined, secret: undefined }
+  return `device ${sameId(id)} ${device ? hash('sha256', JSON.stringify(says), 'base64url') : 'gone'}`
 }
 
-/** What tells a line of a file from others, among `files` of edits: all that it says, not where it stands. */
-export function lineKey({ device, courier_id = '', route_id, from, until }: RouteRow): string {
-  return `line ${from}/${until}/${courier_id}/${route_id}/${sameId(device)}`
+/**
+ * What tells a line of a file from others, among `files` of edits: all that it says, in the words it says it, so that it
+ * is the same line under another `time_zone`; not where it stands.
+ */
+export function lineKey({ device, courier_id = '', route_id, when }: WrittenRow): string {
+  return `line ${when}/${courier_id}/${route_id}/${sameId(device)}`
 }
 
 /** What a change of files wrote, by `deviceKey` and `lineKey`. */

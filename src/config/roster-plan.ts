@@ -69,7 +69,8 @@ async function takeRows(index: DeviceIndex, put: RosterPut): Promise<Pick<Roster
   const { mistakes: unresolved } = await resolveRoutes(rows, index, () => ({ source: '' }))
   const leftOut = new Set([...misplaced, ...unresolved].map(({ at }) => at))
   const rejected = [...unread.filter(({ severity }) => severity === 'left_out'), ...unresolved, ...misplaced]
-  return { rows: rows.filter(({ at }) => !leftOut.has(at)), rejected: rejected.toSorted((a, b) => a.at - b.at) }
+  const taken = rows.filter(({ at }) => !leftOut.has(at)).map((row) => ({ ...row, when: undefined }))
+  return { rows: taken, rejected: rejected.toSorted((a, b) => a.at - b.at) }
 }
 
 /** Why a line does not belong to what is put. */

@@ -9,7 +9,7 @@ import { int64, int64Mistake, isScientific } from './units.ts'
 /** The lines of one routes file, their devices not looked up yet. */
 export interface RouteFile {
   readonly name: string
-  readonly rows: readonly RouteRow[]
+  readonly rows: readonly WrittenRow[]
   /** Lines left out, and, as mistakes, what makes the whole file useless. */
   readonly mistakes: readonly Mistake[]
 }
@@ -27,6 +27,11 @@ export interface RouteRow {
   readonly until: number
 }
 
+/** A row with its times as they are written there, in whatever zone: its cells `from`, `until` and `date`. */
+export interface WrittenRow extends RouteRow {
+  readonly when: string
+}
+
 /** Reads routes.csv or one of routes/*.csv; local times are those of `zone`. A bad line is left out, the others hold. */
 export async function readRoutes({ name, text }: Pick<Source, 'name' | 'text'>, zone: string): Promise<RouteFile> {
   const table = parseCsv(text)
@@ -38,7 +43,7 @@ export async function readTable(table: Table, name: string, zone: string): Promi
   const mistakes = columnMistakes(table)
   if (mistakes.some(({ severity }) => severity !== 'warning')) return { name, rows: [], mistakes }
   const readRow = rowReader(table, timesIn(zone))
-  const rows: RouteRow[] = []
+  const rows: WrittenRow[] = []
   for (const row of table.rows) {
     await giveWay()
     const read = row.mistake === undefined ? readRow(row) : { message: row.mistake }
@@ -52,10 +57,10 @@ export async function readTable(table: Table, name: string, zone: string): Promi
 export type Origin = Pick<RouteLine, 'source' | 'writtenAt' | 'edited'>
 
 /** Looks up the devices of route lines; a name may mean several. `originOf`: of the lines of a row. */
-export async function resolveRoutes(
-  rows: readonly RouteRow[],
+export async function resolveRoutes<Written extends RouteRow>(
+  rows: readonly Written[],
   devices: DeviceIndex,
-  originOf: (row: RouteRow) => Origin,
+  originOf: (row: Written) => Origin,
 ): Promise<{ lines: RouteLine[]; mistakes: Mistake[] }> {
   const lines: RouteLine[] = []
   const mistakes: Mistake[] = []
@@ -105,7 +110,7 @@ interface Refusal {
   readonly message: string
 }
 
-function rowReader({ columns }: Table, times: Times): (row: Row) => RouteRow | Refusal {
+function rowReader({ columns }: Table, times: Times): (row: Row) => WrittenRow | Refusal {
   const at = Object.fromEntries(COLUMNS.map((name) => [name, columns.indexOf(name)]))
   return (row) => {
     const cell = (name: string) => row.cells[at[name]] ?? ''
@@ -116,9 +121,20 @@ function rowReader({ columns }: Table, times: Times): (row: Row) => RouteRow | R
     if (courier !== '' && courier_id === undefined) return { key: 'courier_id', message: int64Mistake(courier) }
     const route_id = int64(route)
     if (route_id === undefined) return { key: 'route_id', message: route === '' ? 'empty' : int64Mistake(route) }
-    const interval = intervalOf({ date: cell('date'), from: cell('from'), until: cell('until') }, times)
+    const [date, from, until] = [cell('date'), cell('from'), cell('until')]
+    const interval = intervalOf({ date, from, until }, times)
     if ('message' in interval) return interval
-    return { at: row.at, line: row.line, device, courier_id, route_id, from: interval.from, until: interval.until }
+    const when = `${from}/${until}/${date}`
+    return {
+      at: row.at,
+      line: row.line,
+      device,
+      courier_id,
+      route_id,
+      when,
+      from: interval.from,
+      until: interval.until,
+    }
   }
 }
 

@@ -4,7 +4,7 @@ import type { Files } from './files.ts'
 import { giveWay } from './give-way.ts'
 import { type Problem, problemsIn } from './problem.ts'
 import { type LastPut, lastPuts } from './puts.ts'
-import { type DeviceIndex, indexDevices, resolveRoutes, type RouteRow } from './routes.ts'
+import { type DeviceIndex, indexDevices, resolveRoutes, type WrittenRow } from './routes.ts'
 
 /** Who drives what, by files and edits. */
 export interface Table {
@@ -48,7 +48,7 @@ function withDeviceEdits({ devices }: Pick<Files, 'devices'>, { devices: edited,
 
 async function linesOfFiles(routes: Files['routes'], index: DeviceIndex, { files: writes }: Edits) {
   const reading = routes.map(async ({ source, content: { name, rows } }) => {
-    const originOf = (row: RouteRow) => ({ source: `${name}:${row.line}`, writtenAt: writtenAt(row, writes) })
+    const originOf = (row: WrittenRow) => ({ source: `${name}:${row.line}`, writtenAt: writtenAt(row, writes) })
     const { lines, mistakes } = await resolveRoutes(rows, index, originOf)
     return { lines, leftOut: problemsIn(source, mistakes) }
   })
@@ -56,7 +56,7 @@ async function linesOfFiles(routes: Files['routes'], index: DeviceIndex, { files
   return { lines: read.flatMap(({ lines }) => lines), leftOut: read.flatMap(({ leftOut }) => leftOut) }
 }
 
-function writtenAt(row: RouteRow, writes: Edits['files']): number | undefined {
+function writtenAt(row: WrittenRow, writes: Edits['files']): number | undefined {
   return writes.size === 0 ? undefined : writes.get(lineKey(row))
 }
 

@@ -7,7 +7,7 @@ import {
   type RouteEdit,
   writesBetween,
 } from '../../src/config/edits.ts'
-import { readFiles } from '../../src/config/files.ts'
+import { filesOf, readFiles } from '../../src/config/files.ts'
 import { assemble, loadedOf, type Loaded, problemText } from '../../src/config/load.ts'
 import { readRoutes } from '../../src/config/routes.ts'
 import { COMPANY, folder, PROTOCOLS } from './folder.ts'
@@ -79,7 +79,7 @@ describe('lines that were put', () => {
   it('give way to a line of a file that was written later', async () => {
     const loaded = await inEffect('Van 14,,21,2026-11-20T07:00Z,2026-11-20T09:00Z\n', {
       routes: [await put('Van 14,,31,2026-11-20T08:00Z,2026-11-20T10:00Z\n')],
-      files: new Map([[`line ${day(7)}/${day(9)}//21/Van 14`, 101]]),
+      files: new Map([['line 2026-11-20T07:00Z/2026-11-20T09:00Z///21/Van 14', 101]]),
     })
     expect(routesOf(loaded, '14', 7, 8, 9, 10)).toEqual(['21', '21', '31', undefined])
   })
@@ -114,7 +114,7 @@ describe('lines that were put', () => {
       'Van 14,,21,2026-11-20T08:00Z,2026-11-20T20:00Z\nVan 14,,22,2026-11-20T06:00Z,2026-11-20T20:00Z\n',
       {
         routes: [await put('Van 14,,31,2026-11-20T09:00Z,2026-11-20T10:00Z\n', { from: day(9), until: day(10) })],
-        files: new Map([[`line ${day(6)}/${day(20)}//22/Van 14`, 101]]),
+        files: new Map([['line 2026-11-20T06:00Z/2026-11-20T20:00Z///22/Van 14', 101]]),
       },
     )
     expect(routesOf(loaded, '14', 6, 8, 9, 10)).toEqual(['22', '21', '31', '21'])
@@ -187,7 +187,7 @@ describe('devices that were put', () => {
   })
 })
 
-const keyOf = (route: string) => `line ${day(6)}/${day(24)}//${route}/Van 14`
+const keyOf = (route: string) => `line 2026-11-20 06:00////${route}/Van 14`
 
 /** Without the digests of what entries say. */
 function shortly({ written, gone }: FileWrites): string[][] {
@@ -215,18 +215,36 @@ describe('writesBetween', () => {
   it('has nothing to say of the same lines in another order, or at other places', async () => {
     const before = await files('Van 14,,21,2026-11-20 06:00,\nVan 12,,22,2026-11-20 06:00,\n')
     const after = await files(
-      '\n# again\nVan 12,,22,2026-11-20T06:00Z,\nVan 14,,21,2026-11-20 06:00,\n',
+      '\n# again\nVan 12 , , 22, 2026-11-20 06:00,\n"Van 14",,21,2026-11-20 06:00,\n',
       `\n${DEVICES}`,
     )
     expect(await writesBetween(before, after)).toEqual({ written: [], gone: [] })
   })
 
-  it('has no secret of a device to say', async () => {
+  it('has nothing to say of the same lines and entries in another time zone, or with other secrets', async () => {
+    const [before, after] = [await inZone('+00:00', 'old'), await inZone('+00:15', 'canary')]
+    const begins = [before, after].map(({ routes }) => routes[0].content.rows[0].from)
+    expect([await writesBetween(before, after), begins[0] - begins[1]]).toEqual([{ written: [], gone: [] }, 900])
+  })
+
+  it('has no secret of a device to say, nor anything that is made of it', async () => {
     const before = await files('')
-    const after = await files('', `${DEVICES}"15": { company_id: 7, secret: canary }`)
-    expect(JSON.stringify(await writesBetween(before, after))).not.toContain('canary')
+    const writesOf = async (secret: string) =>
+      writesBetween(before, await files('', `${DEVICES}"15": { company_id: 7, secret: ${secret} }`))
+    const writes = await writesOf('canary')
+    expect(writes.written).toHaveLength(1)
+    expect(writes).toEqual(await writesOf('other'))
   })
 })
+
+function inZone(zone: string, secret: string) {
+  const texts = new Map([
+    ['gateway.yaml', `${GATEWAY}time_zone: "${zone}"`],
+    ['devices.yaml', `"15": { company_id: 7, secret: ${secret} }`],
+    ['routes.csv', `${HEADER}15,1,21,2026-11-20 06:00,2026-11-20 20:00\n`],
+  ])
+  return filesOf('', texts, { protocols: PROTOCOLS })
+}
 
 it('edits of nothing change nothing', async () => {
   const dir = await folder({ 'gateway.yaml': COMPANY, 'devices.yaml': '1: { company_id: 7 }' })

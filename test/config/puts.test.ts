@@ -4,7 +4,7 @@ import type { Device } from '../../src/config/directory.ts'
 import { type Edits, lineKey, NO_EDITS, type RouteEdit } from '../../src/config/edits.ts'
 import { unplaced } from '../../src/config/fleet.ts'
 import { lastPuts, obsoletePuts } from '../../src/config/puts.ts'
-import { indexDevices, type RouteRow } from '../../src/config/routes.ts'
+import { indexDevices, type RouteRow, type WrittenRow } from '../../src/config/routes.ts'
 import { tableOf } from '../../src/config/table.ts'
 
 const DAY = 86_400
@@ -14,15 +14,21 @@ const NOW = 100 * DAY * 1000
 const DEVICES: Device[] = ['1', '2'].map((id) => ({ id, company_id: id, courier_id: id, source: `devices.yaml:${id}` }))
 const index = indexDevices(DEVICES)
 
-function row(device: string, route_id: string, [from, until]: readonly [from: number, until: number]): RouteRow {
-  return { at: 0, line: 1, device, courier_id: undefined, route_id, from: from * DAY, until: until * DAY }
+function row(device: string, route_id: string, [from, until]: readonly [from: number, until: number]): WrittenRow {
+  const [when, interval] = [`${from}/${until}/`, { from: from * DAY, until: until * DAY }]
+  return { at: 0, line: 1, device, courier_id: undefined, route_id, when, ...interval }
 }
 
-function put(at: number, [from, until]: readonly [number, number], rows: RouteRow[] = [], company_id = '1'): RouteEdit {
+function put(
+  at: number,
+  [from, until]: readonly [number, number],
+  rows: WrittenRow[] = [],
+  company_id = '1',
+): RouteEdit {
   return { at, company_id, from: from * DAY, until: until * DAY, rows }
 }
 
-function filesOf(rows: readonly RouteRow[]) {
+function filesOf(rows: readonly WrittenRow[]) {
   const source = { name: 'routes.csv', file: 'routes.csv', text: '' }
   return {
     devices: [{ source, content: unplaced(DEVICES) }],
@@ -31,7 +37,7 @@ function filesOf(rows: readonly RouteRow[]) {
 }
 
 /** The lines that are in effect, as texts. */
-async function linesOf(rows: readonly RouteRow[], edits: Partial<Edits>): Promise<Map<string, number>> {
+async function linesOf(rows: readonly WrittenRow[], edits: Partial<Edits>): Promise<Map<string, number>> {
   const { routes } = await tableOf(filesOf(rows), { ...NO_EDITS, ...edits })
   return new Map(
     routes.map((line) => [`${line.device} ${line.route_id} ${line.from} ${line.writtenAt ?? 0}`, line.until]),
@@ -40,7 +46,7 @@ async function linesOf(rows: readonly RouteRow[], edits: Partial<Edits>): Promis
 
 function obsolete(
   puts: readonly RouteEdit[],
-  { next = put(99, [100, 101]), rows = [] as RouteRow[] } = {},
+  { next = put(99, [100, 101]), rows = [] as WrittenRow[] } = {},
 ): Promise<number[]> {
   return obsoletePuts({ puts, next, rows, index, now: NOW })
 }

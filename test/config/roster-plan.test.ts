@@ -80,6 +80,12 @@ describe('a put that takes the route from most devices', () => {
   })
 })
 
+it('the rows of a put are kept without their words: their times are what counts', async () => {
+  const { rows } = await planned(await inEffect(HEADER), lines(['1'], MORNING), { now: '10:00' })
+  const row = { at: HEADER.length, line: 2, device: '1', route_id: '9', from: at('06:00'), until: at('10:30') }
+  expect(JSON.parse(JSON.stringify(rows))).toEqual([row])
+})
+
 describe('devices without a route', () => {
   it.each([
     ['now', { now: '10:00' }, ['2', '3']],

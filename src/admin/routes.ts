@@ -11,7 +11,8 @@ import { instant } from './json.ts'
 import type { Operation } from './operation.ts'
 import { PageQuery, pageOf, type Place } from './paging.ts'
 import type { RosterSources, RosterWrites } from './roster.ts'
-import { readRosterBody, type RosterBody, said } from './roster-body.ts'
+import { nothingTaken, planJson } from './roster-answer.ts'
+import { readRosterBody } from './roster-body.ts'
 
 /**
  * `GET /admin/routes`: the lines in effect, of files and of this port; with `at`, those that decide then.
@@ -33,7 +34,7 @@ export function routeOperations({ loaded, roster }: RosterSources, change: Roste
       const interval = intervalOf(current, which)
       const body = await readRosterBody(bytes, request.headers['content-type'], current.config.time_zone)
       const plan = await planRoster(current, { ...interval, file: body.file, now: Date.now() })
-      const answer = planJson(plan, body)
+      const answer = await planJson(plan, body, current.devices)
       if (plan.loss && force !== 'true') return { status: 409, answer: { message: lossText(plan), ...answer } }
       if (plan.rows.length === 0 && plan.rejected.length > 0) throw nothingTaken(plan, body)
       if (dry_run === 'true') return { status: 200, answer }
@@ -132,26 +133,9 @@ function lineJson({ device, name, company_id, courier_id, route_id, from, until,
   return { device, name, company_id, courier_id, route_id, from_at, until_at, source }
 }
 
-/** `devices`: how many the company has. */
-function planJson({ added, changed, removed, rejected, withoutRoute, devices }: RosterPlan, { lineAt }: RosterBody) {
-  return {
-    added,
-    changed,
-    removed,
-    rejected: rejected.map((mistake) => ({ line: lineAt(mistake.at), message: said(mistake) })),
-    without_route: withoutRoute.map(({ id }) => id),
-    devices: devices.length,
-  }
-}
-
 function lossText({ loss }: RosterPlan): string {
   const { lost, routed } = loss ?? { lost: 0, routed: 0 }
   return `this would take the route from ${lost} of the ${routed} devices that have one: nothing is changed; send it with force=true if it is meant`
-}
-
-function nothingTaken({ rejected }: RosterPlan, { lineAt }: RosterBody): Refusal {
-  const errors = rejected.map((mistake) => ({ path: `line ${lineAt(mistake.at)}`, message: said(mistake) }))
-  return refuseFields(422, errors)
 }
 
 function summaryOf({ added, changed, removed, rejected }: RosterPlan, force?: string) {

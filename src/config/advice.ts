@@ -2,6 +2,7 @@ import type { Device, DeviceEntry, Directory, Lane, RouteLine, Stay } from './di
 import type { Edits } from './edits.ts'
 import type { Files } from './files.ts'
 import { fleetMistakes, unplaced } from './fleet.ts'
+import { overlappingLines } from './overlaps.ts'
 import { placesIn, type Problem } from './problem.ts'
 import type { Table } from './table.ts'
 import { localDay } from './zone.ts'
@@ -24,7 +25,7 @@ export async function advice(options: AdviceOptions): Promise<Problem[]> {
   const place = placesIn([...files.devices, ...files.routes].map(({ source }) => source))
   const today = localDay(now, zone)
   const warnings = [
-    ...overlappingLines(routes.filter(({ edited }) => !edited)),
+    ...overlapWarnings(routes.filter(({ edited }) => !edited)),
     ...sharedRoutes(directory),
     ...devicesWithoutRoute(directory, today.from / 1000, today.until / 1000),
     ...(edits.devices.size === 0 ? [] : await mistakesAmong(devices, files.gateway.content.companyIds)),
@@ -44,21 +45,8 @@ async function mistakesAmong(devices: readonly Device[], companyIds?: ReadonlySe
   return mistakes.map(({ at, key, message }) => ({ source: devices[at].source, key, message }))
 }
 
-function overlappingLines(routes: readonly RouteLine[]): Warning[] {
-  const warnings: Warning[] = []
-  for (const [device, lines] of Map.groupBy(routes, (line) => line.device)) {
-    if (lines.length === 1) continue
-    let last: RouteLine | undefined
-    for (const line of lines.toSorted((a, b) => a.from - b.from)) {
-      if (last && line.from < last.until) warnings.push(overlap(device, line, last))
-      if (!last || line.until > last.until) last = line
-    }
-  }
-  return warnings
-}
-
-function overlap(device: string, { source }: RouteLine, earlier: RouteLine): Warning {
-  return { source, key: 'from', message: `overlaps ${earlier.source} for device ${device}: the later from wins` }
+function overlapWarnings(routes: readonly RouteLine[]): Warning[] {
+  return overlappingLines(routes).map(({ line: { source }, message }) => ({ source, key: 'from', message }))
 }
 
 /** One warning for each route that two devices have at the same time, at the line of the later one. */

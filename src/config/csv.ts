@@ -25,7 +25,7 @@ export interface Row {
 /**
  * Cuts CSV with `,` `;` or tab between cells, whichever the header has most of; byte order mark, CRLF and CR are all right, empty
  * lines and those that begin with # are passed over. A cell does not go over a line's end: so one quotation mark too many
- * costs its own line, not the rest of the file.
+ * costs its own line, not the rest of the file. A line of more than 65,536 characters is not cut.
  * @returns undefined where there is not even a header
  */
 export function parseCsv(text: string): Table | undefined {
@@ -40,7 +40,7 @@ export function parseCsv(text: string): Table | undefined {
 function* rowsOf(lines: Iterable<Line>, delimiter: string, width: number): Generator<Row> {
   for (const { at, line, text } of lines) {
     const cells = cut(text, delimiter)
-    if (!cells) yield { at, line, cells: [], mistake: 'a quotation mark is out of place' }
+    if (!cells) yield { at, line, cells: [], mistake: text.length > MAX_LINE_LENGTH ? TOO_LONG : MISQUOTED }
     else if (cells.some((cell) => cell !== '')) yield { at, line, cells, mistake: fit(cells, width) }
   }
 }
@@ -66,8 +66,9 @@ function delimiterOf(header: string): string {
   return DELIMITERS.toSorted((a, b) => count(b) - count(a))[0]
 }
 
-/** Undefined where a quoted cell does not end, or goes on after its end. */
+/** Undefined where a quoted cell does not end, or goes on after its end; and where the line is too long. */
 function cut(line: string, delimiter: string): string[] | undefined {
+  if (line.length > MAX_LINE_LENGTH) return undefined
   if (!line.includes('"')) return line.split(delimiter).map((cell) => cell.trim())
   const cells: string[] = []
   for (let at = 0; at <= line.length; ) {
@@ -105,4 +106,8 @@ function fit(cells: string[], width: number): string | undefined {
 
 const BYTE_ORDER_MARK = '\ufeff'
 const DELIMITERS = [',', ';', '\t']
+const MISQUOTED = 'a quotation mark is out of place'
+/** A line is cut while nobody else is answered. */
+const MAX_LINE_LENGTH = 65_536
+const TOO_LONG = `longer than ${MAX_LINE_LENGTH} characters`
 const QUOTED = /^"((?:[^"]|"")*)"/

@@ -99,8 +99,16 @@ export function placesIn(sources: readonly Source[]): (source: string) => Pick<P
 
 /** Where the lines of a text begin, which end in LF, CRLF or CR. */
 export function lineStarts(text: string): number[] {
-  return [0, ...Array.from(text.matchAll(/\r\n?|\n/g), ({ 0: end, index }) => index + end.length)]
+  const starts = [0]
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === LF || (code === CR && text.charCodeAt(at + 1) !== LF)) starts.push(at + 1)
+  }
+  return starts
 }
+
+const LF = 0x0a
+const CR = 0x0d
 
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')

@@ -135,6 +135,44 @@ describe('PUT /admin/routes', () => {
     expect(await lines()).toEqual([FILE_LINE, PUT_LINE])
   })
 
+  it('names the first 1,000 lines that are left out, and how many there are beside', async () => {
+    const { status, json } = await put(HEADER + LINE + 'Van 12\n'.repeat(1002))
+    const { rejected } = json as { rejected: unknown[] }
+    expect([status, rejected.length]).toEqual([200, 1001])
+    expect(rejected.slice(-2)).toEqual([
+      { line: 1002, message: 'route_id: empty' },
+      { line: 1003, message: '2 more lines are rejected' },
+    ])
+  })
+
+  it('warns of lines that overlap for one device', async () => {
+    const { status, json } = await put(
+      [
+        HEADER.trim(),
+        'Van 12,42,1,2026-11-20 06:00,2026-11-20 20:00',
+        'Van 14,43,2,2026-11-20 12:00,2026-11-20 20:00',
+        `${VAN_12},42,3,2026-11-20 08:00,2026-11-20 10:00`,
+        'Van 12,42,4,2026-11-20 08:00,2026-11-20 09:00',
+      ].join('\n'),
+    )
+    expect([status, json]).toEqual([
+      200,
+      {
+        ...ANSWER,
+        added: 3,
+        warnings: [
+          { line: 4, message: `from: overlaps line 2 for device ${VAN_12}: the later from wins` },
+          { line: 5, message: `from: overlaps line 4 for device ${VAN_12}: of the same from the later line wins` },
+        ],
+      },
+    ])
+    expect(await routesAt('2026-11-20T08:30:00Z')).toEqual(['2001', '4'])
+  })
+
+  it('takes a header with a delimiter behind its last column', async () => {
+    expect(await put((HEADER + LINE).replaceAll('\n', ',\n'))).toMatchObject({ status: 200, json: ANSWER })
+  })
+
   it.each([TOKEN, READ_TOKEN])('only answers with dry_run, also to a token that may read only: %s', async (token) => {
     const { status, json } = await put(HEADER + LINE, `company_id=7&${DAY}&dry_run=true`, undefined, token)
     expect([status, json]).toEqual([200, ANSWER])
@@ -189,13 +227,28 @@ describe('PUT /admin/routes that is refused', () => {
   })
 
   it('for a header without what is needed is 422', async () => {
-    expect(await put('device;courier\nVan 12;42\n')).toMatchObject({
+    expect(await put('device;courier_id\nVan 12;42\n')).toMatchObject({
       status: 422,
       json: {
         errors: errors(['line 1', 'route_id: this column is missing'], ['line 1', 'from: this column is missing']),
       },
     })
   })
+
+  it.each([
+    ['a column that routes.csv does not have', 'untill', 'untill: unknown column: did you mean until?'],
+    ['65 columns', ','.repeat(60), 'more than 64 columns'],
+  ])('for %s is 422, at the line of the header', async (_, column, message) => {
+    const body = `# today\ndevice,courier_id,route_id,from,${column}\nVan 12,42,1002,2026-11-20 06:00,\n`
+    expect(await put(body)).toMatchObject({ status: 422, json: { errors: errors(['line 2', message]) } })
+    expect(await lines()).toEqual([FILE_LINE])
+  })
+
+  it('for more lines than any roster has is 422', async () =>
+    expect(await put(HEADER + 'x\n'.repeat(200_000))).toMatchObject({
+      status: 422,
+      json: { message: 'the body must have at most 200000 lines' },
+    }))
 
   it('where no line of it is right is 422, and nothing is removed', async () => {
     await put(HEADER + LINE)
@@ -214,7 +267,19 @@ describe('PUT /admin/routes that is refused', () => {
     ['malformed JSON', '[{', /^the body is not JSON: /],
     ['an object', '{"device":"Van 12"}', /^expected an array of objects with the columns of routes.csv$/],
     ['null', 'null', /^expected an array of objects/],
-    ['entries of another type', '[5]', /^line 1: device: empty$/],
+    ['entries of another type', '[5]', /^line 1: expected an object$/],
+    ['a page of what GET answers', '{"results":[],"next_page_token":"x"}', /^this is one page of the list: send /],
+    [
+      'entries with a key that nobody reads',
+      '[{"device":"Van 12","route_id":1,"from":"2026-11-20"},{"device":"Van 12","route_id":1,"from":"2026-11-21","Until":null}]',
+      /^line 2: Until: unknown key: did you mean until\?$/,
+    ],
+    ['200,001 entries', `[${'0,'.repeat(200_000)}0]`, /^the body must have at most 200000 entries$/],
+    [
+      'a cell of a page',
+      `[{"device":"${'x'.repeat(1025)}","route_id":1,"from":"2026-11-20"}]`,
+      /^line 1: device: longer than 1024 characters$/,
+    ],
     [
       'a field of another type',
       '[{"device":["Van 12"],"route_id":1,"from":"2026-11-20"}]',

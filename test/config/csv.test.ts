@@ -38,6 +38,11 @@ describe('parseCsv', () => {
       undefined,
     ]),
   )
+  it('loses one line, not the rest, to a line that is longer than any', () =>
+    expect(rows(`a,b\n1,${'2'.repeat(65_536)}\n4,5`).map(({ mistake }) => mistake)).toEqual([
+      'longer than 65536 characters',
+      undefined,
+    ]))
   it('leaves a quotation mark within a cell alone', () => expect(rows('a,b\nVan 12",2')[0].cells[0]).toBe('Van 12"'))
   it.each(['', '\n', '\ufeff', '# only a comment\n'])('has no table in %j', (text) =>
     expect(parseCsv(text)).toBeUndefined(),

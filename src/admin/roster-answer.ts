@@ -1,0 +1,62 @@
+import type { Device } from '../config/directory.ts'
+import type { Mistake } from '../config/problem.ts'
+import { overlappingLines } from '../config/overlaps.ts'
+import type { RosterPlan } from '../config/roster-plan.ts'
+import { indexDevices, resolveRoutes, type RouteRow } from '../config/routes.ts'
+import { type Refusal, refuseFields } from '../tracking/refusal.ts'
+import { MAX_ERRORS } from '../tracking/schemas/lists.ts'
+import { type RosterBody, said } from './roster-body.ts'
+
+/** What a put answers: `devices`: how many the company has; `warnings`: only where there are some. */
+export async function planJson(plan: RosterPlan, { lineAt }: RosterBody, fleet: readonly Device[]): Promise<object> {
+  const { added, changed, removed, rejected, withoutRoute, devices } = plan
+  const warnings = await overlapsIn(plan.rows, fleet)
+  const remarkOf = (mistake: Mistake) => ({ line: lineAt(mistake.at), message: said(mistake) })
+  return {
+    added,
+    changed,
+    removed,
+    rejected: atMost(rejected, 'rejected', remarkOf),
+    ...(warnings.length > 0 && { warnings: atMost(warnings, 'with a warning', remarkOf) }),
+    without_route: withoutRoute.map(({ id }) => id),
+    devices: devices.length,
+  }
+}
+
+/** The refusal of a put of which no line is right. */
+export function nothingTaken({ rejected }: RosterPlan, { lineAt }: RosterBody): Refusal {
+  const first = rejected.slice(0, MAX_ERRORS)
+  return refuseFields(
+    422,
+    first.map((mistake) => ({ path: `line ${lineAt(mistake.at)}`, message: said(mistake) })),
+  )
+}
+
+async function overlapsIn(rows: readonly RouteRow[], fleet: readonly Device[]): Promise<Mistake[]> {
+  const places = new Map(rows.map((row) => [sourceOf(row), row.at]))
+  const { lines } = await resolveRoutes(rows, indexDevices(fleet), (row) => ({ source: sourceOf(row) }))
+  return overlappingLines(lines).map(({ line: { source }, message }) => ({
+    at: places.get(source) ?? 0,
+    key: 'from',
+    message,
+  }))
+}
+
+function sourceOf({ line }: RouteRow): string {
+  return `line ${line}`
+}
+
+interface Remark {
+  readonly line: number
+  readonly message: string
+}
+
+/** The first remarks, and how many there are of those after them, at the line of the next. */
+function atMost(mistakes: readonly Mistake[], what: string, remarkOf: (mistake: Mistake) => Remark): Remark[] {
+  const remarks = mistakes.slice(0, MAX_REMARKS).map(remarkOf)
+  const rest = mistakes.length - remarks.length
+  if (rest > 0) remarks.push({ ...remarkOf(mistakes[MAX_REMARKS]), message: `${rest} more lines are ${what}` })
+  return remarks
+}
+
+const MAX_REMARKS = 1000

@@ -42,11 +42,12 @@ export async function routesCommand(act: 'check' | 'put', file: string, options:
   })
   if (answer.status !== 200 && answer.status !== 409) return refused(file, answer)
   const roster = bodyOf(admin, answer, RosterAnswer)
-  const { rejected, added, changed, removed } = roster
+  const { rejected, warnings = [], added, changed, removed } = roster
   const taken = answer.status === 200
   const would = act === 'check' || !taken
   say([
     ...rejected.map(({ line, message }) => `${file}:${line}: ${message}`),
+    ...warnings.map(({ line, message }) => `warning: ${file}:${line}: ${message}`),
     `company ${company}, ${windowText(window, time_zone)}${would ? ' would have' : ':'} ${added} added, ${changed} changed, ${removed} removed`,
     rosterSentence(roster, { devices, company, would, clock: clockIn(time_zone, Date.now(), 'minutes') }),
     ...(taken ? [] : [`${refusalText(answer)} (routes put --force)`]),

@@ -90,6 +90,16 @@ describe('put', () => {
     expect([code, out.split('\n')[0]]).toEqual([0, 'routes.csv:3: device: no device has the id or the name "Van 31"'])
   })
 
+  it('warns of lines that overlap', async () => {
+    const warnings = [{ line: 3, message: 'from: overlaps line 2 for device 12: the later from wins' }]
+    const { routes } = await site({ put: { json: { ...ANSWER, warnings } } })
+    const { code, out } = await routes('put', 'routes.csv')
+    expect([code, out.split('\n')[0]]).toEqual([
+      0,
+      'warning: routes.csv:3: from: overlaps line 2 for device 12: the later from wins',
+    ])
+  })
+
   it('is 1 where it would take the route from most, and says what would be', async () => {
     const message = 'this would take the route from 1 of the 2 devices that have one: nothing is changed'
     const { routes } = await site({ put: { status: 409, json: { message, ...ANSWER } } })

@@ -423,6 +423,18 @@ describe('an answer', () => {
       'max-age=5',
       'WWW-Authenticate',
       'OAuth',
+      'Expires',
+      'Fri, 01 Jan 2100 00:00:00 GMT',
+      'Pragma',
+      'x',
+      'Age',
+      '1',
+      'Refresh',
+      '0;url=/else',
+      'Service-Worker-Allowed',
+      '/',
+      'Permissions-Policy',
+      'camera=*',
       'Strict-Transport-Security',
       'max-age=31536000',
       'Access-Control-Allow-Origin',
@@ -433,7 +445,7 @@ describe('an answer', () => {
     expect(answer).toMatchObject({
       link: ['<a>', '<b>'],
       'x-name': 'caf\xe9',
-      'cache-control': 'max-age=5',
+      'cache-control': 'no-store',
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
     })
     const others = Object.keys(answer).filter((name) => !PORTS_OWN.includes(name))

@@ -30,7 +30,7 @@ function endToEnd(headers: Headers, isForwarded: (name: string) => boolean): Rec
 const FORWARDED =
   /^(?!content-length$)(?:(?:accept|content|if)-.+|accept|range|user-agent|x-request-id|traceparent|tracestate)$/
 
-/** Of a connection, or what a client would keep or take as said of this port: which token it wants, its cookies, its rules. */
+/** Of a connection, or what a client would keep or take as said of this port: what it may keep, which token it wants, its cookies, its rules. */
 const NOT_PASSED_ON = new Set([
   'connection',
   'keep-alive',
@@ -40,15 +40,22 @@ const NOT_PASSED_ON = new Set([
   'upgrade',
   'content-length',
   'accept-ch',
+  'age',
   'alt-svc',
   'authentication-info',
+  'cache-control',
   'clear-site-data',
   'content-security-policy',
   'content-security-policy-report-only',
+  'expires',
   'nel',
+  'permissions-policy',
+  'pragma',
   'referrer-policy',
+  'refresh',
   'report-to',
   'reporting-endpoints',
+  'service-worker-allowed',
   'set-cookie',
   'strict-transport-security',
   'www-authenticate',

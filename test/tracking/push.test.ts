@@ -77,6 +77,21 @@ describe('a push that is accepted', () => {
   })
 
   it.each([
+    [
+      'a text that reads like one before it',
+      (at: string) => `{"note":"\\"timestamp\\":9007199254740997","positions":[${at}]}`,
+    ],
+    ['a name that ends like it', (at: string) => `{"positions":[{"x\\"timestamp":9007199254740997,${at.slice(1)}]}`],
+    ['it twice: the last one counts', (at: string) => `{"positions":[{"timestamp":9007199254740997,${at.slice(1)}]}`],
+    ['white space', (at: string) => `{"positions":[${at.replaceAll(':', ' :\n')}]}`],
+  ])('keeps a timestamp exact in a body with %s', async (_, bodyOf) => {
+    const timestamp = 9_007_199_000_000_000_001n + BigInt(nextSecond()) * 2n
+    const written = `{"accuracy":1,"point":{"lat":1,"lon":1},"timestamp":${timestamp}}`
+    expect((await push(bodyOf(written))).status).toBe(200)
+    expect(row(timestamp)).toBeDefined()
+  })
+
+  it.each([
     ['unknown fields', { altitude: 120, point: { lat: 1, lon: 1, alt: 3 }, extra: { deep: [null] }, name: '\ud800' }],
     ['the poles and the date line', { point: { lat: -90, lon: 180 } }],
     ['a speed that is an integer beyond 2^53', { speed: 1e20 }],

@@ -49,6 +49,8 @@ export const DeviceAnswer = z.object({
   courier_id: z.string().optional(),
   /** Where its entry stands, as a lane's `source`. */
   source: z.string().optional(),
+  /** When it was deleted through the admin port, though it still is in a file. */
+  deleted_at: Instant.optional(),
   held: z.array(
     z.object({
       reason: z.enum(['unknown', 'no_route', 'clock']),
@@ -125,6 +127,8 @@ export const RosterAnswer = z.object({
   changed: z.number(),
   removed: z.number(),
   rejected: z.array(z.object({ line: z.number(), message: z.string() })),
+  /** Of lines that overlap for one device; absent where there are none. */
+  warnings: z.array(z.object({ line: z.number(), message: z.string() })).optional(),
   /** Ids of devices of the company that have no route now. */
   without_route: z.array(z.string()),
   /** How many devices the company has. */

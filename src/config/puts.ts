@@ -1,4 +1,4 @@
-import type { RouteEdit } from './edits.ts'
+import type { Edits, RouteEdit } from './edits.ts'
 import { giveWay } from './give-way.ts'
 import type { DeviceIndex, RouteRow } from './routes.ts'
 import { spanAt, topmost } from './spans.ts'
@@ -12,37 +12,47 @@ export function lastPuts(puts: readonly RouteEdit[]): LastPut {
   return (company_id, from) => spanAt(byCompany.get(company_id) ?? [], from)?.at ?? 0
 }
 
+/** What a put makes of earlier ones. */
+export interface Obsolete {
+  /** The last write that it knows of, as in `Edits`. */
+  readonly asOf: number
+  /** Those that have rows which do not decide any more, without them; those that nobody needs, with nothing after. */
+  readonly puts: readonly { readonly before: RouteEdit; readonly after?: RouteEdit }[]
+}
+
 export interface NextPut {
-  readonly puts: readonly RouteEdit[]
+  readonly edits: Edits
   readonly next: RouteEdit
   /** The lines of files, also those that are hidden by puts. */
   readonly rows: readonly RouteRow[]
   readonly index: DeviceIndex
-  /** ms UTC */
-  readonly now: number
 }
 
 /**
- * Puts that nobody needs beside another one: those that decide on nothing any more, and those that ended, with all their
- * lines, over 31 days ago and hide no line, be it of a file or of another put, which would be back without them.
- * @returns their times
+ * What of the puts of a company nobody needs beside its next one: rows in whose place there are others, and puts that hide
+ * no line of a file, which would be back without them, and have no row that has not ended over 31 days before the last write.
  */
-export async function obsoletePuts({ puts, next, rows, index, now }: NextPut): Promise<number[]> {
-  const all = [...puts, next]
-  const longAgo = now / 1000 - KEPT_S
-  const recent = [...decidingParts(all).values()].flat().filter(({ until }) => until >= longAgo)
-  const needed = new Set(recent.map(({ at }) => at))
-  const lastPut = lastPuts(all)
-  for (const { device, from } of rows.filter((row) => row.from < longAgo))
-    for (const { company_id } of index(device)) needed.add(lastPut(company_id, from))
-  for (const { at, company_id, rows: own } of puts) {
+export async function obsoletePuts({ edits, next, rows, index }: NextPut): Promise<Obsolete> {
+  const { company_id } = next
+  const own = edits.routes.filter((put) => put.company_id === company_id)
+  const lastPut = lastPuts([...own, next])
+  const hiding = new Set<number>()
+  for (const { device, from } of rows) {
     await giveWay()
-    for (const { from, until } of own) {
-      const decides = lastPut(company_id, from)
-      if (decides !== at || until >= longAgo) needed.add(decides)
-    }
+    // Whose device it is that has no entry may turn out later.
+    const meant = index(device)
+    if (meant.length === 0 || meant.some((each) => each.company_id === company_id))
+      hiding.add(lastPut(company_id, from))
   }
-  return puts.map(({ at }) => at).filter((at) => !needed.has(at))
+  const longAgo = edits.at / 1000 - KEPT_S
+  const puts: { before: RouteEdit; after?: RouteEdit }[] = []
+  for (const before of own) {
+    await giveWay()
+    const left = before.rows.filter(({ from }) => lastPut(company_id, from) === before.at)
+    if (!hiding.has(before.at) && !left.some(({ until }) => until >= longAgo)) puts.push({ before })
+    else if (left.length < before.rows.length) puts.push({ before, after: { ...before, rows: left } })
+  }
+  return { asOf: edits.at, puts }
 }
 
 /** The parts of the intervals of each company's puts in which they are the last, in order of time. */

@@ -3,7 +3,7 @@ import type { RouteEdit } from './edits.ts'
 import type { Loaded } from './load.ts'
 import { isRouted, type Loss, lossOf } from './loss.ts'
 import type { Mistake } from './problem.ts'
-import { obsoletePuts } from './puts.ts'
+import { type Obsolete, obsoletePuts } from './puts.ts'
 import { type DeviceIndex, indexDevices, resolveRoutes, type RouteFile, type RouteRow } from './routes.ts'
 import { type Table, tableOf } from './table.ts'
 import type { Interval } from './times.ts'
@@ -27,8 +27,8 @@ export interface RosterPlan extends Difference {
   readonly withoutRoute: readonly Device[]
   /** Where more than half of the company's devices that have a route then would have none. */
   readonly loss?: Loss
-  /** Puts that nobody needs any more beside this one: their times. */
-  readonly obsolete: readonly number[]
+  /** What nobody needs any more beside this one. */
+  readonly obsolete: Obsolete
 }
 
 /** How many lines are new, differ from the one of the same device and `from`, and go. */
@@ -40,7 +40,7 @@ interface Difference {
 
 /** Says what a put would do to what is in effect. */
 export async function planRoster(loaded: Loaded, put: RosterPut): Promise<RosterPlan> {
-  const { company_id, from, until, now } = put
+  const { company_id, from, until } = put
   const { edits, files } = loaded
   const index = indexDevices(loaded.devices)
   const { rows, rejected } = await takeRows(index, put)
@@ -56,7 +56,7 @@ export async function planRoster(loaded: Loaded, put: RosterPut): Promise<Roster
     devices,
     withoutRoute: devices.filter((device) => !hasRoute(after.directory)(device)),
     loss: lossOf(devices, hasRoute(loaded.directory), hasRoute(after.directory)),
-    obsolete: await obsoletePuts({ puts: edits.routes, next, rows: ofFiles, index, now }),
+    obsolete: await obsoletePuts({ edits, next, rows: ofFiles, index }),
   }
 }
 

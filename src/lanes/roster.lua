@@ -1,8 +1,9 @@
 -- A write to the roster. Its time is that of Redis' own clock; no two are at the same time.
 -- KEYS: time of the last write, hash that is written.
--- ARGV: how many fields are set, each with its value, then the fields that go. A field '' is the time of the write. A value
--- has that time in front; '' is the time alone, of the first who says so, which 'gone' leaves, with the time of the write
--- behind it: a field keeps its time until it is set again after it was gone. One that is not gone does not go.
+-- ARGV: how many fields are set; '' or the last write that the caller knows of: where there was another since, only the first
+-- field is set, and none goes; each field with its value; the fields that go. In front of a field that begins with a space, and
+-- of each value, is the time of the write. '' is the time alone, of the first who says so, which 'gone' leaves, with the time of
+-- the write behind it: a field keeps its time until it is set again after it was gone. One that is not gone does not go.
 -- Answers with the time, ms UTC; where nothing has changed, with that of the last write.
 local now = redis.call('TIME')
 local last = redis.call('GET', KEYS[1]) or '0'
@@ -13,10 +14,11 @@ local function stays(field)
   return not string.find(redis.call('HGET', KEYS[2], field) or ' ', ' ', 1, true)
 end
 
-local values = 2 * tonumber(ARGV[1])
+local knows_all = ARGV[2] == '' or ARGV[2] == last
+local values = knows_all and 2 * tonumber(ARGV[1]) or 2
 local changed = 0
-for arg = 2, values, 2 do
-  local field = ARGV[arg] == '' and at or ARGV[arg]
+for arg = 3, values + 1, 2 do
+  local field = string.sub(ARGV[arg], 1, 1) == ' ' and at .. ARGV[arg] or ARGV[arg]
   local value = at .. ' ' .. ARGV[arg + 1]
   if ARGV[arg + 1] == '' then
     value = not stays(field) and at
@@ -28,7 +30,7 @@ for arg = 2, values, 2 do
     changed = changed + 1
   end
 end
-for arg = values + 2, #ARGV do
+for arg = values + 3, knows_all and #ARGV or 0 do
   if not stays(ARGV[arg]) then changed = changed + redis.call('HDEL', KEYS[2], ARGV[arg]) end
 end
 if changed == 0 then

@@ -1,7 +1,10 @@
 import { keys } from './keys.ts'
 import { type Redis, scripts } from './redis.ts'
 
-/** What the roster consists of: devices by id, lines that were put by the time of the put, when files were written. */
+/**
+ * What the roster consists of: devices by id; puts of lines by their time, a space and how many lines they have; when files
+ * were written.
+ */
 export type RosterPart = 'devices' | 'routes' | 'files'
 
 /** Something that was written, and when, ms UTC by Redis' clock. */
@@ -16,7 +19,7 @@ export async function rosterWrittenAt(redis: Redis): Promise<number> {
   return Number((await redis.get(keys.roster('at'))) ?? 0)
 }
 
-/** The roster as it is at one time. Of `routes` only the fields: they never change, and may be large. */
+/** The roster as it is at one time. Of `routes` only the fields: what one has never changes, and may be large. */
 export async function readRoster(redis: Redis) {
   const answers = await redis
     .multi()
@@ -32,28 +35,33 @@ export async function readRoster(redis: Redis) {
   return { at: Number(at ?? 0), devices: writtenIn(devices), files: writtenIn(files), routes }
 }
 
-/** Lines that were put, by the times of the puts; undefined where one of them is not there any more. */
+/** Puts, by their fields; undefined where one of them is not there any more. */
 export async function readRosterRoutes(redis: Redis, fields: readonly string[]): Promise<Written[] | undefined> {
   if (fields.length === 0) return []
   const values = await redis.hmget(keys.roster('routes'), ...fields)
   return values.includes(null) ? undefined : values.map((value) => written(value as string))
 }
 
+/** What is written to a part. */
+export interface RosterWrite {
+  readonly set: readonly (readonly [field: string, text: string])[]
+  readonly drop?: readonly string[]
+  /** The last write that the writer knows of: where there was another since, only the first field is set, and none dropped. */
+  readonly asOf?: number
+}
+
 /**
- * Sets and drops fields of a part in one step. A field '' is named after the time of the write. One with the text '' keeps
- * its time where it is there already, until it is set to 'gone'; before that it is not dropped. Redis does nothing else
- * meanwhile: some 50,000 fields at once are enough.
+ * Sets and drops fields of a part in one step. In front of one that begins with a space stands the time of the write. One
+ * with the text '' keeps its time where it is there already, until it is set to 'gone'; before that it is not dropped. Redis
+ * does nothing else meanwhile: some 50,000 fields at once are enough.
  * @returns the time of the write, ms UTC; where nothing has changed, that of the last one
  */
 export async function writeRoster(
   redis: Redis,
   part: RosterPart,
-  {
-    set,
-    drop = [],
-  }: { readonly set: readonly (readonly [field: string, text: string])[]; readonly drop?: readonly string[] },
+  { set, drop = [], asOf }: RosterWrite,
 ): Promise<number> {
-  const args = [set.length, ...set.flat(), ...drop]
+  const args = [set.length, asOf ?? '', ...set.flat(), ...drop]
   return Number(await scripts(redis)('roster', [keys.roster('at'), keys.roster(part)], args))
 }
 

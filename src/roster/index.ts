@@ -1,5 +1,6 @@
 import { type Device, sameId } from '../config/directory.ts'
 import { type DeviceEdit, type Edits, editSource, type FileWrites, NO_EDITS, type RouteEdit } from '../config/edits.ts'
+import type { Obsolete } from '../config/puts.ts'
 import { readRoster, readRosterRoutes, type Redis, rosterWrittenAt, type Written, writeRoster } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 
@@ -17,8 +18,11 @@ export interface Roster {
   readonly fresh: boolean
   /** Puts a device, or, null, deletes it. @returns the time of the write, as in `Edits` */
   putDevice(id: string, device: Device | null): Promise<number>
-  /** Puts lines in place of others; puts of the times `obsolete` go. @returns the time of the write, as in `Edits` */
-  putRoutes(edit: Omit<RouteEdit, 'at'>, obsolete: readonly number[]): Promise<number>
+  /**
+   * Puts lines in place of others; what is `obsolete` of earlier puts goes, unless there was a write that it does not know
+   * of: the next put sees to it then. @returns the time of the write, as in `Edits`
+   */
+  putRoutes(edit: Omit<RouteEdit, 'at'>, obsolete?: Obsolete): Promise<number>
   /** Notes what was written to files, where that is after some edit; `edits` has it then. */
   noteFiles(writes: FileWrites): Promise<void>
   /** Reads it no more. */
@@ -74,7 +78,7 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
   async function knownRoutes(fields: readonly string[]): Promise<ReadonlyMap<string, RouteEdit> | undefined> {
     const unknown = fields.filter((field) => !routes.has(field))
     const puts = await readRosterRoutes(redis, unknown)
-    const added = new Map(puts?.map((written, index) => [unknown[index], routeEdit(written)]))
+    const added = new Map(puts?.map(({ text }, index) => [unknown[index], routeEdit(unknown[index], text)]))
     return puts && new Map(fields.map((field) => [field, (routes.get(field) ?? added.get(field)) as RouteEdit]))
   }
 
@@ -115,8 +119,11 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
       writeRoster(redis, 'devices', {
         set: [[sameId(id), JSON.stringify(device && { ...device, source: undefined })]],
       }),
-    putRoutes: (edit, obsolete) =>
-      writeRoster(redis, 'routes', { set: [['', JSON.stringify(edit)]], drop: obsolete.map(String) }),
+    putRoutes(edit, { asOf, puts = [] }: Partial<Obsolete> = {}) {
+      const left = puts.flatMap(({ after }) => (after ? [[putField(after), JSON.stringify(after)] as const] : []))
+      const set = [[putField({ ...edit, at: '' }), JSON.stringify(edit)] as const, ...left]
+      return writeRoster(redis, 'routes', { set, drop: puts.map(({ before }) => putField(before)), asOf })
+    },
     async noteFiles({ written, gone }) {
       if ((await refresh()).at === 0) return
       const set = [...written.map((key) => [key, ''] as const), ...gone.map((key) => [key, 'gone'] as const)]
@@ -156,8 +163,14 @@ function deviceEdit({ at, text }: Written, before: DeviceEdit | undefined): Devi
   return { at, device: device && { ...device, source: editSource(at) } }
 }
 
-function routeEdit({ at, text }: Written): RouteEdit {
-  return { ...(JSON.parse(text) as Omit<RouteEdit, 'at'>), at }
+/** Where a put stands. One that has lost lines is another one, which is to be read. */
+function putField({ at, rows }: { readonly at: number | ''; readonly rows: readonly unknown[] }): string {
+  return `${at} ${rows.length}`
+}
+
+/** Its time is that of its field: a value has the time of the last loss of lines. */
+function routeEdit(field: string, text: string): RouteEdit {
+  return { ...(JSON.parse(text) as Omit<RouteEdit, 'at'>), at: Number.parseInt(field) }
 }
 
 const LOOK_MS = 50

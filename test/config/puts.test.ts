@@ -44,11 +44,16 @@ async function linesOf(rows: readonly WrittenRow[], edits: Partial<Edits>): Prom
   )
 }
 
-function obsolete(
-  puts: readonly RouteEdit[],
-  { next = put(99, [100, 101]), rows = [] as WrittenRow[] } = {},
-): Promise<number[]> {
-  return obsoletePuts({ puts, next, rows, index, now: NOW })
+/** By the times of puts what becomes of them: the routes that are left, null where it goes. */
+async function obsolete(
+  routes: readonly RouteEdit[],
+  { next = put(NOW, [100, 101]), rows = [] as WrittenRow[] } = {},
+): Promise<Record<number, string[] | null>> {
+  const { asOf, puts } = await obsoletePuts({ edits: { ...NO_EDITS, at: NOW, routes }, next, rows, index })
+  expect(asOf).toBe(NOW)
+  return Object.fromEntries(
+    puts.map(({ before, after }) => [before.at, after?.rows.map((each) => each.route_id) ?? null]),
+  )
 }
 
 describe('the put that decides on lines that begin at a time', () => {
@@ -66,31 +71,32 @@ describe('the put that decides on lines that begin at a time', () => {
     expect([last('2', 5 * DAY), last('3', 5 * DAY), last(undefined, 0)]).toEqual([4, 0, 0]))
 })
 
-describe('a put is obsolete', () => {
-  it('where later ones decide on all that it could', async () => {
-    const both = [put(1, [100, 102], [row('1', '11', [100, 102])]), put(2, [101, 103])]
-    expect(await obsolete(both)).toEqual([1])
-    expect(await obsolete(both, { next: put(99, [100, 103], [], '2') })).toEqual([])
+describe('of a put', () => {
+  const both = [put(1, [100, 103], [row('1', '10', [100, 102]), row('1', '11', [101, 102])]), put(2, [101, 102])]
+
+  it('the lines go in whose place there are others, and it does where none is left', async () => {
+    expect(await obsolete(both)).toEqual({ 1: null, 2: null })
+    expect(await obsolete(both, { next: put(NOW, [99, 100]) })).toEqual({ 1: ['10'], 2: null })
   })
 
-  it('31 days after it and its lines have ended', async () => {
-    expect(await obsolete([put(1, [60, 68], [row('1', '11', [60, 68])])])).toEqual([1])
-    expect(await obsolete([put(1, [60, 61], [row('1', '11', [60, 70])])])).toEqual([])
-    expect(await obsolete([put(1, [60, 70])])).toEqual([])
+  it('nothing goes for a put of another company', async () => {
+    expect(await obsolete(both, { next: put(NOW, [100, 103], [], '2') })).toEqual({})
   })
 
-  it('but not as long as a line of a file would be back without it', async () => {
-    const old = [put(1, [60, 61])]
-    expect(await obsolete(old, { rows: [row('1', '11', [60, 62])] })).toEqual([])
-    expect(
-      await obsolete(old, { rows: [row('1', '11', [61, 62]), row('2', '11', [60, 62]), row('3', '11', [60, 62])] }),
-    ).toEqual([1])
+  it('all goes once all its lines have ended 31 days ago', async () => {
+    expect(await obsolete([put(1, [60, 68], [row('1', '11', [60, 68])])])).toEqual({ 1: null })
+    expect(await obsolete([put(1, [60, 61], [row('1', '11', [60, 69])])])).toEqual({})
   })
 
-  it('but not as long as a line of another put would be back without it', async () => {
-    const year = put(1, [0, 360], [row('1', '11', [60, 61]), row('1', '12', [61, 62])])
-    expect(await obsolete([year, put(2, [60, 61])])).toEqual([])
-    expect(await obsolete([{ ...year, rows: [] }, put(2, [60, 61])])).toEqual([2])
+  it('something stays as long as a line of a file would be back without it', async () => {
+    const old = [put(1, [60, 62], [row('1', '11', [60, 61]), row('1', '12', [61, 62])])]
+    const next = put(NOW, [61, 62])
+    for (const id of ['1', '3']) {
+      expect(await obsolete(old, { rows: [row(id, '9', [60, 62])], next })).toEqual({ 1: ['11'] })
+      expect(await obsolete([put(1, [60, 62])], { rows: [row(id, '9', [60, 62])], next })).toEqual({})
+    }
+    for (const other of [row('1', '9', [61, 62]), row('2', '9', [60, 62])])
+      expect(await obsolete(old, { rows: [other], next })).toEqual({ 1: null })
   })
 })
 
@@ -138,12 +144,14 @@ describe('without the puts that are obsolete', () => {
   it('no line is back, and none is gone that held in the last 31 days', () =>
     fc.assert(
       fc.asyncProperty(rows, puts, fc.nat(8), async (ofFiles, all, writtenAt) => {
-        const next = all.at(-1) ?? put(1, [100, 101])
-        const before = all.slice(0, -1)
-        const gone = await obsoletePuts({ puts: before, next, rows: ofFiles, index, now: NOW })
+        const next = { ...(all.at(-1) ?? put(1, [100, 101])), at: NOW }
+        const routes = all.slice(0, -1)
+        const changes = await obsoletePuts({ edits: { ...NO_EDITS, at: NOW, routes }, next, rows: ofFiles, index })
+        const left = new Map(changes.puts.map(({ before, after }) => [before, after]))
         const files = new Map(ofFiles.slice(0, 2).map((each) => [lineKey(each), writtenAt + 0.5]))
-        const whole = await linesOf(ofFiles, { files, routes: [...before, next] })
-        const kept = await linesOf(ofFiles, { files, routes: [...before.filter(({ at }) => !gone.includes(at)), next] })
+        const whole = await linesOf(ofFiles, { files, routes: [...routes, next] })
+        const stored = routes.flatMap((each) => (left.has(each) ? (left.get(each) ?? []) : each))
+        const kept = await linesOf(ofFiles, { files, routes: [...stored, next] })
         expect([...kept.keys()].filter((line) => !whole.has(line))).toEqual([])
         const lost = [...whole].filter(([line]) => !kept.has(line))
         expect(lost.filter(([, until]) => until >= NOW / 1000 - 31 * DAY)).toEqual([])

@@ -197,7 +197,7 @@ describe('a line that is written to a file after a put', () => {
     const now = Math.floor(Date.now() / 1000)
     const interval = { company_id: '7', from: now - 7200, until: now + 7200 }
     const row = { at: 0, line: 0, device: '1', courier_id: '5', route_id: '100', from: now - 3600, until: now + 3600 }
-    await roster.putRoutes({ ...interval, rows: [row] }, [])
+    await roster.putRoutes({ ...interval, rows: [row] })
     await live.catchUp()
     return { dir, write, live, before }
   }

@@ -1,0 +1,78 @@
+import { expect, it, onTestFinished } from 'vitest'
+import type { RouteEdit } from '../../src/config/edits.ts'
+import { obsoletePuts } from '../../src/config/puts.ts'
+import { indexDevices, type RouteRow } from '../../src/config/routes.ts'
+import { keys, type Redis } from '../../src/lanes/index.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import { followRoster, type Roster } from '../../src/roster/index.ts'
+import { withRedis } from '../with-redis.ts'
+
+const logger = createLogger('test', { level: 'fatal', format: 'json' })
+let redis: Redis
+withRedis((_, connection) => (redis = connection))
+
+function roster(): Roster {
+  const followed = followRoster(redis, logger)
+  onTestFinished(() => followed.close())
+  return followed
+}
+
+const index = indexDevices([{ id: '1', company_id: '7', courier_id: '4', source: '' }])
+const BEGINS = Date.UTC(2026, 10, 20) / 1000
+
+function row(hour: number): RouteRow {
+  const from = BEGINS + hour * 3600
+  return { at: 0, line: 1, device: '1', courier_id: undefined, route_id: String(hour), from, until: from + 7200 }
+}
+
+/** Of the day from an hour on. */
+function plan(from: number, ...hours: number[]): Omit<RouteEdit, 'at'> {
+  return { company_id: '7', from: BEGINS + from * 3600, until: BEGINS + 86_400, rows: hours.map(row) }
+}
+
+async function obsoleteBeside(next: Omit<RouteEdit, 'at'>, edits: Awaited<ReturnType<Roster['refresh']>>) {
+  return obsoletePuts({ edits, next: { ...next, at: edits.at + 1 }, rows: [], index })
+}
+
+async function put(to: Roster, next: Omit<RouteEdit, 'at'>): Promise<number> {
+  return to.putRoutes(next, await obsoleteBeside(next, await to.refresh()))
+}
+
+/** The puts that a process knows, by their times the hours that are left of them. */
+async function known(to: Roster): Promise<[number, string[]][]> {
+  return (await to.refresh()).routes.map(({ at, rows }) => [at, rows.map(({ route_id }) => route_id)])
+}
+
+it('a put takes away what earlier ones have in its interval: in Redis, and where they are known already', async () => {
+  const [one, other] = [roster(), roster()]
+  const [first, second] = [await put(one, plan(0, 1, 5, 9)), await put(one, plan(4, 6, 9))]
+  await other.refresh()
+  const third = await put(one, plan(8, 9))
+  const left = [
+    [first, ['1']],
+    [second, ['6']],
+    [third, ['9']],
+  ]
+  expect([await known(one), await known(other), await known(roster())]).toEqual([left, left, left])
+  const last = await put(one, plan(0))
+  expect([await known(other), await redis.hkeys(keys.roster('routes'))]).toEqual([[[last, []]], [`${last} 0`]])
+})
+
+it('a put that does not know of another one takes nothing away, and the next one does', async () => {
+  const one = roster()
+  const first = await put(one, plan(0, 1, 5))
+  const next = plan(4)
+  const obsolete = await obsoleteBeside(next, await one.refresh())
+  const second = await put(one, plan(1, 2))
+  const third = await one.putRoutes(next, obsolete)
+  expect(await known(one)).toEqual([
+    [second, ['2']],
+    [third, []],
+  ])
+  expect(first).toBeLessThan(second)
+  const fourth = await put(one, plan(23, 23))
+  expect(await known(one)).toEqual([
+    [second, ['2']],
+    [fourth, ['23']],
+  ])
+})

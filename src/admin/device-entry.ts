@@ -99,6 +99,7 @@ function withDigest({ secret, ...device }: Device, before: Device | undefined): 
 const READ_ONLY: ReadonlySet<string> = new Set([
   'id',
   'configured',
+  'deleted_at',
   'source',
   'held',
   'lane',

@@ -3,6 +3,7 @@ import type { Heard } from '../ingest/heard.ts'
 import { readHeard } from '../ingest/heard/read.ts'
 import { describeLanes, heldOf, receivedAt, type Redis, timestampOf } from '../lanes/index.ts'
 import { Refusal } from '../tracking/refusal.ts'
+import { deletionOf, deletionText } from './deletion.ts'
 import { deviceEntryOperations } from './device-entry.ts'
 import { stateOf } from './device-state.ts'
 import { contactJson, instant, stayJson } from './json.ts'
@@ -22,7 +23,7 @@ export interface DeviceSources {
  * it, and what was last heard of it. Of one that nobody has configured (any more): what is held and was heard.
  */
 export function deviceOperations(
-  { redis, directory, idleMs, roster }: DeviceSources & Pick<RosterSources, 'roster'>,
+  { redis, directory, idleMs, roster, loaded }: DeviceSources & Pick<RosterSources, 'roster' | 'loaded'>,
   change: RosterWrites,
 ): Operation[] {
   const answer: Operation['answer'] = async ({ params }) => {
@@ -31,9 +32,11 @@ export function deviceOperations(
     const [held, heard] = await Promise.all([readHeld(redis, entry, id), readHeard(redis, entry?.id ?? id)])
     const now = Date.now()
     const last = heard && { state: stateOf(heard, now, idleMs), ...heardJson(heard) }
+    const deleted = entry ? undefined : deletionOf(loaded(), id)
     if (!entry && held.length === 0 && !heard)
-      throw new Refusal(404, 'no device with this id is configured: add it to devices.yaml')
-    if (!entry) return { id: heard ? id : sameId(id), configured: false, held, ...last }
+      throw new Refusal(404, `no device with this id is configured: ${deletionText(deleted)}`)
+    if (!entry)
+      return { id: heard ? id : sameId(id), configured: false, deleted_at: instant(deleted?.at), held, ...last }
     const stay = directory().stayAt(entry, now / 1000)
     return {
       ...entryJson(entry),

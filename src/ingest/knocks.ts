@@ -17,8 +17,8 @@ export function createKnocks(logger: Logger): (device: string, reason: string, r
 }
 
 const WORDS = new Map([
-  ['unknown_device', 'a device that is not in devices.yaml was refused'],
-  ['held', 'a device that is not in devices.yaml: its fixes are held until it is'],
+  ['unknown_device', 'a device that is not configured was refused'],
+  ['held', 'a device that is not configured: its fixes are held until it is'],
   ['wrong_secret', 'a device did not present its secret'],
   ['other_device', 'a device used the id of another'],
 ])

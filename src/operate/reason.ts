@@ -27,7 +27,7 @@ export function reason(findings: Findings, clock: Clock): string {
 
 function unconfigured(device: DeviceAnswer, clock: Clock): string {
   const last = device.last_heard ? `${heard(device, clock)}, ` : ''
-  return `not configured, ${last}${heldTrouble(device, clock) ?? 'nothing is held: add it to devices.yaml'}`
+  return `not configured, ${last}${heldTrouble(device, clock) ?? `nothing is held: ${unknownAdvice(device, clock)}`}`
 }
 
 function heard({ state, lane, last_heard, last_fix, last_filtered }: DeviceAnswer, clock: Clock): string {
@@ -45,11 +45,18 @@ function route({ lane }: DeviceAnswer, clock: Clock): string {
   return `route ${lane.route_id} by ${put === undefined ? lane.source : `the admin port, put ${clock(put)}`}`
 }
 
-function heldTrouble({ held: [held], source }: DeviceAnswer, clock: Clock): string | undefined {
+function unknownAdvice({ deleted_at }: DeviceAnswer, clock: Clock): string {
+  if (deleted_at === undefined) return 'add it to devices.yaml'
+  return `deleted through the admin port at ${clock(deleted_at)}, put it there, or change its entry`
+}
+
+function heldTrouble(device: DeviceAnswer, clock: Clock): string | undefined {
+  const { held: all, source } = device
+  const [held] = all
   if (!held) return undefined
   const { fixes, oldest_at, offset = NO_OFFSET } = held
   const what = `${counted(fixes)} held since ${clock(oldest_at)}`
-  if (held.reason === 'unknown') return source ? `${what}, on their way` : `${what}: add it to devices.yaml`
+  if (held.reason === 'unknown') return `${what}${source ? ', on their way' : `: ${unknownAdvice(device, clock)}`}`
   if (held.reason === 'no_route') return `${what} for want of a route at their time: add a line to routes.csv`
   if (offset === NO_OFFSET) return `${what}, ahead of the clock by no time zone: set the clock of the device`
   const entry = source?.startsWith('admin ') ? 'its entry' : (source ?? 'devices.yaml')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { sameId } from '../../src/config/directory.ts'
 import { presents } from '../../src/ingest/index.ts'
-import { connected, adminFixture, type Answer, DEVICES, READ_TOKEN, TOKEN } from './fixture.ts'
+import { connected, adminFixture, type Answer, DEVICES, hold, READ_TOKEN, TOKEN } from './fixture.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { followRoster } from '../../src/roster/index.ts'
 
@@ -299,6 +299,33 @@ describe('DELETE /admin/devices/{id}', () => {
     expect((await remove(VAN_12)).status).toBe(404)
     await put(VAN_12, { company_id: 7, name: 'Van 12' })
     expect((await get(VAN_12)).json).toMatchObject({ name: 'Van 12', secret: false })
+  })
+
+  it('is why a device that still is in a file is not configured, also where something is held of it', async () => {
+    await remove(VAN_12)
+    const { status, json } = await get(VAN_12)
+    expect([status, json]).toEqual([
+      404,
+      {
+        message: expect.stringMatching(
+          /^no device with this id is configured: deleted through the admin port at 20\S+Z: put it there, or change its entry, devices\.yaml:2$/,
+        ),
+      },
+    ])
+    await hold(admin.redis, 'unknown', '356307042441013')
+    expect((await get(VAN_12)).json).toMatchObject({
+      configured: false,
+      deleted_at: expect.stringMatching(/^20\S+Z$/),
+      held: [{ reason: 'unknown' }],
+    })
+  })
+
+  it('of one that is in no file leaves nothing but to add it', async () => {
+    await put(NEW, { company_id: 7 })
+    await remove(NEW)
+    expect((await get(NEW)).json).toEqual({
+      message: 'no device with this id is configured: add it to devices.yaml',
+    })
   })
 
   it('with a token that may read only is 403', async () => {

@@ -56,6 +56,16 @@ describe('a device that is not configured', () => {
       {},
       'not configured, last fix 08:14:02, nothing is held: add it to devices.yaml',
     ],
+    [
+      'as it was deleted',
+      { ...held('unknown'), deleted_at: at('07:30:00') },
+      'not configured, last fix 08:14:02, 12 fixes held since 08:01:00: deleted through the admin port at 07:30:00, put it there, or change its entry',
+    ],
+    [
+      'as it was deleted, and of which nothing is held',
+      { last_heard: undefined, deleted_at: at('07:30:00') },
+      'not configured, nothing is held: deleted through the admin port at 07:30:00, put it there, or change its entry',
+    ],
     ['and was not heard', { last_heard: undefined }, 'not configured, nothing is held: add it to devices.yaml'],
   ])('is one %s', (_, device, sentence) => expect(says({ ...unknown, ...device })).toBe(sentence))
 })

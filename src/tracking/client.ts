@@ -1,6 +1,6 @@
 import { type Answer, answerOf } from './client/answer.ts'
 import { exchange } from './client/exchange.ts'
-import type { Fault } from './client/fault.ts'
+import type { Failure } from './client/fault.ts'
 import { pathOf, type Target } from './client/path.ts'
 import { createPool } from './client/pool.ts'
 import { bodyOf, type Reply } from './client/reply.ts'
@@ -9,7 +9,7 @@ import { printableUrl } from './printable-url.ts'
 import { CourierPositions, type CourierPosition } from './schemas.ts'
 
 export { type Answer, retryAfterMs } from './client/answer.ts'
-export type { Fault } from './client/fault.ts'
+export type { Failure, Fault } from './client/fault.ts'
 export { masked } from './client/masked.ts'
 export { bodyOf, type Reply } from './client/reply.ts'
 
@@ -69,7 +69,7 @@ export interface TrackingClient {
   readonly timeoutMs: number
   push(request: PushRequest): Promise<Answer>
   /** The answer as it came, redirects and encoded bodies too. */
-  request(request: OperationRequest): Promise<Reply | { readonly fault: Fault }>
+  request(request: OperationRequest): Promise<Reply | Failure>
   /** `positions` where the answer is 200 and fits the interface; `malformed` where it is 200 and does not. */
   positions(request: PositionsRequest): Promise<Answer | { readonly positions: readonly CourierPosition[] }>
   /** Waits for what is under way and closes all connections. */
@@ -95,13 +95,13 @@ export function createTrackingClient(options: TrackingClientOptions): TrackingCl
       { method: 'POST', path, headers: JSON_HEADERS, body },
       { timeoutMs, maxBytes: MAX_ANSWER_BYTES },
     )
-    return 'fault' in reply ? reply : answerOf(reply, apikey)
+    return 'fault' in reply ? { fault: reply.fault } : answerOf(reply, apikey)
   }
 
   async function request({ oauthToken, headers, body, take, signal, ...rest }: OperationRequest) {
-    const { method, repeatable } = OPERATIONS[rest.operation]
+    const { method } = OPERATIONS[rest.operation]
     const reply = await exchange(
-      repeatable ? basePool : freshPool,
+      mayRepeat(rest.operation) ? basePool : freshPool,
       {
         method,
         path: basePath + pathOf(rest, options.returnPrefix ?? ''),
@@ -120,13 +120,22 @@ export function createTrackingClient(options: TrackingClientOptions): TrackingCl
       query: { from: String(from), to: to === undefined ? undefined : String(to) },
       oauthToken,
     })
-    if ('fault' in reply) return reply
+    if ('fault' in reply) return { fault: reply.fault }
     return reply.status === 200 ? parsePositions(bodyOf(reply)) : answerOf(reply, oauthToken)
   }
 
   const close = async () =>
     void (await Promise.all([...new Set([basePool, freshPool, pushPool])].map((pool) => pool.close())))
   return { baseUrl: printableUrl(base), timeoutMs, push, request, positions, close }
+}
+
+/**
+ * Whether a request may be sent again though the one before may have been done. A DELETE is then answered 404, as if nothing
+ * had been there.
+ */
+export function mayRepeat(operation: OperationName): boolean {
+  const { method, repeatable } = OPERATIONS[operation]
+  return repeatable && method !== 'DELETE'
 }
 
 /** The error of `new URL` has the whole text in it. */

@@ -74,15 +74,40 @@ describe('a fault', () => {
       request.resume()
       held.push(response)
     })
-    const patient = client(url, { connections: 1, timeoutMs: 300 })
-    const faults = await Promise.all([patient.push(PUSH), patient.push({ ...PUSH, courier: '43' })])
-    expect(faults).toEqual([{ fault: 'timeout' }, { fault: 'timeout' }])
-    expect(sent).toHaveLength(1)
-    const next = patient.push({ ...PUSH, courier: '44' })
+    const patient = client(url, { connections: 1, timeoutMs: 600_000 })
+    const ask = (company: string, timeoutMs?: number) =>
+      patient.request({ operation: 'listNumbers', params: { company_id: company }, oauthToken: 'canary', timeoutMs })
+    const first = ask('7')
+    await expect.poll(() => sent.length).toBe(1)
+    expect(await ask('8', 100)).toEqual({ fault: 'timeout', unsent: true })
+    const next = ask('9')
+    held[0].end('[]')
     await expect.poll(() => sent.length).toBe(2)
-    held[1].end('{}')
-    expect(await next).toEqual({ status: 200, text: '{}' })
-    expect(sent[1]).toContain('/couriers/44/')
+    held[1].end('[]')
+    expect(await Promise.all([first, next])).toMatchObject([{ status: 200 }, { status: 200 }])
+    expect(sent[1]).toContain('/companies/9/')
+  })
+
+  it('says of a request whether nothing of it has left', async () => {
+    const silent = await rawServer(() => {})
+    const dialled = await listen(net.createServer())
+    const resetting = await listen(net.createServer((socket) => socket.once('data', () => socket.resetAndDestroy())))
+    const busy = client(silent, { timeoutMs: 300, connections: 1 })
+    const asked = { operation: 'listNumbers', params: { company_id: '7' }, oauthToken: 'canary' } as const
+    const replies = await Promise.all([
+      client('http://host.invalid').request(asked),
+      client(dialled.replace('http:', 'https:'), { timeoutMs: 100 }).request(asked),
+      busy.request(asked),
+      busy.request(asked),
+      client(resetting).request(asked),
+    ])
+    expect(replies).toEqual([
+      { fault: 'dns', unsent: true },
+      { fault: expect.any(String) as unknown, unsent: true },
+      { fault: 'timeout' },
+      { fault: 'timeout', unsent: true },
+      { fault: 'reset' },
+    ])
   })
 
   it('is closed after close', async () => {

@@ -129,7 +129,7 @@ describe('a request without an answer', () => {
       response.end()
     })
     const one = client(url, { connections: 1 })
-    expect(await one.request({ ...NUMBER, signal: AbortSignal.abort() })).toEqual({ fault: 'given_up' })
+    expect(await one.request({ ...NUMBER, signal: AbortSignal.abort() })).toEqual({ fault: 'given_up', unsent: true })
     expect(await one.request({ ...NUMBER, operation: 'listNumbers' })).toMatchObject({ status: 200 })
     expect(seen).toEqual(['/api/v1/companies/7/numbers'])
   })

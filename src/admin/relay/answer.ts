@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { Reply, TrackingClient } from '../../tracking/client.ts'
 import { OPERATIONS, type OperationName } from '../../tracking/operations.ts'
-import type { Outcome, Trouble } from './attempts.ts'
+import type { Failed, Outcome, Trouble } from './attempts.ts'
 import { passedOn } from './headers.ts'
 import { withoutToken } from './secret.ts'
 
@@ -18,8 +18,8 @@ export interface Asked {
 /** Answers with what the service said, byte for byte but for the token; or with why it said nothing: 502, 503, 504. */
 export function answerWith(reply: FastifyReply, outcome: Outcome, asked: Asked): FastifyReply {
   reply.raw.setTimeout(asked.readerMs)
-  if ('fault' in outcome) return explain(reply, outcome.fault, asked)
-  if (outcome.status > MAX_STATUS) return explain(reply, 'malformed', asked)
+  if ('fault' in outcome) return explain(reply, outcome, asked)
+  if (outcome.status > MAX_STATUS) return explain(reply, { fault: 'malformed' }, asked)
   return pass(reply, withoutToken(outcome, asked.token))
 }
 
@@ -37,17 +37,18 @@ function* taking(chunks: Buffer[]): Generator<Buffer> {
   for (let chunk = chunks.pop(); chunk; chunk = chunks.pop()) yield chunk
 }
 
-function explain(reply: FastifyReply, why: Trouble, { tracking, operation }: Asked): FastifyReply {
+function explain(reply: FastifyReply, failed: Failed, { tracking, operation }: Asked): FastifyReply {
+  const { fault: why, unsent } = failed
   const { method, path } = OPERATIONS[operation]
-  const message = `${tracking.baseUrl} ${SENTENCES[why]}: ${method} ${path}${doubt(operation, why)}`
+  const message = `${tracking.baseUrl} ${SENTENCES[why]}: ${method} ${path}${unsent ? '' : doubt(operation)}`
   if (why === 'full' || why === 'no_room') reply.header('retry-after', RETRY_AFTER_S)
   return reply.code(STATUSES.get(why) ?? 502).send({ message })
 }
 
 /** Whether it may have been done all the same. */
-function doubt(operation: OperationName, why: Trouble): string {
+function doubt(operation: OperationName): string {
   const { method, repeatable } = OPERATIONS[operation]
-  if (method === 'GET' || NEVER_SENT.has(why)) return ''
+  if (method === 'GET') return ''
   return `; it may have been done all the same${repeatable ? ', and may be repeated' : ': look before you repeat it'}`
 }
 
@@ -74,6 +75,5 @@ const STATUSES = new Map<Trouble, number>([
 ])
 const RETRY_AFTER_S = 5
 
-const NEVER_SENT: ReadonlySet<Trouble> = new Set(['refused', 'dns', 'unreachable', 'tls', 'full', 'closed', 'failed'])
 /** What an HTTP server can send. */
 const MAX_STATUS = 599

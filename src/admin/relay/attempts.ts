@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
+  type Failure,
   type Fault,
+  mayRepeat,
   type OperationRequest,
   type Reply,
   retryAfterMs,
@@ -9,25 +11,41 @@ import {
 import { OPERATIONS } from '../../tracking/operations.ts'
 
 /** What became of a request: the service's answer, or why there is none. */
-export type Outcome = Reply | { readonly fault: Trouble }
+export type Outcome = Reply | Failed
+
+/** `unsent`: of none of the attempts. */
+export interface Failed extends Omit<Failure, 'fault'> {
+  readonly fault: Trouble
+}
 
 /** `full`: it was not sent, as there was no room for an answer. */
 export type Trouble = Fault | 'full'
 
 /**
- * A request, at most twice more where repeating does no harm: the connection failed, or the service cannot now. All within
- * the client's deadline for one. Who is to come again later than in two seconds is told so at once.
+ * A request, at most twice more where repeating does no harm: the connection failed, or the service cannot now. A DELETE that
+ * may have been done is not sent again. All within the client's deadline for one. Who is to come again later than in two
+ * seconds is told so at once.
  */
 export async function attempt(client: TrackingClient, request: OperationRequest): Promise<Outcome> {
   const deadline = performance.now() + client.timeoutMs
-  const delays = OPERATIONS[request.operation].repeatable ? [...DELAYS_MS] : []
+  const { operation } = request
+  const delays = OPERATIONS[operation].repeatable ? [...DELAYS_MS] : []
+  let unsent = true
   for (;;) {
-    const outcome = await client.request({ ...request, timeoutMs: deadline - performance.now() })
+    const last = await client.request({ ...request, timeoutMs: deadline - performance.now() })
+    unsent &&= 'fault' in last && last.unsent === true
+    const outcome = 'fault' in last ? { fault: last.fault, unsent } : last
+    if (!mayRepeat(operation) && !isUndone(last)) return outcome
     const delayMs = delays.shift()
     const waitMs = delayMs === undefined ? undefined : waitAfter(outcome, delayMs)
     if (waitMs === undefined || performance.now() + waitMs >= deadline) return outcome
     await sleep(waitMs, undefined, { signal: request.signal }).catch(() => {})
   }
+}
+
+/** Certainly: it was not sent, or the service says that it does nothing now. What is behind a 502 or 504, nobody knows. */
+function isUndone(outcome: Reply | Failure): boolean {
+  return 'fault' in outcome ? outcome.unsent === true : outcome.status === 503
 }
 
 /** Undefined where another attempt would bring nothing else. */

@@ -30,7 +30,7 @@ export function createRoom(maxBytes: number): Room {
       const take = (bytes: number) => grow(Math.max((taken += bytes), usual))
       const leave = () => void (held -= own)
       try {
-        return grow(usual) ? await ask(take) : { fault: 'full' }
+        return grow(usual) ? await ask(take) : { fault: 'full', unsent: true }
       } finally {
         if (raw.closed) leave()
         else raw.once('close', leave)

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import { type Fault, faultOf } from './fault.ts'
+import { type Failure, type Fault, faultOf } from './fault.ts'
 import { collectReply, type Reply, type ReplyLimits } from './reply.ts'
 
 export interface Limits extends ReplyLimits {
@@ -17,18 +17,20 @@ export function exchange(
   pool: Dispatcher,
   request: Dispatcher.DispatchOptions,
   limits: Limits,
-): Promise<Reply | { readonly fault: Fault }> {
-  if (limits.signal?.aborted) return Promise.resolve({ fault: 'given_up' })
-  const { promise, resolve } = Promise.withResolvers<Reply | { fault: Fault }>()
+): Promise<Reply | Failure> {
+  if (limits.signal?.aborted) return Promise.resolve({ fault: 'given_up', unsent: true })
+  const { promise, resolve } = Promise.withResolvers<Reply | Failure>()
   let controller: Dispatcher.DispatchController | undefined
   const answer = collectReply(limits)
   let expired = false
+  // A request starts on a connection that is ready for it.
+  const failure = (fault: Fault): Failure => (controller ? { fault } : { fault, unsent: true })
   const unwatch = watch(limits, (fault) => {
     expired = true
-    resolve({ fault })
+    resolve(failure(fault))
     controller?.abort(GIVEN_UP)
   })
-  const end = (outcome: Reply | { fault: Fault }) => {
+  const end = (outcome: Reply | Failure) => {
     unwatch()
     resolve(outcome)
   }
@@ -46,7 +48,7 @@ export function exchange(
       current.abort(GIVEN_UP)
     },
     onResponseEnd: () => end(answer.reply()),
-    onResponseError: (_controller, error) => end({ fault: faultOf(error) }),
+    onResponseError: (_controller, error) => end(failure(faultOf(error))),
   })
   return promise
 }

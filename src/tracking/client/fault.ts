@@ -19,6 +19,13 @@ export type Fault =
   | 'closed'
   | 'failed'
 
+/** A request without an answer. */
+export interface Failure {
+  readonly fault: Fault
+  /** Nothing of it has left: certainly it was not done. */
+  readonly unsent?: boolean
+}
+
 /** The fault behind an error of undici or the system. Its message, which may have the URL in it, goes nowhere. */
 export function faultOf(error: unknown): Fault {
   if (error instanceof errors.HTTPParserError || isUnexpected(error)) return 'malformed'

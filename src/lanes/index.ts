@@ -45,6 +45,14 @@ export {
   timestampOf,
 } from './record.ts'
 export { connect, LOADING, type Redis } from './redis.ts'
-export { noteApplied, readRoster, readRosterRoutes, rosterWrittenAt, type Written, writeRoster } from './roster.ts'
+export {
+  noteApplied,
+  readRoster,
+  readRosterRoutes,
+  rosterWrittenAt,
+  type StoredRoster,
+  type Written,
+  writeRoster,
+} from './roster.ts'
 export { createSeen, type Seen } from './seen.ts'
 export { custodyCounters, describeLanes, type LaneState, surveyLanes } from './survey.ts'

@@ -20,12 +20,16 @@ const SCRIPTS = {
   beat: 1,
   count: 5,
   refused: 1,
+  recall: 4,
   roster: 2,
   audit: 1,
 } as const
 
 /** Those that store records: store.lua stands in front of them. */
 const STORING: ReadonlySet<string> = new Set(['append', 'move'])
+
+/** Those that wait while Redis' memory is full: nobody was told yet that what they bring is here. */
+const MAKING_NO_ROOM: ReadonlySet<string> = new Set(['append', 'roster'])
 
 type Script = keyof typeof SCRIPTS
 type Value = string | number | Buffer
@@ -69,7 +73,7 @@ export function connect(url: string, name: string, logger?: Logger): Redis {
 export function scripts(redis: Redis): Run {
   const commands = redis as unknown as Record<string, (...args: (Value | readonly Value[])[]) => Promise<unknown>>
   return (script, names, args) => {
-    const variant = script === 'append' || (majorVersions.get(redis) ?? 0) < 7 ? script : script + WHEN_FULL
+    const variant = MAKING_NO_ROOM.has(script) || (majorVersions.get(redis) ?? 0) < 7 ? script : script + WHEN_FULL
     // An array, which ioredis takes apart: a call has no room for 100,000 arguments.
     return commands[`${variant}Buffer`](...names, args)
   }

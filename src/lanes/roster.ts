@@ -14,25 +14,25 @@ export interface Written {
   readonly text: string
 }
 
+/** The roster as it is at one time; of puts only their fields. */
+export interface StoredRoster {
+  readonly at: number
+  readonly devices: ReadonlyMap<string, Written>
+  readonly files: ReadonlyMap<string, Written>
+  readonly routes: readonly string[]
+}
+
 /** When the roster was last written, ms UTC; 0: never. */
 export async function rosterWrittenAt(redis: Redis): Promise<number> {
   return Number((await redis.get(keys.roster('at'))) ?? 0)
 }
 
-/** The roster as it is at one time. Of `routes` only the fields: what one has never changes, and may be large. */
-export async function readRoster(redis: Redis) {
-  const answers = await redis
-    .multi()
-    .get(keys.roster('at'))
-    .hgetall(keys.roster('devices'))
-    .hgetall(keys.roster('files'))
-    .hkeys(keys.roster('routes'))
-    .exec()
-  const [at, devices, files, routes] = (answers ?? []).map(([error, value]) => {
-    if (error) throw error
-    return value
-  }) as [string | null, Record<string, string>, Record<string, string>, string[]]
-  return { at: Number(at ?? 0), devices: writtenIn(devices), files: writtenIn(files), routes }
+/** Reads the roster; what a field of a put has never changes, and may be large. */
+export async function readRoster(redis: Redis): Promise<StoredRoster> {
+  const names = (['at', 'devices', 'files', 'routes'] as const).map(keys.roster)
+  const answer = (await scripts(redis)('recall', names, [])) as [Buffer | null, Buffer[], Buffer[], Buffer[]]
+  const [at, devices, files, routes] = answer
+  return { at: Number(at ?? 0), devices: writtenIn(devices), files: writtenIn(files), routes: routes.map(String) }
 }
 
 /** Puts, by their fields; undefined where one of them is not there any more. */
@@ -70,8 +70,10 @@ export async function noteApplied(redis: Redis, gateway: string, at: number): Pr
   await redis.hset(keys.roster('applied'), gateway, at)
 }
 
-function writtenIn(hash: Readonly<Record<string, string>>): Map<string, Written> {
-  return new Map(Object.entries(hash).map(([field, value]) => [field, written(value)]))
+function writtenIn(hash: readonly Buffer[]): Map<string, Written> {
+  const texts = hash.map(String)
+  const fields = texts.filter((_, index) => index % 2 === 0)
+  return new Map(fields.map((field, index) => [field, written(texts[2 * index + 1])]))
 }
 
 function written(value: string): Written {

@@ -1,7 +1,15 @@
 import { type Device, sameId } from '../config/directory.ts'
 import { type DeviceEdit, type Edits, editSource, type FileWrites, NO_EDITS, type RouteEdit } from '../config/edits.ts'
 import type { Obsolete } from '../config/puts.ts'
-import { readRoster, readRosterRoutes, type Redis, rosterWrittenAt, type Written, writeRoster } from '../lanes/index.ts'
+import {
+  readRoster,
+  readRosterRoutes,
+  type Redis,
+  rosterWrittenAt,
+  type StoredRoster,
+  type Written,
+  writeRoster,
+} from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 
 /** What was written to devices and routes through the admin port, the same for everybody around a Redis. */
@@ -143,13 +151,7 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
  * What of files is gone so long that no machine still has it, or is the oldest of too much: a program that writes a file
  * each minute leaves every line of it behind.
  */
-function forgettableMarks({
-  at,
-  files,
-}: {
-  readonly at: number
-  readonly files: ReadonlyMap<string, Written>
-}): string[] {
+function forgettableMarks({ at, files }: StoredRoster): string[] {
   const gone = Array.from(files, ([key, { text }]) => ({ key, since: text && Number(text.slice('gone '.length)) }))
     .filter((mark): mark is { key: string; since: number } => mark.since !== '')
     .toSorted((a, b) => b.since - a.since)

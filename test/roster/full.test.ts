@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { readRoster } from '../../src/lanes/index.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import { followRoster } from '../../src/roster/index.ts'
+import { adminFixture, TOKEN } from '../admin/fixture.ts'
+
+const fixture = adminFixture()
+const logger = createLogger('test', { level: 'fatal', format: 'json' })
+const HEADER = 'device,courier_id,route_id,from,until\n'
+const ROUTES = '/admin/routes?company_id=7&from=2026-11-20&until=2026-11-21&force=true'
+
+async function put(route: string): Promise<number> {
+  const body = `${HEADER}Van 14,43,${route},2026-11-20 06:00,2026-11-20 20:00\n`
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'text/csv' }
+  return (await fixture.ask(ROUTES, { method: 'PUT', headers, body })).status
+}
+
+const maxMemory = (bytes: number) => fixture.redis.config('SET', 'maxmemory', bytes)
+
+beforeEach(async () => {
+  expect(await put('5')).toBe(200)
+  await maxMemory(1)
+})
+afterEach(() => maxMemory(256 * 1024 * 1024))
+
+it('the roster is read while the memory of Redis is full', async () => {
+  await expect(fixture.redis.set('more', 'x')).rejects.toThrow('OOM')
+  const roster = followRoster(fixture.redis, logger)
+  const { at, routes } = await roster.first
+  roster.close()
+  expect([at, routes.map(({ rows }) => rows.map(({ route_id }) => route_id))]).toEqual([routes[0].at, [['5']]])
+})
+
+it('what is written to it is refused as long as that lasts, and changes nothing', async () => {
+  const before = await readRoster(fixture.redis)
+  const { status, json } = await fixture.ask('/admin/devices/356307042441014', { method: 'DELETE' })
+  expect([status, json]).toEqual([503, { message: expect.stringContaining('the memory of Redis is full: ') }])
+  expect([await put('6'), await readRoster(fixture.redis)]).toEqual([503, before])
+  await maxMemory(256 * 1024 * 1024)
+  expect(await put('6')).toBe(200)
+})

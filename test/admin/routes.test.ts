@@ -7,6 +7,8 @@ const admin = adminFixture()
 const VAN_12 = '0356307042441013'
 const VAN_14 = '356307042441014'
 const DAY = 'from=2026-11-20&until=2026-11-21'
+/** Of a day that is not today whether a device has a route is asked for the whole of it, not for now. */
+const FUTURE = '2099-11-20'
 const HEADER = 'device,courier_id,route_id,from,until\n'
 /** Of the fixture's routes.csv. */
 const FILE_LINE = { device: VAN_14, name: 'Van 14', ...VAN_14_LANE }
@@ -187,10 +189,11 @@ describe('PUT /admin/routes', () => {
       ['1', '2', '3'].map((id) => `${id}: { company_id: 7, courier_id: 4 }`).join('\n'),
     )
     await vi.waitFor(async () => expect(await lines()).toEqual([]), { timeout: 10_000 })
-    const all = ['1', '2', '3'].map((id) => `${id},,1${id},2026-11-20 06:00,\n`).join('')
-    expect(await put(HEADER + all)).toMatchObject({ json: { added: 3, without_route: [] } })
-    const cut = `${HEADER}1,,11,2026-11-20 06:00,\n`
-    const { status, json } = await put(cut)
+    const query = `company_id=7&from=${FUTURE}&until=2099-11-21`
+    const all = ['1', '2', '3'].map((id) => `${id},,1${id},${FUTURE} 06:00,\n`).join('')
+    expect(await put(HEADER + all, query)).toMatchObject({ json: { added: 3, without_route: [] } })
+    const cut = `${HEADER}1,,11,${FUTURE} 06:00,\n`
+    const { status, json } = await put(cut, query)
     expect([status, json]).toEqual([
       409,
       {
@@ -205,8 +208,8 @@ describe('PUT /admin/routes', () => {
       },
     ])
     expect(await lines()).toHaveLength(3)
-    expect((await put(HEADER)).status).toBe(409)
-    expect(await put(cut, `company_id=7&${DAY}&force=true`)).toMatchObject({ status: 200, json: { removed: 2 } })
+    expect((await put(HEADER, query)).status).toBe(409)
+    expect(await put(cut, `${query}&force=true`)).toMatchObject({ status: 200, json: { removed: 2 } })
     expect(await lines()).toHaveLength(1)
   })
 })

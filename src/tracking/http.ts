@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fastify, type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { createNodeServer } from './http/node-server.ts'
+import { sendToTheEnd } from './http/last-bytes.ts'
 import { Refusal } from './refusal.ts'
 
 export interface HttpServerOptions {
@@ -15,6 +16,8 @@ export interface HttpServerOptions {
   readonly fault: (error: Error, request: FastifyRequest, reply: FastifyReply) => FastifyReply
   /** How long requests under way have once it closes. */
   readonly closeMs: number
+  /** A reader who takes nothing of an answer for so long is cut; default: a minute. */
+  readonly readerMs?: number
 }
 
 /** What the service and the admin port are served by. It has no content type parser, and no operations yet. */
@@ -30,7 +33,13 @@ export interface HttpServer {
  * Whatever is refused, by operations, by fastify or by Node, is answered with its status and a JSON `message`. fastify logs
  * nothing: URLs and headers have secrets in them.
  */
-export function createHttpServer({ badPath, fault, closeMs, ...options }: HttpServerOptions): HttpServer {
+export function createHttpServer({
+  badPath,
+  fault,
+  closeMs,
+  readerMs = READER_MS,
+  ...options
+}: HttpServerOptions): HttpServer {
   const servers: Server[] = []
   const app = fastify({
     ...options,
@@ -51,6 +60,7 @@ export function createHttpServer({ badPath, fault, closeMs, ...options }: HttpSe
   const closeIdle = () => servers.forEach((server) => server.closeIdleConnections())
   app.addHook('onResponse', async () => void (closing && closeIdle()))
   app.removeAllContentTypeParsers()
+  sendToTheEnd(app, readerMs)
   answerErrors(app, fault)
   return {
     app,
@@ -86,6 +96,7 @@ function refuse(reply: FastifyReply, { code, message, errors }: Refusal): Fastif
   return reply.code(code).send(errors.length > 0 ? { message, errors } : { message })
 }
 
+const READER_MS = 60_000
 const NOT_UNDERSTOOD = 'the request cannot be understood: its method, Content-Length or Content-Type is wrong'
 /** By fastify's status. Wrong input is 422 in the tracking interface. */
 const FRAMEWORK_ERRORS = new Map<number, readonly [status: number, message: string]>([

@@ -1,11 +1,14 @@
 import { lookup } from 'node:dns/promises'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import type { ServerResponse } from 'node:http'
+import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createHttpServer } from '../../src/tracking/http.ts'
 import { answerOn, raw } from './raw.ts'
-import { startService } from './service-fixture.ts'
+import { startService, temporaryFolder } from './service-fixture.ts'
 
 const service = await startService()
 const HOST = 'host: x\r\n'
@@ -94,16 +97,47 @@ it('Expect: 100-continue is understood, and HTTP/1.0 needs no Host', async () =>
   expect(await raw(service.port, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatchObject({ status: 200 })
 })
 
+describe('a body that is refused before it is read, on a connection that ends', () => {
+  it('is read, so that the answer arrives', async () => {
+    const script = join(import.meta.dirname, 'service-process.ts')
+    const child = spawn(process.execPath, [script, join(temporaryFolder(), 'other.sqlite'), '1001'])
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const [port] = (await once(child.stdout, 'data')) as [Buffer]
+    const options = { port: Number(port), host: '127.0.0.1', path: NUMBER, method: 'POST', agent: false } as const
+    for (let count = 0; count < 10; count++) {
+      const sending = request(options).end(Buffer.alloc(5_000_000, 'x'))
+      const [answer] = (await once(sending, 'response')) as [IncomingMessage]
+      answer.resume()
+      await once(answer, 'end')
+      expect(answer.statusCode).toBe(401)
+    }
+  })
+
+  it.each([
+    ['that does not arrive', 'x'],
+    ['that is larger than anyone reads', 'x'.repeat(17 * 1024 * 1024)],
+  ])('is not waited for %s', async (_, body) => {
+    const head = `POST ${NUMBER} HTTP/1.1\r\n${HOST}connection: close\r\ncontent-length: 900000000\r\n\r\n`
+    expect(await raw(service.port, head + body)).toMatchObject({ status: 401 })
+  })
+})
+
 describe('a server of its own', () => {
   const { app, listen, close } = createHttpServer({
     badPath: () => 400,
     closeMs: 1_000,
+    readerMs: 200,
     fault: (_error, _request, reply) => reply.code(500).send({ message: 'a fault' }),
   })
   app.get('/fails', () => Promise.reject(new Error('canary')))
   app.get('/half', (_request, reply) => {
     reply.raw.writeHead(200, { 'content-length': 9 }).write('half')
     return reply.hijack()
+  })
+  app.get('/large', (_request, reply) => reply.type('text/plain').send('x'.repeat(30_000_000)))
+  app.get('/slow', async () => {
+    await setTimeout(500)
+    return {}
   })
   const port = listen({ host: 'localhost', port: 0 })
   afterAll(close)
@@ -134,6 +168,25 @@ describe('a server of its own', () => {
     socket.write(`GET /half HTTP/1.1\r\n${HOST}\r\n`)
     await once(socket, 'close')
     expect(text).toMatch(/\r\n\r\nhalf$/)
+  })
+
+  it('cuts who takes nothing of an answer', async () => {
+    const accepted = once(app.server, 'connection') as Promise<[Socket]>
+    const socket = connect(await port, '127.0.0.1')
+    socket.pause().on('error', () => {})
+    socket.write(`GET /large HTTP/1.1\r\n${HOST}\r\n`)
+    const [connection] = await accepted
+    await once(connection, 'close')
+    socket.destroy()
+  })
+
+  it('waits longer for what is worked on, and on a kept connection for what comes next', async () => {
+    const socket = connect(await port, '127.0.0.1')
+    for (const path of ['/slow', '/fails', '/slow']) {
+      socket.write(`GET ${path} HTTP/1.1\r\n${HOST}\r\n`)
+      expect(await answerOn(socket)).toMatch(path === '/slow' ? / 200 OK/ : / 500 /)
+    }
+    socket.destroy()
   })
 
   it('answers what is its own fault as it is told', async () => {

@@ -10,6 +10,7 @@ import {
   Item,
   ItemReturn,
   ItemsPage,
+  MAX_ITEM_TEXTS,
   MAX_ITEMS,
   NewItem,
   Point,
@@ -53,10 +54,14 @@ const SECURITY_SCHEMES = {
   apikey: { type: 'apiKey', in: 'query', name: 'apikey', description: "The company's API key." },
 } satisfies Record<TrackingOperation['credential'], object>
 
+const LIMITS = Object.entries(MAX_ITEM_TEXTS)
+  .map(([field, most]) => `at most ${most} characters of \`${field}\``)
+  .join(', ')
 const DESCRIPTION = `Contractor numbers, positions of couriers, items of orders and their return.
 
 Integers of the format int64 go up to 9223372036854775807 and are exact: read them with a parser that keeps all digits,
-and write those beyond 2^53 in plain digits. At most ${MAX_ITEMS} items are taken at once.
+and write those beyond 2^53 in plain digits. At most ${MAX_ITEMS} items are taken at once,
+and of an item ${LIMITS}.
 Fields that are not known are ignored. Text must be well-formed Unicode, and its length is counted in code points.
 A request body has at most ${MAX_BODY_BYTES} bytes. Credentials are checked first, then access, existence, input.`
 

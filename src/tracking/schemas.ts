@@ -8,6 +8,9 @@ export const MAX_POSITIONS = 1_000
 /** Most items that the service adds or takes back at once: others need not wait for long. The interface lists no limit. */
 export const MAX_ITEMS = 1_000
 
+/** Most characters that the service takes of texts of an item for which the interface lists no limit: a page has 100 items. */
+export const MAX_ITEM_TEXTS = { code: 1_000, comment: 10_000, price: 100 } as const
+
 /** Fields whose integers may lie beyond 2^53 and are read from JSON exactly, as bigint, where they do. */
 export const INT64_FIELDS: readonly string[] = ['timestamp', 'total_count', 'undelivered_count', 'item_id']
 

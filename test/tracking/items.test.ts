@@ -250,3 +250,33 @@ it('ids beyond 2^53 are exact in answers, paths and bodies', async () => {
   expect((await ask('DELETE', `${items}/9007199254740993`)).status).toBe(200)
   expect(numbersOf((await ask('GET', items)).json)).toEqual(['A', 'C'])
 })
+
+describe('texts of an item that the interface does not limit', () => {
+  const face = '\u{1f642}'
+
+  it.each([
+    ['code', face.repeat(1_000)],
+    ['price', '1'.repeat(100)],
+  ])('are taken up to a length: %s', async (field, text) => {
+    const items = '/api/v1/companies/7/orders/901/items'
+    expect((await ask('POST', items, [item(field, { [field]: text })])).json).toMatchObject([{ [field]: text }])
+    const message = `1.${field}: expected at most ${Array.from(text).length} characters`
+    const longer = text + Array.from(text)[0]
+    expect(await ask('POST', items, [item(`${field} 1`), item(`${field} 2`, { [field]: longer })])).toMatchObject({
+      status: 422,
+      json: { message, errors: [{ path: `1.${field}` }] },
+    })
+  })
+
+  it('are taken up to a length: comment', async () => {
+    const other = await startCompany()
+    const [item_id] = idsOf(await other.ask('POST', '/api/v1/companies/7/orders/902/items', [item('A')]))
+    const giveBack = (comment: string) =>
+      other.ask('POST', '/companies/7/orders/902:return', [{ item_id, undelivered_count: 1, comment }])
+    expect((await giveBack(face.repeat(10_000))).status).toBe(200)
+    expect(await giveBack(face.repeat(10_001))).toMatchObject({
+      status: 422,
+      json: { message: '0.comment: expected at most 10000 characters' },
+    })
+  })
+})

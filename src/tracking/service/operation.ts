@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import { parseBody, readBody } from '../body.ts'
 import { parse, parseId } from '../refusal.ts'
-import { MAX_ITEMS } from '../schemas.ts'
+import { MAX_ITEM_TEXTS, MAX_ITEMS } from '../schemas.ts'
+import { isOfLength } from '../schemas/values.ts'
 import type { ServiceContext } from './context.ts'
 import type { Order } from './items.ts'
 
@@ -28,8 +29,20 @@ export async function bodyOf<T>({ raw, headers }: OperationRequest, schema: z.Zo
 }
 
 /** The schema of a list of items, for one that the service takes. */
-export function limited<T>(list: z.ZodType<T>): z.ZodType<T> {
-  return z.unknown().refine(isShort, `expected at most ${MAX_ITEMS} items: send them in parts`).pipe(list)
+export function limited<T>(list: z.ZodType<T[]>): z.ZodType<T[]> {
+  return z
+    .unknown()
+    .refine(isShort, `expected at most ${MAX_ITEMS} items: send them in parts`)
+    .pipe(list.superRefine(refuseLong))
+}
+
+function refuseLong(items: readonly unknown[], context: z.RefinementCtx): void {
+  for (const [index, item] of items.entries())
+    for (const [field, most] of Object.entries(MAX_ITEM_TEXTS)) {
+      const text = (item as Record<string, unknown>)[field]
+      if (typeof text === 'string' && !isOfLength(text, 0, most))
+        context.addIssue({ code: 'custom', path: [index, field], message: `expected at most ${most} characters` })
+    }
 }
 
 function isShort(body: unknown): boolean {

@@ -47,7 +47,7 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
   let applying: Promise<unknown> = Promise.resolve()
   let seenAt = -Infinity
   let lostAt = -Infinity
-  let fault = ''
+  const faults = new Set<string>()
   let closed = false
 
   /** Who asks while it is being read gets the result of the next reading: that one sees all that was before the question. */
@@ -78,6 +78,7 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
   }
 
   function take(next: Edits): Edits {
+    if (edits && next.at < edits.at) reportAge(next.at, edits.at, logger)
     edits = next.at === 0 ? NO_EDITS : next
     applying = Promise.all(Array.from(followers, (apply) => apply()))
     return edits
@@ -94,6 +95,7 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
     const began = performance.now()
     try {
       first.resolve(await refresh())
+      faults.clear()
       await applying
       seenAt = began
     } catch (error) {
@@ -102,11 +104,13 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
     if (!closed) timer = setTimeout(() => void look(), edits ? LOOK_MS : FIRST_LOOK_MS).unref()
   }
 
-  /** Faults of Redis are the connection's to report. */
+  /** That Redis is away is the connection's to report. */
   function report(error: Error): void {
-    if (!(error instanceof SyntaxError) || error.message === fault) return
-    fault = error.message
-    logger.error({ err: error }, 'what Redis has of the roster is damaged: what was read before stays')
+    const isDamage = error instanceof SyntaxError
+    if ((!isDamage && redis.status !== 'ready') || faults.has(error.message)) return
+    faults.add(error.message)
+    const what = isDamage ? 'what Redis has of the roster is damaged' : 'the roster in Redis cannot be read'
+    logger.error({ err: error }, `${what}: what was read before stays`)
   }
 
   redis.on('close', () => (lostAt = performance.now()))
@@ -145,6 +149,14 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
       clearTimeout(timer)
     },
   }
+}
+
+/** After a restore from a backup, a failover to a copy that had not all of it, or FLUSHALL. */
+function reportAge(at: number, before: number, logger: Logger): void {
+  const last = at === 0 ? 'empty' : `of ${new Date(at).toISOString()}`
+  logger.error(
+    `the roster in Redis is older than what was in effect: it is ${last}, and not of ${new Date(before).toISOString()} any more; what was put through the admin port since then is to be put again`,
+  )
 }
 
 /**

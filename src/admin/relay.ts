@@ -73,7 +73,7 @@ function relayOperation(operation: RelayedName, relay: Relay): Operation {
   }
 }
 
-/** When the caller does not wait any more, or is cut off. What changes something is brought to its end all the same. */
+/** When the caller has the answer, does not wait for it any more, or is cut off. What changes something is brought to its end all the same. */
 function whenGone({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController()
   raw.once('close', () => gone.abort())
@@ -85,14 +85,13 @@ type Asked = Pick<OperationRequest, 'operation' | 'oauthToken' | 'headers' | 'ta
 function ask(tracking: TrackingClient, request: Asked, { interval, ...input }: Input): Promise<Outcome> {
   if (!interval || interval.to - interval.from <= MAX_INTERVAL_S) return attempt(tracking, { ...request, ...input })
   const headers = ofWindows(request.headers)
-  return readWindows(interval, ({ from, to }, { maxBytes, signal }) =>
+  return readWindows(interval, ({ from, to }, maxBytes) =>
     attempt(tracking, {
       ...request,
       ...input,
       query: { from: String(from), to: String(to) },
       headers,
       maxBytes,
-      signal: AbortSignal.any([request.signal, signal]),
     }),
   )
 }

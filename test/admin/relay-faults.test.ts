@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import net, { type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
+import { attempt } from '../../src/admin/relay/attempts.ts'
+import { createTrackingClient, type TrackingClient } from '../../src/tracking/client.ts'
 import { OPERATIONS, type OperationName } from '../../src/tracking/operations.ts'
 import { atEnd, listen } from '../tracking/http-servers.ts'
 import { OPERATE, recordingServer, relayFixture } from './relay-fixture.ts'
@@ -212,6 +214,23 @@ describe('a service that is slow', () => {
     const { status, json } = await ask(ONCE[0])
     expect(status).toBe(504)
     expect(json).toMatchObject({ message: expect.stringMatching(/; it may have been done all the same: look before/) })
+  })
+
+  it('has for a later attempt what is left of the time', async () => {
+    const { url } = await recordingServer((response, _, count) => response.writeHead(count < 3 ? 503 : 200).end())
+    const client = createTrackingClient({ baseUrl: url, timeoutMs: 600_000, connections: 1 })
+    const left: number[] = []
+    const watched: TrackingClient = {
+      ...client,
+      request: (request) => {
+        left.push(request.timeoutMs ?? Infinity)
+        return client.request(request)
+      },
+    }
+    await attempt(watched, { operation: 'listNumbers', params: { company_id: '7' }, oauthToken: 'canary-oauth' })
+    await client.close()
+    expect(left[0] - left[1]).toBeGreaterThanOrEqual(190)
+    expect(left[1] - left[2]).toBeGreaterThanOrEqual(590)
   })
 
   it('has one deadline for all attempts', async () => {

@@ -25,7 +25,8 @@ function windowOf({ url = '' }: Seen): [from: number, to: number] {
 
 async function serving(answer: (response: ServerResponse, window: [number, number], seen: Seen) => unknown) {
   const server = await recordingServer((response, seen) => answer(response, windowOf(seen), seen))
-  relay.relayTo(server.url)
+  // Longer than a test may take: what is given up is not what was too late.
+  relay.relayTo(server.url, { timeoutMs: 600_000 })
   return server.seen
 }
 

@@ -3,15 +3,12 @@ import { type Interval, MAX_INTERVAL_S } from '../../tracking/interval.ts'
 import { Refusal } from '../../tracking/refusal.ts'
 import type { Outcome } from './attempts.ts'
 
-/** Reads positions in an interval of at most two hours, not encoded; an answer beyond `maxBytes` is `too_large`. */
-export type ReadWindow = (
-  window: Interval,
-  limits: { readonly maxBytes: number; readonly signal: AbortSignal },
-) => Promise<Outcome>
+/** Reads positions in an interval of at most two hours, not encoded; an answer beyond so many bytes is `too_large`. */
+export type ReadWindow = (window: Interval, maxBytes: number) => Promise<Outcome>
 
 /**
  * The answer for a longer interval: those for its windows, joined in order as they are. The first that is no 200 with a
- * list is the answer for the whole, and what is under way then is given up. @throws Refusal 400 where it is too much.
+ * list is the answer for the whole; what is under way then is nobody's any more. @throws Refusal 400 where it is too much.
  */
 export async function readWindows(interval: Interval, read: ReadWindow): Promise<Outcome> {
   const lists: Buffer[] = []
@@ -34,21 +31,16 @@ export async function readWindows(interval: Interval, read: ReadWindow): Promise
 
 /** Answers in the order of their windows, a few asked for at a time. */
 async function* inOrder(interval: Interval, read: ReadWindow): AsyncGenerator<Outcome> {
-  const stop = new AbortController()
   const windows = windowsOf(interval)
   const underWay: Promise<Outcome>[] = []
   const ask = () => {
     const { value } = windows.next()
-    if (value) underWay.push(read(value, { maxBytes: MAX_WINDOW_BYTES, signal: stop.signal }))
+    if (value) underWay.push(read(value, MAX_WINDOW_BYTES))
   }
-  try {
-    for (let n = 0; n < AT_ONCE; n++) ask()
-    for (let next = underWay.shift(); next; next = underWay.shift()) {
-      yield await next
-      ask()
-    }
-  } finally {
-    stop.abort()
+  for (let n = 0; n < AT_ONCE; n++) ask()
+  for (let next = underWay.shift(); next; next = underWay.shift()) {
+    yield await next
+    ask()
   }
 }
 

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { RouteEdit } from '../../src/config/edits.ts'
 import { obsoletePuts } from '../../src/config/puts.ts'
 import { indexDevices, type RouteRow } from '../../src/config/routes.ts'
-import { keys, type Redis } from '../../src/lanes/index.ts'
+import { keys, readRosterRoutes, type Redis } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { followRoster, type Roster } from '../../src/roster/index.ts'
 import { withRedis } from '../with-redis.ts'
@@ -75,4 +75,22 @@ it('a put that does not know of another one takes nothing away, and the next one
     [second, ['2']],
     [fourth, ['23']],
   ])
+})
+
+it('no two writes are at the same time, nor one before another, whatever the clock of Redis says', async () => {
+  const one = roster()
+  const ahead = Date.now() + 3_600_000
+  await redis.set(keys.roster('at'), ahead)
+  const times = await Promise.all([one.putRoutes(plan(0, 1)), one.putRoutes(plan(0, 2)), one.putDevice('9', null)])
+  expect(times).toEqual([ahead + 1, ahead + 2, ahead + 3])
+  expect(await known(one)).toEqual([
+    [ahead + 1, ['1']],
+    [ahead + 2, ['2']],
+  ])
+})
+
+it('a put that is gone by the time it is to be read is none that can be read', async () => {
+  const at = await roster().putRoutes(plan(0, 1))
+  expect(await readRosterRoutes(redis, [`${at} 1`])).toHaveLength(1)
+  expect(await readRosterRoutes(redis, [`${at} 1`, `${at} 0`])).toBeUndefined()
 })

@@ -17,6 +17,7 @@ import {
 } from '../../src/lanes/index.ts'
 import { type Admin, type AdminOptions, openAdmin } from '../../src/admin/index.ts'
 import { createDirectory } from '../../src/config/directory.ts'
+import { NO_EDITS } from '../../src/config/edits.ts'
 import type { Loaded } from '../../src/config/load.ts'
 import { startAdmin } from '../../src/roles/admin.ts'
 import { followConfig } from '../../src/roles/live.ts'
@@ -226,7 +227,7 @@ export function openBare(options: Pick<AdminOptions, 'redis' | 'logger'> & Parti
     },
     directory: () => createDirectory([], []),
     roster: { ...roster, putDevice: never, putRoutes: never, noteFiles: never, close: () => {} },
-    loaded: () => ({ config: { time_zone: 'UTC' } }) as Loaded,
+    loaded: () => ({ config: { time_zone: 'UTC' }, edits: NO_EDITS }) as Loaded,
     catchUp: never,
     place: () => undefined,
     tracking: createTrackingClient({ baseUrl: NOWHERE, timeoutMs: 1000, connections: 1 }),

@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/tracking/service/database.ts'
 import { SELECT_PAGE } from '../../src/tracking/service/positions.ts'
@@ -201,6 +202,32 @@ describe('reading that is refused', () => {
     })
     const answer = await service.send(path, { headers })
     expect([answer.status, (answer.json as unknown[]).length]).toEqual([200, 20_000])
+  })
+})
+
+describe('more than an answer has room for', () => {
+  const MANY = `
+    WITH RECURSIVE count(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM count WHERE n < 700000)
+    INSERT INTO positions SELECT 8, 2001, 1700000000 + n / 200, 43, n / 1e7 + 0.12345678901234, 13.12345678901234, 5, NULL, NULL, 1e15 + n, 1
+    FROM count`
+
+  it('is 504, and others are served meanwhile', async () => {
+    const { databaseFile, send } = await startService()
+    const database = new DatabaseSync(databaseFile)
+    database.exec(`PRAGMA synchronous = OFF; ${MANY}`)
+    database.close()
+    const now = { reading: true }
+    const path = '/api/v2/companies/8/routes/2001/courier-positions?from=1700000000&to=1700007000'
+    const reading = send(path, { headers: { authorization: 'OAuth token-8' } }).finally(() => (now.reading = false))
+    let served = 0
+    while (now.reading) {
+      await send('/healthz')
+      served++
+    }
+    const message = 'there is too much to read at once: ask for less'
+    const { status, text } = await reading
+    expect([status, text.slice(0, 100)]).toEqual([504, JSON.stringify({ message })])
+    expect(served).toBeGreaterThan(5)
   })
 })
 

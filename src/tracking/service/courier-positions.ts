@@ -23,12 +23,15 @@ export const courierPositions: ServedOperation = {
 /** Other requests are served between two pages. */
 async function readJsonArray(context: ServiceContext, query: PositionQuery): Promise<string> {
   const deadline = performance.now() + context.timeLimitMs
-  const items: string[] = []
+  const pages: string[] = []
+  let length = 0
   for (let last: StoredPosition | undefined; ; await setImmediate()) {
     const page = context.positions.page(query, last)
-    for (const position of page) items.push(itemJson(position))
+    if (page.length > 0) pages.push(page.map(itemJson).join())
+    length += pages.at(-1)?.length ?? 0
     if (performance.now() > deadline) throw new Refusal(504, 'reading took too long: ask for less')
-    if (page.length < PAGE_ROWS) return `[${items.join()}]`
+    if (length > MAX_LENGTH) throw new Refusal(504, 'there is too much to read at once: ask for less')
+    if (page.length < PAGE_ROWS) return `[${pages.join()}]`
     last = page.at(-1)
   }
 }
@@ -37,3 +40,7 @@ async function readJsonArray(context: ServiceContext, query: PositionQuery): Pro
 function itemJson({ lat, lon, timestamp, received_us }: StoredPosition): string {
   return `{"lat":${lat},"lon":${lon},"timestamp":${timestamp},"server_timestamp":${received_us / 1_000_000n}}`
 }
+
+// As much as the relay takes of an answer. Half a million positions at least; a tracker that says where it is each second has
+// 7,200 in two hours.
+const MAX_LENGTH = 64 * 1024 * 1024

@@ -8,7 +8,7 @@ export interface FieldError {
   readonly message: string
 }
 
-/** A request that the interface refuses, with the status of §7. Caught once, where errors become answers. */
+/** A request that the interface refuses, with the status of §7. Where errors become answers, it becomes one. */
 export class Refusal extends Error {
   readonly code: 400 | 401 | 403 | 404 | 409 | 415 | 422 | 504
   readonly errors: readonly FieldError[]

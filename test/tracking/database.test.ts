@@ -3,11 +3,34 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/tracking/service/database.ts'
 import { ITEM_SQL } from '../../src/tracking/service/items.ts'
+import { createLaneStore } from '../../src/tracking/service/lanes.ts'
 import { NUMBER_SQL } from '../../src/tracking/service/numbers.ts'
 import { item, startCompany } from './company-fixture.ts'
 import { temporaryFolder } from './service-fixture.ts'
 
 const folder = temporaryFolder()
+
+it('has a commit on disk before it is answered', () => {
+  const database = openDatabase(join(folder, 'full.sqlite'))
+  const FULL = 2
+  expect(database.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: FULL })
+  expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
+  database.close()
+})
+
+it('is as it was where provisioning fails, and takes the next one', () => {
+  const database = openDatabase(join(folder, 'lanes.sqlite'))
+  const lanes = createLaneStore(database)
+  const route = { route_id: '1001', courier_id: '42', company_id: '7' }
+  lanes.provision({ routes: [route] })
+  const beyond = { ...route, route_id: '9223372036854775808' }
+  const other = { ...route, route_id: '1002' }
+  expect(() => lanes.provision({ routes: [other, beyond], exhaustive: true })).toThrow()
+  expect([lanes.has('7', '42', '1001'), lanes.has('7', '42', '1002')]).toEqual([true, false])
+  lanes.provision({ routes: [other] })
+  expect([lanes.has('7', '42', '1001'), lanes.has('7', '42', '1002')]).toEqual([true, true])
+  database.close()
+})
 
 /** The tables of a service that knew positions alone. */
 const POSITIONS_ALONE = `

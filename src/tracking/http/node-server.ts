@@ -63,7 +63,7 @@ function answerOn({ _httpMessage: answer }: Duplex & { readonly _httpMessage?: S
 }
 
 // As long as it may take to send the largest body. A proxy in front closes an idle connection first, after 60 s.
-const TIMEOUTS = { requestTimeout: 60_000, keepAliveTimeout: 72_000 }
+const TIMEOUTS = { requestTimeout: 60_000, connectionsCheckingInterval: 5_000, keepAliveTimeout: 72_000 }
 const JSON_TYPE = 'application/json; charset=utf-8'
 const NO_HOST = 'the header Host is needed'
 const NO_SUCH_EXPECTATION = 'of the header Expect only 100-continue is understood: leave it out'

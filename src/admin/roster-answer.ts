@@ -1,4 +1,5 @@
 import type { Device } from '../config/directory.ts'
+import { giveWay } from '../config/give-way.ts'
 import type { Mistake } from '../config/problem.ts'
 import { overlappingLines } from '../config/overlaps.ts'
 import type { RosterPlan } from '../config/roster-plan.ts'
@@ -35,11 +36,12 @@ export function nothingTaken({ rejected }: RosterPlan, { lineAt }: RosterBody): 
 async function overlapsIn(rows: readonly RouteRow[], fleet: readonly Device[]): Promise<Mistake[]> {
   const places = new Map(rows.map((row) => [sourceOf(row), row.at]))
   const { lines } = await resolveRoutes(rows, indexDevices(fleet), (row) => ({ source: sourceOf(row) }))
-  return overlappingLines(lines).map(({ line: { source }, message }) => ({
-    at: places.get(source) ?? 0,
-    key: 'from',
-    message,
-  }))
+  const warnings: Mistake[] = []
+  for (const { line, message } of overlappingLines(lines)) {
+    await giveWay()
+    warnings.push({ at: places.get(line.source) ?? 0, key: 'from', message })
+  }
+  return warnings
 }
 
 function sourceOf({ line }: RouteRow): string {

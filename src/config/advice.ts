@@ -46,7 +46,7 @@ async function mistakesAmong(devices: readonly Device[], companyIds?: ReadonlySe
 }
 
 function overlapWarnings(routes: readonly RouteLine[]): Warning[] {
-  return overlappingLines(routes).map(({ line: { source }, message }) => ({ source, key: 'from', message }))
+  return Array.from(overlappingLines(routes), ({ line: { source }, message }) => ({ source, key: 'from', message }))
 }
 
 /** One warning for each route that two devices have at the same time, at the line of the later one. */

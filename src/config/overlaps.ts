@@ -8,20 +8,18 @@ export interface Overlap {
 }
 
 /** The lines that overlap for one device; of two with the same `from` the latter of `lines` counts as the later one. */
-export function overlappingLines(lines: readonly RouteLine[]): Overlap[] {
-  const overlaps: Overlap[] = []
+export function* overlappingLines(lines: readonly RouteLine[]): Generator<Overlap> {
   for (const ofDevice of Map.groupBy(lines, ({ device }) => device).values()) {
     if (ofDevice.length === 1) continue
     let before: RouteLine | undefined
     let longest: RouteLine | undefined
     for (const line of ofDevice.toSorted((a, b) => a.from - b.from)) {
       const earlier = before?.from === line.from ? before : longest
-      if (earlier && line.from < earlier.until) overlaps.push({ line, message: messageOf(line, earlier) })
+      if (earlier && line.from < earlier.until) yield { line, message: messageOf(line, earlier) }
       if (!longest || line.until > longest.until) longest = line
       before = line
     }
   }
-  return overlaps
 }
 
 function messageOf({ device, from }: RouteLine, earlier: RouteLine): string {

@@ -161,7 +161,7 @@ function reportAge(at: number, before: number, logger: Logger): void {
 
 /**
  * What of files is gone so long that no machine still has it, or is the oldest of too much: a program that writes a file
- * each minute leaves every line of it behind.
+ * each minute leaves every line of it behind, and every process reads all of this with each change of the roster.
  */
 function forgettableMarks({ at, files }: StoredRoster): string[] {
   const gone = Array.from(files, ([key, { text }]) => ({ key, since: text && Number(text.slice('gone '.length)) }))
@@ -194,5 +194,5 @@ const STALE_MS = 5000
 const FIRST_LOOK_MS = 20
 /** Each write has everybody read the roster anew, and while it lasts Redis does nothing else. */
 const AT_ONCE = 50_000
-const GONE_MS = 31 * 86_400_000
-const MOST_GONE = 100_000
+const GONE_MS = 7 * 86_400_000
+const MOST_GONE = 50_000

@@ -23,6 +23,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/admin/access',
     'src/config',
     'src/run/errors',
+    'src/tracking/body',
+    'src/tracking/json',
     'src/tracking/printable-url',
     'src/tracking/schemas',
   ],

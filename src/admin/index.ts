@@ -1,6 +1,5 @@
-import { grouped, type Redis } from '../lanes/index.ts'
-import type { Logger } from '../observe/log.ts'
-import { createHttpServer, type HttpServer } from '../tracking/http.ts'
+import { grouped } from '../lanes/index.ts'
+import { createHttpServer, type HttpServer, type HttpServerOptions } from '../tracking/http.ts'
 import { accessBy, type Tokens } from './access.ts'
 import { takeAccount } from './account.ts'
 import { auditOperations, keepAudit } from './audit.ts'
@@ -30,7 +29,8 @@ export interface AdminOptions
     HealthSources,
     ParkedSources,
     RosterSources,
-    Pick<RelaySources, 'companies' | 'tracking' | 'relayLimits'> {
+    Pick<RelaySources, 'companies' | 'tracking' | 'heldBytes'>,
+    Pick<HttpServerOptions, 'readerMs'> {
   /** Port 0: any free one. */
   readonly listen: { readonly host: string; readonly port: number }
   readonly tokens: Tokens
@@ -56,7 +56,7 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
   const closing = new AbortController()
   const change = rosterWrites(options)
   const zone = () => options.loaded().config.time_zone
-  const server = createServer(redis, logger)
+  const server = createServer(options)
   const secrets = () => [
     ...options.tokens.tokens.map(({ token }) => token),
     ...options.companies().flatMap(({ apikey, oauth_token = apikey }) => [apikey, oauth_token]),
@@ -95,12 +95,13 @@ function inTurn<Result>(run: () => Promise<Result>): () => Promise<Result> {
   return grouped<void, Result>(async (asking) => Array<Result>(asking.length).fill(await run()))
 }
 
-function createServer(redis: Redis, logger: Logger): HttpServer {
+function createServer({ redis, logger, readerMs }: AdminOptions): HttpServer {
   const server = createHttpServer({
     bodyLimit: MAX_BODY_BYTES,
     badPath,
     fault: answerFault(redis, logger),
     closeMs: CLOSE_TIMEOUT_MS + LAST_ANSWERS_MS,
+    readerMs,
   })
   const { app } = server
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null))

@@ -18,14 +18,8 @@ export interface RelaySources {
   readonly tokens: TokenWatch
   /** Gives up what is under way: its callers get a 502 that says so. */
   readonly closing: AbortSignal
-  readonly relayLimits?: Partial<RelayLimits>
-}
-
-export interface RelayLimits {
-  /** Of all answers that are under way at once, until their readers have them; default: 256 MiB. */
-  readonly heldBytes: number
-  /** A reader who takes nothing for so long is cut; default: a minute. */
-  readonly readerMs: number
+  /** Most bytes of all answers that are under way at once, until their readers have them; default: 256 MiB. */
+  readonly heldBytes?: number
 }
 
 /**
@@ -33,9 +27,8 @@ export interface RelayLimits {
  * interface refuses is refused here, without a call.
  */
 export function relayOperations(sources: RelaySources): Operation[] {
-  const limits = { ...LIMITS, ...sources.relayLimits }
-  const room = createRoom(limits.heldBytes)
-  return RELAYED.map((name) => relayOperation(name, { ...sources, room, readerMs: limits.readerMs }))
+  const room = createRoom(sources.heldBytes ?? HELD_BYTES)
+  return RELAYED.map((name) => relayOperation(name, { ...sources, room }))
 }
 
 type RelayedName = OperationRequest['operation']
@@ -44,11 +37,10 @@ const RELAYED = Object.keys(OPERATIONS).filter((name): name is RelayedName => na
 
 interface Relay extends RelaySources {
   readonly room: Room
-  readonly readerMs: number
 }
 
 function relayOperation(operation: RelayedName, relay: Relay): Operation {
-  const { tracking, companies, tokens, closing, room, readerMs } = relay
+  const { tracking, companies, tokens, closing, room } = relay
   const { method, path } = OPERATIONS[operation]
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -61,7 +53,7 @@ function relayOperation(operation: RelayedName, relay: Relay): Operation {
       ask(tracking, { operation, oauthToken: token, headers, take, signal }, input),
     )
     if (!('fault' in outcome)) tokens.answered(company, outcome.status)
-    return answerWith(reply, outcome, { tracking, operation, token, readerMs })
+    return answerWith(reply, outcome, { tracking, operation, token })
   }
 
   return {
@@ -101,4 +93,4 @@ function ofWindows(headers: OperationRequest['headers'] = {}): OperationRequest[
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !/^(?:accept-encoding|range|if-.*)$/.test(name)))
 }
 
-const LIMITS: RelayLimits = { heldBytes: 256 * 1024 * 1024, readerMs: 60_000 }
+const HELD_BYTES = 256 * 1024 * 1024

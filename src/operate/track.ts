@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { CourierPosition } from '../tracking/schemas.ts'
-import { exactJson } from '../tracking/service/json.ts'
+import { exactJson } from '../tracking/json.ts'
 
 /** A position as the interface returns it; a timestamp beyond 2^53 is a bigint. */
 export const Position = CourierPosition.extend({ timestamp: z.number().or(z.bigint()) })

@@ -20,7 +20,7 @@ export interface Notes {
 
 export interface NotesOptions {
   readonly logger: Logger
-  /** Whether this process keeps the texts, and says what is gone from files. One of several on a machine does. */
+  /** Whether this process keeps the texts: one of several on a machine does. */
   readonly keeps: boolean
 }
 
@@ -28,8 +28,7 @@ export function createNotes({ logger, keeps }: NotesOptions): Notes {
   const closing = new AbortController()
   let noting: Promise<void> = Promise.resolve()
 
-  async function note({ loaded, writes: { written, gone } }: Change, roster: Roster | undefined, noted: () => void) {
-    const writes = { written, gone: keeps ? gone : [] }
+  async function note({ loaded, writes }: Change, roster: Roster | undefined, noted: () => void) {
     const isNews = writes.written.length + writes.gone.length > 0
     if (isNews && roster && !(await isNoted(roster, writes))) return
     noted()

@@ -113,7 +113,8 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
     logger.error({ err: error }, `${what}: what was read before stays`)
   }
 
-  redis.on('close', () => (lostAt = performance.now()))
+  const lose = () => void (lostAt = performance.now())
+  redis.on('close', lose)
   const first = Promise.withResolvers<Edits>()
   let timer: NodeJS.Timeout | undefined
   void look()
@@ -147,6 +148,7 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
     close() {
       closed = true
       clearTimeout(timer)
+      redis.off('close', lose)
     },
   }
 }

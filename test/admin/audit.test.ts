@@ -317,7 +317,9 @@ describe('where Redis does not take an entry', () => {
     expect((await ask(REFUSED)).status).toBe(422)
     expect(log.slice(-1)).toEqual([failure(/./)])
     await server.restart()
-    await expect.poll(() => ask('/admin/audit', { method: 'GET' }).then(({ status }) => status)).toBe(200)
-    await redis.ping()
+    await expect
+      .poll(() => ask('/admin/audit', { method: 'GET' }).then(({ status }) => status), { timeout: 10_000 })
+      .toBe(200)
+    await expect.poll(() => redis.status, { timeout: 10_000 }).toBe('ready')
   })
 })

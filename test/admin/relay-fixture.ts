@@ -2,8 +2,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { pino } from 'pino'
 import { Agent, type Dispatcher } from 'undici'
 import { afterAll, beforeAll } from 'vitest'
-import type { Admin } from '../../src/admin/index.ts'
-import type { RelayLimits } from '../../src/admin/relay.ts'
+import type { Admin, AdminOptions } from '../../src/admin/index.ts'
 import type { Company } from '../../src/config/schema.ts'
 import type { Redis } from '../../src/lanes/index.ts'
 import { createTrackingClient, type TrackingClient, type TrackingClientOptions } from '../../src/tracking/client.ts'
@@ -41,7 +40,10 @@ export interface RelayFixture {
 }
 
 /** An admin port with a real Redis, whose relay goes where a test says. */
-export function relayFixture(companies: readonly Company[], relayLimits: Partial<RelayLimits> = {}): RelayFixture {
+export function relayFixture(
+  companies: readonly Company[],
+  limits: Pick<AdminOptions, 'heldBytes' | 'readerMs'> = {},
+): RelayFixture {
   const all = {} as { server: TestRedis; redis: Redis; admin: Admin; tracking: TrackingClient }
   const clients: TrackingClient[] = []
   const log: string[] = []
@@ -61,7 +63,7 @@ export function relayFixture(companies: readonly Company[], relayLimits: Partial
       redis: all.redis,
       tracking: following(() => all.tracking),
       companies: () => fixture.companies,
-      relayLimits,
+      ...limits,
       logger: pino({ level: 'trace' }, { write: (line) => void log.push(line) }),
     })
   })

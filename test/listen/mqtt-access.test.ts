@@ -18,10 +18,14 @@ describe('who may', () => {
     const refused = await refusals('not_ready')
     let complete = false
     const { port } = await listen({ ...gateway(), complete: () => complete })
-    expect(await refusalOf(port, {})).toBe(3)
-    expect(await refused()).toBe(1)
+    const peer = await raw(port)
+    peer.say(connect({ user: 'van-1' }))
+    await until(() => expect(peer.over).toBe(true))
+    expect([peer.hex, await refused()]).toEqual(['', 1])
+    const van = await client(port, { reconnectPeriod: 20, connects: false })
+    await until(async () => expect(await refused()).toBeGreaterThan(2))
     complete = true
-    await client(port)
+    await until(() => expect(van.connected).toBe(true))
   })
 
   it('not log in: a wrong password, or none', async () => {

@@ -115,7 +115,10 @@ async function wayToRedis() {
   const sockets = new Set<Socket>()
   let cut = false
   const proxy = createServer((socket) => {
-    if (cut) return void socket.destroy()
+    if (cut) {
+      socket.destroy()
+      return
+    }
     const other = createConnection(Number(target.port), target.hostname)
     for (const [one, end] of [
       [socket, other],
@@ -187,21 +190,21 @@ describe('a start', () => {
   })
 })
 
-describe('a line that is written to a file after a put', () => {
-  /** A folder with a line of device 1 and a put over it; nobody follows it any more. */
-  async function put100() {
-    const before = line('1', 10)
-    const { dir, write, keep } = await folder(before)
-    await keep()
-    const { live, roster } = await following(dir)
-    const now = Math.floor(Date.now() / 1000)
-    const interval = { company_id: '7', from: now - 7200, until: now + 7200 }
-    const row = { at: 0, line: 0, device: '1', courier_id: '5', route_id: '100', from: now - 3600, until: now + 3600 }
-    await roster.putRoutes({ ...interval, rows: [row] })
-    await live.catchUp()
-    return { dir, write, live, before }
-  }
+/** A folder with a line of device 1 and a put over it; nobody follows it any more. */
+async function put100() {
+  const before = line('1', 10)
+  const { dir, write, keep } = await folder(before)
+  await keep()
+  const { live, roster } = await following(dir)
+  const now = Math.floor(Date.now() / 1000)
+  const interval = { company_id: '7', from: now - 7200, until: now + 7200 }
+  const row = { at: 0, line: 0, device: '1', courier_id: '5', route_id: '100', from: now - 3600, until: now + 3600 }
+  await roster.putRoutes({ ...interval, rows: [row] })
+  await live.catchUp()
+  return { dir, write, live, before }
+}
 
+describe('a line that is written to a file after a put', () => {
   it.each([
     ['gateway', true],
     ['other process', false],

@@ -92,13 +92,13 @@ describe('a fault', () => {
     const silent = await rawServer(() => {})
     const dialled = await listen(net.createServer())
     const resetting = await listen(net.createServer((socket) => socket.once('data', () => socket.resetAndDestroy())))
-    const busy = client(silent, { timeoutMs: 300, connections: 1 })
+    const busy = client(silent, { timeoutMs: 1000, connections: 1 })
     const asked = { operation: 'listNumbers', params: { company_id: '7' }, oauthToken: 'canary' } as const
     const replies = await Promise.all([
       client('http://host.invalid').request(asked),
       client(dialled.replace('http:', 'https:'), { timeoutMs: 100 }).request(asked),
       busy.request(asked),
-      busy.request(asked),
+      busy.request({ ...asked, timeoutMs: 100 }),
       client(resetting).request(asked),
     ])
     expect(replies).toEqual([

@@ -11,13 +11,10 @@ export interface Asked {
   readonly tracking: TrackingClient
   readonly operation: OperationName
   readonly token: string
-  /** A reader who takes nothing for so long is cut. */
-  readonly readerMs: number
 }
 
 /** Answers with what the service said, byte for byte but for the token; or with why it said nothing: 502, 503, 504. */
 export function answerWith(reply: FastifyReply, outcome: Outcome, asked: Asked): FastifyReply {
-  reply.raw.setTimeout(asked.readerMs)
   if ('fault' in outcome) return explain(reply, outcome, asked)
   if (outcome.status > MAX_STATUS) return explain(reply, { fault: 'malformed' }, asked)
   return pass(reply, withoutToken(outcome, asked.token))

@@ -24,6 +24,12 @@ export function createLogin({ admitsUnknown, complete, directory, limits }: Mqtt
 
   return {
     preConnect(client, packet, done) {
+      if (!complete()) {
+        metrics.refused.inc({ reason: 'not_ready' })
+        // Without an answer: there are clients that come no more once one has refused them.
+        linkOf(client).stream.destroy()
+        return
+      }
       const { clientId, keepalive = 0, username = '' } = packet
       if (keepalive > 0) linkOf(client).silenceMs = Math.min(keepalive * 1500, limits.idle_timeout)
       // The listener looks after silence: while it does not read, silence is no fault of the device's.
@@ -36,7 +42,6 @@ export function createLogin({ admitsUnknown, complete, directory, limits }: Mqtt
       done(null, true)
     },
     authenticate(client, username = '', password, done) {
-      if (!complete()) return done(refusal('not_ready', 3), false)
       const entry = directory().find(username)
       const secret = password?.toString()
       const link = linkOf(client)
@@ -55,8 +60,8 @@ export function createLogin({ admitsUnknown, complete, directory, limits }: Mqtt
   }
 }
 
-/** `returnCode`: 3 server unavailable, 4 bad user name or password, 5 not authorised. */
-function refusal(reason: 'not_ready' | 'unknown_device' | 'wrong_secret', returnCode: 3 | 4 | 5) {
+/** `returnCode`: 4 bad user name or password, 5 not authorised. */
+function refusal(reason: 'unknown_device' | 'wrong_secret', returnCode: 4 | 5) {
   metrics.refused.inc({ reason })
   return Object.assign(new Error(reason), { returnCode })
 }

@@ -8,8 +8,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
  */
 export function sendToTheEnd(app: FastifyInstance, readerMs: number): void {
   app.addHook('onSend', async (request, reply) => {
-    // The relay has set its own.
-    if (!request.raw.socket.timeout) reply.raw.setTimeout(readerMs)
+    reply.raw.setTimeout(readerMs)
     if (!request.raw.complete && isLast(reply)) await restOf(request.raw)
   })
 }

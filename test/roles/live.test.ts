@@ -3,13 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { keepAccepted } from '../../src/config/accepted.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { connect, type Redis } from '../../src/lanes/index.ts'
 import { followConfig, type Live } from '../../src/roles/live.ts'
 import { followRoster } from '../../src/roster/index.ts'
-import { startTestRedis, type TestRedis } from '../redis.ts'
+import type { TestRedis } from '../redis.ts'
+import { withRedis } from '../with-redis.ts'
 
 const HEADER = 'device,courier_id,route_id,from,until\n'
 const soon = { timeout: 10_000, interval: 20 }
@@ -19,16 +20,7 @@ const line = (device: string, route: number) => `${device},5,${route},${inHours(
 let server: TestRedis
 let redis: Redis
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = connect(server.url, 'test')
-  await new Promise((resolve) => redis.once('ready', resolve))
-})
-afterAll(async () => {
-  redis.disconnect()
-  await server.stop()
-})
-beforeEach(async () => void (await redis.flushall()))
+withRedis((...given) => ([server, redis] = given))
 
 /** A configuration folder with devices 1 and 2; `write` replaces its routes.csv. */
 async function folder(routes = '') {

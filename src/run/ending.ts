@@ -1,9 +1,6 @@
+import { EXIT_CODES, onSignals, type StopSignal } from './signals.ts'
+
 const CLOSE_MS = 10_000
-const EXIT_CODES = [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-  ['SIGHUP', 129],
-] as const
 
 /**
  * Closes and ends the process at the first signal, or when the supervisor is gone: exit 0. A second signal, or 10 s, cut
@@ -18,7 +15,8 @@ export function endOnRequest(close: () => Promise<void>, fault: (error: unknown)
     close().then(() => process.exit(0), fault)
   }
 
-  for (const [signal, code] of EXIT_CODES) process.on(signal, () => (isEnding ? process.exit(code) : end(code)))
+  const cut = (signal: StopSignal) => process.exit(EXIT_CODES[signal])
+  onSignals((signal) => (isEnding ? cut(signal) : end(EXIT_CODES[signal])), cut)
   process.on('disconnect', () => isEnding || end(143))
   // It may have died while this process was starting.
   if (process.send && !process.connected) end(143)

@@ -1,8 +1,6 @@
 import type { Ports } from './messages.ts'
+import { EXIT_CODES, onSignals, type StopSignal } from './signals.ts'
 import { type Supervision, startEverything } from './supervisor.ts'
-
-const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
-type StopSignal = keyof typeof EXIT_CODES
 
 /**
  * Runs everything until a signal; answers with the exit code: 0 once all is closed in order, 130, 143 or 129 where a second
@@ -28,13 +26,9 @@ function announce(ports: Ports, { logger }: Supervision): void {
   logger.info(`ready: ${open.join(', ')}`)
 }
 
-/** Listens until the process ends, so that no signal ends it half-way. */
 function stopSignals(): { first: Promise<StopSignal>; second: AbortSignal } {
   const first = Promise.withResolvers<StopSignal>()
   const second = new AbortController()
-  let seen = 0
-  for (const signal of Object.keys(EXIT_CODES) as StopSignal[]) {
-    process.on(signal, () => (seen++ === 0 ? first.resolve(signal) : second.abort()))
-  }
+  onSignals(first.resolve, () => second.abort())
   return { first: first.promise, second: second.signal }
 }

@@ -1,4 +1,4 @@
-const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
+import { EXIT_CODES, onSignals } from '../run/signals.ts'
 
 /** A user's wish to end. */
 export interface Signals {
@@ -15,13 +15,13 @@ export function listenToSignals(): Signals {
   const first = new AbortController()
   const second = new AbortController()
   let exitCode: number | undefined
-  for (const [signal, code] of Object.entries(EXIT_CODES)) {
-    process.on(signal, () => {
-      if (first.signal.aborted) second.abort()
-      exitCode ??= code
+  onSignals(
+    (signal) => {
+      exitCode = EXIT_CODES[signal]
       first.abort()
-    })
-  }
+    },
+    () => second.abort(),
+  )
   return {
     stop: first.signal,
     within(ms) {

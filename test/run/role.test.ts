@@ -19,8 +19,9 @@ it('ends with 130 after a second signal', async () => {
   const { child, ended, said } = await runningRole('hang')
   child.kill('SIGINT')
   await expect.poll(said).toContain('closing')
-  child.kill('SIGINT')
+  const again = setInterval(() => child.kill('SIGINT'), 100)
   expect(await ended).toBe(130)
+  clearInterval(again)
 })
 
 it('ends with 0 where its supervisor died while it was starting', async () => {

@@ -124,8 +124,20 @@ it('cuts a role that does not close short at a second signal: 143', async () => 
   await portsOf(dir)
   child.kill('SIGTERM')
   await expect.poll(said).toContain('"reason":"SIGTERM","msg":"stopping"')
-  child.kill('SIGTERM')
+  const again = setInterval(() => child.kill('SIGTERM'), 100)
   expect(await ended).toBe(143)
+  clearInterval(again)
+  expect(processesOn(dir)).toEqual([])
+})
+
+it('takes a signal that comes twice at once for one, as Ctrl-C under npm does: 0', async () => {
+  const dir = await temporaryDir()
+  const { child, ended, said } = await start(dir, ALL)
+  await portsOf(dir)
+  child.kill('SIGINT')
+  await expect.poll(said, { interval: 5 }).toContain('"reason":"SIGINT","msg":"stopping"')
+  child.kill('SIGINT')
+  expect(await ended).toBe(0)
   expect(processesOn(dir)).toEqual([])
 })
 

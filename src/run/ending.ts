@@ -15,9 +15,12 @@ export function endOnRequest(close: () => Promise<void>, fault: (error: unknown)
     close().then(() => process.exit(0), fault)
   }
 
-  const cut = (signal: StopSignal) => process.exit(EXIT_CODES[signal])
   onSignals((signal) => (isEnding ? cut(signal) : end(EXIT_CODES[signal])), cut)
   process.on('disconnect', () => isEnding || end(143))
   // It may have died while this process was starting.
   if (process.send && !process.connected) end(143)
+}
+
+function cut(signal: StopSignal): never {
+  process.exit(EXIT_CODES[signal])
 }

@@ -42,6 +42,6 @@ function segment(id: string): string {
 function nobody(idOrName: string, all: readonly ListedDevice[]): string {
   const names = all.flatMap(({ id, name }) => (name === undefined ? [id] : [name, id]))
   const near = nearest(idOrName, names)
-  const hint = near === undefined ? 'add it to devices.yaml, or look at GET /admin/devices' : `did you mean ${near}?`
-  return printable(`No device has the id or the name "${idOrName}", and nothing came from it: ${hint}`)
+  const hint = near === undefined ? 'look at GET /admin/devices, or configure it' : `did you mean ${near}?`
+  return printable(`No device has the id or the name "${idOrName}": ${hint}`)
 }

@@ -43,7 +43,7 @@ export async function simulateCommand(options: SimulateArguments): Promise<numbe
   const outcome = await runSimulation({ ...plan, ...ends, vans, onProgress: print })
   print(outcome)
   if (outcome.acked < outcome.sent)
-    write('Is every van in devices.yaml? "simulate --devices" prints an entry for each.\n')
+    write('Is every van configured? "simulate --devices" prints a devices.yaml with all of them.\n')
   write(`sent=${outcome.sent} acked=${outcome.acked}\n`)
   return outcome.acked === outcome.sent ? 0 : signals.exitCode()
 }

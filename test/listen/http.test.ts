@@ -81,7 +81,10 @@ describe('answers', () => {
   it('403 to a device that is not known', async () => {
     const { port } = await listen(gateway(), osmand)
     const answer = await client(port)('/?id=nobody&lat=50&lon=8')
-    expect([answer.status, answer.text]).toEqual([403, 'This device is not known here: add it to devices.yaml.\n'])
+    expect([answer.status, answer.text]).toEqual([
+      403,
+      'This device is not configured here: check its id, or have it configured.\n',
+    ])
   })
 
   it('403 to a wrong secret, 200 to the right one', async () => {

@@ -84,10 +84,10 @@ it('is in the local time of the gateway', async () =>
 
 it.each([
   ['van 13', 'did you mean Van 12?'],
-  ['Bicycle', 'add it to devices.yaml, or look at GET /admin/devices'],
-  ['....', 'add it to devices.yaml, or look at GET /admin/devices'],
+  ['Bicycle', 'look at GET /admin/devices, or configure it'],
+  ['....', 'look at GET /admin/devices, or configure it'],
 ])('is not there for %s', async (name, hint) => {
   const { code, out, errors } = await why(name)
   expect([code, out]).toEqual([1, ''])
-  expect(errors).toBe(`No device has the id or the name "${name}", and nothing came from it: ${hint}\n`)
+  expect(errors).toBe(`No device has the id or the name "${name}": ${hint}\n`)
 })

@@ -45,7 +45,7 @@ const MISUNDERSTOOD = {
   unsupported: 'This kind of request is not understood.',
 }
 const REFUSED = {
-  unknown_device: 'This device is not known here: add it to devices.yaml.',
+  unknown_device: 'This device is not configured here: check its id, or have it configured.',
   wrong_secret: 'The secret of this device is missing or wrong.',
   other_device: 'This request is for another device.',
 }

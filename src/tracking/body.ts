@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
+import { isTooDeep, MAX_DEPTH } from './nesting.ts'
 import { Refusal } from './refusal.ts'
 import { INT64_FIELDS } from './schemas.ts'
 
@@ -46,11 +47,12 @@ export function isJson(contentType = ''): boolean {
   return JSON_TYPE.test(contentType)
 }
 
-/** The text of a body that is JSON. @throws Refusal 422 where it is not UTF-8, or marked as such. */
+/** The text of a body that is JSON. @throws Refusal 422 where it is not UTF-8, or marked as such, or of too many levels. */
 export function jsonText(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new Refusal(422, 'the body is not JSON: it is not UTF-8')
   if (bytes.subarray(0, 3).equals(BYTE_ORDER_MARK))
     throw new Refusal(422, 'the body is not JSON: it begins with a byte order mark, leave that out')
+  if (isTooDeep(bytes)) throw new Refusal(422, `the body is not JSON: it has more than ${MAX_DEPTH} levels`)
   return bytes.toString()
 }
 

@@ -14,7 +14,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/lanes': ['src/observe'],
   'src/roster': ['src/config', 'src/lanes', 'src/observe'],
   'src/ingest': ['protocols/kit', 'src/config', 'src/lanes', 'src/observe'],
-  'src/listen': ['protocols/kit', 'src/config', 'src/ingest', 'src/observe'],
+  'src/listen': ['protocols/kit', 'src/config', 'src/ingest', 'src/observe', 'src/run/within'],
   'src/tracking': ['package.json', 'src/observe'],
   'src/push': ['src/lanes', 'src/observe', 'src/tracking'],
   'src/admin': ['src/config', 'src/ingest/heard', 'src/lanes', 'src/observe', 'src/roster', 'src/run', 'src/tracking'],

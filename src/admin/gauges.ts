@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Redis } from '../lanes/index.ts'
 import { operationGauges } from '../observe/metrics.ts'
+import { within } from '../run/within.ts'
 import type { Account } from './account.ts'
 import type { DeviceState } from './device-state.ts'
 import type { Upstream } from './upstream.ts'
@@ -21,7 +21,7 @@ export function startGauges({ redis, account, upstream, devices }: GaugeSources)
 
   async function refresh(): Promise<void> {
     taking ??= take().finally(() => (taking = undefined))
-    await Promise.race([taking, delay(PATIENCE_MS, undefined, { ref: false })])
+    await within(PATIENCE_MS, taking)
   }
 
   async function take(): Promise<void> {

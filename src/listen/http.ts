@@ -1,12 +1,13 @@
 import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { metrics } from '../observe/metrics.ts'
+import { within } from '../run/within.ts'
 import { createDoor } from './doors.ts'
 import { rawAnswer, type Refusal, refusals } from './http/answer.ts'
 import { type Line, serve } from './http/exchange.ts'
 import { createTurns } from './http/turns.ts'
 import { type Endpoint, type Listener, PATIENCE_MS, type Shared } from './listener.ts'
-import { ended, listening, within } from './server.ts'
+import { ended, listening } from './server.ts'
 
 /**
  * Trackers over HTTP: a request is a frame, in a session of its own, and the status says what became of it. On bare

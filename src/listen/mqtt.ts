@@ -1,12 +1,13 @@
 import { createServer, type Socket } from 'node:net'
 import { createSession } from '../ingest/index.ts'
 import { metrics } from '../observe/metrics.ts'
+import { within } from '../run/within.ts'
 import { createDoors, type Guest } from './doors.ts'
 import { type Listener, PATIENCE_MS } from './listener.ts'
 import { createBroker } from './mqtt/broker.ts'
 import { type Guard, guard } from './mqtt/guard.ts'
 import type { Link, MqttShared } from './mqtt/link.ts'
-import { ended, listening, within } from './server.ts'
+import { ended, listening } from './server.ts'
 
 interface Connection extends Link, Guard, Guest {
   silenceMs: number

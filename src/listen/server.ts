@@ -19,14 +19,3 @@ export async function listening(
 export function ended(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()))
 }
-
-/** Resolves once work is done, or that many ms have passed. */
-export async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
-  try {
-    await Promise.race([work, promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}

@@ -1,8 +1,9 @@
 import { createServer } from 'node:net'
 import type { Framer } from '../../protocols/kit/index.ts'
+import { within } from '../run/within.ts'
 import { createDoors } from './doors.ts'
 import { type Endpoint, type Listener, PATIENCE_MS, type Shared } from './listener.ts'
-import { ended, listening, within } from './server.ts'
+import { ended, listening } from './server.ts'
 import { begin, type Connection, type Line } from './tcp/connection.ts'
 
 /** Trackers over TCP: bytes in, frames to `ingest`, replies back in the order of their frames, once they are stored. */

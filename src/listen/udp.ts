@@ -4,8 +4,8 @@ import { isIPv6 } from 'node:net'
 import { cut } from '../../protocols/kit/index.ts'
 import { createSession } from '../ingest/index.ts'
 import { metrics } from '../observe/metrics.ts'
+import { within } from '../run/within.ts'
 import { type Endpoint, type Listener, PATIENCE_MS, type Shared } from './listener.ts'
-import { within } from './server.ts'
 import { type Conversations, createConversations } from './udp/conversations.ts'
 
 /** What a listener's datagrams have in common. */

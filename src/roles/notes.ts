@@ -3,9 +3,9 @@ import { acceptedFile, keepAccepted } from '../config/accepted.ts'
 import type { FileWrites } from '../config/edits.ts'
 import type { Loaded } from '../config/load.ts'
 import type { Change } from '../config/watch.ts'
-import { within } from '../listen/server.ts'
 import type { Logger } from '../observe/log.ts'
 import type { Roster } from '../roster/index.ts'
+import { within } from '../run/within.ts'
 
 /** Notes of what files say, for the other processes and those that start later. */
 export interface Notes {

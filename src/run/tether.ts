@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { within } from './within.ts'
 
 /** A program that ends when this process does. */
 export interface Tethered {
@@ -30,9 +30,7 @@ export function spawnTethered(command: string[], { env, log }: { env: NodeJS.Pro
 
   async function end(patienceMs: number): Promise<void> {
     if (isRunning() && child.pid) process.kill(child.pid, 'SIGTERM')
-    const cut = new AbortController()
-    await Promise.race([exited, delay(patienceMs, undefined, { signal: cut.signal }).catch(() => {})])
-    cut.abort()
+    await within(patienceMs, exited)
     if (isRunning() && child.pid) process.kill(-child.pid, 'SIGKILL')
     await exited
   }

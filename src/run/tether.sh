@@ -12,4 +12,5 @@ exec 3<&-
 trap 'kill "$program"' TERM INT HUP
 while kill -0 "$program" 2>/dev/null; do wait "$program"; code=$?; done
 kill "$watcher" 2>/dev/null
+wait "$watcher"
 exit "$code"

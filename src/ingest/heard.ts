@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Fix } from '../../protocols/kit/index.ts'
 import { keys, type Redis } from '../lanes/index.ts'
-import type { DeviceSession } from './session.ts'
+import { createEvents, type Events } from './heard/events.ts'
+import { type DeviceSession, lasts } from './session.ts'
 
 /** What was last heard of a device, kept in Redis for the admin port. Instants in ms UTC. */
 export interface Heard extends Contact {
@@ -26,7 +27,7 @@ export interface StoredContact extends Contact {
   readonly gateway: string
 }
 
-export interface HeardBook {
+export interface HeardBook extends Pick<Events, 'connected' | 'became'> {
   /** The entry of a device that speaks now, to be completed by the caller. */
   of(device: string, session: DeviceSession, protocol: string): Heard
   /** The device's connection ended. */
@@ -46,6 +47,7 @@ export function createHeard(
 ): HeardBook {
   const heard = new Map<string, Heard>()
   const dirty = new Set<string>()
+  const events = createEvents(redis)
   let flushing: Promise<void> | undefined
 
   /** One at a time: while Redis is slow, what devices say meanwhile is one entry each. */
@@ -63,6 +65,7 @@ export function createHeard(
       const written = Promise.all(writes(some))
       await written.catch(() => some.forEach((device) => dirty.add(device)))
     }
+    await events.write()
   }
 
   /** Where Redis' memory is full it takes no new sign, but lets the last one live on. */
@@ -98,6 +101,7 @@ export function createHeard(
       const entry: Heard = heard.get(device) ?? { at: 0, protocol, transport: session.transport, remote: '' }
       if (entry.at === 0) heard.set(device, entry)
       dirty.add(device)
+      if (lasts(session) && entry.connectedAt !== session.connectedAt) events.connected(device, session, protocol)
       entry.at = session.now
       entry.protocol = protocol
       entry.transport = session.transport
@@ -105,7 +109,11 @@ export function createHeard(
       entry.connectedAt = session.transport === 'udp' ? undefined : session.connectedAt
       return entry
     },
-    gone({ device, connectedAt }) {
+    connected: events.connected,
+    became: events.became,
+    gone(session) {
+      const { device, connectedAt } = session
+      events.gone(session)
       const entry = device === undefined ? undefined : heard.get(device)
       if (device === undefined || entry?.connectedAt !== connectedAt) return
       delete entry.connectedAt
@@ -113,6 +121,8 @@ export function createHeard(
     },
     async close() {
       clearInterval(timer)
+      // What is being written now may lack the last of it.
+      await flushing
       await flush()
       const signs = [
         redis.del(keys.gateway(gateway)),

@@ -1,6 +1,6 @@
 import { DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
 import { type DeviceEntry, sameId } from '../config/directory.ts'
-import type { Appender } from '../lanes/index.ts'
+import type { Appender, Part } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { cellsOf } from './cells.ts'
@@ -52,13 +52,13 @@ export function createIngest(options: IngestOptions): Ingest {
     session.now = Date.now()
 
     const read = decode(frame, session, protocol)
-    if (read instanceof Error) return misunderstood(read, protocol)
+    if (read instanceof Error) return misunderstood(read, session, protocol)
     if (saysNothing(read, session)) return { status: 'stored', reply: read.reply }
 
     const speaker = whose(read, session)
     if (typeof speaker === 'string') return refused(speaker, read)
     const message = introduce(speaker, read, session) ? decode(frame, session, protocol) : read
-    if (message instanceof Error) return misunderstood(message, protocol)
+    if (message instanceof Error) return misunderstood(message, session, protocol)
     if (message.unreadable) metrics.decodeErrors.inc({ protocol: protocol.name, reason: 'entry' }, message.unreadable)
     const outcome = await store(message.fixes ?? [], speaker, session, protocol)
     if (outcome !== 'stored') return outcome === 'refused' ? refused('unknown_device', message) : { status: outcome }
@@ -79,12 +79,26 @@ export function createIngest(options: IngestOptions): Ingest {
   }
 
   function whose(message: Message, session: DeviceSession): Speaker | Refusal {
-    const entry = identify(message, session, judge().directory)
+    const { directory } = judge()
+    const entry = identify(message, session, directory)
     if (typeof entry === 'object') return { id: entry.id, entry }
+    note(entry === 'other_device' ? session.device : (message.device ?? session.device), 'refused', entry)
     const id = sameId(message.device ?? session.device ?? '')
     const refusal = entry === 'unknown_device' ? strangerRefusal(id, session) : entry
     knock(id, refusal ?? 'held', session.remote)
     return refusal ?? { id, entry: undefined }
+  }
+
+  /** Notes what became of a message of which nothing is taken, if its device is configured. */
+  function note(device: string | undefined, treatment: 'refused' | 'misunderstood', reason: string): void {
+    const entry = device === undefined ? undefined : judge().directory.find(device)
+    if (entry) heard.became(entry.id, treatment, reason)
+  }
+
+  function misunderstood({ code }: DecodeError, { device }: DeviceSession, { name }: Protocol): Outcome {
+    metrics.decodeErrors.inc({ protocol: name, reason: code })
+    note(device, 'misunderstood', code)
+    return { status: 'misunderstood', reason: code }
   }
 
   /** Why the fixes of a device that nobody has configured are not held; undefined where they are. */
@@ -104,12 +118,14 @@ export function createIngest(options: IngestOptions): Ingest {
     const last = entry && heard.of(id, session, protocol.name)
     if (fixes.length === 0) return 'stored'
     cellsOf(protocol).received.value += fixes.length
-    const sorted = sort(fixes, { device: id, entry, now, releasing: holding.releasing(id), last }, judge())
+    const releasing = holding.releasing(id)
+    const sorted = sort(fixes, { device: id, entry, now, releasing, last }, judge())
     if (entry && clock.note(id, sorted.future, now)) return 'not_stored'
     if (!room.for(sorted.parts)) return 'not_stored'
     for (const reason of sorted.filtered) metrics.filtered.inc({ reason })
     if (sorted.parts.length === 0) {
       appender.count(sorted.filtered)
+      if (entry) heard.became(id, 'filtered', sorted.filtered[sorted.filtered.length - 1])
       return 'stored'
     }
     const storing = appender.append(sorted)
@@ -120,7 +136,15 @@ export function createIngest(options: IngestOptions): Ingest {
       metrics.filtered.inc({ reason: 'duplicate' }, stored.duplicates)
       if (last) last.filtered = { reason: 'duplicate', at: now, fix: fixes[fixes.length - 1] }
     }
+    // What goes behind what is being released has a route.
+    const isNew = stored.duplicates < fixes.length - sorted.filtered.length
+    if (entry && isNew && !releasing) for (const part of sorted.parts) became(id, part)
     return stored.refused ? 'refused' : 'stored'
+  }
+
+  function became(id: string, part: Part): void {
+    if ('lane' in part) heard.became(id, 'routed', part.lane)
+    else heard.became(id, 'held', part.held)
   }
 }
 
@@ -131,11 +155,6 @@ interface Speaker {
 }
 
 type Refusal = (Outcome & { status: 'refused' })['reason']
-
-function misunderstood({ code }: DecodeError, { name }: Protocol): Outcome {
-  metrics.decodeErrors.inc({ protocol: name, reason: code })
-  return { status: 'misunderstood', reason: code }
-}
 
 function refused(reason: Refusal, { refusal }: Message): Outcome {
   metrics.refused.inc({ reason })

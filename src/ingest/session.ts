@@ -6,6 +6,8 @@ export interface DeviceSession extends Session {
   readonly remote: string
   /** ms UTC. */
   readonly connectedAt: number
+  /** Why we end its connection, once we do. */
+  ended?: string
 }
 
 /** A conversation that begins now. */
@@ -21,4 +23,9 @@ export function createSession(transport: Transport, remote: string): DeviceSessi
     device: undefined,
     secret: undefined,
   }
+}
+
+/** Whether a device stays on its connection: over UDP there is none, and one of HTTP is a request's. */
+export function lasts({ transport }: DeviceSession): boolean {
+  return transport === 'tcp' || transport === 'mqtt'
 }

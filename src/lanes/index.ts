@@ -1,6 +1,7 @@
 export { type Appender, type AppenderOptions, createAppender, type HoldBounds, type Storable } from './append.ts'
 export { addToAudit } from './audit.ts'
 export { durabilityProblems } from './durability.ts'
+export { appendEvents, EVENTS_KEPT, eventsOf } from './events.ts'
 export type { HoldReason, Part } from './group.ts'
 export { grouped } from './grouped.ts'
 export { type Fate, type HeldDevice, HOLD_REASONS, heldDevices, heldOf, surveyHeld, sweepHeld } from './held.ts'

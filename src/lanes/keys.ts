@@ -43,6 +43,7 @@ export const keys = {
   /** string `seen:<device>:<span>`: marks of what was stored of a device lately */
   seenPrefix: `${TAG}:seen:`,
   pushPrefix: `${TAG}:push:`,
+  eventsPrefix: `${TAG}:events:`,
   /** list: a lane's records, oldest first */
   lane: (lane: string) => `${TAG}:lane:${lane}`,
   /**
@@ -54,6 +55,8 @@ export const keys = {
   gateway: (id: string) => `${TAG}:gateway:${id}`,
   /** string: `<ms>:<status>:<failures in a row>` of a lane's last push, for a day */
   push: (lane: string) => `${TAG}:push:${lane}`,
+  /** list that expires: what happened to a device, JSON each, oldest first */
+  events: (device: string) => `${TAG}:events:${device}`,
   /** list: what the service refused of a lane, an entry an answer */
   refused: (lane: string) => `${TAG}:refused:${lane}`,
 }

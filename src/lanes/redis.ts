@@ -23,13 +23,14 @@ const SCRIPTS = {
   recall: 4,
   roster: 2,
   audit: 1,
+  events: 1,
 } as const
 
 /** Those that store records: store.lua stands in front of them. */
 const STORING: ReadonlySet<string> = new Set(['append', 'move'])
 
 /** Those that wait while Redis' memory is full: nobody was told yet that what they bring is here. */
-const MAKING_NO_ROOM: ReadonlySet<string> = new Set(['append', 'roster'])
+const MAKING_NO_ROOM: ReadonlySet<string> = new Set(['append', 'roster', 'events'])
 
 type Script = keyof typeof SCRIPTS
 type Value = string | number | Buffer

@@ -73,6 +73,7 @@ export function createDoors<G extends Guest>(transport: 'tcp' | 'mqtt', shared: 
   function leave(guest: G): void {
     guests.delete(guest)
     pressure.hold(guest, 0)
+    if (closed) guest.session.ended ??= 'shutdown'
     guest.left()
   }
 

@@ -65,6 +65,7 @@ function connect(shared: MqttShared, socket: Socket, remote: string): Connection
 }
 
 function end({ logger }: MqttShared, { session, stream }: Link, reason: string): void {
+  session.ended = reason
   metrics.refused.inc({ reason })
   logger.debug({ reason, protocol: 'mqtt', device: session.device, remote: session.remote }, 'connection ended')
   stream.destroy()

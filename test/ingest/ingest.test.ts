@@ -69,6 +69,7 @@ function gateway({
   const stored: Storable[] = []
   const counted: string[] = []
   const heard = new Map<string, Heard>()
+  const told: string[] = []
   const directory = createDirectory(devices, lines)
   const ingest = createIngest({
     complete: () => complete,
@@ -93,13 +94,15 @@ function gateway({
         return entry
       },
       gone: () => {},
+      connected: () => {},
+      became: (device, treatment, what) => void told.push(`${device} ${treatment} ${what}`),
       close: async () => {},
     },
     logger,
   })
   const session = createSession('tcp', '127.0.0.1:1')
   const say = (message: object, from = session) => ingest(Buffer.from(JSON.stringify(message)), from, spoken)
-  return { say, session, stored, counted, heard }
+  return { say, session, stored, counted, heard, told }
 }
 
 function line(courier_id: string, from: number, until: number): RouteLine {
@@ -311,5 +314,58 @@ describe('a repeat', () => {
     const { say, heard } = gateway({ answer: { duplicates: 1 } })
     expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' })).toMatchObject({ status: 'stored' })
     expect(heard.get(van.id)?.filtered?.reason).toBe('duplicate')
+  })
+})
+
+describe('what becomes of what a configured device sends', () => {
+  const hold = { unknown: true, no_route: true, clock: true }
+  const now = at(NOW_S * 1000)
+  const invalid = at(NOW_S * 1000, { valid: false })
+
+  it('is told of each place where something of a frame is stored, in their order', async () => {
+    const { say, told } = gateway({ hold, lines: [line('1', NOW_S - 100, NOW_S - 50)] })
+    await say({ device: van.id, fixes: [at((NOW_S - 60) * 1000), at((NOW_S + 7200) * 1000), invalid, now] })
+    expect(told).toEqual([`${van.id} routed 7/1/9`, `${van.id} held clock`, `${van.id} routed 7/42/1001`])
+  })
+
+  it('is the last reason where nothing of it is', async () => {
+    const { say, told } = gateway()
+    await say({ device: van.id, fixes: [invalid, at(NOW_S * 1000, { latitude: 0, longitude: 0 })] })
+    expect(told).toEqual([`${van.id} filtered zero`])
+  })
+
+  it.each([
+    ['was not stored', { fails: true }],
+    ['was there before', { answer: { duplicates: 1 } }],
+    ['goes behind what is being released', { hold, releasing: true }],
+  ])('is not told of what %s', async (_, options: Options) => {
+    const { say, told } = gateway(options)
+    await say({ device: van.id, fixes: [now] })
+    expect(told).toEqual([])
+  })
+
+  it('is why it was refused or not understood', async () => {
+    const { say, session, told } = gateway({ devices: [{ ...van, secret: 'canary' }] })
+    await say({ device: '356307042441013', secret: 'wrong' })
+    await say({ device: '356307042441013', secret: 'canary' })
+    await say({ fault: 'decode' })
+    expect([told, session.device]).toEqual([
+      [`${van.id} refused wrong_secret`, `${van.id} misunderstood checksum`],
+      van.id,
+    ])
+  })
+
+  it('is told of who used the id of another, not of the other', async () => {
+    const { say, told } = gateway({ devices: [van, { ...van, id: '2' }] })
+    await say({ device: van.id }, { ...createSession('mqtt', '127.0.0.1:1'), device: '2' })
+    expect(told).toEqual(['2 refused other_device'])
+  })
+
+  it('is not told of a device that nobody has configured', async () => {
+    const { say, told } = gateway({ hold })
+    await say({ device: '77', fixes: [now] })
+    await say({ fault: 'decode' })
+    await gateway().say({ device: '78', fixes: [now] })
+    expect(told).toEqual([])
   })
 })

@@ -1,5 +1,6 @@
-import { keys, type Redis } from '../../lanes/index.ts'
+import { eventsOf, keys, type Redis } from '../../lanes/index.ts'
 import type { Contact, Heard, StoredContact } from '../heard.ts'
+import type { DeviceEvent } from './events.ts'
 
 /** What was last heard of a device; `connectedAt` only while the connection is open. Undefined where it never spoke. */
 export async function readHeard(redis: Redis, device: string): Promise<Heard | undefined> {
@@ -9,6 +10,12 @@ export async function readHeard(redis: Redis, device: string): Promise<Heard | u
   if (contact === null) return undefined
   const [living] = await withLiving(redis, [JSON.parse(contact) as StoredContact])
   return { ...living, ...(fix && { fix: JSON.parse(fix) }), ...(filtered && { filtered: JSON.parse(filtered) }) }
+}
+
+/** What happened to a device last, latest first: 20 events at most, of several gateways by their clocks. */
+export async function readEvents(redis: Redis, device: string): Promise<DeviceEvent[]> {
+  const events = (await eventsOf(redis, device)).map((json) => JSON.parse(json) as DeviceEvent)
+  return events.toReversed().toSorted((a, b) => b.at - a.at)
 }
 
 /** When and how each device that ever spoke did so last, in slices of some hundred; a device may come twice. */

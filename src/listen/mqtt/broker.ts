@@ -34,7 +34,11 @@ export async function createBroker(shared: MqttShared): Promise<Broker> {
   })
   const ended = (client: Client, error: Error) => {
     // After the end an error is an answer that came too late.
-    if (!client.closed) logger.debug({ reason: reasonOf(error), ...aboutOf(linkOf(client)) }, 'connection ended')
+    if (client.closed) return
+    const link = linkOf(client)
+    const reason = reasonOf(error)
+    link.session.ended ??= reason
+    logger.debug({ reason, ...aboutOf(link) }, 'connection ended')
   }
   broker.on('clientError', ended)
   broker.on('connectionError', ended)

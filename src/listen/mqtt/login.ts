@@ -9,7 +9,7 @@ import type { Unreleased } from './twice.ts'
 type Login = Pick<Aedes, 'preConnect' | 'authenticate'>
 
 /** The handlers of CONNECT: user name and password are the device's id and secret. Of a device unknown, nothing is kept. */
-export function createLogin({ admitsUnknown, complete, directory, limits }: MqttShared, linkOf: LinkOf): Login {
+export function createLogin({ admitsUnknown, complete, directory, heard, limits }: MqttShared, linkOf: LinkOf): Login {
   /** Of each device the session that it last asked to be kept: one, however many client ids it makes up. */
   const kept = new Map<string, { readonly clientId: string; readonly unreleased: Unreleased }>()
 
@@ -50,11 +50,15 @@ export function createLogin({ admitsUnknown, complete, directory, limits }: Mqtt
         return done(null, true)
       }
       if (!entry) return done(refusal('unknown_device', 5), false)
-      if (!presents(entry, secret)) return done(refusal('wrong_secret', 4), false)
+      if (!presents(entry, secret)) {
+        heard.became(entry.id, 'refused', 'wrong_secret')
+        return done(refusal('wrong_secret', 4), false)
+      }
       link.session.device = entry.id
       link.session.secret = secret
       link.session.settings = entry.protocolSettings
       link.unreleased = unreleasedOf(entry.id, client)
+      heard.connected(entry.id, link.session)
       done(null, true)
     },
   }

@@ -56,6 +56,7 @@ export function begin(line: Line, socket: Socket, remote: string): Connection {
 
 function end({ line, session, socket }: Connection, reason: string): void {
   const { device, remote } = session
+  session.ended = reason
   metrics.refused.inc({ reason })
   line.logger.debug({ reason, protocol: line.protocol.name, device, remote }, 'connection ended')
   socket.destroy()

@@ -53,6 +53,7 @@ function answer(connection: Connection, frames: readonly Buffer[], outcomes: rea
       connection.heardAt = Date.now()
       if (outcome.reply) replies.push(outcome.reply)
     } else {
+      connection.session.ended = outcome.status === 'refused' ? outcome.reason : outcome.status
       if (outcome.status === 'refused' && outcome.refusal) replies.push(outcome.refusal)
       finish(connection.socket, replies)
       return

@@ -1,0 +1,239 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { DeviceEvent } from '../../src/ingest/heard/events.ts'
+import { readEvents } from '../../src/ingest/heard/read.ts'
+import { createHeard, createSession, type HeardBook } from '../../src/ingest/index.ts'
+import { appendEvents, keys, type Redis } from '../../src/lanes/index.ts'
+import { withRedis } from '../with-redis.ts'
+
+const VAN = '0356307042441013'
+const LANE = '7/42/1001'
+const soon = { timeout: 5000 }
+let redis: Redis
+const books: HeardBook[] = []
+
+withRedis((_, connection) => {
+  redis = connection
+})
+afterEach(async () => {
+  await Promise.all(books.splice(0).map((book) => book.close()))
+})
+
+function gateway(): HeardBook {
+  const book = createHeard(redis)
+  books.push(book)
+  return book
+}
+
+/** A connection of the van that began `later` ms from now; it speaks over it. */
+function open(book: HeardBook, transport: 'tcp' | 'udp' | 'http' | 'mqtt' = 'tcp', later = 0) {
+  const session = { ...createSession(transport, `10.1.2.3:${4000 + later}`), device: VAN }
+  const connection = { ...session, connectedAt: session.connectedAt + later }
+  book.of(VAN, connection, 'teltonika')
+  return connection
+}
+
+/** An event in few words. */
+function brief(event: DeviceEvent): string {
+  const words = Object.entries(event).filter(([key]) => key !== 'at')
+  return words.map(([, value]) => value).join(' ')
+}
+
+/** The van's events in few words, latest first, once the gateways have written theirs. */
+async function told(...gateways: HeardBook[]): Promise<string[]> {
+  for (const each of gateways) await each.close()
+  return (await readEvents(redis, VAN)).map(brief)
+}
+
+const CONNECTED = 'connected teltonika tcp 10.1.2.3:4000'
+
+describe('the events of a device', () => {
+  it('are what its connection and its fixes did, latest first', async () => {
+    const book = gateway()
+    const before = Date.now()
+    const session = open(book)
+    book.became(VAN, 'routed', LANE)
+    book.became(VAN, 'filtered', 'invalid')
+    book.became(VAN, 'held', 'no_route')
+    book.became(VAN, 'misunderstood', 'checksum')
+    book.became(VAN, 'refused', 'wrong_secret')
+    book.gone({ ...session, ended: 'idle' })
+    expect(await told(book)).toEqual([
+      'disconnected 10.1.2.3:4000 idle',
+      'refused wrong_secret',
+      'misunderstood checksum',
+      'held no_route',
+      'filtered invalid',
+      `routed ${LANE}`,
+      CONNECTED,
+    ])
+    const [{ at }] = await readEvents(redis, VAN)
+    expect([at >= before, at <= Date.now()]).toEqual([true, true])
+  })
+
+  it('are in Redis within two seconds, and for 31 days after the last', async () => {
+    open(gateway())
+    await expect.poll(() => redis.exists(keys.events(VAN)), { timeout: 2000 }).toBe(1)
+    const days = (await redis.ttl(keys.events(VAN))) / 86_400
+    expect([days > 30.9, days <= 31]).toEqual([true, true])
+  })
+
+  it('are none while all goes as before', async () => {
+    const book = gateway()
+    const session = open(book)
+    for (let n = 0; n < 100; n++) {
+      book.of(VAN, session, 'teltonika')
+      book.became(VAN, 'routed', LANE)
+    }
+    expect(await told(book)).toEqual([`routed ${LANE}`, CONNECTED])
+  })
+
+  it.each(['udp', 'http'] as const)('have no connection over %s', async (transport) => {
+    const book = gateway()
+    book.gone(open(book, transport))
+    book.became(VAN, 'routed', LANE)
+    expect(await told(book)).toEqual([`routed ${LANE}`])
+  })
+
+  it('do not have the end of a connection that another took the place of', async () => {
+    const book = gateway()
+    const [first, second] = [open(book), open(book, 'tcp', 5)]
+    for (const session of [first, second, first, second]) book.of(VAN, session, 'teltonika')
+    book.gone(first)
+    book.gone(second)
+    expect(await told(book)).toEqual(['disconnected 10.1.2.3:4005', 'connected teltonika tcp 10.1.2.3:4005', CONNECTED])
+  })
+
+  it('have a login over MQTT once', async () => {
+    const book = gateway()
+    const session = { ...createSession('mqtt', '10.1.2.3:4000'), device: VAN }
+    book.connected(VAN, session)
+    book.of(VAN, session, 'owntracks')
+    expect(await told(book)).toEqual(['connected mqtt 10.1.2.3:4000'])
+  })
+})
+
+describe('after a restart', () => {
+  it('only what became otherwise is an event', async () => {
+    const before = gateway()
+    before.became(VAN, 'routed', LANE)
+    await before.close()
+    const after = gateway()
+    after.became(VAN, 'routed', LANE)
+    after.became(VAN, 'routed', '7/42/1002')
+    expect(await told(after)).toEqual(['routed 7/42/1002', `routed ${LANE}`])
+  })
+
+  it('connections do not hide what was before', async () => {
+    const before = gateway()
+    before.became(VAN, 'held', 'no_route')
+    before.gone(open(before))
+    await before.close()
+    const after = gateway()
+    open(after, 'tcp', 5)
+    after.became(VAN, 'held', 'no_route')
+    expect(await told(after)).toEqual([
+      'connected teltonika tcp 10.1.2.3:4005',
+      'disconnected 10.1.2.3:4000',
+      CONNECTED,
+      'held no_route',
+    ])
+  })
+})
+
+describe('two gateways', () => {
+  it('tell of a change once, and each of its connections', async () => {
+    const [one, other] = [gateway(), gateway()]
+    for (const lane of [LANE, '7/42/1002']) {
+      for (const book of [one, other]) book.became(VAN, 'routed', lane)
+      await expect.poll(async () => (await told())[0], soon).toBe(`routed ${lane}`)
+    }
+    open(one)
+    open(other, 'tcp', 5)
+    expect((await told(one, other)).toSorted()).toEqual([
+      CONNECTED,
+      'connected teltonika tcp 10.1.2.3:4005',
+      `routed ${LANE}`,
+      'routed 7/42/1002',
+    ])
+  })
+
+  it('see what became of a device at the other once it connects again', async () => {
+    const [one, other] = [gateway(), gateway()]
+    one.became(VAN, 'routed', LANE)
+    await expect.poll(() => told(), soon).toHaveLength(1)
+    other.became(VAN, 'held', 'no_route')
+    await expect.poll(() => told(), soon).toHaveLength(2)
+    open(one)
+    one.became(VAN, 'routed', LANE)
+    expect(await told(one, other)).toEqual([`routed ${LANE}`, CONNECTED, 'held no_route', `routed ${LANE}`])
+  })
+})
+
+describe('what is written again', () => {
+  const [first, second, third, fourth] = [
+    '{"at":1,"event":"routed","lane":"7/42/1001"}',
+    '{"at":2,"event":"routed","lane":"7/42/1001"}',
+    '{"at":3,"event":"connected","transport":"tcp","remote":"10.1.2.3:4000"}',
+    '{"at":4,"event":"held","reason":"no_route"}',
+  ]
+
+  it('because its answer was lost stands there once', async () => {
+    await appendEvents(redis, [[VAN, [first]]])
+    await appendEvents(redis, [[VAN, [second, third]]])
+    await appendEvents(redis, [
+      [VAN, [second, third, fourth]],
+      ['1', [first, fourth]],
+    ])
+    expect(await redis.lrange(keys.events(VAN), 0, -1)).toEqual([first, third, fourth])
+    expect(await redis.lrange(keys.events('1'), 0, -1)).toEqual([first, fourth])
+  })
+
+  it('is compared with the latest change, however many connections came since', async () => {
+    const connections = Array.from({ length: 18 }, (_, n) => third.replace('4000', `${n}`))
+    await appendEvents(redis, [[VAN, [first, fourth, ...connections]]])
+    await appendEvents(redis, [[VAN, ['{"at":5,"event":"held","reason":"no_route"}']]])
+    expect(await redis.lrange(keys.events(VAN), 0, -1)).toEqual([first, fourth, ...connections])
+  })
+})
+
+describe('at most', () => {
+  it('the last 20 are kept', async () => {
+    const [one, other] = [gateway(), gateway()]
+    for (const book of [one, other])
+      for (let n = 1; n <= 30; n++) book.gone({ ...open(book, 'tcp', n), ended: `end ${n}` })
+    const events = await told(one, other)
+    expect(events).toHaveLength(20)
+    expect(events[0]).toBe('disconnected 10.1.2.3:4030 end 30')
+    expect(await redis.llen(keys.events(VAN))).toBe(20)
+  })
+
+  it('six changes in ten minutes of a device to which two things happen in turn', async () => {
+    const book = gateway()
+    open(book)
+    for (let n = 0; n < 100; n++) {
+      book.became(VAN, 'routed', LANE)
+      book.became(VAN, 'filtered', 'invalid')
+    }
+    const events = await told(book)
+    expect(events.at(-1)).toBe(CONNECTED)
+    expect(events).toHaveLength(1 + 1 + 6)
+  })
+})
+
+describe('while the memory of Redis is full', () => {
+  afterEach(() => redis.config('SET', 'maxmemory', '256mb'))
+
+  it('events wait, and nothing else does', async () => {
+    const book = gateway()
+    open(book)
+    await expect.poll(() => redis.exists(keys.events(VAN)), soon).toBe(1)
+    await redis.config('SET', 'maxmemory', '1mb')
+    book.became(VAN, 'routed', LANE)
+    const [sign] = await redis.keys(keys.gateway('*'))
+    await redis.pexpire(sign, 3000)
+    await expect.poll(() => redis.pttl(sign), soon).toBeGreaterThan(4000)
+    expect(await told()).toEqual([CONNECTED])
+    await redis.config('SET', 'maxmemory', '256mb')
+    await expect.poll(() => told(), soon).toEqual([`routed ${LANE}`, CONNECTED])
+  })
+})

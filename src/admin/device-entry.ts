@@ -108,6 +108,7 @@ const READ_ONLY: ReadonlySet<string> = new Set([
   'connection',
   'last_fix',
   'last_filtered',
+  'events',
 ])
 const SECRET: ReadonlySet<string> = new Set(['secret'])
 /** YAML takes its time: an entry is read while nobody else is answered. */

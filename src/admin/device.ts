@@ -1,12 +1,13 @@
 import { type DeviceEntry, type Directory, sameId, type Stay } from '../config/directory.ts'
 import type { Heard } from '../ingest/heard.ts'
-import { readHeard } from '../ingest/heard/read.ts'
+import type { DeviceEvent } from '../ingest/heard/events.ts'
+import { readEvents, readHeard } from '../ingest/heard/read.ts'
 import { describeLanes, heldOf, receivedAt, type Redis, timestampOf } from '../lanes/index.ts'
 import { Refusal } from '../tracking/refusal.ts'
 import { deletionOf, deletionText } from './deletion.ts'
 import { deviceEntryOperations } from './device-entry.ts'
 import { stateOf } from './device-state.ts'
-import { contactJson, instant, stayJson } from './json.ts'
+import { contactJson, instant, laneIds, stayJson } from './json.ts'
 import { laneJson } from './lanes.ts'
 import type { Operation } from './operation.ts'
 import type { RosterSources, RosterWrites } from './roster.ts'
@@ -20,7 +21,8 @@ export interface DeviceSources {
 
 /**
  * `GET /admin/devices/{id}`: how the device is configured, where its fixes go now and how that lane stands, what is held of
- * it, and what was last heard of it. Of one that nobody has configured (any more): what is held and was heard.
+ * it, what was last heard of it, and its last events, latest first. Of one that nobody has configured (any more): what is held
+ * and was heard.
  */
 export function deviceOperations(
   { redis, directory, idleMs, roster, loaded }: DeviceSources & Pick<RosterSources, 'roster' | 'loaded'>,
@@ -29,14 +31,17 @@ export function deviceOperations(
   const answer: Operation['answer'] = async ({ params }) => {
     const { id } = params as { id: string }
     const entry = directory().find(id)
-    const [held, heard] = await Promise.all([readHeld(redis, entry, id), readHeard(redis, entry?.id ?? id)])
+    const name = entry?.id ?? id
+    const known = [readHeld(redis, entry, id), readHeard(redis, name), readEvents(redis, name)] as const
+    const [held, heard, happened] = await Promise.all(known)
+    const events = happened.map(eventJson)
     const now = Date.now()
     const last = heard && { state: stateOf(heard, now, idleMs), ...heardJson(heard) }
     const deleted = entry ? undefined : deletionOf(loaded(), id)
     if (!entry && held.length === 0 && !heard)
       throw new Refusal(404, `no device with this id is configured: ${deletionText(deleted)}`)
     if (!entry)
-      return { id: heard ? id : sameId(id), configured: false, deleted_at: instant(deleted?.at), held, ...last }
+      return { id: heard ? id : sameId(id), configured: false, deleted_at: instant(deleted?.at), held, ...last, events }
     const stay = directory().stayAt(entry, now / 1000)
     return {
       ...entryJson(entry),
@@ -45,6 +50,7 @@ export function deviceOperations(
       lane: stay && (await laneNow(redis, stay)),
       state: 'never',
       ...last,
+      events,
     }
   }
 
@@ -107,6 +113,12 @@ function heardJson({ fix, filtered, ...contact }: Heard): object {
     last_fix: fix && { ...fixJson(fix.fix), received_at: instant(fix.at) },
     last_filtered: filtered && { ...filtered, at: instant(filtered.at), fix: fixJson(filtered.fix) },
   }
+}
+
+/** In place of a lane's name the ids of its courier and route. */
+function eventJson({ at, ...about }: DeviceEvent): object {
+  if (about.event !== 'routed') return { at: instant(at), ...about }
+  return { at: instant(at), event: about.event, ...laneIds(about.lane) }
 }
 
 /** Numbers that JSON does not have are left out. */

@@ -101,6 +101,7 @@ describe('PUT /admin/devices/{id}', () => {
         held: [],
         lane: expect.objectContaining({ company_id: '7', courier_id: '9223372036854775807', route_id: '42' }),
         state: 'never',
+        events: [],
       },
     ])
   })

@@ -46,6 +46,7 @@ describe('a device', () => {
       configured: true,
       held: [],
       state: 'never',
+      events: [],
     })
   })
 
@@ -175,6 +176,7 @@ describe('a device', () => {
       held: [],
       state: 'online',
       last_heard: { at: new Date(session.now).toISOString(), ...contact },
+      events: [],
     })
   })
 
@@ -190,6 +192,7 @@ describe('a device', () => {
       configured: true,
       held: [],
       state: 'never',
+      events: [],
     })
   })
 })
@@ -235,6 +238,7 @@ describe('what is held', () => {
         { reason: 'unknown', fixes: 2, oldest_at: OLDEST_AT },
         { reason: 'clock', fixes: 1, oldest_at: OLDEST_AT, offset: '+01:00' },
       ],
+      events: [],
     })
   })
 })

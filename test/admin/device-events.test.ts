@@ -1,0 +1,183 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import mqtt, { type MqttClient } from 'mqtt'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { protocols } from '../../protocols/index.ts'
+import { startGateway } from '../../src/roles/gateway.ts'
+import { followConfig } from '../../src/roles/live.ts'
+import type { Role } from '../../src/run/role.ts'
+import { adminFixture, TOKEN } from './fixture.ts'
+
+const admin = adminFixture({
+  gateway: `
+admin: { port: 0, tokens: [${TOKEN}] }
+listeners:
+  - { transport: tcp, protocol: h02, port: 0, host: 127.0.0.1 }
+  - { transport: http, protocol: osmand, port: 0, host: 127.0.0.1 }
+mqtt: { broker: { host: 127.0.0.1, port: 0 } }
+`,
+})
+/** It has a secret, its route by its entry. */
+const VAN_12 = '0356307042441013'
+/** It reports local time, its route by a line. */
+const VAN_14 = '356307042441014'
+const VAN_15 = 'van%2F15'
+const ROUTED_12 = { event: 'routed', company_id: '7', courier_id: '42', route_id: '1001' }
+const ROUTED_14 = { event: 'routed', company_id: '7', courier_id: '43', route_id: '2001' }
+const ROUTED_15 = {
+  event: 'routed',
+  company_id: '7',
+  courier_id: '9223372036854775807',
+  route_id: '9007199254740993',
+}
+const INSTANT = expect.stringMatching(/^20\d\d-\d\d-\d\dT[\d:.]{12}Z$/) as string
+const REMOTE = expect.stringMatching(/^127\.0\.0\.1:\d+$/) as string
+const CONNECTED_14 = { event: 'connected', protocol: 'h02', transport: 'tcp', remote: REMOTE }
+const soon = { timeout: 10_000 }
+
+/** A whole gateway on the fixture's configuration. */
+async function gateway(): Promise<Role> {
+  const live = await followConfig({ dir: admin.dir, protocols, role: 'gateway', outspoken: false })
+  const role = await startGateway(live, admin.server.url, { redisUrl: null, ports: {} })
+  onTestFinished(() => role.close())
+  return role
+}
+
+interface Event {
+  readonly at: string
+  readonly event: string
+}
+
+async function eventsOf(id: string): Promise<Event[]> {
+  const { status, json } = await admin.ask(`/admin/devices/${id}`)
+  expect(status).toBe(200)
+  return (json as { events: Event[] }).events
+}
+
+/** Waits until the device's events are these, latest first, each with its instant. */
+async function happens(id: string, ...events: object[]): Promise<void> {
+  const expected = events.map((event) => ({ at: INSTANT, ...event }))
+  await expect.poll(() => eventsOf(id), soon).toEqual(expected)
+  const instants = (await eventsOf(id)).map(({ at }) => at)
+  expect(instants).toEqual(instants.toSorted().toReversed())
+}
+
+/** Van 14's tracker, over TCP. */
+async function van14(role: Role): Promise<Socket> {
+  const socket = connect(role.ports?.['tcp/h02'] ?? 0, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  return socket
+}
+
+let seconds = 0
+
+/** Sends a fix, a second after the one before, and waits for its answer. */
+async function report(socket: Socket, valid = true): Promise<void> {
+  const local = new Date(Date.now() + 3 * 3_600_000 - 600_000 + 1000 * seconds++).toISOString()
+  const [, year, month, day, hour, minute, second] = /^..(..)-(..)-(..)T(..):(..):(..)/.exec(local) ?? []
+  const state = valid ? 'A' : 'V'
+  const place = `${state},5231.2000,N,01324.3000,E,000.00,000`
+  socket.write(`*HQ,${VAN_14},V1,${hour}${minute}${second},${place},${day}${month}${year},FFFFFFFF#`)
+  await once(socket, 'data')
+}
+
+async function hangUp(socket: Socket): Promise<void> {
+  socket.end()
+  await once(socket, 'close')
+}
+
+/** Van 12's phone, over MQTT. */
+function van12(role: Role, password: string): MqttClient {
+  const url = `mqtt://127.0.0.1:${role.ports?.mqtt}`
+  const client = mqtt.connect(url, { username: VAN_12, password, reconnectPeriod: 0 })
+  onTestFinished(() => void client.end(true))
+  return client.on('error', () => {})
+}
+
+function closed(client: MqttClient): Promise<void> {
+  return new Promise((resolve) => client.once('close', resolve))
+}
+
+/** Sends a fix of van/15 over HTTP. */
+async function fetched(role: Role): Promise<number> {
+  const timestamp = Math.floor(Date.now() / 1000) - 600 + seconds++
+  const url = `http://127.0.0.1:${role.ports?.['http/osmand']}/?id=${VAN_15}&lat=52.5&lon=13.4&timestamp=${timestamp}`
+  return (await fetch(url)).status
+}
+
+describe('the events of a device', () => {
+  it('say when it connected, what became of its fixes, and when it left, latest first', async () => {
+    const role = await gateway()
+    const first = await van14(role)
+    await report(first)
+    await report(first)
+    await report(first, false)
+    await hangUp(first)
+    const left = { event: 'disconnected', remote: REMOTE }
+    const filtered = { event: 'filtered', reason: 'invalid' }
+    await happens(VAN_14, left, filtered, ROUTED_14, CONNECTED_14)
+    const second = await van14(role)
+    await report(second)
+    await happens(VAN_14, ROUTED_14, CONNECTED_14, left, filtered, ROUTED_14, CONNECTED_14)
+  })
+
+  it('say once that its secret is wrong, and nothing of the secret; then what it publishes', async () => {
+    const role = await gateway()
+    for (const password of ['canary-wrong', 'canary-wrong-too']) await closed(van12(role, password))
+    const refused = { event: 'refused', reason: 'wrong_secret' }
+    await happens(VAN_12, refused)
+    const client = van12(role, 'canary-secret')
+    await new Promise((resolve) => client.once('connect', resolve))
+    await client.publishAsync(`devices/${VAN_12}/fix`, 'none', { qos: 1 })
+    const fix = JSON.stringify({ lat: 52.5, lon: 13.4, timestamp: Math.floor(Date.now() / 1000) })
+    await client.publishAsync(`devices/${VAN_12}/fix`, fix, { qos: 1 })
+    client.publish('elsewhere', fix, { qos: 1 })
+    await closed(client)
+    await happens(
+      VAN_12,
+      { event: 'disconnected', remote: REMOTE, reason: 'unknown_topic' },
+      ROUTED_12,
+      { event: 'misunderstood', reason: 'malformed' },
+      { event: 'connected', transport: 'mqtt', remote: REMOTE },
+      refused,
+    )
+    expect((await admin.ask(`/admin/devices/${VAN_12}`)).text).not.toContain('canary')
+  })
+
+  it('are told once by two gateways, and not again after a restart', async () => {
+    const [one, other] = [await gateway(), await gateway()]
+    expect([await fetched(one), await fetched(other)]).toEqual([200, 200])
+    await happens(VAN_15, ROUTED_15)
+    await Promise.all([one.close(), other.close()])
+    const next = await gateway()
+    expect(await fetched(next)).toBe(200)
+    await next.close()
+    await happens(VAN_15, ROUTED_15)
+  })
+
+  it('have the end of the gateway', async () => {
+    const role = await gateway()
+    await report(await van14(role))
+    await role.close()
+    await happens(VAN_14, { event: 'disconnected', remote: REMOTE, reason: 'shutdown' }, ROUTED_14, CONNECTED_14)
+  })
+
+  it('are the last 20', async () => {
+    const role = await gateway()
+    const pair = [{ event: 'disconnected', remote: REMOTE }, CONNECTED_14]
+    const pairs = (count: number) => Array.from({ length: count }, () => pair).flat()
+    const comeAndGo = async (times: number) => {
+      for (let n = 0; n < times; n++) {
+        const socket = await van14(role)
+        await report(socket)
+        await hangUp(socket)
+      }
+    }
+    await comeAndGo(5)
+    await happens(VAN_14, ...pairs(4), pair[0], ROUTED_14, pair[1])
+    await comeAndGo(6)
+    await happens(VAN_14, ...pairs(10))
+  })
+})

@@ -19,6 +19,15 @@ it('a program has ended only when what watched over it has, however slow that is
   expect(await left).toEqual([])
 })
 
+it('what a program says at its end is the last word, however soon that is', async () => {
+  const dir = await temporaryDir()
+  for (let count = 0; count < 40; count++) {
+    const tethered = spawnTethered(['echo', 'no'], { env: process.env, log: `${dir}/log` })
+    await tethered.exited
+  }
+  expect(readFileSync(`${dir}/log`, 'utf8')).toBe('no\n'.repeat(40))
+})
+
 /** The shell that started the program, and the one that watches over it. */
 async function shellsOn(dir: string) {
   const pids = () => processesOn(dir).flatMap(({ pid, command }) => (command[0] === '/bin/sh' ? [pid] : []))

@@ -18,9 +18,20 @@ function withoutUser(url: string): string {
 
 /** What looks like a value may hold further parameters. */
 function withoutSecrets(text: string): string {
-  return text.replace(PARAMETER, (_, separator: string, name: string, value: string) => {
-    return `${separator}${name}=${SECRET_NAME.test(decoded(name)) ? '***' : withoutSecrets(value)}`
-  })
+  const parts: string[] = []
+  let at = 0
+  for (const { 0: start, 1: name, index } of text.matchAll(PARAMETER)) {
+    if (index < at || !SECRET_NAME.test(decoded(name))) continue
+    const value = index + start.length
+    parts.push(text.slice(at, value), '***')
+    at = endOfValue(text, value)
+  }
+  return parts.join('') + text.slice(at)
+}
+
+function endOfValue(text: string, from: number): number {
+  const length = text.slice(from).search(/[&#\s]/)
+  return length === -1 ? text.length : from + length
 }
 
 function decoded(name: string): string {
@@ -32,5 +43,5 @@ function decoded(name: string): string {
 }
 
 const USER = /(\/\/)[^/?#\s]*@/g
-const PARAMETER = /([?&#;])([^=?&#;\s]*)=([^&#\s]*)/g
+const PARAMETER = /[?&#;]([^=?&#;\s]*)=/g
 const SECRET_NAME = /^(?:api_?key|(?:oauth_?|access_?)?token|secret|password)$/i

@@ -3,7 +3,7 @@ import type { Loaded } from '../config/load.ts'
 import { inTurns } from '../config/turns.ts'
 import { isRosterApplied } from '../ingest/heard/read.ts'
 import type { Redis } from '../lanes/index.ts'
-import type { Roster } from '../roster/index.ts'
+import { type Roster, ROSTER_HOLDS_MS } from '../roster/index.ts'
 
 export interface RosterSources {
   readonly roster: Roster
@@ -21,7 +21,7 @@ export interface RosterWrites {
 
 /**
  * @returns a function that runs changes in turn; each is in effect when it resolves, in this process, and at every gateway
- * that takes no longer than a second
+ * that takes no longer than it may go by what it knew before
  */
 export function rosterWrites({
   redis,
@@ -42,9 +42,8 @@ export function rosterWrites({
 }
 
 async function appliedEverywhere(redis: Redis, at: number): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS
+  const deadline = performance.now() + ROSTER_HOLDS_MS
   while (!(await isRosterApplied(redis, at)) && performance.now() < deadline) await sleep(LOOK_MS)
 }
 
-const PATIENCE_MS = 1000
 const LOOK_MS = 20

@@ -1,0 +1,70 @@
+import type { Device } from '../config/directory.ts'
+import { type DeviceEdit, type Edits, editSource, NO_EDITS, type RouteEdit } from '../config/edits.ts'
+import { readRoster, readRosterRoutes, type Redis, type StoredRoster, type Written } from '../lanes/index.ts'
+import { putField } from './write.ts'
+
+/** The roster as Redis has it. */
+export interface Reading {
+  readonly edits: Edits
+  /** Marks of files that need not be kept any more. */
+  readonly forgettable: readonly string[]
+}
+
+/** Reads the roster. What is among `before` already is taken from there: it may be large, and never changes. */
+export async function readEdits(redis: Redis, before: Edits = NO_EDITS): Promise<Reading> {
+  const stored = await readRoster(redis)
+  const routes = await routeEdits(redis, stored.routes, before.routes)
+  // A put that went meanwhile: there was a write since.
+  return routes
+    ? { edits: editsOf(stored, routes, before), forgettable: forgettableMarks(stored) }
+    : readEdits(redis, before)
+}
+
+function editsOf({ at, devices, files }: StoredRoster, routes: readonly RouteEdit[], before: Edits): Edits {
+  if (at === 0) return NO_EDITS
+  return {
+    at,
+    devices: new Map(Array.from(devices, ([id, written]) => [id, deviceEdit(written, before.devices.get(id))])),
+    files: new Map(Array.from(files, ([key, written]) => [key, written.at])),
+    routes,
+  }
+}
+
+/** The puts with these fields, oldest first; undefined where one of them is not there any more. */
+async function routeEdits(
+  redis: Redis,
+  fields: readonly string[],
+  before: readonly RouteEdit[],
+): Promise<readonly RouteEdit[] | undefined> {
+  const known = new Map(before.map((edit) => [putField(edit), edit]))
+  const unknown = fields.filter((field) => !known.has(field))
+  const read = await readRosterRoutes(redis, unknown)
+  const added = read?.map(({ text }, index) => routeEdit(unknown[index], text))
+  return added && [...fields.flatMap((field) => known.get(field) ?? []), ...added].toSorted((a, b) => a.at - b.at)
+}
+
+/** Its time is that of its field: a value has the time of the last loss of lines. */
+function routeEdit(field: string, text: string): RouteEdit {
+  return { ...(JSON.parse(text) as Omit<RouteEdit, 'at'>), at: Number.parseInt(field) }
+}
+
+/** No two writes are at the same time: one that is known need not be read again. */
+function deviceEdit({ at, text }: Written, before: DeviceEdit | undefined): DeviceEdit {
+  if (before?.at === at) return before
+  const device = JSON.parse(text) as Omit<Device, 'source'> | null
+  return { at, device: device && { ...device, source: editSource(at) } }
+}
+
+/**
+ * What of files is gone so long that no machine still has it, or is the oldest of too much: a program that writes a file
+ * each minute leaves every line of it behind, and every process reads all of this with each change of the roster.
+ */
+function forgettableMarks({ at, files }: StoredRoster): string[] {
+  const gone = Array.from(files, ([key, { text }]) => ({ key, since: text && Number(text.slice('gone '.length)) }))
+    .filter((mark): mark is { key: string; since: number } => mark.since !== '')
+    .toSorted((a, b) => b.since - a.since)
+  return gone.filter(({ since }, rank) => rank >= MOST_GONE || since < at - GONE_MS).map(({ key }) => key)
+}
+
+const GONE_MS = 7 * 86_400_000
+const MOST_GONE = 50_000

@@ -1,0 +1,36 @@
+import { type Device, sameId } from '../config/directory.ts'
+import type { FileWrites, RouteEdit } from '../config/edits.ts'
+import type { Obsolete } from '../config/puts.ts'
+import { type Redis, writeRoster } from '../lanes/index.ts'
+
+/** Puts a device, or, null, deletes it. @returns the time of the write */
+export function writeDevice(redis: Redis, id: string, device: Device | null): Promise<number> {
+  const text = JSON.stringify(device && { ...device, source: undefined })
+  return writeRoster(redis, 'devices', { set: [[sameId(id), text]] })
+}
+
+/** Puts lines in place of others, and takes away what is obsolete then. @returns the time of the write */
+export function writeRoutes(
+  redis: Redis,
+  edit: Omit<RouteEdit, 'at'>,
+  { asOf, puts = [] }: Partial<Obsolete>,
+): Promise<number> {
+  const left = puts.flatMap(({ after }) => (after ? [[putField(after), JSON.stringify(after)] as const] : []))
+  const set = [[putField({ ...edit, at: '' }), JSON.stringify(edit)] as const, ...left]
+  return writeRoster(redis, 'routes', { set, drop: puts.map(({ before }) => putField(before)), asOf })
+}
+
+/** Notes what was written to files, and forgets marks of what is long gone. */
+export async function writeMarks(redis: Redis, { written, gone }: FileWrites, drop: readonly string[]): Promise<void> {
+  const set = [...written.map((key) => [key, ''] as const), ...gone.map((key) => [key, 'gone'] as const)]
+  for (let at = 0; at < Math.max(set.length, drop.length); at += AT_ONCE)
+    await writeRoster(redis, 'files', { set: set.slice(at, at + AT_ONCE), drop: drop.slice(at, at + AT_ONCE) })
+}
+
+/** Where a put stands. One that has lost lines is another one, which is to be read. */
+export function putField({ at, rows }: { readonly at: number | ''; readonly rows: readonly unknown[] }): string {
+  return `${at} ${rows.length}`
+}
+
+/** Each write has everybody read the roster anew, and while it lasts Redis does nothing else. */
+const AT_ONCE = 50_000

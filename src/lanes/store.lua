@@ -7,12 +7,34 @@
 local byte, sub = string.byte, string.sub
 
 local MARK = 6
+local LANE, UNKNOWN, NO_ROUTE = byte('LUN', 1, 3)
 
--- Keeps a string for the whole window, and notes its span where that is the device's latest.
-local function keep(key, latest, name, window)
-  redis.call('PEXPIRE', key, window)
-  local device, span = string.match(name, '^(.*):(%d+)$')
-  if tonumber(span) > tonumber(redis.call('HGET', latest, device) or -1) then redis.call('HSET', latest, device, span) end
+-- A text with its length in front, and what is behind it.
+local function text_at(group, at)
+  local behind = at + 1 + byte(group, at)
+  return sub(group, at + 1, behind - 1), behind
+end
+
+local function records_at(group, at, count)
+  local records = {}
+  for i = 1, count do
+    local length = byte(group, at)
+    records[i] = sub(group, at, at + length - 1)
+    at = at + length
+  end
+  return records, at
+end
+
+-- A run, and where the next one begins.
+local function run_at(group, at)
+  local name, behind_name = text_at(group, at + 1)
+  local string_name, behind_string = text_at(group, behind_name)
+  local flags, high, low = byte(group, behind_string, behind_string + 2)
+  local count, marks_at = high * 256 + low, behind_string + 3
+  local marks = #string_name > 0 and sub(group, marks_at, marks_at + count * MARK - 1) or ''
+  local records, behind = records_at(group, marks_at + #marks + 4, count)
+  local kind = byte(group, at)
+  return { kind = kind, name = name, string = string_name, flags = flags, count = count, marks = marks, records = records }, behind
 end
 
 -- Whether a mark is among others: where it begins at a multiple of its length.
@@ -35,89 +57,95 @@ local function unseen(records, marks, known)
   return new_records, table.concat(new_marks)
 end
 
+-- The device's latest span before, or -1.
+local function latest_span(device)
+  return tonumber(redis.call('HGET', KEYS[6], device) or -1)
+end
+
+-- Keeps a string for the whole window, and notes its span where that is the device's latest.
+local function keep(name, window)
+  redis.call('PEXPIRE', KEYS[5] .. name, window)
+  local device, span = string.match(name, '^(.*):(%d+)$')
+  if tonumber(span) > latest_span(device) then redis.call('HSET', KEYS[6], device, span) end
+end
+
+-- What of a run was not seen before; it is from now on.
+local function new_records(run, window)
+  local key = KEYS[5] .. run.string
+  local records, marks = run.records, run.marks
+  local known = run.flags % 2 == 1 and redis.call('GET', key)
+  if known then records, marks = unseen(records, marks, known) end
+  local fresh = #marks > 0 and redis.call('APPEND', key, marks) == #marks
+  if fresh or run.flags % 4 >= 2 then keep(run.string, window) end
+  return records
+end
+
+-- Whether a lane was empty: it is in the schedule exactly when its list is not.
+local function begins(lane, records)
+  return #records > 0 and redis.call('RPUSH', KEYS[3] .. lane, unpack(records)) == #records
+end
+
+-- How many of a device are discarded, as the oldest of too many; nothing where it is unknown, and too many are.
+local function hold(run, held_most, unknown_most)
+  local reason = run.kind == UNKNOWN and 'unknown' or run.kind == NO_ROUTE and 'no_route' or 'clock'
+  local index, list = KEYS[4] .. reason, KEYS[4] .. reason .. ':' .. run.name
+  if run.kind == UNKNOWN and redis.call('EXISTS', list) == 0 and redis.call('ZCARD', index) >= unknown_most then return end
+  local length = redis.call('RPUSH', list, unpack(run.records))
+  redis.call('ZADD', index, 'NX', now, run.name)
+  if length <= held_most then return 0 end
+  redis.call('LTRIM', list, length - held_most, -1)
+  return length - held_most
+end
+
+-- Puts lanes that were empty into the schedule, as many at once as Lua can hand over.
+local function schedule(lanes, due)
+  for from = 1, #lanes, 1000 do
+    local call = { 'ZADD', KEYS[1], 'NX' }
+    for i = from, math.min(from + 999, #lanes) do
+      call[#call + 1] = due
+      call[#call + 1] = lanes[i]
+    end
+    redis.call(unpack(call))
+  end
+end
+
+local function count(field, amount)
+  if amount ~= 0 then redis.call('HINCRBY', KEYS[2], field, amount) end
+end
+
 -- KEYS 1-6: schedule, custody, prefix of lanes, prefix of held, prefix of seen, latest spans.  Answers a list of: for each run
 -- of which records were left out its number from 0 and how many were seen before, or -1 where a device is unknown and too many
 -- are; and a list of: for each run that asked its number and the device's latest span before, or -1.
 local function store(group, delay, window, held_most, unknown_most)
-  local at, run = 1, 0
-  local scheduled = { 'ZADD', KEYS[1], 'NX' }
-  local left_out, latest = {}, {}
+  local left_out, latest, begun = {}, {}, {}
   local duplicates, overflowed, refused = 0, 0, 0
-
-  while at <= #group do
-    local kind = byte(group, at)
-    local name = sub(group, at + 2, at + 1 + byte(group, at + 1))
-    at = at + 2 + #name
-    local string_name = sub(group, at + 1, at + byte(group, at))
-    at = at + 1 + #string_name
-    local flags, high, low = byte(group, at, at + 2)
-    local count = high * 256 + low
-    at = at + 3
-    local marks = ''
-    if #string_name > 0 then
-      marks = sub(group, at, at + count * MARK - 1)
-      at = at + #marks
-    end
-    local records = {}
-    at = at + 4
-    for i = 1, count do
-      local length = byte(group, at)
-      records[i] = sub(group, at, at + length - 1)
-      at = at + length
-    end
-
-    if kind == 76 then
-      local seen = 0
-      if #string_name > 0 then
-        local key = KEYS[5] .. string_name
-        if flags >= 4 then
-          latest[#latest + 1] = run
-          latest[#latest + 1] = tonumber(redis.call('HGET', KEYS[6], string.match(string_name, '^(.*):')) or -1)
-        end
-        local known = flags % 2 == 1 and redis.call('GET', key)
-        if known then
-          records, marks = unseen(records, marks, known)
-          seen = count - #records
-        end
-        local fresh = #marks > 0 and redis.call('APPEND', key, marks) == #marks
-        if fresh or flags % 4 >= 2 then keep(key, KEYS[6], string_name, window) end
-      end
-      if seen > 0 then
-        left_out[#left_out + 1] = run
-        left_out[#left_out + 1] = seen
-        duplicates = duplicates + seen
-      end
-      -- A lane is in the schedule exactly when its list is not empty: only one that was has to be put there.
-      if #records > 0 and redis.call('RPUSH', KEYS[3] .. name, unpack(records)) == #records then
-        scheduled[#scheduled + 1] = now + delay
-        scheduled[#scheduled + 1] = name
-        if #scheduled > 2000 then
-          redis.call(unpack(scheduled))
-          scheduled = { 'ZADD', KEYS[1], 'NX' }
-        end
-      end
-    else
-      local reason = kind == 85 and 'unknown' or kind == 78 and 'no_route' or 'clock'
-      local index, list = KEYS[4] .. reason, KEYS[4] .. reason .. ':' .. name
-      if kind == 85 and redis.call('EXISTS', list) == 0 and redis.call('ZCARD', index) >= unknown_most then
-        left_out[#left_out + 1] = run
-        left_out[#left_out + 1] = -1
-        refused = refused + count
-      else
-        local length = redis.call('RPUSH', list, unpack(records))
-        redis.call('ZADD', index, 'NX', now, name)
-        if length > held_most then
-          redis.call('LTRIM', list, length - held_most, -1)
-          overflowed = overflowed + length - held_most
-        end
-      end
-    end
-    run = run + 1
+  local function note(list, number, value)
+    list[#list + 1] = number
+    list[#list + 1] = value
   end
 
-  if #scheduled > 3 then redis.call(unpack(scheduled)) end
-  if duplicates > 0 then redis.call('HINCRBY', KEYS[2], 'filtered:duplicate', duplicates) end
-  if overflowed > 0 then redis.call('HINCRBY', KEYS[2], 'discarded:held_overflow', overflowed) end
-  if refused > 0 then redis.call('HINCRBY', KEYS[2], 'received', -refused) end
+  local at, number, run = 1, 0, nil
+  while at <= #group do
+    run, at = run_at(group, at)
+    if run.kind == LANE then
+      if run.flags >= 4 then note(latest, number, latest_span(string.match(run.string, '^(.*):'))) end
+      local records = #run.string > 0 and new_records(run, window) or run.records
+      local seen = run.count - #records
+      if seen > 0 then note(left_out, number, seen) end
+      duplicates = duplicates + seen
+      if begins(run.name, records) then begun[#begun + 1] = run.name end
+    else
+      local discarded = hold(run, held_most, unknown_most)
+      if not discarded then note(left_out, number, -1) end
+      overflowed = overflowed + (discarded or 0)
+      refused = refused + (discarded and 0 or run.count)
+    end
+    number = number + 1
+  end
+
+  schedule(begun, now + delay)
+  count('filtered:duplicate', duplicates)
+  count('discarded:held_overflow', overflowed)
+  count('received', -refused)
   return { left_out, latest }
 end

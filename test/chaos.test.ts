@@ -5,16 +5,22 @@ import { describe, expect, it } from 'vitest'
 import { KINDS, planFaults } from './chaos/plan.ts'
 import type { Trip } from './chaos/crew.ts'
 import type { Request } from './chaos/api.ts'
+import { type Edit, keyOf, lanesOf } from './chaos/edits.ts'
 import { judge } from './chaos/verdict.ts'
 
 describe('a chaos run loses nothing and keeps the order', () => {
-  it.each([1, 2])('seed %i', { timeout: 240_000 }, async (seed) => {
+  it.each([
+    [1, 1],
+    [2, 2],
+  ])('seed %i, %i gateways', { timeout: 240_000 }, async (seed, gateways) => {
     const run = promisify(execFile)(process.execPath, [
       CHAOS,
       '--minutes',
       '0.35',
       '--vans',
       '11',
+      '--gateways',
+      String(gateways),
       '--seed',
       String(seed),
     ])
@@ -52,8 +58,11 @@ describe('the verdict', () => {
       told = [1, 2, 3],
       trips = [trip()],
       account = {},
-    }: { told?: number[]; trips?: Trip[]; account?: Partial<typeof custody> } = {},
-  ) => judge({ trips, custody: { ...custody, ...account }, requests, told: new Set(told) })
+      edits = [],
+      shown = edits.map(keyOf),
+    }: { told?: number[]; trips?: Trip[]; account?: Partial<typeof custody>; edits?: Edit[]; shown?: string[] } = {},
+  ) =>
+    judge({ trips, edits, shown: new Set(shown), custody: { ...custody, ...account }, requests, told: new Set(told) })
 
   it('is that all is well where every fix came once and in order', () => {
     expect(verdictOn([pushed(1, [1, 2]), pushed(2, [3])])).toEqual({
@@ -64,6 +73,8 @@ describe('the verdict', () => {
       pushedTwice: 0,
       untold: 0,
       storedTwice: 0,
+      rerouted: 0,
+      either: 0,
       longestAckMs: 3000,
       problems: [],
     })
@@ -98,7 +109,7 @@ describe('the verdict', () => {
 
   it('finds a position that no van made', () => {
     expect(verdictOn([pushed(1, [1, 2, 3, 9])]).problems).toContain(
-      '1 (fix, lane 1/1001): never made 9, in request 1 (00:00:05.000, ok, 4 positions from 1)',
+      '1 (fix, lane 1/1001): 9 was never made, in request 1 (00:00:05.000, ok, 4 positions from 1)',
     )
   })
 
@@ -134,7 +145,75 @@ describe('the verdict', () => {
       pushedTwice: 2,
     })
   })
+
+  it('wants each fix on the lane of its own time', () => {
+    const edits = [edit({ from: 3 })]
+    expect(verdictOn([pushed(1, [1, 2]), pushed(2, [3], { lane: '9/9001' })], { edits }).problems).toEqual([])
+    expect(verdictOn([pushed(1, [1]), pushed(2, [2, 3], { lane: '9/9001' })], { edits }).problems).toEqual([
+      '1 (fix, lane 1/1001): 2 went to 9/9001 in place of 1/1001, in request 2 (00:00:05.000, ok, 2 positions from 2)',
+    ])
+    expect(verdictOn([pushed(1, [1, 2, 3])], { edits }).problems).toEqual([
+      '1 (fix, lane 1/1001): 3 went to 1/1001 in place of 9/9001, in request 1 (00:00:05.000, ok, 3 positions from 1)',
+    ])
+  })
+
+  it('keeps the order of each lane, not of two', () => {
+    const edits = [edit({ from: 3 })]
+    const lane = '9/9001'
+    expect(verdictOn([pushed(1, [3], { lane }), pushed(2, [1, 2])], { edits }).problems).toEqual([])
+    expect(verdictOn([pushed(1, [3], { lane }), pushed(2, [2]), pushed(3, [1])], { edits }).problems).toHaveLength(1)
+  })
+
+  it('finds a lane that nobody has', () => {
+    expect(verdictOn([pushed(1, [1, 2, 3]), pushed(2, [3], { lane: '9/9001' })]).problems).toEqual([
+      "lane 9/9001 is nobody's, in request 2 (00:00:05.000, ok, 1 positions from 3)",
+    ])
+  })
+
+  it('finds a change that was answered and is not in the roster, but for an entry that another has taken the place of', () => {
+    const put = edit({ from: 4 })
+    const entries = ['7/7001', '8/8001'].map((lane) => edit({ kind: 'device', device: '2', lane, from: -Infinity }))
+    const all = [pushed(1, [1, 2, 3])]
+    const shown = [keyOf(entries[1])]
+    expect(verdictOn(all, { edits: [put, ...entries], shown }).problems).toEqual([
+      'put of 1 to 9/9001 from 4, asked 00:00:00.000: answered, and not in the roster',
+    ])
+  })
+
+  it('finds a change that was never answered, or was refused', () => {
+    const edits = [edit({ from: 4, answeredAt: undefined }), edit({ from: 5, refused: '409 no' })]
+    expect(verdictOn([pushed(1, [1, 2, 3])], { edits }).problems).toEqual([
+      'put of 1 to 9/9001 from 4, asked 00:00:00.000: never answered',
+      'put of 1 to 9/9001 from 5, asked 00:00:00.000: 409 no',
+    ])
+  })
 })
+
+describe('the lanes that a fix may go to', () => {
+  const fix = { timestamp: 20, latitude: 52, longitude: 13, madeAt: 20_500, ackedAt: 21_000 }
+
+  it('is that of the last change that begins by then', () => {
+    const edits = [edit({ from: 10, lane: '7/1' }), edit({ from: 20, lane: '8/1' }), edit({ from: 21 })]
+    expect(lanesOf(fix, trip(), edits)).toEqual(['8/1'])
+  })
+
+  it('are two while a change was on its way', () => {
+    expect(lanesOf(fix, trip(), [edit({ from: 20, answeredAt: 14_499 })])).toEqual(['9/9001'])
+    for (const answeredAt of [14_500, 22_000, undefined])
+      expect(lanesOf(fix, trip(), [edit({ from: 20, answeredAt })])).toEqual(['1/1001', '9/9001'])
+  })
+
+  it('is the old one of what was acknowledged before an entry was changed', () => {
+    const entry = edit({ kind: 'device', from: -Infinity, answeredAt: 30_000 })
+    expect(lanesOf(fix, trip(), [{ ...entry, askedAt: 21_001 }])).toEqual(['1/1001'])
+    expect(lanesOf(fix, trip(), [{ ...entry, askedAt: 21_000 }])).toEqual(['1/1001', '9/9001'])
+  })
+})
+
+/** Of the van of `trip`; in effect long before. */
+function edit(change: Partial<Edit>): Edit {
+  return { kind: 'put', device: '1', lane: '9/9001', from: 0, askedAt: 0, answeredAt: -10_000, ...change }
+}
 
 function trip(change: Partial<Trip> = {}): Trip {
   return {

@@ -1,7 +1,7 @@
 import { appendFileSync, closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { parentOf } from '../processes.ts'
+import { parentOf, pidsIn, pidsWhere } from '../processes.ts'
 import type { Mood } from './api.ts'
 import type { Fault } from './plan.ts'
 import { MAX_MEMORY, type Site } from './site.ts'
@@ -60,12 +60,13 @@ const DEEDS: Readonly<Record<string, (what: Deed, victims: Victims) => Promise<(
 
   /** As a machine that loses its power in the middle of a write, one that nobody was told of. */
   async torn(_deed, { system, site }) {
-    const redis = one(system.pidsOf('redis'), 0)
-    send('SIGKILL', [one(system.pidsOf('supervisor'), 0), redis])
+    // One that answers has read its file to the end, and cut off what was torn before.
+    await system.redis((redis) => redis.ping())
+    const supervisors = system.pidsOf('supervisor')
+    if (supervisors.length < (site.sharedRedis ? 2 : 1)) throw new Error('somebody is being started again')
+    send('SIGKILL', supervisors)
     goOn(system)
-    const deadline = Date.now() + GONE_MS
-    while (system.pidsOf('redis').length > 0 && Date.now() < deadline) await pause(5)
-    tear(join(site.dataDir, 'redis/appendonlydir'))
+    if (await isGone(join(site.dataDir, 'redis'))) tear(join(site.dataDir, 'redis/appendonlydir'))
     return () => {}
   },
 
@@ -147,21 +148,42 @@ async function giveMemory(system: System, patienceMs: number): Promise<void> {
   while (!(await given()) && Date.now() < deadline) await pause(100)
 }
 
+/** Kills whatever is a Redis of a folder, or about to be one; a file that somebody still writes must not be torn. */
+async function isGone(dir: string): Promise<boolean> {
+  const deadline = Date.now() + GONE_MS
+  const left = () => [...pidsIn(dir), ...pidsWhere((words) => words.some((word) => word.startsWith(dir)))]
+  for (let pids = left(); pids.length > 0; pids = left()) {
+    if (Date.now() > deadline) return false
+    send('SIGKILL', pids)
+    await pause(5)
+  }
+  return true
+}
+
 function fill(file: string): void {
   const descriptor = openSync(file, 'w')
   const block = Buffer.alloc(1 << 20)
   try {
     for (let size = block.length; size > 0; ) size = writeSync(descriptor, block, 0, size) === size ? size : size >> 1
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+    unlessFull(error)
   } finally {
     closeSync(descriptor)
   }
 }
 
+/** On a full disk there is less of it. */
 function tear(dir: string): void {
   const files = readdirSync(dir).filter((name) => name.endsWith('.incr.aof'))
-  appendFileSync(join(dir, files.toSorted(byNumber).at(-1) as string), TORN_COMMAND)
+  try {
+    appendFileSync(join(dir, files.toSorted(byNumber).at(-1) as string), TORN_COMMAND)
+  } catch (error) {
+    unlessFull(error)
+  }
+}
+
+function unlessFull(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
 }
 
 /** `appendonly.aof.12.incr.aof` */

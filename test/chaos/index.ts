@@ -4,8 +4,8 @@ import { type Fault, KINDS, planFaults } from './plan.ts'
 import { type Outcome, runChaos } from './run.ts'
 
 /**
- * A chaos run: `--minutes N --seed S [--vans N] [--only kind,kind]`. Exit 0 where nothing was lost, everything came in order,
- * and the account has no difference.
+ * A chaos run: `--minutes N --seed S [--vans N] [--gateways N] [--only kind,kind]`. Exit 0 where nothing was lost, everything
+ * came in order to the courier and route of its time, and the account has no difference.
  */
 const MOST_PROBLEMS = 20
 const { values } = parseArgs({
@@ -13,6 +13,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '2' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
     vans: { type: 'string', default: '40' },
+    gateways: { type: 'string', default: '2' },
     only: { type: 'string', default: KINDS.join() },
   },
 })
@@ -22,26 +23,30 @@ if (unknown.length > 0) {
   console.error(`--only ${unknown.join()}: there are ${KINDS.join(', ')}.`)
   process.exit(1)
 }
-const [seed, lengthMs, vans] = [Number(values.seed), Number(values.minutes) * 60_000, Number(values.vans)]
+const [seed, lengthMs] = [Number(values.seed), Number(values.minutes) * 60_000]
+const [vans, gateways] = [Number(values.vans), Number(values.gateways)]
 const faults = planFaults(seed, lengthMs, kinds)
 const stop = new AbortController()
 setMaxListeners(0, stop.signal)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort())
 
-console.log(`chaos: seed ${seed}, ${values.minutes} min, ${vans} vans, ${faults.length} faults`)
+console.log(`chaos: seed ${seed}, ${values.minutes} min, ${vans} vans, ${gateways} gateways, ${faults.length} faults`)
 for (const { at, kind, lastsMs } of faults)
   console.log(
     `  ${(at / 1000).toFixed(1).padStart(6)} s  ${kind}${lastsMs > 0 ? `, ${(lastsMs / 1000).toFixed(1)} s` : ''}`,
   )
 const began = performance.now()
 const say = (line: string) => console.log(`  ${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${line}`)
-const outcome = await runChaos({ vans, seed, lengthMs, faults, signal: stop.signal, say })
+const outcome = await runChaos({ vans, gateways, seed, lengthMs, faults, signal: stop.signal, say })
 report(outcome)
 process.exitCode = outcome.problems.length === 0 ? 0 : 1
 
-function report({ done, missed, starts, broken, kept, problems, ...figures }: Outcome): void {
+function report({ done, missed, starts, broken, edited, kept, problems, ...figures }: Outcome): void {
   const share = (count: number) => `${count} (${((100 * count) / figures.delivered).toFixed(2)} %)`
   console.log(`faults: ${tally(done)}; ${broken} connections broken, ${starts} starts`)
+  console.log(
+    `roster: ${edited} changes, by which ${figures.rerouted} fixes went elsewhere; ${figures.either} might have gone by either`,
+  )
   if (missed.length > 0) console.log(`missed: ${tally(missed)}`)
   console.log(
     `twice: stored ${share(figures.storedTwice)}, pushed ${share(figures.pushedTwice)}, pushed again as the API had not answered ${share(figures.untold)}`,

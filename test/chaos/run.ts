@@ -2,8 +2,10 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FleetVan } from '../../src/simulate/fleet.ts'
 import { createChaosFleet, startCrew } from './crew.ts'
+import { startEditor } from './editor.ts'
 import { commit, heal, type Victims } from './faults.ts'
 import type { Fault } from './plan.ts'
+import { shownRoster } from './roster.ts'
 import { prepareSite, PUSH_TIMEOUT_MS, type Site } from './site.ts'
 import { startSystem, type Status, type System } from './system.ts'
 import { startUpstreamApi } from './upstream.ts'
@@ -12,6 +14,8 @@ import { openWire, type Weather } from './wire.ts'
 
 export interface ChaosOptions {
   readonly vans: number
+  /** One: around the private Redis of `start`. */
+  readonly gateways: number
   readonly seed: number
   readonly lengthMs: number
   readonly faults: readonly Fault[]
@@ -26,6 +30,8 @@ export interface Outcome extends Verdict {
   readonly missed: readonly Fault[]
   readonly starts: number
   readonly broken: number
+  /** How often the roster was changed. */
+  readonly edited: number
   /** The folder with configuration, data, log and journal, where not all is well. */
   readonly kept?: string
 }
@@ -33,40 +39,49 @@ export interface Outcome extends Verdict {
 /** One run, from nothing to nothing: the product, its vans, its API, and everything that goes wrong. */
 export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   const fleet = createChaosFleet(options.vans)
-  const site = await prepareSite(fleet)
+  const site = await prepareSite(fleet, options.gateways)
   const journal = join(site.dir, 'journal.jsonl')
   const api = await startUpstreamApi({ journal, port: site.apiPort, lateMs: PUSH_TIMEOUT_MS + 500 })
   const system = await startSystem(site)
   const weather: Weather = { mood: 'good', broken: 0 }
-  const { done, missed, crew, custody } = await live({ site, system, api, weather }, fleet, options)
-  const { code, left } = await system.end()
-  const verdict = judge({ ...(await api.end()), trips: crew.trips, custody })
+  const { done, missed, ...lived } = await live({ site, system, api, weather }, fleet, options)
+  const { codes, left } = await system.end()
+  const verdict = judge({ ...(await api.end()), ...lived })
   const problems = [...verdict.problems]
-  if (code !== 0 || left > 0) problems.push(`start ended with ${code} and left ${left} processes behind`)
+  if (codes.some((code) => code !== 0) || left > 0)
+    problems.push(`it ended with ${codes.join()} and left ${left} processes behind`)
   await site.leave(problems.length > 0)
   const kept = problems.length > 0 ? site.dir : undefined
-  return { ...verdict, problems, done, missed, starts: system.starts(), broken: weather.broken, kept }
+  const edited = lived.edits.length
+  return { ...verdict, problems, done, missed, starts: system.starts(), broken: weather.broken, edited, kept }
 }
 
 async function live(victims: Victims, fleet: readonly FleetVan[], options: ChaosOptions) {
   const { site, system, weather } = victims
   const wires = await openWires(site, weather)
-  const crew = startCrew(fleet, { ...site.ports, ...wires.ports }, options.seed)
+  const crew = startCrew(fleet, { ...site.machines.at(-1)?.ports, ...wires.ports }, options.seed)
+  const editor = startEditor({ site, system, trips: crew.trips, seed: options.seed })
   const suffered = await suffer(victims, options)
   options.say('faults are over')
   await heal(victims)
-  await crew.settle(SETTLED_BY_MS)
+  await Promise.all([crew.settle(SETTLED_BY_MS), editor.settle(SETTLED_BY_MS)])
   options.say(`all is acknowledged: ${crew.troubles().length === 0}`)
   const custody = await atRest(system)
+  const shown = await shownRoster(editor.edits, system).catch(() => undefined)
   crew.close()
   await wires.close()
-  return { ...suffered, crew, custody }
+  return { ...suffered, trips: crew.trips, edits: editor.edits, shown, custody }
 }
 
-/** TCP alone: datagrams go to the gateway itself. */
-async function openWires({ ports }: Site, weather: Weather) {
-  const places = Object.entries(ports).filter(([place]) => !place.startsWith('udp/'))
-  const opened = await Promise.all(places.map(async ([place, port]) => [place, await openWire(port, weather)] as const))
+/** TCP alone: datagrams go to the last gateway itself. */
+async function openWires({ machines }: Site, weather: Weather) {
+  const places = Object.keys(machines[0].ports).filter((place) => !place.startsWith('udp/'))
+  const open = (place: string) =>
+    openWire(
+      machines.map(({ ports }) => ports[place]),
+      weather,
+    )
+  const opened = await Promise.all(places.map(async (place) => [place, await open(place)] as const))
   return {
     ports: Object.fromEntries(opened.map(([place, wire]) => [place, wire.port])),
     close: async () => void (await Promise.all(opened.map(([, wire]) => wire.close()))),

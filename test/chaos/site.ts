@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -7,12 +8,24 @@ import { join } from 'node:path'
 import { devicesYaml, type FleetVan } from '../../src/simulate/fleet.ts'
 import { type Ports, usualPorts } from '../../src/simulate/ports.ts'
 
-/** The folder of a run, with a configuration in it. */
-export interface Site {
+/** A gateway of its own, with a configuration. */
+export interface Machine {
   readonly dir: string
-  readonly dataDir: string
   /** Where the gateway listens for vans. */
   readonly ports: Ports
+  /** Of a gateway that is a role on its own. */
+  readonly monitorPort: number
+}
+
+/** The folder of a run, with everything in it. */
+export interface Site {
+  /** That of the first machine, which runs `start`. */
+  readonly dir: string
+  /** With the Redis. */
+  readonly dataDir: string
+  readonly machines: readonly Machine[]
+  /** Whether the Redis is one for several machines, and not the private one of `start`. */
+  readonly sharedRedis: boolean
   readonly adminPort: number
   readonly apiPort: number
   /** Whether the data has a small disk of its own. */
@@ -25,20 +38,30 @@ export const MAX_MEMORY = 256 * 1024 * 1024
 export const PUSH_TIMEOUT_MS = 3000
 
 /** Its data has a disk of its own where this process has the right to mount one. */
-export async function prepareSite(fleet: readonly FleetVan[]): Promise<Site> {
+export async function prepareSite(fleet: readonly FleetVan[], gateways: number): Promise<Site> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-chaos-'))
   const dataDir = join(dir, 'data')
   await mkdir(dataDir)
   const ownDisk = mount(dataDir)
   const places = Object.keys(usualPorts())
-  const [adminPort, apiPort, ...free] = await freePorts(places.length + 2)
-  const ports = Object.fromEntries(places.map((place, index) => [place, free[index]]))
-  await writeFile(join(dir, 'gateway.yaml'), gatewayYaml({ dataDir, ports, adminPort, apiPort }))
-  await writeFile(join(dir, 'devices.yaml'), devicesYaml(fleet))
+  const [adminPort, apiPort, redisPort, ...free] = await freePorts(gateways * (places.length + 1) + 3)
+  const machines = Array.from({ length: gateways }, (_, index): Machine => {
+    const [monitorPort, ...own] = free.splice(0, places.length + 1)
+    const ports = Object.fromEntries(places.map((place, at) => [place, own[at]]))
+    return { dir: index === 0 ? dir : join(dir, `gateway-${index + 1}`), ports, monitorPort }
+  })
+  const sharedRedis = gateways > 1
+  const redis = sharedRedis ? `url: "${await foundRedis(dataDir, redisPort)}"` : `max_memory: ${MAX_MEMORY / 2 ** 20}mb`
+  for (const machine of machines) {
+    await mkdir(join(machine.dir, 'data'), { recursive: true })
+    await writeFile(join(machine.dir, 'gateway.yaml'), gatewayYaml({ machine, redis, adminPort, apiPort }))
+    await writeFile(join(machine.dir, 'devices.yaml'), devicesYaml(fleet))
+  }
   return {
     dir,
     dataDir,
-    ports,
+    machines,
+    sharedRedis,
     adminPort,
     apiPort,
     ownDisk,
@@ -48,6 +71,14 @@ export async function prepareSite(fleet: readonly FleetVan[]): Promise<Site> {
       if (!keep) await rm(dir, { recursive: true, force: true })
     },
   }
+}
+
+/** Says in advance where the Redis of a data folder will listen; answers its URL. */
+async function foundRedis(dataDir: string, port: number): Promise<string> {
+  const password = randomBytes(24).toString('hex')
+  await mkdir(join(dataDir, 'redis'), { mode: 0o700 })
+  await writeFile(join(dataDir, 'redis/endpoint.json'), JSON.stringify({ port, password }), { mode: 0o600 })
+  return `redis://:${password}@127.0.0.1:${port}`
 }
 
 function mount(dir: string): boolean {
@@ -79,17 +110,21 @@ async function isFree(port: number): Promise<boolean> {
   return true
 }
 
-type Settings = Pick<Site, 'dataDir' | 'ports' | 'adminPort' | 'apiPort'>
+interface Settings extends Pick<Site, 'adminPort' | 'apiPort'> {
+  readonly machine: Machine
+  /** Its one setting. */
+  readonly redis: string
+}
 
-function gatewayYaml({ dataDir, ports, adminPort, apiPort }: Settings): string {
+function gatewayYaml({ machine: { dir, ports, monitorPort }, redis, adminPort, apiPort }: Settings): string {
   const { mqtt, ...places } = ports
   const listeners = Object.entries(places).map(([place, port]) => {
     const [transport, protocol] = place.split('/')
     return `  - { transport: ${transport}, protocol: ${protocol}, port: ${port}, host: 127.0.0.1 }`
   })
   return `
-data_dir: ${dataDir}
-redis: { max_memory: ${MAX_MEMORY / 1024 / 1024}mb }
+data_dir: ${join(dir, 'data')}
+redis: { ${redis} }
 listeners:
 ${listeners.join('\n')}
 mqtt: { broker: { host: 127.0.0.1, port: ${mqtt} } }
@@ -99,6 +134,7 @@ batch: { max_wait: 200ms }
 push: { timeout: ${PUSH_TIMEOUT_MS}ms, first_delay: 200ms, max_delay: 2s }
 workers: 2
 admin: { port: ${adminPort} }
+monitor: { port: ${monitorPort} }
 log: { format: json, level: debug }
 `
 }

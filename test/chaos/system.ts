@@ -7,23 +7,28 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { pidsIn, pidsWith } from '../processes.ts'
-import type { Site } from './site.ts'
+import { type Machine, MAX_MEMORY, type Site } from './site.ts'
 
 /** Who takes part. */
 export const PROCESSES = ['supervisor', 'gateway', 'worker', 'admin', 'redis'] as const
 
-/** `waybridge start` on a folder, started again whenever it ends, as a service of the system's is. */
+/**
+ * `waybridge start` on a folder, a gateway on its own for each machine more, and a Redis for all where there are some: started
+ * again whenever they end, as a service of the system's is.
+ */
 export interface System {
   /** The process ids of one of `PROCESSES`. */
   pidsOf(who: string): number[]
   /** Runs commands on its Redis. Rejects where that does not answer. */
   redis<T>(work: (redis: Redis) => Promise<T>): Promise<T>
+  /** Asks the admin port. Rejects where that does not answer. */
+  admin(path: string, init?: RequestInit): Promise<Response>
   /** Of the admin port. Rejects where that does not answer. */
   status(): Promise<Status>
-  /** How often it was started. */
+  /** How often `start` was started. */
   starts(): number
-  /** Ends it in order; answers the exit code, and how many processes it left behind. */
-  end(): Promise<{ readonly code: number | null; readonly left: number }>
+  /** Ends all in order; answers the exit codes, and how many processes were left behind. */
+  end(): Promise<{ readonly codes: readonly (number | null)[]; readonly left: number }>
 }
 
 export interface Status {
@@ -31,56 +36,94 @@ export interface Status {
   readonly custody: Readonly<Record<string, number>>
 }
 
-/** Resolves once it is ready for the first time. What it prints goes to `start.log` in the folder. */
+/** Resolves once all are ready for the first time. What they print goes to `start.log` in the folder. */
 export async function startSystem(site: Site): Promise<System> {
   const log = await open(join(site.dir, 'start.log'), 'a')
+  const redis = site.sharedRedis ? [keepService([REDIS, site.dataDir, String(MAX_MEMORY)], log.fd)] : []
+  const start = keepService([CLI, 'start', '--config', site.dir], log.fd)
+  const others = site.machines.slice(1)
+  const gateways = others.map(({ dir }) => keepService([CLI, 'gateway', '--config', dir], log.fd))
+  const admin = (path: string, init?: RequestInit) => askAdmin(site, path, init)
+  while (!existsSync(join(site.dataDir, 'ports.json'))) await pause(20)
+  await Promise.all(others.map((machine) => whenUp(machine)))
+  return {
+    pidsOf: (who) => pidsOf(who, site),
+    redis: (work) => withRedis(site, work),
+    admin,
+    async status() {
+      const answer = await admin('/admin/status')
+      if (!answer.ok) throw new Error(`/admin/status: ${answer.status}`)
+      return (await answer.json()) as Status
+    },
+    starts: start.starts,
+    async end() {
+      // One that was killed at the last moment may not listen to signals yet.
+      await Promise.all(others.map((machine) => whenUp(machine, END_MS)))
+      const codes = await Promise.all([start, ...gateways].map((service) => service.end()))
+      for (const service of redis) codes.push(await service.end())
+      const left = PROCESSES.flatMap((who) => pidsOf(who, site))
+      for (const pid of left) process.kill(pid, 'SIGKILL')
+      await log.close()
+      return { codes, left: left.length }
+    },
+  }
+}
+
+interface Service {
+  starts(): number
+  /** Ends it by SIGTERM, in the end by SIGKILL; answers the exit code. */
+  end(): Promise<number | null>
+}
+
+function keepService(command: readonly string[], output: number): Service {
   let child: ChildProcess
   const ending = new AbortController()
   let starts = 0
   const kept = keep()
-  while (!existsSync(join(site.dataDir, 'ports.json'))) await pause(20)
 
   async function keep(): Promise<void> {
     while (!ending.signal.aborted) {
       starts++
-      child = spawn(process.execPath, [CLI, 'start', '--config', site.dir], {
-        stdio: ['ignore', log.fd, log.fd],
-        detached: true,
-      })
+      child = spawn(process.execPath, command, { stdio: ['ignore', output, output], detached: true })
       await once(child, 'exit')
       if (!ending.signal.aborted) await pause(AGAIN_MS)
     }
   }
 
   return {
-    pidsOf: (who) => pidsOf(who, site),
-    redis: (work) => withRedis(site, work),
-    async status() {
-      const token = (await readFile(join(site.dataDir, 'admin-token'), 'utf8')).trim()
-      const answer = await fetch(`http://127.0.0.1:${site.adminPort}/admin/status`, {
-        headers: { authorization: `Bearer ${token}` },
-        signal: AbortSignal.timeout(5000),
-      })
-      if (!answer.ok) throw new Error(`/admin/status: ${answer.status}`)
-      return (await answer.json()) as Status
-    },
     starts: () => starts,
     async end() {
       ending.abort()
       child.kill('SIGTERM')
       await Promise.race([kept, pause(END_MS, undefined, { ref: false })])
-      const left = PROCESSES.flatMap((who) => pidsOf(who, site))
-      for (const pid of left) process.kill(pid, 'SIGKILL')
+      child.kill('SIGKILL')
       await kept
-      await log.close()
-      return { code: child.exitCode, left: left.length }
+      return child.exitCode
     },
   }
 }
 
+async function whenUp({ monitorPort }: Machine, patienceMs = Infinity): Promise<void> {
+  const deadline = Date.now() + patienceMs
+  const isUp = () =>
+    fetch(`http://127.0.0.1:${monitorPort}/healthz`, { signal: AbortSignal.timeout(1000) }).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  while (!(await isUp()) && Date.now() < deadline) await pause(50)
+}
+
+async function askAdmin({ dataDir, adminPort }: Site, path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers)
+  headers.set('authorization', `Bearer ${(await readFile(join(dataDir, 'admin-token'), 'utf8')).trim()}`)
+  return fetch(`http://127.0.0.1:${adminPort}${path}`, { ...init, headers, signal: AbortSignal.timeout(5000) })
+}
+
+/** Who keeps others running is a supervisor. */
 function pidsOf(who: string, { dir, dataDir }: Site): number[] {
   if (who === 'redis') return pidsIn(join(dataDir, 'redis'))
-  return pidsWith(dir, who === 'supervisor' ? 'start' : who)
+  if (who === 'supervisor') return [...pidsWith(dir, 'start'), ...pidsWith(dir, REDIS)]
+  return pidsWith(dir, who)
 }
 
 async function withRedis<T>({ dataDir }: Site, work: (redis: Redis) => Promise<T>): Promise<T> {
@@ -106,5 +149,6 @@ async function withRedis<T>({ dataDir }: Site, work: (redis: Redis) => Promise<T
 }
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const REDIS = fileURLToPath(new URL('redis.ts', import.meta.url))
 const AGAIN_MS = 300
 const END_MS = 15_000

@@ -1,12 +1,16 @@
-import type { Request } from './api.ts'
-import type { MadeFix, Trip } from './crew.ts'
+import type { Trip } from './crew.ts'
+import { describeEdit, type Edit, keyOf } from './edits.ts'
+import { follow, type Passage, sketch } from './passage.ts'
 import type { Status } from './system.ts'
 import type { Journal } from './upstream.ts'
 
 /** What a run left behind, once nothing moves any more. */
 export interface Evidence extends Journal {
   readonly trips: readonly Trip[]
-  /** undefined where the admin port did not answer. */
+  /** How the roster was changed, oldest first. */
+  readonly edits: readonly Edit[]
+  /** What the admin port shows of it, as `keyOf` names changes; undefined, as the custody, where it did not answer. */
+  readonly shown: ReadonlySet<string> | undefined
   readonly custody: Status['custody'] | undefined
 }
 
@@ -22,6 +26,9 @@ export interface Verdict {
   readonly untold: number
   /** Fixes that are in custody twice, since a van sent them twice. */
   readonly storedTwice: number
+  /** Fixes that a change of the roster has sent elsewhere, and those that were on their way while one was: see `lanesOf`. */
+  readonly rerouted: number
+  readonly either: number
   /** From a fix to its acknowledgement, at worst. */
   readonly longestAckMs: number
   /** A sentence for everything that is not as it must be; none: all is well. */
@@ -29,12 +36,14 @@ export interface Verdict {
 }
 
 /** Follows every fix of every van. Pure. */
-export function judge({ trips, requests, told, custody }: Evidence): Verdict {
-  const lanes = Map.groupBy(
-    requests.filter(({ took }) => took),
-    ({ lane }) => lane,
+export function judge({ trips, edits, shown, requests, told, custody }: Evidence): Verdict {
+  const taking = requests.filter(({ took }) => took)
+  const vans = vansOf(trips, edits)
+  const byVan = Map.groupBy(taking, ({ lane }) => vans.get(lane))
+  const editsOf = Map.groupBy(edits, ({ device }) => device)
+  const passages = trips.map((trip) =>
+    follow({ trip, edits: editsOf.get(trip.id) ?? [], requests: byVan.get(trip.id) ?? [], told }),
   )
-  const passages = trips.map((trip) => follow(trip, lanes.get(trip.lane) ?? [], told))
   const fixes = trips.flatMap((trip) => trip.fixes)
   const sum = (of: (passage: Passage) => number) => passages.reduce((total, passage) => total + of(passage), 0)
   const delivered = sum(({ delivered: some }) => some)
@@ -48,75 +57,24 @@ export function judge({ trips, requests, told, custody }: Evidence): Verdict {
     storedTwice,
     untold: sum((passage) => passage.untold),
     pushedTwice: repeats - sum((passage) => passage.untold) - storedTwice,
+    rerouted: sum((passage) => passage.rerouted),
+    either: sum((passage) => passage.either),
     longestAckMs: fixes.reduce((most, { madeAt, ackedAt = madeAt }) => Math.max(most, ackedAt - madeAt), 0),
     problems: [
       ...passages.flatMap(({ problems }) => problems),
+      ...(byVan.get(undefined) ?? []).map((request) => `lane ${request.lane} is nobody's, in ${sketch(request)}`),
+      ...rosterProblems(edits, shown),
       ...accountProblems(custody, trips, storedTwice / delivered),
     ],
   }
 }
 
-interface Passage {
-  readonly delivered: number
-  readonly repeats: number
-  readonly untold: number
-  readonly lost: readonly MadeFix[]
-  readonly problems: readonly string[]
-}
-
-/** `requests`: those of the trip's lane of which the API took the positions, in order. */
-function follow(trip: Trip, requests: readonly Request[], told: ReadonlySet<number>): Passage {
-  const made = new Map(trip.fixes.map((fix) => [fix.timestamp, fix]))
-  const taken = new Map<number, { told: boolean }>()
-  const problems: string[] = []
-  let repeats = 0
-  let untold = 0
-  let last = -Infinity
-  for (const [index, request] of requests.entries()) {
-    const overtakes = isAllowedToOvertake(request, requests.slice(index + 1), made)
-    for (const [timestamp, latitude, longitude] of request.positions) {
-      const fix = made.get(timestamp)
-      if (!fix || !isAt(fix, latitude, longitude))
-        problems.push(`${nameOf(trip)}: never made ${timestamp}, in ${sketch(request)}`)
-      const before = taken.get(timestamp)
-      if (before) {
-        repeats++
-        if (!before.told) untold++
-        before.told ||= told.has(request.n)
-        continue
-      }
-      taken.set(timestamp, { told: told.has(request.n) })
-      if (timestamp < last) problems.push(`${nameOf(trip)}: ${timestamp} came after ${last}, in ${sketch(request)}`)
-      if (!overtakes) last = Math.max(last, timestamp)
-    }
-  }
-  if (trip.aheadMs > 0 && taken.size > 0)
-    problems.push(`${nameOf(trip)}: ${taken.size} fixes from the future were pushed`)
-  const lost = trip.aheadMs > 0 ? [] : trip.fixes.filter(({ timestamp, ackedAt }) => ackedAt && !taken.has(timestamp))
-  const unacknowledged = trip.fixes.filter(({ ackedAt }) => ackedAt === undefined)
-  if (unacknowledged.length > 0)
-    problems.push(`${nameOf(trip)}: ${unacknowledged.length} fixes were never acknowledged`)
-  problems.push(...lost.map((fix) => `${nameOf(trip)}: lost ${history(fix)}`))
-  return { delivered: taken.size, repeats, untold, lost, problems }
-}
-
-/**
- * Only a lane whose oldest fix has waited for a minute may send its newest first, alone. The oldest is what is pushed next: the
- * API may have taken it before, without the gateway's hearing of it.
- */
-function isAllowedToOvertake(
-  { at, positions }: Request,
-  later: readonly Request[],
-  made: ReadonlyMap<number, MadeFix>,
-): boolean {
-  const [[newest]] = positions
-  const backlog = later.find(({ positions: [[oldest]] }) => oldest < newest)
-  const oldest = backlog && made.get(backlog.positions[0][0])
-  return positions.length === 1 && oldest !== undefined && at - oldest.madeAt > BEHIND_MS
-}
-
-function isAt(fix: MadeFix, latitude: number, longitude: number): boolean {
-  return Math.abs(fix.latitude - latitude) < DEGREES && Math.abs(fix.longitude - longitude) < DEGREES
+/** Whose lane it is. */
+function vansOf(trips: readonly Trip[], edits: readonly Edit[]): ReadonlyMap<string, string> {
+  return new Map([
+    ...trips.map(({ lane, id }) => [lane, id] as const),
+    ...edits.map(({ lane, device }) => [lane, device] as const),
+  ])
 }
 
 function accountProblems(custody: Evidence['custody'], trips: readonly Trip[], shareTwice: number): string[] {
@@ -131,22 +89,16 @@ function accountProblems(custody: Evidence['custody'], trips: readonly Trip[], s
   return problems
 }
 
-function nameOf({ id, speech, lane }: Trip): string {
-  return `${id} (${speech}, lane ${lane})`
+/** What was answered is there, but for entries that others have taken the place of. */
+function rosterProblems(edits: readonly Edit[], shown: Evidence['shown']): string[] {
+  if (!shown) return ['the admin port does not show the roster']
+  const last = new Map(edits.filter(({ kind }) => kind === 'device').map((edit) => [edit.device, edit]))
+  return edits.flatMap((edit) => {
+    if (edit.refused) return [`${describeEdit(edit)}: ${edit.refused}`]
+    if (edit.answeredAt === undefined) return [`${describeEdit(edit)}: never answered`]
+    const replaced = edit.kind === 'device' && last.get(edit.device) !== edit
+    return replaced || shown.has(keyOf(edit)) ? [] : [`${describeEdit(edit)}: answered, and not in the roster`]
+  })
 }
 
-function sketch({ n, at, mood, positions }: Request): string {
-  return `request ${n} (${clock(at)}, ${mood}, ${positions.length} positions from ${positions[0]?.[0]})`
-}
-
-function history({ timestamp, madeAt, ackedAt }: MadeFix): string {
-  return `${timestamp}, made ${clock(madeAt)}, acknowledged ${clock(ackedAt as number)}`
-}
-
-function clock(at: number): string {
-  return new Date(at).toISOString().slice(11, 23)
-}
-
-const BEHIND_MS = 60_000
-const DEGREES = 1e-5
 const MOST_TWICE = 0.01

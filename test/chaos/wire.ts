@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** Between vans and gateway, over TCP: hands on what is sent, and can be bad at it. */
+/** Between vans and gateways, over TCP: hands on what is sent, and can be bad at it. */
 export interface Wire {
   readonly port: number
   close(): Promise<void>
@@ -14,11 +14,15 @@ export interface Weather {
   broken: number
 }
 
-/** Opens a port that leads to another one of this machine. */
-export async function openWire(to: number, weather: Weather): Promise<Wire> {
+/**
+ * Opens a port that leads to others of this machine, one connection to each in turn: as a load balancer does that does not
+ * look whether anybody is there.
+ */
+export async function openWire(to: readonly number[], weather: Weather): Promise<Wire> {
   const sockets = new Set<Socket>()
+  let count = 0
   const server = createServer((van) => {
-    const gateway = connect({ port: to, host: '127.0.0.1', noDelay: true })
+    const gateway = connect({ port: to[count++ % to.length], host: '127.0.0.1', noDelay: true })
     const end = () => {
       van.destroy()
       gateway.destroy()

@@ -1,0 +1,97 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { seeded } from '../../src/simulate/random.ts'
+import type { Trip } from './crew.ts'
+import { type Edit, SETTLED_AFTER_MS } from './edits.ts'
+import { put, writeLines } from './roster.ts'
+import type { Site } from './site.ts'
+import type { System } from './system.ts'
+
+/** Changes the roster for as long as it is let. */
+export interface Editor {
+  /** Oldest first. */
+  readonly edits: readonly Edit[]
+  /** Changes nothing more; resolves once the last change is answered, or `patienceMs` are over. */
+  settle(patienceMs: number): Promise<void>
+}
+
+export interface EditorOptions {
+  readonly site: Site
+  readonly system: System
+  readonly trips: readonly Pick<Trip, 'id' | 'aheadMs'>[]
+  readonly seed: number
+}
+
+/**
+ * Begins at once: one change after the other, each of the next van, first of one whose clock is behind. Every third van is
+ * changed by its entry alone, the others by lines, which begin late enough that every gateway has them by then, if they are
+ * answered soon.
+ */
+export function startEditor({ site, system, trips, seed }: EditorOptions): Editor {
+  const next = planner(trips, seed)
+  const edits: Edit[] = []
+  const enough = new AbortController()
+  const given = new AbortController()
+  const paceMs = Math.max(LEAST_PACE_MS, SAME_VAN_MS / trips.length)
+  const edited = editAll()
+
+  async function editAll(): Promise<void> {
+    while (!enough.signal.aborted) {
+      const edit = next(edits)
+      edits.push(edit)
+      await write(edit)
+      await pause(paceMs, undefined, { signal: enough.signal }).catch(() => {})
+    }
+  }
+
+  async function write(edit: Edit): Promise<void> {
+    if (edit.kind === 'file') await writeLines(edits, site)
+    else await putUntilAnswered(edit)
+    if (!edit.refused && !given.signal.aborted) edit.answeredAt = Date.now()
+  }
+
+  async function putUntilAnswered(edit: Edit): Promise<void> {
+    while (!given.signal.aborted) {
+      const answer = await put(edit, system).catch(() => undefined)
+      if (answer?.ok) return
+      if (answer && answer.status !== 503) return void (edit.refused = `${answer.status} ${await answer.text()}`)
+      await pause(AGAIN_MS)
+    }
+  }
+
+  return {
+    edits,
+    async settle(patienceMs) {
+      enough.abort()
+      const patience = setTimeout(() => given.abort(), patienceMs)
+      await edited
+      clearTimeout(patience)
+    },
+  }
+}
+
+/** What comes after the changes so far. */
+function planner(trips: EditorOptions['trips'], seed: number): (edits: readonly Edit[]) => Edit {
+  const random = seeded(~seed)
+  const late = trips.findIndex(({ aheadMs }) => aheadMs < 0)
+  const vans = late === -1 ? trips : [...trips.slice(late), ...trips.slice(0, late)]
+  return (edits) => {
+    const index = edits.length % vans.length
+    const kind = index % 3 === 2 ? 'device' : random() < 0.5 ? 'put' : 'file'
+    const askedAt = Date.now()
+    let from = Math.ceil((askedAt + SETTLED_AFTER_MS[kind] + ANSWERED_MS) / 1000)
+    // A put takes the place of every line that begins in its second.
+    while (edits.some((edit) => edit.from === from)) from++
+    const lane = `${COURIERS_FROM + edits.length}/${ROUTES_FROM + edits.length}`
+    return { kind, device: vans[index].id, lane, from: kind === 'device' ? -Infinity : from, askedAt }
+  }
+}
+
+/** Nobody else's. */
+const COURIERS_FROM = 1_000_000
+const ROUTES_FROM = 2_000_000
+const LEAST_PACE_MS = 1000
+/** Longer than Redis is ever away: what a file says is noted there before the same van is put, so that the put is the last write. */
+const SAME_VAN_MS = 20_000
+/** A put waits a second for a gateway that is stopped. */
+const ANSWERED_MS = 2000
+const AGAIN_MS = 200

@@ -1,0 +1,48 @@
+import type { MadeFix, Trip } from './crew.ts'
+
+/** How the roster is changed: lines through the admin port, a line in the files of every machine, a device's entry. */
+export type EditKind = 'put' | 'file' | 'device'
+
+/** A change of the roster: a van gets a courier and route that nobody else has, nor had. */
+export interface Edit {
+  readonly kind: EditKind
+  readonly device: string
+  /** `<courier>/<route>` */
+  readonly lane: string
+  /** Of the fixes that it is about the first time, unix seconds; a device's entry has none: it is about all that come. */
+  readonly from: number
+  /** ms UTC. */
+  readonly askedAt: number
+  /** When it was answered 200, or was in the last file. ms UTC. */
+  answeredAt?: number
+  /** Why it was refused for good. */
+  refused?: string
+}
+
+/** The lanes that a fix of a van may go to: one, but for fixes that were on their way while a change was. `edits`: the van's, oldest first. */
+export function lanesOf(fix: MadeFix, trip: Trip, edits: readonly Edit[]): string[] {
+  let lanes = [trip.lane]
+  for (const { kind, lane, from, askedAt, answeredAt = Infinity } of edits) {
+    if (fix.timestamp < from || (fix.ackedAt !== undefined && fix.ackedAt < askedAt)) continue
+    if (fix.madeAt > answeredAt + SETTLED_AFTER_MS[kind]) lanes = []
+    lanes.push(lane)
+  }
+  return lanes
+}
+
+/** What tells a change in the roster from others. */
+export function keyOf({ device, lane, from }: Pick<Edit, 'device' | 'lane' | 'from'>): string {
+  return `${device} ${lane} ${from}`
+}
+
+/** A change as a person is told of it. */
+export function describeEdit({ kind, device, lane, from, askedAt }: Edit): string {
+  const asked = new Date(askedAt).toISOString().slice(11, 23)
+  return `${kind} of ${device} to ${lane}${kind === 'device' ? '' : ` from ${from}`}, asked ${asked}`
+}
+
+/**
+ * After so long no gateway goes by what was before a change. One that goes on after it was stopped acknowledges nothing before
+ * it has read the roster anew, where that was 5 s ago; but its files, where that was 8 s ago, it looks at only then.
+ */
+export const SETTLED_AFTER_MS = { put: 6000, device: 6000, file: 12_000 } as const satisfies Record<EditKind, number>

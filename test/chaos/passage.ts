@@ -1,0 +1,136 @@
+import type { Request } from './api.ts'
+import type { MadeFix, Trip } from './crew.ts'
+import { type Edit, lanesOf } from './edits.ts'
+import type { Journal } from './upstream.ts'
+
+/** What became of the fixes of one van. */
+export interface Passage {
+  readonly delivered: number
+  /** Positions that had arrived before, and those of them of which the API had not told that. */
+  readonly repeats: number
+  readonly untold: number
+  /** Fixes that a change of the roster has sent elsewhere, and those that were on their way while one was. */
+  readonly rerouted: number
+  readonly either: number
+  readonly lost: readonly MadeFix[]
+  readonly problems: readonly string[]
+}
+
+/** `requests`: those on the van's lanes of which the API took the positions, in order. */
+export interface Journey extends Journal {
+  readonly trip: Trip
+  /** The van's, oldest first. */
+  readonly edits: readonly Edit[]
+}
+
+/** Follows every fix of a van. Pure. */
+export function follow({ trip, edits, requests, told }: Journey): Passage {
+  const made = new Map(trip.fixes.map((fix) => [fix.timestamp, fix]))
+  const arrivals = arrivalsOf(requests, made)
+  const byFix = Map.groupBy(arrivals, ({ timestamp }) => timestamp)
+  const firsts = Array.from(byFix.values(), ([first]) => first)
+  const lost = trip.aheadMs > 0 ? [] : trip.fixes.filter(({ timestamp, ackedAt }) => ackedAt && !byFix.has(timestamp))
+  const problems = [
+    ...arrivals.flatMap((arrival) => misplaced(arrival, made.get(arrival.timestamp), { trip, edits })),
+    ...disordered(firsts),
+    ...missing(trip, byFix.size),
+    ...lost.map((fix) => `lost ${history(fix)}`),
+  ]
+  return {
+    delivered: byFix.size,
+    repeats: arrivals.length - byFix.size,
+    untold: byFix.values().reduce((sum, all) => sum + untoldOf(all, told), 0),
+    rerouted: firsts.filter(({ request }) => request.lane !== trip.lane).length,
+    either: trip.fixes.filter((fix) => lanesOf(fix, trip, edits).length > 1).length,
+    lost,
+    problems: problems.map((problem) => `${trip.id} (${trip.speech}, lane ${trip.lane}): ${problem}`),
+  }
+}
+
+/** A position that the API took. */
+interface Arrival {
+  readonly request: Request
+  readonly overtakes: boolean
+  readonly timestamp: number
+  readonly latitude: number
+  readonly longitude: number
+}
+
+function arrivalsOf(requests: readonly Request[], made: ReadonlyMap<number, MadeFix>): Arrival[] {
+  return requests.flatMap((request, index) => {
+    const overtakes = isAllowedToOvertake(request, requests.slice(index + 1), made)
+    return request.positions.map(([timestamp, latitude, longitude]) => {
+      return { request, overtakes, timestamp, latitude, longitude }
+    })
+  })
+}
+
+/**
+ * Only a lane whose oldest fix has waited for a minute may send its newest first, alone. The oldest is what is pushed next: the
+ * API may have taken it before, without the gateway's hearing of it.
+ */
+function isAllowedToOvertake(
+  { at, lane, positions }: Request,
+  later: readonly Request[],
+  made: ReadonlyMap<number, MadeFix>,
+): boolean {
+  const [[newest]] = positions
+  const backlog = later.find((request) => request.lane === lane && request.positions[0][0] < newest)
+  const oldest = backlog && made.get(backlog.positions[0][0])
+  return positions.length === 1 && oldest !== undefined && at - oldest.madeAt > BEHIND_MS
+}
+
+function misplaced(
+  { request, timestamp, latitude, longitude }: Arrival,
+  fix: MadeFix | undefined,
+  { trip, edits }: Pick<Journey, 'trip' | 'edits'>,
+): string[] {
+  if (!fix || !isAt(fix, latitude, longitude)) return [`${timestamp} was never made, in ${sketch(request)}`]
+  const lanes = lanesOf(fix, trip, edits)
+  if (lanes.includes(request.lane)) return []
+  return [`${timestamp} went to ${request.lane} in place of ${lanes.join(' or ')}, in ${sketch(request)}`]
+}
+
+function isAt(fix: MadeFix, latitude: number, longitude: number): boolean {
+  return Math.abs(fix.latitude - latitude) < DEGREES && Math.abs(fix.longitude - longitude) < DEGREES
+}
+
+/** Of first deliveries, those that came after a newer one of their lane. */
+function disordered(firsts: readonly Arrival[]): string[] {
+  const newest = new Map<string, number>()
+  return firsts.flatMap(({ request, overtakes, timestamp }) => {
+    const last = newest.get(request.lane) ?? -Infinity
+    if (!overtakes) newest.set(request.lane, Math.max(last, timestamp))
+    return timestamp < last ? [`${timestamp} came after ${last}, in ${sketch(request)}`] : []
+  })
+}
+
+/** How often a fix was pushed again before the API had told that it took it. */
+function untoldOf(arrivals: readonly Arrival[], told: ReadonlySet<number>): number {
+  const first = arrivals.findIndex(({ request }) => told.has(request.n))
+  return Math.min(first === -1 ? Infinity : first, arrivals.length - 1)
+}
+
+function missing({ aheadMs, fixes }: Trip, taken: number): string[] {
+  const problems: string[] = []
+  if (aheadMs > 0 && taken > 0) problems.push(`${taken} fixes from the future were pushed`)
+  const unacknowledged = fixes.filter(({ ackedAt }) => ackedAt === undefined).length
+  if (unacknowledged > 0) problems.push(`${unacknowledged} fixes were never acknowledged`)
+  return problems
+}
+
+/** A request as a person is told of it. */
+export function sketch({ n, at, mood, positions }: Request): string {
+  return `request ${n} (${clock(at)}, ${mood}, ${positions.length} positions from ${positions[0]?.[0]})`
+}
+
+function history({ timestamp, madeAt, ackedAt }: MadeFix): string {
+  return `${timestamp}, made ${clock(madeAt)}, acknowledged ${clock(ackedAt as number)}`
+}
+
+function clock(at: number): string {
+  return new Date(at).toISOString().slice(11, 23)
+}
+
+const BEHIND_MS = 60_000
+const DEGREES = 1e-5

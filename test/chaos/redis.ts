@@ -1,0 +1,20 @@
+import { createLogger } from '../../src/observe/log.ts'
+import { endOnRequest } from '../../src/run/ending.ts'
+import { keepRunning } from '../../src/run/keep-running.ts'
+import { startPrivateRedis } from '../../src/run/redis.ts'
+
+/**
+ * The Redis of a run with several gateways: `redis.ts DATA_DIR MAX_MEMORY`. Kept running to the end of this process as `start`
+ * keeps its private one, on the port that is kept with its data: that one would not do, since the gateway of a `start` that
+ * has it knows of no other.
+ */
+const [dataDir, maxMemory] = [process.argv[2], Number(process.argv[3])]
+const kept = keepRunning({
+  name: 'redis',
+  logger: createLogger('redis', { level: 'debug', format: 'json' }),
+  start: (signal) => startPrivateRedis({ dataDir, maxMemory, signal }),
+})
+endOnRequest(kept.stop, (error) => {
+  throw error
+})
+await kept.ready

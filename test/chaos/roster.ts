@@ -1,0 +1,89 @@
+import { rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Edit, keyOf } from './edits.ts'
+import type { Site } from './site.ts'
+import type { System } from './system.ts'
+
+/** Writes into the files of every machine, by rename, what of all changes is to be in them. */
+export async function writeLines(edits: readonly Edit[], { machines }: Site): Promise<void> {
+  const lines = csvOf(edits.filter(({ kind }) => kind === 'file'))
+  for (const { dir } of machines) {
+    const file = join(dir, 'routes.csv')
+    await writeFile(`${file}.new`, lines)
+    await rename(`${file}.new`, file)
+  }
+}
+
+/** Puts a line or an entry through the admin port. Rejects without answer. */
+export async function put(edit: Edit, system: System): Promise<Response> {
+  const { path, type, body } = edit.kind === 'put' ? lineOf(edit) : entryOf(edit)
+  return system.admin(path, { method: 'PUT', headers: { 'content-type': type }, body })
+}
+
+/** What the admin port shows of lines, and of the devices that were changed: as `keyOf` names them. Rejects without answer. */
+export async function shownRoster(edits: readonly Edit[], system: System): Promise<ReadonlySet<string>> {
+  const devices = new Set(edits.filter(({ kind }) => kind === 'device').map(({ device }) => device))
+  const entries = await Promise.all(Array.from(devices, (device) => shownEntry(system, device)))
+  return new Set([...(await shownLines(system)), ...entries])
+}
+
+function lineOf(edit: Edit) {
+  const until = instant(edit.from + 1)
+  return {
+    path: `/admin/routes?company_id=1&from=${instant(edit.from)}&until=${until}`,
+    type: 'text/csv',
+    body: csvOf([edit]),
+  }
+}
+
+function entryOf({ device, lane }: Edit) {
+  const [courier_id, route_id] = lane.split('/').map(Number)
+  return {
+    path: `/admin/devices/${device}`,
+    type: 'application/json',
+    body: JSON.stringify({ company_id: 1, courier_id, route_id }),
+  }
+}
+
+/** Lines that end after the run. */
+function csvOf(edits: readonly Edit[]): string {
+  const lines = edits.map(({ device, lane, from }) =>
+    [device, ...lane.split('/'), instant(from), instant(from + LINE_S)].join(),
+  )
+  return ['device,courier_id,route_id,from,until', ...lines, ''].join('\n')
+}
+
+function instant(seconds: number): string {
+  return new Date(seconds * 1000).toISOString()
+}
+
+interface ShownLine {
+  readonly device: string
+  readonly courier_id: string
+  readonly route_id: string
+  readonly from_at: string
+}
+
+async function shownLines(system: System): Promise<string[]> {
+  const lines: ShownLine[] = []
+  let page = ''
+  do {
+    const answer = await system.admin(
+      `/admin/routes?max_results=1000${page && `&page_token=${encodeURIComponent(page)}`}`,
+    )
+    const { results, next_page_token } = (await answer.json()) as { results: ShownLine[]; next_page_token?: string }
+    lines.push(...results)
+    page = next_page_token ?? ''
+  } while (page)
+  return lines.map(({ device, courier_id, route_id, from_at }) =>
+    keyOf({ device, lane: `${courier_id}/${route_id}`, from: Date.parse(from_at) / 1000 }),
+  )
+}
+
+async function shownEntry(system: System, device: string): Promise<string> {
+  const answer = await system.admin(`/admin/devices/${device}`)
+  const { lane } = (await answer.json()) as { lane?: { courier_id: string; route_id: string } }
+  return keyOf({ device, lane: `${lane?.courier_id}/${lane?.route_id}`, from: -Infinity })
+}
+
+const LINE_S = 86_400

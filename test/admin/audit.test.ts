@@ -10,6 +10,8 @@ import { connected, openBare, OPERATE, READ, refuse, store } from './fixture.ts'
 const RETRY = '/admin/parked/retry?all=true'
 /** Refused without a look at Redis. */
 const REFUSED = '/admin/parked/retry'
+/** As long as a signed one may be. */
+const LONG_TOKEN = 'canary'.repeat(1000)
 
 interface Entry {
   readonly id: string
@@ -33,6 +35,7 @@ beforeAll(async () => {
   admin = await openBare({
     redis: ofAdmin,
     logger: pino({ level: 'info' }, { write: (line) => void log.push(JSON.parse(line) as Record<string, unknown>) }),
+    companies: () => [{ company_id: '8', apikey: 'canary-apikey', oauth_token: LONG_TOKEN }],
   })
   const { close } = admin
   admin = { ...admin, close: () => close().finally(() => ofAdmin.disconnect()) }
@@ -219,10 +222,12 @@ describe('the path of an entry', () => {
     ['is readable', `${RETRY}&van=M%C3%BCller%2F1%261`, `${RETRY}&van=Müller%2F1%261`],
     ['has nothing that a terminal acts on', `${RETRY}&x=%1B%5B2J%0A%E2%80%AE`, `${RETRY}&x=%1B[2J%0A%E2%80%AE`],
     ['may be no encoding of anything', `${RETRY}&x=%zz%C3`, `${RETRY}&x=%zz%C3`],
+    ['has no long secret', `${RETRY}&x=${LONG_TOKEN}`, `${RETRY}&x=***`],
+    ['may be nothing but parameters', `${RETRY}&x=${'?a='.repeat(4000)}`, `${`${RETRY}&x=`.padEnd(256, '?a=')}…`],
     ['is cut', `${RETRY}&x=${'y'.repeat(10_000)}`, `${`${RETRY}&x=`.padEnd(256, 'y')}…`],
     ['is cut between characters', `${RETRY}&van=${'%F0%9F%9A%9A'.repeat(100)}`, `${RETRY}&van=${'🚚'.repeat(55)}…`],
   ])('%s', async (_, asked, path) => {
-    await ask(asked)
+    expect((await ask(asked)).status).toBe(200)
     expect((await entries()).map((entry) => entry.path)).toEqual([path])
   })
 

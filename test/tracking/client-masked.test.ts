@@ -50,6 +50,17 @@ describe('a secret', () => {
     expect(masked(text, 'a/b')).toBe(text)
   })
 
+  it.each([500, 501, 4000, 16_000])('of %d characters is masked', (length) => {
+    const secret = 'y0_aB/9+=.'
+      .repeat(length)
+      .slice(0, length - 1)
+      .concat('!')
+    expect(masked(`${secret.slice(2)}<${secret}>${encodeURIComponent(secret)}&`, secret)).toBe(
+      `${secret.slice(2)}<***>***&`,
+    )
+    expect(masked(`y0_aB/9+=.${secret}y`, secret)).toBe('y0_aB/9+=.***y')
+  })
+
   it('that is empty is nowhere', () => {
     expect(masked('text', '')).toBe('text')
   })

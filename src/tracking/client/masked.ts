@@ -4,16 +4,37 @@
  */
 export function masked(text: string, secret: string): string {
   // No writing is shorter than the secret: answers of two bytes need no pattern.
-  return secret === '' || text.length < secret.length ? text : text.replaceAll(patternOf(secret), '***')
+  if (secret === '' || text.length < secret.length) return text
+  const [start, ...rest] = patternsOf(secret)
+  let shown = ''
+  let at = 0
+  start.lastIndex = 0
+  for (let match = start.exec(text); match; match = start.exec(text)) {
+    const end = rest.reduce((from, part) => endOf(part, text, from), start.lastIndex)
+    if (end !== NONE) shown += `${text.slice(at, match.index)}***`
+    start.lastIndex = end === NONE ? match.index + 1 : (at = end)
+  }
+  return shown + text.slice(at)
 }
 
-function patternOf(secret: string): RegExp {
+/** Where a part ends that begins there, if it does. */
+function endOf(part: RegExp, text: string, from: number): number {
+  if (from === NONE) return NONE
+  part.lastIndex = from
+  return part.test(text) ? part.lastIndex : NONE
+}
+
+/** One after the other they are the secret: V8 takes no pattern for 4,000 characters. */
+function patternsOf(secret: string): readonly RegExp[] {
   const known = patterns.get(secret)
   if (known) return known
-  if (patterns.size === MAX_PATTERNS) patterns.clear()
-  const pattern = new RegExp(Array.from(secret, writingsOf).join(''), 'g')
-  patterns.set(secret, pattern)
-  return pattern
+  if (patterns.size === MAX_SECRETS) patterns.clear()
+  const writings = Array.from(secret, writingsOf)
+  const made: RegExp[] = []
+  for (let at = 0; at < writings.length; at += MAX_PART)
+    made.push(new RegExp(writings.slice(at, at + MAX_PART).join(''), at === 0 ? 'g' : 'y'))
+  patterns.set(secret, made)
+  return made
 }
 
 /**
@@ -58,5 +79,7 @@ const ENTITIES = new Map([
   ['"', ['quot']],
   ["'", ['apos']],
 ])
-const patterns = new Map<string, RegExp>()
-const MAX_PATTERNS = 1000
+const patterns = new Map<string, readonly RegExp[]>()
+const MAX_SECRETS = 1000
+const MAX_PART = 500
+const NONE = -1

@@ -3,13 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FleetVan } from '../../src/simulate/fleet.ts'
 import { createChaosFleet, startCrew } from './crew.ts'
 import { startEditor } from './editor.ts'
+import type { Edit } from './edits.ts'
 import { commit, heal, type Victims } from './faults.ts'
 import type { Fault } from './plan.ts'
 import { shownRoster } from './roster.ts'
 import { prepareSite, PUSH_TIMEOUT_MS, type Site } from './site.ts'
 import { startSystem, type Status, type System } from './system.ts'
 import { startUpstreamApi } from './upstream.ts'
-import { judge, type Verdict } from './verdict.ts'
+import { judge, rosterProblems, type Verdict } from './verdict.ts'
 import { openWire, type Weather } from './wire.ts'
 
 export interface ChaosOptions {
@@ -67,7 +68,7 @@ async function live(victims: Victims, fleet: readonly FleetVan[], options: Chaos
   await Promise.all([crew.settle(SETTLED_BY_MS), editor.settle(SETTLED_BY_MS)])
   options.say(`all is acknowledged: ${crew.troubles().length === 0}`)
   const custody = await atRest(system)
-  const shown = await shownRoster(editor.edits, system).catch(() => undefined)
+  const shown = await rosterAtRest(editor.edits, system)
   crew.close()
   await wires.close()
   return { ...suffered, trips: crew.trips, edits: editor.edits, shown, custody }
@@ -116,5 +117,17 @@ async function atRest(system: System): Promise<Status['custody'] | undefined> {
   return custody
 }
 
+/** What the admin port shows once it has all that was changed: a file may have been a moment ago. */
+async function rosterAtRest(edits: readonly Edit[], system: System): Promise<ReadonlySet<string> | undefined> {
+  const deadline = Date.now() + SHOWN_BY_MS
+  let shown: ReadonlySet<string> | undefined
+  do {
+    await pause(200)
+    shown = await shownRoster(edits, system).catch(() => undefined)
+  } while (rosterProblems(edits, shown).length > 0 && Date.now() < deadline)
+  return shown
+}
+
 const SETTLED_BY_MS = 90_000
 const DELIVERED_BY_MS = 90_000
+const SHOWN_BY_MS = 10_000

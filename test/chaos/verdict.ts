@@ -89,8 +89,8 @@ function accountProblems(custody: Evidence['custody'], trips: readonly Trip[], s
   return problems
 }
 
-/** What was answered is there, but for entries that others have taken the place of. */
-function rosterProblems(edits: readonly Edit[], shown: Evidence['shown']): string[] {
+/** A sentence for each change that was answered and is not shown, but for entries that others have taken the place of. */
+export function rosterProblems(edits: readonly Edit[], shown: Evidence['shown']): string[] {
   if (!shown) return ['the admin port does not show the roster']
   const last = new Map(edits.filter(({ kind }) => kind === 'device').map((edit) => [edit.device, edit]))
   return edits.flatMap((edit) => {

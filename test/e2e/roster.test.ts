@@ -9,7 +9,7 @@ import { startGateway } from '../../src/roles/gateway.ts'
 import { followConfig, type Live } from '../../src/roles/live.ts'
 import type { Role } from '../../src/run/role.ts'
 import { startTestRedis, type TestRedis } from '../redis.ts'
-import { type Product, startProduct } from './product.ts'
+import { dial, type Product, startProduct } from './product.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
 const VAN = '356307042441013'
@@ -94,6 +94,24 @@ describe('the roster, as a user changes it through the admin port', () => {
     await arrives('202', await send())
   })
 
+  it('holds once it is answered, also of a gateway that was stopped meanwhile', async () => {
+    const { socket, answered } = await dial(product.ports['http/osmand'])
+    const [pid] = product.pidsOf('gateway')
+    process.kill(pid, 'SIGSTOP')
+    const time = NOW - 600 + sent++
+    const interval = `company_id=7&from=${at(-7200)}&until=${at(7200)}`
+    const put = { method: 'PUT', headers: CSV_TYPE, body: HEADER + line(204) }
+    expect(await product.admin(`/admin/routes?${interval}`, put)).toMatchObject({ changed: 1 })
+    const query = `id=${VAN}&lat=52.5&lon=13.4&timestamp=${time}`
+    await new Promise((resolve) => socket.write(`GET /?${query} HTTP/1.1\r\nHost: x\r\n\r\n`, resolve))
+    process.kill(pid, 'SIGCONT')
+    await expect.poll(() => String(answered()).slice(9, 12), soon).toMatch(/200|503/)
+    await arrives('204', await send())
+    expect(await product.positions('202', time, time)).toEqual([])
+    await product.admin(`/admin/routes?${interval}`, { ...put, body: HEADER + line(202) })
+    socket.destroy()
+  })
+
   it('is the same when every process has been killed and started again', async () => {
     for (const role of ['gateway', 'worker', 'admin', 'tracking']) await restart(role)
     await arrives('202', await send())
@@ -161,18 +179,26 @@ log: { level: fatal }
     return dir
   }
 
-  it('is in effect at every gateway around the same Redis', async () => {
+  it('is in effect at every gateway around the same Redis when it is answered', async () => {
     const headers = { authorization: 'Bearer t', ...JSON_TYPE }
     const body = JSON.stringify({ company_id: 7, courier_id: 5, route_id: 201 })
-    const url = `http://127.0.0.1:${roles[2].ports?.admin}/admin/devices/${VAN}`
-    const put = () => fetch(url, { method: 'PUT', headers, body }).then(({ status }) => status)
-    await expect.poll(put, soon).toBe(200)
-    const statuses = roles.slice(0, 2).map((gateway, index) => async () => {
-      const query = `id=${VAN}&lat=52.5&lon=13.4&timestamp=${NOW + index}`
-      return (await fetch(`http://127.0.0.1:${gateway.ports?.['http/osmand']}/?${query}`)).status
-    })
-    for (const status of statuses) await expect.poll(status, soon).toBe(200)
-    expect(await redis.llen(keys.lane('7/5/201'))).toBe(2)
+    const put = (id: string) =>
+      fetch(`http://127.0.0.1:${roles[2].ports?.admin}/admin/devices/${id}`, { method: 'PUT', headers, body })
+    const send = async ({ ports }: Role, id: string, time: number) =>
+      (await fetch(`http://127.0.0.1:${ports?.['http/osmand']}/?id=${id}&lat=52.5&lon=13.4&timestamp=${time}`)).status
+    await expect.poll(() => put('90').then(({ status }) => status), soon).toBe(200)
+    for (const id of ['91', '92', '93', '94', '95']) {
+      expect((await put(id)).status).toBe(200)
+      const statuses = await Promise.all(roles.slice(0, 2).map((gateway, index) => send(gateway, id, NOW + index)))
+      expect(statuses).toEqual([200, 200])
+    }
+    expect(await redis.llen(keys.lane('7/5/201'))).toBe(10)
+  })
+
+  it('is said to be in effect again when Redis was away, which may have lost that', async () => {
+    await redis.del(keys.roster('applied'))
+    await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+    await expect.poll(() => redis.hlen(keys.roster('applied')), soon).toBe(2)
   })
 
   it('is waited for at no gateway that has stopped', async () => {

@@ -208,6 +208,18 @@ describe('a line that is written to a file after a put', () => {
     expect(routeOf((await following(dir, { outspoken })).live, '1')).toBe('20')
   })
 
+  it('while Redis is away wins at the next start, though the process ended before it could note that', async () => {
+    const { dir, write, live } = await put100()
+    await server.kill('SIGKILL')
+    await write(line('1', 20))
+    await expect.poll(() => live.loaded().files.routes[0].content.rows[0].route_id, soon).toBe('20')
+    await live.close()
+    await server.restart()
+    await expect.poll(() => redis.status, soon).toBe('ready')
+    const next = await following(dir)
+    expect(routeOf(next.live, '1')).toBe('20')
+  })
+
   it('wins as soon as it is in effect, and a line of before does not', async () => {
     const { write, live, before } = await put100()
     const other = line('2', 20)

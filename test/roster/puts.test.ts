@@ -19,6 +19,7 @@ function roster(): Roster {
 
 const index = indexDevices([{ id: '1', company_id: '7', courier_id: '4', source: '' }])
 const BEGINS = Date.UTC(2026, 10, 20) / 1000
+const DAY = 86_400
 
 function row(hour: number): RouteRow {
   const from = BEGINS + hour * 3600
@@ -27,7 +28,7 @@ function row(hour: number): RouteRow {
 
 /** Of the day from an hour on. */
 function plan(from: number, ...hours: number[]): Omit<RouteEdit, 'at'> {
-  return { company_id: '7', from: BEGINS + from * 3600, until: BEGINS + 86_400, rows: hours.map(row) }
+  return { company_id: '7', from: BEGINS + from * 3600, until: BEGINS + DAY, rows: hours.map(row) }
 }
 
 async function obsoleteBeside(next: Omit<RouteEdit, 'at'>, edits: Awaited<ReturnType<Roster['refresh']>>) {
@@ -87,6 +88,21 @@ it('no two writes are at the same time, nor one before another, whatever the clo
     [ahead + 1, ['1']],
     [ahead + 2, ['2']],
   ])
+})
+
+it('what holds now stays beside what is put for later, though the clock of Redis was once months ahead', async () => {
+  const one = roster()
+  await redis.set(keys.roster('at'), Date.now() + 60 * DAY * 1000)
+  const today = Math.floor(Date.now() / 1000 / DAY) * DAY
+  const ofDay = (from: number, route_id: string) => ({
+    company_id: '7',
+    from,
+    until: from + DAY,
+    rows: [{ ...row(0), route_id, from, until: from + DAY }],
+  })
+  await put(one, ofDay(today, '1001'))
+  await put(one, ofDay(today + DAY, '1002'))
+  expect((await known(one)).map(([, routes]) => routes)).toEqual([['1001'], ['1002']])
 })
 
 it('a put that is gone by the time it is to be read is none that can be read', async () => {

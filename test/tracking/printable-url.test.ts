@@ -30,6 +30,11 @@ it.each([
   expect(printableUrl(url)).toBe(printed)
 })
 
+it('takes thousands of parameters in one another', () => {
+  const many = '/x' + '?a='.repeat(20_000)
+  expect(printableUrl(`${many}?apikey=CANARY`)).toBe(`${many}?apikey=***`)
+})
+
 it('takes a URL', () => {
   expect(printableUrl(new URL('https://u:p@host/?apikey=CANARY'))).toBe('https://***@host/?apikey=***')
 })

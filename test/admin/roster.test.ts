@@ -1,0 +1,65 @@
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { keys } from '../../src/lanes/index.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import { followRoster, ROSTER_HOLDS_MS } from '../../src/roster/index.ts'
+import { adminFixture, connected, TOKEN } from './fixture.ts'
+
+const admin = adminFixture()
+const logger = createLogger('test', { level: 'fatal', format: 'json' })
+
+// What was put before is not in effect any more once Redis is empty.
+beforeEach(() => expect.poll(async () => (await admin.ask('/admin/devices/900')).status, { timeout: 10_000 }).toBe(404))
+
+async function ask(method: string, id: number): Promise<number> {
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+  const body = method === 'PUT' ? '{"company_id":7}' : undefined
+  return (await admin.ask(`/admin/devices/${id}`, { method, headers, body })).status
+}
+
+/** The roster, as another process around the same Redis has it. */
+async function elsewhere() {
+  const redis = await connected(admin.server.url)
+  const roster = followRoster(redis, logger)
+  onTestFinished(() => {
+    roster.close()
+    redis.disconnect()
+  })
+  await roster.first
+  return roster
+}
+
+/** A gateway that gives a sign of life, and has this of the roster in effect. */
+async function gateway(applied: number): Promise<void> {
+  await admin.redis.sadd(keys.gatewayIds, 'g')
+  await admin.redis.set(keys.gateway('g'), '[]')
+  await admin.redis.hset(keys.roster('applied'), 'g', applied)
+}
+
+async function secondsOf(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now()
+  await work()
+  return (performance.now() - began) / 1000
+}
+
+describe('a change', () => {
+  it('is answered once every living gateway has it, or may not go by what it knew before any more', async () => {
+    await gateway(Date.now() + 60_000)
+    expect(await secondsOf(() => ask('PUT', 900))).toBeLessThan(ROSTER_HOLDS_MS / 1000)
+    await gateway(0)
+    expect(await secondsOf(() => ask('PUT', 900))).toBeGreaterThanOrEqual(ROSTER_HOLDS_MS / 1000)
+  })
+
+  it('sees those that were asked for before it: of several that delete a device one has', async () => {
+    expect(await ask('PUT', 900)).toBe(200)
+    const statuses = await Promise.all(Array.from({ length: 5 }, () => ask('DELETE', 900)))
+    expect(statuses.toSorted()).toEqual([200, 404, 404, 404, 404])
+  })
+
+  it('sees what another process has written just before', async () => {
+    const other = await elsewhere()
+    for (const id of [900, 901, 902]) {
+      await other.putDevice(String(id), { id: String(id), company_id: '7', source: '' })
+      expect(await ask('DELETE', id)).toBe(200)
+    }
+  })
+})

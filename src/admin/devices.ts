@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { type DeviceEntry, type Directory, sameId, type Stay } from '../config/directory.ts'
+import { giveWay } from '../config/give-way.ts'
 import type { Contact } from '../ingest/heard.ts'
 import { surveyContacts } from '../ingest/heard/read.ts'
 import { type Redis, surveyHeld } from '../lanes/index.ts'
@@ -20,10 +21,11 @@ export function deviceListOperations({ redis, directory, idleMs }: DeviceSources
     const now = directory()
     const at = Date.now()
     const devices = (await surveyDevices(redis, now))
+      .values()
       .filter(({ id, entry }) => contains(id, q) || contains(entry?.name ?? '', q))
       .map((device) => ({ ...device, ...mappingOf(device, now, at), state: stateNow(device, at, idleMs) }))
       .filter((device) => (state ?? device.state) === device.state && (mapping ?? device.mapping) === device.mapping)
-    const { results, ...rest } = pageOf(devices, { list: 'devices', placeOf }, page)
+    const { results, ...rest } = await pageOf(devices, { list: 'devices', placeOf }, page)
     return { results: results.map(deviceJson), ...rest }
   }
 
@@ -53,7 +55,7 @@ interface Listed extends Surveyed {
   readonly state?: DeviceState
 }
 
-async function surveyDevices(redis: Redis, directory: Directory): Promise<Surveyed[]> {
+async function surveyDevices(redis: Redis, directory: Directory): Promise<ReadonlyMap<string, Surveyed>> {
   const devices = new Map<string, Surveyed>()
   const get = (name: string): Surveyed => {
     const id = sameId(name)
@@ -61,14 +63,17 @@ async function surveyDevices(redis: Redis, directory: Directory): Promise<Survey
     devices.set(id, device)
     return device
   }
-  for (const entry of directory.devices()) devices.set(sameId(entry.id), { id: entry.id, entry, held: 0 })
+  for (const entry of directory.devices()) {
+    devices.set(sameId(entry.id), { id: entry.id, entry, held: 0 })
+    await giveWay()
+  }
   for await (const { device: name, contact } of surveyContacts(redis)) {
     const device = get(name)
     if (device.entry ? device.id === name : contact.at > (device.contact?.at ?? 0))
       Object.assign(device, { id: name, contact })
   }
   for await (const { device, fixes } of surveyHeld(redis)) get(device).held += fixes
-  return [...devices.values()]
+  return devices
 }
 
 function contains(text: string, part: string): boolean {

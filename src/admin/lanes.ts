@@ -11,7 +11,7 @@ export function laneOperations(redis: Redis): Operation[] {
   const answer: Operation['answer'] = async ({ query }) => {
     const { sort, ...page } = parse(LanesQuery, query)
     const states = await Array.fromAsync(surveyLanes(redis))
-    const { results, ...rest } = pageOf(states, { list: `lanes by ${sort}`, placeOf: PLACES[sort] }, page)
+    const { results, ...rest } = await pageOf(states, { list: `lanes by ${sort}`, placeOf: PLACES[sort] }, page)
     return { results: results.map(laneJson), ...rest }
   }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { giveWay } from '../config/give-way.ts'
 import { Refusal } from '../tracking/refusal.ts'
 
 const NO_SIZE = 'expected a whole number from 1 to 1000'
@@ -25,22 +26,47 @@ export interface Page<Item> {
 
 /**
  * The page of a list that the query asks for. A token is the place of the last item of a page, so that a page begins right
- * behind it whatever has come and gone meanwhile. `list`: which list, and in which order, the token is of.
+ * behind it whatever has come and gone meanwhile. Gives way to the process' other work. `list`: which list, and in which order, the token is of.
  * @throws Refusal 400 for a token of another list
  */
-export function pageOf<Item>(
-  items: readonly Item[],
+export async function pageOf<Item>(
+  items: Iterable<Item>,
   { list, placeOf }: { readonly list: string; readonly placeOf: (item: Item) => Place },
   { max_results, page_token }: PageQuery,
-): Page<Item> {
+): Promise<Page<Item>> {
   const after = page_token === undefined ? undefined : readToken(page_token, list)
-  const left = items
-    .map((item) => ({ item, place: placeOf(item) }))
-    .filter(({ place }) => after === undefined || compare(place, after) > 0)
-    .toSorted((a, b) => compare(a.place, b.place))
+  const left = await firstOf(placed(items, placeOf, after), max_results + 1)
   const results = left.slice(0, max_results).map(({ item }) => item)
   if (left.length <= max_results) return { results }
   return { results, next_page_token: token(list, left[max_results - 1].place) }
+}
+
+interface Placed<Item> {
+  readonly item: Item
+  readonly place: Place
+}
+
+function* placed<Item>(items: Iterable<Item>, placeOf: (item: Item) => Place, after?: Place): Generator<Placed<Item>> {
+  for (const item of items) {
+    const place = placeOf(item)
+    if (after === undefined || compare(place, after) > 0) yield { item, place }
+  }
+}
+
+/** The first so many, in order: to sort all of a long list for each of its pages would take ten times as long. */
+async function firstOf<Item>(all: Iterable<Placed<Item>>, count: number): Promise<Placed<Item>[]> {
+  const sorted = (some: Placed<Item>[]) => some.toSorted((a, b) => compare(a.place, b.place)).slice(0, count)
+  let first: Placed<Item>[] = []
+  let last: Place | undefined
+  for (const each of all) {
+    await giveWay()
+    if (last && compare(each.place, last) > 0) continue
+    first.push(each)
+    if (first.length < 2 * count) continue
+    first = sorted(first)
+    last = first[count - 1].place
+  }
+  return sorted(first)
 }
 
 /** Of a list whose token cannot be its own. */

@@ -30,7 +30,7 @@ export function parkedOperations({ redis, place, logger }: ParkedSources): Opera
   const list: Operation['answer'] = async ({ query }) => {
     const { courier_id, route_id, ...page } = parse(ListQuery, query)
     const found = await lanesOf(redis, { courier_id, route_id })
-    const { results, ...rest } = pageOf(found, { list: 'parked', placeOf: (lane) => [0, lane] }, page)
+    const { results, ...rest } = await pageOf(found, { list: 'parked', placeOf: (lane) => [0, lane] }, page)
     const states = await describeLanes(redis, results)
     const refused = await Promise.all(results.map((lane) => answersOf(redis, lane)))
     const lanes = states.map((state, index) => parkedLaneJson(state, refused[index]))

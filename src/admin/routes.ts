@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import * as z from 'zod'
-import type { Directory, RouteLine } from '../config/directory.ts'
+import type { RouteLine } from '../config/directory.ts'
 import type { Loaded } from '../config/load.ts'
 import { planRoster, type RosterPlan, type RosterPut } from '../config/roster-plan.ts'
 import { type Times, timesIn } from '../config/times.ts'
@@ -23,7 +23,7 @@ export function routeOperations({ loaded, roster }: RosterSources, change: Roste
     const { company_id, at, ...page } = parse(ListQuery, query)
     const lines = at === undefined ? allLines(loaded()) : linesAt(loaded(), instantIn(loaded(), 'at', at))
     const some = lines.filter((line) => (company_id ?? line.company_id) === line.company_id)
-    const { results, ...rest } = pageOf(some, { list: 'routes', placeOf }, page)
+    const { results, ...rest } = await pageOf(some, { list: 'routes', placeOf }, page)
     return { results: results.map(lineJson), ...rest }
   }
 
@@ -96,32 +96,28 @@ interface ListedLine extends RouteLine {
   readonly name?: string
 }
 
-function allLines({ directory, routes }: Loaded): ListedLine[] {
-  return routes.flatMap((line) => listed(line, directory) ?? [])
+function* allLines({ directory, routes }: Loaded): Generator<ListedLine> {
+  for (const line of routes) {
+    const entry = directory.find(line.device)
+    if (entry) yield { ...line, company_id: entry.company_id, name: entry.name }
+  }
 }
 
 /** Of each device the part of a line that holds then. */
-function linesAt({ directory }: Loaded, at: number): ListedLine[] {
-  return Array.from(directory.devices()).flatMap((entry) => {
+function* linesAt({ directory }: Loaded, at: number): Generator<ListedLine> {
+  for (const entry of directory.devices()) {
     const stay = directory.stayAt(entry, at)
-    if (!stay || stay === entry.usual) return []
+    if (!stay || stay === entry.usual) continue
     const { lane, ...when } = stay
-    return [
-      {
-        ...when,
-        device: entry.id,
-        name: entry.name,
-        company_id: lane.company,
-        courier_id: lane.courier,
-        route_id: lane.route,
-      },
-    ]
-  })
-}
-
-function listed(line: RouteLine, directory: Directory): ListedLine | undefined {
-  const entry = directory.find(line.device)
-  return entry && { ...line, company_id: entry.company_id, name: entry.name }
+    yield {
+      ...when,
+      device: entry.id,
+      name: entry.name,
+      company_id: lane.company,
+      courier_id: lane.courier,
+      route_id: lane.route,
+    }
+  }
 }
 
 function placeOf({ device, from, route_id, source, until }: ListedLine): Place {

@@ -3,6 +3,7 @@ import { writesBetween } from '../../src/config/edits.ts'
 import { filesOf } from '../../src/config/files.ts'
 import { loadedOf } from '../../src/config/load.ts'
 import { changeTo } from '../../src/config/reload.ts'
+import { turnsDuring } from '../turns.ts'
 import { COMPANY } from './folder.ts'
 
 const COUNT = 10_000
@@ -17,19 +18,6 @@ function fleet(route: number) {
     ['devices.yaml', devices.join('')],
     ['routes.csv', `device,route_id,from,until\n${routes.join('')}`],
   ])
-}
-
-/** How often the process comes to other things while it does some work, and what came of the work. */
-async function turnsDuring<Result>(work: () => Promise<Result>): Promise<{ turns: number; result: Result }> {
-  let turns = 0
-  const turn = () => {
-    turns++
-    next = setImmediate(turn)
-  }
-  let next = setImmediate(turn)
-  const result = await work()
-  clearImmediate(next)
-  return { turns, result }
 }
 
 describe('while a large fleet', () => {

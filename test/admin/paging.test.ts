@@ -1,0 +1,43 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { pageOf, type Place } from '../../src/admin/paging.ts'
+import { turnsDuring } from '../turns.ts'
+
+const ORDER = { list: 'test', placeOf: (place: Place) => place }
+
+/** All pages of a list, by their tokens. */
+async function pagesOf(places: readonly Place[], max_results: number): Promise<Place[][]> {
+  const pages: Place[][] = []
+  for (let page_token: string | undefined; ; ) {
+    const page = await pageOf(places, ORDER, { max_results, page_token })
+    pages.push(page.results)
+    if (page.next_page_token === undefined) return pages
+    page_token = page.next_page_token
+  }
+}
+
+it('pages have each item once, in order, and all but the last are full', () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(fc.tuple(fc.nat(3), fc.string({ maxLength: 2 })), { selector: JSON.stringify, maxLength: 60 }),
+      fc.integer({ min: 1, max: 10 }),
+      async (places, size) => {
+        const pages = await pagesOf(places, size)
+        const sorted = places.toSorted(([a, x], [b, y]) => a - b || (x < y ? -1 : 1))
+        const starts = Array.from({ length: Math.max(1, Math.ceil(places.length / size)) }, (_, page) => page * size)
+        expect(pages).toEqual(starts.map((start) => sorted.slice(start, start + size)))
+      },
+    ),
+  ))
+
+it.each([
+  ['in order', (n: number) => n],
+  ['the other way round', (n: number) => -n],
+  ['in none', (n: number) => (n * 7919) % 100_003],
+])('while a page of a long list is looked for that stands %s, other work is done', async (_, rankOf) => {
+  const places = Array.from({ length: 100_000 }, (__, n): Place => [rankOf(n), ''])
+  const { turns, result } = await turnsDuring(() => pageOf(places, ORDER, { max_results: 1000 }))
+  expect(turns).toBeGreaterThan(2)
+  const ranks = places.map(([rank]) => rank).toSorted((a, b) => a - b)
+  expect(result.results.map(([rank]) => rank)).toEqual(ranks.slice(0, 1000))
+})

@@ -76,8 +76,8 @@ function program(): Command {
   const routes = waybridge.command('routes').description('who drives what: a file in the form of routes.csv')
   for (const act of ['check', 'put'] as const) {
     const command = asking(`${act} <file>`, ROUTES[act], routes)
-      .option('--company <id>', 'whose routes these are, where there are several companies')
-      .option('--from <time>', "replace lines that begin from here on; without it, the file's first day")
+      .option('--company <id>', "whose routes these are, where the file's devices do not say it")
+      .option('--from <time>', "all lines that begin from here on; without it, from the file's first day")
       .option('--until <time>', "and before this; without it, to the end of the file's last day")
     if (act === 'put') command.option('--force', 'also where most devices would lose their route')
     command.action(async (file: string, options) =>
@@ -121,8 +121,8 @@ const FILES = 'gateway.yaml, devices.yaml and routes.csv'
 const TRACKING_FILES = `tracking.yaml; without that, ${FILES}`
 
 const ROUTES = {
-  check: 'say what the file would do, and change nothing',
-  put: "put the file's lines in place of those of its days",
+  check: 'say what the file would do, and change nothing; exit 1 where a line would be left out',
+  put: 'put lines in place of those that begin on the days on which the lines of the file begin; no other day changes, unless --from or --until say so. A line with a mistake is left out, the others are put: exit 1',
 } as const
 
 /** Ends the process once all that it printed is written: into a pipe that may take a while. */

@@ -1,5 +1,6 @@
 import type { ListedDevice, RosterAnswer } from './answers.ts'
 import type { Clock } from './clock.ts'
+import { listText, MAX_NAMES } from './words.ts'
 
 /** What else there is to know for the sentence. */
 export interface RosterContext {
@@ -7,19 +8,24 @@ export interface RosterContext {
   readonly company: string
   /** Nothing has changed: this is what would be. */
   readonly would: boolean
+  /** Which time the answer is about. */
+  readonly moment: 'now' | 'then'
+  /** Whether those who are silent are named. */
+  readonly withSilent: boolean
   readonly clock: Clock
 }
 
 /** `38 of 40 devices have a route now; Van 12 has none; Van 31 is silent since 18:42` */
-export function rosterSentence(answer: RosterAnswer, { devices, company, would, clock }: RosterContext): string {
+export function rosterSentence(answer: RosterAnswer, context: RosterContext): string {
+  const { devices, company, would, moment, withSilent, clock } = context
   const { without_route, devices: all } = answer
   const without = new Set(without_route)
   const ours = devices.filter(({ configured, company_id }) => configured && company_id === company)
   const named = new Map(ours.map((device) => [device.id, nameOf(device)]))
-  const silent = ours.filter(({ id, state }) => state !== 'online' && !without.has(id))
+  const silent = ours.filter(({ id, state }) => withSilent && state !== 'online' && !without.has(id))
   const verb = would ? 'would have' : all - without.size === 1 ? 'has' : 'have'
   return [
-    `${all - without.size} of ${all} devices ${verb} a route now`,
+    `${all - without.size} of ${all} devices ${verb} a route ${moment}`,
     ...noneClause(without_route.map((id) => named.get(id) ?? id)),
     ...atMostTen(silent.map((device) => silence(device, clock))),
   ].join('; ')
@@ -31,10 +37,7 @@ function nameOf({ id, name }: ListedDevice): string {
 
 function noneClause(names: readonly string[]): string[] {
   if (names.length === 0) return []
-  const rest = names.length - MAX_NAMES
-  const listed = [...names.slice(0, MAX_NAMES), ...(rest > 0 ? [`${rest} more`] : [])]
-  const text = listed.length === 1 ? listed[0] : `${listed.slice(0, -1).join(', ')} and ${listed.at(-1)}`
-  return [`${text} ${names.length === 1 ? 'has' : 'have'} none`]
+  return [`${listText(names)} ${names.length === 1 ? 'has' : 'have'} none`]
 }
 
 function silence(device: ListedDevice, clock: Clock): string {
@@ -46,5 +49,3 @@ function atMostTen(clauses: readonly string[]): string[] {
   const rest = clauses.length - MAX_NAMES
   return rest > 0 ? [...clauses.slice(0, MAX_NAMES), `and ${rest} more are silent`] : [...clauses]
 }
-
-const MAX_NAMES = 10

@@ -1,14 +1,17 @@
 import { readFile } from 'node:fs/promises'
+import { ConfigError, problemsIn, type Source } from '../config/problem.ts'
+import { readRoutes, type RouteFile } from '../config/routes.ts'
 import { UserError } from '../run/errors.ts'
-import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { type ListedDevice, RosterAnswer } from './answers.ts'
-import { type Answer, ask, bodyOf, errorsOf, refusalText } from './ask.ts'
-import { clockIn } from './clock.ts'
+import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
+import { type Answer, ask } from './ask.ts'
+import { companyOf } from './company.ts'
 import { listDevices } from './devices.ts'
 import { gatewayStatus } from './gateway.ts'
 import { say } from './output.ts'
-import { rosterSentence } from './roster.ts'
-import { windowOf, windowText } from './window.ts'
+import { type Part, partsOf } from './parts.ts'
+import { isWell, leftOutSentence, type Outcome, report, type Reported } from './report.ts'
+import { windowsOf, windowText } from './window.ts'
+import { listText } from './words.ts'
 
 export interface RoutesOptions extends AdminPortOptions {
   readonly company?: string
@@ -18,73 +21,89 @@ export interface RoutesOptions extends AdminPortOptions {
 }
 
 /**
- * `waybridge routes check` and `routes put`: what a file would do to a company's roster, or does; answers with the exit code.
- * A check is 1 where a line is rejected or the whole refused, a put only where nothing took effect. @throws UserError
+ * `waybridge routes check` and `routes put`: what a file would do to a company's roster, or does, on each run of adjacent days
+ * on which its lines begin; answers with the exit code. 1 where a line is left out, or something refused: of several runs none
+ * is put before none would be refused. @throws UserError
  */
 export async function routesCommand(act: 'check' | 'put', file: string, options: RoutesOptions): Promise<number> {
   const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => unreadable(file, error))
   const admin = await findAdminPort(options)
-  const { time_zone } = await gatewayStatus(admin)
-  const window = await windowOf({ name: 'routes.csv', file, text: bytes.toString() }, options, time_zone)
+  const { time_zone: zone } = await gatewayStatus(admin)
+  const source = { name: 'routes.csv', file, text: bytes.toString() }
+  const read = await readRoutes(source, zone)
+  const windows = windowsOf(read.rows, options, zone)
+  if (windows.length === 0) throw useless(source, read)
   const devices = await listDevices(admin)
-  const company = options.company ?? onlyCompany(devices)
-  const answer = await ask(admin, {
-    method: 'PUT',
-    path: '/admin/routes',
-    query: {
-      company_id: company,
-      from: instantOf(window.from),
-      until: instantOf(window.until),
-      dry_run: act === 'check' ? 'true' : undefined,
-      force: options.force ? 'true' : undefined,
-    },
-    body: bytes,
-  })
-  if (answer.status !== 200 && answer.status !== 409) return refused(file, answer)
-  const roster = bodyOf(admin, answer, RosterAnswer)
-  const { rejected, warnings = [], added, changed, removed } = roster
-  const taken = answer.status === 200
-  const would = act === 'check' || !taken
-  say([
-    ...rejected.map(({ line, message }) => `${file}:${line}: ${message}`),
-    ...warnings.map(({ line, message }) => `warning: ${file}:${line}: ${message}`),
-    `company ${company}, ${windowText(window, time_zone)}${would ? ' would have' : ':'} ${added} added, ${changed} changed, ${removed} removed`,
-    rosterSentence(roster, { devices, company, would, clock: clockIn(time_zone, Date.now(), 'minutes') }),
-    ...(taken ? [] : [`${refusalText(answer)} (routes put --force)`]),
-  ])
-  return !taken || (act === 'check' && rejected.length > 0) ? 1 : 0
-}
-
-function onlyCompany(devices: readonly ListedDevice[]): string {
-  const companies = new Set(devices.flatMap(({ company_id }) => company_id ?? []))
-  const [company] = companies
-  if (companies.size === 1) return company
-  const known = companies.size === 0 ? 'no device is configured yet' : `there are ${[...companies].join(', ')}`
-  throw new UserError(`Say with --company whose routes these are: ${known}.`)
-}
-
-/** Prints what is wrong with which lines, else with the whole. */
-function refused(file: string, answer: Answer): number {
-  const lines = errorsOf(answer).map(({ path, message }) => {
-    const line = /^line (\d+)$/.exec(path)?.[1]
-    return `${line === undefined ? (OPTIONS.get(path) ?? `${file}: ${path}`) : `${file}:${line}`}: ${message}`
-  })
-  say(lines.length > 0 ? lines : [refusalText(answer)])
+  const company = options.company ?? companyOf(read.rows, devices)
+  const parts = partsOf(bytes, read, windows)
+  const about = { file, admin, zone, company, devices, runs: parts.length }
+  const send = senderTo(admin, company, options.force)
+  const trial = act === 'check' || parts.length > 1 ? await outcomesOf(parts, (part) => send(part, true)) : []
+  if (act === 'check') return sayAll(trial, { ...about, would: true })
+  if (trial.every(({ answer }) => answer.status === 200)) return putAll(parts, (part) => send(part, false), about)
+  sayAll(trial, { ...about, would: true })
+  say(['nothing is put'])
   return 1
 }
 
-function instantOf(seconds: number): string {
-  return new Date(seconds * 1000).toISOString()
+type Send = (part: Part) => Promise<Answer>
+
+function senderTo(admin: AdminPort, company: string, force = false) {
+  return ({ window: { from, until }, body }: Part, dryRun: boolean): Promise<Answer> => {
+    const query = {
+      company_id: company,
+      from: new Date(from * 1000).toISOString(),
+      until: new Date(until * 1000).toISOString(),
+      dry_run: dryRun ? 'true' : undefined,
+      force: force ? 'true' : undefined,
+    }
+    return ask(admin, { method: 'PUT', path: '/admin/routes', query, body })
+  }
+}
+
+async function outcomesOf(parts: readonly Part[], send: Send): Promise<Outcome[]> {
+  const outcomes: Outcome[] = []
+  for (const part of parts) outcomes.push({ window: part.window, answer: await send(part) })
+  return outcomes
+}
+
+function sayAll(outcomes: readonly Outcome[], about: Omit<Reported, 'isLast'>): number {
+  for (const [index, outcome] of outcomes.entries())
+    say(report(outcome, { ...about, isLast: index === outcomes.length - 1 }))
+  return outcomes.every((outcome) => isWell(outcome, about)) ? 0 : 1
+}
+
+/** Puts each part and says what became of it, up to the first that is refused. @throws UserError */
+async function putAll(parts: readonly Part[], send: Send, about: Omit<Reported, 'isLast' | 'would'>): Promise<number> {
+  const put: Outcome[] = []
+  for (const [index, part] of parts.entries()) {
+    const texts = parts.map(({ window }) => windowText(window, about.zone))
+    const done = index === 0 ? 'nothing is put' : `put: ${listText(texts.slice(0, index))}`
+    const left = listText(texts.slice(index))
+    const answer = await send(part).catch((error: Error) => {
+      if (parts.length === 1 || !(error instanceof UserError)) throw error
+      throw new UserError(`${error.message} ${done}; not put, or not known to be: ${left}`)
+    })
+    const outcome = { window: part.window, answer }
+    say(report(outcome, { ...about, would: answer.status !== 200, isLast: index === parts.length - 1 }))
+    if (answer.status !== 200) {
+      if (parts.length > 1) say([`${done}; not put: ${left}`])
+      return 1
+    }
+    put.push(outcome)
+  }
+  const leftOut = leftOutSentence(put, about)
+  say(leftOut === undefined ? [] : [leftOut])
+  return leftOut === undefined ? 0 : 1
+}
+
+/** Why there is nothing to put. */
+function useless(source: Source, { mistakes }: RouteFile): Error {
+  if (mistakes.length > 0) return new ConfigError(problemsIn(source, mistakes))
+  return new UserError(`${source.file}: no lines; say with --from and --until what to replace.`)
 }
 
 function unreadable(file: string, error: NodeJS.ErrnoException): never {
   if (error.code !== 'ENOENT' && error.code !== 'EISDIR') throw error
   throw new UserError(`${file}: ${error.code === 'ENOENT' ? 'there is no such file' : 'a folder, expected a file'}.`)
 }
-
-/** What of the question an option says. */
-const OPTIONS = new Map([
-  ['company_id', '--company'],
-  ['from', '--from'],
-  ['until', '--until'],
-])

@@ -1,7 +1,5 @@
-import { ConfigError, problemsIn, type Source } from '../config/problem.ts'
-import { readRoutes } from '../config/routes.ts'
+import type { RouteRow } from '../config/routes.ts'
 import { localDay, localFromUtc } from '../config/zone.ts'
-import { UserError } from '../run/errors.ts'
 import { momentOption } from './moment.ts'
 
 /** Lines of a company that begin in it are replaced; unix seconds, `until` exclusive. */
@@ -10,36 +8,46 @@ export interface Window {
   readonly until: number
 }
 
+/** Said by options, in a time zone. */
+export interface WindowOptions {
+  readonly from?: string
+  readonly until?: string
+}
+
 /**
- * The window that a roster is for: as options say, else the local days on which its lines begin.
- * @throws UserError where it has no lines, ConfigError where none can be read
+ * The windows that a roster is for, in order of time: one as options say, of which a missing end is that of the roster's days;
+ * else a window for each run of adjacent local days on which lines begin. None where neither says anything. @throws UserError
  */
-export async function windowOf(
-  source: Source,
-  { from, until }: { readonly from?: string; readonly until?: string },
-  zone: string,
-): Promise<Window> {
+export function windowsOf(rows: readonly RouteRow[], { from, until }: WindowOptions, zone: string): Window[] {
   const told = {
     from: from === undefined ? undefined : momentOption('--from', from, zone),
     until: until === undefined ? undefined : momentOption('--until', until, zone),
   }
-  if (told.from !== undefined && told.until !== undefined) return { from: told.from, until: told.until }
-  const days = await daysOf(source, zone)
-  return { from: told.from ?? days.from, until: told.until ?? days.until }
+  if (told.from !== undefined && told.until !== undefined) return [{ from: told.from, until: told.until }]
+  const runs = runsOf(rows, zone)
+  const [first, last] = [runs[0], runs.at(-1)]
+  if (!first || !last || (told.from === undefined && told.until === undefined)) return runs
+  return [{ from: told.from ?? first.from, until: told.until ?? last.until }]
 }
 
-/** `2026-11-20 00:00 to 2026-11-21 00:00 (Europe/Berlin)` */
+/** `2026-11-20 00:00 to 2026-11-21 00:00` */
 export function windowText({ from, until }: Window, zone: string): string {
   const text = (seconds: number) =>
     new Date(localFromUtc(seconds * 1000, zone)).toISOString().slice(0, 16).replace('T', ' ')
-  return `${text(from)} to ${text(until)} (${zone})`
+  return `${text(from)} to ${text(until)}`
 }
 
-async function daysOf(source: Source, zone: string): Promise<Window> {
-  const { rows, mistakes } = await readRoutes(source, zone)
-  if (rows.length === 0 && mistakes.length > 0) throw new ConfigError(problemsIn(source, mistakes))
-  if (rows.length === 0) throw new UserError(`${source.file}: no lines; say with --from and --until what to replace.`)
-  let [first, last] = [Infinity, -Infinity]
-  for (const row of rows) [first, last] = [Math.min(first, row.from), Math.max(last, row.from)]
-  return { from: localDay(first * 1000, zone).from / 1000, until: localDay(last * 1000, zone).until / 1000 }
+function runsOf(rows: readonly RouteRow[], zone: string): Window[] {
+  const days = new Map<number, number>()
+  for (const row of rows) {
+    const { from, until } = localDay(row.from * 1000, zone)
+    days.set(from / 1000, until / 1000)
+  }
+  const runs: { from: number; until: number }[] = []
+  for (const [from, until] of [...days].toSorted(([a], [b]) => a - b)) {
+    const run = runs.at(-1)
+    if (run?.until === from) run.until = until
+    else runs.push({ from, until })
+  }
+  return runs
 }

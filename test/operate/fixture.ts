@@ -80,6 +80,8 @@ export interface Reply {
   readonly status?: number
   readonly json?: unknown
   readonly text?: string
+  /** No answer: the connection is cut. */
+  readonly cut?: boolean
 }
 
 export interface Server {
@@ -104,7 +106,8 @@ export async function answering(reply: (asked: Asked) => Reply): Promise<Server>
     const question = await readQuestion(request)
     asked.push(question)
     const known = question.headers.authorization === `Bearer ${TOKEN}`
-    const { status = 200, json, text } = known ? reply(question) : NOT_A_TOKEN
+    const { status = 200, json, text, cut }: Reply = known ? reply(question) : NOT_A_TOKEN
+    if (cut) return void request.socket.destroy()
     response
       .writeHead(status, { 'content-type': 'application/json', ...(!known && { 'www-authenticate': 'Bearer' }) })
       .end(text ?? JSON.stringify(json))

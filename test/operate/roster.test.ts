@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { ListedDevice, RosterAnswer } from '../../src/operate/answers.ts'
 import { clockIn } from '../../src/operate/clock.ts'
-import { rosterSentence } from '../../src/operate/roster.ts'
+import { type RosterContext, rosterSentence } from '../../src/operate/roster.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 20)
 const LINES = { added: 0, changed: 0, removed: 0, rejected: [] }
@@ -24,9 +24,23 @@ function vans(silent: Readonly<Record<number, string | undefined>> = {}): Listed
   return [...ours, { ...never, id: 'x', company_id: '8' }, { ...never, id: 'y', configured: false, company_id: '7' }]
 }
 
-function says(without: string[], devices = vans(), answer: Partial<RosterAnswer> = {}, would = false) {
+function says(
+  without: string[],
+  devices = vans(),
+  answer: Partial<RosterAnswer> = {},
+  about: Partial<RosterContext> = {},
+) {
   const whole = { ...LINES, devices: 40, without_route: without, ...answer }
-  return rosterSentence(whole, { devices, company: '7', would, clock: clockIn('UTC', NOW, 'minutes') })
+  const clock = clockIn('UTC', NOW, 'minutes')
+  return rosterSentence(whole, {
+    devices,
+    company: '7',
+    would: false,
+    moment: 'now',
+    withSilent: true,
+    clock,
+    ...about,
+  })
 }
 
 const ids = (count: number) => Array.from({ length: count }, (_, n) => String(n))
@@ -57,8 +71,18 @@ it.each([
   ['a device without a name is its id', says(['z']), '39 of 40 devices have a route now; z has none'],
   [
     'a check says what would be',
-    says(['12'], vans(), {}, true),
+    says(['12'], vans(), {}, { would: true }),
     '39 of 40 devices would have a route now; Van 12 has none',
+  ],
+  [
+    'of another time than now says so',
+    says(['12'], vans(), {}, { moment: 'then' }),
+    '39 of 40 devices have a route then; Van 12 has none',
+  ],
+  [
+    'who is silent may be left to another one',
+    says([], vans({ 33: undefined }), {}, { withSilent: false }),
+    '40 of 40 devices have a route now',
   ],
 ])('%s', (_, sentence, expected) => expect(sentence).toBe(expected))
 

@@ -33,3 +33,24 @@ it('a roster replaces the days of the gateway, wherever it is put from', async (
   ])
   expect(await routesPut()).toEqual(['1', '2', '3'])
 })
+
+it('a roster leaves the days alone on which none of its lines begins', async () => {
+  await put(
+    'saturday.csv',
+    'Van 12,42,6,2026-11-20 23:00,2026-11-21 03:00',
+    'Van 12,42,7,2026-11-21 06:00,2026-11-21 20:00',
+  )
+  const { code, out } = await put(
+    'week.csv',
+    'Van 12,42,5,2026-11-20 06:00,2026-11-20 20:00',
+    'Van 12,42,8,2026-11-23 06:00,2026-11-23 20:00',
+  )
+  expect([code, out.split('\n').filter((line) => line.startsWith('company'))]).toEqual([
+    0,
+    [
+      'company 7, 2026-11-20 00:00 to 2026-11-21 00:00 (Europe/Berlin): 1 added, 0 changed, 1 removed',
+      'company 7, 2026-11-23 00:00 to 2026-11-24 00:00 (Europe/Berlin): 1 added, 0 changed, 0 removed',
+    ],
+  ])
+  expect(await routesPut()).toEqual(['5', '7', '8'])
+})

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { type Device, sameId } from './directory.ts'
-import type { Files, Read } from './files.ts'
+import type { Files } from './files.ts'
 import { giveWay } from './give-way.ts'
 import type { RouteRow, WrittenRow } from './routes.ts'
 
@@ -66,42 +66,60 @@ export interface FileWrites {
 }
 
 /**
- * What has to be written down of a change of files, so that it is told from edits before it. What is written down already
- * keeps its time until it is gone: of processes that see the same change only the first has written, and a restart, or a
- * machine that comes later, writes nothing. What is gone keeps its time too, for the machines that still have it. Two things
- * this cannot know: what changed before the first edit of all is not written down, so that a machine that sees it only after
- * that edit counts as its writer; and of what was gone and is back the writer is whoever sees that last.
+ * What has to be written down of a change of files, so that it is told from edits before it; not what another file says as
+ * well, before and after. What is written down already keeps its time until it is gone: of processes that see the same change
+ * only the first has written, and a restart, or a machine that comes later, writes nothing. What is gone keeps its time too,
+ * for the machines that still have it. Two things this cannot know: what changed before the first edit of all is not written
+ * down, so that a machine that sees it only after that edit counts as its writer; and of what was gone and is back the writer
+ * is whoever sees that last.
  */
 export async function writesBetween(before: Files, after: Files): Promise<FileWrites> {
-  const [old, now] = [await keysOf(before, after), await keysOf(after, before)]
+  const [old, now] = [await saidIn(filesIn(before, after, 'changed')), await saidIn(filesIn(after, before, 'changed'))]
+  if (missing(now.keys, [old.keys]).length + missing(old.keys, [now.keys]).length === 0)
+    return { written: [], gone: [] }
+  const both = await saidIn(filesIn(before, after, 'same'), new Set([...old.ids, ...now.ids]))
   return {
-    written: [...missing(now.keys, old.keys), ...missing(old.ids, now.ids).map(goneKey)],
-    gone: [...missing(old.keys, now.keys), ...missing(now.ids, old.ids).map(goneKey)],
+    written: [...missing(now.keys, [old.keys, both.keys]), ...missing(old.ids, [now.ids, both.ids]).map(goneKey)],
+    gone: [...missing(old.keys, [now.keys, both.keys]), ...missing(now.ids, [old.ids, both.ids]).map(goneKey)],
   }
 }
 
-/** Of files that are not among others. */
-async function keysOf(files: Files, others: Files): Promise<{ ids: Set<string>; keys: Set<string> }> {
+/** What files say: the ids of their devices, and the keys of devices and lines. */
+interface Said {
+  readonly ids: ReadonlySet<string>
+  readonly keys: ReadonlySet<string>
+}
+
+type Fleet = Pick<Files, 'devices' | 'routes'>
+
+/** With `only`, of devices those with these ids alone. */
+async function saidIn({ devices, routes }: Fleet, only?: ReadonlySet<string>): Promise<Said> {
   const [ids, keys] = [new Set<string>(), new Set<string>()]
-  for (const { device } of changed(files.devices, others.devices).flatMap(({ devices }) => devices)) {
+  for (const { device } of devices.flatMap(({ content }) => content.devices)) {
     await giveWay()
-    ids.add(sameId(device.id))
-    keys.add(deviceKey(device.id, device))
+    const id = sameId(device.id)
+    if (only && !only.has(id)) continue
+    ids.add(id)
+    keys.add(deviceKey(id, device))
   }
-  for (const row of changed(files.routes, others.routes).flatMap(({ rows }) => rows)) {
+  for (const row of routes.flatMap(({ content }) => content.rows)) {
     await giveWay()
     keys.add(lineKey(row))
   }
   return { ids, keys }
 }
 
-/** Files are read once: those that are among others have not changed. */
-function changed<Content>(files: readonly Read<Content>[], others: readonly Read<Content>[]): Content[] {
-  return files.filter((file) => !others.includes(file)).map(({ content }) => content)
+/** Those that have changed since others, or have not: files are read once. */
+function filesIn({ devices, routes }: Fleet, others: Fleet, which: 'changed' | 'same'): Fleet {
+  const isSame = which === 'same'
+  return {
+    devices: devices.filter((file) => others.devices.includes(file) === isSame),
+    routes: routes.filter((file) => others.routes.includes(file) === isSame),
+  }
 }
 
-function missing(all: ReadonlySet<string>, others: ReadonlySet<string>): string[] {
-  return [...all].filter((each) => !others.has(each))
+function missing(all: ReadonlySet<string>, others: readonly ReadonlySet<string>[]): string[] {
+  return [...all].filter((each) => !others.some((other) => other.has(each)))
 }
 
 function goneKey(id: string): string {

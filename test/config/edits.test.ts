@@ -7,7 +7,7 @@ import {
   type RouteEdit,
   writesBetween,
 } from '../../src/config/edits.ts'
-import { filesOf, readFiles } from '../../src/config/files.ts'
+import { type Files, filesOf, readFiles } from '../../src/config/files.ts'
 import { assemble, loadedOf, type Loaded, problemText } from '../../src/config/load.ts'
 import { readRoutes } from '../../src/config/routes.ts'
 import { COMPANY, folder, PROTOCOLS } from './folder.ts'
@@ -221,6 +221,15 @@ describe('writesBetween', () => {
     expect(await writesBetween(before, after)).toEqual({ written: [], gone: [] })
   })
 
+  it('has nothing to say of a line that another file says before and after, whether there is a copy or not', async () => {
+    const copied = line('21')
+    const texts = { 'routes.csv': HEADER + copied, 'routes/extra.csv': HEADER + copied }
+    const before = await filesWith(texts)
+    const after = await filesWith({ ...texts, 'routes.csv': HEADER + line('23') }, before)
+    expect(await writesBetween(before, after)).toEqual({ written: [keyOf('23')], gone: [] })
+    expect(await writesBetween(after, before)).toEqual({ written: [], gone: [keyOf('23')] })
+  })
+
   it('has nothing to say of the same lines and entries in another time zone, or with other secrets', async () => {
     const [before, after] = [await inZone('+00:00', 'old'), await inZone('+00:15', 'canary')]
     const begins = [before, after].map(({ routes }) => routes[0].content.rows[0].from)
@@ -236,6 +245,14 @@ describe('writesBetween', () => {
     expect(writes).toEqual(await writesOf('other'))
   })
 })
+
+const line = (route: string) => `Van 14,,${route},2026-11-20 06:00,\n`
+
+/** Files of these texts; those that are as in `previous` are the same objects. */
+function filesWith(texts: Readonly<Record<string, string>>, previous?: Files) {
+  const all = new Map(Object.entries({ 'gateway.yaml': GATEWAY, 'devices.yaml': DEVICES, ...texts }))
+  return filesOf('', all, { protocols: PROTOCOLS, previous })
+}
 
 function inZone(zone: string, secret: string) {
   const texts = new Map([

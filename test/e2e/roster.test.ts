@@ -134,6 +134,11 @@ describe('the roster, as a user changes it through the admin port', () => {
   })
 })
 
+async function sendTo({ ports }: Role, id: string, time: number): Promise<number> {
+  const query = `id=${id}&lat=52.5&lon=13.4&timestamp=${time}`
+  return (await fetch(`http://127.0.0.1:${ports?.['http/osmand']}/?${query}`)).status
+}
+
 describe('a roster that is put at one machine', () => {
   let server: TestRedis
   let redis: Redis
@@ -184,12 +189,10 @@ log: { level: fatal }
     const body = JSON.stringify({ company_id: 7, courier_id: 5, route_id: 201 })
     const put = (id: string) =>
       fetch(`http://127.0.0.1:${roles[2].ports?.admin}/admin/devices/${id}`, { method: 'PUT', headers, body })
-    const send = async ({ ports }: Role, id: string, time: number) =>
-      (await fetch(`http://127.0.0.1:${ports?.['http/osmand']}/?id=${id}&lat=52.5&lon=13.4&timestamp=${time}`)).status
     await expect.poll(() => put('90').then(({ status }) => status), soon).toBe(200)
     for (const id of ['91', '92', '93', '94', '95']) {
       expect((await put(id)).status).toBe(200)
-      const statuses = await Promise.all(roles.slice(0, 2).map((gateway, index) => send(gateway, id, NOW + index)))
+      const statuses = await Promise.all(roles.slice(0, 2).map((gateway, index) => sendTo(gateway, id, NOW + index)))
       expect(statuses).toEqual([200, 200])
     }
     expect(await redis.llen(keys.lane('7/5/201'))).toBe(10)

@@ -22,10 +22,12 @@ export function deviceListOperations({ redis, directory, idleMs }: DeviceSources
     const at = Date.now()
     const devices = (await surveyDevices(redis, now))
       .values()
-      .filter(({ id, entry }) => contains(id, q) || contains(entry?.name ?? '', q))
       .map((device) => ({ ...device, ...mappingOf(device, now, at), state: stateNow(device, at, idleMs) }))
-      .filter((device) => (state ?? device.state) === device.state && (mapping ?? device.mapping) === device.mapping)
-    const { results, ...rest } = await pageOf(devices, { list: 'devices', placeOf }, page)
+    const isListed = (device: Listed) =>
+      (state ?? device.state) === device.state &&
+      (mapping ?? device.mapping) === device.mapping &&
+      (contains(device.id, q) || contains(device.entry?.name ?? '', q))
+    const { results, ...rest } = await pageOf(devices, { list: 'devices', placeOf, isListed }, page)
     return { results: results.map(deviceJson), ...rest }
   }
 

@@ -24,18 +24,27 @@ export interface Page<Item> {
   readonly next_page_token?: string
 }
 
+export interface Listing<Item> {
+  /** Which list, and in which order, a token is of. */
+  readonly list: string
+  readonly placeOf: (item: Item) => Place
+  /** Default: all. */
+  readonly isListed?: (item: Item) => boolean
+}
+
 /**
  * The page of a list that the query asks for. A token is the place of the last item of a page, so that a page begins right
- * behind it whatever has come and gone meanwhile. Gives way to the process' other work. `list`: which list, and in which order, the token is of.
- * @throws Refusal 400 for a token of another list
+ * behind it whatever has come and gone meanwhile. Gives way to the process' other work. @throws Refusal 400 for a token of
+ * another list
  */
 export async function pageOf<Item>(
   items: Iterable<Item>,
-  { list, placeOf }: { readonly list: string; readonly placeOf: (item: Item) => Place },
+  listing: Listing<Item>,
   { max_results, page_token }: PageQuery,
 ): Promise<Page<Item>> {
-  const after = page_token === undefined ? undefined : readToken(page_token, list)
-  const left = await firstOf(placed(items, placeOf, after), max_results + 1)
+  const { list } = listing
+  const after = page_token === undefined ? BEFORE_ALL : readToken(page_token, list)
+  const left = await firstOf(items, listing, { after, count: max_results + 1 })
   const results = left.slice(0, max_results).map(({ item }) => item)
   if (left.length <= max_results) return { results }
   return { results, next_page_token: token(list, left[max_results - 1].place) }
@@ -46,27 +55,25 @@ interface Placed<Item> {
   readonly place: Place
 }
 
-function* placed<Item>(items: Iterable<Item>, placeOf: (item: Item) => Place, after?: Place): Generator<Placed<Item>> {
-  for (const item of items) {
-    const place = placeOf(item)
-    if (after === undefined || compare(place, after) > 0) yield { item, place }
-  }
-}
-
-/** The first so many, in order: to sort all of a long list for each of its pages would take ten times as long. */
-async function firstOf<Item>(all: Iterable<Placed<Item>>, count: number): Promise<Placed<Item>[]> {
-  const sorted = (some: Placed<Item>[]) => some.toSorted((a, b) => compare(a.place, b.place)).slice(0, count)
+/** The first so many, in order: to sort all of a long list for each of its pages would take several times as long. */
+async function firstOf<Item>(
+  items: Iterable<Item>,
+  { placeOf, isListed = () => true }: Listing<Item>,
+  { after, count }: { readonly after: Place; readonly count: number },
+): Promise<Placed<Item>[]> {
+  const inOrder = (some: Placed<Item>[]) => some.toSorted((a, b) => compare(a.place, b.place)).slice(0, count)
   let first: Placed<Item>[] = []
-  let last: Place | undefined
-  for (const each of all) {
+  let last: Place = BEHIND_ALL
+  for (const item of items) {
     await giveWay()
-    if (last && compare(each.place, last) > 0) continue
-    first.push(each)
+    const place = placeOf(item)
+    if (compare(place, after) <= 0 || compare(place, last) > 0 || !isListed(item)) continue
+    first.push({ item, place })
     if (first.length < 2 * count) continue
-    first = sorted(first)
+    first = inOrder(first)
     last = first[count - 1].place
   }
-  return sorted(first)
+  return inOrder(first)
 }
 
 /** Of a list whose token cannot be its own. */
@@ -97,3 +104,5 @@ function jsonOf(text: string): unknown {
 }
 
 const Token = z.tuple([z.string(), z.number(), z.string()])
+const BEFORE_ALL: Place = [-Infinity, '']
+const BEHIND_ALL: Place = [Infinity, '']

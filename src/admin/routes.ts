@@ -22,8 +22,8 @@ export function routeOperations({ loaded, roster }: RosterSources, change: Roste
   const list: Operation['answer'] = async ({ query }) => {
     const { company_id, at, ...page } = parse(ListQuery, query)
     const lines = at === undefined ? allLines(loaded()) : linesAt(loaded(), instantIn(loaded(), 'at', at))
-    const some = lines.filter((line) => (company_id ?? line.company_id) === line.company_id)
-    const { results, ...rest } = await pageOf(some, { list: 'routes', placeOf }, page)
+    const isListed = (line: ListedLine) => (company_id ?? line.company_id) === line.company_id
+    const { results, ...rest } = await pageOf(lines, { list: 'routes', placeOf, isListed }, page)
     return { results: results.map(lineJson), ...rest }
   }
 

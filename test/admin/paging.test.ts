@@ -41,3 +41,17 @@ it.each([
   const ranks = places.map(([rank]) => rank).toSorted((a, b) => a - b)
   expect(result.results.map(([rank]) => rank)).toEqual(ranks.slice(0, 1000))
 })
+
+it.each([
+  ['its end', { max_results: 1, page_token: token(99_998) }, () => true],
+  ['few of it', { max_results: 1 }, ([rank]: Place) => rank === 99_999],
+])('while %s is looked for, other work is done', async (_, page, isListed) => {
+  const places = Array.from({ length: 100_000 }, (__, n): Place => [n, ''])
+  const { turns, result } = await turnsDuring(() => pageOf(places, { ...ORDER, isListed }, page))
+  expect(turns).toBeGreaterThan(2)
+  expect(result).toEqual({ results: [[99_999, '']] })
+})
+
+function token(rank: number): string {
+  return Buffer.from(JSON.stringify(['test', rank, ''])).toString('base64url')
+}

@@ -3,7 +3,7 @@ import { exchange } from './client/exchange.ts'
 import type { Failure } from './client/fault.ts'
 import { pathOf, type Target } from './client/path.ts'
 import { createPool } from './client/pool.ts'
-import { bodyOf, type Reply } from './client/reply.ts'
+import { bodyOf, isSuccess, type Reply } from './client/reply.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
 import { printableUrl } from './printable-url.ts'
 import { CourierPositions, type CourierPosition } from './schemas.ts'
@@ -11,7 +11,7 @@ import { CourierPositions, type CourierPosition } from './schemas.ts'
 export { type Answer, retryAfterMs } from './client/answer.ts'
 export type { Failure, Fault } from './client/fault.ts'
 export { masked } from './client/masked.ts'
-export { bodyOf, type Reply } from './client/reply.ts'
+export { bodyOf, isSuccess, type Reply } from './client/reply.ts'
 
 export interface TrackingClientOptions {
   /** May have a path, which goes in front of every operation's. */
@@ -53,7 +53,7 @@ export interface OperationRequest extends Target {
   readonly body?: Buffer
   /** Default: the client's. */
   readonly timeoutMs?: number
-  /** Of the answer, which is else `too_large`; default: 64 MiB. */
+  /** Of the answer, which is else `too_large`; default: 64 MiB. One that is no 2xx has 1 MiB, and is else `long_error`. */
   readonly maxBytes?: number
   /** Whether there is room for so much more of the answer, which is else `no_room`. */
   readonly take?: (bytes: number) => boolean
@@ -108,9 +108,16 @@ export function createTrackingClient(options: TrackingClientOptions): TrackingCl
         headers: { ...headers, authorization: `OAuth ${oauthToken}` },
         body,
       },
-      { timeoutMs: rest.timeoutMs ?? timeoutMs, maxBytes: rest.maxBytes ?? MAX_REPLY_BYTES, take, signal },
+      {
+        timeoutMs: rest.timeoutMs ?? timeoutMs,
+        maxBytes: rest.maxBytes ?? MAX_REPLY_BYTES,
+        maxErrorBytes: MAX_ERROR_BYTES,
+        take,
+        signal,
+      },
     )
-    return 'fault' in reply || !reply.cut ? reply : { fault: 'too_large' as const }
+    if ('fault' in reply || !reply.cut) return reply
+    return { fault: isSuccess(reply.status) ? ('too_large' as const) : ('long_error' as const) }
   }
 
   async function positions({ company, route, oauthToken, from, to }: PositionsRequest) {
@@ -160,3 +167,5 @@ function parsePositions(body: Buffer) {
 const JSON_HEADERS = ['content-type', 'application/json']
 const MAX_ANSWER_BYTES = 64 * 1_024
 const MAX_REPLY_BYTES = 64 * 1_024 * 1_024
+// It is looked through for secrets in one piece: 10 ms.
+const MAX_ERROR_BYTES = 1_024 * 1_024

@@ -58,6 +58,7 @@ const SENTENCES = {
   tls: 'has no TLS that can be trusted',
   malformed: 'gave an answer that cannot be understood',
   too_large: 'gave an answer that is too large',
+  long_error: 'gave an error that is too large',
   no_room: 'gave an answer for which there is no room until others are read, ask again later',
   full: 'is not asked until other answers are read, for which there is no more room, ask again later',
   given_up: 'is not waited for any more, as waybridge stops',

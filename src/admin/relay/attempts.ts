@@ -22,8 +22,8 @@ export interface Failed extends Omit<Failure, 'fault'> {
 export type Trouble = Fault | 'full'
 
 /**
- * A request, at most twice more where repeating does no harm: the connection failed, or the service cannot now. A DELETE that
- * may have been done is not sent again. All within the client's deadline for one. Who is to come again later than in two
+ * A request, at most twice more where repeating does no harm: the connection failed, or the service cannot now. A DELETE of
+ * which anything was sent is not sent again. All within the client's deadline for one. Who is to come again later than in two
  * seconds is told so at once.
  */
 export async function attempt(client: TrackingClient, request: OperationRequest): Promise<Outcome> {
@@ -33,9 +33,9 @@ export async function attempt(client: TrackingClient, request: OperationRequest)
   let unsent = true
   for (;;) {
     const last = await client.request({ ...request, timeoutMs: deadline - performance.now() })
-    unsent &&= 'fault' in last && last.unsent === true
+    unsent &&= isUnsent(last)
     const outcome = 'fault' in last ? { fault: last.fault, unsent } : last
-    if (!mayRepeat(operation) && !isUndone(last)) return outcome
+    if (!mayRepeat(operation) && !isUnsent(last)) return outcome
     const delayMs = delays.shift()
     const waitMs = delayMs === undefined ? undefined : waitAfter(outcome, delayMs)
     if (waitMs === undefined || performance.now() + waitMs >= deadline) return outcome
@@ -43,9 +43,8 @@ export async function attempt(client: TrackingClient, request: OperationRequest)
   }
 }
 
-/** Certainly: it was not sent, or the service says that it does nothing now. What is behind a 502 or 504, nobody knows. */
-function isUndone(outcome: Reply | Failure): boolean {
-  return 'fault' in outcome ? outcome.unsent === true : outcome.status === 503
+function isUnsent(outcome: Reply | Failure): boolean {
+  return 'fault' in outcome && outcome.unsent === true
 }
 
 /** Undefined where another attempt would bring nothing else. */

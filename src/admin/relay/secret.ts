@@ -1,5 +1,5 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
-import { bodyOf, masked, type Reply } from '../../tracking/client.ts'
+import { bodyOf, isSuccess, masked, type Reply } from '../../tracking/client.ts'
 
 /**
  * An answer without the token, should the service quote the request: in its headers, and in the body of an error, which is left
@@ -8,7 +8,7 @@ import { bodyOf, masked, type Reply } from '../../tracking/client.ts'
 export function withoutToken(reply: Reply, token: string): Reply {
   const mask = (text: string) => masked(text, token)
   const headers = mapValues(reply.headers, mask)
-  if (reply.status >= 200 && reply.status < 300) return { ...reply, headers }
+  if (isSuccess(reply.status)) return { ...reply, headers }
   const text = decoded(reply)
   const hidden = text && mask(text)
   if (hidden !== undefined && hidden === text) return { ...reply, headers }

@@ -2,8 +2,8 @@ import { errors } from 'undici'
 
 /**
  * Why there was no answer. `reset`: the connection ended before all of the answer was here, or was broken off. `timeout`:
- * the host can be reached, and did not answer in time. `no_room`: there was none for the answer. `given_up`: nobody wanted
- * the answer any more.
+ * the host can be reached, and did not answer in time. `long_error`: what is no 2xx was too large. `no_room`: there was none
+ * for the answer. `given_up`: nobody wanted the answer any more.
  */
 export type Fault =
   | 'timeout'
@@ -14,6 +14,7 @@ export type Fault =
   | 'tls'
   | 'malformed'
   | 'too_large'
+  | 'long_error'
   | 'no_room'
   | 'given_up'
   | 'closed'

@@ -14,6 +14,8 @@ export interface Reply {
 
 export interface ReplyLimits {
   readonly maxBytes: number
+  /** Of the body of what is no 2xx; default: `maxBytes`. */
+  readonly maxErrorBytes?: number
   /** Takes room for so much more of the answer; where there is none, the fault is `no_room`. Default: there is. */
   readonly take?: (bytes: number) => boolean
 }
@@ -27,7 +29,7 @@ export interface ReplyCollector {
   reply(): Reply
 }
 
-export function collectReply({ maxBytes, take }: ReplyLimits): ReplyCollector {
+export function collectReply({ maxBytes, maxErrorBytes = maxBytes, take }: ReplyLimits): ReplyCollector {
   let head: Pick<Reply, 'status' | 'headers'> = { status: 0, headers: {} }
   let left = maxBytes
   const chunks: Buffer[] = []
@@ -35,6 +37,7 @@ export function collectReply({ maxBytes, take }: ReplyLimits): ReplyCollector {
   return {
     start(status, headers) {
       head = { status, headers }
+      left = isSuccess(status) ? maxBytes : Math.min(maxBytes, maxErrorBytes)
     },
     add(chunk) {
       if (take?.(chunk.length + CHUNK_BYTES) === false) return { fault: 'no_room' }
@@ -44,6 +47,10 @@ export function collectReply({ maxBytes, take }: ReplyLimits): ReplyCollector {
     },
     reply,
   }
+}
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300
 }
 
 /** The whole body, which is copied where it came in more than one piece. */

@@ -43,7 +43,8 @@ async function send(id: string, seconds: number): Promise<() => void> {
 const CLOCK = String.raw`(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d`
 
 it('status, positions and why tell of a van whose fix was delivered', async () => {
-  const end = await send(DELIVERED, NOW - 60)
+  const hangUp = await send(DELIVERED, NOW - 60)
+  hangUp()
   const well = new RegExp(`^last fix ${CLOCK}, route 1002 by routes\\.csv:2, all delivered, last push ${CLOCK}\n$`)
   await expect.poll(async () => (await run('why', 'Van 12')).out, soon).toMatch(well)
   expect((await run('why', DELIVERED)).out).toMatch(well)
@@ -59,7 +60,6 @@ it('status, positions and why tell of a van whose fix was delivered', async () =
     expect.stringMatching(`^${NOW - 60},${iso(NOW - 60).replace('.000Z', 'Z')},52\\.5,13\\.4,\\d+`),
     '',
   ])
-  end()
 }, 60_000)
 
 it('why tells of a van that was never heard, of a stranger, and of nobody', async () => {
@@ -85,9 +85,7 @@ it('a roster is checked, refused as it takes most routes away, and put by force'
     [
       rejected,
       expect.stringMatching(/^company 7, \S+ 00:00 to \S+ 00:00 \(UTC\) would have 0 added, 1 changed, 2 removed$/),
-      expect.stringMatching(
-        /^1 of 3 devices would have a route (?:now|then); Van 14 and Van 31 have none; Van 12 is silent since/,
-      ),
+      expect.stringMatching(/^1 of 3 devices would have a route (?:now|then); Van 14 and Van 31 have none$/),
       expect.stringMatching(/^The admin port answers 409: this would take the route from 2 of the 3 devices/),
       '',
     ],
@@ -100,9 +98,7 @@ it('a roster is checked, refused as it takes most routes away, and put by force'
     [
       rejected,
       expect.stringMatching(/\(UTC\): 0 added, 1 changed, 2 removed$/),
-      expect.stringMatching(
-        /^1 of 3 devices has a route (?:now|then); Van 14 and Van 31 have none; Van 12 is silent since/,
-      ),
+      expect.stringMatching(/^1 of 3 devices has a route (?:now|then); Van 14 and Van 31 have none$/),
       `${file}: line 3 is left out, all others are put: correct it and put the file again`,
       '',
     ],

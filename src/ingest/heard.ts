@@ -6,9 +6,9 @@ import { type DeviceSession, lasts } from './session.ts'
 
 /** What was last heard of a device, kept in Redis for the admin port. Instants in ms UTC. */
 export interface Heard extends Contact {
-  /** The last fix that went to a lane. */
+  /** The last fix that went to a lane, or is held for want of a route, in UTC: what is ahead of the clock has no time yet. */
   fix?: { readonly at: number; readonly fix: Fix }
-  /** The last one that did not, and why; `held`: it waits, or has gone to a lane since. */
+  /** The last one that did not go to a lane, and why; `held`: it waits, or has gone to one since. */
   filtered?: { readonly reason: string; readonly at: number; readonly fix: Fix; readonly held?: true }
 }
 

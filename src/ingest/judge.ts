@@ -46,7 +46,7 @@ export function hold(reason: HoldReason, fix: Fix, now: number, options: JudgeOp
 const AT_ANY_TIME = { maxFutureMs: Infinity, maxAgeMs: null }
 
 /** Local times made UTC, GPS week rollovers repaired. A decoder without a time of the device's own gave `now`: it stays. */
-function utcOf(time: number, entry: DeviceEntry | undefined, now: number): number {
+export function utcOf(time: number, entry: DeviceEntry | undefined, now: number): number {
   const zone = entry?.time_zone
   return repairRollover(zone === undefined || time === now ? time : utcFromLocal(time, zone), now)
 }

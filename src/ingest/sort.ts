@@ -2,7 +2,7 @@ import type { Fix } from '../../protocols/kit/index.ts'
 import type { DeviceEntry } from '../config/directory.ts'
 import { type HoldReason, packDevice, packRecords, type Part, type Position, type Storable } from '../lanes/index.ts'
 import type { Heard } from './heard.ts'
-import { hold, judge, type JudgeOptions, type Verdict } from './judge.ts'
+import { hold, judge, type JudgeOptions, utcOf, type Verdict } from './judge.ts'
 import type { FilterReason } from './normalise.ts'
 
 export interface SortContext {
@@ -35,14 +35,21 @@ export function sort(fixes: readonly Fix[], context: SortContext, options: Judge
       if (last) last.filtered = { reason: verdict.filtered, at: now, fix }
     } else {
       put(verdict, runs)
-      if (last && 'lane' in verdict) last.fix = { at: now, fix: inUtc(fix, verdict.position) }
-      else if (last && 'held' in verdict) last.filtered = { reason: verdict.held, at: now, fix, held: true }
+      if (last) note(verdict, fix, context, last)
     }
     future ||=
       ('held' in verdict && verdict.held === 'clock') || ('filtered' in verdict && verdict.filtered === 'clock')
   }
   const bytes = packDeviceOnce(device, entry)
   return { parts: runs.map((run) => partOf(run, device, bytes, now)), received: fixes.length, filtered, future }
+}
+
+function note(verdict: Kept, fix: Fix, { entry, now }: SortContext, last: Heard): void {
+  if ('lane' in verdict) last.fix = { at: now, fix: inUtc(fix, verdict.position) }
+  else {
+    if (verdict.held !== 'clock') last.fix = { at: now, fix: { ...fix, time: utcOf(fix.time, entry, now) } }
+    last.filtered = { reason: verdict.held, at: now, fix, held: true }
+  }
 }
 
 /** A fix of local time, or of another GPS week, at the time that it has in its lane. */
@@ -55,6 +62,9 @@ function verdictOf(fix: Fix, { entry, now, releasing }: SortContext, options: Ju
   return releasing && 'lane' in verdict ? hold('no_route', fix, now, options) : verdict
 }
 
+/** Of a fix that goes to a lane, now or later. */
+type Kept = Exclude<Verdict, { filtered: FilterReason }>
+
 interface Run {
   readonly lane?: string
   readonly held?: HoldReason
@@ -62,7 +72,7 @@ interface Run {
 }
 
 /** The last run where the fix goes to the same place, else a new one. */
-function put(verdict: Exclude<Verdict, { filtered: FilterReason }>, runs: Run[]): void {
+function put(verdict: Kept, runs: Run[]): void {
   const lane = 'lane' in verdict ? verdict.lane.key : undefined
   const held = 'held' in verdict ? verdict.held : undefined
   const last = runs.at(-1)

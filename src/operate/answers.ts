@@ -81,7 +81,6 @@ export const DeviceAnswer = z.object({
     .object({
       reason: z.string(),
       at: Instant,
-      fix: z.object({ time_at: Instant.optional() }).optional(),
       /** Not filtered but held, and perhaps released since. */
       held: z.boolean().optional(),
     })

@@ -30,9 +30,8 @@ function unconfigured(device: DeviceAnswer, clock: Clock): string {
   return `not configured, ${last}${heldTrouble(device, clock) ?? `nothing is held: ${unknownAdvice(device, clock)}`}`
 }
 
-function heard({ state, lane, last_heard, last_fix, last_filtered }: DeviceAnswer, clock: Clock): string {
-  const right = last_fix ?? (last_filtered?.reason === 'no_route' ? last_filtered.fix : undefined)
-  const fixAt = right?.time_at ?? last_fix?.received_at
+function heard({ state, lane, last_heard, last_fix }: DeviceAnswer, clock: Clock): string {
+  const fixAt = last_fix?.time_at ?? last_fix?.received_at
   const fix = fixAt === undefined ? 'no fix yet' : `last fix ${clock(fixAt)}`
   // What was held of it before is on the way of its lane by now.
   if (state === 'never' || !last_heard) return lane?.last_push ? 'not heard since it was configured' : 'never heard'

@@ -267,19 +267,44 @@ describe('what is held', () => {
     expect(await say({ device: '1', fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'refused' })
   })
 
-  it('is a fix without a route, at its own time', async () => {
-    const { say, stored } = gateway({ hold: all, devices: [{ ...van, route_id: undefined, time_zone: '+03:00' }] })
+  it('is a fix without a route, at its own time; it is the last fix of the device, in UTC', async () => {
+    const { say, stored, heard } = gateway({
+      hold: all,
+      devices: [{ ...van, route_id: undefined, time_zone: '+03:00' }],
+    })
     await say({ device: van.id, fixes: [at(NOW_S * 1000)] })
     const [part] = stored[0].parts
     expect([placeOf(part), timestampOf([...records(part.records)][0])]).toEqual(['held: no_route', NOW_S])
+    expect(heard.get(van.id)).toMatchObject({
+      fix: { fix: at((NOW_S - 3 * 3600) * 1000) },
+      filtered: { reason: 'no_route', held: true },
+    })
+  })
+
+  it('stays the last fix of the device when it comes again', async () => {
+    const lines = [line('1', NOW_S - 100, NOW_S - 50)]
+    const { say, heard } = gateway({
+      hold: all,
+      devices: [{ ...van, route_id: undefined }],
+      lines,
+      answer: { duplicates: 1 },
+    })
+    for (const time of [NOW_S - 60, NOW_S - 40]) await say({ device: van.id, fixes: [at(time * 1000)] })
+    expect(heard.get(van.id)).toMatchObject({
+      fix: { fix: { time: (NOW_S - 40) * 1000 } },
+      filtered: { reason: 'duplicate' },
+    })
   })
 
   it('is a fix from the future, at the time that the device says', async () => {
     const { say, stored, heard } = gateway({ hold: all })
-    await say({ device: van.id, fixes: [at((NOW_S + 3 * 3600) * 1000), at(NOW_S * 1000)] })
-    expect(stored[0].parts.map(placeOf)).toEqual(['held: clock', '7/42/1001'])
-    expect(timestampOf([...records(stored[0].parts[0].records)][0])).toBe(NOW_S + 3 * 3600)
-    expect(heard.get(van.id)?.filtered).toMatchObject({ reason: 'clock', held: true })
+    await say({ device: van.id, fixes: [at(NOW_S * 1000), at((NOW_S + 3 * 3600) * 1000)] })
+    expect(stored[0].parts.map(placeOf)).toEqual(['7/42/1001', 'held: clock'])
+    expect(timestampOf([...records(stored[0].parts[1].records)][0])).toBe(NOW_S + 3 * 3600)
+    expect(heard.get(van.id)).toMatchObject({
+      fix: { fix: { time: NOW_S * 1000 } },
+      filtered: { reason: 'clock', held: true },
+    })
   })
 
   it('is what comes while older ones of the device are being released', async () => {

@@ -98,15 +98,6 @@ describe('when it was heard', () => {
       'heard 08:14:03, no fix yet, route 1007 by routes.csv:17, nothing to deliver',
     ],
     [
-      'with a fix that was held until its route was there',
-      {
-        last_fix: undefined,
-        last_filtered: { reason: 'no_route', held: true, at: at('08:14:03'), fix: { time_at: at('08:14:02') } },
-        lane: { ...LANE, last_push: { at: at('08:19:00'), status: 200 } },
-      },
-      'last fix 08:14:02, route 1007 by routes.csv:17, last push 08:19:00',
-    ],
-    [
       'with a fix whose time is none',
       { last_fix: { received_at: at('08:14:03') } },
       'last fix 08:14:03, route 1007 by routes.csv:17, all delivered',

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { openDatabase } from '../../src/tracking/service/database.ts'
 import { SELECT_PAGE } from '../../src/tracking/service/positions.ts'
 import { MAX_ID, startService } from './service-fixture.ts'
@@ -205,6 +205,40 @@ describe('reading that is refused', () => {
   })
 })
 
+describe('where the clock is set back', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  it('`server_timestamp` is what it says by then', async () => {
+    const start = FROM + 200_000
+    for (const [second, now] of [
+      [1, start + 86_400],
+      [2, start],
+    ]) {
+      vi.useFakeTimers({ toFake: ['Date'], now: now * 1_000 })
+      await push([at(start + second)])
+    }
+    const answer = await read({ from: `${start}`, to: `${start + 9}` })
+    expect(answer.json).toMatchObject([{ server_timestamp: start + 86_400 }, { server_timestamp: start }])
+  })
+
+  it('positions that arrived at the same microsecond are all read, page by page', async () => {
+    const { databaseFile, send } = await startService()
+    const database = new DatabaseSync(databaseFile)
+    const insert = database.prepare(
+      'INSERT INTO positions VALUES (8, 2001, 1700000000, ?, ?, ?, 5, NULL, NULL, 1e15, 1)',
+    )
+    const places = Array.from({ length: 4_500 }, (_, n) => [n % 2, (n % 7) / 3, n / 7] as const)
+    database.exec('BEGIN')
+    for (const place of places) insert.run(...place)
+    database.exec('COMMIT')
+    database.close()
+    const path = '/api/v2/companies/8/routes/2001/courier-positions?from=1700000000&to=1700000000'
+    const { json } = await send(path, { headers: { authorization: 'OAuth token-8' } })
+    const found = (json as { lat: number; lon: number }[]).map(({ lat, lon }) => `${lat} ${lon}`)
+    expect(found.toSorted()).toEqual(places.map(([, lat, lon]) => `${lat} ${lon}`).toSorted())
+  })
+})
+
 describe('more than an answer has room for', () => {
   const MANY = `
     WITH RECURSIVE count(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM count WHERE n < 700000)
@@ -234,12 +268,12 @@ describe('more than an answer has room for', () => {
 describe('the query', () => {
   it('searches the key by company, route and time, and scans nothing', () => {
     const database = openDatabase(service.databaseFile)
-    const values = { $company: 7n, $route: 1n, $from: 0n, $to: 1n, $after: -1n }
+    const values = { $company: 7n, $route: 1n, $from: 0n, $to: 1n, $received: -1n, $courier: 0n, $lat: 0, $lon: 0 }
     const plan = database.prepare(`EXPLAIN QUERY PLAN ${SELECT_PAGE}`).all(values)
     database.close()
     expect(plan.map(({ detail }) => detail)).toEqual([
       'SEARCH positions USING PRIMARY KEY (company_id=? AND route_id=? AND timestamp>? AND timestamp<?)',
-      'USE TEMP B-TREE FOR LAST TERM OF ORDER BY',
+      'USE TEMP B-TREE FOR LAST 4 TERMS OF ORDER BY',
     ])
   })
 })

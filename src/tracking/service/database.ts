@@ -31,7 +31,8 @@ const BUSY_TIMEOUT_MS = 1_000
  * Of `lanes` nothing is taken out, unless the provisioning says that there are no others: see README.md.
  *
  * Positions are one clustered tree: its key recognises a position that comes again, and is read in order of company, route and
- * timestamp. `received_us`, unix microseconds, grows with every position: it is the order of arrival as well.
+ * timestamp. `received_us`, unix microseconds, is when it arrived, and the order within a second: it grows with every position
+ * while the clock does; where that is set back, two may have the same.
  *
  * An item's id is never given again (AUTOINCREMENT): a DELETE that is repeated finds no other item.
  */

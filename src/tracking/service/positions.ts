@@ -16,6 +16,7 @@ export interface StoredPosition {
   readonly lon: number
   readonly timestamp: bigint
   readonly received_us: bigint
+  readonly courier_id: bigint
 }
 
 export interface PositionQuery extends Interval {
@@ -34,12 +35,12 @@ export interface PositionStore {
 /** Rows of a page, so that reading does not block other requests for long. */
 export const PAGE_ROWS = 2_000
 
-/** How a page is read. */
+/** How a page is read. Of a route, a position is told by all of what it is ordered by. */
 export const SELECT_PAGE = `
-  SELECT lat, lon, timestamp, received_us FROM positions
+  SELECT lat, lon, timestamp, received_us, courier_id FROM positions
   WHERE company_id = $company AND route_id = $route AND timestamp BETWEEN $from AND $to
-    AND (timestamp > $from OR received_us > $after)
-  ORDER BY timestamp, received_us LIMIT ${PAGE_ROWS}`
+    AND (timestamp > $from OR (received_us, courier_id, lat, lon) > ($received, $courier, $lat, $lon))
+  ORDER BY timestamp, received_us, courier_id, lat, lon LIMIT ${PAGE_ROWS}`
 
 export function createPositionStore(database: DatabaseSync, commits: GroupCommit): PositionStore {
   const insert = database.prepare(INSERT)
@@ -57,13 +58,16 @@ export function createPositionStore(database: DatabaseSync, commits: GroupCommit
     })
   }
 
-  function page({ companyId, routeId, from, to }: PositionQuery, after?: StoredPosition): StoredPosition[] {
+  function page({ companyId, routeId, from, to }: PositionQuery, after = beforeAll(from)): StoredPosition[] {
     return select.all({
       $company: BigInt(companyId),
       $route: BigInt(routeId),
-      $from: after?.timestamp ?? from,
+      $from: after.timestamp,
       $to: to,
-      $after: after?.received_us ?? -1n,
+      $received: after.received_us,
+      $courier: after.courier_id,
+      $lat: after.lat,
+      $lon: after.lon,
     }) as unknown as StoredPosition[]
   }
 
@@ -80,11 +84,21 @@ export function countPositions(databaseFile: string): { stored: number; received
   }
 }
 
-/** The time, in unix microseconds, never the same twice. */
+function beforeAll(timestamp: bigint): StoredPosition {
+  return { timestamp, received_us: -1n, courier_id: 0n, lat: 0, lon: 0 }
+}
+
+/** The time, in unix microseconds: each is after the one before, unless the clock was set back. */
 function microseconds(): () => number {
   let last = 0
-  return () => (last = Math.max(last + 1, Date.now() * 1_000))
+  return () => {
+    const now = Date.now() * 1_000
+    return (last = now < last - SET_BACK_US ? now : Math.max(last + 1, now))
+  }
 }
+
+/** By less a clock is slewed, or ahead for what came in one millisecond. */
+const SET_BACK_US = 1_000_000
 
 const INSERT = `
   INSERT INTO positions (company_id, route_id, timestamp, courier_id, lat, lon, accuracy, heading, speed, received_us)

@@ -103,6 +103,7 @@ const READ_ONLY: ReadonlySet<string> = new Set([
   'source',
   'held',
   'lane',
+  'replaced_line',
   'state',
   'last_heard',
   'connection',

@@ -1,4 +1,6 @@
 import { type DeviceEntry, type Directory, sameId, type Stay } from '../config/directory.ts'
+import type { Loaded } from '../config/load.ts'
+import { utcFromLocal } from '../config/zone.ts'
 import type { Heard } from '../ingest/heard.ts'
 import type { DeviceEvent } from '../ingest/heard/events.ts'
 import { readEvents, readHeard } from '../ingest/heard/read.ts'
@@ -10,6 +12,7 @@ import { stateOf } from './device-state.ts'
 import { contactJson, instant, laneIds, stayJson } from './json.ts'
 import { laneJson } from './lanes.ts'
 import type { Operation } from './operation.ts'
+import { replacedLine } from './replaced-line.ts'
 import type { RosterSources, RosterWrites } from './roster.ts'
 
 export interface DeviceSources {
@@ -33,7 +36,8 @@ export function deviceOperations(
     const entry = directory().find(id)
     const name = entry?.id ?? id
     const known = [readHeld(redis, entry, id), readHeard(redis, name), readEvents(redis, name)] as const
-    const [held, heard, happened] = await Promise.all(known)
+    const [waiting, heard, happened] = await Promise.all(known)
+    const held = waiting.map((each) => heldJson(each, entry, loaded()))
     const events = happened.map(eventJson)
     const now = Date.now()
     const last = heard && { state: stateOf(heard, now, idleMs), ...heardJson(heard) }
@@ -48,6 +52,7 @@ export function deviceOperations(
       configured: true,
       held,
       lane: stay && (await laneNow(redis, stay)),
+      replaced_line: stay ? undefined : replacedLine(loaded(), entry, now / 1000),
       state: 'never',
       ...last,
       events,
@@ -58,14 +63,27 @@ export function deviceOperations(
 }
 
 /** What came before the device was configured stands under its id without leading zeros. */
-async function readHeld(redis: Redis, entry: DeviceEntry | undefined, id: string): Promise<object[]> {
-  const found = await Promise.all([...new Set([entry?.id ?? id, sameId(id)])].map((name) => heldOf(redis, name)))
-  return found.flat().map(({ reason, fixes, oldestAt, latest }) => ({
+async function readHeld(redis: Redis, entry: DeviceEntry | undefined, id: string): Promise<Held[]> {
+  const names = new Set([entry?.id ?? id, sameId(id)])
+  return (await Promise.all(Array.from(names, (name) => heldOf(redis, name)))).flat()
+}
+
+type Held = Awaited<ReturnType<typeof heldOf>>[number]
+
+function heldJson({ reason, fixes, oldestAt, latest }: Held, entry: DeviceEntry | undefined, loaded: Loaded): object {
+  return {
     reason,
     fixes,
     oldest_at: instant(oldestAt),
     offset: reason === 'clock' ? fittingOffset(latest) : undefined,
-  }))
+    replaced_line: entry && reason === 'no_route' ? replacedLine(loaded, entry, timeOf(latest, entry)) : undefined,
+  }
+}
+
+/** Unix seconds of a record that is held, which has the time that the device said. */
+function timeOf(record: Buffer, { time_zone }: DeviceEntry): number {
+  const said = timestampOf(record)
+  return time_zone === undefined ? said : utcFromLocal(said * 1000, time_zone) / 1000
 }
 
 /** The `time_zone` with which a record would have been made when it arrived, to a quarter hour; undefined where none is. */

@@ -40,6 +40,9 @@ export type StatusAnswer = z.infer<typeof StatusAnswer>
 /** `never`: it has not spoken yet. */
 const DeviceState = z.enum(['online', 'offline', 'never'])
 
+/** A line of a file that would give the device its route, and when the put was that took its place. */
+const ReplacedLine = z.object({ source: z.string(), put_at: Instant })
+
 /** `GET /admin/devices/{id}` */
 export const DeviceAnswer = z.object({
   id: z.string(),
@@ -58,6 +61,8 @@ export const DeviceAnswer = z.object({
       oldest_at: Instant,
       /** The `time_zone` that fits. */
       offset: z.string().optional(),
+      /** At the time of the last of them. */
+      replaced_line: ReplacedLine.optional(),
     }),
   ),
   /** Where its fixes go now. */
@@ -74,6 +79,8 @@ export const DeviceAnswer = z.object({
       last_push: z.object({ at: Instant, status: z.union([z.number(), z.string()]) }).optional(),
     })
     .optional(),
+  /** Now, where no line says where they go. */
+  replaced_line: ReplacedLine.optional(),
   state: DeviceState.optional(),
   last_heard: z.object({ at: Instant }).optional(),
   last_fix: z.object({ time_at: Instant.optional(), received_at: Instant }).optional(),

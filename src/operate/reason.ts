@@ -56,10 +56,17 @@ function heldTrouble(device: DeviceAnswer, clock: Clock): string | undefined {
   const { fixes, oldest_at, offset = NO_OFFSET } = held
   const what = `${counted(fixes)} held since ${clock(oldest_at)}`
   if (held.reason === 'unknown') return `${what}${source ? ', on their way' : `: ${unknownAdvice(device, clock)}`}`
-  if (held.reason === 'no_route') return `${what} for want of a route at their time: add a line to routes.csv`
+  if (held.reason === 'no_route')
+    return `${what} for want of a route at ${fixes === 1 ? 'its' : 'their'} time: ${routeAdvice(held, clock)}`
   if (offset === NO_OFFSET) return `${what}, ahead of the clock by no time zone: set the clock of the device`
   const entry = source?.startsWith('admin ') ? 'its entry' : (source ?? 'devices.yaml')
   return `${what}, ahead of the clock: set time_zone: "${offset}" in ${entry}`
+}
+
+/** An edited line of a file wins over what was put before. */
+function routeAdvice({ replaced_line: line }: Pick<DeviceAnswer, 'replaced_line'>, clock: Clock): string {
+  if (!line) return 'add a line to routes.csv'
+  return `${line.source} was replaced by the put of ${clock(line.put_at)}: put a line, or change that one`
 }
 
 /** Only what came after the last fix that was right, and was not held: that may have ended since. */
@@ -108,11 +115,12 @@ function waitingTrouble({ device: { lane }, upstream, now }: Findings, clock: Cl
   return behind ? `${what}: behind, the newest goes first and the rest follows` : `${what}, on their way`
 }
 
-function allWell({ state, lane, last_fix }: DeviceAnswer, clock: Clock): string {
+function allWell(device: DeviceAnswer, clock: Clock): string {
+  const { state, lane, last_fix } = device
   const pushed = lane?.last_push && `last push ${clock(lane.last_push.at)}`
   if (state === 'never')
     return `${pushed ? `${pushed}: ` : ''}look at its power, its SIM and the server that is set in it`
-  if (!lane) return 'add a line to routes.csv'
+  if (!lane) return routeAdvice(device, clock)
   const well = [last_fix && 'all delivered', pushed].filter(Boolean).join(', ') || 'nothing to deliver'
   return state === 'offline' ? `${well}: look at its power and its SIM` : well
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createHeard, createSession } from '../../src/ingest/index.ts'
 import { keys } from '../../src/lanes/index.ts'
 
-import { adminFixture, hold, store, workerOf, VAN_14_LANE } from './fixture.ts'
+import { adminFixture, hold, store, TOKEN, workerOf, VAN_14_LANE } from './fixture.ts'
 
 const admin = adminFixture()
 const INSTANT = expect.stringMatching(/^20\d\d-\d\d-\d\dT[\d:.]{12}Z$/) as string
@@ -193,6 +193,49 @@ describe('a device', () => {
       state: 'never',
       events: [],
     })
+  })
+})
+
+describe('a line that a put took the place of', () => {
+  const put = (query: string, lines = '') =>
+    admin.ask(`/admin/routes?company_id=7&force=true&${query}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'text/csv' },
+      body: `device,route_id,from,until\n${lines}`,
+    })
+  const AT_ITS_BEGINNING = 'from=2020-01-01&until=2020-01-02'
+  const REPLACED = { source: 'routes.csv:2', put_at: INSTANT }
+
+  it('is named where the device has no route for want of it, now and for what is held', async () => {
+    await hold(admin.redis, 'no_route', '356307042441014')
+    await hold(admin.redis, 'clock', '356307042441014')
+    expect((await put(AT_ITS_BEGINNING)).status).toBe(200)
+    const { lane, replaced_line, held } = await deviceNow('356307042441014')
+    expect([lane, replaced_line]).toEqual([undefined, REPLACED])
+    expect(held).toMatchObject([{ reason: 'no_route', replaced_line: REPLACED }, { reason: 'clock' }])
+    expect((held as object[])[1]).not.toHaveProperty('replaced_line')
+    expect(await deviceNow('356307042441013')).not.toHaveProperty('replaced_line')
+  })
+
+  it('is named for the time of what is held, which the device says in its own time zone', async () => {
+    await put(AT_ITS_BEGINNING)
+    const before = Date.UTC(2020, 0, 1, 2, 59, 59)
+    await hold(admin.redis, 'no_route', '356307042441014', { time: before })
+    expect((await deviceNow('356307042441014')).held).toEqual([{ reason: 'no_route', fixes: 1, oldest_at: INSTANT }])
+    await hold(admin.redis, 'no_route', '356307042441014', { time: before + 1000 })
+    expect((await deviceNow('356307042441014')).held).toMatchObject([{ fixes: 2, replaced_line: REPLACED }])
+  })
+
+  it('is not named where the device has a route by another one', async () => {
+    await put(AT_ITS_BEGINNING, 'Van 14,2002,2020-01-01 06:00,2120-01-01 00:00\n')
+    const device = await deviceNow('356307042441014')
+    expect(device.lane).toMatchObject({ route_id: '2002' })
+    expect(device).not.toHaveProperty('replaced_line')
+  })
+
+  it('is not named where a put is of other days', async () => {
+    await put('from=2020-01-02&until=2020-01-03')
+    expect(await deviceNow('356307042441014')).toMatchObject({ lane: VAN_14_LANE })
   })
 })
 

@@ -124,6 +124,14 @@ describe('what is held', () => {
     expect(says(held(why, offset))).toBe(`last fix 08:14:02, route 1007 by routes.csv:17, ${sentence}`),
   )
 
+  it('for no_route, as a put took the place of its line', () => {
+    const replaced_line = { source: 'routes.csv:2', put_at: at('03:15:42') }
+    const one = { reason: 'no_route', fixes: 1, oldest_at: at('08:01:00'), replaced_line } as const
+    expect(says({ held: [one] })).toBe(
+      'last fix 08:14:02, route 1007 by routes.csv:17, 1 fix held since 08:01:00 for want of a route at its time: routes.csv:2 was replaced by the put of 03:15:42: put a line, or change that one',
+    )
+  })
+
   it('for clock, of a device that was put through the admin port', () =>
     expect(says({ ...held('clock', '+03:00'), source: 'admin 2026-11-20T06:00:00Z' })).toMatch(
       /set time_zone: "\+03:00" in its entry$/,
@@ -218,6 +226,11 @@ describe('what is parked', () => {
 describe('without a route now', () => {
   it('says so', () =>
     expect(says({ lane: undefined })).toBe('last fix 08:14:02, no route now, add a line to routes.csv'))
+
+  it('says which put took the place of its line', () =>
+    expect(says({ lane: undefined, replaced_line: { source: 'routes.csv:2', put_at: at('03:15:42') } })).toBe(
+      'last fix 08:14:02, no route now, routes.csv:2 was replaced by the put of 03:15:42: put a line, or change that one',
+    ))
 
   it('never heard says both', () =>
     expect(says({ lane: undefined, state: 'never' })).toBe(

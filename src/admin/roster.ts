@@ -4,6 +4,7 @@ import { inTurns } from '../config/turns.ts'
 import { isRosterApplied } from '../ingest/heard/read.ts'
 import type { Redis } from '../lanes/index.ts'
 import { type Roster, ROSTER_HOLDS_MS } from '../roster/index.ts'
+import { Refusal } from '../tracking/refusal.ts'
 
 export interface RosterSources {
   readonly roster: Roster
@@ -15,8 +16,12 @@ export interface RosterSources {
 
 /** Changes to the roster, one at a time: each sees all that was written before it. */
 export interface RosterWrites {
-  /** What `change` answers; it is told what is in effect, and answers with the time of its write, if there was one. */
-  <Result extends { readonly at?: number }>(change: (loaded: Loaded) => Promise<Result>): Promise<Result>
+  /**
+   * What `change` answers; it is told what is in effect, and answers with the time of its write, if there was one, or null
+   * where it did not write since another process had: it is asked again then.
+   * @throws Refusal 504 where others write all the time
+   */
+  <Result extends { readonly at?: number | null }>(change: (loaded: Loaded) => Promise<Result>): Promise<Result>
 }
 
 /**
@@ -29,14 +34,18 @@ export function rosterWrites({
   catchUp,
 }: Omit<RosterSources, 'roster'> & { redis: Redis }): RosterWrites {
   const inTurn = inTurns()
+
   return async (change) => {
     const result = await inTurn(async () => {
-      await catchUp()
-      const changed = await change(loaded())
-      if (changed.at !== undefined) await catchUp()
-      return changed
+      for (let tries = 0; tries < MOST_TRIES; tries++) {
+        await catchUp()
+        const changed = await change(loaded())
+        if (typeof changed.at === 'number') await catchUp()
+        if (changed.at !== null) return changed
+      }
+      throw new Refusal(504, 'other processes change the roster all the time: nothing is changed; try again')
     })
-    if (result.at !== undefined) await appliedEverywhere(redis, result.at)
+    if (typeof result.at === 'number') await appliedEverywhere(redis, result.at)
     return result
   }
 }
@@ -47,3 +56,4 @@ async function appliedEverywhere(redis: Redis, at: number): Promise<void> {
 }
 
 const LOOK_MS = 20
+const MOST_TRIES = 10

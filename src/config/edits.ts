@@ -126,6 +126,13 @@ function goneKey(id: string): string {
   return deviceKey(id, undefined)
 }
 
+/** A week before edits, as in `Edits`; of two clocks by the one behind: Redis' own may have been ahead once. */
+export function weekBefore({ at }: Edits): number {
+  return Math.min(at, Date.now()) - WEEK_MS
+}
+
+const WEEK_MS = 7 * 86_400_000
+
 /** Where a device or a line stands that was written through the admin port at this time: `admin 2026-11-20T08:00:00Z`. */
 export function editSource(at: number): string {
   return `admin ${new Date(at).toISOString().slice(0, 19)}Z`

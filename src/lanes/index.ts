@@ -54,6 +54,7 @@ export {
   type StoredRoster,
   type Written,
   writeRoster,
+  writeRosterAsOf,
 } from './roster.ts'
 export { createSeen, type Seen } from './seen.ts'
 export { custodyCounters, describeLanes, type LaneState, surveyLanes } from './survey.ts'

@@ -46,8 +46,6 @@ export async function readRosterRoutes(redis: Redis, fields: readonly string[]):
 export interface RosterWrite {
   readonly set: readonly (readonly [field: string, text: string])[]
   readonly drop?: readonly string[]
-  /** The last write that the writer knows of: where there was another since, only the first field is set, and none dropped. */
-  readonly asOf?: number
 }
 
 /**
@@ -56,13 +54,27 @@ export interface RosterWrite {
  * does nothing else meanwhile: some 50,000 fields at once are enough.
  * @returns the time of the write, ms UTC; where nothing has changed, that of the last one
  */
-export async function writeRoster(
+export async function writeRoster(redis: Redis, part: RosterPart, write: RosterWrite): Promise<number> {
+  return Number(await runWrite(redis, part, write, ''))
+}
+
+/** As `writeRoster`, where `asOf` is the time of the last write; null where there was another since: nothing is written. */
+export async function writeRosterAsOf(
   redis: Redis,
   part: RosterPart,
-  { set, drop = [], asOf }: RosterWrite,
-): Promise<number> {
-  const args = [set.length, asOf ?? '', ...set.flat(), ...drop]
-  return Number(await scripts(redis)('roster', [keys.roster('at'), keys.roster(part)], args))
+  { asOf, ...write }: RosterWrite & { readonly asOf: number },
+): Promise<number | null> {
+  const at = await runWrite(redis, part, write, asOf)
+  return at === null ? null : Number(at)
+}
+
+function runWrite(
+  redis: Redis,
+  part: RosterPart,
+  { set, drop = [] }: RosterWrite,
+  asOf: number | '',
+): Promise<unknown> {
+  return scripts(redis)('roster', [keys.roster('at'), keys.roster(part)], [set.length, asOf, ...set.flat(), ...drop])
 }
 
 /** Notes as of which write the roster is in effect at a gateway process. */

@@ -5,7 +5,8 @@ import { type Redis, rosterWrittenAt } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { reportFaults } from './faults.ts'
 import { watchFreshness } from './freshness.ts'
-import { readEdits, type Reading } from './read.ts'
+import { forgettableMarks, readEdits, type Reading } from './read.ts'
+import { regainMarks } from './regain.ts'
 import { writeDevice, writeMarks, writeRoutes } from './write.ts'
 
 export { ROSTER_HOLDS_MS } from './freshness.ts'
@@ -25,10 +26,10 @@ export interface Roster {
   /** Puts a device, or, null, deletes it. @returns the time of the write, as in `Edits` */
   putDevice(id: string, device: Device | null): Promise<number>
   /**
-   * Puts lines in place of others; what is `obsolete` of earlier puts goes, unless there was a write that it does not know
-   * of: the next put sees to it then. @returns the time of the write, as in `Edits`
+   * Puts lines in place of others; what is `obsolete` of earlier puts goes. @returns the time of the write, as in `Edits`;
+   * null where there was one that `obsolete` does not know of: nothing is written
    */
-  putRoutes(edit: Omit<RouteEdit, 'at'>, obsolete?: Obsolete): Promise<number>
+  putRoutes(edit: Omit<RouteEdit, 'at'>, obsolete: Obsolete): Promise<number | null>
   /** Notes what was written to files, where that is after some edit; `edits` has it then. */
   noteFiles(writes: FileWrites): Promise<void>
   /** Reads it no more. */
@@ -55,13 +56,18 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
   }
 
   async function read(): Promise<Edits> {
-    const before = known?.edits
-    if (before && (await rosterWrittenAt(redis)) === before.at) return before
-    known = await readEdits(redis, before)
-    const { edits } = known
-    if (before && edits.at < before.at) faults.older(edits.at, before.at)
+    if (known && (await rosterWrittenAt(redis)) === known.edits.at) return known.edits
+    known = await readSince(known)
     applying = Promise.all(Array.from(followers, (apply) => apply()))
-    return edits
+    return known.edits
+  }
+
+  async function readSince(before: Reading | undefined): Promise<Reading> {
+    const now = await readEdits(redis, before?.edits)
+    if (!before || now.edits.at >= before.edits.at) return now
+    const regained = await regainMarks(redis, before, now)
+    faults.older(now.edits.at, before.edits.at)
+    return regained
   }
 
   async function look(): Promise<void> {
@@ -89,10 +95,10 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
       return freshness.now
     },
     putDevice: (id, device) => writeDevice(redis, id, device),
-    putRoutes: (edit, obsolete: Partial<Obsolete> = {}) => writeRoutes(redis, edit, obsolete),
+    putRoutes: (edit, obsolete) => writeRoutes(redis, edit, obsolete),
     async noteFiles(writes) {
       if ((await refresh()).at === 0) return
-      await writeMarks(redis, writes, known?.forgettable ?? [])
+      await writeMarks(redis, writes, known ? forgettableMarks(known) : [])
       await refresh()
     },
     close() {

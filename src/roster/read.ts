@@ -1,13 +1,13 @@
 import type { Device } from '../config/directory.ts'
-import { type DeviceEdit, type Edits, editSource, NO_EDITS, type RouteEdit } from '../config/edits.ts'
+import { type DeviceEdit, type Edits, editSource, NO_EDITS, type RouteEdit, weekBefore } from '../config/edits.ts'
 import { readRoster, readRosterRoutes, type Redis, type StoredRoster, type Written } from '../lanes/index.ts'
 import { putField } from './write.ts'
 
 /** The roster as Redis has it. */
 export interface Reading {
   readonly edits: Edits
-  /** Marks of files that need not be kept any more. */
-  readonly forgettable: readonly string[]
+  /** Of marks of files those of what is gone, and since when, as in `Edits`. */
+  readonly gone: ReadonlyMap<string, number>
 }
 
 /** Reads the roster. What is among `before` already is taken from there: it may be large, and never changes. */
@@ -15,9 +15,7 @@ export async function readEdits(redis: Redis, before: Edits = NO_EDITS): Promise
   const stored = await readRoster(redis)
   const routes = await routeEdits(redis, stored.routes, before.routes)
   // A put that went meanwhile: there was a write since.
-  return routes
-    ? { edits: editsOf(stored, routes, before), forgettable: forgettableMarks(stored) }
-    : readEdits(redis, before)
+  return routes ? { edits: editsOf(stored, routes, before), gone: goneMarks(stored) } : readEdits(redis, before)
 }
 
 function editsOf({ at, devices, files }: StoredRoster, routes: readonly RouteEdit[], before: Edits): Edits {
@@ -55,16 +53,19 @@ function deviceEdit({ at, text }: Written, before: DeviceEdit | undefined): Devi
   return { at, device: device && { ...device, source: editSource(at) } }
 }
 
+function goneMarks({ files }: StoredRoster): ReadonlyMap<string, number> {
+  const gone = Array.from(files).filter(([, { text }]) => text !== '')
+  return new Map(gone.map(([key, { text }]) => [key, Number(text.slice('gone '.length))]))
+}
+
 /**
  * What of files is gone so long that no machine still has it, or is the oldest of too much: a program that writes a file
  * each minute leaves every line of it behind, and every process reads all of this with each change of the roster.
  */
-function forgettableMarks({ at, files }: StoredRoster): string[] {
-  const gone = Array.from(files, ([key, { text }]) => ({ key, since: text && Number(text.slice('gone '.length)) }))
-    .filter((mark): mark is { key: string; since: number } => mark.since !== '')
-    .toSorted((a, b) => b.since - a.since)
-  return gone.filter(({ since }, rank) => rank >= MOST_GONE || since < at - GONE_MS).map(({ key }) => key)
+export function forgettableMarks({ edits, gone }: Reading): string[] {
+  const longAgo = weekBefore(edits)
+  const marks = Array.from(gone, ([key, since]) => ({ key, since })).toSorted((a, b) => b.since - a.since)
+  return marks.filter(({ since }, rank) => rank >= MOST_GONE || since < longAgo).map(({ key }) => key)
 }
 
-const GONE_MS = 7 * 86_400_000
 const MOST_GONE = 50_000

@@ -1,7 +1,7 @@
 import { type Device, sameId } from '../config/directory.ts'
 import type { FileWrites, RouteEdit } from '../config/edits.ts'
 import type { Obsolete } from '../config/puts.ts'
-import { type Redis, writeRoster } from '../lanes/index.ts'
+import { type Redis, writeRoster, writeRosterAsOf } from '../lanes/index.ts'
 
 /** Puts a device, or, null, deletes it. @returns the time of the write */
 export function writeDevice(redis: Redis, id: string, device: Device | null): Promise<number> {
@@ -9,15 +9,18 @@ export function writeDevice(redis: Redis, id: string, device: Device | null): Pr
   return writeRoster(redis, 'devices', { set: [[sameId(id), text]] })
 }
 
-/** Puts lines in place of others, and takes away what is obsolete then. @returns the time of the write */
+/**
+ * Puts lines in place of others, and takes away what is obsolete then. @returns the time of the write; null where there was
+ * another since the one that `obsolete` is of: nothing is written
+ */
 export function writeRoutes(
   redis: Redis,
   edit: Omit<RouteEdit, 'at'>,
-  { asOf, puts = [] }: Partial<Obsolete>,
-): Promise<number> {
+  { asOf, puts }: Obsolete,
+): Promise<number | null> {
   const left = puts.flatMap(({ after }) => (after ? [[putField(after), JSON.stringify(after)] as const] : []))
   const set = [[putField({ ...edit, at: '' }), JSON.stringify(edit)] as const, ...left]
-  return writeRoster(redis, 'routes', { set, drop: puts.map(({ before }) => putField(before)), asOf })
+  return writeRosterAsOf(redis, 'routes', { set, drop: puts.map(({ before }) => putField(before)), asOf })
 }
 
 /** Notes what was written to files, and forgets marks of what is long gone. */

@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { rosterWrites } from '../../src/admin/roster.ts'
+import type { Loaded } from '../../src/config/load.ts'
 import { keys } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
+import { followConfig } from '../../src/roles/live.ts'
 import { followRoster, ROSTER_HOLDS_MS } from '../../src/roster/index.ts'
 import { adminFixture, connected, TOKEN } from './fixture.ts'
 
@@ -51,8 +54,10 @@ describe('a change', () => {
 
   it('sees those that were asked for before it: of several that delete a device one has', async () => {
     expect(await ask('PUT', 900)).toBe(200)
-    const statuses = await Promise.all(Array.from({ length: 5 }, () => ask('DELETE', 900)))
-    expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 404, 404, 404, 404])
+    const atOnce = (method: string) => Promise.all(Array.from({ length: 10 }, () => ask(method, 900)))
+    // With the connections open they arrive together.
+    expect(await atOnce('GET')).toEqual(Array(10).fill(200))
+    expect((await atOnce('DELETE')).filter((status) => status === 200)).toEqual([200])
   })
 
   it('sees what another process has written just before', async () => {
@@ -61,5 +66,46 @@ describe('a change', () => {
       await other.putDevice(String(id), { id: String(id), company_id: '7', source: '' })
       expect(await ask('DELETE', id)).toBe(200)
     }
+  })
+})
+
+/** Changes as an admin process of its own makes them, and a put of nothing by what is in effect. */
+async function writing() {
+  const redis = await connected(admin.server.url)
+  const live = await followConfig({ dir: admin.dir, protocols: null, role: 'admin', outspoken: false })
+  const roster = followRoster(redis, logger)
+  onTestFinished(async () => {
+    await live.close()
+    redis.disconnect()
+  })
+  await live.join(roster)
+  const change = rosterWrites({ redis, loaded: () => live.loaded(), catchUp: () => live.catchUp() })
+  const put = async ({ edits }: Loaded) => ({
+    at: await roster.putRoutes({ company_id: '7', from: 0, until: 1, rows: [] }, { asOf: edits.at, puts: [] }),
+  })
+  return { change, put }
+}
+
+describe('a change whose write is of what was in effect', () => {
+  it('is asked again where another process has written meanwhile', async () => {
+    const [{ change, put }, other] = [await writing(), await elsewhere()]
+    const seen: number[] = []
+    const { at } = await change(async (loaded) => {
+      seen.push(loaded.edits.devices.size)
+      if (seen.length === 1) await other.putDevice('901', null)
+      return put(loaded)
+    })
+    expect(seen).toEqual([0, 1])
+    expect((await other.refresh()).routes.map((each) => each.at)).toEqual([at])
+  })
+
+  it('is refused where others write all the time', async () => {
+    const [{ change, put }, other] = [await writing(), await elsewhere()]
+    const changed = change(async (loaded) => {
+      await other.putDevice('901', null)
+      return put(loaded)
+    })
+    await expect(changed).rejects.toMatchObject({ code: 504, message: expect.stringContaining('try again') as string })
+    expect((await other.refresh()).routes).toEqual([])
   })
 })

@@ -191,7 +191,7 @@ async function put100() {
   const now = Math.floor(Date.now() / 1000)
   const interval = { company_id: '7', from: now - 7200, until: now + 7200 }
   const row = { at: 0, line: 0, device: '1', courier_id: '5', route_id: '100', from: now - 3600, until: now + 3600 }
-  await roster.putRoutes({ ...interval, rows: [row] })
+  await roster.putRoutes({ ...interval, rows: [row] }, { asOf: 0, puts: [] })
   await live.catchUp()
   return { dir, write, live, before }
 }

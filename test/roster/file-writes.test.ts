@@ -41,12 +41,11 @@ function machine(start: Files) {
       const devices = [...directory.devices()]
       return devices.flatMap((device) => [device.name, directory.laneAt(device, DAY_BEGINS + 12 * HOUR)?.route])
     },
-    putLine: (route_id: string) =>
-      roster.putRoutes({
-        ...DAY,
-        company_id: '7',
-        rows: [{ ...LINE, device: '1', courier_id: undefined, route_id }],
-      }),
+    async putLine(route_id: string): Promise<void> {
+      const rows = [{ ...LINE, device: '1', courier_id: undefined, route_id }]
+      const { at } = await roster.refresh()
+      await roster.putRoutes({ ...DAY, company_id: '7', rows }, { asOf: at, puts: [] })
+    },
     putDevice: (name: string) => roster.putDevice('1', { id: '1', name, company_id: '7', courier_id: '4', source: '' }),
   }
 }

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import type { RouteEdit } from '../../src/config/edits.ts'
+import type { Edits, RouteEdit } from '../../src/config/edits.ts'
 import { obsoletePuts } from '../../src/config/puts.ts'
 import { indexDevices, type RouteRow } from '../../src/config/routes.ts'
 import { keys, readRosterRoutes, type Redis } from '../../src/lanes/index.ts'
@@ -31,11 +31,11 @@ function plan(from: number, ...hours: number[]): Omit<RouteEdit, 'at'> {
   return { company_id: '7', from: BEGINS + from * 3600, until: BEGINS + DAY, rows: hours.map(row) }
 }
 
-async function obsoleteBeside(next: Omit<RouteEdit, 'at'>, edits: Awaited<ReturnType<Roster['refresh']>>) {
+async function obsoleteBeside(next: Omit<RouteEdit, 'at'>, edits: Edits) {
   return obsoletePuts({ edits, next: { ...next, at: edits.at + 1 }, rows: [], index })
 }
 
-async function put(to: Roster, next: Omit<RouteEdit, 'at'>): Promise<number> {
+async function put(to: Roster, next: Omit<RouteEdit, 'at'>): Promise<number | null> {
   return to.putRoutes(next, await obsoleteBeside(next, await to.refresh()))
 }
 
@@ -59,35 +59,27 @@ it('a put takes away what earlier ones have in its interval: in Redis, and where
   expect([await known(other), await redis.hkeys(keys.roster('routes'))]).toEqual([[[last, []]], [`${last} 0`]])
 })
 
-it('a put that does not know of another one takes nothing away, and the next one does', async () => {
+it('a put that does not know of another write writes nothing, and does once it knows', async () => {
   const one = roster()
-  const first = await put(one, plan(0, 1, 5))
+  await put(one, plan(0, 1, 5))
   const next = plan(4)
   const obsolete = await obsoleteBeside(next, await one.refresh())
-  const second = await put(one, plan(1, 2))
-  const third = await one.putRoutes(next, obsolete)
-  expect(await known(one)).toEqual([
-    [second, ['2']],
-    [third, []],
-  ])
-  expect(first).toBeLessThan(second)
-  const fourth = await put(one, plan(23, 23))
-  expect(await known(one)).toEqual([
-    [second, ['2']],
-    [fourth, ['23']],
-  ])
+  await one.putDevice('9', null)
+  const before = await redis.hgetall(keys.roster('routes'))
+  expect(await one.putRoutes(next, obsolete)).toBeNull()
+  expect(await redis.hgetall(keys.roster('routes'))).toEqual(before)
+  await put(one, next)
+  expect((await known(one)).map(([, hours]) => hours)).toEqual([['1'], []])
 })
 
 it('no two writes are at the same time, nor one before another, whatever the clock of Redis says', async () => {
   const one = roster()
   const ahead = Date.now() + 3_600_000
   await redis.set(keys.roster('at'), ahead)
-  const times = await Promise.all([one.putRoutes(plan(0, 1)), one.putRoutes(plan(0, 2)), one.putDevice('9', null)])
+  const times = await Promise.all([one.putDevice('9', null), one.putDevice('8', null), one.putDevice('7', null)])
   expect(times).toEqual([ahead + 1, ahead + 2, ahead + 3])
-  expect(await known(one)).toEqual([
-    [ahead + 1, ['1']],
-    [ahead + 2, ['2']],
-  ])
+  await put(one, plan(0, 1))
+  expect(await known(one)).toEqual([[ahead + 4, ['1']]])
 })
 
 it('what holds now stays beside what is put for later, though the clock of Redis was once months ahead', async () => {
@@ -106,7 +98,7 @@ it('what holds now stays beside what is put for later, though the clock of Redis
 })
 
 it('a put that is gone by the time it is to be read is none that can be read', async () => {
-  const at = await roster().putRoutes(plan(0, 1))
+  const at = await put(roster(), plan(0, 1))
   expect(await readRosterRoutes(redis, [`${at} 1`])).toHaveLength(1)
   expect(await readRosterRoutes(redis, [`${at} 1`, `${at} 0`])).toBeUndefined()
 })

@@ -1,0 +1,87 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { connect, keys, type Redis } from '../../src/lanes/index.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import { followRoster } from '../../src/roster/index.ts'
+import type { TestRedis } from '../redis.ts'
+import { withRedis } from '../with-redis.ts'
+
+const logger = createLogger('test', { level: 'fatal', format: 'json' })
+const PARTS = ['at', 'devices', 'files', 'routes'] as const
+let server: TestRedis
+let redis: Redis
+withRedis((started, connection) => ([server, redis] = [started, connection]))
+
+/** A process around the Redis of all. */
+async function process() {
+  const connection = connect(server.url, 'process')
+  await new Promise((resolve) => connection.once('ready', resolve))
+  const roster = followRoster(connection, logger)
+  onTestFinished(() => {
+    roster.close()
+    connection.disconnect()
+  })
+  await roster.first
+  return roster
+}
+
+/** Takes a backup; what it answers brings the roster back as it was then, in one step. */
+async function backup(): Promise<() => Promise<void>> {
+  const dumps = await Promise.all(PARTS.map(async (part) => [part, await redis.dumpBuffer(keys.roster(part))] as const))
+  return async () => {
+    const restoring = redis.multi()
+    for (const [part, dump] of dumps) {
+      restoring.del(keys.roster(part))
+      if (dump) restoring.restore(keys.roster(part), 0, dump)
+    }
+    await restoring.exec()
+  }
+}
+
+/** Of marks whether they are of before a time, and whether what they mark is gone. */
+async function marks(at: number): Promise<Record<string, string>> {
+  const all = Object.entries(await redis.hgetall(keys.roster('files')))
+  return Object.fromEntries(
+    all.map(([key, mark]) => [
+      key,
+      `${parseInt(mark) > at ? 'after' : 'before'}${mark.includes('gone') ? ' gone' : ''}`,
+    ]),
+  )
+}
+
+it('a Redis that was restored is told again what files have written since, and what of them was gone', async () => {
+  const [one, other] = [await process(), await process()]
+  await one.putDevice('9', null)
+  await one.noteFiles({ written: ['kept', 'left', 'again'], gone: [] })
+  const restore = await backup()
+  const at = Number(await redis.get(keys.roster('at')))
+  await one.noteFiles({ written: ['new', 'short'], gone: ['left', 'again'] })
+  await one.noteFiles({ written: ['again'], gone: ['short'] })
+  const before = await marks(at)
+  expect(before).toEqual({ kept: 'before', left: 'before gone', again: 'after', new: 'after', short: 'after gone' })
+  await other.refresh()
+  await restore()
+  const [edits] = await Promise.all([one.refresh(), other.refresh()])
+  expect(await marks(at)).toEqual(before)
+  expect((edits.files.get('new') ?? 0) > at).toBe(true)
+})
+
+it('what was put after that stays above what was told again', async () => {
+  const [one, other] = [await process(), await process()]
+  await one.putDevice('9', null)
+  const restore = await backup()
+  await one.noteFiles({ written: ['new'], gone: [] })
+  await other.refresh()
+  await restore()
+  await one.refresh()
+  const put = await one.putDevice('9', null)
+  expect(((await other.refresh()).files.get('new') ?? Infinity) < put).toBe(true)
+})
+
+it('a Redis that was emptied is told nothing: there are no puts any more that files would have to be told from', async () => {
+  const one = await process()
+  await one.putDevice('9', null)
+  await one.noteFiles({ written: ['new'], gone: [] })
+  await redis.flushall()
+  expect((await one.refresh()).at).toBe(0)
+  expect(await redis.keys('*roster*')).toEqual([])
+})

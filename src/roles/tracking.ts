@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs'
+import type { Lane } from '../config/directory.ts'
+import { giveWay } from '../config/give-way.ts'
 import { trackingFile } from '../config/tracking.ts'
 import { connect } from '../lanes/index.ts'
 import { followRoster } from '../roster/index.ts'
@@ -6,38 +8,55 @@ import type { Role, RoleContext } from '../run/role.ts'
 import { within } from '../run/within.ts'
 import { provisioningOf } from '../tracking/provisioning.ts'
 import type { Live } from './live.ts'
-import { openService } from './tracking-service.ts'
+import { openService, type OpenService } from './tracking-service.ts'
 
 /** The tracking service, told of companies and routes by the gateway's own configuration, which is in `dir`. */
 export async function startTracking(live: Live, dir: string, { ports, redisUrl }: RoleContext): Promise<Role> {
   const { config, logger } = live
-  const roster = joinRoster(live, config.redis.url ?? redisUrl)
+  let provisioned = Promise.resolve()
+  const roster = joinRoster(live, config.redis.url ?? redisUrl, () => provisioned)
   const { listen } = config.tracking
   if (existsSync(trackingFile(dir))) logger.warn(`${trackingFile(dir)}: ${NOT_USED}`)
   const atFirst = live.loaded()
-  const provisioning = () => provisioningOf({ companies: live.companies() }, live.directory())
   const service = await openService(config.data_dir, {
     listen: listen.port === 0 ? { ...listen, port: ports.tracking ?? 0 } : listen,
-    provisioning: provisioning(),
+    provisioning: provisioningOf({ companies: live.companies() }, live.directory()),
     timeLimitMs: TIME_LIMIT_MS,
     catchUp: roster?.catchUp,
     logger,
   })
-  const provision = () => void service.provision(provisioning())
+  const tell = teller(service, live, atFirst.directory.lanes())
+  const provision = () => void (provisioned = provisioned.then(tell))
   live.follow(provision)
   if (live.loaded() !== atFirst) provision()
+  await provisioned
   return {
     ports: { tracking: service.port },
     async close() {
       await live.close()
+      await provisioned
       await service.close()
       roster?.disconnect()
     },
   }
 }
 
-/** Without a Redis, on its own, there is no roster. */
-function joinRoster(live: Live, redisUrl: string | null) {
+/** Tells the service of companies, and of lanes that it was not told of yet: of 100,000 few are new with a change. */
+function teller(service: OpenService, live: Live, known: Iterable<Lane>): () => Promise<void> {
+  const told = new Set(Array.from(known, ({ key }) => key))
+  return async () => {
+    const lanes: Lane[] = []
+    for (const lane of live.directory().lanes()) {
+      if (!told.has(lane.key)) lanes.push(lane)
+      await giveWay()
+    }
+    if (!service.provision(provisioningOf({ companies: live.companies() }, { lanes: () => lanes }))) return
+    for (const { key } of lanes) told.add(key)
+  }
+}
+
+/** Without a Redis, on its own, there is no roster. `provisioned`: resolves once the service was told of what is in effect. */
+function joinRoster(live: Live, redisUrl: string | null, provisioned: () => Promise<void>) {
   if (redisUrl === null) return void live.join()
   const redis = connect(redisUrl, 'tracking', live.logger)
   void live.join(followRoster(redis, live.logger))
@@ -45,7 +64,10 @@ function joinRoster(live: Live, redisUrl: string | null) {
   const catchUp = () =>
     within(
       CATCH_UP_MS,
-      live.catchUp().catch(() => {}),
+      live
+        .catchUp()
+        .then(provisioned)
+        .catch(() => {}),
     )
   return { catchUp, disconnect: () => redis.disconnect() }
 }

@@ -1,17 +1,25 @@
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { createDirectory } from '../../src/config/directory.ts'
+import { createDirectory, type Device } from '../../src/config/directory.ts'
 import type { Loaded } from '../../src/config/load.ts'
 import { followConfig, type Live } from '../../src/roles/live.ts'
 import { startTracking } from '../../src/roles/tracking.ts'
 import { folder } from '../config/folder.ts'
+import { turnsDuring } from '../turns.ts'
 
-/** A configuration without a device, to which one is added just after it is joined. */
-async function changing(dir: string): Promise<Live> {
-  const live = await followConfig({ dir, protocols: null, role: 'tracking', outspoken: false })
-  const device = { id: '1', company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' }
-  const changed: Loaded = { ...live.loaded(), directory: createDirectory([device], []) }
+interface Changing extends Live {
+  /** From now on these are the devices. */
+  change(devices: readonly Device[]): Promise<void>
+}
+
+/** A configuration without a device, whose folder is that of its data as well. */
+async function changing(): Promise<Changing> {
+  const dir = await folder({})
+  const yaml = `data_dir: ${dir}\ntracking: { listen: { port: 0 } }\ncompanies: [{ company_id: 7, apikey: k }]\n`
+  const files = await folder({ 'gateway.yaml': `${yaml}log: { level: fatal }\n` })
+  const live = await followConfig({ dir: files, protocols: null, role: 'tracking', outspoken: false })
   const followers: (() => void)[] = []
   let loaded = live.loaded()
   return {
@@ -19,23 +27,49 @@ async function changing(dir: string): Promise<Live> {
     loaded: () => loaded,
     directory: () => loaded.directory,
     follow: (follower) => void followers.push(follower),
-    async join() {
-      await setImmediate()
-      loaded = changed
+    join: () => Promise.resolve(),
+    async change(devices) {
+      loaded = { ...loaded, directory: createDirectory(devices, []) } satisfies Loaded
       for (const follower of followers) follower()
     },
   }
 }
 
-it('what changes while the embedded service starts is in effect once it listens', async () => {
-  const dir = await folder({})
-  const yaml = `data_dir: ${join(dir, 'data')}\ntracking: { listen: { port: 0 } }\ncompanies: [{ company_id: 7, apikey: k }]\n`
-  const live = await changing(await folder({ 'gateway.yaml': `${yaml}log: { level: fatal }\n` }))
-  const { ports, close } = await startTracking(live, dir, { ports: {}, redisUrl: null })
+function vans(count: number): Device[] {
+  return Array.from({ length: count }, (_, n) => {
+    return { id: `${n}`, company_id: '7', courier_id: '42', route_id: `${1000 + n}`, source: 'devices.yaml' }
+  })
+}
+
+async function start(live: Live) {
+  const { ports, close } = await startTracking(live, live.config.data_dir, { ports: {}, redisUrl: null })
   onTestFinished(close)
-  const answer = await fetch(
-    `http://127.0.0.1:${ports?.tracking}/api/v1/couriers/42/routes/1001/push-positions-v3?apikey=k`,
-    { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"positions":[]}' },
-  )
-  expect(answer.status).toBe(200)
+  return async (route: number) => {
+    const path = `/api/v1/couriers/42/routes/${route}/push-positions-v3?apikey=k`
+    const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"positions":[]}' }
+    return (await fetch(`http://127.0.0.1:${ports?.tracking}${path}`, request)).status
+  }
+}
+
+it('what changes while the embedded service starts is in effect once it listens', async () => {
+  const live = await changing()
+  const push = await start({ ...live, join: () => setImmediate().then(() => live.change(vans(1))) })
+  expect(await push(1000)).toBe(200)
+})
+
+it('a change among 100,000 lanes takes effect while other work is done', async () => {
+  const live = await changing()
+  await live.change(vans(100_000))
+  const push = await start(live)
+  expect([await push(100_999), await push(101_000)]).toEqual([200, 404])
+  const database = new DatabaseSync(join(live.config.data_dir, 'tracking.sqlite'), { readOnly: true })
+  onTestFinished(() => database.close())
+  const count = database.prepare('SELECT count(*) AS lanes FROM lanes')
+  const changed = vans(100_001)
+  const { turns } = await turnsDuring(async () => {
+    await live.change(changed)
+    while (count.get()?.lanes !== 100_001) await setImmediate()
+  })
+  expect(turns).toBeGreaterThan(3)
+  expect(await push(101_000)).toBe(200)
 })

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { forgettableDeletions } from '../config/deletions.ts'
 import type { Loaded } from '../config/load.ts'
 import { inTurns } from '../config/turns.ts'
 import { isRosterApplied } from '../ingest/heard/read.ts'
@@ -28,19 +29,21 @@ export interface RosterWrites {
  * @returns a function that runs changes in turn; each is in effect when it resolves, in this process, and at every gateway
  * that takes no longer than it may go by what it knew before
  */
-export function rosterWrites({
-  redis,
-  loaded,
-  catchUp,
-}: Omit<RosterSources, 'roster'> & { redis: Redis }): RosterWrites {
+export function rosterWrites({ redis, roster, loaded, catchUp }: RosterSources & { redis: Redis }): RosterWrites {
   const inTurn = inTurns()
+
+  async function settle(): Promise<void> {
+    await catchUp()
+    const forgettable = forgettableDeletions(loaded())
+    if (forgettable.length > 0) await roster.dropDeletions(forgettable, loaded().edits.at)
+  }
 
   return async (change) => {
     const result = await inTurn(async () => {
       for (let tries = 0; tries < MOST_TRIES; tries++) {
         await catchUp()
         const changed = await change(loaded())
-        if (typeof changed.at === 'number') await catchUp()
+        if (typeof changed.at === 'number') await settle()
         if (changed.at !== null) return changed
       }
       throw new Refusal(504, 'other processes change the roster all the time: nothing is changed; try again')

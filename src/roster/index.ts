@@ -7,7 +7,7 @@ import { reportFaults } from './faults.ts'
 import { watchFreshness } from './freshness.ts'
 import { forgettableMarks, readEdits, type Reading } from './read.ts'
 import { regainMarks } from './regain.ts'
-import { writeDevice, writeMarks, writeRoutes } from './write.ts'
+import { dropDeletions, writeDevice, writeMarks, writeRoutes } from './write.ts'
 
 export { ROSTER_HOLDS_MS } from './freshness.ts'
 
@@ -30,6 +30,8 @@ export interface Roster {
    * null where there was one that `obsolete` does not know of: nothing is written
    */
   putRoutes(edit: Omit<RouteEdit, 'at'>, obsolete: Obsolete): Promise<number | null>
+  /** Forgets deletions of devices, unless there was a write since `asOf`. */
+  dropDeletions(ids: readonly string[], asOf: number): Promise<void>
   /** Notes what was written to files, where that is after some edit; `edits` has it then. */
   noteFiles(writes: FileWrites): Promise<void>
   /** Reads it no more. */
@@ -96,6 +98,7 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
     },
     putDevice: (id, device) => writeDevice(redis, id, device),
     putRoutes: (edit, obsolete) => writeRoutes(redis, edit, obsolete),
+    dropDeletions: (ids, asOf) => dropDeletions(redis, ids, asOf),
     async noteFiles(writes) {
       if ((await refresh()).at === 0) return
       await writeMarks(redis, writes, known ? forgettableMarks(known) : [])

@@ -23,6 +23,11 @@ export function writeRoutes(
   return writeRosterAsOf(redis, 'routes', { set, drop: puts.map(({ before }) => putField(before)), asOf })
 }
 
+/** Takes away deletions of devices, unless there was a write since: the next change sees to it then. */
+export async function dropDeletions(redis: Redis, ids: readonly string[], asOf: number): Promise<void> {
+  await writeRosterAsOf(redis, 'devices', { set: [], drop: ids, asOf })
+}
+
 /** Notes what was written to files, and forgets marks of what is long gone. */
 export async function writeMarks(redis: Redis, { written, gone }: FileWrites, drop: readonly string[]): Promise<void> {
   const set = [...written.map((key) => [key, ''] as const), ...gone.map((key) => [key, 'gone'] as const)]

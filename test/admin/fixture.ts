@@ -226,7 +226,7 @@ export function openBare(options: Pick<AdminOptions, 'redis' | 'logger'> & Parti
       place: 'gateway.yaml',
     },
     directory: () => createDirectory([], []),
-    roster: { ...roster, putDevice: never, putRoutes: never, noteFiles: never, close: () => {} },
+    roster: { ...roster, putDevice: never, putRoutes: never, dropDeletions: never, noteFiles: never, close: () => {} },
     loaded: () => ({ config: { time_zone: 'UTC' }, edits: NO_EDITS }) as Loaded,
     catchUp: never,
     place: () => undefined,

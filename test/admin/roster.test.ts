@@ -67,6 +67,15 @@ describe('a change', () => {
       expect(await ask('DELETE', id)).toBe(200)
     }
   })
+
+  it('forgets deletions of which there are more than anybody needs', async () => {
+    const old = Array.from({ length: 10_005 }, (_, n) => [`old ${n}`, `${n + 1} null`] as const)
+    await admin.redis.hset(keys.roster('devices'), Object.fromEntries(old))
+    await admin.redis.set(keys.roster('at'), Date.now())
+    expect(await ask('PUT', 900)).toBe(200)
+    const left = await admin.redis.hkeys(keys.roster('devices'))
+    expect(left.toSorted()).toEqual(['900', ...old.slice(5).map(([id]) => id)].toSorted())
+  })
 })
 
 /** Changes as an admin process of its own makes them, and a put of nothing by what is in effect. */
@@ -79,7 +88,7 @@ async function writing() {
     redis.disconnect()
   })
   await live.join(roster)
-  const change = rosterWrites({ redis, loaded: () => live.loaded(), catchUp: () => live.catchUp() })
+  const change = rosterWrites({ redis, roster, loaded: () => live.loaded(), catchUp: () => live.catchUp() })
   const put = async ({ edits }: Loaded) => ({
     at: await roster.putRoutes({ company_id: '7', from: 0, until: 1, rows: [] }, { asOf: edits.at, puts: [] }),
   })

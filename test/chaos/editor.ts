@@ -92,6 +92,6 @@ const ROUTES_FROM = 2_000_000
 const LEAST_PACE_MS = 1000
 /** Longer than Redis is ever away: what a file says is noted there before the same van is put, so that the put is the last write. */
 const SAME_VAN_MS = 20_000
-/** A put waits a second for a gateway that is stopped. */
-const ANSWERED_MS = 2000
+/** A put waits three seconds for a gateway that is stopped. */
+const ANSWERED_MS = 4000
 const AGAIN_MS = 200

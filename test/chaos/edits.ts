@@ -42,7 +42,8 @@ export function describeEdit({ kind, device, lane, from, askedAt }: Edit): strin
 }
 
 /**
- * After so long no gateway goes by what was before a change. One that goes on after it was stopped acknowledges nothing before
- * it has read the roster anew, where that was 5 s ago; but its files, where that was 8 s ago, it looks at only then.
+ * After so long no gateway goes by what was before a change: at once, once a put is answered, since it waits for them, and one
+ * that was stopped for longer acknowledges nothing before it has read the roster anew. But its files, where it was stopped for
+ * 8 s, it looks at only then.
  */
-export const SETTLED_AFTER_MS = { put: 6000, device: 6000, file: 12_000 } as const satisfies Record<EditKind, number>
+export const SETTLED_AFTER_MS = { put: 0, device: 0, file: 12_000 } as const satisfies Record<EditKind, number>

@@ -22,6 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/operate': [
     'src/admin/access',
     'src/config',
+    'src/lanes/behind',
     'src/run/errors',
     'src/tracking/body',
     'src/tracking/json',

@@ -1,3 +1,4 @@
+import { BEHIND_MS } from '../lanes/index.ts'
 import type { Account } from './account.ts'
 import { instant } from './json.ts'
 import type { Operation } from './operation.ts'
@@ -55,6 +56,3 @@ export function drainedAt({ waiting, upstream, rates, now }: Backlog): number | 
   if (upstream.state !== 'up' || now - oldestAt <= BEHIND_MS || drainPerS <= 0) return undefined
   return now + (fixes / drainPerS) * 1000
 }
-
-/** A lane whose oldest fix waits for longer is behind. */
-const BEHIND_MS = 60_000

@@ -1,5 +1,6 @@
 export { type Appender, type AppenderOptions, createAppender, type HoldBounds, type Storable } from './append.ts'
 export { addToAudit } from './audit.ts'
+export { BEHIND_MS } from './behind.ts'
 export { durabilityProblems } from './durability.ts'
 export { appendEvents, EVENTS_KEPT, eventsOf } from './events.ts'
 export type { HoldReason, Part } from './group.ts'

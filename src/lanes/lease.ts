@@ -1,3 +1,4 @@
+import { BEHIND_MS } from './behind.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { grouped } from './grouped.ts'
 import { keys } from './keys.ts'
@@ -86,7 +87,7 @@ export function createLeases(redis: Redis, { maxPositions, maxWaitMs, leaseMs = 
     await renewal
     const args = leases.flatMap(({ lane, token }) => [lane, token])
     const asked = performance.now()
-    const answers = await run('take', TAKE_KEYS, [maxPositions, ...args])
+    const answers = await run('take', TAKE_KEYS, [maxPositions, BEHIND_MS, ...args])
     return leases.map((lease, index) => {
       const answer = (answers as ([Buffer, number, Buffer, Buffer] | null)[])[index]
       if (!answer) return null

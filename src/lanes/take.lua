@@ -1,13 +1,13 @@
 -- What to push first of leased lanes. A lease is taken once: its token's fraction becomes .75, so that of two who hold the same
--- ticket one has nothing. Of a lane that is behind (its oldest record waits for over 60 s) that is its newest
+-- ticket one has nothing. Of a lane that is behind (its oldest record waits for too long) that is its newest
 -- record: it is moved to the head, handed out alone, and none again but one that was received later.
 -- While the service is down or limits us, only the probe's lane gets something; the others are given back, due.
 -- KEYS  schedule, prefix of lanes, parked, ahead, upstream
--- ARGV  records at most; then lane and token of each
+-- ARGV  records at most, ms for which the oldest record of a lane may wait; then lane and token of each
 -- Answers for each { new token, ms until the lease ends, records, 'ahead', or why the lane is parked (one record, a probe), or '' }; false: the lease
 -- was lost or given back, or taken by another.
-local EPOCH, BEHIND = 1577836800000, 60000
-local most = tonumber(ARGV[1])
+local EPOCH = 1577836800000
+local most, behind = tonumber(ARGV[1]), tonumber(ARGV[2])
 
 -- When a record was received, ms since 2020, as text that sorts.
 local function received(record)
@@ -22,7 +22,7 @@ local function first(lane)
   if parked then return head, parked end
   local ahead = redis.call('HGET', KEYS[4], lane) or '0:'
   if string.sub(ahead, 1, 1) == '1' then return head, 'ahead' end
-  if head ~= '' and now - EPOCH - received(head) > BEHIND and redis.call('LLEN', list) > 1 then
+  if head ~= '' and now - EPOCH - received(head) > behind and redis.call('LLEN', list) > 1 then
     local newest = redis.call('LINDEX', list, -1)
     if received(newest) > string.sub(ahead, 3) then
       redis.call('RPOP', list)
@@ -37,7 +37,7 @@ end
 local state, prober = unpack(redis.call('HMGET', KEYS[5], 'state', 'prober'))
 local probing = state and state ~= 'up'
 local batches = {}
-for i = 2, #ARGV, 2 do
+for i = 3, #ARGV, 2 do
   local lane, token = ARGV[i], tonumber(ARGV[i + 1])
   if not holds(KEYS[1], lane, token) then
     batches[#batches + 1] = false

@@ -1,3 +1,4 @@
+import { BEHIND_MS } from '../lanes/behind.ts'
 import type { DeviceAnswer, ParkedAnswer, StatusAnswer } from './answers.ts'
 import type { Clock } from './clock.ts'
 
@@ -149,5 +150,3 @@ const FILTERED = new Map([
 /** No time zone is ahead by so little. */
 const NO_OFFSET = '+00:00'
 const MAX_MESSAGE = 120
-/** A lane whose oldest fix waits for longer is behind. */
-const BEHIND_MS = 60_000

@@ -17,8 +17,3 @@ export function answerFault(redis: Redis, logger: Logger): HttpServerOptions['fa
 const OUT_OF_MEMORY = /^(?:ERR .*-)?OOM /
 const FULL =
   'the memory of Redis is full: nothing is changed; ask again once positions have been delivered, or raise redis.max_memory'
-
-/** The status for a path that is no percent-encoding: 422 where it would be the tracking interface's. */
-export function badPath(path: string): 400 | 422 {
-  return path.startsWith('/admin/') ? 400 : 422
-}

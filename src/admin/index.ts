@@ -7,7 +7,7 @@ import { watchCustody } from './custody-watch.ts'
 import { countDevices } from './device-state.ts'
 import { deviceOperations, type DeviceSources } from './device.ts'
 import { deviceListOperations } from './devices.ts'
-import { answerFault, badPath } from './errors.ts'
+import { answerFault } from './errors.ts'
 import { startGauges } from './gauges.ts'
 import { healthOperations, type HealthSources } from './health.ts'
 import { laneOperations } from './lanes.ts'
@@ -98,7 +98,7 @@ function inTurn<Result>(run: () => Promise<Result>): () => Promise<Result> {
 function createServer({ redis, logger, readerMs }: AdminOptions): HttpServer {
   const server = createHttpServer({
     bodyLimit: MAX_BODY_BYTES,
-    badPath,
+    badPath: () => 422,
     fault: answerFault(redis, logger),
     closeMs: CLOSE_TIMEOUT_MS + LAST_ANSWERS_MS,
     readerMs,

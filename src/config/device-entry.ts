@@ -1,6 +1,6 @@
 import { readDeviceEntry } from './devices.ts'
 import { type Device, sameId } from './directory.ts'
-import { fleetMistakes, unplaced } from './fleet.ts'
+import { fleetMistakes, unplaced, whichText } from './fleet.ts'
 import type { Mapping } from './node.ts'
 import type { Mistake } from './problem.ts'
 
@@ -23,7 +23,7 @@ export async function readDevice(
 /** A line of routes.csv could not tell an id from the same name. */
 function namesakes(id: string, others: readonly Device[]): Mistake[] {
   const namesake = others.find(({ name }) => name !== undefined && sameId(name) === sameId(id))
-  return namesake ? [{ at: 0, message: `the device at ${namesake.source} has this id as its name` }] : []
+  return namesake ? [{ at: 0, message: `${whichText(namesake)} has this id as its name` }] : []
 }
 
 function withoutId(mistake: Mistake, id: string): Mistake {

@@ -54,15 +54,17 @@ function repeatedIn(placed: PlacedDevice, byId: Map<string, Device>, byName: Map
 
 /** Two trackers of one van share its name; two vans cannot, as lines of routes.csv would mean both. */
 function sharedName(device: Device, namesake: Device): Pick<Mistake, 'message' | 'severity'> {
-  if (device.company_id !== namesake.company_id)
-    return { message: `the device at ${namesake.source}, of another company, has this name too` }
+  const which = whichText(namesake)
+  if (device.company_id !== namesake.company_id) return { message: `${which}, of another company, has this name too` }
   const [one, other] = [device.courier_id, namesake.courier_id]
   if (one !== undefined && other !== undefined && one !== other)
-    return { message: `the device at ${namesake.source}, with another courier, has this name too` }
-  return {
-    severity: 'warning',
-    message: `shared with the device at ${namesake.source}: right for two trackers of one van`,
-  }
+    return { message: `${which}, with another courier, has this name too` }
+  return { severity: 'warning', message: `shared with ${which}: right for two trackers of one van` }
+}
+
+/** How a device is told from others: a place in a file does so, the time of a put does not. */
+export function whichText({ id, source }: Device): string {
+  return source.startsWith('admin ') ? `device ${id} (${source})` : `the device at ${source}`
 }
 
 function nameOfAnother({ device, nameAt }: PlacedDevice, byId: ReadonlyMap<string, Device>): Mistake | undefined {

@@ -169,9 +169,9 @@ describe('the port', () => {
     expect([status, headers.get('allow'), json]).toEqual([405, allow, { message: `here is only ${allow}` }])
   })
 
-  it('answers 400 to a path that is no percent-encoding, without repeating it', async () => {
+  it('answers 422 to a path that is no percent-encoding, without repeating it', async () => {
     const { status, json } = await admin.ask('/admin/devices/%zz')
-    expect([status, json]).toEqual([400, { message: 'the path cannot be decoded' }])
+    expect([status, json]).toEqual([422, { message: 'the path cannot be decoded' }])
   })
 
   it('answers 413 to a large body', async () => {

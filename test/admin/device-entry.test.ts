@@ -226,6 +226,26 @@ describe('PUT /admin/devices/{id}', () => {
     expect((await get(NEW)).status).toBe(404)
   })
 
+  it('with the name of one that was put says which that is', async () => {
+    await put('dup1', { company_id: 7, name: 'Dup', courier_id: 1 })
+    const { status, json } = await put('dup2', { company_id: 7, name: 'Dup', courier_id: 2 })
+    expect([status, json]).toMatchObject([
+      422,
+      {
+        errors: [
+          {
+            path: 'name',
+            message: expect.stringMatching(/^device dup1 \(admin 20\S+Z\), with another courier, has this name too$/),
+          },
+        ],
+      },
+    ])
+    expect(await put('Dup', { company_id: 7 })).toMatchObject({
+      status: 422,
+      json: { message: expect.stringMatching(/^id: device dup1 \(admin 20\S+Z\) has this id as its name$/) },
+    })
+  })
+
   it.each([
     ['the name of another device', 'Van 12', 'the device at devices.yaml:2 has this id as its name'],
     ['65 bytes', 'x'.repeat(65), ID_EXPECTED],
@@ -243,9 +263,9 @@ describe('PUT /admin/devices/{id}', () => {
     expect([status, json]).toEqual([422, { message: `id: ${message}`, errors: [{ path: 'id', message }] }])
   })
 
-  it('with an id that is no UTF-8 is 400', async () => {
+  it('with an id that is no UTF-8 is 422', async () => {
     const { status, json } = await admin.ask('/admin/devices/%ED%A0%80', { method: 'PUT', body: '{"company_id":7}' })
-    expect([status, json]).toEqual([400, { message: 'the path cannot be decoded' }])
+    expect([status, json]).toEqual([422, { message: 'the path cannot be decoded' }])
   })
 
   it.each([

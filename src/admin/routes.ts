@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import type { RouteLine } from '../config/directory.ts'
 import type { Loaded } from '../config/load.ts'
+import { type Loss, lossText } from '../config/loss.ts'
 import { planRoster, type RosterPlan, type RosterPut } from '../config/roster-plan.ts'
 import { type Times, timesIn } from '../config/times.ts'
 import { readBody } from '../tracking/body.ts'
@@ -35,7 +36,7 @@ export function routeOperations({ loaded, roster }: RosterSources, change: Roste
       const body = await readRosterBody(bytes, request.headers['content-type'], current.config.time_zone)
       const plan = await planRoster(current, { ...interval, file: body.file, now: Date.now() })
       const answer = await planJson(plan, body, current.devices)
-      if (plan.loss && force !== 'true') return { status: 409, answer: { message: lossText(plan), ...answer } }
+      if (plan.loss && force !== 'true') return { status: 409, answer: { message: refusalText(plan.loss), ...answer } }
       if (plan.rows.length === 0 && plan.rejected.length > 0) throw nothingTaken(plan, body)
       if (dry_run === 'true') return { status: 200, answer }
       request.audit = summaryOf(plan, force)
@@ -58,14 +59,19 @@ const Flag = z.enum(['true', 'false'], 'expected true or false').optional()
 const ListQuery = PageQuery.extend({ company_id: Id.optional(), at: z.string('expected one time').optional() })
 const PutQuery = z
   .object({
-    company_id: z.string('missing: the company whose lines these are').pipe(Id),
-    from: z.string('missing: lines that begin from this time on are replaced'),
-    until: z.string('missing: lines that begin before this time are replaced'),
+    company_id: onceText('the company whose lines these are').pipe(Id),
+    from: onceText('lines that begin from this time on are replaced'),
+    until: onceText('lines that begin before this time are replaced'),
     dry_run: Flag,
     force: Flag,
   })
   // A `dry-run` would be no dry run.
   .catchall(z.unknown().refine(() => false, 'unknown: expected company_id, from, until, dry_run and force alone'))
+
+/** A parameter that is needed, once. */
+function onceText(meaning: string) {
+  return z.string({ error: ({ input }) => `${input === undefined ? 'missing' : 'needed once'}: ${meaning}` })
+}
 
 type Which = Pick<z.infer<typeof PutQuery>, 'company_id' | 'from' | 'until'>
 
@@ -129,9 +135,8 @@ function lineJson({ device, name, company_id, courier_id, route_id, from, until,
   return { device, name, company_id, courier_id, route_id, from_at, until_at, source }
 }
 
-function lossText({ loss }: RosterPlan): string {
-  const { lost, routed } = loss ?? { lost: 0, routed: 0 }
-  return `this would take the route from ${lost} of the ${routed} devices that have one: nothing is changed; send it with force=true if it is meant`
+function refusalText(loss: Loss): string {
+  return `this would take the route from ${lossText(loss)}: nothing is changed; send it with force=true if it is meant`
 }
 
 function summaryOf({ added, changed, removed, rejected }: RosterPlan, force?: string) {

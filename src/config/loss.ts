@@ -23,6 +23,11 @@ export function lossOf<Each>(
   return lost * 2 > routed ? { routed, lost } : undefined
 }
 
+/** `2 of the 3 devices that have one` */
+export function lossText({ lost, routed }: Loss): string {
+  return routed === 1 ? 'the only device that has one' : `${lost} of the ${routed} devices that have one`
+}
+
 /** Tells of devices whether they have a route at some time of an interval. */
 export function isRouted(directory: Directory, { from, until }: Interval): (device: Pick<Device, 'id'>) => boolean {
   return ({ id }) => {

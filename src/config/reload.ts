@@ -2,7 +2,7 @@ import type { Directory } from './directory.ts'
 import { type Edits, type FileWrites, writesBetween } from './edits.ts'
 import { areSame, type Files } from './files.ts'
 import { assemble, deviceProblems, gatewayProblems, isMistake, type Loaded, problemsOf, routeProblems } from './load.ts'
-import { isRouted, lossOf } from './loss.ts'
+import { isRouted, lossOf, lossText } from './loss.ts'
 import type { Problem } from './problem.ts'
 import type { Config } from './schema.ts'
 
@@ -97,8 +97,7 @@ export function lossOfRoutes(before: Directory, after: Directory, now: number): 
   const moment = { from: second, until: second + 1 }
   const loss = lossOf(after.devices(), isRouted(before, moment), isRouted(after, moment))
   if (!loss) return undefined
-  const { lost, routed } = loss
-  return `would take the route from ${lost} of the ${routed} devices that have one now: the routes of before stay in effect`
+  return `would take the route from ${lossText(loss)} now: the routes of before stay in effect`
 }
 
 function changedFile(read: Files['routes'], old: Files['routes']): string {

@@ -196,13 +196,16 @@ describe('a device', () => {
   })
 })
 
+/** Puts lines of company 7. */
+function put(query: string, lines = '') {
+  return admin.ask(`/admin/routes?company_id=7&force=true&${query}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'text/csv' },
+    body: `device,route_id,from,until\n${lines}`,
+  })
+}
+
 describe('a line that a put took the place of', () => {
-  const put = (query: string, lines = '') =>
-    admin.ask(`/admin/routes?company_id=7&force=true&${query}`, {
-      method: 'PUT',
-      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'text/csv' },
-      body: `device,route_id,from,until\n${lines}`,
-    })
   const AT_ITS_BEGINNING = 'from=2020-01-01&until=2020-01-02'
   const REPLACED = { source: 'routes.csv:2', put_at: INSTANT }
 

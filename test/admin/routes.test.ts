@@ -106,6 +106,17 @@ describe('PUT /admin/routes', () => {
     expect(again.json).toMatchObject({ added: 0, changed: 0, removed: 0, rejected: [] })
   })
 
+  it('says who is without a route in the order of names, those without one behind', async () => {
+    const authorization = `Bearer ${TOKEN}`
+    const entries = [['1', 'Q2'], ['2'], ['3', 'Q10'], ['4', 'Q1']] as const
+    for (const [id, name] of entries) {
+      const body = JSON.stringify({ company_id: 7, name })
+      const headers = { authorization, 'content-type': 'application/json' }
+      expect((await admin.ask(`/admin/devices/${id}`, { method: 'PUT', headers, body })).status).toBe(200)
+    }
+    expect((await put(HEADER)).json).toMatchObject({ without_route: ['4', '3', '1', '2'] })
+  })
+
   it('leaves out bad lines and says why; the others take effect', async () => {
     const body = [
       HEADER.trim(),
@@ -301,6 +312,8 @@ describe('PUT /admin/routes that is refused', () => {
     [422, `company_id=x&${DAY}`, 'company_id: expected an integer from 0 to 9223372036854775807'],
     [404, `company_id=9&${DAY}`, 'there is no company 9 in gateway.yaml'],
     [422, 'company_id=7&until=2026-11-21', 'from: missing: lines that begin from this time on are replaced'],
+    [422, `company_id=7&company_id=7&${DAY}`, 'company_id: needed once: the company whose lines these are'],
+    [422, `from=2026-11-21&company_id=7&${DAY}`, 'from: needed once: lines that begin from this time on are replaced'],
     [422, 'company_id=7&from=2026-11-20&until=2026-11-20', 'until: not after from'],
     [
       422,

@@ -111,7 +111,7 @@ function waitingTrouble({ device: { lane }, upstream, now }: Findings, clock: Cl
   if (upstream.state === 'down') return `${what}: the service is down since ${clock(upstream.since_at)}`
   if (upstream.state === 'limited') return `${what}: the service takes fewer requests since ${clock(upstream.since_at)}`
   if (last_push && !isWell(last_push.status))
-    return `${what}: the push at ${clock(last_push.at)} ended in ${last_push.status}`
+    return `${what}: at the push of ${clock(last_push.at)} ${failure(last_push.status)}, ${waiting === 1 ? 'it is' : 'they are'} tried again`
   const behind = oldest_at !== undefined && now - Date.parse(oldest_at) > BEHIND_MS
   return behind ? `${what}: behind, the newest goes first and the rest follows` : `${what}, on their way`
 }
@@ -139,6 +139,12 @@ function isWell(status: number | string): boolean {
   return typeof status === 'number' && status >= 200 && status < 300
 }
 
+/** What a push came to; it may be otherwise by now. */
+function failure(status: number | string): string {
+  if (typeof status === 'number') return `the service answered ${status}`
+  return FAILURES.get(status) ?? `the connection failed (${status})`
+}
+
 const HEARD = { online: 'heard', offline: 'silent since', never: '' } as const
 const FILTERED = new Map([
   ['invalid', ': it has no satellite fix, look at its antenna and where it is'],
@@ -146,6 +152,13 @@ const FILTERED = new Map([
   ['out_of_range', ': its latitude or longitude is none'],
   ['past', ': the fix is older than filter.max_age'],
   ['clock', ': the fix is ahead of the clock by more than filter.max_future'],
+])
+const FAILURES = new Map([
+  ['refused', 'the connection was refused'],
+  ['reset', 'the connection was cut'],
+  ['timeout', 'there was no answer in time'],
+  ['dns', 'the name of the service was not found'],
+  ['unreachable', 'the service could not be reached'],
 ])
 /** No time zone is ahead by so little. */
 const NO_OFFSET = '+00:00'

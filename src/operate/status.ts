@@ -1,13 +1,14 @@
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { StatusAnswer } from './answers.ts'
-import { ask, jsonOf } from './ask.ts'
+import { jsonOf } from './ask.ts'
 import { type Clock, clockIn } from './clock.ts'
+import { askStatus } from './gateway.ts'
 import { colours, type Paint, print } from './output.ts'
 
 /** `waybridge status`; answers with the exit code. @throws UserError */
 export async function statusCommand(options: AdminPortOptions & { readonly json?: boolean }): Promise<number> {
   const admin = await findAdminPort(options)
-  const answer = await ask(admin, { path: '/admin/status' })
+  const answer = await askStatus(admin)
   const status = jsonOf(admin, answer, StatusAnswer)
   print(options.json ? [answer.text] : statusPage(status, clockIn(status.time_zone, Date.now()), colours))
   return 0

@@ -182,7 +182,11 @@ describe('an answer that is none of the admin port', () => {
 
   it.each([
     [{ text: '<html>' }, 'does not answer as an admin port of waybridge does.'],
-    [{ status: 404, text: 'not\nfound' }, 'The admin port answers 404: not found'],
+    [{ status: 410, text: 'not\nfound' }, 'The admin port answers 410: not found'],
+    [
+      { status: 404, json: { message: 'there is no such operation' } },
+      'does not know /admin/status (404): this seems not to be an admin port (admin.port of gateway.yaml, 8080 by default).',
+    ],
     [
       { status: 503, json: { message: 'Redis does not answer: ask again later' } },
       'Redis does not answer: ask again later',

@@ -260,13 +260,25 @@ describe('what waits', () => {
       'as the last push failed',
       waiting(3, { last_push: { at: at('08:19:59'), status: 503 } }),
       {},
-      '3 waiting since 08:19:58: the push at 08:19:59 ended in 503',
+      '3 waiting since 08:19:58: at the push of 08:19:59 the service answered 503, they are tried again',
     ],
     [
       'as the last push had no answer',
       waiting(3, { last_push: { at: at('08:19:59'), status: 'timeout' } }),
       {},
-      '3 waiting since 08:19:58: the push at 08:19:59 ended in timeout',
+      '3 waiting since 08:19:58: at the push of 08:19:59 there was no answer in time, they are tried again',
+    ],
+    [
+      'as nothing took the last push, which may be over',
+      waiting(1, { last_push: { at: at('08:19:59'), status: 'refused' } }),
+      {},
+      '1 waiting since 08:19:58: at the push of 08:19:59 the connection was refused, it is tried again',
+    ],
+    [
+      'as the last push failed in another way',
+      waiting(3, { last_push: { at: at('08:19:59'), status: 'tls' } }),
+      {},
+      '3 waiting since 08:19:58: at the push of 08:19:59 the connection failed (tls), they are tried again',
     ],
     [
       'behind',

@@ -6,6 +6,8 @@ export interface Table {
   readonly at: number
   /** In lower case. */
   readonly columns: readonly string[]
+  /** What is wrong with the whole: then it has neither columns nor rows. */
+  readonly mistake?: string
   /** Cut as they are asked for, once. */
   readonly rows: Iterable<Row>
 }
@@ -32,6 +34,7 @@ export function parseCsv(text: string): Table | undefined {
   const lines = significantLines(text)
   const header = lines.next().value
   if (!header) return undefined
+  if (header.text.includes('\0')) return { at: header.at, columns: [], rows: [], mistake: NOT_UTF8 }
   const delimiter = delimiterOf(header.text)
   const columns = (cut(header.text, delimiter) ?? []).map((name) => name.toLowerCase())
   return { at: header.at, columns, rows: rowsOf(lines, delimiter, columns.length) }
@@ -104,6 +107,8 @@ function fit(cells: string[], width: number): string | undefined {
   return undefined
 }
 
+/** What a spreadsheet saves as "Unicode Text" is UTF-16: read as UTF-8 every other character is a NUL. */
+const NOT_UTF8 = 'not UTF-8: save the file as "CSV UTF-8"'
 const BYTE_ORDER_MARK = '\ufeff'
 const DELIMITERS = [',', ';', '\t']
 const MISQUOTED = 'a quotation mark is out of place'

@@ -60,7 +60,8 @@ async function readCsv(text: string, take: (entry: Entry) => void): Promise<Mist
   return mistakes
 }
 
-function columnMistakes({ at, columns }: Table): Mistake[] {
+function columnMistakes({ at, columns, mistake }: Table): Mistake[] {
+  if (mistake !== undefined) return [{ at, message: mistake }]
   const known = ['device', ...FIELDS.keys()]
   const unknown = columns.filter((name) => !known.includes(name))
   const repeated = columns.filter((name, index) => columns.indexOf(name) !== index)

@@ -92,7 +92,8 @@ export function indexDevices(devices: readonly Device[]): DeviceIndex {
 /** The columns of a routes file. */
 export const COLUMNS = ['device', 'courier_id', 'route_id', 'from', 'until', 'date']
 
-function columnMistakes({ at, columns }: Table): Mistake[] {
+function columnMistakes({ at, columns, mistake }: Table): Mistake[] {
+  if (mistake !== undefined) return [{ at, message: mistake }]
   const unknown = columns.filter((name) => !COLUMNS.includes(name) && name !== '')
   const repeated = columns.filter((name, index) => COLUMNS.includes(name) && columns.indexOf(name) !== index)
   const missing = ['device', 'route_id'].filter((name) => !columns.includes(name))

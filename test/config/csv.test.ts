@@ -22,6 +22,18 @@ describe('parseCsv', () => {
     expect(rows(text).map(({ cells, line }) => ({ cells, line }))).toEqual([{ cells: ['1', '2'], line: 2 }])
   })
 
+  it.each([
+    ['UTF-16', Buffer.from('\ufeffa,b\n1,2\n', 'utf16le')],
+    ['UTF-16, the high byte first', Buffer.from('\ufeffa,b\n1,2\n', 'utf16le').swap16()],
+    ['UTF-16 without a byte order mark', Buffer.from('a,b\n1,2\n', 'utf16le')],
+  ])('says that a file is %s', (_, bytes) =>
+    expect(parseCsv(bytes.toString())).toEqual({
+      at: 0,
+      columns: [],
+      rows: [],
+      mistake: 'not UTF-8: save the file as "CSV UTF-8"',
+    }),
+  )
   it('takes the delimiter that the header has most of', () =>
     expect(rows('a;b;c,d\n1,5;2;3')[0].cells).toEqual(['1,5', '2', '3']))
   it('passes over empty lines, comments and lines of delimiters, and counts them', () =>

@@ -134,7 +134,7 @@ async function readQuestion(request: IncomingMessage): Promise<Asked> {
 const NOT_A_TOKEN: Reply = { status: 401, json: { message: 'not a token of this port' } }
 
 /** A folder with these files, until the test ends. */
-export async function folder(files: Readonly<Record<string, string>>): Promise<string> {
+export async function folder(files: Readonly<Record<string, string | Buffer>>): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-operate-'))
   ends.push(() => rm(dir, { recursive: true, force: true }))
   for (const [name, text] of Object.entries(files)) {

@@ -25,7 +25,7 @@ const SENTENCE = (verb: string) =>
 interface Setting {
   readonly put?: Reply | ((asked: Asked) => Reply)
   readonly listed?: object[]
-  readonly text?: string
+  readonly text?: string | Buffer
   /** Of the gateway. */
   readonly zone?: string
 }
@@ -283,6 +283,12 @@ describe('what cannot be sent is said, with exit code 1', () => {
     ['put', 'none.csv', {}, 'none.csv: there is no such file.'],
     ['put', 'config', {}, 'config: a folder, expected a file.'],
     ['put', 'routes.csv', { text: '' }, 'routes.csv: no lines; say with --from and --until what to replace.'],
+    [
+      'put',
+      'routes.csv',
+      { text: Buffer.from(`\ufeff${ROUTES}`, 'utf16le') },
+      'routes.csv:1: not UTF-8: save the file as "CSV UTF-8"',
+    ],
     ['check', 'routes.csv', { text: 'van,route_id\n' }, 'routes.csv:1: device: this column is missing'],
     [
       'check',

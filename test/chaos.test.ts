@@ -198,9 +198,15 @@ describe('the lanes that a fix may go to', () => {
   })
 
   it('are two while a change was on its way', () => {
-    expect(lanesOf(fix, trip(), [edit({ from: 20, answeredAt: 14_499 })])).toEqual(['9/9001'])
-    for (const answeredAt of [14_500, 22_000, undefined])
+    expect(lanesOf(fix, trip(), [edit({ from: 20, answeredAt: 20_499 })])).toEqual(['9/9001'])
+    for (const answeredAt of [20_500, 22_000, undefined])
       expect(lanesOf(fix, trip(), [edit({ from: 20, answeredAt })])).toEqual(['1/1001', '9/9001'])
+  })
+
+  it('are two while a file may not have been seen', () => {
+    const file = edit({ kind: 'file', from: 20 })
+    expect(lanesOf(fix, trip(), [{ ...file, answeredAt: 8499 }])).toEqual(['9/9001'])
+    expect(lanesOf(fix, trip(), [{ ...file, answeredAt: 8500 }])).toEqual(['1/1001', '9/9001'])
   })
 
   it('is the old one of what was acknowledged before an entry was changed', () => {

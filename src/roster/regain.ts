@@ -3,19 +3,19 @@ import { readEdits, type Reading } from './read.ts'
 
 /**
  * Writes down again what Redis has lost of marks of files, `now` being older than `before`: files still say that, and nobody
- * notes it a second time, so that puts of before it would be back over it. One process after another does, each what is still
- * not there. @returns the roster with it
+ * notes it a second time, so that puts of before it would be back over it. Where another process writes meanwhile, what is
+ * still missing then. @returns the roster with it
  */
 export async function regainMarks(redis: Redis, before: Reading, now: Reading): Promise<Reading> {
-  if (now.edits.at === 0) return now
+  const { at } = now.edits
   let known = now
-  for (;;) {
-    const { at } = known.edits
-    const set = lostMarks(before, known, now.edits.at)
-    const isDone = set.length === 0 || (await writeRosterAsOf(redis, 'files', { set, asOf: at })) !== null
-    if (set.length > 0) known = await readEdits(redis, known.edits)
-    if (isDone) return known
+  let set = at === 0 ? [] : lostMarks(before, known, at)
+  while (set.length > 0) {
+    const writtenAt = await writeRosterAsOf(redis, 'files', { set, asOf: known.edits.at })
+    known = await readEdits(redis, known.edits)
+    set = writtenAt === null ? lostMarks(before, known, at) : []
   }
+  return known
 }
 
 /** Fields and texts for a write. A mark that is older in Redis is to have another time: it has been gone in between. */
@@ -23,14 +23,6 @@ function lostMarks(before: Reading, now: Reading, since: number): (readonly [key
   return Array.from(before.edits.files).flatMap(([key, at]) => {
     const isLost = at > since && (now.edits.files.get(key) ?? 0) <= since
     const isGone = (before.gone.get(key) ?? 0) > since && !now.gone.has(key)
-    return [
-      ...(isLost
-        ? ([
-            [key, 'gone'],
-            [key, ''],
-          ] as const)
-        : []),
-      ...(isGone ? ([[key, 'gone']] as const) : []),
-    ]
+    return [...(isLost ? ['gone', ''] : []), ...(isGone ? ['gone'] : [])].map((text) => [key, text] as const)
   })
 }

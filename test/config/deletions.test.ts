@@ -10,12 +10,12 @@ const MOST = 10_000
 /** Of deletions at these times, by the ids of their devices, those that may be forgotten; `007` stands in a file. */
 async function forgettable(
   deletions: Readonly<Record<string, number>>,
-  more: Readonly<Record<string, DeviceEdit>> = {},
+  { more = {}, at = NOW }: { more?: Readonly<Record<string, DeviceEdit>>; at?: number } = {},
 ) {
   const files = await filesOf('', new Map([['devices.yaml', '"007": { company_id: 7 }']]), { protocols: [] })
-  const all = Object.entries(deletions).map(([id, at]) => [id, { at, device: null }] as const)
+  const all = Object.entries(deletions).map(([id, time]) => [id, { at: time, device: null }] as const)
   const devices = new Map([...all, ...Object.entries(more)])
-  return forgettableDeletions({ edits: { ...NO_EDITS, at: NOW, devices }, files })
+  return forgettableDeletions({ edits: { ...NO_EDITS, at, devices }, files })
 }
 
 /** So many deletions, of ids from 1000 on. */
@@ -38,5 +38,10 @@ it.each([
 
 it('a device that was put is no deletion, however old', async () => {
   const device = { id: '1', company_id: '7', source: '' }
-  expect(await forgettable(many(MOST, NOW), { 1: { at: 1, device } })).toEqual([])
+  expect(await forgettable(many(MOST, NOW), { more: { 1: { at: 1, device } } })).toEqual([])
+})
+
+it('a week is not over because the clock of Redis was ahead once', async () => {
+  const deletions = { ...many(MOST, NOW), 1: NOW - WEEK / 2 }
+  expect(await forgettable(deletions, { at: NOW + 60 * 86_400_000 })).toEqual([])
 })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { keepAccepted } from '../../src/config/accepted.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { connect, type Redis } from '../../src/lanes/index.ts'
+import { connect, keys, type Redis } from '../../src/lanes/index.ts'
 import { followConfig, type Live } from '../../src/roles/live.ts'
 import { followRoster } from '../../src/roster/index.ts'
 import type { TestRedis } from '../redis.ts'
@@ -218,6 +218,16 @@ describe('a line that is written to a file after a put', () => {
     await expect.poll(() => redis.status, soon).toBe('ready')
     const next = await following(dir)
     expect(routeOf(next.live, '1')).toBe('20')
+  })
+
+  it('goes on winning when Redis is restored from a backup of before it', async () => {
+    const { write, live } = await put100()
+    const at = (await redis.get(keys.roster('at'))) ?? ''
+    await write(line('1', 20))
+    await expect.poll(() => routeOf(live, '1'), soon).toBe('20')
+    await redis.multi().del(keys.roster('files')).set(keys.roster('at'), at).exec()
+    await live.catchUp()
+    expect(routeOf(live, '1')).toBe('20')
   })
 
   it('wins as soon as it is in effect, and a line of before does not', async () => {

@@ -70,8 +70,8 @@ function program(): Command {
     .requiredOption('--route <id>', 'which')
     .requiredOption('--from <time>', 'unix seconds, RFC 3339, or local as in "2026-11-20 06:00"')
     .option('--to <time>', 'likewise; without it, now')
-    .option('--csv', 'as CSV')
-    .option('--geojson', 'as GeoJSON: the track and its points')
+    .option('--csv', 'as CSV, times in UTC')
+    .option('--geojson', 'as GeoJSON: the track and its points, times in UTC')
     .action(async (options) => exit(await (await import('./operate/positions.ts')).positionsCommand(options)))
   const routes = waybridge.command('routes').description('who drives what: a file in the form of routes.csv')
   for (const act of ['check', 'put'] as const) {

@@ -1,7 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { connect, keys, type Redis } from '../../src/lanes/index.ts'
+import { connect, keys, type Redis, writeRoster } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { followRoster } from '../../src/roster/index.ts'
+import { readEdits } from '../../src/roster/read.ts'
+import { regainMarks } from '../../src/roster/regain.ts'
 import type { TestRedis } from '../redis.ts'
 import { withRedis } from '../with-redis.ts'
 
@@ -63,6 +65,18 @@ it('a Redis that was restored is told again what files have written since, and w
   const [edits] = await Promise.all([one.refresh(), other.refresh()])
   expect(await marks(at)).toEqual(before)
   expect((edits.files.get('new') ?? 0) > at).toBe(true)
+})
+
+it('it is told all of that though another process has written since it was found to be older', async () => {
+  await writeRoster(redis, 'devices', { set: [['9', 'null']] })
+  const restore = await backup()
+  await writeRoster(redis, 'files', { set: [['new', '']] })
+  const before = await readEdits(redis)
+  await restore()
+  const now = await readEdits(redis)
+  const at = await writeRoster(redis, 'devices', { set: [['8', 'null']] })
+  const { edits } = await regainMarks(redis, before, now)
+  expect([[...edits.devices.keys()], (edits.files.get('new') ?? 0) > at]).toEqual([['9', '8'], true])
 })
 
 it('what was put after that stays above what was told again', async () => {

@@ -84,30 +84,20 @@ export interface Directory {
 /**
  * Who drives what at any time. Of lines of one device that overlap the later `from` wins, of two with the same `from` the
  * latter of `lines`; where edits are among them, the last write wins. Devices' ids must be unique; lines of a device that is
- * not among `devices` are passed over.
+ * not among `devices` are passed over. Gives way to the process' other work.
  */
-export function createDirectory(devices: readonly Device[], lines: readonly RouteLine[]): Directory {
-  const lanes = new Map<string, Lane>()
-  return directoryOf([...entriesOf(devices, lines, lanes)], lanes)
-}
-
-/** As `createDirectory`, and gives way to the process' other work meanwhile. */
 export async function createDirectoryInSlices(
   devices: readonly Device[],
   lines: readonly RouteLine[],
 ): Promise<Directory> {
+  const linesOf = Map.groupBy(lines, ({ device }) => device)
   const lanes = new Map<string, Lane>()
   const entries: DeviceEntry[] = []
-  for (const entry of entriesOf(devices, lines, lanes)) {
-    entries.push(entry)
+  for (const device of devices) {
+    entries.push(entryOf(device, linesOf.get(device.id) ?? [], lanes))
     await giveWay()
   }
   return directoryOf(entries, lanes)
-}
-
-function* entriesOf(devices: readonly Device[], lines: readonly RouteLine[], lanes: Map<string, Lane>) {
-  const linesOf = Map.groupBy(lines, ({ device }) => device)
-  for (const device of devices) yield entryOf(device, linesOf.get(device.id) ?? [], lanes)
 }
 
 function directoryOf(entries: readonly DeviceEntry[], lanes: ReadonlyMap<string, Lane>): Directory {

@@ -16,7 +16,7 @@ import {
   type Storable,
 } from '../../src/lanes/index.ts'
 import { type Admin, type AdminOptions, openAdmin } from '../../src/admin/index.ts'
-import { createDirectory } from '../../src/config/directory.ts'
+import { createDirectoryInSlices } from '../../src/config/directory.ts'
 import { NO_EDITS } from '../../src/config/edits.ts'
 import type { Loaded } from '../../src/config/load.ts'
 import { startAdmin } from '../../src/roles/admin.ts'
@@ -214,7 +214,10 @@ export const OPERATE = { authorization: 'Bearer canary-operate' }
 export const READ = { authorization: 'Bearer canary-read' }
 
 /** Opens an admin port on a Redis alone: without devices, companies and a tracking API, and whose roster nobody asks for. */
-export function openBare(options: Pick<AdminOptions, 'redis' | 'logger'> & Partial<AdminOptions>): Promise<Admin> {
+export async function openBare(
+  options: Pick<AdminOptions, 'redis' | 'logger'> & Partial<AdminOptions>,
+): Promise<Admin> {
+  const directory = await createDirectoryInSlices([], [])
   const roster = { edits: undefined, first: new Promise<never>(() => {}), fresh: false, refresh: never, follow: never }
   return openAdmin({
     listen: { host: '127.0.0.1', port: 0 },
@@ -225,7 +228,7 @@ export function openBare(options: Pick<AdminOptions, 'redis' | 'logger'> & Parti
       ],
       place: 'gateway.yaml',
     },
-    directory: () => createDirectory([], []),
+    directory: () => directory,
     roster: { ...roster, putDevice: never, putRoutes: never, dropDeletions: never, noteFiles: never, close: () => {} },
     loaded: () => ({ config: { time_zone: 'UTC' }, edits: NO_EDITS }) as Loaded,
     catchUp: never,

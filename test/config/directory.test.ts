@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createDirectory, type Device, type RouteLine } from '../../src/config/directory.ts'
+import { createDirectoryInSlices, type Device, type RouteLine } from '../../src/config/directory.ts'
 
 const VAN: Device = {
   id: '0356307042441013',
@@ -14,13 +14,17 @@ function line(route_id: string, from: number, until: number, changes: Partial<Ro
   return { device: VAN.id, courier_id: '42', route_id, from, until, source: `routes.csv:${route_id}`, ...changes }
 }
 
-function routeAt(lines: RouteLine[], time: number, device: Device = VAN): string | undefined {
-  const directory = createDirectory([device], lines)
-  return directory.laneAt(directory.find(device.id)!, time)?.route
+/** Of the device at each time. */
+async function routesAt(lines: RouteLine[], times: number[], device: Device = VAN): Promise<(string | undefined)[]> {
+  const directory = await createDirectoryInSlices([device], lines)
+  return times.map((time) => directory.laneAt(directory.find(device.id)!, time)?.route)
 }
 
-describe('find', () => {
-  const directory = createDirectory([VAN, { id: 'van-12', company_id: '7', source: 'devices.yaml:2' }], [])
+describe('find', async () => {
+  const directory = await createDirectoryInSlices(
+    [VAN, { id: 'van-12', company_id: '7', source: 'devices.yaml:2' }],
+    [],
+  )
 
   it.each(['0356307042441013', '356307042441013', '000356307042441013'])('compares digits without zeros: %s', (id) =>
     expect(directory.find(id)?.id).toBe('0356307042441013'),
@@ -29,38 +33,38 @@ describe('find', () => {
   it.each(['0van-12', 'VAN-12', '', '0', '__proto__', '35630704244101'])('does not find "%s"', (id) =>
     expect(directory.find(id)).toBeUndefined(),
   )
-  it('tells the decoder what it needs', () => {
+  it('tells the decoder what it needs', async () => {
     const settings = { port: 5 }
     const local = { ...VAN, model: 'FMB920', time_zone: '+03:00', settings }
-    const entry = createDirectory([local], []).find(VAN.id)
+    const entry = (await createDirectoryInSlices([local], [])).find(VAN.id)
     expect(entry?.protocolSettings).toEqual({ model: 'FMB920', timeZone: '+03:00', port: 5 })
   })
 })
 
 describe('laneAt', () => {
-  it('includes from and excludes until', () => {
+  it('includes from and excludes until', async () => {
     const lines = [line('2', 100, 200)]
-    expect([99, 100, 199, 200].map((time) => routeAt(lines, time))).toEqual(['1001', '2', '2', '1001'])
+    expect(await routesAt(lines, [99, 100, 199, 200])).toEqual(['1001', '2', '2', '1001'])
   })
-  it('has no lane without line and route of its own', () =>
-    expect(routeAt([line('2', 100, 200)], 200, { ...VAN, route_id: undefined })).toBeUndefined())
-  it('lets the later from win, and the earlier line go on after it', () => {
+  it('has no lane without line and route of its own', async () =>
+    expect(await routesAt([line('2', 100, 200)], [200], { ...VAN, route_id: undefined })).toEqual([undefined]))
+  it('lets the later from win, and the earlier line go on after it', async () => {
     const lines = [line('2', 100, 200), line('3', 120, 150)]
-    expect([119, 120, 149, 150, 199].map((time) => routeAt(lines, time))).toEqual(['2', '3', '3', '2', '2'])
+    expect(await routesAt(lines, [119, 120, 149, 150, 199])).toEqual(['2', '3', '3', '2', '2'])
   })
-  it('lets the latter of two lines with one from win', () =>
-    expect(routeAt([line('2', 100, 200), line('3', 100, 150)], 100)).toBe('3'))
-  it('leaves lines of other devices alone', () =>
-    expect(routeAt([line('2', 100, 200, { device: '1' })], 150)).toBe('1001'))
+  it('lets the latter of two lines with one from win', async () =>
+    expect(await routesAt([line('2', 100, 200), line('3', 100, 150)], [100])).toEqual(['3']))
+  it('leaves lines of other devices alone', async () =>
+    expect(await routesAt([line('2', 100, 200, { device: '1' })], [150])).toEqual(['1001']))
 
   it('is what looking at every line says', () =>
     fc.assert(
-      fc.property(
+      fc.asyncProperty(
         fc.array(fc.tuple(fc.nat(30), fc.integer({ min: 1, max: 12 })), { maxLength: 12 }),
         fc.integer({ min: -2, max: 45 }),
-        (spans, time) => {
+        async (spans, time) => {
           const lines = spans.map(([from, length], index) => line(String(index), from, from + length))
-          expect(routeAt(lines, time)).toBe(lineAt(lines, time)?.route_id ?? '1001')
+          expect(await routesAt(lines, [time])).toEqual([lineAt(lines, time)?.route_id ?? '1001'])
         },
       ),
       { numRuns: 2000 },
@@ -97,28 +101,31 @@ function lineAt(lines: readonly RouteLine[], time: number): RouteLine | undefine
 describe('the last write wins', () => {
   it('among what files and each put say for a time', () =>
     fc.assert(
-      fc.property(tables, fc.integer({ min: -2, max: 45 }), ({ files, puts }, time) => {
+      fc.asyncProperty(tables, fc.integer({ min: -2, max: 45 }), async ({ files, puts }, time) => {
         const said = [files, ...puts.map(({ lines }) => lines)].flatMap((lines) => lineAt(lines, time) ?? [])
         const last = said.toSorted((a, b) => b.writtenAt! - a.writtenAt!)[0]
         const lines = [...files, ...puts.flatMap((put) => put.lines)]
-        expect(routeAt(lines, time)).toBe(last?.route_id ?? '1001')
+        expect(await routesAt(lines, [time])).toEqual([last?.route_id ?? '1001'])
       }),
       { numRuns: 5000 },
     ))
 
-  it('and a put does not change which of two lines of files decides', () => {
+  it('and a put does not change which of two lines of files decides', async () => {
     const lines = [
       line('2', 0, 100, { writtenAt: 20 }),
       line('3', 40, 60),
       line('4', 80, 90, { writtenAt: 10, edited: true }),
     ]
-    expect([30, 50, 85].map((time) => routeAt(lines, time))).toEqual(['2', '3', '2'])
+    expect(await routesAt(lines, [30, 50, 85])).toEqual(['2', '3', '2'])
   })
 })
 
-describe('lanes', () => {
+describe('lanes', async () => {
   const second = { ...VAN, id: '2', company_id: '8', source: 'devices.yaml:2' }
-  const directory = createDirectory([VAN, second], [line('1001', 0, 10), line('2', 5, 6, { courier_id: '43' })])
+  const directory = await createDirectoryInSlices(
+    [VAN, second],
+    [line('1001', 0, 10), line('2', 5, 6, { courier_id: '43' })],
+  )
 
   it('are every company, courier and route once', () =>
     expect([...directory.lanes()].map(({ key }) => key).toSorted()).toEqual(['7/42/1001', '7/43/2', '8/42/1001']))

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
-import { createDirectory, type Device, type Directory, type RouteLine } from '../../src/config/directory.ts'
+import { createDirectoryInSlices, type Device, type Directory, type RouteLine } from '../../src/config/directory.ts'
 import { createHolding } from '../../src/ingest/holding.ts'
 import { sort } from '../../src/ingest/sort.ts'
 import {
@@ -33,13 +33,13 @@ afterEach(async () => {
 })
 
 /** A gateway's holding, with the directory that it follows. */
-function gateway(
+async function gateway(
   devices: Device[] = [],
   lines: RouteLine[] = [],
   hold = HOLD,
   bounds = { maxFixesPerDevice: 5, maxUnknownDevices: 3 },
 ) {
-  let directory: Directory = createDirectory(devices, lines)
+  let directory: Directory = await createDirectoryInSlices(devices, lines)
   const judge = () => ({ directory, filter: FILTER, hold })
   const options = {
     maxWaitMs: 0,
@@ -55,8 +55,8 @@ function gateway(
     set complete(known: boolean) {
       complete = known
     },
-    configure(nextDevices: Device[], nextLines: RouteLine[] = []) {
-      directory = createDirectory(nextDevices, nextLines)
+    async configure(nextDevices: Device[], nextLines: RouteLine[] = []) {
+      directory = await createDirectoryInSlices(nextDevices, nextLines)
       holding.configured()
     },
     async send(device: string, ...times: number[]) {
@@ -84,36 +84,36 @@ const times = (from: number, count: number) => Array.from({ length: count }, (_,
 
 describe('fixes of a device that nobody has configured', () => {
   it('are released in order when it is, to the routes of their own times', async () => {
-    const { configure, send } = gateway()
+    const { configure, send } = await gateway()
     await send('123', NOW - 30, NOW - 20)
     await send('123', NOW - 10)
     expect(await held()).toEqual([['unknown', '123', 3]])
-    configure([VAN], [line('1', NOW - 30, NOW - 15), line('2', NOW - 15, NOW + 100)])
+    await configure([VAN], [line('1', NOW - 30, NOW - 15), line('2', NOW - 15, NOW + 100)])
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30, NOW - 20])
     await expect.poll(() => waitingIn('7/42/2'), soon).toEqual([NOW - 10])
     expect(await held()).toEqual([])
   })
 
   it('stay where they are while it is not known who drives what', async () => {
-    const all = gateway()
+    const all = await gateway()
     await all.send('123', NOW - 30)
     all.complete = false
-    all.configure([VAN], [line('1', NOW - 100, NOW)])
+    await all.configure([VAN], [line('1', NOW - 100, NOW)])
     await all.holding.close()
     expect(await held()).toEqual([['unknown', '123', 1]])
   })
 
   it('stay held, for want of a route, when it is but has none', async () => {
-    const { configure, send } = gateway()
+    const { configure, send } = await gateway()
     await send('123', NOW - 30)
-    configure([VAN])
+    await configure([VAN])
     await expect.poll(held, soon).toEqual([['no_route', '0123', 1]])
-    configure([VAN], [line('1', NOW - 100, NOW)])
+    await configure([VAN], [line('1', NOW - 100, NOW)])
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30])
   })
 
   it('are held of so many devices and no more; those that are held already go on', async () => {
-    const { send } = gateway()
+    const { send } = await gateway()
     for (const device of ['1', '2', '3']) expect(await send(device, NOW)).toMatchObject({ refused: false })
     expect(await send('4', NOW)).toMatchObject({ refused: true })
     expect(await send('1', NOW + 1)).toMatchObject({ refused: false })
@@ -126,29 +126,32 @@ describe('fixes of a device that nobody has configured', () => {
   })
 
   it('are the newest of too many; the oldest are discarded, counted', async () => {
-    const { configure, send } = gateway()
+    const { configure, send } = await gateway()
     await send('123', ...times(NOW - 100, 8))
     expect(await held()).toEqual([['unknown', '123', 5]])
     expect((await custodyCounters(redis)).get('discarded:held_overflow')).toBe(3)
-    configure([VAN], [line('1', NOW - 200, NOW)])
+    await configure([VAN], [line('1', NOW - 200, NOW)])
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual(times(NOW - 97, 5))
   })
 })
 
 describe('fixes without a route', () => {
   it('are released by the line that covers them; the others stay', async () => {
-    const { configure, send } = gateway([VAN])
+    const { configure, send } = await gateway([VAN])
     await send('0123', ...times(NOW - 5, 5))
-    configure([VAN], [line('1', NOW - 4, NOW - 2)])
+    await configure([VAN], [line('1', NOW - 4, NOW - 2)])
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 4, NOW - 3])
     expect(await held()).toEqual([['no_route', '0123', 3]])
   })
 
   it('that come while older ones are being released go behind them', async () => {
-    const { configure, holding, send } = gateway([VAN], [], HOLD, { maxFixesPerDevice: 10_000, maxUnknownDevices: 3 })
+    const { configure, holding, send } = await gateway([VAN], [], HOLD, {
+      maxFixesPerDevice: 10_000,
+      maxUnknownDevices: 3,
+    })
     for (let i = 0; i < 10; i++) await send('0123', ...times(NOW - 20_000 + i * 500, 500))
     await expect.poll(held, soon).toEqual([['no_route', '0123', 5000]])
-    configure([VAN], [line('1', 0, NOW + 1000)])
+    await configure([VAN], [line('1', 0, NOW + 1000)])
     expect(holding.releasing('0123')).toBe(true)
     await send('0123', NOW)
     await expect.poll(() => redis.llen(keys.lane('7/42/1')), { timeout: 10_000 }).toBe(5001)
@@ -157,29 +160,29 @@ describe('fixes without a route', () => {
   }, 30_000)
 
   it('that were sent twice, since the answer was lost, are released once', async () => {
-    const { configure, send } = gateway([VAN])
+    const { configure, send } = await gateway([VAN])
     await send('0123', NOW - 10, NOW - 9)
     await send('0123', NOW - 10, NOW - 9)
-    configure([VAN], [line('1', NOW - 100, NOW)])
+    await configure([VAN], [line('1', NOW - 100, NOW)])
     await expect.poll(held, soon).toEqual([])
     expect(await waitingIn('7/42/1')).toEqual([NOW - 10, NOW - 9])
     expect((await custodyCounters(redis)).get('filtered:duplicate')).toBe(2)
   })
 
   it('are discarded after their time, counted', async () => {
-    const { send } = gateway([VAN], [], { ...HOLD, max_age: 1000 })
+    const { send } = await gateway([VAN], [], { ...HOLD, max_age: 1000 })
     await send('0123', NOW)
     await expect.poll(held, { timeout: 9000 }).toEqual([])
     expect((await custodyCounters(redis)).get('discarded:held_age')).toBe(1)
   }, 15_000)
 
   it('are released by whichever gateway looks, once', async () => {
-    const first = gateway([VAN])
-    const second = gateway([VAN])
+    const first = await gateway([VAN])
+    const second = await gateway([VAN])
     await first.send('0123', ...times(NOW - 5, 5))
     const lines = [line('1', 0, NOW)]
-    first.configure([VAN], lines)
-    second.configure([VAN], lines)
+    await first.configure([VAN], lines)
+    await second.configure([VAN], lines)
     await expect.poll(held, soon).toEqual([])
     expect(await waitingIn('7/42/1')).toEqual(times(NOW - 5, 5))
   })
@@ -189,15 +192,15 @@ describe('fixes from the future', () => {
   const routed = { ...VAN, route_id: '1' }
 
   it('are released when the time zone that explains them is configured', async () => {
-    const { configure, send } = gateway([routed])
+    const { configure, send } = await gateway([routed])
     await send('0123', NOW + 3 * 3600, NOW + 3 * 3600 + 1)
     expect(await held()).toEqual([['clock', '0123', 2]])
-    configure([{ ...routed, time_zone: '+03:00' }])
+    await configure([{ ...routed, time_zone: '+03:00' }])
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW, NOW + 1])
   })
 
   it('are released when their time has come', async () => {
-    const { send } = gateway([routed])
+    const { send } = await gateway([routed])
     const ahead = Math.floor(Date.now() / 1000) + 302
     await send('0123', ahead)
     expect(await held()).toEqual([['clock', '0123', 1]])

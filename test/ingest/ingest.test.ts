@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
-import { createDirectory, type Device, type RouteLine } from '../../src/config/directory.ts'
+import { createDirectoryInSlices, type Device, type RouteLine } from '../../src/config/directory.ts'
 import { createClockWatch } from '../../src/ingest/clock.ts'
 import { createIngest, createSession } from '../../src/ingest/index.ts'
 import type { Heard } from '../../src/ingest/heard.ts'
@@ -56,7 +56,7 @@ interface Options {
   answer?: Partial<Stored>
 }
 
-function gateway({
+async function gateway({
   devices = [van],
   lines = [],
   complete = true,
@@ -70,7 +70,7 @@ function gateway({
   const counted: string[] = []
   const heard = new Map<string, Heard>()
   const told: string[] = []
-  const directory = createDirectory(devices, lines)
+  const directory = await createDirectoryInSlices(devices, lines)
   const ingest = createIngest({
     complete: () => complete,
     judge: () => ({ directory, filter: FILTER, hold: { ...HOLD, ...hold } }),
@@ -111,7 +111,7 @@ function line(courier_id: string, from: number, until: number): RouteLine {
 
 describe('a message', () => {
   it('is answered with its reply once its fixes are stored', async () => {
-    const { say, stored } = gateway()
+    const { say, stored } = await gateway()
     const outcome = await say({ device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' })
     expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('ok') })
     expect(stored).toHaveLength(1)
@@ -120,19 +120,19 @@ describe('a message', () => {
   })
 
   it('is not answered where they could not be stored', async () => {
-    const { say } = gateway({ fails: true })
+    const { say } = await gateway({ fails: true })
     expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' })).toEqual({ status: 'not_stored' })
   })
 
   it('is not taken before it is known who drives what: neither stored, held, filtered nor refused', async () => {
-    const { say, stored, counted } = gateway({ complete: false, hold: { unknown: true } })
+    const { say, stored, counted } = await gateway({ complete: false, hold: { unknown: true } })
     for (const device of [van.id, 'unknown'])
       expect(await say({ device, fixes: [at(NOW_S * 1000)] })).toEqual({ status: 'not_stored' })
     expect([stored, counted]).toEqual([[], []])
   })
 
   it('of which all fixes are filtered is answered, and needs no storing', async () => {
-    const { say, stored, counted, heard } = gateway({ fails: true })
+    const { say, stored, counted, heard } = await gateway({ fails: true })
     const outcome = await say({ device: van.id, fixes: [at(NOW_S * 1000, { valid: false })], reply: 'ok' })
     expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('ok') })
     expect([stored, counted]).toEqual([[], ['invalid']])
@@ -140,37 +140,37 @@ describe('a message', () => {
   })
 
   it('without fixes is answered at once', async () => {
-    const { say } = gateway({ fails: true })
+    const { say } = await gateway({ fails: true })
     expect(await say({ device: van.id, reply: 'hello' })).toEqual({ status: 'stored', reply: Buffer.from('hello') })
   })
 
   it('of a device that named itself before belongs to it', async () => {
-    const { say, stored } = gateway()
+    const { say, stored } = await gateway()
     await say({ device: '356307042441013' })
     await say({ fixes: [at(NOW_S * 1000)] })
     expect(deviceOf([...records(stored[0].parts[0].records)][0])).toBe(van.id)
   })
 
   it('of a device that is not configured is refused, with the words of its protocol', async () => {
-    const { say, stored } = gateway()
+    const { say, stored } = await gateway()
     const outcome = await say({ device: '1', fixes: [at(NOW_S * 1000)], reply: 'ok' })
     expect(outcome).toEqual({ status: 'refused', reason: 'unknown_device', refusal: Buffer.from('no') })
     expect(stored).toEqual([])
   })
 
   it('with fixes and no device at all is refused', async () => {
-    expect(await gateway().say({ fixes: [at(NOW_S * 1000)] })).toMatchObject({
+    expect(await (await gateway()).say({ fixes: [at(NOW_S * 1000)] })).toMatchObject({
       status: 'refused',
       reason: 'unknown_device',
     })
   })
 
   it('of liveness is answered before anybody has said who it is', async () => {
-    expect(await gateway().say({ reply: 'pong' })).toEqual({ status: 'stored', reply: Buffer.from('pong') })
+    expect(await (await gateway()).say({ reply: 'pong' })).toEqual({ status: 'stored', reply: Buffer.from('pong') })
   })
 
   it('is read again with the settings of its device where it was read without', async () => {
-    const { say } = gateway({ devices: [{ ...van, model: 'XT40' }] })
+    const { say } = await gateway({ devices: [{ ...van, model: 'XT40' }] })
     expect(await say({ device: van.id, settled: true })).toEqual({
       status: 'stored',
       reply: Buffer.from('{"model":"XT40"}'),
@@ -178,11 +178,11 @@ describe('a message', () => {
   })
 
   it('that cannot be understood is so, under the reason', async () => {
-    expect(await gateway().say({ fault: 'decode' })).toEqual({ status: 'misunderstood', reason: 'checksum' })
+    expect(await (await gateway()).say({ fault: 'decode' })).toEqual({ status: 'misunderstood', reason: 'checksum' })
   })
 
   it('on which a decoder fails harms nothing else', async () => {
-    const { say } = gateway()
+    const { say } = await gateway()
     expect(await say({ fault: 'x is undefined' })).toEqual({ status: 'misunderstood', reason: 'malformed' })
     expect(await say({ reply: 'pong' })).toMatchObject({ status: 'stored' })
   })
@@ -192,14 +192,14 @@ describe('a secret', () => {
   const guarded = { devices: [{ ...van, secret: 'canary' }] }
 
   it.each([[undefined], ['wrong'], ['']])('of which %s is presented is not the right one', async (secret) => {
-    expect(await gateway(guarded).say({ device: van.id, secret })).toMatchObject({
+    expect(await (await gateway(guarded)).say({ device: van.id, secret })).toMatchObject({
       status: 'refused',
       reason: 'wrong_secret',
     })
   })
 
   it('that is right is enough for the connection', async () => {
-    const { say } = gateway(guarded)
+    const { say } = await gateway(guarded)
     expect(await say({ device: van.id, secret: 'canary' })).toMatchObject({ status: 'stored' })
     expect(await say({ fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'stored' })
   })
@@ -207,7 +207,7 @@ describe('a secret', () => {
 
 describe('a frame over MQTT', () => {
   it('may not name another device than its topic', async () => {
-    const { say } = gateway({ devices: [van, { ...van, id: '2' }] })
+    const { say } = await gateway({ devices: [van, { ...van, id: '2' }] })
     const session = { ...createSession('mqtt', '127.0.0.1:1'), device: '2' }
     expect(await say({ device: van.id }, session)).toMatchObject({ status: 'refused', reason: 'other_device' })
     expect(await say({ fixes: [] }, session)).toMatchObject({ status: 'stored' })
@@ -217,7 +217,7 @@ describe('a frame over MQTT', () => {
 describe('fixes', () => {
   it('go to the courier and route of their own time, in their order', async () => {
     const lines = [line('1', NOW_S - 300, NOW_S - 200), line('2', NOW_S - 200, NOW_S - 100)]
-    const { say, stored } = gateway({ lines })
+    const { say, stored } = await gateway({ lines })
     const times = [NOW_S - 300, NOW_S - 201, NOW_S - 200, NOW_S - 101, NOW_S - 100, NOW_S - 250]
     await say({ device: van.id, fixes: times.map((time) => at(time * 1000)) })
     expect(stored[0].parts.map((part) => [placeOf(part), [...records(part.records)].map(timestampOf)])).toEqual([
@@ -230,14 +230,14 @@ describe('fixes', () => {
 
   it('without a route at their time are filtered as such, the others are not', async () => {
     const devices = [{ ...van, route_id: undefined }]
-    const { say, stored } = gateway({ devices, lines: [line('1', NOW_S - 100, NOW_S)] })
+    const { say, stored } = await gateway({ devices, lines: [line('1', NOW_S - 100, NOW_S)] })
     await say({ device: van.id, fixes: [at((NOW_S - 50) * 1000), at((NOW_S - 500) * 1000)] })
     expect(stored[0]).toMatchObject({ received: 2, filtered: ['no_route'] })
     expect(stored[0].parts).toHaveLength(1)
   })
 
   it('of a device that reports local time are made UTC; the time of arrival stays', async () => {
-    const { say, session, stored, heard } = gateway({ devices: [{ ...van, time_zone: '+03:00' }] })
+    const { say, session, stored, heard } = await gateway({ devices: [{ ...van, time_zone: '+03:00' }] })
     await say({ device: van.id, fixes: [at((NOW_S + 3 * 3600 - 7) * 1000)] })
     expect(timestampOf([...records(stored[0].parts[0].records)][0])).toBe(NOW_S - 7)
     expect(heard.get(van.id)?.fix?.fix).toEqual(at((NOW_S - 7) * 1000))
@@ -249,7 +249,7 @@ describe('what is held', () => {
   const all = { unknown: true, no_route: true, clock: true }
 
   it('is the fix of a device that nobody has configured, for whoever sends it', async () => {
-    const { say, session, stored, heard } = gateway({ hold: all })
+    const { say, session, stored, heard } = await gateway({ hold: all })
     const outcome = await say({ device: '00123', fixes: [at(NOW_S * 1000)], reply: 'ok' })
     expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('ok') })
     expect(stored[0].parts.map((part) => [placeOf(part), part.device])).toEqual([['held: unknown', '123']])
@@ -257,18 +257,18 @@ describe('what is held', () => {
   })
 
   it('is not that of the third of one address that invents ids, where twenty are held in all', async () => {
-    const { say } = gateway({ hold: all })
+    const { say } = await gateway({ hold: all })
     const outcomes = await Promise.all(['1', '2', '3', '1'].map((device) => say({ device, fixes: [at(NOW_S * 1000)] })))
     expect(outcomes.map(({ status }) => status)).toEqual(['stored', 'stored', 'refused', 'stored'])
   })
 
   it('is not what Redis has no place for', async () => {
-    const { say } = gateway({ hold: all, answer: { refused: true } })
+    const { say } = await gateway({ hold: all, answer: { refused: true } })
     expect(await say({ device: '1', fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'refused' })
   })
 
   it('is a fix without a route, at its own time; it is the last fix of the device, in UTC', async () => {
-    const { say, stored, heard } = gateway({
+    const { say, stored, heard } = await gateway({
       hold: all,
       devices: [{ ...van, route_id: undefined, time_zone: '+03:00' }],
     })
@@ -283,7 +283,7 @@ describe('what is held', () => {
 
   it('stays the last fix of the device when it comes again', async () => {
     const lines = [line('1', NOW_S - 100, NOW_S - 50)]
-    const { say, heard } = gateway({
+    const { say, heard } = await gateway({
       hold: all,
       devices: [{ ...van, route_id: undefined }],
       lines,
@@ -297,7 +297,7 @@ describe('what is held', () => {
   })
 
   it('is a fix from the future, at the time that the device says', async () => {
-    const { say, stored, heard } = gateway({ hold: all })
+    const { say, stored, heard } = await gateway({ hold: all })
     await say({ device: van.id, fixes: [at(NOW_S * 1000), at((NOW_S + 3 * 3600) * 1000)] })
     expect(stored[0].parts.map(placeOf)).toEqual(['7/42/1001', 'held: clock'])
     expect(timestampOf([...records(stored[0].parts[1].records)][0])).toBe(NOW_S + 3 * 3600)
@@ -308,7 +308,7 @@ describe('what is held', () => {
   })
 
   it('is what comes while older ones of the device are being released', async () => {
-    const { say, stored } = gateway({ hold: all, releasing: true })
+    const { say, stored } = await gateway({ hold: all, releasing: true })
     await say({ device: van.id, fixes: [at(NOW_S * 1000)] })
     expect(stored[0].parts.map(placeOf)).toEqual(['held: no_route'])
   })
@@ -316,14 +316,14 @@ describe('what is held', () => {
 
 describe('nothing is acknowledged', () => {
   it('while there is no room; what needs none is', async () => {
-    const { say, stored } = gateway({ room: false })
+    const { say, stored } = await gateway({ room: false })
     expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)] })).toEqual({ status: 'not_stored' })
     expect(stored).toEqual([])
   })
 
   it('while most devices are ahead of our clock', async () => {
     const devices = ['1', '2', '3', '4'].map((id) => ({ ...van, id }))
-    const { say } = gateway({ devices, hold: { clock: true } })
+    const { say } = await gateway({ devices, hold: { clock: true } })
     const ahead = [at((NOW_S + 7200) * 1000)]
     expect(await say({ device: '4', fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'stored' })
     expect(await say({ device: '1', fixes: ahead })).toMatchObject({ status: 'stored' })
@@ -336,7 +336,7 @@ describe('nothing is acknowledged', () => {
 
 describe('a repeat', () => {
   it('is acknowledged like anything else, and noted', async () => {
-    const { say, heard } = gateway({ answer: { duplicates: 1 } })
+    const { say, heard } = await gateway({ answer: { duplicates: 1 } })
     expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' })).toMatchObject({ status: 'stored' })
     expect(heard.get(van.id)?.filtered?.reason).toBe('duplicate')
   })
@@ -348,13 +348,13 @@ describe('what becomes of what a configured device sends', () => {
   const invalid = at(NOW_S * 1000, { valid: false })
 
   it('is told of each place where something of a frame is stored, in their order', async () => {
-    const { say, told } = gateway({ hold, lines: [line('1', NOW_S - 100, NOW_S - 50)] })
+    const { say, told } = await gateway({ hold, lines: [line('1', NOW_S - 100, NOW_S - 50)] })
     await say({ device: van.id, fixes: [at((NOW_S - 60) * 1000), at((NOW_S + 7200) * 1000), invalid, now] })
     expect(told).toEqual([`${van.id} routed 7/1/9`, `${van.id} held clock`, `${van.id} routed 7/42/1001`])
   })
 
   it('is the last reason where nothing of it is', async () => {
-    const { say, told } = gateway()
+    const { say, told } = await gateway()
     await say({ device: van.id, fixes: [invalid, at(NOW_S * 1000, { latitude: 0, longitude: 0 })] })
     expect(told).toEqual([`${van.id} filtered zero`])
   })
@@ -364,13 +364,13 @@ describe('what becomes of what a configured device sends', () => {
     ['was there before', { answer: { duplicates: 1 } }],
     ['goes behind what is being released', { hold, releasing: true }],
   ])('is not told of what %s', async (_, options: Options) => {
-    const { say, told } = gateway(options)
+    const { say, told } = await gateway(options)
     await say({ device: van.id, fixes: [now] })
     expect(told).toEqual([])
   })
 
   it('is why it was refused or not understood', async () => {
-    const { say, session, told } = gateway({ devices: [{ ...van, secret: 'canary' }] })
+    const { say, session, told } = await gateway({ devices: [{ ...van, secret: 'canary' }] })
     await say({ device: '356307042441013', secret: 'wrong' })
     await say({ device: '356307042441013', secret: 'canary' })
     await say({ fault: 'decode' })
@@ -381,16 +381,16 @@ describe('what becomes of what a configured device sends', () => {
   })
 
   it('is told of who used the id of another, not of the other', async () => {
-    const { say, told } = gateway({ devices: [van, { ...van, id: '2' }] })
+    const { say, told } = await gateway({ devices: [van, { ...van, id: '2' }] })
     await say({ device: van.id }, { ...createSession('mqtt', '127.0.0.1:1'), device: '2' })
     expect(told).toEqual(['2 refused other_device'])
   })
 
   it('is not told of a device that nobody has configured', async () => {
-    const { say, told } = gateway({ hold })
+    const { say, told } = await gateway({ hold })
     await say({ device: '77', fixes: [now] })
     await say({ fault: 'decode' })
-    await gateway().say({ device: '78', fixes: [now] })
+    await (await gateway()).say({ device: '78', fixes: [now] })
     expect(told).toEqual([])
   })
 })

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { pino } from 'pino'
 import { onTestFinished, vi } from 'vitest'
 import { DecodeError, line, type Protocol } from '../../protocols/kit/index.ts'
-import { createDirectory, type Device } from '../../src/config/directory.ts'
+import { createDirectoryInSlices, type Device, type Directory } from '../../src/config/directory.ts'
 import { createClockWatch } from '../../src/ingest/clock.ts'
 import { createIngest, type HeardBook } from '../../src/ingest/index.ts'
 import { createStrangers } from '../../src/ingest/strangers.ts'
@@ -64,15 +64,17 @@ export interface Gateway extends Shared {
   readonly places: readonly string[]
   /** What becomes of the next appends: taken (at first), refused, or neither until it changes. */
   store: 'takes' | 'fails' | 'waits'
-  readonly directory: () => ReturnType<typeof createDirectory>
+  readonly directory: () => Directory
   /** Whether it is known who drives what. */
   readonly complete: () => boolean
   /** Whether fixes of devices that nobody has configured are held. */
   readonly admitsUnknown: boolean
   /** Configures one more device. */
-  configure(device: Device): void
+  configure(device: Device): Promise<void>
   readonly goneDevices: (string | undefined)[]
 }
+
+const DIRECTORY = await createDirectoryInSlices(DEVICES, [])
 
 export function gateway({
   limits = {},
@@ -82,7 +84,7 @@ export function gateway({
 }: Partial<GatewayOptions> = {}): Gateway {
   const all = { ...LIMITS, ...limits }
   let devices = DEVICES
-  let directory = createDirectory(devices, [])
+  let directory = DIRECTORY
   const waiting: (() => void)[] = []
   let store: Gateway['store'] = 'takes'
   const made: Gateway = {
@@ -91,9 +93,9 @@ export function gateway({
     admitsUnknown,
     complete: () => true,
     directory: () => directory,
-    configure(device) {
+    async configure(device) {
       devices = [...devices, device]
-      directory = createDirectory(devices, [])
+      directory = await createDirectoryInSlices(devices, [])
     },
     get places() {
       return made.stored.map(({ parts }) => placeOf(parts[0]))

@@ -77,7 +77,7 @@ describe('a device that nobody has configured, where such are held, may', () => 
     const shared = held()
     const van = await client((await listen(shared)).port, { username: '99' })
     await van.publishAsync('devices/99/fix', position(), { qos: 1 })
-    shared.configure({ id: '0099', company_id: '7', courier_id: '9', route_id: '9', source: 'devices.yaml:5' })
+    await shared.configure({ id: '0099', company_id: '7', courier_id: '9', route_id: '9', source: 'devices.yaml:5' })
     await van.publishAsync('devices/99/fix', position(), { qos: 1 })
     expect(shared.places).toEqual(['unknown 99', '7/9/9'])
   })
@@ -96,7 +96,7 @@ describe('a device that nobody has configured, where such are held, may', () => 
       source: 'devices.yaml:5',
       secret: SECRET,
     }
-    shared.configure(entry)
+    await shared.configure(entry)
     const closed = new Promise((resolve) => van.once('close', () => resolve(undefined)))
     van.publish('devices/99/fix', position(), { qos: 1 })
     await closed

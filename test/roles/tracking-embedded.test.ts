@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { createDirectory, type Device } from '../../src/config/directory.ts'
+import { createDirectoryInSlices, type Device, type Directory } from '../../src/config/directory.ts'
 import type { Loaded } from '../../src/config/load.ts'
 import { followConfig, type Live } from '../../src/roles/live.ts'
 import { startTracking } from '../../src/roles/tracking.ts'
@@ -10,8 +10,7 @@ import { folder } from '../config/folder.ts'
 import { turnsDuring } from '../turns.ts'
 
 interface Changing extends Live {
-  /** From now on these are the devices. */
-  change(devices: readonly Device[]): Promise<void>
+  change(directory: Directory): void
 }
 
 /** A configuration without a device, whose folder is that of its data as well. */
@@ -28,17 +27,18 @@ async function changing(): Promise<Changing> {
     directory: () => loaded.directory,
     follow: (follower) => void followers.push(follower),
     join: () => Promise.resolve(),
-    async change(devices) {
-      loaded = { ...loaded, directory: createDirectory(devices, []) } satisfies Loaded
+    change(directory) {
+      loaded = { ...loaded, directory } satisfies Loaded
       for (const follower of followers) follower()
     },
   }
 }
 
-function vans(count: number): Device[] {
-  return Array.from({ length: count }, (_, n) => {
+function vans(count: number): Promise<Directory> {
+  const devices = Array.from({ length: count }, (_, n): Device => {
     return { id: `${n}`, company_id: '7', courier_id: '42', route_id: `${1000 + n}`, source: 'devices.yaml' }
   })
+  return createDirectoryInSlices(devices, [])
 }
 
 async function start(live: Live) {
@@ -53,21 +53,22 @@ async function start(live: Live) {
 
 it('what changes while the embedded service starts is in effect once it listens', async () => {
   const live = await changing()
-  const push = await start({ ...live, join: () => setImmediate().then(() => live.change(vans(1))) })
+  const one = await vans(1)
+  const push = await start({ ...live, join: () => setImmediate().then(() => live.change(one)) })
   expect(await push(1000)).toBe(200)
 })
 
 it('a change among 100,000 lanes takes effect while other work is done', async () => {
   const live = await changing()
-  await live.change(vans(100_000))
+  live.change(await vans(100_000))
   const push = await start(live)
   expect([await push(100_999), await push(101_000)]).toEqual([200, 404])
   const database = new DatabaseSync(join(live.config.data_dir, 'tracking.sqlite'), { readOnly: true })
   onTestFinished(() => database.close())
   const count = database.prepare('SELECT count(*) AS lanes FROM lanes')
-  const changed = vans(100_001)
+  const changed = await vans(100_001)
   const { turns } = await turnsDuring(async () => {
-    await live.change(changed)
+    live.change(changed)
     while (count.get()?.lanes !== 100_001) await setImmediate()
   })
   expect(turns).toBeGreaterThan(3)

@@ -2,7 +2,7 @@ import type { Redis } from '../lanes/index.ts'
 import { operationGauges } from '../observe/metrics.ts'
 import { within } from '../run/within.ts'
 import type { Account } from './account.ts'
-import type { DeviceState } from './device-state.ts'
+import type { DeviceState } from './device/state.ts'
 import type { Upstream } from './upstream.ts'
 
 export interface GaugeSources {

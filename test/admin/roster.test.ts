@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { rosterWrites } from '../../src/admin/roster.ts'
+import { rosterWrites } from '../../src/admin/roster/writes.ts'
 import type { Loaded } from '../../src/config/load.ts'
 import { keys } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'

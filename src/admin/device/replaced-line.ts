@@ -1,9 +1,9 @@
-import { type DeviceEntry, sameId } from '../config/directory.ts'
-import { lineKey } from '../config/edits.ts'
-import type { Loaded } from '../config/load.ts'
-import { lastPuts } from '../config/puts.ts'
-import type { WrittenRow } from '../config/routes.ts'
-import { instant } from './json.ts'
+import { type DeviceEntry, sameId } from '../../config/directory.ts'
+import { lineKey } from '../../config/edits.ts'
+import type { Loaded } from '../../config/load.ts'
+import { lastPuts } from '../../config/puts.ts'
+import type { WrittenRow } from '../../config/routes.ts'
+import { instant } from '../json.ts'
 
 /** A line of a file that would give a device its route at a time, and is not in effect as a later put took its place. */
 export interface ReplacedLine {

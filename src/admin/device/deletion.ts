@@ -1,6 +1,6 @@
-import { sameId } from '../config/directory.ts'
-import type { Loaded } from '../config/load.ts'
-import { instant } from './json.ts'
+import { sameId } from '../../config/directory.ts'
+import type { Loaded } from '../../config/load.ts'
+import { instant } from '../json.ts'
 
 /** That a device was deleted through this port, though it still is in a file. */
 export interface Deletion {

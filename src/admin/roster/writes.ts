@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { forgettableDeletions } from '../config/deletions.ts'
-import type { Loaded } from '../config/load.ts'
-import { inTurns } from '../config/turns.ts'
-import { isRosterApplied } from '../ingest/heard/read.ts'
-import type { Redis } from '../lanes/index.ts'
-import { type Roster, ROSTER_HOLDS_MS } from '../roster/index.ts'
-import { Refusal } from '../tracking/refusal.ts'
+import { forgettableDeletions } from '../../config/deletions.ts'
+import type { Loaded } from '../../config/load.ts'
+import { inTurns } from '../../config/turns.ts'
+import { isRosterApplied } from '../../ingest/heard/read.ts'
+import type { Redis } from '../../lanes/index.ts'
+import { type Roster, ROSTER_HOLDS_MS } from '../../roster/index.ts'
+import { Refusal } from '../../tracking/refusal.ts'
 
 export interface RosterSources {
   readonly roster: Roster

@@ -1,7 +1,7 @@
-import type { Directory } from '../config/directory.ts'
-import type { Contact } from '../ingest/heard.ts'
-import { surveyContacts } from '../ingest/heard/read.ts'
-import type { Redis } from '../lanes/index.ts'
+import type { Directory } from '../../config/directory.ts'
+import type { Contact } from '../../ingest/heard.ts'
+import { surveyContacts } from '../../ingest/heard/read.ts'
+import type { Redis } from '../../lanes/index.ts'
 
 /** `never`: it has not spoken since the data folder began; `offline`: it is silent. */
 export type DeviceState = 'online' | 'offline' | 'never'

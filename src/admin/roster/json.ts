@@ -1,10 +1,10 @@
-import type { Row, Table } from '../config/csv.ts'
-import { giveWay } from '../config/give-way.ts'
-import { unknownName } from '../config/nearest.ts'
-import { COLUMNS } from '../config/routes.ts'
-import { jsonText, parseJson } from '../tracking/body.ts'
-import { Refusal, refuseFields } from '../tracking/refusal.ts'
-import { MAX_ERRORS } from '../tracking/schemas/lists.ts'
+import type { Row, Table } from '../../config/csv.ts'
+import { giveWay } from '../../config/give-way.ts'
+import { unknownName } from '../../config/nearest.ts'
+import { COLUMNS } from '../../config/routes.ts'
+import { jsonText, parseJson } from '../../tracking/body.ts'
+import { Refusal, refuseFields } from '../../tracking/refusal.ts'
+import { MAX_ERRORS } from '../../tracking/schemas/lists.ts'
 
 /** Most lines of a roster, more than a body of short ones has; what comes in is read while others wait. */
 export const MAX_LINES = 200_000

@@ -1,12 +1,12 @@
-import type { Device } from '../config/directory.ts'
-import { giveWay } from '../config/give-way.ts'
-import type { Mistake } from '../config/problem.ts'
-import { overlappingLines } from '../config/overlaps.ts'
-import type { RosterPlan } from '../config/roster-plan.ts'
-import { indexDevices, resolveRoutes, type RouteRow } from '../config/routes.ts'
-import { type Refusal, refuseFields } from '../tracking/refusal.ts'
-import { MAX_ERRORS } from '../tracking/schemas/lists.ts'
-import { type RosterBody, said } from './roster-body.ts'
+import type { Device } from '../../config/directory.ts'
+import { giveWay } from '../../config/give-way.ts'
+import type { Mistake } from '../../config/problem.ts'
+import { overlappingLines } from '../../config/overlaps.ts'
+import type { RosterPlan } from '../../config/roster-plan.ts'
+import { indexDevices, resolveRoutes, type RouteRow } from '../../config/routes.ts'
+import { type Refusal, refuseFields } from '../../tracking/refusal.ts'
+import { MAX_ERRORS } from '../../tracking/schemas/lists.ts'
+import { type RosterBody, said } from './body.ts'
 
 /** What a put answers: `devices`: how many the company has; `warnings`: only where there are some. */
 export async function planJson(plan: RosterPlan, { lineAt }: RosterBody, fleet: readonly Device[]): Promise<object> {

@@ -1,5 +1,6 @@
 import type { Company } from '../../config/schema.ts'
 import type { Logger } from '../../observe/log.ts'
+import { isSuccess } from '../../tracking/client.ts'
 
 /** Which companies' OAuth tokens the service refuses, as far as this process has asked it. */
 export interface TokenWatch {
@@ -40,7 +41,7 @@ export function watchTokens(companies: () => readonly Company[], logger: Logger)
 
 /** A success, or a refusal for which a service has looked behind the token. */
 function wasTaken(status: number): boolean {
-  return (status >= 200 && status < 300) || LOOKED_BEHIND.has(status)
+  return isSuccess(status) || LOOKED_BEHIND.has(status)
 }
 
 const LOOKED_BEHIND: ReadonlySet<number> = new Set([400, 403, 404, 422])

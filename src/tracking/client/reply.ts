@@ -49,6 +49,7 @@ export function collectReply({ maxBytes, maxErrorBytes = maxBytes, take }: Reply
   }
 }
 
+/** Whether it is a 2xx. */
 export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300
 }

@@ -94,6 +94,14 @@ describe('a request without an answer', () => {
     expect(await client(url).request({ ...NUMBER, maxBytes: 1_000 })).toMatchObject({ status: 200, cut: false })
   })
 
+  it('is too_large as soon as the answer says that it will be', async () => {
+    const url = await httpServer((_, response) => {
+      response.setHeader('content-length', 1_000)
+      response.flushHeaders()
+    })
+    expect(await client(url).request({ ...NUMBER, maxBytes: 999 })).toEqual({ fault: 'too_large' })
+  })
+
   it('is no_room where there is none for the answer, and its connection is closed', async () => {
     const closed = Promise.withResolvers<void>()
     const url = await httpServer((_, response) => {

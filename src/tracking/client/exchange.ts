@@ -34,19 +34,19 @@ export function exchange(
     unwatch()
     resolve(outcome)
   }
+  const endEarly = (current: Dispatcher.DispatchController, outcome: Reply | Failure | undefined) => {
+    if (!outcome) return
+    end(outcome)
+    current.abort(GIVEN_UP)
+  }
   pool.dispatch(request, {
     onRequestStart(started) {
       // Thrown, not aborted: nothing has been sent yet, so the connection stays good.
       if (expired) throw GIVEN_UP
       controller = started
     },
-    onResponseStart: (_controller, status, headers) => answer.start(status, headers),
-    onResponseData(current, chunk) {
-      const outcome = answer.add(chunk)
-      if (!outcome) return
-      end(outcome)
-      current.abort(GIVEN_UP)
-    },
+    onResponseStart: (current, status, headers) => endEarly(current, answer.start(status, headers)),
+    onResponseData: (current, chunk) => endEarly(current, answer.add(chunk)),
     onResponseEnd: () => end(answer.reply()),
     onResponseError: (_controller, error) => end(failure(faultOf(error))),
   })

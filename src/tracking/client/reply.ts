@@ -22,7 +22,8 @@ export interface ReplyLimits {
 
 /** An answer on its way. */
 export interface ReplyCollector {
-  start(status: number, headers: Headers): void
+  /** Answers with what has come where it says itself that it will be longer than is wanted. */
+  start(status: number, headers: Headers): Reply | undefined
   /** Answers with what came of it where nothing more is wanted. */
   add(chunk: Buffer): Reply | { readonly fault: Fault } | undefined
   /** What has come. */
@@ -38,6 +39,9 @@ export function collectReply({ maxBytes, maxErrorBytes = maxBytes, take }: Reply
     start(status, headers) {
       head = { status, headers }
       left = isSuccess(status) ? maxBytes : Math.min(maxBytes, maxErrorBytes)
+      if (Number(headers['content-length'] ?? 0) <= left) return undefined
+      left = -1
+      return reply()
     },
     add(chunk) {
       if (take?.(chunk.length + CHUNK_BYTES) === false) return { fault: 'no_room' }

@@ -95,6 +95,9 @@ export const DeviceAnswer = z.object({
 })
 export type DeviceAnswer = z.infer<typeof DeviceAnswer>
 
+/** A 404 of `GET /admin/devices/{id}`; `deleted_at` as above. */
+export const NoDevice = DeviceAnswer.pick({ deleted_at: true })
+
 /** A row of `GET /admin/devices`. */
 const ListedDevice = z.object({
   id: z.string(),

@@ -1,8 +1,8 @@
 import { nearest } from '../config/nearest.ts'
 import { UserError } from '../run/errors.ts'
 import type { AdminPort } from './admin-port.ts'
-import { DeviceAnswer, DevicesPage, type ListedDevice } from './answers.ts'
-import { ask, jsonOf } from './ask.ts'
+import { DeviceAnswer, DevicesPage, type ListedDevice, NoDevice } from './answers.ts'
+import { ask, bodyOf, jsonOf } from './ask.ts'
 import { printable } from './output.ts'
 
 /** All devices that the gateway knows, in its order. @throws UserError */
@@ -29,9 +29,12 @@ export async function devicesCalled(admin: AdminPort, idOrName: string): Promise
   return found.filter((each) => each !== undefined)
 }
 
+/** One that was deleted while a file still has it is there too: it is to be said. */
 async function deviceWithId(admin: AdminPort, id: string): Promise<DeviceAnswer | undefined> {
   const answer = await ask(admin, { path: `/admin/devices/${segment(id)}` })
-  return answer.status === 404 ? undefined : jsonOf(admin, answer, DeviceAnswer)
+  if (answer.status !== 404) return jsonOf(admin, answer, DeviceAnswer)
+  const { deleted_at } = bodyOf(admin, answer, NoDevice)
+  return deleted_at === undefined ? undefined : { id, configured: false, deleted_at, held: [] }
 }
 
 /** Of a path: an id may be `..`. */

@@ -331,6 +331,7 @@ describe('DELETE /admin/devices/{id}', () => {
         message: expect.stringMatching(
           /^no device with this id is configured: deleted through the admin port at 20\S+Z: put it there, or change its entry, devices\.yaml:2$/,
         ),
+        deleted_at: expect.stringMatching(/^20\S+Z$/),
       },
     ])
     await hold(admin.redis, 'unknown', '356307042441013')

@@ -79,6 +79,16 @@ it('is a line for each device of a name', async () => {
   ])
 })
 
+it('is that a device was deleted, where a file still has it', async () => {
+  const deleted_at = at('07:30:00')
+  const json = { message: 'no device with this id is configured: deleted through the admin port', deleted_at }
+  const deleted = (asked: Asked) => (asked.path === '/admin/devices/6' ? { status: 404, json } : port(asked))
+  const server = await gatewayIn('UTC', deleted)
+  expect((await waybridge(['why', '6', ...server.options])).out).toBe(
+    'not configured, nothing is held: deleted through the admin port at 07:30:00, put it there, or change its entry\n',
+  )
+})
+
 it('is in the local time of the gateway', async () =>
   expect((await why('1', 'Asia/Kathmandu')).out).toMatch(/^last fix (?:\S+ )?05:45:01, /))
 

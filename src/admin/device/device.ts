@@ -5,7 +5,6 @@ import type { Heard } from '../../ingest/heard.ts'
 import type { DeviceEvent } from '../../ingest/heard/events.ts'
 import { readEvents, readHeard } from '../../ingest/heard/read.ts'
 import { describeLanes, heldOf, receivedAt, type Redis, timestampOf } from '../../lanes/index.ts'
-import { Refusal } from '../../tracking/refusal.ts'
 import { deletionOf, deletionText } from './deletion.ts'
 import { deviceEntryOperations } from './entry.ts'
 import { stateOf } from './state.ts'
@@ -31,7 +30,7 @@ export function deviceOperations(
   { redis, directory, idleMs, roster, loaded }: DeviceSources & Pick<RosterSources, 'roster' | 'loaded'>,
   change: RosterWrites,
 ): Operation[] {
-  const answer: Operation['answer'] = async ({ params }) => {
+  const answer: Operation['answer'] = async ({ params }, reply) => {
     const { id } = params as { id: string }
     const entry = directory().find(id)
     const name = entry?.id ?? id
@@ -41,11 +40,14 @@ export function deviceOperations(
     const events = happened.map(eventJson)
     const now = Date.now()
     const last = heard && { state: stateOf(heard, now, idleMs), ...heardJson(heard) }
-    const deleted = entry ? undefined : deletionOf(loaded(), id)
-    if (!entry && held.length === 0 && !heard)
-      throw new Refusal(404, `no device with this id is configured: ${deletionText(deleted)}`)
-    if (!entry)
-      return { id: heard ? id : sameId(id), configured: false, deleted_at: instant(deleted?.at), held, ...last, events }
+    if (!entry) {
+      const deleted = deletionOf(loaded(), id)
+      const deleted_at = instant(deleted?.at)
+      if (held.length > 0 || heard)
+        return { id: heard ? id : sameId(id), configured: false, deleted_at, held, ...last, events }
+      reply.code(404)
+      return { message: `no device with this id is configured: ${deletionText(deleted)}`, deleted_at }
+    }
     const stay = directory().stayAt(entry, now / 1000)
     return {
       ...entryJson(entry),

@@ -98,7 +98,6 @@ function inTurn<Result>(run: () => Promise<Result>): () => Promise<Result> {
 function createServer({ redis, logger, readerMs }: AdminOptions): HttpServer {
   const server = createHttpServer({
     bodyLimit: MAX_BODY_BYTES,
-    badPath: () => 422,
     fault: answerFault(redis, logger),
     closeMs: CLOSE_TIMEOUT_MS + LAST_ANSWERS_MS,
     readerMs,

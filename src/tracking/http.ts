@@ -10,8 +10,6 @@ export interface HttpServerOptions {
   readonly exposeHeadRoutes?: false
   /** Most bytes of a body that is read by a content type parser. */
   readonly bodyLimit?: number
-  /** The status for a path that is no percent-encoding. */
-  readonly badPath: (path: string) => 400 | 422
   /** Answers what is nobody's mistake but ours. */
   readonly fault: (error: Error, request: FastifyRequest, reply: FastifyReply) => FastifyReply
   /** How long requests under way have once it closes. */
@@ -33,21 +31,15 @@ export interface HttpServer {
  * Whatever is refused, by operations, by fastify or by Node, is answered with its status and a JSON `message`. fastify logs
  * nothing: URLs and headers have secrets in them.
  */
-export function createHttpServer({
-  badPath,
-  fault,
-  closeMs,
-  readerMs = READER_MS,
-  ...options
-}: HttpServerOptions): HttpServer {
+export function createHttpServer({ fault, closeMs, readerMs = READER_MS, ...options }: HttpServerOptions): HttpServer {
   const servers: Server[] = []
   const app = fastify({
     ...options,
     logger: false,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     // Its own answer quotes the URL.
-    frameworkErrors: (_error, { raw }: FastifyRequest, reply: FastifyReply) =>
-      void reply.code(badPath(raw.url ?? '')).send({ message: 'the path cannot be decoded' }),
+    frameworkErrors: (_error, _request: FastifyRequest, reply: FastifyReply) =>
+      void reply.code(422).send({ message: 'the path cannot be decoded' }),
     // Called for each address of `localhost`; fastify itself handles errors of clients at the first one alone.
     serverFactory: (handler) => {
       const server = createNodeServer(handler)

@@ -81,7 +81,6 @@ export async function createTrackingService(options: TrackingServiceOptions): Pr
 function createServer(context: ServiceContext, logger: Logger): HttpServer {
   const server = createHttpServer({
     exposeHeadRoutes: false,
-    badPath: () => 422,
     fault: answerFault(logger),
     closeMs: CLOSE_TIMEOUT_MS,
   })

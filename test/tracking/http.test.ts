@@ -124,7 +124,6 @@ describe('a body that is refused before it is read, on a connection that ends', 
 
 describe('a server of its own', () => {
   const { app, listen, close } = createHttpServer({
-    badPath: () => 400,
     closeMs: 1_000,
     readerMs: 200,
     fault: (_error, _request, reply) => reply.code(500).send({ message: 'a fault' }),
@@ -200,7 +199,6 @@ describe('a server that closes', () => {
   async function patient() {
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
     const { app, listen, close } = createHttpServer({
-      badPath: () => 400,
       closeMs: 600_000,
       fault: (_error, _request, reply) => reply.code(500).send({ message: 'a fault' }),
     })

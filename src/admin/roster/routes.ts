@@ -40,7 +40,9 @@ export function routeOperations({ loaded, roster }: RosterSources, change: Roste
       if (plan.rows.length === 0 && plan.rejected.length > 0) throw nothingTaken(plan, body)
       if (dry_run === 'true') return { status: 200, answer }
       request.audit = summaryOf(plan, force)
-      return { status: 200, answer, at: await roster.putRoutes({ ...interval, rows: plan.rows }, plan.obsolete) }
+      const at = await roster.putRoutes({ ...interval, rows: plan.rows }, plan.obsolete)
+      if (at === null) request.audit = undefined
+      return { status: 200, answer, at }
     })
     return reply.code(outcome.status).send(outcome.answer)
   }

@@ -86,10 +86,7 @@ export interface Directory {
  * latter of `lines`; where edits are among them, the last write wins. Devices' ids must be unique; lines of a device that is
  * not among `devices` are passed over. Gives way to the process' other work.
  */
-export async function createDirectoryInSlices(
-  devices: readonly Device[],
-  lines: readonly RouteLine[],
-): Promise<Directory> {
+export async function createDirectory(devices: readonly Device[], lines: readonly RouteLine[]): Promise<Directory> {
   const linesOf = Map.groupBy(lines, ({ device }) => device)
   const lanes = new Map<string, Lane>()
   const entries: DeviceEntry[] = []

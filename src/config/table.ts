@@ -1,4 +1,4 @@
-import { createDirectoryInSlices, type Device, type Directory, type RouteLine, sameId } from './directory.ts'
+import { createDirectory, type Device, type Directory, type RouteLine, sameId } from './directory.ts'
 import { deviceKey, type Edits, editSource, lineKey, type RouteEdit } from './edits.ts'
 import type { Files } from './files.ts'
 import { giveWay } from './give-way.ts'
@@ -30,7 +30,7 @@ export async function tableOf(files: Pick<Files, 'devices' | 'routes'>, edits: E
   const kept = [edits.routes.length === 0 ? lines : await linesAfterPuts(lines, index, lastPut)]
   for (const put of edits.routes) kept.push(await linesOfPut(put, index, lastPut))
   const routes = kept.flat()
-  return { devices, routes, directory: await createDirectoryInSlices(devices, routes), leftOut }
+  return { devices, routes, directory: await createDirectory(devices, routes), leftOut }
 }
 
 /** Devices of files with those of the admin port among them, each as it was written last. */

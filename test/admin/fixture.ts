@@ -16,7 +16,7 @@ import {
   type Storable,
 } from '../../src/lanes/index.ts'
 import { type Admin, type AdminOptions, openAdmin } from '../../src/admin/index.ts'
-import { createDirectoryInSlices } from '../../src/config/directory.ts'
+import { createDirectory } from '../../src/config/directory.ts'
 import { NO_EDITS } from '../../src/config/edits.ts'
 import type { Loaded } from '../../src/config/load.ts'
 import { startAdmin } from '../../src/roles/admin.ts'
@@ -217,7 +217,7 @@ export const READ = { authorization: 'Bearer canary-read' }
 export async function openBare(
   options: Pick<AdminOptions, 'redis' | 'logger'> & Partial<AdminOptions>,
 ): Promise<Admin> {
-  const directory = await createDirectoryInSlices([], [])
+  const directory = await createDirectory([], [])
   const roster = { edits: undefined, first: new Promise<never>(() => {}), fresh: false, refresh: never, follow: never }
   return openAdmin({
     listen: { host: '127.0.0.1', port: 0 },

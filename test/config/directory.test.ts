@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createDirectoryInSlices, type Device, type RouteLine } from '../../src/config/directory.ts'
+import { createDirectory, type Device, type RouteLine } from '../../src/config/directory.ts'
 
 const VAN: Device = {
   id: '0356307042441013',
@@ -16,15 +16,12 @@ function line(route_id: string, from: number, until: number, changes: Partial<Ro
 
 /** Of the device at each time. */
 async function routesAt(lines: RouteLine[], times: number[], device: Device = VAN): Promise<(string | undefined)[]> {
-  const directory = await createDirectoryInSlices([device], lines)
+  const directory = await createDirectory([device], lines)
   return times.map((time) => directory.laneAt(directory.find(device.id)!, time)?.route)
 }
 
 describe('find', async () => {
-  const directory = await createDirectoryInSlices(
-    [VAN, { id: 'van-12', company_id: '7', source: 'devices.yaml:2' }],
-    [],
-  )
+  const directory = await createDirectory([VAN, { id: 'van-12', company_id: '7', source: 'devices.yaml:2' }], [])
 
   it.each(['0356307042441013', '356307042441013', '000356307042441013'])('compares digits without zeros: %s', (id) =>
     expect(directory.find(id)?.id).toBe('0356307042441013'),
@@ -36,7 +33,7 @@ describe('find', async () => {
   it('tells the decoder what it needs', async () => {
     const settings = { port: 5 }
     const local = { ...VAN, model: 'FMB920', time_zone: '+03:00', settings }
-    const entry = (await createDirectoryInSlices([local], [])).find(VAN.id)
+    const entry = (await createDirectory([local], [])).find(VAN.id)
     expect(entry?.protocolSettings).toEqual({ model: 'FMB920', timeZone: '+03:00', port: 5 })
   })
 })
@@ -122,10 +119,7 @@ describe('the last write wins', () => {
 
 describe('lanes', async () => {
   const second = { ...VAN, id: '2', company_id: '8', source: 'devices.yaml:2' }
-  const directory = await createDirectoryInSlices(
-    [VAN, second],
-    [line('1001', 0, 10), line('2', 5, 6, { courier_id: '43' })],
-  )
+  const directory = await createDirectory([VAN, second], [line('1001', 0, 10), line('2', 5, 6, { courier_id: '43' })])
 
   it('are every company, courier and route once', () =>
     expect([...directory.lanes()].map(({ key }) => key).toSorted()).toEqual(['7/42/1001', '7/43/2', '8/42/1001']))

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
-import { createDirectoryInSlices, type Device, type Directory, type RouteLine } from '../../src/config/directory.ts'
+import { createDirectory, type Device, type Directory, type RouteLine } from '../../src/config/directory.ts'
 import { createHolding } from '../../src/ingest/holding.ts'
 import { sort } from '../../src/ingest/sort.ts'
 import {
@@ -39,7 +39,7 @@ async function gateway(
   hold = HOLD,
   bounds = { maxFixesPerDevice: 5, maxUnknownDevices: 3 },
 ) {
-  let directory: Directory = await createDirectoryInSlices(devices, lines)
+  let directory: Directory = await createDirectory(devices, lines)
   const judge = () => ({ directory, filter: FILTER, hold })
   const options = {
     maxWaitMs: 0,
@@ -56,7 +56,7 @@ async function gateway(
       complete = known
     },
     async configure(nextDevices: Device[], nextLines: RouteLine[] = []) {
-      directory = await createDirectoryInSlices(nextDevices, nextLines)
+      directory = await createDirectory(nextDevices, nextLines)
       holding.configured()
     },
     async send(device: string, ...times: number[]) {

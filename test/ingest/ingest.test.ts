@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
-import { createDirectoryInSlices, type Device, type RouteLine } from '../../src/config/directory.ts'
+import { createDirectory, type Device, type RouteLine } from '../../src/config/directory.ts'
 import { createClockWatch } from '../../src/ingest/clock.ts'
 import { createIngest, createSession } from '../../src/ingest/index.ts'
 import type { Heard } from '../../src/ingest/heard.ts'
@@ -70,7 +70,7 @@ async function gateway({
   const counted: string[] = []
   const heard = new Map<string, Heard>()
   const told: string[] = []
-  const directory = await createDirectoryInSlices(devices, lines)
+  const directory = await createDirectory(devices, lines)
   const ingest = createIngest({
     complete: () => complete,
     judge: () => ({ directory, filter: FILTER, hold: { ...HOLD, ...hold } }),

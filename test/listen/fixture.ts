@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { pino } from 'pino'
 import { onTestFinished, vi } from 'vitest'
 import { DecodeError, line, type Protocol } from '../../protocols/kit/index.ts'
-import { createDirectoryInSlices, type Device, type Directory } from '../../src/config/directory.ts'
+import { createDirectory, type Device, type Directory } from '../../src/config/directory.ts'
 import { createClockWatch } from '../../src/ingest/clock.ts'
 import { createIngest, type HeardBook } from '../../src/ingest/index.ts'
 import { createStrangers } from '../../src/ingest/strangers.ts'
@@ -74,7 +74,7 @@ export interface Gateway extends Shared {
   readonly goneDevices: (string | undefined)[]
 }
 
-const DIRECTORY = await createDirectoryInSlices(DEVICES, [])
+const DIRECTORY = await createDirectory(DEVICES, [])
 
 export function gateway({
   limits = {},
@@ -95,7 +95,7 @@ export function gateway({
     directory: () => directory,
     async configure(device) {
       devices = [...devices, device]
-      directory = await createDirectoryInSlices(devices, [])
+      directory = await createDirectory(devices, [])
     },
     get places() {
       return made.stored.map(({ parts }) => placeOf(parts[0]))

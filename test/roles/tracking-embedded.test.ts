@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { createDirectoryInSlices, type Device, type Directory } from '../../src/config/directory.ts'
+import { createDirectory, type Device, type Directory } from '../../src/config/directory.ts'
 import type { Loaded } from '../../src/config/load.ts'
 import { followConfig, type Live } from '../../src/roles/live.ts'
 import { startTracking } from '../../src/roles/tracking.ts'
@@ -38,7 +38,7 @@ function vans(count: number): Promise<Directory> {
   const devices = Array.from({ length: count }, (_, n): Device => {
     return { id: `${n}`, company_id: '7', courier_id: '42', route_id: `${1000 + n}`, source: 'devices.yaml' }
   })
-  return createDirectoryInSlices(devices, [])
+  return createDirectory(devices, [])
 }
 
 async function start(live: Live) {

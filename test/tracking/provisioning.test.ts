@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { createDirectoryInSlices } from '../../src/config/directory.ts'
+import { createDirectory } from '../../src/config/directory.ts'
 import { provisioningOf } from '../../src/tracking/provisioning.ts'
 import { createTrackingService } from '../../src/tracking/service.ts'
 import { JSON_TYPE, type Lane, path, position } from './push-fixture.ts'
@@ -21,7 +21,7 @@ it('takes companies, and every lane of devices and routes once', async () => {
   const lines = [
     { device: '3', courier_id: '43', route_id: '9223372036854775807', from: 0, until: 10, source: 'routes.csv:2' },
   ]
-  expect(provisioningOf({ companies }, await createDirectoryInSlices(devices, lines))).toEqual({
+  expect(provisioningOf({ companies }, await createDirectory(devices, lines))).toEqual({
     companies: [
       { company_id: '7', apikeys: ['key-7'], oauth_tokens: ['token-7'] },
       { company_id: '8', apikeys: ['key-8'], oauth_tokens: [] },

@@ -31,11 +31,13 @@ export interface NextPut {
 /**
  * What of the puts of a company nobody needs beside its next one: rows in whose place there are others, and puts that hide
  * no line of a file, which would be back without them, and have no row that has not ended over 31 days before the last write.
+ * Lines of another machine's files nobody knows here: so of those puts the last 1,000 stay that decide on a time since then.
  */
 export async function obsoletePuts({ edits, next, rows, index }: NextPut): Promise<Obsolete> {
   const { company_id } = next
   const own = edits.routes.filter((put) => put.company_id === company_id)
   const lastPut = lastPuts([...own, next])
+  const parts = decidingParts([...own, next]).get(company_id) ?? []
   const hiding = new Set<number>()
   for (const { device, from } of rows) {
     await giveWay()
@@ -46,11 +48,19 @@ export async function obsoletePuts({ edits, next, rows, index }: NextPut): Promi
   }
   // Of two clocks the one behind: Redis' own may have been ahead once, and writes go on from there.
   const longAgo = Math.min(edits.at, Date.now()) / 1000 - KEPT_S
+  const recent = new Set(parts.filter(({ until }) => until >= longAgo).map(({ at }) => at))
+  const kept = new Set([
+    ...hiding,
+    ...own
+      .map(({ at }) => at)
+      .filter((at) => recent.has(at))
+      .slice(-MOST_KEPT),
+  ])
   const puts: { before: RouteEdit; after?: RouteEdit }[] = []
   for (const before of own) {
     await giveWay()
     const left = before.rows.filter(({ from }) => lastPut(company_id, from) === before.at)
-    if (!hiding.has(before.at) && !left.some(({ until }) => until >= longAgo)) puts.push({ before })
+    if (!kept.has(before.at) && !left.some(({ until }) => until >= longAgo)) puts.push({ before })
     else if (left.length < before.rows.length) puts.push({ before, after: { ...before, rows: left } })
   }
   return { asOf: edits.at, puts }
@@ -64,3 +74,4 @@ function decidingParts(puts: readonly RouteEdit[]): ReadonlyMap<string | undefin
 
 /** How long lines stand after they have ended: fixes may come late. */
 const KEPT_S = 31 * 86_400
+const MOST_KEPT = 1000

@@ -74,9 +74,17 @@ describe('the put that decides on lines that begin at a time', () => {
 describe('of a put', () => {
   const both = [put(1, [100, 103], [row('1', '10', [100, 102]), row('1', '11', [101, 102])]), put(2, [101, 102])]
 
-  it('the lines go in whose place there are others, and it does where none is left', async () => {
-    expect(await obsolete(both)).toEqual({ 1: null, 2: null })
-    expect(await obsolete(both, { next: put(NOW, [99, 100]) })).toEqual({ 1: ['10'], 2: null })
+  it('the lines go in whose place there are others, and it does where it decides on nothing', async () => {
+    expect(await obsolete(both)).toEqual({ 1: [] })
+    expect(await obsolete(both, { next: put(NOW, [99, 100]) })).toEqual({ 1: ['10'] })
+    expect(await obsolete(both, { next: put(NOW, [100, 103]) })).toEqual({ 1: null, 2: null })
+  })
+
+  it('nothing is left where it has no lines and is not among the last 1,000', async () => {
+    const days = Array.from({ length: 1002 }, (_, day) => put(day + 1, [200 + day, 201 + day]))
+    expect(await obsolete(days)).toEqual({ 1: null, 2: null })
+    const lines = [row('1', '10', [200, 201])]
+    expect(await obsolete([put(1, [200, 201], lines), ...days.slice(1)])).toEqual({ 2: null })
   })
 
   it('nothing goes for a put of another company', async () => {

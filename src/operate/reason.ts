@@ -19,24 +19,32 @@ export interface Findings {
  */
 export function reason(findings: Findings, clock: Clock): string {
   const { device } = findings
-  if (!device.configured) return unconfigured(device, clock)
+  if (!device.configured) return unconfigured(findings, clock)
   const lost = heldTrouble(device, clock) ?? filteredTrouble(device, clock)
   const troubles = [parkedTrouble(findings), lost].filter((trouble) => trouble !== undefined)
-  const rest = troubles.join('; ') || waitingTrouble(findings, clock) || allWell(device, clock)
-  return `${heard(device, clock)}, ${route(device, clock)}, ${rest}`
+  const rest = troubles.join('; ') || waitingTrouble(findings, clock) || allWell(findings, clock)
+  return `${heard(findings, clock)}, ${route(device, clock)}, ${rest}`
 }
 
-function unconfigured(device: DeviceAnswer, clock: Clock): string {
-  const last = device.last_heard ? `${heard(device, clock)}, ` : ''
+function unconfigured(findings: Findings, clock: Clock): string {
+  const { device } = findings
+  const last = device.last_heard ? `${heard(findings, clock)}, ` : ''
   return `not configured, ${last}${heldTrouble(device, clock) ?? `nothing is held: ${unknownAdvice(device, clock)}`}`
 }
 
-function heard({ state, lane, last_heard, last_fix }: DeviceAnswer, clock: Clock): string {
+function heard(findings: Findings, clock: Clock): string {
+  const { state, lane, last_heard, last_fix } = findings.device
   const fixAt = last_fix?.time_at ?? last_fix?.received_at
   const fix = fixAt === undefined ? 'no fix yet' : `last fix ${clock(fixAt)}`
   // What was held of it before is on the way of its lane by now.
   if (state === 'never' || !last_heard) return lane?.last_push ? 'not heard since it was configured' : 'never heard'
-  return state === 'online' && fixAt !== undefined ? fix : `${HEARD[state ?? 'online']} ${clock(last_heard.at)}, ${fix}`
+  if (isSilent(findings)) return `silent since ${clock(last_heard.at)}, ${fix}`
+  return fixAt === undefined ? `heard ${clock(last_heard.at)}, ${fix}` : fix
+}
+
+/** Many trackers hang up between two packets. */
+function isSilent({ device: { state, last_heard }, now }: Findings): boolean {
+  return state === 'offline' && last_heard !== undefined && now - Date.parse(last_heard.at) > SILENT_MS
 }
 
 function route({ lane }: DeviceAnswer, clock: Clock): string {
@@ -116,14 +124,15 @@ function waitingTrouble({ device: { lane }, upstream, now }: Findings, clock: Cl
   return behind ? `${what}: behind, the newest goes first and the rest follows` : `${what}, on their way`
 }
 
-function allWell(device: DeviceAnswer, clock: Clock): string {
+function allWell(findings: Findings, clock: Clock): string {
+  const { device } = findings
   const { state, lane, last_fix } = device
   const pushed = lane?.last_push && `last push ${clock(lane.last_push.at)}`
   if (state === 'never')
     return `${pushed ? `${pushed}: ` : ''}look at its power, its SIM and the server that is set in it`
   if (!lane) return routeAdvice(device, clock)
   const well = [last_fix && 'all delivered', pushed].filter(Boolean).join(', ') || 'nothing to deliver'
-  return state === 'offline' ? `${well}: look at its power and its SIM` : well
+  return isSilent(findings) ? `${well}: look at its power and its SIM` : well
 }
 
 function counted(fixes: number): string {
@@ -145,7 +154,6 @@ function failure(status: number | string): string {
   return FAILURES.get(status) ?? `the connection failed (${status})`
 }
 
-const HEARD = { online: 'heard', offline: 'silent since', never: '' } as const
 const FILTERED = new Map([
   ['invalid', ': it has no satellite fix, look at its antenna and where it is'],
   ['zero', ': it says 0/0, it has no satellite fix'],
@@ -162,4 +170,5 @@ const FAILURES = new Map([
 ])
 /** No time zone is ahead by so little. */
 const NO_OFFSET = '+00:00'
+const SILENT_MS = 15 * 60_000
 const MAX_MESSAGE = 120

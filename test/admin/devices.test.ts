@@ -22,7 +22,7 @@ async function ids(query = ''): Promise<string[]> {
   return (await list(query)).results.map(({ id }) => id)
 }
 
-/** The device speaks over `transport` at a time, ms UTC, and its gateway ends; answers when it spoke. */
+/** The device speaks over `transport`, and its gateway ends: it is online over UDP, offline over TCP. Answers when it spoke (`at`, ms UTC). */
 async function speak(transport: 'tcp' | 'udp', device: string, at = Date.now()): Promise<string> {
   const heard = createHeard(admin.redis)
   const session = Object.assign(createSession(transport, REMOTE), { device })
@@ -117,7 +117,7 @@ describe('the list of devices', () => {
     const { results } = await list()
     expect(results.map(({ id }) => id)).toHaveLength(7)
     expect(results[0]).toMatchObject({ id: '0356307042441013', mapping: 'mapped', held: 3 })
-    expect(results.find(({ id }) => id === '005')).toMatchObject({ configured: false, state: 'online', held: 1 })
+    expect(results.find(({ id }) => id === '005')).toMatchObject({ configured: false, state: 'offline', held: 1 })
   })
 
   it('may be read with a token that may read only', async () => {
@@ -145,8 +145,8 @@ describe('of the list', () => {
     ['?q=van&state=never&mapping=mapped', ['0356307042441013', '356307042441014', 'van/15']],
   ])('%s asks for %j', async (query, expected) => {
     await hold(admin.redis, 'unknown', '77')
-    await speak('tcp', '9', Date.now() - 16 * 60_000)
-    await speak('tcp', '10')
+    await speak('tcp', '9')
+    await speak('udp', '10')
     expect(await ids(query)).toEqual(expected)
   })
 

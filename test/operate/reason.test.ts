@@ -93,6 +93,11 @@ describe('when it was heard', () => {
       'silent since 2026-11-19 18:42:10, last fix 08:14:02, route 1007 by routes.csv:17, all delivered: look at its power and its SIM',
     ],
     [
+      'a moment ago, before it hung up',
+      { state: 'offline' },
+      'last fix 08:14:02, route 1007 by routes.csv:17, all delivered',
+    ],
+    [
       'without a fix so far',
       { last_fix: undefined },
       'heard 08:14:03, no fix yet, route 1007 by routes.csv:17, nothing to deliver',
@@ -218,7 +223,7 @@ describe('what is parked', () => {
     ))
 
   it('is said of a silent device as well', () =>
-    expect(says({ state: 'offline' }, { parked: [NOT_FOUND] })).toBe(
+    expect(says({ state: 'offline' }, { parked: [NOT_FOUND], now: NOW + 15 * 60_000 })).toBe(
       'silent since 08:14:03, last fix 08:14:02, route 1007 by routes.csv:17, refused 404 by the service (no such route), 214 parked: correct the line',
     ))
 })

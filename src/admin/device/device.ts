@@ -17,7 +17,7 @@ import type { RosterSources, RosterWrites } from '../roster/writes.ts'
 export interface DeviceSources {
   readonly redis: Redis
   readonly directory: () => Directory
-  /** How long a device without a connection counts as online after it spoke. */
+  /** How long a device without a lasting connection counts as online after it spoke. */
   readonly idleMs: number
 }
 

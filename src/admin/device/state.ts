@@ -3,16 +3,17 @@ import type { Contact } from '../../ingest/heard.ts'
 import { surveyContacts } from '../../ingest/heard/read.ts'
 import type { Redis } from '../../lanes/index.ts'
 
-/** `never`: it has not spoken since the data folder began; `offline`: it is silent. */
+/** `never`: it has not spoken since the data folder began. */
 export type DeviceState = 'online' | 'offline' | 'never'
 
 /**
- * Online is who has an open connection, or spoke within `idleMs`: many trackers hang up between two packets, over whatever
- * transport. `now` in ms UTC.
+ * Online is who has an open connection; over UDP and HTTP, which have none that lasts, who spoke within `idleMs`. `now` in ms
+ * UTC.
  */
 export function stateOf(contact: Contact | undefined, now: number, idleMs: number): DeviceState {
   if (!contact) return 'never'
-  return contact.connectedAt !== undefined || now - contact.at <= idleMs ? 'online' : 'offline'
+  const spoke = !LASTING.has(contact.transport) && now - contact.at <= idleMs
+  return contact.connectedAt !== undefined || spoke ? 'online' : 'offline'
 }
 
 /** How many of the configured devices are in each state. */
@@ -28,3 +29,5 @@ export async function countDevices(
   for (const { id } of directory.devices()) counts[states.get(id) ?? 'never']++
   return counts
 }
+
+const LASTING = new Set(['tcp', 'mqtt'])

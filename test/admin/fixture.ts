@@ -85,7 +85,11 @@ export function adminFixture({ gateway = '', baseUrl = NOWHERE } = {}): AdminFix
     await all.server.stop()
     await rm(all.dir, { recursive: true })
   })
-  beforeEach(async () => void (await all.redis.flushall()))
+  beforeEach(async () => {
+    // A test before may have ended the server.
+    await vi.waitFor(() => expect(all.redis.status).toBe('ready'), { timeout: 10_000 })
+    await all.redis.flushall()
+  })
 
   return {
     get server() {

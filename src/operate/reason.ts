@@ -1,6 +1,7 @@
 import { BEHIND_MS } from '../lanes/behind.ts'
 import type { DeviceAnswer, ParkedAnswer, StatusAnswer } from './answers.ts'
 import type { Clock } from './clock.ts'
+import { isSilent } from './silence.ts'
 
 /** What is known of a device. */
 export interface Findings {
@@ -32,19 +33,14 @@ function unconfigured(findings: Findings, clock: Clock): string {
   return `not configured, ${last}${heldTrouble(device, clock) ?? `nothing is held: ${unknownAdvice(device, clock)}`}`
 }
 
-function heard(findings: Findings, clock: Clock): string {
-  const { state, lane, last_heard, last_fix } = findings.device
+function heard({ device, now }: Findings, clock: Clock): string {
+  const { state, lane, last_heard, last_fix } = device
   const fixAt = last_fix?.time_at ?? last_fix?.received_at
   const fix = fixAt === undefined ? 'no fix yet' : `last fix ${clock(fixAt)}`
   // What was held of it before is on the way of its lane by now.
   if (state === 'never' || !last_heard) return lane?.last_push ? 'not heard since it was configured' : 'never heard'
-  if (isSilent(findings)) return `silent since ${clock(last_heard.at)}, ${fix}`
+  if (isSilent(device, now)) return `silent since ${clock(last_heard.at)}, ${fix}`
   return fixAt === undefined ? `heard ${clock(last_heard.at)}, ${fix}` : fix
-}
-
-/** Many trackers hang up between two packets. */
-function isSilent({ device: { state, last_heard }, now }: Findings): boolean {
-  return state === 'offline' && last_heard !== undefined && now - Date.parse(last_heard.at) > SILENT_MS
 }
 
 function route({ lane }: DeviceAnswer, clock: Clock): string {
@@ -124,15 +120,14 @@ function waitingTrouble({ device: { lane }, upstream, now }: Findings, clock: Cl
   return behind ? `${what}: behind, the newest goes first and the rest follows` : `${what}, on their way`
 }
 
-function allWell(findings: Findings, clock: Clock): string {
-  const { device } = findings
+function allWell({ device, now }: Findings, clock: Clock): string {
   const { state, lane, last_fix } = device
   const pushed = lane?.last_push && `last push ${clock(lane.last_push.at)}`
   if (state === 'never')
     return `${pushed ? `${pushed}: ` : ''}look at its power, its SIM and the server that is set in it`
   if (!lane) return routeAdvice(device, clock)
   const well = [last_fix && 'all delivered', pushed].filter(Boolean).join(', ') || 'nothing to deliver'
-  return isSilent(findings) ? `${well}: look at its power and its SIM` : well
+  return isSilent(device, now) ? `${well}: look at its power and its SIM` : well
 }
 
 function counted(fixes: number): string {
@@ -170,5 +165,4 @@ const FAILURES = new Map([
 ])
 /** No time zone is ahead by so little. */
 const NO_OFFSET = '+00:00'
-const SILENT_MS = 15 * 60_000
 const MAX_MESSAGE = 120

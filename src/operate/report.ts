@@ -40,7 +40,7 @@ export function report({ window, answer }: Outcome, about: Reported): string[] {
     ...rejected.map(({ line, message }) => `${file}:${line}: ${message}`),
     ...warnings.map(({ line, message }) => `warning: ${file}:${line}: ${message}`),
     `${where}${would ? ' would have' : ':'} ${added} added, ${changed} changed, ${removed} removed`,
-    rosterSentence(roster, { ...about, moment, withSilent: isLast, clock: clockIn(zone, now, 'minutes') }),
+    rosterSentence(roster, { ...about, moment, withSilent: isLast, clock: clockIn(zone, now, 'minutes'), now }),
     ...(answer.status === 200 ? [] : [`${refusalText(answer)} (routes put --force)`]),
   ]
 }

@@ -1,5 +1,6 @@
 import type { ListedDevice, RosterAnswer } from './answers.ts'
 import type { Clock } from './clock.ts'
+import { isSilent } from './silence.ts'
 import { listText, MAX_NAMES } from './words.ts'
 
 /** What else there is to know for the sentence. */
@@ -13,16 +14,19 @@ export interface RosterContext {
   /** Whether those who are silent are named. */
   readonly withSilent: boolean
   readonly clock: Clock
+  /** ms UTC. */
+  readonly now: number
 }
 
 /** `38 of 40 devices have a route now; Van 12 has none; Van 31 is silent since 18:42` */
 export function rosterSentence(answer: RosterAnswer, context: RosterContext): string {
-  const { devices, company, would, moment, withSilent, clock } = context
+  const { devices, company, would, moment, withSilent, clock, now } = context
   const { without_route, devices: all } = answer
   const without = new Set(without_route)
   const ours = devices.filter(({ configured, company_id }) => configured && company_id === company)
   const named = new Map(ours.map((device) => [device.id, nameOf(device)]))
-  const silent = ours.filter(({ id, state }) => withSilent && state !== 'online' && !without.has(id))
+  const isMute = (device: ListedDevice) => device.state === 'never' || isSilent(device, now)
+  const silent = ours.filter((device) => withSilent && !without.has(device.id) && isMute(device))
   const verb = would ? 'would have' : all - without.size === 1 ? 'has' : 'have'
   return [
     `${all - without.size} of ${all} devices ${verb} a route ${moment}`,

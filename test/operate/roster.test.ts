@@ -39,6 +39,7 @@ function says(
     moment: 'now',
     withSilent: true,
     clock,
+    now: NOW,
     ...about,
   })
 }
@@ -51,6 +52,11 @@ it.each([
     'one has none, one is silent, one was never heard',
     says(['12'], vans({ 31: '2026-11-20T18:42:07.000Z', 33: undefined })),
     '39 of 40 devices have a route now; Van 12 has none; Van 31 is silent since 18:42; Van 33 was never heard',
+  ],
+  [
+    'one has hung up a moment ago',
+    says([], vans({ 31: '2026-11-20T19:45:00.000Z', 33: '2026-11-20T19:44:59.999Z' })),
+    '40 of 40 devices have a route now; Van 33 is silent since 19:44',
   ],
   [
     'who is silent without a route is said once',

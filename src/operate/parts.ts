@@ -13,7 +13,7 @@ export interface Part {
 export function partsOf(file: Buffer, { rows, mistakes }: RouteFile, windows: readonly Window[]): Part[] {
   if (windows.length === 1) return [{ window: windows[0], body: file }]
   const locate = locator(file.toString())
-  const unread = mistakes.map(({ at }) => locate(at).line)
+  const unread = mistakes.filter(({ severity }) => severity === 'left_out').map(({ at }) => locate(at).line)
   return windows.map((window, index) => {
     const elsewhere = rows.filter(({ from }) => from < window.from || from >= window.until)
     const left = new Set([...(index === 0 ? [] : unread), ...elsewhere.map(({ line }) => line)])

@@ -196,6 +196,14 @@ describe('a file whose days are not adjacent', () => {
     expect(asked()[0].body).toBe([header, friday, '', unread, saturday, ''].join('\r\n'))
   })
 
+  it('keeps its header in each run, also where a column of it is not known', async () => {
+    const text = DAYS.replaceAll(/,until$|(?<=:00|noon,)$/gm, '$&,x')
+    const { asked, routes } = await site({ text })
+    await routes('check', 'routes.csv')
+    const header = 'device,courier_id,route_id,from,until,x'
+    expect(asked().map(({ body }) => body.split('\n')[0])).toEqual([header, header])
+  })
+
   it('is one interval where options say so', async () => {
     const { asked, routes } = await site({ text: DAYS })
     expect((await routes('put', 'routes.csv', '--until', '2025-11-26')).code).toBe(0)

@@ -353,6 +353,12 @@ describe('an answer', () => {
     ])
   })
 
+  it('304 may say how long what it stands for is', async () => {
+    await answering(304, { etag: '"1"', 'content-length': '99999999' })
+    const { status, headers, text } = await relay.ask(NUMBER)
+    expect([status, headers.etag, text]).toEqual([304, '"1"', ''])
+  })
+
   it.each([
     ['without a type has none', {}, 'x', undefined],
     ['that is empty and without a type has none', {}, '', undefined],

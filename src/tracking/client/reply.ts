@@ -39,7 +39,8 @@ export function collectReply({ maxBytes, maxErrorBytes = maxBytes, take }: Reply
     start(status, headers) {
       head = { status, headers }
       left = isSuccess(status) ? maxBytes : Math.min(maxBytes, maxErrorBytes)
-      if (Number(headers['content-length'] ?? 0) <= left) return undefined
+      // A 304 has the length of what it stands for.
+      if (status === 304 || Number(headers['content-length'] ?? 0) <= left) return undefined
       left = -1
       return reply()
     },

@@ -81,7 +81,8 @@ export function wrongToken(): Refusal {
   return new Refusal(400, 'page_token: not a token of this list in this order; take next_page_token of the page before')
 }
 
-function compare([rank, name]: Place, [otherRank, otherName]: Place): number {
+/** Which of two is first in a list. */
+export function compare([rank, name]: Place, [otherRank, otherName]: Place): number {
   return rank - otherRank || (name < otherName ? -1 : name > otherName ? 1 : 0)
 }
 

@@ -357,6 +357,13 @@ describe('GET /admin/routes', () => {
     expect(await lines(`max_results=1&page_token=${next_page_token}`)).toEqual([PUT_LINE])
   })
 
+  it('has pages also between lines that differ in the courier alone', async () => {
+    await put(HEADER + LINE + LINE.replace(',42,', ',43,'))
+    const { json } = await admin.ask('/admin/routes?max_results=2')
+    const { next_page_token } = json as { next_page_token: string }
+    expect(await lines(`page_token=${next_page_token}`)).toEqual([{ ...PUT_LINE, courier_id: '43' }])
+  })
+
   it('says with at who is where then: of lines that overlap the one that decides', async () => {
     await put(`${HEADER}Van 14,43,9,2026-11-20 06:00,2026-11-20 08:00\n`)
     expect([

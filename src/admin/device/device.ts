@@ -36,7 +36,7 @@ export function deviceOperations(
     const name = entry?.id ?? id
     const known = [readHeld(redis, entry, id), readHeard(redis, name), readEvents(redis, name)] as const
     const [waiting, heard, happened] = await Promise.all(known)
-    const held = waiting.map((each) => heldJson(each, entry, loaded()))
+    const held = await Promise.all(waiting.map((each) => heldJson(each, entry, loaded())))
     const events = happened.map(eventJson)
     const now = Date.now()
     const last = heard && { state: stateOf(heard, now, idleMs), ...heardJson(heard) }
@@ -54,7 +54,7 @@ export function deviceOperations(
       configured: true,
       held,
       lane: stay && (await laneNow(redis, stay)),
-      replaced_line: stay ? undefined : replacedLine(loaded(), entry, now / 1000),
+      replaced_line: stay ? undefined : await replacedLine(loaded(), entry, now / 1000),
       state: 'never',
       ...last,
       events,
@@ -72,13 +72,18 @@ async function readHeld(redis: Redis, entry: DeviceEntry | undefined, id: string
 
 type Held = Awaited<ReturnType<typeof heldOf>>[number]
 
-function heldJson({ reason, fixes, oldestAt, latest }: Held, entry: DeviceEntry | undefined, loaded: Loaded): object {
+async function heldJson(
+  { reason, fixes, oldestAt, latest }: Held,
+  entry: DeviceEntry | undefined,
+  loaded: Loaded,
+): Promise<object> {
+  const mayBeReplaced = entry && reason === 'no_route'
   return {
     reason,
     fixes,
     oldest_at: instant(oldestAt),
     offset: reason === 'clock' ? fittingOffset(latest) : undefined,
-    replaced_line: entry && reason === 'no_route' ? replacedLine(loaded, entry, timeOf(latest, entry)) : undefined,
+    replaced_line: mayBeReplaced ? await replacedLine(loaded, entry, timeOf(latest, entry)) : undefined,
   }
 }
 

@@ -94,7 +94,12 @@ function stateNow({ entry, contact }: Surveyed, now: number, idleMs: number): De
 }
 
 function placeOf({ id, entry }: Listed): Place {
-  return entry?.name === undefined ? [1, id] : [0, `${entry.name}\0${id}`]
+  return placeOfDevice({ id, name: entry?.name })
+}
+
+/** By name, those without one behind, then by id. */
+export function placeOfDevice({ id, name }: { readonly id: string; readonly name?: string }): Place {
+  return name === undefined ? [1, id] : [0, `${name}\0${id}`]
 }
 
 function deviceJson({ id, entry, mapping, stay, state, contact, held }: Listed): object {

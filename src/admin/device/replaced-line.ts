@@ -1,5 +1,6 @@
 import { type DeviceEntry, sameId } from '../../config/directory.ts'
 import { lineKey } from '../../config/edits.ts'
+import { giveWay } from '../../config/give-way.ts'
 import type { Loaded } from '../../config/load.ts'
 import { lastPuts } from '../../config/puts.ts'
 import type { WrittenRow } from '../../config/routes.ts'
@@ -13,22 +14,29 @@ export interface ReplacedLine {
   readonly put_at?: string
 }
 
-/** The line of files that a put took the place of, where it would hold for the device at a time, unix seconds; of several the one with the latest `from`. */
-export function replacedLine(
+/**
+ * The line of files that a put took the place of, where it would hold for the device at a time, unix seconds; of several the
+ * one with the latest `from`.
+ */
+export async function replacedLine(
   { edits, files, directory }: Loaded,
   device: DeviceEntry,
   time: number,
-): ReplacedLine | undefined {
+): Promise<ReplacedLine | undefined> {
   if (edits.routes.length === 0) return undefined
   const isMeant = (row: WrittenRow) =>
     sameId(row.device) === sameId(device.id) || (row.device === device.name && !directory.find(row.device))
   const lastPut = lastPuts(edits.routes)
-  const [latest] = files.routes
-    .flatMap(({ content: { name, rows } }) => {
-      const covering = rows.filter((row) => row.from <= time && time < row.until && isMeant(row))
-      return covering.map((row) => ({ row, name, putAt: lastPut(device.company_id, row.from) }))
-    })
-    .filter(({ row, putAt }) => putAt > (edits.files.get(lineKey(row)) ?? 0))
-    .toSorted((a, b) => b.row.from - a.row.from)
-  return latest && { source: `${latest.name}:${latest.row.line}`, put_at: instant(latest.putAt) }
+  let from = -Infinity
+  let latest: ReplacedLine | undefined
+  for (const { name, rows } of files.routes.map(({ content }) => content))
+    for (const row of rows) {
+      await giveWay()
+      if (row.from <= from || row.from > time || row.until <= time || !isMeant(row)) continue
+      const putAt = lastPut(device.company_id, row.from)
+      if (putAt <= (edits.files.get(lineKey(row)) ?? 0)) continue
+      from = row.from
+      latest = { source: `${name}:${row.line}`, put_at: instant(putAt) }
+    }
+  return latest
 }

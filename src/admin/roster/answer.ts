@@ -6,6 +6,8 @@ import type { RosterPlan } from '../../config/roster-plan.ts'
 import { indexDevices, resolveRoutes, type RouteRow } from '../../config/routes.ts'
 import { type Refusal, refuseFields } from '../../tracking/refusal.ts'
 import { MAX_ERRORS } from '../../tracking/schemas/lists.ts'
+import { placeOfDevice } from '../device/list.ts'
+import { compare } from '../paging.ts'
 import { type RosterBody, said } from './body.ts'
 
 /** What a put answers: `devices`: how many the company has; `warnings`: only where there are some. */
@@ -19,16 +21,9 @@ export async function planJson(plan: RosterPlan, { lineAt }: RosterBody, fleet: 
     removed,
     rejected: atMost(rejected, 'rejected', remarkOf),
     ...(warnings.length > 0 && { warnings: atMost(warnings, 'with a warning', remarkOf) }),
-    without_route: withoutRoute.toSorted(byName).map(({ id }) => id),
+    without_route: withoutRoute.toSorted((a, b) => compare(placeOfDevice(a), placeOfDevice(b))).map(({ id }) => id),
     devices: devices.length,
   }
-}
-
-/** As `GET /admin/devices` has them: by name, those without one behind, then by id. */
-function byName(a: Device, b: Device): number {
-  if ((a.name === undefined) !== (b.name === undefined)) return a.name === undefined ? 1 : -1
-  const [one, other] = [`${a.name}\0${a.id}`, `${b.name}\0${b.id}`]
-  return one < other ? -1 : one > other ? 1 : 0
 }
 
 /** The refusal of a put of which no line is right. */

@@ -128,8 +128,8 @@ function* linesAt({ directory }: Loaded, at: number): Generator<ListedLine> {
   }
 }
 
-function placeOf({ device, from, route_id, source, until }: ListedLine): Place {
-  return [from, `${device} ${until} ${route_id} ${source}`]
+function placeOf({ device, from, courier_id, route_id, source, until }: ListedLine): Place {
+  return [from, `${device} ${until} ${courier_id} ${route_id} ${source}`]
 }
 
 function lineJson({ device, name, company_id, courier_id, route_id, from, until, source }: ListedLine): object {

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Fix } from '../../protocols/kit/index.ts'
-import { keys, type Redis } from '../lanes/index.ts'
+import type { Redis } from '../lanes/index.ts'
 import { createEvents, type Events } from './heard/events.ts'
+import { everySecond } from './heard/rounds.ts'
+import { giveSign } from './heard/sign.ts'
+import { writeHeard } from './heard/write.ts'
 import { type DeviceSession, lasts } from './session.ts'
 
 /** What was last heard of a device, kept in Redis for the admin port. Instants in ms UTC. */
@@ -32,11 +35,12 @@ export interface HeardBook extends Pick<Events, 'connected' | 'became'> {
   of(device: string, session: DeviceSession, protocol: string): Heard
   /** The device's connection ended. */
   gone(session: DeviceSession): void
+  /** Says that this gateway is none any more, and writes the last of it, what was heard before what happened. */
   close(): Promise<void>
 }
 
 /**
- * Remembers what devices said, and writes it to Redis once a second: nothing waits for it. The process says with it that it
+ * Remembers what devices said, and writes it to Redis once a second: nothing waits for it. The process says beside it that it
  * lives (connections of one that does not are none), and why it acknowledges nothing, if so: `problems`, a sentence each.
  * `gateway`: which process this is.
  */
@@ -48,54 +52,20 @@ export function createHeard(
   const heard = new Map<string, Heard>()
   const dirty = new Set<string>()
   const events = createEvents(redis)
-  let flushing: Promise<void> | undefined
 
-  /** One at a time: while Redis is slow, what devices say meanwhile is one entry each. */
-  function flush(): Promise<void> {
-    flushing ??= write().finally(() => (flushing = undefined))
-    return flushing
-  }
-
+  /** While Redis is slow, what devices say meanwhile is one entry each. */
   async function write(): Promise<void> {
-    await beat().catch(() => {})
     const devices = [...dirty]
     for (let at = 0; at < devices.length; at += AT_ONCE) {
       const some = devices.slice(at, at + AT_ONCE)
       some.forEach((device) => dirty.delete(device))
-      const written = Promise.all(writes(some))
-      await written.catch(() => some.forEach((device) => dirty.add(device)))
+      const entries = some.map((device) => [device, heard.get(device) as Heard] as const)
+      await writeHeard(redis, gateway, entries).catch(() => some.forEach((device) => dirty.add(device)))
     }
-    await events.write()
   }
 
-  /** Where Redis' memory is full it takes no new sign, but lets the last one live on. */
-  async function beat(): Promise<void> {
-    const sign = keys.gateway(gateway)
-    const said = redis.set(sign, JSON.stringify(problems()), 'PX', LIFE_SIGN_MS)
-    await Promise.all([said, redis.sadd(keys.gatewayIds, gateway)]).catch(() => redis.pexpire(sign, LIFE_SIGN_MS))
-  }
-
-  /** Of a part that this process has not heard, what an earlier one wrote stays. */
-  function writes(devices: readonly string[]): Promise<unknown>[] {
-    const contacts: string[] = []
-    const fixes: string[] = []
-    const filtered: string[] = []
-    for (const device of devices) {
-      const { fix, filtered: lost, ...contact } = heard.get(device) as Heard
-      contacts.push(device, JSON.stringify({ ...contact, gateway } satisfies StoredContact))
-      if (fix) fixes.push(device, JSON.stringify(fix))
-      if (lost) filtered.push(device, JSON.stringify(lost))
-    }
-    const parts = [
-      [keys.devices, contacts],
-      [keys.lastFixes, fixes],
-      [keys.lastFiltered, filtered],
-    ] as const
-    return parts.filter(([, entries]) => entries.length > 0).map(([key, entries]) => redis.hset(key, ...entries))
-  }
-
-  const timer = setInterval(() => void flush(), 1000).unref()
-  void flush()
+  const sign = giveSign(redis, gateway, problems)
+  const [entries, happenings] = [everySecond(write), everySecond(events.write)]
   return {
     of(device, session, protocol) {
       const entry: Heard = heard.get(device) ?? { at: 0, protocol, transport: session.transport, remote: '' }
@@ -120,19 +90,13 @@ export function createHeard(
       dirty.add(device)
     },
     async close() {
-      clearInterval(timer)
       // What is being written now may lack the last of it.
-      await flushing
-      await flush()
-      const signs = [
-        redis.del(keys.gateway(gateway)),
-        redis.srem(keys.gatewayIds, gateway),
-        redis.hdel(keys.roster('applied'), gateway),
-      ]
-      await Promise.all(signs).catch(() => {})
+      await Promise.all([sign.end(), entries.stop()])
+      await write()
+      await happenings.stop()
+      await events.write()
     },
   }
 }
 
-const LIFE_SIGN_MS = 5000
 const AT_ONCE = 1000

@@ -124,9 +124,9 @@ async function openRoad(live: Live, redis: Redis) {
     async close() {
       room.stop()
       const last = [
-        holding.close(),
+        // What is released goes by the roster: until then who writes it waits for this gateway.
+        holding.close().finally(() => heard.close()),
         appender.close(),
-        heard.close(),
         misunderstood.close(),
         members?.stop() ?? Promise.resolve(),
       ]

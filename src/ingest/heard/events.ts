@@ -119,4 +119,4 @@ function mayTurn(trail: Trail): boolean {
 const MOST_TURNS = 6
 const TURNS_MS = 600_000
 /** Devices in one script: some milliseconds of Redis' time. */
-const AT_ONCE = 100
+const AT_ONCE = 200

@@ -1,0 +1,66 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect as dial, createServer, type Socket } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createHeard, createSession, type HeardBook } from '../../src/ingest/index.ts'
+import { connect, keys, type Redis } from '../../src/lanes/index.ts'
+import type { TestRedis } from '../redis.ts'
+import { withRedis } from '../with-redis.ts'
+
+const soon = { timeout: 8000 }
+const LATE_MS = 500
+const LAST = 'van 4999'
+let server: TestRedis
+let redis: Redis
+
+withRedis((started, connection) => {
+  server = started
+  redis = connection
+})
+
+/** A connection to Redis whose every answer comes late. */
+async function distant(): Promise<Redis> {
+  const { hostname, port } = new URL(server.url)
+  const proxy = createServer((near: Socket) => {
+    const far = dial(Number(port), hostname)
+    near.pipe(far).on('data', (bytes: Buffer) => setTimeout(() => near.write(bytes), LATE_MS))
+    for (const [one, other] of [[near, far] as const, [far, near] as const])
+      one.on('error', () => {}).on('close', () => other.destroy())
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const url = new URL(server.url)
+  url.port = String((proxy.address() as AddressInfo).port)
+  const connection = connect(url.href, 'distant')
+  onTestFinished(() => {
+    connection.disconnect()
+    proxy.close()
+  })
+  await once(connection, 'ready')
+  return connection
+}
+
+/** A gateway far from Redis, and its sign of life: to it 5,000 devices have just come back. */
+async function crowded(): Promise<{ book: HeardBook; sign: string }> {
+  const book = createHeard(await distant())
+  await expect.poll(() => redis.exists(keys.devices, keys.gatewayIds), soon).toBe(1)
+  for (let n = 0; n < 5000; n++) book.of(`van ${n}`, createSession('tcp', '10.1.2.3:4000'), 'teltonika')
+  await expect.poll(() => redis.exists(keys.events('van 0')), soon).toBe(1)
+  const [sign] = await redis.keys(keys.gateway('*'))
+  return { book, sign }
+}
+
+describe('the sign of life of a gateway', () => {
+  it('is given while events are being written', async () => {
+    const { sign } = await crowded()
+    await redis.pexpire(sign, 3000)
+    await expect.poll(() => redis.pttl(sign), { timeout: 2900 }).toBeGreaterThan(4000)
+    expect(await redis.exists(keys.events(LAST))).toBe(0)
+  })
+
+  it('is taken back before the last events are written, as it closes', async () => {
+    const { book, sign } = await crowded()
+    void book.close()
+    await expect.poll(() => redis.exists(sign), soon).toBe(0)
+    expect(await redis.exists(keys.events(LAST))).toBe(0)
+    expect(await redis.smembers(keys.gatewayIds)).toEqual([])
+  })
+})

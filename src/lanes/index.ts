@@ -51,11 +51,11 @@ export {
   noteApplied,
   readRoster,
   readRosterRoutes,
+  type RosterWrite,
   rosterWrittenAt,
   type StoredRoster,
   type Written,
   writeRoster,
-  writeRosterAsOf,
 } from './roster.ts'
 export { createSeen, type Seen } from './seen.ts'
 export { custodyCounters, describeLanes, type LaneState, surveyLanes } from './survey.ts'

@@ -46,35 +46,25 @@ export async function readRosterRoutes(redis: Redis, fields: readonly string[]):
 export interface RosterWrite {
   readonly set: readonly (readonly [field: string, text: string])[]
   readonly drop?: readonly string[]
+  /** The time of the last write that its author knows of: where there was another since, nothing is written. */
+  readonly asOf?: number
 }
 
 /**
  * Sets and drops fields of a part in one step. In front of one that begins with a space stands the time of the write. One
  * with the text '' keeps its time where it is there already, until it is set to 'gone'; before that it is not dropped. Redis
  * does nothing else meanwhile: some 50,000 fields at once are enough.
- * @returns the time of the write, ms UTC; where nothing has changed, that of the last one
+ * @returns the time of the write, ms UTC; where nothing has changed, that of the last one; null where there was another one
+ * since `asOf`
  */
-export async function writeRoster(redis: Redis, part: RosterPart, write: RosterWrite): Promise<number> {
-  return Number(await runWrite(redis, part, write, ''))
-}
-
-/** As `writeRoster`, where `asOf` is the time of the last write; null where there was another since: nothing is written. */
-export async function writeRosterAsOf(
+export async function writeRoster(
   redis: Redis,
   part: RosterPart,
-  { asOf, ...write }: RosterWrite & { readonly asOf: number },
+  { set, drop = [], asOf }: RosterWrite,
 ): Promise<number | null> {
-  const at = await runWrite(redis, part, write, asOf)
+  const fields = [set.length, asOf ?? '', ...set.flat(), ...drop]
+  const at = await scripts(redis)('roster', [keys.roster('at'), keys.roster(part)], fields)
   return at === null ? null : Number(at)
-}
-
-function runWrite(
-  redis: Redis,
-  part: RosterPart,
-  { set, drop = [] }: RosterWrite,
-  asOf: number | '',
-): Promise<unknown> {
-  return scripts(redis)('roster', [keys.roster('at'), keys.roster(part)], [set.length, asOf, ...set.flat(), ...drop])
 }
 
 /** Notes as of which write the roster is in effect at a gateway process. */

@@ -23,8 +23,11 @@ export interface Roster {
   follow(apply: () => Promise<void>): void
   /** Whether what is in effect is as of a moment ago: not while Redis is away, nor until it has been read after that. */
   readonly fresh: boolean
-  /** Puts a device, or, null, deletes it. @returns the time of the write, as in `Edits` */
-  putDevice(id: string, device: Device | null): Promise<number>
+  /**
+   * Puts a device, or, null, deletes it. @returns the time of the write, as in `Edits`; null where there was another since
+   * `asOf`: nothing is written
+   */
+  putDevice(id: string, device: Device | null, asOf: number): Promise<number | null>
   /**
    * Puts lines in place of others; what is `obsolete` of earlier puts goes. @returns the time of the write, as in `Edits`;
    * null where there was one that `obsolete` does not know of: nothing is written
@@ -96,7 +99,7 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
     get fresh() {
       return freshness.now
     },
-    putDevice: (id, device) => writeDevice(redis, id, device),
+    putDevice: (id, device, asOf) => writeDevice(redis, id, device, asOf),
     putRoutes: (edit, obsolete) => writeRoutes(redis, edit, obsolete),
     dropDeletions: (ids, asOf) => dropDeletions(redis, ids, asOf),
     async noteFiles(writes) {

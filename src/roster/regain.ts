@@ -1,4 +1,4 @@
-import { type Redis, writeRosterAsOf } from '../lanes/index.ts'
+import { type Redis, writeRoster } from '../lanes/index.ts'
 import { readEdits, type Reading } from './read.ts'
 
 /**
@@ -11,7 +11,7 @@ export async function regainMarks(redis: Redis, before: Reading, now: Reading): 
   let known = now
   let set = at === 0 ? [] : lostMarks(before, known, at)
   while (set.length > 0) {
-    const writtenAt = await writeRosterAsOf(redis, 'files', { set, asOf: known.edits.at })
+    const writtenAt = await writeRoster(redis, 'files', { set, asOf: known.edits.at })
     known = await readEdits(redis, known.edits)
     set = writtenAt === null ? lostMarks(before, known, at) : []
   }

@@ -1,12 +1,15 @@
 import { type Device, sameId } from '../config/directory.ts'
 import type { FileWrites, RouteEdit } from '../config/edits.ts'
 import type { Obsolete } from '../config/puts.ts'
-import { type Redis, writeRoster, writeRosterAsOf } from '../lanes/index.ts'
+import { type Redis, writeRoster } from '../lanes/index.ts'
 
-/** Puts a device, or, null, deletes it. @returns the time of the write */
-export function writeDevice(redis: Redis, id: string, device: Device | null): Promise<number> {
+/**
+ * Puts a device, or, null, deletes it. @returns the time of the write; null where there was another since `asOf`: nothing is
+ * written
+ */
+export function writeDevice(redis: Redis, id: string, device: Device | null, asOf: number): Promise<number | null> {
   const text = JSON.stringify(device && { ...device, source: undefined })
-  return writeRoster(redis, 'devices', { set: [[sameId(id), text]] })
+  return writeRoster(redis, 'devices', { set: [[sameId(id), text]], asOf })
 }
 
 /**
@@ -20,12 +23,12 @@ export function writeRoutes(
 ): Promise<number | null> {
   const left = puts.flatMap(({ after }) => (after ? [[putField(after), JSON.stringify(after)] as const] : []))
   const set = [[putField({ ...edit, at: '' }), JSON.stringify(edit)] as const, ...left]
-  return writeRosterAsOf(redis, 'routes', { set, drop: puts.map(({ before }) => putField(before)), asOf })
+  return writeRoster(redis, 'routes', { set, drop: puts.map(({ before }) => putField(before)), asOf })
 }
 
 /** Takes away deletions of devices, unless there was a write since: the next change sees to it then. */
 export async function dropDeletions(redis: Redis, ids: readonly string[], asOf: number): Promise<void> {
-  await writeRosterAsOf(redis, 'devices', { set: [], drop: ids, asOf })
+  await writeRoster(redis, 'devices', { set: [], drop: ids, asOf })
 }
 
 /** Notes what was written to files, and forgets marks of what is long gone. */

@@ -1,10 +1,14 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { deviceEntryOperations } from '../../src/admin/device/entry.ts'
+import { register } from '../../src/admin/operation.ts'
 import { rosterWrites } from '../../src/admin/roster/writes.ts'
 import type { Loaded } from '../../src/config/load.ts'
 import { keys } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { followConfig } from '../../src/roles/live.ts'
 import { followRoster, ROSTER_HOLDS_MS } from '../../src/roster/index.ts'
+import { createHttpServer } from '../../src/tracking/http.ts'
+import { putDevice } from '../put-device.ts'
 import { adminFixture, connected, TOKEN } from './fixture.ts'
 
 const admin = adminFixture()
@@ -61,9 +65,8 @@ describe('a change', () => {
   })
 
   it('sees what another process has written just before', async () => {
-    const other = await elsewhere()
     for (const id of [900, 901, 902]) {
-      await other.putDevice(String(id), { id: String(id), company_id: '7', source: '' })
+      await putDevice(admin.redis, String(id), { id: String(id), company_id: '7', source: '' })
       expect(await ask('DELETE', id)).toBe(200)
     }
   })
@@ -92,7 +95,7 @@ async function writing() {
   const put = async ({ edits }: Loaded) => ({
     at: await roster.putRoutes({ company_id: '7', from: 0, until: 1, rows: [] }, { asOf: edits.at, puts: [] }),
   })
-  return { change, put }
+  return { roster, change, put }
 }
 
 describe('a change whose write is of what was in effect', () => {
@@ -101,7 +104,7 @@ describe('a change whose write is of what was in effect', () => {
     const seen: number[] = []
     const { at } = await change(async (loaded) => {
       seen.push(loaded.edits.devices.size)
-      if (seen.length === 1) await other.putDevice('901', null)
+      if (seen.length === 1) await putDevice(admin.redis, '901', null)
       return put(loaded)
     })
     expect(seen).toEqual([0, 1])
@@ -111,10 +114,62 @@ describe('a change whose write is of what was in effect', () => {
   it('is refused where others write all the time', async () => {
     const [{ change, put }, other] = [await writing(), await elsewhere()]
     const changed = change(async (loaded) => {
-      await other.putDevice('901', null)
+      await putDevice(admin.redis, '901', null)
       return put(loaded)
     })
     await expect(changed).rejects.toMatchObject({ code: 504, message: expect.stringContaining('try again') as string })
     expect((await other.refresh()).routes).toEqual([])
+  })
+})
+
+/** Changes of devices through a process of its own, with the statuses that they are answered with. */
+async function port() {
+  const { roster, change } = await writing()
+  const server = createHttpServer({ fault: (error, _, reply) => reply.code(500).send(error.message), closeMs: 1000 })
+  onTestFinished(() => server.close())
+  register(
+    server.app,
+    deviceEntryOperations(roster, change, async () => ({})),
+    async () => {},
+  )
+  const url = `http://127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 })}/admin/devices/`
+  const status = async (id: string, request: RequestInit) => (await fetch(url + id, request)).status
+  const headers = { 'content-type': 'application/json' }
+  return {
+    put: (id: string, entry: object) =>
+      status(id, { method: 'PUT', headers, body: JSON.stringify({ company_id: 7, ...entry }) }),
+    remove: (id: string) => status(id, { method: 'DELETE' }),
+  }
+}
+
+const sorted = (statuses: number[]) => statuses.toSorted((a, b) => a - b)
+const TIMES = Array.from({ length: 10 }, (_, time) => String(time))
+
+describe('of two changes of devices at once through two processes', () => {
+  it('one alone has a name that devices of two couriers would have', async () => {
+    const [one, other] = [await port(), await port()]
+    for (const time of TIMES) {
+      const name = `Van ${time}`
+      const vans = [one.put(`4${time}`, { courier_id: 4, name }), other.put(`5${time}`, { courier_id: 5, name })]
+      expect(sorted(await Promise.all(vans))).toEqual([200, 422])
+    }
+  })
+
+  it('one drops a secret, though the other keeps what there is', async () => {
+    const [one, other, { refresh }] = [await port(), await port(), await elsewhere()]
+    for (const time of TIMES) {
+      const secret = async () => (await refresh()).devices.get(time)?.device?.secretDigest
+      expect([await one.put(time, { secret: 'canary' }), await secret()]).toEqual([200, expect.any(String)])
+      expect(await Promise.all([one.put(time, { secret: null }), other.put(time, {})])).toEqual([200, 200])
+      expect(await secret()).toBeUndefined()
+    }
+  })
+
+  it('one alone deletes a device', async () => {
+    const [one, other] = [await port(), await port()]
+    for (const time of TIMES) {
+      await one.put(time, {})
+      expect(sorted(await Promise.all([one.remove(time), other.remove(time)]))).toEqual([200, 404])
+    }
   })
 })

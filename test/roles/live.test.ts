@@ -9,6 +9,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import { connect, keys, type Redis } from '../../src/lanes/index.ts'
 import { followConfig, type Live } from '../../src/roles/live.ts'
 import { followRoster } from '../../src/roster/index.ts'
+import { putDevice } from '../put-device.ts'
 import type { TestRedis } from '../redis.ts'
 import { withRedis } from '../with-redis.ts'
 
@@ -61,33 +62,33 @@ const put = (id: string, route_id?: string) => ({ id, company_id: '7', courier_i
 describe('what is put', () => {
   it('takes effect while a file is being written all the time', async () => {
     const { dir, write } = await folder()
-    const { live, roster } = await following(dir)
+    const { live } = await following(dir)
     let written = 0
     const writing = setInterval(() => void write(line('1', ++written)), 5)
     onTestFinished(() => clearInterval(writing))
     await expect.poll(() => written, soon).toBeGreaterThan(20)
     const before = routeOf(live, '1')
-    await roster.putDevice('9', put('9', '900'))
+    await putDevice(redis, '9', put('9', '900'))
     await expect.poll(() => routeOf(live, '9'), soon).toBe('900')
     expect(routeOf(live, '1')).toBe(before)
   })
 
   it('is in effect when caught up with, also after Redis has lost all that was put before', async () => {
-    const { live, roster } = await following((await folder()).dir)
-    await roster.putDevice('8', put('8', '800'))
+    const { live } = await following((await folder()).dir)
+    await putDevice(redis, '8', put('8', '800'))
     await live.catchUp()
     expect(routeOf(live, '8')).toBe('800')
     await redis.flushall()
     await live.catchUp()
     expect(routeOf(live, '8')).toBe(undefined)
-    await roster.putDevice('9', put('9', '900'))
+    await putDevice(redis, '9', put('9', '900'))
     await live.catchUp()
     expect([routeOf(live, '8'), routeOf(live, '9')]).toEqual([undefined, '900'])
   })
 
   it('is not caught up with while there is no Redis, and is once it is back', async () => {
-    const { live, roster } = await following((await folder()).dir)
-    await roster.putDevice('9', put('9', '900'))
+    const { live } = await following((await folder()).dir)
+    await putDevice(redis, '9', put('9', '900'))
     await server.kill('SIGKILL')
     await expect(live.catchUp()).rejects.toThrow()
     await server.restart()
@@ -140,13 +141,12 @@ describe('a process that Redis was away from', () => {
     const { dir } = await folder()
     const way = await wayToRedis()
     const { live } = await following(dir, { url: way.url })
-    const other = await following(dir)
-    await other.roster.putDevice('9', put('9', '900'))
+    await putDevice(redis, '9', put('9', '900'))
     await live.catchUp()
     expect([live.complete, routeOf(live, '9')]).toEqual([true, '900'])
     way.cut()
     await expect.poll(() => live.complete, soon).toBe(false)
-    await other.roster.putDevice('9', put('9', '901'))
+    await putDevice(redis, '9', put('9', '901'))
     let first: string | undefined
     const watching = setInterval(() => (first ??= live.complete ? routeOf(live, '9') : undefined), 1)
     onTestFinished(() => clearInterval(watching))
@@ -160,7 +160,7 @@ describe('a start', () => {
     const { dir, write, keep } = await folder(line('7', 70) + line('8', 80) + line('1', 10))
     await keep()
     const first = await following(dir)
-    for (const id of ['7', '8']) await first.roster.putDevice(id, put(id))
+    for (const id of ['7', '8']) await putDevice(redis, id, put(id))
     await first.live.catchUp()
     expect(['7', '8', '1'].map((id) => routeOf(first.live, id))).toEqual(['70', '80', '10'])
     await first.live.close()
@@ -173,7 +173,7 @@ describe('a start', () => {
     const { dir, write, keep } = await folder(line('1', 10) + line('2', 20))
     await keep()
     const first = await following(dir)
-    for (const id of ['1', '2']) await first.roster.putDevice(id, put(id, `${id}00`))
+    for (const id of ['1', '2']) await putDevice(redis, id, put(id, `${id}00`))
     await first.live.catchUp()
     await first.live.close()
     await write('')
@@ -244,8 +244,8 @@ describe('a line that is written to a file after a put', () => {
 
 it('a stop does not wait for a Redis that hangs', async () => {
   const { dir, write } = await folder()
-  const { live, roster } = await following(dir)
-  await roster.putDevice('9', put('9', '900'))
+  const { live } = await following(dir)
+  await putDevice(redis, '9', put('9', '900'))
   await live.catchUp()
   await server.kill('SIGSTOP')
   onTestFinished(() => server.kill('SIGCONT'))

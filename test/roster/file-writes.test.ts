@@ -5,6 +5,7 @@ import { tableOf } from '../../src/config/table.ts'
 import { keys, type Redis, writeRoster } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { followRoster } from '../../src/roster/index.ts'
+import { putDevice } from '../put-device.ts'
 import { withRedis } from '../with-redis.ts'
 
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
@@ -46,7 +47,7 @@ function machine(start: Files) {
       const { at } = await roster.refresh()
       await roster.putRoutes({ ...DAY, company_id: '7', rows }, { asOf: at, puts: [] })
     },
-    putDevice: (name: string) => roster.putDevice('1', { id: '1', name, company_id: '7', courier_id: '4', source: '' }),
+    putDevice: (name: string) => putDevice(redis, '1', { id: '1', name, company_id: '7', courier_id: '4', source: '' }),
   }
 }
 
@@ -60,7 +61,7 @@ const LINE = { at: 0, line: 1, from: DAY_BEGINS + 6 * HOUR, until: DAY_BEGINS + 
 async function two() {
   const start = await files('A', '1')
   const [one, other] = [machine(start), machine(start)]
-  await one.roster.putDevice('9', null)
+  await putDevice(redis, '9', null)
   return { one, other }
 }
 
@@ -152,7 +153,7 @@ describe('what is gone', () => {
     const now = Number(await redis.get(keys.roster('at')))
     const [long, lately] = [now - 7 * DAY_MS - 1, now - 6 * DAY_MS]
     await redis.hset(keys.roster('files'), { old: '7', long: `7 gone ${long}`, lately: `7 gone ${lately}` })
-    await roster.putDevice('9', null)
+    await putDevice(redis, '9', null)
     await roster.noteFiles({ written: [], gone: [] })
     expect(await marksNow()).toEqual({ old: '7', lately: `7 gone ${lately}` })
   })
@@ -162,7 +163,7 @@ describe('what is gone', () => {
     const now = Number(await redis.get(keys.roster('at')))
     const marks = manyLines(50_003, 'once').map((line, rank) => [line, `7 gone ${now - rank}`] as const)
     await redis.hset(keys.roster('files'), Object.fromEntries(marks))
-    await roster.putDevice('9', null)
+    await putDevice(redis, '9', null)
     await roster.noteFiles({ written: [], gone: [] })
     const noted = new Set(await redis.hkeys(keys.roster('files')))
     expect(marks.filter(([line]) => !noted.has(line))).toEqual(marks.slice(-3))
@@ -186,7 +187,7 @@ it('a change of 20,000 lines is one write, and nothing is noted where nothing wa
   const written = manyLines(20_000, 'now')
   await roster.noteFiles({ written, gone: [] })
   expect(await redis.exists(keys.roster('files'))).toBe(0)
-  await roster.putDevice('9', null)
+  await putDevice(redis, '9', null)
   await roster.noteFiles({ written, gone: written.map((line) => `${line} of before`) })
   const times = new Set(await redis.hvals(keys.roster('files')))
   expect([times.size, await redis.hlen(keys.roster('files'))]).toEqual([1, 20_000])
@@ -194,7 +195,7 @@ it('a change of 20,000 lines is one write, and nothing is noted where nothing wa
 
 it('a change of more lines than one call takes is noted whole', async () => {
   const { roster } = machine(await files('A', '1'))
-  await roster.putDevice('9', null)
+  await putDevice(redis, '9', null)
   await roster.noteFiles({ written: manyLines(60_000, 'before'), gone: [] })
   await roster.noteFiles({ written: manyLines(60_000, 'now'), gone: manyLines(60_000, 'before') })
   const noted = Object.entries(await redis.hgetall(keys.roster('files')))

@@ -30,6 +30,6 @@ it('a process that was stopped does not go by the roster of before', async () =>
 it('who asks while the roster is being read hears of what was written since that began', async () => {
   const roster = followed()
   await roster.first
-  const [, at, edits] = await Promise.all([roster.refresh(), roster.putDevice('9', null), roster.refresh()])
+  const [, at, edits] = await Promise.all([roster.refresh(), roster.putDevice('9', null, 0), roster.refresh()])
   expect(edits.at).toBe(at)
 })

@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { connect, keys, type Redis } from '../../src/lanes/index.ts'
 import { followRoster } from '../../src/roster/index.ts'
+import { putDevice } from '../put-device.ts'
 import type { TestRedis } from '../redis.ts'
 import { withRedis } from '../with-redis.ts'
 
@@ -40,7 +41,7 @@ async function looks(): Promise<void> {
 
 it('a roster that cannot be read though Redis is there is an error, once until it can be read again', async () => {
   const { roster, lines } = await logged()
-  await roster.putDevice('9', null)
+  await putDevice(redis, '9', null)
   for (const time of [1, 2]) {
     await redis.rename(keys.roster('devices'), 'aside')
     await redis.multi().set(keys.roster('devices'), 'text').incr(keys.roster('at')).exec()
@@ -66,8 +67,8 @@ it('that Redis is away is nothing of the roster', async () => {
 
 it('a roster that is older than what was in effect is an error', async () => {
   const { roster, lines } = await logged()
-  const first = await roster.putDevice('9', null)
-  const last = await roster.putDevice('8', null)
+  const first = await putDevice(redis, '9', null)
+  const last = await putDevice(redis, '8', null)
   await roster.refresh()
   expect(lines).toEqual([])
   await redis.multi().hdel(keys.roster('devices'), '8').set(keys.roster('at'), first).exec()

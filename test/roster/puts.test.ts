@@ -5,6 +5,7 @@ import { indexDevices, type RouteRow } from '../../src/config/routes.ts'
 import { keys, readRosterRoutes, type Redis } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { followRoster, type Roster } from '../../src/roster/index.ts'
+import { putDevice } from '../put-device.ts'
 import { withRedis } from '../with-redis.ts'
 
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
@@ -64,7 +65,7 @@ it('a put that does not know of another write writes nothing, and does once it k
   await put(one, plan(0, 1, 5))
   const next = plan(4)
   const obsolete = await obsoleteBeside(next, await one.refresh())
-  await one.putDevice('9', null)
+  await putDevice(redis, '9', null)
   const before = await redis.hgetall(keys.roster('routes'))
   expect(await one.putRoutes(next, obsolete)).toBeNull()
   expect(await redis.hgetall(keys.roster('routes'))).toEqual(before)
@@ -76,7 +77,11 @@ it('no two writes are at the same time, nor one before another, whatever the clo
   const one = roster()
   const ahead = Date.now() + 3_600_000
   await redis.set(keys.roster('at'), ahead)
-  const times = await Promise.all([one.putDevice('9', null), one.putDevice('8', null), one.putDevice('7', null)])
+  const times = await Promise.all([
+    putDevice(redis, '9', null),
+    putDevice(redis, '8', null),
+    putDevice(redis, '7', null),
+  ])
   expect(times).toEqual([ahead + 1, ahead + 2, ahead + 3])
   await put(one, plan(0, 1))
   expect(await known(one)).toEqual([[ahead + 4, ['1']]])

@@ -4,6 +4,7 @@ import { createLogger } from '../../src/observe/log.ts'
 import { followRoster } from '../../src/roster/index.ts'
 import { readEdits } from '../../src/roster/read.ts'
 import { regainMarks } from '../../src/roster/regain.ts'
+import { putDevice } from '../put-device.ts'
 import type { TestRedis } from '../redis.ts'
 import { withRedis } from '../with-redis.ts'
 
@@ -52,7 +53,7 @@ async function marks(at: number): Promise<Record<string, string>> {
 
 it('a Redis that was restored is told again what files have written since, and what of them was gone', async () => {
   const [one, other] = [await process(), await process()]
-  await one.putDevice('9', null)
+  await putDevice(redis, '9', null)
   await one.noteFiles({ written: ['kept', 'left', 'again'], gone: [] })
   const restore = await backup()
   const at = Number(await redis.get(keys.roster('at')))
@@ -68,32 +69,32 @@ it('a Redis that was restored is told again what files have written since, and w
 })
 
 it('it is told all of that though another process has written since it was found to be older', async () => {
-  await writeRoster(redis, 'devices', { set: [['9', 'null']] })
+  await putDevice(redis, '9', null)
   const restore = await backup()
   await writeRoster(redis, 'files', { set: [['new', '']] })
   const before = await readEdits(redis)
   await restore()
   const now = await readEdits(redis)
-  const at = await writeRoster(redis, 'devices', { set: [['8', 'null']] })
+  const at = await putDevice(redis, '8', null)
   const { edits } = await regainMarks(redis, before, now)
   expect([[...edits.devices.keys()], (edits.files.get('new') ?? 0) > at]).toEqual([['9', '8'], true])
 })
 
 it('what was put after that stays above what was told again', async () => {
   const [one, other] = [await process(), await process()]
-  await one.putDevice('9', null)
+  await putDevice(redis, '9', null)
   const restore = await backup()
   await one.noteFiles({ written: ['new'], gone: [] })
   await other.refresh()
   await restore()
   await one.refresh()
-  const put = await one.putDevice('9', null)
+  const put = await putDevice(redis, '9', null)
   expect(((await other.refresh()).files.get('new') ?? Infinity) < put).toBe(true)
 })
 
 it('a Redis that was emptied is told nothing: there are no puts any more that files would have to be told from', async () => {
   const one = await process()
-  await one.putDevice('9', null)
+  await putDevice(redis, '9', null)
   await one.noteFiles({ written: ['new'], gone: [] })
   await redis.flushall()
   expect((await one.refresh()).at).toBe(0)

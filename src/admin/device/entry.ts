@@ -20,15 +20,18 @@ export function deviceEntryOperations(roster: Roster, change: RosterWrites, get:
   const put: Operation['answer'] = async (request, reply) => {
     const { id } = request.params as { id: string }
     const entry = entryOf(id, await readBody(request.raw, MAX_ENTRY_BYTES), request.headers['content-type'])
-    await change(async (loaded) => ({ at: await roster.putDevice(id, await deviceOf(loaded, id, entry)) }))
+    await change(async (loaded) => {
+      const device = await deviceOf(loaded, id, entry)
+      return { at: await roster.putDevice(id, device, loaded.edits.at) }
+    })
     return get(request, reply)
   }
 
   const remove: Operation['answer'] = async (request) => {
     const { id } = request.params as { id: string }
-    await change(async ({ directory }) => {
+    await change(async ({ directory, edits }) => {
       if (!directory.find(id)) throw new Refusal(404, 'no device with this id is configured')
-      return { at: await roster.putDevice(id, null) }
+      return { at: await roster.putDevice(id, null, edits.at) }
     })
     return { deleted: 1 }
   }

@@ -125,7 +125,7 @@ async function openRoad(live: Live, redis: Redis) {
       room.stop()
       const last = [
         // What is released goes by the roster: until then who writes it waits for this gateway.
-        holding.close().finally(() => heard.close()),
+        holding.close().then(() => heard.close()),
         appender.close(),
         misunderstood.close(),
         members?.stop() ?? Promise.resolve(),

@@ -35,6 +35,14 @@ async function elsewhere() {
   return roster
 }
 
+/** The ids of 10,005 devices that were deleted long ago, the first one first. */
+async function oldDeletions(): Promise<string[]> {
+  const old = Array.from({ length: 10_005 }, (_, n) => [`old ${n}`, `${n + 1} null`] as const)
+  await admin.redis.hset(keys.roster('devices'), Object.fromEntries(old))
+  await admin.redis.set(keys.roster('at'), Date.now())
+  return old.map(([id]) => id)
+}
+
 /** A gateway that gives a sign of life, and has this of the roster in effect. */
 async function gateway(applied: number): Promise<void> {
   await admin.redis.sadd(keys.gatewayIds, 'g')
@@ -72,12 +80,10 @@ describe('a change', () => {
   })
 
   it('forgets deletions of which there are more than anybody needs', async () => {
-    const old = Array.from({ length: 10_005 }, (_, n) => [`old ${n}`, `${n + 1} null`] as const)
-    await admin.redis.hset(keys.roster('devices'), Object.fromEntries(old))
-    await admin.redis.set(keys.roster('at'), Date.now())
+    const old = await oldDeletions()
     expect(await ask('PUT', 900)).toBe(200)
     const left = await admin.redis.hkeys(keys.roster('devices'))
-    expect(left.toSorted()).toEqual(['900', ...old.slice(5).map(([id]) => id)].toSorted())
+    expect(left.toSorted()).toEqual(['900', ...old.slice(5)].toSorted())
   })
 })
 
@@ -121,6 +127,23 @@ describe('a change whose write is of what was in effect', () => {
     expect((await other.refresh()).routes).toEqual([])
   })
 })
+
+it('a change is answered, and forgets deletions, though the memory of Redis is full by then', async () => {
+  const { change, put } = await writing()
+  const old = await oldDeletions()
+  onTestFinished(() => maxMemory(256 * 1024 * 1024))
+  await change(async (loaded) => {
+    const written = await put(loaded)
+    await maxMemory(1)
+    return written
+  })
+  await expect(admin.redis.set('more', 'x')).rejects.toThrow('OOM')
+  expect((await admin.redis.hkeys(keys.roster('devices'))).toSorted()).toEqual(old.slice(5).toSorted())
+})
+
+async function maxMemory(bytes: number): Promise<void> {
+  await admin.redis.config('SET', 'maxmemory', bytes)
+}
 
 /** Changes of devices through a process of its own, with the statuses that they are answered with. */
 async function port() {

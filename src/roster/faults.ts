@@ -3,25 +3,32 @@ import type { Logger } from '../observe/log.ts'
 
 /** What is wrong with the roster, for the log. */
 export interface Faults {
-  /** That it cannot be read: once, until it could be. That Redis is away is the connection's to report. */
+  /** That it cannot be read. That Redis is away is the connection's to report. */
   unreadable(error: Error): void
-  read(): void
   /** That it is older than what was in effect; times as in `Edits`. */
   older(at: number, before: number): void
+  /** That it could be read: until then each fault is reported once. */
+  read(): void
 }
 
 export function reportFaults(redis: Redis, logger: Logger): Faults {
   const reported = new Set<string>()
+  function once(fault: string, report: () => void): void {
+    if (!reported.has(fault)) report()
+    reported.add(fault)
+  }
   return {
-    read: () => reported.clear(),
     unreadable(error) {
       const isDamage = error instanceof SyntaxError
-      if ((!isDamage && redis.status !== 'ready') || reported.has(error.message)) return
-      reported.add(error.message)
+      if (!isDamage && redis.status !== 'ready') return
       const what = isDamage ? 'what Redis has of the roster is damaged' : 'the roster in Redis cannot be read'
-      logger.error({ err: error }, `${what}: what was read before stays`)
+      once(error.message, () => logger.error({ err: error }, `${what}: what was read before stays`))
     },
-    older: (at, before) => logger.error(ageText(at, before)),
+    older(at, before) {
+      const text = ageText(at, before)
+      once(text, () => logger.error(text))
+    },
+    read: () => reported.clear(),
   }
 }
 

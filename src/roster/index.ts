@@ -70,9 +70,8 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
   async function readSince(before: Reading | undefined): Promise<Reading> {
     const now = await readEdits(redis, before?.edits)
     if (!before || now.edits.at >= before.edits.at) return now
-    const regained = await regainMarks(redis, before, now)
     faults.older(now.edits.at, before.edits.at)
-    return regained
+    return regainMarks(redis, before, now)
   }
 
   async function look(): Promise<void> {

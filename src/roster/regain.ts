@@ -1,5 +1,6 @@
-import { type Redis, writeRoster } from '../lanes/index.ts'
+import type { Redis } from '../lanes/index.ts'
 import { readEdits, type Reading } from './read.ts'
+import { writeSlices } from './write.ts'
 
 /**
  * Writes down again what Redis has lost of marks of files, `now` being older than `before`: files still say that, and nobody
@@ -11,9 +12,9 @@ export async function regainMarks(redis: Redis, before: Reading, now: Reading): 
   let known = now
   let set = at === 0 ? [] : lostMarks(before, known, at)
   while (set.length > 0) {
-    const writtenAt = await writeRoster(redis, 'files', { set, asOf: known.edits.at })
+    const isAll = await writeSlices(redis, { set, asOf: known.edits.at })
     known = await readEdits(redis, known.edits)
-    set = writtenAt === null ? lostMarks(before, known, at) : []
+    set = isAll ? [] : lostMarks(before, known, at)
   }
   return known
 }
@@ -22,7 +23,7 @@ export async function regainMarks(redis: Redis, before: Reading, now: Reading): 
 function lostMarks(before: Reading, now: Reading, since: number): (readonly [key: string, text: string])[] {
   return Array.from(before.edits.files).flatMap(([key, at]) => {
     const isLost = at > since && (now.edits.files.get(key) ?? 0) <= since
-    const isGone = (before.gone.get(key) ?? 0) > since && !now.gone.has(key)
+    const isGone = (before.gone.get(key) ?? 0) > since && (isLost || !now.gone.has(key))
     return [...(isLost ? ['gone', ''] : []), ...(isGone ? ['gone'] : [])].map((text) => [key, text] as const)
   })
 }

@@ -1,7 +1,7 @@
 import { type Device, sameId } from '../config/directory.ts'
 import type { FileWrites, RouteEdit } from '../config/edits.ts'
 import type { Obsolete } from '../config/puts.ts'
-import { type Redis, writeRoster } from '../lanes/index.ts'
+import { type Redis, type RosterWrite, writeRoster } from '../lanes/index.ts'
 
 /**
  * Puts a device, or, null, deletes it. @returns the time of the write; null where there was another since `asOf`: nothing is
@@ -34,8 +34,20 @@ export async function dropDeletions(redis: Redis, ids: readonly string[], asOf: 
 /** Notes what was written to files, and forgets marks of what is long gone. */
 export async function writeMarks(redis: Redis, { written, gone }: FileWrites, drop: readonly string[]): Promise<void> {
   const set = [...written.map((key) => [key, ''] as const), ...gone.map((key) => [key, 'gone'] as const)]
-  for (let at = 0; at < Math.max(set.length, drop.length); at += AT_ONCE)
-    await writeRoster(redis, 'files', { set: set.slice(at, at + AT_ONCE), drop: drop.slice(at, at + AT_ONCE) })
+  await writeSlices(redis, { set, drop })
+}
+
+/** Writes any number of marks of files. @returns whether that was all: not where there was another write since `asOf` */
+export async function writeSlices(redis: Redis, { set, drop = [], asOf }: RosterWrite): Promise<boolean> {
+  let last = asOf
+  for (let from = 0; from < Math.max(set.length, drop.length); from += AT_ONCE) {
+    const until = from + AT_ONCE
+    const slice = { set: set.slice(from, until), drop: drop.slice(from, until), asOf: last }
+    const at = await writeRoster(redis, 'files', slice)
+    if (at === null) return false
+    if (asOf !== undefined) last = at
+  }
+  return true
 }
 
 /** Where a put stands. One that has lost lines is another one, which is to be read. */

@@ -65,6 +65,24 @@ it('that Redis is away is nothing of the roster', async () => {
   expect(lines).toEqual([])
 })
 
+it('a roster that is older is an error, once, though what files said since then cannot be told to a full Redis', async () => {
+  const { roster, lines } = await logged()
+  const first = await putDevice(redis, '9', null)
+  await roster.noteFiles({ written: ['new'], gone: [] })
+  const full = redis.multi().del(keys.roster('files')).set(keys.roster('at'), first).config('SET', 'maxmemory', 1)
+  onTestFinished(async () => void (await redis.config('SET', 'maxmemory', 256 * 1024 * 1024)))
+  await full.exec()
+  await vi.waitFor(() => expect(lines.join('\n')).toContain('OOM'), soon)
+  await looks()
+  await redis.config('SET', 'maxmemory', 256 * 1024 * 1024)
+  await vi.waitFor(() => expect(roster.edits?.files.get('new')).toBeGreaterThan(first), soon)
+  await looks()
+  expect(lines.map((line) => line.replace(/:.*/, ''))).toEqual([
+    '50 the roster in Redis is older than what was in effect',
+    '50 the roster in Redis cannot be read',
+  ])
+})
+
 it('a roster that is older than what was in effect is an error', async () => {
   const { roster, lines } = await logged()
   const first = await putDevice(redis, '9', null)

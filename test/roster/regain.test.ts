@@ -68,6 +68,20 @@ it('a Redis that was restored is told again what files have written since, and w
   expect((edits.files.get('new') ?? 0) > at).toBe(true)
 })
 
+it('it is told what was back since then and is gone again', async () => {
+  const one = await process()
+  await putDevice(redis, '9', null)
+  await one.noteFiles({ written: ['line'], gone: [] })
+  await one.noteFiles({ written: [], gone: ['line'] })
+  const restore = await backup()
+  const at = Number(await redis.get(keys.roster('at')))
+  await one.noteFiles({ written: ['line'], gone: [] })
+  await one.noteFiles({ written: [], gone: ['line'] })
+  await restore()
+  await one.refresh()
+  expect(await marks(at)).toEqual({ line: 'after gone' })
+})
+
 it('it is told all of that though another process has written since it was found to be older', async () => {
   await putDevice(redis, '9', null)
   const restore = await backup()
@@ -78,6 +92,17 @@ it('it is told all of that though another process has written since it was found
   const at = await putDevice(redis, '8', null)
   const { edits } = await regainMarks(redis, before, now)
   expect([[...edits.devices.keys()], (edits.files.get('new') ?? 0) > at]).toEqual([['9', '8'], true])
+})
+
+it('what is more than one call takes it is told in several, between which it answers others', async () => {
+  const at = await putDevice(redis, '9', null)
+  const now = await readEdits(redis)
+  const files = new Map(Array.from({ length: 60_000 }, (_, line) => [`line ${line}`, at + 1]))
+  const before = { edits: { ...now.edits, at: at + 1, files }, gone: new Map() }
+  const { edits } = await regainMarks(redis, before, now)
+  const calls = [...Map.groupBy(edits.files, ([, writtenAt]) => writtenAt)].toSorted(([a], [b]) => a - b)
+  // A mark that is lost is written in two steps, of which a call takes 50,000.
+  expect(calls.map(([, written]) => written.length)).toEqual([25_000, 25_000, 10_000])
 })
 
 it('what was put after that stays above what was told again', async () => {

@@ -1,12 +1,12 @@
 import type { Device } from '../config/directory.ts'
 import type { Edits, FileWrites, RouteEdit } from '../config/edits.ts'
 import type { Obsolete } from '../config/puts.ts'
-import { type Redis, rosterWrittenAt } from '../lanes/index.ts'
+import type { Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { reportFaults } from './faults.ts'
 import { watchFreshness } from './freshness.ts'
-import { forgettableMarks, readEdits, type Reading } from './read.ts'
-import { regainMarks } from './regain.ts'
+import { forgettableMarks } from './read.ts'
+import { createReader } from './reader.ts'
 import { dropDeletions, writeDevice, writeMarks, writeRoutes } from './write.ts'
 
 export { ROSTER_HOLDS_MS } from './freshness.ts'
@@ -47,53 +47,33 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
   const freshness = watchFreshness(redis)
   const followers = new Set<() => Promise<void>>()
   const first = Promise.withResolvers<Edits>()
-  let known: Reading | undefined
-  let reading: Promise<Edits> | undefined
   let applying: Promise<unknown> = Promise.resolve()
+  const reader = createReader(redis, faults, () => {
+    applying = Promise.all(Array.from(followers, (apply) => apply()))
+  })
   let timer: NodeJS.Timeout | undefined
   let closed = false
-
-  /** Who asks while it is being read gets the result of the next reading: that one sees all that was before the question. */
-  async function refresh(): Promise<Edits> {
-    if (reading) await reading.catch(() => {})
-    reading ??= read().finally(() => (reading = undefined))
-    return reading
-  }
-
-  async function read(): Promise<Edits> {
-    if (known && (await rosterWrittenAt(redis)) === known.edits.at) return known.edits
-    known = await readSince(known)
-    applying = Promise.all(Array.from(followers, (apply) => apply()))
-    return known.edits
-  }
-
-  async function readSince(before: Reading | undefined): Promise<Reading> {
-    const now = await readEdits(redis, before?.edits)
-    if (!before || now.edits.at >= before.edits.at) return now
-    faults.older(now.edits.at, before.edits.at)
-    return regainMarks(redis, before, now)
-  }
 
   async function look(): Promise<void> {
     const began = performance.now()
     try {
-      first.resolve(await refresh())
+      first.resolve(await reader.refresh())
       faults.read()
       await applying
       freshness.inEffect(began)
     } catch (error) {
       faults.unreadable(error as Error)
     }
-    if (!closed) timer = setTimeout(() => void look(), known ? LOOK_MS : FIRST_LOOK_MS).unref()
+    if (!closed) timer = setTimeout(() => void look(), reader.last ? LOOK_MS : FIRST_LOOK_MS).unref()
   }
 
   void look()
   return {
     get edits() {
-      return known?.edits
+      return reader.last?.edits
     },
     first: first.promise,
-    refresh,
+    refresh: () => reader.refresh(),
     follow: (apply) => void followers.add(apply),
     get fresh() {
       return freshness.now
@@ -102,9 +82,9 @@ export function followRoster(redis: Redis, logger: Logger): Roster {
     putRoutes: (edit, obsolete) => writeRoutes(redis, edit, obsolete),
     dropDeletions: (ids, asOf) => dropDeletions(redis, ids, asOf),
     async noteFiles(writes) {
-      if ((await refresh()).at === 0) return
-      await writeMarks(redis, writes, known ? forgettableMarks(known) : [])
-      await refresh()
+      if ((await reader.refresh()).at === 0) return
+      await writeMarks(redis, writes, reader.last ? forgettableMarks(reader.last) : [])
+      await reader.refresh()
     },
     close() {
       closed = true

@@ -5,8 +5,9 @@ import { type Redis, scripts } from './redis.ts'
 export const EVENTS_KEPT = 20
 
 /**
- * Appends to the events of some devices, JSON each with `at` first, in place of the oldest. What the device's list says already
- * is left out. Rejects where Redis is gone or its memory is full.
+ * Appends to the events of some devices, JSON each with `at` first, in place of the oldest: of connections where those are more
+ * than half of what is kept, else of changes. What the device's list says already is left out. Rejects where Redis is gone or
+ * its memory is full.
  */
 export async function appendEvents(
   redis: Redis,

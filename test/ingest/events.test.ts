@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { DeviceEvent } from '../../src/ingest/heard/events.ts'
+import { mayNote } from '../../src/ingest/heard/limit.ts'
 import { readEvents } from '../../src/ingest/heard/read.ts'
 import { createHeard, createSession, type HeardBook } from '../../src/ingest/index.ts'
 import { appendEvents, keys, type Redis } from '../../src/lanes/index.ts'
@@ -188,6 +189,14 @@ describe('what is written again', () => {
     expect(await redis.lrange(keys.events('1'), 0, -1)).toEqual([first, fourth])
   })
 
+  it('stands there once, even if the first of it had to go at once', async () => {
+    const events = Array.from({ length: 12 }, (_, n) => `{"at":${n},"event":"connected","remote":"${n}"}`)
+    const before = Array.from({ length: 10 }, (_, n) => `{"at":0,"event":"routed","lane":"7/42/${n}"}`)
+    await appendEvents(redis, [[VAN, before]])
+    for (let n = 0; n < 2; n++) await appendEvents(redis, [[VAN, events]])
+    expect(await redis.lrange(keys.events(VAN), 0, -1)).toEqual([...before, ...events.slice(2)])
+  })
+
   it('is compared with the latest change, however many connections came since', async () => {
     const connections = Array.from({ length: 18 }, (_, n) => third.replace('4000', `${n}`))
     await appendEvents(redis, [[VAN, [first, fourth, ...connections]]])
@@ -198,13 +207,19 @@ describe('what is written again', () => {
 
 describe('at most', () => {
   it('the last 20 are kept', async () => {
-    const [one, other] = [gateway(), gateway()]
-    for (const book of [one, other])
-      for (let n = 1; n <= 30; n++) book.gone({ ...open(book, 'tcp', n), ended: `end ${n}` })
-    const events = await told(one, other)
-    expect(events).toHaveLength(20)
-    expect(events[0]).toBe('disconnected 10.1.2.3:4030 end 30')
-    expect(await redis.llen(keys.events(VAN))).toBe(20)
+    const said = Array.from({ length: 30 }, (_, n) => `{"at":${n},"event":"routed","lane":"7/42/${n}"}`)
+    for (const event of said) await appendEvents(redis, [[VAN, [event]]])
+    expect(await redis.lrange(keys.events(VAN), 0, -1)).toEqual(said.slice(10))
+  })
+
+  it('the last 20 are kept, where half are connections and half are not', async () => {
+    const turns = Array.from({ length: 15 }, (_, n) => `{"at":${n},"event":"routed","lane":"7/42/${n}"}`)
+    const connections = Array.from({ length: 30 }, (_, n) => `{"at":${n},"event":"connected","remote":"${n}"}`)
+    await appendEvents(redis, [[VAN, turns]])
+    for (const event of connections) await appendEvents(redis, [[VAN, [event]]])
+    expect(await redis.lrange(keys.events(VAN), 0, -1)).toEqual([...turns.slice(5), ...connections.slice(20)])
+    await appendEvents(redis, [[VAN, ['{"at":99,"event":"routed","lane":"7/42/99"}']]])
+    expect(await redis.lrange(keys.events(VAN), 0, 0)).toEqual([turns[6]])
   })
 
   it('six changes in ten minutes of a device to which two things happen in turn', async () => {
@@ -214,9 +229,40 @@ describe('at most', () => {
       book.became(VAN, 'routed', LANE)
       book.became(VAN, 'filtered', 'invalid')
     }
+    const turns = Array.from({ length: 3 }, () => ['filtered invalid', `routed ${LANE}`]).flat()
+    expect(await told(book)).toEqual([...turns, CONNECTED])
+  })
+
+  it('six connections and six changes in ten minutes of one that hangs up between two packets', async () => {
+    const book = gateway()
+    for (let n = 1; n <= 100; n++) {
+      const session = open(book, 'tcp', n)
+      book.became(VAN, n % 2 ? 'routed' : 'filtered', n % 2 ? LANE : 'invalid')
+      book.gone(session)
+    }
+    const visits = [6, 5, 4, 3, 2, 1].map((n) => [
+      `disconnected 10.1.2.3:${4000 + n}`,
+      n % 2 ? `routed ${LANE}` : 'filtered invalid',
+      `connected teltonika tcp 10.1.2.3:${4000 + n}`,
+    ])
+    expect(await told(book)).toEqual(visits.flat())
+  })
+
+  it('six in any ten minutes', () => {
+    const times: number[] = []
+    const minutes = [0, 9, 9, 9, 9, 9, 9, 9.9, 10, 10.1, 18.9, 19, 19.1]
+    expect(minutes.filter((minute) => mayNote(times, minute * 60_000))).toEqual([0, 9, 9, 9, 9, 9, 10, 19, 19.1])
+  })
+
+  it('not the end of a connection whose beginning was not noted', async () => {
+    const book = gateway()
+    for (let n = 1; n <= 6; n++) open(book, 'tcp', n)
+    const session = open(book, 'tcp', 7)
+    book.of(VAN, session, 'teltonika')
+    book.gone({ ...session, ended: 'idle' })
     const events = await told(book)
-    expect(events.at(-1)).toBe(CONNECTED)
-    expect(events).toHaveLength(1 + 1 + 6)
+    expect(events).toHaveLength(6)
+    expect(events[0]).toBe('connected teltonika tcp 10.1.2.3:4006')
   })
 })
 

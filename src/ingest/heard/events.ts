@@ -1,5 +1,7 @@
-import { appendEvents, EVENTS_KEPT, type Redis } from '../../lanes/index.ts'
+import type { Redis } from '../../lanes/index.ts'
 import { type DeviceSession, lasts } from '../session.ts'
+import { mayNote } from './limit.ts'
+import { createUnwritten, type Unwritten } from './unwritten.ts'
 
 /** What happened to a device, as it stands in Redis; `at` in ms UTC. */
 export type DeviceEvent = { readonly at: number } & Happening
@@ -16,41 +18,33 @@ type Happening =
 export type Treatment = 'routed' | 'held' | 'filtered' | 'misunderstood' | 'refused'
 
 /** What is told of configured devices. */
-export interface Events {
+export interface Events extends Pick<Unwritten, 'write'> {
   /** A device speaks over a connection: an event where it is a new one that lasts. */
   connected(device: string, session: DeviceSession, protocol?: string): void
-  /** The connection ended. */
+  /** The connection ended: an event where its beginning was one. */
   gone(session: DeviceSession): void
   /** What became of something it sent, with the lane or the reason: an event where something else became of the one before. */
   became(device: string, treatment: Treatment, what: string): void
-  /** Writes what happened since; what Redis does not take waits, 20 of a device at most. Never rejects. */
-  write(): Promise<void>
 }
 
 /**
- * Notes changes of what happens to devices. What came before the first fix of a connection or of this process is in Redis: there
- * an event that says the same as the latest is left out, so that neither a restart nor another gateway tells of a change
- * that is none. A device to which two things happen in turn is followed for six changes in ten minutes; then what holds by
- * that time is noted, so that its other events stay.
+ * Notes changes of what happens to devices. What came before the first fix of this process, or of a connection, is in Redis:
+ * there an event that says the same as the latest is left out, so that neither a restart nor another gateway tells of a change
+ * that is none. Of a device that hangs up between two packets, or to which two things happen in turn, six connections and six
+ * changes in ten minutes are noted here; once there is room again, what holds by that time is.
  */
 export function createEvents(redis: Redis): Events {
   const trails = new Map<string, Trail>()
-  /** By device, as they will stand in Redis. */
-  const waiting = new Map<string, string[]>()
+  const unwritten = createUnwritten(redis)
 
   function trailOf(device: string): Trail {
-    let trail = trails.get(device)
-    if (!trail) trails.set(device, (trail = { connectedAt: 0, treatment: undefined, what: '', since: 0, turns: 0 }))
+    const trail = trails.get(device) ?? newTrail()
+    trails.set(device, trail)
     return trail
   }
 
   function note(device: string, happening: Happening): void {
-    const event = JSON.stringify({ at: Date.now(), ...happening } satisfies DeviceEvent)
-    queue(device, [...(waiting.get(device) ?? []), event])
-  }
-
-  function queue(device: string, events: readonly string[]): void {
-    waiting.set(device, events.slice(-EVENTS_KEPT))
+    unwritten.add(device, JSON.stringify({ at: Date.now(), ...happening } satisfies DeviceEvent))
   }
 
   return {
@@ -60,37 +54,23 @@ export function createEvents(redis: Redis): Events {
       // Of two connections at once the newer one counts.
       if (!lasts(session) || connectedAt <= trail.connectedAt) return
       trail.connectedAt = connectedAt
-      trail.treatment = undefined
+      trail.isNoted = mayNote(trail.connections, performance.now())
+      if (!trail.isNoted) return
+      trail.mayBeOld = true
       note(device, { event: 'connected', protocol, transport, remote })
     },
     gone(session) {
       const { connectedAt, device, ended, remote } = session
       const trail = device === undefined ? undefined : trails.get(device)
-      if (device === undefined || trail?.connectedAt !== connectedAt || !lasts(session)) return
+      if (device === undefined || trail?.connectedAt !== connectedAt) return
       trail.connectedAt = 0
-      note(device, { event: 'disconnected', remote, reason: ended })
+      if (trail.isNoted) note(device, { event: 'disconnected', remote, reason: ended })
     },
     became(device, treatment, what) {
-      const trail = trailOf(device)
-      if ((trail.treatment === treatment && trail.what === what) || !mayTurn(trail)) return
-      trail.treatment = treatment
-      trail.what = what
+      if (!turns(trailOf(device), treatment, what)) return
       note(device, treatment === 'routed' ? { event: treatment, lane: what } : { event: treatment, reason: what })
     },
-    async write() {
-      const all = [...waiting]
-      for (let at = 0; at < all.length; at += AT_ONCE) {
-        const some = all.slice(at, at + AT_ONCE).map(([device]) => [device, waiting.get(device) ?? []] as const)
-        for (const [device] of some) waiting.delete(device)
-        const written = appendEvents(redis, some).then(
-          () => true,
-          () => false,
-        )
-        if (await written) continue
-        for (const [device, events] of some) queue(device, [...events, ...(waiting.get(device) ?? [])])
-        return
-      }
-    },
+    write: unwritten.write,
   }
 }
 
@@ -98,25 +78,37 @@ export function createEvents(redis: Redis): Events {
 interface Trail {
   /** Of its connection; 0: it has none. */
   connectedAt: number
-  /** Undefined: only Redis knows. */
+  /** Whether the beginning of that was noted. */
+  isNoted: boolean
+  /** What became of what it sent; undefined: nothing did in this process. */
   treatment: Treatment | undefined
+  /** The lane, or the reason. */
   what: string
-  /** How often that changed since then, on the clock of `performance`. */
-  turns: number
-  since: number
+  /** Whether another gateway may have noted something else since. */
+  mayBeOld: boolean
+  /** When its last connections and changes were noted, on the clock of `performance`. */
+  readonly connections: number[]
+  readonly changes: number[]
 }
 
-function mayTurn(trail: Trail): boolean {
-  if (trail.treatment === undefined) return true
-  const now = performance.now()
-  if (now - trail.since > TURNS_MS) {
-    trail.since = now
-    trail.turns = 0
+function newTrail(): Trail {
+  return {
+    connectedAt: 0,
+    isNoted: false,
+    treatment: undefined,
+    what: '',
+    mayBeOld: false,
+    connections: [],
+    changes: [],
   }
-  return trail.turns++ < MOST_TURNS
 }
 
-const MOST_TURNS = 6
-const TURNS_MS = 600_000
-/** Devices in one script: some milliseconds of Redis' time. */
-const AT_ONCE = 200
+/** Whether it is to be noted what became of the device; that stands in the trail then. */
+function turns(trail: Trail, treatment: Treatment, what: string): boolean {
+  const isSame = trail.treatment === treatment && trail.what === what
+  if (isSame ? !trail.mayBeOld : !mayNote(trail.changes, performance.now())) return false
+  trail.treatment = treatment
+  trail.what = what
+  trail.mayBeOld = false
+  return true
+}

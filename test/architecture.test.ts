@@ -17,7 +17,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/listen': ['protocols/kit', 'src/config', 'src/ingest', 'src/observe', 'src/run/within'],
   'src/tracking': ['package.json', 'src/observe'],
   'src/push': ['src/lanes', 'src/observe', 'src/tracking'],
-  'src/admin': ['src/config', 'src/ingest/heard', 'src/lanes', 'src/observe', 'src/roster', 'src/run', 'src/tracking'],
+  'src/admin': [
+    'src/config',
+    'src/ingest/heard',
+    'src/ingest/session',
+    'src/lanes',
+    'src/observe',
+    'src/roster',
+    'src/run',
+    'src/tracking',
+  ],
   'src/run': ['src/observe'],
   'src/operate': [
     'src/admin/access',

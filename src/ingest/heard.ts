@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Fix } from '../../protocols/kit/index.ts'
+import type { Fix, Transport } from '../../protocols/kit/index.ts'
 import type { Redis } from '../lanes/index.ts'
 import { createEvents, type Events } from './heard/events.ts'
 import { everySecond } from './heard/rounds.ts'
@@ -18,10 +18,11 @@ export interface Heard extends Contact {
 /** When and how a device spoke last. */
 export interface Contact {
   at: number
-  protocol: string
-  transport: string
+  /** Absent where it has logged in over MQTT, and said nothing more. */
+  protocol?: string
+  transport: Transport
   remote: string
-  /** Since when the present connection is open; absent once it is closed. */
+  /** Since when the present connection is open, where it is one that lasts; absent once it is closed. */
   connectedAt?: number
 }
 
@@ -30,9 +31,9 @@ export interface StoredContact extends Contact {
   readonly gateway: string
 }
 
-export interface HeardBook extends Pick<Events, 'connected' | 'became'> {
-  /** The entry of a device that speaks now, to be completed by the caller. */
-  of(device: string, session: DeviceSession, protocol: string): Heard
+export interface HeardBook extends Pick<Events, 'became'> {
+  /** The entry of a device that speaks now, to be completed by the caller; `protocol`: undefined at a login. */
+  of(device: string, session: DeviceSession, protocol?: string): Heard
   /** The device's connection ended. */
   gone(session: DeviceSession): void
   /** Says that this gateway is none any more, and writes the last of it, what was heard before what happened. */
@@ -71,15 +72,15 @@ export function createHeard(
       const entry: Heard = heard.get(device) ?? { at: 0, protocol, transport: session.transport, remote: '' }
       if (entry.at === 0) heard.set(device, entry)
       dirty.add(device)
-      if (lasts(session) && entry.connectedAt !== session.connectedAt) events.connected(device, session, protocol)
+      const connectedAt = lasts(session.transport) ? session.connectedAt : undefined
+      if (entry.connectedAt !== connectedAt) events.connected(device, session, protocol)
       entry.at = session.now
       entry.protocol = protocol
       entry.transport = session.transport
       entry.remote = session.remote
-      entry.connectedAt = session.transport === 'udp' ? undefined : session.connectedAt
+      entry.connectedAt = connectedAt
       return entry
     },
-    connected: events.connected,
     became: events.became,
     gone(session) {
       const { device, connectedAt } = session

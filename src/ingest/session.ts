@@ -26,6 +26,6 @@ export function createSession(transport: Transport, remote: string): DeviceSessi
 }
 
 /** Whether a device stays on its connection: over UDP there is none, and one of HTTP is a request's. */
-export function lasts({ transport }: DeviceSession): boolean {
+export function lasts(transport: Transport): boolean {
   return transport === 'tcp' || transport === 'mqtt'
 }

@@ -96,6 +96,13 @@ function van12(role: Role, password: string): MqttClient {
   return client.on('error', () => {})
 }
 
+/** Van 12's phone once it has logged in. */
+async function welcomed(role: Role): Promise<MqttClient> {
+  const client = van12(role, 'canary-secret')
+  await new Promise((resolve) => client.once('connect', resolve))
+  return client
+}
+
 function closed(client: MqttClient): Promise<void> {
   return new Promise((resolve) => client.once('close', resolve))
 }
@@ -128,8 +135,7 @@ describe('the events of a device', () => {
     for (const password of ['canary-wrong', 'canary-wrong-too']) await closed(van12(role, password))
     const refused = { event: 'refused', reason: 'wrong_secret' }
     await happens(VAN_12, refused)
-    const client = van12(role, 'canary-secret')
-    await new Promise((resolve) => client.once('connect', resolve))
+    const client = await welcomed(role)
     await client.publishAsync(`devices/${VAN_12}/fix`, 'none', { qos: 1 })
     const fix = JSON.stringify({ lat: 52.5, lon: 13.4, timestamp: Math.floor(Date.now() / 1000) })
     await client.publishAsync(`devices/${VAN_12}/fix`, fix, { qos: 1 })
@@ -144,6 +150,19 @@ describe('the events of a device', () => {
       refused,
     )
     expect((await admin.ask(`/admin/devices/${VAN_12}`)).text).not.toContain('canary')
+  })
+
+  it('say that it has logged in, and then it is online, though it says nothing more', async () => {
+    const role = await gateway()
+    const client = await welcomed(role)
+    await happens(VAN_12, { event: 'connected', transport: 'mqtt', remote: REMOTE })
+    const path = `/admin/devices/${VAN_12}`
+    await expect.poll(async () => (await admin.ask(path)).json, soon).toMatchObject({ state: 'online' })
+    const { last_heard, connection } = (await admin.ask(path)).json as Record<string, unknown>
+    expect(last_heard).toEqual({ at: INSTANT, transport: 'mqtt', remote: REMOTE })
+    expect(connection).toEqual({ transport: 'mqtt', remote: REMOTE, connected_at: INSTANT })
+    client.end(true)
+    await expect.poll(async () => (await admin.ask(path)).json, soon).toMatchObject({ state: 'offline' })
   })
 
   it('are told once by two gateways, and not again after a restart', async () => {

@@ -107,7 +107,7 @@ describe('the events of a device', () => {
   it('have a login over MQTT once', async () => {
     const book = gateway()
     const session = { ...createSession('mqtt', '10.1.2.3:4000'), device: VAN }
-    book.connected(VAN, session)
+    book.of(VAN, session)
     book.of(VAN, session, 'owntracks')
     expect(await told(book)).toEqual(['connected mqtt 10.1.2.3:4000'])
   })

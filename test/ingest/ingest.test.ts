@@ -89,12 +89,11 @@ async function gateway({
     },
     heard: {
       of(device) {
-        const entry = heard.get(device) ?? { at: 0, protocol: '', transport: '', remote: '' }
+        const entry = heard.get(device) ?? { at: 0, transport: 'tcp', remote: '' }
         heard.set(device, entry)
         return entry
       },
       gone: () => {},
-      connected: () => {},
       became: (device, treatment, what) => void told.push(`${device} ${treatment} ${what}`),
       close: async () => {},
     },

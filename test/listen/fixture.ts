@@ -152,7 +152,6 @@ function heardBook(gone: (device: string | undefined) => void): HeardBook {
   return {
     of: (_device, { now, remote, transport }, protocol) => ({ at: now, protocol, transport, remote }),
     gone: ({ device }) => gone(device),
-    connected: () => {},
     became: () => {},
     close: async () => {},
   }

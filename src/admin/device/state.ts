@@ -1,9 +1,10 @@
 import type { Directory } from '../../config/directory.ts'
 import type { Contact } from '../../ingest/heard.ts'
 import { surveyContacts } from '../../ingest/heard/read.ts'
+import { lasts } from '../../ingest/session.ts'
 import type { Redis } from '../../lanes/index.ts'
 
-/** `never`: it has not spoken since the data folder began. */
+/** `never`: it has not spoken since it was configured. */
 export type DeviceState = 'online' | 'offline' | 'never'
 
 /**
@@ -12,7 +13,7 @@ export type DeviceState = 'online' | 'offline' | 'never'
  */
 export function stateOf(contact: Contact | undefined, now: number, idleMs: number): DeviceState {
   if (!contact) return 'never'
-  const spoke = !LASTING.has(contact.transport) && now - contact.at <= idleMs
+  const spoke = !lasts(contact.transport) && now - contact.at <= idleMs
   return contact.connectedAt !== undefined || spoke ? 'online' : 'offline'
 }
 
@@ -29,5 +30,3 @@ export async function countDevices(
   for (const { id } of directory.devices()) counts[states.get(id) ?? 'never']++
   return counts
 }
-
-const LASTING = new Set(['tcp', 'mqtt'])

@@ -52,7 +52,7 @@ export function createEvents(redis: Redis): Events {
       const { connectedAt, remote, transport } = session
       const trail = trailOf(device)
       // Of two connections at once the newer one counts.
-      if (!lasts(session) || connectedAt <= trail.connectedAt) return
+      if (!lasts(session.transport) || connectedAt <= trail.connectedAt) return
       trail.connectedAt = connectedAt
       trail.isNoted = mayNote(trail.connections, performance.now())
       if (!trail.isNoted) return

@@ -51,11 +51,7 @@ async function answerOf(line: Line, request: HttpRequest, remote: string): Promi
   return answerTo(outcome)
 }
 
-async function take(
-  { heard, ingest, pressure, protocol }: Line,
-  request: HttpRequest,
-  remote: string,
-): Promise<Outcome> {
+async function take({ ingest, pressure, protocol }: Line, request: HttpRequest, remote: string): Promise<Outcome> {
   const { frame: frameOf } = protocol.http as { frame: (request: HttpRequest) => Buffer }
   const session = createSession('http', remote)
   const frame = frameOf(request)
@@ -64,7 +60,6 @@ async function take(
     return await ingest(frame, session, protocol)
   } finally {
     pressure.remove(frame.length, FRAMES_A_REQUEST)
-    heard.gone(session)
   }
 }
 

@@ -58,7 +58,8 @@ export function createLogin({ admitsUnknown, complete, directory, heard, limits 
       link.session.secret = secret
       link.session.settings = entry.protocolSettings
       link.unreleased = unreleasedOf(entry.id, client)
-      heard.connected(entry.id, link.session)
+      link.session.now = Date.now()
+      heard.of(entry.id, link.session)
       done(null, true)
     },
   }

@@ -6,44 +6,30 @@ import { describe, expect, it } from 'vitest'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DECODERS = 'protocols/index.ts'
 
+/** Small things that depend on nothing. */
+const EVERYWHERE = ['src/async', 'src/errors', 'src/observe']
+
 /** Which parts of the product a part may import, itself aside. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'protocols/kit': [],
+  'src/async': [],
+  'src/errors': [],
   'src/observe': ['package.json'],
-  'src/config': ['protocols/kit', 'src/observe', 'src/run/errors'],
-  'src/lanes': ['src/observe'],
-  'src/roster': ['src/config', 'src/lanes', 'src/observe'],
-  'src/ingest': ['protocols/kit', 'src/config', 'src/lanes', 'src/observe'],
-  'src/listen': ['protocols/kit', 'src/config', 'src/ingest', 'src/observe', 'src/run/within'],
-  'src/tracking': ['package.json', 'src/observe'],
-  'src/push': ['src/lanes', 'src/observe', 'src/tracking'],
-  'src/admin': [
-    'src/config',
-    'src/ingest/heard',
-    'src/ingest/session',
-    'src/lanes',
-    'src/observe',
-    'src/roster',
-    'src/run',
-    'src/tracking',
-  ],
-  'src/run': ['src/observe'],
-  'src/operate': [
-    'src/admin/access',
-    'src/config',
-    'src/lanes/behind',
-    'src/run/errors',
-    'src/tracking/body',
-    'src/tracking/json',
-    'src/tracking/printable-url',
-    'src/tracking/schemas',
-  ],
+  'src/config': ['protocols/kit', ...EVERYWHERE],
+  'src/lanes': EVERYWHERE,
+  'src/roster': ['protocols/kit', 'src/config', 'src/lanes', ...EVERYWHERE],
+  'src/ingest': ['protocols/kit', 'src/config', 'src/lanes', 'src/roster', ...EVERYWHERE],
+  'src/listen': ['protocols/kit', 'src/config', 'src/ingest', 'src/roster', ...EVERYWHERE],
+  'src/tracking': ['package.json', ...EVERYWHERE],
+  'src/push': ['src/lanes', 'src/tracking', ...EVERYWHERE],
+  'src/admin': ['src/config', 'src/ingest', 'src/lanes', 'src/push', 'src/roster', 'src/tracking', ...EVERYWHERE],
+  'src/process': ['protocols', 'src'],
   'src/simulate': ['protocols', 'src'],
-  'src/roles': ['protocols', 'src'],
+  'src/cli': ['protocols', 'src'],
 }
 
 /** Who may know all decoders: what wires them to listeners, what drives vans, and the command line. */
-const MAY_IMPORT_DECODERS = ['src/roles', 'src/simulate', 'src/decode.ts', 'src/inspect.ts']
+const MAY_IMPORT_DECODERS = ['src/process/roles', 'src/simulate', 'src/cli']
 
 const files = ['src', 'protocols'].flatMap((folder) => sourcesBelow(folder))
 const imports = files.flatMap((file) => importsOf(file).map((target) => ({ file, target })))
@@ -83,7 +69,11 @@ describe('who may import whom', () => {
   })
 
   it('a worker and the tracking service never load a decoder', () => {
-    for (const role of ['src/roles/worker.ts', 'src/roles/tracking.ts', 'src/roles/tracking-alone.ts'])
+    for (const role of [
+      'src/process/roles/worker.ts',
+      'src/process/roles/tracking.ts',
+      'src/process/roles/tracking-alone.ts',
+    ])
       expect(
         [...reachable(role)].filter((file) => file.startsWith('protocols/') && !within(file, 'protocols/kit')),
       ).toEqual([])

@@ -3,8 +3,8 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { headerToken } from '../config/leaves.ts'
-import type { Config } from '../config/load.ts'
-import { UserError } from '../run/errors.ts'
+import { UserError } from '../errors.ts'
+import type { Config } from '../roster/load.ts'
 
 /** What a token is for: to look, or to change something as well. */
 export type AccessRole = Config['admin']['tokens'][number]['role']

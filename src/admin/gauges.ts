@@ -1,6 +1,6 @@
+import { within } from '../async.ts'
 import type { Redis } from '../lanes/index.ts'
 import { operationGauges } from '../observe/metrics.ts'
-import { within } from '../run/within.ts'
 import type { Account } from './account.ts'
 import type { DeviceState } from './device/state.ts'
 import type { Upstream } from './upstream.ts'

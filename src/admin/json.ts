@@ -1,5 +1,5 @@
-import type { Stay } from '../config/directory.ts'
 import type { Contact } from '../ingest/heard.ts'
+import type { Stay } from '../roster/directory.ts'
 
 /** An instant as the admin port writes it, RFC 3339; undefined where there is none. */
 export function instant(ms: number | undefined): string | undefined {

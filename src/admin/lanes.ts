@@ -3,7 +3,7 @@ import { type LaneState, type Redis, surveyLanes } from '../lanes/index.ts'
 import { parse } from '../tracking/refusal.ts'
 import { instant, laneIds } from './json.ts'
 import type { Operation } from './operation.ts'
-import { PageQuery, pageOf, type Place } from './paging.ts'
+import { PageQuery, type Place, pageOf } from './paging.ts'
 import { parkedJson } from './parked.ts'
 
 /** `GET /admin/lanes`: lanes with something stored, most first, or the oldest first; a parked one says why. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { giveWay } from '../config/give-way.ts'
+import { yieldToEventLoop } from '../async.ts'
 import { Refusal } from '../tracking/refusal.ts'
 
 const NO_SIZE = 'expected a whole number from 1 to 1000'
@@ -65,7 +65,7 @@ async function firstOf<Item>(
   let first: Placed<Item>[] = []
   let last: Place = BEHIND_ALL
   for (const item of items) {
-    await giveWay()
+    await yieldToEventLoop()
     const place = placeOf(item)
     if (compare(place, after) <= 0 || compare(place, last) > 0 || !isListed(item)) continue
     first.push({ item, place })

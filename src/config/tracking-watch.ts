@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { fingerprintOf } from './files.ts'
 import { follow } from './follow.ts'
 import { ConfigError } from './problem.ts'
-import { readTracking, type TrackingConfig, trackingFile, type TrackingRead } from './tracking.ts'
+import { fingerprintOf } from './text-file.ts'
+import { readTracking, type TrackingConfig, type TrackingRead, trackingFile } from './tracking.ts'
 
 /**
  * Follows tracking.yaml: `onChange` hears, within half a second of the file's change, of each that means something else than

@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import type { z } from 'zod'
 import { companyIds } from './companies.ts'
 import { readDocument } from './document.ts'
-import { textOf } from './files.ts'
 import { address, fields, headerToken, id, list, logging, section, text, timer } from './leaves.ts'
 import { child, itemsAt, type Node, offsetOf, pathText, textAt } from './node.ts'
 import { conflictsAmong, siteAt } from './ports.ts'
 import { ConfigError, type Mistake, type Problem, problemsIn } from './problem.ts'
 import { defaultConfig } from './schema.ts'
+import { textOf } from './text-file.ts'
 import { int64 } from './units.ts'
 
 /** tracking.yaml, validated: durations in ms, ids as canonical digits. */

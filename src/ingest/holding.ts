@@ -1,21 +1,21 @@
 import type { Fix } from '../../protocols/kit/index.ts'
-import type { DeviceEntry } from '../config/directory.ts'
 import {
   type AppenderOptions,
   type Fate,
-  type HoldReason,
   HOLD_REASONS,
+  type HoldReason,
   heldDevices,
   packDevice,
   packRecords,
   positionOf,
-  receivedAt,
   type Redis,
+  receivedAt,
   sweepHeld,
   timestampOf,
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
-import { judge, type JudgeOptions } from './judge.ts'
+import type { DeviceEntry } from '../roster/directory.ts'
+import { type JudgeOptions, judge } from './judge.ts'
 
 export interface Holding {
   /** Whether fixes of a device are being released, so that new ones have to go behind them. */

@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Message } from '../../protocols/kit/index.ts'
-import type { DeviceEntry, Directory } from '../config/directory.ts'
-import { matchesDigest } from '../config/secret.ts'
+import type { DeviceEntry, Directory } from '../roster/directory.ts'
+import { matchesDigest } from '../roster/secret.ts'
 import type { DeviceSession } from './session.ts'
 
 /** Why a message is not taken: nobody configured its device, the secret is wrong, or another device's id was used. */

@@ -1,7 +1,7 @@
 import type { Fix } from '../../protocols/kit/index.ts'
-import type { DeviceEntry, Directory, Lane } from '../config/directory.ts'
 import { utcFromLocal } from '../config/zone.ts'
 import type { HoldReason, Position } from '../lanes/index.ts'
+import type { DeviceEntry, Directory, Lane } from '../roster/directory.ts'
 import { type FilterOptions, type FilterReason, normalise, repairRollover } from './normalise.ts'
 
 /** Of `hold` in gateway.yaml: which fixes are kept until the configuration says where they belong. */

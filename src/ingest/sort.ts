@@ -1,8 +1,8 @@
 import type { Fix } from '../../protocols/kit/index.ts'
-import type { DeviceEntry } from '../config/directory.ts'
-import { type HoldReason, packDevice, packRecords, type Part, type Position, type Storable } from '../lanes/index.ts'
+import { type HoldReason, type Part, type Position, packDevice, packRecords, type Storable } from '../lanes/index.ts'
+import type { DeviceEntry } from '../roster/directory.ts'
 import type { Heard } from './heard.ts'
-import { hold, judge, type JudgeOptions, utcOf, type Verdict } from './judge.ts'
+import { hold, type JudgeOptions, judge, utcOf, type Verdict } from './judge.ts'
 import type { FilterReason } from './normalise.ts'
 
 export interface SortContext {

@@ -1,5 +1,5 @@
-import type { Seen } from './seen.ts'
 import { slicesOf } from './record.ts'
+import type { Seen } from './seen.ts'
 
 /** Why fixes are held: nobody configured their device, no route at their time, or a time in the future. */
 export type HoldReason = 'unknown' | 'no_route' | 'clock'

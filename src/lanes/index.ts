@@ -11,10 +11,10 @@ export {
   type Batch,
   createLeases,
   type Lease,
-  stillHolds,
   type Leases,
   type Refusal,
   type RetryDelay,
+  stillHolds,
 } from './lease.ts'
 export { joinMembers, type Members } from './members.ts'
 export {
@@ -36,9 +36,9 @@ export {
 export {
   countRecords,
   deviceOf,
+  type Position,
   packDevice,
   packRecords,
-  type Position,
   positionOf,
   positionsJson,
   receivedAt,
@@ -49,9 +49,9 @@ export {
 export { connect, LOADING, type Redis } from './redis.ts'
 export {
   noteApplied,
+  type RosterWrite,
   readRoster,
   readRosterRoutes,
-  type RosterWrite,
   rosterWrittenAt,
   type StoredRoster,
   type Written,

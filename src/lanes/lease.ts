@@ -1,5 +1,5 @@
-import { BEHIND_MS } from './behind.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { BEHIND_MS } from './behind.ts'
 import { grouped } from './grouped.ts'
 import { keys } from './keys.ts'
 import type { Parked } from './parked.ts'

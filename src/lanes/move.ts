@@ -1,4 +1,4 @@
-import { storeArguments, STORE_KEYS, type AppenderOptions } from './append.ts'
+import { type AppenderOptions, STORE_KEYS, storeArguments } from './append.ts'
 import { type Part, packGroup } from './group.ts'
 import { keys } from './keys.ts'
 import { type Redis, scripts } from './redis.ts'

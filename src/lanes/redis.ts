@@ -84,7 +84,7 @@ export function scripts(redis: Redis): Run {
 const WHEN_FULL = 'WhenFull'
 
 function source(name: string): string {
-  return readFileSync(new URL(`${name}.lua`, import.meta.url), 'utf8')
+  return readFileSync(new URL(`lua/${name}.lua`, import.meta.url), 'utf8')
 }
 
 /** Says when Redis goes and when it is back: every device waits for it. */

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net'
+import { within } from '../async.ts'
 import { createSession } from '../ingest/index.ts'
 import { metrics } from '../observe/metrics.ts'
-import { within } from '../run/within.ts'
 import { createDoors, type Guest } from './doors.ts'
 import { type Listener, PATIENCE_MS } from './listener.ts'
 import { createBroker } from './mqtt/broker.ts'

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import type { Framer } from '../../protocols/kit/index.ts'
-import { within } from '../run/within.ts'
+import { within } from '../async.ts'
 import { createDoors } from './doors.ts'
 import { type Endpoint, type Listener, PATIENCE_MS, type Shared } from './listener.ts'
 import { ended, listening } from './server.ts'

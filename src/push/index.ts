@@ -6,8 +6,8 @@ import {
   type Lease,
   type Place,
   type Redis,
-  relocate,
   releaseParked,
+  relocate,
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import type { TrackingClient } from '../tracking/client.ts'

@@ -1,6 +1,6 @@
-import type { Device } from '../config/directory.ts'
-import { type DeviceEdit, type Edits, editSource, NO_EDITS, type RouteEdit, weekBefore } from '../config/edits.ts'
-import { readRoster, readRosterRoutes, type Redis, type StoredRoster, type Written } from '../lanes/index.ts'
+import { type Redis, readRoster, readRosterRoutes, type StoredRoster, type Written } from '../lanes/index.ts'
+import type { Device } from './directory.ts'
+import { type DeviceEdit, type Edits, editSource, NO_EDITS, type RouteEdit, weekBefore } from './edits.ts'
 import { putField } from './write.ts'
 
 /** The roster as Redis has it. */

@@ -1,7 +1,7 @@
-import type { Edits } from '../config/edits.ts'
 import { type Redis, rosterWrittenAt } from '../lanes/index.ts'
+import type { Edits } from './edits.ts'
 import type { Faults } from './faults.ts'
-import { readEdits, type Reading } from './read.ts'
+import { type Reading, readEdits } from './read.ts'
 import { regainMarks } from './regain.ts'
 
 /** Reads the roster, once at a time. */

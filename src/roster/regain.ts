@@ -1,5 +1,5 @@
 import type { Redis } from '../lanes/index.ts'
-import { readEdits, type Reading } from './read.ts'
+import { type Reading, readEdits } from './read.ts'
 import { writeSlices } from './write.ts'
 
 /**

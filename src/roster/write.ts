@@ -1,7 +1,7 @@
-import { type Device, sameId } from '../config/directory.ts'
-import type { FileWrites, RouteEdit } from '../config/edits.ts'
-import type { Obsolete } from '../config/puts.ts'
 import { type Redis, type RosterWrite, writeRoster } from '../lanes/index.ts'
+import { type Device, sameId } from './directory.ts'
+import type { FileWrites, RouteEdit } from './edits.ts'
+import type { Obsolete } from './puts.ts'
 
 /**
  * Puts a device, or, null, deletes it. @returns the time of the write; null where there was another since `asOf`: nothing is

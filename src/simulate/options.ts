@@ -1,6 +1,6 @@
 import { unknownName } from '../config/nearest.ts'
 import { duration } from '../config/units.ts'
-import { UserError } from '../run/errors.ts'
+import { UserError } from '../errors.ts'
 import { MAX_VANS } from './fleet.ts'
 import { type Ports, usualPorts } from './ports.ts'
 import { type Speech, speeches } from './speak/index.ts'

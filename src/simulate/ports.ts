@@ -1,5 +1,5 @@
 import { protocols } from '../../protocols/index.ts'
-import { UserError } from '../run/errors.ts'
+import { UserError } from '../errors.ts'
 import type { Speech } from './speak/index.ts'
 
 /** `tcp/teltonika`, `mqtt` … and the port, as in ports.json. */

@@ -1,4 +1,4 @@
-import { EXIT_CODES, onSignals } from '../run/signals.ts'
+import { EXIT_CODES, onSignals } from '../process/signals.ts'
 
 /** A user's wish to end. */
 export interface Signals {

@@ -6,7 +6,7 @@ import { createPool } from './client/pool.ts'
 import { bodyOf, isSuccess, type Reply } from './client/reply.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
 import { printableUrl } from './printable-url.ts'
-import { CourierPositions, type CourierPosition } from './schemas.ts'
+import { type CourierPosition, CourierPositions } from './schemas.ts'
 
 export { type Answer, retryAfterMs } from './client/answer.ts'
 export type { Failure, Fault } from './client/fault.ts'

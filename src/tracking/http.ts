@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { fastify, type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { createNodeServer } from './http/node-server.ts'
+import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { sendToTheEnd } from './http/last-bytes.ts'
+import { createNodeServer } from './http/node-server.ts'
 import { Refusal } from './refusal.ts'
 
 export interface HttpServerOptions {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { adminTokens } from '../../src/admin/index.ts'
-import { UserError } from '../../src/run/errors.ts'
-import { adminFixture, READ_TOKEN, refuse, store, TOKEN } from './fixture.ts'
+import { UserError } from '../../src/errors.ts'
+import { adminFixture, READ_TOKEN, refuse, store, TOKEN } from '../support/admin.ts'
 
 const admin = adminFixture()
 const HOW = 'send the header "Authorization: Bearer <token>"; the token is in admin.tokens of gateway.yaml'

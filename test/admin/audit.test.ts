@@ -4,8 +4,8 @@ import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Admin } from '../../src/admin/index.ts'
 import { keys, type Redis } from '../../src/lanes/index.ts'
-import { startTestRedis, type TestRedis } from '../redis.ts'
-import { connected, openBare, OPERATE, READ, refuse, store } from './fixture.ts'
+import { connected, OPERATE, openBare, READ, refuse, store } from '../support/admin.ts'
+import { startTestRedis, type TestRedis } from '../support/redis.ts'
 
 const RETRY = '/admin/parked/retry?all=true'
 /** Refused without a look at Redis. */

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
-import { connect as dial, createServer } from 'node:net'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createServer, connect as dial } from 'node:net'
 import { pino } from 'pino'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Admin } from '../../src/admin/index.ts'
 import type { Redis } from '../../src/lanes/index.ts'
-import { startTestRedis, type TestRedis } from '../redis.ts'
-import { listening } from '../run/listening.ts'
-import { connected, openBare, OPERATE } from './fixture.ts'
+import { connected, OPERATE, openBare } from '../support/admin.ts'
+import { listening } from '../support/listening.ts'
+import { startTestRedis, type TestRedis } from '../support/redis.ts'
 
 let server: TestRedis
 let redis: Redis

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { pino } from 'pino'
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { takeAccount } from '../../src/admin/account.ts'
 import { watchCustody } from '../../src/admin/custody-watch.ts'
 import { keys, type Redis } from '../../src/lanes/index.ts'
-import { startTestRedis, type TestRedis } from '../redis.ts'
-import { connected, store } from './fixture.ts'
+import { connected, store } from '../support/admin.ts'
+import { startTestRedis, type TestRedis } from '../support/redis.ts'
 
 let server: TestRedis
 let redis: Redis

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { sameId } from '../../src/config/directory.ts'
 import { presents } from '../../src/ingest/index.ts'
-import { connected, adminFixture, type Answer, DEVICES, hold, READ_TOKEN, TOKEN } from './fixture.ts'
 import { createLogger } from '../../src/observe/log.ts'
+import { sameId } from '../../src/roster/directory.ts'
 import { followRoster } from '../../src/roster/index.ts'
+import { type Answer, adminFixture, connected, DEVICES, hold, READ_TOKEN, TOKEN } from '../support/admin.ts'
 
 const admin = adminFixture()
 const NEW = '860000000000001'

@@ -3,10 +3,10 @@ import { connect, type Socket } from 'node:net'
 import mqtt, { type MqttClient } from 'mqtt'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { protocols } from '../../protocols/index.ts'
-import { startGateway } from '../../src/roles/gateway.ts'
-import { followConfig } from '../../src/roles/live.ts'
-import type { Role } from '../../src/run/role.ts'
-import { adminFixture, TOKEN } from './fixture.ts'
+import type { Role } from '../../src/process/role.ts'
+import { startGateway } from '../../src/process/roles/gateway.ts'
+import { followConfig } from '../../src/process/roles/live.ts'
+import { adminFixture, TOKEN } from '../support/admin.ts'
 
 const admin = adminFixture({
   gateway: `

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createHeard, createSession } from '../../src/ingest/index.ts'
 import { keys } from '../../src/lanes/index.ts'
 
-import { adminFixture, hold, store, TOKEN, workerOf, VAN_14_LANE } from './fixture.ts'
+import { adminFixture, hold, store, TOKEN, VAN_14_LANE, workerOf } from '../support/admin.ts'
 
 const admin = adminFixture()
 const INSTANT = expect.stringMatching(/^20\d\d-\d\d-\d\dT[\d:.]{12}Z$/) as string

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { createHeard, createSession } from '../../src/ingest/index.ts'
-import { adminFixture, hold, READ_TOKEN, VAN_14_LANE } from './fixture.ts'
+import { adminFixture, hold, READ_TOKEN, VAN_14_LANE } from '../support/admin.ts'
 
 const admin = adminFixture()
 const REMOTE = '10.1.2.3:40001'

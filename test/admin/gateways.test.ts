@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createHeard } from '../../src/ingest/index.ts'
 import { keys } from '../../src/lanes/index.ts'
-import { adminFixture } from './fixture.ts'
+import { adminFixture } from '../support/admin.ts'
 
 const admin = adminFixture()
 const FULL = 'Redis has more than 85 % of its memory in use: nothing is acknowledged'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { raw } from '../tracking/raw.ts'
-import { relayFixture } from './relay-fixture.ts'
+import { relayFixture } from '../support/relay.ts'
+import { raw } from '../support/tracking/raw.ts'
 
 const relay = relayFixture([])
 

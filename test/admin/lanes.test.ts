@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { release } from '../../src/lanes/index.ts'
-import { adminFixture, refuse, store, workerOf } from './fixture.ts'
+import { adminFixture, refuse, store, workerOf } from '../support/admin.ts'
 
 const admin = adminFixture()
 const OLDEST = Date.UTC(2026, 10, 20, 8, 14, 2)

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import product from '../../package.json' with { type: 'json' }
 import { createHeard, createSession } from '../../src/ingest/index.ts'
 import { keys } from '../../src/lanes/index.ts'
 import { registry } from '../../src/observe/metrics.ts'
-import { metricsText, retiredMetrics } from '../../src/run/metrics-sum.ts'
-import product from '../../package.json' with { type: 'json' }
-import { adminFixture, hold, store, workerOf } from './fixture.ts'
+import { metricsText, retiredMetrics } from '../../src/process/metrics-sum.ts'
+import { adminFixture, hold, store, workerOf } from '../support/admin.ts'
 
 const admin = adminFixture()
 const OLDEST = Date.UTC(2026, 10, 20, 8, 14, 2, 250)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createMisunderstood } from '../../src/ingest/misunderstood.ts'
-import { adminFixture } from './fixture.ts'
+import { adminFixture } from '../support/admin.ts'
 
 const admin = adminFixture()
 

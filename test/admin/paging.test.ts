@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { pageOf, type Place } from '../../src/admin/paging.ts'
-import { turnsDuring } from '../turns.ts'
+import { type Place, pageOf } from '../../src/admin/paging.ts'
+import { turnsDuring } from '../support/turns.ts'
 
 const ORDER = { list: 'test', placeOf: (place: Place) => place }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { keys } from '../../src/lanes/index.ts'
-import { adminFixture, refuse, store, TOKEN, workerOf } from './fixture.ts'
+import { adminFixture, refuse, store, TOKEN, workerOf } from '../support/admin.ts'
 
 const admin = adminFixture()
 const INSTANT = expect.stringMatching(/^20\d\d-\d\d-\d\dT[\d:.]{12}Z$/) as string

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { pino } from 'pino'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { connect, durabilityProblems, type Redis } from '../../src/lanes/index.ts'
-import { redisReadiness } from '../../src/roles/readiness.ts'
-import { startTestRedis, type TestRedis } from '../redis.ts'
-import { connected } from './fixture.ts'
+import { redisReadiness } from '../../src/process/roles/readiness.ts'
+import { connected } from '../support/admin.ts'
+import { startTestRedis, type TestRedis } from '../support/redis.ts'
 
 const LOST = 'what is acknowledged could be lost'
 const UNVERIFIED =

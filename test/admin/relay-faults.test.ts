@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { attempt } from '../../src/admin/relay/attempts.ts'
 import { createTrackingClient, type TrackingClient } from '../../src/tracking/client.ts'
 import { OPERATIONS, type OperationName } from '../../src/tracking/operations.ts'
-import { atEnd, listen } from '../tracking/http-servers.ts'
-import { OPERATE, recordingServer, relayFixture } from './relay-fixture.ts'
+import { OPERATE, recordingServer, relayFixture } from '../support/relay.ts'
+import { atEnd, listen } from '../support/tracking/http-servers.ts'
 
 const relay = relayFixture([{ company_id: '7', apikey: 'canary-apikey', oauth_token: 'canary-oauth' }])
 

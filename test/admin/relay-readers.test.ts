@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http'
 import { createConnection, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { atEnd } from '../tracking/http-servers.ts'
-import { recordingServer, relayFixture } from './relay-fixture.ts'
+import { recordingServer, relayFixture } from '../support/relay.ts'
+import { atEnd } from '../support/tracking/http-servers.ts'
 
 const MIB = 1024 * 1024
 const HELD_BYTES = 32 * MIB

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { OPERATE, relayFixture } from '../support/relay.ts'
 import {
   type Cell,
-  cells,
   COMPANIES_OF_ITS_OWN,
+  cells,
   type Harness,
   NO_CALL,
   NO_PUSH,
@@ -10,9 +11,8 @@ import {
   type Send,
   TOKEN_REPLACED,
   WINDOWS,
-} from '../tracking/cells.ts'
-import { type HttpAnswer, startService } from '../tracking/service-fixture.ts'
-import { OPERATE, relayFixture } from './relay-fixture.ts'
+} from '../support/tracking/cells.ts'
+import { type HttpAnswer, startService } from '../support/tracking/service.ts'
 
 const service = await startService()
 const impatient = await startService({ databaseFile: service.databaseFile, timeLimitMs: -1 })

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { watchTokens } from '../../src/admin/relay/token.ts'
 import type { Company } from '../../src/config/schema.ts'
-import { recordingServer, relayFixture } from './relay-fixture.ts'
+import { recordingServer, relayFixture } from '../support/relay.ts'
 
 const COMPANIES: readonly Company[] = ['7', '8', '9'].map((company_id) => {
   return { company_id, apikey: 'canary-apikey', oauth_token: `canary-${company_id}` }

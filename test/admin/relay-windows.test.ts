@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { startService } from '../tracking/service-fixture.ts'
-import { OPERATE, recordingServer, relayFixture, type Seen } from './relay-fixture.ts'
+import { OPERATE, recordingServer, relayFixture, type Seen } from '../support/relay.ts'
+import { startService } from '../support/tracking/service.ts'
 
 const service = await startService()
 const relay = relayFixture([{ company_id: '7', apikey: 'canary-apikey', oauth_token: 'token-7' }])

@@ -4,7 +4,7 @@ import { createConnection } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { OPERATIONS, type OperationName, parametersOf } from '../../src/tracking/operations.ts'
-import { OPERATE, READ, recordingServer, relayFixture } from './relay-fixture.ts'
+import { OPERATE, READ, recordingServer, relayFixture } from '../support/relay.ts'
 
 const TOKEN = 'canary-oauth/7'
 const MAX_ID = '9223372036854775807'

@@ -2,14 +2,14 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { deviceEntryOperations } from '../../src/admin/device/entry.ts'
 import { register } from '../../src/admin/operation.ts'
 import { rosterWrites } from '../../src/admin/roster/writes.ts'
-import type { Loaded } from '../../src/config/load.ts'
 import { keys } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
-import { followConfig } from '../../src/roles/live.ts'
+import { followConfig } from '../../src/process/roles/live.ts'
 import { followRoster, ROSTER_HOLDS_MS } from '../../src/roster/index.ts'
+import type { Loaded } from '../../src/roster/load.ts'
 import { createHttpServer } from '../../src/tracking/http.ts'
-import { putDevice } from '../put-device.ts'
-import { adminFixture, connected, TOKEN } from './fixture.ts'
+import { adminFixture, connected, TOKEN } from '../support/admin.ts'
+import { putDevice } from '../support/put-device.ts'
 
 const admin = adminFixture()
 const logger = createLogger('test', { level: 'fatal', format: 'json' })

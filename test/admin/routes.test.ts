@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { adminFixture, type Answer, DEVICES, READ_TOKEN, TOKEN, VAN_14_LANE } from './fixture.ts'
+import { type Answer, adminFixture, DEVICES, READ_TOKEN, TOKEN, VAN_14_LANE } from '../support/admin.ts'
 
 const admin = adminFixture()
 const VAN_12 = '0356307042441013'

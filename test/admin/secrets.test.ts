@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createHeard, createSession } from '../../src/ingest/index.ts'
 import { keys } from '../../src/lanes/index.ts'
-import { adminFixture, store, workerOf } from './fixture.ts'
+import { adminFixture, store, workerOf } from '../support/admin.ts'
 
 const admin = adminFixture()
 

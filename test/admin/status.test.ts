@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { drainedAt } from '../../src/admin/status.ts'
 import { discard, keys, release } from '../../src/lanes/index.ts'
-import { adminFixture, hold, refuse, store, workerOf } from './fixture.ts'
+import { adminFixture, hold, refuse, store, workerOf } from '../support/admin.ts'
 
 const admin = adminFixture()
 const OLDEST = Date.UTC(2026, 10, 20, 8, 14, 2)

@@ -1,6 +1,6 @@
 import { protocolsByName } from '../../protocols/index.ts'
 import { crc16Arc, cut, type HttpRequest, type Protocol, type Session } from '../../protocols/kit/index.ts'
-import { type AvlRecord, avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../protocols/encode.ts'
+import { type AvlRecord, avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../support/encode.ts'
 
 /** What one core decodes of a protocol, framing and checksums included. */
 export interface DecodeRate {

@@ -4,8 +4,8 @@ import { createFleet, type FleetVan, ROUTES_FROM } from '../../src/simulate/flee
 import { lineFor } from '../../src/simulate/line/index.ts'
 import { type Ports, portOf } from '../../src/simulate/ports.ts'
 import { seeded } from '../../src/simulate/random.ts'
-import { speeches } from '../../src/simulate/speak/index.ts'
 import { fixOnce } from '../../src/simulate/speak/fix.ts'
+import { speeches } from '../../src/simulate/speak/index.ts'
 import { createTracker, type Tracker } from '../../src/simulate/tracker.ts'
 import { createVan, type Van } from '../../src/simulate/van.ts'
 

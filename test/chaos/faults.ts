@@ -1,7 +1,7 @@
 import { appendFileSync, closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { parentOf, pidsIn, pidsWhere } from '../processes.ts'
+import { parentOf, pidsIn, pidsWhere } from '../support/processes.ts'
 import type { Mood } from './api.ts'
 import type { Fault } from './plan.ts'
 import { MAX_MEMORY, type Site } from './site.ts'

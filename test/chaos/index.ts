@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util'
 import { setMaxListeners } from 'node:events'
+import { parseArgs } from 'node:util'
 import { type Fault, KINDS, planFaults } from './plan.ts'
 import { type Outcome, runChaos } from './run.ts'
 

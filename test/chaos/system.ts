@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
-import { pidsIn, pidsWith } from '../processes.ts'
-import { type Machine, MAX_MEMORY, type Site } from './site.ts'
+import { pidsIn, pidsWith } from '../support/processes.ts'
+import { MAX_MEMORY, type Machine, type Site } from './site.ts'
 
 /** Who takes part. */
 export const PROCESSES = ['supervisor', 'gateway', 'worker', 'admin', 'redis'] as const
@@ -148,7 +148,7 @@ async function withRedis<T>({ dataDir }: Site, work: (redis: Redis) => Promise<T
   }
 }
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
 const REDIS = fileURLToPath(new URL('redis.ts', import.meta.url))
 const AGAIN_MS = 300
 const END_MS = 15_000

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { check } from '../../src/config/check.ts'
-import { ConfigError, loadConfig, problemText } from '../../src/config/load.ts'
-import { checked, COMPANY, folder, PROTOCOLS } from './folder.ts'
+import { check } from '../../src/roster/check.ts'
+import { ConfigError, loadConfig, problemText } from '../../src/roster/load.ts'
+import { COMPANY, checked, folder, PROTOCOLS } from '../support/config-folder.ts'
 
 const FLEET = {
   'gateway.yaml': COMPANY,

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { loadConfig } from '../../src/config/load.ts'
 import { type Config, defaultConfig } from '../../src/config/schema.ts'
-import { checked, folder, PROTOCOLS } from './folder.ts'
+import { loadConfig } from '../../src/roster/load.ts'
+import { checked, folder, PROTOCOLS } from '../support/config-folder.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
-import { loadConfig } from '../../src/config/load.ts'
-import { folder } from './folder.ts'
+import { loadConfig } from '../../src/roster/load.ts'
+import { folder } from '../support/config-folder.ts'
 
 const SHIPPED = join(import.meta.dirname, '../../config')
 const PROTOCOLS = [

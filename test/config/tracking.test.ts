@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ConfigError, problemText } from '../../src/config/problem.ts'
 import { loadTracking, type TrackingConfig, type TrackingRead } from '../../src/config/tracking.ts'
 import { watchTracking } from '../../src/config/tracking-watch.ts'
-import { checked, COMPANY, folder } from './folder.ts'
+import { COMPANY, checked, folder } from '../support/config-folder.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 

@@ -12,7 +12,7 @@ import { createFleet, devicesYaml, ROUTES_FROM } from '../../src/simulate/fleet.
 import { type Outcome, type Progress, runSimulation } from '../../src/simulate/simulation.ts'
 import { speeches } from '../../src/simulate/speak/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
-import { pidsWith } from '../processes.ts'
+import { pidsWith } from '../support/processes.ts'
 
 /** TCP, HTTP and MQTT: every van keeps what was not acknowledged, and sends it again. */
 const NAMES = ['teltonika', 'osmand', 'fix']
@@ -174,4 +174,4 @@ log: { format: json, level: info }
 `
 }
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))

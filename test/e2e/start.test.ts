@@ -6,7 +6,7 @@ import { gt06 } from '../../src/simulate/speak/gt06.ts'
 import { h02 } from '../../src/simulate/speak/h02.ts'
 import { teltonika } from '../../src/simulate/speak/teltonika.ts'
 import { wialon } from '../../src/simulate/speak/wialon.ts'
-import { dial, type Product, startProduct } from './product.ts'
+import { dial, type Product, startProduct } from '../support/product.ts'
 
 const START = Math.floor(Date.now() / 1000) - 3600
 const soon = { timeout: 15_000, interval: 50 }

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findRedisServer } from '../../src/run/setup/redis-server.mjs'
+import { findRedisServer } from '../../src/process/setup/redis-server.mjs'
 import { teltonika } from '../../src/simulate/speak/teltonika.ts'
-import { startApi } from '../push/api.ts'
-import { dial } from './product.ts'
+import { dial } from '../support/product.ts'
+import { startApi } from '../support/push-api.ts'
 
 const ID = '356307042441013'
 const PASSWORD = 'canary-redis-pw'
@@ -148,11 +148,11 @@ async function freePort(): Promise<number> {
 }
 
 function fixture(name: string): string {
-  return fileURLToPath(new URL(`../tracking/fixtures/${name}`, import.meta.url))
+  return fileURLToPath(new URL(`../support/tracking/${name}`, import.meta.url))
 }
 
 const CERTIFICATE = fixture('localhost.cert.pem')
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
 const READY = /Ready to accept connections/
 /** What a server says that does not know the settings of TLS. */
 const NO_TLS = />>> '"?tls-.*\n.*Bad directive/

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { folder } from '../config/folder.ts'
-import { waybridge } from '../operate/fixture.ts'
-import { COMPANY, type Product, startProduct } from './product.ts'
+import { waybridge } from '../support/cli.ts'
+import { folder } from '../support/config-folder.ts'
+import { COMPANY, type Product, startProduct } from '../support/product.ts'
 
 async function started(files: Readonly<Record<string, string>> = {}): Promise<Product> {
   const product = await startProduct({

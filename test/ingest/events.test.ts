@@ -4,7 +4,7 @@ import { mayNote } from '../../src/ingest/heard/limit.ts'
 import { readEvents } from '../../src/ingest/heard/read.ts'
 import { createHeard, createSession, type HeardBook } from '../../src/ingest/index.ts'
 import { appendEvents, keys, type Redis } from '../../src/lanes/index.ts'
-import { withRedis } from '../with-redis.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 const VAN = '0356307042441013'
 const LANE = '7/42/1001'

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
-import { createDirectory, type Device, type Directory, type RouteLine } from '../../src/config/directory.ts'
 import { createHolding } from '../../src/ingest/holding.ts'
 import { sort } from '../../src/ingest/sort.ts'
 import {
@@ -14,7 +13,8 @@ import {
   timestampOf,
 } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
-import { withRedis } from '../with-redis.ts'
+import { createDirectory, type Device, type Directory, type RouteLine } from '../../src/roster/directory.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
 const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
-import { createDirectory, type Device, type RouteLine } from '../../src/config/directory.ts'
 import { createClockWatch } from '../../src/ingest/clock.ts'
-import { createIngest, createSession } from '../../src/ingest/index.ts'
 import type { Heard } from '../../src/ingest/heard.ts'
+import { createIngest, createSession } from '../../src/ingest/index.ts'
 import type { HoldOptions } from '../../src/ingest/judge.ts'
 import { createStrangers } from '../../src/ingest/strangers.ts'
+import type { Stored } from '../../src/lanes/append.ts'
 import { type Part, records, type Storable } from '../../src/lanes/index.ts'
 import { deviceOf, timestampOf } from '../../src/lanes/record.ts'
-import type { Stored } from '../../src/lanes/append.ts'
 import { createLogger } from '../../src/observe/log.ts'
+import { createDirectory, type Device, type RouteLine } from '../../src/roster/directory.ts'
 
 const NOW_S = Math.floor(Date.now() / 1000)
 const HOLD = { unknown: false, no_route: false, clock: false, max_age: 86_400_000 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { createMisunderstood, type Misunderstood } from '../../src/ingest/misunderstood.ts'
 import { connect, keys, type Redis } from '../../src/lanes/index.ts'
-import { startTestRedis, type TestRedis } from '../redis.ts'
+import { startTestRedis, type TestRedis } from '../support/redis.ts'
 
 let server: TestRedis
 let redis: Redis

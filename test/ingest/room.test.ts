@@ -1,8 +1,8 @@
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { pino } from 'pino'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { memoryProblems, type Room, watchRoom } from '../../src/ingest/room.ts'
 import { keys, type Part, type Redis } from '../../src/lanes/index.ts'
-import { withRedis } from '../with-redis.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 const FULL = 'Redis has more than 85 % of its memory in use: nothing is acknowledged'
 const soon = { timeout: 10_000 }

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect as dial, createServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, connect as dial, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createHeard, createSession, type HeardBook } from '../../src/ingest/index.ts'
 import { connect, keys, type Redis } from '../../src/lanes/index.ts'
-import type { TestRedis } from '../redis.ts'
-import { withRedis } from '../with-redis.ts'
+import type { TestRedis } from '../support/redis.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 const soon = { timeout: 8000 }
 const LATE_MS = 500

@@ -5,24 +5,24 @@ import {
   createAppender,
   createLeases,
   custodyCounters,
+  discard,
   keys,
+  type Position,
   packDevice,
   packRecords,
-  type Position,
   positionsJson,
   type Redis,
   receivedAt,
   records,
-  discard,
+  refusedOf,
   release,
   relocate,
   stillHolds,
   surveyLanes,
-  refusedOf,
 } from '../../src/lanes/index.ts'
 import { deviceOf, timestampOf } from '../../src/lanes/record.ts'
-import type { TestRedis } from '../redis.ts'
-import { withRedis } from '../with-redis.ts'
+import type { TestRedis } from '../support/redis.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 const RECEIVED = Date.UTC(2026, 10, 20, 8, 14, 2)
 const ID = '356307042441013'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createAppender, createLeases, packDevice, packRecords, type Redis } from '../../src/lanes/index.ts'
-import { withRedis } from '../with-redis.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 let redis: Redis
 withRedis((_, connection) => {

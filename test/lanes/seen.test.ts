@@ -11,8 +11,8 @@ import {
   records,
   timestampOf,
 } from '../../src/lanes/index.ts'
-import type { TestRedis } from '../redis.ts'
-import { withRedis } from '../with-redis.ts'
+import type { TestRedis } from '../support/redis.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 const HOLD = { maxFixesPerDevice: 100, maxUnknownDevices: 10 }
 const WINDOW_MS = 86_400_000

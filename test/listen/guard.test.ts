@@ -3,8 +3,8 @@ import { createServer, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { type Guard, guard } from '../../src/listen/mqtt/guard.ts'
 import { listening } from '../../src/listen/server.ts'
-import { gateway, type Peer, until } from './fixture.ts'
-import { publish, raw } from './mqtt-bytes.ts'
+import { gateway, type Peer, until } from '../support/listen.ts'
+import { publish, raw } from '../support/mqtt-bytes.ts'
 
 interface Guarded extends Guard {
   readonly peer: Peer

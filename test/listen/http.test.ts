@@ -1,10 +1,21 @@
 import { Agent, request } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import osmand from '../../protocols/osmand/index.ts'
-import { listenHttp } from '../../src/listen/http.ts'
 import { createHeld } from '../../src/listen/held.ts'
+import { listenHttp } from '../../src/listen/http.ts'
 import { createPressure } from '../../src/listen/pressure.ts'
-import { count, dial, type Gateway, gateway, open, openConnections, refusals, SECRET, talk, until } from './fixture.ts'
+import {
+  count,
+  dial,
+  type Gateway,
+  gateway,
+  open,
+  openConnections,
+  refusals,
+  SECRET,
+  talk,
+  until,
+} from '../support/listen.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
 const listen = (shared: Gateway, protocol: typeof talk | typeof osmand = talk) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { gateway, openConnections, refusals, SECRET, until } from './fixture.ts'
-import { connack, connect, puback, publish, raw } from './mqtt-bytes.ts'
-import { client, listen, position, refusalOf, TOPIC } from './mqtt-fixture.ts'
+import { gateway, openConnections, refusals, SECRET, until } from '../support/listen.ts'
+import { client, listen, position, refusalOf, TOPIC } from '../support/mqtt.ts'
+import { connack, connect, puback, publish, raw } from '../support/mqtt-bytes.ts'
 
 describe('who may', () => {
   it('not log in: a device that is not known', async () => {

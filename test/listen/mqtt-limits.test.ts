@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { listenMqtt } from '../../src/listen/mqtt.ts'
 import { createHeld } from '../../src/listen/held.ts'
+import { listenMqtt } from '../../src/listen/mqtt.ts'
 import { createPressure } from '../../src/listen/pressure.ts'
-import { count, gateway, openConnections, refusals, until } from './fixture.ts'
-import { connack, connect, puback, publish, pubrec, raw } from './mqtt-bytes.ts'
-import { AT, client, listen, position, PROTOCOLS, TOPIC } from './mqtt-fixture.ts'
+import { count, gateway, openConnections, refusals, until } from '../support/listen.ts'
+import { AT, client, listen, PROTOCOLS, position, TOPIC } from '../support/mqtt.ts'
+import { connack, connect, puback, publish, pubrec, raw } from '../support/mqtt-bytes.ts'
 
 describe('too much', () => {
   it('a packet that is too long, before its body is read', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { count, type Gateway, gateway, until } from './fixture.ts'
-import { connack, connect, pubcomp, publish, pubrec, pubrel, raw } from './mqtt-bytes.ts'
-import { listen, position, TOPIC } from './mqtt-fixture.ts'
+import { count, type Gateway, gateway, until } from '../support/listen.ts'
+import { listen, position, TOPIC } from '../support/mqtt.ts'
+import { connack, connect, pubcomp, publish, pubrec, pubrel, raw } from '../support/mqtt-bytes.ts'
 
 describe('QoS 2', () => {
   const message = { topic: TOPIC, payload: position(), qos: 2, messageId: 7 } as const

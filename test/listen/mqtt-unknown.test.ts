@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Gateway, gateway, refusals, SECRET, until } from './fixture.ts'
-import { connack, connect, puback, publish, pubrec, raw } from './mqtt-bytes.ts'
-import { client, listen, position, refusalOf } from './mqtt-fixture.ts'
+import { type Gateway, gateway, refusals, SECRET, until } from '../support/listen.ts'
+import { client, listen, position, refusalOf } from '../support/mqtt.ts'
+import { connack, connect, puback, publish, pubrec, raw } from '../support/mqtt-bytes.ts'
 
 const held = () => gateway({ admitsUnknown: true })
 

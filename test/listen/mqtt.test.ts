@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { count, type Gateway, gateway, until } from './fixture.ts'
-import { connack, connect, puback, publish, pubrec, raw } from './mqtt-bytes.ts'
-import { client, listen, position, TOPIC } from './mqtt-fixture.ts'
+import { count, type Gateway, gateway, until } from '../support/listen.ts'
+import { client, listen, position, TOPIC } from '../support/mqtt.ts'
+import { connack, connect, puback, publish, pubrec, raw } from '../support/mqtt-bytes.ts'
 
 describe('publishing', () => {
   it.for([0, 1, 2] as const)('a fix with QoS %i', async (qos) => {

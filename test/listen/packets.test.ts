@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createPackets, follow } from '../../src/listen/mqtt/packets.ts'
-import { publish } from './mqtt-bytes.ts'
+import { publish } from '../support/mqtt-bytes.ts'
 
 const lengths = [0, 1, 100, 127, 128, 300, 16_500]
 const packets = lengths.map((length) => publish({ topic: 't', payload: 'x'.repeat(length), qos: 1 }))

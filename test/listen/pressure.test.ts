@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createPressure } from '../../src/listen/pressure.ts'
-import { count } from './fixture.ts'
+import { count } from '../support/listen.ts'
 
 function watched(highMark: number, lowMark: number) {
   const pressure = createPressure(highMark, lowMark)

@@ -3,7 +3,7 @@ import type { Outcome } from '../../src/ingest/index.ts'
 import { createHeld } from '../../src/listen/held.ts'
 import { createPressure } from '../../src/listen/pressure.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
-import { count, dial, type Gateway, gateway, open, openConnections, refusals, talk, until } from './fixture.ts'
+import { count, dial, type Gateway, gateway, open, openConnections, refusals, talk, until } from '../support/listen.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
 const listen = (shared: Gateway, protocol = talk) => open(listenTcp({ ...AT, protocol }, shared))

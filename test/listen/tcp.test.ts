@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import teltonika from '../../protocols/teltonika/index.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
-import { count, dial, type Gateway, gateway, open, refusals, talk, until } from './fixture.ts'
+import { count, dial, type Gateway, gateway, open, refusals, talk, until } from '../support/listen.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
 const listen = (shared: Gateway, protocol = talk) => open(listenTcp({ ...AT, protocol }, shared))

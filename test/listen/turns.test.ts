@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { createTurns } from '../../src/listen/http/turns.ts'
 import { createPressure } from '../../src/listen/pressure.ts'
-import { dial, until } from './fixture.ts'
+import { dial, until } from '../support/listen.ts'
 
 it('nothing is made of the rest of a chunk with a thousand requests', async () => {
   const turns = createTurns(() => new Promise(() => {}), createPressure())

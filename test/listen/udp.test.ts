@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createPressure } from '../../src/listen/pressure.ts'
 import { listenUdp, refusalOf } from '../../src/listen/udp.ts'
-import { count, type Gateway, gateway, open, refusals, talk, until } from './fixture.ts'
+import { count, type Gateway, gateway, open, refusals, talk, until } from '../support/listen.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
 const listen = (shared: Gateway) => open(listenUdp(AT, shared))

@@ -2,8 +2,8 @@ import { deflateSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { protocols, protocolsByName } from '../../protocols/index.ts'
 import { cut, DecodeError, eachReadable } from '../../protocols/kit/index.ts'
-import { bytes } from './encode.ts'
-import { newSession, reasonOf } from './rough.ts'
+import { bytes } from '../support/encode.ts'
+import { newSession, reasonOf } from '../support/rough.ts'
 
 /** What anybody may send at once. */
 const SIZE = 65_536

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import gt06 from '../../protocols/gt06/index.ts'
 import type { Settings } from '../../protocols/kit/index.ts'
-import { bytes, type Gt06Position, gt06Date, gt06Flags, gt06Frame, gt06Gps, gt06Place, u } from './encode.ts'
-import { decodesRough, flipped, framesOfParts, framesRough, newSession, reasonOf, within } from './rough.ts'
+import { bytes, type Gt06Position, gt06Date, gt06Flags, gt06Frame, gt06Gps, gt06Place, u } from '../support/encode.ts'
+import { decodesRough, flipped, framesOfParts, framesRough, newSession, reasonOf, within } from '../support/rough.ts'
 
 const IMEI = '356307042441013'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import h02 from '../../protocols/h02/index.ts'
 import { cut, DecodeError, type Message } from '../../protocols/kit/index.ts'
-import { newSession } from './rough.ts'
+import { newSession } from '../support/rough.ts'
 
 const V1 = '*HQ,8800000001,V1,101530,A,5231.5000,N,01324.6000,E,012.50,270,010524,FFFFFBFF,262,1,0,0,6#'
 

@@ -27,8 +27,8 @@ import {
   utcYmd,
   xor,
 } from '../../protocols/kit/index.ts'
-import { bytes } from './encode.ts'
-import { reasonOf } from './rough.ts'
+import { bytes } from '../support/encode.ts'
+import { reasonOf } from '../support/rough.ts'
 
 const DIGITS = Buffer.from('123456789')
 

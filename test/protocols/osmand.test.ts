@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DecodeError, type HttpRequest, knots, type Message, type Session } from '../../protocols/kit/index.ts'
 import osmand from '../../protocols/osmand/index.ts'
-import { newSession } from './rough.ts'
+import { newSession } from '../support/rough.ts'
 
 const COORDS = { latitude: 52.525, longitude: 13.41, accuracy: 4.5, speed: 10, heading: 270, altitude: 34 }
 const LOCATION = { timestamp: '2024-05-01T10:15:30.250Z', coords: COORDS, is_moving: true, battery: { level: 1 } }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DecodeError, type HttpRequest, kmh, type Message, type Session } from '../../protocols/kit/index.ts'
 import owntracks from '../../protocols/owntracks/index.ts'
-import { newSession } from './rough.ts'
+import { newSession } from '../support/rough.ts'
 
 const LOCATION = {
   _type: 'location',

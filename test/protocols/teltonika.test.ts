@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import teltonika from '../../protocols/teltonika/index.ts'
-import { type AvlRecord, avlContent, avlDatagram, avlEnvelope, avlLogin, avlPacket, bytes } from './encode.ts'
-import { decodesRough, flipped, framesOfParts, framesRough, newSession, reasonOf, within } from './rough.ts'
+import { type AvlRecord, avlContent, avlDatagram, avlEnvelope, avlLogin, avlPacket, bytes } from '../support/encode.ts'
+import { decodesRough, flipped, framesOfParts, framesRough, newSession, reasonOf, within } from '../support/rough.ts'
 
 const IMEI = '352093086403655'
 

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { protocols } from '../../protocols/index.ts'
 import { type DecodeReason, type Framer, type Protocol, trimEnd } from '../../protocols/kit/index.ts'
-import { decodeInput } from '../../src/decode.ts'
-import { corrections, exceptions } from './exceptions.ts'
-import { decodesRough, flipped, framesOfParts, framesRough, newSession, reasonOf, within } from './rough.ts'
-import { ARRIVED, differences, isDevice, streamsOf, type Vector, vectorsFolder, vectorsOf } from './vectors.ts'
+import { decodeInput } from '../../src/cli/decode.ts'
+import { decodesRough, flipped, framesOfParts, framesRough, newSession, reasonOf, within } from '../support/rough.ts'
+import { corrections, exceptions } from '../support/vector-exceptions.ts'
+import { ARRIVED, differences, isDevice, streamsOf, type Vector, vectorsFolder, vectorsOf } from '../support/vectors.ts'
 
 /** Of any one frame's cases, ms. */
 const DEADLINE = 5000

@@ -3,7 +3,7 @@ import { deflateSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { crc16Arc, cut, DecodeError, type Message, type Session } from '../../protocols/kit/index.ts'
 import wialon from '../../protocols/wialon/index.ts'
-import { flipped, newSession } from './rough.ts'
+import { flipped, newSession } from '../support/rough.ts'
 
 const SHORT = '010524;101530;5231.5000;N;01324.6000;E;36;270;34;9'
 const EXTENDED = `${SHORT};0.9;0;0;14.7,0.02;NA;count:1:5,name:3:x`

@@ -12,9 +12,9 @@ import {
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
-import type { TestRedis } from '../redis.ts'
-import { withRedis } from '../with-redis.ts'
-import { ok, type Respond, startApi, status } from './api.ts'
+import { ok, type Respond, startApi, status } from '../support/push-api.ts'
+import type { TestRedis } from '../support/redis.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 let server: TestRedis
 let redis: Redis

@@ -4,22 +4,22 @@ import {
   createAppender,
   custodyCounters,
   keys,
+  type Place,
   packDevice,
   packRecords,
-  type Place,
   type Redis,
+  refusedOf,
   release,
   surveyLanes,
-  refusedOf,
 } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
 import { createTickets } from '../../src/push/tickets.ts'
 import { watchOverdue } from '../../src/push/watchdog.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
-import type { TestRedis } from '../redis.ts'
-import { withRedis } from '../with-redis.ts'
-import { ok, startApi, status } from './api.ts'
+import { ok, startApi, status } from '../support/push-api.ts'
+import type { TestRedis } from '../support/redis.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const ID = '356307042441013'

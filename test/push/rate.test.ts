@@ -12,9 +12,9 @@ import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
 import { createRate } from '../../src/push/rate.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
-import type { TestRedis } from '../redis.ts'
-import { withRedis } from '../with-redis.ts'
-import { startApi } from './api.ts'
+import { startApi } from '../support/push-api.ts'
+import type { TestRedis } from '../support/redis.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 describe('a rate', () => {
   it('lets N requests leave in (N − 1) / rate seconds at the soonest, evenly spread', async () => {

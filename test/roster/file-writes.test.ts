@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { writesBetween } from '../../src/config/edits.ts'
-import { type Files, filesOf } from '../../src/config/files.ts'
-import { tableOf } from '../../src/config/table.ts'
 import { keys, type Redis, writeRoster } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
+import { writesBetween } from '../../src/roster/edits.ts'
+import { type Files, filesOf } from '../../src/roster/files.ts'
 import { followRoster } from '../../src/roster/index.ts'
-import { putDevice } from '../put-device.ts'
-import { withRedis } from '../with-redis.ts'
+import { tableOf } from '../../src/roster/table.ts'
+import { putDevice } from '../support/put-device.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 let redis: Redis

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { Redis } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { followRoster, ROSTER_HOLDS_MS } from '../../src/roster/index.ts'
-import { withRedis } from '../with-redis.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 let redis: Redis

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { readRoster } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { followRoster } from '../../src/roster/index.ts'
-import { adminFixture, TOKEN } from '../admin/fixture.ts'
+import { adminFixture, TOKEN } from '../support/admin.ts'
 
 const fixture = adminFixture()
 const logger = createLogger('test', { level: 'fatal', format: 'json' })

@@ -2,9 +2,9 @@ import { pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { connect, keys, type Redis } from '../../src/lanes/index.ts'
 import { followRoster } from '../../src/roster/index.ts'
-import { putDevice } from '../put-device.ts'
-import type { TestRedis } from '../redis.ts'
-import { withRedis } from '../with-redis.ts'
+import { putDevice } from '../support/put-device.ts'
+import type { TestRedis } from '../support/redis.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 let server: TestRedis
 let redis: Redis

@@ -1,12 +1,12 @@
 import { expect, it, onTestFinished } from 'vitest'
-import type { Edits, RouteEdit } from '../../src/config/edits.ts'
-import { obsoletePuts } from '../../src/config/puts.ts'
-import { indexDevices, type RouteRow } from '../../src/config/routes.ts'
-import { keys, readRosterRoutes, type Redis } from '../../src/lanes/index.ts'
+import { keys, type Redis, readRosterRoutes } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
+import type { Edits, RouteEdit } from '../../src/roster/edits.ts'
 import { followRoster, type Roster } from '../../src/roster/index.ts'
-import { putDevice } from '../put-device.ts'
-import { withRedis } from '../with-redis.ts'
+import { obsoletePuts } from '../../src/roster/puts.ts'
+import { indexDevices, type RouteRow } from '../../src/roster/routes.ts'
+import { putDevice } from '../support/put-device.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 let redis: Redis

@@ -4,9 +4,9 @@ import { createLogger } from '../../src/observe/log.ts'
 import { followRoster } from '../../src/roster/index.ts'
 import { readEdits } from '../../src/roster/read.ts'
 import { regainMarks } from '../../src/roster/regain.ts'
-import { putDevice } from '../put-device.ts'
-import type { TestRedis } from '../redis.ts'
-import { withRedis } from '../with-redis.ts'
+import { putDevice } from '../support/put-device.ts'
+import type { TestRedis } from '../support/redis.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const PARTS = ['at', 'devices', 'files', 'routes'] as const

@@ -3,7 +3,7 @@ import type { Fix } from '../../protocols/kit/index.ts'
 import { accountFor } from '../../src/simulate/demo/account.ts'
 import { isWhole, lastLine, verdict } from '../../src/simulate/demo/verdict.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
-import { startService } from '../tracking/service-fixture.ts'
+import { startService } from '../support/tracking/service.ts'
 
 const { url } = await startService()
 const client = createTrackingClient({ baseUrl: url, timeoutMs: 5000, connections: 2 })

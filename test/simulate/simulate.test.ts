@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readDevices } from '../../src/config/devices.ts'
+import { readDevices } from '../../src/roster/devices.ts'
 import { createFleet } from '../../src/simulate/fleet.ts'
 import { speeches } from '../../src/simulate/speak/index.ts'
-import { startCommand } from './command.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { startCommand } from '../support/simulate.ts'
 
 let receiver: Receiver
 

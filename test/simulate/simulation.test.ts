@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createFleet } from '../../src/simulate/fleet.ts'
 import { type Outcome, type Progress, runSimulation, type SimulationOptions } from '../../src/simulate/simulation.ts'
 import { speeches } from '../../src/simulate/speak/index.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
 
 const VANS = createFleet(speeches.length, speeches)
 /** With how long an answer may take: where none is lost, it may take as long as it does. */

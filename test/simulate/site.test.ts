@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { protocols } from '../../protocols/index.ts'
-import { loadConfig } from '../../src/config/load.ts'
+import { loadConfig } from '../../src/roster/load.ts'
 import { demoPlan } from '../../src/simulate/demo/plan.ts'
 import { prepareSite, type Site } from '../../src/simulate/demo/site.ts'
 

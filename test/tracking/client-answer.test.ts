@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { retryAfterMs } from '../../src/tracking/client/answer.ts'
 import type { Answer } from '../../src/tracking/client.ts'
-import { client, httpServer, OK, PUSH, rawServer } from './http-servers.ts'
+import { client, httpServer, OK, PUSH, rawServer } from '../support/tracking/http-servers.ts'
 
 describe('an answer', () => {
   it.each([

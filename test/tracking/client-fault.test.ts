@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import net, { type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { createTrackingClient } from '../../src/tracking/client.ts'
-import { client, httpServer, listen, OK, PUSH, rawServer } from './http-servers.ts'
+import { client, httpServer, listen, OK, PUSH, rawServer } from '../support/tracking/http-servers.ts'
 
 describe('a fault', () => {
   it.each(['127.0.0.1', 'localhost'])('is refused where nothing listens on %s', async (host) => {

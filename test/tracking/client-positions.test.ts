@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { client, httpServer } from './http-servers.ts'
+import { client, httpServer } from '../support/tracking/http-servers.ts'
 
 describe('reading positions', () => {
   const REQUEST = { company: '7', route: '1001', oauthToken: 'CANARY', from: 100, to: 200 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import tls from 'node:tls'
 import { describe, expect, it } from 'vitest'
 import type { Answer, PushRequest, TrackingClientOptions } from '../../src/tracking/client.ts'
-import { atEnd, client, httpServer, listen, OK, PUSH, rawServer } from './http-servers.ts'
+import { atEnd, client, httpServer, listen, OK, PUSH, rawServer } from '../support/tracking/http-servers.ts'
 
 describe('a push', () => {
   it('is a POST with content length and type', async () => {
@@ -132,5 +132,5 @@ async function httpsServer(): Promise<string> {
 }
 
 function pem(name: 'key' | 'cert'): string {
-  return readFileSync(join(import.meta.dirname, 'fixtures', `localhost.${name}.pem`), 'utf8')
+  return readFileSync(join(import.meta.dirname, '../support/tracking', `localhost.${name}.pem`), 'utf8')
 }

@@ -5,7 +5,7 @@ import { errors } from 'undici'
 import { describe, expect, it } from 'vitest'
 import { faultOf } from '../../src/tracking/client/fault.ts'
 import type { OperationRequest, TrackingClientOptions } from '../../src/tracking/client.ts'
-import { client, httpServer, listen, OK } from './http-servers.ts'
+import { client, httpServer, listen, OK } from '../support/tracking/http-servers.ts'
 
 const MAX_ID = '9223372036854775807'
 const NUMBER: OperationRequest = {

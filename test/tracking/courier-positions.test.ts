@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { openDatabase } from '../../src/tracking/service/database.ts'
 import { SELECT_PAGE } from '../../src/tracking/service/positions.ts'
-import { MAX_ID, startService } from './service-fixture.ts'
+import { MAX_ID, startService } from '../support/tracking/service.ts'
 
 const service = await startService()
 const impatient = await startService({ databaseFile: service.databaseFile, timeLimitMs: 1 })

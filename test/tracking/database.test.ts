@@ -5,8 +5,8 @@ import { openDatabase } from '../../src/tracking/service/database.ts'
 import { ITEM_SQL } from '../../src/tracking/service/items.ts'
 import { createLaneStore } from '../../src/tracking/service/lanes.ts'
 import { NUMBER_SQL } from '../../src/tracking/service/numbers.ts'
-import { item, startCompany } from './company-fixture.ts'
-import { temporaryFolder } from './service-fixture.ts'
+import { item, startCompany } from '../support/tracking/company.ts'
+import { temporaryFolder } from '../support/tracking/service.ts'
 
 const folder = temporaryFolder()
 

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Answer, createTrackingClient, type TrackingClient } from '../../src/tracking/client.ts'
 import { countPositions } from '../../src/tracking/service/positions.ts'
 import { createTrackingService, type TrackingService } from '../../src/tracking/service.ts'
-import { PROVISIONING, temporaryFolder } from './service-fixture.ts'
+import { PROVISIONING, temporaryFolder } from '../support/tracking/service.ts'
 
 const folder = temporaryFolder()
 const ended: (() => unknown)[] = []
@@ -19,7 +19,7 @@ async function startProcess(
   databaseFile: string,
   route = '1001',
 ): Promise<{ child: ChildProcess; client: TrackingClient; url: string }> {
-  const script = join(import.meta.dirname, 'service-process.ts')
+  const script = join(import.meta.dirname, '../support/tracking/service-process.ts')
   const child = spawn(process.execPath, [script, databaseFile, route], { stdio: ['ignore', 'pipe', 'inherit'] })
   ended.push(() => child.kill('SIGKILL'))
   const [port] = (await once(child.stdout, 'data')) as [Buffer]

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openDatabase } from '../../src/tracking/service/database.ts'
 import { Refusal } from '../../src/tracking/refusal.ts'
+import { openDatabase } from '../../src/tracking/service/database.ts'
 import { createGroupCommit } from '../../src/tracking/service/group-commit.ts'
-import { temporaryFolder } from './service-fixture.ts'
+import { temporaryFolder } from '../support/tracking/service.ts'
 
 const folder = temporaryFolder()
 const opened: DatabaseSync[] = []

@@ -1,5 +1,5 @@
-import { lookup } from 'node:dns/promises'
 import { spawn } from 'node:child_process'
+import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createHttpServer } from '../../src/tracking/http.ts'
-import { answerOn, raw } from './raw.ts'
-import { startService, temporaryFolder } from './service-fixture.ts'
+import { answerOn, raw } from '../support/tracking/raw.ts'
+import { startService, temporaryFolder } from '../support/tracking/service.ts'
 
 const service = await startService()
 const HOST = 'host: x\r\n'
@@ -99,7 +99,7 @@ it('Expect: 100-continue is understood, and HTTP/1.0 needs no Host', async () =>
 
 describe('a body that is refused before it is read, on a connection that ends', () => {
   it('is read, so that the answer arrives', async () => {
-    const script = join(import.meta.dirname, 'service-process.ts')
+    const script = join(import.meta.dirname, '../support/tracking/service-process.ts')
     const child = spawn(process.execPath, [script, join(temporaryFolder(), 'other.sqlite'), '1001'])
     onTestFinished(() => void child.kill('SIGKILL'))
     const [port] = (await once(child.stdout, 'data')) as [Buffer]

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { idsOf, item, startCompany } from './company-fixture.ts'
-import { MAX_ID } from './service-fixture.ts'
+import { idsOf, item, startCompany } from '../support/tracking/company.ts'
+import { MAX_ID } from '../support/tracking/service.ts'
 
 const { service, ask, contents } = await startCompany()
 let lastOrder = 0

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { valid } from './openapi/arbitraries.ts'
-import { document } from './openapi/document.ts'
-import type { JsonObject } from './openapi/json.ts'
-import { type Ask, checkSequences, done, known, refused } from './openapi/sequences.ts'
-import { startService } from './service-fixture.ts'
+import { valid } from '../support/tracking/openapi/arbitraries.ts'
+import { document } from '../support/tracking/openapi/document.ts'
+import type { JsonObject } from '../support/tracking/openapi/json.ts'
+import { type Ask, checkSequences, done, known, refused } from '../support/tracking/openapi/sequences.ts'
+import { startService } from '../support/tracking/service.ts'
 
 interface Item extends JsonObject {
   readonly id: bigint

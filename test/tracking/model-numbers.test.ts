@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { valid } from './openapi/arbitraries.ts'
-import { document } from './openapi/document.ts'
-import type { Json, JsonObject } from './openapi/json.ts'
-import { type Ask, checkSequences, done, known, refused, sortedBy } from './openapi/sequences.ts'
-import { MAX_ID, startService } from './service-fixture.ts'
+import { valid } from '../support/tracking/openapi/arbitraries.ts'
+import { document } from '../support/tracking/openapi/document.ts'
+import type { Json, JsonObject } from '../support/tracking/openapi/json.ts'
+import { type Ask, checkSequences, done, known, refused, sortedBy } from '../support/tracking/openapi/sequences.ts'
+import { MAX_ID, startService } from '../support/tracking/service.ts'
 
 interface Step {
   readonly method: 'POST' | 'GET' | 'DELETE'

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { valid } from './openapi/arbitraries.ts'
-import { document } from './openapi/document.ts'
-import { type Json, type JsonObject, jsonText, parseExactly } from './openapi/json.ts'
-import { checkSequences, done, LANE, sortedBy } from './openapi/sequences.ts'
-import { MAX_ID, startService } from './service-fixture.ts'
+import { valid } from '../support/tracking/openapi/arbitraries.ts'
+import { document } from '../support/tracking/openapi/document.ts'
+import { type Json, type JsonObject, jsonText, parseExactly } from '../support/tracking/openapi/json.ts'
+import { checkSequences, done, LANE, sortedBy } from '../support/tracking/openapi/sequences.ts'
+import { MAX_ID, startService } from '../support/tracking/service.ts'
 
 interface Position extends JsonObject {
   readonly point: JsonObject

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { MAX_DEPTH, UNCHECKED_BYTES } from '../../src/tracking/nesting.ts'
-import { startCompany } from './company-fixture.ts'
-import { JSON_TYPE, LANE, path, position } from './push-fixture.ts'
+import { startCompany } from '../support/tracking/company.ts'
+import { JSON_TYPE, LANE, path, position } from '../support/tracking/push.ts'
 
 const { service } = await startCompany()
 const PADDING = ' '.repeat(UNCHECKED_BYTES)

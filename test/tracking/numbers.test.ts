@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { startCompany } from './company-fixture.ts'
-import { MAX_ID } from './service-fixture.ts'
+import { startCompany } from '../support/tracking/company.ts'
+import { MAX_ID } from '../support/tracking/service.ts'
 
 const { ask, contents } = await startCompany()
 

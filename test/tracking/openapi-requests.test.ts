@@ -5,14 +5,14 @@
 import { DatabaseSync } from 'node:sqlite'
 import * as fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { changed, changes } from './openapi/changes.ts'
-import { answerSchema, compile, operations, type PlacedOperation } from './openapi/document.ts'
-import { drafts, given, nothingGiven, SEVEN } from './openapi/drafts.ts'
-import { type Parts, wire } from './openapi/parts.ts'
-import { runs } from './openapi/runs.ts'
-import { credentialSpoils, inputSpoils, spoilt } from './openapi/spoils.ts'
-import { SENTENCE } from './sentence.ts'
-import { type HttpAnswer, startService } from './service-fixture.ts'
+import { changed, changes } from '../support/tracking/openapi/changes.ts'
+import { answerSchema, compile, operations, type PlacedOperation } from '../support/tracking/openapi/document.ts'
+import { drafts, given, nothingGiven, SEVEN } from '../support/tracking/openapi/drafts.ts'
+import { type Parts, wire } from '../support/tracking/openapi/parts.ts'
+import { runs } from '../support/tracking/openapi/runs.ts'
+import { credentialSpoils, inputSpoils, spoilt } from '../support/tracking/openapi/spoils.ts'
+import { SENTENCE } from '../support/tracking/sentence.ts'
+import { type HttpAnswer, startService } from '../support/tracking/service.ts'
 
 const service = await startService()
 const named = operations.map((operation) => [operation.operationId, operation] as const)

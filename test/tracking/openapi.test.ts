@@ -10,8 +10,8 @@ import {
   operations,
   type PlacedOperation,
   resolve,
-} from './openapi/document.ts'
-import { startService } from './service-fixture.ts'
+} from '../support/tracking/openapi/document.ts'
+import { startService } from '../support/tracking/service.ts'
 
 const NUMBER = '/api/v1/companies/{company_id}/numbers/{contractor_company_id}'
 const ITEMS = '/api/v1/companies/{company_id}/orders/{order_id}/items'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { OPERATIONS, type OperationName, parametersOf } from '../../src/tracking/operations.ts'
-import { startCompany } from './company-fixture.ts'
-import type { HttpRequest } from './service-fixture.ts'
+import { startCompany } from '../support/tracking/company.ts'
+import type { HttpRequest } from '../support/tracking/service.ts'
 
 const { service, ask, contents } = await startCompany()
 const EXAMPLES: Readonly<Record<string, string>> = {

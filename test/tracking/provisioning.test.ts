@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { createDirectory } from '../../src/config/directory.ts'
+import { createDirectory } from '../../src/roster/directory.ts'
 import { provisioningOf } from '../../src/tracking/provisioning.ts'
 import { createTrackingService } from '../../src/tracking/service.ts'
-import { JSON_TYPE, type Lane, path, position } from './push-fixture.ts'
-import { PROVISIONING, startService, temporaryFolder } from './service-fixture.ts'
+import { JSON_TYPE, type Lane, path, position } from '../support/tracking/push.ts'
+import { PROVISIONING, startService, temporaryFolder } from '../support/tracking/service.ts'
 
 const companies = [
   { company_id: '7', name: 'Seven', apikey: 'key-7', oauth_token: 'token-7' },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { JSON_TYPE, LANE, type Lane, path, position, startPushService } from './push-fixture.ts'
+import { JSON_TYPE, LANE, type Lane, path, position, startPushService } from '../support/tracking/push.ts'
 
 const { service, push, stored } = await startPushService()
 

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { countPositions } from '../../src/tracking/service/positions.ts'
-import { LANE, nextSecond, path, position, startPushService } from './push-fixture.ts'
-import { MAX_ID, PROVISIONING } from './service-fixture.ts'
+import { LANE, nextSecond, path, position, startPushService } from '../support/tracking/push.ts'
+import { MAX_ID, PROVISIONING } from '../support/tracking/service.ts'
 
 const { service, push, stored } = await startPushService()
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { parse } from '../../src/tracking/refusal.ts'
 import { NewItems } from '../../src/tracking/schemas.ts'
-import { item, startCompany } from './company-fixture.ts'
-import { JSON_TYPE, LANE, path as pushPath, position } from './push-fixture.ts'
-import { MAX_ID } from './service-fixture.ts'
+import { item, startCompany } from '../support/tracking/company.ts'
+import { JSON_TYPE, LANE, position, path as pushPath } from '../support/tracking/push.ts'
+import { MAX_ID } from '../support/tracking/service.ts'
 
 const { service, ask, contents } = await startCompany()
 const ITEMS = '/api/v1/companies/7/orders/5/items'

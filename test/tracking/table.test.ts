@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { OPERATIONS, type OperationName } from '../../src/tracking/operations.ts'
 import { ErrorBody } from '../../src/tracking/schemas.ts'
-import { cells, type Harness, runCell, type Send } from './cells.ts'
-import { contents } from './company-fixture.ts'
-import { startService } from './service-fixture.ts'
+import { cells, type Harness, runCell, type Send } from '../support/tracking/cells.ts'
+import { contents } from '../support/tracking/company.ts'
+import { startService } from '../support/tracking/service.ts'
 
 const service = await startService()
 const impatient = await startService({ databaseFile: service.databaseFile, timeLimitMs: -1 })

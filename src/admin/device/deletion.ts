@@ -1,5 +1,5 @@
-import { sameId } from '../../config/directory.ts'
-import type { Loaded } from '../../config/load.ts'
+import { sameId } from '../../roster/directory.ts'
+import type { Loaded } from '../../roster/load.ts'
 import { instant } from '../json.ts'
 
 /** That a device was deleted through this port, though it still is in a file. */

@@ -1,15 +1,15 @@
 import * as z from 'zod'
-import { type DeviceEntry, type Directory, sameId, type Stay } from '../../config/directory.ts'
-import { giveWay } from '../../config/give-way.ts'
-import type { Contact } from '../../ingest/heard.ts'
+import { yieldToEventLoop } from '../../async.ts'
 import { surveyContacts } from '../../ingest/heard/read.ts'
+import type { Contact } from '../../ingest/heard.ts'
 import { type Redis, surveyHeld } from '../../lanes/index.ts'
+import { type DeviceEntry, type Directory, type Stay, sameId } from '../../roster/directory.ts'
 import { parse } from '../../tracking/refusal.ts'
-import { type DeviceState, stateOf } from './state.ts'
-import type { DeviceSources } from './device.ts'
 import { contactJson, stayJson } from '../json.ts'
 import type { Operation } from '../operation.ts'
-import { PageQuery, pageOf, type Place } from '../paging.ts'
+import { PageQuery, type Place, pageOf } from '../paging.ts'
+import type { DeviceSources } from './device.ts'
+import { type DeviceState, stateOf } from './state.ts'
 
 /**
  * `GET /admin/devices`: all that are configured, and those that are not but were heard or have something held. By name, those
@@ -67,7 +67,7 @@ async function surveyDevices(redis: Redis, directory: Directory): Promise<Readon
   }
   for (const entry of directory.devices()) {
     devices.set(sameId(entry.id), { id: entry.id, entry, held: 0 })
-    await giveWay()
+    await yieldToEventLoop()
   }
   for await (const { device: name, contact } of surveyContacts(redis)) {
     const device = get(name)

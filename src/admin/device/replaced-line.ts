@@ -1,9 +1,9 @@
-import { type DeviceEntry, sameId } from '../../config/directory.ts'
-import { lineKey } from '../../config/edits.ts'
-import { giveWay } from '../../config/give-way.ts'
-import type { Loaded } from '../../config/load.ts'
-import { lastPuts } from '../../config/puts.ts'
-import type { WrittenRow } from '../../config/routes.ts'
+import { yieldToEventLoop } from '../../async.ts'
+import { type DeviceEntry, sameId } from '../../roster/directory.ts'
+import { lineKey } from '../../roster/edits.ts'
+import type { Loaded } from '../../roster/load.ts'
+import { lastPuts } from '../../roster/puts.ts'
+import type { WrittenRow } from '../../roster/routes.ts'
 import { instant } from '../json.ts'
 
 /** A line of a file that would give a device its route at a time, and is not in effect as a later put took its place. */
@@ -31,7 +31,7 @@ export async function replacedLine(
   let latest: ReplacedLine | undefined
   for (const { name, rows } of files.routes.map(({ content }) => content))
     for (const row of rows) {
-      await giveWay()
+      await yieldToEventLoop()
       if (row.from <= from || row.from > time || row.until <= time || !isMeant(row)) continue
       const putAt = lastPut(device.company_id, row.from)
       if (putAt <= (edits.files.get(lineKey(row)) ?? 0)) continue

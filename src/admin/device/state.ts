@@ -1,8 +1,8 @@
-import type { Directory } from '../../config/directory.ts'
-import type { Contact } from '../../ingest/heard.ts'
 import { surveyContacts } from '../../ingest/heard/read.ts'
+import type { Contact } from '../../ingest/heard.ts'
 import { lasts } from '../../ingest/session.ts'
 import type { Redis } from '../../lanes/index.ts'
+import type { Directory } from '../../roster/directory.ts'
 
 /** `never`: it has not spoken since it was configured. */
 export type DeviceState = 'online' | 'offline' | 'never'

@@ -1,9 +1,9 @@
-import type { Device } from '../../config/directory.ts'
-import { giveWay } from '../../config/give-way.ts'
+import { yieldToEventLoop } from '../../async.ts'
 import type { Mistake } from '../../config/problem.ts'
-import { overlappingLines } from '../../config/overlaps.ts'
-import type { RosterPlan } from '../../config/roster-plan.ts'
-import { indexDevices, resolveRoutes, type RouteRow } from '../../config/routes.ts'
+import type { Device } from '../../roster/directory.ts'
+import { overlappingLines } from '../../roster/overlaps.ts'
+import type { RosterPlan } from '../../roster/roster-plan.ts'
+import { indexDevices, type RouteRow, resolveRoutes } from '../../roster/routes.ts'
 import { type Refusal, refuseFields } from '../../tracking/refusal.ts'
 import { MAX_ERRORS } from '../../tracking/schemas/lists.ts'
 import { placeOfDevice } from '../device/list.ts'
@@ -40,7 +40,7 @@ async function overlapsIn(rows: readonly RouteRow[], fleet: readonly Device[]): 
   const { lines } = await resolveRoutes(rows, indexDevices(fleet), (row) => ({ source: sourceOf(row) }))
   const warnings: Mistake[] = []
   for (const { line, message } of overlappingLines(lines)) {
-    await giveWay()
+    await yieldToEventLoop()
     warnings.push({ at: places.get(line.source) ?? 0, key: 'from', message })
   }
   return warnings

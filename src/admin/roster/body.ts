@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { parseCsv } from '../../config/csv.ts'
 import { locator, type Mistake } from '../../config/problem.ts'
-import { readTable, type RouteFile } from '../../config/routes.ts'
+import { type RouteFile, readTable } from '../../roster/routes.ts'
 import { isJson } from '../../tracking/body.ts'
 import { Refusal, refuseFields } from '../../tracking/refusal.ts'
 import { MAX_LINES, readEntries } from './json.ts'

@@ -1,7 +1,7 @@
+import { yieldToEventLoop } from '../../async.ts'
 import type { Row, Table } from '../../config/csv.ts'
-import { giveWay } from '../../config/give-way.ts'
 import { unknownName } from '../../config/nearest.ts'
-import { COLUMNS } from '../../config/routes.ts'
+import { COLUMNS } from '../../roster/routes.ts'
 import { jsonText, parseJson } from '../../tracking/body.ts'
 import { Refusal, refuseFields } from '../../tracking/refusal.ts'
 import { MAX_ERRORS } from '../../tracking/schemas/lists.ts'
@@ -47,11 +47,11 @@ function refuseUnknown(entries: readonly unknown[]): void {
 
 /** JSON with its numbers as text, as they are written: ids may have more digits than a number. */
 async function withDigits(json: string): Promise<string> {
-  await giveWay()
+  await yieldToEventLoop()
   const parts: string[] = []
   let at = 0
   for (const { 0: found, index } of json.matchAll(TEXT_OR_NUMBER)) {
-    await giveWay()
+    await yieldToEventLoop()
     if (found.startsWith('"')) continue
     parts.push(json.slice(at, index), `"${found}"`)
     at = index + found.length

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { forgettableDeletions } from '../../config/deletions.ts'
-import type { Loaded } from '../../config/load.ts'
-import { inTurns } from '../../config/turns.ts'
+import { inTurns } from '../../async.ts'
 import { isRosterApplied } from '../../ingest/heard/read.ts'
 import type { Redis } from '../../lanes/index.ts'
-import { type Roster, ROSTER_HOLDS_MS } from '../../roster/index.ts'
+import { forgettableDeletions } from '../../roster/deletions.ts'
+import { ROSTER_HOLDS_MS, type Roster } from '../../roster/index.ts'
+import type { Loaded } from '../../roster/load.ts'
 import { Refusal } from '../../tracking/refusal.ts'
 
 export interface RosterSources {

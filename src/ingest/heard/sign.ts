@@ -1,5 +1,5 @@
+import { everySecond } from '../../async.ts'
 import { keys, type Redis } from '../../lanes/index.ts'
-import { everySecond } from './rounds.ts'
 
 /** The sign of life of a gateway process. */
 export interface Sign {

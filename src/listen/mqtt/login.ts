@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Aedes, Client } from 'aedes'
-import { sameId } from '../../config/directory.ts'
 import { presents } from '../../ingest/index.ts'
 import { metrics } from '../../observe/metrics.ts'
+import { sameId } from '../../roster/directory.ts'
 import type { LinkOf, MqttShared } from './link.ts'
 import type { Unreleased } from './twice.ts'
 

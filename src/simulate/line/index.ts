@@ -1,8 +1,8 @@
 import type { Speech } from '../speak/index.ts'
 import { httpLine } from './http.ts'
 import type { Line, LineEnd } from './line.ts'
-import { mqttSessionLine } from './mqtt-session.ts'
 import { mqttLine } from './mqtt.ts'
+import { mqttSessionLine } from './mqtt-session.ts'
 import { tcpLine } from './tcp.ts'
 import { udpLine } from './udp.ts'
 

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { startTestRedis } from '../../redis.ts'
+import { startTestRedis } from '../../support/redis.ts'
 
 /**
  * What bare Redis takes of the same bytes: records of 33 bytes appended to lists, `recordsPerCall` at a time as the

@@ -2,10 +2,10 @@ import { fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { connect, createAppender, keys, packDevice, packRecords } from '../../../src/lanes/index.ts'
-import { startTestRedis } from '../../redis.ts'
+import { startTestRedis } from '../../support/redis.ts'
 import { end, message, residentBytes, startRig } from './rig.ts'
 
-const SENDER = fileURLToPath(new URL('./sender.ts', import.meta.url))
+const SENDER = fileURLToPath(new URL('sender.ts', import.meta.url))
 const CONNECTIONS = 10_000
 
 /** What the gateway's resident memory grows by for each of 10,000 connections that have logged in and are silent. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { startPrivateRedis } from '../../../src/run/redis.ts'
+import { startPrivateRedis } from '../../../src/process/redis.ts'
 
 export interface RigOptions {
   readonly vans: number
@@ -156,5 +156,5 @@ function sumOf(name: string, text: string): number {
 }
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
-const CLI = fileURLToPath(new URL('../../../src/cli.ts', import.meta.url))
+const CLI = fileURLToPath(new URL('../../../src/cli/index.ts', import.meta.url))
 const MS_PER_TICK = 10

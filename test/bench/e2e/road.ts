@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { cpuTimes, end, message, pidOf, type Rig, type RigOptions, startRig } from './rig.ts'
 
-const SENDER = fileURLToPath(new URL('./sender.ts', import.meta.url))
+const SENDER = fileURLToPath(new URL('sender.ts', import.meta.url))
 
 export interface RoadOptions {
   readonly rig: RigOptions

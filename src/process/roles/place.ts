@@ -1,0 +1,12 @@
+import { deviceOf, type Place, timestampOf } from '../../lanes/index.ts'
+import type { Live } from './live.ts'
+
+/** Where records belong as configured now: by their device, at their own time. */
+export function placeIn(live: Pick<Live, 'complete' | 'directory'>): Place {
+  return (record) => {
+    if (!live.complete) return undefined
+    const directory = live.directory()
+    const entry = directory.find(deviceOf(record))
+    return entry && directory.laneAt(entry, timestampOf(record))?.key
+  }
+}

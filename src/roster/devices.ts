@@ -1,0 +1,193 @@
+import { yieldToEventLoop } from '../async.ts'
+import { parseCsv, type Row, type Table } from '../config/csv.ts'
+import { unknownName } from '../config/nearest.ts'
+import { child, type Entry, type Leaf, type Mapping, type Node, pathText, valueOf } from '../config/node.ts'
+import { locator, type Mistake, type Source } from '../config/problem.ts'
+import { resolveReference } from '../config/references.ts'
+import { int64, int64Mistake, isScientific } from '../config/units.ts'
+import { parseYaml, repeatedKeys, withoutEchoes } from '../config/yaml.ts'
+import { isZone } from '../config/zone.ts'
+import type { Device } from './directory.ts'
+import { takeFlowLines } from './flow-lines.ts'
+
+/** The devices of one file. */
+export interface DeviceFile {
+  readonly devices: readonly PlacedDevice[]
+  readonly mistakes: readonly Mistake[]
+}
+
+/** A device with the offsets at which its id, its company and its name stand. */
+export interface PlacedDevice {
+  readonly device: Device
+  readonly at: number
+  readonly companyAt: number
+  readonly nameAt: number
+}
+
+/** Reads devices.yaml, or devices.csv with the same names as columns. */
+export async function readDevices({ name, text }: Source): Promise<DeviceFile> {
+  const locate = locator(text)
+  const meaning: Mistake[] = []
+  const devices: PlacedDevice[] = []
+  const take = (entry: Entry) => {
+    const device = readDeviceEntry(entry, `${name}:${locate(entry.keyAt).line}`, meaning)
+    if (device) devices.push(device)
+  }
+  const mistakes = await (name.endsWith('.csv') ? readCsv(text, take) : readYaml(text, take))
+  return { devices: devices.toSorted((a, b) => a.at - b.at), mistakes: withoutEchoes(mistakes, meaning) }
+}
+
+async function readYaml(text: string, take: (entry: Entry) => void): Promise<Mistake[]> {
+  const { root, mistakes } = parseYaml(await takeFlowLines(text, take))
+  if (!root) return mistakes
+  if (root.kind !== 'mapping')
+    return [...mistakes, { at: root.at, message: 'expected device ids, each with a mapping' }]
+  for (const entry of root.entries) take(entry)
+  // The same id twice is found across files, and with other zeros before it.
+  return [...mistakes, ...root.entries.flatMap(({ key, value }) => repeatedKeys(value, [key]))]
+}
+
+async function readCsv(text: string, take: (entry: Entry) => void): Promise<Mistake[]> {
+  const table = parseCsv(text)
+  if (!table) return []
+  const mistakes = columnMistakes(table)
+  if (mistakes.length > 0) return mistakes
+  for (const row of table.rows) {
+    await yieldToEventLoop()
+    if (row.mistake === undefined) take(rowEntry(row, table.columns, mistakes))
+    else mistakes.push({ at: row.at, message: row.mistake })
+  }
+  return mistakes
+}
+
+function columnMistakes({ at, columns, mistake }: Table): Mistake[] {
+  if (mistake !== undefined) return [{ at, message: mistake }]
+  const known = ['device', ...FIELDS.keys()]
+  const unknown = columns.filter((name) => !known.includes(name))
+  const repeated = columns.filter((name, index) => columns.indexOf(name) !== index)
+  const missing = ['device', 'company_id'].filter((name) => !columns.includes(name))
+  return [
+    ...unknown.map((key) => ({ at, key, message: unknownName('column', key, known) })),
+    ...repeated.map((key) => ({ at, key, message: 'this column stands here twice' })),
+    ...missing.map((key) => ({ at, key, message: 'this column is missing' })),
+  ]
+}
+
+function rowEntry({ at, cells }: Row, columns: readonly string[], mistakes: Mistake[]): Entry {
+  const id = cells[columns.indexOf('device')]
+  const entries = columns.flatMap((column, index): Entry[] => {
+    if (column === 'device' || cells[index] === '') return []
+    const resolved = resolveReference(cells[index])
+    if ('mistake' in resolved) mistakes.push({ at, key: pathText([id, column]), message: resolved.mistake })
+    return 'text' in resolved ? [{ key: column, keyAt: at, value: cellNode(column, resolved.text, at) }] : []
+  })
+  return { key: id, keyAt: at, value: { kind: 'mapping', at, entries } }
+}
+
+/** A cell of the column `settings` holds a mapping as YAML or JSON write it in one line. */
+function cellNode(column: string, text: string, at: number): Node {
+  const mapping = column === 'settings' ? parseYaml(text).root : undefined
+  return mapping ?? { kind: 'leaf', at, text, quoted: true }
+}
+
+/** A device of its entry; undefined where that has mistakes, which go to `mistakes`. `source`: where it stands. */
+export function readDeviceEntry(
+  { key: id, keyAt: at, value: node }: Entry,
+  source: string,
+  mistakes: Mistake[],
+): PlacedDevice | undefined {
+  const found = mistakesOfId(id, at)
+  const fields = node.kind === 'mapping' ? readFields(node, id, found) : {}
+  const company = child(node, 'company_id')
+  if (node.kind !== 'mapping') found.push({ at, key: id, message: 'expected a mapping with company_id' })
+  else if (isNothing(company)) found.push({ at: node.at, key: pathText([id, 'company_id']), message: 'missing' })
+  mistakes.push(...found)
+  if (found.length > 0 || fields.company_id === undefined) return undefined
+  const device = deviceOf(id, { ...fields, company_id: fields.company_id }, source)
+  return { device, at, companyAt: company?.at ?? at, nameAt: child(node, 'name')?.at ?? at }
+}
+
+function mistakesOfId(id: string, at: number): Mistake[] {
+  if (isScientific(id)) return [{ at, key: id, message: int64Mistake(id) }]
+  if (id !== '' && id === id.trim() && isPrintable(id) && Buffer.byteLength(id) <= MAX_ID_BYTES) return []
+  return [{ at, key: id || undefined, message: ID_EXPECTED }]
+}
+
+type Fields = Partial<Omit<Device, 'id' | 'source'>>
+
+function readFields({ entries }: Mapping, id: string, mistakes: Mistake[]): Fields {
+  const fields: Record<string, unknown> = {}
+  for (const { key, keyAt, value } of entries) {
+    const field = FIELDS.get(key)
+    if (field && isNothing(value)) continue
+    const read = field?.read(value)
+    if (read !== undefined) fields[key] = read
+    else if (field) mistakes.push({ at: value.at, key: pathText([id, key]), message: field.mistake(value) })
+    else mistakes.push({ at: keyAt, key: pathText([id, key]), message: unknownName('key', key, [...FIELDS.keys()]) })
+  }
+  return fields
+}
+
+/** Every key is there, undefined or not: objects of one shape are quicker to look at. */
+function deviceOf(id: string, fields: Fields & { company_id: string }, source: string): Device {
+  const { name, company_id, courier_id, route_id, time_zone, secret, model, settings } = fields
+  return { id, name, company_id, courier_id, route_id, time_zone, secret, model, settings, source }
+}
+
+function isNothing(node: Node | undefined): boolean {
+  return !node || (node.kind === 'leaf' && node.text === null)
+}
+
+interface Field {
+  read(value: Node): unknown
+  /** What is wrong where `read` found nothing. */
+  mistake(value: Node): string
+}
+
+const NAME: Field = { read: nameOf, mistake: () => 'expected printable text' }
+const TEXT: Field = { read: (value) => textOf(value) || undefined, mistake: () => 'expected text' }
+const ID: Field = { read: (value) => int64(textOf(value)), mistake: (value) => int64Mistake(textOf(value)) }
+const ZONE: Field = { read: zoneOf, mistake: () => 'expected a time zone such as Europe/Berlin or "+03:00"' }
+const SETTINGS: Field = {
+  read: (value) => (value.kind === 'mapping' ? valueOf(value, natural) : undefined),
+  mistake: () => 'expected a mapping',
+}
+
+const FIELDS = new Map<string, Field>([
+  ['name', NAME],
+  ['company_id', ID],
+  ['courier_id', ID],
+  ['route_id', ID],
+  ['time_zone', ZONE],
+  ['secret', TEXT],
+  ['model', TEXT],
+  ['settings', SETTINGS],
+])
+
+function textOf(value: Node): string {
+  return value.kind === 'leaf' ? (value.text ?? '') : ''
+}
+
+function nameOf(value: Node): string | undefined {
+  const name = textOf(value).trim()
+  return name !== '' && isPrintable(name) ? name : undefined
+}
+
+/** A terminal does as control characters say; lone surrogates are no text. */
+function isPrintable(text: string): boolean {
+  return !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)
+}
+
+function zoneOf(value: Node): string | undefined {
+  return isZone(textOf(value)) ? textOf(value) : undefined
+}
+
+/** What a plain scalar of `settings` means to a decoder. */
+function natural({ text, quoted }: Leaf): unknown {
+  if (text === null || quoted) return text
+  if (text === 'true' || text === 'false') return text === 'true'
+  return /^-?\d+(\.\d+)?$/.test(text) && String(Number(text)) === text ? Number(text) : text
+}
+
+const MAX_ID_BYTES = 64
+const ID_EXPECTED = `expected a device id of 1 to ${MAX_ID_BYTES} bytes of printable UTF-8, without spaces around it`

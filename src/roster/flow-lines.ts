@@ -1,0 +1,92 @@
+import { yieldToEventLoop } from '../async.ts'
+import type { Entry } from '../config/node.ts'
+
+/**
+ * Takes the plain lines of a YAML mapping, `"356307042441013": { name: Van 12, company_id: 7 }`, out of a text, and leaves
+ * comments in their place, as long as they, so that offsets stay what they are. It knows just enough of YAML to be sure
+ * that what it takes means what it says; all else is left to the parser, which needs a second for 20,000 such lines.
+ * @param take called with each entry, in the order of the lines
+ * @returns what is left to parse
+ */
+export async function takeFlowLines(text: string, take: (entry: Entry) => void): Promise<string> {
+  if (!isOnlyMapping(text)) return text
+  const rest: string[] = []
+  let kept = 0
+  for (let at = text.startsWith(BYTE_ORDER_MARK) ? 1 : 0; at < text.length; ) {
+    const end = endOfLine(text, at)
+    const entry = isContinued(text, end) ? undefined : entryOf(text, at, end)
+    if (entry) {
+      take(entry)
+      // Lines that are taken together become one comment: the parser is done with it at once.
+      rest.push(kept > 0 && at === kept + 1 ? ' '.repeat(end - kept) : text.slice(kept, at) + '#'.padEnd(end - at))
+      kept = end
+    }
+    at = end + 1
+    await yieldToEventLoop()
+  }
+  rest.push(text.slice(kept))
+  return rest.join('')
+}
+
+/** Whether the text is one document of keys at the margin: no marks of documents, lists or complex keys, nor an end. */
+function isOnlyMapping(text: string): boolean {
+  return !MARKER.test(text) && FIRST_KEY.test(text)
+}
+
+/** Whether the next line that says something is indented, and so belongs to this one. */
+function isContinued(text: string, end: number): boolean {
+  for (let at = end + 1; at < text.length; at = endOfLine(text, at) + 1) {
+    INDENT.lastIndex = at
+    INDENT.test(text)
+    const next = INDENT.lastIndex
+    if (next < text.length && !PASSED_OVER.includes(text[next])) return next > at
+  }
+  return false
+}
+
+function entryOf(text: string, at: number, end: number): Entry | undefined {
+  KEY.lastIndex = at
+  const key = KEY.exec(text)
+  if (!key) return undefined
+  const entries: Entry[] = []
+  PAIR.lastIndex = KEY.lastIndex
+  for (let last = false; !last; ) {
+    const pair = PAIR.exec(text)
+    if (!pair || isMore(pair) || entries.some(({ key: earlier }) => earlier === pair[2])) return undefined
+    entries.push(pairOf(pair))
+    last = pair[7] === '}'
+  }
+  END.lastIndex = PAIR.lastIndex
+  END.test(text)
+  if (END.lastIndex !== end) return undefined
+  return { key: key[1] ?? key[2], keyAt: at, value: { kind: 'mapping', at: KEY.lastIndex - 1, entries } }
+}
+
+/** Whether a value is more than its text: a reference, or null. */
+function isMore([, , , , doubled, single, plain]: RegExpExecArray): boolean {
+  const value = doubled ?? single ?? plain
+  return value.includes('${') || NULL.test(plain)
+}
+
+function pairOf(pair: RegExpExecArray): Entry {
+  const [, space, key, colon, doubled, single, plain] = pair
+  const keyAt = pair.index + space.length
+  const at = keyAt + key.length + colon.length
+  return { key, keyAt, value: { kind: 'leaf', at, text: doubled ?? single ?? plain, quoted: plain === undefined } }
+}
+
+function endOfLine(text: string, at: number): number {
+  const end = text.indexOf('\n', at)
+  return end === -1 ? text.length : end
+}
+
+const BYTE_ORDER_MARK = '\ufeff'
+const MARKER = /^(?:\.\.\.|[%?:}\]-])/m
+const FIRST_KEY = /^\ufeff?(?:[ \t]*(?:#[^\n]*)?\r?\n)*(?:"[^"\\\n]+"|\w[\w.-]*):(?:\s|$)/
+const INDENT = /[ \t]*/y
+const PASSED_OVER = '#\r\n'
+const NULL = /^(?:null|Null|NULL)$/
+const KEY = /(?:"([^"\\\n]+)"|(\w[\w.-]*)): +\{/y
+const PLAIN = /[^\s,[\]{}:#"'&*!|>%@`?\\=~<-](?: *[^\s,[\]{}:#"'\\])*/.source
+const PAIR = new RegExp(`( *)([a-z_]+)(: +)(?:"([^"\\\\\\n]*)"|'([^'\\n]*)'|(${PLAIN})) *([,}])`, 'y')
+const END = /(?: +#[^\n]*| *\r?)/y

@@ -1,0 +1,164 @@
+import { yieldToEventLoop } from '../async.ts'
+import { parseCsv, type Row, type Table } from '../config/csv.ts'
+import { unknownName } from '../config/nearest.ts'
+import type { Mistake, Source } from '../config/problem.ts'
+import { type Interval, type Times, timesIn } from '../config/times.ts'
+import { int64, int64Mistake, isScientific } from '../config/units.ts'
+import { type Device, type RouteLine, sameId } from './directory.ts'
+
+/** The lines of one routes file, their devices not looked up yet. */
+export interface RouteFile {
+  readonly name: string
+  readonly rows: readonly WrittenRow[]
+  /** Lines left out, and, as mistakes, what makes the whole file useless. */
+  readonly mistakes: readonly Mistake[]
+}
+
+/** One line of a routes file; times in unix seconds. */
+export interface RouteRow {
+  readonly at: number
+  readonly line: number
+  /** An id or a name. */
+  readonly device: string
+  /** Undefined: the device's own. */
+  readonly courier_id: string | undefined
+  readonly route_id: string
+  readonly from: number
+  readonly until: number
+}
+
+/** A row with its times as they are written there, in whatever zone: its cells `from`, `until` and `date`. */
+export interface WrittenRow extends RouteRow {
+  readonly when: string
+}
+
+/** Reads routes.csv or one of routes/*.csv; local times are those of `zone`. A bad line is left out, the others hold. */
+export async function readRoutes({ name, text }: Pick<Source, 'name' | 'text'>, zone: string): Promise<RouteFile> {
+  const table = parseCsv(text)
+  return table ? readTable(table, name, zone) : { name, rows: [], mistakes: [] }
+}
+
+/** As `readRoutes`, of lines that are cut already. */
+export async function readTable(table: Table, name: string, zone: string): Promise<RouteFile> {
+  const mistakes = columnMistakes(table)
+  if (mistakes.some(({ severity }) => severity !== 'warning')) return { name, rows: [], mistakes }
+  const readRow = rowReader(table, timesIn(zone))
+  const rows: WrittenRow[] = []
+  for (const row of table.rows) {
+    await yieldToEventLoop()
+    const read = row.mistake === undefined ? readRow(row) : { message: row.mistake }
+    if ('message' in read) mistakes.push({ at: row.at, severity: 'left_out', ...read })
+    else rows.push(read)
+  }
+  return { name, rows, mistakes }
+}
+
+/** What a line is beside what its row says. */
+export type Origin = Pick<RouteLine, 'source' | 'writtenAt' | 'edited'>
+
+/** Looks up the devices of route lines; a name may mean several. `originOf`: of the lines of a row. */
+export async function resolveRoutes<Written extends RouteRow>(
+  rows: readonly Written[],
+  devices: DeviceIndex,
+  originOf: (row: Written) => Origin,
+): Promise<{ lines: RouteLine[]; mistakes: Mistake[] }> {
+  const lines: RouteLine[] = []
+  const mistakes: Mistake[] = []
+  for (const row of rows) {
+    await yieldToEventLoop()
+    const meant = devices(row.device)
+    const lineless = meant.find((device) => row.courier_id === undefined && device.courier_id === undefined)
+    if (meant.length === 0) mistakes.push(leftOut(row, 'device', `no device has the id or the name "${row.device}"`))
+    else if (lineless) mistakes.push(leftOut(row, 'courier_id', `empty, and device ${lineless.id} has none of its own`))
+    else for (const device of meant) lines.push(lineOf(row, device, originOf(row)))
+  }
+  return { lines, mistakes }
+}
+
+/** The devices that an id or a name stands for. */
+export type DeviceIndex = (idOrName: string) => readonly Device[]
+
+/** An index of devices by id, digits without leading zeros, and by name; an id goes before a name. */
+export function indexDevices(devices: readonly Device[]): DeviceIndex {
+  const byId = new Map<string, Device>()
+  for (const device of devices) byId.set(sameId(device.id), device)
+  const byName = Map.groupBy(devices, ({ name }) => name)
+  return (idOrName) => {
+    const device = byId.get(sameId(idOrName))
+    return device ? [device] : (byName.get(idOrName) ?? [])
+  }
+}
+
+/** The columns of a routes file. */
+export const COLUMNS = ['device', 'courier_id', 'route_id', 'from', 'until', 'date']
+
+function columnMistakes({ at, columns, mistake }: Table): Mistake[] {
+  if (mistake !== undefined) return [{ at, message: mistake }]
+  const unknown = columns.filter((name) => !COLUMNS.includes(name) && name !== '')
+  const repeated = columns.filter((name, index) => COLUMNS.includes(name) && columns.indexOf(name) !== index)
+  const missing = ['device', 'route_id'].filter((name) => !columns.includes(name))
+  if (!columns.includes('from') && !columns.includes('date')) missing.push('from')
+  return [
+    ...missing.map((key) => ({ at, key, message: 'this column is missing' })),
+    ...repeated.map((key) => ({ at, key, message: 'this column stands here twice' })),
+    ...unknown.map((key) => ({ at, key, severity: 'warning' as const, message: unknownName('column', key, COLUMNS) })),
+  ]
+}
+
+/** What is wrong with a cell: the first of its line. */
+interface Refusal {
+  readonly key: string
+  readonly message: string
+}
+
+function rowReader({ columns }: Table, times: Times): (row: Row) => WrittenRow | Refusal {
+  const at = Object.fromEntries(COLUMNS.map((name) => [name, columns.indexOf(name)]))
+  return (row) => {
+    const cell = (name: string) => row.cells[at[name]] ?? ''
+    const [device, courier, route] = [cell('device'), cell('courier_id'), cell('route_id')]
+    if (device === '') return { key: 'device', message: 'empty' }
+    if (isScientific(device)) return { key: 'device', message: int64Mistake(device) }
+    const courier_id = courier === '' ? undefined : int64(courier)
+    if (courier !== '' && courier_id === undefined) return { key: 'courier_id', message: int64Mistake(courier) }
+    const route_id = int64(route)
+    if (route_id === undefined) return { key: 'route_id', message: route === '' ? 'empty' : int64Mistake(route) }
+    const [date, from, until] = [cell('date'), cell('from'), cell('until')]
+    const interval = intervalOf({ date, from, until }, times)
+    if ('message' in interval) return interval
+    const when = `${from}/${until}/${date}`
+    return {
+      at: row.at,
+      line: row.line,
+      device,
+      courier_id,
+      route_id,
+      when,
+      from: interval.from,
+      until: interval.until,
+    }
+  }
+}
+
+function intervalOf(cells: { date: string; from: string; until: string }, times: Times): Interval | Refusal {
+  if (cells.date !== '') {
+    if (cells.from !== '' || cells.until !== '') return { key: 'date', message: 'stands beside from or until' }
+    return times.day(cells.date) ?? { key: 'date', message: 'expected a day such as 2026-11-20' }
+  }
+  const from = times.instant(cells.from)
+  if (from === undefined) return { key: 'from', message: cells.from === '' ? 'empty' : TIME_EXPECTED }
+  const until = cells.until === '' ? times.endOfDay(from) : times.instant(cells.until)
+  if (until === undefined) return { key: 'until', message: TIME_EXPECTED }
+  return from < until ? { from, until } : { key: 'until', message: 'not after from' }
+}
+
+function leftOut({ at }: RouteRow, key: string, message: string): Mistake {
+  return { at, key, message, severity: 'left_out' }
+}
+
+function lineOf(row: RouteRow, device: Device, origin: Origin): RouteLine {
+  const courier_id = row.courier_id ?? device.courier_id ?? ''
+  const { route_id, from, until } = row
+  return { device: device.id, courier_id, route_id, from, until, ...origin }
+}
+
+const TIME_EXPECTED = 'expected a time such as 2026-11-20T06:00:00Z, or local such as 2026-11-20 06:00'

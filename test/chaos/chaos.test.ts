@@ -1,0 +1,253 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import type { Request } from './api.ts'
+import type { Trip } from './crew.ts'
+import { type Edit, keyOf, lanesOf } from './edits.ts'
+import { KINDS, planFaults } from './plan.ts'
+import { judge } from './verdict.ts'
+
+describe('a chaos run loses nothing and keeps the order', () => {
+  it.each([
+    [1, 1],
+    [2, 2],
+  ])('seed %i, %i gateways', { timeout: 240_000 }, async (seed, gateways) => {
+    const run = promisify(execFile)(process.execPath, [
+      CHAOS,
+      '--minutes',
+      '0.35',
+      '--vans',
+      '11',
+      '--gateways',
+      String(gateways),
+      '--seed',
+      String(seed),
+    ])
+    const { stdout } = await run.catch((error: { stdout: string }) => error)
+    expect(stdout).toMatch(/^sent=(\d+) acked=\1 delivered=\d+ lost=0 problems=0$/m)
+  })
+})
+
+describe('the schedule of faults', () => {
+  it('is the same for the same seed, and another one for another', () => {
+    expect(planFaults(7, 120_000, KINDS)).toEqual(planFaults(7, 120_000, KINDS))
+    expect(planFaults(8, 120_000, KINDS)).not.toEqual(planFaults(7, 120_000, KINDS))
+  })
+
+  it.each([1, 2, 3])('has every kind several times in two minutes: seed %i', (seed) => {
+    const counts = Map.groupBy(planFaults(seed, 120_000, KINDS), ({ kind }) => kind)
+    expect(KINDS.filter((kind) => (counts.get(kind)?.length ?? 0) < 2)).toEqual([])
+  })
+
+  it('has only the kinds that were asked for', () => {
+    const kinds = new Set(planFaults(1, 120_000, ['kill-redis', 'api-slow']).map(({ kind }) => kind))
+    expect(kinds).toEqual(new Set(['kill-redis', 'api-slow']))
+  })
+
+  it('ends with the run', () => {
+    expect(planFaults(1, 60_000, KINDS).filter(({ at, lastsMs }) => at + lastsMs > 60_000)).toEqual([])
+  })
+})
+
+describe('the verdict', () => {
+  const custody = { delivered: 3, waiting: 0, parked: 0, held: 0, filtered: 0, difference: 0 }
+  const verdictOn = (
+    requests: readonly Request[],
+    {
+      told = [1, 2, 3],
+      trips = [trip()],
+      account = {},
+      edits = [],
+      shown = edits.map(keyOf),
+    }: { told?: number[]; trips?: Trip[]; account?: Partial<typeof custody>; edits?: Edit[]; shown?: string[] } = {},
+  ) =>
+    judge({ trips, edits, shown: new Set(shown), custody: { ...custody, ...account }, requests, told: new Set(told) })
+
+  it('is that all is well where every fix came once and in order', () => {
+    expect(verdictOn([pushed(1, [1, 2]), pushed(2, [3])])).toEqual({
+      made: 3,
+      acked: 3,
+      delivered: 3,
+      lost: 0,
+      pushedTwice: 0,
+      untold: 0,
+      storedTwice: 0,
+      rerouted: 0,
+      either: 0,
+      longestAckMs: 3000,
+      problems: [],
+    })
+  })
+
+  it('finds what was acknowledged and is not at the API', () => {
+    const { lost, problems } = verdictOn([pushed(1, [1, 2]), pushed(2, [3], { took: false })], {
+      account: { delivered: 2 },
+    })
+    expect(lost).toBe(1)
+    expect(problems).toEqual(['1 (fix, lane 1/1001): lost 3, made 00:00:03.000, acknowledged 00:00:04.000'])
+  })
+
+  it('finds a first delivery that came after a newer one', () => {
+    expect(verdictOn([pushed(1, [1, 3]), pushed(2, [2])]).problems).toEqual([
+      '1 (fix, lane 1/1001): 2 came after 3, in request 2 (00:00:05.000, ok, 1 positions from 2)',
+    ])
+  })
+
+  it('lets a lane that is behind send its newest position first', () => {
+    expect(verdictOn([pushed(1, [3], { at: 62_000 }), pushed(2, [1, 2])]).problems).toEqual([])
+  })
+
+  it('lets it do so where the API has taken the oldest before, and told nobody', () => {
+    const requests = [pushed(1, [1]), pushed(2, [3], { at: 62_000 }), pushed(3, [1, 2])]
+    expect(verdictOn(requests, { told: [2, 3] }).problems).toEqual([])
+  })
+
+  it('finds one that does so before', () => {
+    expect(verdictOn([pushed(1, [3], { at: 60_000 }), pushed(2, [1, 2])]).problems).toHaveLength(2)
+  })
+
+  it('finds a position that no van made', () => {
+    expect(verdictOn([pushed(1, [1, 2, 3, 9])]).problems).toContain(
+      '1 (fix, lane 1/1001): 9 was never made, in request 1 (00:00:05.000, ok, 4 positions from 1)',
+    )
+  })
+
+  it('finds a van that has no acknowledgement', () => {
+    const waiting = trip({ fixes: [{ timestamp: 1, latitude: 52, longitude: 13, madeAt: 1000 }] })
+    expect(verdictOn([], { trips: [waiting], account: { delivered: 0 } }).problems).toEqual([
+      '1 (fix, lane 1/1001): 1 fixes were never acknowledged',
+    ])
+  })
+
+  it('finds a fix from the future that was pushed, and misses none that was not', () => {
+    const ahead = trip({ aheadMs: 1 })
+    const held = { delivered: 0, held: 3 }
+    expect(verdictOn([], { trips: [ahead], account: held })).toMatchObject({ lost: 0, problems: [] })
+    expect(verdictOn([pushed(1, [1])], { trips: [ahead], account: { ...held, delivered: 1 } }).problems).toEqual([
+      '1 (fix, lane 1/1001): 1 fixes from the future were pushed',
+    ])
+  })
+
+  it('finds a difference in the account', () => {
+    const wrong = { ...custody, difference: 1 }
+    expect(verdictOn([pushed(1, [1, 2, 3])], { account: wrong }).problems).toEqual([
+      `the account has a difference: ${JSON.stringify(wrong)}`,
+    ])
+  })
+
+  it('tells apart why a fix came twice', () => {
+    const requests = [pushed(1, [1]), pushed(2, [1, 2]), pushed(3, [1, 2, 3]), pushed(4, [3])]
+    expect(verdictOn(requests, { told: [1, 3, 4], account: { delivered: 4 } })).toMatchObject({
+      problems: [expect.stringContaining('stored twice')],
+      storedTwice: 1,
+      untold: 1,
+      pushedTwice: 2,
+    })
+  })
+
+  it('wants each fix on the lane of its own time', () => {
+    const edits = [edit({ from: 3 })]
+    expect(verdictOn([pushed(1, [1, 2]), pushed(2, [3], { lane: '9/9001' })], { edits }).problems).toEqual([])
+    expect(verdictOn([pushed(1, [1]), pushed(2, [2, 3], { lane: '9/9001' })], { edits }).problems).toEqual([
+      '1 (fix, lane 1/1001): 2 went to 9/9001 in place of 1/1001, in request 2 (00:00:05.000, ok, 2 positions from 2)',
+    ])
+    expect(verdictOn([pushed(1, [1, 2, 3])], { edits }).problems).toEqual([
+      '1 (fix, lane 1/1001): 3 went to 1/1001 in place of 9/9001, in request 1 (00:00:05.000, ok, 3 positions from 1)',
+    ])
+  })
+
+  it('keeps the order of each lane, not of two', () => {
+    const edits = [edit({ from: 3 })]
+    const lane = '9/9001'
+    expect(verdictOn([pushed(1, [3], { lane }), pushed(2, [1, 2])], { edits }).problems).toEqual([])
+    expect(verdictOn([pushed(1, [3], { lane }), pushed(2, [2]), pushed(3, [1])], { edits }).problems).toHaveLength(1)
+  })
+
+  it('finds a lane that nobody has', () => {
+    expect(verdictOn([pushed(1, [1, 2, 3]), pushed(2, [3], { lane: '9/9001' })]).problems).toEqual([
+      "lane 9/9001 is nobody's, in request 2 (00:00:05.000, ok, 1 positions from 3)",
+    ])
+  })
+
+  it('finds a change that was answered and is not in the roster, but for an entry that another has taken the place of', () => {
+    const put = edit({ from: 4 })
+    const entries = ['7/7001', '8/8001'].map((lane) => edit({ kind: 'device', device: '2', lane, from: -Infinity }))
+    const all = [pushed(1, [1, 2, 3])]
+    const shown = [keyOf(entries[1])]
+    expect(verdictOn(all, { edits: [put, ...entries], shown }).problems).toEqual([
+      'put of 1 to 9/9001 from 4, asked 00:00:00.000: answered, and not in the roster',
+    ])
+  })
+
+  it('finds a change that was never answered, or was refused', () => {
+    const edits = [edit({ from: 4, answeredAt: undefined }), edit({ from: 5, refused: '409 no' })]
+    expect(verdictOn([pushed(1, [1, 2, 3])], { edits }).problems).toEqual([
+      'put of 1 to 9/9001 from 4, asked 00:00:00.000: never answered',
+      'put of 1 to 9/9001 from 5, asked 00:00:00.000: 409 no',
+    ])
+  })
+})
+
+describe('the lanes that a fix may go to', () => {
+  const fix = { timestamp: 20, latitude: 52, longitude: 13, madeAt: 20_500, ackedAt: 21_000 }
+
+  it('is that of the last change that begins by then', () => {
+    const edits = [edit({ from: 10, lane: '7/1' }), edit({ from: 20, lane: '8/1' }), edit({ from: 21 })]
+    expect(lanesOf(fix, trip(), edits)).toEqual(['8/1'])
+  })
+
+  it('are two while a change was on its way', () => {
+    expect(lanesOf(fix, trip(), [edit({ from: 20, answeredAt: 20_499 })])).toEqual(['9/9001'])
+    for (const answeredAt of [20_500, 22_000, undefined])
+      expect(lanesOf(fix, trip(), [edit({ from: 20, answeredAt })])).toEqual(['1/1001', '9/9001'])
+  })
+
+  it('are two while a file may not have been seen', () => {
+    const file = edit({ kind: 'file', from: 20 })
+    expect(lanesOf(fix, trip(), [{ ...file, answeredAt: 8499 }])).toEqual(['9/9001'])
+    expect(lanesOf(fix, trip(), [{ ...file, answeredAt: 8500 }])).toEqual(['1/1001', '9/9001'])
+  })
+
+  it('is the old one of what was acknowledged before an entry was changed', () => {
+    const entry = edit({ kind: 'device', from: -Infinity, answeredAt: 30_000 })
+    expect(lanesOf(fix, trip(), [{ ...entry, askedAt: 21_001 }])).toEqual(['1/1001'])
+    expect(lanesOf(fix, trip(), [{ ...entry, askedAt: 21_000 }])).toEqual(['1/1001', '9/9001'])
+  })
+})
+
+/** Of the van of `trip`; in effect long before. */
+function edit(change: Partial<Edit>): Edit {
+  return { kind: 'put', device: '1', lane: '9/9001', from: 0, askedAt: 0, answeredAt: -10_000, ...change }
+}
+
+function trip(change: Partial<Trip> = {}): Trip {
+  return {
+    id: '1',
+    speech: 'fix',
+    lane: '1/1001',
+    aheadMs: 0,
+    fixes: [1, 2, 3].map((timestamp) => ({
+      timestamp,
+      latitude: 52,
+      longitude: 13,
+      madeAt: timestamp * 1000,
+      ackedAt: 4000,
+    })),
+    ...change,
+  }
+}
+
+function pushed(n: number, timestamps: readonly number[], change: Partial<Request> = {}): Request {
+  return {
+    n,
+    at: 5000,
+    lane: '1/1001',
+    mood: 'ok',
+    took: true,
+    positions: timestamps.map((timestamp) => [timestamp, 52, 13]),
+    ...change,
+  }
+}
+
+const CHAOS = fileURLToPath(new URL('index.ts', import.meta.url))

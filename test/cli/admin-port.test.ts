@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest'
+import { answering, folder, STATUS, TOKEN, waybridge } from '../support/cli.ts'
+
+const WELL = { json: STATUS }
+const status = (...args: string[]) => ['status', '--json', ...args]
+
+describe('the admin port is found', () => {
+  it('by --url and --token, without any configuration', async () => {
+    const server = await answering(() => WELL)
+    const cwd = await folder({})
+    expect(await waybridge(status(...server.options), { cwd })).toEqual({
+      code: 0,
+      out: `${JSON.stringify(STATUS)}\n`,
+      errors: '',
+    })
+    expect(server.asked).toMatchObject([{ method: 'GET', path: '/admin/status' }])
+  })
+
+  it('by the environment, below a path, options going first', async () => {
+    const server = await answering(() => WELL)
+    const env = { WAYBRIDGE_ADMIN_URL: `http://127.0.0.1:${server.port}/vans/`, WAYBRIDGE_ADMIN_TOKEN: 'wrong' }
+    const cwd = await folder({})
+    expect((await waybridge(status('--token', TOKEN), { cwd, env })).code).toBe(0)
+    expect(server.asked[0].path).toBe('/vans/admin/status')
+  })
+
+  it('by gateway.yaml and the token that the first start made', async () => {
+    const server = await answering(() => WELL)
+    const yaml = `admin: { port: ${server.port}, host: 0.0.0.0 }\ndata_dir: kept\n`
+    const cwd = await folder({ 'config/gateway.yaml': yaml, 'kept/admin-token': `${TOKEN}\n` })
+    expect((await waybridge(status(), { cwd })).code).toBe(0)
+  })
+
+  it('by ports.json, which goes before the configured port, and a token of the configuration that may do everything', async () => {
+    const server = await answering(() => WELL)
+    const yaml = `admin: { port: 1, tokens: [{ token: reader, role: read }, ${TOKEN}] }\n`
+    const files = {
+      'vans/gateway.yaml': yaml,
+      '.data/ports.json': `{"admin":${server.port}}`,
+      '.data/admin-token': 'old',
+    }
+    const cwd = await folder(files)
+    expect((await waybridge(status('--config', 'vans'), { cwd })).code).toBe(0)
+  })
+
+  it('whatever is wrong elsewhere in gateway.yaml, such as a secret that only the gateway has', async () => {
+    const server = await answering(() => WELL)
+    const yaml = `
+admin: { port: ${server.port}, tokens: ["\${env:NOT_SET_HERE}"] }
+companies: [{ company_id: 7, apikey: "\${env:NOT_SET_EITHER}" }]
+workers: many
+`
+    const cwd = await folder({ 'config/gateway.yaml': yaml })
+    expect((await waybridge(status('--token', TOKEN), { cwd })).code).toBe(0)
+    const { code, errors } = await waybridge(status(), { cwd })
+    expect([code, errors]).toEqual([
+      1,
+      `config/gateway.yaml:2:${yaml.split('\n')[1].indexOf('"') + 1} admin.tokens[0]: the environment variable NOT_SET_HERE is not set\n`,
+    ])
+  })
+})
+
+describe('where it is not, a sentence says what to do, and the exit code is 1', () => {
+  it('nothing listens there', async () => {
+    const cwd = await folder({ 'config/gateway.yaml': 'admin: { port: 1 }', '.data/admin-token': TOKEN })
+    expect(await waybridge(status(), { cwd })).toEqual({
+      code: 1,
+      out: '',
+      errors: 'Nothing answers at http://127.0.0.1:1: is waybridge started? Else say with --url where it is.\n',
+    })
+  })
+
+  it('the host is none', async () => {
+    const { code, errors } = await waybridge(status('--url', 'http://waybridge.invalid:8080', '--token', TOKEN))
+    expect(code).toBe(1)
+    expect(errors).toMatch(/^Nothing answers at http:\/\/waybridge\.invalid:8080 \(E\w+\): is waybridge started\?/)
+  })
+
+  it.each([
+    [[], {}, 'config: there is no such directory; give --config, or --url and --token of the admin port.'],
+    [['--config', 'x'], {}, 'x: there is no such directory; give --config, or --url and --token of the admin port.'],
+    [
+      [],
+      { 'config/gateway.yaml': '' },
+      'There is no .data/admin-token, which the first start makes: is waybridge started here? Else give the token of the admin port with --token or WAYBRIDGE_ADMIN_TOKEN.',
+    ],
+    [
+      ['--token', TOKEN],
+      { 'config/gateway.yaml': 'admin: { port: 0 }' },
+      'There is no .data/ports.json that says where the admin port is: is waybridge started? Else give --url.',
+    ],
+    [
+      [],
+      { 'config/gateway.yaml': 'admin: { port: x, tokens: [a] }' },
+      'config/gateway.yaml:1:16 admin.port: expected a port from 0 to 65535',
+    ],
+    [
+      ['--token', TOKEN, '--url', 'localhost:8080'],
+      {},
+      '--url: expected an http or https address without user, query and fragment, such as http://127.0.0.1:8080.',
+    ],
+  ] as const)('%j in a folder with %j', async (args, files, sentence) => {
+    const { code, errors } = await waybridge(status(...args), { cwd: await folder(files) })
+    expect([code, errors]).toEqual([1, `${sentence}\n`])
+  })
+
+  it('a token of this machine is not sent to another one, unless its configuration is named', async () => {
+    const server = await answering(() => WELL)
+    const cwd = await folder({ 'config/gateway.yaml': '', '.data/admin-token': TOKEN })
+    const url = `http://127.0.0.1:${server.port}`
+    const { code, errors } = await waybridge(status('--url', url), { cwd })
+    expect([code, errors]).toEqual([1, 'Give the token of the admin port with --token or WAYBRIDGE_ADMIN_TOKEN.\n'])
+    expect(server.asked).toEqual([])
+    expect((await waybridge(status('--url', url, '--config', 'config'), { cwd })).code).toBe(0)
+  })
+})
+
+describe('a token that is not taken', () => {
+  it.each([
+    [['--token', 'canary-wrong'], {}, '--token'],
+    [[], { WAYBRIDGE_ADMIN_TOKEN: 'canary-wrong' }, 'WAYBRIDGE_ADMIN_TOKEN'],
+    [['--config', 'config'], {}, 'the file .data/admin-token'],
+    [['--config', 'vans'], {}, 'admin.tokens of vans/gateway.yaml'],
+  ])('%j %j: its place is said, never the token', async (args, env, place) => {
+    const server = await answering(() => WELL)
+    const cwd = await folder({
+      'config/gateway.yaml': '',
+      'vans/gateway.yaml': 'admin: { tokens: [canary-wrong] }',
+      '.data/admin-token': 'canary-wrong',
+    })
+    const ended = await waybridge(status('--url', `http://127.0.0.1:${server.port}`, ...args), { cwd, env })
+    expect(ended).toEqual({
+      code: 1,
+      out: '',
+      errors: `The admin port answers 401: not a token of this port (the token was that of ${place})\n`,
+    })
+  })
+})
+
+describe('a token that cannot be sent', () => {
+  const token = 'canary-1\ncanary-2'
+  const place = 'The token of'
+
+  it.each([
+    [['--token', token], {}, `${place} --token`],
+    [[], { WAYBRIDGE_ADMIN_TOKEN: 'canär' }, `${place} WAYBRIDGE_ADMIN_TOKEN`],
+    [['--config', 'config'], {}, `${place} the file .data/admin-token`],
+  ])('%j %j: its place is said, never the token', async (args, env, said) => {
+    const cwd = await folder({ 'config/gateway.yaml': '', '.data/admin-token': `${token}\n` })
+    const ended = await waybridge(status('--url', 'http://127.0.0.1:9', ...args), { cwd, env })
+    const errors = `${said} cannot be sent: expected ASCII characters without blanks.\n`
+    expect(ended).toEqual({ code: 1, out: '', errors })
+  })
+})
+
+it('a token that may only read is not enough for more: its place is said', async () => {
+  const server = await answering(() => ({ status: 403, json: { message: 'this token may read only' } }))
+  const { code, errors } = await waybridge(status(...server.options))
+  expect([code, errors]).toEqual([
+    1,
+    'The admin port answers 403: this token may read only (the token was that of --token)\n',
+  ])
+})
+
+describe('an answer that is none of the admin port', () => {
+  it.each([
+    ['status'],
+    ['status', '--json'],
+    ['why', '1'],
+    ['routes', 'check', 'routes.csv'],
+    ['positions', '--company', '7', '--route', '1', '--from', '1'],
+    ['positions', '--company', '7', '--route', '1', '--from', '1', '--csv'],
+  ])('but JSON of another server: %s', async (...args) => {
+    const server = await answering(() => ({ json: { ok: true } }))
+    const cwd = await folder({ 'routes.csv': 'device,route_id,date\n12,1,2026-11-20\n' })
+    expect(await waybridge([...args, ...server.options], { cwd })).toEqual({
+      code: 1,
+      out: '',
+      errors: `http://127.0.0.1:${server.port}/ does not answer as an admin port of waybridge does.\n`,
+    })
+  })
+
+  it.each([
+    [{ text: '<html>' }, 'does not answer as an admin port of waybridge does.'],
+    [{ status: 410, text: 'not\nfound' }, 'The admin port answers 410: not found'],
+    [
+      { status: 404, json: { message: 'there is no such operation' } },
+      'does not know /admin/status (404): this seems not to be an admin port (admin.port of gateway.yaml, 8080 by default).',
+    ],
+    [
+      { status: 503, json: { message: 'Redis does not answer: ask again later' } },
+      'Redis does not answer: ask again later',
+    ],
+    [
+      { status: 502, json: { message: '\u001b]0;mine\u0007\u001b[2Jno\u009b31m\u202eway' } },
+      '502: ]0;mine [2Jno 31m way\n',
+    ],
+    [{ status: 502, text: '' }, 'The admin port answers 502: no reason'],
+  ])('%j', async (reply, sentence) => {
+    const server = await answering(() => reply)
+    const { code, out, errors } = await waybridge(status(...server.options))
+    expect([code, out]).toEqual([1, ''])
+    expect(errors).toContain(sentence)
+  })
+})

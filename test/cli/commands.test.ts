@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+
+const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
+const LINES = 30_000
+
+it('what a command prints arrives whole, however slowly it is read', async () => {
+  const child = spawn(process.execPath, [CLI, 'decode', '--jsonl'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end('{"id":1,"protocol":"teltonika","input":{"hex":"00"}}\n'.repeat(LINES))
+  const ended = once(child, 'close')
+  let lines = 0
+  for await (const chunk of child.stdout) {
+    lines += (chunk as Buffer).toString().split('\n').length - 1
+    await pause(50)
+  }
+  expect([await ended, lines]).toEqual([[0, null], LINES])
+})
+
+it('a command whose output nobody reads ends as it would', async () => {
+  const child = spawn(process.execPath, [CLI, 'decode', '--jsonl'], { stdio: ['pipe', 'pipe', 'pipe'] })
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (part: string) => (errors += part))
+  child.stdout.destroy()
+  child.stdin.on('error', () => {}).end('{"id":1,"protocol":"teltonika","input":{"hex":"00"}}\n'.repeat(LINES))
+  expect([await once(child, 'close'), errors]).toEqual([[0, null], ''])
+})

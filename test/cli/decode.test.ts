@@ -1,0 +1,182 @@
+import { Readable, Writable } from 'node:stream'
+import { describe, expect, it } from 'vitest'
+import type { Session } from '../../protocols/kit/index.ts'
+import { type DecodeInput, type DecodeOptions, decodeInput, decodeLines } from '../../src/cli/decode.ts'
+import { avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../support/encode.ts'
+
+const TIME = Date.UTC(2026, 10, 20, 6, 30, 15)
+const RECORD = { time: TIME, latitude: 54.5, longitude: 25.25, altitude: 110, angle: 90, satellites: 9, speed: 36 }
+const PACKET = avlPacket(0x08, [RECORD])
+const FIX = {
+  time: '2026-11-20T06:30:15.000Z',
+  valid: true,
+  lat: 54.5,
+  lon: 25.25,
+  altitude: 110,
+  speed: 10,
+  heading: 90,
+  satellites: 9,
+}
+
+describe('decode of one input', () => {
+  it('says what a frame says', () => {
+    expect(decodeInput(teltonika(PACKET))).toEqual({ fixes: [FIX], replies: [{ hex: '00000001' }] })
+  })
+
+  it('takes the bytes as a stream: frames, noise, and what is left over as one frame', () => {
+    const stream = Buffer.concat([avlLogin('352093086403655'), bytes('0102'), PACKET, PACKET])
+    expect(decodeInput({ id: 'x', ...teltonika(stream) })).toEqual({
+      id: 'x',
+      device: '352093086403655',
+      fixes: [FIX, FIX],
+      replies: [{ hex: '01' }, { hex: '00000001' }, { hex: '00000001' }],
+    })
+    expect(decodeInput(teltonika(Buffer.concat([PACKET, PACKET.subarray(0, 20)])))).toEqual({
+      fixes: [],
+      replies: [],
+      error: expect.stringMatching(/./),
+    })
+  })
+
+  it('logs the device in before, where the frame names none', () => {
+    expect(decodeInput({ ...teltonika(PACKET), deviceId: '42' }).device).toBe('42')
+    expect(decodeInput({ ...teltonika(avlLogin('7')), deviceId: '42' }).device).toBe('7')
+  })
+
+  it('refuses a wrong checksum, unless lenient', () => {
+    const damaged = Buffer.from(PACKET)
+    damaged[damaged.length - 1] ^= 1
+    expect(decodeInput(teltonika(damaged)).error).toBe('the checksum does not match')
+    expect(decodeInput(teltonika(damaged), { lenient: true }).fixes).toEqual([FIX])
+  })
+
+  it('hands the model and the other settings to the decoder', () => {
+    const frame = gt06Frame(0x22, Buffer.concat([bytes('01 0866703066502297 1a0b14061e10'), gps()]))
+    const input = { protocol: 'gt06', input: { hex: frame.toString('hex') } }
+    expect(decodeInput({ ...input, settings: { modelOverride: 'XT40' } }).fixes[0].lat).toBe(54.5)
+    expect(decodeInput(input).fixes).toEqual([])
+  })
+
+  it('remembers a session: its device and what its login said', () => {
+    const sessions = new Map<string, Session>()
+    const login = gt06Frame(0x01, bytes('0356307042441013 100b 3200'))
+    const location = gt06Frame(0x12, gps())
+    const line = (frame: Buffer, session?: string) =>
+      decodeInput({ protocol: 'gt06', input: { hex: frame.toString('hex') }, session }, { sessions })
+    expect(line(login, 'a').device).toBe('356307042441013')
+    expect(line(location, 'a')).toMatchObject({
+      device: '356307042441013',
+      fixes: [{ time: '2026-11-19T22:30:15.000Z' }],
+    })
+    expect(line(location, 'b')).toMatchObject({ fixes: [{ time: '2026-11-20T06:30:15.000Z' }] })
+    expect(line(location)).not.toHaveProperty('device')
+  })
+
+  it('leaves out what cannot be written: a time beyond the calendar', () => {
+    const packet = avlPacket(0x08, [{ ...RECORD, time: 9e15 }])
+    expect(decodeInput(teltonika(packet)).fixes[0]).not.toHaveProperty('time')
+  })
+
+  it.each<[string, DecodeInput, string]>([
+    [
+      'an unknown protocol',
+      { protocol: 'x', input: { hex: '00' } },
+      'there is no protocol "x": see waybridge protocols',
+    ],
+    ['odd hex', { protocol: 'gt06', input: { hex: '787' } }, 'the hex is no whole bytes'],
+    ['text as hex', { protocol: 'gt06', input: { hex: 'zz' } }, 'the hex is no whole bytes'],
+    ['noise alone', { protocol: 'gt06', input: { hex: '0102' } }, 'there is no frame of gt06 in these bytes'],
+    ['nothing', { protocol: 'gt06', input: { text: '' } }, 'there is no frame of gt06 in these bytes'],
+    ['HTTP', { protocol: 'gt06', input: { http: 'GET', uri: '/' } }, 'gt06 does not come over HTTP'],
+  ])('says what is wrong with %s', (_, input, error) => {
+    expect(decodeInput({ id: 3, ...input })).toEqual({ id: 3, fixes: [], replies: [], error })
+  })
+
+  it('reads spaced hex', () => {
+    expect(decodeInput({ protocol: 'teltonika', input: { hex: 'FF ' } })).toEqual({ fixes: [], replies: [] })
+  })
+})
+
+describe('decode of JSON lines', () => {
+  it('writes one line for each, in order, whatever the line is', async () => {
+    const lines = [
+      JSON.stringify({ id: 'a', ...teltonika(PACKET), session: 's' }),
+      '',
+      'no JSON',
+      '[]',
+      '{"id":"b","protocol":"gt06"}',
+      '{"id":"c","protocol":7,"input":{"hex":""}}',
+      '{"id":"d","protocol":"gt06","input":{"type":"mqtt"}}',
+      JSON.stringify({ id: 'e', ...teltonika(PACKET) }),
+    ]
+    const shape = 'protocol, session and deviceId have to be text, input an object'
+    expect(await decoded(Readable.from([lines.join('\n')]))).toEqual([
+      { id: 'a', fixes: [FIX], replies: [{ hex: '00000001' }] },
+      { fixes: [], replies: [], error: 'the line is no JSON object' },
+      { fixes: [], replies: [], error: 'the line is no JSON object' },
+      { fixes: [], replies: [], error: 'the line is no JSON object' },
+      { id: 'b', fixes: [], replies: [], error: shape },
+      { id: 'c', fixes: [], replies: [], error: shape },
+      { id: 'd', fixes: [], replies: [], error: 'the input holds neither hex, text nor http' },
+      { id: 'e', fixes: [FIX], replies: [{ hex: '00000001' }] },
+    ])
+  })
+
+  it('keeps the sessions of its lines', async () => {
+    const login = { ...teltonika(avlLogin('352093086403655')), session: 's' }
+    const lines = [login, { ...teltonika(PACKET), session: 's' }].map((line) => `${JSON.stringify(line)}\r\n`)
+    expect((await decoded(Readable.from(lines))).map(({ device }) => device)).toEqual([
+      '352093086403655',
+      '352093086403655',
+    ])
+  })
+
+  it('reads lines whose bytes are cut anywhere, and only LF ends them', async () => {
+    const line = Buffer.from(`${JSON.stringify({ id: 'é\u2028', protocol: 'gt06', input: { hex: 'é' } })}\n`)
+    const bytewise = Readable.from(Array.from(line, (byte) => Buffer.of(byte)))
+    expect(await decoded(bytewise)).toEqual([
+      { id: 'é\u2028', fixes: [], replies: [], error: 'the hex is no whole bytes' },
+    ])
+  })
+
+  it('reads no further than the reader of its output', async () => {
+    let read = 0
+    const input = Readable.from(
+      (function* () {
+        for (; read < 10_000; read++) yield `${JSON.stringify(teltonika(PACKET))}\n`
+      })(),
+    )
+    const written: (() => void)[] = []
+    const output = new Writable({ highWaterMark: 1, write: (_chunk, _encoding, done) => written.push(done) })
+    const end = decodeLines(input, output)
+    await expect.poll(() => written.length).toBe(1)
+    const before = read
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(read).toBe(before)
+    expect(read).toBeLessThan(1000)
+    output.destroy(new Error('gone'))
+    await expect(end).rejects.toThrow('gone')
+  })
+})
+
+function teltonika(frame: Buffer): DecodeInput {
+  return { protocol: 'teltonika', input: { hex: frame.toString('hex') } }
+}
+
+function gps(): Buffer {
+  return gt06Gps({ date: '261120063015', latitude: 54.5, longitude: 25.25 })
+}
+
+async function decoded(input: Readable, options?: DecodeOptions): Promise<Record<string, unknown>[]> {
+  const chunks: Buffer[] = []
+  const output = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk)
+      done()
+    },
+  })
+  await decodeLines(input, output, options)
+  const lines = Buffer.concat(chunks).toString().split('\n')
+  expect(lines.pop()).toBe('')
+  return lines.map((line): Record<string, unknown> => JSON.parse(line))
+}

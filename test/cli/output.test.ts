@@ -1,0 +1,38 @@
+import { open } from 'node:fs/promises'
+import { expect, it, onTestFinished } from 'vitest'
+import { answering, folder, STATUS, waybridge } from '../support/cli.ts'
+
+/** A device that is always full. */
+async function full(): Promise<number> {
+  const file = await open('/dev/full', 'w')
+  onTestFinished(() => file.close())
+  return file.fd
+}
+
+it.each([
+  ['protocols', []],
+  ['check', []],
+  ['decode', ['--protocol', 'fix', '--text', '{}']],
+  ['simulate', ['--devices', '--vans', '2']],
+])('%s into a full disk says so, with exit code 1', async (command, args) => {
+  const cwd = await folder({ 'config/gateway.yaml': '' })
+  expect(await waybridge([command, ...args], { cwd, stdout: await full() })).toEqual({
+    code: 1,
+    out: '',
+    errors: 'The output cannot be written: the disk is full.\n',
+  })
+})
+
+it('an answer of the admin port into a full disk likewise', async () => {
+  const server = await answering(() => ({ json: STATUS }))
+  const { code, errors } = await waybridge(['status', '--json', ...server.options], { stdout: await full() })
+  expect([code, errors]).toEqual([1, 'The output cannot be written: the disk is full.\n'])
+})
+
+it.each([
+  ['protocols', [], 0],
+  ['check', [], 1],
+])('%s into a pipe that is closed ends as it would', async (command, args, code) => {
+  const cwd = await folder({ 'config/gateway.yaml': 'x: 1' })
+  expect(await waybridge([command, ...args], { cwd, reads: false })).toEqual({ code, out: '', errors: '' })
+})

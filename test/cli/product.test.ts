@@ -1,0 +1,108 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { teltonika } from '../../src/simulate/speak/teltonika.ts'
+import { type Ended, waybridge } from '../support/cli.ts'
+import { dial, type Product, startProduct } from '../support/product.ts'
+
+const NOW = Math.floor(Date.now() / 1000)
+const [DELIVERED, STRANGER] = ['356307042441013', '356307042441099']
+const soon = { timeout: 20_000, interval: 200 }
+const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
+const HOUR = `${iso(NOW - 3600)},${iso(NOW + 3600)}`
+const DEVICES = `
+"${DELIVERED}": { name: Van 12, company_id: 7, courier_id: 42 }
+"356307042441021": { name: Van 14, company_id: 7, courier_id: 43 }
+"356307042441039": { name: Van 31, company_id: 7 }
+`
+const ROUTES = `device,courier_id,route_id,from,until
+Van 12,,1002,${HOUR}
+Van 14,,1007,${HOUR}
+Van 31,44,1003,${HOUR}
+`
+
+let product: Product
+
+beforeAll(async () => {
+  product = await startProduct({ 'devices.yaml': DEVICES, 'routes.csv': ROUTES })
+}, 60_000)
+afterAll(async () => void (await product.end()))
+
+function run(...args: string[]): Promise<Ended> {
+  return waybridge([...args, '--config', product.dir])
+}
+
+async function send(id: string, seconds: number): Promise<() => void> {
+  const line = await dial(product.ports['tcp/teltonika'])
+  const fix = { time: seconds * 1000, latitude: 52.5, longitude: 13.4, valid: true, satellites: 9 }
+  line.socket.write(Buffer.concat([teltonika.login!(id).bytes, teltonika.packet([fix], { id, serial: 1 }).bytes]))
+  await expect.poll(() => line.answered().toString('hex'), soon).toBe('0100000001')
+  return () => line.socket.destroy()
+}
+
+const CLOCK = String.raw`(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d`
+
+it('status, positions and why tell of a van whose fix was delivered', async () => {
+  const hangUp = await send(DELIVERED, NOW - 60)
+  hangUp()
+  const well = new RegExp(`^last fix ${CLOCK}, route 1002 by routes\\.csv:2, all delivered, last push ${CLOCK}\n$`)
+  await expect.poll(async () => (await run('why', 'Van 12')).out, soon).toMatch(well)
+  expect((await run('why', DELIVERED)).out).toMatch(well)
+  const { code, out } = await run('status')
+  expect([code, out.split('\n')[0]]).toEqual([
+    0,
+    expect.stringMatching(`^  tracking service      up   since ${CLOCK}$`),
+  ])
+  expect(out).toContain('  difference             0   1 received: 1 delivered\n')
+  const positions = await run('positions', '--company', '7', '--route', '1002', '--from', iso(NOW - 86_400), '--csv')
+  expect(positions.out.split('\n')).toEqual([
+    'timestamp,time,lat,lon,server_timestamp',
+    expect.stringMatching(`^${NOW - 60},${iso(NOW - 60).replace('.000Z', 'Z')},52\\.5,13\\.4,\\d+`),
+    '',
+  ])
+}, 60_000)
+
+it('why tells of a van that was never heard, of a stranger, and of nobody', async () => {
+  expect((await run('why', 'Van 31')).out).toBe(
+    'never heard, route 1003 by routes.csv:4, look at its power, its SIM and the server that is set in it\n',
+  )
+  const end = await send(STRANGER, NOW - 30)
+  await expect
+    .poll(async () => (await run('why', STRANGER)).out, soon)
+    .toMatch(new RegExp(`^not configured, 1 fix held since ${CLOCK}: add it to devices\\.yaml\n$`))
+  end()
+  const { code, errors } = await run('why', 'Van 30')
+  expect([code, errors]).toEqual([1, 'No device has the id or the name "Van 30": did you mean Van 31?\n'])
+}, 60_000)
+
+it('a roster is checked, refused as it takes most routes away, and put by force', async () => {
+  const file = join(product.dir, 'today.csv')
+  await writeFile(file, `device,courier_id,route_id,from,until\nVan 12,42,1004,${HOUR}\nVan 99,1,1,${HOUR}\n`)
+  const rejected = `${file}:3: device: no device has the id or the name "Van 99"`
+  const refused = await run('routes', 'check', file)
+  expect([refused.code, refused.out.split('\n')]).toEqual([
+    1,
+    [
+      rejected,
+      expect.stringMatching(/^company 7, \S+ 00:00 to \S+ 00:00 \(UTC\) would have 0 added, 1 changed, 2 removed$/),
+      expect.stringMatching(/^1 of 3 devices would have a route (?:now|then); Van 14 and Van 31 have none$/),
+      expect.stringMatching(/^The admin port answers 409: this would take the route from 2 of the 3 devices/),
+      '',
+    ],
+  ])
+  expect((await run('routes', 'put', file)).code).toBe(1)
+  expect((await run('why', 'Van 12')).out).toContain('route 1002 by routes.csv:2')
+  const put = await run('routes', 'put', file, '--force')
+  expect([put.code, put.out.split('\n')]).toEqual([
+    1,
+    [
+      rejected,
+      expect.stringMatching(/\(UTC\): 0 added, 1 changed, 2 removed$/),
+      expect.stringMatching(/^1 of 3 devices has a route (?:now|then); Van 14 and Van 31 have none$/),
+      `${file}: line 3 is left out, all others are put: correct it and put the file again`,
+      '',
+    ],
+  ])
+  expect((await run('why', 'Van 12')).out).toMatch(new RegExp(`, route 1004 by the admin port, put ${CLOCK}, `))
+  expect((await run('why', 'Van 14')).out).toMatch(/^never heard, no route now, /)
+}, 60_000)

@@ -1,0 +1,307 @@
+import { describe, expect, it } from 'vitest'
+import type { DeviceAnswer, ParkedAnswer } from '../../src/cli/answers.ts'
+import { clockIn } from '../../src/cli/clock.ts'
+import { type Findings, reason } from '../../src/cli/reason.ts'
+
+const NOW = Date.UTC(2026, 10, 20, 8, 20)
+const at = (time: string, day = '2026-11-20') => `${day}T${time}.000Z`
+const HEARD = { last_heard: { at: at('08:14:03') }, last_fix: { time_at: at('08:14:02'), received_at: at('08:14:03') } }
+
+const LANE = { courier_id: '42', route_id: '1007', source: 'routes.csv:17', from_at: at('06:00:00'), waiting: 0 }
+const DEVICE: DeviceAnswer = {
+  id: '356307042441013',
+  configured: true,
+  company_id: '7',
+  source: 'devices.yaml:3',
+  held: [],
+  lane: LANE,
+  state: 'online',
+  ...HEARD,
+}
+const IDS = { company_id: '7', courier_id: '42', route_id: '1007' }
+const NOT_FOUND: ParkedAnswer = { ...IDS, fixes: 214, parked: { status: 404, message: 'no such route' }, refused: [] }
+
+function says(device: Partial<DeviceAnswer>, findings: Partial<Findings> = {}): string {
+  const up = { state: 'up', since_at: at('06:00:00') } as const
+  return reason(
+    { device: { ...DEVICE, ...device }, parked: [], upstream: up, now: NOW, ...findings },
+    clockIn('UTC', NOW),
+  )
+}
+
+function waiting(count: number, lane: Partial<NonNullable<DeviceAnswer['lane']>> = {}): Partial<DeviceAnswer> {
+  return { lane: { ...LANE, waiting: count, oldest_at: at('08:19:58'), ...lane } }
+}
+
+function held(why: 'unknown' | 'no_route' | 'clock', offset?: string): Partial<DeviceAnswer> {
+  return { held: [{ reason: why, fixes: 12, oldest_at: at('08:01:00'), offset }] }
+}
+
+describe('a device that is not configured', () => {
+  const unknown = { configured: false, source: undefined, lane: undefined, state: 'online' } as const
+
+  it.each([
+    [
+      'with what is held',
+      held('unknown'),
+      'not configured, last fix 08:14:02, 12 fixes held since 08:01:00: add it to devices.yaml',
+    ],
+    [
+      'also where its clock is ahead',
+      held('clock', '+01:00'),
+      'not configured, last fix 08:14:02, 12 fixes held since 08:01:00, ahead of the clock: set time_zone: "+01:00" in devices.yaml',
+    ],
+    [
+      'and of which nothing is held any more',
+      {},
+      'not configured, last fix 08:14:02, nothing is held: add it to devices.yaml',
+    ],
+    [
+      'as it was deleted',
+      { ...held('unknown'), deleted_at: at('07:30:00') },
+      'not configured, last fix 08:14:02, 12 fixes held since 08:01:00: deleted through the admin port at 07:30:00, put it there, or change its entry',
+    ],
+    [
+      'as it was deleted, and of which nothing is held',
+      { last_heard: undefined, deleted_at: at('07:30:00') },
+      'not configured, nothing is held: deleted through the admin port at 07:30:00, put it there, or change its entry',
+    ],
+    ['and was not heard', { last_heard: undefined }, 'not configured, nothing is held: add it to devices.yaml'],
+  ])('is one %s', (_, device, sentence) => expect(says({ ...unknown, ...device })).toBe(sentence))
+})
+
+describe('when it was heard', () => {
+  it.each([
+    [
+      'never',
+      { state: 'never', last_heard: undefined, last_fix: undefined },
+      'never heard, route 1007 by routes.csv:17, look at its power, its SIM and the server that is set in it',
+    ],
+    [
+      'not since what was held of it has gone',
+      {
+        state: 'never',
+        last_heard: undefined,
+        last_fix: undefined,
+        lane: { ...LANE, last_push: { at: at('08:14:05'), status: 200 } },
+      },
+      'not heard since it was configured, route 1007 by routes.csv:17, last push 08:14:05: look at its power, its SIM and the server that is set in it',
+    ],
+    [
+      'not lately',
+      { state: 'offline', last_heard: { at: at('18:42:10', '2026-11-19') } },
+      'silent since 2026-11-19 18:42:10, last fix 08:14:02, route 1007 by routes.csv:17, all delivered: look at its power and its SIM',
+    ],
+    [
+      'a moment ago, before it hung up',
+      { state: 'offline' },
+      'last fix 08:14:02, route 1007 by routes.csv:17, all delivered',
+    ],
+    [
+      'without a fix so far',
+      { last_fix: undefined },
+      'heard 08:14:03, no fix yet, route 1007 by routes.csv:17, nothing to deliver',
+    ],
+    [
+      'with a fix whose time is none',
+      { last_fix: { received_at: at('08:14:03') } },
+      'last fix 08:14:03, route 1007 by routes.csv:17, all delivered',
+    ],
+  ] as const)('%s', (_, device, sentence) => expect(says(device)).toBe(sentence))
+})
+
+describe('what is held', () => {
+  it.each([
+    ['unknown', undefined, '12 fixes held since 08:01:00, on their way'],
+    ['no_route', undefined, '12 fixes held since 08:01:00 for want of a route at their time: add a line to routes.csv'],
+    ['clock', '+03:00', '12 fixes held since 08:01:00, ahead of the clock: set time_zone: "+03:00" in devices.yaml:3'],
+    [
+      'clock',
+      undefined,
+      '12 fixes held since 08:01:00, ahead of the clock by no time zone: set the clock of the device',
+    ],
+    [
+      'clock',
+      '+00:00',
+      '12 fixes held since 08:01:00, ahead of the clock by no time zone: set the clock of the device',
+    ],
+  ] as const)('for %s, offset %s', (why, offset, sentence) =>
+    expect(says(held(why, offset))).toBe(`last fix 08:14:02, route 1007 by routes.csv:17, ${sentence}`),
+  )
+
+  it('for no_route, as a put took the place of its line', () => {
+    const replaced_line = { source: 'routes.csv:2', put_at: at('03:15:42') }
+    const one = { reason: 'no_route', fixes: 1, oldest_at: at('08:01:00'), replaced_line } as const
+    expect(says({ held: [one] })).toBe(
+      'last fix 08:14:02, route 1007 by routes.csv:17, 1 fix held since 08:01:00 for want of a route at its time: routes.csv:2 was replaced by the put of 03:15:42: put a line, or change that one',
+    )
+  })
+
+  it('for clock, of a device that was put through the admin port', () =>
+    expect(says({ ...held('clock', '+03:00'), source: 'admin 2026-11-20T06:00:00Z' })).toMatch(
+      /set time_zone: "\+03:00" in its entry$/,
+    ))
+
+  it('goes before what waits, and beside what is parked', () =>
+    expect(says({ ...waiting(3), ...held('no_route') }, { parked: [NOT_FOUND] })).toMatch(
+      /refused 404 .*, 214 parked: correct the line; 12 fixes held since .*routes\.csv$/,
+    ))
+
+  it('is one fix', () => {
+    const one = { reason: 'no_route', fixes: 1, oldest_at: at('08:01:00') } as const
+    expect(says({ held: [one], lane: undefined })).toMatch(
+      /^last fix 08:14:02, no route now, 1 fix held since 08:01:00 for want/,
+    )
+  })
+})
+
+const filtered = (why: string, time = '08:15:00') => ({ last_filtered: { reason: why, at: at(time) } })
+const wasHeld = (why: string) => ({ last_filtered: { reason: why, at: at('08:15:00'), held: true } })
+
+describe('what was filtered', () => {
+  it.each([
+    ['invalid', 'not pushed at 08:15:00 as invalid: it has no satellite fix, look at its antenna and where it is'],
+    ['zero', 'not pushed at 08:15:00 as zero: it says 0/0, it has no satellite fix'],
+    ['out_of_range', 'not pushed at 08:15:00 as out_of_range: its latitude or longitude is none'],
+    ['past', 'not pushed at 08:15:00 as past: the fix is older than filter.max_age'],
+    ['clock', 'not pushed at 08:15:00 as clock: the fix is ahead of the clock by more than filter.max_future'],
+    ['a new reason', 'not pushed at 08:15:00 as a new reason'],
+  ])('as %s', (why, sentence) =>
+    expect(says(filtered(why))).toBe(`last fix 08:14:02, route 1007 by routes.csv:17, ${sentence}`),
+  )
+
+  it('matters where there was no right one', () =>
+    expect(says({ ...filtered('zero'), last_fix: undefined })).toBe(
+      'heard 08:14:03, no fix yet, route 1007 by routes.csv:17, not pushed at 08:15:00 as zero: it says 0/0, it has no satellite fix',
+    ))
+
+  it.each([
+    ['before the last right one', filtered('zero', '08:14:03')],
+    ['held for want of a route that it has by now', wasHeld('no_route')],
+    ['held for a clock that has been put right', wasHeld('clock')],
+  ])('does not matter %s', (_, device) =>
+    expect(says(device)).toBe('last fix 08:14:02, route 1007 by routes.csv:17, all delivered'),
+  )
+})
+
+const parked = (...lanes: ParkedAnswer[]) => says({}, { parked: lanes })
+
+describe('what is parked', () => {
+  const HEAD = 'last fix 08:14:02, route 1007 by routes.csv:17,'
+
+  it('with 404: the line is wrong', () =>
+    expect(parked(NOT_FOUND)).toBe(`${HEAD} refused 404 by the service (no such route), 214 parked: correct the line`))
+
+  it('with 404, by the entry of the device itself', () =>
+    expect(says({ lane: { ...LANE, source: 'devices.yaml:3', from_at: undefined } }, { parked: [NOT_FOUND] })).toBe(
+      'last fix 08:14:02, route 1007 by devices.yaml:3, refused 404 by the service (no such route), 214 parked: correct the entry',
+    ))
+
+  it('with 403: the apikey is, or the courier', () =>
+    expect(parked({ ...NOT_FOUND, parked: { status: 403, message: '' } })).toBe(
+      `${HEAD} refused 403 by the service, 214 parked: check the apikey of company 7, and whose courier it is`,
+    ))
+
+  it('position by position: with the answer that most had, in one line and cut', () => {
+    const refused = [
+      { status: 413, message: 'too large', count: 2 },
+      { status: 422, message: `accuracy:\n  ${'no '.repeat(100)}`, count: 5 },
+    ]
+    expect(parked({ ...IDS, fixes: 7, refused })).toBe(
+      `${HEAD} refused 422 by the service (accuracy: ${'no '.repeat(36)}n…), 7 parked: have them tried again once that is put right, or delete them`,
+    )
+  })
+
+  it('on another route than the present one, and on more', () =>
+    expect(parked({ ...NOT_FOUND, route_id: '9', fixes: 3 }, { ...NOT_FOUND, route_id: '1006', fixes: 20 })).toBe(
+      `${HEAD} refused 404 by the service (no such route), 20 parked on route 1006 and 3 on other routes: correct the line`,
+    ))
+
+  it('of the present route goes first, however little it is', () =>
+    expect(parked({ ...NOT_FOUND, route_id: '9', fixes: 900 }, NOT_FOUND)).toBe(
+      `${HEAD} refused 404 by the service (no such route), 214 parked and 900 on other routes: correct the line`,
+    ))
+
+  it('is said of a silent device as well', () =>
+    expect(says({ state: 'offline' }, { parked: [NOT_FOUND], now: NOW + 15 * 60_000 })).toBe(
+      'silent since 08:14:03, last fix 08:14:02, route 1007 by routes.csv:17, refused 404 by the service (no such route), 214 parked: correct the line',
+    ))
+})
+
+describe('without a route now', () => {
+  it('says so', () =>
+    expect(says({ lane: undefined })).toBe('last fix 08:14:02, no route now, add a line to routes.csv'))
+
+  it('says which put took the place of its line', () =>
+    expect(says({ lane: undefined, replaced_line: { source: 'routes.csv:2', put_at: at('03:15:42') } })).toBe(
+      'last fix 08:14:02, no route now, routes.csv:2 was replaced by the put of 03:15:42: put a line, or change that one',
+    ))
+
+  it('never heard says both', () =>
+    expect(says({ lane: undefined, state: 'never' })).toBe(
+      'never heard, no route now, look at its power, its SIM and the server that is set in it',
+    ))
+})
+
+describe('what waits', () => {
+  const HEAD = 'last fix 08:14:02, route 1007 by routes.csv:17,'
+  const upstream = (state: 'down' | 'limited') => ({ upstream: { state, since_at: at('08:10:00') } })
+
+  it.each([
+    ['is on its way', waiting(3), {}, '3 waiting since 08:19:58, on their way'],
+    [
+      'as the service is down',
+      waiting(3),
+      upstream('down'),
+      '3 waiting since 08:19:58: the service is down since 08:10:00',
+    ],
+    [
+      'as the service limits requests',
+      waiting(3),
+      upstream('limited'),
+      '3 waiting since 08:19:58: the service takes fewer requests since 08:10:00',
+    ],
+    [
+      'as the last push failed',
+      waiting(3, { last_push: { at: at('08:19:59'), status: 503 } }),
+      {},
+      '3 waiting since 08:19:58: at the push of 08:19:59 the service answered 503, they are tried again',
+    ],
+    [
+      'as the last push had no answer',
+      waiting(3, { last_push: { at: at('08:19:59'), status: 'timeout' } }),
+      {},
+      '3 waiting since 08:19:58: at the push of 08:19:59 there was no answer in time, they are tried again',
+    ],
+    [
+      'as nothing took the last push, which may be over',
+      waiting(1, { last_push: { at: at('08:19:59'), status: 'refused' } }),
+      {},
+      '1 waiting since 08:19:58: at the push of 08:19:59 the connection was refused, it is tried again',
+    ],
+    [
+      'as the last push failed in another way',
+      waiting(3, { last_push: { at: at('08:19:59'), status: 'tls' } }),
+      {},
+      '3 waiting since 08:19:58: at the push of 08:19:59 the connection failed (tls), they are tried again',
+    ],
+    [
+      'behind',
+      waiting(900, { oldest_at: at('08:18:59'), last_push: { at: at('08:19:59'), status: 200 } }),
+      {},
+      '900 waiting since 08:18:59: behind, the newest goes first and the rest follows',
+    ],
+  ])('%s', (_, device, findings, sentence) => expect(says(device, findings)).toBe(`${HEAD} ${sentence}`))
+})
+
+describe('where all is well', () => {
+  it('says which put gave it the route', () =>
+    expect(says({ lane: { ...LANE, source: 'admin 2026-11-20T06:00:00.000Z' } })).toBe(
+      'last fix 08:14:02, route 1007 by the admin port, put 06:00:00, all delivered',
+    ))
+
+  it('says when the last push was', () =>
+    expect(says(waiting(0, { last_push: { at: at('08:14:04'), status: 200 } }))).toBe(
+      'last fix 08:14:02, route 1007 by routes.csv:17, all delivered, last push 08:14:04',
+    ))
+})

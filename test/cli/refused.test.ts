@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import { keys } from '../../src/lanes/index.ts'
+import { adminFixture, refuse, store, TOKEN, workerOf } from '../support/admin.ts'
+import { waybridge } from '../support/cli.ts'
+
+const admin = adminFixture()
+
+/** What is said of a device by the real admin port. */
+async function why(device: string): Promise<string> {
+  const { code, out } = await waybridge(['why', device, '--url', admin.url, '--token', TOKEN])
+  expect(code).toBe(0)
+  return out
+}
+
+it('why tells of a lane that the service refuses whole', async () => {
+  await store(admin.redis, '7/42/1001', { count: 3 })
+  const { leases, lease } = workerOf(admin.redis)
+  await leases.park(await lease('7/42/1001'), { status: 404, message: 'no such route' })
+  expect(await why('Van 12')).toBe(
+    'not heard since it was configured, route 1001 by devices.yaml:2, refused 404 by the service (no such route), 3 parked: correct the entry\n',
+  )
+})
+
+it('why tells of positions that the service refuses, on a route by a line of today and on another one', async () => {
+  await store(admin.redis, '7/43/2001', { count: 3 })
+  await store(admin.redis, '7/43/1999', { count: 2 })
+  for (const lane of ['7/43/2001', '7/43/1999'])
+    await refuse(admin.redis, lane, 2, { status: 422, message: 'accuracy: no' })
+  expect(await why('Van 14')).toBe(
+    'not heard since it was configured, route 2001 by routes.csv:2, refused 422 by the service (accuracy: no), 2 parked and 2 on other routes: have them tried again once that is put right, or delete them\n',
+  )
+})
+
+it('why tells of fixes that wait for a service that is down', async () => {
+  await store(admin.redis, '7/42/1001', { count: 5 })
+  await admin.redis.hset(keys.upstream, { state: 'down', since: Date.now() })
+  expect(await why('Van 12')).toMatch(
+    /^never heard, route 1001 by devices\.yaml:2, 5 waiting since \d\d:\d\d:\d\d: the service is down since \d\d:\d\d:\d\d\n$/,
+  )
+})

@@ -1,0 +1,53 @@
+import { pino } from 'pino'
+import { expect, it, onTestFinished } from 'vitest'
+import { UserError } from '../../src/errors.ts'
+import { keepRunning, restartDelay } from '../../src/process/keep-running.ts'
+
+const logger = pino({ enabled: false })
+
+it('waits 0 ms before the first start again, then twice as long each time, up to 5 s', () => {
+  expect([0, 1, 2, 3, 4, 5, 6, 100].map(restartDelay)).toEqual([0, 250, 500, 1000, 2000, 4000, 5000, 5000])
+})
+
+it('waits between starts of what ends at once', async () => {
+  const starts: number[] = []
+  const kept = keepRunning({
+    name: 'brief',
+    logger,
+    start() {
+      starts.push(performance.now())
+      return Promise.resolve({ exited: Promise.resolve(), stop: () => Promise.resolve() })
+    },
+  })
+  onTestFinished(() => kept.stop())
+  await expect.poll(() => starts.length, { timeout: 10_000 }).toBe(4)
+  expect(starts[2] - starts[1]).toBeGreaterThan(240)
+  expect(starts[3] - starts[2]).toBeGreaterThan(490)
+})
+
+it('passes a mistake of the user on that is there from the beginning, and does not try again', async () => {
+  let starts = 0
+  const kept = keepRunning({ name: 'wrong', logger, start: () => (starts++, Promise.reject(new UserError('No.'))) })
+  await expect(kept.ready).rejects.toThrow('No.')
+  await kept.stop()
+  expect(starts).toBe(1)
+})
+
+it('tries again after a mistake of the user that comes later', async () => {
+  let starts = 0
+  const running = { exited: Promise.resolve(), stop: () => Promise.resolve() }
+  const kept = keepRunning({
+    name: 'later',
+    logger,
+    start: () => (starts++ === 1 ? Promise.reject(new UserError('Disk full.')) : Promise.resolve(running)),
+  })
+  onTestFinished(() => kept.stop())
+  await kept.ready
+  await expect.poll(() => starts, { timeout: 10_000 }).toBe(3)
+})
+
+it('stops while it waits', async () => {
+  const kept = keepRunning({ name: 'never', logger, start: () => Promise.reject(new Error('not today')) })
+  await kept.stop()
+  expect(kept.current()).toBe(undefined)
+})

@@ -1,0 +1,260 @@
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { connect, keys, type Redis } from '../../src/lanes/index.ts'
+import { followConfig, type Live } from '../../src/process/roles/live.ts'
+import { keepAccepted } from '../../src/roster/accepted.ts'
+import { followRoster } from '../../src/roster/index.ts'
+import { loadConfig } from '../../src/roster/load.ts'
+import { putDevice } from '../support/put-device.ts'
+import type { TestRedis } from '../support/redis.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+const HEADER = 'device,courier_id,route_id,from,until\n'
+const soon = { timeout: 10_000, interval: 20 }
+const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+const line = (device: string, route: number) => `${device},5,${route},${inHours(-1)},${inHours(1)}\n`
+
+let server: TestRedis
+let redis: Redis
+
+withRedis((...given) => ([server, redis] = given))
+
+/** A configuration folder with devices 1 and 2; `write` replaces its routes.csv. */
+async function folder(routes = '') {
+  const dir = await mkdtemp(join(tmpdir(), 'waybridge-live-'))
+  onTestFinished(() => rm(dir, { recursive: true }))
+  const dataDir = join(dir, 'data')
+  const write = (lines: string) => writeFile(join(dir, 'routes.csv'), HEADER + lines)
+  await writeFile(
+    join(dir, 'gateway.yaml'),
+    `data_dir: ${dataDir}\ncompanies: [{ company_id: 7, apikey: k }]\nlog: { level: fatal }\n`,
+  )
+  await writeFile(join(dir, 'devices.yaml'), '1: { company_id: 7 }\n2: { company_id: 7 }\n')
+  await write(routes)
+  const keep = async () => keepAccepted(dataDir, (await loadConfig(dir, null)).files)
+  return { dir, write, keep }
+}
+
+/** A process that follows a folder, and the roster in Redis. */
+async function following(dir: string, { outspoken = true, url = server.url } = {}) {
+  const live = await followConfig({ dir, protocols: null, role: 'gateway', outspoken })
+  const connection = connect(url, 'live')
+  onTestFinished(async () => {
+    await live.close()
+    connection.disconnect()
+  })
+  const roster = followRoster(connection, live.logger)
+  await live.join(roster)
+  return { live, roster }
+}
+
+function routeOf(live: Live, id: string): string | undefined {
+  const entry = live.directory().find(id)
+  return entry && live.directory().laneAt(entry, Date.now() / 1000)?.route
+}
+
+const put = (id: string, route_id?: string) => ({ id, company_id: '7', courier_id: '5', route_id, source: '' })
+
+describe('what is put', () => {
+  it('takes effect while a file is being written all the time', async () => {
+    const { dir, write } = await folder()
+    const { live } = await following(dir)
+    let written = 0
+    const writing = setInterval(() => void write(line('1', ++written)), 5)
+    onTestFinished(() => clearInterval(writing))
+    await expect.poll(() => written, soon).toBeGreaterThan(20)
+    const before = routeOf(live, '1')
+    await putDevice(redis, '9', put('9', '900'))
+    await expect.poll(() => routeOf(live, '9'), soon).toBe('900')
+    expect(routeOf(live, '1')).toBe(before)
+  })
+
+  it('is in effect when caught up with, also after Redis has lost all that was put before', async () => {
+    const { live } = await following((await folder()).dir)
+    await putDevice(redis, '8', put('8', '800'))
+    await live.catchUp()
+    expect(routeOf(live, '8')).toBe('800')
+    await redis.flushall()
+    await live.catchUp()
+    expect(routeOf(live, '8')).toBe(undefined)
+    await putDevice(redis, '9', put('9', '900'))
+    await live.catchUp()
+    expect([routeOf(live, '8'), routeOf(live, '9')]).toEqual([undefined, '900'])
+  })
+
+  it('is not caught up with while there is no Redis, and is once it is back', async () => {
+    const { live } = await following((await folder()).dir)
+    await putDevice(redis, '9', put('9', '900'))
+    await server.kill('SIGKILL')
+    await expect(live.catchUp()).rejects.toThrow()
+    await server.restart()
+    const caughtUp = () =>
+      live.catchUp().then(
+        () => routeOf(live, '9'),
+        () => 'no Redis',
+      )
+    await expect.poll(caughtUp, soon).toBe('900')
+    await expect.poll(() => redis.status, soon).toBe('ready')
+  })
+})
+
+/** A way to Redis that can be cut. */
+async function wayToRedis() {
+  const target = new URL(server.url)
+  const sockets = new Set<Socket>()
+  let cut = false
+  const proxy = createServer((socket) => {
+    if (cut) {
+      socket.destroy()
+      return
+    }
+    const other = createConnection(Number(target.port), target.hostname)
+    for (const [one, end] of [
+      [socket, other],
+      [other, socket],
+    ]) {
+      sockets.add(one)
+      one.on('error', () => {}).on('close', () => end.destroy())
+      one.pipe(end)
+    }
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  onTestFinished(() => void proxy.close())
+  const url = new URL(target)
+  url.port = String((proxy.address() as AddressInfo).port)
+  return {
+    url: url.href,
+    cut() {
+      cut = true
+      for (const socket of sockets) socket.destroy()
+    },
+    mend: () => (cut = false),
+  }
+}
+
+describe('a process that Redis was away from', () => {
+  it('is not complete, until what was put meanwhile is in effect', async () => {
+    const { dir } = await folder()
+    const way = await wayToRedis()
+    const { live } = await following(dir, { url: way.url })
+    await putDevice(redis, '9', put('9', '900'))
+    await live.catchUp()
+    expect([live.complete, routeOf(live, '9')]).toEqual([true, '900'])
+    way.cut()
+    await expect.poll(() => live.complete, soon).toBe(false)
+    await putDevice(redis, '9', put('9', '901'))
+    let first: string | undefined
+    const watching = setInterval(() => (first ??= live.complete ? routeOf(live, '9') : undefined), 1)
+    onTestFinished(() => clearInterval(watching))
+    way.mend()
+    await expect.poll(() => first, soon).toBe('901')
+  })
+})
+
+describe('a start', () => {
+  it('refuses files that would take the route from devices that were put', async () => {
+    const { dir, write, keep } = await folder(line('7', 70) + line('8', 80) + line('1', 10))
+    await keep()
+    const first = await following(dir)
+    for (const id of ['7', '8']) await putDevice(redis, id, put(id))
+    await first.live.catchUp()
+    expect(['7', '8', '1'].map((id) => routeOf(first.live, id))).toEqual(['70', '80', '10'])
+    await first.live.close()
+    await write(line('1', 10))
+    const { live } = await following(dir)
+    expect(['7', '8', '1'].map((id) => routeOf(live, id))).toEqual(['70', '80', '10'])
+  })
+
+  it('takes files whose devices have their routes by what was put', async () => {
+    const { dir, write, keep } = await folder(line('1', 10) + line('2', 20))
+    await keep()
+    const first = await following(dir)
+    for (const id of ['1', '2']) await putDevice(redis, id, put(id, `${id}00`))
+    await first.live.catchUp()
+    await first.live.close()
+    await write('')
+    const { live } = await following(dir)
+    expect(['1', '2'].map((id) => routeOf(live, id))).toEqual(['100', '200'])
+  })
+})
+
+/** A folder with a line of device 1 and a put over it; nobody follows it any more. */
+async function put100() {
+  const before = line('1', 10)
+  const { dir, write, keep } = await folder(before)
+  await keep()
+  const { live, roster } = await following(dir)
+  const now = Math.floor(Date.now() / 1000)
+  const interval = { company_id: '7', from: now - 7200, until: now + 7200 }
+  const row = { at: 0, line: 0, device: '1', courier_id: '5', route_id: '100', from: now - 3600, until: now + 3600 }
+  await roster.putRoutes({ ...interval, rows: [row] }, { asOf: 0, puts: [] })
+  await live.catchUp()
+  return { dir, write, live, before }
+}
+
+describe('a line that is written to a file after a put', () => {
+  it.each([
+    ['gateway', true],
+    ['other process', false],
+  ])('while nobody looks wins as soon as a %s is complete', async (_, outspoken) => {
+    const { dir, write, live } = await put100()
+    expect(routeOf(live, '1')).toBe('100')
+    await live.close()
+    await write(line('1', 20))
+    expect(routeOf((await following(dir, { outspoken })).live, '1')).toBe('20')
+  })
+
+  it('while Redis is away wins at the next start, though the process ended before it could note that', async () => {
+    const { dir, write, live } = await put100()
+    await server.kill('SIGKILL')
+    await write(line('1', 20))
+    await expect.poll(() => live.loaded().files.routes[0].content.rows[0].route_id, soon).toBe('20')
+    await live.close()
+    await server.restart()
+    await expect.poll(() => redis.status, soon).toBe('ready')
+    const next = await following(dir)
+    expect(routeOf(next.live, '1')).toBe('20')
+  })
+
+  it('goes on winning when Redis is restored from a backup of before it', async () => {
+    const { write, live } = await put100()
+    const at = (await redis.get(keys.roster('at'))) ?? ''
+    await write(line('1', 20))
+    await expect.poll(() => routeOf(live, '1'), soon).toBe('20')
+    await redis.multi().del(keys.roster('files')).set(keys.roster('at'), at).exec()
+    await live.catchUp()
+    expect(routeOf(live, '1')).toBe('20')
+  })
+
+  it('wins as soon as it is in effect, and a line of before does not', async () => {
+    const { write, live, before } = await put100()
+    const other = line('2', 20)
+    const seen: string[] = []
+    live.follow(() => seen.push(`${routeOf(live, '1')} ${routeOf(live, '2')}`))
+    await write(before + other)
+    await expect.poll(() => seen, soon).toEqual(['100 20'])
+    await write(line('1', 30) + other)
+    await expect.poll(() => seen, soon).toEqual(['100 20', '30 20'])
+  })
+})
+
+it('a stop does not wait for a Redis that hangs', async () => {
+  const { dir, write } = await folder()
+  const { live } = await following(dir)
+  await putDevice(redis, '9', put('9', '900'))
+  await live.catchUp()
+  await server.kill('SIGSTOP')
+  onTestFinished(() => server.kill('SIGCONT'))
+  const ended: string[] = []
+  const asked = redis.get('any').catch(() => ended.push('Redis was given up'))
+  await write(line('1', 10))
+  await expect.poll(() => routeOf(live, '1'), soon).toBe('10')
+  await live.close().then(() => ended.push('stopped'))
+  await server.kill('SIGCONT')
+  await asked
+  expect(ended[0]).toBe('stopped')
+})

@@ -1,0 +1,99 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { startMonitor } from '../../src/process/monitor.ts'
+import { listening } from '../support/listening.ts'
+import { fixture, journalOf, type Program, run, temporaryDir, writeBehaviour } from '../support/running.ts'
+
+const ROLE = fixture('role.ts')
+
+it('closes and ends with 0 after a signal', async () => {
+  const { dir, child, ended } = await runningRole()
+  child.kill('SIGTERM')
+  expect(await ended).toBe(0)
+  expect(journalOf(dir)).toEqual(['gateway ready redis=none tracking=false', 'gateway closed redis=none'])
+})
+
+it('ends with 130 after a second signal', async () => {
+  const { child, ended, said } = await runningRole('hang')
+  child.kill('SIGINT')
+  await expect.poll(said).toContain('closing')
+  const again = setInterval(() => child.kill('SIGINT'), 100)
+  expect(await ended).toBe(130)
+  clearInterval(again)
+})
+
+it('ends with 0 where its supervisor died while it was starting', async () => {
+  const dir = await temporaryDir()
+  await writeBehaviour(dir, { gateway: 'orphan' })
+  const child = fork(ROLE, ['gateway', dir], { silent: true })
+  child.disconnect()
+  expect(await once(child, 'exit')).toEqual([0, null])
+  expect(journalOf(dir).at(-1)).toBe('gateway closed redis=none')
+})
+
+it('ends with 1 and a sentence alone for a mistake of the user', async () => {
+  const { ended, said } = await role('refuse')
+  expect(await ended).toBe(1)
+  expect(said()).toBe('The gateway does not like this configuration.\n')
+})
+
+it('ends with 2 and a fatal line for a fault at its start', async () => {
+  const { ended, said } = await role('crash')
+  expect(await ended).toBe(2)
+  expect(JSON.parse(said())).toMatchObject({ level: 'fatal', role: 'gateway', msg: 'fault' })
+})
+
+it('ends with 2 and a fatal line for a rejection that nobody handles', async () => {
+  const { ended, said } = await role('reject')
+  expect(await ended).toBe(2)
+  const lines = said().trim().split('\n')
+  expect(lines.map((line) => JSON.parse(line) as object)).toContainEqual(
+    expect.objectContaining({ level: 'fatal', stack: expect.stringContaining('Error: nobody waits') }),
+  )
+})
+
+it('says in a sentence that its port is taken', async () => {
+  const other = createServer()
+  onTestFinished(() => void other.close())
+  const port = await listening(other)
+  const { ended, said } = await role(`listen ${port}`)
+  expect(await ended).toBe(1)
+  expect(said()).toBe(
+    `Cannot listen on 127.0.0.1:${port}: another program has this port; end it or choose another port.\n`,
+  )
+})
+
+it('serves health, readiness and metrics on its own', async () => {
+  const { said } = await runningRole()
+  const port = /"monitor":(\d+)/.exec(said())?.[1]
+  const paths = ['healthz', 'readyz', 'metrics', 'other']
+  const answers = await Promise.all(paths.map((path) => fetch(`http://127.0.0.1:${port}/${path}`)))
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 404])
+  expect(await answers[2].text()).toContain('\nwaybridge_fixes_received_total{protocol="teltonika"} 1\n')
+})
+
+it('is not ready, and says why', async () => {
+  const problems = ['Redis does not answer']
+  const monitor = await startMonitor({
+    host: '127.0.0.1',
+    port: 0,
+    readiness: () => Promise.resolve({ ok: false, problems }),
+  })
+  onTestFinished(() => monitor.close())
+  const response = await fetch(`http://127.0.0.1:${monitor.port}/readyz`)
+  expect([response.status, await response.json()]).toEqual([503, { ok: false, problems }])
+})
+
+async function runningRole(behaviour?: string): Promise<Program & { dir: string }> {
+  const program = await role(behaviour)
+  await expect.poll(program.said, { timeout: 10_000 }).toContain('"msg":"ready"')
+  return program
+}
+
+async function role(behaviour = ''): Promise<Program & { dir: string }> {
+  const dir = await temporaryDir()
+  await writeBehaviour(dir, { gateway: behaviour })
+  return { ...run([ROLE, 'gateway', dir]), dir }
+}

@@ -1,0 +1,176 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { fixture, journalOf, pidsOf, portsOf, processesOn, run, start, temporaryDir } from '../support/running.ts'
+
+const ALL = { gateway: 1, worker: 2, admin: 1, tracking: 1 }
+
+it('runs a process for each role and says in ports.json what listens where', async () => {
+  const dir = await temporaryDir()
+  await start(dir, ALL)
+  const ports = await portsOf(dir)
+  expect(Object.keys(ports).toSorted()).toEqual(['tcp/admin', 'tcp/gateway', 'tcp/tracking'])
+  expect(['gateway', 'worker', 'admin', 'tracking'].map((role) => pidsOf(dir, role).length)).toEqual([1, 2, 1, 1])
+})
+
+it('starts Redis before the roles, and the tracking service before the others', async () => {
+  const dir = await temporaryDir()
+  await start(dir, ALL)
+  await portsOf(dir)
+  const [first, ...others] = journalOf(dir)
+  expect(first).toBe('tracking ready redis=PONG tracking=false')
+  expect(others.toSorted()).toEqual([
+    'admin ready redis=PONG tracking=true',
+    'gateway ready redis=PONG tracking=true',
+    'worker ready redis=PONG tracking=true',
+    'worker ready redis=PONG tracking=true',
+  ])
+})
+
+it('closes the gateway first, Redis last, and ends with 0 and nothing left behind', async () => {
+  const dir = await temporaryDir()
+  const { child, ended } = await start(dir, { ...ALL, worker: 1 })
+  await portsOf(dir)
+  child.kill('SIGTERM')
+  expect(await ended).toBe(0)
+  expect(journalOf(dir).slice(-4)).toEqual([
+    'gateway closed redis=PONG',
+    'worker closed redis=PONG',
+    'admin closed redis=PONG',
+    'tracking closed redis=PONG',
+  ])
+  expect(processesOn(dir)).toEqual([])
+  await expect(readFile(`${dir}/ports.json`)).rejects.toThrow('ENOENT')
+})
+
+it('starts a role that dies again, on the port that it had', async () => {
+  const dir = await temporaryDir()
+  await start(dir, { gateway: 1 })
+  const before = await portsOf(dir)
+  const [pid] = pidsOf(dir, 'gateway')
+  process.kill(pid, 'SIGKILL')
+  await expect.poll(() => journalOf(dir).length, { timeout: 10_000 }).toBe(2)
+  expect(pidsOf(dir, 'gateway')).not.toEqual([pid])
+  expect(await portsOf(dir)).toEqual(before)
+})
+
+it('starts Redis again under the roles when it dies', async () => {
+  const dir = await temporaryDir()
+  const { child, ended } = await start(dir, { gateway: 1 })
+  await portsOf(dir)
+  const [before] = redisPids(dir)
+  process.kill(before, 'SIGKILL')
+  await expect.poll(() => redisPids(dir).filter((pid) => pid !== before).length, { timeout: 10_000 }).toBe(1)
+  child.kill('SIGTERM')
+  expect(await ended).toBe(0)
+  expect(journalOf(dir)).toEqual(['gateway ready redis=PONG tracking=false', 'gateway closed redis=PONG'])
+})
+
+it('leaves nothing behind when it is killed, and can be started again at once', async () => {
+  const dir = await temporaryDir()
+  const killed = await start(dir, ALL)
+  await portsOf(dir)
+  killed.child.kill('SIGKILL')
+  const again = await start(dir, { gateway: 1 })
+  await expect
+    .poll(() => journalOf(dir).filter((line) => line.startsWith('gateway ready')).length, { timeout: 20_000 })
+    .toBe(2)
+  expect(pidsOf(dir, 'gateway').length).toBe(1)
+  again.child.kill('SIGKILL')
+  await expect.poll(() => processesOn(dir), { timeout: 10_000 }).toEqual([])
+})
+
+it('refuses a second start on the same data folder, and the first goes on', async () => {
+  const dir = await temporaryDir()
+  await start(dir, { gateway: 1 })
+  const ports = await portsOf(dir)
+  const second = await start(dir, { gateway: 1 })
+  expect(await second.ended).toBe(1)
+  expect(second.said()).toBe(`Another start is running on ${dir}: end it, or choose another data_dir.\n`)
+  expect(await portsOf(dir)).toEqual(ports)
+  expect(pidsOf(dir, 'gateway').length).toBe(1)
+})
+
+it('ends with 1 and a sentence where the data folder cannot be', async () => {
+  const dir = await temporaryDir()
+  await writeFile(join(dir, 'file'), '')
+  const { ended, said } = run([fixture('start.ts'), join(dir, 'file/data'), JSON.stringify(ALL)])
+  expect(await ended).toBe(1)
+  expect(said()).toBe(`Cannot use ${dir}/file/data: a part of its path is no folder; choose another data_dir.\n`)
+})
+
+it('ends with 1 and the sentence of a role that cannot start, and leaves nothing behind', async () => {
+  const dir = await temporaryDir()
+  const { ended, said } = await start(dir, ALL, { gateway: 'refuse' })
+  expect(await ended).toBe(1)
+  expect(said().trim().split('\n').at(-1)).toBe('The gateway does not like this configuration.')
+  expect(processesOn(dir)).toEqual([])
+})
+
+it('keeps trying to start a role that crashes', async () => {
+  const dir = await temporaryDir()
+  const { child, ended, said } = await start(dir, { gateway: 1 }, { gateway: 'crash' })
+  await expect.poll(() => pidsOf(dir, 'gateway').length, { timeout: 10_000 }).toBe(1)
+  const first = pidsOf(dir, 'gateway')
+  await expect.poll(() => pidsOf(dir, 'gateway').some((pid) => !first.includes(pid)), { timeout: 10_000 }).toBe(true)
+  child.kill('SIGTERM')
+  expect(await ended).toBe(0)
+  expect(said()).toContain('"process":"gateway","reason":"it ended at its start: exit 2"')
+})
+
+it('cuts a role that does not close short at a second signal: 143', async () => {
+  const dir = await temporaryDir()
+  const { child, ended, said } = await start(dir, ALL, { gateway: 'hang' })
+  await portsOf(dir)
+  child.kill('SIGTERM')
+  await expect.poll(said).toContain('"reason":"SIGTERM","msg":"stopping"')
+  const again = setInterval(() => child.kill('SIGTERM'), 100)
+  expect(await ended).toBe(143)
+  clearInterval(again)
+  expect(processesOn(dir)).toEqual([])
+})
+
+it('takes a signal that comes twice at once for one, as Ctrl-C under npm does: 0', async () => {
+  const dir = await temporaryDir()
+  const { child, ended, said } = await start(dir, ALL)
+  await portsOf(dir)
+  child.kill('SIGINT')
+  await expect.poll(said, { interval: 5 }).toContain('"reason":"SIGINT","msg":"stopping"')
+  child.kill('SIGINT')
+  expect(await ended).toBe(0)
+  expect(processesOn(dir)).toEqual([])
+})
+
+it('cuts a role that does not close short before 10 s: 130 after SIGINT', async () => {
+  const dir = await temporaryDir()
+  const { child, ended } = await start(dir, { gateway: 1 }, { gateway: 'hang' })
+  await portsOf(dir)
+  const since = Date.now()
+  child.kill('SIGINT')
+  expect(await ended).toBe(130)
+  expect(Date.now() - since).toBeLessThan(10_000)
+  expect(processesOn(dir)).toEqual([])
+})
+
+it('adds the metrics of all processes up, of a stopped and a dead one too', async () => {
+  const dir = await temporaryDir()
+  await start(dir, { ...ALL, worker: 1 })
+  const ports = await portsOf(dir)
+  expect(await received(ports)).toBe(4)
+  const [worker] = pidsOf(dir, 'worker')
+  process.kill(worker, 'SIGSTOP')
+  expect(await received(ports)).toBe(4)
+  process.kill(worker, 'SIGKILL')
+  await expect.poll(() => received(ports), { timeout: 10_000 }).toBe(5)
+})
+
+async function received(ports: Record<string, number>): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${ports['tcp/admin']}/`)
+  const line = /^waybridge_fixes_received_total\{protocol="teltonika"\} (\d+)$/m.exec(await response.text())
+  return Number(line?.[1])
+}
+
+/** Redis shows its address in place of its arguments, and works in its folder. */
+function redisPids(dir: string): number[] {
+  return processesOn(dir).flatMap(({ pid, command }) => (/^\S*(redis|valkey)-server /.test(command[0]) ? [pid] : []))
+}

@@ -1,0 +1,76 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
+import { expect, it, onTestFinished } from 'vitest'
+import { followConfig, type Live } from '../../src/process/roles/live.ts'
+import { startTracking } from '../../src/process/roles/tracking.ts'
+import { createDirectory, type Device, type Directory } from '../../src/roster/directory.ts'
+import type { Loaded } from '../../src/roster/load.ts'
+import { folder } from '../support/config-folder.ts'
+import { turnsDuring } from '../support/turns.ts'
+
+interface Changing extends Live {
+  change(directory: Directory): void
+}
+
+/** A configuration without a device, whose folder is that of its data as well. */
+async function changing(): Promise<Changing> {
+  const dir = await folder({})
+  const yaml = `data_dir: ${dir}\ntracking: { listen: { port: 0 } }\ncompanies: [{ company_id: 7, apikey: k }]\n`
+  const files = await folder({ 'gateway.yaml': `${yaml}log: { level: fatal }\n` })
+  const live = await followConfig({ dir: files, protocols: null, role: 'tracking', outspoken: false })
+  const followers: (() => void)[] = []
+  let loaded = live.loaded()
+  return {
+    ...live,
+    loaded: () => loaded,
+    directory: () => loaded.directory,
+    follow: (follower) => void followers.push(follower),
+    join: () => Promise.resolve(),
+    change(directory) {
+      loaded = { ...loaded, directory } satisfies Loaded
+      for (const follower of followers) follower()
+    },
+  }
+}
+
+function vans(count: number): Promise<Directory> {
+  const devices = Array.from({ length: count }, (_, n): Device => {
+    return { id: `${n}`, company_id: '7', courier_id: '42', route_id: `${1000 + n}`, source: 'devices.yaml' }
+  })
+  return createDirectory(devices, [])
+}
+
+async function start(live: Live) {
+  const { ports, close } = await startTracking(live, live.config.data_dir, { ports: {}, redisUrl: null })
+  onTestFinished(close)
+  return async (route: number) => {
+    const path = `/api/v1/couriers/42/routes/${route}/push-positions-v3?apikey=k`
+    const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"positions":[]}' }
+    return (await fetch(`http://127.0.0.1:${ports?.tracking}${path}`, request)).status
+  }
+}
+
+it('what changes while the embedded service starts is in effect once it listens', async () => {
+  const live = await changing()
+  const one = await vans(1)
+  const push = await start({ ...live, join: () => setImmediate().then(() => live.change(one)) })
+  expect(await push(1000)).toBe(200)
+})
+
+it('a change among 100,000 lanes takes effect while other work is done', async () => {
+  const live = await changing()
+  live.change(await vans(100_000))
+  const push = await start(live)
+  expect([await push(100_999), await push(101_000)]).toEqual([200, 404])
+  const database = new DatabaseSync(join(live.config.data_dir, 'tracking.sqlite'), { readOnly: true })
+  onTestFinished(() => database.close())
+  const count = database.prepare('SELECT count(*) AS lanes FROM lanes')
+  const changed = await vans(100_001)
+  const { turns } = await turnsDuring(async () => {
+    live.change(changed)
+    while (count.get()?.lanes !== 100_001) await setImmediate()
+  })
+  expect(turns).toBeGreaterThan(3)
+  expect(await push(101_000)).toBe(200)
+})

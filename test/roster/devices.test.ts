@@ -1,0 +1,252 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { Device } from '../../src/roster/directory.ts'
+import { loadConfig } from '../../src/roster/load.ts'
+import { COMPANY, checked, folder, PROTOCOLS } from '../support/config-folder.ts'
+
+afterEach(() => vi.unstubAllEnvs())
+
+async function devices(files: Record<string, string>): Promise<readonly Device[]> {
+  return (await loadConfig(await folder({ 'gateway.yaml': COMPANY, ...files }), PROTOCOLS)).devices
+}
+
+async function mistakes(files: Record<string, string>): Promise<string[]> {
+  return (await checked({ 'gateway.yaml': COMPANY, ...files })).mistakes
+}
+
+describe('devices.yaml', () => {
+  it('is read as it is meant', async () => {
+    vi.stubEnv('WB_TEST_SECRET', 's3')
+    const text = `# fleet
+"356307042441013": { name: Van 12, company_id: 7, courier_id: 0042, route_id: 9223372036854775807 }
+"356307042441014":
+  company_id: 7
+  time_zone: +03:00
+  secret: "\${env:WB_TEST_SECRET}"
+  model: FMB920
+  settings: { port: 5, ratio: 0.5, on: true, text: "5", list: [1, a], big: 9223372036854775807 }
+`
+    expect(await devices({ 'devices.yaml': text })).toEqual([
+      {
+        id: '356307042441013',
+        name: 'Van 12',
+        company_id: '7',
+        courier_id: '42',
+        route_id: '9223372036854775807',
+        source: 'devices.yaml:2',
+      },
+      {
+        id: '356307042441014',
+        company_id: '7',
+        time_zone: '+03:00',
+        secret: 's3',
+        model: 'FMB920',
+        settings: { port: 5, ratio: 0.5, on: true, text: '5', list: [1, 'a'], big: '9223372036854775807' },
+        source: 'devices.yaml:3',
+      },
+    ])
+  })
+
+  it.each([
+    '0356307042441013',
+    '"0356307042441013"',
+    "'007'",
+    '0x1F',
+    '1e5',
+    '1_000',
+    'van-12',
+    '+12',
+    'true',
+    '9'.repeat(30),
+  ])('takes a device id as its source text: %s', async (key) => {
+    const id = key.replace(/["']/g, '')
+    for (const value of ['{ company_id: 7 }', '\n  company_id: 7'])
+      expect((await devices({ 'devices.yaml': `${key}: ${value}\n` }))[0].id).toBe(id)
+  })
+
+  it.each([
+    ['no company', '1: { name: x }', '1:4 1.company_id: missing'],
+    ['an empty company', '1: { company_id: }', '1:4 1.company_id: missing'],
+    ['nothing', '1:', '1:1 1: expected a mapping with company_id'],
+    ['an unknown key', '1: { company_id: 7, curier_id: 1 }', '1:21 1.curier_id: unknown key: did you mean courier_id?'],
+    [
+      'an id out of int64',
+      '1: { company_id: 7, route_id: 9223372036854775808 }',
+      '1:31 1.route_id: an id is at most 9223372036854775807 (int64)',
+    ],
+    [
+      'an id that is none',
+      '1: { company_id: 7, route_id: x1 }',
+      '1:31 1.route_id: expected an id: a whole number from 0 to 9223372036854775807',
+    ],
+    [
+      'an unknown zone',
+      '1: { company_id: 7, time_zone: "+3" }',
+      '1:32 1.time_zone: expected a time zone such as Europe/Berlin or "+03:00"',
+    ],
+    ['settings that are text', '1: { company_id: 7, settings: x }', '1:31 1.settings: expected a mapping'],
+    [
+      'a variable that is not set',
+      '1: { company_id: 7, secret: "${env:WB_TEST_NONE}" }',
+      '1:29 1.secret: the environment variable WB_TEST_NONE is not set',
+    ],
+    ['a secret that is empty', '1: { company_id: 7, secret: "${env:WB_TEST_NONE:-}" }', '1:29 1.secret: expected text'],
+    ['a key twice', '1: { company_id: 7, company_id: 7 }', '1:21 1.company_id: this key stands here twice'],
+    ['a list', '- 1', '1:1 expected device ids, each with a mapping'],
+    ['what is not YAML', '1: { company_id: 7 }\n2: { company_id: "7 }', '2:22 Missing closing "quote'],
+    [
+      'an unknown company',
+      '1: { company_id: 8 }',
+      '1:18 1.company_id: company 8 is not among the companies of gateway.yaml',
+    ],
+    [
+      'a device twice',
+      '1: { company_id: 7 }\n1: { company_id: 7 }',
+      '2:1 1: this device stands at devices.yaml:1 already',
+    ],
+    [
+      'a device twice, with zeros',
+      '1: { company_id: 7 }\n"001":\n  company_id: 7',
+      '2:1 001: this device stands at devices.yaml:1 already',
+    ],
+    [
+      'the id of another as name',
+      '1: { company_id: 7, name: 002 }\n2: { company_id: 7 }',
+      '1:27 1.name: this is the id of the device at devices.yaml:2',
+    ],
+    [
+      'an id of 65 bytes',
+      `${'x'.repeat(65)}: { company_id: 7 }`,
+      `1:1 ${'x'.repeat(65)}: expected a device id of 1 to 64 bytes of printable UTF-8, without spaces around it`,
+    ],
+    [
+      'an id of 22 characters that are 66 bytes',
+      `"${'車'.repeat(22)}": { company_id: 7 }`,
+      `1:1 ${'車'.repeat(22)}: expected a device id of 1 to 64 bytes of printable UTF-8, without spaces around it`,
+    ],
+    [
+      'an id with a control character',
+      '"1\\u0007": { company_id: 7 }',
+      '1:1 1 : expected a device id of 1 to 64 bytes of printable UTF-8, without spaces around it',
+    ],
+    [
+      'an id with half of a character',
+      '"1\\ud83d": { company_id: 7 }',
+      '1:1 1\ud83d: expected a device id of 1 to 64 bytes of printable UTF-8, without spaces around it',
+    ],
+    [
+      'a name that a terminal would act on',
+      '1: { company_id: 7, name: "Van\\u001b[2J" }',
+      '1:27 1.name: expected printable text',
+    ],
+    [
+      'what a spreadsheet destroyed',
+      '3.56307E+14: { company_id: 7 }',
+      '1:1 3.56307E+14: "3.56307E+14" is an id that a spreadsheet has destroyed: format the column as text and enter the id again',
+    ],
+  ])('names %s', async (_, text, mistake) =>
+    expect((await mistakes({ 'devices.yaml': text }))[0]).toBe(`devices.yaml:${mistake}`),
+  )
+
+  it('takes an id of 64 bytes', async () =>
+    expect(await mistakes({ 'devices.yaml': `x${'車'.repeat(21)}: { company_id: 7 }` })).toEqual([]))
+
+  it('names all mistakes of all files at once', async () =>
+    expect(
+      await mistakes({
+        'gateway.yaml': `workers: x\n${COMPANY}`,
+        'devices.yaml': '1: { company_id: 8, nmae: x }\n2: { company_id: 7 }\n3: { company_id: 9 }',
+        'devices.csv': 'device,company_id\n2,7\n4,x\n',
+        'routes.csv': 'device,from\n',
+      }),
+    ).toEqual([
+      'gateway.yaml:1:10 workers: expected a whole number from 1 to 1024',
+      'devices.yaml:1:21 1.nmae: unknown key: did you mean name?',
+      'devices.yaml:3:18 3.company_id: company 9 is not among the companies of gateway.yaml',
+      'devices.csv:2: 2: this device stands at devices.yaml:2 already',
+      'devices.csv:3: 4.company_id: expected an id: a whole number from 0 to 9223372036854775807',
+      'routes.csv:1: route_id: this column is missing',
+    ]))
+})
+
+/** Two devices of one name. */
+function named(other: string): Record<string, string> {
+  return {
+    'gateway.yaml': 'companies: [{ company_id: 7, apikey: a }, { company_id: 8, apikey: b }]',
+    'devices.yaml': `1: { company_id: 7, name: Van, courier_id: 42, route_id: 1 }\n2: { name: Van, ${other} }`,
+  }
+}
+
+describe('a name that two devices have', () => {
+  it('is a warning: they may be two trackers of one van', async () =>
+    expect(await checked(named('company_id: 7, courier_id: 42, route_id: 2'))).toEqual({
+      mistakes: [],
+      warnings: [
+        'devices.yaml:2:12 2.name: shared with the device at devices.yaml:1: right for two trackers of one van',
+      ],
+    }))
+  it('is a mistake in two companies', async () =>
+    expect((await checked(named('company_id: 8'))).mistakes).toEqual([
+      'devices.yaml:2:12 2.name: the device at devices.yaml:1, of another company, has this name too',
+    ]))
+  it('is a mistake with two couriers', async () =>
+    expect((await checked(named('company_id: 7, courier_id: 43'))).mistakes).toEqual([
+      'devices.yaml:2:12 2.name: the device at devices.yaml:1, with another courier, has this name too',
+    ]))
+})
+
+describe('devices.csv', () => {
+  it('has the same names as columns, in any order', async () => {
+    vi.stubEnv('WB_TEST_SECRET', 's3')
+    const text =
+      '\ufeffname;device;company_id;courier_id;route_id;time_zone;secret;model;settings\r\n' +
+      'Van 12;0356307042441013;07;42;1001;Europe/Berlin;${env:WB_TEST_SECRET};FMB920;"{ ""port"": 5 }"\r\n'
+    expect(await devices({ 'devices.csv': text })).toEqual([
+      {
+        id: '0356307042441013',
+        name: 'Van 12',
+        company_id: '7',
+        courier_id: '42',
+        route_id: '1001',
+        time_zone: 'Europe/Berlin',
+        secret: 's3',
+        model: 'FMB920',
+        settings: { port: 5 },
+        source: 'devices.csv:2',
+      },
+    ])
+  })
+
+  it('adds to devices.yaml', async () => {
+    const files = { 'devices.yaml': '1: { company_id: 7 }', 'devices.csv': 'device,company_id\n2,7\n' }
+    expect((await devices(files)).map(({ id }) => id)).toEqual(['1', '2'])
+  })
+
+  it.each([
+    ['a column that is missing', 'device,name\n1,x', '1: company_id: this column is missing'],
+    [
+      'a column that is unknown',
+      'device,company_id,curier_id\n1,7,2',
+      '1: curier_id: unknown column: did you mean courier_id?',
+    ],
+    ['a column twice', 'device,company_id,company_id\n1,7,7', '1: company_id: this column stands here twice'],
+    [
+      'an id that a spreadsheet destroyed',
+      'device,company_id\n3.56307E+14,7',
+      '2: 3.56307E+14: "3.56307E+14" is an id that a spreadsheet has destroyed: format the column as text and enter the id again',
+    ],
+    [
+      'a device without id',
+      'device,company_id\n,7',
+      '2: expected a device id of 1 to 64 bytes of printable UTF-8, without spaces around it',
+    ],
+    ['a quotation mark out of place', 'device,company_id\n"1,7', '2: a quotation mark is out of place'],
+    ['a cell too many', 'device,company_id\n1,7,x', '2: 3 cells, where the header has 2'],
+    [
+      'a variable that is not set',
+      'device,company_id,secret\n1,7,${env:WB_TEST_NONE}',
+      '2: 1.secret: the environment variable WB_TEST_NONE is not set',
+    ],
+  ])('names %s', async (_, text, mistake) =>
+    expect(await mistakes({ 'devices.csv': text })).toEqual([`devices.csv:${mistake}`]),
+  )
+})

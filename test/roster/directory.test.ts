@@ -1,0 +1,141 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createDirectory, type Device, type RouteLine } from '../../src/roster/directory.ts'
+
+const VAN: Device = {
+  id: '0356307042441013',
+  company_id: '7',
+  courier_id: '42',
+  route_id: '1001',
+  source: 'devices.yaml:1',
+}
+
+function line(route_id: string, from: number, until: number, changes: Partial<RouteLine> = {}): RouteLine {
+  return { device: VAN.id, courier_id: '42', route_id, from, until, source: `routes.csv:${route_id}`, ...changes }
+}
+
+/** Of the device at each time. */
+async function routesAt(lines: RouteLine[], times: number[], device: Device = VAN): Promise<(string | undefined)[]> {
+  const directory = await createDirectory([device], lines)
+  return times.map((time) => directory.laneAt(directory.find(device.id)!, time)?.route)
+}
+
+describe('find', async () => {
+  const directory = await createDirectory([VAN, { id: 'van-12', company_id: '7', source: 'devices.yaml:2' }], [])
+
+  it.each(['0356307042441013', '356307042441013', '000356307042441013'])('compares digits without zeros: %s', (id) =>
+    expect(directory.find(id)?.id).toBe('0356307042441013'),
+  )
+  it('compares other ids as they are', () => expect(directory.find('van-12')?.id).toBe('van-12'))
+  it.each(['0van-12', 'VAN-12', '', '0', '__proto__', '35630704244101'])('does not find "%s"', (id) =>
+    expect(directory.find(id)).toBeUndefined(),
+  )
+  it('tells the decoder what it needs', async () => {
+    const settings = { port: 5 }
+    const local = { ...VAN, model: 'FMB920', time_zone: '+03:00', settings }
+    const entry = (await createDirectory([local], [])).find(VAN.id)
+    expect(entry?.protocolSettings).toEqual({ model: 'FMB920', timeZone: '+03:00', port: 5 })
+  })
+})
+
+describe('laneAt', () => {
+  it('includes from and excludes until', async () => {
+    const lines = [line('2', 100, 200)]
+    expect(await routesAt(lines, [99, 100, 199, 200])).toEqual(['1001', '2', '2', '1001'])
+  })
+  it('has no lane without line and route of its own', async () =>
+    expect(await routesAt([line('2', 100, 200)], [200], { ...VAN, route_id: undefined })).toEqual([undefined]))
+  it('lets the later from win, and the earlier line go on after it', async () => {
+    const lines = [line('2', 100, 200), line('3', 120, 150)]
+    expect(await routesAt(lines, [119, 120, 149, 150, 199])).toEqual(['2', '3', '3', '2', '2'])
+  })
+  it('lets the latter of two lines with one from win', async () =>
+    expect(await routesAt([line('2', 100, 200), line('3', 100, 150)], [100])).toEqual(['3']))
+  it('leaves lines of other devices alone', async () =>
+    expect(await routesAt([line('2', 100, 200, { device: '1' })], [150])).toEqual(['1001']))
+
+  it('is what looking at every line says', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.nat(30), fc.integer({ min: 1, max: 12 })), { maxLength: 12 }),
+        fc.integer({ min: -2, max: 45 }),
+        async (spans, time) => {
+          const lines = spans.map(([from, length], index) => line(String(index), from, from + length))
+          expect(await routesAt(lines, [time])).toEqual([lineAt(lines, time)?.route_id ?? '1001'])
+        },
+      ),
+      { numRuns: 2000 },
+    ))
+})
+
+interface Write {
+  readonly at: number
+  readonly lines: readonly RouteLine[]
+}
+
+const spans = fc.array(fc.tuple(fc.nat(30), fc.integer({ min: 1, max: 12 }), fc.nat(4)), { maxLength: 8 })
+
+/** Lines of files, each written at an even time, and of puts at odd times. */
+const tables = fc.tuple(spans, fc.array(spans, { maxLength: 4 })).map(([ofFiles, ofPuts]) => ({
+  files: ofFiles.map(([from, length, write], index) =>
+    line(`1${index}`, from, from + length, { writtenAt: 2 * write }),
+  ),
+  puts: ofPuts.map((put, number): Write => {
+    const at = 2 * number + 1
+    const changes = { writtenAt: at, edited: true }
+    return { at, lines: put.map(([from, length], index) => line(`${at}0${index}`, from, from + length, changes)) }
+  }),
+}))
+
+/** The line of one table that decides at a time: the later \`from\`, then the latter. */
+function lineAt(lines: readonly RouteLine[], time: number): RouteLine | undefined {
+  return lines.reduce<RouteLine | undefined>(
+    (best, next) => (next.from <= time && time < next.until && !(best && best.from > next.from) ? next : best),
+    undefined,
+  )
+}
+
+describe('the last write wins', () => {
+  it('among what files and each put say for a time', () =>
+    fc.assert(
+      fc.asyncProperty(tables, fc.integer({ min: -2, max: 45 }), async ({ files, puts }, time) => {
+        const said = [files, ...puts.map(({ lines }) => lines)].flatMap((lines) => lineAt(lines, time) ?? [])
+        const last = said.toSorted((a, b) => b.writtenAt! - a.writtenAt!)[0]
+        const lines = [...files, ...puts.flatMap((put) => put.lines)]
+        expect(await routesAt(lines, [time])).toEqual([last?.route_id ?? '1001'])
+      }),
+      { numRuns: 5000 },
+    ))
+
+  it('and a put does not change which of two lines of files decides', async () => {
+    const lines = [
+      line('2', 0, 100, { writtenAt: 20 }),
+      line('3', 40, 60),
+      line('4', 80, 90, { writtenAt: 10, edited: true }),
+    ]
+    expect(await routesAt(lines, [30, 50, 85])).toEqual(['2', '3', '2'])
+  })
+})
+
+describe('lanes', async () => {
+  const second = { ...VAN, id: '2', company_id: '8', source: 'devices.yaml:2' }
+  const directory = await createDirectory([VAN, second], [line('1001', 0, 10), line('2', 5, 6, { courier_id: '43' })])
+
+  it('are every company, courier and route once', () =>
+    expect([...directory.lanes()].map(({ key }) => key).toSorted()).toEqual(['7/42/1001', '7/43/2', '8/42/1001']))
+  it('of one key are one object', () => {
+    const entry = directory.find(VAN.id)!
+    expect(directory.laneAt(entry, 1)).toBe(directory.laneAt(entry, 100))
+    expect(directory.laneAt(entry, 1)).toEqual({ company: '7', courier: '42', route: '1001', key: '7/42/1001' })
+  })
+  it('say which line decided', () => {
+    const entry = directory.find(VAN.id)!
+    expect([1, 5, 20].map((time) => directory.stayAt(entry, time)?.source)).toEqual([
+      'routes.csv:1001',
+      'routes.csv:2',
+      'devices.yaml:1',
+    ])
+  })
+  it('belong to the company of their device', () =>
+    expect(directory.laneAt(directory.find('2')!, 1)?.company).toBe('8'))
+})

@@ -1,0 +1,251 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest'
+import { protocols } from '../../protocols/index.ts'
+import { type Admin, type AdminOptions, openAdmin } from '../../src/admin/index.ts'
+import {
+  connect,
+  createAppender,
+  createLeases,
+  type HoldReason,
+  keys,
+  packDevice,
+  packRecords,
+  type Redis,
+  type Refusal,
+  type Storable,
+} from '../../src/lanes/index.ts'
+import type { Role } from '../../src/process/role.ts'
+import { startAdmin } from '../../src/process/roles/admin.ts'
+import { followConfig } from '../../src/process/roles/live.ts'
+import { createDirectory } from '../../src/roster/directory.ts'
+import { NO_EDITS } from '../../src/roster/edits.ts'
+import type { Loaded } from '../../src/roster/load.ts'
+import { createTrackingClient } from '../../src/tracking/client.ts'
+import { startTestRedis, type TestRedis } from './redis.ts'
+
+/** The token that the fixture's configuration has. */
+export const TOKEN = 'canary-admin-token'
+
+/** The one that may only read. */
+export const READ_TOKEN = 'canary-read-token'
+
+/** Where no tracking API is. */
+export const NOWHERE = 'http://127.0.0.1:1'
+
+export const DEVICES = `
+"0356307042441013": { name: Van 12, company_id: 7, courier_id: 42, route_id: 1001, secret: canary-secret, model: FMB920 }
+"356307042441014": { name: Van 14, company_id: 7, courier_id: 43, time_zone: "+03:00" }
+van/15: { company_id: 7, courier_id: 9223372036854775807, route_id: 9007199254740993 }
+`
+
+/** Where a line of routes.csv has Van 14. */
+export const VAN_14_LANE = {
+  company_id: '7',
+  courier_id: '43',
+  route_id: '2001',
+  from_at: '2020-01-01T00:00:00.000Z',
+  until_at: '2120-01-01T00:00:00.000Z',
+  source: 'routes.csv:2',
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly json: unknown
+}
+
+export interface AdminFixture {
+  readonly server: TestRedis
+  readonly redis: Redis
+  readonly dir: string
+  readonly url: string
+  /** Asks with the token, unless `headers` say otherwise. */
+  ask(path: string, options?: RequestInit): Promise<Answer>
+}
+
+/** A real Redis, emptied before each test, and the admin role on a configuration folder of its own. */
+export function adminFixture({ gateway = '', baseUrl = NOWHERE } = {}): AdminFixture {
+  const all = {} as { server: TestRedis; redis: Redis; dir: string; url: string; role: Role }
+
+  beforeAll(async () => {
+    all.server = await startTestRedis()
+    all.redis = await connected(all.server.url)
+    all.dir = await configFolder(all.server.url, gateway)
+    const live = await followConfig({ dir: all.dir, protocols, role: 'admin', outspoken: false })
+    all.role = await startAdmin({ live, redisUrl: all.server.url, baseUrl, context: { ports: {} } })
+    all.url = `http://127.0.0.1:${all.role.ports?.admin}`
+    await vi.waitFor(async () => expect((await ask(`${all.url}/readyz`)).status).toBe(200), { timeout: 10_000 })
+  })
+  afterAll(async () => {
+    await all.role.close()
+    all.redis.disconnect()
+    await all.server.stop()
+    await rm(all.dir, { recursive: true })
+  })
+  beforeEach(async () => {
+    // A test before may have ended the server.
+    await vi.waitFor(() => expect(all.redis.status).toBe('ready'), { timeout: 10_000 })
+    await all.redis.flushall()
+  })
+
+  return {
+    get server() {
+      return all.server
+    },
+    get redis() {
+      return all.redis
+    },
+    get dir() {
+      return all.dir
+    },
+    get url() {
+      return all.url
+    },
+    ask: (path, options) => ask(all.url + path, { headers: { authorization: `Bearer ${TOKEN}` }, ...options }),
+  }
+}
+
+export async function connected(url: string): Promise<Redis> {
+  const redis = connect(url, 'test')
+  await new Promise((resolve) => redis.once('ready', resolve))
+  return redis
+}
+
+async function configFolder(redisUrl: string, gateway: string): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'waybridge-admin-'))
+  const yaml = `
+redis: { url: "${redisUrl}" }
+data_dir: "${join(dir, 'data')}"
+companies: [{ company_id: 7, apikey: canary-apikey, oauth_token: canary-oauth }]
+log: { level: fatal }
+${gateway || `admin: { port: 0, tokens: [another-token, ${TOKEN}, { token: ${READ_TOKEN}, role: read }] }`}
+`
+  await writeFile(join(dir, 'gateway.yaml'), yaml)
+  await writeFile(join(dir, 'devices.yaml'), DEVICES)
+  await writeFile(
+    join(dir, 'routes.csv'),
+    'device,courier_id,route_id,from,until\nVan 14,,2001,2020-01-01 00:00,2120-01-01 00:00\n',
+  )
+  return dir
+}
+
+async function ask(url: string, options?: RequestInit): Promise<Answer> {
+  const response = await fetch(url, options)
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, json: parsed(text) }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Stores `count` fixes of a lane, of a device that nobody configured, received at `receivedAt` (ms UTC), and `filtered`. */
+export async function store(
+  redis: Redis,
+  lane: string,
+  {
+    count = 1,
+    device = '1',
+    receivedAt = Date.now(),
+    filtered = [],
+  }: { count?: number; device?: string; receivedAt?: number; filtered?: string[] } = {},
+): Promise<void> {
+  const records = packed(device, { count, receivedAt, time: 1_763_626_442_000 })
+  await append(redis, { parts: [{ lane, device, records }], received: count + filtered.length, filtered })
+}
+
+/** Holds `count` fixes of a device, measured at `time` and received at `receivedAt`, ms UTC. */
+export async function hold(
+  redis: Redis,
+  held: HoldReason,
+  device: string,
+  { count = 1, receivedAt = Date.now(), time }: { count?: number; receivedAt?: number; time?: number } = {},
+): Promise<void> {
+  const records = packed(device, { count, receivedAt, time: time ?? receivedAt })
+  await append(redis, { parts: [{ held, device, records }], received: count, filtered: [] })
+}
+
+interface Packed {
+  readonly count: number
+  readonly receivedAt: number
+  readonly time: number
+}
+
+function packed(device: string, { count, receivedAt, time }: Packed): Buffer {
+  const position = { timestamp: Math.floor(time / 1000), latitude: 52.5, longitude: 13.4, accuracy: 5 }
+  const positions = Array.from({ length: count }, () => position)
+  return packRecords(positions, packDevice(device), receivedAt)
+}
+
+async function append(redis: Redis, item: Storable): Promise<void> {
+  const bounds = { maxFixesPerDevice: 100, maxUnknownDevices: 100 }
+  const appender = createAppender(redis, { maxWaitMs: 0, seen: null, hold: bounds })
+  await appender.append(item)
+  await appender.close()
+}
+
+/** Has the service refuse the first `count` records of a lane, one by one. */
+export async function refuse(redis: Redis, lane: string, count: number, refusal: Refusal): Promise<void> {
+  const { leases, lease } = workerOf(redis)
+  const leased = await lease(lane)
+  for (let n = 0; n < count; n++) await leases.refuse(leased, refusal, 1)
+  await leases.done(leased, { count: 0, status: refusal.status, wanted: 0, atOnce: true })
+}
+
+/** Leases of batches of two, and a lane's lease, due or not. */
+export function workerOf(redis: Redis) {
+  const leases = createLeases(redis, { maxPositions: 2, maxWaitMs: 0 })
+  return {
+    leases,
+    lease: async (lane: string) => {
+      await redis.zadd(keys.schedule, 'XX', 1, lane)
+      const lease = (await leases.claim(1)).find((each) => each.lane === lane)
+      if (!lease) throw new Error(`no lease of ${lane}`)
+      return lease
+    },
+  }
+}
+
+/** For a port of `openBare`: to change something, and to look. */
+export const OPERATE = { authorization: 'Bearer canary-operate' }
+export const READ = { authorization: 'Bearer canary-read' }
+
+/** Opens an admin port on a Redis alone: without devices, companies and a tracking API, and whose roster nobody asks for. */
+export async function openBare(
+  options: Pick<AdminOptions, 'redis' | 'logger'> & Partial<AdminOptions>,
+): Promise<Admin> {
+  const directory = await createDirectory([], [])
+  const roster = { edits: undefined, first: new Promise<never>(() => {}), fresh: false, refresh: never, follow: never }
+  return openAdmin({
+    listen: { host: '127.0.0.1', port: 0 },
+    tokens: {
+      tokens: [
+        { token: 'canary-operate', role: 'operate', label: 'admin.tokens[0]' },
+        { token: 'canary-read', role: 'read', label: 'admin.tokens[1]' },
+      ],
+      place: 'gateway.yaml',
+    },
+    directory: () => directory,
+    roster: { ...roster, putDevice: never, putRoutes: never, dropDeletions: never, noteFiles: never, close: () => {} },
+    loaded: () => ({ config: { time_zone: 'UTC' }, edits: NO_EDITS }) as Loaded,
+    catchUp: never,
+    place: () => undefined,
+    tracking: createTrackingClient({ baseUrl: NOWHERE, timeoutMs: 1000, connections: 1 }),
+    companies: () => [],
+    idleMs: 1000,
+    readiness: () => Promise.resolve({ ok: true, problems: [] }),
+    metrics: () => Promise.resolve(''),
+    ...options,
+  })
+}
+
+function never(): never {
+  throw new Error('the roster was asked for')
+}

@@ -1,0 +1,145 @@
+import { type StdioOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach } from 'vitest'
+import type { StatusAnswer } from '../../src/cli/answers.ts'
+
+const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
+
+export const TOKEN = 'canary-admin-token'
+
+/** How a command ended. */
+export interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly errors: string
+}
+
+export interface Surroundings {
+  readonly cwd?: string
+  /** TZ is UTC where it is not given. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Whether anybody reads what it prints: without, the pipe is closed at once. */
+  readonly reads?: boolean
+  /** A file in place of the pipe. */
+  readonly stdout?: number
+}
+
+/** Runs the command line to its end. */
+export async function waybridge(
+  args: readonly string[],
+  { cwd, env = {}, reads = true, stdout }: Surroundings = {},
+): Promise<Ended> {
+  const { WAYBRIDGE_ADMIN_URL: _url, WAYBRIDGE_ADMIN_TOKEN: _token, ...own } = process.env
+  const stdio: StdioOptions = ['ignore', stdout ?? 'pipe', 'pipe']
+  const child = spawn(process.execPath, [CLI, ...args], { cwd, env: { ...own, TZ: 'UTC', ...env }, stdio })
+  let [out, errors] = ['', '']
+  if (!reads) child.stdout?.destroy()
+  child.stdout?.setEncoding('utf8').on('data', (part: string) => (out += part))
+  child.stderr?.setEncoding('utf8').on('data', (part: string) => (errors += part))
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, out, errors }
+}
+
+/** Of a gateway where all is well. */
+export const STATUS = {
+  waiting: { fixes: 0, lanes: 0 },
+  parked: { fixes: 0, lanes: 0 },
+  held: { fixes: 0, devices: 0 },
+  rates: { received_per_s: 12.3, delivered_per_s: 12 },
+  upstream: { state: 'up', since_at: '2026-11-19T06:00:12.000Z' },
+  custody: {
+    received: 1200,
+    filtered: 0,
+    delivered: 1200,
+    waiting: 0,
+    parked: 0,
+    held: 0,
+    discarded: 0,
+    difference: 0,
+  },
+  time_zone: 'UTC',
+} satisfies StatusAnswer
+
+/** What was asked of a server, its query by name. */
+export interface Asked {
+  readonly method: string
+  readonly path: string
+  readonly query: Readonly<Record<string, string>>
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+
+/** What it answers: JSON, or text as it is. */
+export interface Reply {
+  readonly status?: number
+  readonly json?: unknown
+  readonly text?: string
+  /** No answer: the connection is cut. */
+  readonly cut?: boolean
+}
+
+export interface Server {
+  readonly port: number
+  readonly asked: Asked[]
+  /** `--url` and `--token` of it. */
+  readonly options: readonly string[]
+}
+
+const ends: (() => Promise<unknown>)[] = []
+afterEach(async () => void (await Promise.all(ends.splice(0).map((end) => end()))))
+
+/** An admin port in a time zone, that answers everything but its status as told. */
+export function gatewayIn(time_zone: string, reply: (asked: Asked) => Reply): Promise<Server> {
+  return answering((asked) => (asked.path === '/admin/status' ? { json: { ...STATUS, time_zone } } : reply(asked)))
+}
+
+/** A server that answers as told, until the test ends; who lacks the token is answered 401 as the admin port does. */
+export async function answering(reply: (asked: Asked) => Reply): Promise<Server> {
+  const asked: Asked[] = []
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const question = await readQuestion(request)
+    asked.push(question)
+    const known = question.headers.authorization === `Bearer ${TOKEN}`
+    const { status = 200, json, text, cut }: Reply = known ? reply(question) : NOT_A_TOKEN
+    if (cut) return void request.socket.destroy()
+    response
+      .writeHead(status, { 'content-type': 'application/json', ...(!known && { 'www-authenticate': 'Bearer' }) })
+      .end(text ?? JSON.stringify(json))
+  }
+
+  const server = createServer((request, response) => void respond(request, response))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  ends.push(async () => {
+    server.closeAllConnections()
+    await new Promise((closed) => server.close(closed))
+  })
+  const { port } = server.address() as AddressInfo
+  return { port, asked, options: ['--url', `http://127.0.0.1:${port}`, '--token', TOKEN] }
+}
+
+async function readQuestion(request: IncomingMessage): Promise<Asked> {
+  const { method = '', url = '', headers } = request
+  const [path, query = ''] = url.split('?')
+  const body = Buffer.concat(await request.toArray()).toString()
+  return { method, path, query: Object.fromEntries(new URLSearchParams(query)), headers, body }
+}
+
+const NOT_A_TOKEN: Reply = { status: 401, json: { message: 'not a token of this port' } }
+
+/** A folder with these files, until the test ends. */
+export async function folder(files: Readonly<Record<string, string | Buffer>>): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'waybridge-operate-'))
+  ends.push(() => rm(dir, { recursive: true, force: true }))
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(dir, name)), { recursive: true })
+    await writeFile(join(dir, name), text)
+  }
+  return dir
+}

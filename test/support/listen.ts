@@ -1,0 +1,221 @@
+import { connect, type Socket } from 'node:net'
+import { pino } from 'pino'
+import { onTestFinished, vi } from 'vitest'
+import { DecodeError, line, type Protocol } from '../../protocols/kit/index.ts'
+import { createClockWatch } from '../../src/ingest/clock.ts'
+import { createIngest, type HeardBook } from '../../src/ingest/index.ts'
+import { createStrangers } from '../../src/ingest/strangers.ts'
+import type { Appender, Part, Storable } from '../../src/lanes/index.ts'
+import { createAdmission } from '../../src/listen/admission.ts'
+import type { Limits, Listener, Shared } from '../../src/listen/listener.ts'
+import { createPressure } from '../../src/listen/pressure.ts'
+import { registry } from '../../src/observe/metrics.ts'
+import { createDirectory, type Device, type Directory } from '../../src/roster/directory.ts'
+
+export const LIMITS: Limits = {
+  max_connections: 1000,
+  max_connections_per_ip: 1000,
+  identify_timeout: 30_000,
+  idle_timeout: 60_000,
+  max_frame_bytes: 4096,
+}
+
+/** What `talk` says of itself: `at` and place of its one fix do not matter here. */
+const FIX = { latitude: 50.1, longitude: 8.7, valid: true }
+
+/**
+ * A protocol for tests, of lines:
+ * `id <device>[ <secret>]` says who speaks (answer `hi`, refusal `no`), `fix` and `fix <n>` report a position (answer `ok`,
+ * `ok <n>`), `mute` is a fix without an answer, and anything else is none of it.
+ */
+export const talk = {
+  name: 'talk',
+  devices: 'tests',
+  tcp: { port: 1, frame: line },
+  udp: { port: 1, frame: line },
+  http: { port: 1, frame: ({ uri, body }) => Buffer.concat([Buffer.from(decodeURIComponent(uri.slice(1))), body]) },
+  decode(frame, session) {
+    const [word, ...rest] = frame.toString().trim().split(' ')
+    const fixes = [{ ...FIX, time: session.now }]
+    if (word === 'id')
+      return { device: rest[0], secret: rest[1], reply: Buffer.from('hi\n'), refusal: Buffer.from('no\n') }
+    if (word === 'fix') return { fixes, reply: Buffer.from(`${['ok', ...rest].join(' ')}\n`) }
+    if (word === 'fixof') return { device: rest[0], secret: rest[1], fixes, reply: Buffer.from('ok\n') }
+    if (word === 'mute') return { fixes }
+    throw new DecodeError('malformed')
+  },
+} satisfies Protocol
+
+export const SECRET = 's3cret&"'
+
+/** `van-1` and `007` have no secret. */
+const DEVICES: Device[] = [
+  { id: 'van-1', company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' },
+  { id: '007', company_id: '7', courier_id: '43', route_id: '1002', source: 'devices.yaml:2' },
+  { id: 'locked', company_id: '7', courier_id: '44', route_id: '1003', secret: SECRET, source: 'devices.yaml:3' },
+  { id: '8168000008', company_id: '7', courier_id: '45', route_id: '1004', source: 'devices.yaml:4' },
+]
+
+/** A gateway's shared parts with everything real but Redis: `store` stands for the append. */
+export interface Gateway extends Shared {
+  /** What was stored, in order. */
+  readonly stored: Storable[]
+  /** Where the first fix of each went: its lane, or why and of whom it is held: `unknown 99`. */
+  readonly places: readonly string[]
+  /** What becomes of the next appends: taken (at first), refused, or neither until it changes. */
+  store: 'takes' | 'fails' | 'waits'
+  readonly directory: () => Directory
+  /** Whether it is known who drives what. */
+  readonly complete: () => boolean
+  /** Whether fixes of devices that nobody has configured are held. */
+  readonly admitsUnknown: boolean
+  /** Configures one more device. */
+  configure(device: Device): Promise<void>
+  readonly goneDevices: (string | undefined)[]
+}
+
+const DIRECTORY = await createDirectory(DEVICES, [])
+
+export function gateway({
+  limits = {},
+  pressure = createPressure(),
+  admitsUnknown = false,
+  ...other
+}: Partial<GatewayOptions> = {}): Gateway {
+  const all = { ...LIMITS, ...limits }
+  let devices = DEVICES
+  let directory = DIRECTORY
+  const waiting: (() => void)[] = []
+  let store: Gateway['store'] = 'takes'
+  const made: Gateway = {
+    stored: [],
+    goneDevices: [],
+    admitsUnknown,
+    complete: () => true,
+    directory: () => directory,
+    async configure(device) {
+      devices = [...devices, device]
+      directory = await createDirectory(devices, [])
+    },
+    get places() {
+      return made.stored.map(({ parts }) => placeOf(parts[0]))
+    },
+    get store() {
+      return store
+    },
+    set store(state) {
+      store = state
+      for (const go of waiting.splice(0)) go()
+    },
+    limits: all,
+    logger: pino({ level: 'silent' }),
+    admission: createAdmission(all),
+    pressure,
+    heard: heardBook((device) => made.goneDevices.push(device)),
+    ingest: (frame, session, protocol) => ingest(frame, session, protocol),
+    ...other,
+  }
+  const append: Appender['append'] = async (item) => {
+    while (made.store === 'waits') await new Promise<void>((resolve) => waiting.push(resolve))
+    if (made.store === 'fails') throw new Error('no Redis')
+    made.stored.push(item)
+    return { duplicates: 0, refused: false }
+  }
+  const filter = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null }
+  const hold = { unknown: admitsUnknown, no_route: true, clock: true, max_age: 86_400_000 }
+  const ingest = createIngest({
+    complete: () => true,
+    judge: () => ({ directory, filter, hold }),
+    appender: { append, count: () => {}, close: async () => {} },
+    heard: made.heard,
+    holding: { releasing: () => false, held: () => {} },
+    clock: createClockWatch(() => {}),
+    room: { for: () => true, problems: [], stop: () => {} },
+    strangers: createStrangers(1000),
+    logger: made.logger,
+  })
+  return made
+}
+
+function placeOf(part: Part): string {
+  return 'lane' in part ? part.lane : `${part.held} ${part.device}`
+}
+
+interface GatewayOptions {
+  readonly limits: Partial<Limits>
+  readonly pressure: Shared['pressure']
+  readonly admitsUnknown: boolean
+  readonly ingest: Shared['ingest']
+}
+
+function heardBook(gone: (device: string | undefined) => void): HeardBook {
+  return {
+    of: (_device, { now, remote, transport }, protocol) => ({ at: now, protocol, transport, remote }),
+    gone: ({ device }) => gone(device),
+    became: () => {},
+    close: async () => {},
+  }
+}
+
+/** Closes a listener when the test is over. */
+export async function open(listener: Promise<Listener>): Promise<Listener> {
+  const opened = await listener
+  onTestFinished(() => opened.close())
+  return opened
+}
+
+/** The other end of a TCP connection. */
+export interface Peer {
+  readonly socket: Socket
+  /** All that has arrived, a character a byte. */
+  readonly heard: string
+  /** Whether the connection is over. */
+  readonly over: boolean
+  say(text: string | Buffer): void
+}
+
+export async function dial(port: number): Promise<Peer> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
+  onTestFinished(() => void socket.destroy())
+  let heard = ''
+  let over = false
+  socket.on('data', (bytes) => (heard += bytes.toString('latin1')))
+  socket.on('end', () => (over = true))
+  socket.on('close', () => (over = true))
+  socket.on('error', () => {})
+  await new Promise((resolve) => socket.once('connect', resolve))
+  return {
+    socket,
+    get heard() {
+      return heard
+    },
+    get over() {
+      return over
+    },
+    say: (text) => void socket.write(text),
+  }
+}
+
+/** Waits until an assertion holds, at most ten seconds. */
+export async function until(assertion: () => void | Promise<void>): Promise<void> {
+  await vi.waitFor(assertion, { timeout: 10_000, interval: 5 })
+}
+
+/** The value of a counter or gauge with these labels; 0 where nothing was counted. */
+export async function count(name: string, labels: Record<string, string> = {}): Promise<number> {
+  const metric = await registry.getSingleMetric(`waybridge_${name}`)?.get()
+  const matches = metric?.values.filter((each) =>
+    Object.entries(labels).every(([key, value]) => each.labels[key] === value),
+  )
+  return matches?.reduce((sum, { value }) => sum + value, 0) ?? 0
+}
+
+export function openConnections(transport: 'tcp' | 'http' | 'mqtt'): Promise<number> {
+  return count('connections', { transport })
+}
+
+/** By how much `refused_total{reason}` grows from now on. */
+export async function refusals(reason: string): Promise<() => Promise<number>> {
+  const before = await count('refused_total', { reason })
+  return async () => (await count('refused_total', { reason })) - before
+}

@@ -1,0 +1,63 @@
+/*
+ * A role for the supervisor's tests: node role.ts ROLE DIR. It listens on a port, counts one fix as received, and writes
+ * `ROLE ready` and `ROLE closed` to DIR/journal. DIR/behaviour.json says otherwise: { ROLE: "refuse" | "hang" | "crash" | "reject" | "orphan" | "listen PORT" }.
+ */
+
+import { once } from 'node:events'
+import { appendFileSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { UserError } from '../../../src/errors.ts'
+import { createLogger } from '../../../src/observe/log.ts'
+import { metrics } from '../../../src/observe/metrics.ts'
+import { type Role, type RoleContext, runRole } from '../../../src/process/role.ts'
+import { collectMetrics } from '../../../src/process/supervised.ts'
+import { listening } from '../listening.ts'
+
+const [role, dir] = process.argv.slice(2) as [string, string]
+const behaviours = JSON.parse(readFileSync(join(dir, 'behaviour.json'), 'utf8')) as Record<string, string>
+const behaviour = behaviours[role] ?? ''
+const logger = createLogger(role, { level: 'info', format: 'json' })
+
+if (behaviour === 'orphan') await once(process, 'disconnect')
+runRole({ name: role, logger, monitor: { host: '127.0.0.1', port: 0 } }, start)
+
+async function start({ redisUrl, ports }: RoleContext): Promise<Role> {
+  if (behaviour === 'refuse') throw new UserError(`The ${role} does not like this configuration.`)
+  if (behaviour === 'crash') throw new Error('a fault of ours')
+  if (behaviour === 'reject') void Promise.reject(new Error('nobody waits'))
+  metrics.received.inc({ protocol: 'teltonika' }, 1)
+  const server = createServer((_, response) => {
+    collectMetrics().then(
+      (text) => response.end(text),
+      (error: Error) => response.destroy(error),
+    )
+  })
+  const port = await listening(server, ports[`tcp/${role}`] ?? Number(/listen (\d+)/.exec(behaviour)?.[1] ?? 0))
+  journal(`ready redis=${redisUrl ? await ping(redisUrl) : 'none'} tracking=${ports['tcp/tracking'] !== undefined}`)
+  return { ports: role === 'worker' ? {} : { [`tcp/${role}`]: port }, close: () => close(redisUrl, server) }
+}
+
+async function close(redisUrl: string | null, server: ReturnType<typeof createServer>): Promise<void> {
+  if (behaviour === 'hang') await new Promise(() => {})
+  server.closeAllConnections()
+  server.close()
+  journal(`closed redis=${redisUrl ? await ping(redisUrl) : 'none'}`)
+}
+
+async function ping(url: string): Promise<string> {
+  const redis = new Redis(url, { maxRetriesPerRequest: 1 })
+  redis.on('error', () => {})
+  try {
+    return await redis.ping()
+  } catch {
+    return 'gone'
+  } finally {
+    redis.disconnect()
+  }
+}
+
+function journal(words: string): void {
+  appendFileSync(join(dir, 'journal'), `${role} ${words}\n`)
+}

@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, vi } from 'vitest'
+import { pidsWhere, pidsWith } from './processes.ts'
+
+/** `waybridge start` on a folder of its own, as a user would run it. */
+export interface Product {
+  readonly dir: string
+  readonly ports: Readonly<Record<string, number>>
+  /** All that its processes have written by now. */
+  said(): string
+  /** The process ids of a role. */
+  pidsOf(role: string): number[]
+  /** Of the private Redis; undefined where it does not run. */
+  redisPid(): number | undefined
+  /** Replaces a file of the configuration by rename, as editors do. */
+  write(file: string, text: string): Promise<void>
+  positions(route: string, from: number, to: number): Promise<{ lat: number; lon: number; timestamp: number }[]>
+  admin<T>(path: string, init?: RequestInit): Promise<T>
+  /** Ends it by a signal; answers the exit code. */
+  end(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+export const COMPANY = { apikey: 'canary-apikey', oauth_token: 'canary-oauth' }
+
+/** `files` are written into its configuration beside a gateway.yaml with every port free and company 7. */
+export async function startProduct(files: Readonly<Record<string, string>>, yaml = ''): Promise<Product> {
+  const dir = await mkdtemp(join(tmpdir(), 'waybridge-e2e-'))
+  await writeFile(join(dir, 'gateway.yaml'), gatewayYaml(dir) + yaml)
+  for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text)
+  const child = spawn(process.execPath, [CLI, 'start', '--config', dir], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (said += text))
+  const portsFile = join(dir, 'data', 'ports.json')
+  await vi
+    .waitUntil(() => existsSync(portsFile) || child.exitCode !== null, { timeout: 30_000 })
+    .catch(async (error) => {
+      await endChild(child, 'SIGTERM')
+      throw new Error(`start is not ready: ${said}`, { cause: error })
+    })
+  if (child.exitCode !== null) throw new Error(`start ended with ${child.exitCode}: ${said}`)
+  const { port: redisPort } = JSON.parse(await readFile(join(dir, 'data', 'redis', 'endpoint.json'), 'utf8')) as {
+    port: number
+  }
+  const ports = JSON.parse(await readFile(portsFile, 'utf8')) as Record<string, number>
+  return {
+    dir,
+    ports,
+    said: () => said,
+    pidsOf: (role) => pidsWith(dir, role),
+    redisPid: () => pidsWhere((words) => words[0].endsWith(`redis-server 127.0.0.1:${redisPort}`))[0],
+    async write(file, text) {
+      await writeFile(join(dir, `${file}.new`), text)
+      await rename(join(dir, `${file}.new`), join(dir, file))
+    },
+    async positions(route, from, to) {
+      const url = `http://127.0.0.1:${ports.tracking}/api/v2/companies/7/routes/${route}/courier-positions?from=${from}&to=${to}`
+      const answer = await fetch(url, { headers: { authorization: `OAuth ${COMPANY.oauth_token}` } })
+      expect(answer.status).toBe(200)
+      return (await answer.json()) as { lat: number; lon: number; timestamp: number }[]
+    },
+    async admin<T>(path: string, init: RequestInit = {}) {
+      const token = (await readFile(join(dir, 'data', 'admin-token'), 'utf8')).trim()
+      const headers = new Headers(init.headers)
+      headers.set('authorization', `Bearer ${token}`)
+      return (await (await fetch(`http://127.0.0.1:${ports.admin}${path}`, { ...init, headers })).json()) as T
+    },
+    async end(signal = 'SIGTERM') {
+      const code = await endChild(child, signal)
+      await rm(dir, { recursive: true, force: true })
+      return code
+    },
+  }
+}
+
+/** A connection that remembers what it was answered. */
+export async function dial(port: number): Promise<{ socket: Socket; answered(): Buffer; closed(): boolean }> {
+  const socket = connect(port, '127.0.0.1')
+  let answered = Buffer.alloc(0)
+  socket.on('data', (bytes: Buffer) => (answered = Buffer.concat([answered, bytes])))
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  return { socket, answered: () => answered, closed: () => socket.destroyed }
+}
+
+function gatewayYaml(dir: string): string {
+  const listeners = [
+    ['tcp', 'teltonika'],
+    ['udp', 'teltonika'],
+    ['tcp', 'gt06'],
+    ['tcp', 'h02'],
+    ['tcp', 'wialon'],
+    ['http', 'osmand'],
+  ].map(([transport, protocol]) => `  - { transport: ${transport}, protocol: ${protocol}, port: 0, host: 127.0.0.1 }`)
+  return `
+data_dir: ${join(dir, 'data')}
+redis: { max_memory: 256mb }
+listeners:
+${listeners.join('\n')}
+mqtt: { broker: { host: 127.0.0.1, port: 0 } }
+tracking: { listen: { host: 127.0.0.1, port: 0 } }
+admin: { port: 0 }
+batch: { max_wait: 100ms }
+companies: [{ company_id: 7, apikey: ${COMPANY.apikey}, oauth_token: ${COMPANY.oauth_token} }]
+log: { format: json, level: debug }
+`
+}
+
+async function endChild(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill(signal)
+    await once(child, 'exit')
+  }
+  return child.exitCode
+}
+
+const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))

@@ -1,0 +1,64 @@
+import { once } from 'node:events'
+import http, { type RequestListener } from 'node:http'
+import net, { type AddressInfo, type Socket } from 'node:net'
+import { afterEach } from 'vitest'
+import { createTrackingClient, type TrackingClient, type TrackingClientOptions } from '../../../src/tracking/client.ts'
+
+/** A push that every server here takes. */
+export const PUSH = { courier: '42', route: '9223372036854775807', apikey: 'CANARY', body: '{"positions":[]}' }
+
+/** An answer as it is on the wire. */
+export const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'
+
+const ended: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of ended.splice(0).toReversed()) await end()
+})
+
+/** Does something when the test has ended; what was asked for last comes first. */
+export function atEnd(end: () => unknown): void {
+  ended.push(end)
+}
+
+/** A client that is closed when the test has ended. */
+export function client(baseUrl: string, options: Partial<TrackingClientOptions> = {}): TrackingClient {
+  const created = createTrackingClient({ baseUrl, timeoutMs: 20_000, connections: 2, ...options })
+  atEnd(() => created.close())
+  return created
+}
+
+/** Starts a server that ends, with its connections, when the test has ended. Says its URL. */
+export async function listen(server: net.Server): Promise<string> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket)).on('error', () => {})
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  atEnd(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+export function httpServer(listener: RequestListener): Promise<string> {
+  return listen(http.createServer(listener))
+}
+
+/** A server that does as it likes with a connection each time the whole of `PUSH` has arrived on it. */
+export function rawServer(answer: (socket: Socket, count: number) => void): Promise<string> {
+  let count = 0
+  return listen(
+    net.createServer((socket) => {
+      let request = ''
+      socket.on('data', (chunk) => {
+        request += chunk.toString('latin1')
+        if (!request.endsWith(PUSH.body)) return
+        request = ''
+        answer(socket, ++count)
+      })
+    }),
+  )
+}

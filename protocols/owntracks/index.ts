@@ -8,8 +8,9 @@
  *   lat, lon  degrees                  vel  km/h          tid    two letters for a map
  *   acc  metres                        cog  degrees
  *
- * Over MQTT the topic of the publication names the device. Over HTTP `topic` does, or the header X-Limit-D, or `tid`; the
- * password of HTTP Basic is the secret, and the frame is `device=…&token=…`, LF, body. Every other `_type` is no position.
+ * The device is the app's UserID, the second level of the topic. Over MQTT that is the topic of the publication, over HTTP
+ * `topic`; without one it is the header X-Limit-U, else X-Limit-D, else `tid`. The password of HTTP Basic is the secret.
+ * The frame of a request is `device=…&token=…`, LF, body. Every other `_type` is no position.
  */
 import {
   DecodeError,
@@ -38,7 +39,7 @@ export default {
 } satisfies Protocol
 
 function httpFrame({ headers, body }: HttpRequest): Buffer {
-  const device = headers['x-limit-d'] ?? ''
+  const device = headers['x-limit-u'] || headers['x-limit-d'] || ''
   const [, token = ''] = passwordOf(headers.authorization)
   if (device === '' && token === '') return body
   const parameters = new URLSearchParams({ device, token }).toString()
@@ -75,7 +76,11 @@ const NONE = new URLSearchParams()
 
 function deviceOf([first]: unknown[], parameters: URLSearchParams): string | undefined {
   const { topic, tid } = (first ?? {}) as JsonObject
-  return [topic, parameters.get('device'), tid].find((name): name is string => typeof name === 'string' && name !== '')
+  return userOf(topic) || parameters.get('device') || (typeof tid === 'string' && tid) || undefined
+}
+
+function userOf(topic: unknown): string | undefined {
+  return typeof topic === 'string' ? topic.split('/')[1] : undefined
 }
 
 function fixesOf(value: unknown): Fix[] {

@@ -28,7 +28,6 @@ import {
   type Session,
   type Settings,
 } from '../kit/index.ts'
-import { command } from './command.ts'
 import { gh3000Fix } from './gh3000.ts'
 
 export default {
@@ -69,6 +68,10 @@ const LAYOUTS = new Map<number, Layout>([
   [0x10, { event: 3, count: 1, id: 2 }],
 ])
 const GH3000 = 0x07
+/**
+ * Commands and their answers. No position is among them, and nothing is answered: a camera (type 0D of codec 12) offers a
+ * photo, and sends it over the device's SIM card only when a server asks for it. The specification has no refusal.
+ */
 const COMMANDS = new Set([0x0c, 0x0d, 0x0e, 0x0f])
 
 /** A stream that is out of step has nothing to find the next packet by: of a length of 0 no end is ever found. */
@@ -115,7 +118,7 @@ function imei(r: ByteReader): string {
 function packet(frame: Buffer, session: Session): Message {
   if (frame.length < HEAD + TAIL) throw new DecodeError('truncated')
   const content = session.lenient ? frame.subarray(HEAD) : verified(frame)
-  if (COMMANDS.has(content[0])) return command(content)
+  if (COMMANDS.has(content[0])) return {}
   const { count, fixes } = records(new ByteReader(content), session)
   const reply = Buffer.alloc(4)
   reply[3] = count

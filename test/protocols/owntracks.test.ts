@@ -90,10 +90,12 @@ describe('MQTT', () => {
 })
 
 describe('HTTP', () => {
-  it('topic, header or tid name the device, in this order', () => {
+  it('takes the UserID of the topic, X-Limit-U, X-Limit-D or tid for the device, in this order', () => {
     const headers = { 'x-limit-u': 'jane', 'x-limit-d': 'phone 1' }
-    expect(posted({ ...LOCATION, topic: 'owntracks/jane/phone' }, headers).device).toBe('owntracks/jane/phone')
-    expect(posted(LOCATION, headers)).toEqual({ device: 'phone 1', secret: undefined, fixes: [FIX] })
+    expect(posted({ ...LOCATION, topic: 'owntracks/joe/phone' }, headers).device).toBe('joe')
+    expect(posted({ ...LOCATION, topic: 'owntracks' }, headers).device).toBe('jane')
+    expect(posted(LOCATION, headers)).toEqual({ device: 'jane', secret: undefined, fixes: [FIX] })
+    expect(posted(LOCATION, { 'x-limit-u': '', 'x-limit-d': 'phone 1' }).device).toBe('phone 1')
     expect(posted([LOCATION]).device).toBe('v1')
     expect(posted({ ...LOCATION, tid: 7 }).device).toBeUndefined()
   })

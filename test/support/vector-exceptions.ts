@@ -14,10 +14,15 @@ export const exceptions: Readonly<Record<string, string>> = {
  * Where the peer is plainly wrong against the vendor's specification: id → what the specification says in its place, which
  * is what the frame has to yield.
  */
-export const corrections: Readonly<Record<string, Partial<Pick<Vector, 'positions' | 'replies'>>>> = {
+export const corrections: Readonly<Record<string, Partial<Pick<Vector, 'deviceId' | 'positions' | 'replies'>>>> = {
   // Wialon IPS, "Short data packet": the answer to #SD# is #ASD#. A device that waits for it would send again for ever.
   'wialon-001': SHORT_DATA_STORED,
   'wialon-012': SHORT_DATA_STORED,
   'wialon-013': SHORT_DATA_STORED,
   'wialon-014': SHORT_DATA_STORED,
+  // A photo would be downloaded over the SIM card of the device and thrown away: nothing asks for it.
+  'teltonika-049': { replies: [] },
+  'teltonika-050': { replies: [] },
+  // The id is the app's UserID, over HTTP as over MQTT; the peer takes the whole topic.
+  'owntracks-005': { deviceId: 'qtripp' },
 }

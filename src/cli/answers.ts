@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isZone } from '../config/zone.ts'
+import { isZone } from '../config/times.ts'
 
 /*
  * What the admin port answers, as far as these commands need it: instants are RFC 3339, ids are text. Fields that are not

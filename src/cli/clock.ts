@@ -1,4 +1,4 @@
-import { localDay, localFromUtc } from '../config/zone.ts'
+import { localDay, localFromUtc } from '../config/times.ts'
 
 /** How people read an instant (RFC 3339): `08:14:02`, and of another day than today `2026-11-19 08:14:02`. */
 export type Clock = (instant: string) => string

@@ -1,4 +1,4 @@
-import { nearest } from '../config/nearest.ts'
+import { nearest } from '../config/problem.ts'
 import { UserError } from '../errors.ts'
 import type { AdminPort } from './admin-port.ts'
 import { DeviceAnswer, DevicesPage, type ListedDevice, NoDevice } from './answers.ts'

@@ -1,4 +1,4 @@
-import { localDay, localFromUtc } from '../config/zone.ts'
+import { localDay, localFromUtc } from '../config/times.ts'
 import type { RouteRow } from '../roster/routes.ts'
 import { momentOption } from './moment.ts'
 

@@ -1,11 +1,12 @@
 import type { z } from 'zod'
-import { keyOffsetOf, type Node, offsetOf, pathText, valueOf } from './node.ts'
+import { child, itemsAt, keyOffsetOf, type Node, offsetOf, pathText, textAt, valueOf } from './node.ts'
 import type { Mistake } from './problem.ts'
+import { int64 } from './units.ts'
 import { parseYaml, repeatedKeys, withoutEchoes } from './yaml.ts'
 
-/** What a YAML file says. */
+/** A YAML file as a schema reads it. */
 export interface Document<Value> {
-  /** Absent where the file is no YAML. */
+  /** Absent where the file is not YAML. */
   readonly root?: Node
   /** Absent where there are mistakes. */
   readonly value?: Value
@@ -14,7 +15,7 @@ export interface Document<Value> {
 
 /**
  * Reads a YAML file by a schema whose scalars may be text; an empty file is an empty mapping.
- * @param also finds what is wrong beyond the schema, in files with other mistakes too
+ * @param also finds mistakes beyond the schema, also in files with other mistakes
  */
 export function readDocument<Value>(
   text: string,
@@ -39,4 +40,53 @@ function mistakesOf(issue: z.core.$ZodIssue, root: Node): Mistake[] {
   })
 }
 
+/** The ids in the list `companies` of a file, also of companies with mistakes, and those that are listed twice. */
+export function companyIds(root: Node): { ids: ReadonlySet<string>; repeated: readonly Mistake[] } {
+  const ids = new Set<string>()
+  const repeated: Mistake[] = []
+  for (const [index, company] of itemsAt(root, 'companies').entries()) {
+    const id = int64(textAt(company, 'company_id') ?? '')
+    if (id === undefined) continue
+    const path = ['companies', index, 'company_id']
+    if (ids.has(id))
+      repeated.push({ at: offsetOf(root, path), key: pathText(path), message: `company ${id} stands here twice` })
+    ids.add(id)
+  }
+  return { ids, repeated }
+}
+
+/** An address that a file says to listen on; `at` is undefined where the file leaves the port to its default. */
+export interface ListenAddress {
+  readonly key: string
+  readonly at?: number
+  readonly family: 'tcp' | 'udp'
+  readonly host: string
+  readonly port: number
+}
+
+/** The address in a mapping with `host` and `port`; `usual` has what it leaves out. */
+export function addressAt(node: Node | undefined, key: string, usual: { host: string; port: number }): ListenAddress {
+  const port = Number(textAt(node, 'port') ?? usual.port)
+  return { key, at: child(node, 'port')?.at, family: 'tcp', host: textAt(node, 'host') ?? usual.host, port }
+}
+
+/** Addresses that claim the same port. Two defaults are no mistake of the file. */
+export function portConflicts(addresses: readonly ListenAddress[]): Mistake[] {
+  const fixed = addresses.filter(({ port }) => port > 0)
+  return fixed.flatMap((address, index) => {
+    const other = fixed.slice(0, index).find((earlier) => isConflict(earlier, address))
+    if (!other) return []
+    // The mistake is at the address that the file names.
+    const [named, against] = address.at === undefined ? [other, address] : [address, other]
+    const message = `${named.family} port ${named.port} is taken by ${against.key}`
+    return named.at === undefined ? [] : [{ at: named.at, key: `${named.key}.port`, message }]
+  })
+}
+
+function isConflict(a: ListenAddress, b: ListenAddress): boolean {
+  if (a.port !== b.port || a.family !== b.family) return false
+  return a.host === b.host || EVERY_HOST.has(a.host) || EVERY_HOST.has(b.host)
+}
+
 const EMPTY: Node = { kind: 'mapping', at: 0, entries: [] }
+const EVERY_HOST = new Set(['0.0.0.0', '::', '[::]', '*'])

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { unknownName } from './nearest.ts'
+import { unknownName } from './problem.ts'
+import { isZone } from './times.ts'
 import { duration, int64, int64Mistake } from './units.ts'
-import { isZone } from './zone.ts'
 
 /**
  * One scalar, read from its text (numbers and booleans by way of theirs).

@@ -1,14 +1,14 @@
 /**
- * Something about the configuration that its owner should know, never with a secret in it.
- * - `mistake`: nothing of the file takes effect; at start exit 1.
- * - `left_out`: a line of a routes file that is left out; the others take effect.
- * - `warning`: it takes effect, and may not be what was meant.
+ * One thing in the configuration that its owner should know. It never contains a secret.
+ * - `mistake`: nothing of the file takes effect; at start the process exits with 1.
+ * - `left_out`: this line of a routes file is left out; the other lines take effect.
+ * - `warning`: it takes effect, but may not be what the owner meant.
  */
 export interface Problem {
   readonly severity: 'mistake' | 'left_out' | 'warning'
-  /** As the user would open it: `config/gateway.yaml`. */
+  /** The path as the user would open it: `config/gateway.yaml`. */
   readonly file: string
-  /** From 1; absent where the file as a whole is meant. */
+  /** From 1; absent where the problem concerns the whole file. */
   readonly line?: number
   /** From 1; absent in CSV files, whose columns have names. */
   readonly column?: number
@@ -17,7 +17,7 @@ export interface Problem {
   readonly message: string
 }
 
-/** Everything that is wrong with a configuration, at once; the message has one line for each mistake. */
+/** All mistakes of a configuration; the message has one line for each. */
 export class ConfigError extends Error {
   readonly code = 'config'
   readonly mistakes: readonly Problem[]
@@ -29,14 +29,14 @@ export class ConfigError extends Error {
   }
 }
 
-/** `config/gateway.yaml:14:9 listeners[2].port: …`, in CSV files `config/routes.csv:17: route_id: …`. One line. */
+/** One line: `config/gateway.yaml:14:9 listeners[2].port: …`, in CSV files `config/routes.csv:17: route_id: …`. */
 export function problemText({ file, line, column, key, message }: Problem): string {
   const position = [file, line, column].filter((part) => part !== undefined).join(':')
   const place = column === undefined ? `${position}: ` : `${position} `
-  return oneLine(place + (key === undefined ? message : `${key}: ${message}`))
+  return (place + (key === undefined ? message : `${key}: ${message}`)).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 }
 
-/** A mistake as the readers of one file find it: at an offset into the file's text. */
+/** A problem as the reader of one file finds it: at an offset into the text. */
 export interface Mistake {
   readonly at: number
   readonly key?: string
@@ -44,44 +44,28 @@ export interface Mistake {
   readonly severity?: Problem['severity']
 }
 
-/** A configuration file that was read, and how to speak of places in it. */
+/** A configuration file that was read. */
 export interface Source {
-  /** Within the configuration directory: `routes/monday.csv`. */
+  /** The path within the configuration directory: `routes/monday.csv`. */
   readonly name: string
-  /** As the user would open it: `config/routes/monday.csv`. */
+  /** The path as the user would open it: `config/routes/monday.csv`. */
   readonly file: string
   readonly text: string
-}
-
-/** Turns offsets into a file's text into lines and columns, from 1. */
-export function locator(text: string): (at: number) => { line: number; column: number } {
-  let starts: number[] | undefined
-  return (at) => {
-    starts ??= lineStarts(text)
-    let low = 0
-    let high = starts.length - 1
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1
-      if (starts[middle] <= at) low = middle
-      else high = middle - 1
-    }
-    return { line: low + 1, column: at - starts[low] + 1 }
-  }
 }
 
 /** Mistakes as problems, in the order of the file. */
 export function problemsIn(source: Source, mistakes: readonly Mistake[]): Problem[] {
   const locate = locator(source.text)
-  const columns = !source.name.endsWith('.csv')
+  const hasColumns = !source.name.endsWith('.csv')
   return mistakes
     .toSorted((a, b) => a.at - b.at)
     .map(({ at, key, message, severity = 'mistake' }) => {
       const { line, column } = locate(at)
-      return { severity, file: source.file, line, ...(columns && { column }), key, message }
+      return { severity, file: source.file, line, ...(hasColumns && { column }), key, message }
     })
 }
 
-/** Where `devices.yaml:3` is, the `source` of a device or a route line; one that is of no file stands for itself. */
+/** Finds the place of `devices.yaml:3`, the `source` of a device or a route line; a source that is no file is its own place. */
 export function placesIn(sources: readonly Source[]): (source: string) => Pick<Problem, 'file' | 'line' | 'column'> {
   const files = new Map(sources.map((source) => [source.name, source]))
   const linesOf = new Map<string, string[]>()
@@ -97,7 +81,23 @@ export function placesIn(sources: readonly Source[]): (source: string) => Pick<P
   }
 }
 
-/** Where the lines of a text begin, which end in LF, CRLF or CR. */
+/** Converts offsets into a text to lines and columns, both from 1. */
+export function locator(text: string): (at: number) => { line: number; column: number } {
+  let starts: number[] | undefined
+  return (at) => {
+    starts ??= lineStarts(text)
+    let low = 0
+    let high = starts.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1
+      if (starts[middle] <= at) low = middle
+      else high = middle - 1
+    }
+    return { line: low + 1, column: at - starts[low] + 1 }
+  }
+}
+
+/** The offset of each line of a text; a line ends with LF, CRLF or CR. */
 export function lineStarts(text: string): number[] {
   const starts = [0]
   for (let at = 0; at < text.length; at++) {
@@ -107,9 +107,44 @@ export function lineStarts(text: string): number[] {
   return starts
 }
 
+/** `unknown key: did you mean max_wait?`, or the known names where none is similar. */
+export function unknownName(kind: string, name: string, known: readonly string[]): string {
+  const near = nearest(name, known)
+  if (near !== undefined) return `unknown ${kind}: did you mean ${near}?`
+  return known.length === 0 ? `unknown ${kind}` : `unknown ${kind}: expected one of ${known.join(', ')}`
+}
+
+/** The most similar known name; undefined where more than a third of its letters differ. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  let best: string | undefined
+  let least = Infinity
+  for (const candidate of known) {
+    const edits = distance(name.toLowerCase().slice(0, 64), candidate.toLowerCase())
+    if (edits <= Math.max(1, candidate.length / 3) && edits < least) {
+      best = candidate
+      least = edits
+    }
+  }
+  return best
+}
+
+/** The number of letters to insert, delete, replace or swap with their neighbour that turns one word into the other. */
+function distance(from: string, to: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: to.length + 1 }, (_, column) => column)
+  for (let i = 1; i <= from.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = last[j - 1] + (from[i - 1] === to[j - 1] ? 0 : 1)
+      row[j] = Math.min(replaced, last[j] + 1, row[j - 1] + 1)
+      if (i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1])
+        row[j] = Math.min(row[j], beforeLast[j - 2] + 1)
+    }
+    beforeLast = last
+    last = row
+  }
+  return last[to.length]
+}
+
 const LF = 0x0a
 const CR = 0x0d
-
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
-}

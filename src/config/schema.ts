@@ -21,7 +21,7 @@ import {
   timer,
   zone,
 } from './leaves.ts'
-import { unknownName } from './nearest.ts'
+import { unknownName } from './problem.ts'
 import { bytes } from './units.ts'
 
 const TRANSPORTS = ['tcp', 'udp', 'http'] as const

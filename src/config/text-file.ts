@@ -1,18 +1,12 @@
 import { readFile, stat } from 'node:fs/promises'
-import { ConfigError, type Problem } from './problem.ts'
+import { ConfigError } from './problem.ts'
 
-/** Identifies the state of a file without reading it: another one where it was replaced or written, also behind a link. */
-export async function fingerprintOf(file: string): Promise<string> {
-  const found = await stat(file, { bigint: true }).catch(() => undefined)
-  return found ? `${file} ${found.dev} ${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}` : file
-}
-
-/** The text of a file; undefined where there is no such file. @throws ConfigError where it cannot be read. */
+/** The text of a file; undefined where it does not exist. @throws ConfigError where it cannot be read. */
 export function textOf(file: string): Promise<string | undefined> {
   return ifThere(readFile(file, 'utf8'), file)
 }
 
-/** Undefined only where there is no such thing: what cannot be read for a moment must not look as if it were gone. */
+/** Undefined only where the file does not exist: a file that cannot be read for a moment must not look deleted. */
 export async function ifThere<Found>(reading: Promise<Found>, file: string): Promise<Found | undefined> {
   try {
     return await reading
@@ -24,5 +18,64 @@ export async function ifThere<Found>(reading: Promise<Found>, file: string): Pro
 }
 
 export function unreadable(file: string, message: string): ConfigError {
-  return new ConfigError([{ severity: 'mistake', file, message }] satisfies Problem[])
+  return new ConfigError([{ severity: 'mistake', file, message }])
 }
+
+/** Changes whenever the file is written or replaced, also behind a link; found without reading the file. */
+export async function fingerprintOf(file: string): Promise<string> {
+  const found = await stat(file, { bigint: true }).catch(() => undefined)
+  return found ? `${file} ${found.dev} ${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}` : file
+}
+
+export interface FollowOptions {
+  /** The fingerprint of all that is followed. */
+  readonly print: () => Promise<string>
+  /** Reads what is there now; false: call it again after a second. */
+  readonly changed: () => Promise<boolean>
+}
+
+export interface Following {
+  /** Resolves once `changed` has been called for the first time. */
+  readonly first: Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Calls `changed` at once; then compares fingerprints ten times a second, and calls it when a new one is the same twice in
+ * a row. So rename, links, slow writers and network file systems are all one case.
+ */
+export function follow({ print, changed }: FollowOptions): Following {
+  let seen: string | undefined
+  let settled = false
+  let done = false
+  let polls = 0
+
+  const poll = async () => {
+    const now = await print()
+    const [first, same] = [seen === undefined, now === seen]
+    seen = now
+    const due = !settled || (!done && ++polls % POLLS_A_SECOND === 0)
+    if (first || (same && due)) done = await changed()
+    settled = same
+    if (!closed) timer = setTimeout(next, POLL_MS)
+  }
+
+  const next = () => {
+    polling = poll()
+  }
+
+  let closed = false
+  let timer: NodeJS.Timeout | undefined
+  let polling = poll()
+  return {
+    first: polling,
+    close: async () => {
+      closed = true
+      clearTimeout(timer)
+      await polling
+    },
+  }
+}
+
+const POLL_MS = 100
+const POLLS_A_SECOND = 1000 / POLL_MS

@@ -1,13 +1,12 @@
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
-import { companyIds } from './companies.ts'
-import { readDocument } from './document.ts'
+import { addressAt, companyIds, portConflicts, readDocument } from './document.ts'
 import { address, fields, headerToken, id, list, logging, section, text, timer } from './leaves.ts'
 import { child, itemsAt, type Node, offsetOf, pathText, textAt } from './node.ts'
-import { conflictsAmong, siteAt } from './ports.ts'
 import { ConfigError, type Mistake, type Problem, problemsIn } from './problem.ts'
 import { defaultConfig } from './schema.ts'
-import { textOf } from './text-file.ts'
+import { fingerprintOf, follow, textOf } from './text-file.ts'
 import { int64 } from './units.ts'
 
 /** tracking.yaml, validated: durations in ms, ids as canonical digits. */
@@ -42,6 +41,43 @@ export async function readTracking(dir: string): Promise<TrackingRead | undefine
   return { config: value, problems: problemsIn({ name: NAME, file, text: content }, mistakes) }
 }
 
+/**
+ * Follows tracking.yaml: calls `onChange` within half a second of each change of what the file means, with `config` only
+ * where there are no mistakes. `start` is the configuration in effect.
+ */
+export function watchTracking(
+  dir: string,
+  start: TrackingConfig,
+  onChange: (change: TrackingRead) => void,
+): { close(): Promise<void> } {
+  let last: TrackingRead = { config: start, problems: [] }
+
+  function take(read: TrackingRead): void {
+    if (isDeepStrictEqual(read, last)) return
+    last = read
+    onChange(read)
+  }
+
+  return follow({
+    print: () => fingerprintOf(trackingFile(dir)),
+    changed: async () => {
+      try {
+        take((await readTracking(dir)) ?? missingFile(dir))
+        return true
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error
+        take({ problems: error.mistakes })
+        return false
+      }
+    },
+  })
+}
+
+function missingFile(dir: string): TrackingRead {
+  const message = 'this file is gone: what it said stays in effect'
+  return { problems: [{ severity: 'mistake', file: trackingFile(dir), message }] }
+}
+
 const NAME = 'tracking.yaml'
 const {
   tracking: { listen: LISTEN },
@@ -62,9 +98,9 @@ const SCHEMA = section({
 function mistakesBeside(root: Node): Mistake[] {
   const { ids, repeated } = companyIds(root)
   return [
-    ...conflictsAmong([
-      siteAt(child(root, 'listen'), 'listen', LISTEN),
-      siteAt(child(root, 'monitor'), 'monitor', MONITOR),
+    ...portConflicts([
+      addressAt(child(root, 'listen'), 'listen', LISTEN),
+      addressAt(child(root, 'monitor'), 'monitor', MONITOR),
     ]),
     ...repeated,
     ...sharedApikeys(root),

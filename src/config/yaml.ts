@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import {
   type Alias,
   isAlias,
@@ -13,27 +14,25 @@ import {
 } from 'yaml'
 import { type Entry, type Leaf, type Node, type Path, pathText, walk } from './node.ts'
 import type { Mistake } from './problem.ts'
-import { resolveReference } from './references.ts'
 
 /**
- * A YAML document as nodes, its references looked up by `resolve`.
- * @returns `root` undefined where the document is empty, or where it is no YAML: then `mistakes` says why
+ * Parses a YAML document into nodes; `resolve` replaces the references in its scalars.
+ * @returns `root` is undefined where the document is empty, or is not YAML: then `mistakes` says why
  */
 export function parseYaml(text: string, resolve: Resolve = resolveReference): { root?: Node; mistakes: Mistake[] } {
   if (text.trim() === '') return { mistakes: [] }
-  // The parser's own check for repeated keys is quadratic; see `repeatedKeys`.
+  // The parser's own check for repeated keys takes quadratic time; `repeatedKeys` replaces it.
   const document = parseDocument(text, { uniqueKeys: false, prettyErrors: false })
   const faults = [...document.errors, ...document.warnings]
   if (faults.length > 0)
-    return { mistakes: faults.map(({ pos, message }) => ({ at: pos[0], message: quoteless(message) })) }
+    return { mistakes: faults.map(({ pos, message }) => ({ at: pos[0], message: withoutSource(message) })) }
   const mistakes: Mistake[] = []
-  const empty = document.contents === null || (isScalar(document.contents) && document.contents.value === null)
-  return empty
-    ? { mistakes }
-    : { root: convert(document.contents, [], { mistakes, anchors: new Map(), resolve }).node, mistakes }
+  const { contents } = document
+  if (contents === null || (isScalar(contents) && contents.value === null)) return { mistakes }
+  return { root: convert(contents, [], { mistakes, anchors: new Map(), resolve }).node, mistakes }
 }
 
-/** Keys that occur twice in one mapping: `root`, which stands at a path, or one below it. */
+/** Keys that occur twice in one mapping, at `root`, which has the path `at`, or below it. */
 export function repeatedKeys(root: Node, at: Path = []): Mistake[] {
   const mistakes: Mistake[] = []
   for (const { node, path } of walk(root, at)) {
@@ -48,8 +47,46 @@ export function repeatedKeys(root: Node, at: Path = []): Mistake[] {
   return mistakes
 }
 
-/** What a scalar's text stands for. */
-type Resolve = (text: string) => { text: string } | { mistake: string }
+/** The mistakes of both kinds; a value that could not be read has no further mistake about its meaning. */
+export function withoutEchoes(reading: readonly Mistake[], meaning: readonly Mistake[]): Mistake[] {
+  const unread = new Set(reading.map(({ key }) => key))
+  return [...reading, ...meaning.filter(({ key }) => key === undefined || !unread.has(key))]
+}
+
+/**
+ * The text that a scalar stands for: `${env:NAME}`, `${env:NAME:-default}` and `${file:/path}` are replaced, any other text
+ * is itself. An empty variable counts as the default; line ends at the end of a file are dropped.
+ * @returns `mistake`: a sentence with the name of the variable or file, never with its value
+ */
+export function resolveReference(text: string): Resolved {
+  if (!text.includes('${')) return { text }
+  const match = /^\$\{(env|file):([^}]*)\}$/.exec(text)
+  if (!match) return /\$\{(env|file):/.test(text) ? { mistake: WHOLE_VALUE } : { text }
+  return match[1] === 'env' ? fromEnvironment(match[2]) : fromFile(match[2])
+}
+
+type Resolved = { text: string } | { mistake: string }
+type Resolve = (text: string) => Resolved
+
+function fromEnvironment(reference: string): Resolved {
+  const [, name, fallback] = /^(.*?)(?::-(.*))?$/s.exec(reference) ?? []
+  const value = process.env[name]
+  if (fallback !== undefined) return { text: value || fallback }
+  return value === undefined ? { mistake: `the environment variable ${name} is not set` } : { text: value }
+}
+
+function fromFile(path: string): Resolved {
+  try {
+    return { text: readFileSync(path, 'utf8').replace(/[\r\n]+$/, '') }
+  } catch (error) {
+    return { mistake: `the file ${path} cannot be read (${(error as NodeJS.ErrnoException).code})` }
+  }
+}
+
+/** The parser quotes the text at a mistake, which may be a secret; for one fault it has only an internal message. */
+function withoutSource(message: string): string {
+  return message.startsWith('Maximum call stack') ? 'nested too deeply' : message.replace(/: ".*$/s, '')
+}
 
 interface Conversion {
   readonly mistakes: Mistake[]
@@ -57,7 +94,7 @@ interface Conversion {
   readonly anchors: Map<string, Converted>
 }
 
-/** A node and how many values it unfolds to: aliases share nodes, and few lines of them can mean billions. */
+/** A node and the number of values in it: aliases share nodes, so that few lines can mean billions of values. */
 interface Converted {
   readonly node: Node
   readonly size: number
@@ -70,8 +107,7 @@ function convert(source: unknown, path: Path, conversion: Conversion): Converted
     : isSeq(source)
       ? sequence(source, path, conversion)
       : { node: leaf(source, path, conversion), size: 1 }
-  const anchor = isNode(source) && !isAlias(source) ? source.anchor : undefined
-  if (anchor !== undefined) conversion.anchors.set(anchor, converted)
+  if (isNode(source) && source.anchor !== undefined) conversion.anchors.set(source.anchor, converted)
   return converted
 }
 
@@ -126,18 +162,5 @@ function offset(source: unknown): number {
   return range?.[0] ?? 0
 }
 
-/**
- * Mistakes of what was read together with those of its meaning. Where a value could not be read, what it would have to
- * mean is not said as well.
- */
-export function withoutEchoes(reading: readonly Mistake[], meaning: readonly Mistake[]): Mistake[] {
-  const unread = new Set(reading.map(({ key }) => key))
-  return [...reading, ...meaning.filter(({ key }) => key === undefined || !unread.has(key))]
-}
-
-/** The parser quotes the text that it stumbled over, which may be a secret; what is too deep for it, it says in its own terms. */
-function quoteless(message: string): string {
-  return message.startsWith('Maximum call stack') ? 'nested too deeply' : message.replace(/: ".*$/s, '')
-}
-
 const MAX_ALIASED = 1000
+const WHOLE_VALUE = 'a reference such as ${env:NAME} must be the whole value'

@@ -1,5 +1,5 @@
 import type { Fix } from '../../protocols/kit/index.ts'
-import { utcFromLocal } from '../config/zone.ts'
+import { utcFromLocal } from '../config/times.ts'
 import type { HoldReason, Position } from '../lanes/index.ts'
 import type { DeviceEntry, Directory, Lane } from '../roster/directory.ts'
 import { type FilterOptions, type FilterReason, normalise, repairRollover } from './normalise.ts'

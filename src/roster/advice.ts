@@ -1,5 +1,5 @@
 import { type Problem, placesIn } from '../config/problem.ts'
-import { localDay } from '../config/zone.ts'
+import { localDay } from '../config/times.ts'
 import type { Device, DeviceEntry, Directory, Lane, RouteLine, Stay } from './directory.ts'
 import type { Edits } from './edits.ts'
 import type { Files } from './files.ts'

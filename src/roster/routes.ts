@@ -1,7 +1,6 @@
 import { yieldToEventLoop } from '../async.ts'
 import { parseCsv, type Row, type Table } from '../config/csv.ts'
-import { unknownName } from '../config/nearest.ts'
-import type { Mistake, Source } from '../config/problem.ts'
+import { type Mistake, type Source, unknownName } from '../config/problem.ts'
 import { type Interval, type Times, timesIn } from '../config/times.ts'
 import { int64, int64Mistake, isScientific } from '../config/units.ts'
 import { type Device, type RouteLine, sameId } from './directory.ts'

@@ -1,7 +1,7 @@
 import { inTurns } from '../async.ts'
-import { follow } from '../config/follow.ts'
 import { ConfigError, problemText } from '../config/problem.ts'
 import type { Protocols } from '../config/schema.ts'
+import { follow } from '../config/text-file.ts'
 import { type Edits, NO_EDITS } from './edits.ts'
 import { type Files, fingerprint, isSame, readFiles } from './files.ts'
 import type { Loaded } from './load.ts'

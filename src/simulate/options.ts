@@ -1,4 +1,4 @@
-import { unknownName } from '../config/nearest.ts'
+import { unknownName } from '../config/problem.ts'
 import { duration } from '../config/units.ts'
 import { UserError } from '../errors.ts'
 import { MAX_VANS } from './fleet.ts'

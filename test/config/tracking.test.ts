@@ -2,8 +2,7 @@ import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ConfigError, problemText } from '../../src/config/problem.ts'
-import { loadTracking, type TrackingConfig, type TrackingRead } from '../../src/config/tracking.ts'
-import { watchTracking } from '../../src/config/tracking-watch.ts'
+import { loadTracking, type TrackingConfig, type TrackingRead, watchTracking } from '../../src/config/tracking.ts'
 import { COMPANY, checked, folder } from '../support/config-folder.ts'
 
 afterEach(() => vi.unstubAllEnvs())

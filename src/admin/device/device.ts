@@ -1,4 +1,4 @@
-import { utcFromLocal } from '../../config/zone.ts'
+import { utcFromLocal } from '../../config/times.ts'
 import type { DeviceEvent } from '../../ingest/heard/events.ts'
 import { readEvents, readHeard } from '../../ingest/heard/read.ts'
 import type { Heard } from '../../ingest/heard.ts'

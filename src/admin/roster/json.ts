@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from '../../async.ts'
 import type { Row, Table } from '../../config/csv.ts'
-import { unknownName } from '../../config/nearest.ts'
+import { unknownName } from '../../config/problem.ts'
 import { COLUMNS } from '../../roster/routes.ts'
 import { jsonText, parseJson } from '../../tracking/body.ts'
 import { Refusal, refuseFields } from '../../tracking/refusal.ts'

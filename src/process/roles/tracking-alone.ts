@@ -1,6 +1,11 @@
 import { problemText } from '../../config/problem.ts'
-import { loadTracking, type TrackingConfig, type TrackingRead, trackingFile } from '../../config/tracking.ts'
-import { watchTracking } from '../../config/tracking-watch.ts'
+import {
+  loadTracking,
+  type TrackingConfig,
+  type TrackingRead,
+  trackingFile,
+  watchTracking,
+} from '../../config/tracking.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
 import type { Provisioning } from '../../tracking/provisioning.ts'

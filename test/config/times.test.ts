@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isZone, localDay, localFromUtc, utcFromLocal } from '../../src/config/zone.ts'
+import { isZone, localDay, localFromUtc, utcFromLocal } from '../../src/config/times.ts'
 
 const HOUR = 3_600_000
 

@@ -22,6 +22,7 @@ export {
   countRefused,
   discard,
   discardAll,
+  NOT_CURRENT,
   type Parked,
   type Place,
   parkedLanes,

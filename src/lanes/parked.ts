@@ -24,8 +24,14 @@ export interface Refused {
   readonly count: number
 }
 
-/** The lane that a record belongs to by now, by its device and time; undefined where it has none any more. */
-export type Place = (record: Buffer) => string | undefined
+/** What `Place` answers while the process cannot know that its roster is current. */
+export const NOT_CURRENT = Symbol('roster not current')
+
+/**
+ * The lane that a record belongs to by now, by its device and time; undefined where it has none any more; `NOT_CURRENT` while
+ * nobody can tell.
+ */
+export type Place = (record: Buffer) => string | undefined | typeof NOT_CURRENT
 
 /** The lanes that are parked whole, and those that have refused records. */
 export async function parkedLanes(redis: Redis): Promise<Set<string>> {
@@ -72,7 +78,7 @@ export function releaseAll(redis: Redis, lanes: readonly string[], place: Place)
 export async function release(redis: Redis, lane: string, place: Place): Promise<number> {
   const parked = (await redis.hexists(keys.parked, lane)) === 1 ? await redis.llen(keys.lane(lane)) : 0
   if (parked > 0) await scripts(redis)('due', [keys.schedule], [lane])
-  return parked + (await emptyRefused(redis, lane, (record) => place(record) ?? lane))
+  return parked + (await emptyRefused(redis, lane, (record) => placeKnown(place, record) ?? lane))
 }
 
 /** Has every parked lane tried again at once. */
@@ -122,7 +128,7 @@ export async function relocate(redis: Redis, lease: Lease, place: Place): Promis
     const entries = await redis.lrangeBuffer(keys.lane(lane), from, from + SLICE - 1)
     if (entries.length === 0) return from > 0
     const moved = entries.flatMap((record, index) => {
-      const to = place(record)
+      const to = placeKnown(place, record)
       return to === undefined || to === lane ? [] : [{ to, record, position: from + index }]
     })
     const what = {
@@ -146,7 +152,16 @@ const UNBOUNDED: AppenderOptions = {
   hold: { maxFixesPerDevice: 0, maxUnknownDevices: 0 },
 }
 
-async function emptyRefused(redis: Redis, lane: string, place: Place): Promise<number> {
+function placeKnown(place: Place, record: Buffer): string | undefined {
+  const to = place(record)
+  return to === NOT_CURRENT ? undefined : to
+}
+
+async function emptyRefused(
+  redis: Redis,
+  lane: string,
+  place: (record: Buffer) => string | undefined,
+): Promise<number> {
   let released = 0
   for (;;) {
     const entries = await redis.lrangeBuffer(keys.refused(lane), 0, SLICE - 1)

@@ -12,6 +12,7 @@ import { startGauges } from './gauges.ts'
 import { type HealthSources, healthOperations } from './health.ts'
 import { laneOperations } from './lanes.ts'
 import { misunderstoodOperations } from './misunderstood.ts'
+import { openApiOperation } from './openapi.ts'
 import { register } from './operation.ts'
 import { type ParkedSources, parkedOperations } from './parked.ts'
 import { watchRates } from './rates.ts'
@@ -74,7 +75,7 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
     ...auditOperations(redis),
     ...relayOperations({ ...options, tokens, closing: closing.signal }),
   ]
-  register(server.app, operations, accessBy(options.tokens))
+  register(server.app, [...operations, openApiOperation(operations)], accessBy(options.tokens))
 
   async function stop(): Promise<void> {
     rates.close()

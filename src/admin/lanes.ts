@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type LaneState, type Redis, surveyLanes } from '../lanes/index.ts'
 import { parse } from '../tracking/refusal.ts'
 import { instant, laneIds } from './json.ts'
-import type { Operation } from './operation.ts'
+import type { Operation, OperationDoc } from './operation.ts'
 import { PageQuery, type Place, pageOf } from './paging.ts'
 import { parkedJson } from './parked.ts'
 
@@ -15,12 +15,38 @@ export function laneOperations(redis: Redis): Operation[] {
     return { results: results.map(laneJson), ...rest }
   }
 
-  return [{ method: 'GET', path: '/admin/lanes', answer }]
+  return [{ method: 'GET', path: '/admin/lanes', answer, doc: LANES_DOC }]
 }
 
 const LanesQuery = PageQuery.extend({
   sort: z.enum(['waiting', 'oldest'], 'expected waiting or oldest').default('waiting'),
 })
+
+const Lane = z.object({
+  company_id: z.string(),
+  courier_id: z.string(),
+  route_id: z.string(),
+  waiting: z.int(),
+  oldest_at: z.iso.datetime().optional(),
+  last_push: z.object({ at: z.iso.datetime(), status: z.union([z.int(), z.string()]) }).optional(),
+  parked: z
+    .object({
+      status: z.int(),
+      message: z.string(),
+      tries: z.int(),
+      at: z.iso.datetime(),
+      since_at: z.iso.datetime(),
+    })
+    .optional(),
+})
+
+const LANES_DOC = {
+  id: 'listLanes',
+  summary: 'List the lanes that hold positions',
+  query: LanesQuery,
+  answer: z.object({ results: z.array(Lane), next_page_token: z.string().optional() }),
+  refusals: [400, 422],
+} satisfies OperationDoc
 
 const PLACES = {
   waiting: ({ waiting, lane }: LaneState): Place => [-waiting, lane],

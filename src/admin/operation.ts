@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import type { DescribedOperation } from '../tracking/openapi.ts'
 import type { Caller } from './access.ts'
 
 declare module 'fastify' {
@@ -26,6 +27,16 @@ export interface Operation {
   /** Reads its body itself, of any size and type. */
   readonly rawBody?: true
   readonly answer: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+  /** How the OpenAPI document describes it; without it, it is left out there. */
+  readonly doc?: OperationDoc
+}
+
+/** What an OpenAPI document says of an operation beside its method, path and token. */
+export interface OperationDoc extends Omit<DescribedOperation, 'method' | 'path' | 'credential' | 'refusals'> {
+  /** The operationId. */
+  readonly id: string
+  /** Statuses beside 401, 403 and 503, which the document adds. */
+  readonly refusals?: readonly number[]
 }
 
 /**

@@ -11,7 +11,8 @@ export const PageQuery = z.object({
     .regex(/^\d{1,4}$/, NO_SIZE)
     .transform(Number)
     .refine((size) => size >= 1 && size <= 1000, NO_SIZE)
-    .default(100),
+    .default(100)
+    .meta({ type: 'integer', minimum: 1, maximum: 1000 }),
   page_token: z.string('expected the next_page_token of one page').optional(),
 })
 export type PageQuery = z.infer<typeof PageQuery>

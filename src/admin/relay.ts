@@ -3,6 +3,7 @@ import type { Company } from '../config/schema.ts'
 import type { OperationRequest, TrackingClient } from '../tracking/client.ts'
 import { MAX_INTERVAL_S } from '../tracking/interval.ts'
 import { OPERATIONS, routerPath } from '../tracking/operations.ts'
+import { Id } from '../tracking/schemas.ts'
 import type { Operation } from './operation.ts'
 import { answerWith } from './relay/answer.ts'
 import { attempt, type Outcome } from './relay/attempts.ts'
@@ -41,7 +42,7 @@ interface Relay extends RelaySources {
 
 function relayOperation(operation: RelayedName, relay: Relay): Operation {
   const { tracking, companies, tokens, closing, room } = relay
-  const { method, path } = OPERATIONS[operation]
+  const { method, path, refusals } = OPERATIONS[operation]
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const company = companyOf(companies(), request)
@@ -60,6 +61,7 @@ function relayOperation(operation: RelayedName, relay: Relay): Operation {
     method,
     path: routerPath(path),
     rawBody: true,
+    doc: { ...OPERATIONS[operation], id: operation, parameter: Id, refusals: [...refusals, 404, 502, 504] },
     admit: async (request) => void companyOf(companies(), request),
     answer,
   }

@@ -1,92 +1,74 @@
 import * as z from 'zod'
 import product from '../../package.json' with { type: 'json' }
-import { MAX_BODY_BYTES } from './body.ts'
-import { OPERATIONS, parametersOf, type TrackingOperation } from './operations.ts'
-import {
-  ContractorNumber,
-  CourierPosition,
-  ErrorBody,
-  Id,
-  Item,
-  ItemReturn,
-  ItemsPage,
-  MAX_ITEM_TEXTS,
-  MAX_ITEMS,
-  NewItem,
-  Point,
-  PositionV3,
-  StoredContractorNumber,
-} from './schemas.ts'
+import { parametersOf } from './operations.ts'
+import { ErrorBody } from './schemas.ts'
 
-type JsonSchema = z.core.JSONSchema.BaseSchema
-
-/** Schemas that have a name in the document. */
-const COMPONENTS: Readonly<Record<string, z.ZodType>> = {
-  Id,
-  ContractorNumber,
-  StoredContractorNumber,
-  Point,
-  PositionV3,
-  CourierPosition,
-  NewItem,
-  Item,
-  ItemsPage,
-  ItemReturn,
-  Error: ErrorBody,
+/** An operation as its OpenAPI document describes it. */
+export interface DescribedOperation {
+  readonly summary: string
+  readonly method: string
+  /** With its parameters in braces. */
+  readonly path: string
+  /** The schema of every parameter of the path; default: text. */
+  readonly parameter?: z.ZodType
+  /** Names one of the document's security schemes; default: the operation needs no credential. */
+  readonly credential?: string
+  readonly query?: z.ZodObject
+  readonly body?: z.ZodType
+  /** Media types of the body; default: JSON. */
+  readonly bodyTypes?: readonly string[]
+  /** The body of a 200; default: any. */
+  readonly answer?: z.ZodType
+  /** The media type of a 200; default: JSON. */
+  readonly answerType?: string
+  /** Statuses that are answered with a JSON `message`. */
+  readonly refusals: readonly number[]
 }
 
-const REFUSALS: Readonly<Record<TrackingOperation['refusals'][number], string>> = {
-  400: 'The interval has no beginning, is not in whole seconds, ends before it begins, or is longer than two hours.',
-  401: 'Authorization failed: send a known OAuth token in the header.',
-  403: 'No access to this object: it belongs to another company than the credentials, or these are unknown.',
-  404: 'There is no such object.',
-  422: 'Incorrect input: an id that is no int64 from 0 on, a body that is missing, too large or no JSON, a field that is wrong.',
-  504: 'The service took too long.',
+export interface DocumentParts {
+  readonly info: { readonly title: string; readonly description: string }
+  readonly securitySchemes: Readonly<Record<string, object>>
+  /** What each status means that an operation may refuse with. */
+  readonly refusals: Readonly<Record<number, string>>
+  /** Schemas that have a name in the document, wherever an operation uses them. */
+  readonly schemas: Readonly<Record<string, z.ZodType>>
+  /** By operationId. */
+  readonly operations: Readonly<Record<string, DescribedOperation>>
 }
 
-const SECURITY_SCHEMES = {
-  oauth: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'Authorization',
-    description: 'An OAuth token of the company, as `OAuth <token>`.',
-  },
-  apikey: { type: 'apiKey', in: 'query', name: 'apikey', description: "The company's API key." },
-} satisfies Record<TrackingOperation['credential'], object>
-
-const LIMITS = Object.entries(MAX_ITEM_TEXTS)
-  .map(([field, most]) => `at most ${most} characters of \`${field}\``)
-  .join(', ')
-const DESCRIPTION = `Contractor numbers, positions of couriers, items of orders and their return.
-
-Integers of the format int64 go up to 9223372036854775807 and are exact: read them with a parser that keeps all digits,
-and write those beyond 2^53 in plain digits. At most ${MAX_ITEMS} items are taken at once,
-and of an item ${LIMITS}.
-Fields that are not known are ignored. Text must be well-formed Unicode, and its length is counted in code points.
-A request body has at most ${MAX_BODY_BYTES} bytes. Credentials are checked first, then access, existence, input.`
-
-/** The whole interface as an OpenAPI 3.1 document, made from the table of operations and their schemas. */
-export function openApiDocument() {
-  const schemas = jsonSchemas()
+/** An OpenAPI 3.1 document. A schema's `meta` takes precedence over what zod derives from it: an int64 is no string. */
+export function openApiDocument({ info, securitySchemes, refusals, schemas, operations }: DocumentParts) {
+  const named = { ...schemas, Error: ErrorBody }
+  const converted = jsonSchemas(named, operations)
+  const paths: Record<string, Record<string, object>> = {}
+  for (const [id, operation] of Object.entries(operations)) {
+    const { path, method } = operation
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(id, operation, converted[id]) }
+  }
   return {
     openapi: '3.1.1',
-    info: { title: 'Courier Tracking Service Interface', version: product.version, description: DESCRIPTION },
+    info: { ...info, version: product.version },
     servers: [{ url: '/' }],
-    paths: pathsOf(schemas),
+    paths,
     components: {
-      schemas: Object.fromEntries(Object.keys(COMPONENTS).map((name) => [name, schemas[name]])),
-      responses: Object.fromEntries(Object.entries(REFUSALS).map(([status, text]) => [status, refusal(text)])),
-      securitySchemes: SECURITY_SCHEMES,
+      schemas: Object.fromEntries(Object.keys(named).map((name) => [name, converted[name]])),
+      responses: Object.fromEntries(Object.entries(refusals).map(([status, text]) => [status, refusal(text)])),
+      securitySchemes,
     },
   }
 }
 
-/** By name: the components, and for each operation an object of all that it has schemas for. */
-function jsonSchemas(): Record<string, JsonSchema> {
+type JsonSchema = z.core.JSONSchema.BaseSchema
+
+/** By name: the named schemas; and, for each operation, an object with its path, query, body and answer. */
+function jsonSchemas(
+  named: DocumentParts['schemas'],
+  operations: DocumentParts['operations'],
+): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>()
-  for (const [id, schema] of Object.entries(COMPONENTS)) registry.add(schema, { id })
-  for (const [id, operation] of Object.entries(OPERATIONS)) registry.add(partsOf(operation), { id })
-  const { schemas } = z.toJSONSchema(registry, { uri: componentUri, unrepresentable: 'any', override: describe })
+  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id })
+  for (const [id, operation] of Object.entries(operations)) registry.add(partsOf(operation), { id })
+  const { schemas } = z.toJSONSchema(registry, { uri: componentUri, unrepresentable: 'any', override: refine })
   for (const schema of Object.values(schemas)) {
     delete schema.$id
     delete schema.$schema
@@ -98,37 +80,31 @@ function componentUri(id: string): string {
   return `#/components/schemas/${id}`
 }
 
-function partsOf({ path, query, body, answer }: TrackingOperation): z.ZodObject {
-  const ids = Object.fromEntries(parametersOf(path).map((name) => [name, Id]))
+function partsOf({ path, parameter = z.string(), query, body, answer = z.unknown() }: DescribedOperation): z.ZodObject {
+  const ids = Object.fromEntries(parametersOf(path).map((name) => [name, parameter]))
   return z.object({ path: z.object(ids), ...(query && { query }), ...(body && { body }), answer })
 }
 
-/** What a schema's own `meta` says holds: an int64 is no string. Fields that are not known are no mistake. */
-function describe({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonSchema }): void {
+/** Unknown fields are ignored everywhere. A field with a default may be left out. */
+function refine({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonSchema }): void {
   Object.assign(jsonSchema, z.globalRegistry.get(zodSchema))
   delete jsonSchema.additionalProperties
+  if (zodSchema instanceof z.ZodObject)
+    jsonSchema.required = jsonSchema.required?.filter((name) => !(zodSchema.shape[name] instanceof z.ZodDefault))
 }
 
-function pathsOf(schemas: Readonly<Record<string, JsonSchema>>) {
-  const paths: Record<string, Record<string, object>> = {}
-  for (const [name, operation] of Object.entries(OPERATIONS)) {
-    const { path, method } = operation
-    paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(name, operation, schemas[name]) }
-  }
-  return paths
-}
-
-function operationObject(operationId: string, operation: TrackingOperation, parts: JsonSchema) {
+function operationObject(operationId: string, operation: DescribedOperation, parts: JsonSchema) {
+  const { summary, credential, bodyTypes = [JSON_TYPE], answerType = JSON_TYPE, refusals } = operation
   const { path, query, body, answer } = parts.properties as Record<string, JsonSchema>
   return {
     operationId,
-    summary: operation.summary,
-    security: [{ [operation.credential]: [] }],
+    summary,
+    security: credential === undefined ? [] : [{ [credential]: [] }],
     parameters: [...parameters('path', path), ...parameters('query', query)],
-    ...(body && { requestBody: { required: true, content: json(body) } }),
+    ...(body && { requestBody: { required: true, content: content(bodyTypes, body) } }),
     responses: {
-      200: { description: 'Done.', content: json(answer) },
-      ...Object.fromEntries(operation.refusals.map((status) => [status, { $ref: `#/components/responses/${status}` }])),
+      200: { description: 'Done.', content: content([answerType], answer) },
+      ...Object.fromEntries(refusals.map((status) => [status, { $ref: `#/components/responses/${status}` }])),
     },
   }
 }
@@ -143,9 +119,11 @@ function parameters(place: 'path' | 'query', { properties = {}, required = [] }:
 }
 
 function refusal(description: string) {
-  return { description, content: json({ $ref: componentUri('Error') }) }
+  return { description, content: content([JSON_TYPE], { $ref: componentUri('Error') }) }
 }
 
-function json(schema: JsonSchema) {
-  return { 'application/json': { schema } }
+function content(types: readonly string[], schema: JsonSchema) {
+  return Object.fromEntries(types.map((type) => [type, { schema }]))
 }
+
+const JSON_TYPE = 'application/json'

@@ -1,13 +1,19 @@
 import * as z from 'zod'
 import {
   ContractorNumber,
+  CourierPosition,
   CourierPositions,
+  Id,
   IntervalQuery,
   Item,
+  ItemReturn,
   ItemReturns,
   ItemsPage,
   ItemsQuery,
+  NewItem,
   NewItems,
+  Point,
+  PositionV3,
   PushPositions,
   StoredContractorNumber,
 } from './schemas.ts'
@@ -147,6 +153,20 @@ export const OPERATIONS = {
 } as const satisfies Record<string, TrackingOperation>
 
 export type OperationName = keyof typeof OPERATIONS
+
+/** Schemas that have a name in OpenAPI documents. */
+export const NAMED_SCHEMAS = {
+  Id,
+  ContractorNumber,
+  StoredContractorNumber,
+  Point,
+  PositionV3,
+  CourierPosition,
+  NewItem,
+  Item,
+  ItemsPage,
+  ItemReturn,
+}
 
 /** The parameters of an operation's path, in their order. */
 export function parametersOf(path: string): string[] {

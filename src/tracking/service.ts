@@ -11,7 +11,7 @@ import { createGroupCommit } from './service/group-commit.ts'
 import { createItemStore } from './service/items.ts'
 import { createLaneStore } from './service/lanes.ts'
 import { createNumberStore } from './service/numbers.ts'
-import { openapi } from './service/openapi.ts'
+import { serveOpenApi } from './service/openapi.ts'
 import { serveOperations } from './service/operations.ts'
 import { createPositionStore } from './service/positions.ts'
 
@@ -90,7 +90,7 @@ function createServer(context: ServiceContext, logger: Logger): HttpServer {
   app.decorateRequest('companyId', '')
   answerUnknown(app)
   app.get('/healthz', async () => ({ status: 'ok' }))
-  openapi(app)
+  serveOpenApi(app)
   serveOperations(app, context)
   return server
 }

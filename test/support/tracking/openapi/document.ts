@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { openApiDocument } from '../../../../src/tracking/openapi.ts'
+import { trackingDocument } from '../../../../src/tracking/service/openapi.ts'
 
 /** As much of JSON Schema as the document has. */
 export interface Schema {
@@ -53,7 +53,7 @@ export interface Document {
 }
 
 /** The document as its readers get it. */
-export const document = JSON.parse(JSON.stringify(openApiDocument())) as Document
+export const document = JSON.parse(JSON.stringify(trackingDocument())) as Document
 
 /** All operations of the document, each with its place. */
 export const operations: readonly PlacedOperation[] = Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -1,9 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { filesBelow, importsOf, ROOT, reachableFrom, specifiersOf } from './support/structure/sources.ts'
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DECODERS = 'protocols/index.ts'
 
 /** Small things that depend on nothing. */
@@ -31,7 +30,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Who may know all decoders: what wires them to listeners, what drives vans, and the command line. */
 const MAY_IMPORT_DECODERS = ['src/process/roles', 'src/simulate', 'src/cli']
 
-const files = ['src', 'protocols'].flatMap((folder) => sourcesBelow(folder))
+const files = ['src', 'protocols'].flatMap((folder) => filesBelow(folder))
 const imports = files.flatMap((file) => importsOf(file).map((target) => ({ file, target })))
 
 describe('who may import whom', () => {
@@ -75,7 +74,7 @@ describe('who may import whom', () => {
       'src/process/roles/tracking-alone.ts',
     ])
       expect(
-        [...reachable(role)].filter((file) => file.startsWith('protocols/') && !within(file, 'protocols/kit')),
+        [...reachableFrom(role)].filter((file) => file.startsWith('protocols/') && !within(file, 'protocols/kit')),
       ).toEqual([])
   })
 
@@ -105,30 +104,6 @@ function protocolFolders(): string[] {
     .map(({ name }) => name)
 }
 
-function sourcesBelow(folder: string): string[] {
-  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(ts|mjs)$/.test(entry.name))
-    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
-}
-
-function specifiersOf(file: string): string[] {
-  const text = readFileSync(join(ROOT, file), 'utf8')
-  return [
-    ...text.matchAll(/^(?:import|export)\s[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm),
-  ].map(([, from, bare, dynamic]) => from ?? bare ?? dynamic)
-}
-
-function importsOf(file: string): string[] {
-  return specifiersOf(file)
-    .filter((specifier) => specifier.startsWith('.'))
-    .map((specifier) => relative(ROOT, resolve(join(ROOT, dirname(file)), specifier)))
-}
-
 function builtinsOf(file: string): string[] {
   return specifiersOf(file).filter((specifier) => specifier.startsWith('node:'))
-}
-
-function reachable(file: string, seen = new Set([file])): Set<string> {
-  for (const target of importsOf(file)) if (!seen.has(target)) reachable(target, seen.add(target))
-  return seen
 }

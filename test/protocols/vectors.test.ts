@@ -4,8 +4,17 @@ import { protocols } from '../../protocols/index.ts'
 import { type DecodeReason, type Framer, type Protocol, trimEnd } from '../../protocols/kit/index.ts'
 import { decodeInput } from '../../src/cli/decode.ts'
 import { decodesRough, flipped, framesOfParts, framesRough, newSession, reasonOf, within } from '../support/rough.ts'
-import { corrections, exceptions } from '../support/vector-exceptions.ts'
-import { ARRIVED, differences, isDevice, streamsOf, type Vector, vectorsFolder, vectorsOf } from '../support/vectors.ts'
+import {
+  ARRIVED,
+  corrections,
+  differences,
+  exceptions,
+  isDevice,
+  streamsOf,
+  type Vector,
+  vectorsFolder,
+  vectorsOf,
+} from '../support/vectors.ts'
 
 /** Of any one frame's cases, ms. */
 const DEADLINE = 5000
@@ -46,7 +55,9 @@ function meaning(vectors: readonly Vector[]): void {
       })
     } else {
       it(vector.id, () => {
-        expect(differences(vector, outputs[i])).toEqual([])
+        const wrong = differences(vector, outputs[i])
+        // The message holds all of it: a comparison of lists is cut short in JSON reports.
+        if (wrong.length > 0) expect.fail(wrong.join('\n'))
         expect(devices[i] === undefined || isDevice(vector, devices[i]), devices[i]).toBe(true)
       })
     }

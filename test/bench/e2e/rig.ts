@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startPrivateRedis } from '../../../src/process/redis.ts'
+import { inspectorOf } from '../../support/structure/coverage.ts'
 
 export interface RigOptions {
   readonly vans: number
@@ -14,6 +15,8 @@ export interface RigOptions {
   readonly apiDelayMs: number
   readonly concurrency: number
   readonly keepSamples: boolean
+  /** Whether the gateway and the worker open an inspector. */
+  readonly inspect?: boolean
 }
 
 /** The whole road on this machine: private Redis, gateway, worker and a minimal API, each a process of its own. */
@@ -22,6 +25,8 @@ export interface Rig {
   readonly redisUrl: string
   readonly processes: ReadonlyMap<string, number>
   readonly api: ChildProcess
+  /** Addresses of the inspectors of the gateway and the worker, where asked for. */
+  readonly inspectors: readonly string[]
   /** Positions that the API has answered, and requests. */
   progress(): { readonly positions: number; readonly requests: number }
   /** A counter of the gateway's metrics, all labels summed up. */
@@ -43,7 +48,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
     roles.map(async ([role, monitor]) => {
       const config = join(dir, role)
       await writeConfig(config, { ...options, port, apiPort, monitor, redisUrl: redis.url })
-      return startRole(role, config, monitor)
+      return startRole(role, { config, monitor, inspect: options.inspect ?? false })
     }),
   )
   let progress = { positions: 0, requests: 0 }
@@ -54,16 +59,17 @@ export async function startRig(options: RigOptions): Promise<Rig> {
     port,
     redisUrl: redis.url,
     processes: new Map([
-      ['gateway', pidOf(children[0])],
-      ['worker', pidOf(children[1])],
+      ['gateway', pidOf(children[0].child)],
+      ['worker', pidOf(children[1].child)],
       ['redis', redis.pid],
       ['api', pidOf(api)],
     ]),
     api,
+    inspectors: children.flatMap(({ inspector }) => inspector ?? []),
     progress: () => progress,
     metric: async (name) => sumOf(name, await (await fetch(`http://127.0.0.1:${gatewayMonitor}/metrics`)).text()),
     async stop() {
-      for (const child of [...children, api]) await end(child)
+      for (const each of [...children.map(({ child }) => child), api]) await end(each)
       await redis.stop()
       await rm(dir, { recursive: true, force: true })
     },
@@ -131,11 +137,20 @@ log: { level: warn, format: json }
   await writeFile(join(dir, 'devices.csv'), `device,company_id,courier_id,route_id\n${devices.join('\n')}\n`)
 }
 
-async function startRole(role: string, config: string, monitor: number): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [CLI, role, '--config', config], { stdio: 'inherit' })
+interface RoleStart {
+  readonly config: string
+  readonly monitor: number
+  readonly inspect: boolean
+}
+
+async function startRole(role: string, { config, monitor, inspect }: RoleStart) {
+  const flags = inspect ? ['--inspect=127.0.0.1:0'] : []
+  const stdio = ['inherit', 'inherit', inspect ? 'pipe' : 'inherit'] as const
+  const child = spawn(process.execPath, [...flags, CLI, role, '--config', config], { stdio: [...stdio] })
+  const inspector = inspect ? await inspectorOf(child) : undefined
   for (let tries = 0; tries < 200; tries++) {
     const ready = await fetch(`http://127.0.0.1:${monitor}/readyz`).catch(() => undefined)
-    if (ready?.ok) return child
+    if (ready?.ok) return { child, inspector }
     await sleep(50)
   }
   throw new Error(`${role} does not become ready`)

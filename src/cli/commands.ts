@@ -37,7 +37,7 @@ function program(): Command {
       .option('--config <dir>', 'the folder with gateway.yaml (default: "config")')
 
   configured('start', 'run everything: private Redis, tracking service, worker(s), admin port, gateway').action(
-    async ({ config }: ConfigOption) => exit(await (await import('../process/roles/start.ts')).start(config)),
+    async ({ config }: ConfigOption) => exit(await (await import('../process/start.ts')).start(config)),
   )
   for (const role of ['gateway', 'worker', 'admin', 'tracking'] as const)
     configured(role, ROLES[role]).action(async ({ config }: ConfigOption) =>

@@ -1,25 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client'
 import { explained, UserError } from '../errors.ts'
-import { endOnRequest } from './ending.ts'
+import { registry } from '../observe/metrics.ts'
 import { shareDataDir } from './lock.ts'
-import { ASSIGNMENT, type Assignment, type Ports } from './messages.ts'
 import { type Monitor, type Readiness, startMonitor } from './monitor.ts'
-import { answerForMetrics, tellSupervisor } from './supervised.ts'
-
-/** `monitor`: where `/healthz`, `/readyz` and `/metrics` are served while the role runs on its own; null: nowhere. */
-export interface RoleOptions {
-  readonly name: string
-  readonly logger: Logger
-  readonly monitor: { readonly host: string; readonly port: number } | null
-}
-
-/** What a role is told at its start. */
-export interface RoleContext {
-  /** Of the private Redis, with its password; null: the one that the configuration names. */
-  readonly redisUrl: string | null
-  /** What listens where under this `start`; the role's own ports among them are those to take where it may choose. */
-  readonly ports: Ports
-}
+import { endOnRequest } from './signals.ts'
 
 /** A role that is ready. */
 export interface Role {
@@ -30,16 +16,56 @@ export interface Role {
   close(): Promise<void>
 }
 
+/** What a role gets at its start. */
+export interface RoleContext {
+  /** The private Redis, with its password; null: use the one in the configuration. */
+  readonly redisUrl: string | null
+  /** What listens where under this `start`; where a role may choose a port, it takes the one that it has here. */
+  readonly ports: Ports
+}
+
+/** `monitor`: where a role on its own serves `/healthz`, `/readyz` and `/metrics`; null: nowhere. */
+export interface RoleOptions {
+  readonly name: string
+  readonly logger: Logger
+  readonly monitor: { readonly host: string; readonly port: number } | null
+}
+
+/** What a process listens on (`tcp/teltonika`, `mqtt`, `admin` …), and the port. */
+export type Ports = Record<string, number>
+
+/** The metrics of one process, as `registry.getMetricsAsJSON()` returns them. */
+export type Metrics = MetricObjectWithValues<MetricValue<string>>[]
+
+/** From a role's process to its supervisor. `failed`, in place of `ready`: a sentence that tells the user what to change. */
+export type FromRole =
+  | { readonly type: 'ready'; readonly ports: Ports }
+  | { readonly type: 'failed'; readonly message: string }
+  | { readonly type: 'metrics'; readonly metrics: Metrics }
+  | { readonly type: 'collect' }
+
+/** From the supervisor to a role's process. */
+export type ToRole = { readonly type: 'ask_metrics' } | { readonly type: 'collected'; readonly processes: Metrics[] }
+
+/** The environment variable with the `Assignment` of a role's process, as JSON. */
+export const ASSIGNMENT = 'WAYBRIDGE_ASSIGNMENT'
+
+/** What the supervisor gives a role's process at its start. */
+export interface Assignment extends RoleContext {
+  readonly dataDir: string
+}
+
 /**
- * Runs a role as this process, under `start` or on its own, to the process' end: exit 0 once all is closed after a signal
- * or after the supervisor's end, 130 or 143 where a second signal or 10 s cut that short, 1 for a UserError, 2 for a fault.
+ * Runs a role as this process, under `start` or on its own, until the process ends: exit 0 when all is closed after a
+ * signal or after the supervisor's end, 130 or 143 when a second signal or 10 s cut that short, 1 for a UserError, 2 for a
+ * fault.
  */
 export function runRole(options: RoleOptions, start: (context: RoleContext) => Promise<Role>): void {
   const { logger } = options
   const fault = (error: unknown) => endWithFault(error, logger)
   process.on('uncaughtException', fault).on('unhandledRejection', fault)
   const started = begin(options, start)
-  answerForMetrics()
+  answerMetricsRequests()
   endOnRequest(async () => {
     logger.info('closing')
     await (await started).close()
@@ -52,9 +78,26 @@ export function runRole(options: RoleOptions, start: (context: RoleContext) => P
     })
 }
 
-/** Whether this process was started by `start`; to be asked before `runRole`. */
+/** Whether `start` runs this process; call it before `runRole`. */
 export function isSupervised(): boolean {
   return process.env[ASSIGNMENT] !== undefined
+}
+
+/**
+ * The metrics as text for Prometheus. Under `start`: the sum of all processes; of a process that does not answer, the last
+ * known metrics. On its own, or if the supervisor does not answer: of this process.
+ */
+export async function collectMetrics(): Promise<string> {
+  if (!process.connected) return registry.metrics()
+  const collected = Promise.withResolvers<string | undefined>()
+  const listen = (message: ToRole) => {
+    if (message.type === 'collected') collected.resolve(AggregatorRegistry.aggregate(message.processes).metrics())
+  }
+  process.on('message', listen)
+  void tellSupervisor({ type: 'collect' })
+  const text = await Promise.race([collected.promise, delay(COLLECT_MS, undefined, { ref: false })])
+  process.off('message', listen)
+  return text ?? registry.metrics()
 }
 
 async function begin({ monitor }: RoleOptions, start: (context: RoleContext) => Promise<Role>): Promise<Role> {
@@ -64,7 +107,7 @@ async function begin({ monitor }: RoleOptions, start: (context: RoleContext) => 
   return monitor && !assignment ? monitored(role, await startMonitor({ ...monitor, readiness: role.readiness })) : role
 }
 
-/** Out of the environment at once: it has a password in it. */
+/** Removes it from the environment, because it contains a password. */
 function takeAssignment(): Assignment | undefined {
   const text = process.env[ASSIGNMENT]
   delete process.env[ASSIGNMENT]
@@ -80,6 +123,13 @@ function monitored(role: Role, monitor: Monitor): Role {
   }
 }
 
+function answerMetricsRequests(): void {
+  process.on('message', (message: ToRole) => {
+    if (message.type !== 'ask_metrics') return
+    void registry.getMetricsAsJSON().then((metrics) => tellSupervisor({ type: 'metrics', metrics }))
+  })
+}
+
 async function announce(ports: Ports, logger: Logger): Promise<void> {
   logger[process.connected ? 'debug' : 'info']({ ports }, 'ready')
   await tellSupervisor({ type: 'ready', ports })
@@ -91,8 +141,18 @@ async function refuse({ message }: UserError): Promise<void> {
   process.exit(1)
 }
 
-/** Only the stack is logged: what hangs on an error may carry a URL with a key. */
+/** Resolves once the message is sent, or if there is no supervisor. */
+function tellSupervisor(message: FromRole): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.send && process.connected) process.send(message, undefined, undefined, () => resolve())
+    else resolve()
+  })
+}
+
+/** Logs only the stack: the properties of an error may contain a URL with a key. */
 function endWithFault(error: unknown, logger: Logger): never {
   logger.fatal({ stack: error instanceof Error ? error.stack : String(error) }, 'fault')
   process.exit(2)
 }
+
+const COLLECT_MS = 2500

@@ -1,11 +1,11 @@
-/** What a process exits with where a signal cut its ending short. */
+/** The exit code of a process whose shutdown a signal cuts short. */
 export const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 export type StopSignal = keyof typeof EXIT_CODES
 
 /**
- * Calls `first` at the first signal that asks this process to end, `again` at later ones, to the process' end, so that none
- * ends it half-way. What comes within half a second of the first is the same wish: Ctrl-C reaches a process that npm runs
- * from the terminal and from npm.
+ * Calls `first` at the first signal that asks this process to end and `again` at later ones, so that no signal ends the
+ * process by default. A signal within half a second of the first counts as the same request: with Ctrl-C, a process that npm
+ * runs gets one from the terminal and one from npm.
  */
 export function onSignals(first: (signal: StopSignal) => void, again: (signal: StopSignal) => void): void {
   let since: number | undefined
@@ -14,10 +14,34 @@ export function onSignals(first: (signal: StopSignal) => void, again: (signal: S
       if (since === undefined) {
         since = performance.now()
         first(signal)
-      } else if (performance.now() - since > ONE_WISH_MS) {
+      } else if (performance.now() - since > SAME_REQUEST_MS) {
         again(signal)
       }
     })
 }
 
-const ONE_WISH_MS = 500
+/**
+ * Closes and ends the process at the first signal, or when the supervisor is gone: exit 0. A second signal, or 10 s, cut
+ * that short: exit 130, 143 or 129, after the signal.
+ */
+export function endOnRequest(close: () => Promise<void>, fault: (error: unknown) => void): void {
+  let isEnding = false
+
+  function end(code: number): void {
+    isEnding = true
+    setTimeout(() => process.exit(code), CLOSE_MS)
+    close().then(() => process.exit(0), fault)
+  }
+
+  onSignals((signal) => (isEnding ? cut(signal) : end(EXIT_CODES[signal])), cut)
+  process.on('disconnect', () => isEnding || end(EXIT_CODES.SIGTERM))
+  // The supervisor may have died while this process was starting.
+  if (process.send && !process.connected) end(EXIT_CODES.SIGTERM)
+}
+
+function cut(signal: StopSignal): never {
+  process.exit(EXIT_CODES[signal])
+}
+
+const SAME_REQUEST_MS = 500
+const CLOSE_MS = 10_000

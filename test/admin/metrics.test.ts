@@ -1,9 +1,11 @@
+import { AggregatorRegistry } from 'prom-client'
 import { afterEach, describe, expect, it } from 'vitest'
 import product from '../../package.json' with { type: 'json' }
 import { createHeard, createSession } from '../../src/ingest/index.ts'
 import { keys } from '../../src/lanes/index.ts'
 import { registry } from '../../src/observe/metrics.ts'
-import { metricsText, retiredMetrics } from '../../src/process/metrics-sum.ts'
+import type { Metrics } from '../../src/process/role.ts'
+import { addCounters } from '../../src/process/role-processes.ts'
 import { adminFixture, hold, store, workerOf } from '../support/admin.ts'
 
 const admin = adminFixture()
@@ -56,10 +58,10 @@ describe('the metrics', () => {
 
   it('count what was discarded once, however often the admin process was started', async () => {
     await admin.redis.hset(keys.custody, 'discarded:deleted', 3)
-    const retired = retiredMetrics()
-    for (let start = 0; start < 2; start++) await retired.add(await registry.getMetricsAsJSON())
+    let retired: Metrics = []
+    for (let start = 0; start < 2; start++) retired = await addCounters(retired, await registry.getMetricsAsJSON())
     await admin.redis.hset(keys.custody, 'discarded:deleted', 5)
-    const text = await metricsText([retired.metrics, await registry.getMetricsAsJSON()])
+    const text = await AggregatorRegistry.aggregate([retired, await registry.getMetricsAsJSON()]).metrics()
     expect(text).toMatch(/^# TYPE waybridge_fixes_discarded_total counter$/m)
     expect(text).toMatch(/^waybridge_fixes_discarded_total\{reason="deleted"\} 5$/m)
   })

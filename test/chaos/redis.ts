@@ -1,7 +1,7 @@
 import { createLogger } from '../../src/observe/log.ts'
-import { endOnRequest } from '../../src/process/ending.ts'
 import { keepRunning } from '../../src/process/keep-running.ts'
 import { startPrivateRedis } from '../../src/process/redis.ts'
+import { endOnRequest } from '../../src/process/signals.ts'
 
 /**
  * The Redis of a run with several gateways: `redis.ts DATA_DIR MAX_MEMORY`. Kept running to the end of this process as `start`

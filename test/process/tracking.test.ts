@@ -197,7 +197,7 @@ describe('a change of tracking.yaml', () => {
       'ready',
       `${file}:8:5 routes[1].courier_id: missing`,
       `${file}:8:23 routes[1].curier_id: unknown key: did you mean courier_id?`,
-      `${file} is not in effect: what was before stays`,
+      `${file} is ignored: the previous configuration stays in effect`,
     ])
     expect(await push(NOW)).toBe(200)
     expect(await (await fetch(`${monitor}/metrics`)).text()).toContain('\nwaybridge_config_last_reload_successful 0\n')
@@ -278,7 +278,7 @@ describe('waybridge tracking cannot start', () => {
     const file = join(dir, 'data', 'tracking.sqlite')
     expect([await ended, said()]).toEqual([
       1,
-      `Cannot open ${file}: file is not a database; restore it, or move it away to begin with nothing.\n`,
+      `Cannot open ${file}: file is not a database; restore it, or move it away to start with an empty one.\n`,
     ])
   })
 

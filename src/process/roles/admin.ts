@@ -1,25 +1,21 @@
 import { adminTokens, openAdmin } from '../../admin/index.ts'
-import { readGatewayProblems } from '../../ingest/heard/read.ts'
-import { memoryProblems } from '../../ingest/room.ts'
-import { connect, type Redis } from '../../lanes/index.ts'
+import { connect } from '../../lanes/index.ts'
 import { followRoster } from '../../roster/index.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
-import type { Readiness } from '../monitor.ts'
-import type { Role, RoleContext } from '../role.ts'
-import { collectMetrics } from '../supervised.ts'
+import { collectMetrics, type Role, type RoleContext } from '../role.ts'
 import type { Live } from './live.ts'
 import { placeIn } from './place.ts'
-import { redisReadiness } from './readiness.ts'
+import { redisReadiness, systemReadiness } from './readiness.ts'
 
 export interface AdminRoleOptions {
   readonly live: Live
   readonly redisUrl: string
-  /** Of the tracking API. */
+  /** The tracking API's. */
   readonly baseUrl: string
   readonly context: Pick<RoleContext, 'ports'>
 }
 
-/** The process that operations talk to. */
+/** The admin port. */
 export async function startAdmin({ live, redisUrl, baseUrl, context }: AdminRoleOptions): Promise<Role> {
   const { config, logger } = live
   const { host, port } = config.admin
@@ -47,11 +43,11 @@ export async function startAdmin({ live, redisUrl, baseUrl, context }: AdminRole
     companies: () => live.companies(),
     place: placeIn(live),
     idleMs: config.limits.idle_timeout,
-    readiness: wholeReadiness(readiness, redis, config.redis.stop_at),
+    readiness: systemReadiness(readiness, redis, config.redis.stop_at),
     metrics: collectMetrics,
     logger,
   })
-  logger.info(`admin port http://${host}:${admin.port}; tokens for it are in ${tokens.place}`)
+  logger.info(`admin port http://${host}:${admin.port}; its tokens are in ${tokens.place}`)
   return {
     ports: { admin: admin.port },
     readiness,
@@ -63,21 +59,5 @@ export async function startAdmin({ live, redisUrl, baseUrl, context }: AdminRole
   }
 }
 
-/** Ready while this process is, Redis has room, and every gateway acknowledges what it is sent. */
-function wholeReadiness(own: () => Promise<Readiness>, redis: Redis, stopAt: number): () => Promise<Readiness> {
-  return async () => {
-    const [{ problems }, memory, gateways] = await Promise.all([
-      own(),
-      redis.info('memory').then(
-        (info) => memoryProblems(info, stopAt),
-        () => [],
-      ),
-      readGatewayProblems(redis).catch(() => []),
-    ])
-    const all = [...new Set([...problems, ...memory, ...gateways])]
-    return { ok: all.length === 0, problems: all }
-  }
-}
-
-/** To the tracking API, for requests that are relayed; a worker has its own. */
+/** To the tracking API, for relayed requests. A worker has connections of its own. */
 const CONNECTIONS = 32

@@ -28,65 +28,34 @@ import { listenTcp } from '../../listen/tcp.ts'
 import { listenUdp } from '../../listen/udp.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { followRoster } from '../../roster/index.ts'
-import type { Role, RoleContext } from '../role.ts'
+import type { Ports, Role, RoleContext } from '../role.ts'
 import type { Live } from './live.ts'
-import { redisReadiness } from './readiness.ts'
+import { readinessOf, redisReadiness } from './readiness.ts'
 
-/** The process that trackers talk to: every listener, the road of their frames, and the near end of the lanes. */
+/** The process that trackers connect to: the listeners, the path of their frames, and the appender to the lanes. */
 export async function startGateway(live: Live, redisUrl: string, context: RoleContext): Promise<Role> {
-  const { config, directory } = live
   const redis = connect(redisUrl, 'gateway', live.logger)
   await within(ROSTER_MS, live.join(followRoster(redis, live.logger)))
-  const road = await openRoad(live, redis)
-  const { shared, misunderstood } = road
-  const listeners: Listener[] = []
-  const ports: Record<string, number> = {}
-
-  async function open(name: string, port: number, listen: (port: number) => Promise<Listener>): Promise<void> {
-    const listener = await listen(port === 0 ? (context.ports[name] ?? 0) : port)
-    listeners.push(listener)
-    ports[name] = listener.port
-  }
-
-  for (const listener of config.listeners) {
-    const name = portName(`${listener.transport}/${listener.protocol}`, ports)
-    await open(name, listener.port, (port) => LISTEN[listener.transport](endpoint(listener, port), shared))
-  }
-  const { broker } = config.mqtt
-  if (broker) {
-    const admitsUnknown = config.hold.unknown
-    const complete = () => live.complete
-    const mqtt = { ...shared, protocols: protocolsByName, complete, directory, misunderstood, admitsUnknown }
-    await open('mqtt', broker.port, (port) => listenMqtt({ host: broker.host, port }, mqtt))
-  }
+  const path = await openPath(live, redis)
+  const { listeners, ports } = await openListeners(live, path, context.ports)
   return {
     ports,
-    readiness: async () => {
-      const { problems } = await road.redisReadiness()
-      const all = [...problems, ...road.problems()]
-      return { ok: all.length === 0, problems: all }
-    },
+    readiness: async () => readinessOf([...(await path.redisReadiness()).problems, ...path.problems()]),
     async close() {
       await Promise.all(listeners.map((listener) => listener.close()))
-      await road.close()
+      await path.close()
       await live.close()
       redis.disconnect()
     },
   }
 }
 
-/** The second listener for a protocol over the same transport is `tcp/teltonika#2`. */
-function portName(name: string, ports: Readonly<Record<string, number>>): string {
-  let number = 1
-  const numbered = () => (number === 1 ? name : `${name}#${number}`)
-  while (numbered() in ports) number++
-  return numbered()
-}
+type FramePath = Awaited<ReturnType<typeof openPath>>
 
-/** All between listeners and lanes. */
-async function openRoad(live: Live, redis: Redis) {
+/** Opens everything between listeners and lanes. */
+async function openPath(live: Live, redis: Redis) {
   const { config, logger } = live
-  // Around a private Redis there is no other gateway.
+  // A private Redis has only one gateway.
   const members =
     config.redis.url === null ? undefined : joinMembers(redis, keys.gateways, () => seen?.reset(Date.now()))
   const seen = seenOf(config, () => !members || members.count === 1)
@@ -111,11 +80,11 @@ async function openRoad(live: Live, redis: Redis) {
   })
   const gateway = randomUUID()
   const heard = createHeard(redis, problems, gateway)
-  noteRoster(live, redis, gateway)
+  reportApplied(live, redis, gateway)
   const strangers = createStrangers(config.hold.max_unknown_devices)
   const ingest = createIngest({ complete, judge, appender, heard, holding, clock, room, strangers, logger })
   const admission = createAdmission(config.limits)
-  if (members) await letOthersNotice(members)
+  if (members) await whenNoticed(members)
   return {
     shared: { ingest, heard, admission, pressure: createPressure(), limits: config.limits, logger },
     misunderstood: misunderstood.keep,
@@ -123,35 +92,53 @@ async function openRoad(live: Live, redis: Redis) {
     problems,
     async close() {
       room.stop()
-      const last = [
-        // What is released goes by the roster: until then who writes it waits for this gateway.
+      const lastWrites = [
+        // Releasing uses the roster: until it ends, a writer of the roster waits for this gateway.
         holding.close().then(() => heard.close()),
         appender.close(),
         misunderstood.close(),
         members?.stop() ?? Promise.resolve(),
       ]
-      await within(LAST_WRITES_MS, Promise.all(last))
+      await within(LAST_WRITES_MS, Promise.all(lastWrites))
     },
   }
 }
 
-/** Says what of the roster is in effect here: who writes it waits for that. */
-function noteRoster(live: Live, redis: Redis, gateway: string): void {
-  const note = () => void noteApplied(redis, gateway, live.loaded().edits.at).catch(() => {})
-  live.follow(note)
-  redis.on('ready', note)
-  note()
+/** `earlier`: the ports of an earlier run, for listeners that may choose theirs. */
+async function openListeners(live: Live, { shared, misunderstood }: FramePath, earlier: Ports) {
+  const { listeners: configured, mqtt, hold } = live.config
+  const listeners: Listener[] = []
+  const ports: Ports = {}
+
+  async function open(name: string, port: number, listen: (port: number) => Promise<Listener>): Promise<void> {
+    const listener = await listen(port === 0 ? (earlier[name] ?? 0) : port)
+    listeners.push(listener)
+    ports[name] = listener.port
+  }
+
+  for (const listener of configured) {
+    const name = portName(`${listener.transport}/${listener.protocol}`, ports)
+    await open(name, listener.port, (port) => LISTEN[listener.transport](endpoint(listener, port), shared))
+  }
+  const { broker } = mqtt
+  if (broker) {
+    const roster = { complete: () => live.complete, directory: live.directory, admitsUnknown: hold.unknown }
+    const options = { ...shared, ...roster, protocols: protocolsByName, misunderstood }
+    await open('mqtt', broker.port, (port) => listenMqtt({ host: broker.host, port }, options))
+  }
+  return { listeners, ports }
 }
 
-/** Nothing that was acknowledged waits for them: only counts and what was heard. */
-const LAST_WRITES_MS = 1500
-/** Without Redis the listeners open all the same, and nothing is acknowledged. */
-const ROSTER_MS = 2000
-const ROSTER_PROBLEM = 'the roster has not been read from Redis yet: nothing is acknowledged'
-const CLOCK_PROBLEM = 'the clock of this machine must be wrong, nothing is acknowledged: set it (NTP)'
+/** Reports which changes of the roster this gateway applies: a writer of the roster waits for that. */
+function reportApplied(live: Live, redis: Redis, gateway: string): void {
+  const report = () => void noteApplied(redis, gateway, live.loaded().edits.at).catch(() => {})
+  live.follow(report)
+  redis.on('ready', report)
+  report()
+}
 
-/** Other gateways have to know of this one before it stores anything: what they know of newest fixes is of their own. */
-async function letOthersNotice(members: Members): Promise<void> {
+/** Before it stores anything, the other gateways must know of this one: each remembers the newest fixes in its memory. */
+async function whenNoticed(members: Members): Promise<void> {
   for (let tries = 0; members.count === undefined && tries < 20; tries++) await sleep(50)
   if (members.count !== 1) await sleep(1500)
 }
@@ -165,17 +152,6 @@ function holdBounds({ hold }: Config) {
   return { maxFixesPerDevice: hold.max_fixes_per_device, maxUnknownDevices: hold.max_unknown_devices }
 }
 
-const LISTEN = { tcp: listenTcp, udp: listenUdp, http: listenHttp } satisfies Record<
-  ListenerConfig['transport'],
-  (endpoint: Endpoint, shared: Shared) => Promise<Listener>
->
-
-function endpoint({ host, protocol }: ListenerConfig, port: number): Endpoint {
-  const known = protocolsByName.get(protocol)
-  if (!known) throw new Error(`no protocol ${protocol}`)
-  return { host, port, protocol: known }
-}
-
 function filterOptions({ filter }: Config) {
   return {
     uereM: filter.uere_m,
@@ -184,3 +160,29 @@ function filterOptions({ filter }: Config) {
     maxAgeMs: filter.max_age,
   }
 }
+
+/** The second listener for a protocol over the same transport is `tcp/teltonika#2`. */
+function portName(name: string, ports: Ports): string {
+  let number = 1
+  const numbered = () => (number === 1 ? name : `${name}#${number}`)
+  while (numbered() in ports) number++
+  return numbered()
+}
+
+function endpoint({ host, protocol }: ListenerConfig, port: number): Endpoint {
+  const known = protocolsByName.get(protocol)
+  if (!known) throw new Error(`no protocol ${protocol}`)
+  return { host, port, protocol: known }
+}
+
+const LISTEN = { tcp: listenTcp, udp: listenUdp, http: listenHttp } satisfies Record<
+  ListenerConfig['transport'],
+  (endpoint: Endpoint, shared: Shared) => Promise<Listener>
+>
+
+/** No acknowledged fix waits for these writes, only counters and the state of devices. */
+const LAST_WRITES_MS = 1500
+/** Without Redis the listeners open all the same, and nothing is acknowledged. */
+const ROSTER_MS = 2000
+const ROSTER_PROBLEM = 'the roster has not been read from Redis yet: nothing is acknowledged'
+const CLOCK_PROBLEM = 'the clock of this machine must be wrong, nothing is acknowledged: set it (NTP)'

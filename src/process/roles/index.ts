@@ -2,21 +2,22 @@ import { UserError } from '../../errors.ts'
 import { isSupervised, type Role, type RoleContext, runRole } from '../role.ts'
 import { followConfig, type Live } from './live.ts'
 
-export type RoleName = keyof typeof START
-
-/** Runs one role as this process, to the process' end. @throws ConfigError. */
-export async function run(name: RoleName, dir: string): Promise<void> {
-  if (name === 'tracking' && !isSupervised() && (await (await import('./tracking-alone.ts')).runTrackingAlone(dir)))
-    return
-  // Only a gateway loads the decoders: the others open no listener for them.
+/** Runs one role as this process, until the process ends. @throws ConfigError. */
+export async function run(name: keyof typeof START, configDir: string): Promise<void> {
+  if (name === 'tracking' && !isSupervised()) {
+    const { runTrackingAlone } = await import('./tracking.ts')
+    if (await runTrackingAlone(configDir)) return
+  }
+  // Only a gateway loads the decoders: the other roles open no listener for devices.
   const protocols = name === 'gateway' ? (await import('../../../protocols/index.ts')).protocols : null
-  // Of those of `start` one speaks; a role on its own may be alone on its machine.
+  // Under `start` only the gateway reports mistakes in the files; a role on its own may be the only one on its machine.
   const outspoken = name === 'gateway' || !isSupervised()
-  const live = await followConfig({ dir, protocols, role: name, outspoken })
-  runRole({ name, logger: live.logger, monitor: live.config.monitor }, (context) => START[name](live, context, dir))
+  const live = await followConfig({ dir: configDir, protocols, role: name, outspoken })
+  const { logger, config } = live
+  runRole({ name, logger, monitor: config.monitor }, (context) => START[name](live, context, configDir))
 }
 
-/** What each role does; a process loads its own alone. */
+/** Starts each role; a process loads the code of its own role only. */
 const START = {
   gateway: async (live, context) =>
     (await import('./gateway.ts')).startGateway(live, redisUrlOf(live, context), context),
@@ -29,13 +30,13 @@ const START = {
       baseUrl: baseUrlOf(live, context),
       context,
     }),
-  tracking: async (live, context, dir) => (await import('./tracking.ts')).startTracking(live, dir, context),
-} satisfies Record<string, (live: Live, context: RoleContext, dir: string) => Promise<Role>>
+  tracking: async (live, context, configDir) => (await import('./tracking.ts')).startTracking(live, configDir, context),
+} satisfies Record<string, (live: Live, context: RoleContext, configDir: string) => Promise<Role>>
 
 function redisUrlOf({ config }: Live, { redisUrl }: RoleContext): string {
   const url = config.redis.url ?? redisUrl
   if (url === null)
-    throw new UserError('A role on its own needs redis.url in gateway.yaml: the private Redis belongs to "start".')
+    throw new UserError('A role on its own needs redis.url in gateway.yaml: only "start" runs a private Redis.')
   return url
 }
 

@@ -1,33 +1,49 @@
+import { readGatewayProblems } from '../../ingest/heard/read.ts'
+import { memoryProblems } from '../../ingest/room.ts'
 import { durabilityProblems, type Redis } from '../../lanes/index.ts'
 import type { Logger } from '../../observe/log.ts'
 import type { Config } from '../../roster/load.ts'
 import type { Readiness } from '../monitor.ts'
 
 /**
- * Ready while Redis answers and, where it is not our own, keeps what it acknowledges, unless `durability: relaxed`. The log
- * says after each connecting why it would not.
+ * Checks that Redis answers and, if it is not the private one, that its settings keep what it acknowledges, unless
+ * `durability: relaxed`. After each connect the log says what is missing.
  */
 export function redisReadiness(
   redis: Redis,
   { url, durability }: Config['redis'],
   logger: Logger,
 ): () => Promise<Readiness> {
-  const verified = url !== null && durability === 'strict'
-  const problemsNow = async () => (verified ? durabilityProblems(redis) : redis.ping().then(() => []))
+  const isVerified = url !== null && durability === 'strict'
+  const problemsNow = async () => (isVerified ? durabilityProblems(redis) : redis.ping().then(() => []))
   const report = () => {
     problemsNow().then(
       (problems) => problems.forEach((problem) => logger.error(problem)),
       () => {},
     )
   }
-  if (verified) redis.on('ready', report)
-  if (verified && redis.status === 'ready') report()
+  if (isVerified) redis.on('ready', report)
+  if (isVerified && redis.status === 'ready') report()
+  return () => problemsNow().then(readinessOf, () => readinessOf([NO_ANSWER]))
+}
 
-  return () =>
-    problemsNow().then(
-      (problems) => ({ ok: problems.length === 0, problems }),
-      () => ({ ok: false, problems: [NO_ANSWER] }),
-    )
+/** Checks that this process is ready, that Redis has memory left, and that every gateway acknowledges what it receives. */
+export function systemReadiness(own: () => Promise<Readiness>, redis: Redis, stopAt: number): () => Promise<Readiness> {
+  return async () => {
+    const [{ problems }, memory, gateways] = await Promise.all([
+      own(),
+      redis.info('memory').then(
+        (info) => memoryProblems(info, stopAt),
+        () => [],
+      ),
+      readGatewayProblems(redis).catch(() => []),
+    ])
+    return readinessOf([...new Set([...problems, ...memory, ...gateways])])
+  }
+}
+
+export function readinessOf(problems: readonly string[]): Readiness {
+  return { ok: problems.length === 0, problems }
 }
 
 const NO_ANSWER = 'Redis does not answer: nothing is stored and nothing acknowledged until it does'

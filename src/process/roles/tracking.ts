@@ -1,21 +1,33 @@
 import { existsSync } from 'node:fs'
 import { within, yieldToEventLoop } from '../../async.ts'
-import { trackingFile } from '../../config/tracking.ts'
+import { problemText } from '../../config/problem.ts'
+import {
+  loadTracking,
+  type TrackingConfig,
+  type TrackingRead,
+  trackingFile,
+  watchTracking,
+} from '../../config/tracking.ts'
 import { connect } from '../../lanes/index.ts'
+import { createLogger, type Logger } from '../../observe/log.ts'
+import { metrics } from '../../observe/metrics.ts'
 import type { Lane } from '../../roster/directory.ts'
 import { followRoster } from '../../roster/index.ts'
-import { provisioningOf } from '../../tracking/provisioning.ts'
-import type { Role, RoleContext } from '../role.ts'
+import { type Provisioning, provisioningOf } from '../../tracking/provisioning.ts'
+import { type Role, type RoleContext, runRole } from '../role.ts'
 import type { Live } from './live.ts'
 import { type OpenService, openService } from './tracking-service.ts'
 
-/** The tracking service, told of companies and routes by the gateway's own configuration, which is in `dir`. */
-export async function startTracking(live: Live, dir: string, { ports, redisUrl }: RoleContext): Promise<Role> {
+/**
+ * The tracking service beside a gateway: it takes companies and routes from the gateway's configuration, which is in
+ * `configDir`, and from the roster.
+ */
+export async function startTracking(live: Live, configDir: string, { ports, redisUrl }: RoleContext): Promise<Role> {
   const { config, logger } = live
   let provisioned = Promise.resolve()
   const roster = joinRoster(live, config.redis.url ?? redisUrl, () => provisioned)
   const { listen } = config.tracking
-  if (existsSync(trackingFile(dir))) logger.warn(`${trackingFile(dir)}: ${NOT_USED}`)
+  if (existsSync(trackingFile(configDir))) logger.warn(`${trackingFile(configDir)}: ${NOT_USED}`)
   const atFirst = live.loaded()
   const service = await openService(config.data_dir, {
     listen: listen.port === 0 ? { ...listen, port: ports.tracking ?? 0 } : listen,
@@ -24,8 +36,8 @@ export async function startTracking(live: Live, dir: string, { ports, redisUrl }
     catchUp: roster?.catchUp,
     logger,
   })
-  const tell = teller(service, live, atFirst.directory.lanes())
-  const provision = () => void (provisioned = provisioned.then(tell))
+  const provisionNew = newLanesProvisioner(service, live, atFirst.directory.lanes())
+  const provision = () => void (provisioned = provisioned.then(provisionNew))
   live.follow(provision)
   if (live.loaded() !== atFirst) provision()
   await provisioned
@@ -40,38 +52,92 @@ export async function startTracking(live: Live, dir: string, { ports, redisUrl }
   }
 }
 
-/** Tells the service of companies, and of lanes that it was not told of yet: of 100,000 few are new with a change. */
-function teller(service: OpenService, live: Live, known: Iterable<Lane>): () => Promise<void> {
-  const told = new Set(Array.from(known, ({ key }) => key))
-  return async () => {
-    const lanes: Lane[] = []
-    for (const lane of live.directory().lanes()) {
-      if (!told.has(lane.key)) lanes.push(lane)
-      await yieldToEventLoop()
-    }
-    if (!service.provision(provisioningOf({ companies: live.companies() }, { lanes: () => lanes }))) return
-    for (const { key } of lanes) told.add(key)
-  }
+/**
+ * Runs the tracking service on tracking.yaml as this process, until the process ends; returns false where there is no such
+ * file. @throws ConfigError.
+ */
+export async function runTrackingAlone(configDir: string): Promise<boolean> {
+  const config = await loadTracking(configDir)
+  if (!config) return false
+  const logger = createLogger('tracking', config.log)
+  runRole({ name: 'tracking', logger, monitor: config.monitor }, () => startTrackingAlone(configDir, config, logger))
+  return true
 }
 
-/** Without a Redis, on its own, there is no roster. `provisioned`: resolves once the service was told of what is in effect. */
+/** Follows the roster, if there is a Redis. `provisioned` resolves once the service has everything that is in effect. */
 function joinRoster(live: Live, redisUrl: string | null, provisioned: () => Promise<void>) {
   if (redisUrl === null) return void live.join()
   const redis = connect(redisUrl, 'tracking', live.logger)
   void live.join(followRoster(redis, live.logger))
-  /** The gateway may have heard of a write to the roster before this process has. */
-  const catchUp = () =>
-    within(
-      CATCH_UP_MS,
-      live
-        .catchUp()
-        .then(provisioned)
-        .catch(() => {}),
-    )
-  return { catchUp, disconnect: () => redis.disconnect() }
+  /** The gateway may apply a change of the roster before this process does. */
+  const caughtUp = () =>
+    live
+      .catchUp()
+      .then(provisioned)
+      .catch(() => {})
+  return { catchUp: () => within(CATCH_UP_MS, caughtUp()), disconnect: () => redis.disconnect() }
 }
 
+/** Provisions companies, and only those lanes that the service does not have yet: a change adds few to 100,000. */
+function newLanesProvisioner(service: OpenService, live: Live, known: Iterable<Lane>): () => Promise<void> {
+  const provisioned = new Set(Array.from(known, ({ key }) => key))
+  return async () => {
+    const lanes: Lane[] = []
+    for (const lane of live.directory().lanes()) {
+      if (!provisioned.has(lane.key)) lanes.push(lane)
+      await yieldToEventLoop()
+    }
+    if (!service.provision(provisioningOf({ companies: live.companies() }, { lanes: () => lanes }))) return
+    for (const { key } of lanes) provisioned.add(key)
+  }
+}
+
+async function startTrackingAlone(configDir: string, config: TrackingConfig, logger: Logger): Promise<Role> {
+  const service = await openService(config.data_dir, {
+    listen: config.listen,
+    provisioning: onlyThese(config),
+    timeLimitMs: config.time_limit,
+    logger,
+  })
+  metrics.configReloadSuccessful.set(1)
+  const watching = watchTracking(configDir, config, (change) => {
+    metrics.configReloadSuccessful.set(change.config ? 1 : 0)
+    const isProvisioned = change.config !== undefined && service.provision(onlyThese(change.config))
+    report(change, { configDir, config, logger, isProvisioned })
+  })
+  return {
+    ports: { tracking: service.port },
+    async close() {
+      await watching.close()
+      await service.close()
+    },
+  }
+}
+
+function onlyThese({ companies, routes }: TrackingConfig): Provisioning {
+  return { companies, routes, exhaustive: true }
+}
+
+interface ReloadReport {
+  readonly configDir: string
+  /** The configuration that the process started with. */
+  readonly config: TrackingConfig
+  readonly logger: Logger
+  /** Whether every change that needs no restart is in effect. */
+  readonly isProvisioned: boolean
+}
+
+function report({ config, problems }: TrackingRead, started: ReloadReport): void {
+  const { configDir, logger } = started
+  for (const problem of problems) logger.error(problemText(problem))
+  if (!config) return logger.error(`${trackingFile(configDir)} is ignored: the previous configuration stays in effect`)
+  const changed = AT_NEXT_START.filter((key) => JSON.stringify(config[key]) !== JSON.stringify(started.config[key]))
+  if (changed.length > 0) logger.warn(`${changed.join(', ')}: takes effect at the next start`)
+  if (started.isProvisioned) logger.info('configuration reloaded')
+}
+
+const AT_NEXT_START = ['listen', 'data_dir', 'time_limit', 'monitor', 'log'] as const
 const CATCH_UP_MS = 2000
 const TIME_LIMIT_MS = 60_000
 const NOT_USED =
-  'only for `waybridge tracking` on its own; under `start` companies and routes are those of the files beside it'
+  'only `waybridge tracking` on its own uses this file; under `start` companies and routes come from gateway.yaml and the roster'

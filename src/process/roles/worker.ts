@@ -7,7 +7,7 @@ import type { Live } from './live.ts'
 import { placeIn } from './place.ts'
 import { redisReadiness } from './readiness.ts'
 
-/** A process that pushes what waits to the tracking API, which is at `baseUrl`. */
+/** The process that pushes waiting positions to the tracking API at `baseUrl`. */
 export function startWorker(live: Live, redisUrl: string, baseUrl: string): Role {
   const { config, logger } = live
   const redis = connect(redisUrl, 'worker', logger)

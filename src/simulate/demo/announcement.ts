@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Ports } from '../../process/messages.ts'
+import type { Ports } from '../../process/role.ts'
 import { type Site, usualDemoPorts } from './site.ts'
 import type { Paint } from './view.ts'
 

@@ -11,8 +11,7 @@ import { Redis } from 'ioredis'
 import { UserError } from '../../../src/errors.ts'
 import { createLogger } from '../../../src/observe/log.ts'
 import { metrics } from '../../../src/observe/metrics.ts'
-import { type Role, type RoleContext, runRole } from '../../../src/process/role.ts'
-import { collectMetrics } from '../../../src/process/supervised.ts'
+import { collectMetrics, type Role, type RoleContext, runRole } from '../../../src/process/role.ts'
 import { listening } from '../listening.ts'
 
 const [role, dir] = process.argv.slice(2) as [string, string]

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { UserError } from '../../../src/errors.ts'
 import { createLogger } from '../../../src/observe/log.ts'
-import { supervise } from '../../../src/process/supervise.ts'
+import { supervise } from '../../../src/process/start.ts'
 
 const [dataDir, roles] = process.argv.slice(2) as [string, string]
 const script = fileURLToPath(new URL('role.ts', import.meta.url))

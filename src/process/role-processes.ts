@@ -1,0 +1,167 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { AggregatorRegistry } from 'prom-client'
+import { inTurns } from '../async.ts'
+import { UserError } from '../errors.ts'
+import { type Kept, keepRunning, type Runnable } from './keep-running.ts'
+import { ASSIGNMENT, type Assignment, type FromRole, type Metrics, type Ports, type ToRole } from './role.ts'
+
+export type RoleName = 'gateway' | 'worker' | 'admin' | 'tracking'
+
+/** What the processes of all roles have in common. */
+export interface RoleProcessesOptions {
+  readonly dataDir: string
+  /** How many processes of each role. */
+  readonly roles: Readonly<Partial<Record<RoleName, number>>>
+  /** What Node runs for a role. */
+  readonly command: (role: RoleName) => readonly string[]
+  readonly logger: Logger
+  /** Kills every process. */
+  readonly cut: AbortSignal
+  readonly redisUrl: () => string | null
+  /** Called whenever a process becomes ready: `ports` may have changed. */
+  readonly changed: () => void
+  /** The open file that the processes print to; without it, stderr. */
+  readonly output?: number
+}
+
+/** The processes of all roles. None runs before `start`. */
+export class RoleProcesses {
+  /** What listens where. A process that is started again takes the ports that it had. */
+  readonly ports: Ports = {}
+  readonly #options: RoleProcessesOptions
+  readonly #kept: { readonly role: RoleName; readonly process: Kept<RoleProcess> }[] = []
+  readonly #inTurns = inTurns()
+  #retired: Metrics = []
+
+  constructor(options: RoleProcessesOptions) {
+    this.#options = options
+  }
+
+  /** Resolves once each process of the role is ready; rejects with the UserError that prevents it. */
+  async start(role: RoleName): Promise<void> {
+    const { roles, logger } = this.#options
+    const begun = Array.from({ length: roles[role] ?? 0 }, () =>
+      keepRunning({ name: role, logger, start: (signal) => this.#startProcess(role, signal) }),
+    )
+    this.#kept.push(...begun.map((process) => ({ role, process })))
+    await Promise.all(begun.map(({ ready }) => ready))
+  }
+
+  /** Ends each process of the role for good. */
+  async stop(role: RoleName): Promise<void> {
+    await Promise.all(this.#kept.filter((one) => one.role === role).map(({ process }) => process.stop()))
+  }
+
+  /** Ends each process; it is started again. */
+  restart(): void {
+    for (const process of this.#running()) void process.stop()
+  }
+
+  #running(): RoleProcess[] {
+    return this.#kept.flatMap(({ process }) => process.current() ?? [])
+  }
+
+  async #startProcess(role: RoleName, signal: AbortSignal): Promise<RoleProcess> {
+    const { dataDir, command, cut, redisUrl, changed, output = 2 } = this.#options
+    const assignment: Assignment = { dataDir, redisUrl: redisUrl(), ports: this.ports }
+    // In a session of its own, so that Ctrl-C reaches only the supervisor.
+    const child = spawn(process.execPath, [...command(role)], {
+      env: { ...process.env, [ASSIGNMENT]: JSON.stringify(assignment) },
+      stdio: ['ignore', output, output, 'ipc'],
+      detached: true,
+      signal: cut,
+      killSignal: 'SIGKILL',
+    })
+    const roleProcess = new RoleProcess(child)
+    child.on('message', (message: FromRole) => {
+      if (message.type === 'collect')
+        void this.#collect().then((processes) => tell(child, { type: 'collected', processes }))
+    })
+    void roleProcess.exited.then(() => this.#retire(roleProcess.latestMetrics))
+    Object.assign(this.ports, await roleProcess.whenReady(signal))
+    changed()
+    return roleProcess
+  }
+
+  async #collect(): Promise<Metrics[]> {
+    return [this.#retired, ...(await Promise.all(this.#running().map((process) => process.metrics())))]
+  }
+
+  /** Adds the counters of a process that has ended; without them a sum would fall when a process is started again. */
+  #retire(metrics: Metrics): Promise<void> {
+    return this.#inTurns(async () => {
+      this.#retired = await addCounters(this.#retired, metrics)
+    })
+  }
+}
+
+/** The sum of two processes' counters and histograms, without the gauges of the second. */
+export async function addCounters(sum: Metrics, metrics: Metrics): Promise<Metrics> {
+  const lasting = metrics.filter(({ type }) => String(type) !== 'gauge')
+  return AggregatorRegistry.aggregate([sum, lasting]).getMetricsAsJSON()
+}
+
+/** One process of a role. */
+class RoleProcess implements Runnable {
+  /** How it ended, in two words. */
+  readonly exited: Promise<string>
+  /** The last known metrics. */
+  latestMetrics: Metrics = []
+  readonly #child: ChildProcess
+  #asked: PromiseWithResolvers<void> | undefined
+
+  constructor(child: ChildProcess) {
+    this.#child = child
+    this.exited = new Promise((resolve) => {
+      child.once('exit', (code, signal) => resolve(signal ?? `exit ${code}`))
+      child.once('error', (error) => resolve(error.message))
+    })
+    child.on('message', (message: FromRole) => {
+      if (message.type !== 'metrics') return
+      this.latestMetrics = message.metrics
+      this.#asked?.resolve()
+      this.#asked = undefined
+    })
+  }
+
+  /** Resolves with its ports; rejects if it ends before, with a UserError if the user has to act. */
+  async whenReady(signal: AbortSignal): Promise<Ports> {
+    const terminate = () => void this.#child.kill('SIGTERM')
+    signal.addEventListener('abort', terminate)
+    let mistake: string | undefined
+    try {
+      return await new Promise<Ports>((resolve, reject) => {
+        this.#child.on('message', (message: FromRole) => {
+          if (message.type === 'ready') resolve(message.ports)
+          if (message.type === 'failed') mistake = message.message
+        })
+        const failure = (end: string) => (mistake ? new UserError(mistake) : new Error(`it ended at its start: ${end}`))
+        void this.exited.then((end) => reject(failure(end)))
+      })
+    } finally {
+      signal.removeEventListener('abort', terminate)
+    }
+  }
+
+  /** Its metrics; the last known ones if it does not answer within a second. A stopped process gets one request only. */
+  async metrics(): Promise<Metrics> {
+    if (!this.#asked) tell(this.#child, { type: 'ask_metrics' })
+    this.#asked ??= Promise.withResolvers<void>()
+    await Promise.race([this.#asked.promise, delay(METRICS_MS, undefined, { ref: false })])
+    return this.latestMetrics
+  }
+
+  async stop(): Promise<void> {
+    this.#child.kill('SIGTERM')
+    await this.exited
+  }
+}
+
+/** A process that is about to end may have closed its channel already. */
+function tell(child: ChildProcess, message: ToRole): void {
+  if (child.connected) child.send(message, () => {})
+}
+
+const METRICS_MS = 1000

@@ -130,16 +130,17 @@ class RoleProcess implements Runnable {
   async whenReady(signal: AbortSignal): Promise<Ports> {
     const terminate = () => void this.#child.kill('SIGTERM')
     signal.addEventListener('abort', terminate)
+    const ready = Promise.withResolvers<Ports>()
     let mistake: string | undefined
+    this.#child.on('message', (message: FromRole) => {
+      if (message.type === 'ready') ready.resolve(message.ports)
+      if (message.type === 'failed') mistake = message.message
+    })
+    const ended = this.exited.then((end) => {
+      throw mistake ? new UserError(mistake) : new Error(`it ended at its start: ${end}`)
+    })
     try {
-      return await new Promise<Ports>((resolve, reject) => {
-        this.#child.on('message', (message: FromRole) => {
-          if (message.type === 'ready') resolve(message.ports)
-          if (message.type === 'failed') mistake = message.message
-        })
-        const failure = (end: string) => (mistake ? new UserError(mistake) : new Error(`it ended at its start: ${end}`))
-        void this.exited.then((end) => reject(failure(end)))
-      })
+      return await Promise.race([ready.promise, ended])
     } finally {
       signal.removeEventListener('abort', terminate)
     }

@@ -25,7 +25,7 @@ import {
   unixTime,
 } from '../kit/index.ts'
 
-export default { name: 'fix', devices: 'JSON of your own over MQTT', decode } satisfies Protocol
+export default { name: 'fix', devices: 'JSON of your own over MQTT', acknowledges: 'fixes', decode } satisfies Protocol
 
 /** Of an array, the good entries: what is wrong with the others would be wrong again. */
 function decode(frame: Buffer): Message {

@@ -25,6 +25,7 @@ import { location } from './location.ts'
 export default {
   name: 'gt06',
   devices: 'Concox and Jimi GT06N, GT06E, JM-VL03, WeTrack2, AT4, JC400, and clones of them',
+  acknowledges: 'some',
   tcp: { port: 5023, frame: frameLength, starts },
   udp: { port: 5023, frame: frameLength },
   decode,

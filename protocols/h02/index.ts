@@ -22,6 +22,7 @@ import { decodeText } from './text.ts'
 export default {
   name: 'h02',
   devices: 'Sinotrack ST-901, ST-906, LK109, LK209, TK110 and clones',
+  acknowledges: 'some',
   tcp: { port: 5013, frame: frameLength, starts },
   udp: { port: 5013, frame: frameLength },
   decode,

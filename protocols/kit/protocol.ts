@@ -89,6 +89,8 @@ export interface Protocol {
   readonly name: string
   /** Who speaks it, for people: 'Concox and Jimi GT06N, GT06E, WeTrack2 …'. */
   readonly devices: string
+  /** Of which fixes a device hears that they are stored: of all; of those in some kinds of frames; of none. */
+  readonly acknowledges: 'fixes' | 'some' | 'nothing'
   /** `starts`: whether a stream's first bytes are this protocol's, to find it on a shared port. */
   readonly tcp?: { readonly port: number; readonly frame: Framer; readonly starts?: (bytes: Buffer) => Match }
   /** A datagram is one frame; with `frame` it may hold several. */

@@ -38,6 +38,7 @@ import {
 export default {
   name: 'osmand',
   devices: 'OsmAnd, Traccar Client, GPSLogger, anything that can fetch a URL',
+  acknowledges: 'fixes',
   http: { port: 5055, frame: httpFrame },
   decode,
 } satisfies Protocol

@@ -34,6 +34,7 @@ import {
 export default {
   name: 'owntracks',
   devices: 'OwnTracks for Android and iOS',
+  acknowledges: 'fixes',
   http: { port: 5144, frame: httpFrame },
   decode,
 } satisfies Protocol

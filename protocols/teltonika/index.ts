@@ -33,6 +33,7 @@ import { gh3000Fix } from './gh3000.ts'
 export default {
   name: 'teltonika',
   devices: 'Teltonika FMB, FMC, FMM, FMU, FMP, FMT, TFT, TMT, GH5200 …',
+  acknowledges: 'fixes',
   tcp: { port: 5027, frame: frameLength, starts },
   udp: { port: 5027 },
   decode,

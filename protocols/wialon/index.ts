@@ -35,6 +35,7 @@ import { type Packet, packetOf, verified } from './packet.ts'
 export default {
   name: 'wialon',
   devices: 'WiaTag and all that can be set to Wialon IPS 1.1, 2.0, 2.1',
+  acknowledges: 'fixes',
   tcp: { port: 5039, frame: frameLength, starts },
   udp: { port: 5039 },
   decode,

@@ -27,6 +27,7 @@ const van: Device = {
 const spoken: Protocol = {
   name: 'spoken',
   devices: 'none',
+  acknowledges: 'fixes',
   decode(frame, session) {
     const { reply, fault, settled, ...message } = JSON.parse(frame.toString())
     if (fault === 'decode') throw new DecodeError('checksum')

@@ -31,6 +31,7 @@ const FIX = { latitude: 50.1, longitude: 8.7, valid: true }
 export const talk = {
   name: 'talk',
   devices: 'tests',
+  acknowledges: 'fixes',
   tcp: { port: 1, frame: line },
   udp: { port: 1, frame: line },
   http: { port: 1, frame: ({ uri, body }) => Buffer.concat([Buffer.from(decodeURIComponent(uri.slice(1))), body]) },

@@ -1,0 +1,109 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { protocols } from '../../protocols/index.ts'
+import { configSchema } from '../../src/config/schema.ts'
+import { operationGauges, registry } from '../../src/observe/metrics.ts'
+import { ROOT } from './structure/sources.ts'
+
+/** What fills the regions `<!-- generated: NAME -->` … `<!-- end -->` of Markdown files. */
+const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
+  protocols: protocolTable,
+  metrics: metricTable,
+  config: configTable,
+}
+
+/** A Markdown file with generated regions: its text now, and with every region as the code has it. */
+export interface Document {
+  readonly path: string
+  readonly now: string
+  readonly wanted: string
+}
+
+/** Every Markdown file with a generated region. @throws Error where a region's name is unknown. */
+export async function documents(): Promise<Document[]> {
+  const texts = new Map<string, string>()
+  for (const [name, make] of Object.entries(GENERATED)) texts.set(name, await make())
+  return globSync('{*.md,{config,docker,protocols,src,test}/**/*.md}', { cwd: ROOT }).flatMap((path) => {
+    const now = readFileSync(join(ROOT, path), 'utf8')
+    const wanted = now.replaceAll(REGION, (_, begin: string, name: string, end: string) => {
+      const text = texts.get(name)
+      if (text === undefined)
+        throw new Error(`${path}: nothing generates "${name}": use ${[...texts.keys()].join(', ')}`)
+      return `${begin}\n${text}\n${end}`
+    })
+    return now.search(REGION) >= 0 ? [{ path, now, wanted }] : []
+  })
+}
+
+const REGION = /(<!-- generated: (\S+) -->)[\s\S]*?(<!-- end -->)/g
+
+function protocolTable(): string {
+  const acknowledged = { fixes: 'every fix', some: 'fixes in some kinds of frames', nothing: 'nothing' }
+  const rows = protocols.map(({ name, devices, tcp, udp, http, acknowledges }) => {
+    const ports = Object.entries({ tcp, udp, http }).flatMap(([transport, at]) =>
+      at ? [`${transport} ${at.port}`] : [],
+    )
+    return [`\`${name}\``, devices, [...ports, 'mqtt 1883'].join(', '), acknowledged[acknowledges]]
+  })
+  return table(['Name', 'Devices', 'Transports and usual ports', 'Acknowledged'], rows)
+}
+
+async function metricTable(): Promise<string> {
+  operationGauges(async () => {})
+  const described = registry.getMetricsAsArray().map((metric) => metric as unknown as DescribedMetric)
+  const rows = described
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ name, labelNames, help }) => [`\`${name}\``, labelNames.map((label) => `\`${label}\``).join(', '), help])
+  return table(['Name', 'Labels', 'Meaning'], rows)
+}
+
+/** What prom-client keeps of a metric; its types do not say so. */
+interface DescribedMetric {
+  readonly name: string
+  readonly help: string
+  readonly labelNames: readonly string[]
+}
+
+function configTable(): string {
+  const schema = z.toJSONSchema(configSchema(protocols), { io: 'output', unrepresentable: 'any' }) as ConfigNode
+  return table(['Key', 'Default', 'Meaning'], keyRows(schema, ''))
+}
+
+/** One key of gateway.yaml in JSON Schema. `unit`: `ms` of a duration, `bytes` of a size; where the schema says so. */
+interface ConfigNode {
+  readonly description?: string
+  readonly default?: unknown
+  readonly unit?: 'ms' | 'bytes'
+  readonly properties?: Readonly<Record<string, ConfigNode>>
+  readonly items?: ConfigNode
+  readonly anyOf?: readonly ConfigNode[]
+}
+
+function keyRows(node: ConfigNode, prefix: string): string[][] {
+  return Object.entries(node.properties ?? {}).flatMap(([name, child]) => {
+    const key = `${prefix}${name}`
+    const shape = [child, ...(child.anyOf ?? [])].find((each) => each.properties ?? each.items) ?? child
+    if (!shape.properties && !shape.items) return [[`\`${key}\``, defaultOf(child), child.description ?? '']]
+    const own = child.description === undefined ? [] : [[`\`${key}\``, shape.items ? '`[]`' : '', child.description]]
+    return [...own, ...keyRows(shape.items ?? shape, shape.items ? `${key}[].` : `${key}.`)]
+  })
+}
+
+function defaultOf(node: ConfigNode): string {
+  if (node.default === undefined) return ''
+  const unit = node.unit ?? node.anyOf?.find((each) => each.unit)?.unit
+  const isDuration = unit === 'ms' && typeof node.default === 'number'
+  return `\`${isDuration ? durationText(node.default as number) : JSON.stringify(node.default)}\``
+}
+
+function durationText(ms: number): string {
+  if (ms % 3_600_000 === 0) return `${ms / 3_600_000}h`
+  if (ms % 60_000 === 0) return `${ms / 60_000}m`
+  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}

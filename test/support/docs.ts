@@ -93,8 +93,8 @@ function keyRows(node: ConfigNode, prefix: string): string[][] {
 function defaultOf(node: ConfigNode): string {
   if (node.default === undefined) return ''
   const unit = node.unit ?? node.anyOf?.find((each) => each.unit)?.unit
-  const isDuration = unit === 'ms' && typeof node.default === 'number'
-  return `\`${isDuration ? durationText(node.default as number) : JSON.stringify(node.default)}\``
+  const { default: value } = node
+  return `\`${unit === 'ms' && typeof value === 'number' ? durationText(value) : JSON.stringify(value)}\``
 }
 
 function durationText(ms: number): string {
@@ -104,6 +104,9 @@ function durationText(ms: number): string {
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+  return [head, head.map(() => '---'), ...rows].map(tableLine).join('\n')
+}
+
+function tableLine(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }

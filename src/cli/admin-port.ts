@@ -1,36 +1,39 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sendable, tokenFile } from '../admin/access.ts'
 import { httpUrl } from '../config/leaves.ts'
+import { child, type Mapping, type Node, offsetOf, pathText, valueOf } from '../config/node.ts'
+import { ConfigError, type Mistake, problemsIn } from '../config/problem.ts'
+import { type Config, configSchema } from '../config/schema.ts'
+import { parseYaml, withoutEchoes } from '../config/yaml.ts'
 import { UserError } from '../errors.ts'
-import { readSettings, type Settings } from './settings.ts'
 
-/** The options with which every one of these commands finds the admin port. */
+/** The options that say where the admin port is. */
 export interface AdminPortOptions {
   readonly config?: string
   readonly url?: string
   readonly token?: string
 }
 
-/** An admin port, and how it is asked. */
+/** An admin port and the token for it. */
 export interface AdminPort {
   /** Without a slash at its end. */
   readonly url: string
   readonly token: string
-  /** Where the token is from, as users may read it. */
+  /** Where the token comes from, for messages: `--token`, `the file .data/admin-token`. */
   readonly tokenPlace: string
 }
 
 /**
- * Where the admin port is: as options and environment say, else as the configuration does. Where a URL is given, the
- * configuration is read only if it is named as well: a token of this machine is not for another one.
+ * Finds the admin port: by options, else by environment, else by the configuration. Where a URL is given, the configuration
+ * is read only if `--config` names it: the token of this machine must not be sent to another one.
  * @throws UserError, ConfigError
  */
 export async function findAdminPort(options: AdminPortOptions, env = process.env): Promise<AdminPort> {
   const url = given('--url', options.url) ?? given('WAYBRIDGE_ADMIN_URL', env.WAYBRIDGE_ADMIN_URL)
   const token = given('--token', options.token) ?? given('WAYBRIDGE_ADMIN_TOKEN', env.WAYBRIDGE_ADMIN_TOKEN)
-  const named = options.config ?? (url ? undefined : 'config')
-  const settings = named === undefined ? undefined : await readSettings(named, { tokens: !token })
+  const dir = options.config ?? (url ? undefined : 'config')
+  const settings = dir === undefined ? undefined : await readSettings(dir, { withTokens: !token })
   const { value, place } = token ?? (await configuredToken(settings))
   return {
     url: url ? checkedUrl(url) : await configuredUrl(settings!),
@@ -39,7 +42,7 @@ export async function findAdminPort(options: AdminPortOptions, env = process.env
   }
 }
 
-/** A text and where it is from. */
+/** A text and where it comes from. */
 interface Given {
   readonly place: string
   readonly value: string
@@ -56,8 +59,14 @@ function checkedUrl({ place, value }: Given): string {
   throw new UserError(`${place}: ${url.error.issues[0].message}, such as http://127.0.0.1:8080.`)
 }
 
-/** Of tokens with a role, one that may do everything. */
-async function configuredToken(settings: Settings | undefined): Promise<Given> {
+/** The settings of gateway.yaml that lead to the admin port. */
+interface PortSettings extends Pick<Config, 'admin' | 'data_dir'> {
+  /** The path of gateway.yaml. */
+  readonly file: string
+}
+
+/** Of several tokens, one with the role `operate`. */
+async function configuredToken(settings: PortSettings | undefined): Promise<Given> {
   if (!settings) throw new UserError(`Give ${TOKEN}.`)
   const { tokens } = settings.admin
   const token = tokens.find(({ role }) => role === 'operate') ?? tokens[0]
@@ -65,25 +74,56 @@ async function configuredToken(settings: Settings | undefined): Promise<Given> {
   const file = tokenFile(settings.data_dir)
   const kept = (await readFile(file, 'utf8').catch(ifMissing))?.trim()
   if (kept) return { place: `the file ${file}`, value: kept }
-  throw new UserError(
-    `There is no ${file}, which the first start makes: is waybridge started here? Else give ${TOKEN}.`,
-  )
+  throw new UserError(`There is no ${file}: start waybridge, which creates it, or give ${TOKEN}.`)
 }
 
-/** What `start` says is listening where, else what is configured. */
-async function configuredUrl({ admin, data_dir }: Settings): Promise<string> {
+/** The port that `start` has written down, else the configured one. */
+async function configuredUrl({ admin, data_dir }: PortSettings): Promise<string> {
   const file = join(data_dir, 'ports.json')
   const ports = await readFile(file, 'utf8').catch(ifMissing)
   const port = ports === undefined ? admin.port : (JSON.parse(ports) as { admin?: number }).admin
-  if (port) return `http://${hostOf(admin.host)}:${port}`
-  throw new UserError(`There is no ${file} that says where the admin port is: is waybridge started? Else give --url.`)
+  if (port) return `http://${connectableHost(admin.host)}:${port}`
+  throw new UserError(`There is no ${file} with the admin port: start waybridge, or give the address with --url.`)
 }
 
-/** A host to connect to; IPv6 in brackets. */
-function hostOf(host: string): string {
+/** The host to connect to for a host that is listened on; IPv6 in brackets. */
+function connectableHost(host: string): string {
   if (host === '0.0.0.0' || host === '*') return '127.0.0.1'
   if (host === '::') return '[::1]'
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
+}
+
+/**
+ * Reads only `admin` and `data_dir` of the gateway.yaml in a folder; a missing file means defaults. The rest is not checked:
+ * the user of a command may lack the environment variables and secrets of the gateway.
+ * @throws UserError where there is no such folder, ConfigError with the mistakes in these settings
+ */
+async function readSettings(dir: string, { withTokens }: { readonly withTokens: boolean }): Promise<PortSettings> {
+  if (!(await stat(dir).catch(() => undefined))?.isDirectory()) throw new UserError(`${dir}: ${NO_FOLDER}.`)
+  const file = join(dir, 'gateway.yaml')
+  const source = { name: 'gateway.yaml', file, text: (await readFile(file, 'utf8').catch(ifMissing)) ?? '' }
+  const { root, mistakes } = parseYaml(source.text)
+  if (!root && mistakes.length > 0) throw new ConfigError(problemsIn(source, mistakes))
+  const isRead = ({ key = '' }: Mistake) => SECTIONS.test(key) && (withTokens || !TOKENS.test(key))
+  const settings = settingsIn(root, withTokens)
+  const parsed = configSchema(null).safeParse(valueOf(settings, ({ text }) => text))
+  const issues = parsed.error?.issues ?? []
+  const wrong = issues.map(({ path, message }) => ({ at: offsetOf(settings, path), key: pathText(path), message }))
+  const found = withoutEchoes(mistakes.filter(isRead), wrong)
+  if (found.length > 0 || !parsed.data) throw new ConfigError(problemsIn(source, found))
+  return { ...parsed.data, file }
+}
+
+function settingsIn(root: Node | undefined, withTokens: boolean): Mapping {
+  if (root?.kind !== 'mapping') return { kind: 'mapping', at: 0, entries: [] }
+  const admin = child(root, 'admin')
+  const entries = root.entries.filter(({ key }) => SECTIONS.test(key))
+  if (withTokens || admin?.kind !== 'mapping') return { ...root, entries }
+  const withoutTokens = { ...admin, entries: admin.entries.filter(({ key }) => key !== 'tokens') }
+  return {
+    ...root,
+    entries: entries.map((entry) => (entry.value === admin ? { ...entry, value: withoutTokens } : entry)),
+  }
 }
 
 function ifMissing(error: NodeJS.ErrnoException): undefined {
@@ -91,3 +131,6 @@ function ifMissing(error: NodeJS.ErrnoException): undefined {
 }
 
 const TOKEN = 'the token of the admin port with --token or WAYBRIDGE_ADMIN_TOKEN'
+const SECTIONS = /^(?:admin|data_dir)\b/
+const TOKENS = /^admin\.tokens\b/
+const NO_FOLDER = 'there is no such folder; give --config, or --url and --token of the admin port'

@@ -2,66 +2,70 @@ import * as z from 'zod'
 import { isZone } from '../config/times.ts'
 
 /*
- * What the admin port answers, as far as these commands need it: instants are RFC 3339, ids are text. Fields that are not
- * listed may be there.
+ * The answers of the admin port, only the fields that these commands use: a port of another version may have more. Instants
+ * are RFC 3339, ids are text.
  */
 
 const Instant = z.string().refine((text) => !Number.isNaN(Date.parse(text)))
+const Count = z.number()
 
 /** `GET /admin/status` */
 export const StatusAnswer = z.object({
-  waiting: z.object({ fixes: z.number(), lanes: z.number(), oldest_at: Instant.optional() }),
-  parked: z.object({ fixes: z.number(), lanes: z.number() }),
-  held: z.object({ fixes: z.number(), devices: z.number() }),
+  waiting: z.object({ fixes: Count, lanes: Count, oldest_at: Instant.optional() }),
+  parked: z.object({ fixes: Count, lanes: Count }),
+  held: z.object({ fixes: Count, devices: Count }),
   rates: z.object({ received_per_s: z.number(), delivered_per_s: z.number() }),
   upstream: z.object({
     state: z.enum(['up', 'down', 'limited']),
     since_at: Instant,
-    /** When a backlog will be gone. */
+    /** When the backlog will be delivered at the present rate. */
     drained_at: Instant.optional(),
-    /** Companies whose OAuth token the service does not take. */
+    /** Companies whose OAuth token the tracking service refuses. */
     token_refused: z.array(z.string()).optional(),
   }),
   custody: z.object({
-    received: z.number(),
-    filtered: z.number(),
-    delivered: z.number(),
-    waiting: z.number(),
-    parked: z.number(),
-    held: z.number(),
-    discarded: z.number(),
-    difference: z.number(),
+    received: Count,
+    filtered: Count,
+    delivered: Count,
+    waiting: Count,
+    parked: Count,
+    held: Count,
+    discarded: Count,
+    difference: Count,
   }),
   /** In which the gateway reads times without an offset. */
   time_zone: z.string().refine(isZone),
 })
 export type StatusAnswer = z.infer<typeof StatusAnswer>
 
-/** `never`: it has not spoken yet. */
-const DeviceState = z.enum(['online', 'offline', 'never'])
-
-/** A line of a file that would give the device its route, and when the put was that took its place. */
-const ReplacedLine = z.object({ source: z.string(), put_at: Instant })
-
-/** `GET /admin/devices/{id}` */
-export const DeviceAnswer = z.object({
+/** What both answers about devices say of one. `never`: it has not connected yet. */
+const DeviceHead = z.object({
   id: z.string(),
   name: z.string().optional(),
   configured: z.boolean(),
   company_id: z.string().optional(),
+  state: z.enum(['online', 'offline', 'never']).optional(),
+  last_heard: z.object({ at: Instant }).optional(),
+})
+
+/** A line of a file that would give the device its route, and when the put was that replaced it. */
+const ReplacedLine = z.object({ source: z.string(), put_at: Instant })
+
+/** `GET /admin/devices/{id}` */
+export const DeviceAnswer = DeviceHead.extend({
   courier_id: z.string().optional(),
-  /** Where its entry stands, as a lane's `source`. */
+  /** Where its entry is: `devices.yaml:3`, or `admin 2026-11-20T08:00:00Z`, when it was put. */
   source: z.string().optional(),
-  /** When it was deleted through the admin port, though it still is in a file. */
+  /** When it was deleted through the admin port, if a file still has it. */
   deleted_at: Instant.optional(),
   held: z.array(
     z.object({
       reason: z.enum(['unknown', 'no_route', 'clock']),
-      fixes: z.number(),
+      fixes: Count,
       oldest_at: Instant,
-      /** The `time_zone` that fits. */
+      /** The `time_zone` that would explain why these fixes are ahead of the clock. */
       offset: z.string().optional(),
-      /** At the time of the last of them. */
+      /** The line for the time of the latest of these fixes. */
       replaced_line: ReplacedLine.optional(),
     }),
   ),
@@ -70,77 +74,71 @@ export const DeviceAnswer = z.object({
     .object({
       courier_id: z.string(),
       route_id: z.string(),
-      /** What says so: `routes.csv:17`, `devices.yaml:3`, or `admin 2026-11-20T08:00:00Z`, when it was put. */
+      /** What assigns the route: as `source` above, or a line `routes.csv:17`. */
       source: z.string(),
-      /** Since when, by a line of the roster; absent where the device's entry says so. */
+      /** When the assignment begins; absent where the device's entry assigns the route. */
       from_at: Instant.optional(),
-      waiting: z.number(),
+      waiting: Count,
       oldest_at: Instant.optional(),
       last_push: z.object({ at: Instant, status: z.union([z.number(), z.string()]) }).optional(),
     })
     .optional(),
-  /** Now, where no line says where they go. */
+  /** The line for now, where the device has no route. */
   replaced_line: ReplacedLine.optional(),
-  state: DeviceState.optional(),
-  last_heard: z.object({ at: Instant }).optional(),
   last_fix: z.object({ time_at: Instant.optional(), received_at: Instant }).optional(),
-  last_filtered: z
-    .object({
-      reason: z.string(),
-      at: Instant,
-      /** Not filtered but held, and perhaps released since. */
-      held: z.boolean().optional(),
-    })
-    .optional(),
+  /** `held`: the fix was held, not filtered, and may have been released since. */
+  last_filtered: z.object({ reason: z.string(), at: Instant, held: z.boolean().optional() }).optional(),
 })
 export type DeviceAnswer = z.infer<typeof DeviceAnswer>
 
-/** A 404 of `GET /admin/devices/{id}`; `deleted_at` as above. */
+/** A 404 of `GET /admin/devices/{id}`. */
 export const NoDevice = DeviceAnswer.pick({ deleted_at: true })
 
-/** A row of `GET /admin/devices`. */
-const ListedDevice = z.object({
-  id: z.string(),
-  name: z.string().optional(),
-  configured: z.boolean(),
-  company_id: z.string().optional(),
-  state: DeviceState.optional(),
-  last_heard: z.object({ at: Instant }).optional(),
-})
-export type ListedDevice = z.infer<typeof ListedDevice>
+export type ListedDevice = z.infer<typeof DeviceHead>
 
-/** A page of `GET /admin/devices`. */
-export const DevicesPage = z.object({ results: z.array(ListedDevice), next_page_token: z.string().optional() })
+/** `GET /admin/devices` */
+export const DevicesPage = z.object({ results: z.array(DeviceHead), next_page_token: z.string().optional() })
 export type DevicesPage = z.infer<typeof DevicesPage>
 
-/** A row of `GET /admin/parked`. */
-const ParkedAnswer = z.object({
+/** Whether a device has no connection and was not heard for 15 minutes: many disconnect between two packets. `now`: ms UTC. */
+export function isSilent({ state, last_heard }: Pick<ListedDevice, 'state' | 'last_heard'>, now: number): boolean {
+  return state === 'offline' && last_heard !== undefined && now - Date.parse(last_heard.at) > SILENT_MS
+}
+
+const SILENT_MS = 15 * 60_000
+
+/** An answer of the tracking API that refused positions. */
+const RefusedPush = z.object({ status: z.number(), message: z.string() })
+
+const ParkedLane = z.object({
   company_id: z.string(),
   courier_id: z.string(),
   route_id: z.string(),
-  /** Of the whole lane. */
-  fixes: z.number(),
-  /** Why the lane is parked whole, if it is. */
-  parked: z.object({ status: z.number(), message: z.string() }).optional(),
-  /** Positions that were refused, by answer. */
-  refused: z.array(z.object({ status: z.number(), message: z.string(), count: z.number() })),
+  /** All parked fixes of the lane. */
+  fixes: Count,
+  /** Present where the lane is parked whole. */
+  parked: RefusedPush.optional(),
+  /** Positions that were refused one by one, grouped by answer. */
+  refused: z.array(RefusedPush.extend({ count: Count })),
 })
-export type ParkedAnswer = z.infer<typeof ParkedAnswer>
+export type ParkedLane = z.infer<typeof ParkedLane>
 
-/** A page of `GET /admin/parked`. */
-export const ParkedPage = z.object({ results: z.array(ParkedAnswer) })
+/** `GET /admin/parked` */
+export const ParkedPage = z.object({ results: z.array(ParkedLane) })
+
+const LineRemark = z.object({ line: z.number(), message: z.string() })
 
 /** `PUT /admin/routes` */
 export const RosterAnswer = z.object({
-  added: z.number(),
-  changed: z.number(),
-  removed: z.number(),
-  rejected: z.array(z.object({ line: z.number(), message: z.string() })),
-  /** Of lines that overlap for one device; absent where there are none. */
-  warnings: z.array(z.object({ line: z.number(), message: z.string() })).optional(),
-  /** Ids of devices of the company that have no route now. */
+  added: Count,
+  changed: Count,
+  removed: Count,
+  rejected: z.array(LineRemark),
+  /** Lines that overlap for one device; absent where there are none. */
+  warnings: z.array(LineRemark).optional(),
+  /** Ids of the company's devices that have no route at the time. */
   without_route: z.array(z.string()),
   /** How many devices the company has. */
-  devices: z.number(),
+  devices: Count,
 })
 export type RosterAnswer = z.infer<typeof RosterAnswer>

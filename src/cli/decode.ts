@@ -1,55 +1,90 @@
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import * as z from 'zod'
 import { protocolsByName } from '../../protocols/index.ts'
 import {
   cut,
   DecodeError,
-  type Framer,
   type Message,
   type Protocol,
   type Session,
   type Settings,
   type Transport,
 } from '../../protocols/kit/index.ts'
+import { UserError } from '../errors.ts'
 
-/** What a frame came as: bytes, text, or an HTTP request. */
-export type DecodeFrame =
-  | { readonly hex: string }
-  | { readonly text: string }
-  | {
-      readonly http: string
-      readonly uri: string
-      readonly headers?: Readonly<Record<string, string>>
-      readonly bodyHex?: string
-    }
-
-/** One input of `waybridge decode`. `deviceId` is logged in before; inputs of one `session` share a connection. */
-export interface DecodeInput {
-  readonly id?: unknown
-  readonly protocol: string
-  readonly input: DecodeFrame
-  readonly session?: string
-  readonly deviceId?: string
-  readonly settings?: Readonly<Record<string, unknown>>
+interface DecodeArguments {
+  readonly protocol?: string
+  readonly hex?: string
+  readonly text?: string
+  readonly jsonl?: boolean
+  readonly lenient?: boolean
 }
 
-/** One position as `waybridge decode` prints it: RFC 3339, degrees, metres, metres a second. */
-export interface DecodedFix {
+/** `waybridge decode`. @returns the exit code: 1 where the frame could not be understood @throws UserError */
+export async function decodeCommand({ protocol, hex, text, jsonl, lenient }: DecodeArguments): Promise<number> {
+  if (jsonl) {
+    await decodeLines(process.stdin, process.stdout, { lenient }).catch(ignoreClosedPipe)
+    return 0
+  }
+  if (protocol === undefined) throw new UserError('decode: name the protocol with --protocol, or give --jsonl.')
+  if ((hex === undefined) === (text === undefined)) throw new UserError('decode: give the frame as --hex or as --text.')
+  const output = decodeInput({ protocol, input: { hex, text } }, { lenient })
+  process.stdout.write(`${JSON.stringify(output)}\n`)
+  return output.error === undefined ? 0 : 1
+}
+
+/** `… | head` closes the pipe, which is not a fault. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
+}
+
+/** A field of another type counts as missing. */
+const MaybeText = z.string().optional().catch(undefined)
+const MaybeObject = z.record(z.string(), z.unknown()).optional().catch(undefined)
+
+/** One input of `--jsonl`. `deviceId` is logged in before; inputs of one `session` share a connection. */
+const DecodeLine = z.object({
+  id: z.unknown().optional(),
+  protocol: z.string(),
+  input: z.object({
+    hex: MaybeText,
+    text: MaybeText,
+    http: MaybeText,
+    uri: MaybeText,
+    headers: MaybeObject,
+    bodyHex: MaybeText,
+  }),
+  session: z.string().optional(),
+  deviceId: z.string().optional(),
+  settings: MaybeObject,
+})
+type DecodeLine = z.infer<typeof DecodeLine>
+
+/** What an input should be: a stream as hex or text, or an HTTP request. */
+export interface DecodeInput extends Omit<DecodeLine, 'input'> {
+  readonly input:
+    | { readonly hex: string }
+    | { readonly text: string }
+    | {
+        readonly http: string
+        readonly uri: string
+        readonly headers?: Readonly<Record<string, string>>
+        readonly bodyHex?: string
+      }
+}
+
+/** One position as it is printed: RFC 3339, degrees, metres, metres per second. */
+export interface DecodedFix extends Partial<Readonly<Record<NumberField, number>>> {
   readonly time?: string
   readonly valid: boolean
-  readonly lat?: number
-  readonly lon?: number
-  readonly altitude?: number
-  readonly speed?: number
-  readonly heading?: number
-  readonly accuracy?: number
-  readonly hdop?: number
-  readonly satellites?: number
 }
 
-export type DecodedReply = { readonly hex: string } | { readonly http: 200; readonly bodyHex: string }
+type NumberField = 'lat' | 'lon' | 'altitude' | 'speed' | 'heading' | 'accuracy' | 'hdop' | 'satellites'
 
-/** What one input said. Where `error` is, `fixes` and `replies` are empty. */
+type DecodedReply = { readonly hex: string } | { readonly http: 200; readonly bodyHex: string }
+
+/** What one input contains. With an `error`, `fixes` and `replies` are empty. */
 export interface DecodeOutput {
   readonly id?: unknown
   readonly device?: string
@@ -65,27 +100,9 @@ export interface DecodeOptions {
   readonly now?: () => number
 }
 
-/** Decodes one input as the bytes of a stream. What is wrong with the input is the output's `error`. */
-export function decodeInput(line: DecodeInput, options: DecodeOptions = {}): DecodeOutput {
-  const id = line.id === undefined ? {} : { id: line.id }
-  try {
-    const protocol = protocolsByName.get(line.protocol)
-    if (!protocol) throw new InputError(`there is no protocol "${line.protocol}": see waybridge protocols`)
-    const { transport, frames } = framesOfInput(protocol, line.input)
-    const session = sessionOf(line, transport, options)
-    const messages = frames.map((frame) => decodeFrame(protocol, frame, session))
-    const device = session.device === undefined ? {} : { device: session.device }
-    return { ...id, ...device, fixes: messages.flatMap(fixesOf), replies: messages.flatMap(replyOf(transport)) }
-  } catch (error) {
-    if (error instanceof DecodeError || error instanceof InputError)
-      return { ...id, fixes: [], replies: [], error: error.message }
-    throw error
-  }
-}
-
 /**
- * Reads one JSON `DecodeInput` a line and writes one JSON `DecodeOutput` for each, in order, with back-pressure; a line
- * that cannot be read yields an `error`. Leaves `output` open.
+ * Reads one JSON `DecodeInput` a line and writes one JSON `DecodeOutput` for each, in order, with back-pressure; a line that
+ * cannot be read yields an `error`. Leaves `output` open.
  */
 export async function decodeLines(input: Readable, output: Writable, options: DecodeOptions = {}): Promise<void> {
   const sessions = options.sessions ?? new Map<string, Session>()
@@ -95,10 +112,7 @@ export async function decodeLines(input: Readable, output: Writable, options: De
   await pipeline(input, answers, output, { end: false })
 }
 
-/** Input that is no frame at all: the sentence says what to change. */
-class InputError extends Error {}
-
-/** Lines end at LF alone: JSON text may hold every other line separator. */
+/** Only LF ends a line: JSON text may contain every other line separator. */
 async function* linesOf(source: AsyncIterable<Buffer | string>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''
@@ -110,24 +124,20 @@ async function* linesOf(source: AsyncIterable<Buffer | string>): AsyncGenerator<
   if (rest !== '') yield rest
 }
 
-/** Unlike `decodeInput`, answers a fault of a decoder too: the other lines are not to suffer. */
+/** Unlike `decodeInput`, answers a fault of a decoder too, so that the next lines are still decoded. */
 function decodeLine(text: string, options: DecodeOptions): DecodeOutput {
-  const line = parse(text)
-  if (!isObject(line)) return { fixes: [], replies: [], error: 'the line is no JSON object' }
+  const line = z.looseObject({}).safeParse(parseJson(text)).data
+  if (!line) return failure(undefined, 'the line is not a JSON object')
+  const read = DecodeLine.safeParse(line)
+  if (!read.success) return failure(line.id, 'protocol, session and deviceId must be text, input an object')
   try {
-    if (isDecodeInput(line)) return decodeInput(line, options)
-    return {
-      id: line.id,
-      fixes: [],
-      replies: [],
-      error: 'protocol, session and deviceId have to be text, input an object',
-    }
+    return decodeInput(read.data, options)
   } catch (error) {
-    return { id: line.id, fixes: [], replies: [], error: `fault in the decoder: ${String(error)}` }
+    return failure(line.id, `fault in the decoder: ${String(error)}`)
   }
 }
 
-function parse(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -135,56 +145,68 @@ function parse(text: string): unknown {
   }
 }
 
-function isDecodeInput(line: Record<string, unknown>): line is Record<string, unknown> & DecodeInput {
-  const { protocol, input, session = '', deviceId = '' } = line
-  return [protocol, session, deviceId].every((value) => typeof value === 'string') && isObject(input)
+function failure(id: unknown, error: string): DecodeOutput {
+  return { id, fixes: [], replies: [], error }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+/** Decodes one input as the bytes of a stream. A mistake in the input is the output's `error`. */
+export function decodeInput(line: DecodeLine, options: DecodeOptions = {}): DecodeOutput {
+  try {
+    const protocol = protocolsByName.get(line.protocol)
+    if (!protocol) throw new InputError(`there is no protocol "${line.protocol}": see waybridge protocols`)
+    const { transport, frames } = framesOfInput(protocol, line.input)
+    const session = sessionOf(line, transport, options)
+    const messages = frames.map((frame) => decodeFrame(protocol, frame, session))
+    return {
+      id: line.id,
+      device: session.device,
+      fixes: messages.flatMap(fixesOf),
+      replies: messages.flatMap((message) => replyOf(message, transport)),
+    }
+  } catch (error) {
+    if (error instanceof DecodeError || error instanceof InputError) return failure(line.id, error.message)
+    throw error
+  }
 }
 
-function framesOfInput(protocol: Protocol, input: unknown): { transport: Transport; frames: Buffer[] } {
-  if (!isObject(input)) throw new InputError('the input holds neither hex, text nor http')
-  if (typeof input.http === 'string') return { transport: 'http', frames: [requestFrame(protocol, input)] }
+/** An input without a frame; the message says what to change. */
+class InputError extends Error {}
+
+function framesOfInput(protocol: Protocol, input: DecodeLine['input']): { transport: Transport; frames: Buffer[] } {
+  if (input.http !== undefined) return { transport: 'http', frames: [requestFrame(protocol, input)] }
   const transport = protocol.tcp ? 'tcp' : protocol.udp ? 'udp' : protocol.http ? 'http' : 'mqtt'
   const framer = protocol.tcp?.frame ?? protocol.udp?.frame
   const bytes = bytesOf(input)
-  const frames = framer ? framesOf(bytes, framer) : [bytes]
-  if (frames.length === 0) throw new InputError(`there is no frame of ${protocol.name} in these bytes`)
-  return { transport, frames }
+  const { frames, rest } = framer ? cut(bytes, framer) : { frames: [], rest: bytes }
+  // The stream ends here, so that the rest counts as a frame.
+  const all = rest.length > 0 ? [...frames, rest] : frames
+  if (all.length === 0) throw new InputError(`there is no frame of ${protocol.name} in these bytes`)
+  return { transport, frames: all }
 }
 
-function requestFrame(protocol: Protocol, input: Record<string, unknown>): Buffer {
-  if (!protocol.http) throw new InputError(`${protocol.name} does not come over HTTP`)
-  const headers = Object.entries(isObject(input.headers) ? input.headers : {})
-  return protocol.http.frame({
-    method: String(input.http),
-    uri: typeof input.uri === 'string' ? input.uri : '/',
-    headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), String(value)])),
-    body: typeof input.bodyHex === 'string' ? fromHex(input.bodyHex) : Buffer.alloc(0),
-  })
+function requestFrame(
+  protocol: Protocol,
+  { http = '', uri = '/', headers = {}, bodyHex = '' }: DecodeLine['input'],
+): Buffer {
+  if (!protocol.http) throw new InputError(`${protocol.name} is not spoken over HTTP`)
+  const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)])
+  return protocol.http.frame({ method: http, uri, headers: Object.fromEntries(entries), body: fromHex(bodyHex) })
 }
 
-function bytesOf(input: Record<string, unknown>): Buffer {
-  if (typeof input.hex === 'string') return fromHex(input.hex)
-  if (typeof input.text === 'string') return Buffer.from(input.text)
-  throw new InputError('the input holds neither hex, text nor http')
+function bytesOf({ hex, text }: DecodeLine['input']): Buffer {
+  if (hex !== undefined) return fromHex(hex)
+  if (text !== undefined) return Buffer.from(text)
+  throw new InputError('the input has neither hex, text nor http')
 }
 
 function fromHex(text: string): Buffer {
   const digits = text.replace(/\s+/g, '')
-  if (digits.length % 2 === 1 || !/^[0-9a-f]*$/i.test(digits)) throw new InputError('the hex is no whole bytes')
+  if (digits.length % 2 === 1 || !/^[0-9a-f]*$/i.test(digits))
+    throw new InputError('the hex is not a sequence of whole bytes')
   return Buffer.from(digits, 'hex')
 }
 
-/** The frames of a stream that ends after these bytes: what is left over at the end is one. */
-function framesOf(bytes: Buffer, framer: Framer): Buffer[] {
-  const { frames, rest } = cut(bytes, framer)
-  return rest.length > 0 ? [...frames, rest] : frames
-}
-
-function sessionOf(line: DecodeInput, transport: Transport, options: DecodeOptions): Session {
+function sessionOf(line: DecodeLine, transport: Transport, options: DecodeOptions): Session {
   const { sessions, now = Date.now, lenient = false } = options
   const key = `${line.protocol} ${line.session}`
   const known = line.session === undefined ? undefined : sessions?.get(key)
@@ -192,7 +214,7 @@ function sessionOf(line: DecodeInput, transport: Transport, options: DecodeOptio
   if (line.session !== undefined && !known) sessions?.set(key, session)
   session.now = now()
   session.device ??= line.deviceId
-  if (isObject(line.settings)) session.settings = settingsOf(line.settings)
+  if (line.settings) session.settings = settingsOf(line.settings)
   return session
 }
 
@@ -217,15 +239,11 @@ function fixesOf({ fixes = [] }: Message): DecodedFix[] {
 /** The end of the calendar, ms UTC. */
 const LATEST = 8.64e15
 
-function finite(values: Record<string, number | undefined>): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(values).filter((entry): entry is [string, number] => Number.isFinite(entry[1])),
-  )
+function finite(values: Record<NumberField, number | undefined>): Partial<Record<NumberField, number>> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => Number.isFinite(value)))
 }
 
-function replyOf(transport: Transport): (message: Message) => DecodedReply[] {
-  return ({ reply }) => {
-    if (transport === 'http') return [{ http: 200, bodyHex: reply?.toString('hex') ?? '' }]
-    return reply ? [{ hex: reply.toString('hex') }] : []
-  }
+function replyOf({ reply }: Message, transport: Transport): DecodedReply[] {
+  if (transport === 'http') return [{ http: 200, bodyHex: reply?.toString('hex') ?? '' }]
+  return reply ? [{ hex: reply.toString('hex') }] : []
 }

@@ -1,25 +1,55 @@
 import { styleText } from 'node:util'
+import { localDay, localFromUtc } from '../config/times.ts'
 
-/** Colours a text, or leaves it as it is. */
+/** Prints lines that contain text of others, such as a device's name: as `printable` shows it. */
+export function printLines(lines: readonly string[]): void {
+  printExact(lines.map(printable))
+}
+
+/** Prints lines unchanged. They are written before the process ends, see `exit` in commands.ts. */
+export function printExact(lines: readonly string[]): void {
+  process.stdout.write(lines.map((line) => `${line}\n`).join(''))
+}
+
+/** A text as one line, with a blank in place of what a terminal would act on. */
+export function printable(text: string): string {
+  return text.replace(NOT_PRINTABLE, ' ')
+}
+
+/** Colours a text, or returns it unchanged. */
 export type Paint = (style: 'bold' | 'dim' | 'green' | 'yellow', text: string) => string
 
 /** For the standard output: colours on a terminal only, and none where `NO_COLOR` is set. */
 export const colours: Paint = (style, text) => styleText(style, text, { stream: process.stdout })
 
-/** Prints lines that others have a word in: what they say is shown, never acted on by the terminal. */
-export function say(lines: readonly string[]): void {
-  print(lines.map(printable))
+/** Shows an instant (RFC 3339) as `08:14:02`, or as `2026-11-19 08:14:02` where it is not today. */
+export type Clock = (instant: string) => string
+
+/** A clock in a time zone; `now`: ms UTC. */
+export function clockIn(zone: string, now: number, precision: 'seconds' | 'minutes' = 'seconds'): Clock {
+  const { from, until } = localDay(now, zone)
+  return (instant) => {
+    const at = Date.parse(instant)
+    const [day, time] = new Date(localFromUtc(at, zone)).toISOString().split('T')
+    const clock = time.slice(0, precision === 'seconds' ? 8 : 5)
+    return at >= from && at < until ? clock : `${day} ${clock}`
+  }
 }
 
-/** A text as one line, without the characters that a terminal would act on. */
-export function printable(text: string): string {
-  return text.replace(NOT_PRINTABLE, ' ')
+/** `1 lane`, `3 lanes`, `2 fixes` */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`
 }
 
-/** Prints lines as they are. The process ends once they are written, see `exit` in commands.ts. */
-export function print(lines: readonly string[]): void {
-  process.stdout.write(lines.map((line) => `${line}\n`).join(''))
+/** `Van 1, Van 2 and Van 3`; a long list is cut: `Van 1, … and 5 more`. */
+export function listText(names: readonly string[]): string {
+  const rest = names.length - MAX_NAMES
+  const listed = [...names.slice(0, MAX_NAMES), ...(rest > 0 ? [`${rest} more`] : [])]
+  return listed.length < 2 ? listed.join('') : `${listed.slice(0, -1).join(', ')} and ${listed.at(-1)}`
 }
 
-// Control characters, ends of lines, and what turns the direction of writing around.
+/** How many items of a list are named. */
+export const MAX_NAMES = 10
+
+// Control characters, line separators, and characters that change the direction of writing.
 const NOT_PRINTABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu

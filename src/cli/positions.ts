@@ -2,14 +2,14 @@ import * as z from 'zod'
 import { int64, int64Mistake } from '../config/units.ts'
 import { UserError } from '../errors.ts'
 import { parseBody } from '../tracking/body.ts'
+import { exactJson } from '../tracking/json.ts'
+import { CourierPosition } from '../tracking/schemas.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { type Answer, ask, refusalText } from './ask.ts'
-import { gatewayStatus } from './gateway.ts'
-import { momentOption } from './moment.ts'
-import { print } from './output.ts'
-import { csvOf, geoJsonOf, Position } from './track.ts'
+import { ask, errorText, gatewayStatus } from './client.ts'
+import { timeOption } from './intervals.ts'
+import { printExact } from './output.ts'
 
-export interface PositionsOptions extends AdminPortOptions {
+interface PositionsOptions extends AdminPortOptions {
   readonly company: string
   readonly route: string
   readonly from: string
@@ -18,45 +18,76 @@ export interface PositionsOptions extends AdminPortOptions {
   readonly geojson?: boolean
 }
 
-/** `waybridge positions`: what the tracking service has of a route; answers with the exit code. @throws UserError */
+/** `waybridge positions`: what the tracking service has stored of a route. @returns the exit code @throws UserError */
 export async function positionsCommand(options: PositionsOptions): Promise<number> {
   if (options.csv && options.geojson) throw new UserError('positions: give --csv or --geojson, not both.')
   const company = idOption('--company', options.company)
   const route = idOption('--route', options.route)
   const admin = await findAdminPort(options)
   const { time_zone } = await gatewayStatus(admin)
-  const from = momentOption('--from', options.from, time_zone)
+  const from = timeOption('--from', options.from, time_zone)
   const now = Math.floor(Date.now() / 1000)
-  const to = options.to === undefined ? now : momentOption('--to', options.to, time_zone)
+  const to = options.to === undefined ? now : timeOption('--to', options.to, time_zone)
   if (options.to === undefined && from > now)
-    throw new UserError(`--from ${options.from}: that is yet to come; say with --to until when.`)
+    throw new UserError(`--from ${options.from}: this is in the future; give --to as well.`)
   const path = `/api/v2/companies/${company}/routes/${route}/courier-positions`
   const query = { from: String(from), to: String(to) }
   const answer = await ask(admin, { path, query, timeoutMs: TIMEOUT_MS })
-  if (answer.status === 401) throw new UserError(`${refusalText(answer)} (company ${company}'s oauth_token: expired?)`)
-  if (answer.status !== 200) throw new UserError(refusalText(answer))
-  print(options.csv ? csvOf(positionsOf(answer)) : [options.geojson ? geoJsonOf(positionsOf(answer)) : answer.text])
+  if (answer.status === 401)
+    throw new UserError(`${errorText(answer)} (check the oauth_token of company ${company}: it may have expired)`)
+  if (answer.status !== 200) throw new UserError(errorText(answer))
+  const { text } = answer
+  printExact(options.csv ? csvLines(positionsIn(text)) : [options.geojson ? geoJson(positionsIn(text)) : text])
   return 0
 }
 
-/** @throws UserError where the answer is no list of positions */
-function positionsOf({ text }: Answer): Position[] {
-  const read = z.array(Position).safeParse(exact(text))
+/** A position as the interface returns it; a timestamp beyond 2^53 is a bigint. */
+const Position = CourierPosition.extend({ timestamp: z.number().or(z.bigint()) })
+type Position = z.infer<typeof Position>
+
+/** @throws UserError where the answer is not a list of positions */
+function positionsIn(text: string): Position[] {
+  const read = z.array(Position).safeParse(parseExact(text))
   if (read.success) return read.data
   const [{ path, message }] = read.error.issues
   const place = path.length > 0 ? `${path.join('.')}: ` : ''
   throw new UserError(
-    `The answer is no list of positions (${place}${message}); without --csv and --geojson it is shown.`,
+    `The answer is not a list of positions (${place}${message}); print it without --csv and --geojson.`,
   )
 }
 
-/** What JSON says, long timestamps with all of their digits; undefined where it is none. */
-function exact(text: string): unknown {
+/** What a JSON text says, timestamps with all of their digits; undefined where it is not JSON. */
+function parseExact(text: string): unknown {
   try {
     return parseBody(Buffer.from(text), 'application/json')
   } catch {
     return undefined
   }
+}
+
+function csvLines(positions: readonly Position[]): string[] {
+  const rows = positions.map(({ timestamp, lat, lon, server_timestamp = '' }) =>
+    [timestamp, timeText(timestamp), lat, lon, server_timestamp].join(','),
+  )
+  return ['timestamp,time,lat,lon,server_timestamp', ...rows]
+}
+
+/** GeoJSON (RFC 7946): the track as a line, where there are two positions or more, then each position as a point. */
+function geoJson(positions: readonly Position[]): string {
+  const coordinates = positions.map(({ lat, lon }) => [lon, lat])
+  const line = { type: 'Feature', geometry: { type: 'LineString', coordinates }, properties: {} }
+  const points = positions.map(({ lat, lon, timestamp, server_timestamp }) => ({
+    type: 'Feature',
+    geometry: { type: 'Point', coordinates: [lon, lat] },
+    properties: { timestamp, time: timeText(timestamp), server_timestamp },
+  }))
+  return exactJson({ type: 'FeatureCollection', features: positions.length > 1 ? [line, ...points] : points })
+}
+
+/** RFC 3339; empty where the calendar has no such day. */
+function timeText(timestamp: number | bigint): string {
+  const seconds = Number(timestamp)
+  return Math.abs(seconds) <= LAST_S ? new Date(seconds * 1000).toISOString().replace('.000Z', 'Z') : ''
 }
 
 function idOption(option: string, text: string): string {
@@ -65,5 +96,6 @@ function idOption(option: string, text: string): string {
   return id
 }
 
-/** A month is hundreds of windows, each of which may take its time. */
+/** The relay fetches a month in hundreds of windows, which takes minutes. */
 const TIMEOUT_MS = 600_000
+const LAST_S = 8.64e12

@@ -1,19 +1,16 @@
 import { readFile } from 'node:fs/promises'
-import { ConfigError, problemsIn, type Source } from '../config/problem.ts'
+import { ConfigError, lineStarts, locator, problemsIn } from '../config/problem.ts'
 import { UserError } from '../errors.ts'
-import { type RouteFile, readRoutes } from '../roster/routes.ts'
+import { sameId } from '../roster/directory.ts'
+import { type RouteFile, type RouteRow, readRoutes } from '../roster/routes.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { type Answer, ask } from './ask.ts'
-import { companyOf } from './company.ts'
-import { listDevices } from './devices.ts'
-import { gatewayStatus } from './gateway.ts'
-import { say } from './output.ts'
-import { type Part, partsOf } from './parts.ts'
-import { isWell, leftOutSentence, type Outcome, type Reported, report } from './report.ts'
-import { windowsOf, windowText } from './window.ts'
-import { listText } from './words.ts'
+import type { ListedDevice } from './answers.ts'
+import { type AdminAnswer, ask, gatewayStatus, listDevices } from './client.ts'
+import { intervalsOf, intervalText, type PutInterval } from './intervals.ts'
+import { listText, printLines } from './output.ts'
+import { type IntervalResult, isAllTaken, leftOutSentence, type ReportContext, report } from './routes-report.ts'
 
-export interface RoutesOptions extends AdminPortOptions {
+interface RoutesOptions extends AdminPortOptions {
   readonly company?: string
   readonly from?: string
   readonly until?: string
@@ -21,89 +18,137 @@ export interface RoutesOptions extends AdminPortOptions {
 }
 
 /**
- * `waybridge routes check` and `routes put`: what a file would do to a company's roster, or does, on each run of adjacent days
- * on which its lines begin; answers with the exit code. 1 where a line is left out, or something refused: of several runs none
- * is put before none would be refused. @throws UserError
+ * `waybridge routes check` says what a file would change in a company's roster; `routes put` changes it. Each interval of
+ * adjacent days on which lines begin is put on its own; of several, none is put unless a dry run of all succeeds.
+ * @returns the exit code: 1 where a line is left out or an interval is refused @throws UserError
  */
 export async function routesCommand(act: 'check' | 'put', file: string, options: RoutesOptions): Promise<number> {
-  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => unreadable(file, error))
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => throwUnreadable(file, error))
   const admin = await findAdminPort(options)
   const { time_zone: zone } = await gatewayStatus(admin)
   const source = { name: 'routes.csv', file, text: bytes.toString() }
   const read = await readRoutes(source, zone)
-  const windows = windowsOf(read.rows, options, zone)
-  if (windows.length === 0) throw useless(source, read)
+  const intervals = intervalsOf(read.rows, options, zone)
+  if (intervals.length === 0 && read.mistakes.length > 0) throw new ConfigError(problemsIn(source, read.mistakes))
+  if (intervals.length === 0)
+    throw new UserError(`${file}: the file has no lines; give --from and --until of the lines to replace.`)
   const devices = await listDevices(admin)
   const company = options.company ?? companyOf(read.rows, devices)
-  const parts = partsOf(bytes, read, windows)
-  const about = { file, admin, zone, company, devices, runs: parts.length }
-  const send = senderTo(admin, company, options.force)
-  const trial = act === 'check' || parts.length > 1 ? await outcomesOf(parts, (part) => send(part, true)) : []
-  if (act === 'check') return sayAll(trial, { ...about, would: true })
-  if (trial.every(({ answer }) => answer.status === 200)) return putAll(parts, (part) => send(part, false), about)
-  sayAll(trial, { ...about, would: true })
-  say(['nothing is put'])
+  const parts = partsOf(bytes, read, intervals)
+  const context = { file, admin, zone, company, devices, intervals: parts.length }
+  const send = (part: FilePart, isDryRun: boolean) =>
+    sendPart(part, admin, { company, isDryRun, force: options.force ?? false })
+  const trial: IntervalResult[] = []
+  if (act === 'check' || parts.length > 1)
+    for (const part of parts) trial.push({ interval: part.interval, answer: await send(part, true) })
+  if (act === 'check') return printTrial(trial, context)
+  if (trial.every(({ answer }) => answer.status === 200)) return putAll(parts, (part) => send(part, false), context)
+  printTrial(trial, context)
+  printLines(['nothing is put'])
   return 1
 }
 
-type Send = (part: Part) => Promise<Answer>
+function throwUnreadable(file: string, error: NodeJS.ErrnoException): never {
+  if (error.code !== 'ENOENT' && error.code !== 'EISDIR') throw error
+  throw new UserError(`${file}: ${error.code === 'ENOENT' ? 'there is no such file' : 'a folder, expected a file'}.`)
+}
 
-function senderTo(admin: AdminPort, company: string, force = false) {
-  return ({ window: { from, until }, body }: Part, dryRun: boolean): Promise<Answer> => {
-    const query = {
-      company_id: company,
-      from: new Date(from * 1000).toISOString(),
-      until: new Date(until * 1000).toISOString(),
-      dry_run: dryRun ? 'true' : undefined,
-      force: force ? 'true' : undefined,
-    }
-    return ask(admin, { method: 'PUT', path: '/admin/routes', query, body })
+/**
+ * The company of a roster: that of its devices; where none of them is known, the only company that has devices.
+ * @throws UserError where there are several, or none
+ */
+function companyOf(rows: readonly RouteRow[], devices: readonly ListedDevice[]): string {
+  const meant = new Set(rows.flatMap(({ device }) => [device, sameId(device)]))
+  const named = companiesOf(
+    devices.filter(({ id, name }) => meant.has(sameId(id)) || (name !== undefined && meant.has(name))),
+  )
+  const companies = named.length > 0 ? named : companiesOf(devices)
+  if (companies.length === 1) return companies[0]
+  const known = companies.length === 0 ? 'no device is configured yet' : `there are ${listText(companies)}`
+  throw new UserError(`Name the company of these routes with --company: ${known}.`)
+}
+
+/** In order of their numbers. */
+function companiesOf(devices: readonly ListedDevice[]): string[] {
+  const companies = new Set(devices.flatMap(({ company_id }) => company_id ?? []))
+  return [...companies].toSorted((a, b) => Number(BigInt(a) - BigInt(b)))
+}
+
+/** The lines of a file that are put in one interval; in `body` they keep the line numbers of the file. */
+interface FilePart {
+  readonly interval: PutInterval
+  readonly body: Buffer
+}
+
+/** For one interval, the whole file. For several, each gets the lines that begin in it, and the first also gets the unreadable lines. */
+function partsOf(file: Buffer, { rows, mistakes }: RouteFile, intervals: readonly PutInterval[]): FilePart[] {
+  if (intervals.length === 1) return [{ interval: intervals[0], body: file }]
+  const locate = locator(file.toString())
+  const unread = mistakes.filter(({ severity }) => severity === 'left_out').map(({ at }) => locate(at).line)
+  return intervals.map((interval, index) => {
+    const elsewhere = rows.filter(({ from }) => from < interval.from || from >= interval.until)
+    const omitted = new Set([...(index === 0 ? [] : unread), ...elsewhere.map(({ line }) => line)])
+    return { interval, body: withEmptyLines(file, omitted) }
+  })
+}
+
+function withEmptyLines(file: Buffer, omitted: ReadonlySet<number>): Buffer {
+  // latin1 keeps each byte: the admin port must see, and refuse, bytes that are not UTF-8.
+  const text = file.toString('latin1')
+  const starts = lineStarts(text)
+  const lines = starts.map((start, index) => {
+    const line = text.slice(start, starts[index + 1])
+    return omitted.has(index + 1) ? /[\r\n]*$/.exec(line)![0] : line
+  })
+  return Buffer.from(lines.join(''), 'latin1')
+}
+
+function sendPart(
+  { interval: { from, until }, body }: FilePart,
+  admin: AdminPort,
+  { company, isDryRun, force }: { readonly company: string; readonly isDryRun: boolean; readonly force: boolean },
+): Promise<AdminAnswer> {
+  const query = {
+    company_id: company,
+    from: new Date(from * 1000).toISOString(),
+    until: new Date(until * 1000).toISOString(),
+    dry_run: isDryRun ? 'true' : undefined,
+    force: force ? 'true' : undefined,
   }
+  return ask(admin, { method: 'PUT', path: '/admin/routes', query, body })
 }
 
-async function outcomesOf(parts: readonly Part[], send: Send): Promise<Outcome[]> {
-  const outcomes: Outcome[] = []
-  for (const part of parts) outcomes.push({ window: part.window, answer: await send(part) })
-  return outcomes
+/** @returns the exit code */
+function printTrial(results: readonly IntervalResult[], context: ReportContext): number {
+  for (const [index, result] of results.entries())
+    printLines(report(result, context, { isDryRun: true, isLast: index === results.length - 1 }))
+  return results.every((result) => isAllTaken(result, context.admin)) ? 0 : 1
 }
 
-function sayAll(outcomes: readonly Outcome[], about: Omit<Reported, 'isLast'>): number {
-  for (const [index, outcome] of outcomes.entries())
-    say(report(outcome, { ...about, isLast: index === outcomes.length - 1 }))
-  return outcomes.every((outcome) => isWell(outcome, about)) ? 0 : 1
-}
-
-/** Puts each part and says what became of it, up to the first that is refused. @throws UserError */
-async function putAll(parts: readonly Part[], send: Send, about: Omit<Reported, 'isLast' | 'would'>): Promise<number> {
-  const put: Outcome[] = []
+/** Puts each part and prints its report, until one is refused. @returns the exit code @throws UserError */
+async function putAll(
+  parts: readonly FilePart[],
+  put: (part: FilePart) => Promise<AdminAnswer>,
+  context: ReportContext,
+): Promise<number> {
+  const results: IntervalResult[] = []
+  const texts = parts.map(({ interval }) => intervalText(interval, context.zone))
   for (const [index, part] of parts.entries()) {
-    const texts = parts.map(({ window }) => windowText(window, about.zone))
     const done = index === 0 ? 'nothing is put' : `put: ${listText(texts.slice(0, index))}`
     const left = listText(texts.slice(index))
-    const answer = await send(part).catch((error: Error) => {
+    const answer = await put(part).catch((error: Error) => {
       if (parts.length === 1 || !(error instanceof UserError)) throw error
       throw new UserError(`${error.message} ${done}; not put, or not known to be: ${left}`)
     })
-    const outcome = { window: part.window, answer }
-    say(report(outcome, { ...about, would: answer.status !== 200, isLast: index === parts.length - 1 }))
+    const result = { interval: part.interval, answer }
+    printLines(report(result, context, { isDryRun: answer.status !== 200, isLast: index === parts.length - 1 }))
     if (answer.status !== 200) {
-      if (parts.length > 1) say([`${done}; not put: ${left}`])
+      if (parts.length > 1) printLines([`${done}; not put: ${left}`])
       return 1
     }
-    put.push(outcome)
+    results.push(result)
   }
-  const leftOut = leftOutSentence(put, about)
-  say(leftOut === undefined ? [] : [leftOut])
+  const leftOut = leftOutSentence(results, context.file, context.admin)
+  if (leftOut !== undefined) printLines([leftOut])
   return leftOut === undefined ? 0 : 1
-}
-
-/** Why there is nothing to put. */
-function useless(source: Source, { mistakes }: RouteFile): Error {
-  if (mistakes.length > 0) return new ConfigError(problemsIn(source, mistakes))
-  return new UserError(`${source.file}: no lines; say with --from and --until what to replace.`)
-}
-
-function unreadable(file: string, error: NodeJS.ErrnoException): never {
-  if (error.code !== 'ENOENT' && error.code !== 'EISDIR') throw error
-  throw new UserError(`${file}: ${error.code === 'ENOENT' ? 'there is no such file' : 'a folder, expected a file'}.`)
 }

@@ -1,33 +1,185 @@
+import { BEHIND_MS } from '../lanes/behind.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { type DeviceAnswer, type ParkedAnswer, ParkedPage } from './answers.ts'
-import { ask, jsonOf } from './ask.ts'
-import { clockIn } from './clock.ts'
-import { devicesCalled } from './devices.ts'
-import { gatewayStatus } from './gateway.ts'
-import { say } from './output.ts'
-import { reason } from './reason.ts'
+import { type DeviceAnswer, isSilent, type ParkedLane, ParkedPage, type StatusAnswer } from './answers.ts'
+import { ask, findDevices, gatewayStatus, jsonOf } from './client.ts'
+import { type Clock, clockIn, counted, printLines } from './output.ts'
 
-/** `waybridge why DEVICE`, a line for each device of that id or name; answers with the exit code. @throws UserError */
-export async function whyCommand(device: string, options: AdminPortOptions): Promise<number> {
+/** `waybridge why DEVICE`: a line for each device with that id or name. @returns the exit code @throws UserError */
+export async function whyCommand(idOrName: string, options: AdminPortOptions): Promise<number> {
   const admin = await findAdminPort(options)
   const { upstream, time_zone } = await gatewayStatus(admin)
-  const devices = await devicesCalled(admin, device)
+  const devices = await findDevices(admin, idOrName)
   const now = Date.now()
   const clock = clockIn(time_zone, now)
-  const lines = devices.map(async (each) => {
-    const line = reason({ device: each, parked: await parkedOf(admin, each), upstream, now }, clock)
-    return devices.length > 1 ? `${each.id}: ${line}` : line
+  const lines = devices.map(async (device) => {
+    const line = explain({ device, parked: await parkedOf(admin, device), upstream, now }, clock)
+    return devices.length > 1 ? `${device.id}: ${line}` : line
   })
-  say(await Promise.all(lines))
+  printLines(await Promise.all(lines))
   return 0
 }
 
-/** What is parked of the device's courier. */
-async function parkedOf(admin: AdminPort, { lane, company_id, courier_id }: DeviceAnswer): Promise<ParkedAnswer[]> {
+/** The parked lanes of the device's courier. */
+async function parkedOf(admin: AdminPort, { lane, company_id, courier_id }: DeviceAnswer): Promise<ParkedLane[]> {
   const courier = lane?.courier_id ?? courier_id
   if (courier === undefined) return []
   const query = { courier_id: courier, max_results: '1000' }
-  const answer = await ask(admin, { path: '/admin/parked', query })
-  const { results } = jsonOf(admin, answer, ParkedPage)
+  const { results } = jsonOf(admin, await ask(admin, { path: '/admin/parked', query }), ParkedPage)
   return results.filter((each) => each.company_id === company_id)
 }
+
+/** What the gateway knows of a device. */
+export interface DeviceFacts {
+  readonly device: DeviceAnswer
+  /** The parked lanes of its courier. */
+  readonly parked: readonly ParkedLane[]
+  readonly upstream: StatusAnswer['upstream']
+  /** ms UTC. */
+  readonly now: number
+}
+
+/**
+ * One sentence on where the positions of a device are: when it was heard, its route, the most important trouble with its
+ * fixes, and what to do about it.
+ * `last fix 08:14:02, route 1007 by routes.csv:17, refused 404 by the service (no such route), 214 parked: correct the line`
+ */
+export function explain(facts: DeviceFacts, clock: Clock): string {
+  const { device } = facts
+  if (!device.configured) return notConfigured(facts, clock)
+  const lost = heldTrouble(device, clock) ?? filteredTrouble(device, clock)
+  const troubles = [parkedTrouble(facts), lost].filter((trouble) => trouble !== undefined)
+  const rest = troubles.join('; ') || waitingText(facts, clock) || noTrouble(facts, clock)
+  return `${heardText(facts, clock)}, ${routeText(device, clock)}, ${rest}`
+}
+
+function notConfigured(facts: DeviceFacts, clock: Clock): string {
+  const { device } = facts
+  const last = device.last_heard ? `${heardText(facts, clock)}, ` : ''
+  return `not configured, ${last}${heldTrouble(device, clock) ?? `nothing is held: ${entryAdvice(device, clock)}`}`
+}
+
+function heardText({ device, now }: DeviceFacts, clock: Clock): string {
+  const { state, lane, last_heard, last_fix } = device
+  const fixAt = last_fix?.time_at ?? last_fix?.received_at
+  const fix = fixAt === undefined ? 'no fix yet' : `last fix ${clock(fixAt)}`
+  // A push without a contact: the fixes of the time before it was configured have been released.
+  if (state === 'never' || !last_heard) return lane?.last_push ? 'not heard since it was configured' : 'never heard'
+  if (isSilent(device, now)) return `silent since ${clock(last_heard.at)}, ${fix}`
+  return fixAt === undefined ? `heard ${clock(last_heard.at)}, ${fix}` : fix
+}
+
+function routeText({ lane }: DeviceAnswer, clock: Clock): string {
+  if (!lane) return 'no route now'
+  const put = /^admin (.+)$/.exec(lane.source)?.[1]
+  return `route ${lane.route_id} by ${put === undefined ? lane.source : `the admin port, put ${clock(put)}`}`
+}
+
+function entryAdvice({ deleted_at }: DeviceAnswer, clock: Clock): string {
+  if (deleted_at === undefined) return 'add it to devices.yaml'
+  return `it was deleted through the admin port at ${clock(deleted_at)}: put it there again, or edit its entry`
+}
+
+function heldTrouble(device: DeviceAnswer, clock: Clock): string | undefined {
+  const [held] = device.held
+  if (!held) return undefined
+  const { fixes, oldest_at, offset = NO_OFFSET } = held
+  const what = `${counted(fixes, 'fix', 'fixes')} held since ${clock(oldest_at)}`
+  if (held.reason === 'unknown')
+    return `${what}${device.source ? ', being released now' : `: ${entryAdvice(device, clock)}`}`
+  if (held.reason === 'no_route')
+    return `${what}, no route at ${fixes === 1 ? 'its' : 'their'} time: ${routeAdvice(held, clock)}`
+  if (offset === NO_OFFSET) return `${what}, ahead of the clock, by no time zone: correct the clock of the device`
+  const entry = device.source?.startsWith('admin ') ? 'its entry' : (device.source ?? 'devices.yaml')
+  return `${what}, ahead of the clock: set time_zone: "${offset}" in ${entry}`
+}
+
+/** An edited line of a file replaces an earlier put. */
+function routeAdvice({ replaced_line: line }: Pick<DeviceAnswer, 'replaced_line'>, clock: Clock): string {
+  if (!line) return 'add a line to routes.csv'
+  return `the put of ${clock(line.put_at)} replaced ${line.source}: put a line, or edit that one`
+}
+
+/** Only of a fix that is newer than the last good one. One that was held does not count: it may have been released. */
+function filteredTrouble({ last_filtered, last_fix }: DeviceAnswer, clock: Clock): string | undefined {
+  if (!last_filtered || last_filtered.held) return undefined
+  if (Date.parse(last_filtered.at) <= Date.parse(last_fix?.received_at ?? '')) return undefined
+  const why = FILTERED.get(last_filtered.reason) ?? ''
+  return `filtered as ${last_filtered.reason} at ${clock(last_filtered.at)}${why}`
+}
+
+/** Of the present lane; else of the one with the most parked fixes. */
+function parkedTrouble({ device, parked }: DeviceFacts): string | undefined {
+  const { lane } = device
+  const isPresent = (each: ParkedLane) => each.courier_id === lane?.courier_id && each.route_id === lane.route_id
+  const first = parked.toSorted((a, b) => Number(isPresent(b)) - Number(isPresent(a)) || b.fixes - a.fixes)[0]
+  // The answer that parked the lane whole, else the most frequent one.
+  const refusal = first?.parked ?? first?.refused.toSorted((a, b) => b.count - a.count)[0]
+  if (!refusal) return undefined
+  const others = parked.reduce((sum, { fixes }) => sum + fixes, -first.fixes)
+  const where = isPresent(first) ? '' : ` on route ${first.route_id}`
+  const elsewhere = others > 0 ? ` and ${others} on other routes` : ''
+  const advice = refusalAdvice(refusal.status, device, isPresent(first))
+  return `refused ${refusal.status} by the service${quoted(refusal.message)}, ${first.fixes} parked${where}${elsewhere}: ${advice}`
+}
+
+function refusalAdvice(status: number, { company_id, lane }: DeviceAnswer, isPresent: boolean): string {
+  if (status === 404) return isPresent && lane?.from_at === undefined ? 'correct the entry' : 'correct the line'
+  if (status === 401 || status === 403)
+    return `check the apikey of company ${company_id}, and that the courier belongs to it`
+  return 'correct the cause and retry them, or delete them'
+}
+
+function waitingText({ device: { lane }, upstream, now }: DeviceFacts, clock: Clock): string | undefined {
+  if (!lane || lane.waiting === 0) return undefined
+  const { waiting, oldest_at, last_push } = lane
+  const what = `${waiting} waiting${oldest_at === undefined ? '' : ` since ${clock(oldest_at)}`}`
+  if (upstream.state === 'down') return `${what}: the service is down since ${clock(upstream.since_at)}`
+  if (upstream.state === 'limited')
+    return `${what}: the service accepts fewer requests since ${clock(upstream.since_at)}`
+  if (last_push && !isAccepted(last_push.status))
+    return `${what}: at the push of ${clock(last_push.at)} ${failureText(last_push.status)}, it is being retried`
+  const isBehind = oldest_at !== undefined && now - Date.parse(oldest_at) > BEHIND_MS
+  return isBehind ? `${what}: behind, the newest position is sent first` : `${what}, will be pushed next`
+}
+
+function noTrouble({ device, now }: DeviceFacts, clock: Clock): string {
+  const { state, lane, last_fix } = device
+  const pushed = lane?.last_push && `last push ${clock(lane.last_push.at)}`
+  if (state === 'never')
+    return `${pushed ? `${pushed}: ` : ''}check its power, its SIM card and the server address in its settings`
+  if (!lane) return routeAdvice(device, clock)
+  const well = [last_fix && 'all delivered', pushed].filter(Boolean).join(', ') || 'nothing to deliver'
+  return isSilent(device, now) ? `${well}: check its power and its SIM card` : well
+}
+
+function quoted(message: string): string {
+  const text = message.replace(/\s+/g, ' ').trim()
+  return text === '' ? '' : ` (${text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE - 1)}…` : text})`
+}
+
+function isAccepted(status: number | string): boolean {
+  return typeof status === 'number' && status >= 200 && status < 300
+}
+
+function failureText(status: number | string): string {
+  if (typeof status === 'number') return `the service answered ${status}`
+  return FAILURES.get(status) ?? `the connection failed (${status})`
+}
+
+const FILTERED = new Map([
+  ['invalid', ': the device has no satellite fix, check its antenna and where it is'],
+  ['zero', ': the device sent 0/0, it has no satellite fix'],
+  ['out_of_range', ': its latitude or longitude does not exist'],
+  ['past', ': the fix is older than filter.max_age'],
+  ['clock', ': the fix is ahead of the clock by more than filter.max_future'],
+])
+const FAILURES = new Map([
+  ['refused', 'the connection was refused'],
+  ['reset', 'the connection was cut'],
+  ['timeout', 'there was no answer in time'],
+  ['dns', 'the host name of the service was not found'],
+  ['unreachable', 'the service could not be reached'],
+])
+/** Clocks that differ by less than a time zone. */
+const NO_OFFSET = '+00:00'
+const MAX_MESSAGE = 120

@@ -66,28 +66,28 @@ describe('where it is not, a sentence says what to do, and the exit code is 1', 
     expect(await waybridge(status(), { cwd })).toEqual({
       code: 1,
       out: '',
-      errors: 'Nothing answers at http://127.0.0.1:1: is waybridge started? Else say with --url where it is.\n',
+      errors: 'Nothing answers at http://127.0.0.1:1: start waybridge, or give the address with --url.\n',
     })
   })
 
   it('the host is none', async () => {
     const { code, errors } = await waybridge(status('--url', 'http://waybridge.invalid:8080', '--token', TOKEN))
     expect(code).toBe(1)
-    expect(errors).toMatch(/^Nothing answers at http:\/\/waybridge\.invalid:8080 \(E\w+\): is waybridge started\?/)
+    expect(errors).toMatch(/^Nothing answers at http:\/\/waybridge\.invalid:8080 \(E\w+\): start waybridge/)
   })
 
   it.each([
-    [[], {}, 'config: there is no such directory; give --config, or --url and --token of the admin port.'],
-    [['--config', 'x'], {}, 'x: there is no such directory; give --config, or --url and --token of the admin port.'],
+    [[], {}, 'config: there is no such folder; give --config, or --url and --token of the admin port.'],
+    [['--config', 'x'], {}, 'x: there is no such folder; give --config, or --url and --token of the admin port.'],
     [
       [],
       { 'config/gateway.yaml': '' },
-      'There is no .data/admin-token, which the first start makes: is waybridge started here? Else give the token of the admin port with --token or WAYBRIDGE_ADMIN_TOKEN.',
+      'There is no .data/admin-token: start waybridge, which creates it, or give the token of the admin port with --token or WAYBRIDGE_ADMIN_TOKEN.',
     ],
     [
       ['--token', TOKEN],
       { 'config/gateway.yaml': 'admin: { port: 0 }' },
-      'There is no .data/ports.json that says where the admin port is: is waybridge started? Else give --url.',
+      'There is no .data/ports.json with the admin port: start waybridge, or give the address with --url.',
     ],
     [
       [],
@@ -132,7 +132,7 @@ describe('a token that is not taken', () => {
     expect(ended).toEqual({
       code: 1,
       out: '',
-      errors: `The admin port answers 401: not a token of this port (the token was that of ${place})\n`,
+      errors: `The admin port answers 401: not a token of this port (the token came from ${place})\n`,
     })
   })
 })
@@ -158,7 +158,7 @@ it('a token that may only read is not enough for more: its place is said', async
   const { code, errors } = await waybridge(status(...server.options))
   expect([code, errors]).toEqual([
     1,
-    'The admin port answers 403: this token may read only (the token was that of --token)\n',
+    'The admin port answers 403: this token may read only (the token came from --token)\n',
   ])
 })
 
@@ -176,16 +176,16 @@ describe('an answer that is none of the admin port', () => {
     expect(await waybridge([...args, ...server.options], { cwd })).toEqual({
       code: 1,
       out: '',
-      errors: `http://127.0.0.1:${server.port}/ does not answer as an admin port of waybridge does.\n`,
+      errors: `http://127.0.0.1:${server.port}/ does not answer like the admin port of waybridge.\n`,
     })
   })
 
   it.each([
-    [{ text: '<html>' }, 'does not answer as an admin port of waybridge does.'],
+    [{ text: '<html>' }, 'does not answer like the admin port of waybridge.'],
     [{ status: 410, text: 'not\nfound' }, 'The admin port answers 410: not found'],
     [
       { status: 404, json: { message: 'there is no such operation' } },
-      'does not know /admin/status (404): this seems not to be an admin port (admin.port of gateway.yaml, 8080 by default).',
+      'has no /admin/status (404): it is not the admin port (admin.port in gateway.yaml, 8080 by default).',
     ],
     [
       { status: 503, json: { message: 'Redis does not answer: ask again later' } },
@@ -195,7 +195,7 @@ describe('an answer that is none of the admin port', () => {
       { status: 502, json: { message: '\u001b]0;mine\u0007\u001b[2Jno\u009b31m\u202eway' } },
       '502: ]0;mine [2Jno 31m way\n',
     ],
-    [{ status: 502, text: '' }, 'The admin port answers 502: no reason'],
+    [{ status: 502, text: '' }, 'The admin port answers 502: no message'],
   ])('%j', async (reply, sentence) => {
     const server = await answering(() => reply)
     const { code, out, errors } = await waybridge(status(...server.options))

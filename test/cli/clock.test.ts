@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { clockIn } from '../../src/cli/clock.ts'
+import { clockIn } from '../../src/cli/output.ts'
 
 const NOW = Date.parse('2026-11-20T23:30:00Z')
 
@@ -11,6 +11,6 @@ it.each([
   ['Europe/Berlin', '2026-11-20T23:00:00.000Z', '00:00:00'],
   ['America/New_York', '2026-11-20T08:14:02.000Z', '03:14:02'],
   ['-03:30', '2026-11-21T03:30:00.000Z', '2026-11-21 00:00:00'],
-])('in %s, %s is %s', (zone, instant, text) => expect(clockIn(zone, NOW)(instant)).toBe(text))
+])('a clock in %s shows %s as %s', (zone, instant, text) => expect(clockIn(zone, NOW)(instant)).toBe(text))
 
 it('leaves out seconds where told', () => expect(clockIn('UTC', NOW, 'minutes')('2026-11-20T18:42:59Z')).toBe('18:42'))

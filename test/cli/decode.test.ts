@@ -69,7 +69,7 @@ describe('decode of one input', () => {
       fixes: [{ time: '2026-11-19T22:30:15.000Z' }],
     })
     expect(line(location, 'b')).toMatchObject({ fixes: [{ time: '2026-11-20T06:30:15.000Z' }] })
-    expect(line(location)).not.toHaveProperty('device')
+    expect(line(location).device).toBeUndefined()
   })
 
   it('leaves out what cannot be written: a time beyond the calendar', () => {
@@ -83,11 +83,11 @@ describe('decode of one input', () => {
       { protocol: 'x', input: { hex: '00' } },
       'there is no protocol "x": see waybridge protocols',
     ],
-    ['odd hex', { protocol: 'gt06', input: { hex: '787' } }, 'the hex is no whole bytes'],
-    ['text as hex', { protocol: 'gt06', input: { hex: 'zz' } }, 'the hex is no whole bytes'],
+    ['odd hex', { protocol: 'gt06', input: { hex: '787' } }, 'the hex is not a sequence of whole bytes'],
+    ['text as hex', { protocol: 'gt06', input: { hex: 'zz' } }, 'the hex is not a sequence of whole bytes'],
     ['noise alone', { protocol: 'gt06', input: { hex: '0102' } }, 'there is no frame of gt06 in these bytes'],
     ['nothing', { protocol: 'gt06', input: { text: '' } }, 'there is no frame of gt06 in these bytes'],
-    ['HTTP', { protocol: 'gt06', input: { http: 'GET', uri: '/' } }, 'gt06 does not come over HTTP'],
+    ['HTTP', { protocol: 'gt06', input: { http: 'GET', uri: '/' } }, 'gt06 is not spoken over HTTP'],
   ])('says what is wrong with %s', (_, input, error) => {
     expect(decodeInput({ id: 3, ...input })).toEqual({ id: 3, fixes: [], replies: [], error })
   })
@@ -109,15 +109,15 @@ describe('decode of JSON lines', () => {
       '{"id":"d","protocol":"gt06","input":{"type":"mqtt"}}',
       JSON.stringify({ id: 'e', ...teltonika(PACKET) }),
     ]
-    const shape = 'protocol, session and deviceId have to be text, input an object'
+    const shape = 'protocol, session and deviceId must be text, input an object'
     expect(await decoded(Readable.from([lines.join('\n')]))).toEqual([
       { id: 'a', fixes: [FIX], replies: [{ hex: '00000001' }] },
-      { fixes: [], replies: [], error: 'the line is no JSON object' },
-      { fixes: [], replies: [], error: 'the line is no JSON object' },
-      { fixes: [], replies: [], error: 'the line is no JSON object' },
+      { fixes: [], replies: [], error: 'the line is not a JSON object' },
+      { fixes: [], replies: [], error: 'the line is not a JSON object' },
+      { fixes: [], replies: [], error: 'the line is not a JSON object' },
       { id: 'b', fixes: [], replies: [], error: shape },
       { id: 'c', fixes: [], replies: [], error: shape },
-      { id: 'd', fixes: [], replies: [], error: 'the input holds neither hex, text nor http' },
+      { id: 'd', fixes: [], replies: [], error: 'the input has neither hex, text nor http' },
       { id: 'e', fixes: [FIX], replies: [{ hex: '00000001' }] },
     ])
   })
@@ -135,7 +135,7 @@ describe('decode of JSON lines', () => {
     const line = Buffer.from(`${JSON.stringify({ id: 'é\u2028', protocol: 'gt06', input: { hex: 'é' } })}\n`)
     const bytewise = Readable.from(Array.from(line, (byte) => Buffer.of(byte)))
     expect(await decoded(bytewise)).toEqual([
-      { id: 'é\u2028', fixes: [], replies: [], error: 'the hex is no whole bytes' },
+      { id: 'é\u2028', fixes: [], replies: [], error: 'the hex is not a sequence of whole bytes' },
     ])
   })
 

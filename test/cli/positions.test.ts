@@ -92,7 +92,7 @@ describe('what the tracking service has of a route', () => {
 })
 
 describe('an answer that is no list of positions', () => {
-  const AS_IT_IS = 'without --csv and --geojson it is shown.'
+  const HINT = 'print it without --csv and --geojson.'
 
   it.each([
     ['{"message":"ok"}', 'Invalid input: expected array, received object'],
@@ -103,7 +103,7 @@ describe('an answer that is no list of positions', () => {
   ])('is said of %s, with exit code 1', async (text, reason) => {
     for (const format of ['--csv', '--geojson']) {
       const ended = await (await served(text)).positions('--from', '0', format)
-      const errors = `The answer is no list of positions (${reason}); ${AS_IT_IS}\n`
+      const errors = `The answer is not a list of positions (${reason}); ${HINT}\n`
       expect(ended).toEqual({ code: 1, out: '', errors })
     }
     expect((await (await served(text)).positions('--from', '0')).out).toBe(`${text}\n`)
@@ -146,12 +146,12 @@ describe('what is wrong is said, with exit code 1', () => {
     ],
     [
       ['--company', '7', '--route', '1', '--from', '3000-01-01'],
-      '--from 3000-01-01: that is yet to come; say with --to until when.',
+      '--from 3000-01-01: this is in the future; give --to as well.',
     ],
     [['--company', '7', '--route', '1', '--csv', '--geojson'], 'positions: give --csv or --geojson, not both.'],
     [
       ['--company', '7', '--route', '1', '--to', 'noon'],
-      '--to noon: expected unix seconds, 2026-11-20T06:00:00Z, or local such as "2026-11-20 06:00".',
+      '--to noon: expected unix seconds, 2026-11-20T06:00:00Z, or local time such as "2026-11-20 06:00".',
     ],
   ])('%j', async (args, sentence) => {
     const { options } = await gatewayIn('UTC', () => ({ text: '[]' }))
@@ -166,7 +166,7 @@ describe('what is wrong is said, with exit code 1', () => {
     [
       401,
       { message: 'no such token' },
-      "The admin port answers 401: no such token (company 7's oauth_token: expired?)",
+      'The admin port answers 401: no such token (check the oauth_token of company 7: it may have expired)',
     ],
   ])('a refusal of the interface, %i', async (status, json, sentence) => {
     const server = await gatewayIn('UTC', () => ({ status, json }))

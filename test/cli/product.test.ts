@@ -6,7 +6,7 @@ import { type Ended, waybridge } from '../support/cli.ts'
 import { dial, type Product, startProduct } from '../support/product.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
-const [DELIVERED, STRANGER] = ['356307042441013', '356307042441099']
+const [DELIVERED, UNKNOWN] = ['356307042441013', '356307042441099']
 const soon = { timeout: 20_000, interval: 200 }
 const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
 const HOUR = `${iso(NOW - 3600)},${iso(NOW + 3600)}`
@@ -42,7 +42,7 @@ async function send(id: string, seconds: number): Promise<() => void> {
 
 const CLOCK = String.raw`(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d`
 
-it('status, positions and why tell of a van whose fix was delivered', async () => {
+it('status, positions and why show a van whose fix was delivered', async () => {
   const hangUp = await send(DELIVERED, NOW - 60)
   hangUp()
   const well = new RegExp(`^last fix ${CLOCK}, route 1002 by routes\\.csv:2, all delivered, last push ${CLOCK}\n$`)
@@ -62,20 +62,20 @@ it('status, positions and why tell of a van whose fix was delivered', async () =
   ])
 }, 60_000)
 
-it('why tells of a van that was never heard, of a stranger, and of nobody', async () => {
+it('why explains a van that was never heard, an unknown device, and a wrong name', async () => {
   expect((await run('why', 'Van 31')).out).toBe(
-    'never heard, route 1003 by routes.csv:4, look at its power, its SIM and the server that is set in it\n',
+    'never heard, route 1003 by routes.csv:4, check its power, its SIM card and the server address in its settings\n',
   )
-  const end = await send(STRANGER, NOW - 30)
+  const end = await send(UNKNOWN, NOW - 30)
   await expect
-    .poll(async () => (await run('why', STRANGER)).out, soon)
+    .poll(async () => (await run('why', UNKNOWN)).out, soon)
     .toMatch(new RegExp(`^not configured, 1 fix held since ${CLOCK}: add it to devices\\.yaml\n$`))
   end()
   const { code, errors } = await run('why', 'Van 30')
-  expect([code, errors]).toEqual([1, 'No device has the id or the name "Van 30": did you mean Van 31?\n'])
+  expect([code, errors]).toEqual([1, 'No device has the id or name "Van 30": did you mean Van 31?\n'])
 }, 60_000)
 
-it('a roster is checked, refused as it takes most routes away, and put by force', async () => {
+it('routes put is refused where most devices lose their route, and done with --force', async () => {
   const file = join(product.dir, 'today.csv')
   await writeFile(file, `device,courier_id,route_id,from,until\nVan 12,42,1004,${HOUR}\nVan 99,1,1,${HOUR}\n`)
   const rejected = `${file}:3: device: no device has the id or the name "Van 99"`

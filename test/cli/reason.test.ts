@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { DeviceAnswer, ParkedAnswer } from '../../src/cli/answers.ts'
-import { clockIn } from '../../src/cli/clock.ts'
-import { type Findings, reason } from '../../src/cli/reason.ts'
+import type { DeviceAnswer, ParkedLane } from '../../src/cli/answers.ts'
+import { clockIn } from '../../src/cli/output.ts'
+import { type DeviceFacts, explain } from '../../src/cli/why.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8, 20)
 const at = (time: string, day = '2026-11-20') => `${day}T${time}.000Z`
@@ -19,11 +19,11 @@ const DEVICE: DeviceAnswer = {
   ...HEARD,
 }
 const IDS = { company_id: '7', courier_id: '42', route_id: '1007' }
-const NOT_FOUND: ParkedAnswer = { ...IDS, fixes: 214, parked: { status: 404, message: 'no such route' }, refused: [] }
+const NOT_FOUND: ParkedLane = { ...IDS, fixes: 214, parked: { status: 404, message: 'no such route' }, refused: [] }
 
-function says(device: Partial<DeviceAnswer>, findings: Partial<Findings> = {}): string {
+function says(device: Partial<DeviceAnswer>, findings: Partial<DeviceFacts> = {}): string {
   const up = { state: 'up', since_at: at('06:00:00') } as const
-  return reason(
+  return explain(
     { device: { ...DEVICE, ...device }, parked: [], upstream: up, now: NOW, ...findings },
     clockIn('UTC', NOW),
   )
@@ -59,12 +59,12 @@ describe('a device that is not configured', () => {
     [
       'as it was deleted',
       { ...held('unknown'), deleted_at: at('07:30:00') },
-      'not configured, last fix 08:14:02, 12 fixes held since 08:01:00: deleted through the admin port at 07:30:00, put it there, or change its entry',
+      'not configured, last fix 08:14:02, 12 fixes held since 08:01:00: it was deleted through the admin port at 07:30:00: put it there again, or edit its entry',
     ],
     [
       'as it was deleted, and of which nothing is held',
       { last_heard: undefined, deleted_at: at('07:30:00') },
-      'not configured, nothing is held: deleted through the admin port at 07:30:00, put it there, or change its entry',
+      'not configured, nothing is held: it was deleted through the admin port at 07:30:00: put it there again, or edit its entry',
     ],
     ['and was not heard', { last_heard: undefined }, 'not configured, nothing is held: add it to devices.yaml'],
   ])('is one %s', (_, device, sentence) => expect(says({ ...unknown, ...device })).toBe(sentence))
@@ -75,7 +75,7 @@ describe('when it was heard', () => {
     [
       'never',
       { state: 'never', last_heard: undefined, last_fix: undefined },
-      'never heard, route 1007 by routes.csv:17, look at its power, its SIM and the server that is set in it',
+      'never heard, route 1007 by routes.csv:17, check its power, its SIM card and the server address in its settings',
     ],
     [
       'not since what was held of it has gone',
@@ -85,12 +85,12 @@ describe('when it was heard', () => {
         last_fix: undefined,
         lane: { ...LANE, last_push: { at: at('08:14:05'), status: 200 } },
       },
-      'not heard since it was configured, route 1007 by routes.csv:17, last push 08:14:05: look at its power, its SIM and the server that is set in it',
+      'not heard since it was configured, route 1007 by routes.csv:17, last push 08:14:05: check its power, its SIM card and the server address in its settings',
     ],
     [
       'not lately',
       { state: 'offline', last_heard: { at: at('18:42:10', '2026-11-19') } },
-      'silent since 2026-11-19 18:42:10, last fix 08:14:02, route 1007 by routes.csv:17, all delivered: look at its power and its SIM',
+      'silent since 2026-11-19 18:42:10, last fix 08:14:02, route 1007 by routes.csv:17, all delivered: check its power and its SIM card',
     ],
     [
       'a moment ago, before it hung up',
@@ -112,18 +112,18 @@ describe('when it was heard', () => {
 
 describe('what is held', () => {
   it.each([
-    ['unknown', undefined, '12 fixes held since 08:01:00, on their way'],
-    ['no_route', undefined, '12 fixes held since 08:01:00 for want of a route at their time: add a line to routes.csv'],
+    ['unknown', undefined, '12 fixes held since 08:01:00, being released now'],
+    ['no_route', undefined, '12 fixes held since 08:01:00, no route at their time: add a line to routes.csv'],
     ['clock', '+03:00', '12 fixes held since 08:01:00, ahead of the clock: set time_zone: "+03:00" in devices.yaml:3'],
     [
       'clock',
       undefined,
-      '12 fixes held since 08:01:00, ahead of the clock by no time zone: set the clock of the device',
+      '12 fixes held since 08:01:00, ahead of the clock, by no time zone: correct the clock of the device',
     ],
     [
       'clock',
       '+00:00',
-      '12 fixes held since 08:01:00, ahead of the clock by no time zone: set the clock of the device',
+      '12 fixes held since 08:01:00, ahead of the clock, by no time zone: correct the clock of the device',
     ],
   ] as const)('for %s, offset %s', (why, offset, sentence) =>
     expect(says(held(why, offset))).toBe(`last fix 08:14:02, route 1007 by routes.csv:17, ${sentence}`),
@@ -133,7 +133,7 @@ describe('what is held', () => {
     const replaced_line = { source: 'routes.csv:2', put_at: at('03:15:42') }
     const one = { reason: 'no_route', fixes: 1, oldest_at: at('08:01:00'), replaced_line } as const
     expect(says({ held: [one] })).toBe(
-      'last fix 08:14:02, route 1007 by routes.csv:17, 1 fix held since 08:01:00 for want of a route at its time: routes.csv:2 was replaced by the put of 03:15:42: put a line, or change that one',
+      'last fix 08:14:02, route 1007 by routes.csv:17, 1 fix held since 08:01:00, no route at its time: the put of 03:15:42 replaced routes.csv:2: put a line, or edit that one',
     )
   })
 
@@ -150,7 +150,7 @@ describe('what is held', () => {
   it('is one fix', () => {
     const one = { reason: 'no_route', fixes: 1, oldest_at: at('08:01:00') } as const
     expect(says({ held: [one], lane: undefined })).toMatch(
-      /^last fix 08:14:02, no route now, 1 fix held since 08:01:00 for want/,
+      /^last fix 08:14:02, no route now, 1 fix held since 08:01:00, no route/,
     )
   })
 })
@@ -160,19 +160,19 @@ const wasHeld = (why: string) => ({ last_filtered: { reason: why, at: at('08:15:
 
 describe('what was filtered', () => {
   it.each([
-    ['invalid', 'not pushed at 08:15:00 as invalid: it has no satellite fix, look at its antenna and where it is'],
-    ['zero', 'not pushed at 08:15:00 as zero: it says 0/0, it has no satellite fix'],
-    ['out_of_range', 'not pushed at 08:15:00 as out_of_range: its latitude or longitude is none'],
-    ['past', 'not pushed at 08:15:00 as past: the fix is older than filter.max_age'],
-    ['clock', 'not pushed at 08:15:00 as clock: the fix is ahead of the clock by more than filter.max_future'],
-    ['a new reason', 'not pushed at 08:15:00 as a new reason'],
+    ['invalid', 'filtered as invalid at 08:15:00: the device has no satellite fix, check its antenna and where it is'],
+    ['zero', 'filtered as zero at 08:15:00: the device sent 0/0, it has no satellite fix'],
+    ['out_of_range', 'filtered as out_of_range at 08:15:00: its latitude or longitude does not exist'],
+    ['past', 'filtered as past at 08:15:00: the fix is older than filter.max_age'],
+    ['clock', 'filtered as clock at 08:15:00: the fix is ahead of the clock by more than filter.max_future'],
+    ['a new reason', 'filtered as a new reason at 08:15:00'],
   ])('as %s', (why, sentence) =>
     expect(says(filtered(why))).toBe(`last fix 08:14:02, route 1007 by routes.csv:17, ${sentence}`),
   )
 
   it('matters where there was no right one', () =>
     expect(says({ ...filtered('zero'), last_fix: undefined })).toBe(
-      'heard 08:14:03, no fix yet, route 1007 by routes.csv:17, not pushed at 08:15:00 as zero: it says 0/0, it has no satellite fix',
+      'heard 08:14:03, no fix yet, route 1007 by routes.csv:17, filtered as zero at 08:15:00: the device sent 0/0, it has no satellite fix',
     ))
 
   it.each([
@@ -184,7 +184,7 @@ describe('what was filtered', () => {
   )
 })
 
-const parked = (...lanes: ParkedAnswer[]) => says({}, { parked: lanes })
+const parked = (...lanes: ParkedLane[]) => says({}, { parked: lanes })
 
 describe('what is parked', () => {
   const HEAD = 'last fix 08:14:02, route 1007 by routes.csv:17,'
@@ -199,7 +199,7 @@ describe('what is parked', () => {
 
   it('with 403: the apikey is, or the courier', () =>
     expect(parked({ ...NOT_FOUND, parked: { status: 403, message: '' } })).toBe(
-      `${HEAD} refused 403 by the service, 214 parked: check the apikey of company 7, and whose courier it is`,
+      `${HEAD} refused 403 by the service, 214 parked: check the apikey of company 7, and that the courier belongs to it`,
     ))
 
   it('position by position: with the answer that most had, in one line and cut', () => {
@@ -208,7 +208,7 @@ describe('what is parked', () => {
       { status: 422, message: `accuracy:\n  ${'no '.repeat(100)}`, count: 5 },
     ]
     expect(parked({ ...IDS, fixes: 7, refused })).toBe(
-      `${HEAD} refused 422 by the service (accuracy: ${'no '.repeat(36)}n…), 7 parked: have them tried again once that is put right, or delete them`,
+      `${HEAD} refused 422 by the service (accuracy: ${'no '.repeat(36)}n…), 7 parked: correct the cause and retry them, or delete them`,
     )
   })
 
@@ -234,12 +234,12 @@ describe('without a route now', () => {
 
   it('says which put took the place of its line', () =>
     expect(says({ lane: undefined, replaced_line: { source: 'routes.csv:2', put_at: at('03:15:42') } })).toBe(
-      'last fix 08:14:02, no route now, routes.csv:2 was replaced by the put of 03:15:42: put a line, or change that one',
+      'last fix 08:14:02, no route now, the put of 03:15:42 replaced routes.csv:2: put a line, or edit that one',
     ))
 
   it('never heard says both', () =>
     expect(says({ lane: undefined, state: 'never' })).toBe(
-      'never heard, no route now, look at its power, its SIM and the server that is set in it',
+      'never heard, no route now, check its power, its SIM card and the server address in its settings',
     ))
 })
 
@@ -248,7 +248,7 @@ describe('what waits', () => {
   const upstream = (state: 'down' | 'limited') => ({ upstream: { state, since_at: at('08:10:00') } })
 
   it.each([
-    ['is on its way', waiting(3), {}, '3 waiting since 08:19:58, on their way'],
+    ['is on its way', waiting(3), {}, '3 waiting since 08:19:58, will be pushed next'],
     [
       'as the service is down',
       waiting(3),
@@ -259,37 +259,37 @@ describe('what waits', () => {
       'as the service limits requests',
       waiting(3),
       upstream('limited'),
-      '3 waiting since 08:19:58: the service takes fewer requests since 08:10:00',
+      '3 waiting since 08:19:58: the service accepts fewer requests since 08:10:00',
     ],
     [
       'as the last push failed',
       waiting(3, { last_push: { at: at('08:19:59'), status: 503 } }),
       {},
-      '3 waiting since 08:19:58: at the push of 08:19:59 the service answered 503, they are tried again',
+      '3 waiting since 08:19:58: at the push of 08:19:59 the service answered 503, it is being retried',
     ],
     [
       'as the last push had no answer',
       waiting(3, { last_push: { at: at('08:19:59'), status: 'timeout' } }),
       {},
-      '3 waiting since 08:19:58: at the push of 08:19:59 there was no answer in time, they are tried again',
+      '3 waiting since 08:19:58: at the push of 08:19:59 there was no answer in time, it is being retried',
     ],
     [
       'as nothing took the last push, which may be over',
       waiting(1, { last_push: { at: at('08:19:59'), status: 'refused' } }),
       {},
-      '1 waiting since 08:19:58: at the push of 08:19:59 the connection was refused, it is tried again',
+      '1 waiting since 08:19:58: at the push of 08:19:59 the connection was refused, it is being retried',
     ],
     [
       'as the last push failed in another way',
       waiting(3, { last_push: { at: at('08:19:59'), status: 'tls' } }),
       {},
-      '3 waiting since 08:19:58: at the push of 08:19:59 the connection failed (tls), they are tried again',
+      '3 waiting since 08:19:58: at the push of 08:19:59 the connection failed (tls), it is being retried',
     ],
     [
       'behind',
       waiting(900, { oldest_at: at('08:18:59'), last_push: { at: at('08:19:59'), status: 200 } }),
       {},
-      '900 waiting since 08:18:59: behind, the newest goes first and the rest follows',
+      '900 waiting since 08:18:59: behind, the newest position is sent first',
     ],
   ])('%s', (_, device, findings, sentence) => expect(says(device, findings)).toBe(`${HEAD} ${sentence}`))
 })

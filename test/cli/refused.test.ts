@@ -12,7 +12,7 @@ async function why(device: string): Promise<string> {
   return out
 }
 
-it('why tells of a lane that the service refuses whole', async () => {
+it('why explains a lane that the service refuses whole', async () => {
   await store(admin.redis, '7/42/1001', { count: 3 })
   const { leases, lease } = workerOf(admin.redis)
   await leases.park(await lease('7/42/1001'), { status: 404, message: 'no such route' })
@@ -21,17 +21,17 @@ it('why tells of a lane that the service refuses whole', async () => {
   )
 })
 
-it('why tells of positions that the service refuses, on a route by a line of today and on another one', async () => {
+it('why explains refused positions on the present route and on another one', async () => {
   await store(admin.redis, '7/43/2001', { count: 3 })
   await store(admin.redis, '7/43/1999', { count: 2 })
   for (const lane of ['7/43/2001', '7/43/1999'])
     await refuse(admin.redis, lane, 2, { status: 422, message: 'accuracy: no' })
   expect(await why('Van 14')).toBe(
-    'not heard since it was configured, route 2001 by routes.csv:2, refused 422 by the service (accuracy: no), 2 parked and 2 on other routes: have them tried again once that is put right, or delete them\n',
+    'not heard since it was configured, route 2001 by routes.csv:2, refused 422 by the service (accuracy: no), 2 parked and 2 on other routes: correct the cause and retry them, or delete them\n',
   )
 })
 
-it('why tells of fixes that wait for a service that is down', async () => {
+it('why explains fixes that wait while the service is down', async () => {
   await store(admin.redis, '7/42/1001', { count: 5 })
   await admin.redis.hset(keys.upstream, { state: 'down', since: Date.now() })
   expect(await why('Van 12')).toMatch(

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { ListedDevice, RosterAnswer } from '../../src/cli/answers.ts'
-import { clockIn } from '../../src/cli/clock.ts'
-import { type RosterContext, rosterSentence } from '../../src/cli/roster.ts'
+import { clockIn } from '../../src/cli/output.ts'
+import { type RosterContext, rosterSentence } from '../../src/cli/routes-report.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 20)
 const LINES = { added: 0, changed: 0, removed: 0, rejected: [] }
@@ -35,9 +35,9 @@ function says(
   return rosterSentence(whole, {
     devices,
     company: '7',
-    would: false,
+    isDryRun: false,
     moment: 'now',
-    withSilent: true,
+    namesSilent: true,
     clock,
     now: NOW,
     ...about,
@@ -77,7 +77,7 @@ it.each([
   ['a device without a name is its id', says(['z']), '39 of 40 devices have a route now; z has none'],
   [
     'a check says what would be',
-    says(['12'], vans(), {}, { would: true }),
+    says(['12'], vans(), {}, { isDryRun: true }),
     '39 of 40 devices would have a route now; Van 12 has none',
   ],
   [
@@ -87,7 +87,7 @@ it.each([
   ],
   [
     'who is silent may be left to another one',
-    says([], vans({ 33: undefined }), {}, { withSilent: false }),
+    says([], vans({ 33: undefined }), {}, { namesSilent: false }),
     '40 of 40 devices have a route now',
   ],
 ])('%s', (_, sentence, expected) => expect(sentence).toBe(expected))

@@ -290,7 +290,12 @@ describe('what cannot be sent is said, with exit code 1', () => {
   it.each([
     ['put', 'none.csv', {}, 'none.csv: there is no such file.'],
     ['put', 'config', {}, 'config: a folder, expected a file.'],
-    ['put', 'routes.csv', { text: '' }, 'routes.csv: no lines; say with --from and --until what to replace.'],
+    [
+      'put',
+      'routes.csv',
+      { text: '' },
+      'routes.csv: the file has no lines; give --from and --until of the lines to replace.',
+    ],
     [
       'put',
       'routes.csv',
@@ -308,7 +313,7 @@ describe('what cannot be sent is said, with exit code 1', () => {
       'put',
       'routes.csv',
       { listed: [LISTED[0], { ...LISTED[1], company_id: '8' }] },
-      'Say with --company whose routes these are: there are 7 and 8.',
+      'Name the company of these routes with --company: there are 7 and 8.',
     ],
     [
       'put',
@@ -320,9 +325,14 @@ describe('what cannot be sent is said, with exit code 1', () => {
           { id: '3', configured: true, company_id: '7' },
         ],
       },
-      'Say with --company whose routes these are: there are 10 and 9007199254740993.',
+      'Name the company of these routes with --company: there are 10 and 9007199254740993.',
     ],
-    ['put', 'routes.csv', { listed: [] }, 'Say with --company whose routes these are: no device is configured yet.'],
+    [
+      'put',
+      'routes.csv',
+      { listed: [] },
+      'Name the company of these routes with --company: no device is configured yet.',
+    ],
   ] as const)('%s %s', async (act, file, setting, sentence) => {
     const { asked, routes } = await site(setting as Setting)
     const { code, out, errors } = await routes(act, file)

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import type { StatusAnswer } from '../../src/cli/answers.ts'
-import { clockIn } from '../../src/cli/clock.ts'
-import { type Paint } from '../../src/cli/output.ts'
+import { clockIn, type Paint } from '../../src/cli/output.ts'
 import { statusPage } from '../../src/cli/status.ts'
 import { answering, STATUS, waybridge } from '../support/cli.ts'
 
@@ -34,7 +33,7 @@ const TROUBLED: StatusAnswer = {
 const plain: Paint = (_style, text) => text
 const page = (status: StatusAnswer, paint = plain) => statusPage(status, clockIn('UTC', NOW), paint)
 
-it('a page is short where all is well', () =>
+it('status shows no notes where there is no trouble', () =>
   expect(page(WELL)).toEqual([
     '  tracking service      up   since 2026-11-19 06:00:12',
     '  received          12.3/s',
@@ -45,11 +44,11 @@ it('a page is short where all is well', () =>
     '  difference             0   1200 received: 1200 delivered',
   ]))
 
-it('a page says where everything is', () =>
+it('status shows where all fixes are', () =>
   expect(page(TROUBLED)).toEqual([
     '  tracking service    down   since 08:14:01',
-    '  oauth_token      refused   of company 7: expired?',
-    '  oauth_token      refused   of company 9223372036854775807: expired?',
+    '  oauth_token      refused   of company 7: it may have expired',
+    '  oauth_token      refused   of company 9223372036854775807: it may have expired',
     '  received          12.3/s',
     '  delivered            0/s',
     '  waiting             1204   on 3 lanes, the oldest since 08:14:02,',
@@ -60,7 +59,7 @@ it('a page says where everything is', () =>
     '                             1204 waiting, 214 parked, 3 held, 8 discarded',
   ]))
 
-it('a page of large figures fits 80 columns', () => {
+it('status with large figures fits 80 columns', () => {
   const many = 999_999_999
   const shares = { delivered: many, filtered: many, waiting: many, parked: many, held: many, discarded: many }
   const custody = { ...shares, received: 6 * many, difference: 0 }
@@ -77,7 +76,7 @@ it('a page of large figures fits 80 columns', () => {
 it.each([
   ['green and bold', WELL, ['green up', 'bold 0']],
   ['yellow', TROUBLED, ['yellow down', 'yellow refused', 'yellow 214', 'yellow 3', 'yellow 1']],
-])('figures are %s as they stand', (_, status, figures) => {
+])('status prints figures in %s according to the state', (_, status, figures) => {
   const painted: string[] = []
   page(status, (style, text) => {
     painted.push(`${style} ${text.trim()}`)
@@ -86,14 +85,14 @@ it.each([
   expect(painted).toEqual(expect.arrayContaining(figures))
 })
 
-it('the command prints the page in the local time of the gateway, without colours into a pipe', async () => {
+it('status prints local times of the gateway, and no colours into a pipe', async () => {
   const server = await answering(() => ({ json: { ...WELL, time_zone: 'Asia/Kathmandu' } }))
   const { code, out } = await waybridge(['status', ...server.options], { env: { TZ: 'America/New_York' } })
   expect(code).toBe(0)
   expect(out).toBe(`${page(WELL).join('\n').replace('06:00:12', '11:45:12')}\n`)
 })
 
-it('--json is the answer as it came, byte for byte, and a service that is down is an answer', async () => {
+it('status --json prints the answer byte for byte, also while the tracking service is down', async () => {
   const down = JSON.stringify({ ...WELL, upstream: TROUBLED.upstream })
   const text = `{ "a_field_of_tomorrow": 9223372036854775807, ${down.slice(1)}`
   const server = await answering(() => ({ text }))

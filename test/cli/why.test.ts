@@ -58,16 +58,17 @@ async function why(name: string, zone = 'UTC') {
 
 const PARKED_404 = 'refused 404 by the service ( [2J 31m ), 214 parked: correct the line'
 
-it('is one sentence of a device by its id, which may be any text', async () => {
+it('why prints one sentence for a device id, whatever characters the id has', async () => {
   const sentence = `last fix 00:00:01, route 1007 by routes.csv:17, ${PARKED_404}\n`
   expect(await why('1')).toEqual({ code: 0, out: sentence, errors: '' })
   expect((await why('a/b')).out).toBe(sentence)
   expect((await why('..')).out).toBe(sentence)
 })
 
-it('is found by its name too', async () => expect((await why('Van 12')).out).toMatch(/^last fix 00:00:01, route 1007/))
+it('why finds a device by its name', async () =>
+  expect((await why('Van 12')).out).toMatch(/^last fix 00:00:01, route 1007/))
 
-it('is a line for each device of a name', async () => {
+it('why prints a line for each device with the same name', async () => {
   const { code, out } = await why('Van 14')
   expect([code, out.split('\n')]).toEqual([
     0,
@@ -79,25 +80,25 @@ it('is a line for each device of a name', async () => {
   ])
 })
 
-it('is that a device was deleted, where a file still has it', async () => {
+it('why says that a device was deleted while a file still has it', async () => {
   const deleted_at = at('07:30:00')
   const json = { message: 'no device with this id is configured: deleted through the admin port', deleted_at }
   const deleted = (asked: Asked) => (asked.path === '/admin/devices/6' ? { status: 404, json } : port(asked))
   const server = await gatewayIn('UTC', deleted)
   expect((await waybridge(['why', '6', ...server.options])).out).toBe(
-    'not configured, nothing is held: deleted through the admin port at 07:30:00, put it there, or change its entry\n',
+    'not configured, nothing is held: it was deleted through the admin port at 07:30:00: put it there again, or edit its entry\n',
   )
 })
 
-it('is in the local time of the gateway', async () =>
+it('why prints local times of the gateway', async () =>
   expect((await why('1', 'Asia/Kathmandu')).out).toMatch(/^last fix (?:\S+ )?05:45:01, /))
 
 it.each([
   ['van 13', 'did you mean Van 12?'],
-  ['Bicycle', 'look at GET /admin/devices, or configure it'],
-  ['....', 'look at GET /admin/devices, or configure it'],
-])('is not there for %s', async (name, hint) => {
+  ['Bicycle', 'GET /admin/devices lists all devices'],
+  ['....', 'GET /admin/devices lists all devices'],
+])('why does not find %s, and gives a hint', async (name, hint) => {
   const { code, out, errors } = await why(name)
   expect([code, out]).toEqual([1, ''])
-  expect(errors).toBe(`No device has the id or the name "${name}": ${hint}\n`)
+  expect(errors).toBe(`No device has the id or name "${name}": ${hint}\n`)
 })

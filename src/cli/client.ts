@@ -1,0 +1,158 @@
+import { type Dispatcher, getGlobalDispatcher } from 'undici'
+import type * as z from 'zod'
+import { nearest } from '../config/problem.ts'
+import { UserError } from '../errors.ts'
+import { printableUrl } from '../tracking/printable-url.ts'
+import type { ErrorBody } from '../tracking/schemas.ts'
+import type { AdminPort } from './admin-port.ts'
+import { DeviceAnswer, DevicesPage, type ListedDevice, NoDevice, StatusAnswer } from './answers.ts'
+import { printable } from './output.ts'
+
+/** A request to the admin port. */
+export interface AdminRequest {
+  readonly method?: 'GET' | 'PUT'
+  /** From the port's root. It is sent unchanged; `new URL` would resolve a `..` in it. */
+  readonly path: string
+  /** A parameter that is undefined is left out. */
+  readonly query?: Readonly<Record<string, string | undefined>>
+  /** CSV. */
+  readonly body?: Buffer
+  /** For the whole answer. */
+  readonly timeoutMs?: number
+}
+
+/** What the admin port answered. */
+export interface AdminAnswer {
+  readonly status: number
+  readonly text: string
+  /** Whether a 401 is about the admin token; otherwise it comes from the tracking service behind the relay. */
+  readonly isAboutAdminToken: boolean
+}
+
+type ErrorAnswer = Partial<z.infer<typeof ErrorBody>>
+
+/** Sends a request. @throws UserError where nothing answers, and where the token is unknown (401) or may only read (403) */
+export async function ask(admin: AdminPort, request: AdminRequest): Promise<AdminAnswer> {
+  const { method = 'GET', path, query = {}, body, timeoutMs = TIMEOUT_MS } = request
+  const { origin, pathname } = new URL(admin.url)
+  const parameters = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const search = parameters.length > 0 ? `?${new URLSearchParams(parameters).toString()}` : ''
+  const target = pathname.replace(/\/$/, '') + path + search
+  const headers = { authorization: `Bearer ${admin.token}`, ...(body && { 'content-type': 'text/csv' }) }
+  const signal = AbortSignal.timeout(timeoutMs)
+  const answer = await getGlobalDispatcher()
+    .request({ origin, path: target, method, headers, body, signal, headersTimeout: 0, bodyTimeout: 0 })
+    .then(readAnswer)
+    .catch((error: Error) => throwNoAnswer(admin, error, timeoutMs))
+  if (answer.status === 401 ? answer.isAboutAdminToken : answer.status === 403 && path.startsWith('/admin/'))
+    throw new UserError(`${errorText(answer)} (the token came from ${admin.tokenPlace})`)
+  return answer
+}
+
+async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<AdminAnswer> {
+  return { status: statusCode, text: await body.text(), isAboutAdminToken: headers['www-authenticate'] === 'Bearer' }
+}
+
+function throwNoAnswer({ url }: AdminPort, error: Error & { code?: string }, timeoutMs: number): never {
+  const place = printableUrl(url).replace(/\/$/, '')
+  if (error.name === 'TimeoutError') throw new UserError(`No answer from ${place} within ${timeoutMs / 1000} s.`)
+  const why = error.code === 'ECONNREFUSED' ? '' : ` (${error.code ?? error.name})`
+  throw new UserError(`Nothing answers at ${place}${why}: start waybridge, or give the address with --url.`)
+}
+
+/** The JSON of an answer with status 200. @throws UserError for any other status, with the message of the admin port */
+export function jsonOf<Shape>(admin: AdminPort, answer: AdminAnswer, shape: z.ZodType<Shape>): Shape {
+  if (answer.status !== 200) throw new UserError(errorText(answer))
+  return bodyOf(admin, answer, shape)
+}
+
+/** The JSON of an answer with any status. @throws UserError where it does not have this shape */
+export function bodyOf<Shape>({ url }: AdminPort, { text }: AdminAnswer, shape: z.ZodType<Shape>): Shape {
+  const body = shape.safeParse(parseJson(text))
+  if (body.success) return body.data
+  throw new UserError(`${printableUrl(url)} does not answer like the admin port of waybridge.`)
+}
+
+/** The single mistakes that an error answer lists. */
+export function errorsOf({ text }: AdminAnswer): NonNullable<ErrorAnswer['errors']> {
+  return (parseJson(text) as ErrorAnswer | undefined)?.errors ?? []
+}
+
+/** The message of an error answer, in one line. */
+export function errorText({ status, text }: AdminAnswer): string {
+  const message = (parseJson(text) as ErrorAnswer | undefined)?.message ?? (text.trim() || 'no message')
+  return printable(`The admin port answers ${status}: ${message}`).replace(/\s+/g, ' ').slice(0, MAX_TEXT)
+}
+
+/** `GET /admin/status`, unparsed. @throws UserError where another program answers */
+export async function askStatus(admin: AdminPort): Promise<AdminAnswer> {
+  const answer = await ask(admin, { path: '/admin/status' })
+  if (answer.status !== 404) return answer
+  throw new UserError(
+    `${printableUrl(admin.url)} has no /admin/status (404): it is not the admin port (admin.port in gateway.yaml, 8080 by default).`,
+  )
+}
+
+/**
+ * The gateway's status. Commands take its time zone from here: a local time is always the gateway's, wherever the command
+ * runs, because the gateway reads its files so. @throws UserError
+ */
+export async function gatewayStatus(admin: AdminPort): Promise<StatusAnswer> {
+  return jsonOf(admin, await askStatus(admin), StatusAnswer)
+}
+
+/** All devices of `GET /admin/devices`, in its order. @throws UserError */
+export async function listDevices(admin: AdminPort): Promise<ListedDevice[]> {
+  const devices: ListedDevice[] = []
+  let token: string | undefined
+  do {
+    const query = { max_results: '1000', page_token: token }
+    const page: DevicesPage = jsonOf(admin, await ask(admin, { path: '/admin/devices', query }), DevicesPage)
+    devices.push(...page.results)
+    token = page.next_page_token
+  } while (token !== undefined)
+  return devices
+}
+
+/** The device with this id, or all devices with this name: two trackers of one van may share it. @throws UserError where there is none */
+export async function findDevices(admin: AdminPort, idOrName: string): Promise<DeviceAnswer[]> {
+  const device = await deviceWithId(admin, idOrName)
+  if (device) return [device]
+  const all = await listDevices(admin)
+  const named = all.filter(({ name }) => name === idOrName)
+  if (named.length === 0) throw new UserError(notFoundText(idOrName, all))
+  const found = await Promise.all(named.map(({ id }) => deviceWithId(admin, id)))
+  return found.filter((each) => each !== undefined)
+}
+
+/** A device that was deleted while a file still has it is answered too: the user must learn of the deletion. */
+async function deviceWithId(admin: AdminPort, id: string): Promise<DeviceAnswer | undefined> {
+  const answer = await ask(admin, { path: `/admin/devices/${pathSegment(id)}` })
+  if (answer.status !== 404) return jsonOf(admin, answer, DeviceAnswer)
+  const { deleted_at } = bodyOf(admin, answer, NoDevice)
+  return deleted_at === undefined ? undefined : { id, configured: false, deleted_at, held: [] }
+}
+
+/** The id `..` needs its dots encoded. */
+function pathSegment(id: string): string {
+  return /^\.+$/.test(id) ? id.replaceAll('.', '%2E') : encodeURIComponent(id)
+}
+
+function notFoundText(idOrName: string, all: readonly ListedDevice[]): string {
+  const names = all.flatMap(({ id, name }) => (name === undefined ? [id] : [name, id]))
+  const near = nearest(idOrName, names)
+  const hint = near === undefined ? 'GET /admin/devices lists all devices' : `did you mean ${near}?`
+  return printable(`No device has the id or name "${idOrName}": ${hint}`)
+}
+
+/** What a JSON text says; undefined where it is not JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const TIMEOUT_MS = 30_000
+const MAX_TEXT = 500

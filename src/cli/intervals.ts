@@ -1,0 +1,63 @@
+import { localDay, localFromUtc, timesIn } from '../config/times.ts'
+import { UserError } from '../errors.ts'
+import type { RouteRow } from '../roster/routes.ts'
+
+/** An interval in which a company's lines are replaced, by their beginning; unix seconds, `until` exclusive. */
+export interface PutInterval {
+  readonly from: number
+  readonly until: number
+}
+
+/**
+ * The intervals that a roster file is about, in order of time. The options give one; its missing end is that of the file's
+ * days. Without options, there is one for each run of adjacent local days on which lines begin. Empty where neither the
+ * options nor the file say anything. @throws UserError
+ */
+export function intervalsOf(
+  rows: readonly RouteRow[],
+  options: { readonly from?: string; readonly until?: string },
+  zone: string,
+): PutInterval[] {
+  const from = options.from === undefined ? undefined : timeOption('--from', options.from, zone)
+  const until = options.until === undefined ? undefined : timeOption('--until', options.until, zone)
+  if (from !== undefined && until !== undefined) return [{ from, until }]
+  const runs = dayRuns(rows, zone)
+  const [first, last] = [runs[0], runs.at(-1)]
+  if (!first || !last || (from === undefined && until === undefined)) return runs
+  return [{ from: from ?? first.from, until: until ?? last.until }]
+}
+
+/**
+ * The instant that an option names, in unix seconds, rounded down. It may be unix seconds, RFC 3339, local time such as
+ * `2026-11-20 06:00` in a time zone, or a local day, which stands for its beginning. @throws UserError, naming the option
+ */
+export function timeOption(option: string, text: string, zone: string): number {
+  const times = timesIn(zone)
+  const seconds = /^\d{1,12}$/.test(text) ? Number(text) : (times.instant(text) ?? times.day(text)?.from)
+  if (seconds !== undefined) return Math.floor(seconds)
+  throw new UserError(
+    `${option} ${text}: expected unix seconds, 2026-11-20T06:00:00Z, or local time such as "2026-11-20 06:00".`,
+  )
+}
+
+/** `2026-11-20 00:00 to 2026-11-21 00:00` */
+export function intervalText({ from, until }: PutInterval, zone: string): string {
+  const text = (seconds: number) =>
+    new Date(localFromUtc(seconds * 1000, zone)).toISOString().slice(0, 16).replace('T', ' ')
+  return `${text(from)} to ${text(until)}`
+}
+
+function dayRuns(rows: readonly RouteRow[], zone: string): PutInterval[] {
+  const days = new Map<number, number>()
+  for (const row of rows) {
+    const { from, until } = localDay(row.from * 1000, zone)
+    days.set(from / 1000, until / 1000)
+  }
+  const runs: { from: number; until: number }[] = []
+  for (const [from, until] of [...days].toSorted(([a], [b]) => a - b)) {
+    const run = runs.at(-1)
+    if (run?.until === from) run.until = until
+    else runs.push({ from, until })
+  }
+  return runs
+}

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { yieldToEventLoop } from '../async.ts'
-import { Refusal } from '../tracking/refusal.ts'
+import { ApiRefusal } from '../tracking/refusal.ts'
 
 const NO_SIZE = 'expected a whole number from 1 to 1000'
 
@@ -35,7 +35,7 @@ export interface Listing<Item> {
 
 /**
  * The page of a list that the query asks for. A token is the place of the last item of a page, so that a page begins right
- * behind it whatever has come and gone meanwhile. Gives way to the process' other work. @throws Refusal 400 for a token of
+ * behind it whatever has come and gone meanwhile. Gives way to the process' other work. @throws ApiRefusal 400 for a token of
  * another list
  */
 export async function pageOf<Item>(
@@ -78,8 +78,11 @@ async function firstOf<Item>(
 }
 
 /** Of a list whose token cannot be its own. */
-export function wrongToken(): Refusal {
-  return new Refusal(400, 'page_token: not a token of this list in this order; take next_page_token of the page before')
+export function wrongToken(): ApiRefusal {
+  return new ApiRefusal(
+    400,
+    'page_token: not a token of this list in this order; take next_page_token of the page before',
+  )
 }
 
 /** Which of two is first in a list. */

@@ -12,7 +12,7 @@ import {
   surveyRefused,
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
-import { parse, Refusal } from '../tracking/refusal.ts'
+import { ApiRefusal, parse } from '../tracking/refusal.ts'
 import { Int64Text } from '../tracking/schemas.ts'
 import { instant, laneIds } from './json.ts'
 import type { Operation } from './operation.ts'
@@ -68,11 +68,11 @@ const ChoiceQuery = Which.extend({ all: z.enum(['true', 'false'], 'expected true
 
 type Which = z.infer<typeof Which>
 
-/** What a query that changes something names. @throws Refusal 422 where it names nothing. */
+/** What a query that changes something names. @throws ApiRefusal 422 where it names nothing. */
 function chosen(query: unknown, done: string): Which {
   const { all, courier_id, route_id } = parse(ChoiceQuery, query)
   if (all !== 'true' && courier_id === undefined && route_id === undefined)
-    throw new Refusal(422, `say what is to be ${done}: courier_id, route_id or both, or all=true`)
+    throw new ApiRefusal(422, `say what is to be ${done}: courier_id, route_id or both, or all=true`)
   return { courier_id, route_id }
 }
 

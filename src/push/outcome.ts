@@ -1,4 +1,4 @@
-import type { Answer } from '../tracking/client.ts'
+import type { ApiAnswer } from '../tracking/client/answer.ts'
 
 /** What an answer of the tracking API leads to. */
 export type Consequence =
@@ -11,7 +11,7 @@ export type Consequence =
   | { readonly to: 'park'; readonly status: number; readonly message: string }
 
 /** Pure: 2xx delivers; 408, 425, 429, 5xx and every fault may pass; 422 and 413 are the positions'; the rest is the lane's. */
-export function consequence(answer: Answer): Consequence {
+export function consequence(answer: ApiAnswer): Consequence {
   if ('fault' in answer) return { to: 'retry', status: answer.fault, leastMs: 0 }
   const { status, text, retryAfterMs = 0 } = answer
   if (status >= 200 && status < 300) return { to: 'delivered', status }

@@ -10,7 +10,8 @@ import {
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
-import type { Answer, TrackingClient } from '../tracking/client.ts'
+import type { ApiAnswer } from '../tracking/client/answer.ts'
+import type { TrackingClient } from '../tracking/client.ts'
 import { type Consequence, consequence } from './outcome.ts'
 import type { Rate } from './rate.ts'
 
@@ -143,6 +144,6 @@ function firstOf(records: Buffer, count: number): Buffer {
   return first.records
 }
 
-function codeOf(answer: Answer): string {
+function codeOf(answer: ApiAnswer): string {
   return 'fault' in answer ? answer.fault : String(answer.status)
 }

@@ -1,17 +1,9 @@
-import { type Answer, answerOf } from './client/answer.ts'
-import { exchange } from './client/exchange.ts'
-import type { Failure } from './client/fault.ts'
-import { pathOf, type Target } from './client/path.ts'
-import { createPool } from './client/pool.ts'
-import { bodyOf, isSuccess, type Reply } from './client/reply.ts'
+import { Pool } from 'undici'
+import { type ApiAnswer, answerOf } from './client/answer.ts'
+import { bodyOf, exchange, type Failure, isSuccess, type Reply } from './client/exchange.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
 import { printableUrl } from './printable-url.ts'
 import { type CourierPosition, CourierPositions } from './schemas.ts'
-
-export { type Answer, retryAfterMs } from './client/answer.ts'
-export type { Failure, Fault } from './client/fault.ts'
-export { masked } from './client/masked.ts'
-export { bodyOf, isSuccess, type Reply } from './client/reply.ts'
 
 export interface TrackingClientOptions {
   /** May have a path, which goes in front of every operation's. */
@@ -22,7 +14,7 @@ export interface TrackingClientOptions {
   readonly returnPrefix?: string
   /** For a whole request, waiting for a free connection included. */
   readonly timeoutMs: number
-  /** Most connections to each of the two hosts; as many again to the first, for what must not be sent twice. */
+  /** Most connections to each of the two hosts; as many again to the first, for operations that must not be repeated. */
   readonly connections: number
 }
 
@@ -43,9 +35,13 @@ export interface PositionsRequest {
   readonly to?: number
 }
 
-/** Any operation but the push; the path's ids must be valid. */
-export interface OperationRequest extends Target {
+/** Any operation but the push. */
+export interface OperationRequest {
   readonly operation: Exclude<OperationName, 'pushPositions'>
+  /** Valid ids, by the names of the path's parameters. */
+  readonly params: Readonly<Record<string, string>>
+  /** Parameters without a value are left out. */
+  readonly query?: Readonly<Record<string, string | undefined>>
   readonly oauthToken: string
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string | string[]>>
@@ -53,26 +49,26 @@ export interface OperationRequest extends Target {
   readonly body?: Buffer
   /** Default: the client's. */
   readonly timeoutMs?: number
-  /** Of the answer, which is else `too_large`; default: 64 MiB. One that is no 2xx has 1 MiB, and is else `long_error`. */
+  /** A longer answer is the fault `too_large`; default: 64 MiB. One other than 2xx has at most 1 MiB, else `long_error`. */
   readonly maxBytes?: number
-  /** Whether there is room for so much more of the answer, which is else `no_room`. */
+  /** Reserves memory for that many more bytes of the answer; false where there is none: the fault is `no_room`. */
   readonly take?: (bytes: number) => boolean
-  /** Gives up the request: the fault is `given_up`. */
+  /** Aborts the request: the fault is `given_up`. */
   readonly signal?: AbortSignal
 }
 
-/** A client of the tracking interface. What may happen is a value: nothing here throws or rejects. No retries. */
+/** A client of the tracking interface. Every outcome is a value: no method throws or rejects. It never retries. */
 export interface TrackingClient {
   /** The base URL, as it may be shown. */
   readonly baseUrl: string
   /** For a whole request. */
   readonly timeoutMs: number
-  push(request: PushRequest): Promise<Answer>
-  /** The answer as it came, redirects and encoded bodies too. */
+  push(request: PushRequest): Promise<ApiAnswer>
+  /** The answer as it came: redirects are not followed, bodies not decoded. */
   request(request: OperationRequest): Promise<Reply | Failure>
   /** `positions` where the answer is 200 and fits the interface; `malformed` where it is 200 and does not. */
-  positions(request: PositionsRequest): Promise<Answer | { readonly positions: readonly CourierPosition[] }>
-  /** Waits for what is under way and closes all connections. */
+  positions(request: PositionsRequest): Promise<ApiAnswer | { readonly positions: readonly CourierPosition[] }>
+  /** Waits for the requests in flight, then closes all connections. */
   close(): Promise<void>
 }
 
@@ -81,13 +77,13 @@ export function createTrackingClient(options: TrackingClientOptions): TrackingCl
   const base = parseUrl(options.baseUrl)
   const pushBase = parseUrl(options.pushUrl ?? options.baseUrl)
   const basePool = createPool(base.origin, options)
-  const freshPool = createPool(base.origin, { ...options, fresh: true })
+  const freshPool = createPool(base.origin, options, true)
   const pushPool = pushBase.origin === base.origin ? basePool : createPool(pushBase.origin, options)
   const basePath = prefix(base)
   const pushPath = prefix(pushBase)
-  const { timeoutMs } = options
+  const { timeoutMs, returnPrefix = '' } = options
 
-  async function push({ courier, route, apikey, body }: PushRequest): Promise<Answer> {
+  async function push({ courier, route, apikey, body }: PushRequest): Promise<ApiAnswer> {
     const key = encodeURIComponent(apikey.toWellFormed())
     const path = `${pushPath}/api/v1/couriers/${courier}/routes/${route}/push-positions-v3?apikey=${key}`
     const reply = await exchange(
@@ -95,7 +91,8 @@ export function createTrackingClient(options: TrackingClientOptions): TrackingCl
       { method: 'POST', path, headers: JSON_HEADERS, body },
       { timeoutMs, maxBytes: MAX_ANSWER_BYTES },
     )
-    return 'fault' in reply ? { fault: reply.fault } : answerOf(reply, apikey)
+    if ('fault' in reply) return { fault: reply.fault }
+    return reply.status === 200 ? { status: 200, text: '' } : answerOf(reply, apikey)
   }
 
   async function request({ oauthToken, headers, body, take, signal, ...rest }: OperationRequest) {
@@ -104,7 +101,7 @@ export function createTrackingClient(options: TrackingClientOptions): TrackingCl
       mayRepeat(rest.operation) ? basePool : freshPool,
       {
         method,
-        path: basePath + pathOf(rest, options.returnPrefix ?? ''),
+        path: basePath + pathOf(rest, returnPrefix),
         headers: { ...headers, authorization: `OAuth ${oauthToken}` },
         body,
       },
@@ -137,15 +134,15 @@ export function createTrackingClient(options: TrackingClientOptions): TrackingCl
 }
 
 /**
- * Whether a request may be sent again though the one before may have been done. A DELETE is then answered 404, as if nothing
- * had been there.
+ * Whether a request may be sent again although the first one may have been done. A DELETE may not: its second answer would be
+ * a 404, as if there had been nothing to delete.
  */
 export function mayRepeat(operation: OperationName): boolean {
   const { method, repeatable } = OPERATIONS[operation]
   return repeatable && method !== 'DELETE'
 }
 
-/** The error of `new URL` has the whole text in it. */
+/** The error of `new URL` would quote the whole text. */
 function parseUrl(text: string): URL {
   const url = URL.parse(text)
   if (!url) throw new Error(`${printableUrl(text)} is not a URL`)
@@ -154,6 +151,34 @@ function parseUrl(text: string): URL {
 
 function prefix({ pathname }: URL): string {
   return pathname.replace(/\/+$/, '')
+}
+
+/**
+ * No pipelining: it may reorder, and one slow answer would delay others. undici's own time-outs only measure idle time.
+ * @param fresh each request gets a new connection, so that it cannot meet one that the server is just closing
+ */
+function createPool(origin: string, { connections, timeoutMs }: TrackingClientOptions, fresh = false): Pool {
+  return new Pool(origin, {
+    connections,
+    // undici: 0 closes a connection after its request. One that was opened for a request given up meanwhile is idle.
+    ...(fresh ? { pipelining: 0, keepAliveTimeout: 1 } : { pipelining: 1 }),
+    allowH2: false,
+    connectTimeout: Math.min(timeoutMs, MAX_CONNECT_MS),
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+}
+
+/** Path and query below the base URL; a return goes to the path with `returnPrefix`, not with the table's prefix. */
+function pathOf(
+  { operation, params, query = {} }: Pick<OperationRequest, 'operation' | 'params' | 'query'>,
+  returnPrefix: string,
+): string {
+  const isReturn = operation === 'returnItems' || operation === 'returnItemsV1'
+  const template = isReturn ? returnPrefix + OPERATIONS.returnItems.path : OPERATIONS[operation].path
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name]))
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`
 }
 
 function parsePositions(body: Buffer) {
@@ -167,5 +192,6 @@ function parsePositions(body: Buffer) {
 const JSON_HEADERS = ['content-type', 'application/json']
 const MAX_ANSWER_BYTES = 64 * 1_024
 const MAX_REPLY_BYTES = 64 * 1_024 * 1_024
-// It is looked through for secrets in one piece: 10 ms.
+// Masking the secret in it blocks the event loop for 10 ms.
 const MAX_ERROR_BYTES = 1_024 * 1_024
+const MAX_CONNECT_MS = 10_000

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { sendToTheEnd } from './http/last-bytes.ts'
 import { createNodeServer } from './http/node-server.ts'
-import { Refusal } from './refusal.ts'
+import { ApiRefusal } from './refusal.ts'
 
 export interface HttpServerOptions {
   /** Without it, HEAD is served wherever GET is. */
@@ -71,8 +71,8 @@ export function createHttpServer({ fault, closeMs, readerMs = READER_MS, ...opti
 }
 
 function answerErrors(app: FastifyInstance, fault: HttpServerOptions['fault']): void {
-  app.setErrorHandler<FastifyError | Refusal>((error, request, reply) => {
-    if (error instanceof Refusal) return refuse(reply, error)
+  app.setErrorHandler<FastifyError | ApiRefusal>((error, request, reply) => {
+    if (error instanceof ApiRefusal) return refuse(reply, error)
     // Its answer is under way, or done, and nobody reads it any more.
     if (error.code === 'ERR_STREAM_PREMATURE_CLOSE') return reply.hijack()
     const { statusCode = 500 } = error
@@ -82,7 +82,7 @@ function answerErrors(app: FastifyInstance, fault: HttpServerOptions['fault']): 
   })
 }
 
-function refuse(reply: FastifyReply, { code, message, errors }: Refusal): FastifyReply {
+function refuse(reply: FastifyReply, { code, message, errors }: ApiRefusal): FastifyReply {
   // Of the tracking interface; the admin port asks for its own token before any operation.
   if (code === 401) reply.header('www-authenticate', 'OAuth')
   return reply.code(code).send(errors.length > 0 ? { message, errors } : { message })

@@ -1,4 +1,4 @@
-import { parse, type Refusal, refuseFields } from './refusal.ts'
+import { type ApiRefusal, parse, refuseFields } from './refusal.ts'
 import { IntervalQuery } from './schemas.ts'
 
 /** The longest interval of §4.4, seconds. */
@@ -12,7 +12,7 @@ export interface Interval {
 
 /**
  * The interval that a query of §4.4 asks for; without `to`, two hours, at most until now (unix seconds).
- * @throws Refusal 400 where it has no `from`, is no integer, ends before it begins, or is longer than `maxS`, two hours.
+ * @throws ApiRefusal 400 where it has no `from`, is no integer, ends before it begins, or is longer than `maxS`, two hours.
  */
 export function parseInterval(query: unknown, nowS: number, maxS: bigint = MAX_INTERVAL_S): Interval {
   const bounds = parse(IntervalQuery, query, 400)
@@ -32,7 +32,7 @@ function lengthText(seconds: bigint): string {
   return seconds % DAY_S === 0n ? `${seconds / DAY_S} days` : `${seconds} seconds`
 }
 
-function invalid(message: string): Refusal {
+function invalid(message: string): ApiRefusal {
   return refuseFields(400, [{ path: 'to', message }])
 }
 

@@ -1,6 +1,15 @@
 import * as z from 'zod'
-import { listOf, withoutRepeats } from './schemas/lists.ts'
-import { degrees, INT64_FROM_0, int64From, int64Text, isInt64Text, SAFE_INTEGER, textOf } from './schemas/values.ts'
+import {
+  degrees,
+  INT64_FROM_0,
+  int64From,
+  int64Text,
+  isInt64Text,
+  listOf,
+  SAFE_INTEGER,
+  textOf,
+  withoutRepeats,
+} from './schemas/fields.ts'
 
 /** Most positions of a push. */
 export const MAX_POSITIONS = 1_000

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Logger } from '../observe/log.ts'
+import { exactJson } from './body.ts'
 import { createHttpServer, type HttpServer } from './http.ts'
-import { exactJson } from './json.ts'
 import type { Provisioning } from './provisioning.ts'
 import { createAccess } from './service/access.ts'
 import type { ServiceContext } from './service/context.ts'

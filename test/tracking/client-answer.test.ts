@@ -1,7 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { retryAfterMs } from '../../src/tracking/client/answer.ts'
-import type { Answer } from '../../src/tracking/client.ts'
+import { type ApiAnswer, retryAfterMs } from '../../src/tracking/client/answer.ts'
 import { client, httpServer, OK, PUSH, rawServer } from '../support/tracking/http-servers.ts'
 
 describe('an answer', () => {
@@ -52,7 +51,7 @@ describe('an answer', () => {
 
   it('after 103 Early Hints is the final one', async () => {
     const url = await rawServer((socket) => socket.write(`HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${OK}`))
-    expect(await client(url).push(PUSH)).toEqual({ status: 200, text: '{}' })
+    expect(await client(url).push(PUSH)).toEqual({ status: 200, text: '' })
   })
 })
 
@@ -74,7 +73,7 @@ describe('Retry-After', () => {
 })
 
 /** The answer to a push to a server that always answers this. */
-async function answering(status: number, body: string, headers: OutgoingHttpHeaders = {}): Promise<Answer> {
+async function answering(status: number, body: string, headers: OutgoingHttpHeaders = {}): Promise<ApiAnswer> {
   const url = await httpServer((request, response) => {
     request.resume()
     response.writeHead(status, headers).end(body)

@@ -57,13 +57,13 @@ describe('a fault', () => {
   it('is timeout where the answer comes after it was given up, which the next push does not get', async () => {
     const late = Promise.withResolvers<Socket>()
     const url = await rawServer((socket, count) =>
-      count === 1 ? late.resolve(socket) : socket.write(OK.replace('{}', '[]')),
+      count === 1 ? late.resolve(socket) : socket.write(OK.replace('200 OK', '404 Not Found')),
     )
     const one = client(url, { timeoutMs: 100, connections: 1 })
     expect(await one.push(PUSH)).toEqual({ fault: 'timeout' })
     const socket = await late.promise
     if (socket.writable) socket.write(OK)
-    expect(await one.push(PUSH)).toEqual({ status: 200, text: '[]' })
+    expect(await one.push(PUSH)).toEqual({ status: 404, text: '{}' })
   })
 
   it('is timeout while waiting for a free connection, and the request is never sent', async () => {

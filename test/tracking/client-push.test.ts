@@ -4,13 +4,14 @@ import https from 'node:https'
 import { join } from 'node:path'
 import tls from 'node:tls'
 import { describe, expect, it } from 'vitest'
-import type { Answer, PushRequest, TrackingClientOptions } from '../../src/tracking/client.ts'
+import type { ApiAnswer } from '../../src/tracking/client/answer.ts'
+import type { PushRequest, TrackingClientOptions } from '../../src/tracking/client.ts'
 import { atEnd, client, httpServer, listen, OK, PUSH, rawServer } from '../support/tracking/http-servers.ts'
 
 describe('a push', () => {
   it('is a POST with content length and type', async () => {
     expect(await received((url) => [url, {}])).toEqual({
-      answer: { status: 200, text: '{}' },
+      answer: { status: 200, text: '' },
       seen: {
         method: 'POST',
         url: '/api/v1/couriers/42/routes/9223372036854775807/push-positions-v3?apikey=CANARY',
@@ -63,7 +64,7 @@ describe('connections', () => {
     const one = client(await listen(server), { connections: 3 })
     const answers = await Promise.all(Array.from({ length: 50 }, () => one.push(PUSH)))
     for (let i = 0; i < 5; i++) answers.push(await one.push(PUSH))
-    expect(answers).toEqual(Array.from({ length: 55 }, () => ({ status: 200, text: '{}' })))
+    expect(answers).toEqual(Array.from({ length: 55 }, () => ({ status: 200, text: '' })))
     expect(most).toBe(3)
   })
 
@@ -83,7 +84,7 @@ describe('connections', () => {
     const url = await rawServer((socket, count) => (count === 2 ? socket.destroy() : socket.write(OK)))
     const one = client(url, { connections: 1 })
     const answers = [await one.push(PUSH), await one.push(PUSH), await one.push(PUSH)]
-    expect(answers).toEqual([{ status: 200, text: '{}' }, { fault: 'reset' }, { status: 200, text: '{}' }])
+    expect(answers).toEqual([{ status: 200, text: '' }, { fault: 'reset' }, { status: 200, text: '' }])
   })
 })
 
@@ -101,7 +102,7 @@ describe('HTTPS', () => {
     const usual = tls.getCACertificates()
     tls.setDefaultCACertificates([...usual, pem('cert')])
     atEnd(() => tls.setDefaultCACertificates(usual))
-    expect(await client(await httpsServer()).push(PUSH)).toEqual({ status: 200, text: '{}' })
+    expect(await client(await httpsServer()).push(PUSH)).toEqual({ status: 200, text: '' })
   })
 })
 
@@ -109,7 +110,7 @@ describe('HTTPS', () => {
 async function received(
   options: (url: string) => [string, Partial<TrackingClientOptions>],
   push: Partial<PushRequest> = {},
-): Promise<{ answer: Answer; seen: object }> {
+): Promise<{ answer: ApiAnswer; seen: object }> {
   let seen: object = {}
   const url = await httpServer((request, response) => {
     const { 'content-length': length, 'content-type': type, 'transfer-encoding': encoding } = request.headers

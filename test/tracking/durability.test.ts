@@ -4,7 +4,8 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Answer, createTrackingClient, type TrackingClient } from '../../src/tracking/client.ts'
+import type { ApiAnswer } from '../../src/tracking/client/answer.ts'
+import { createTrackingClient, type TrackingClient } from '../../src/tracking/client.ts'
 import { countPositions } from '../../src/tracking/service/positions.ts'
 import { createTrackingService, type TrackingService } from '../../src/tracking/service.ts'
 import { PROVISIONING, temporaryFolder } from '../support/tracking/service.ts'
@@ -41,7 +42,7 @@ async function start(databaseFile: string, connections: number) {
   return { service, client }
 }
 
-function push(client: TrackingClient, time: number): Promise<Answer> {
+function push(client: TrackingClient, time: number): Promise<ApiAnswer> {
   const body = `{"positions":[{"accuracy":1,"point":{"lat":1,"lon":1},"timestamp":${time}}]}`
   return client.push({ courier: '42', route: '1001', apikey: 'key-7', body })
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { Refusal } from '../../src/tracking/refusal.ts'
+import { ApiRefusal } from '../../src/tracking/refusal.ts'
 import { openDatabase } from '../../src/tracking/service/database.ts'
 import { createGroupCommit } from '../../src/tracking/service/group-commit.ts'
 import { temporaryFolder } from '../support/tracking/service.ts'
@@ -85,7 +85,7 @@ describe('group commit', () => {
 
   it('undoes an attempt that is refused, alone, and the next one sees nothing of it', async () => {
     const { insert, values, commits, database } = setUp(10)
-    const refusal = new Refusal(422, 'taken')
+    const refusal = new ApiRefusal(422, 'taken')
     let seen: unknown
     const settled = await Promise.allSettled([
       commits.write(1, () => insert.run(1)),
@@ -111,7 +111,7 @@ describe('group commit', () => {
     const settled = await Promise.allSettled([
       commits.attempt(1, () => insert.run(1)),
       commits.attempt(1, () => {
-        throw new Refusal(422, 'taken')
+        throw new ApiRefusal(422, 'taken')
       }),
       commits.attempt(1, () => {
         throw fault

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { MAX_DEPTH, UNCHECKED_BYTES } from '../../src/tracking/nesting.ts'
+import { MAX_DEPTH, UNCHECKED_BYTES } from '../../src/tracking/body.ts'
 import { startCompany } from '../support/tracking/company.ts'
 import { JSON_TYPE, LANE, path, position } from '../support/tracking/push.ts'
 

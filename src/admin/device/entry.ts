@@ -7,7 +7,7 @@ import type { Roster } from '../../roster/index.ts'
 import type { Loaded } from '../../roster/load.ts'
 import { secretDigest } from '../../roster/secret.ts'
 import { isJson, jsonText, parseJson, readBody } from '../../tracking/body.ts'
-import { Refusal, refuseFields } from '../../tracking/refusal.ts'
+import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
 import type { Operation } from '../operation.ts'
 import type { RosterWrites } from '../roster/writes.ts'
 
@@ -30,7 +30,7 @@ export function deviceEntryOperations(roster: Roster, change: RosterWrites, get:
   const remove: Operation['answer'] = async (request) => {
     const { id } = request.params as { id: string }
     await change(async ({ directory, edits }) => {
-      if (!directory.find(id)) throw new Refusal(404, 'no device with this id is configured')
+      if (!directory.find(id)) throw new ApiRefusal(404, 'no device with this id is configured')
       return { at: await roster.putDevice(id, null, edits.at) }
     })
     return { deleted: 1 }
@@ -42,23 +42,23 @@ export function deviceEntryOperations(roster: Roster, change: RosterWrites, get:
   ]
 }
 
-/** @throws Refusal 422 where the body is no JSON object, names a key twice or another device, 415 where it is not declared as JSON. */
+/** @throws ApiRefusal 422 where the body is no JSON object, names a key twice or another device, 415 where it is not declared as JSON. */
 function entryOf(id: string, bytes: Buffer, contentType: string | undefined): Mapping {
-  if (!isJson(contentType)) throw new Refusal(415, 'send the device as application/json')
+  if (!isJson(contentType)) throw new ApiRefusal(415, 'send the device as application/json')
   const text = jsonText(bytes)
   parseJson(text)
   // JSON is YAML, but for a carriage return between values; there ids have their digits, and keys may repeat.
   const { root, mistakes } = parseYaml(text.replaceAll('\r', ' '), (scalar) => ({ text: scalar }))
   const found = root ? repeatedKeys(root) : mistakes
   if (found.length > 0) throw refusalOf(found)
-  if (root?.kind !== 'mapping') throw new Refusal(422, 'expected an object with company_id')
+  if (root?.kind !== 'mapping') throw new ApiRefusal(422, 'expected an object with company_id')
   const named = child(root, 'id')
   if (named?.kind === 'leaf' && sameId(named.text ?? id) !== sameId(id))
     throw refuseFields(422, [{ path: 'id', message: 'another device than that of the path' }])
   return without(root, READ_ONLY)
 }
 
-/** The device that an entry makes. @throws Refusal 422 with all that is wrong with it. */
+/** The device that an entry makes. @throws ApiRefusal 422 with all that is wrong with it. */
 async function deviceOf({ config, devices, directory }: Loaded, id: string, entry: Mapping): Promise<Device> {
   const before = directory.find(id)
   const secret = secretIn(entry)
@@ -73,7 +73,7 @@ async function deviceOf({ config, devices, directory }: Loaded, id: string, entr
   return withDigest(read.device, secret === 'kept' ? before : undefined)
 }
 
-function refusalOf(mistakes: readonly Mistake[]): Refusal {
+function refusalOf(mistakes: readonly Mistake[]): ApiRefusal {
   return refuseFields(
     422,
     mistakes.map(({ key = '', message }) => ({ path: key, message })),

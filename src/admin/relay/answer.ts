@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import type { Reply, TrackingClient } from '../../tracking/client.ts'
+import type { Reply } from '../../tracking/client/exchange.ts'
+import type { TrackingClient } from '../../tracking/client.ts'
 import { OPERATIONS, type OperationName } from '../../tracking/operations.ts'
 import type { Failed, Outcome, Trouble } from './attempts.ts'
 import { passedOn } from './headers.ts'

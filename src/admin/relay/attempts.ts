@@ -1,13 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  type Failure,
-  type Fault,
-  mayRepeat,
-  type OperationRequest,
-  type Reply,
-  retryAfterMs,
-  type TrackingClient,
-} from '../../tracking/client.ts'
+import { retryAfterMs } from '../../tracking/client/answer.ts'
+import type { Failure, Fault, Reply } from '../../tracking/client/exchange.ts'
+import { mayRepeat, type OperationRequest, type TrackingClient } from '../../tracking/client.ts'
 import { OPERATIONS } from '../../tracking/operations.ts'
 
 /** What became of a request: the service's answer, or why there is none. */

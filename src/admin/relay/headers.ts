@@ -1,4 +1,4 @@
-import type { Reply } from '../../tracking/client.ts'
+import type { Reply } from '../../tracking/client/exchange.ts'
 
 type Headers = Reply['headers']
 

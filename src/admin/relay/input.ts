@@ -4,7 +4,7 @@ import { parseBody, readBody } from '../../tracking/body.ts'
 import type { OperationRequest } from '../../tracking/client.ts'
 import { type Interval, parseInterval } from '../../tracking/interval.ts'
 import { OPERATIONS, parametersOf, type TrackingOperation } from '../../tracking/operations.ts'
-import { parse, parseId, Refusal } from '../../tracking/refusal.ts'
+import { ApiRefusal, parse, parseId } from '../../tracking/refusal.ts'
 
 /** What of a request is for the service; `interval`: of positions, which may be longer than the service takes. */
 export interface Input extends Pick<OperationRequest, 'params' | 'query' | 'body'> {
@@ -14,18 +14,18 @@ export interface Input extends Pick<OperationRequest, 'params' | 'query' | 'body
 /** A company whose token is known. */
 export type Authorized = Company & { readonly oauth_token: string }
 
-/** @throws Refusal 422 where the path's company is no id, 404 where it is not configured, 403 without a token. */
+/** @throws ApiRefusal 422 where the path's company is no id, 404 where it is not configured, 403 without a token. */
 export function companyOf(companies: readonly Company[], { params }: FastifyRequest): Authorized {
   const id = parseId((params as Parameters).company_id, 'company_id')
   const company = companies.find(({ company_id }) => company_id === id)
-  if (!company) throw new Refusal(404, `there is no company ${id} in gateway.yaml`)
+  if (!company) throw new ApiRefusal(404, `there is no company ${id} in gateway.yaml`)
   const { oauth_token } = company
   if (oauth_token === undefined)
-    throw new Refusal(403, `company ${id} has no oauth_token in gateway.yaml: add it there, next to its apikey`)
+    throw new ApiRefusal(403, `company ${id} has no oauth_token in gateway.yaml: add it there, next to its apikey`)
   return { ...company, oauth_token }
 }
 
-/** The input of an operation, its body as it came. @throws Refusal as the service would. */
+/** The input of an operation, its body as it came. @throws ApiRefusal as the service would. */
 export async function readInput(name: OperationRequest['operation'], request: FastifyRequest): Promise<Input> {
   const operation: TrackingOperation = OPERATIONS[name]
   const params = request.params as Parameters

@@ -1,5 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
-import { bodyOf, isSuccess, masked, type Reply } from '../../tracking/client.ts'
+import { masked } from '../../tracking/client/answer.ts'
+import { bodyOf, isSuccess, type Reply } from '../../tracking/client/exchange.ts'
 
 /**
  * An answer without the token, should the service quote the request: in its headers, and in the body of an error, which is left

@@ -1,6 +1,6 @@
 import type { Company } from '../../config/schema.ts'
 import type { Logger } from '../../observe/log.ts'
-import { isSuccess } from '../../tracking/client.ts'
+import { isSuccess } from '../../tracking/client/exchange.ts'
 
 /** Which companies' OAuth tokens the service refuses, as far as this process has asked it. */
 export interface TokenWatch {

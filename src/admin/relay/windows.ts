@@ -1,6 +1,6 @@
-import { bodyOf, type Fault, type Reply } from '../../tracking/client.ts'
+import { bodyOf, type Fault, type Reply } from '../../tracking/client/exchange.ts'
 import { type Interval, MAX_INTERVAL_S } from '../../tracking/interval.ts'
-import { Refusal } from '../../tracking/refusal.ts'
+import { ApiRefusal } from '../../tracking/refusal.ts'
 import type { Outcome } from './attempts.ts'
 
 /** Reads positions in an interval of at most two hours, not encoded; an answer beyond so many bytes is `too_large`. */
@@ -8,7 +8,7 @@ export type ReadWindow = (window: Interval, maxBytes: number) => Promise<Outcome
 
 /**
  * The answer for a longer interval: those for its windows, joined in order as they are. The first that is no 200 with a
- * list is the answer for the whole; what is under way then is nobody's any more. @throws Refusal 400 where it is too much.
+ * list is the answer for the whole; what is under way then is nobody's any more. @throws ApiRefusal 400 where it is too much.
  */
 export async function readWindows(interval: Interval, read: ReadWindow): Promise<Outcome> {
   const lists: Buffer[] = []
@@ -82,8 +82,8 @@ function isWhitespace(byte: number): boolean {
   return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d
 }
 
-function tooMuch(): Refusal {
-  return new Refusal(400, 'to: the positions until then are more than can be joined: ask for a shorter interval')
+function tooMuch(): ApiRefusal {
+  return new ApiRefusal(400, 'to: the positions until then are more than can be joined: ask for a shorter interval')
 }
 
 const OPEN = Buffer.from('[')

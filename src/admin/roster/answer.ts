@@ -4,8 +4,8 @@ import type { Device } from '../../roster/directory.ts'
 import { overlappingLines } from '../../roster/overlaps.ts'
 import type { RosterPlan } from '../../roster/roster-plan.ts'
 import { indexDevices, type RouteRow, resolveRoutes } from '../../roster/routes.ts'
-import { type Refusal, refuseFields } from '../../tracking/refusal.ts'
-import { MAX_ERRORS } from '../../tracking/schemas/lists.ts'
+import { type ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
+import { MAX_ERRORS } from '../../tracking/schemas/fields.ts'
 import { placeOfDevice } from '../device/list.ts'
 import { compare } from '../paging.ts'
 import { type RosterBody, said } from './body.ts'
@@ -27,7 +27,7 @@ export async function planJson(plan: RosterPlan, { lineAt }: RosterBody, fleet: 
 }
 
 /** The refusal of a put of which no line is right. */
-export function nothingTaken({ rejected }: RosterPlan, { lineAt }: RosterBody): Refusal {
+export function nothingTaken({ rejected }: RosterPlan, { lineAt }: RosterBody): ApiRefusal {
   const first = rejected.slice(0, MAX_ERRORS)
   return refuseFields(
     422,

@@ -3,7 +3,7 @@ import { parseCsv } from '../../config/csv.ts'
 import { locator, type Mistake } from '../../config/problem.ts'
 import { type RouteFile, readTable } from '../../roster/routes.ts'
 import { isJson } from '../../tracking/body.ts'
-import { Refusal, refuseFields } from '../../tracking/refusal.ts'
+import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
 import { MAX_LINES, readEntries } from './json.ts'
 
 /** The lines that a body has. */
@@ -16,10 +16,10 @@ export interface RosterBody {
 /**
  * Reads a roster: CSV as routes.csv has it, or a JSON array of objects with its columns (also what `GET /admin/routes`
  * answers). A column that routes.csv does not have is refused: nobody would see a warning of it before the lines hold.
- * @throws Refusal 422 where it is of no use as a whole, 415 for another content type.
+ * @throws ApiRefusal 422 where it is of no use as a whole, 415 for another content type.
  */
 export async function readRosterBody(bytes: Buffer, contentType = 'text/csv', zone: string): Promise<RosterBody> {
-  if (bytes.toString().trim() === '') throw new Refusal(422, 'the body is empty: send a roster, a header at least')
+  if (bytes.toString().trim() === '') throw new ApiRefusal(422, 'the body is empty: send a roster, a header at least')
   const body = isJson(contentType) ? await readJson(bytes, zone) : await readText(bytes, contentType, zone)
   const useless = body.file.mistakes.filter(({ severity }) => severity !== 'left_out')
   if (useless.length > 0)
@@ -36,11 +36,11 @@ export function said({ key, message }: Pick<Mistake, 'key' | 'message'>): string
 }
 
 async function readText(bytes: Buffer, contentType: string, zone: string): Promise<RosterBody> {
-  if (!TEXT_TYPE.test(contentType)) throw new Refusal(415, 'send the roster as text/csv or application/json')
-  if (!isUtf8(bytes)) throw new Refusal(422, 'the body is not UTF-8: save the file as "CSV UTF-8"')
+  if (!TEXT_TYPE.test(contentType)) throw new ApiRefusal(415, 'send the roster as text/csv or application/json')
+  if (!isUtf8(bytes)) throw new ApiRefusal(422, 'the body is not UTF-8: save the file as "CSV UTF-8"')
   const text = bytes.toString()
   if (text.split(LINE_END, MAX_LINES + 1).length > MAX_LINES)
-    throw new Refusal(422, `the body must have at most ${MAX_LINES} lines`)
+    throw new ApiRefusal(422, `the body must have at most ${MAX_LINES} lines`)
   const locate = locator(text)
   const table = parseCsv(text) ?? { at: 0, columns: [], rows: [] }
   if (table.columns.length > MAX_COLUMNS)

@@ -3,15 +3,15 @@ import type { Row, Table } from '../../config/csv.ts'
 import { unknownName } from '../../config/problem.ts'
 import { COLUMNS } from '../../roster/routes.ts'
 import { jsonText, parseJson } from '../../tracking/body.ts'
-import { Refusal, refuseFields } from '../../tracking/refusal.ts'
-import { MAX_ERRORS } from '../../tracking/schemas/lists.ts'
+import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
+import { MAX_ERRORS } from '../../tracking/schemas/fields.ts'
 
 /** Most lines of a roster, more than a body of short ones has; what comes in is read while others wait. */
 export const MAX_LINES = 200_000
 
 /**
  * A roster in JSON as the table that it would be in CSV: an array of objects with the columns of routes.csv, or all that
- * `GET /admin/routes` answers. @throws Refusal 422 where it is neither, a page of an answer, or has a key that nobody reads
+ * `GET /admin/routes` answers. @throws ApiRefusal 422 where it is neither, a page of an answer, or has a key that nobody reads
  */
 export async function readEntries(bytes: Buffer): Promise<Table> {
   const text = jsonText(bytes)
@@ -23,13 +23,13 @@ export async function readEntries(bytes: Buffer): Promise<Table> {
 function entriesOf(body: unknown): readonly unknown[] {
   const { results, next_page_token } = (body ?? {}) as { results?: unknown; next_page_token?: unknown }
   if (next_page_token !== undefined && next_page_token !== null)
-    throw new Refusal(
+    throw new ApiRefusal(
       422,
       'this is one page of the list: send the results of all its pages at once, without next_page_token',
     )
   const entries = results ?? body
-  if (!Array.isArray(entries)) throw new Refusal(422, 'expected an array of objects with the columns of routes.csv')
-  if (entries.length > MAX_LINES) throw new Refusal(422, `the body must have at most ${MAX_LINES} entries`)
+  if (!Array.isArray(entries)) throw new ApiRefusal(422, 'expected an array of objects with the columns of routes.csv')
+  if (entries.length > MAX_LINES) throw new ApiRefusal(422, `the body must have at most ${MAX_LINES} entries`)
   return entries
 }
 

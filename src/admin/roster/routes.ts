@@ -6,7 +6,7 @@ import type { Loaded } from '../../roster/load.ts'
 import { type Loss, lossText } from '../../roster/loss.ts'
 import { planRoster, type RosterPlan, type RosterPut } from '../../roster/roster-plan.ts'
 import { readBody } from '../../tracking/body.ts'
-import { parse, Refusal, refuseFields } from '../../tracking/refusal.ts'
+import { ApiRefusal, parse, refuseFields } from '../../tracking/refusal.ts'
 import { Id } from '../../tracking/schemas.ts'
 import { instant } from '../json.ts'
 import type { Operation } from '../operation.ts'
@@ -77,13 +77,13 @@ function onceText(meaning: string) {
 
 type Which = Pick<z.infer<typeof PutQuery>, 'company_id' | 'from' | 'until'>
 
-/** @throws Refusal 404 for an unknown company, 422 for what is no interval. */
+/** @throws ApiRefusal 404 for an unknown company, 422 for what is no interval. */
 function intervalOf(
   loaded: Loaded,
   { company_id, ...bounds }: Which,
 ): Pick<RosterPut, 'company_id' | 'from' | 'until'> {
   if (!loaded.config.companies.some((company) => company.company_id === company_id))
-    throw new Refusal(404, `there is no company ${company_id} in gateway.yaml`)
+    throw new ApiRefusal(404, `there is no company ${company_id} in gateway.yaml`)
   const from = instantIn(loaded, 'from', bounds.from)
   const until = instantIn(loaded, 'until', bounds.until)
   if (until <= from) throw refuseFields(422, [{ path: 'until', message: 'not after from' }])

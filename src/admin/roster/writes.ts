@@ -5,7 +5,7 @@ import type { Redis } from '../../lanes/index.ts'
 import { forgettableDeletions } from '../../roster/deletions.ts'
 import { ROSTER_HOLDS_MS, type Roster } from '../../roster/index.ts'
 import type { Loaded } from '../../roster/load.ts'
-import { Refusal } from '../../tracking/refusal.ts'
+import { ApiRefusal } from '../../tracking/refusal.ts'
 
 export interface RosterSources {
   readonly roster: Roster
@@ -20,7 +20,7 @@ export interface RosterWrites {
   /**
    * What `change` answers; it is told what is in effect, and answers with the time of its write, if there was one, or null
    * where it did not write since another process had: it is asked again then.
-   * @throws Refusal 504 where others write all the time
+   * @throws ApiRefusal 504 where others write all the time
    */
   <Result extends { readonly at?: number | null }>(change: (loaded: Loaded) => Promise<Result>): Promise<Result>
 }
@@ -46,7 +46,7 @@ export function rosterWrites({ redis, roster, loaded, catchUp }: RosterSources &
         if (typeof changed.at === 'number') await settle()
         if (changed.at !== null) return changed
       }
-      throw new Refusal(504, 'other processes change the roster all the time: nothing is changed; try again')
+      throw new ApiRefusal(504, 'other processes change the roster all the time: nothing is changed; try again')
     })
     if (typeof result.at === 'number') await appliedEverywhere(redis, result.at)
     return result

@@ -1,72 +1,175 @@
-import type { Dispatcher } from 'undici'
-import { type Failure, type Fault, faultOf } from './fault.ts'
-import { collectReply, type Reply, type ReplyLimits } from './reply.ts'
+import { type Dispatcher, errors } from 'undici'
 
-export interface Limits extends ReplyLimits {
-  /** For everything, waiting for a free connection included. */
+/**
+ * Why there is no answer. `reset`: the connection ended before the whole answer arrived, or was aborted. `timeout`: the host
+ * can be reached, but did not answer in time. `long_error`: the body of an answer other than 2xx is too large. `no_room`:
+ * there is no memory for the answer. `given_up`: the caller no longer waits for the answer.
+ */
+export type Fault =
+  | 'timeout'
+  | 'refused'
+  | 'reset'
+  | 'dns'
+  | 'unreachable'
+  | 'tls'
+  | 'malformed'
+  | 'too_large'
+  | 'long_error'
+  | 'no_room'
+  | 'given_up'
+  | 'closed'
+  | 'failed'
+
+/** A request without an answer. */
+export interface Failure {
+  readonly fault: Fault
+  /** Nothing of the request was sent: it was certainly not done. */
+  readonly unsent?: boolean
+}
+
+/** An answer as it came; header names in lower case, header bytes beyond ASCII as latin1. */
+export interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** The body, in the pieces in which it came. */
+  readonly chunks: readonly Buffer[]
+  /** The body was longer than the limit and ends there. */
+  readonly cut: boolean
+}
+
+export interface ExchangeLimits {
+  /** For the whole exchange, waiting for a free connection included. */
   readonly timeoutMs: number
-  /** Gives up the request: the fault is `given_up`. */
+  /** Aborts the request: the fault is `given_up`. */
   readonly signal?: AbortSignal
+  readonly maxBytes: number
+  /** Of the body of an answer other than 2xx; default: `maxBytes`. */
+  readonly maxErrorBytes?: number
+  /** Reserves memory for that many more bytes of the answer; false where there is none: the fault is `no_room`. */
+  readonly take?: (bytes: number) => boolean
 }
 
 /**
- * One request and its answer. Never rejects. A handler of our own instead of `request`: there is no stream to set up
- * for an empty body, and one timer is the deadline for the whole.
+ * One request and its answer. Never rejects. It uses a handler of its own in place of undici's `request`: an answer of two
+ * bytes needs no stream, and one timer is the deadline for the whole exchange.
  */
 export function exchange(
   pool: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  limits: Limits,
+  limits: ExchangeLimits,
 ): Promise<Reply | Failure> {
-  if (limits.signal?.aborted) return Promise.resolve({ fault: 'given_up', unsent: true })
+  const { signal, maxBytes, maxErrorBytes = maxBytes, take } = limits
+  if (signal?.aborted) return Promise.resolve({ fault: 'given_up', unsent: true })
   const { promise, resolve } = Promise.withResolvers<Reply | Failure>()
+  const reply = { status: 0, headers: {} as Reply['headers'], chunks: [] as Buffer[], cut: false }
+  let left = maxBytes
   let controller: Dispatcher.DispatchController | undefined
-  const answer = collectReply(limits)
-  let expired = false
-  // A request starts on a connection that is ready for it.
-  const failure = (fault: Fault): Failure => (controller ? { fault } : { fault, unsent: true })
-  const unwatch = watch(limits, (fault) => {
-    expired = true
-    resolve(failure(fault))
-    controller?.abort(GIVEN_UP)
-  })
-  const end = (outcome: Reply | Failure) => {
-    unwatch()
+  let isOver = false
+
+  const deadline = setTimeout(fail, limits.timeoutMs, 'timeout')
+  signal?.addEventListener('abort', abort)
+
+  function end(outcome: Reply | Failure): void {
+    isOver = true
+    clearTimeout(deadline)
+    signal?.removeEventListener('abort', abort)
     resolve(outcome)
   }
-  const endEarly = (current: Dispatcher.DispatchController, outcome: Reply | Failure | undefined) => {
-    if (!outcome) return
-    end(outcome)
-    current.abort(GIVEN_UP)
+
+  /** undici starts a request only on a connection that is ready: without a controller nothing was sent. */
+  function failure(fault: Fault): Failure {
+    return controller ? { fault } : { fault, unsent: true }
   }
+
+  function fail(fault: Fault): void {
+    end(failure(fault))
+    controller?.abort(GIVEN_UP)
+  }
+
+  function abort(): void {
+    fail('given_up')
+  }
+
+  /** Ends the exchange with what has come, and the connection with it. */
+  function cut(): void {
+    end({ ...reply, cut: true })
+    controller?.abort(GIVEN_UP)
+  }
+
   pool.dispatch(request, {
     onRequestStart(started) {
-      // Thrown, not aborted: nothing has been sent yet, so the connection stays good.
-      if (expired) throw GIVEN_UP
+      // Thrown, not aborted: nothing was sent, so the connection stays usable.
+      if (isOver) throw GIVEN_UP
       controller = started
     },
-    onResponseStart: (current, status, headers) => endEarly(current, answer.start(status, headers)),
-    onResponseData: (current, chunk) => endEarly(current, answer.add(chunk)),
-    onResponseEnd: () => end(answer.reply()),
+    onResponseStart(_controller, status, headers) {
+      reply.status = status
+      reply.headers = headers
+      if (status < 200 || status > 299) left = Math.min(maxBytes, maxErrorBytes)
+      // The length in a 304 is that of the body that it does not have.
+      if (status !== 304 && Number(headers['content-length']) > left) cut()
+    },
+    onResponseData(_controller, chunk) {
+      if (take?.(chunk.length + CHUNK_BYTES) === false) return fail('no_room')
+      reply.chunks.push(chunk.length > left ? chunk.subarray(0, left) : chunk)
+      left -= chunk.length
+      if (left < 0) cut()
+    },
+    onResponseEnd: () => end(reply),
     onResponseError: (_controller, error) => end(failure(faultOf(error))),
   })
   return promise
 }
 
-/** Calls `giveUp` once the time is over or the signal says so; answers with what ends the watch. */
-function watch({ timeoutMs, signal }: Limits, giveUp: (fault: Fault) => void): () => void {
-  const expire = (fault: Fault) => {
-    unwatch()
-    giveUp(fault)
-  }
-  const abort = () => expire('given_up')
-  const unwatch = () => {
-    clearTimeout(deadline)
-    signal?.removeEventListener('abort', abort)
-  }
-  const deadline = setTimeout(expire, timeoutMs, 'timeout')
-  signal?.addEventListener('abort', abort)
-  return unwatch
+/** Whether it is a 2xx. */
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300
 }
 
+/** The whole body; it is copied where it came in more than one piece. */
+export function bodyOf({ chunks }: Pick<Reply, 'chunks'>): Buffer {
+  return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
+}
+
+/** The fault behind an error of undici or the system. The error's message may contain the URL and is never shown. */
+export function faultOf(error: unknown): Fault {
+  if (error instanceof errors.HTTPParserError || isUnexpected(error)) return 'malformed'
+  const code = (error as { code?: unknown } | null)?.code
+  if (typeof code !== 'string') return 'failed'
+  return FAULTS.get(code) ?? (TLS.test(code) ? 'tls' : 'failed')
+}
+
+/** undici's error for a `100 Continue` or `101 Switching Protocols` that was not requested. */
+function isUnexpected(error: unknown): boolean {
+  return error instanceof errors.SocketError && (error.message === 'bad response' || error.message === 'bad upgrade')
+}
+
+const FAULTS = new Map<string, Fault>([
+  ['ECONNREFUSED', 'refused'],
+  ['ECONNRESET', 'reset'],
+  ['ECONNABORTED', 'reset'],
+  ['EPIPE', 'reset'],
+  ['UND_ERR_SOCKET', 'reset'],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'reset'],
+  ['ETIMEDOUT', 'unreachable'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'unreachable'],
+  ['ENOTFOUND', 'dns'],
+  ['EAI_AGAIN', 'dns'],
+  ['EHOSTUNREACH', 'unreachable'],
+  ['ENETUNREACH', 'unreachable'],
+  ['EADDRNOTAVAIL', 'unreachable'],
+  ['EPROTO', 'tls'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'tls'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'tls'],
+  ['UNABLE_TO_GET_ISSUER_CERT', 'tls'],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'tls'],
+  ['UND_ERR_HEADERS_OVERFLOW', 'malformed'],
+  ['UND_ERR_DESTROYED', 'closed'],
+  ['UND_ERR_CLOSED', 'closed'],
+])
+
+const TLS = /^(?:ERR_TLS_|ERR_SSL_|CERT_)/
 const GIVEN_UP = new Error('the answer is not waited for any more')
+/** What a Buffer takes beside its bytes: an answer may come in chunks of one byte. */
+const CHUNK_BYTES = 200

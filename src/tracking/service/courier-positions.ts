@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { parseInterval } from '../interval.ts'
-import { parseId, Refusal } from '../refusal.ts'
+import { ApiRefusal, parseId } from '../refusal.ts'
 import { authorizeCompany } from './authorization.ts'
 import type { ServiceContext } from './context.ts'
 import type { ServedOperation } from './operation.ts'
@@ -29,8 +29,8 @@ async function readJsonArray(context: ServiceContext, query: PositionQuery): Pro
     const page = context.positions.page(query, last)
     if (page.length > 0) pages.push(page.map(itemJson).join())
     length += pages.at(-1)?.length ?? 0
-    if (performance.now() > deadline) throw new Refusal(504, 'reading took too long: ask for less')
-    if (length > MAX_LENGTH) throw new Refusal(504, 'there is too much to read at once: ask for less')
+    if (performance.now() > deadline) throw new ApiRefusal(504, 'reading took too long: ask for less')
+    if (length > MAX_LENGTH) throw new ApiRefusal(504, 'there is too much to read at once: ask for less')
     if (page.length < PAGE_ROWS) return `[${pages.join()}]`
     last = page.at(-1)
   }

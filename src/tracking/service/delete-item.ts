@@ -1,4 +1,4 @@
-import { parseId, Refusal } from '../refusal.ts'
+import { ApiRefusal, parseId } from '../refusal.ts'
 import { authorizeOrder } from './authorization.ts'
 import { orderOf, type ServedOperation } from './operation.ts'
 
@@ -9,6 +9,6 @@ export const deleteItem: ServedOperation = {
     const order = orderOf(request)
     const itemId = parseId(request.params.item_id, 'item_id')
     if (await items.delete(order, itemId)) return {}
-    throw new Refusal(404, `order ${order.orderId} has no item ${itemId}`)
+    throw new ApiRefusal(404, `order ${order.orderId} has no item ${itemId}`)
   },
 }

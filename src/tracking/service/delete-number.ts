@@ -1,4 +1,4 @@
-import { parseId, Refusal } from '../refusal.ts'
+import { ApiRefusal, parseId } from '../refusal.ts'
 import { authorizeCompany } from './authorization.ts'
 import type { ServedOperation } from './operation.ts'
 
@@ -8,6 +8,6 @@ export const deleteNumber: ServedOperation = {
   answer: async ({ numbers }, { params }) => {
     const contractorId = parseId(params.contractor_company_id, 'contractor_company_id')
     if (await numbers.delete(params.company_id, contractorId)) return {}
-    throw new Refusal(404, `company ${params.company_id} has no number of company ${contractorId}`)
+    throw new ApiRefusal(404, `company ${params.company_id} has no number of company ${contractorId}`)
   },
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { Refusal } from '../refusal.ts'
+import { ApiRefusal } from '../refusal.ts'
 
 /** Writes that share transactions. */
 export interface GroupCommit {
@@ -8,7 +8,7 @@ export interface GroupCommit {
    * rejects where it failed: then nothing of the whole transaction is stored.
    */
   write<Result>(rows: number, work: () => Result): Promise<Result>
-  /** The same for `work` that may throw a Refusal: then it rejects with it, and nothing of this work alone is stored. */
+  /** The same for `work` that may throw a ApiRefusal: then it rejects with it, and nothing of this work alone is stored. */
   attempt<Result>(rows: number, work: () => Result): Promise<Result>
   /** Does at once what still waits: whoever asked for it may be gone. The database may be closed then. */
   close(): void
@@ -46,17 +46,17 @@ export function createGroupCommit(database: DatabaseSync, maxRows: number): Grou
 
   async function attempt<Result>(rows: number, work: () => Result): Promise<Result> {
     const result = await write(rows, () => undoRefused(work))
-    if (result instanceof Refusal) throw result
+    if (result instanceof ApiRefusal) throw result
     return result
   }
 
-  function undoRefused<Result>(work: () => Result): Result | Refusal {
+  function undoRefused<Result>(work: () => Result): Result | ApiRefusal {
     savepoint.run()
-    let result: Result | Refusal
+    let result: Result | ApiRefusal
     try {
       result = work()
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
+      if (!(error instanceof ApiRefusal)) throw error
       undo.run()
       result = error
     }

@@ -14,14 +14,14 @@ export interface Order {
 export interface ItemStore {
   /** Whether the order ever had an item. */
   hasOrder(order: Order): boolean
-  /** Adds items, and with the first ones the order. @throws Refusal 422 where a number is taken; then none is stored */
+  /** Adds items, and with the first ones the order. @throws ApiRefusal 422 where a number is taken; then none is stored */
   add(order: Order, items: readonly NewItem[]): Promise<Item[]>
   /** The next items behind the one with the id `after`, at most `count`, in the order in which they were added. */
   page(order: Order, after: bigint, count: number): Item[]
   /** Whether it was there. */
   delete(order: Order, itemId: string): Promise<boolean>
   deleteAll(order: Order): Promise<void>
-  /** Says how many of items come back, in place of what was said before. @throws Refusal 422; then nothing is stored */
+  /** Says how many of items come back, in place of what was said before. @throws ApiRefusal 422; then nothing is stored */
   return(order: Order, returns: readonly ItemReturn[]): Promise<Item[]>
 }
 

@@ -2,12 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import { parseBody, readBody } from '../body.ts'
 import { parse, parseId } from '../refusal.ts'
-import { isOfLength } from '../schemas/values.ts'
+import { isOfLength } from '../schemas/fields.ts'
 import { MAX_ITEM_TEXTS, MAX_ITEMS } from '../schemas.ts'
 import type { ServiceContext } from './context.ts'
 import type { Order } from './items.ts'
 
-/** What serves an operation of the table. What it refuses it throws as a Refusal. */
+/** What serves an operation of the table. What it refuses it throws as a ApiRefusal. */
 export interface ServedOperation {
   /** Lets a request pass: credentials, access, existence; its body is not read yet. */
   readonly admit: (context: ServiceContext, request: OperationRequest) => void | Promise<void>
@@ -23,7 +23,7 @@ export interface OperationRoute {
 
 export type OperationRequest = FastifyRequest<OperationRoute>
 
-/** The body of a request, as the schema has it. @throws Refusal 422 */
+/** The body of a request, as the schema has it. @throws ApiRefusal 422 */
 export async function bodyOf<T>({ raw, headers }: OperationRequest, schema: z.ZodType<T>): Promise<T> {
   return parse(schema, parseBody(await readBody(raw), headers['content-type']))
 }
@@ -49,7 +49,7 @@ function isShort(body: unknown): boolean {
   return !Array.isArray(body) || body.length <= MAX_ITEMS
 }
 
-/** The order of a path. @throws Refusal 422 where its id is none */
+/** The order of a path. @throws ApiRefusal 422 where its id is none */
 export function orderOf({ params }: OperationRequest): Order {
   return { companyId: params.company_id, orderId: parseId(params.order_id, 'order_id') }
 }

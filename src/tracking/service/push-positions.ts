@@ -1,4 +1,4 @@
-import { parseId, Refusal, refuseFields } from '../refusal.ts'
+import { ApiRefusal, parseId, refuseFields } from '../refusal.ts'
 import { PushPositions } from '../schemas.ts'
 import type { Access } from './access.ts'
 import type { ServiceContext } from './context.ts'
@@ -19,7 +19,7 @@ export const pushPositions: ServedOperation = {
   },
 }
 
-/** The company whose courier drives the route. @throws Refusal for everything else that can be refused before the body is read */
+/** The company whose courier drives the route. @throws ApiRefusal for everything else that can be refused before the body is read */
 function companyOfPush({ access, lanes }: ServiceContext, request: OperationRequest): string | undefined {
   const { owners, courierId, routeId } = laneOf(access, request)
   for (const owner of owners) if (lanes.has(owner, courierId, routeId)) return owner
@@ -29,10 +29,10 @@ function companyOfPush({ access, lanes }: ServiceContext, request: OperationRequ
 function refuseLane({ access, lanes }: ServiceContext, request: OperationRequest): never {
   const { owners, courierId, routeId } = laneOf(access, request)
   const employers = lanes.companiesOfCourier(courierId)
-  if (employers.length === 0) throw new Refusal(404, `there is no courier ${courierId}`)
+  if (employers.length === 0) throw new ApiRefusal(404, `there is no courier ${courierId}`)
   if (!employers.some((company) => owners.has(company)))
-    throw new Refusal(403, `the apikey gives no access to courier ${courierId}`)
-  throw new Refusal(404, `courier ${courierId} has no route ${routeId}`)
+    throw new ApiRefusal(403, `the apikey gives no access to courier ${courierId}`)
+  throw new ApiRefusal(404, `courier ${courierId} has no route ${routeId}`)
 }
 
 function laneOf(access: Access, { params, query }: OperationRequest) {
@@ -47,6 +47,6 @@ function ownersOfApikey(access: Access, apikey: unknown): ReadonlySet<string> {
   if (typeof apikey !== 'string' || apikey === '')
     throw refuseFields(422, [{ path: 'apikey', message: 'this query parameter is needed, once' }])
   const owners = access.companiesOfApikey(apikey)
-  if (owners.size === 0) throw new Refusal(403, 'the apikey is not known')
+  if (owners.size === 0) throw new ApiRefusal(403, 'the apikey is not known')
   return owners
 }

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { exactJson } from '../../../src/tracking/json.ts'
+import { exactJson } from '../../../src/tracking/body.ts'
 import { type HttpAnswer, type HttpRequest, startService } from './service.ts'
 
 const TABLES = ['positions', 'numbers', 'orders', 'items']

@@ -102,7 +102,7 @@ function endOf(line: string, at: number, delimiter: string): number {
 /** Makes the cells as many as there are columns, or says why that is not right. */
 function fit(cells: string[], width: number): string | undefined {
   while (cells.length > width && cells.at(-1) === '') cells.pop()
-  if (cells.length > width) return `${cells.length} cells, where the header has ${width}`
+  if (cells.length > width) return `${cells.length} cells, but the header has ${width}`
   while (cells.length < width) cells.push('')
   return undefined
 }
@@ -111,8 +111,8 @@ function fit(cells: string[], width: number): string | undefined {
 const NOT_UTF8 = 'not UTF-8: save the file as "CSV UTF-8"'
 const BYTE_ORDER_MARK = '\ufeff'
 const DELIMITERS = [',', ';', '\t']
-const MISQUOTED = 'a quotation mark is out of place'
+const MISQUOTED = 'misplaced quotation mark'
 /** A line is cut while nobody else is answered. */
 const MAX_LINE_LENGTH = 65_536
-const TOO_LONG = `longer than ${MAX_LINE_LENGTH} characters`
+const TOO_LONG = `this line has more than ${MAX_LINE_LENGTH} characters`
 const QUOTED = /^"((?:[^"]|"")*)"/

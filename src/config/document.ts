@@ -49,7 +49,7 @@ export function companyIds(root: Node): { ids: ReadonlySet<string>; repeated: re
     if (id === undefined) continue
     const path = ['companies', index, 'company_id']
     if (ids.has(id))
-      repeated.push({ at: offsetOf(root, path), key: pathText(path), message: `company ${id} stands here twice` })
+      repeated.push({ at: offsetOf(root, path), key: pathText(path), message: `company ${id} is listed twice` })
     ids.add(id)
   }
   return { ids, repeated }
@@ -78,7 +78,7 @@ export function portConflicts(addresses: readonly ListenAddress[]): Mistake[] {
     if (!other) return []
     // The mistake is at the address that the file names.
     const [named, against] = address.at === undefined ? [other, address] : [address, other]
-    const message = `${named.family} port ${named.port} is taken by ${against.key}`
+    const message = `${against.key} already uses ${named.family} port ${named.port}`
     return named.at === undefined ? [] : [{ at: named.at, key: `${named.key}.port`, message }]
   })
 }

@@ -12,17 +12,18 @@ import {
   logging,
   number,
   oneOf,
+  orNull,
   pathPrefix,
   port,
   redisUrl,
   section,
+  size,
   span,
   text,
   timer,
   zone,
 } from './leaves.ts'
 import { unknownName } from './problem.ts'
-import { bytes } from './units.ts'
 
 const TRANSPORTS = ['tcp', 'udp', 'http'] as const
 
@@ -34,80 +35,105 @@ export interface ProtocolPorts {
   readonly http?: { readonly port: number }
 }
 
-/** Whom listeners may be for; null: of a process that opens none, and so does not check who they are for. */
+/** The protocols that listeners may name; null in a process that opens no listeners, and accepts every name. */
 export type Protocols = readonly ProtocolPorts[] | null
 
 /** gateway.yaml, validated: durations in ms, sizes in bytes, ids as canonical digits. */
 export type Config = z.output<ReturnType<typeof configSchema>>
 /** One place to listen for devices. */
-export type Listener = Config['listeners'][number]
+export type ListenerConfig = Config['listeners'][number]
 /** A company whose couriers are tracked. */
 export type Company = Config['companies'][number]
 
-/** Every setting's default; a listener for each of `protocols` on its usual ports. */
+/** The default of every key; `listeners` has the usual ports of `protocols`. */
 export function defaultConfig(protocols: Protocols): Config {
   return configSchema(protocols).parse({})
 }
 
-/**
- * The schema of gateway.yaml, INTERFACE §2. Scalars may be text, as the YAML file has them, or what they mean.
- * The message of an `unrecognized_keys` issue has one line for each of its keys.
- */
+/** The schema of gateway.yaml. A scalar may be text, as the YAML file has it, or the value that the text means. */
 export function configSchema(protocols: Protocols) {
   return section({
     redis: section({
-      url: redisUrl().nullable().default(null),
-      max_memory: leaf(bytes, 'expected a size such as 512mb or 2gb').nullable().default(null),
-      stop_at: number(0.1, 1).default(0.85),
-      durability: oneOf('strict', 'relaxed').default('strict'),
+      url: orNull(redisUrl()).describe('URL of your own Redis; null: a private Redis in `data_dir`.'),
+      max_memory: orNull(size()).describe('Memory of the private Redis, such as `2gb`; null: half of the machine’s.'),
+      stop_at: number(0.1, 1).prefault(0.85).describe('Above this share of Redis’ memory no fix is acknowledged.'),
+      durability: oneOf('strict', 'relaxed')
+        .prefault('strict')
+        .describe('`relaxed`: an unsafe Redis of yours is ready too.'),
     }),
-    data_dir: text().default('.data'),
-    time_zone: zone().default('UTC'),
-    listeners: list(listener(protocols), () => usualListeners(protocols)),
-    mqtt: section({ broker: fields(address('0.0.0.0', 1883)).nullable().prefault({}) }),
+    data_dir: text()
+      .prefault('.data')
+      .describe('Folder of the private Redis, the embedded service and the admin token.'),
+    time_zone: zone().prefault('UTC').describe('Zone of local times in routes files: an IANA name or an offset.'),
+    listeners: listeners(protocols).describe('Ports for devices; left out: each protocol on its usual ports.'),
+    mqtt: section({
+      broker: broker().nullable().prefault({}).describe('The built-in MQTT broker; null: none.'),
+    }),
     tracking: section({
-      base_url: httpUrl().nullable().default(null),
-      push_url: httpUrl().nullable().default(null),
-      listen: section(address('127.0.0.1', 8090)),
-      return_prefix: pathPrefix().default(''),
+      base_url: orNull(httpUrl()).describe('URL of the tracking API; null: the embedded tracking service.'),
+      push_url: orNull(httpUrl()).describe('URL that positions are pushed to; null: `base_url`.'),
+      listen: section(address('127.0.0.1', 8090)).describe('Address of the embedded tracking service.'),
+      return_prefix: pathPrefix().prefault('').describe('Path of the return operation, such as `/api/v1`.'),
     }),
-    companies: list(company()),
-    batch: section({ max_positions: integer(1, 100_000).default(500), max_wait: timer(0).default(1000) }),
+    companies: list(company()).describe('The companies whose couriers are tracked.'),
+    batch: section({
+      max_positions: integer(1, 100_000).prefault(500).describe('Most positions in one request.'),
+      max_wait: timer(0).prefault('1s').describe('Longest time that a position waits for its batch to fill.'),
+    }),
     push: section({
-      concurrency: integer(1, 100_000).default(64),
-      max_requests_per_s: number(0.001, 1_000_000).nullable().default(null),
-      timeout: timer(1).default(60_000),
-      first_delay: timer(1).default(1000),
-      max_delay: timer(1).default(60_000),
+      concurrency: integer(1, 100_000).prefault(64).describe('Most requests at once, of all workers together.'),
+      max_requests_per_s: orNull(number(0.001, 1_000_000)).describe(
+        'Most requests per second, of all workers together.',
+      ),
+      timeout: timer(1).prefault('60s').describe('Deadline of a whole request.'),
+      first_delay: timer(1).prefault('1s').describe('Delay of the first retry; each further one is longer.'),
+      max_delay: timer(1).prefault('60s').describe('Longest delay of a retry.'),
     }),
     filter: section({
-      uere_m: number(0.1, 1000).default(5),
-      default_accuracy_m: number(1, 100_000).default(50),
-      max_future: span().default(300_000),
-      max_age: span().nullable().default(null),
-      duplicate_window: span().default(86_400_000),
+      uere_m: number(0.1, 1000).prefault(5).describe('Metres of error for each unit of HDOP.'),
+      default_accuracy_m: number(1, 100_000)
+        .prefault(50)
+        .describe('Accuracy in metres without a reported one or HDOP.'),
+      max_future: span().prefault('5m').describe('A fix further in the future is held (`clock`).'),
+      max_age: span().nullable().prefault('90d').describe('An older fix is filtered (`past`); null: no limit.'),
+      duplicate_window: span().prefault('24h').describe('How long a repeated fix is recognised; `0s`: never.'),
     }),
     hold: section({
-      unknown: flag().default(true),
-      no_route: flag().default(true),
-      clock: flag().default(true),
-      max_unknown_devices: integer(0, 1_000_000).default(1000),
-      max_fixes_per_device: integer(0, 1_000_000_000).default(10_000),
-      max_age: span().default(86_400_000),
+      unknown: flag().prefault(true).describe('Fixes of unknown devices are held; `false`: the device is refused.'),
+      no_route: flag().prefault(true).describe('Fixes without a route are held; `false`: they are filtered.'),
+      clock: flag().prefault(true).describe('Fixes from the future are held; `false`: they are filtered.'),
+      max_unknown_devices: integer(0, 1_000_000).prefault(1000).describe('Most unknown devices whose fixes are held.'),
+      max_fixes_per_device: integer(0, 1_000_000_000).prefault(10_000).describe('Most held fixes of one device.'),
+      max_age: span().prefault('24h').describe('Age at which a held fix is discarded.'),
     }),
-    workers: integer(1, 1024).default(1),
-    admin: section({ host: text().default('127.0.0.1'), port: port().default(8080), tokens: tokens() }),
-    parked: section({ max_positions: integer(0, 1_000_000_000_000).default(1_000_000) }),
-    monitor: section(address('127.0.0.1', 9464)),
+    workers: integer(1, 1024).prefault(1).describe('Number of processes that push positions.'),
+    admin: section({
+      ...address('127.0.0.1', 8080),
+      tokens: tokens().describe('Bearer tokens; none: one is made in `<data_dir>/admin-token`.'),
+    }),
+    parked: section({
+      max_positions: integer(0, 1_000_000_000_000)
+        .prefault(1_000_000)
+        .describe('Above it, devices on parked lanes wait.'),
+    }),
+    monitor: section(address('127.0.0.1', 9464)).describe('Metrics and readiness of a role on its own.'),
     limits: section({
-      max_connections: integer(1, 10_000_000).default(100_000),
-      max_connections_per_ip: integer(1, 10_000_000).default(10_000),
-      identify_timeout: timer(1).default(30_000),
-      idle_timeout: timer(1).default(900_000),
-      max_frame_bytes: integer(64, 1 << 30).default(65_536),
+      max_connections: integer(1, 10_000_000).prefault(100_000).describe('Most open connections of devices.'),
+      max_connections_per_ip: integer(1, 10_000_000)
+        .prefault(10_000)
+        .describe('Most open connections of one IP address.'),
+      identify_timeout: timer(1).prefault('30s').describe('Time in which a connection must send its device id.'),
+      idle_timeout: timer(1).prefault('15m').describe('Time without data after which a connection is closed.'),
+      max_frame_bytes: integer(64, 1 << 30)
+        .prefault(65_536)
+        .describe('Size of the largest frame, in bytes.'),
     }),
     log: logging(),
   })
+}
+
+function listeners(protocols: Protocols) {
+  return list(listener(protocols), () => usualListeners(protocols))
 }
 
 function usualListeners(protocols: Protocols) {
@@ -120,38 +146,51 @@ function usualListeners(protocols: Protocols) {
 }
 
 function listener(protocols: Protocols) {
-  const known = protocols && new Map(protocols.map((protocol) => [protocol.name, protocol]))
+  const known = new Map(protocols?.map((protocol) => [protocol.name, protocol]))
   const name = leaf(
-    (value) => (!known || known.has(value) ? value : undefined),
-    (value) => unknownName('protocol', value, [...(known ?? new Map<string, never>()).keys()]),
+    (value) => (!protocols || known.has(value) ? value : undefined),
+    (value) => (value === 'auto' ? 'auto is not yet supported' : unknownName('protocol', value, [...known.keys()])),
   )
-  const shape = { transport: oneOf(...TRANSPORTS), port: port(), protocol: name, host: text().default('0.0.0.0') }
+  const shape = {
+    transport: oneOf(...TRANSPORTS).describe('`tcp`, `udp` or `http`.'),
+    port: port().describe('Port; 0: any free port, kept while `start` runs.'),
+    protocol: name.describe('Name of a protocol, as `waybridge protocols` lists it.'),
+    host: text().prefault('0.0.0.0').describe('IP address to listen on.'),
+  }
   return fields(shape).superRefine(({ transport, protocol }, context) => {
-    if (!known || known.get(protocol)?.[transport]) return
-    context.addIssue({ code: 'custom', path: ['transport'], message: `${protocol} is not spoken over ${transport}` })
+    if (!protocols || known.get(protocol)?.[transport]) return
+    const supported = TRANSPORTS.filter((each) => known.get(protocol)?.[each]).join(' or ')
+    context.addIssue({ code: 'custom', path: ['transport'], message: `expected ${supported} for ${protocol}` })
   })
+}
+
+function broker() {
+  return fields(address('0.0.0.0', 1883))
 }
 
 function company() {
   return fields({
-    company_id: id(),
-    name: text().optional(),
-    apikey: text(),
-    oauth_token: headerToken().optional(),
+    company_id: id().describe('Id of the company in the tracking API.'),
+    name: text().optional().describe('Name for people.'),
+    apikey: text().describe('Key with which positions are pushed.'),
+    oauth_token: headerToken().optional().describe('Token with which the relay calls the tracking API.'),
   })
 }
 
-/** A token with two roles would leave open what it may do. */
+/** A token that is listed twice could have two roles. */
 function tokens() {
   return list(token()).superRefine((all, context) => {
     for (const [index, { token: own }] of all.entries())
       if (all.findIndex((other) => other.token === own) < index)
-        context.addIssue({ code: 'custom', path: [index, 'token'], message: 'this token stands here twice' })
+        context.addIssue({ code: 'custom', path: [index, 'token'], message: 'this token is listed twice' })
   })
 }
 
+/** A token alone, or a token with its role. */
 function token() {
-  const role = oneOf('read', 'operate').default('operate')
-  const full = fields({ token: headerToken(), role })
+  const full = fields({
+    token: headerToken().describe('Token without spaces.'),
+    role: oneOf('read', 'operate').prefault('operate').describe('`read`: may look; `operate`: may also change things.'),
+  })
   return z.preprocess((value) => (typeof value === 'string' ? { token: value } : value), full)
 }

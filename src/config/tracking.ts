@@ -10,22 +10,22 @@ import { fingerprintOf, follow, textOf } from './text-file.ts'
 import { int64 } from './units.ts'
 
 /** tracking.yaml, validated: durations in ms, ids as canonical digits. */
-export type TrackingConfig = z.output<typeof SCHEMA>
+export type TrackingConfig = z.output<typeof TRACKING>
 
-/** tracking.yaml as it was read. */
+/** A tracking.yaml that was read. */
 export interface TrackingRead {
   /** Absent where there are problems. */
   readonly config?: TrackingConfig
-  /** All mistakes. */
+  /** All of its mistakes. */
   readonly problems: readonly Problem[]
 }
 
-/** Where the file of the tracking service on its own is, in a configuration directory. */
+/** The path of the configuration of a tracking service that runs on its own. */
 export function trackingFile(dir: string): string {
   return join(dir, NAME)
 }
 
-/** What tracking.yaml says; undefined where there is no such file. @throws ConfigError with all mistakes at once. */
+/** Reads tracking.yaml; undefined where it does not exist. @throws ConfigError with all mistakes at once. */
 export async function loadTracking(dir: string): Promise<TrackingConfig | undefined> {
   const read = await readTracking(dir)
   if (read && !read.config) throw new ConfigError(read.problems)
@@ -37,7 +37,7 @@ export async function readTracking(dir: string): Promise<TrackingRead | undefine
   const file = trackingFile(dir)
   const content = await textOf(file)
   if (content === undefined) return undefined
-  const { value, mistakes } = readDocument(content, SCHEMA, mistakesBeside)
+  const { value, mistakes } = readDocument(content, TRACKING, mistakesBeyond)
   return { config: value, problems: problemsIn({ name: NAME, file, text: content }, mistakes) }
 }
 
@@ -74,7 +74,7 @@ export function watchTracking(
 }
 
 function missingFile(dir: string): TrackingRead {
-  const message = 'this file is gone: what it said stays in effect'
+  const message = 'this file does not exist any more: its last content stays in effect'
   return { problems: [{ severity: 'mistake', file: trackingFile(dir), message }] }
 }
 
@@ -84,70 +84,70 @@ const {
   monitor: MONITOR,
 } = defaultConfig(null)
 
-const SCHEMA = section({
-  listen: section(address(LISTEN.host, LISTEN.port)),
-  data_dir: text().default('.data'),
-  time_limit: timer(1).default(60_000),
-  companies: list(fields({ company_id: id(), apikeys: list(text()), oauth_tokens: list(headerToken()) })),
-  routes: list(fields({ route_id: id(), courier_id: id(), company_id: id() })),
-  monitor: section(address(MONITOR.host, MONITOR.port)),
+/** The schema of tracking.yaml. */
+export const TRACKING = section({
+  listen: section(address(LISTEN.host, LISTEN.port)).describe('Address of the tracking service.'),
+  data_dir: text().prefault('.data').describe('Folder of its database.'),
+  time_limit: timer(1).prefault('60s').describe('A request that takes longer is answered with 504.'),
+  companies: list(
+    fields({
+      company_id: id().describe('Id of the company.'),
+      apikeys: list(text()).describe('Keys that may push positions.'),
+      oauth_tokens: list(headerToken()).describe('Tokens that may call all other operations.'),
+    }),
+  ).describe('Companies that the service knows.'),
+  routes: list(
+    fields({
+      route_id: id().describe('Id of the route.'),
+      courier_id: id().describe('Id of its courier.'),
+      company_id: id().describe('Id of its company.'),
+    }),
+  ).describe('Routes that the service knows.'),
+  monitor: section(address(MONITOR.host, MONITOR.port)).describe('Metrics and readiness.'),
   log: logging(),
 })
 
-/** What is wrong with values beside one another. */
-function mistakesBeside(root: Node): Mistake[] {
+function mistakesBeyond(root: Node): Mistake[] {
   const { ids, repeated } = companyIds(root)
-  return [
-    ...portConflicts([
-      addressAt(child(root, 'listen'), 'listen', LISTEN),
-      addressAt(child(root, 'monitor'), 'monitor', MONITOR),
-    ]),
-    ...repeated,
-    ...sharedApikeys(root),
-    ...routeMistakes(root, ids),
+  const addresses = [
+    addressAt(child(root, 'listen'), 'listen', LISTEN),
+    addressAt(child(root, 'monitor'), 'monitor', MONITOR),
   ]
+  return [...portConflicts(addresses), ...repeated, ...sharedApikeys(root), ...routeMistakes(root, ids)]
 }
 
-/**
- * Two companies with one apikey may have the same courier on the same route: whose is what is pushed? An OAuth token is a
- * user's, who may have access to several companies.
- */
+/** Apikeys of two companies: what is pushed with one could belong to either. OAuth tokens may have several companies. */
 function sharedApikeys(root: Node): Mistake[] {
   const owners = new Map<string, number>()
   const mistakes: Mistake[] = []
   for (const [company, node] of itemsAt(root, 'companies').entries())
     for (const [index, key] of itemsAt(node, 'apikeys').entries()) {
       if (key.kind !== 'leaf' || key.text === null) continue
-      const owner = owners.get(key.text)
-      if (owner === undefined) owners.set(key.text, company)
-      else if (owner !== company) {
-        const path = ['companies', company, 'apikeys', index]
-        mistakes.push({ at: key.at, key: pathText(path), message: `companies[${owner}] has this apikey already` })
-      }
+      const owner = owners.get(key.text) ?? company
+      owners.set(key.text, owner)
+      const path = pathText(['companies', company, 'apikeys', index])
+      if (owner !== company)
+        mistakes.push({ at: key.at, key: path, message: `companies[${owner}] has the same apikey` })
     }
   return mistakes
 }
 
+/** Routes of unknown companies, and routes that are listed twice. */
 function routeMistakes(root: Node, companies: ReadonlySet<string>): Mistake[] {
   const seen = new Map<string, number>()
   const mistakes: Mistake[] = []
   for (const [index, route] of itemsAt(root, 'routes').entries()) {
     const ids = ['company_id', 'courier_id', 'route_id'].map((key) => int64(textAt(route, key) ?? ''))
     const [company] = ids
-    if (company !== undefined && !companies.has(company)) mistakes.push(unknownCompany(route, index, company))
+    if (company !== undefined && !companies.has(company)) {
+      const key = pathText(['routes', index, 'company_id'])
+      mistakes.push({ at: offsetOf(route, ['company_id']), key, message: `company ${company} is not in companies` })
+    }
     if (ids.includes(undefined)) continue
-    const first = seen.get(ids.join('/'))
-    if (first === undefined) seen.set(ids.join('/'), index)
-    else mistakes.push({ at: route.at, key: pathText(['routes', index]), message: `the same as routes[${first}]` })
+    const first = seen.get(ids.join('/')) ?? index
+    seen.set(ids.join('/'), first)
+    if (first !== index)
+      mistakes.push({ at: route.at, key: pathText(['routes', index]), message: `repeats routes[${first}]` })
   }
   return mistakes
-}
-
-function unknownCompany(route: Node, index: number, company: string): Mistake {
-  const at = offsetOf(route, ['company_id'])
-  return {
-    at,
-    key: pathText(['routes', index, 'company_id']),
-    message: `company ${company} is not among the companies`,
-  }
 }

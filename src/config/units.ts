@@ -1,9 +1,9 @@
 /** The largest identifier of the tracking interface. */
 const INT64_MAX = '9223372036854775807'
 
-/** A duration such as `500ms`, `1.5s`, `60s`, `5m`, `24h` in ms; undefined where it is none. */
+/** A duration such as `500ms`, `1.5s`, `60s`, `5m`, `24h`, `90d` in ms; undefined where it is none. */
 export function duration(text: string): number | undefined {
-  const match = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)$/.exec(text)
+  const match = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(text)
   return match ? Math.round(Number(match[1]) * MILLISECONDS[match[2] as keyof typeof MILLISECONDS]) : undefined
 }
 
@@ -25,7 +25,7 @@ export function int64(text: string): string | undefined {
 
 /** What is wrong with a text that should be an int64 identifier. */
 export function int64Mistake(text: string): string {
-  if (isDigits(text)) return `an id is at most ${INT64_MAX} (int64)`
+  if (isDigits(text)) return `expected an id of at most ${INT64_MAX}`
   return isScientific(text)
     ? `"${text}" is an id that a spreadsheet has destroyed: format the column as text and enter the id again`
     : `expected an id: a whole number from 0 to ${INT64_MAX}`
@@ -49,5 +49,5 @@ export function withoutZeros(digits: string): string {
   return at === 0 ? digits : digits.slice(at)
 }
 
-const MILLISECONDS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+const MILLISECONDS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const BYTES = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 }

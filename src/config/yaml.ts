@@ -39,8 +39,7 @@ export function repeatedKeys(root: Node, at: Path = []): Mistake[] {
     if (node.kind !== 'mapping') continue
     const seen = new Set<string>()
     for (const { key, keyAt } of node.entries) {
-      if (seen.has(key))
-        mistakes.push({ at: keyAt, key: pathText([...path, key]), message: 'this key stands here twice' })
+      if (seen.has(key)) mistakes.push({ at: keyAt, key: pathText([...path, key]), message: 'this key occurs twice' })
       seen.add(key)
     }
   }
@@ -85,7 +84,9 @@ function fromFile(path: string): Resolved {
 
 /** The parser quotes the text at a mistake, which may be a secret; for one fault it has only an internal message. */
 function withoutSource(message: string): string {
-  return message.startsWith('Maximum call stack') ? 'nested too deeply' : message.replace(/: ".*$/s, '')
+  return message.startsWith('Maximum call stack')
+    ? 'nested too deeply'
+    : `not valid YAML: ${message.replace(/: ".*$/s, '')}`
 }
 
 interface Conversion {
@@ -115,7 +116,7 @@ function aliased(alias: Alias, path: Path, { anchors, mistakes }: Conversion): C
   const target = anchors.get(alias.source)
   if (target && target.size <= MAX_ALIASED) return target
   const at = offset(alias)
-  const message = target ? 'this alias unfolds to too much' : 'this alias is part of what it stands for'
+  const message = target ? `this alias stands for more than ${MAX_ALIASED} values` : 'this alias refers to itself'
   mistakes.push({ at, key: pathText(path), message })
   return { node: nothing(at), size: 1 }
 }
@@ -149,7 +150,7 @@ function leaf(source: unknown, path: Path, { mistakes, resolve }: Conversion): L
 function keyOf({ key }: Pair, mistakes: Mistake[]): { key: string; keyAt: number } {
   const keyAt = offset(key)
   if (isScalar(key)) return { key: key.source ?? '', keyAt }
-  mistakes.push({ at: keyAt, message: 'expected a key of plain or quoted text' })
+  mistakes.push({ at: keyAt, message: 'expected plain or quoted text as a key' })
   return { key: '', keyAt }
 }
 

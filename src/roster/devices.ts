@@ -1,7 +1,8 @@
 import { yieldToEventLoop } from '../async.ts'
 import { parseCsv, type Row, type Table } from '../config/csv.ts'
+import { unknownKey } from '../config/leaves.ts'
 import { child, type Entry, type Leaf, type Mapping, type Node, pathText, valueOf } from '../config/node.ts'
-import { locator, type Mistake, type Source, unknownName } from '../config/problem.ts'
+import { locator, type Mistake, type Source } from '../config/problem.ts'
 import { isZone } from '../config/times.ts'
 import { int64, int64Mistake, isScientific } from '../config/units.ts'
 import { parseYaml, repeatedKeys, resolveReference, withoutEchoes } from '../config/yaml.ts'
@@ -65,8 +66,8 @@ function columnMistakes({ at, columns, mistake }: Table): Mistake[] {
   const repeated = columns.filter((name, index) => columns.indexOf(name) !== index)
   const missing = ['device', 'company_id'].filter((name) => !columns.includes(name))
   return [
-    ...unknown.map((key) => ({ at, key, message: unknownName('column', key, known) })),
-    ...repeated.map((key) => ({ at, key, message: 'this column stands here twice' })),
+    ...unknown.map((key) => ({ at, key, message: unknownKey(['devices', key], known, 'column') })),
+    ...repeated.map((key) => ({ at, key, message: 'this column occurs twice' })),
     ...missing.map((key) => ({ at, key, message: 'this column is missing' })),
   ]
 }
@@ -121,7 +122,8 @@ function readFields({ entries }: Mapping, id: string, mistakes: Mistake[]): Fiel
     const read = field?.read(value)
     if (read !== undefined) fields[key] = read
     else if (field) mistakes.push({ at: value.at, key: pathText([id, key]), message: field.mistake(value) })
-    else mistakes.push({ at: keyAt, key: pathText([id, key]), message: unknownName('key', key, [...FIELDS.keys()]) })
+    else
+      mistakes.push({ at: keyAt, key: pathText([id, key]), message: unknownKey(['devices', key], [...FIELDS.keys()]) })
   }
   return fields
 }

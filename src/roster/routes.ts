@@ -99,7 +99,7 @@ function columnMistakes({ at, columns, mistake }: Table): Mistake[] {
   if (!columns.includes('from') && !columns.includes('date')) missing.push('from')
   return [
     ...missing.map((key) => ({ at, key, message: 'this column is missing' })),
-    ...repeated.map((key) => ({ at, key, message: 'this column stands here twice' })),
+    ...repeated.map((key) => ({ at, key, message: 'this column occurs twice' })),
     ...unknown.map((key) => ({ at, key, severity: 'warning' as const, message: unknownName('column', key, COLUMNS) })),
   ]
 }

@@ -143,7 +143,7 @@ describe('without admin.tokens', () => {
     const dir = await dataDir()
     await writeFile(join(dir, 'admin-token'), token)
     const place = `the file ${join(dir, 'admin-token')}`
-    const sentence = `The token of ${place} cannot be sent: expected ASCII characters without blanks.`
+    const sentence = `The token of ${place} cannot be sent: expected printable ASCII characters without spaces.`
     await expect(tokensIn(dir)).rejects.toThrow(new UserError(sentence))
   })
 })

@@ -141,7 +141,7 @@ describe('PUT /admin/routes', () => {
               'device: "3.56307E+14" is an id that a spreadsheet has destroyed: format the column as text and enter the id again',
           },
           { line: 6, message: 'from: not within from and until of the request' },
-          { line: 7, message: 'a quotation mark is out of place' },
+          { line: 7, message: 'misplaced quotation mark' },
         ],
       },
     ])

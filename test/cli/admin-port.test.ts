@@ -97,7 +97,7 @@ describe('where it is not, a sentence says what to do, and the exit code is 1', 
     [
       ['--token', TOKEN, '--url', 'localhost:8080'],
       {},
-      '--url: expected an http or https address without user, query and fragment, such as http://127.0.0.1:8080.',
+      '--url: expected an http or https URL without user name, query or fragment, such as http://127.0.0.1:8080.',
     ],
   ] as const)('%j in a folder with %j', async (args, files, sentence) => {
     const { code, errors } = await waybridge(status(...args), { cwd: await folder(files) })
@@ -148,7 +148,7 @@ describe('a token that cannot be sent', () => {
   ])('%j %j: its place is said, never the token', async (args, env, said) => {
     const cwd = await folder({ 'config/gateway.yaml': '', '.data/admin-token': `${token}\n` })
     const ended = await waybridge(status('--url', 'http://127.0.0.1:9', ...args), { cwd, env })
-    const errors = `${said} cannot be sent: expected ASCII characters without blanks.\n`
+    const errors = `${said} cannot be sent: expected printable ASCII characters without spaces.\n`
     expect(ended).toEqual({ code: 1, out: '', errors })
   })
 })

@@ -40,19 +40,13 @@ describe('parseCsv', () => {
     expect(rows('# all\n\na,b\n,\n#1,2\n3,4').map(({ cells, line }) => [line, ...cells])).toEqual([[6, '3', '4']]))
   it('fills up lines that are short', () => expect(rows('a,b,c\n1')[0].cells).toEqual(['1', '', '']))
   it('reports lines that are long', () =>
-    expect(rows('a,b\n1,2,3\n4,5').map(({ mistake }) => mistake)).toEqual([
-      '3 cells, where the header has 2',
-      undefined,
-    ]))
+    expect(rows('a,b\n1,2,3\n4,5').map(({ mistake }) => mistake)).toEqual(['3 cells, but the header has 2', undefined]))
   it.each(['"1,2', '"1"x,2', '1,"2', '"1""'])('loses one line, not the rest, to a quotation mark: %s', (line) =>
-    expect(rows(`a,b\n${line}\n4,5`).map(({ mistake }) => mistake)).toEqual([
-      'a quotation mark is out of place',
-      undefined,
-    ]),
+    expect(rows(`a,b\n${line}\n4,5`).map(({ mistake }) => mistake)).toEqual(['misplaced quotation mark', undefined]),
   )
   it('loses one line, not the rest, to a line that is longer than any', () =>
     expect(rows(`a,b\n1,${'2'.repeat(65_536)}\n4,5`).map(({ mistake }) => mistake)).toEqual([
-      'longer than 65536 characters',
+      'this line has more than 65536 characters',
       undefined,
     ]))
   it('leaves a quotation mark within a cell alone', () => expect(rows('a,b\nVan 12",2')[0].cells[0]).toBe('Van 12"'))

@@ -93,7 +93,7 @@ routes:
     [
       'a token with a blank',
       'companies: [{ company_id: 7, oauth_tokens: [a, canary b] }]',
-      '1:48 companies[0].oauth_tokens[1]: expected ASCII characters without blanks',
+      '1:48 companies[0].oauth_tokens[1]: expected printable ASCII characters without spaces',
     ],
     ['a company without id', 'companies:\n  - { apikeys: [k] }', '2:5 companies[0].company_id: missing'],
     [
@@ -104,7 +104,7 @@ routes:
     [
       'an id out of int64',
       'companies: [{ company_id: 9223372036854775808 }]',
-      '1:27 companies[0].company_id: an id is at most 9223372036854775807 (int64)',
+      '1:27 companies[0].company_id: expected an id of at most 9223372036854775807',
     ],
     [
       'a negative id',
@@ -114,24 +114,24 @@ routes:
     [
       'a company twice',
       'companies: [{ company_id: 7 }, { company_id: 007 }]',
-      '1:46 companies[1].company_id: company 7 stands here twice',
+      '1:46 companies[1].company_id: company 7 is listed twice',
     ],
     [
       'an apikey of two companies',
       'companies: [{ company_id: 7, apikeys: [a, b] }, { company_id: 8, apikeys: [c, b] }]',
-      '1:79 companies[1].apikeys[1]: companies[0] has this apikey already',
+      '1:79 companies[1].apikeys[1]: companies[0] has the same apikey',
     ],
     [
       'a route twice',
       'companies: [{ company_id: 7 }]\nroutes:\n  - { route_id: 1, courier_id: 2, company_id: 7 }\n  - { route_id: 01, courier_id: 2, company_id: 7 }',
-      '4:5 routes[1]: the same as routes[0]',
+      '4:5 routes[1]: repeats routes[0]',
     ],
     [
       'a route of a company that there is not',
       'companies: [{ company_id: 7 }]\nroutes: [{ route_id: 1, courier_id: 2, company_id: 8 }]',
-      '2:52 routes[0].company_id: company 8 is not among the companies',
+      '2:52 routes[0].company_id: company 8 is not in companies',
     ],
-    ['the port of the monitor', 'listen: { port: 9464 }', '1:17 listen.port: tcp port 9464 is taken by monitor'],
+    ['the port of the monitor', 'listen: { port: 9464 }', '1:17 listen.port: monitor already uses tcp port 9464'],
     [
       'a reference that leads nowhere',
       'data_dir: "${env:WB_TEST_NONE}"',
@@ -232,7 +232,7 @@ describe('watchTracking', () => {
     await rm(file)
     const { problems } = await next()
     expect(problems.map((problem) => problemText(problem).replace(`${dir}/`, ''))).toEqual([
-      'tracking.yaml: this file is gone: what it said stays in effect',
+      'tracking.yaml: this file does not exist any more: its last content stays in effect',
     ])
     await writeFile(file, ONE)
     expect(ids(await next())).toEqual(['7'])

@@ -10,9 +10,10 @@ describe('duration', () => {
     ['60s', 60_000],
     ['5m', 300_000],
     ['24h', 86_400_000],
+    ['90d', 7_776_000_000],
   ])('reads %s', (text, ms) => expect(duration(text)).toBe(ms))
 
-  it.each(['', '5', '5 s', '-5s', '5d', '5S', '1e3s', 's'])('refuses "%s"', (text) =>
+  it.each(['', '5', '5 s', '-5s', '5w', '5S', '1e3s', 's'])('refuses "%s"', (text) =>
     expect(duration(text)).toBeUndefined(),
   )
 })
@@ -50,7 +51,7 @@ describe('int64', () => {
     ))
 
   it('names the limit', () =>
-    expect(int64Mistake('9223372036854775808')).toBe('an id is at most 9223372036854775807 (int64)'))
+    expect(int64Mistake('9223372036854775808')).toBe('expected an id of at most 9223372036854775807'))
 
   it.each(['3.56307E+14', '3,56307E+14', '3E+14'])('knows what a spreadsheet made of an id: %s', (text) =>
     expect(int64Mistake(text)).toBe(

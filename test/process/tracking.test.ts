@@ -229,7 +229,7 @@ describe('a change of tracking.yaml', () => {
   it('that takes the file away leaves what was before', async () => {
     const { dir, push, said } = await ready({ 'tracking.yaml': ONE_ROUTE })
     await rm(join(dir, 'tracking.yaml'))
-    await expect.poll(said, soon).toContain('this file is gone: what it said stays in effect')
+    await expect.poll(said, soon).toContain('this file does not exist any more: its last content stays in effect')
     expect(await push(NOW)).toBe(200)
   })
 

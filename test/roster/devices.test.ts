@@ -71,7 +71,7 @@ describe('devices.yaml', () => {
     [
       'an id out of int64',
       '1: { company_id: 7, route_id: 9223372036854775808 }',
-      '1:31 1.route_id: an id is at most 9223372036854775807 (int64)',
+      '1:31 1.route_id: expected an id of at most 9223372036854775807',
     ],
     [
       'an id that is none',
@@ -90,9 +90,10 @@ describe('devices.yaml', () => {
       '1:29 1.secret: the environment variable WB_TEST_NONE is not set',
     ],
     ['a secret that is empty', '1: { company_id: 7, secret: "${env:WB_TEST_NONE:-}" }', '1:29 1.secret: expected text'],
-    ['a key twice', '1: { company_id: 7, company_id: 7 }', '1:21 1.company_id: this key stands here twice'],
+    ['a key that is not built yet', '1: { company_id: 7, networks: [] }', '1:21 1.networks: not yet supported'],
+    ['a key twice', '1: { company_id: 7, company_id: 7 }', '1:21 1.company_id: this key occurs twice'],
     ['a list', '- 1', '1:1 expected device ids, each with a mapping'],
-    ['what is not YAML', '1: { company_id: 7 }\n2: { company_id: "7 }', '2:22 Missing closing "quote'],
+    ['what is not YAML', '1: { company_id: 7 }\n2: { company_id: "7 }', '2:22 not valid YAML: Missing closing "quote'],
     [
       'an unknown company',
       '1: { company_id: 8 }',
@@ -228,7 +229,7 @@ describe('devices.csv', () => {
       'device,company_id,curier_id\n1,7,2',
       '1: curier_id: unknown column: did you mean courier_id?',
     ],
-    ['a column twice', 'device,company_id,company_id\n1,7,7', '1: company_id: this column stands here twice'],
+    ['a column twice', 'device,company_id,company_id\n1,7,7', '1: company_id: this column occurs twice'],
     [
       'an id that a spreadsheet destroyed',
       'device,company_id\n3.56307E+14,7',
@@ -239,8 +240,8 @@ describe('devices.csv', () => {
       'device,company_id\n,7',
       '2: expected a device id of 1 to 64 bytes of printable UTF-8, without spaces around it',
     ],
-    ['a quotation mark out of place', 'device,company_id\n"1,7', '2: a quotation mark is out of place'],
-    ['a cell too many', 'device,company_id\n1,7,x', '2: 3 cells, where the header has 2'],
+    ['a quotation mark out of place', 'device,company_id\n"1,7', '2: misplaced quotation mark'],
+    ['a cell too many', 'device,company_id\n1,7,x', '2: 3 cells, but the header has 2'],
     [
       'a variable that is not set',
       'device,company_id,secret\n1,7,${env:WB_TEST_NONE}',

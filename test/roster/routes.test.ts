@@ -142,7 +142,7 @@ describe('a bad line', () => {
     [
       'a route out of int64',
       'Van 12,42,9223372036854775808,2026-11-20 06:00,',
-      'route_id: an id is at most 9223372036854775807 (int64)',
+      'route_id: expected an id of at most 9223372036854775807',
     ],
     [
       'a courier that is none',
@@ -171,8 +171,8 @@ describe('a bad line', () => {
       'until: expected a time such as 2026-11-20T06:00:00Z, or local such as 2026-11-20 06:00',
     ],
     ['an until at from', 'Van 12,42,1,2026-11-20 06:00,2026-11-20 06:00', 'until: not after from'],
-    ['a cell too many', 'Van 12,42,1,2026-11-20 06:00,,x', '6 cells, where the header has 5'],
-    ['a quotation mark out of place', '"Van 12,42,1,2026-11-20 06:00,', 'a quotation mark is out of place'],
+    ['a cell too many', 'Van 12,42,1,2026-11-20 06:00,,x', '6 cells, but the header has 5'],
+    ['a quotation mark out of place', '"Van 12,42,1,2026-11-20 06:00,', 'misplaced quotation mark'],
   ])('with %s is left out and reported, the others take effect', async (_, bad, message) => {
     const text = `device,courier_id,route_id,from,until\n# comment\n${bad}\nVan 12,42,1002,2026-11-20 06:00,\n`
     expect(await mistakes(text)).toEqual([`routes.csv:3: ${message}`])
@@ -196,7 +196,7 @@ describe('a header', () => {
   it.each([
     ['without route_id', 'device,from\n', ['routes.csv:1: route_id: this column is missing']],
     ['without from and date', 'device,route_id\n', ['routes.csv:1: from: this column is missing']],
-    ['with a column twice', 'device,route_id,date,date\n', ['routes.csv:1: date: this column stands here twice']],
+    ['with a column twice', 'device,route_id,date,date\n', ['routes.csv:1: date: this column occurs twice']],
   ])('%s makes the file useless', async (_, text, expected) => expect(await mistakes(text)).toEqual(expected))
 
   it('with an unknown column is a warning', async () => {

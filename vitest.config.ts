@@ -7,6 +7,5 @@ export default defineConfig({
     hookTimeout: 60_000,
     maxWorkers: 4,
     expect: { poll: { timeout: 10_000 } },
-    retry: process.env.CI ? 1 : 0,
   },
 })

@@ -9,7 +9,7 @@ interface CrcParameters {
 }
 
 /** A checksum over all bytes of a view: callers cut the view, so that no length from the wire is ever walked. */
-export type Checksum = (bytes: Uint8Array) => number
+type Checksum = (bytes: Uint8Array) => number
 
 export const crc16Arc = crc({ width: 16, polynomial: 0x8005, initial: 0, reflected: true, xorOut: 0 })
 export const crc16X25 = crc({ width: 16, polynomial: 0x1021, initial: 0xffff, reflected: true, xorOut: 0xffff })

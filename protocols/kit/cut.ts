@@ -1,7 +1,7 @@
 import type { Framer } from './protocol.ts'
 
 /** A stream's bytes cut into frames, each a view; `rest` is the beginning of the next one, `noise` counts bytes skipped. */
-export interface Cut {
+interface Cut {
   readonly frames: Buffer[]
   readonly rest: Buffer
   readonly noise: number

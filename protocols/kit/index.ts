@@ -1,6 +1,5 @@
 export { ByteReader } from './bytes.ts'
 export {
-  type Checksum,
   crc8Egts,
   crc16Arc,
   crc16CcittFalse,
@@ -11,7 +10,7 @@ export {
   sum8,
   xor,
 } from './checksum.ts'
-export { type Cut, cut } from './cut.ts'
+export { cut } from './cut.ts'
 export { DecodeError, type DecodeReason } from './errors.ts'
 export { endsWith, line, trimEnd } from './frame.ts'
 export { inflate } from './inflate.ts'

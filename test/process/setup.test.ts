@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -31,6 +32,15 @@ it('has each package for another system in the lock file, without which npm ci r
   expect(optional.filter((places) => places.every((place) => !(place in packages)))).toEqual([])
 })
 
+it('has the integrity hash of each package that is installed here in the lock file', async () => {
+  const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as { packages: Record<string, Locked> }
+  const without = Object.entries(packages).filter(([path, { integrity }]) => path !== '' && !integrity)
+  // Those of packages for other systems are added when the registry serves them.
+  const forOtherSystems = ({ optional, os }: Locked) => optional === true && os !== undefined
+  expect(without.filter(([path, locked]) => existsSync(path) || !forOtherSystems(locked))).toEqual([])
+  expect(without.length).toBeLessThanOrEqual(48)
+})
+
 it('runs alone: others wait until it is done', async () => {
   const dir = await temporaryDir()
   const module = join(dir, 'src/process/setup/lock.mjs')
@@ -56,6 +66,9 @@ it.each([
 })
 
 interface Locked {
+  readonly integrity?: string
+  readonly optional?: boolean
+  readonly os?: readonly string[]
   readonly optionalDependencies?: Record<string, string>
 }
 

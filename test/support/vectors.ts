@@ -19,7 +19,7 @@ export interface Vector extends DecodeInput {
   readonly repliesAckOn?: readonly VectorReply[]
 }
 
-export interface VectorPosition {
+interface VectorPosition {
   readonly noPosition?: true
   readonly time?: string
   readonly timeIsNow?: true
@@ -36,7 +36,7 @@ export interface VectorPosition {
   readonly sat?: number
 }
 
-export interface VectorReply {
+interface VectorReply {
   readonly hex?: string
   readonly text?: string
   readonly http?: number

@@ -1,4 +1,5 @@
 import { within } from '../async.ts'
+import { memoryShare } from '../ingest/acceptance.ts'
 import type { Redis } from '../lanes/index.ts'
 import { operationGauges } from '../observe/metrics.ts'
 import type { Account } from './account.ts'
@@ -36,7 +37,7 @@ export function startGauges({ redis, account, upstream, devices }: GaugeSources)
       gauges.difference.set(taken.custody.difference)
       for (const [state, number] of Object.entries(states)) gauges.devices.set({ state }, number)
       gauges.upstreamUp.set(api.state === 'down' ? 0 : 1)
-      gauges.memory.set(usedRatio(memory))
+      gauges.memory.set(memoryShare(memory))
     } catch {
       gauges.forget()
     }
@@ -44,13 +45,6 @@ export function startGauges({ redis, account, upstream, devices }: GaugeSources)
 
   let taking: Promise<void> | undefined
   return { close: gauges.unregister }
-}
-
-/** As Redis itself compares it with `maxmemory`; without that, of the machine's memory. */
-function usedRatio(info: string): number {
-  const figure = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
-  const used = figure('used_memory') - figure('mem_not_counted_for_evict')
-  return used / (figure('maxmemory') || figure('total_system_memory'))
 }
 
 const PATIENCE_MS = 2000

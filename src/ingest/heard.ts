@@ -1,103 +1,251 @@
 import { randomUUID } from 'node:crypto'
 import type { Fix, Transport } from '../../protocols/kit/index.ts'
 import { everySecond } from '../async.ts'
-import type { Redis } from '../lanes/index.ts'
-import { createEvents, type Events } from './heard/events.ts'
-import { giveSign } from './heard/sign.ts'
-import { writeHeard } from './heard/write.ts'
-import { type DeviceSession, lasts } from './session.ts'
+import { appendEvents, EVENTS_KEPT, keys, type Redis } from '../lanes/index.ts'
+import { type DeviceSession, isConnected } from './device.ts'
+import { giveLifeSign } from './gateways.ts'
 
-/** What was last heard of a device, kept in Redis for the admin port. Instants in ms UTC. */
-export interface Heard extends Contact {
-  /** The last fix that went to a lane, or is held for want of a route, in UTC: what is ahead of the clock has no time yet. */
-  fix?: { readonly at: number; readonly fix: Fix }
-  /** The last one that did not go to a lane, and why; `held`: it waits, or has gone to one since. */
-  filtered?: { readonly reason: string; readonly at: number; readonly fix: Fix; readonly held?: true }
-}
-
-/** When and how a device spoke last. */
+/** When and how a device was last heard. Instants in ms UTC. */
 export interface Contact {
   at: number
-  /** Absent where it has logged in over MQTT, and said nothing more. */
+  /** Absent for a device that has only logged in over MQTT. */
   protocol?: string
   transport: Transport
   remote: string
-  /** Since when the present connection is open, where it is one that lasts; absent once it is closed. */
+  /** Since when its connection is open; absent without one. */
   connectedAt?: number
 }
 
-/** As it stands in Redis, with the gateway process that heard the device. */
+/** What was last heard of a device, for the admin port. */
+export interface Heard extends Contact {
+  /** The last fix that is stored, in UTC; without those ahead of our clock, whose time is not known. */
+  fix?: { readonly at: number; readonly fix: Fix }
+  /** The last fix that did not go to a lane, and why. `held`: it is stored, and may have gone to a lane since. */
+  filtered?: { readonly reason: string; readonly at: number; readonly fix: Fix; readonly held?: true }
+}
+
+/** A contact in Redis, with the gateway process that heard the device. */
 export interface StoredContact extends Contact {
   readonly gateway: string
 }
 
-export interface HeardBook extends Pick<Events, 'became'> {
-  /** The entry of a device that speaks now, to be completed by the caller; `protocol`: undefined at a login. */
-  of(device: string, session: DeviceSession, protocol?: string): Heard
-  /** The device's connection ended. */
-  gone(session: DeviceSession): void
-  /** Says that this gateway is none any more, and writes the last of it, what was heard before what happened. */
-  close(): Promise<void>
+/** What happened to a device, as it is kept in Redis; `at` in ms UTC. */
+export type DeviceEvent = { readonly at: number } & Happening
+
+type Happening =
+  /** At the login over MQTT, else at the first message. Over MQTT each message has a protocol of its own. */
+  | { readonly event: 'connected'; readonly protocol?: string; readonly transport: string; readonly remote: string }
+  /** `reason`: why the gateway ended the connection; absent where the device or the network did. */
+  | { readonly event: 'disconnected'; readonly remote: string; readonly reason?: string }
+  | { readonly event: 'routed'; readonly lane: string }
+  | { readonly event: Exclude<Treatment, 'routed'>; readonly reason: string }
+
+/** What becomes of what a device sends: its fixes go to a lane, are held or filtered, or the whole message is refused. */
+export type Treatment = 'routed' | 'held' | 'filtered' | 'misunderstood' | 'refused'
+
+export interface HeardOptions {
+  /** Why this gateway acknowledges nothing, as sentences. */
+  readonly problems?: () => readonly string[]
+  /** Which process this is. */
+  readonly gateway?: string
 }
 
 /**
- * Remembers what devices said, and writes it to Redis once a second: nothing waits for it. The process says beside it that it
- * lives (connections of one that does not are none), and why it acknowledges nothing, if so: `problems`, a sentence each.
- * `gateway`: which process this is.
+ * Notes what devices send and what happens to them, and writes it to Redis once a second; no frame waits for that.
+ * An event is noted when something changes. An event that repeats the latest one in Redis is left out there, so that neither
+ * a restart nor a second gateway makes one. Of one device, six connections and six changes are noted in ten minutes.
  */
-export function createHeard(
-  redis: Redis,
-  problems: () => readonly string[] = () => [],
-  gateway: string = randomUUID(),
-): HeardBook {
-  const heard = new Map<string, Heard>()
-  const dirty = new Set<string>()
-  const events = createEvents(redis)
+export class HeardBook {
+  readonly #redis: Redis
+  readonly #gateway: string
+  readonly #devices = new Map<string, Track>()
+  readonly #changed = new Set<string>()
+  /** Events that are not in Redis yet, as JSON, by device. */
+  readonly #events = new Map<string, string[]>()
+  readonly #lifeSign: ReturnType<typeof giveLifeSign>
+  readonly #heardWrites: ReturnType<typeof everySecond>
+  readonly #eventWrites: ReturnType<typeof everySecond>
 
-  /** While Redis is slow, what devices say meanwhile is one entry each. */
-  async function write(): Promise<void> {
-    const devices = [...dirty]
-    for (let at = 0; at < devices.length; at += AT_ONCE) {
-      const some = devices.slice(at, at + AT_ONCE)
-      some.forEach((device) => dirty.delete(device))
-      const entries = some.map((device) => [device, heard.get(device) as Heard] as const)
-      await writeHeard(redis, gateway, entries).catch(() => some.forEach((device) => dirty.add(device)))
+  constructor(redis: Redis, { problems = () => [], gateway = randomUUID() }: HeardOptions = {}) {
+    this.#redis = redis
+    this.#gateway = gateway
+    this.#lifeSign = giveLifeSign(redis, gateway, problems)
+    this.#heardWrites = everySecond(() => this.#writeHeard())
+    this.#eventWrites = everySecond(() => this.#writeEvents())
+  }
+
+  /** A device sent a message; `protocol`: undefined at a login over MQTT. */
+  spoke(device: string, session: DeviceSession, protocol?: string): void {
+    const { transport, remote } = session
+    const track = this.#trackOf(device)
+    track.heard ??= { at: 0, protocol, transport, remote }
+    const { heard } = track
+    const connectedAt = isConnected(transport) ? session.connectedAt : undefined
+    if (heard.connectedAt !== connectedAt) this.#connected(device, session, protocol)
+    heard.at = session.now
+    heard.protocol = protocol
+    heard.transport = transport
+    heard.remote = remote
+    heard.connectedAt = connectedAt
+    this.#changed.add(device)
+  }
+
+  /** What a device's last message changes of its last fixes, once they are stored. */
+  stored(device: string, { fix, filtered }: Pick<Heard, 'fix' | 'filtered'>): void {
+    const { heard } = this.#trackOf(device)
+    if (!heard) return
+    if (fix) heard.fix = fix
+    if (filtered) heard.filtered = filtered
+    this.#changed.add(device)
+  }
+
+  /** What became of something that a device sent, with the lane or the reason: an event where it differs from before. */
+  became(device: string, treatment: Treatment, what: string): void {
+    const track = this.#trackOf(device)
+    const isSame = track.treatment === treatment && track.what === what
+    if (isSame ? !track.mayBeOld : !isWithinLimit(track.changes, performance.now())) return
+    track.treatment = treatment
+    track.what = what
+    track.mayBeOld = false
+    this.#note(device, treatment === 'routed' ? { event: treatment, lane: what } : { event: treatment, reason: what })
+  }
+
+  /** The connection of a device ended. */
+  gone({ connectedAt, device, ended, remote }: DeviceSession): void {
+    const track = device === undefined ? undefined : this.#devices.get(device)
+    if (device === undefined || !track) return
+    if (track.connectedAt === connectedAt) {
+      track.connectedAt = 0
+      if (track.isConnectionNoted) this.#note(device, { event: 'disconnected', remote, reason: ended })
+    }
+    if (track.heard?.connectedAt === connectedAt) {
+      delete track.heard.connectedAt
+      this.#changed.add(device)
     }
   }
 
-  const sign = giveSign(redis, gateway, problems)
-  const [entries, happenings] = [everySecond(write), everySecond(events.write)]
-  return {
-    of(device, session, protocol) {
-      const entry: Heard = heard.get(device) ?? { at: 0, protocol, transport: session.transport, remote: '' }
-      if (entry.at === 0) heard.set(device, entry)
-      dirty.add(device)
-      const connectedAt = lasts(session.transport) ? session.connectedAt : undefined
-      if (entry.connectedAt !== connectedAt) events.connected(device, session, protocol)
-      entry.at = session.now
-      entry.protocol = protocol
-      entry.transport = session.transport
-      entry.remote = session.remote
-      entry.connectedAt = connectedAt
-      return entry
-    },
-    became: events.became,
-    gone(session) {
-      const { device, connectedAt } = session
-      events.gone(session)
-      const entry = device === undefined ? undefined : heard.get(device)
-      if (device === undefined || entry?.connectedAt !== connectedAt) return
-      delete entry.connectedAt
-      dirty.add(device)
-    },
-    async close() {
-      // What is being written now may lack the last of it.
-      await Promise.all([sign.end(), entries.stop()])
-      await write()
-      await happenings.stop()
-      await events.write()
-    },
+  /** Ends the life sign, then writes the rest: what was heard before what happened. */
+  async close(): Promise<void> {
+    await Promise.all([this.#lifeSign.end(), this.#heardWrites.stop()])
+    await this.#writeHeard()
+    await this.#eventWrites.stop()
+    await this.#writeEvents()
+  }
+
+  #connected(device: string, { connectedAt, remote, transport }: DeviceSession, protocol?: string): void {
+    const track = this.#trackOf(device)
+    // Of two connections at once the newer one counts.
+    if (!isConnected(transport) || connectedAt <= track.connectedAt) return
+    track.connectedAt = connectedAt
+    track.isConnectionNoted = isWithinLimit(track.connections, performance.now())
+    if (!track.isConnectionNoted) return
+    track.mayBeOld = true
+    this.#note(device, { event: 'connected', protocol, transport, remote })
+  }
+
+  #note(device: string, happening: Happening): void {
+    const event = JSON.stringify({ at: Date.now(), ...happening } satisfies DeviceEvent)
+    this.#events.set(device, [...(this.#events.get(device) ?? []), event].slice(-EVENTS_KEPT))
+  }
+
+  #trackOf(device: string): Track {
+    let track = this.#devices.get(device)
+    if (!track) this.#devices.set(device, (track = newTrack()))
+    return track
+  }
+
+  /** While Redis is slow, several messages of a device are written as one entry. */
+  async #writeHeard(): Promise<void> {
+    const devices = [...this.#changed]
+    for (let at = 0; at < devices.length; at += HEARD_AT_ONCE) {
+      const some = devices.slice(at, at + HEARD_AT_ONCE)
+      for (const device of some) this.#changed.delete(device)
+      await this.#write(some).catch(() => some.forEach((device) => this.#changed.add(device)))
+    }
+  }
+
+  /** Parts that this gateway has not heard stay as another wrote them. */
+  async #write(devices: readonly string[]): Promise<void> {
+    const contacts: string[] = []
+    const fixes: string[] = []
+    const unplaced: string[] = []
+    for (const device of devices) {
+      const { heard } = this.#trackOf(device)
+      if (!heard) continue
+      const { fix, filtered, ...contact } = heard
+      contacts.push(device, JSON.stringify({ ...contact, gateway: this.#gateway } satisfies StoredContact))
+      if (fix) fixes.push(device, JSON.stringify(fix))
+      if (filtered) unplaced.push(device, JSON.stringify(filtered))
+    }
+    const parts = [
+      [keys.devices, contacts],
+      [keys.lastFixes, fixes],
+      [keys.lastFiltered, unplaced],
+    ] as const
+    const written = parts.filter(([, entries]) => entries.length > 0)
+    await Promise.all(written.map(([key, entries]) => this.#redis.hset(key, ...entries)))
+  }
+
+  /** Events that Redis does not take wait, 20 of a device at most. */
+  async #writeEvents(): Promise<void> {
+    const devices = [...this.#events.keys()]
+    for (let at = 0; at < devices.length; at += EVENTS_AT_ONCE) {
+      const some = devices
+        .slice(at, at + EVENTS_AT_ONCE)
+        .map((device) => [device, this.#events.get(device) ?? []] as const)
+      for (const [device] of some) this.#events.delete(device)
+      try {
+        await appendEvents(this.#redis, some)
+      } catch {
+        for (const [device, events] of some)
+          this.#events.set(device, [...events, ...(this.#events.get(device) ?? [])].slice(-EVENTS_KEPT))
+        return
+      }
+    }
   }
 }
 
-const AT_ONCE = 1000
+/** What this gateway knows of a device. */
+interface Track {
+  /** undefined: it has not spoken. */
+  heard: Heard | undefined
+  /** Of the connection that was noted last; 0: it has ended. */
+  connectedAt: number
+  /** Whether the event of its beginning was noted. */
+  isConnectionNoted: boolean
+  /** What became of what it sent last; undefined: nothing yet. */
+  treatment: Treatment | undefined
+  /** The lane, or the reason. */
+  what: string
+  /** Whether another gateway may have noted something else since. */
+  mayBeOld: boolean
+  /** When its last connections and changes were noted, by `performance.now()`. */
+  readonly connections: number[]
+  readonly changes: number[]
+}
+
+function newTrack(): Track {
+  return {
+    heard: undefined,
+    connectedAt: 0,
+    isConnectionNoted: false,
+    treatment: undefined,
+    what: '',
+    mayBeOld: false,
+    connections: [],
+    changes: [],
+  }
+}
+
+/** Takes another event at `now`, ms, where it is one of at most six in ten minutes. `times`: when the last six were taken. */
+export function isWithinLimit(times: number[], now: number): boolean {
+  if (times.length === MAX_EVENTS && now - times[0] < WITHIN_MS) return false
+  if (times.push(now) > MAX_EVENTS) times.shift()
+  return true
+}
+
+const MAX_EVENTS = 6
+const WITHIN_MS = 600_000
+const HEARD_AT_ONCE = 1000
+/** Devices in one script: some milliseconds of Redis' time. */
+const EVENTS_AT_ONCE = 100

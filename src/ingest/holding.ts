@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fix } from '../../protocols/kit/index.ts'
 import {
   type AppenderOptions,
@@ -15,108 +16,120 @@ import {
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import type { DeviceEntry } from '../roster/directory.ts'
-import { type JudgeOptions, judge } from './judge.ts'
-
-export interface Holding {
-  /** Whether fixes of a device are being released, so that new ones have to go behind them. */
-  releasing(device: string): boolean
-  /** Something of a device is being held for want of an entry or a route; `stored` says when it is, or is not. */
-  held(device: string, stored: Promise<unknown>): void
-  /** The directory has changed: what is held goes where it belongs by now. */
-  configured(): void
-  close(): Promise<void>
-}
+import { judge, type PlacementRules } from './place.ts'
 
 export interface HoldingOptions {
   readonly redis: Redis
   readonly appender: AppenderOptions
-  /** Whether it is known who drives what; before that everything stays where it is. */
-  readonly complete: () => boolean
-  readonly judge: () => JudgeOptions
+  /** While the roster is not current, held fixes stay where they are. */
+  readonly isRosterCurrent: () => boolean
+  readonly rules: () => PlacementRules
   readonly logger: Logger
 }
 
-/** Releases held fixes, in order, once the configuration or the time says where they belong; discards those too old. */
-export function createHolding({ redis, appender, complete, judge: options, logger }: HoldingOptions): Holding {
-  /** Devices with fixes held for want of an entry or a route, as of the last look, and those of this process since. */
-  let waiting = new Set<string>()
-  let leaving = new Set<string>()
-  /** How many frames of a device are on their way to what is held. */
-  const underWay = new Map<string, number>()
-  /** Devices of which the last sweep moved anything. */
-  let moving = new Set<string>()
-  let looks = 0
-  const closing = new AbortController()
-  let sweeping: Promise<void> = Promise.resolve()
+/** Releases held fixes in order once the configuration or the time says where they belong; discards those that are too old. */
+export class Holding {
+  readonly #options: HoldingOptions
+  readonly #timer: NodeJS.Timeout
+  readonly #closing = new AbortController()
+  /** Devices with fixes held as `unknown` or `no_route`: those of the last sweep, and those of this process since. */
+  #waiting = new Set<string>()
+  #releasing = new Set<string>()
+  /** How many frames of a device are on their way to its held fixes. */
+  readonly #underWay = new Map<string, number>()
+  #sweeping: Promise<unknown> = Promise.resolve()
+  #seconds = 0
 
-  async function sweep(reasons: readonly HoldReason[]): Promise<void> {
-    if (!complete()) return
-    const now = new Set<string>()
-    for (const reason of reasons)
-      for (const device of await heldDevices(redis, reason)) {
-        const moved = await sweepHeld(redis, appender, { reason, device, fate: fateOf(reason, device) })
-        if (moved === 0) continue
-        now.add(options().directory.find(device)?.id ?? device)
-        logger.info({ device, reason, fixes: moved }, 'held fixes released or discarded')
-      }
-    moving = now
-    const still = await Promise.all([heldDevices(redis, 'unknown'), heldDevices(redis, 'no_route')])
-    waiting = new Set(still.flat())
+  constructor(options: HoldingOptions) {
+    this.#options = options
+    const sweep = () => void this.#sweepNext(this.#seconds++ % SWEEP_ALL_EVERY === 0 ? HOLD_REASONS : ['clock'])
+    this.#timer = setInterval(sweep, 1000).unref()
   }
 
-  /** Until nothing of a device moves any more, and nothing of it is on its way to be held, what it sends goes behind. */
-  async function release(these: Set<string>): Promise<void> {
-    await queue(HOLD_REASONS)
-    for (const device of these) if (!moving.has(device) && !underWay.has(device)) these.delete(device)
-    if (these.size > 0 && these === leaving && !closing.signal.aborted) await release(these)
+  /** Whether held fixes of a device are being released, so that new ones have to go behind them. */
+  isReleasing(device: string): boolean {
+    return this.#releasing.has(device)
   }
 
-  function fateOf(reason: HoldReason, device: string): (record: Buffer) => Fate {
-    return (record) => {
-      const now = Date.now()
-      const received = receivedAt(record)
-      const entry = options().directory.find(device)
-      // A fix without a time of its own was given that of its arrival, which no time zone changes.
-      const ownTime = timestampOf(record) !== Math.floor(received / 1000)
-      const verdict = judge(fixOf(record), ownTime ? entry : withoutZone(entry), now, options())
-      if ('filtered' in verdict) return { gone: `filtered:${verdict.filtered}` }
-      const id = entry?.id ?? device
-      const records = packRecords([verdict.position], packDevice(id), received)
-      if ('lane' in verdict) return { lane: verdict.lane.key, device: id, records }
-      if (received < now - options().hold.max_age) return { gone: 'discarded:held_age' }
-      return verdict.held === reason ? 'stays' : { held: verdict.held, device: id, records }
+  /** Fixes of a device are being stored as `unknown` or `no_route`; `stored` settles when they are, or are not. */
+  noteHeld(device: string, stored: Promise<unknown>): void {
+    this.#waiting.add(device)
+    this.#underWay.set(device, (this.#underWay.get(device) ?? 0) + 1)
+    const arrived = () => {
+      const left = (this.#underWay.get(device) ?? 1) - 1
+      if (left > 0) this.#underWay.set(device, left)
+      else this.#underWay.delete(device)
+    }
+    stored.then(arrived, arrived)
+  }
+
+  /** The roster has changed: held fixes go where they belong now. */
+  rosterChanged(): void {
+    const { directory } = this.#options.rules()
+    this.#releasing = new Set([...this.#waiting].map((device) => directory.find(device)?.id ?? device))
+    void this.#release(this.#releasing)
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    clearInterval(this.#timer)
+    await this.#sweeping
+  }
+
+  /** New fixes of a device go behind the held ones until none of these moves, and none is on its way to them. */
+  async #release(devices: Set<string>): Promise<void> {
+    while (devices.size > 0 && devices === this.#releasing && !this.#closing.signal.aborted) {
+      const moved = await this.#sweepNext(HOLD_REASONS)
+      if (moved)
+        for (const device of devices) if (!moved.has(device) && !this.#underWay.has(device)) devices.delete(device)
+      if (!moved) await sleep(RETRY_MS, undefined, { signal: this.#closing.signal, ref: false }).catch(() => {})
     }
   }
 
-  function queue(reasons: readonly HoldReason[]): Promise<void> {
-    sweeping = sweeping
-      .then(() => sweep(reasons))
-      .catch((error: unknown) => logger.debug({ err: error }, 'what is held waits for Redis'))
-    return sweeping
+  /** Sweeps after the sweeps before. Answers the devices of which something moved; undefined where it could not sweep. */
+  #sweepNext(reasons: readonly HoldReason[]): Promise<ReadonlySet<string> | undefined> {
+    const sweep = this.#sweeping
+      .then(() => this.#sweep(reasons))
+      .catch((error: unknown) => {
+        this.#options.logger.debug({ err: error }, 'held fixes wait for Redis')
+        return undefined
+      })
+    this.#sweeping = sweep
+    return sweep
   }
 
-  const timer = setInterval(() => void queue(looks++ % 5 === 0 ? HOLD_REASONS : ['clock']), 1000).unref()
-  return {
-    releasing: (device) => leaving.has(device),
-    held(device, stored) {
-      waiting.add(device)
-      underWay.set(device, (underWay.get(device) ?? 0) + 1)
-      const over = () => {
-        const left = (underWay.get(device) ?? 1) - 1
-        if (left > 0) underWay.set(device, left)
-        else underWay.delete(device)
+  async #sweep(reasons: readonly HoldReason[]): Promise<ReadonlySet<string> | undefined> {
+    const { appender, isRosterCurrent, logger, redis, rules } = this.#options
+    if (!isRosterCurrent()) return undefined
+    const moved = new Set<string>()
+    for (const reason of reasons)
+      for (const device of await heldDevices(redis, reason)) {
+        const fate = (record: Buffer) => this.#fateOf(record, reason, device)
+        const fixes = await sweepHeld(redis, appender, { reason, device, fate })
+        if (fixes === 0) continue
+        moved.add(rules().directory.find(device)?.id ?? device)
+        logger.info({ device, reason, fixes }, 'held fixes released or discarded')
       }
-      stored.then(over, over)
-    },
-    configured() {
-      leaving = new Set([...waiting].map((device) => options().directory.find(device)?.id ?? device))
-      void release(leaving)
-    },
-    async close() {
-      closing.abort()
-      clearInterval(timer)
-      await sweeping
-    },
+    const still = await Promise.all([heldDevices(redis, 'unknown'), heldDevices(redis, 'no_route')])
+    this.#waiting = new Set(still.flat())
+    return moved
+  }
+
+  #fateOf(record: Buffer, reason: HoldReason, device: string): Fate {
+    const rules = this.#options.rules()
+    const now = Date.now()
+    const received = receivedAt(record)
+    const entry = rules.directory.find(device)
+    // A fix without a time of its own has that of its arrival, which no time zone changes.
+    const hasOwnTime = timestampOf(record) !== Math.floor(received / 1000)
+    const origin = { entry: hasOwnTime ? entry : withoutZone(entry), now, isReleasing: false }
+    const verdict = judge(fixOf(record), origin, rules)
+    if ('filtered' in verdict) return { gone: `filtered:${verdict.filtered}` }
+    const id = entry?.id ?? device
+    const records = packRecords([verdict.position], packDevice(id), received)
+    if ('lane' in verdict) return { lane: verdict.lane.key, device: id, records }
+    if (received < now - rules.hold.max_age) return { gone: 'discarded:held_age' }
+    return verdict.held === reason ? 'stays' : { held: verdict.held, device: id, records }
   }
 }
 
@@ -128,3 +141,6 @@ function fixOf(record: Buffer): Fix {
   const { timestamp, ...position } = positionOf(record)
   return { ...position, time: timestamp * 1000, valid: true }
 }
+
+const SWEEP_ALL_EVERY = 5
+const RETRY_MS = 1000

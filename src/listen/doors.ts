@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { DeviceSession } from '../ingest/index.ts'
+import type { DeviceSession } from '../ingest/device.ts'
 import { metrics } from '../observe/metrics.ts'
 import type { Admission } from './admission.ts'
 import type { Holder } from './held.ts'

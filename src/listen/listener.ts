@@ -1,5 +1,6 @@
 import type { Protocol } from '../../protocols/kit/index.ts'
-import type { HeardBook, Ingest } from '../ingest/index.ts'
+import type { HeardBook } from '../ingest/heard.ts'
+import type { Ingest } from '../ingest/ingest.ts'
 import type { Logger } from '../observe/log.ts'
 import type { Admission } from './admission.ts'
 import type { Pressure } from './pressure.ts'
@@ -15,8 +16,8 @@ export interface Limits {
 
 /** What every listener of a gateway shares. */
 export interface Shared {
-  readonly ingest: Ingest
-  readonly heard: HeardBook
+  readonly ingest: Pick<Ingest, 'take'>
+  readonly heard: Pick<HeardBook, 'spoke' | 'stored' | 'became' | 'gone'>
   readonly admission: Admission
   readonly pressure: Pressure
   readonly limits: Limits

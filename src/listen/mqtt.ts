@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net'
 import { within } from '../async.ts'
-import { createSession } from '../ingest/index.ts'
+import { createSession } from '../ingest/device.ts'
 import { metrics } from '../observe/metrics.ts'
 import { createDoors, type Guest } from './doors.ts'
 import { type Listener, PATIENCE_MS } from './listener.ts'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { isIPv6 } from 'node:net'
 import { cut } from '../../protocols/kit/index.ts'
 import { within } from '../async.ts'
-import { createSession } from '../ingest/index.ts'
+import { createSession } from '../ingest/device.ts'
 import { metrics } from '../observe/metrics.ts'
 import { type Endpoint, type Listener, PATIENCE_MS, type Shared } from './listener.ts'
 import { type Conversations, createConversations } from './udp/conversations.ts'
@@ -73,7 +73,7 @@ async function take(line: Line, datagram: Buffer, remote: RemoteInfo): Promise<v
   const session = conversations.find(from) ?? createSession('udp', from)
   const frames = framesOf(datagram, line)
   pressure.add(datagram.length, frames.length)
-  const work = Promise.all(frames.map((frame) => ingest(frame, session, protocol)))
+  const work = Promise.all(frames.map((frame) => ingest.take(frame, session, protocol)))
   conversations.remember(session)
   const outcomes = await work.finally(() => pressure.remove(datagram.length, frames.length))
   for (const outcome of outcomes) {

@@ -9,13 +9,13 @@ export const metrics = {
   frames: counter('frames_total', 'Frames received', ['protocol', 'transport']),
   decodeErrors: counter('decode_errors_total', 'Frames refused as damaged or not understood', ['protocol', 'reason']),
   refused: counter('refused_total', 'Connections, datagrams and requests refused', ['reason']),
-  received: counter('fixes_received_total', 'Fixes of configured devices', ['protocol']),
+  received: counter('fixes_received_total', 'Fixes acknowledged: stored, held, filtered or repeated', ['protocol']),
   filtered: counter('fixes_filtered_total', 'Fixes that are not pushed', ['reason']),
-  repaired: counter('fixes_repaired_total', 'Fixes whose time was repaired', ['reason']),
+  repaired: counter('fixes_repaired_total', 'Stored fixes whose time was repaired', ['reason']),
   delivered: counter('fixes_delivered_total', 'Fixes that the tracking API accepted'),
   appends: counter('appends_total', 'Group commits to Redis: fixes of many devices, one fsync'),
   clockAlarm: gauge('clock_alarm', 'Whether most devices are ahead of our clock, which must be wrong then'),
-  notStored: counter('not_stored_total', 'Frames that were not acknowledged for want of room or a right clock', [
+  notStored: counter('not_stored_total', 'Frames that were not acknowledged because they could not be stored', [
     'reason',
   ]),
   healed: counter('dispatch_healed_total', 'Times that the hand-out of lanes had stopped and was started again'),

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { presents } from '../../src/ingest/index.ts'
+import { isSecretOf } from '../../src/ingest/device.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { sameId } from '../../src/roster/directory.ts'
 import { followRoster } from '../../src/roster/index.ts'
@@ -69,8 +69,8 @@ async function elsewhere(id: string) {
 
 /** Which of these secrets (undefined: none) another process lets the device in with. */
 async function admitted(id: string, ...secrets: (string | undefined)[]): Promise<boolean[]> {
-  const device = (await elsewhere(sameId(id))) as unknown as Parameters<typeof presents>[0]
-  return secrets.map((secret) => presents(device, secret))
+  const device = (await elsewhere(sameId(id))) as unknown as Parameters<typeof isSecretOf>[0]
+  return secrets.map((secret) => isSecretOf(device, secret))
 }
 
 describe('PUT /admin/devices/{id}', () => {

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createHeard, createSession } from '../../src/ingest/index.ts'
+import { createSession } from '../../src/ingest/device.ts'
+import { HeardBook } from '../../src/ingest/heard.ts'
 import { keys } from '../../src/lanes/index.ts'
 
 import { adminFixture, hold, store, TOKEN, VAN_14_LANE, workerOf } from '../support/admin.ts'
@@ -17,12 +18,14 @@ async function deviceNow(id: string): Promise<Record<string, unknown>> {
   return json as Record<string, unknown>
 }
 
-/** A gateway's memory of the device, and a connection of it over `transport`. */
-function gateway(transport: 'tcp' | 'udp' | 'http' | 'mqtt', device = '0356307042441013') {
-  const heard = createHeard(admin.redis)
+/** A gateway's memory of a device that spoke over `transport` some ms ago, and its session. */
+function gateway(transport: 'tcp' | 'udp' | 'http' | 'mqtt', device = '0356307042441013', agoMs = 0) {
+  const heard = new HeardBook(admin.redis)
   const session = createSession(transport, REMOTE)
   session.device = device
-  return { heard, session, entry: heard.of(device, session, 'teltonika') }
+  session.now -= agoMs
+  heard.spoke(device, session, 'teltonika')
+  return { heard, session, stored: (last: Parameters<HeardBook['stored']>[1]) => heard.stored(device, last) }
 }
 
 describe('a device', () => {
@@ -89,9 +92,11 @@ describe('a device', () => {
   })
 
   it('shows its connection, its last fix, and why the last one was filtered', async () => {
-    const { heard, session, entry } = gateway('tcp')
-    entry.fix = { at: session.now, fix: { ...FIX, speed: 13.9, heading: 271, altitude: 34, satellites: 9 } }
-    entry.filtered = { reason: 'out_of_range', at: session.now + 1, fix: { ...FIX, latitude: NaN, hdop: 0.9 } }
+    const { heard, session, stored } = gateway('tcp')
+    stored({
+      fix: { at: session.now, fix: { ...FIX, speed: 13.9, heading: 271, altitude: 34, satellites: 9 } },
+      filtered: { reason: 'out_of_range', at: session.now + 1, fix: { ...FIX, latitude: NaN, hdop: 0.9 } },
+    })
     await expect.poll(() => admin.redis.hlen(keys.devices), { timeout: 3000 }).toBe(1)
     const at = new Date(session.now).toISOString()
     const contact = { protocol: 'teltonika', transport: 'tcp', remote: REMOTE }
@@ -143,8 +148,7 @@ describe('a device', () => {
   })
 
   it.each(['udp', 'http'] as const)('is online over %s while it speaks from time to time', async (transport) => {
-    const { heard, entry } = gateway(transport)
-    entry.at = Date.now() - 14 * 60_000
+    const { heard } = gateway(transport, undefined, 14 * 60_000)
     await expect.poll(() => admin.redis.hlen(keys.devices), { timeout: 3000 }).toBe(1)
     const device = await deviceNow('356307042441013')
     expect([device.state, 'connection' in device]).toEqual(['online', false])
@@ -152,15 +156,14 @@ describe('a device', () => {
   })
 
   it('is offline over udp where it said nothing for limits.idle_timeout', async () => {
-    const { heard, entry } = gateway('udp')
-    entry.at = Date.now() - 16 * 60_000
+    const { heard } = gateway('udp', undefined, 16 * 60_000)
     await heard.close()
     expect((await deviceNow('356307042441013')).state).toBe('offline')
   })
 
   it('keeps its last fix when another gateway hears of it without one', async () => {
     const first = gateway('tcp')
-    first.entry.fix = { at: first.session.now, fix: FIX }
+    first.stored({ fix: { at: first.session.now, fix: FIX } })
     await first.heard.close()
     await gateway('tcp').heard.close()
     expect((await deviceNow('356307042441013')).last_fix).toMatchObject({ lat: 52.5163 })

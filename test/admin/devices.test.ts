@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { createHeard, createSession } from '../../src/ingest/index.ts'
+import { createSession } from '../../src/ingest/device.ts'
+import { HeardBook } from '../../src/ingest/heard.ts'
 import { adminFixture, hold, READ_TOKEN, VAN_14_LANE } from '../support/admin.ts'
 
 const admin = adminFixture()
@@ -24,9 +25,9 @@ async function ids(query = ''): Promise<string[]> {
 
 /** The device speaks over `transport`, and its gateway ends: it is online over UDP, offline over TCP. Answers when it spoke (`at`, ms UTC). */
 async function speak(transport: 'tcp' | 'udp', device: string, at = Date.now()): Promise<string> {
-  const heard = createHeard(admin.redis)
-  const session = Object.assign(createSession(transport, REMOTE), { device })
-  heard.of(device, session, 'teltonika').at = at
+  const heard = new HeardBook(admin.redis)
+  const session = Object.assign(createSession(transport, REMOTE), { device, now: at })
+  heard.spoke(device, session, 'teltonika')
   await heard.close()
   return new Date(at).toISOString()
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { createHeard } from '../../src/ingest/index.ts'
+import { HeardBook } from '../../src/ingest/heard.ts'
 import { keys } from '../../src/lanes/index.ts'
 import { adminFixture } from '../support/admin.ts'
 
@@ -16,7 +16,7 @@ async function readyz(): Promise<[number, unknown]> {
 /** A gateway that has these problems as long as they are in the list; its sign of life is there. */
 async function gateway(...problems: string[]) {
   const before = await admin.redis.scard(keys.gatewayIds)
-  const heard = createHeard(admin.redis, () => problems)
+  const heard = new HeardBook(admin.redis, { problems: () => problems })
   onTestFinished(() => heard.close())
   await expect.poll(() => admin.redis.scard(keys.gatewayIds), soon).toBe(before + 1)
   return { heard, problems }

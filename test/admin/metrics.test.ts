@@ -1,7 +1,8 @@
 import { AggregatorRegistry } from 'prom-client'
 import { afterEach, describe, expect, it } from 'vitest'
 import product from '../../package.json' with { type: 'json' }
-import { createHeard, createSession } from '../../src/ingest/index.ts'
+import { createSession } from '../../src/ingest/device.ts'
+import { HeardBook } from '../../src/ingest/heard.ts'
 import { keys } from '../../src/lanes/index.ts'
 import { registry } from '../../src/observe/metrics.ts'
 import type { Metrics } from '../../src/process/role.ts'
@@ -77,10 +78,10 @@ describe('the metrics', () => {
   })
 
   it('count configured devices by state, others not', async () => {
-    const heard = createHeard(admin.redis)
+    const heard = new HeardBook(admin.redis)
     const connect = (device: string, transport: 'tcp' | 'udp') => {
       const session = Object.assign(createSession(transport, '10.1.2.3:1'), { device })
-      heard.of(device, session, 'teltonika')
+      heard.spoke(device, session, 'teltonika')
       return session
     }
     connect('0356307042441013', 'tcp')

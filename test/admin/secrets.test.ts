@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createHeard, createSession } from '../../src/ingest/index.ts'
+import { createSession } from '../../src/ingest/device.ts'
+import { HeardBook } from '../../src/ingest/heard.ts'
 import { keys } from '../../src/lanes/index.ts'
 import { adminFixture, store, workerOf } from '../support/admin.ts'
 
@@ -8,10 +9,10 @@ const admin = adminFixture()
 describe('no secret', () => {
   it('appears in any answer of the admin port', async () => {
     const { redis } = admin
-    const heard = createHeard(redis)
+    const heard = new HeardBook(redis)
     const device = '0356307042441013'
     const session = Object.assign(createSession('mqtt', '10.1.2.3:1'), { device, secret: 'canary-secret' })
-    heard.of(device, session, 'owntracks')
+    heard.spoke(device, session, 'owntracks')
     await expect.poll(() => redis.hlen(keys.devices), { timeout: 3000 }).toBe(1)
     await store(redis, '7/42/1001', { count: 2 })
     const { leases, lease } = workerOf(redis)

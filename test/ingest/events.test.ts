@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { DeviceEvent } from '../../src/ingest/heard/events.ts'
-import { mayNote } from '../../src/ingest/heard/limit.ts'
-import { readEvents } from '../../src/ingest/heard/read.ts'
-import { createHeard, createSession, type HeardBook } from '../../src/ingest/index.ts'
+import type { DeviceEvent } from '../../src/ingest/heard.ts'
+import { isWithinLimit } from '../../src/ingest/heard.ts'
+import { readEvents } from '../../src/ingest/heard-reader.ts'
+import { createSession } from '../../src/ingest/device.ts'
+import { HeardBook } from '../../src/ingest/heard.ts'
 import { appendEvents, keys, type Redis } from '../../src/lanes/index.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -20,7 +21,7 @@ afterEach(async () => {
 })
 
 function gateway(): HeardBook {
-  const book = createHeard(redis)
+  const book = new HeardBook(redis)
   books.push(book)
   return book
 }
@@ -29,7 +30,7 @@ function gateway(): HeardBook {
 function open(book: HeardBook, transport: 'tcp' | 'udp' | 'http' | 'mqtt' = 'tcp', later = 0) {
   const session = { ...createSession(transport, `10.1.2.3:${4000 + later}`), device: VAN }
   const connection = { ...session, connectedAt: session.connectedAt + later }
-  book.of(VAN, connection, 'teltonika')
+  book.spoke(VAN, connection, 'teltonika')
   return connection
 }
 
@@ -82,7 +83,7 @@ describe('the events of a device', () => {
     const book = gateway()
     const session = open(book)
     for (let n = 0; n < 100; n++) {
-      book.of(VAN, session, 'teltonika')
+      book.spoke(VAN, session, 'teltonika')
       book.became(VAN, 'routed', LANE)
     }
     expect(await told(book)).toEqual([`routed ${LANE}`, CONNECTED])
@@ -98,7 +99,7 @@ describe('the events of a device', () => {
   it('do not have the end of a connection that another took the place of', async () => {
     const book = gateway()
     const [first, second] = [open(book), open(book, 'tcp', 5)]
-    for (const session of [first, second, first, second]) book.of(VAN, session, 'teltonika')
+    for (const session of [first, second, first, second]) book.spoke(VAN, session, 'teltonika')
     book.gone(first)
     book.gone(second)
     expect(await told(book)).toEqual(['disconnected 10.1.2.3:4005', 'connected teltonika tcp 10.1.2.3:4005', CONNECTED])
@@ -107,8 +108,8 @@ describe('the events of a device', () => {
   it('have a login over MQTT once', async () => {
     const book = gateway()
     const session = { ...createSession('mqtt', '10.1.2.3:4000'), device: VAN }
-    book.of(VAN, session)
-    book.of(VAN, session, 'owntracks')
+    book.spoke(VAN, session)
+    book.spoke(VAN, session, 'owntracks')
     expect(await told(book)).toEqual(['connected mqtt 10.1.2.3:4000'])
   })
 })
@@ -251,14 +252,14 @@ describe('at most', () => {
   it('six in any ten minutes', () => {
     const times: number[] = []
     const minutes = [0, 9, 9, 9, 9, 9, 9, 9.9, 10, 10.1, 18.9, 19, 19.1]
-    expect(minutes.filter((minute) => mayNote(times, minute * 60_000))).toEqual([0, 9, 9, 9, 9, 9, 10, 19, 19.1])
+    expect(minutes.filter((minute) => isWithinLimit(times, minute * 60_000))).toEqual([0, 9, 9, 9, 9, 9, 10, 19, 19.1])
   })
 
   it('not the end of a connection whose beginning was not noted', async () => {
     const book = gateway()
     for (let n = 1; n <= 6; n++) open(book, 'tcp', n)
     const session = open(book, 'tcp', 7)
-    book.of(VAN, session, 'teltonika')
+    book.spoke(VAN, session, 'teltonika')
     book.gone({ ...session, ended: 'idle' })
     const events = await told(book)
     expect(events).toHaveLength(6)

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
-import { createHolding } from '../../src/ingest/holding.ts'
-import { sort } from '../../src/ingest/sort.ts'
+import { Holding } from '../../src/ingest/holding.ts'
+import { type HoldOptions, placeFixes } from '../../src/ingest/place.ts'
 import {
   createAppender,
   createSeen,
@@ -36,37 +36,37 @@ afterEach(async () => {
 async function gateway(
   devices: Device[] = [],
   lines: RouteLine[] = [],
-  hold = HOLD,
+  hold: HoldOptions = HOLD,
   bounds = { maxFixesPerDevice: 5, maxUnknownDevices: 3 },
 ) {
   let directory: Directory = await createDirectory(devices, lines)
-  const judge = () => ({ directory, filter: FILTER, hold })
+  const rules = () => ({ directory, filter: FILTER, hold })
   const options = {
     maxWaitMs: 0,
     seen: createSeen({ windowMs: 86_400_000, maxFutureMs: 300_000, alone: () => true }),
     hold: bounds,
   }
   const appender = createAppender(redis, options)
-  let complete = true
-  const holding = createHolding({ redis, appender: options, complete: () => complete, judge, logger })
-  closes.push(holding.close, appender.close)
+  let isCurrent = true
+  const holding = new Holding({ redis, appender: options, isRosterCurrent: () => isCurrent, rules, logger })
+  closes.push(() => holding.close(), appender.close)
   return {
     holding,
-    set complete(known: boolean) {
-      complete = known
+    set isCurrent(current: boolean) {
+      isCurrent = current
     },
     async configure(nextDevices: Device[], nextLines: RouteLine[] = []) {
       directory = await createDirectory(nextDevices, nextLines)
-      holding.configured()
+      holding.rosterChanged()
     },
     async send(device: string, ...times: number[]) {
       const entry = directory.find(device)
       const id = entry?.id ?? device
       const fixes = times.map((time): Fix => ({ time: time * 1000, latitude: 52.5, longitude: 13.4, valid: true }))
-      const context = { device: id, entry, now: Date.now(), releasing: holding.releasing(id), last: undefined }
-      const sorted = sort(fixes, context, judge())
-      const storing = appender.append(sorted)
-      if (sorted.parts.some((part) => 'held' in part)) holding.held(id, storing)
+      const origin = { device: id, entry, now: Date.now(), isReleasing: holding.isReleasing(id) }
+      const placed = placeFixes(fixes, origin, rules())
+      const storing = appender.append(placed)
+      if (placed.parts.some((part) => 'held' in part)) holding.noteHeld(id, storing)
       return storing
     },
   }
@@ -97,7 +97,7 @@ describe('fixes of a device that nobody has configured', () => {
   it('stay where they are while it is not known who drives what', async () => {
     const all = await gateway()
     await all.send('123', NOW - 30)
-    all.complete = false
+    all.isCurrent = false
     await all.configure([VAN], [line('1', NOW - 100, NOW)])
     await all.holding.close()
     expect(await held()).toEqual([['unknown', '123', 1]])
@@ -152,12 +152,37 @@ describe('fixes without a route', () => {
     for (let i = 0; i < 10; i++) await send('0123', ...times(NOW - 20_000 + i * 500, 500))
     await expect.poll(held, soon).toEqual([['no_route', '0123', 5000]])
     await configure([VAN], [line('1', 0, NOW + 1000)])
-    expect(holding.releasing('0123')).toBe(true)
+    expect(holding.isReleasing('0123')).toBe(true)
     await send('0123', NOW)
     await expect.poll(() => redis.llen(keys.lane('7/42/1')), { timeout: 10_000 }).toBe(5001)
     expect(await waitingIn('7/42/1')).toEqual([...times(NOW - 20_000, 5000), NOW])
-    await expect.poll(() => holding.releasing('0123'), soon).toBe(false)
+    await expect.poll(() => holding.isReleasing('0123'), soon).toBe(false)
   }, 30_000)
+
+  it('follow the released ones into their lane where fixes without a route are not held', async () => {
+    const hold = { ...HOLD, no_route: false }
+    const bounds = { maxFixesPerDevice: 10_000, maxUnknownDevices: 3 }
+    const { configure, holding, send } = await gateway([], [], hold, bounds)
+    for (let i = 0; i < 10; i++) await send('123', ...times(NOW - 20_000 + i * 500, 500))
+    await configure([VAN], [line('1', 0, NOW + 1000)])
+    expect(holding.isReleasing('0123')).toBe(true)
+    await send('0123', NOW)
+    await expect.poll(() => redis.llen(keys.lane('7/42/1')), { timeout: 10_000 }).toBe(5001)
+    expect(await waitingIn('7/42/1')).toEqual([...times(NOW - 20_000, 5000), NOW])
+    expect((await custodyCounters(redis)).get('filtered:no_route')).toBe(undefined)
+  }, 30_000)
+
+  it('stop going behind others once nothing of their device is released any more', async () => {
+    const all = await gateway([VAN])
+    await all.send('0123', NOW - 30)
+    all.isCurrent = false
+    await all.configure([VAN], [line('1', 0, NOW + 1000)])
+    expect(all.holding.isReleasing('0123')).toBe(true)
+    all.isCurrent = true
+    await expect.poll(() => all.holding.isReleasing('0123'), { timeout: 5000 }).toBe(false)
+    await all.send('0123', NOW)
+    expect(await waitingIn('7/42/1')).toEqual([NOW - 30, NOW])
+  })
 
   it('that were sent twice, since the answer was lost, are released once', async () => {
     const { configure, send } = await gateway([VAN])

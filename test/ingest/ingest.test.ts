@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
-import { createClockWatch } from '../../src/ingest/clock.ts'
+import { ClockWatch } from '../../src/ingest/acceptance.ts'
 import type { Heard } from '../../src/ingest/heard.ts'
-import { createIngest, createSession } from '../../src/ingest/index.ts'
-import type { HoldOptions } from '../../src/ingest/judge.ts'
-import { createStrangers } from '../../src/ingest/strangers.ts'
+import { createSession, UnknownDeviceQuota } from '../../src/ingest/device.ts'
+import { Ingest } from '../../src/ingest/ingest.ts'
+import type { HoldOptions } from '../../src/ingest/place.ts'
 import type { Stored } from '../../src/lanes/append.ts'
 import { type Part, records, type Storable } from '../../src/lanes/index.ts'
 import { deviceOf, timestampOf } from '../../src/lanes/record.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { createDirectory, type Device, type RouteLine } from '../../src/roster/directory.ts'
+import { count } from '../support/listen.ts'
 
 const NOW_S = Math.floor(Date.now() / 1000)
 const HOLD = { unknown: false, no_route: false, clock: false, max_age: 86_400_000 }
@@ -49,39 +50,43 @@ const placeOf = (part: Part) => ('lane' in part ? part.lane : `held: ${part.held
 interface Options {
   devices?: Device[]
   lines?: RouteLine[]
-  complete?: boolean
+  isCurrent?: boolean
   fails?: boolean
-  room?: boolean
-  releasing?: boolean
+  shortage?: 'memory' | 'parked'
+  isReleasing?: boolean
   hold?: Partial<HoldOptions>
   answer?: Partial<Stored>
+  waitMs?: number
 }
 
+/** The path of frames without Redis. `isCurrent`, `fails` and `devices` may change. */
 async function gateway({
   devices = [van],
   lines = [],
-  complete = true,
+  isCurrent = true,
   fails = false,
-  room = true,
-  releasing = false,
+  shortage,
+  isReleasing = false,
   hold,
   answer,
+  waitMs = 0,
 }: Options = {}) {
   const stored: Storable[] = []
   const counted: string[] = []
   const heard = new Map<string, Heard>()
   const told: string[] = []
-  const directory = await createDirectory(devices, lines)
-  const ingest = createIngest({
-    complete: () => complete,
-    judge: () => ({ directory, filter: FILTER, hold: { ...HOLD, ...hold } }),
-    clock: createClockWatch(() => {}),
-    room: { for: () => room, problems: [], stop: () => {} },
-    strangers: createStrangers(20),
-    holding: { releasing: () => releasing, held: () => {} },
+  const state = { isCurrent, fails, attempts: 0, directory: await createDirectory(devices, lines) }
+  const ingest = new Ingest({
+    isRosterCurrent: () => state.isCurrent,
+    rules: () => ({ directory: state.directory, filter: FILTER, hold: { ...HOLD, ...hold } }),
+    clock: new ClockWatch(() => {}),
+    capacity: { shortageFor: (parts) => (parts.length > 0 ? shortage : undefined) },
+    unknownDevices: new UnknownDeviceQuota(20),
+    holding: { isReleasing: () => isReleasing, noteHeld: () => {} },
     appender: {
       append: async (item) => {
-        if (fails) throw new Error('no Redis')
+        state.attempts++
+        if (state.fails) throw new Error('no Redis')
         stored.push(item)
         return { duplicates: 0, refused: false, ...answer }
       },
@@ -89,20 +94,17 @@ async function gateway({
       close: async () => {},
     },
     heard: {
-      of(device) {
-        const entry = heard.get(device) ?? { at: 0, transport: 'tcp', remote: '' }
-        heard.set(device, entry)
-        return entry
-      },
-      gone: () => {},
+      spoke: (device) => void heard.set(device, heard.get(device) ?? { at: 0, transport: 'tcp', remote: '' }),
+      stored: (device, { fix, filtered }) =>
+        void Object.assign(heard.get(device) ?? {}, fix && { fix }, filtered && { filtered }),
       became: (device, treatment, what) => void told.push(`${device} ${treatment} ${what}`),
-      close: async () => {},
     },
     logger,
+    waitMs: { tcp: waitMs, mqtt: waitMs, http: waitMs, udp: 0 },
   })
   const session = createSession('tcp', '127.0.0.1:1')
-  const say = (message: object, from = session) => ingest(Buffer.from(JSON.stringify(message)), from, spoken)
-  return { say, session, stored, counted, heard, told }
+  const say = (message: object, from = session) => ingest.take(Buffer.from(JSON.stringify(message)), from, spoken)
+  return { say, session, stored, counted, heard, told, state, ingest }
 }
 
 function line(courier_id: string, from: number, until: number): RouteLine {
@@ -121,13 +123,15 @@ describe('a message', () => {
 
   it('is not answered where they could not be stored', async () => {
     const { say } = await gateway({ fails: true })
-    expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' })).toEqual({ status: 'not_stored' })
+    expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' })).toMatchObject({
+      status: 'not_stored',
+    })
   })
 
   it('is not taken before it is known who drives what: neither stored, held, filtered nor refused', async () => {
-    const { say, stored, counted } = await gateway({ complete: false, hold: { unknown: true } })
+    const { say, stored, counted } = await gateway({ isCurrent: false, hold: { unknown: true } })
     for (const device of [van.id, 'unknown'])
-      expect(await say({ device, fixes: [at(NOW_S * 1000)] })).toEqual({ status: 'not_stored' })
+      expect(await say({ device, fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'not_stored' })
     expect([stored, counted]).toEqual([[], []])
   })
 
@@ -308,16 +312,16 @@ describe('what is held', () => {
   })
 
   it('is what comes while older ones of the device are being released', async () => {
-    const { say, stored } = await gateway({ hold: all, releasing: true })
+    const { say, stored } = await gateway({ hold: all, isReleasing: true })
     await say({ device: van.id, fixes: [at(NOW_S * 1000)] })
     expect(stored[0].parts.map(placeOf)).toEqual(['held: no_route'])
   })
 })
 
 describe('nothing is acknowledged', () => {
-  it('while there is no room; what needs none is', async () => {
-    const { say, stored } = await gateway({ room: false })
-    expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)] })).toEqual({ status: 'not_stored' })
+  it('while Redis has no room; a frame without fixes is', async () => {
+    const { say, stored } = await gateway({ shortage: 'memory' })
+    expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'not_stored' })
     expect(stored).toEqual([])
   })
 
@@ -328,11 +332,113 @@ describe('nothing is acknowledged', () => {
     expect(await say({ device: '4', fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'stored' })
     expect(await say({ device: '1', fixes: ahead })).toMatchObject({ status: 'stored' })
     expect(await say({ device: '2', fixes: ahead })).toMatchObject({ status: 'stored' })
-    expect(await say({ device: '3', fixes: ahead })).toEqual({ status: 'not_stored' })
-    expect(await say({ device: '4', fixes: [at(NOW_S * 1000)] })).toEqual({ status: 'not_stored' })
+    expect(await say({ device: '3', fixes: ahead })).toMatchObject({ status: 'not_stored' })
+    expect(await say({ device: '4', fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'not_stored' })
     expect(await say({ device: '1', fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'stored' })
   })
 })
+
+describe('while Redis does not answer or the roster is not current', () => {
+  const frame = { device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' }
+  const stored = { status: 'stored', reply: Buffer.from('ok') }
+
+  it('keeps a frame, and answers it once it is stored', async () => {
+    const all = await gateway({ fails: true, waitMs: 20_000 })
+    const outcome = all.say(frame)
+    await expect.poll(() => all.state.attempts).toBeGreaterThan(1)
+    all.state.fails = false
+    expect(await outcome).toEqual(stored)
+    expect(all.stored).toHaveLength(1)
+  })
+
+  it('keeps the order of the frames of a connection', async () => {
+    const all = await gateway({ isCurrent: false, waitMs: 20_000 })
+    const outcomes = Promise.all([
+      all.say({ device: van.id }),
+      all.say({ fixes: [at((NOW_S - 1) * 1000)] }),
+      all.say({ fixes: [at(NOW_S * 1000)] }),
+    ])
+    await passes(300)
+    all.state.isCurrent = true
+    expect((await outcomes).map(({ status }) => status)).toEqual(['stored', 'stored', 'stored'])
+    const times = all.stored.flatMap(({ parts }) =>
+      parts.flatMap((part) => [...records(part.records)].map(timestampOf)),
+    )
+    expect(times).toEqual([NOW_S - 1, NOW_S])
+  })
+
+  it('gives a frame up at its deadline', async () => {
+    for (const options of [{ fails: true }, { isCurrent: false }, { shortage: 'memory' as const }]) {
+      const all = await gateway({ ...options, waitMs: 600 })
+      expect(await all.say(frame)).toMatchObject({ status: 'not_stored' })
+    }
+  })
+
+  it('gives a frame up at once over UDP, for a crowded lane, and when the gateway closes', async () => {
+    const all = await gateway({ fails: true, waitMs: 20_000 })
+    expect(await all.say(frame, createSession('udp', '127.0.0.1:1'))).toMatchObject({ status: 'not_stored' })
+    const crowded = await gateway({ shortage: 'parked', waitMs: 20_000 })
+    expect(await crowded.say(frame)).toMatchObject({ status: 'not_stored' })
+    const outcome = all.say(frame)
+    await expect.poll(() => all.state.attempts).toBeGreaterThan(1)
+    all.ingest.close()
+    expect(await outcome).toMatchObject({ status: 'not_stored' })
+  })
+
+  it('answers a frame without fixes where the roster is current', async () => {
+    const all = await gateway({ fails: true, waitMs: 20_000 })
+    expect(await all.say({ device: van.id, reply: 'hi' })).toEqual({ status: 'stored', reply: Buffer.from('hi') })
+  })
+
+  it('places a fix that waited by the roster of that time', async () => {
+    const all = await gateway({ fails: true, waitMs: 20_000 })
+    const outcome = all.say(frame)
+    await expect.poll(() => all.state.attempts).toBeGreaterThan(0)
+    all.state.directory = await createDirectory([{ ...van, route_id: '2' }], [])
+    all.state.fails = false
+    await outcome
+    expect(all.stored[0].parts.map(placeOf)).toEqual(['7/42/2'])
+  })
+})
+
+describe('the metrics', () => {
+  const rollover = 1024 * 7 * 86_400_000
+
+  it('count received, repaired and filtered fixes once they are stored', async () => {
+    const all = await gateway({ fails: true })
+    const before = await counts()
+    const fixes = [at(NOW_S * 1000 - rollover), at(NOW_S * 1000), at(NOW_S * 1000, { valid: false })]
+    await all.say({ device: van.id, fixes })
+    expect(await counts()).toEqual(before)
+    expect(all.heard.get(van.id)).toEqual({ at: 0, transport: 'tcp', remote: '' })
+    all.state.fails = false
+    await all.say({ device: van.id, fixes })
+    const [received, repaired, filtered] = before
+    expect(await counts()).toEqual([received + 3, repaired + 1, filtered + 1])
+    expect(all.heard.get(van.id)).toMatchObject({ fix: { fix: at(NOW_S * 1000) }, filtered: { reason: 'invalid' } })
+  })
+
+  it('do not count fixes of unknown devices that are refused', async () => {
+    const before = await counts()
+    const all = await gateway({ hold: { unknown: true }, answer: { refused: true } })
+    await all.say({ device: '1', fixes: [at(NOW_S * 1000)] })
+    await (await gateway()).say({ device: '1', fixes: [at(NOW_S * 1000)] })
+    expect(await counts()).toEqual(before)
+  })
+})
+
+async function counts(): Promise<number[]> {
+  return [
+    await count('fixes_received_total', { protocol: 'spoken' }),
+    await count('fixes_repaired_total', { reason: 'gps_week' }),
+    await count('fixes_filtered_total', { reason: 'invalid' }),
+  ]
+}
+
+async function passes(ms: number): Promise<void> {
+  const since = Date.now()
+  await expect.poll(() => Date.now() - since, { timeout: ms + 5000 }).toBeGreaterThan(ms)
+}
 
 describe('a repeat', () => {
   it('is acknowledged like anything else, and noted', async () => {
@@ -362,7 +468,7 @@ describe('what becomes of what a configured device sends', () => {
   it.each([
     ['was not stored', { fails: true }],
     ['was there before', { answer: { duplicates: 1 } }],
-    ['goes behind what is being released', { hold, releasing: true }],
+    ['goes behind what is being released', { hold, isReleasing: true }],
   ])('is not told of what %s', async (_, options: Options) => {
     const { say, told } = await gateway(options)
     await say({ device: van.id, fixes: [now] })

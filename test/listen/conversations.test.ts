@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createSession } from '../../src/ingest/index.ts'
+import { createSession } from '../../src/ingest/device.ts'
 import { createConversations } from '../../src/listen/udp/conversations.ts'
 
 function conversations(most: number) {

@@ -75,7 +75,7 @@ describe('answers', () => {
   it('a JSON reply as JSON', async () => {
     const { port } = await listen({
       ...gateway(),
-      ingest: async () => ({ status: 'stored', reply: Buffer.from('[]') }),
+      ingest: { take: async () => ({ status: 'stored', reply: Buffer.from('[]') }) },
     })
     expect(await client(port)('/')).toMatchObject({ status: 200, text: '[]', type: 'application/json' })
   })
@@ -127,11 +127,11 @@ describe('answers', () => {
 
   it('503 where a frame could not be handled, and others are served', async () => {
     const shared = gateway()
-    const ingest: Gateway['ingest'] = async (frame, session, protocol) => {
+    const take: Gateway['ingest']['take'] = async (frame, session, protocol) => {
       if (frame.toString() === 'mute') throw new RangeError('a fault of ours')
-      return shared.ingest(frame, session, protocol)
+      return shared.ingest.take(frame, session, protocol)
     }
-    const { port } = await listen({ ...shared, ingest })
+    const { port } = await listen({ ...shared, ingest: { take } })
     const get = client(port)
     expect(await get('/mute')).toMatchObject({ status: 503 })
     expect(await get('/fixof%20van-1')).toMatchObject({ status: 200 })
@@ -300,12 +300,12 @@ describe('requests sent ahead', () => {
     const shared = gateway()
     const asked: string[] = []
     const answers: (() => void)[] = []
-    const ingest: Gateway['ingest'] = async (frame) => {
+    const take: Gateway['ingest']['take'] = async (frame) => {
       asked.push(frame.toString())
       await new Promise<void>((resolve) => answers.push(resolve))
       return { status: 'stored', reply: frame }
     }
-    const { port } = await listen({ ...shared, ingest })
+    const { port } = await listen({ ...shared, ingest: { take } })
     const peer = await dial(port)
     peer.say(ask('one') + ask('two') + ask('three'))
     for (const [index, name] of ['one', 'two', 'three'].entries()) {

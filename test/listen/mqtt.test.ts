@@ -146,11 +146,11 @@ describe('what cannot be stored', () => {
 
   it('through a fault of ours ends that connection alone', async () => {
     const shared = gateway()
-    const ingest: Gateway['ingest'] = async (frame, session, protocol) => {
+    const take: Gateway['ingest']['take'] = async (frame, session, protocol) => {
       if (frame.toString() === 'fault') throw new RangeError('a fault of ours')
-      return shared.ingest(frame, session, protocol)
+      return shared.ingest.take(frame, session, protocol)
     }
-    const { port } = await listen({ ...shared, ingest })
+    const { port } = await listen({ ...shared, ingest: { take } })
     const [first, second] = [await client(port), await client(port)]
     const closed = new Promise((resolve) => first.once('close', () => resolve(undefined)))
     first.publish(TOPIC, 'fault', { qos: 2 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Outcome } from '../../src/ingest/index.ts'
+import type { Outcome } from '../../src/ingest/ingest.ts'
 import { createHeld } from '../../src/listen/held.ts'
 import { createPressure } from '../../src/listen/pressure.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
@@ -20,12 +20,12 @@ describe('refusing', () => {
   it('ingests nothing of a connection after its refusal', async () => {
     const frames: string[] = []
     const first = Promise.withResolvers<void>()
-    const ingest: Gateway['ingest'] = async (frame) => {
+    const take: Gateway['ingest']['take'] = async (frame) => {
       frames.push(frame.toString())
       if (frames.length === 1) await first.promise
       return { status: 'refused', reason: 'unknown_device', refusal: Buffer.from('no\n') }
     }
-    const { port } = await listen({ ...gateway(), ingest })
+    const { port } = await listen({ ...gateway(), ingest: { take } })
     const peer = await dial(port)
     peer.say('id nobody\n')
     await until(() => expect(frames).toEqual(['id nobody\n']))
@@ -97,7 +97,7 @@ describe('refusing', () => {
 
   it('ends where answers are not read', async () => {
     const refused = await refusals('not_reading')
-    const { port } = await listen({ ...gateway(), ingest: answerMuch })
+    const { port } = await listen({ ...gateway(), ingest: { take: answerMuch } })
     const peer = await dial(port)
     peer.socket.pause()
     peer.say('fix\n'.repeat(64))

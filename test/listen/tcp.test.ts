@@ -29,11 +29,11 @@ describe('a conversation', () => {
   it('keeps the order of replies where a later frame is stored first', async () => {
     const shared = gateway()
     const order: (() => void)[] = []
-    const ingest: Gateway['ingest'] = async (frame) => {
+    const take: Gateway['ingest']['take'] = async (frame) => {
       await new Promise<void>((resolve) => order.push(resolve))
       return { status: 'stored', reply: frame }
     }
-    const { port } = await listen({ ...shared, ingest })
+    const { port } = await listen({ ...shared, ingest: { take } })
     const peer = await dial(port)
     peer.say('fix 1\nfix 2\n')
     await until(() => expect(order).toHaveLength(2))
@@ -149,11 +149,11 @@ describe('a conversation', () => {
 describe('faults', () => {
   it('ends the connection whose frame could not be handled, and no other', async () => {
     const shared = gateway()
-    const ingest: Gateway['ingest'] = async (frame, session, protocol) => {
+    const take: Gateway['ingest']['take'] = async (frame, session, protocol) => {
       if (frame.toString() === 'mute\n') throw new RangeError('a fault of ours')
-      return shared.ingest(frame, session, protocol)
+      return shared.ingest.take(frame, session, protocol)
     }
-    const { port } = await listen({ ...shared, ingest })
+    const { port } = await listen({ ...shared, ingest: { take } })
     const [first, second] = [await dial(port), await dial(port)]
     first.say('id van-1\n')
     second.say('id 007\nmute\n')

@@ -89,11 +89,11 @@ describe('datagrams', () => {
 
   it('that make the decoder fail harm nobody', async () => {
     const shared = gateway()
-    const ingest: Gateway['ingest'] = async (frame, session, protocol) => {
+    const take: Gateway['ingest']['take'] = async (frame, session, protocol) => {
       if (frame.toString() === 'mute\n') throw new RangeError('a fault of ours')
-      return shared.ingest(frame, session, protocol)
+      return shared.ingest.take(frame, session, protocol)
     }
-    const { port } = await listen({ ...shared, ingest })
+    const { port } = await listen({ ...shared, ingest: { take } })
     const van = await device(port)
     van.say('mute\n')
     van.say('fixof van-1\n')
@@ -137,11 +137,11 @@ describe('conversations', () => {
   it('are forgotten when idle', async () => {
     const shared = gateway({ limits: { idle_timeout: 100 } })
     const sessions: unknown[] = []
-    const ingest: Gateway['ingest'] = (frame, session, protocol) => {
+    const take: Gateway['ingest']['take'] = (frame, session, protocol) => {
       if (!sessions.includes(session)) sessions.push(session)
-      return shared.ingest(frame, session, protocol)
+      return shared.ingest.take(frame, session, protocol)
     }
-    const { port } = await listen({ ...shared, ingest })
+    const { port } = await listen({ ...shared, ingest: { take } })
     const van = await device(port)
     van.say('id van-1\n')
     await until(() => expect(van.heard).toHaveLength(1))

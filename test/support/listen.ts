@@ -2,9 +2,9 @@ import { connect, type Socket } from 'node:net'
 import { pino } from 'pino'
 import { onTestFinished, vi } from 'vitest'
 import { DecodeError, line, type Protocol } from '../../protocols/kit/index.ts'
-import { createClockWatch } from '../../src/ingest/clock.ts'
-import { createIngest, type HeardBook } from '../../src/ingest/index.ts'
-import { createStrangers } from '../../src/ingest/strangers.ts'
+import { ClockWatch } from '../../src/ingest/acceptance.ts'
+import { Ingest } from '../../src/ingest/ingest.ts'
+import { UnknownDeviceQuota } from '../../src/ingest/device.ts'
 import type { Appender, Part, Storable } from '../../src/lanes/index.ts'
 import { createAdmission } from '../../src/listen/admission.ts'
 import type { Limits, Listener, Shared } from '../../src/listen/listener.ts'
@@ -81,6 +81,7 @@ export function gateway({
   limits = {},
   pressure = createPressure(),
   admitsUnknown = false,
+  waitMs = 0,
   ...other
 }: Partial<GatewayOptions> = {}): Gateway {
   const all = { ...LIMITS, ...limits }
@@ -113,7 +114,7 @@ export function gateway({
     admission: createAdmission(all),
     pressure,
     heard: heardBook((device) => made.goneDevices.push(device)),
-    ingest: (frame, session, protocol) => ingest(frame, session, protocol),
+    ingest: { take: (frame, session, protocol) => ingest.take(frame, session, protocol) },
     ...other,
   }
   const append: Appender['append'] = async (item) => {
@@ -124,15 +125,16 @@ export function gateway({
   }
   const filter = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null }
   const hold = { unknown: admitsUnknown, no_route: true, clock: true, max_age: 86_400_000 }
-  const ingest = createIngest({
-    complete: () => true,
-    judge: () => ({ directory, filter, hold }),
+  const ingest = new Ingest({
+    isRosterCurrent: () => made.complete(),
+    rules: () => ({ directory, filter, hold }),
     appender: { append, count: () => {}, close: async () => {} },
     heard: made.heard,
-    holding: { releasing: () => false, held: () => {} },
-    clock: createClockWatch(() => {}),
-    room: { for: () => true, problems: [], stop: () => {} },
-    strangers: createStrangers(1000),
+    holding: { isReleasing: () => false, noteHeld: () => {} },
+    clock: new ClockWatch(() => {}),
+    capacity: { shortageFor: () => undefined },
+    unknownDevices: new UnknownDeviceQuota(1000),
+    waitMs: { tcp: waitMs, mqtt: waitMs, http: waitMs, udp: 0 },
     logger: made.logger,
   })
   return made
@@ -146,15 +148,17 @@ interface GatewayOptions {
   readonly limits: Partial<Limits>
   readonly pressure: Shared['pressure']
   readonly admitsUnknown: boolean
+  /** How long a frame waits until it can be stored. */
+  readonly waitMs: number
   readonly ingest: Shared['ingest']
 }
 
-function heardBook(gone: (device: string | undefined) => void): HeardBook {
+function heardBook(gone: (device: string | undefined) => void): Shared['heard'] {
   return {
-    of: (_device, { now, remote, transport }, protocol) => ({ at: now, protocol, transport, remote }),
+    spoke: () => {},
+    stored: () => {},
     gone: ({ device }) => gone(device),
     became: () => {},
-    close: async () => {},
   }
 }
 

@@ -1,6 +1,6 @@
 import { utcFromLocal } from '../../config/times.ts'
-import type { DeviceEvent } from '../../ingest/heard/events.ts'
-import { readEvents, readHeard } from '../../ingest/heard/read.ts'
+import type { DeviceEvent } from '../../ingest/heard.ts'
+import { readEvents, readHeard } from '../../ingest/heard-reader.ts'
 import type { Heard } from '../../ingest/heard.ts'
 import { describeLanes, heldOf, type Redis, receivedAt, timestampOf } from '../../lanes/index.ts'
 import { type DeviceEntry, type Directory, type Stay, sameId } from '../../roster/directory.ts'

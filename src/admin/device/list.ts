@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { yieldToEventLoop } from '../../async.ts'
-import { surveyContacts } from '../../ingest/heard/read.ts'
+import { surveyContacts } from '../../ingest/heard-reader.ts'
 import type { Contact } from '../../ingest/heard.ts'
 import { type Redis, surveyHeld } from '../../lanes/index.ts'
 import { type DeviceEntry, type Directory, type Stay, sameId } from '../../roster/directory.ts'

@@ -1,6 +1,6 @@
-import { surveyContacts } from '../../ingest/heard/read.ts'
+import { surveyContacts } from '../../ingest/heard-reader.ts'
 import type { Contact } from '../../ingest/heard.ts'
-import { lasts } from '../../ingest/session.ts'
+import { isConnected } from '../../ingest/device.ts'
 import type { Redis } from '../../lanes/index.ts'
 import type { Directory } from '../../roster/directory.ts'
 
@@ -8,12 +8,12 @@ import type { Directory } from '../../roster/directory.ts'
 export type DeviceState = 'online' | 'offline' | 'never'
 
 /**
- * Online is who has an open connection; over UDP and HTTP, which have none that lasts, who spoke within `idleMs`. `now` in ms
+ * Online is who has an open connection; over UDP and HTTP, which have none that isConnected, who spoke within `idleMs`. `now` in ms
  * UTC.
  */
 export function stateOf(contact: Contact | undefined, now: number, idleMs: number): DeviceState {
   if (!contact) return 'never'
-  const spoke = !lasts(contact.transport) && now - contact.at <= idleMs
+  const spoke = !isConnected(contact.transport) && now - contact.at <= idleMs
   return contact.connectedAt !== undefined || spoke ? 'online' : 'offline'
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inTurns } from '../../async.ts'
-import { isRosterApplied } from '../../ingest/heard/read.ts'
+import { isRosterApplied } from '../../ingest/gateways.ts'
 import type { Redis } from '../../lanes/index.ts'
 import { forgettableDeletions } from '../../roster/deletions.ts'
 import { ROSTER_HOLDS_MS, type Roster } from '../../roster/index.ts'

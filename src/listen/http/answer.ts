@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { Outcome } from '../../ingest/index.ts'
+import type { Outcome } from '../../ingest/ingest.ts'
 
 /** A response: what failed is said in one sentence, for the person who connects the device. */
 export interface HttpAnswer {

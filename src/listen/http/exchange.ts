@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpRequest, Protocol } from '../../../protocols/kit/index.ts'
-import { createSession, type Outcome } from '../../ingest/index.ts'
+import { createSession } from '../../ingest/device.ts'
+import type { Outcome } from '../../ingest/ingest.ts'
 import { metrics } from '../../observe/metrics.ts'
 import type { Shared } from '../listener.ts'
 import { answerTo, type HttpAnswer, type Refusal, refusals } from './answer.ts'
@@ -46,7 +47,7 @@ async function refuse(reason: Refusal): Promise<HttpAnswer> {
 async function answerOf(line: Line, request: HttpRequest, remote: string): Promise<HttpAnswer> {
   const outcome = await take(line, request, remote).catch((error: unknown): Outcome => {
     line.logger.error({ err: error, protocol: line.protocol.name }, 'fault in handling a request')
-    return { status: 'not_stored' }
+    return { status: 'not_stored', reason: 'fault' }
   })
   return answerTo(outcome)
 }
@@ -57,7 +58,7 @@ async function take({ ingest, pressure, protocol }: Line, request: HttpRequest, 
   const frame = frameOf(request)
   pressure.add(frame.length, FRAMES_A_REQUEST)
   try {
-    return await ingest(frame, session, protocol)
+    return await ingest.take(frame, session, protocol)
   } finally {
     pressure.remove(frame.length, FRAMES_A_REQUEST)
   }

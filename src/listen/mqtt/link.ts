@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { Client } from 'aedes'
 import type { Protocol } from '../../../protocols/kit/index.ts'
-import type { DeviceSession } from '../../ingest/index.ts'
+import type { DeviceSession } from '../../ingest/device.ts'
 import type { Misunderstood } from '../../ingest/misunderstood.ts'
 import type { Directory } from '../../roster/directory.ts'
 import type { Shared } from '../listener.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Aedes, Client } from 'aedes'
-import { presents } from '../../ingest/index.ts'
+import { isSecretOf } from '../../ingest/device.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { sameId } from '../../roster/directory.ts'
 import type { LinkOf, MqttShared } from './link.ts'
@@ -50,7 +50,7 @@ export function createLogin({ admitsUnknown, complete, directory, heard, limits 
         return done(null, true)
       }
       if (!entry) return done(refusal('unknown_device', 5), false)
-      if (!presents(entry, secret)) {
+      if (!isSecretOf(entry, secret)) {
         heard.became(entry.id, 'refused', 'wrong_secret')
         return done(refusal('wrong_secret', 4), false)
       }
@@ -59,7 +59,7 @@ export function createLogin({ admitsUnknown, complete, directory, heard, limits 
       link.session.settings = entry.protocolSettings
       link.unreleased = unreleasedOf(entry.id, client)
       link.session.now = Date.now()
-      heard.of(entry.id, link.session)
+      heard.spoke(entry.id, link.session)
       done(null, true)
     },
   }

@@ -1,6 +1,7 @@
 import type { Aedes } from 'aedes'
 import type { Protocol } from '../../../protocols/kit/index.ts'
-import type { DeviceSession, Outcome } from '../../ingest/index.ts'
+import type { DeviceSession } from '../../ingest/device.ts'
+import type { Outcome } from '../../ingest/ingest.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { sameId } from '../../roster/directory.ts'
 import { type Link, type LinkOf, type MqttShared, refusalError } from './link.ts'
@@ -54,7 +55,7 @@ export function createPublishing(shared: MqttShared, linkOf: LinkOf): Publishing
   async function ingestUnderPressure(payload: Buffer, session: DeviceSession, protocol: Protocol): Promise<Outcome> {
     pressure.add(payload.length)
     try {
-      return await ingest(payload, session, protocol)
+      return await ingest.take(payload, session, protocol)
     } finally {
       pressure.remove(payload.length)
     }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Outcome } from '../../ingest/index.ts'
+import type { Outcome } from '../../ingest/ingest.ts'
 
 /** The QoS 2 messages of a session that are not released yet, by packet identifier. */
 export type Unreleased = Map<number, { readonly digest: string; readonly outcome: Promise<Outcome> }>

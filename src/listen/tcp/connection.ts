@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Framer, Protocol } from '../../../protocols/kit/index.ts'
-import { createSession } from '../../ingest/index.ts'
+import { createSession } from '../../ingest/device.ts'
 import { metrics } from '../../observe/metrics.ts'
 import type { Guest } from '../doors.ts'
 import type { Shared } from '../listener.ts'

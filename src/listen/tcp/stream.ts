@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { cut } from '../../../protocols/kit/index.ts'
-import type { Outcome } from '../../ingest/index.ts'
+import type { Outcome } from '../../ingest/ingest.ts'
 import { append, keep, sizeOf } from '../unread.ts'
 import type { Connection } from './connection.ts'
 
@@ -38,7 +38,7 @@ async function drain(connection: Connection): Promise<void> {
 function take(connection: Connection, frame: Buffer): Promise<Outcome> {
   const { line, session } = connection
   const before = session.device
-  const outcome = line.ingest(frame, session, line.protocol)
+  const outcome = line.ingest.take(frame, session, line.protocol)
   if (before !== undefined && before !== session.device) (connection.earlier ??= new Set()).add(before)
   return outcome
 }

@@ -1,4 +1,4 @@
-import type { DeviceSession } from '../../ingest/index.ts'
+import type { DeviceSession } from '../../ingest/device.ts'
 
 /**
  * Who speaks from which address and port. A conversation is remembered once it is known whose it is, so that made-up

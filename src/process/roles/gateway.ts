@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { protocolsByName } from '../../../protocols/index.ts'
 import { within } from '../../async.ts'
 import type { Config, ListenerConfig } from '../../config/schema.ts'
-import { createClockWatch } from '../../ingest/clock.ts'
-import { createHolding } from '../../ingest/holding.ts'
-import { createHeard, createIngest } from '../../ingest/index.ts'
+import { Capacity, ClockWatch } from '../../ingest/acceptance.ts'
+import { UnknownDeviceQuota } from '../../ingest/device.ts'
+import { HeardBook } from '../../ingest/heard.ts'
+import { Holding } from '../../ingest/holding.ts'
+import { Ingest } from '../../ingest/ingest.ts'
 import { createMisunderstood } from '../../ingest/misunderstood.ts'
-import { watchRoom } from '../../ingest/room.ts'
-import { createStrangers } from '../../ingest/strangers.ts'
 import {
   connect,
   createAppender,
@@ -42,6 +42,7 @@ export async function startGateway(live: Live, redisUrl: string, context: RoleCo
     ports,
     readiness: async () => readinessOf([...(await path.redisReadiness()).problems, ...path.problems()]),
     async close() {
+      path.stopWaiting()
       await Promise.all(listeners.map((listener) => listener.close()))
       await path.close()
       await live.close()
@@ -62,27 +63,28 @@ async function openPath(live: Live, redis: Redis) {
   const appenderOptions = { maxWaitMs: config.batch.max_wait, seen, hold: holdBounds(config) }
   const appender = createAppender(redis, appenderOptions)
   const problems = () => [
-    ...room.problems,
-    ...(clock.alarm ? [CLOCK_PROBLEM] : []),
+    ...capacity.problems,
+    ...(clock.isWrong ? [CLOCK_PROBLEM] : []),
     ...(live.complete ? [] : [ROSTER_PROBLEM]),
   ]
   const misunderstood = createMisunderstood(redis)
-  const room = watchRoom(redis, { stopAt: config.redis.stop_at, maxParked: config.parked.max_positions, logger })
+  const capacity = new Capacity(redis, { stopAt: config.redis.stop_at, maxParked: config.parked.max_positions, logger })
   const filter = filterOptions(config)
-  const judge = () => ({ directory: live.directory(), filter, hold: config.hold })
-  const complete = () => live.complete
-  const holding = createHolding({ redis, appender: appenderOptions, complete, judge, logger })
-  live.follow(() => holding.configured())
-  const clock = createClockWatch((alarm, devices) => {
-    metrics.clockAlarm.set(alarm ? 1 : 0)
-    if (alarm) logger.error({ reason: 'clock' }, `${devices} devices are ahead of our clock: ${CLOCK_PROBLEM}`)
+  const rules = () => ({ directory: live.directory(), filter, hold: config.hold })
+  const isRosterCurrent = () => live.complete
+  const holding = new Holding({ redis, appender: appenderOptions, isRosterCurrent, rules, logger })
+  live.follow(() => holding.rosterChanged())
+  const clock = new ClockWatch((isWrong, devices) => {
+    metrics.clockAlarm.set(isWrong ? 1 : 0)
+    if (isWrong) logger.error({ reason: 'clock' }, `${devices} devices are ahead of our clock: ${CLOCK_PROBLEM}`)
     else logger.info('our clock agrees with the devices again')
   })
   const gateway = randomUUID()
-  const heard = createHeard(redis, problems, gateway)
+  const heard = new HeardBook(redis, { problems, gateway })
   reportApplied(live, redis, gateway)
-  const strangers = createStrangers(config.hold.max_unknown_devices)
-  const ingest = createIngest({ complete, judge, appender, heard, holding, clock, room, strangers, logger })
+  const unknownDevices = new UnknownDeviceQuota(config.hold.max_unknown_devices)
+  const road = { isRosterCurrent, rules, appender, heard, holding, clock, capacity, unknownDevices, logger }
+  const ingest = new Ingest(road)
   const admission = createAdmission(config.limits)
   if (members) await whenNoticed(members)
   return {
@@ -90,8 +92,9 @@ async function openPath(live: Live, redis: Redis) {
     misunderstood: misunderstood.keep,
     redisReadiness: redisReadiness(redis, config.redis, logger),
     problems,
+    stopWaiting: () => ingest.close(),
     async close() {
-      room.stop()
+      capacity.stop()
       const lastWrites = [
         // Releasing uses the roster: until it ends, a writer of the roster waits for this gateway.
         holding.close().then(() => heard.close()),

@@ -1,5 +1,5 @@
-import { readGatewayProblems } from '../../ingest/heard/read.ts'
-import { memoryProblems } from '../../ingest/room.ts'
+import { readGatewayProblems } from '../../ingest/gateways.ts'
+import { memoryProblems } from '../../ingest/acceptance.ts'
 import { durabilityProblems, type Redis } from '../../lanes/index.ts'
 import type { Logger } from '../../observe/log.ts'
 import type { Config } from '../../roster/load.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
-import { normalise, repairRollover } from '../../src/ingest/normalise.ts'
+import { normalise, utcOf } from '../../src/ingest/place.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
 const DAY = 86_400_000
@@ -13,7 +13,8 @@ const fix = (changes: Partial<Fix> = {}): Fix => ({
   valid: true,
   ...changes,
 })
-const of = (changes: Partial<Fix>, options = {}) => normalise(fix(changes), NOW, { ...OPTIONS, ...options })
+const of = (changes: Partial<Fix>, options = {}) =>
+  normalise(fix(changes), { now: NOW, time: fix(changes).time }, { ...OPTIONS, ...options })
 
 describe('a fix is filtered', () => {
   it.each([
@@ -95,14 +96,15 @@ describe('a fix that is pushed', () => {
 
 describe('a GPS week rollover', () => {
   const ROLLOVER = 1024 * 7 * DAY
+  const utc = (time: number) => utcOf(time, { entry: undefined, now: NOW })
 
   it('is repaired where it makes a fix of the last year', () => {
-    expect(repairRollover(NOW - ROLLOVER, NOW)).toBe(NOW)
-    expect(repairRollover(NOW - 300 * DAY - ROLLOVER, NOW)).toBe(NOW - 300 * DAY)
+    expect(utc(NOW - ROLLOVER)).toBe(NOW)
+    expect(utc(NOW - 300 * DAY - ROLLOVER)).toBe(NOW - 300 * DAY)
   })
 
   it.each([NOW, NOW - 400 * DAY, NOW - 400 * DAY - ROLLOVER, NOW + 2 * DAY - ROLLOVER, 0, Number.NaN])(
     'leaves %s as it is',
-    (time) => expect(repairRollover(time, NOW)).toBe(time),
+    (time) => expect(utc(time)).toBe(time),
   )
 })

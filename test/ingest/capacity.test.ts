@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { memoryProblems, type Room, watchRoom } from '../../src/ingest/room.ts'
+import { Capacity, memoryProblems } from '../../src/ingest/acceptance.ts'
 import { keys, type Part, type Redis } from '../../src/lanes/index.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -13,16 +13,16 @@ withRedis((_, connection) => {
   redis = connection
 })
 
-function watch(maxParked: number): { room: Room; said: string[] } {
+function watch(maxParked: number): { capacity: Capacity; said: string[] } {
   const said: string[] = []
   const logger = pino({}, { write: (line) => void said.push((JSON.parse(line) as { msg: string }).msg) })
-  const room = watchRoom(redis, { stopAt: 0.85, maxParked, logger })
-  onTestFinished(() => room.stop())
-  return { room, said }
+  const capacity = new Capacity(redis, { stopAt: 0.85, maxParked, logger })
+  onTestFinished(() => capacity.stop())
+  return { capacity, said }
 }
 
 const toLane = (lane: string): Part[] => [{ lane, device: '1', records: Buffer.alloc(0) }]
-const roomFor = (room: Room) => ['7/1/1', '7/1/2', '7/1/3'].map((lane) => room.for(toLane(lane)))
+const shortages = (capacity: Capacity) => ['7/1/1', '7/1/2', '7/1/3'].map((lane) => capacity.shortageFor(toLane(lane)))
 
 /** Lane 7/1/1 is parked whole with 3 positions; of 7/1/2 two were refused and 5 wait; of 7/1/3 four wait. */
 async function park(): Promise<void> {
@@ -37,41 +37,43 @@ async function park(): Promise<void> {
   await redis.zadd(keys.refusedLanes, 1, '7/1/2')
 }
 
-describe('what is parked', () => {
-  it('above its bound leaves no room in the lanes that have parked positions', async () => {
+describe('the number of parked positions', () => {
+  it('stops lanes with parked positions above its bound', async () => {
     await park()
-    const { room, said } = watch(4)
-    await expect.poll(() => roomFor(room), soon).toEqual([false, false, true])
+    const { capacity, said } = watch(4)
+    await expect.poll(() => shortages(capacity), soon).toEqual(['parked', 'parked', undefined])
     expect(said).toEqual(['5 positions are parked: devices on parked lanes are not acknowledged any more'])
     await redis.del(keys.refused('7/1/2'), keys.refusedLanes)
-    await expect.poll(() => roomFor(room), soon).toEqual([true, true, true])
+    await expect.poll(() => shortages(capacity), soon).toEqual([undefined, undefined, undefined])
   })
 
-  it('within its bound leaves room: what waits behind refused positions is not parked', async () => {
+  it('does not count positions that wait behind refused ones', async () => {
     await park()
     const [within, above] = [watch(5), watch(4)]
-    await expect.poll(() => roomFor(above.room), soon).toEqual([false, false, true])
-    expect(roomFor(within.room)).toEqual([true, true, true])
+    await expect.poll(() => shortages(above.capacity), soon).toEqual(['parked', 'parked', undefined])
+    expect(shortages(within.capacity)).toEqual([undefined, undefined, undefined])
   })
 })
 
 describe('the memory of Redis', () => {
   afterEach(() => redis.config('SET', 'maxmemory', '256mb'))
 
-  it('leaves no room while too much is in use, but for what needs none', async () => {
-    const { room } = watch(10)
+  it('stops all storing while too much of it is used', async () => {
+    const { capacity } = watch(10)
     await redis.config('SET', 'maxmemory', '1mb')
-    await expect.poll(() => room.problems, soon).toEqual([FULL])
-    expect([room.for(toLane('7/1/1')), room.for([])]).toEqual([false, true])
+    await expect.poll(() => capacity.problems, soon).toEqual([FULL])
+    expect([capacity.shortageFor(toLane('7/1/1')), capacity.shortageFor([])]).toEqual(['memory', undefined])
     expect(memoryProblems(await redis.info('memory'), 0.85)).toEqual([FULL])
     await redis.config('SET', 'maxmemory', '256mb')
-    await expect.poll(() => room.problems, soon).toEqual([])
-    expect(room.for(toLane('7/1/1'))).toBe(true)
+    await expect.poll(() => capacity.problems, soon).toEqual([])
+    expect(capacity.shortageFor(toLane('7/1/1'))).toBe(undefined)
   })
 
   it.each([
     ['used_memory:85\r\nmaxmemory:100\r\n', []],
     ['used_memory:86\r\nmaxmemory:100\r\n', [FULL]],
     ['used_memory:86\r\nmaxmemory:0\r\n', []],
-  ])('as %j is enough or not', (info, problems) => expect(memoryProblems(info, 0.85)).toEqual(problems))
+    ['used_memory:86\r\nmem_not_counted_for_evict:2\r\nmaxmemory:100\r\n', []],
+    ['used_memory:86\r\nmaxmemory:0\r\ntotal_system_memory:100\r\n', [FULL]],
+  ])('of %j leads to the problems %j', (info, problems) => expect(memoryProblems(info, 0.85)).toEqual(problems))
 })

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, connect as dial, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createHeard, createSession, type HeardBook } from '../../src/ingest/index.ts'
+import { createSession } from '../../src/ingest/device.ts'
+import { HeardBook } from '../../src/ingest/heard.ts'
 import { connect, keys, type Redis } from '../../src/lanes/index.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -40,9 +41,9 @@ async function distant(): Promise<Redis> {
 
 /** A gateway far from Redis, and its sign of life: to it 5,000 devices have just come back. */
 async function crowded(): Promise<{ book: HeardBook; sign: string }> {
-  const book = createHeard(await distant())
+  const book = new HeardBook(await distant())
   await expect.poll(() => redis.exists(keys.devices, keys.gatewayIds), soon).toBe(1)
-  for (let n = 0; n < 5000; n++) book.of(`van ${n}`, createSession('tcp', '10.1.2.3:4000'), 'teltonika')
+  for (let n = 0; n < 5000; n++) book.spoke(`van ${n}`, createSession('tcp', '10.1.2.3:4000'), 'teltonika')
   await expect.poll(() => redis.exists(keys.events('van 0')), soon).toBe(1)
   const [sign] = await redis.keys(keys.gateway('*'))
   return { book, sign }

@@ -1,0 +1,135 @@
+import { everySecond } from '../async.ts'
+import { countParked, type Part, type Redis } from '../lanes/index.ts'
+import type { Logger } from '../observe/log.ts'
+
+export interface CapacityOptions {
+  /** Share of Redis' memory from which on nothing more is stored: delivery needs the rest. */
+  readonly stopAt: number
+  /** Parked positions from which on lanes with parked positions get no more. */
+  readonly maxParked: number
+  readonly logger: Logger
+}
+
+/** Watches whether Redis has room for more fixes. Without room nothing is acknowledged, and devices keep their fixes. */
+export class Capacity {
+  readonly #redis: Redis
+  readonly #options: CapacityOptions
+  readonly #watching: ReturnType<typeof everySecond>
+  #isFull = false
+  #crowdedLanes: ReadonlySet<string> = new Set()
+  #looks = 0
+
+  constructor(redis: Redis, options: CapacityOptions) {
+    this.#redis = redis
+    this.#options = options
+    this.#watching = everySecond(() => this.#look().catch(() => {}))
+  }
+
+  /** Why there is no room for these parts, if so. */
+  shortageFor(parts: readonly Part[]): 'memory' | 'parked' | undefined {
+    if (this.#isFull && parts.length > 0) return 'memory'
+    if (this.#crowdedLanes.size === 0) return undefined
+    return parts.some((part) => 'lane' in part && this.#crowdedLanes.has(part.lane)) ? 'parked' : undefined
+  }
+
+  /** Why nothing is acknowledged, as sentences. */
+  get problems(): readonly string[] {
+    return this.#isFull ? [fullAt(this.#options.stopAt)] : []
+  }
+
+  stop(): void {
+    void this.#watching.stop()
+  }
+
+  async #look(): Promise<void> {
+    const { logger, stopAt } = this.#options
+    const share = memoryShare(await this.#redis.info('memory'))
+    const isFull = share > (this.#isFull ? stopAt - RESUME_BELOW : stopAt)
+    if (isFull !== this.#isFull) {
+      this.#isFull = isFull
+      const percent = `${Math.round(share * 100)} %`
+      if (isFull) logger.error({ reason: 'memory' }, `Redis uses ${percent} of its memory: nothing is acknowledged`)
+      else logger.info(`Redis uses ${percent} of its memory: fixes are acknowledged again`)
+    }
+    if (this.#looks++ % 3 === 0) await this.#lookAtParked()
+  }
+
+  async #lookAtParked(): Promise<void> {
+    const { logger, maxParked } = this.#options
+    const { fixes, lanes } = await countParked(this.#redis)
+    const crowded = fixes > maxParked ? lanes : new Set<string>()
+    if (crowded.size > 0 && this.#crowdedLanes.size === 0)
+      logger.error(
+        { reason: 'parked' },
+        `${fixes} positions are parked: devices on parked lanes are not acknowledged any more`,
+      )
+    this.#crowdedLanes = crowded
+  }
+}
+
+/** Why nothing is acknowledged with this answer to `INFO memory`, as sentences. */
+export function memoryProblems(info: string, stopAt: number): string[] {
+  return memoryShare(info) > stopAt ? [fullAt(stopAt)] : []
+}
+
+/**
+ * The share of its memory that Redis uses, from its answer to `INFO memory`: of `maxmemory`, and counted as Redis counts it,
+ * or of the machine's memory where there is no limit.
+ */
+export function memoryShare(info: string): number {
+  const figure = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
+  const used = figure('used_memory') - figure('mem_not_counted_for_evict')
+  const limit = figure('maxmemory') || figure('total_system_memory')
+  return limit > 0 ? used / limit : 0
+}
+
+function fullAt(stopAt: number): string {
+  return `Redis has more than ${Math.round(stopAt * 100)} % of its memory in use: nothing is acknowledged`
+}
+
+const RESUME_BELOW = 0.02
+
+/** Watches whether our own clock is wrong: then most devices are in the future at once. */
+export class ClockWatch {
+  readonly #changed: (isWrong: boolean, devices: number) => void
+  /** Devices that are ahead of us, with the time of their last message. */
+  readonly #ahead = new Map<string, number>()
+  /** Devices heard in the minute before this one, and in this one. */
+  #before = new Set<string>()
+  #lately = new Set<string>()
+  #minuteAt = 0
+  #isWrong = false
+
+  /** `changed` is called when the clock turns out to be wrong, or right again. */
+  constructor(changed: (isWrong: boolean, devices: number) => void) {
+    this.#changed = changed
+  }
+
+  get isWrong(): boolean {
+    return this.#isWrong
+  }
+
+  /** Notes whether a device is ahead of us at `now`, ms UTC. Answers whether nothing may be acknowledged. */
+  note(device: string, isAhead: boolean, now: number): boolean {
+    if (!isAhead && this.#ahead.size === 0 && !this.#isWrong && this.#lately.has(device)) return false
+    this.#startMinute(now)
+    this.#lately.add(device)
+    if (isAhead) this.#ahead.set(device, now)
+    else this.#ahead.delete(device)
+    const heard = Math.max(this.#before.size, this.#lately.size)
+    const isWrong = this.#ahead.size >= MIN_DEVICES_AHEAD && this.#ahead.size * 2 > heard
+    if (isWrong !== this.#isWrong) this.#changed((this.#isWrong = isWrong), this.#ahead.size)
+    return isWrong
+  }
+
+  #startMinute(now: number): void {
+    if (Math.abs(now - this.#minuteAt) < MINUTE_MS) return
+    this.#minuteAt = now
+    this.#before = this.#lately
+    this.#lately = new Set()
+    for (const [device, at] of this.#ahead) if (Math.abs(now - at) > 2 * MINUTE_MS) this.#ahead.delete(device)
+  }
+}
+
+const MINUTE_MS = 60_000
+const MIN_DEVICES_AHEAD = 3

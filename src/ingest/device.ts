@@ -1,0 +1,105 @@
+import { createHash, hash, timingSafeEqual } from 'node:crypto'
+import type { Session, Transport } from '../../protocols/kit/index.ts'
+import type { Logger } from '../observe/log.ts'
+import type { DeviceEntry } from '../roster/directory.ts'
+import { matchesDigest } from '../roster/secret.ts'
+
+/** The memory of one connection or datagram peer, with what listeners know of it. */
+export interface DeviceSession extends Session {
+  /** `address:port` of the peer. */
+  readonly remote: string
+  /** ms UTC. */
+  readonly connectedAt: number
+  /** Why the gateway ends the connection, once it does. */
+  ended?: string
+}
+
+export function createSession(transport: Transport, remote: string): DeviceSession {
+  const now = Date.now()
+  return {
+    transport,
+    remote,
+    connectedAt: now,
+    now,
+    lenient: false,
+    settings: {},
+    device: undefined,
+    secret: undefined,
+  }
+}
+
+/** Whether a device stays connected: UDP has no connection, and one of HTTP lasts for a request. */
+export function isConnected(transport: Transport): boolean {
+  return transport === 'tcp' || transport === 'mqtt'
+}
+
+/** Whether this is the secret of the device, in constant time; a device without a secret presents none. */
+export function isSecretOf(entry: DeviceEntry, secret: string | undefined): boolean {
+  if (entry.secret === undefined && entry.secretDigest === undefined) return true
+  if (secret === undefined) return false
+  if (entry.secretDigest !== undefined) return matchesDigest(entry.secretDigest, secret)
+  return timingSafeEqual(hash('sha256', secret, 'buffer'), hash('sha256', entry.secret ?? '', 'buffer'))
+}
+
+/**
+ * Decides which unknown devices may have held fixes: from each address a tenth of all in an hour, so that one address that
+ * invents ids does not use up the places of the others.
+ */
+export class UnknownDeviceQuota {
+  readonly #devicesPerAddress: number
+  #admitted = new Map<string, Set<string>>()
+  #since = performance.now()
+
+  constructor(maxDevices: number) {
+    this.#devicesPerAddress = Math.max(1, Math.floor(maxDevices / 10))
+  }
+
+  admit(id: string, address: string): boolean {
+    if (id.length === 0 || Buffer.byteLength(id) > MAX_ID_BYTES) return false
+    if (performance.now() - this.#since > HOUR_MS || this.#admitted.size > MAX_ADDRESSES) {
+      this.#admitted = new Map()
+      this.#since = performance.now()
+    }
+    const ids = this.#admitted.get(address) ?? new Set()
+    this.#admitted.set(address, ids)
+    const key = id.length <= 20 ? id : createHash('sha256').update(id).digest('base64')
+    if (!ids.has(key) && ids.size >= this.#devicesPerAddress) return false
+    ids.add(key)
+    return true
+  }
+}
+
+/** Logs unknown and refused devices: each at most once a minute, and 100 of them. */
+export class RejectedDeviceLog {
+  readonly #logger: Logger
+  #logged = new Set<string>()
+  #since = 0
+
+  constructor(logger: Logger) {
+    this.#logger = logger
+  }
+
+  log(device: string, reason: string, remote: string): void {
+    const now = performance.now()
+    if (now - this.#since > MINUTE_MS) {
+      this.#logged = new Set()
+      this.#since = now
+    }
+    if (this.#logged.size >= MAX_LOGGED || this.#logged.has(device)) return
+    this.#logged.add(device)
+    this.#logger.warn({ device: device.slice(0, 64), reason, remote }, REJECTIONS.get(reason) ?? 'refused')
+  }
+}
+
+const REJECTIONS = new Map([
+  ['unknown_device', 'refused: the device is not configured'],
+  ['held', 'the device is not configured: its fixes are held until it is'],
+  ['wrong_secret', 'refused: the secret of the device is missing or wrong'],
+  ['other_device', 'refused: the device used the id of another device'],
+])
+const MINUTE_MS = 60_000
+const MAX_LOGGED = 100
+const HOUR_MS = 3_600_000
+const MAX_ADDRESSES = 100_000
+/** The id of a configured device may be as long. */
+const MAX_ID_BYTES = 64

@@ -1,0 +1,69 @@
+import { everySecond } from '../async.ts'
+import { keys, type Redis } from '../lanes/index.ts'
+
+/** The life sign of a gateway process. */
+export interface LifeSign {
+  /** Removes it: the process stores nothing more, and needs no roster. Never rejects. */
+  end(): Promise<void>
+}
+
+/**
+ * Says once a second that this gateway lives, and why it acknowledges nothing, if so: `problems`, as sentences. It shares no
+ * queue with other writes: whoever writes the roster waits for the gateways that give a life sign, and only for them.
+ */
+export function giveLifeSign(redis: Redis, gateway: string, problems: () => readonly string[]): LifeSign {
+  const sign = keys.gateway(gateway)
+
+  /** While Redis' memory is full it takes no new sign, but prolongs the last one. */
+  async function beat(): Promise<void> {
+    const written = redis.set(sign, JSON.stringify(problems()), 'PX', LIFE_SIGN_MS)
+    await Promise.all([written, redis.sadd(keys.gatewayIds, gateway)])
+      .catch(() => redis.pexpire(sign, LIFE_SIGN_MS))
+      .catch(() => {})
+  }
+
+  const beats = everySecond(beat)
+  return {
+    async end() {
+      await beats.stop()
+      const marks = [redis.del(sign), redis.srem(keys.gatewayIds, gateway), redis.hdel(keys.roster('applied'), gateway)]
+      await Promise.all(marks).catch(() => {})
+    },
+  }
+}
+
+/** Why live gateways acknowledge nothing: each sentence once. */
+export async function readGatewayProblems(redis: Redis): Promise<string[]> {
+  return [...new Set([...(await liveGateways(redis)).values()].flat())]
+}
+
+/** Whether every live gateway applies the roster as of a write. */
+export async function isRosterApplied(redis: Redis, at: number): Promise<boolean> {
+  const live = [...(await liveGateways(redis)).keys()]
+  const applied = live.length > 0 ? await redis.hmget(keys.roster('applied'), ...live) : []
+  return applied.every((time) => Number(time ?? 0) >= at)
+}
+
+/** The ids of those gateways that give a life sign. */
+export async function whichLive(redis: Redis, gateways: readonly string[]): Promise<Set<string>> {
+  if (gateways.length === 0) return new Set()
+  const signs = await redis.mget(gateways.map(keys.gateway))
+  return new Set(gateways.filter((_, index) => signs[index] !== null))
+}
+
+/** Gateways with a life sign, each with its problems; forgets the others. */
+async function liveGateways(redis: Redis): Promise<Map<string, string[]>> {
+  const ids = await redis.smembers(keys.gatewayIds)
+  if (ids.length === 0) return new Map()
+  const signs = await redis.mget(ids.map(keys.gateway))
+  const gone = ids.filter((_, index) => signs[index] === null)
+  if (gone.length > 0)
+    await Promise.all([redis.srem(keys.gatewayIds, ...gone), redis.hdel(keys.roster('applied'), ...gone)])
+  const live = ids.flatMap((id, index) => {
+    const sign = signs[index]
+    return sign === null ? [] : [[id, JSON.parse(sign) as string[]] as const]
+  })
+  return new Map(live)
+}
+
+const LIFE_SIGN_MS = 5000

@@ -1,0 +1,281 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  DecodeError,
+  type DecodeReason,
+  type Fix,
+  type Message,
+  type Protocol,
+  type Transport,
+} from '../../protocols/kit/index.ts'
+import type { Appender } from '../lanes/index.ts'
+import type { Logger } from '../observe/log.ts'
+import { type Cell, metrics } from '../observe/metrics.ts'
+import { type DeviceEntry, sameId } from '../roster/directory.ts'
+import type { Capacity, ClockWatch } from './acceptance.ts'
+import { type DeviceSession, isSecretOf, RejectedDeviceLog, type UnknownDeviceQuota } from './device.ts'
+import type { HeardBook } from './heard.ts'
+import type { Holding } from './holding.ts'
+import { type Placement, type PlacementRules, placeFixes } from './place.ts'
+
+/**
+ * What became of one frame. Only `stored` has an answer for the device: its fixes are on disk, or it has none.
+ * - `misunderstood`: damaged, or no frame of the protocol; counted, and not answered (HTTP 400).
+ * - `refused`: an unknown device or a wrong secret; the connection ends, after `refusal` where the protocol has one (403).
+ * - `not_stored`: the connection ends without an answer, and the device sends again (503).
+ */
+export type Outcome =
+  | { readonly status: 'stored'; readonly reply?: Buffer }
+  | { readonly status: 'misunderstood'; readonly reason: DecodeReason }
+  | { readonly status: 'refused'; readonly reason: IdentityReason; readonly refusal?: Buffer }
+  | { readonly status: 'not_stored'; readonly reason: Obstacle }
+
+/** Why a message is refused: its device is not configured, its secret is wrong, or it uses the id of another device. */
+export type IdentityReason = 'unknown_device' | 'wrong_secret' | 'other_device'
+
+/** Why fixes are not stored. `fault`: an error of ours. */
+export type Obstacle = 'roster' | 'redis' | 'memory' | 'parked' | 'clock' | 'fault'
+
+export interface IngestOptions {
+  /** Whether the roster is current; until then no frame is taken. */
+  readonly isRosterCurrent: () => boolean
+  /** The rules that are in effect now. */
+  readonly rules: () => PlacementRules
+  readonly appender: Appender
+  readonly heard: Pick<HeardBook, 'spoke' | 'stored' | 'became'>
+  readonly holding: Pick<Holding, 'isReleasing' | 'noteHeld'>
+  readonly clock: Pick<ClockWatch, 'note'>
+  readonly capacity: Pick<Capacity, 'shortageFor'>
+  /** Which unknown devices may have held fixes. */
+  readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
+  readonly logger: Logger
+  /** How long a frame waits until it can be stored, by transport. */
+  readonly waitMs?: Readonly<Record<Transport, number>>
+}
+
+/**
+ * While Redis does not answer or the roster is not current, a frame waits as long as trackers usually wait for an answer:
+ * otherwise a whole fleet would reconnect at once. A client over HTTP is told earlier; over UDP the device sends again.
+ */
+const WAIT_MS = { tcp: 30_000, mqtt: 30_000, http: 10_000, udp: 0 } satisfies Record<Transport, number>
+const RETRY_MS = 250
+/** Not `parked`: it lasts, and frames of a few lanes would use up the memory of all. Not `clock`: it lasts as well. */
+const RETRIED: ReadonlySet<Obstacle | IdentityReason> = new Set(['roster', 'redis', 'memory'])
+
+/** The path of one frame: decode it, resolve its device, place its fixes, store them. */
+export class Ingest {
+  readonly #options: IngestOptions
+  readonly #waitMs: Readonly<Record<Transport, number>>
+  readonly #rejected: RejectedDeviceLog
+  readonly #counters = new WeakMap<Protocol, ProtocolCounters>()
+  #pause: Promise<void> | undefined
+  readonly #closing = new AbortController()
+
+  constructor(options: IngestOptions) {
+    this.#options = options
+    this.#waitMs = options.waitMs ?? WAIT_MS
+    this.#rejected = new RejectedDeviceLog(options.logger)
+  }
+
+  /**
+   * Takes one frame. Resolves once its fixes are stored, or are not. Everything but the storing happens in the order of the
+   * calls, so that the frames of a connection are decoded in their order.
+   */
+  async take(frame: Buffer, session: DeviceSession, protocol: Protocol): Promise<Outcome> {
+    const startedAt = performance.now()
+    const deadline = startedAt + this.#waitMs[session.transport]
+    while (!this.#options.isRosterCurrent()) if (!(await this.#pauseBefore(deadline))) return failed('roster', {})
+    const counters = this.#counters.get(protocol) ?? this.#countersOf(protocol)
+    counters.frames[session.transport].value++
+    session.now = Date.now()
+
+    const read = this.#decode(frame, session, protocol)
+    if (read instanceof DecodeError) return this.#misunderstood(read, session, protocol)
+    const { device = session.device } = read
+    // A keepalive before the login.
+    if (device === undefined && !read.fixes?.length) return { status: 'stored', reply: read.reply }
+
+    const sender = this.#resolveDevice(read, session)
+    if (typeof sender === 'string') return failed(sender, read)
+    const message = introduce(sender, read, session) ? this.#decode(frame, session, protocol) : read
+    if (message instanceof DecodeError) return this.#misunderstood(message, session, protocol)
+    if (message.unreadable) metrics.decodeErrors.inc({ protocol: protocol.name, reason: 'entry' }, message.unreadable)
+    if (sender.entry) this.#options.heard.spoke(sender.id, session, protocol.name)
+    if (message.fixes?.length) {
+      let failure = await this.#store(message.fixes, sender, session)
+      while (failure && RETRIED.has(failure) && (await this.#pauseBefore(deadline))) {
+        // The roster may have changed meanwhile.
+        const resolved = this.#resolveDevice(message, session)
+        failure = typeof resolved === 'string' ? resolved : await this.#store(message.fixes, resolved, session)
+      }
+      if (failure) return failed(failure, message)
+      counters.received.value += message.fixes.length
+    }
+    metrics.ackDuration.observe((performance.now() - startedAt) / 1000)
+    return { status: 'stored', reply: message.reply }
+  }
+
+  /** From now on no frame waits: what cannot be stored at once is not stored. */
+  close(): void {
+    this.#closing.abort()
+  }
+
+  /** A decoder may only throw DecodeError. Any other error is a fault of ours: it is logged, and harms no other frame. */
+  #decode(frame: Buffer, session: DeviceSession, protocol: Protocol): Message | DecodeError {
+    try {
+      return protocol.decode(frame, session)
+    } catch (error) {
+      if (error instanceof DecodeError) return error
+      const { stack } = error as Error
+      this.#options.logger.error({ stack, protocol: protocol.name, bytes: frame.length }, 'fault in a decoder')
+      return new DecodeError('malformed')
+    }
+  }
+
+  /** Which device sent a message: the one that it names, else the one of the session; or why it is refused. */
+  #resolveDevice({ device, secret }: Message, session: DeviceSession): Sender | IdentityReason {
+    const { directory } = this.#options.rules()
+    const entry = directory.find(device ?? session.device ?? '')
+    if (!entry) return this.#resolveUnknown(device ?? session.device ?? '', session)
+    // Over MQTT login and topic name the device, and a frame cannot name another one.
+    if (session.transport === 'mqtt' && entry !== directory.find(session.device ?? ''))
+      return this.#reject('other_device', entry.id, session)
+    if (!isSecretOf(entry, secret ?? session.secret)) return this.#reject('wrong_secret', entry.id, session)
+    return { id: entry.id, entry }
+  }
+
+  #resolveUnknown(name: string, session: DeviceSession): Sender | IdentityReason {
+    const { hold } = this.#options.rules()
+    const { device = '', remote, transport } = session
+    const id = sameId(name)
+    if (transport === 'mqtt' && id !== sameId(device)) return this.#reject('other_device', id, session)
+    const [address] = remote.split(/:\d+$/)
+    const isHeld = hold.unknown && this.#options.unknownDevices.admit(id, address)
+    this.#rejected.log(id, isHeld ? 'held' : 'unknown_device', remote)
+    return isHeld ? { id, entry: undefined } : 'unknown_device'
+  }
+
+  #reject(reason: IdentityReason, id: string, session: DeviceSession): IdentityReason {
+    this.#noteRefusal(reason === 'other_device' ? session.device : id, 'refused', reason)
+    this.#rejected.log(id, reason, session.remote)
+    return reason
+  }
+
+  #misunderstood({ code }: DecodeError, { device }: DeviceSession, { name }: Protocol): Outcome {
+    metrics.decodeErrors.inc({ protocol: name, reason: code })
+    this.#noteRefusal(device, 'misunderstood', code)
+    return { status: 'misunderstood', reason: code }
+  }
+
+  /** Notes what became of a message of which nothing is taken, if its device is configured. */
+  #noteRefusal(device: string | undefined, treatment: 'refused' | 'misunderstood', reason: string): void {
+    const entry = device === undefined ? undefined : this.#options.rules().directory.find(device)
+    if (entry) this.#options.heard.became(entry.id, treatment, reason)
+  }
+
+  /** Places and stores fixes. Answers undefined once they are stored. */
+  async #store(
+    fixes: readonly Fix[],
+    { id, entry }: Sender,
+    { now }: DeviceSession,
+  ): Promise<Obstacle | IdentityReason | undefined> {
+    const { appender, capacity, clock, holding, isRosterCurrent, rules } = this.#options
+    if (!isRosterCurrent()) return 'roster'
+    const isReleasing = holding.isReleasing(id)
+    const placed = placeFixes(fixes, { device: id, entry, now, isReleasing }, rules())
+    if (entry && clock.note(id, placed.isAhead, now)) return 'clock'
+    const shortage = capacity.shortageFor(placed.parts)
+    if (shortage) return shortage
+
+    let duplicates = 0
+    if (placed.parts.length === 0) appender.count(placed.filtered)
+    else {
+      const storing = appender.append(placed)
+      if (placed.parts.some((part) => 'held' in part && part.held !== 'clock')) holding.noteHeld(id, storing)
+      const stored = await storing.catch(() => undefined)
+      if (!stored) return 'redis'
+      if (stored.refused) return 'unknown_device'
+      duplicates = stored.duplicates
+    }
+    for (const reason of placed.filtered) metrics.filtered.inc({ reason })
+    if (duplicates > 0) metrics.filtered.inc({ reason: 'duplicate' }, duplicates)
+    if (placed.repaired > 0) metrics.repaired.inc({ reason: 'gps_week' }, placed.repaired)
+    if (entry) this.#noteStored(id, placed, { at: now, duplicates, isReleasing })
+    return undefined
+  }
+
+  /** Notes the last fixes of a configured device, and what became of its message. */
+  #noteStored(id: string, placed: Placement, { at, duplicates, isReleasing }: StoredNote): void {
+    const { heard } = this.#options
+    const { filtered, lastFix, lastUnplaced, parts, received } = placed
+    heard.stored(id, {
+      fix: lastFix && { at, fix: lastFix },
+      filtered: lastUnplaced && { at, ...lastUnplaced },
+      ...(duplicates > 0 && lastFix && { filtered: { at, reason: 'duplicate', fix: lastFix } }),
+    })
+    if (parts.length === 0) heard.became(id, 'filtered', filtered[filtered.length - 1])
+    // Duplicates change nothing, and what goes behind held fixes has a route.
+    if (isReleasing || duplicates >= received - filtered.length) return
+    for (const part of parts)
+      if ('lane' in part) heard.became(id, 'routed', part.lane)
+      else heard.became(id, 'held', part.held)
+  }
+
+  #countersOf(protocol: Protocol): ProtocolCounters {
+    const { name } = protocol
+    const frames = (transport: Transport) => metrics.frames.cell({ protocol: name, transport })
+    const counters = {
+      frames: { tcp: frames('tcp'), udp: frames('udp'), http: frames('http'), mqtt: frames('mqtt') },
+      received: metrics.received.cell({ protocol: name }),
+    }
+    this.#counters.set(protocol, counters)
+    return counters
+  }
+
+  /** Waits until the next attempt to store, with all others that wait. Answers false at once where the deadline is before. */
+  async #pauseBefore(deadline: number): Promise<boolean> {
+    if (this.#closing.signal.aborted || performance.now() + RETRY_MS > deadline) return false
+    this.#pause ??= sleep(RETRY_MS, undefined, { signal: this.#closing.signal })
+      .catch(() => {})
+      .finally(() => (this.#pause = undefined))
+    await this.#pause
+    return true
+  }
+}
+
+/** The device that sent a message. `entry`: undefined for a device that is not configured. */
+interface Sender {
+  readonly id: string
+  readonly entry: DeviceEntry | undefined
+}
+
+/** What the path of a frame counts for one protocol. */
+interface ProtocolCounters {
+  readonly frames: Readonly<Record<Transport, Cell>>
+  readonly received: Cell
+}
+
+interface StoredNote {
+  readonly at: number
+  readonly duplicates: number
+  readonly isReleasing: boolean
+}
+
+/** Tells the session who speaks. Answers whether the frame must be decoded again, since it was without the device's settings. */
+function introduce({ id, entry }: Sender, message: Message, session: DeviceSession): boolean {
+  if (message.secret !== undefined) session.secret = message.secret
+  session.device = id
+  const settings = entry?.protocolSettings ?? session.settings
+  if (session.settings === settings) return false
+  session.settings = settings
+  return Object.keys(settings).length > 0
+}
+
+/** The outcome of a message that is not stored, counted. */
+function failed(failure: Obstacle | IdentityReason, { refusal }: Message): Outcome {
+  if (failure === 'unknown_device' || failure === 'wrong_secret' || failure === 'other_device') {
+    metrics.refused.inc({ reason: failure })
+    return { status: 'refused', reason: failure, refusal }
+  }
+  metrics.notStored.inc({ reason: failure })
+  return { status: 'not_stored', reason: failure }
+}

@@ -1,0 +1,193 @@
+import type { Fix } from '../../protocols/kit/index.ts'
+import { utcFromLocal } from '../config/times.ts'
+import { type HoldReason, type Part, type Position, packDevice, packRecords, type Storable } from '../lanes/index.ts'
+import type { DeviceEntry, Directory, Lane } from '../roster/directory.ts'
+
+/** Why a fix is not stored. `clock`: its time is in the future. */
+export type FilterReason = 'invalid' | 'zero' | 'out_of_range' | 'past' | 'clock' | 'no_route'
+
+/** `filter` of gateway.yaml. */
+export interface FilterOptions {
+  /** Metres of error for one unit of HDOP. */
+  readonly uereM: number
+  /** Metres, for a device that reports no error. */
+  readonly defaultAccuracyM: number
+  readonly maxFutureMs: number
+  /** null: a fix is never too old. */
+  readonly maxAgeMs: number | null
+}
+
+/** `hold` of gateway.yaml: which fixes are kept until the configuration says where they belong. */
+export interface HoldOptions {
+  readonly unknown: boolean
+  readonly no_route: boolean
+  readonly clock: boolean
+  /** ms for which they are kept. */
+  readonly max_age: number
+}
+
+/** What decides where a fix goes. */
+export interface PlacementRules {
+  readonly directory: Directory
+  readonly filter: FilterOptions
+  readonly hold: HoldOptions
+}
+
+/** Where fixes come from. */
+export interface Origin {
+  readonly device: string
+  /** undefined: the device is not configured. */
+  readonly entry: DeviceEntry | undefined
+  /** When they arrived, ms UTC. */
+  readonly now: number
+  /** Held fixes of this device are being released: new ones go behind them. */
+  readonly isReleasing: boolean
+}
+
+/** Where one fix goes. A held position keeps the time that the device reported; whoever releases it makes it UTC. */
+export type Verdict =
+  | { readonly lane: Lane; readonly position: Position }
+  | { readonly held: HoldReason; readonly position: Position }
+  | { readonly filtered: FilterReason }
+
+/** Where the fixes of one frame go. */
+export interface Placement extends Storable {
+  readonly filtered: readonly FilterReason[]
+  /** Whether a fix is ahead of our clock. */
+  readonly isAhead: boolean
+  /** Fixes whose GPS week was repaired, without the filtered ones. */
+  readonly repaired: number
+  /** The last fix with a lane, or held with a known time: in UTC. */
+  readonly lastFix: Fix | undefined
+  /** The last fix without a lane. `held`: it is stored all the same. */
+  readonly lastUnplaced: { readonly reason: string; readonly fix: Fix; readonly held?: true } | undefined
+}
+
+/** Pure: places each fix of one device in the lane of its own time, among the held fixes, or nowhere; keeps their order. */
+export function placeFixes(fixes: readonly Fix[], origin: Origin, rules: PlacementRules): Placement {
+  const runs: Run[] = []
+  const filtered: FilterReason[] = []
+  let isAhead = false
+  let repaired = 0
+  let lastFix: Fix | undefined
+  let lastUnplaced: Placement['lastUnplaced']
+  for (const fix of fixes) {
+    const verdict = judge(fix, origin, rules)
+    if ('filtered' in verdict) {
+      filtered.push(verdict.filtered)
+      isAhead ||= verdict.filtered === 'clock'
+      lastUnplaced = { reason: verdict.filtered, fix }
+      continue
+    }
+    addToRuns(runs, verdict)
+    const time = 'lane' in verdict ? verdict.position.timestamp * 1000 : utcOf(fix.time, origin)
+    if (time - fix.time > ROLLOVER_MS / 2) repaired++
+    if ('held' in verdict) {
+      isAhead ||= verdict.held === 'clock'
+      lastUnplaced = { reason: verdict.held, fix, held: true }
+      if (verdict.held === 'clock') continue
+    }
+    lastFix = time === Math.floor(fix.time / 1000) * 1000 ? fix : { ...fix, time }
+  }
+  const parts = runs.map((run) => partOf(run, origin))
+  return { parts, received: fixes.length, filtered, isAhead, repaired, lastFix, lastUnplaced }
+}
+
+/** Pure: where one fix goes. */
+export function judge(fix: Fix, origin: Omit<Origin, 'device'>, rules: PlacementRules): Verdict {
+  const { entry, isReleasing, now } = origin
+  const position = normalise(fix, { now, time: utcOf(fix.time, origin) }, rules.filter)
+  if (position === 'clock') return hold('clock', fix, rules)
+  if (typeof position === 'string') return { filtered: position }
+  if (!entry) return hold('unknown', fix, rules)
+  const lane = rules.directory.laneAt(entry, position.timestamp)
+  if (!lane) return hold('no_route', fix, rules)
+  const behind = isReleasing ? asReported(fix, rules.filter) : undefined
+  return behind ? { held: 'no_route', position: behind } : { lane, position }
+}
+
+/** A device's fix as the tracking API takes it, or why it is not pushed. `now` and `time`, the fix's own: ms UTC. */
+export function normalise(
+  fix: Fix,
+  { now, time }: { readonly now: number; readonly time: number },
+  options: FilterOptions,
+): Position | FilterReason {
+  const { latitude, longitude } = fix
+  if (!fix.valid) return 'invalid'
+  if (latitude === 0 && longitude === 0) return 'zero'
+  if (!(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180)) return 'out_of_range'
+  if (!(time >= 0) || (options.maxAgeMs !== null && time < now - options.maxAgeMs)) return 'past'
+  if (time > now + options.maxFutureMs || time > LAST_TIME_MS) return 'clock'
+  return {
+    timestamp: Math.floor(time / 1000),
+    latitude,
+    longitude,
+    accuracy: accuracyOf(fix, options),
+    heading: fix.heading !== undefined && fix.heading >= 0 ? Math.round(fix.heading) % 360 : undefined,
+    speed: fix.speed !== undefined && fix.speed >= 0 ? fix.speed : undefined,
+  }
+}
+
+/** Whole metres, rounded up, but not for the noise of a product such as 1.1 × 5. */
+function accuracyOf({ accuracy, hdop }: Fix, { uereM, defaultAccuracyM }: FilterOptions): number {
+  let metres = defaultAccuracyM
+  if (accuracy !== undefined && accuracy >= 0) metres = accuracy
+  else if (hdop !== undefined && hdop > 0) metres = hdop * uereM
+  return Math.max(1, Math.ceil(metres - 1e-9))
+}
+
+/**
+ * A device's time in UTC, ms: local times are converted, GPS week rollovers repaired. A decoder without a time from the
+ * device uses `now`, which stays.
+ */
+export function utcOf(time: number, { entry, now }: Pick<Origin, 'entry' | 'now'>): number {
+  const zone = entry?.time_zone
+  const utc = zone === undefined || time === now ? time : utcFromLocal(time, zone)
+  // A receiver that counts GPS weeks from 0 to 1023 is 1,024 weeks early; repaired only into the last year.
+  const repaired = utc + ROLLOVER_MS
+  return repaired <= now + DAY_MS && repaired > now - 366 * DAY_MS ? repaired : utc
+}
+
+/** Holds a fix for a reason, where the configuration wants that and a record can hold its time. */
+function hold(reason: HoldReason, fix: Fix, { filter, hold: wanted }: PlacementRules): Verdict {
+  const position = wanted[reason] ? asReported(fix, filter) : undefined
+  if (position) return { held: reason, position }
+  return { filtered: reason === 'unknown' ? 'clock' : reason }
+}
+
+/** A position with the time that the device reported; undefined where a record cannot hold it. */
+function asReported(fix: Fix, filter: FilterOptions): Position | undefined {
+  const position = normalise(fix, { now: 0, time: fix.time }, { ...filter, maxFutureMs: Infinity, maxAgeMs: null })
+  return typeof position === 'string' ? undefined : position
+}
+
+/** Positions that follow each other and go to the same place. */
+interface Run {
+  readonly lane?: string
+  readonly held?: HoldReason
+  readonly positions: Position[]
+}
+
+function addToRuns(runs: Run[], verdict: Exclude<Verdict, { filtered: FilterReason }>): void {
+  const lane = 'lane' in verdict ? verdict.lane.key : undefined
+  const held = 'held' in verdict ? verdict.held : undefined
+  const last = runs.at(-1)
+  if (last && last.lane === lane && last.held === held) last.positions.push(verdict.position)
+  else runs.push({ lane, held, positions: [verdict.position] })
+}
+
+function partOf({ lane, held, positions }: Run, { device, entry, now }: Origin): Part {
+  let packed = entry && packedDevices.get(entry)
+  if (!packed) {
+    packed = packDevice(device)
+    if (entry) packedDevices.set(entry, packed)
+  }
+  const records = packRecords(positions, packed, now)
+  return held === undefined ? { lane: lane ?? '', device, records } : { held, device, records }
+}
+
+const packedDevices = new WeakMap<DeviceEntry, Buffer>()
+const DAY_MS = 86_400_000
+const ROLLOVER_MS = 1024 * 7 * DAY_MS
+/** Records keep seconds in 32 bits. */
+const LAST_TIME_MS = 0xffff_ffff * 1000

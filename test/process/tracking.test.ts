@@ -191,7 +191,7 @@ describe('a change of tracking.yaml', () => {
   it('that is wrong leaves what was before, and says so once; the next right one takes effect', async () => {
     const { dir, push, said, monitor } = await ready({ 'tracking.yaml': ONE_ROUTE })
     await write(dir, `${ONE_ROUTE}${route('1002').replace('courier_id', 'curier_id')}`)
-    await expect.poll(said, soon).toContain('is not in effect')
+    await expect.poll(said, soon).toContain('is ignored')
     const file = join(dir, 'tracking.yaml')
     expect(messagesOf(said())).toEqual([
       'ready',

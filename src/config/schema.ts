@@ -50,22 +50,23 @@ export function defaultConfig(protocols: Protocols): Config {
   return configSchema(protocols).parse({})
 }
 
-/** The schema of gateway.yaml. A scalar may be text, as the YAML file has it, or the value that the text means. */
+/**
+ * The schema of gateway.yaml, with the default and the description of each key, from which config/README.md is generated.
+ * A scalar may be text, as the YAML file has it, or the value that the text means.
+ */
 export function configSchema(protocols: Protocols) {
   return section({
     redis: section({
       url: orNull(redisUrl()).describe('URL of your own Redis; null: a private Redis in `data_dir`.'),
       max_memory: orNull(size()).describe('Memory of the private Redis, such as `2gb`; null: half of the machine’s.'),
       stop_at: number(0.1, 1).prefault(0.85).describe('Above this share of Redis’ memory no fix is acknowledged.'),
-      durability: oneOf('strict', 'relaxed')
-        .prefault('strict')
-        .describe('`relaxed`: an unsafe Redis of yours is ready too.'),
+      durability: oneOf('strict', 'relaxed').prefault('strict').describe('`relaxed`: ready with an unsafe Redis, too.'),
     }),
     data_dir: text()
       .prefault('.data')
       .describe('Folder of the private Redis, the embedded service and the admin token.'),
     time_zone: zone().prefault('UTC').describe('Zone of local times in routes files: an IANA name or an offset.'),
-    listeners: listeners(protocols).describe('Ports for devices; left out: each protocol on its usual ports.'),
+    listeners: listeners(protocols).describe('Ports for devices; default: each protocol on its usual ports.'),
     mqtt: section({
       broker: broker().nullable().prefault({}).describe('The built-in MQTT broker; null: none.'),
     }),
@@ -77,53 +78,51 @@ export function configSchema(protocols: Protocols) {
     }),
     companies: list(company()).describe('The companies whose couriers are tracked.'),
     batch: section({
-      max_positions: integer(1, 100_000).prefault(500).describe('Most positions in one request.'),
-      max_wait: timer(0).prefault('1s').describe('Longest time that a position waits for its batch to fill.'),
+      max_positions: integer(1, 100_000).prefault(500).describe('Maximum number of positions in one request.'),
+      max_wait: timer(0).prefault('1s').describe('Maximum time that a position waits for its batch to fill.'),
     }),
     push: section({
-      concurrency: integer(1, 100_000).prefault(64).describe('Most requests at once, of all workers together.'),
-      max_requests_per_s: orNull(number(0.001, 1_000_000)).describe(
-        'Most requests per second, of all workers together.',
-      ),
-      timeout: timer(1).prefault('60s').describe('Deadline of a whole request.'),
-      first_delay: timer(1).prefault('1s').describe('Delay of the first retry; each further one is longer.'),
-      max_delay: timer(1).prefault('60s').describe('Longest delay of a retry.'),
+      concurrency: integer(1, 100_000).prefault(64).describe('Maximum number of requests at once, by all workers.'),
+      max_requests_per_s: orNull(number(0.001, 1_000_000)).describe('Maximum rate of all workers; null: no limit.'),
+      timeout: timer(1).prefault('60s').describe('Maximum duration of a request, answer included.'),
+      first_delay: timer(1).prefault('1s').describe('Delay of the first retry; the next delays are longer.'),
+      max_delay: timer(1).prefault('60s').describe('Maximum delay of a retry.'),
     }),
     filter: section({
-      uere_m: number(0.1, 1000).prefault(5).describe('Metres of error for each unit of HDOP.'),
+      uere_m: number(0.1, 1000).prefault(5).describe('Accuracy in metres for each unit of HDOP.'),
       default_accuracy_m: number(1, 100_000)
         .prefault(50)
-        .describe('Accuracy in metres without a reported one or HDOP.'),
-      max_future: span().prefault('5m').describe('A fix further in the future is held (`clock`).'),
-      max_age: span().nullable().prefault('90d').describe('An older fix is filtered (`past`); null: no limit.'),
-      duplicate_window: span().prefault('24h').describe('How long a repeated fix is recognised; `0s`: never.'),
+        .describe('Accuracy in metres, if the device sends neither it nor HDOP.'),
+      max_future: span().prefault('5m').describe('A fix further in the future is held as `clock`.'),
+      max_age: span().nullable().prefault('90d').describe('An older fix is filtered as `past`; null: no limit.'),
+      duplicate_window: span().prefault('24h').describe('Time in which a repeated fix is filtered; `0s`: never.'),
     }),
     hold: section({
-      unknown: flag().prefault(true).describe('Fixes of unknown devices are held; `false`: the device is refused.'),
-      no_route: flag().prefault(true).describe('Fixes without a route are held; `false`: they are filtered.'),
-      clock: flag().prefault(true).describe('Fixes from the future are held; `false`: they are filtered.'),
-      max_unknown_devices: integer(0, 1_000_000).prefault(1000).describe('Most unknown devices whose fixes are held.'),
-      max_fixes_per_device: integer(0, 1_000_000_000).prefault(10_000).describe('Most held fixes of one device.'),
+      unknown: flag().prefault(true).describe('Hold fixes of unknown devices; `false`: refuse them.'),
+      no_route: flag().prefault(true).describe('Hold fixes without a route; `false`: filter them.'),
+      clock: flag().prefault(true).describe('Hold fixes from the future; `false`: filter them.'),
+      max_unknown_devices: integer(0, 1_000_000).prefault(1000).describe('Maximum of unknown devices with held fixes.'),
+      max_fixes_per_device: integer(0, 1_000_000_000)
+        .prefault(10_000)
+        .describe('Maximum number of held fixes of a device.'),
       max_age: span().prefault('24h').describe('Age at which a held fix is discarded.'),
     }),
     workers: integer(1, 1024).prefault(1).describe('Number of processes that push positions.'),
     admin: section({
       ...address('127.0.0.1', 8080),
-      tokens: tokens().describe('Bearer tokens; none: one is made in `<data_dir>/admin-token`.'),
+      tokens: tokens().describe('Access tokens; if empty, the first start creates one.'),
     }),
     parked: section({
       max_positions: integer(0, 1_000_000_000_000)
         .prefault(1_000_000)
-        .describe('Above it, devices on parked lanes wait.'),
+        .describe('Above this number, lanes with parked positions accept no more fixes: devices keep theirs.'),
     }),
-    monitor: section(address('127.0.0.1', 9464)).describe('Metrics and readiness of a role on its own.'),
+    monitor: section(address('127.0.0.1', 9464)).describe('Metrics and readiness of a role that runs alone.'),
     limits: section({
-      max_connections: integer(1, 10_000_000).prefault(100_000).describe('Most open connections of devices.'),
-      max_connections_per_ip: integer(1, 10_000_000)
-        .prefault(10_000)
-        .describe('Most open connections of one IP address.'),
-      identify_timeout: timer(1).prefault('30s').describe('Time in which a connection must send its device id.'),
-      idle_timeout: timer(1).prefault('15m').describe('Time without data after which a connection is closed.'),
+      max_connections: integer(1, 10_000_000).prefault(100_000).describe('Maximum number of open connections.'),
+      max_connections_per_ip: integer(1, 10_000_000).prefault(10_000).describe('The same for one IP address.'),
+      identify_timeout: timer(1).prefault('30s').describe('Time within which a connection must send its device id.'),
+      idle_timeout: timer(1).prefault('15m').describe('A connection without data for this time is closed.'),
       max_frame_bytes: integer(64, 1 << 30)
         .prefault(65_536)
         .describe('Size of the largest frame, in bytes.'),

@@ -88,7 +88,7 @@ const {
 export const TRACKING = section({
   listen: section(address(LISTEN.host, LISTEN.port)).describe('Address of the tracking service.'),
   data_dir: text().prefault('.data').describe('Folder of its database.'),
-  time_limit: timer(1).prefault('60s').describe('A request that takes longer is answered with 504.'),
+  time_limit: timer(1).prefault('60s').describe('Maximum time of reading positions; then 504.'),
   companies: list(
     fields({
       company_id: id().describe('Id of the company.'),

@@ -1,16 +1,19 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { protocols } from '../../protocols/index.ts'
 import { configSchema } from '../../src/config/schema.ts'
+import { TRACKING } from '../../src/config/tracking.ts'
 import { operationGauges, registry } from '../../src/observe/metrics.ts'
+import { configKeys } from './config-keys.ts'
 import { ROOT } from './structure/sources.ts'
 
 /** What fills the regions `<!-- generated: NAME -->` … `<!-- end -->` of Markdown files. */
 const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
   protocols: protocolTable,
   metrics: metricTable,
-  config: configTable,
+  'gateway.yaml': () => keyTable(configSchema(protocols)),
+  'tracking.yaml': () => keyTable(TRACKING),
 }
 
 /** A Markdown file with generated regions: its text now, and with every region as the code has it. */
@@ -65,42 +68,12 @@ interface DescribedMetric {
   readonly labelNames: readonly string[]
 }
 
-function configTable(): string {
-  const schema = z.toJSONSchema(configSchema(protocols), { io: 'output', unrepresentable: 'any' }) as ConfigNode
-  return table(['Key', 'Default', 'Meaning'], keyRows(schema, ''))
-}
-
-/** One key of gateway.yaml in JSON Schema. `unit`: `ms` of a duration, `bytes` of a size; where the schema says so. */
-interface ConfigNode {
-  readonly description?: string
-  readonly default?: unknown
-  readonly unit?: 'ms' | 'bytes'
-  readonly properties?: Readonly<Record<string, ConfigNode>>
-  readonly items?: ConfigNode
-  readonly anyOf?: readonly ConfigNode[]
-}
-
-function keyRows(node: ConfigNode, prefix: string): string[][] {
-  return Object.entries(node.properties ?? {}).flatMap(([name, child]) => {
-    const key = `${prefix}${name}`
-    const shape = [child, ...(child.anyOf ?? [])].find((each) => each.properties ?? each.items) ?? child
-    if (!shape.properties && !shape.items) return [[`\`${key}\``, defaultOf(child), child.description ?? '']]
-    const own = child.description === undefined ? [] : [[`\`${key}\``, shape.items ? '`[]`' : '', child.description]]
-    return [...own, ...keyRows(shape.items ?? shape, shape.items ? `${key}[].` : `${key}.`)]
+function keyTable(schema: z.core.$ZodType): string {
+  const rows = configKeys(schema).map(({ key, usual, isRequired, description }) => {
+    const text = usual === undefined ? (isRequired ? 'required' : '') : `\`${usual}\``
+    return [`\`${key}\``, text, description]
   })
-}
-
-function defaultOf(node: ConfigNode): string {
-  if (node.default === undefined) return ''
-  const unit = node.unit ?? node.anyOf?.find((each) => each.unit)?.unit
-  const { default: value } = node
-  return `\`${unit === 'ms' && typeof value === 'number' ? durationText(value) : JSON.stringify(value)}\``
-}
-
-function durationText(ms: number): string {
-  if (ms % 3_600_000 === 0) return `${ms / 3_600_000}h`
-  if (ms % 60_000 === 0) return `${ms / 60_000}m`
-  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`
+  return table(['Key', 'Default', 'Meaning'], rows)
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -10,7 +10,7 @@ export interface Leaf {
 }
 
 /** A list. */
-export interface Sequence {
+interface Sequence {
   readonly kind: 'sequence'
   readonly at: number
   readonly items: readonly Node[]

@@ -28,7 +28,7 @@ import { unknownName } from './problem.ts'
 const TRANSPORTS = ['tcp', 'udp', 'http'] as const
 
 /** What the configuration must know of a protocol: its name, and its usual port on each transport. */
-export interface ProtocolPorts {
+interface ProtocolPorts {
   readonly name: string
   readonly tcp?: { readonly port: number }
   readonly udp?: { readonly port: number }

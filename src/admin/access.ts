@@ -6,24 +6,22 @@ import { headerToken } from '../config/leaves.ts'
 import { UserError } from '../errors.ts'
 import type { Config } from '../roster/load.ts'
 
-/** What a token is for: to look, or to change something as well. */
-export type AccessRole = Config['admin']['tokens'][number]['role']
-
-/** Who asks, as it may be shown: a token's place, never the token. */
+/** The caller of an operation, as it may be shown: the place of the token, never the token. */
 export interface Caller {
-  /** `admin.tokens[1]`, or `admin-token` for the one that was made. */
+  /** `admin.tokens[1]`, or `admin-token` for the one that waybridge made. */
   readonly label: string
-  readonly role: AccessRole
+  /** `read` may look; `operate` may change something as well. */
+  readonly role: Config['admin']['tokens'][number]['role']
 }
 
-/** Who may use the admin port. */
+/** The tokens of the admin port. */
 export interface Tokens {
   readonly tokens: readonly (Caller & { readonly token: string })[]
   /** Where a user finds one: `the file .data/admin-token`. */
   readonly place: string
 }
 
-/** The tokens of the configuration; where it has none, the one kept in `<data_dir>/admin-token`, made at the first start. */
+/** The tokens of the configuration; where it has none, the one in `<data_dir>/admin-token`, which the first start makes. */
 export async function adminTokens({ admin, data_dir }: Pick<Config, 'admin' | 'data_dir'>): Promise<Tokens> {
   if (admin.tokens.length > 0)
     return {
@@ -35,21 +33,21 @@ export async function adminTokens({ admin, data_dir }: Pick<Config, 'admin' | 'd
   return { tokens: [{ token, role: 'operate', label: 'admin-token' }], place }
 }
 
-/** A token of this port that a header can carry. @param place where it is from @throws UserError where it cannot */
+/** The token, checked: an HTTP header must be able to carry it. @param place where it comes from @throws UserError */
 export function sendable(token: string, place: string): string {
   const read = headerToken().safeParse(token)
   if (read.success) return read.data
   throw new UserError(`The token of ${place} cannot be sent: ${read.error.issues[0].message}.`)
 }
 
-/** Where the token is kept that is made where the configuration has none. */
+/** The file of the token that waybridge makes where the configuration has none. */
 export function tokenFile(dataDir: string): string {
   return join(dataDir, 'admin-token')
 }
 
 /**
- * Lets pass whoever presents a token whose role is enough, and says who it is in `request.caller`; answers 401 to whoever has
- * none, 403 to one that may only read where something would change. Takes as long for a wrong token as for a right one.
+ * A hook that sets `request.caller`, and answers 401 without a known token, and 403 where a token with the role `read` asks
+ * for a change. It takes as long for a wrong token as for a right one.
  */
 export function accessBy({ tokens, place }: Tokens) {
   const digests = tokens.map(({ token }) => digest(token))
@@ -57,18 +55,19 @@ export function accessBy({ tokens, place }: Tokens) {
     const presented = /^Bearer +(.*\S)/i.exec(request.headers.authorization ?? '')?.[1]
     const known = presented === undefined ? -1 : indexOf(digests, digest(presented))
     if (known < 0) {
-      const message = `${presented === undefined ? 'no token' : 'not a token of this port'}: send the header "Authorization: Bearer <token>"; the token is in ${place}`
+      const fault = presented === undefined ? 'the token is missing' : 'the token is unknown'
+      const message = `${fault}: send the header "Authorization: Bearer <token>"; the token is in ${place}`
       return reply.code(401).header('www-authenticate', 'Bearer').send({ message })
     }
     const { label, role } = tokens[known]
     request.caller = { label, role }
     if (role === 'operate' || !request.changes) return undefined
-    const message = `this token may read only: ${request.method} needs one with the role operate; the tokens are in ${place}`
+    const message = `this token may only read: ${request.method} needs a token with the role operate; the tokens are in ${place}`
     return reply.code(403).send({ message })
   }
 }
 
-/** An empty file is what a full disk leaves behind: no token at all. */
+/** An empty file counts as missing: a full disk leaves one behind. */
 async function keptToken(dataDir: string): Promise<string> {
   const file = tokenFile(dataDir)
   const kept = (await readFile(file, 'utf8').catch(ifMissing)).trim()
@@ -90,7 +89,7 @@ function digest(token: string): Buffer {
   return hash('sha256', token, 'buffer')
 }
 
-/** Compares with every one of them, whichever it is. */
+/** Compares with all digests, also after a match. */
 function indexOf(digests: readonly Buffer[], presented: Buffer): number {
   return digests.map((known) => timingSafeEqual(known, presented)).indexOf(true)
 }

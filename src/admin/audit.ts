@@ -1,42 +1,48 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import * as z from 'zod'
 import { addToAudit, keys, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { masked } from '../tracking/client/answer.ts'
 import { printableUrl } from '../tracking/printable-url.ts'
 import { parse } from '../tracking/refusal.ts'
-import { instant } from './json.ts'
-import { type Operation, templateOf } from './operation.ts'
-import { PageQuery, wrongToken } from './paging.ts'
+import { Instant, instant } from './json.ts'
+import { type Operation, type OperationDoc, templateOf } from './operation.ts'
+import { PageQuery, pageSchema, wrongToken } from './paging.ts'
 
 export interface AuditOptions {
   readonly redis: Redis
   readonly logger: Logger
-  /** What no entry may have in it, should a caller have put it into the path. */
+  /** Secrets that are masked if a caller has put one into the path. */
   readonly secrets: () => readonly string[]
 }
 
 /**
- * Makes every change that is asked for an entry of the audit log, whatever comes of it; the answer is sent once the entry is
- * on disk. Where Redis does not take it within a second, the process' log alone has it, as of those whose token may only
- * read: who can change nothing must not push out what did.
+ * Writes an entry of the audit log for every request for a change, whatever its outcome; the answer is sent once the entry is
+ * on disk. Only the log of the process gets the entries that Redis does not take within a second, and those of tokens that may
+ * only read: a caller who cannot change anything must not push real changes out of the audit log.
  */
 export function keepAudit(app: FastifyInstance, { redis, logger, secrets }: AuditOptions): void {
   app.addHook('onSend', async (request, { statusCode }) => {
     const { caller, changes } = request
     if (!caller || !changes) return
     const entry = entryOf(request, statusCode, secrets())
-    logger.info({ audit: entry }, 'a change was asked for')
+    logger.info({ audit: entry }, 'request for a change')
     if (caller.role !== 'operate') return
     try {
-      await Promise.race([addToAudit(redis, JSON.stringify(entry)), tooLate()])
+      await Promise.race([addToAudit(redis, JSON.stringify(entry)), rejectLate()])
     } catch (error) {
-      logger.error({ err: error, audit: entry }, 'the audit log in Redis does not have this change')
+      logger.error({ err: error, audit: entry }, 'this change is missing from the audit log in Redis')
     }
   })
 }
 
-/** `GET /admin/audit`: what changed or was to change, latest first; the last 10,000 are kept. */
+async function rejectLate(): Promise<void> {
+  await delay(MAX_WAIT_MS, undefined, { ref: false })
+  throw new Error('Redis takes longer than a second')
+}
+
+/** `GET /admin/audit`: requests for changes, latest first; the last 10,000 are kept. */
 export function auditOperations(redis: Redis): Operation[] {
   const answer: Operation['answer'] = async ({ query }) => {
     const { max_results, page_token } = parse(PageQuery, query)
@@ -47,27 +53,37 @@ export function auditOperations(redis: Redis): Operation[] {
     return { results, next_page_token: entries.length > max_results ? results.at(-1)?.id : undefined }
   }
 
-  return [{ method: 'GET', path: '/admin/audit', answer }]
+  return [{ method: 'GET', path: '/admin/audit', answer, doc: AUDIT_DOC }]
 }
 
-interface Entry {
-  /** Whose token it was, never the token. */
-  readonly token?: string
-  readonly role?: string
-  readonly method: string
-  /** As asked, without secrets. */
-  readonly path: string
-  readonly operation?: string
-  readonly status: number
-  readonly summary?: FastifyRequest['audit']
-}
+const AuditEntry = z.object({
+  /** The place of the token, never the token. */
+  token: z.string().optional(),
+  role: z.enum(['read', 'operate']).optional(),
+  method: z.string(),
+  /** As requested, with secrets masked. */
+  path: z.string(),
+  operation: z.string().optional(),
+  status: z.int(),
+  /** What the operation says it changed: `{ added: 3 }`. */
+  summary: z.record(z.string(), z.union([z.number(), z.boolean()])).optional(),
+})
+type AuditEntry = z.infer<typeof AuditEntry>
 
-/** Never the body: a device's secret may be in it. */
+const AUDIT_DOC = {
+  id: 'listAudit',
+  summary: 'List the requests for changes, latest first',
+  query: PageQuery,
+  answer: pageSchema(AuditEntry.extend({ id: z.string(), at: Instant })),
+  refusals: [400, 422],
+} satisfies OperationDoc
+
+/** Without the body, which may contain the secret of a device. */
 function entryOf(
   { caller, method, url, routeOptions, audit }: FastifyRequest,
   status: number,
   secrets: readonly string[],
-): Entry {
+): AuditEntry {
   const path = secrets.filter(({ length }) => length >= MIN_SECRET).reduce(masked, printableUrl(url))
   return {
     token: caller?.label,
@@ -80,7 +96,7 @@ function entryOf(
   }
 }
 
-/** With letters of any script as they are; what a terminal would act on stays encoded. */
+/** Decodes letters of any script; characters that a terminal would act on stay encoded. */
 function readable(path: string): string {
   try {
     return decodeURI(path).replaceAll(/[\p{Cc}\p{Cf}]/gu, encodeURIComponent)
@@ -95,18 +111,13 @@ function cut(text: string): string {
   return `${bytes.toString('utf8', 0, MAX_PATH_BYTES).replace(/\uFFFD$/, '')}…`
 }
 
-async function tooLate(): Promise<void> {
-  await delay(PATIENCE_MS, undefined, { ref: false })
-  throw new Error('Redis takes longer than a second')
-}
-
 function entryJson([id, [, json]]: [id: string, fields: string[]]) {
-  return { id, at: instant(Number.parseInt(id, 10)), ...(JSON.parse(json) as Entry) }
+  return { id, at: instant(Number.parseInt(id, 10)), ...(JSON.parse(json) as AuditEntry) }
 }
 
-/** A shorter one could be part of any word, and is no secret. */
+/** A shorter secret would mask parts of ordinary words. */
 const MIN_SECRET = 8
 const MAX_PATH_BYTES = 256
-const PATIENCE_MS = 1000
-/** Of a Redis stream: when, ms UTC, and which one then. */
+const MAX_WAIT_MS = 1000
+/** The id of an entry of a Redis stream: ms UTC and a serial number. */
 const ENTRY_ID = /^[1-9]\d{0,14}-\d{1,15}$/

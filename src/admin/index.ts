@@ -1,33 +1,28 @@
-import { grouped } from '../lanes/index.ts'
+import { grouped, type Redis } from '../lanes/index.ts'
+import type { Logger } from '../observe/log.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../tracking/http.ts'
 import { accessBy, type Tokens } from './access.ts'
-import { takeAccount } from './account.ts'
 import { auditOperations, keepAudit } from './audit.ts'
-import { watchCustody } from './custody-watch.ts'
-import { type DeviceSources, deviceOperations } from './device/device.ts'
-import { deviceListOperations } from './device/list.ts'
-import { countDevices } from './device/state.ts'
-import { answerFault } from './errors.ts'
-import { startGauges } from './gauges.ts'
-import { type HealthSources, healthOperations } from './health.ts'
+import { CustodyWatch, takeAccount } from './custody.ts'
+import { deviceOperations } from './device/device.ts'
+import { countDevices, type DeviceSources, deviceListOperations } from './device/list.ts'
 import { laneOperations } from './lanes.ts'
 import { misunderstoodOperations } from './misunderstood.ts'
+import { type MonitoringSources, monitoringOperations, startGauges } from './monitoring.ts'
 import { openApiOperation } from './openapi.ts'
 import { register } from './operation.ts'
 import { type ParkedSources, parkedOperations } from './parked.ts'
-import { watchRates } from './rates.ts'
 import { watchTokens } from './relay/token.ts'
 import { type RelaySources, relayOperations } from './relay.ts'
 import { routeOperations } from './roster/routes.ts'
 import { type RosterSources, rosterWrites } from './roster/writes.ts'
-import { statusOperations } from './status.ts'
-import { readUpstream } from './upstream.ts'
+import { RateWatch, readUpstream, statusOperations } from './status.ts'
 
 export { adminTokens, type Tokens, tokenFile } from './access.ts'
 
 export interface AdminOptions
   extends DeviceSources,
-    HealthSources,
+    MonitoringSources,
     ParkedSources,
     RosterSources,
     Pick<RelaySources, 'companies' | 'tracking' | 'heldBytes'>,
@@ -44,28 +39,24 @@ export interface Admin {
   close(): Promise<void>
 }
 
-/** Opens the admin port. One in a process: its gauges are of that process' metrics. @throws where the port cannot be had. */
+/** Opens the admin port; at most one in a process, whose metrics get its gauges. @throws where it cannot listen */
 export async function openAdmin(options: AdminOptions): Promise<Admin> {
-  const { directory, idleMs, logger, redis } = options
+  const { logger, redis } = options
   const startedAt = Date.now()
-  const account = inTurn(() => takeAccount(redis))
+  const account = oneAtATime(() => takeAccount(redis))
   const upstream = () => readUpstream(redis, startedAt)
-  const rates = watchRates(redis)
-  const custody = watchCustody(account, logger)
-  const gauges = startGauges({ redis, account, upstream, devices: () => countDevices(redis, directory(), idleMs) })
+  const rates = new RateWatch(redis)
+  const custody = new CustodyWatch(account, logger)
+  const gauges = startGauges({ redis, account, upstream, devices: () => countDevices(options) })
   const tokens = watchTokens(options.companies, logger)
   const closing = new AbortController()
   const change = rosterWrites(options)
   const zone = () => options.loaded().config.time_zone
   const server = createServer(options)
-  const secrets = () => [
-    ...options.tokens.tokens.map(({ token }) => token),
-    ...options.companies().flatMap(({ apikey, oauth_token = apikey }) => [apikey, oauth_token]),
-  ]
-  keepAudit(server.app, { redis, logger, secrets })
+  keepAudit(server.app, { redis, logger, secrets: () => secretsOf(options) })
   const operations = [
-    ...healthOperations(options),
-    ...statusOperations({ account, upstream, rates: rates.now, tokensRefused: tokens.refused, zone }),
+    ...monitoringOperations(options),
+    ...statusOperations({ account, upstream, rates: () => rates.now(), tokensRefused: tokens.refused, zone }),
     ...laneOperations(redis),
     ...deviceListOperations(options),
     ...deviceOperations(options, change),
@@ -81,7 +72,7 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
     rates.close()
     custody.close()
     gauges.close()
-    await close(server, () => closing.abort())
+    await closeServer(server, closing)
   }
   try {
     return { port: await server.listen(options.listen), close: stop }
@@ -91,9 +82,16 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
   }
 }
 
-/** One run at a time; whoever asks while one is under way gets the result of the next. */
-function inTurn<Result>(run: () => Promise<Result>): () => Promise<Result> {
-  return grouped<void, Result>(async (asking) => Array<Result>(asking.length).fill(await run()))
+/** One run at a time; calls during a run share the result of the next run. */
+function oneAtATime<Result>(run: () => Promise<Result>): () => Promise<Result> {
+  return grouped<void, Result>(async (calls) => Array<Result>(calls.length).fill(await run()))
+}
+
+function secretsOf({ tokens, companies }: AdminOptions): string[] {
+  return [
+    ...tokens.tokens.map(({ token }) => token),
+    ...companies().flatMap(({ apikey, oauth_token = apikey }) => [apikey, oauth_token]),
+  ]
 }
 
 function createServer({ redis, logger, readerMs }: AdminOptions): HttpServer {
@@ -112,21 +110,36 @@ function createServer({ redis, logger, readerMs }: AdminOptions): HttpServer {
   return server
 }
 
-/** Waits for requests under way, not for ever: what is relayed is given up, and what then is still not answered is cut. */
-async function close(server: HttpServer, giveUp: () => void): Promise<void> {
-  const givenUp = setTimeout(giveUp, CLOSE_TIMEOUT_MS)
-  await server.close()
-  clearTimeout(givenUp)
-  giveUp()
+/** Answers 503 while Redis is away or full. Any other error is a fault of waybridge: it is logged, and answered 500. */
+function answerFault(redis: Redis, logger: Logger): HttpServerOptions['fault'] {
+  return (error, { routeOptions }, reply) => {
+    if (redis.status !== 'ready' || error.message === 'Command timed out')
+      return reply.code(503).header('retry-after', '1').send({ message: 'Redis does not answer: try again later' })
+    if (OUT_OF_MEMORY.test(error.message)) return reply.code(503).header('retry-after', '1').send({ message: FULL })
+    logger.error({ err: error, operation: routeOptions.url }, 'a request to the admin port failed')
+    return reply.code(500).send({ message: 'a fault of waybridge: its log has the details' })
+  }
 }
 
-/** Answers are for who asked alone, and nothing that a browser would run or show in a frame. */
+/** Waits 2 s for requests under way; then relayed requests are aborted, and connections without an answer are cut. */
+async function closeServer(server: HttpServer, closing: AbortController): Promise<void> {
+  const timer = setTimeout(() => closing.abort(), CLOSE_TIMEOUT_MS)
+  await server.close()
+  clearTimeout(timer)
+  closing.abort()
+}
+
+/** A browser must not keep, run or frame an answer. */
 const HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 }
+/** The error of Redis; before version 7 it begins with the command. */
+const OUT_OF_MEMORY = /^(?:ERR .*-)?OOM /
+const FULL =
+  'the memory of Redis is full: nothing was changed; try again once positions have been delivered, or raise redis.max_memory'
 const MAX_BODY_BYTES = 65_536
 const CLOSE_TIMEOUT_MS = 2000
 const LAST_ANSWERS_MS = 500

@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { type LaneState, type Redis, surveyLanes } from '../lanes/index.ts'
 import { parse } from '../tracking/refusal.ts'
-import { instant, laneIds } from './json.ts'
+import { Count, Instant, instant, LaneIds, laneIds, ParkedJson } from './json.ts'
 import type { Operation, OperationDoc } from './operation.ts'
-import { PageQuery, type Place, pageOf } from './paging.ts'
+import { PageQuery, type Place, pageOf, pageSchema } from './paging.ts'
 import { parkedJson } from './parked.ts'
 
-/** `GET /admin/lanes`: lanes with something stored, most first, or the oldest first; a parked one says why. */
+/** `GET /admin/lanes`: lanes in which something is stored, those with most fixes or the oldest fix first. */
 export function laneOperations(redis: Redis): Operation[] {
   const answer: Operation['answer'] = async ({ query }) => {
     const { sort, ...page } = parse(LanesQuery, query)
@@ -22,29 +22,18 @@ const LanesQuery = PageQuery.extend({
   sort: z.enum(['waiting', 'oldest'], 'expected waiting or oldest').default('waiting'),
 })
 
-const Lane = z.object({
-  company_id: z.string(),
-  courier_id: z.string(),
-  route_id: z.string(),
-  waiting: z.int(),
-  oldest_at: z.iso.datetime().optional(),
-  last_push: z.object({ at: z.iso.datetime(), status: z.union([z.int(), z.string()]) }).optional(),
-  parked: z
-    .object({
-      status: z.int(),
-      message: z.string(),
-      tries: z.int(),
-      at: z.iso.datetime(),
-      since_at: z.iso.datetime(),
-    })
-    .optional(),
+export const LaneJson = LaneIds.extend({
+  waiting: Count,
+  oldest_at: Instant.optional(),
+  last_push: z.object({ at: Instant, status: z.union([z.int(), z.string()]) }).optional(),
+  parked: ParkedJson.optional(),
 })
 
 const LANES_DOC = {
   id: 'listLanes',
-  summary: 'List the lanes that hold positions',
+  summary: 'List the lanes in which positions are stored',
   query: LanesQuery,
-  answer: z.object({ results: z.array(Lane), next_page_token: z.string().optional() }),
+  answer: pageSchema(LaneJson),
   refusals: [400, 422],
 } satisfies OperationDoc
 
@@ -53,7 +42,7 @@ const PLACES = {
   oldest: ({ oldestAt = 0, lane }: LaneState): Place => [oldestAt, lane],
 }
 
-/** A lane and how it stands: what waits, its last push, and why it is parked, if so. */
+/** What waits in a lane, its last push, and why it is parked, if it is. */
 export function laneJson({ lane, waiting, oldestAt, lastPush, parked }: LaneState): object {
   return {
     ...laneIds(lane),
@@ -64,7 +53,7 @@ export function laneJson({ lane, waiting, oldestAt, lastPush, parked }: LaneStat
   }
 }
 
-/** A number, unless there was no answer: `timeout`, `refused` … */
+/** An HTTP status; or a word where there was no answer: `timeout`, `refused` … */
 function statusOf(text: string): number | string {
   return /^\d+$/.test(text) ? Number(text) : text
 }

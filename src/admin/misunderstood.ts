@@ -1,7 +1,8 @@
+import * as z from 'zod'
 import { keys, type Redis } from '../lanes/index.ts'
 import { parse } from '../tracking/refusal.ts'
-import { instant } from './json.ts'
-import type { Operation } from './operation.ts'
+import { Count, Instant, instant } from './json.ts'
+import type { Operation, OperationDoc } from './operation.ts'
 import { PageQuery } from './paging.ts'
 
 /** `GET /admin/misunderstood`: payloads that were acknowledged without being understood, latest first; the last 1,000 are kept. */
@@ -9,14 +10,35 @@ export function misunderstoodOperations(redis: Redis): Operation[] {
   const answer: Operation['answer'] = async ({ query }) => {
     const { max_results } = parse(PageQuery, query)
     const entries = await redis.lrange(keys.misunderstood, 0, max_results - 1)
-    return { results: entries.map(misunderstoodJson) }
+    return { results: entries.map(payloadJson) }
   }
 
-  return [{ method: 'GET', path: '/admin/misunderstood', answer }]
+  return [{ method: 'GET', path: '/admin/misunderstood', answer, doc: MISUNDERSTOOD_DOC }]
 }
 
-/** As src/ingest/misunderstood.ts wrote it. */
-function misunderstoodJson(entry: string): object {
+/** One list without further pages. */
+const MISUNDERSTOOD_DOC = {
+  id: 'listMisunderstood',
+  summary: 'List the payloads that were acknowledged without being understood, latest first',
+  query: PageQuery.pick({ max_results: true }),
+  answer: z.object({
+    results: z.array(
+      z.object({
+        at: Instant,
+        device: z.string(),
+        protocol: z.string(),
+        reason: z.string(),
+        bytes: Count,
+        text: z.string().optional(),
+        hex: z.string().optional(),
+      }),
+    ),
+  }),
+  refusals: [422],
+} satisfies OperationDoc
+
+/** @param entry as src/ingest/misunderstood.ts has written it */
+function payloadJson(entry: string): object {
   const { at, ...rest } = JSON.parse(entry) as { at: number }
   return { at: instant(at), ...rest }
 }

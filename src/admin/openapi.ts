@@ -15,19 +15,16 @@ export function openApiOperation(operations: readonly Operation[]): Operation {
     securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A token of the admin port.' } },
     refusals: REFUSALS,
     schemas: NAMED_SCHEMAS,
-    operations: Object.fromEntries([...operations, own].flatMap(described)),
+    operations: Object.fromEntries([...operations, own].map(described)),
   })
   return own
 }
 
-function described({ method, path, open, doc }: Operation) {
-  if (!doc) return []
-  const { id, refusals = [], ...rest } = doc
+function described({ method, path, open, doc: { id, refusals = [], ...rest } }: Operation) {
   const common = open ? [] : method === 'GET' ? [401, 503] : [401, 403, 503]
   const credential = open ? undefined : 'token'
-  return [
-    [id, { ...rest, method, path: templateOf(path), credential, refusals: [...new Set([...common, ...refusals])] }],
-  ] as const
+  const statuses = [...new Set([...common, ...refusals])]
+  return [id, { ...rest, method, path: templateOf(path), credential, refusals: statuses }] as const
 }
 
 const REFUSALS = {
@@ -35,15 +32,16 @@ const REFUSALS = {
   401: 'The header `Authorization: Bearer <token>` is missing, or its token is not known.',
   403: 'The token may not do this, or the company has no OAuth token.',
   404: 'There is no such object.',
-  409: 'The change would take the route from most devices: repeat it with `force=true` if it is meant.',
+  409: 'Most devices would lose their route: repeat the request with `force=true` if you want that.',
   415: 'The content type cannot be read.',
   422: 'Incorrect input: a field, a parameter or the body is wrong.',
   502: 'The tracking API cannot be reached, or its answer cannot be understood.',
   503: 'Redis does not answer, or there is no room for the answer: ask again later.',
-  504: 'The tracking API does not answer in time.',
+  504: 'The tracking API does not answer in time, or other processes change the roster all the time.',
 }
 
 const DESCRIPTION = `The state of the gateway, its devices, routes and parked positions.
-Operations below /api and /companies are those of the tracking interface, passed on to the tracking API.
+The operations below /api and /companies are those of the tracking interface; they are relayed to the tracking API.
+A token with the role "read" may use every operation with the method GET, and dry runs; a change needs the role "operate".
 
 Ids are text. Instants are RFC 3339. Unknown fields are ignored.`

@@ -4,44 +4,43 @@ import type { Caller } from './access.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks; absent where the operation needs no token. */
+    /** Absent where the operation needs no token. */
     caller?: Caller
-    /** Whether it asks for a change: then its token must be one to operate with. */
+    /** Whether it asks for a change, which needs a token with the role `operate`. */
     changes: boolean
-    /** What an operation says to the audit log of what it changed: `{ added: 3, removed: 1 }`. */
+    /** What the operation changed, for the audit log: `{ added: 3, removed: 1 }`. */
     audit?: Readonly<Record<string, number | boolean>>
   }
 }
 
-/** One operation of the admin port: who asks is known when it is asked, what it throws becomes an answer in errors.ts. */
+/** One operation of the admin port. Its errors become answers in `createHttpServer`. */
 export interface Operation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** As fastify's router takes it. */
   readonly path: string
   /** Needs no token. */
   readonly open?: true
-  /** Whether a request only asks what a change would do; without it, what is no GET asks for a change. */
+  /** Whether a request only asks what a change would do. Any other request asks for a change, unless its method is GET. */
   readonly isDryRun?: (request: FastifyRequest) => boolean
-  /** What there is to refuse before the body is looked at. @throws Refusal */
+  /** Checks that come before the body is read. @throws ApiRefusal */
   readonly admit?: (request: FastifyRequest) => Promise<void>
   /** Reads its body itself, of any size and type. */
   readonly rawBody?: true
   readonly answer: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
-  /** How the OpenAPI document describes it; without it, it is left out there. */
-  readonly doc?: OperationDoc
+  readonly doc: OperationDoc
 }
 
-/** What an OpenAPI document says of an operation beside its method, path and token. */
+/** The part of the OpenAPI document about an operation, without its method, path and token. */
 export interface OperationDoc extends Omit<DescribedOperation, 'method' | 'path' | 'credential' | 'refusals'> {
   /** The operationId. */
   readonly id: string
-  /** Statuses beside 401, 403 and 503, which the document adds. */
+  /** Statuses other than 401, 403 and 503, which the document adds. */
   readonly refusals?: readonly number[]
 }
 
 /**
- * Registers operations, and what else is asked of the port: another method of a path is 405, any other path 404.
- * @param access answers for whoever may not
+ * Registers the operations. Another method of a known path is answered 405, an unknown path 404.
+ * @param access a hook that answers a caller without the needed token
  */
 export function register(
   app: FastifyInstance,
@@ -51,8 +50,8 @@ export function register(
   app.decorateRequest('caller').decorateRequest('audit').decorateRequest('changes', false)
   const add = (scope: FastifyInstance, raw?: true) => {
     for (const { method, path, open, isDryRun, admit, rawBody, answer } of operations) {
-      const note = async (request: FastifyRequest) => void (request.changes = method !== 'GET' && !isDryRun?.(request))
-      const onRequest = [note, ...(open ? [] : [access]), ...(admit ? [admit] : [])]
+      const mark = async (request: FastifyRequest) => void (request.changes = method !== 'GET' && !isDryRun?.(request))
+      const onRequest = [mark, ...(open ? [] : [access]), ...(admit ? [admit] : [])]
       if (rawBody === raw) scope.route({ method, url: path, onRequest, handler: answer })
     }
   }
@@ -64,34 +63,30 @@ export function register(
   })
   for (const [path, some] of Map.groupBy(operations, (operation) => operation.path)) refuseOthers(app, path, some)
 
-  const message = `there is ${adminPaths(operations).join(', ')}`
+  const message = `unknown path; this port has ${adminPaths(operations).join(', ')}`
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message }))
 }
 
-/** A path with its parameters in braces, as it is written for people. */
+/** A path with its parameters in braces. */
 export function templateOf(path: string): string {
   return path.replaceAll(/::|:(\w+)(?:\([^)]*\))?/g, (colons, name?: string) => (name ? `{${name}}` : colons[0]))
 }
 
-/** The port's own operations, a path each: those of the relay are the tracking interface's. */
+/** The port's own paths, without those of the relay. */
 function adminPaths(operations: readonly Operation[]): string[] {
-  const own = Map.groupBy(operations, ({ path }) => path)
-  return [...own]
+  return [...Map.groupBy(operations, ({ path }) => path)]
     .filter(([path]) => path.startsWith('/admin/'))
     .map(([path, some]) => `${some.map(({ method }) => method).join('|')} ${templateOf(path)}`)
 }
 
 function refuseOthers(app: FastifyInstance, path: string, operations: readonly Operation[]): void {
-  const taken = operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-  const allow = taken.join(', ')
+  const allowed = operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  const allow = allowed.join(', ')
+  const message = `method not allowed: use ${allow}`
   app.route({
-    method: METHODS.filter((method) => !taken.includes(method)),
+    method: METHODS.filter((method) => !allowed.includes(method)),
     url: path,
-    handler: (_request, reply) =>
-      reply
-        .code(405)
-        .header('allow', allow)
-        .send({ message: `here is only ${allow}` }),
+    handler: (_request, reply) => reply.code(405).header('allow', allow).send({ message }),
   })
 }
 

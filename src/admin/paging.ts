@@ -4,7 +4,7 @@ import { ApiRefusal } from '../tracking/refusal.ts'
 
 const NO_SIZE = 'expected a whole number from 1 to 1000'
 
-/** `max_results` (1 to 1,000, usually 100) and `page_token` of a list's query. */
+/** `max_results` (1 to 1,000, default 100) and `page_token` of a list's query. */
 export const PageQuery = z.object({
   max_results: z
     .string(NO_SIZE)
@@ -13,11 +13,16 @@ export const PageQuery = z.object({
     .refine((size) => size >= 1 && size <= 1000, NO_SIZE)
     .default(100)
     .meta({ type: 'integer', minimum: 1, maximum: 1000 }),
-  page_token: z.string('expected the next_page_token of one page').optional(),
+  page_token: z.string('expected one next_page_token').optional(),
 })
 export type PageQuery = z.infer<typeof PageQuery>
 
-/** Where an item stands in its list: by rank, the smallest first, then by name. */
+/** The schema of a page of results. */
+export function pageSchema<Item extends z.ZodType>(item: Item) {
+  return z.object({ results: z.array(item), next_page_token: z.string().optional() })
+}
+
+/** The position of an item in its list: by rank, the smallest first, then by name. */
 export type Place = readonly [rank: number, name: string]
 
 export interface Page<Item> {
@@ -26,7 +31,7 @@ export interface Page<Item> {
 }
 
 export interface Listing<Item> {
-  /** Which list, and in which order, a token is of. */
+  /** Names the list and its order; a page token holds it. */
   readonly list: string
   readonly placeOf: (item: Item) => Place
   /** Default: all. */
@@ -34,9 +39,9 @@ export interface Listing<Item> {
 }
 
 /**
- * The page of a list that the query asks for. A token is the place of the last item of a page, so that a page begins right
- * behind it whatever has come and gone meanwhile. Gives way to the process' other work. @throws ApiRefusal 400 for a token of
- * another list
+ * The page of a list that the query asks for. A token is the place of the last item of a page: the next page begins right
+ * after it, whatever was added or removed meanwhile. Lets other work of the process run in between. @throws ApiRefusal 400 for
+ * a token of another list
  */
 export async function pageOf<Item>(
   items: Iterable<Item>,
@@ -56,7 +61,7 @@ interface Placed<Item> {
   readonly place: Place
 }
 
-/** The first so many, in order: to sort all of a long list for each of its pages would take several times as long. */
+/** The first `count` items, in order. Sorting a whole long list for each of its pages would take several times as long. */
 async function firstOf<Item>(
   items: Iterable<Item>,
   { placeOf, isListed = () => true }: Listing<Item>,
@@ -77,15 +82,15 @@ async function firstOf<Item>(
   return inOrder(first)
 }
 
-/** Of a list whose token cannot be its own. */
+/** The answer to a token that another list has made. */
 export function wrongToken(): ApiRefusal {
   return new ApiRefusal(
     400,
-    'page_token: not a token of this list in this order; take next_page_token of the page before',
+    'page_token: not a token of this list in this order; send the next_page_token of the previous page',
   )
 }
 
-/** Which of two is first in a list. */
+/** Orders two places. */
 export function compare([rank, name]: Place, [otherRank, otherName]: Place): number {
   return rank - otherRank || (name < otherName ? -1 : name > otherName ? 1 : 0)
 }

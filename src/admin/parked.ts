@@ -14,9 +14,9 @@ import {
 import type { Logger } from '../observe/log.ts'
 import { ApiRefusal, parse } from '../tracking/refusal.ts'
 import { Int64Text } from '../tracking/schemas.ts'
-import { instant, laneIds } from './json.ts'
-import type { Operation } from './operation.ts'
-import { PageQuery, pageOf } from './paging.ts'
+import { Count, Instant, instant, LaneIds, laneIds, ParkedJson } from './json.ts'
+import type { Operation, OperationDoc } from './operation.ts'
+import { PageQuery, pageOf, pageSchema } from './paging.ts'
 
 export interface ParkedSources {
   readonly redis: Redis
@@ -51,9 +51,9 @@ export function parkedOperations({ redis, place, logger }: ParkedSources): Opera
   }
 
   return [
-    { method: 'GET', path: '/admin/parked', answer: list },
-    { method: 'DELETE', path: '/admin/parked', answer: remove },
-    { method: 'POST', path: '/admin/parked/retry', answer: retry },
+    { method: 'GET', path: '/admin/parked', answer: list, doc: LIST_DOC },
+    { method: 'DELETE', path: '/admin/parked', answer: remove, doc: DELETE_DOC },
+    { method: 'POST', path: '/admin/parked/retry', answer: retry, doc: RETRY_DOC },
   ]
 }
 
@@ -67,6 +67,38 @@ const ListQuery = PageQuery.extend(Which.shape)
 const ChoiceQuery = Which.extend({ all: z.enum(['true', 'false'], 'expected true or false').optional() })
 
 type Which = z.infer<typeof Which>
+
+const LIST_DOC = {
+  id: 'listParked',
+  summary: 'List the parked lanes, and the positions that the tracking API refused, by answer',
+  query: ListQuery,
+  answer: pageSchema(
+    LaneIds.extend({
+      fixes: Count,
+      parked: ParkedJson.extend({ next_try_at: Instant.optional() }).optional(),
+      refused: z.array(
+        z.object({ status: z.int(), message: z.string(), at: Instant, first_at: Instant, count: Count }),
+      ),
+    }),
+  ),
+  refusals: [400, 422],
+} satisfies OperationDoc
+
+const RETRY_DOC = {
+  id: 'retryParked',
+  summary: 'Retry parked positions of a courier, a route, or all',
+  query: ChoiceQuery,
+  answer: z.object({ retried: Count }),
+  refusals: [422],
+} satisfies OperationDoc
+
+const DELETE_DOC = {
+  id: 'deleteParked',
+  summary: 'Delete parked positions of a courier, a route, or all',
+  query: ChoiceQuery,
+  answer: z.object({ deleted: Count }),
+  refusals: [422],
+} satisfies OperationDoc
 
 /** What a query that changes something names. @throws ApiRefusal 422 where it names nothing. */
 function chosen(query: unknown, done: string): Which {

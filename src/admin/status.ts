@@ -1,11 +1,9 @@
-import { BEHIND_MS } from '../lanes/index.ts'
-import type { Account } from './account.ts'
-import { instant } from './json.ts'
-import type { Operation } from './operation.ts'
-import type { Rates } from './rates.ts'
-import type { Upstream } from './upstream.ts'
+import * as z from 'zod'
+import { BEHIND_MS, custodyCounters, keys, type Redis } from '../lanes/index.ts'
+import type { Account } from './custody.ts'
+import { Count, Instant, instant } from './json.ts'
+import type { Operation, OperationDoc } from './operation.ts'
 
-/** Where the figures of the status come from. */
 export interface StatusSources {
   readonly account: () => Promise<Account>
   readonly upstream: () => Promise<Upstream>
@@ -16,7 +14,7 @@ export interface StatusSources {
   readonly zone: () => string
 }
 
-/** `GET /admin/status`: `oldest_at` is left out where nothing waits, `drained_at` where no backlog drains. */
+/** `GET /admin/status`: `oldest_at` is absent where nothing waits, `drained_at` where no backlog shrinks. */
 export function statusOperations({ account, upstream, rates, tokensRefused, zone }: StatusSources): Operation[] {
   async function answer(): Promise<object> {
     const [{ waiting, parked, held, custody }, api] = await Promise.all([account(), upstream()])
@@ -39,8 +37,36 @@ export function statusOperations({ account, upstream, rates, tokensRefused, zone
     }
   }
 
-  return [{ method: 'GET', path: '/admin/status', answer }]
+  return [{ method: 'GET', path: '/admin/status', answer, doc: STATUS_DOC }]
 }
+
+const STATUS_DOC = {
+  id: 'getStatus',
+  summary: 'Get how many fixes wait, are parked and held, and whether the tracking API accepts pushes',
+  answer: z.object({
+    waiting: z.object({ fixes: Count, lanes: Count, oldest_at: Instant.optional() }),
+    parked: z.object({ fixes: Count, lanes: Count }),
+    held: z.object({ fixes: Count, devices: Count }),
+    rates: z.object({ received_per_s: z.number(), delivered_per_s: z.number() }),
+    upstream: z.object({
+      state: z.enum(['up', 'down', 'limited']),
+      since_at: Instant,
+      drained_at: Instant.optional(),
+      token_refused: z.array(z.string()),
+    }),
+    custody: z.object({
+      received: Count,
+      filtered: Count,
+      delivered: Count,
+      waiting: Count,
+      parked: Count,
+      held: Count,
+      discarded: Count,
+      difference: z.int(),
+    }),
+    time_zone: z.string(),
+  }),
+} satisfies OperationDoc
 
 interface Backlog {
   readonly waiting: Account['waiting']
@@ -49,10 +75,84 @@ interface Backlog {
   readonly now: number
 }
 
-/** When the lanes that are behind will be empty at the present rates; undefined where none is, or it grows. ms UTC. */
+/** When the backlog will be delivered at the present rates, ms UTC; undefined where no lane is behind or the backlog grows. */
 export function drainedAt({ waiting, upstream, rates, now }: Backlog): number | undefined {
   const { fixes, oldestAt = now } = waiting
   const drainPerS = rates.delivered_per_s - rates.received_per_s
   if (upstream.state !== 'up' || now - oldestAt <= BEHIND_MS || drainPerS <= 0) return undefined
   return now + (fixes / drainPerS) * 1000
 }
+
+/** Whether the tracking API accepts pushes. */
+export interface Upstream {
+  readonly state: 'up' | 'down' | 'limited'
+  /** ms UTC. */
+  readonly since: number
+}
+
+/** The state that the workers noted last; up since `startedAt` (ms UTC) where they noted none yet. */
+export async function readUpstream(redis: Redis, startedAt: number): Promise<Upstream> {
+  const { state, since } = await redis.hgetall(keys.upstream)
+  if (state === undefined) return { state: 'up', since: startedAt }
+  return { state: state as Upstream['state'], since: Number(since) }
+}
+
+/** Fixes per second over the last ten seconds, to a tenth. */
+export interface Rates {
+  readonly received_per_s: number
+  readonly delivered_per_s: number
+}
+
+/** Reads the counters once a second. The rates are 0 until it has read them twice, and while Redis does not answer. */
+export class RateWatch {
+  readonly #redis: Redis
+  readonly #timer = setInterval(() => void this.#read(), 1000)
+  #samples: RateSample[] = []
+  #isReading = false
+
+  constructor(redis: Redis) {
+    this.#redis = redis
+    void this.#read()
+  }
+
+  now(): Rates {
+    const [first, last] = [recent(this.#samples).at(0), this.#samples.at(-1)]
+    return { received_per_s: rate('received', first, last), delivered_per_s: rate('delivered', first, last) }
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  async #read(): Promise<void> {
+    if (this.#isReading) return
+    this.#isReading = true
+    const counters = await custodyCounters(this.#redis).catch(() => undefined)
+    this.#isReading = false
+    if (!counters) return
+    const [received, delivered] = [counters.get('received') ?? 0, counters.get('delivered') ?? 0]
+    const last = this.#samples.at(-1)
+    // Counters that fall: somebody emptied Redis.
+    const isReset = last !== undefined && (received < last.received || delivered < last.delivered)
+    this.#samples = [...(isReset ? [] : recent(this.#samples)), { at: performance.now(), received, delivered }]
+  }
+}
+
+/** `at`: ms of the process' monotonic clock. */
+interface RateSample {
+  readonly at: number
+  readonly received: number
+  readonly delivered: number
+}
+
+function recent(samples: readonly RateSample[]): RateSample[] {
+  const now = performance.now()
+  return samples.filter(({ at }) => now - at <= WINDOW_MS)
+}
+
+function rate(counter: 'received' | 'delivered', first?: RateSample, last?: RateSample): number {
+  if (!first || !last || first === last) return 0
+  return Math.round(((last[counter] - first[counter]) / (last.at - first.at)) * 10_000) / 10
+}
+
+const WINDOW_MS = 10_500

@@ -28,7 +28,11 @@ describe('a request', () => {
     'for %s without a token is 401 and says how',
     async (path) => {
       const { status, headers, json } = await admin.ask(path, { headers: {} })
-      expect([status, headers.get('www-authenticate'), json]).toEqual([401, 'Bearer', { message: `no token: ${HOW}` }])
+      expect([status, headers.get('www-authenticate'), json]).toEqual([
+        401,
+        'Bearer',
+        { message: `the token is missing: ${HOW}` },
+      ])
     },
   )
 
@@ -47,12 +51,12 @@ describe('a request', () => {
     `Bearer ${TOKEN.slice(0, -1)}`,
   ])('with %s is 401', async (authorization) => {
     const { status, json } = await admin.ask('/admin/status', { headers: { authorization } })
-    expect([status, json]).toEqual([401, { message: `not a token of this port: ${HOW}` }])
+    expect([status, json]).toEqual([401, { message: `the token is unknown: ${HOW}` }])
   })
 
   it.each(['Bearer ', 'Bearer', TOKEN, `Basic ${TOKEN}`])('with %s presents no token', async (authorization) => {
     const { status, json } = await admin.ask('/admin/status', { headers: { authorization } })
-    expect([status, json]).toEqual([401, { message: `no token: ${HOW}` }])
+    expect([status, json]).toEqual([401, { message: `the token is missing: ${HOW}` }])
   })
 
   it.each([`Bearer ${TOKEN}`, `bearer ${TOKEN}`, 'Bearer another-token'])('with %s passes', async (authorization) => {
@@ -82,7 +86,7 @@ describe('a token with the role read', () => {
     ['DELETE', '/admin/parked?all=true'],
   ])('is refused for %s %s with 403', async (method, path) => {
     const { status, json } = await admin.ask(path, { method, headers })
-    const message = `this token may read only: ${method} needs one with the role operate; the tokens are in admin.tokens of gateway.yaml`
+    const message = `this token may only read: ${method} needs a token with the role operate; the tokens are in admin.tokens of gateway.yaml`
     expect([status, json]).toEqual([403, { message }])
   })
 
@@ -151,7 +155,7 @@ describe('without admin.tokens', () => {
 describe('the port', () => {
   it('lists what there is where the path is unknown', async () => {
     const { status, json } = await admin.ask('/admin/nothing', { headers: {} })
-    const [, list] = /^there is (.*)$/.exec((json as { message: string }).message) ?? []
+    const [, list] = /^unknown path; this port has (.*)$/.exec((json as { message: string }).message) ?? []
     expect([status, list.split(', ')]).toEqual([
       404,
       expect.arrayContaining(['GET /admin/status', 'GET|DELETE /admin/parked', 'POST /admin/parked/retry']),
@@ -166,7 +170,7 @@ describe('the port', () => {
     ['OPTIONS', '/admin/status', 'GET, HEAD'],
   ])('answers 405 to %s %s', async (method, path, allow) => {
     const { status, headers, json } = await admin.ask(path, { method })
-    expect([status, headers.get('allow'), json]).toEqual([405, allow, { message: `here is only ${allow}` }])
+    expect([status, headers.get('allow'), json]).toEqual([405, allow, { message: `method not allowed: use ${allow}` }])
   })
 
   it('answers 422 to a path that is no percent-encoding, without repeating it', async () => {

@@ -123,7 +123,7 @@ describe('a change', () => {
     delete said.at
     expect(id).toBeDefined()
     expect(log.filter(({ audit }) => audit)).toEqual([
-      expect.objectContaining({ audit: said, level: 30, msg: 'a change was asked for' }),
+      expect.objectContaining({ audit: said, level: 30, msg: 'request for a change' }),
     ])
   })
 
@@ -259,7 +259,9 @@ describe('the audit log', () => {
       const response = await ask(`/admin/audit?page_token=${encodeURIComponent(token)}`, { method: 'GET' })
       expect([response.status, await response.json()]).toEqual([
         400,
-        { message: 'page_token: not a token of this list in this order; take next_page_token of the page before' },
+        {
+          message: 'page_token: not a token of this list in this order; send the next_page_token of the previous page',
+        },
       ])
     },
   )
@@ -277,7 +279,7 @@ describe('the audit log', () => {
 const failure = (message: RegExp) =>
   expect.objectContaining({
     level: 50,
-    msg: 'the audit log in Redis does not have this change',
+    msg: 'this change is missing from the audit log in Redis',
     audit: expect.objectContaining({ status: 422, path: REFUSED }) as object,
     err: expect.objectContaining({ message: expect.stringMatching(message) as string }) as object,
   }) as object

@@ -1,7 +1,6 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
-import { takeAccount } from '../../src/admin/account.ts'
-import { watchCustody } from '../../src/admin/custody-watch.ts'
+import { CustodyWatch, takeAccount } from '../../src/admin/custody.ts'
 import { keys, type Redis } from '../../src/lanes/index.ts'
 import { connected, store } from '../support/admin.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
@@ -37,7 +36,7 @@ function watch(before: () => Promise<unknown> = async () => {}) {
     looks++
     return takeAccount(redis)
   }
-  const watching = watchCustody(account, logger, { everyMs: 5 })
+  const watching = new CustodyWatch(account, logger, { everyMs: 5 })
   onTestFinished(() => watching.close())
   return {
     said,
@@ -48,7 +47,7 @@ function watch(before: () => Promise<unknown> = async () => {}) {
   }
 }
 
-const LOST = '50 custody: 1 fixes that were received are nowhere'
+const LOST = '50 custody: 1 received fixes are missing'
 
 it('says nothing where every fix is accounted for', async () => {
   await store(redis, '7/42/1', { count: 3, filtered: ['zero'] })
@@ -65,7 +64,7 @@ it('says once that a fix is lost, again when more are, and when all are found', 
   expect(said).toEqual([LOST])
   await redis.lpush(keys.lane('7/42/1'), lost ?? '', lost ?? '', lost ?? '')
   await moreLooks(10)
-  expect(said).toEqual([LOST, '50 custody: 2 fixes more are accounted for than were received'])
+  expect(said).toEqual([LOST, '50 custody: 2 more fixes are accounted for than were received'])
   await redis.ltrim(keys.lane('7/42/1'), 2, -1)
   await moreLooks(10)
   expect(said.slice(2)).toEqual(['30 custody: every fix is accounted for again'])

@@ -159,7 +159,7 @@ describe('of the list', () => {
     ['?q=a&q=b', 'q: expected one text'],
     ['?max_results=0', 'max_results: expected a whole number from 1 to 1000'],
     ['?max_results=1&max_results=2', 'max_results: expected a whole number from 1 to 1000'],
-    ['?page_token=a&page_token=b', 'page_token: expected the next_page_token of one page'],
+    ['?page_token=a&page_token=b', 'page_token: expected one next_page_token'],
   ])('%s is 422 and says what is expected', async (query, message) => {
     const { status, json } = await admin.ask(`/admin/devices${query}`)
     expect([status, json]).toMatchObject([422, { message }])

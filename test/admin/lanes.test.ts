@@ -144,7 +144,7 @@ describe('a query', () => {
     const { status, json } = await admin.ask(`/admin/lanes?page_token=${page_token}`)
     expect([status, json]).toEqual([
       400,
-      { message: 'page_token: not a token of this list in this order; take next_page_token of the page before' },
+      { message: 'page_token: not a token of this list in this order; send the next_page_token of the previous page' },
     ])
   })
 

@@ -53,7 +53,7 @@ const FROM = 1_700_000_000
 
 /** What the relay answers to cells that differ. */
 const INSTEAD: Readonly<Record<string, (cell: Cell) => { status: number; json: unknown }>> = {
-  [TOKEN_REPLACED]: () => ({ status: 401, json: message(/^(no token|not a token of this port): send the header/) }),
+  [TOKEN_REPLACED]: () => ({ status: 401, json: message(/^the token is (missing|unknown): send the header/) }),
   [COMPANIES_OF_ITS_OWN]: ({ title }) =>
     title === 'an unknown company'
       ? { status: 404, json: { message: 'there is no company 99 in gateway.yaml' } }
@@ -61,7 +61,7 @@ const INSTEAD: Readonly<Record<string, (cell: Cell) => { status: number; json: u
   [NO_PUSH]: ({ title }) =>
     title === 'a body: 5 MB'
       ? { status: 413, json: message(/^the body is too large/) }
-      : { status: 404, json: message(/^there is /) },
+      : { status: 404, json: message(/^unknown path/) },
   [WINDOWS]: () => ({ status: 200, json: [position(FROM), position(FROM + 7_201)] }),
   [NO_CALL]: ({ operation }) => ({
     status: 422,

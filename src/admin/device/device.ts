@@ -1,30 +1,23 @@
+import * as z from 'zod'
 import { utcFromLocal } from '../../config/times.ts'
 import type { DeviceEvent } from '../../ingest/heard.ts'
 import { readEvents, readHeard } from '../../ingest/heard-reader.ts'
 import type { Heard } from '../../ingest/heard.ts'
 import { describeLanes, heldOf, type Redis, receivedAt, timestampOf } from '../../lanes/index.ts'
-import { type DeviceEntry, type Directory, type Stay, sameId } from '../../roster/directory.ts'
+import { type DeviceEntry, type Stay, sameId } from '../../roster/directory.ts'
 import type { Loaded } from '../../roster/load.ts'
-import { contactJson, instant, laneIds, stayJson } from '../json.ts'
-import { laneJson } from '../lanes.ts'
-import type { Operation } from '../operation.ts'
+import { ContactJson, Count, contactJson, Instant, instant, laneIds, StayJson, stayJson } from '../json.ts'
+import { LaneJson, laneJson } from '../lanes.ts'
+import type { Operation, OperationDoc } from '../operation.ts'
 import type { RosterSources, RosterWrites } from '../roster/writes.ts'
 import { deletionOf, deletionText } from './deletion.ts'
 import { deviceEntryOperations } from './entry.ts'
+import { DeviceState, type DeviceSources, stateOf } from './list.ts'
 import { replacedLine } from './replaced-line.ts'
-import { stateOf } from './state.ts'
-
-export interface DeviceSources {
-  readonly redis: Redis
-  readonly directory: () => Directory
-  /** How long a device without a lasting connection counts as online after it spoke. */
-  readonly idleMs: number
-}
 
 /**
- * `GET /admin/devices/{id}`: how the device is configured, where its fixes go now and how that lane stands, what is held of
- * it, what was last heard of it, and its last events, latest first. Of one that nobody has configured (any more): what is held
- * and was heard.
+ * `GET /admin/devices/{id}`: the device's entry, its lane now, what is held of it, what was last heard of it, and its last
+ * events, latest first. Of a device that is not configured: what is held and what was heard.
  */
 export function deviceOperations(
   { redis, directory, idleMs, roster, loaded }: DeviceSources & Pick<RosterSources, 'roster' | 'loaded'>,
@@ -61,19 +54,75 @@ export function deviceOperations(
     }
   }
 
-  return [{ method: 'GET', path: '/admin/devices/:id', answer }, ...deviceEntryOperations(roster, change, answer)]
+  return [
+    { method: 'GET', path: '/admin/devices/:id', answer, doc: DEVICE_DOC },
+    ...deviceEntryOperations(roster, change, answer),
+  ]
 }
 
-/** What came before the device was configured stands under its id without leading zeros. */
-async function readHeld(redis: Redis, entry: DeviceEntry | undefined, id: string): Promise<Held[]> {
+const ReplacedLineJson = z.object({ source: z.string(), put_at: Instant.optional() })
+const FixJson = z.object({
+  time_at: Instant.optional(),
+  lat: z.number().optional(),
+  lon: z.number().optional(),
+  valid: z.boolean(),
+  altitude: z.number().optional(),
+  speed: z.number().optional(),
+  heading: z.number().optional(),
+  accuracy: z.number().optional(),
+  hdop: z.number().optional(),
+  satellites: z.number().optional(),
+})
+
+const DeviceJson = z.object({
+  id: z.string(),
+  configured: z.boolean(),
+  name: z.string().optional(),
+  company_id: z.string().optional(),
+  courier_id: z.string().optional(),
+  route_id: z.string().optional(),
+  time_zone: z.string().optional(),
+  model: z.string().optional(),
+  settings: z.record(z.string(), z.unknown()).optional(),
+  secret: z.boolean().optional(),
+  source: z.string().optional(),
+  deleted_at: Instant.optional(),
+  held: z.array(
+    z.object({
+      reason: z.enum(['unknown', 'no_route', 'clock']),
+      fixes: Count,
+      oldest_at: Instant,
+      offset: z.string().optional(),
+      replaced_line: ReplacedLineJson.optional(),
+    }),
+  ),
+  lane: LaneJson.extend(StayJson.shape).optional(),
+  replaced_line: ReplacedLineJson.optional(),
+  state: DeviceState.optional(),
+  last_heard: ContactJson.optional(),
+  connection: ContactJson.omit({ at: true }).extend({ connected_at: Instant }).optional(),
+  last_fix: FixJson.extend({ received_at: Instant }).optional(),
+  last_filtered: z.object({ reason: z.string(), at: Instant, held: z.boolean().optional(), fix: FixJson }).optional(),
+  events: z.array(z.looseObject({ at: Instant, event: z.string(), reason: z.string().optional() })),
+})
+
+const DEVICE_DOC = {
+  id: 'getDevice',
+  summary: "Get a device's entry, lane, held fixes, last contact and last events",
+  answer: DeviceJson,
+  refusals: [404, 422],
+} satisfies OperationDoc
+
+/** Fixes from before the device was configured are held under its id without leading zeros. */
+async function readHeld(redis: Redis, entry: DeviceEntry | undefined, id: string): Promise<HeldFixes[]> {
   const names = new Set([entry?.id ?? id, sameId(id)])
   return (await Promise.all(Array.from(names, (name) => heldOf(redis, name)))).flat()
 }
 
-type Held = Awaited<ReturnType<typeof heldOf>>[number]
+type HeldFixes = Awaited<ReturnType<typeof heldOf>>[number]
 
 async function heldJson(
-  { reason, fixes, oldestAt, latest }: Held,
+  { reason, fixes, oldestAt, latest }: HeldFixes,
   entry: DeviceEntry | undefined,
   loaded: Loaded,
 ): Promise<object> {
@@ -87,25 +136,25 @@ async function heldJson(
   }
 }
 
-/** Unix seconds of a record that is held, which has the time that the device said. */
+/** The UTC time of a held record, unix seconds; the record has the device's own time. */
 function timeOf(record: Buffer, { time_zone }: DeviceEntry): number {
-  const said = timestampOf(record)
-  return time_zone === undefined ? said : utcFromLocal(said * 1000, time_zone) / 1000
+  const seconds = timestampOf(record)
+  return time_zone === undefined ? seconds : utcFromLocal(seconds * 1000, time_zone) / 1000
 }
 
-/** The `time_zone` with which a record would have been made when it arrived, to a quarter hour; undefined where none is. */
+/** The `time_zone`, to a quarter of an hour, in which a record was measured at its arrival; undefined where no zone fits. */
 function fittingOffset(record: Buffer): string | undefined {
   const quarters = Math.round((timestampOf(record) * 1000 - receivedAt(record)) / QUARTER_MS)
-  if (Math.abs(quarters) > MOST_QUARTERS) return undefined
+  if (Math.abs(quarters) > MAX_QUARTERS) return undefined
   const [hours, minutes] = [Math.floor(Math.abs(quarters) / 4), (Math.abs(quarters) % 4) * 15]
   return `${quarters < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(minutes).padStart(2, '0')}`
 }
 
 const QUARTER_MS = 900_000
 /** 14 hours. */
-const MOST_QUARTERS = 56
+const MAX_QUARTERS = 56
 
-/** Whether there is a secret, never which. */
+/** `secret`: whether there is one, never which. */
 function entryJson({
   id,
   name,
@@ -123,7 +172,7 @@ function entryJson({
   return { id, name, company_id, courier_id, route_id, time_zone, model, settings, secret: hasSecret, source }
 }
 
-/** Courier and route of a fix made now, how their lane stands, and the line that says so. */
+/** The lane of a fix made now, and what assigns it. */
 async function laneNow(redis: Redis, stay: Stay): Promise<object> {
   const [state] = await describeLanes(redis, [stay.lane.key])
   return { ...laneJson(state), ...stayJson(stay) }
@@ -140,13 +189,13 @@ function heardJson({ fix, filtered, ...contact }: Heard): object {
   }
 }
 
-/** In place of a lane's name the ids of its courier and route. */
+/** With a lane's ids in place of its name. */
 function eventJson({ at, ...about }: DeviceEvent): object {
   if (about.event !== 'routed') return { at: instant(at), ...about }
   return { at: instant(at), event: about.event, ...laneIds(about.lane) }
 }
 
-/** Numbers that JSON does not have are left out. */
+/** Without numbers that JSON could not hold; they are stored as null. */
 function fixJson({ time, latitude, longitude, ...rest }: NonNullable<Heard['fix']>['fix']): object {
   const fix = { time_at: instant(time), lat: latitude, lon: longitude, ...rest }
   return Object.fromEntries(Object.entries(fix).filter(([, value]) => value !== null))

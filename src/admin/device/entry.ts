@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { child, type Mapping } from '../../config/node.ts'
 import type { Mistake } from '../../config/problem.ts'
 import { parseYaml, repeatedKeys } from '../../config/yaml.ts'
@@ -8,7 +9,7 @@ import type { Loaded } from '../../roster/load.ts'
 import { secretDigest } from '../../roster/secret.ts'
 import { isJson, jsonText, parseJson, readBody } from '../../tracking/body.ts'
 import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
-import type { Operation } from '../operation.ts'
+import type { Operation, OperationDoc } from '../operation.ts'
 import type { RosterWrites } from '../roster/writes.ts'
 
 /**
@@ -37,10 +38,34 @@ export function deviceEntryOperations(roster: Roster, change: RosterWrites, get:
   }
 
   return [
-    { method: 'PUT', path: '/admin/devices/:id', rawBody: true, answer: put },
-    { method: 'DELETE', path: '/admin/devices/:id', answer: remove },
+    { method: 'PUT', path: '/admin/devices/:id', rawBody: true, answer: put, doc: PUT_DOC },
+    { method: 'DELETE', path: '/admin/devices/:id', answer: remove, doc: DELETE_DOC },
   ]
 }
+
+const PUT_DOC = {
+  id: 'putDevice',
+  summary: "Add or replace a device's entry; answers as getDevice",
+  body: z.looseObject({
+    company_id: z.union([z.string(), z.int()]),
+    name: z.string().optional(),
+    courier_id: z.union([z.string(), z.int()]).nullish(),
+    route_id: z.union([z.string(), z.int()]).nullish(),
+    time_zone: z.string().nullish(),
+    model: z.string().nullish(),
+    secret: z.union([z.string(), z.boolean()]).nullish(),
+    settings: z.record(z.string(), z.unknown()).nullish(),
+  }),
+  answer: z.looseObject({ id: z.string(), configured: z.literal(true), source: z.string() }),
+  refusals: [415, 422, 504],
+} satisfies OperationDoc
+
+const DELETE_DOC = {
+  id: 'deleteDevice',
+  summary: 'Delete a device',
+  answer: z.object({ deleted: z.literal(1) }),
+  refusals: [404, 504],
+} satisfies OperationDoc
 
 /** @throws ApiRefusal 422 where the body is no JSON object, names a key twice or another device, 415 where it is not declared as JSON. */
 function entryOf(id: string, bytes: Buffer, contentType: string | undefined): Mapping {

@@ -2,48 +2,81 @@ import * as z from 'zod'
 import { yieldToEventLoop } from '../../async.ts'
 import { surveyContacts } from '../../ingest/heard-reader.ts'
 import type { Contact } from '../../ingest/heard.ts'
+import { isConnected } from '../../ingest/device.ts'
 import { type Redis, surveyHeld } from '../../lanes/index.ts'
 import { type DeviceEntry, type Directory, type Stay, sameId } from '../../roster/directory.ts'
 import { parse } from '../../tracking/refusal.ts'
-import { contactJson, stayJson } from '../json.ts'
-import type { Operation } from '../operation.ts'
-import { PageQuery, type Place, pageOf } from '../paging.ts'
-import type { DeviceSources } from './device.ts'
-import { type DeviceState, stateOf } from './state.ts'
+import { ContactJson, Count, contactJson, StayJson, stayJson } from '../json.ts'
+import type { Operation, OperationDoc } from '../operation.ts'
+import { PageQuery, type Place, pageOf, pageSchema } from '../paging.ts'
+
+export interface DeviceSources {
+  readonly redis: Redis
+  readonly directory: () => Directory
+  /** How long a device without a lasting connection counts as online after it sent something. */
+  readonly idleMs: number
+}
 
 /**
- * `GET /admin/devices`: all that are configured, and those that are not but were heard or have something held. By name, those
- * without one behind, then by id.
+ * `GET /admin/devices`: all configured devices, and the others that were heard or of which something is held. Ordered by name,
+ * those without a name last, then by id.
  */
 export function deviceListOperations({ redis, directory, idleMs }: DeviceSources): Operation[] {
   const answer: Operation['answer'] = async ({ query }) => {
     const { state, mapping, q, ...page } = parse(DevicesQuery, query)
-    const now = directory()
-    const at = Date.now()
-    const devices = (await surveyDevices(redis, now))
+    const roster = directory()
+    const now = Date.now()
+    const devices = (await surveyDevices(redis, roster))
       .values()
-      .map((device) => ({ ...device, ...mappingOf(device, now, at), state: stateNow(device, at, idleMs) }))
-    const isListed = (device: Listed) =>
+      .map((device) => ({ ...device, ...mappingOf(device, roster, now), state: knownState(device, now, idleMs) }))
+    const isListed = (device: DeviceRow) =>
       (state ?? device.state) === device.state &&
       (mapping ?? device.mapping) === device.mapping &&
       (contains(device.id, q) || contains(device.entry?.name ?? '', q))
     const { results, ...rest } = await pageOf(devices, { list: 'devices', placeOf, isListed }, page)
-    return { results: results.map(deviceJson), ...rest }
+    return { results: results.map(rowJson), ...rest }
   }
 
-  return [{ method: 'GET', path: '/admin/devices', answer }]
+  return [{ method: 'GET', path: '/admin/devices', answer, doc: DEVICES_DOC }]
 }
 
+/** `never`: it has not sent anything since it was configured. */
+export const DeviceState = z.enum(['online', 'offline', 'never'], 'expected online, offline or never')
+export type DeviceState = z.infer<typeof DeviceState>
+
+/** `mapped`: has a lane now; `no_route`: is configured and has none; `unmapped`: is not configured. */
+const DeviceMapping = z.enum(['mapped', 'unmapped', 'no_route'], 'expected mapped, unmapped or no_route')
+type DeviceMapping = z.infer<typeof DeviceMapping>
+
 const DevicesQuery = PageQuery.extend({
-  state: z.enum(['online', 'offline', 'never'], 'expected online, offline or never').optional(),
-  mapping: z.enum(['mapped', 'unmapped', 'no_route'], 'expected mapped, unmapped or no_route').optional(),
+  state: DeviceState.optional(),
+  mapping: DeviceMapping.optional(),
   q: z.string('expected one text').default(''),
 })
 
-/** `mapped`: has a lane now; `no_route`: is configured and has none; `unmapped`: is not configured. */
-type Mapping = NonNullable<z.infer<typeof DevicesQuery>['mapping']>
+const DEVICES_DOC = {
+  id: 'listDevices',
+  summary: 'List the devices, by state, mapping, or a part of the id or name',
+  query: DevicesQuery,
+  answer: pageSchema(
+    z.object({
+      id: z.string(),
+      name: z.string().optional(),
+      configured: z.boolean(),
+      company_id: z.string().optional(),
+      courier_id: z.string().optional(),
+      route_id: z.string().optional(),
+      mapping: DeviceMapping,
+      lane: StayJson.optional(),
+      state: DeviceState.optional(),
+      last_heard: ContactJson.optional(),
+      held: Count.optional(),
+    }),
+  ),
+  refusals: [400, 422],
+} satisfies OperationDoc
 
-interface Surveyed {
+interface SurveyedDevice {
   id: string
   readonly entry?: DeviceEntry
   contact?: Contact
@@ -51,15 +84,15 @@ interface Surveyed {
   held: number
 }
 
-interface Listed extends Surveyed {
-  readonly mapping: Mapping
+interface DeviceRow extends SurveyedDevice {
+  readonly mapping: DeviceMapping
   readonly stay?: Stay
   readonly state?: DeviceState
 }
 
-async function surveyDevices(redis: Redis, directory: Directory): Promise<ReadonlyMap<string, Surveyed>> {
-  const devices = new Map<string, Surveyed>()
-  const get = (name: string): Surveyed => {
+async function surveyDevices(redis: Redis, directory: Directory): Promise<ReadonlyMap<string, SurveyedDevice>> {
+  const devices = new Map<string, SurveyedDevice>()
+  const get = (name: string): SurveyedDevice => {
     const id = sameId(name)
     const device = devices.get(id) ?? { id, held: 0 }
     devices.set(id, device)
@@ -78,31 +111,51 @@ async function surveyDevices(redis: Redis, directory: Directory): Promise<Readon
   return devices
 }
 
-function contains(text: string, part: string): boolean {
-  return text.toLowerCase().includes(part.toLowerCase())
-}
-
-function mappingOf({ entry }: Surveyed, directory: Directory, now: number): Pick<Listed, 'mapping' | 'stay'> {
+function mappingOf({ entry }: SurveyedDevice, directory: Directory, now: number): Pick<DeviceRow, 'mapping' | 'stay'> {
   if (!entry) return { mapping: 'unmapped' }
   const stay = directory.stayAt(entry, now / 1000)
   return { mapping: stay ? 'mapped' : 'no_route', stay }
 }
 
-/** Whether a device is connected that nobody has configured, is not known. */
-function stateNow({ entry, contact }: Surveyed, now: number, idleMs: number): DeviceState | undefined {
+/** Undefined where a device that is not configured was never heard: it has no state. */
+function knownState({ entry, contact }: SurveyedDevice, now: number, idleMs: number): DeviceState | undefined {
   return entry || contact ? stateOf(contact, now, idleMs) : undefined
 }
 
-function placeOf({ id, entry }: Listed): Place {
+/**
+ * A device with an open connection is online; over UDP and HTTP, whose connections do not last, a device that sent something
+ * within `idleMs`. `now`: ms UTC.
+ */
+export function stateOf(contact: Contact | undefined, now: number, idleMs: number): DeviceState {
+  if (!contact) return 'never'
+  const isRecent = !isConnected(contact.transport) && now - contact.at <= idleMs
+  return contact.connectedAt !== undefined || isRecent ? 'online' : 'offline'
+}
+
+/** How many configured devices are in each state. */
+export async function countDevices({ redis, directory, idleMs }: DeviceSources): Promise<Record<DeviceState, number>> {
+  const now = Date.now()
+  const states = new Map<string, DeviceState>()
+  for await (const { device, contact } of surveyContacts(redis)) states.set(device, stateOf(contact, now, idleMs))
+  const counts = { online: 0, offline: 0, never: 0 }
+  for (const { id } of directory().devices()) counts[states.get(id) ?? 'never']++
+  return counts
+}
+
+function contains(text: string, part: string): boolean {
+  return text.toLowerCase().includes(part.toLowerCase())
+}
+
+function placeOf({ id, entry }: DeviceRow): Place {
   return placeOfDevice({ id, name: entry?.name })
 }
 
-/** By name, those without one behind, then by id. */
+/** By name, then by id; devices without a name are last. */
 export function placeOfDevice({ id, name }: { readonly id: string; readonly name?: string }): Place {
   return name === undefined ? [1, id] : [0, `${name}\0${id}`]
 }
 
-function deviceJson({ id, entry, mapping, stay, state, contact, held }: Listed): object {
+function rowJson({ id, entry, mapping, stay, state, contact, held }: DeviceRow): object {
   const { name, company_id, courier_id, route_id } = entry ?? {}
   return {
     id,

@@ -8,9 +8,9 @@ import { planRoster, type RosterPlan, type RosterPut } from '../../roster/roster
 import { readBody } from '../../tracking/body.ts'
 import { ApiRefusal, parse, refuseFields } from '../../tracking/refusal.ts'
 import { Id } from '../../tracking/schemas.ts'
-import { instant } from '../json.ts'
-import type { Operation } from '../operation.ts'
-import { PageQuery, type Place, pageOf } from '../paging.ts'
+import { Count, Instant, instant } from '../json.ts'
+import type { Operation, OperationDoc } from '../operation.ts'
+import { PageQuery, type Place, pageOf, pageSchema } from '../paging.ts'
 import { nothingTaken, planJson } from './answer.ts'
 import { readRosterBody } from './body.ts'
 import type { RosterSources, RosterWrites } from './writes.ts'
@@ -48,8 +48,8 @@ export function routeOperations({ loaded, roster }: RosterSources, change: Roste
   }
 
   return [
-    { method: 'GET', path: '/admin/routes', answer: list },
-    { method: 'PUT', path: '/admin/routes', rawBody: true, isDryRun, answer: put },
+    { method: 'GET', path: '/admin/routes', answer: list, doc: LIST_DOC },
+    { method: 'PUT', path: '/admin/routes', rawBody: true, isDryRun, answer: put, doc: PUT_DOC },
   ]
 }
 
@@ -69,6 +69,47 @@ const PutQuery = z
   })
   // A `dry-run` would be no dry run.
   .catchall(z.unknown().refine(() => false, 'unknown: expected company_id, from, until, dry_run and force alone'))
+
+const LIST_DOC = {
+  id: 'listRoutes',
+  summary: 'List the assignments in effect; with `at`, those that hold at that time',
+  query: ListQuery,
+  answer: pageSchema(
+    z.object({
+      device: z.string(),
+      name: z.string().optional(),
+      company_id: z.string(),
+      courier_id: z.string(),
+      route_id: z.string(),
+      from_at: Instant.optional(),
+      until_at: Instant.optional(),
+      source: z.string(),
+    }),
+  ),
+  refusals: [400, 422],
+} satisfies OperationDoc
+
+const LineRemarks = z.array(z.object({ line: z.int(), message: z.string() }))
+
+const PUT_DOC = {
+  id: 'putRoutes',
+  summary: "Replace a company's assignments that begin in an interval by those of the body",
+  query: PutQuery,
+  body: z
+    .unknown()
+    .meta({ description: 'CSV in the form of routes.csv, or a JSON array of objects with its columns.' }),
+  bodyTypes: ['text/csv', 'application/json'],
+  answer: z.object({
+    added: Count,
+    changed: Count,
+    removed: Count,
+    rejected: LineRemarks,
+    warnings: LineRemarks.optional(),
+    without_route: z.array(z.string()),
+    devices: Count,
+  }),
+  refusals: [404, 409, 415, 422, 504],
+} satisfies OperationDoc
 
 /** A parameter that is needed, once. */
 function onceText(meaning: string) {

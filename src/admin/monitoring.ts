@@ -1,0 +1,101 @@
+import * as z from 'zod'
+import { within } from '../async.ts'
+import { memoryShare } from '../ingest/acceptance.ts'
+import type { Redis } from '../lanes/index.ts'
+import { operationGauges } from '../observe/metrics.ts'
+import type { Account } from './custody.ts'
+import type { DeviceState } from './device/list.ts'
+import type { Operation } from './operation.ts'
+import type { Upstream } from './status.ts'
+
+export interface MonitoringSources {
+  readonly readiness: () => Promise<{ readonly ok: boolean; readonly problems: readonly string[] }>
+  /** The text for Prometheus. */
+  readonly metrics: () => Promise<string>
+}
+
+/** `GET /healthz`, `/readyz` (503 while not ready) and `/metrics`; monitoring systems need no token for them. */
+export function monitoringOperations({ readiness, metrics }: MonitoringSources): Operation[] {
+  const readyz: Operation['answer'] = async (_request, reply) => {
+    const state = await readiness()
+    return reply.code(state.ok ? 200 : 503).send(state)
+  }
+  const metricsText: Operation['answer'] = async (_request, reply) =>
+    reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics())
+
+  return [
+    {
+      method: 'GET',
+      path: '/healthz',
+      open: true,
+      answer: async () => ({ ok: true }),
+      doc: { id: 'getHealth', summary: 'Get whether the process runs', answer: z.object({ ok: z.literal(true) }) },
+    },
+    {
+      method: 'GET',
+      path: '/readyz',
+      open: true,
+      answer: readyz,
+      doc: {
+        id: 'getReadiness',
+        summary: 'Get whether waybridge is ready; 503 with the same fields while it is not',
+        answer: z.object({ ok: z.boolean(), problems: z.array(z.string()) }),
+      },
+    },
+    {
+      method: 'GET',
+      path: '/metrics',
+      open: true,
+      answer: metricsText,
+      doc: {
+        id: 'getMetrics',
+        summary: 'Get the metrics of all processes for Prometheus',
+        answer: z.string(),
+        answerType: 'text/plain',
+      },
+    },
+  ]
+}
+
+export interface GaugeSources {
+  readonly redis: Redis
+  readonly account: () => Promise<Account>
+  readonly upstream: () => Promise<Upstream>
+  readonly devices: () => Promise<Record<DeviceState, number>>
+}
+
+/**
+ * Keeps the gauges of what is stored in Redis; they are taken whenever the metrics of this process are read. While Redis does
+ * not answer they have no value; where it takes longer than two seconds, their last one.
+ */
+export function startGauges({ redis, account, upstream, devices }: GaugeSources): { readonly close: () => void } {
+  const gauges = operationGauges(refresh)
+  let taking: Promise<void> | undefined
+
+  async function refresh(): Promise<void> {
+    taking ??= take().finally(() => (taking = undefined))
+    await within(MAX_WAIT_MS, taking)
+  }
+
+  async function take(): Promise<void> {
+    try {
+      const [taken, api, states, memory] = await Promise.all([account(), upstream(), devices(), redis.info('memory')])
+      gauges.waiting.set(taken.waiting.fixes)
+      gauges.parked.set(taken.parked.fixes)
+      for (const [reason, fixes] of Object.entries(taken.heldFor)) gauges.held.set({ reason }, fixes)
+      gauges.setDiscarded(taken.discardedFor)
+      if (taken.waiting.oldestAt === undefined) gauges.oldest.remove()
+      else gauges.oldest.set(taken.waiting.oldestAt / 1000)
+      gauges.difference.set(taken.custody.difference)
+      for (const [state, number] of Object.entries(states)) gauges.devices.set({ state }, number)
+      gauges.upstreamUp.set(api.state === 'down' ? 0 : 1)
+      gauges.memory.set(memoryShare(memory))
+    } catch {
+      gauges.forget()
+    }
+  }
+
+  return { close: gauges.unregister }
+}
+
+const MAX_WAIT_MS = 2000

@@ -1,14 +1,15 @@
 import * as z from 'zod'
 import {
   describeLanes,
-  discardAll,
+  discard,
   type LaneState,
+  NOT_CURRENT,
   type Parked,
   type Place,
   parkedLanes,
   type Redis,
   type Refused,
-  releaseAll,
+  release,
   surveyRefused,
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
@@ -39,13 +40,14 @@ export function parkedOperations({ redis, place, logger }: ParkedSources): Opera
 
   const retry: Operation['answer'] = async (request) => {
     const which = chosen(request.query, 'tried again')
-    const retried = await releaseAll(redis, await lanesOf(redis, which), place)
+    const retried = await release(redis, await lanesOf(redis, which), place)
+    if (retried === NOT_CURRENT) throw new ApiRefusal(503, ROSTER_NOT_CURRENT)
     return (request.audit = { retried })
   }
 
   const remove: Operation['answer'] = async (request) => {
     const which = chosen(request.query, 'deleted')
-    const deleted = await discardAll(redis, await lanesOf(redis, which))
+    const deleted = await discard(redis, await lanesOf(redis, which))
     logger.warn({ ...which, deleted }, 'parked positions are deleted')
     return (request.audit = { deleted })
   }
@@ -99,6 +101,10 @@ const DELETE_DOC = {
   answer: z.object({ deleted: Count }),
   refusals: [422],
 } satisfies OperationDoc
+
+const ROSTER_NOT_CURRENT =
+  'the roster of the admin process is not current, so the routes of these positions are uncertain: nothing more is tried ' +
+  'again now; repeat the request in a few seconds'
 
 /** What a query that changes something names. @throws ApiRefusal 422 where it names nothing. */
 function chosen(query: unknown, done: string): Which {

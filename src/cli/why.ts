@@ -1,4 +1,4 @@
-import { BEHIND_MS } from '../lanes/behind.ts'
+import { BEHIND_MS } from '../lanes/keys.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { type DeviceAnswer, isSilent, type ParkedLane, ParkedPage, type StatusAnswer } from './answers.ts'
 import { ask, findDevices, gatewayStatus, jsonOf } from './client.ts'

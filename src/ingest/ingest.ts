@@ -40,7 +40,7 @@ export interface IngestOptions {
   readonly isRosterCurrent: () => boolean
   /** The rules that are in effect now. */
   readonly rules: () => PlacementRules
-  readonly appender: Appender
+  readonly appender: Pick<Appender, 'append' | 'count'>
   readonly heard: Pick<HeardBook, 'spoke' | 'stored' | 'became'>
   readonly holding: Pick<Holding, 'isReleasing' | 'noteHeld'>
   readonly clock: Pick<ClockWatch, 'note'>

@@ -2,18 +2,22 @@
  * Group commit: what arrives while the previous call is away leaves together in the next one. No timer.
  *
  * @param send takes a group and answers with one result for each item, in order; if it fails, every item of it fails
- * @param options `inFlight`: calls away at once; `weigh` and `maxWeight`: where a group ends (one item may be heavier)
+ * @param options `inFlight`: calls away at once; `maxWeight`: where a group ends (one item may be heavier)
+ * @returns a function that takes an item and its weight
  */
 export function grouped<Item, Result>(
   send: (items: Item[]) => Promise<Result[]>,
-  { inFlight = 1, maxWeight = 1000, weigh = () => 1 }: GroupOptions<Item> = {},
-): (item: Item) => Promise<Result> {
-  let waiting: Entry<Item, Result>[] = []
+  { inFlight = 1, maxWeight = 1000 } = {},
+): (item: Item, weight?: number) => Promise<Result> {
+  const waiting: WaitingItem<Item, Result>[] = []
   let away = 0
 
-  function next(): void {
+  function sendNext(): void {
     if (away >= inFlight || waiting.length === 0) return
-    const group = cut()
+    let size = 1
+    for (let sum = waiting[0].weight; size < waiting.length; size++)
+      if ((sum += waiting[size].weight) > maxWeight) break
+    const group = waiting.splice(0, size)
     away++
     void send(group.map(({ item }) => item))
       .then(
@@ -22,36 +26,21 @@ export function grouped<Item, Result>(
       )
       .finally(() => {
         away--
-        next()
+        sendNext()
       })
-    next()
+    sendNext()
   }
 
-  function cut(): Entry<Item, Result>[] {
-    let weight = 0
-    let size = 0
-    while (size < waiting.length && (size === 0 || weight + weigh(waiting[size].item) <= maxWeight))
-      weight += weigh(waiting[size++].item)
-    const group = waiting
-    waiting = group.splice(size)
-    return group
-  }
-
-  return (item) =>
+  return (item, weight = 1) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject })
-      if (waiting.length === 1 && away < inFlight) setImmediate(next)
+      waiting.push({ item, weight, resolve, reject })
+      if (waiting.length === 1 && away < inFlight) setImmediate(sendNext)
     })
 }
 
-interface GroupOptions<Item> {
-  readonly inFlight?: number
-  readonly maxWeight?: number
-  readonly weigh?: (item: Item) => number
-}
-
-interface Entry<Item, Result> {
+interface WaitingItem<Item, Result> {
   readonly item: Item
+  readonly weight: number
   readonly resolve: (result: Result) => void
   readonly reject: (error: unknown) => void
 }

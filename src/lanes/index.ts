@@ -1,39 +1,19 @@
-export { type Appender, type AppenderOptions, createAppender, type HoldBounds, type Storable } from './append.ts'
-export { addToAudit } from './audit.ts'
-export { BEHIND_MS } from './behind.ts'
-export { durabilityProblems } from './durability.ts'
-export { appendEvents, EVENTS_KEPT, eventsOf } from './events.ts'
-export type { HoldReason, Part } from './group.ts'
+export { Appender, type Storable, type Stored } from './append.ts'
+export { DuplicateFilter } from './duplicates.ts'
 export { grouped } from './grouped.ts'
-export { type Fate, type HeldDevice, HOLD_REASONS, heldDevices, heldOf, surveyHeld, sweepHeld } from './held.ts'
-export { keys } from './keys.ts'
+export { BEHIND_MS, keys } from './keys.ts'
 export {
   type Batch,
-  createLeases,
   type Lease,
-  type Leases,
-  type Refusal,
+  Leases,
+  type RefusalReason,
   type RetryDelay,
   stillHolds,
 } from './lease.ts'
+export { addToAudit, appendEvents, EVENTS_KEPT, eventsOf } from './logs.ts'
 export { joinMembers, type Members } from './members.ts'
-export {
-  countParked,
-  countRefused,
-  discard,
-  discardAll,
-  NOT_CURRENT,
-  type Parked,
-  type Place,
-  parkedLanes,
-  type Refused,
-  refusedOf,
-  release,
-  releaseAll,
-  releaseParked,
-  relocate,
-  surveyRefused,
-} from './parked.ts'
+export { type Fate, sweepHeld } from './move.ts'
+export { discard, NOT_CURRENT, type Place, release, releaseParked, relocate } from './parked.ts'
 export {
   countRecords,
   deviceOf,
@@ -47,7 +27,7 @@ export {
   slicesOf,
   timestampOf,
 } from './record.ts'
-export { connect, LOADING, type Redis } from './redis.ts'
+export { connect, durabilityProblems, LOADING, type Redis } from './redis.ts'
 export {
   noteApplied,
   type RosterWrite,
@@ -58,5 +38,22 @@ export {
   type Written,
   writeRoster,
 } from './roster.ts'
-export { createSeen, type Seen } from './seen.ts'
-export { custodyCounters, describeLanes, type LaneState, surveyLanes } from './survey.ts'
+export type { AppenderOptions, HoldReason, Part } from './store.ts'
+export {
+  countOverdue,
+  countParked,
+  countRefused,
+  custodyCounters,
+  describeLanes,
+  type HeldDevice,
+  HOLD_REASONS,
+  heldDevices,
+  heldOf,
+  type LaneState,
+  type Parked,
+  parkedLanes,
+  type Refused,
+  surveyHeld,
+  surveyLanes,
+  surveyRefused,
+} from './survey.ts'

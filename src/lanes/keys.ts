@@ -1,9 +1,9 @@
 /** One shard: its hash tag is in every key, so that scripts find all that they touch on one node of a Redis Cluster. */
 const TAG = '{wb0}'
 
-/** Where things stand in Redis. A lane's name is `<company>/<courier>/<route>`. */
+/** The keys in Redis. A lane's name is `<company>/<courier>/<route>`. */
 export const keys = {
-  /** zset: every lane with records, scored by when it is due, or (with a fraction) until when it is leased; ms UTC */
+  /** zset: every lane with records; lua/lease.lua says what its score means */
   schedule: `${TAG}:schedule`,
   /** hash: received, delivered, filtered:<reason> … */
   custody: `${TAG}:custody`,
@@ -19,8 +19,8 @@ export const keys = {
   lastFiltered: `${TAG}:last-filtered`,
   /** set: lanes whose push failed since the last answer of the service */
   failing: `${TAG}:failing`,
-  /** zset: gateway processes, scored by when they were last heard of, ms UTC */
-  gateways: `${TAG}:gateways`,
+  /** string: the gateway that stored last, and since when no other has: its turn (see duplicates.ts) */
+  storing: `${TAG}:storing`,
   /** set: gateway processes that may live (see `gateway`) */
   gatewayIds: `${TAG}:gateway-ids`,
   /** hash: lane that is or was behind → whether its first record is its newest, moved there, and when that was received */
@@ -36,14 +36,17 @@ export const keys = {
   /** BullMQ's prefix */
   tickets: TAG,
   lanePrefix: `${TAG}:lane:`,
-  /** zset `held:<reason>`: devices with held records, by since when; list `held:<reason>:<device>`: the records */
   heldPrefix: `${TAG}:held:`,
   /** hash: device → its latest span of 2,048 s in which anything was stored */
   latestSpans: `${TAG}:latest`,
-  /** string `seen:<device>:<span>`: marks of what was stored of a device lately */
-  seenPrefix: `${TAG}:seen:`,
+  /** string `seen:<device>:<span>`: marks of what was stored of a device lately (see duplicates.ts) */
+  marksPrefix: `${TAG}:seen:`,
   pushPrefix: `${TAG}:push:`,
   eventsPrefix: `${TAG}:events:`,
+  /** zset: devices with held records, by since when */
+  heldDevices: (reason: string) => `${TAG}:held:${reason}`,
+  /** list: held records of a device, oldest first */
+  held: (reason: string, device: string) => `${TAG}:held:${reason}:${device}`,
   /** list: a lane's records, oldest first */
   lane: (lane: string) => `${TAG}:lane:${lane}`,
   /**
@@ -60,3 +63,6 @@ export const keys = {
   /** list: what the service refused of a lane, an entry an answer */
   refused: (lane: string) => `${TAG}:refused:${lane}`,
 }
+
+/** A lane whose oldest record waits for longer is behind: its newest record goes first. */
+export const BEHIND_MS = 60_000

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BEHIND_MS } from './behind.ts'
 import { grouped } from './grouped.ts'
-import { keys } from './keys.ts'
-import type { Parked } from './parked.ts'
+import { BEHIND_MS, keys } from './keys.ts'
 import { type Redis, scripts } from './redis.ts'
+import type { Parked } from './survey.ts'
 
-/** A lane that a worker may push for now. `token` changes when the lease is renewed; '' once it is lost. */
+/** A lane that a worker may push for now. */
 export interface Lease {
   readonly lane: string
+  /** Of lua/lease.lua; another one after each step and renewal; '' once the lease is lost. */
   token: string
   /** Until when it holds, by `performance.now()` of the process that took it. */
   until?: number
 }
 
-/** Whether the lease surely holds now: whoever was stopped for long must not push what is another's by now. */
+/** Whether the lease surely holds now: a process that was stopped for long must not push a lane that another has leased. */
 export function stillHolds({ token, until = 0 }: Lease): boolean {
   return token !== '' && performance.now() < until
 }
@@ -27,7 +27,7 @@ export interface Batch {
 }
 
 /** Why something is not delivered, as the service said it; status 0: our own reason. */
-export interface Refusal {
+export interface RefusalReason {
   readonly status: number
   readonly message: string
 }
@@ -50,73 +50,65 @@ export interface RetryDelay {
   readonly leastMs: number
 }
 
-/** The workers' end of the lanes. Whoever lost a lease changes nothing: the answer is `undefined` or false. */
-export interface Leases {
-  /** Lanes that are due, at most `limit` (1,000), leased; one at a time while the service is down. */
-  claim(limit: number): Promise<Lease[]>
-  /** Renews leases in place; a lost one gets the token ''. One renewal at a time: a second does nothing. */
-  renew(leases: readonly Lease[]): Promise<void>
-  /**
-   * What to push first. Of several who hold the same lease the first alone gets something; nothing of a lane that is
-   * given back because the service is down by now.
-   */
-  take(lease: Lease): Promise<Batch | undefined>
-  /** Drops what was delivered; the next batch where one is to be pushed at once. */
-  done(lease: Lease, delivered: Delivered): Promise<Batch | undefined>
-  /** Gives the lane back, due after a growing delay. Answers the delay, ms. */
-  retry(lease: Lease, status: number | string, delay: RetryDelay): Promise<number | undefined>
-  /** Parks the lane whole. */
-  park(lease: Lease, refusal: Refusal): Promise<boolean>
-  /** Parks the first record. Answers how many of the lane were refused in a row, and the next `wanted` records. */
-  refuse(lease: Lease, refusal: Refusal, wanted: number): Promise<{ row: number; next?: Batch } | undefined>
-}
-
 export interface LeaseOptions {
   readonly maxPositions: number
   readonly maxWaitMs: number
   readonly leaseMs?: number
 }
 
-export function createLeases(redis: Redis, { maxPositions, maxWaitMs, leaseMs = 15_000 }: LeaseOptions): Leases {
-  const run = scripts(redis)
-  /** Tokens change while a renewal is away: nothing that carries one may leave meanwhile. */
-  let renewal: Promise<unknown> = Promise.resolve()
-  let renewing = false
+/** The workers' side of the lanes. With a lost lease nothing changes: the answer is `undefined` or false. */
+export class Leases {
+  readonly #run: ReturnType<typeof scripts>
+  readonly #options: Required<LeaseOptions>
+  /** Tokens change while a renewal is away: no call that carries a token may leave meanwhile. */
+  #renewal: Promise<unknown> = Promise.resolve()
+  #renewing = false
 
-  const take = grouped(async (leases: Lease[]) => {
+  constructor(redis: Redis, options: LeaseOptions) {
+    this.#run = scripts(redis)
+    this.#options = { leaseMs: 15_000, ...options }
+  }
+
+  /** Lanes that are due, at most `limit` (1,000), leased; one at a time while the service is down. */
+  async claim(limit: number): Promise<Lease[]> {
+    const args = [this.#options.leaseMs, limit]
+    const [token, ...lanes] = (await this.#run('claim', [schedule, upstream], args)) as Buffer[]
+    return lanes.map((lane) => ({ lane: lane.toString(), token: token.toString() }))
+  }
+
+  /** Renews leases in place; a lost one gets the token ''. One renewal at a time: a second does nothing. */
+  async renew(leases: readonly Lease[]): Promise<void> {
+    if (this.#renewing) return
+    this.#renewing = true
+    const renewal = this.#renew(leases).finally(() => (this.#renewing = false))
+    this.#renewal = renewal.catch(() => {})
     await renewal
+  }
+
+  /**
+   * What to push first. Of several who hold the same lease only the first gets something; nothing of a lane that is given
+   * back because the service is down by now.
+   */
+  readonly take = grouped(async (leases: Lease[]) => {
+    await this.#renewal
     const args = leases.flatMap(({ lane, token }) => [lane, token])
     const asked = performance.now()
-    const answers = await run('take', TAKE_KEYS, [maxPositions, BEHIND_MS, ...args])
-    return leases.map((lease, index) => {
-      const answer = (answers as ([Buffer, number, Buffer, Buffer] | null)[])[index]
-      if (!answer) return null
-      const [token, leftMs, records, why] = answer
-      lease.token = token.toString()
-      lease.until = asked + leftMs
-      return batch(records, why)
+    const answers = await this.#run('take', TAKE_KEYS, [this.#options.maxPositions, BEHIND_MS, ...args])
+    return (answers as ([Buffer, number, Buffer, Buffer] | null)[]).map((answer, index): Batch | undefined => {
+      if (!answer) return undefined
+      const [token, leftMs, records, parked] = answer
+      Object.assign(leases[index], { token: token.toString(), until: asked + leftMs })
+      if (records.length === 0) return undefined
+      return parked.length > 0 ? { records, parked: JSON.parse(parked.toString()) as Parked } : { records }
     })
   }, GROUP)
 
-  const done = grouped(async (items: (Delivered & { readonly lease: Lease })[]) => {
-    await renewal
-    const args = items.flatMap(({ lease: { lane, token }, count, status, wanted, atOnce }) => {
-      return [lane, token, count, status, wanted, atOnce ? 1 : 0]
-    })
-    const answers = (await run('done', DONE_KEYS, [maxPositions, maxWaitMs, ...args])) as ([Buffer, Buffer] | null)[]
-    return items.map(({ lease }, index) => {
-      const answer = answers[index]
-      if (!answer || answer[1].length === 0) return null
-      lease.token = answer[0].toString()
-      return batch(answer[1])
-    })
-  }, GROUP)
-
-  /** What the service took must not be pushed again because Redis was away: this is tried for minutes: the lease tells. */
-  async function doneInTime(item: Delivered & { readonly lease: Lease }): Promise<Batch | null> {
+  /** Drops what was delivered; the next batch where one is to be pushed at once. */
+  async done(lease: Lease, delivered: Delivered): Promise<Batch | undefined> {
+    // What the service took must not be pushed again because Redis was away: the token says whether it is still ours.
     for (const deadline = performance.now() + DONE_AGAIN_FOR_MS; ; ) {
       try {
-        return await done(item)
+        return await this.#done({ ...delivered, lease })
       } catch (error) {
         if (performance.now() > deadline) throw error
         await sleep(DONE_AGAIN_MS)
@@ -124,53 +116,72 @@ export function createLeases(redis: Redis, { maxPositions, maxWaitMs, leaseMs = 
     }
   }
 
-  async function renew(leases: readonly Lease[]): Promise<void> {
+  /** Gives the lane back, due after a growing delay. Answers the delay, ms. */
+  async retry(lease: Lease, status: number | string, delay: RetryDelay): Promise<number | undefined> {
+    await this.#renewal
+    const { lane, token } = lease
+    const args = [lane, token, status, delay.firstMs, delay.maxMs, Math.random(), delay.leastMs]
+    const answer = await this.#run('retry', [schedule, keys.push(lane), upstream, failing], args)
+    return (answer as number | null) ?? undefined
+  }
+
+  /** Gives the lane back, of which nothing was pushed; due after a delay. */
+  async postpone(lease: Lease, delayMs: number): Promise<void> {
+    await this.#renewal
+    await this.#run('postpone', [schedule, upstream], [lease.lane, lease.token, delayMs])
+  }
+
+  /** Parks the lane whole. */
+  async park(lease: Lease, { status, message }: RefusalReason): Promise<boolean> {
+    await this.#renewal
+    const { lane, token } = lease
+    const touched = [schedule, keys.push(lane), keys.parked, upstream, failing]
+    return (await this.#run('park', touched, [lane, token, status, message])) === 1
+  }
+
+  /** Parks the first record. Answers how many of the lane were refused in a row, and the next `wanted` records. */
+  async refuse(
+    lease: Lease,
+    { status, message }: RefusalReason,
+    wanted: number,
+  ): Promise<{ row: number; next?: Batch } | undefined> {
+    await this.#renewal
+    const { lane, token } = lease
+    const own = [keys.lane(lane), keys.push(lane), keys.refused(lane)]
+    const touched = [schedule, ...own, keys.refusedLanes, keys.parked, keys.ahead, upstream, failing]
+    const answer = (await this.#run('refuse', touched, [lane, token, status, message, wanted])) as
+      | [number, Buffer]
+      | null
+    if (!answer) return undefined
+    const [row, records] = answer
+    return { row, next: records.length > 0 ? { records } : undefined }
+  }
+
+  readonly #done = grouped(async (items: (Delivered & { readonly lease: Lease })[]) => {
+    await this.#renewal
+    const { maxPositions, maxWaitMs } = this.#options
+    const args = items.flatMap(({ lease: { lane, token }, count, status, wanted, atOnce }) => {
+      return [lane, token, count, status, wanted, atOnce ? 1 : 0]
+    })
+    const answers = await this.#run('done', DONE_KEYS, [maxPositions, maxWaitMs, ...args])
+    return (answers as ([Buffer, Buffer] | null)[]).map((answer, index): Batch | undefined => {
+      if (!answer || answer[1].length === 0) return undefined
+      items[index].lease.token = answer[0].toString()
+      return { records: answer[1] }
+    })
+  }, GROUP)
+
+  async #renew(leases: readonly Lease[]): Promise<void> {
+    const { leaseMs } = this.#options
     const asked = performance.now()
     const before = leases.map(({ token }) => token)
     const args = leases.flatMap(({ lane, token }) => [lane, token])
-    const tokens = (await run('renew', [schedule], [leaseMs, ...args])) as (Buffer | null)[]
+    const tokens = (await this.#run('renew', [schedule], [leaseMs, ...args])) as (Buffer | null)[]
     leases.forEach((lease, index) => {
       // Else a step that left before the renewal has its own new token, which the renewal did not know.
       if (lease.token === before[index]) lease.token = tokens[index]?.toString() ?? ''
       if (tokens[index]) lease.until = asked + leaseMs
     })
-  }
-
-  return {
-    async claim(limit) {
-      const [token, ...lanes] = (await run('claim', [schedule, upstream], [leaseMs, limit])) as Buffer[]
-      return lanes.map((lane) => ({ lane: lane.toString(), token: token.toString() }))
-    },
-    async renew(leases) {
-      if (renewing) return
-      renewing = true
-      const away = renew(leases).finally(() => (renewing = false))
-      renewal = away.catch(() => {})
-      await away
-    },
-    take: async (lease) => (await take(lease)) ?? undefined,
-    done: async (lease, delivered) => (await doneInTime({ ...delivered, lease })) ?? undefined,
-    async retry(lease, status, { firstMs, maxMs, leastMs }) {
-      await renewal
-      const { lane, token } = lease
-      const args = [lane, token, status, firstMs, maxMs, Math.random(), leastMs]
-      const delay = await run('retry', [schedule, keys.push(lane), upstream, failing], args)
-      return (delay as number | null) ?? undefined
-    },
-    async park(lease, { status, message }) {
-      await renewal
-      const { lane, token } = lease
-      const touched = [schedule, keys.push(lane), keys.parked, upstream, failing]
-      return (await run('park', touched, [lane, token, status, message])) === 1
-    },
-    async refuse(lease, { status, message }, wanted) {
-      await renewal
-      const { lane, token } = lease
-      const own = [keys.lane(lane), keys.push(lane), keys.refused(lane)]
-      const touched = [schedule, ...own, keys.refusedLanes, keys.parked, keys.ahead, upstream, failing]
-      const answer = (await run('refuse', touched, [lane, token, status, message, wanted])) as [number, Buffer] | null
-      return answer ? { row: answer[0], next: batch(answer[1]) ?? undefined } : undefined
-    },
   }
 }
 
@@ -180,9 +191,3 @@ const DONE_KEYS = [schedule, keys.custody, keys.lanePrefix, keys.pushPrefix, key
 const DONE_AGAIN_MS = 100
 const DONE_AGAIN_FOR_MS = 120_000
 const GROUP = { inFlight: 2, maxWeight: 64 }
-
-function batch(records: Buffer, why?: Buffer): Batch | null {
-  if (records.length === 0) return null
-  const reason = why?.toString() ?? ''
-  return { records, parked: reason.startsWith('{') ? (JSON.parse(reason) as Parked) : undefined }
-}

@@ -1,46 +1,76 @@
-import { type AppenderOptions, STORE_KEYS, storeArguments } from './append.ts'
-import { type Part, packGroup } from './group.ts'
 import { keys } from './keys.ts'
-import { type Redis, scripts } from './redis.ts'
+import type { Redis } from './redis.ts'
+import { type AppenderOptions, add, type HoldReason, type Part, type StoreCall, storeRecords } from './store.ts'
 
-/** Entries to be taken out of a list, and where their records go. */
-export interface Move {
-  /** The list's key, its index (a zset) and its name there. */
-  readonly list: string
-  readonly index: string
-  readonly name: string
-  /** Positions in the list, from 0, and the entries as they were read there. */
-  readonly entries: readonly (readonly [position: number, entry: Buffer])[]
-  /** What becomes of their records; those that are in no part are gone. */
-  readonly parts: readonly Part[]
-  /** What the custody account counts with it. */
-  readonly counters: readonly (readonly [string, number])[]
-  /** Of the lease, where the list is a lane's own. */
-  readonly token?: string
+/** What becomes of a record in a list: it stays, it goes (a part of a lane), or it is gone under a name of the account. */
+export type Fate = 'stays' | Part | { readonly gone: string }
+
+/** A list whose entries may leave it. */
+type List = Omit<NonNullable<StoreCall['from']>, 'entries'>
+
+export interface Swept {
+  readonly left: number
+  readonly stayed: number
+  /** Whether the end was reached: not where somebody else changed the list meanwhile, or `decide` could not tell. */
+  readonly complete: boolean
 }
 
-/** Moves records in one step. Answers whether it happened: not where somebody else changed the list meanwhile. */
-export async function move(redis: Redis, options: AppenderOptions, what: Move): Promise<boolean> {
-  const group = packGroup(what.parts, options.seen, Date.now())
-  const own = group.duplicates.reduce((sum, count) => sum + count, 0)
-  const counters = [...what.counters, ...(own > 0 ? [['filtered:duplicate', own] as const] : [])]
-  const args = [
-    group.bytes,
-    ...storeArguments(options),
-    what.name,
-    what.token ?? '',
-    counters.length,
-    ...counters.flat(),
-    ...what.entries.flat(),
-  ]
-  const run = scripts(redis)
-  const answer = run('move', [...STORE_KEYS, what.list, what.index, keys.parked, keys.ahead], args).catch(
-    (error: unknown) => {
-      for (const { device } of what.parts) options.seen?.unsure(device)
-      throw error
-    },
-  )
-  if ((await answer) !== null) return true
-  for (const { device } of what.parts) options.seen?.unsure(device)
-  return false
+/**
+ * Goes through a list in order and does with the records of each entry what `decide` says: the entry stays, its records have
+ * other fates, or (undefined) nobody can tell now, which ends it. Each slice of the list is one step.
+ */
+export async function sweep(
+  redis: Redis,
+  { options = UNBOUNDED, ...list }: List & { readonly options?: AppenderOptions },
+  decide: (entry: Buffer) => 'stays' | Exclude<Fate, 'stays'>[] | undefined,
+): Promise<Swept> {
+  let left = 0
+  for (let stayed = 0; ; ) {
+    const slice = await redis.lrangeBuffer(list.list, stayed, stayed + SLICE - 1)
+    if (slice.length === 0) return { left, stayed, complete: true }
+    const parts: Part[] = []
+    const entries: [number, Buffer][] = []
+    const counters = new Map<string, number>()
+    for (const [index, entry] of slice.entries()) {
+      const fates = decide(entry)
+      if (!fates) return { left, stayed, complete: false }
+      if (fates === 'stays') continue
+      entries.push([stayed + index, entry])
+      for (const fate of fates) {
+        if ('gone' in fate) add(counters, fate.gone, 1)
+        else parts.push(fate)
+      }
+    }
+    const from = { ...list, entries }
+    if (entries.length > 0 && !(await storeRecords(redis, options, { parts, counters, from })))
+      return { left, stayed, complete: false }
+    left += entries.length
+    stayed += slice.length - entries.length
+  }
 }
+
+/**
+ * Goes through the held fixes of a device in order. A list that somebody else changes meanwhile is left for the next time.
+ * Answers how many records did not stay.
+ */
+export async function sweepHeld(
+  redis: Redis,
+  options: AppenderOptions,
+  { reason, device, fate }: { reason: HoldReason; device: string; fate: (record: Buffer) => Fate },
+): Promise<number> {
+  const list = { list: keys.held(reason, device), index: keys.heldDevices(reason), name: device, options }
+  const { left } = await sweep(redis, list, (record) => {
+    const of = fate(record)
+    return of === 'stays' ? of : [of]
+  })
+  return left
+}
+
+/** For records that were stored before: they are no duplicates, and nothing of them is held. */
+const UNBOUNDED: AppenderOptions = {
+  maxWaitMs: 0,
+  duplicates: null,
+  hold: { maxFixesPerDevice: 0, maxUnknownDevices: 0 },
+}
+/** Entries read and moved in one step. */
+const SLICE = 200

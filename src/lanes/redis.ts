@@ -4,39 +4,34 @@ import type { Logger } from '../observe/log.ts'
 
 export type { Redis }
 
-/** Each script by name, with its number of keys; what it takes and answers stands at the head of its file. */
+/** Each script by name: its file in lua/ and, where this has several, its function. Keys and arguments are said there. */
 const SCRIPTS = {
-  append: 6,
-  move: 10,
-  claim: 2,
-  renew: 1,
-  take: 5,
-  done: 8,
-  retry: 4,
-  park: 5,
-  refuse: 9,
-  due: 1,
-  seize: 1,
-  beat: 1,
-  count: 5,
-  refused: 1,
-  recall: 4,
-  roster: 2,
-  audit: 1,
-  events: 1,
+  append: ['store'],
+  move: ['store'],
+  claim: ['schedule', 'claim'],
+  renew: ['schedule', 'renew'],
+  postpone: ['schedule', 'postpone'],
+  seize: ['schedule', 'seize'],
+  make_due: ['schedule', 'make_due'],
+  count_overdue: ['schedule', 'count_overdue'],
+  take: ['take'],
+  done: ['done'],
+  retry: ['retry'],
+  park: ['refusal', 'park'],
+  refuse: ['refusal', 'refuse'],
+  survey: ['survey'],
+  beat: ['beat'],
+  events: ['logs', 'events'],
+  audit: ['logs', 'audit'],
+  recall: ['recall'],
+  roster: ['roster'],
 } as const
 
-/** Those that store records: store.lua stands in front of them. */
-const STORING: ReadonlySet<string> = new Set(['append', 'move'])
-
-/** Those that wait while Redis' memory is full: nobody was told yet that what they bring is here. */
-const MAKING_NO_ROOM: ReadonlySet<string> = new Set(['append', 'roster', 'events'])
+/** Scripts that fail while Redis' memory is full: what they bring was not acknowledged yet. All others make room. */
+const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set(['append', 'roster', 'events'])
 
 type Script = keyof typeof SCRIPTS
 type Value = string | number | Buffer
-
-/** Runs a script: its keys, then its arguments. Strings in the answer are buffers. */
-export type Run = (script: Script, keys: readonly Value[], args: readonly Value[]) => Promise<unknown>
 
 /** Of a connection: a server that reads its file at its start says how long that takes, which may be wrong by far. */
 export const LOADING = { maxLoadingRetryTime: 500 }
@@ -59,28 +54,30 @@ export function connect(url: string, name: string, logger?: Logger): Redis {
   redis.on('ready', () => void learnVersion(redis).catch(() => {}))
   redis.on('error', (error) => logger?.debug({ err: error }, 'Redis'))
   reportAbsence(redis, logger)
-  for (const [script, numberOfKeys] of Object.entries(SCRIPTS)) {
-    const lua = source('common') + (STORING.has(script) ? source('store') : '') + source(script)
-    redis.defineCommand(script, { numberOfKeys, lua })
-    redis.defineCommand(script + WHEN_FULL, { numberOfKeys, lua: `#!lua flags=allow-oom\n${lua}` })
+  for (const [script, [file, call]] of Object.entries(SCRIPTS)) {
+    const lua = source('lease') + source(file) + (call ? `return ${call}()` : '')
+    redis.defineCommand(PREFIX + script, { lua })
+    redis.defineCommand(PREFIX + script + WHEN_FULL, { lua: `#!lua flags=allow-oom\n${lua}` })
   }
   return redis
 }
 
-/**
- * The scripts of a connection made by `connect`. Only what was not acknowledged yet has to wait while Redis' memory is full;
- * all else goes on: it is what makes room.
- */
-export function scripts(redis: Redis): Run {
+/** Runs a script of a connection made by `connect`: its keys, then its arguments. Strings in the answer are buffers. */
+export type RunScript = (script: Script, keys: readonly string[], args: readonly Value[]) => Promise<unknown>
+
+/** The scripts of a connection made by `connect`. */
+export function scripts(redis: Redis): RunScript {
   const commands = redis as unknown as Record<string, (...args: (Value | readonly Value[])[]) => Promise<unknown>>
   return (script, names, args) => {
-    const variant = MAKING_NO_ROOM.has(script) || (majorVersions.get(redis) ?? 0) < 7 ? script : script + WHEN_FULL
+    const always = !REFUSED_WHEN_FULL.has(script) && (majorVersions.get(redis) ?? 0) >= 7
     // An array, which ioredis takes apart: a call has no room for 100,000 arguments.
-    return commands[`${variant}Buffer`](...names, args)
+    return commands[`${PREFIX}${script}${always ? WHEN_FULL : ''}Buffer`](names.length, ...names, args)
   }
 }
 
-/** Of a script that may write though Redis' memory is full, as Redis 7 lets it. */
+/** Of the commands that run scripts: Redis has an APPEND of its own. */
+const PREFIX = 'wb_'
+/** Of a script that may write though Redis' memory is full; Redis 7 lets it. */
 const WHEN_FULL = 'WhenFull'
 
 function source(name: string): string {
@@ -107,4 +104,40 @@ const majorVersions = new WeakMap<Redis, number>()
 async function learnVersion(redis: Redis): Promise<void> {
   const [, version] = /redis_version:(\d+)/.exec(await redis.info('server')) ?? []
   majorVersions.set(redis, Number(version ?? 0))
+}
+
+/**
+ * Why what is acknowledged would not be safe in this Redis: a sentence for each setting that is not as it must be, or cannot be
+ * read. Rejects where Redis does not answer.
+ */
+export async function durabilityProblems(redis: Redis): Promise<string[]> {
+  const found = await Promise.all(NEEDED.map(([name]) => setting(redis, name)))
+  if (found.includes(FORBIDDEN))
+    return [
+      'Redis does not let its settings be read (CONFIG GET), so it cannot be verified that it keeps what is acknowledged: ' +
+        `if it has ${NEEDED.map((needed) => needed.join(' ')).join(', ')}, set redis.durability: relaxed`,
+    ]
+  return NEEDED.flatMap(([name, value], index) => {
+    if (found[index] === value) return []
+    return [`Redis has ${name} ${String(found[index])}, needed is ${name} ${value}: what is acknowledged could be lost`]
+  })
+}
+
+const NEEDED = [
+  ['appendonly', 'yes'],
+  ['appendfsync', 'always'],
+  ['no-appendfsync-on-rewrite', 'no'],
+  ['maxmemory-policy', 'noeviction'],
+] as const
+const FORBIDDEN = Symbol()
+
+/** Managed servers know no CONFIG, or forbid it; any other error will pass. */
+async function setting(redis: Redis, name: string): Promise<string | undefined | typeof FORBIDDEN> {
+  try {
+    const [, value] = await redis.config('GET', name)
+    return value
+  } catch (error) {
+    if (/^(?:ERR|NOPERM)\b/.test((error as Error).message)) return FORBIDDEN
+    throw error
+  }
 }

@@ -1,7 +1,7 @@
 import { keys } from './keys.ts'
-import type { Parked } from './parked.ts'
 import { receivedAt } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
+import type { HoldReason } from './store.ts'
 
 /** A lane that has something stored, as operations see it. Instants in ms UTC. */
 export interface LaneState {
@@ -15,39 +15,141 @@ export interface LaneState {
   readonly dueAt?: number
 }
 
-/** Every lane with records, in slices of some hundred, counted from what is stored. */
-export async function* surveyLanes(redis: Redis): AsyncGenerator<LaneState> {
-  const seen = new Set<string>()
-  for await (const slice of redis.zscanStream(keys.schedule, { count: 200 })) {
-    const lanes = (slice as string[]).filter((_, index) => index % 2 === 0).filter((lane) => !seen.has(lane))
-    lanes.forEach((lane) => seen.add(lane))
-    yield* (await describeLanes(redis, lanes)).filter(({ waiting }) => waiting > 0)
-  }
+/** Why a lane is parked whole. Instants in ms UTC. */
+export interface Parked {
+  readonly status: number
+  readonly message: string
+  readonly tries: number
+  readonly at: number
+  readonly since: number
 }
 
-/** The state of some hundred lanes at most, in their order. */
-export async function describeLanes(redis: Redis, lanes: readonly string[]): Promise<LaneState[]> {
-  const touched = [keys.lanePrefix, keys.pushPrefix, keys.parked, keys.schedule, keys.ahead]
-  const counts = (await scripts(redis)('count', touched, [...lanes])) as Counted[]
-  return counts.map((counted, index) => laneState(lanes[index], counted))
+/** One answer of the service under which records were refused. */
+export interface Refused {
+  readonly status: number
+  readonly message: string
+  readonly at: number
+  readonly count: number
 }
+
+/** Held fixes of one device for one reason. */
+export interface HeldDevice {
+  readonly reason: HoldReason
+  readonly device: string
+  readonly fixes: number
+  /** When the oldest was received, ms UTC. */
+  readonly oldestAt?: number
+}
+
+export const HOLD_REASONS = ['unknown', 'no_route', 'clock'] as const satisfies readonly HoldReason[]
 
 /** The custody account's counters: `received`, `delivered`, `filtered:<reason>` … */
 export async function custodyCounters(redis: Redis): Promise<Map<string, number>> {
   return new Map(Object.entries(await redis.hgetall(keys.custody)).map(([name, value]) => [name, Number(value)]))
 }
 
-type Counted = [waiting: number, head: Buffer, push: Buffer, parked: Buffer, score: Buffer]
-
-function laneState(lane: string, [waiting, head, push, parked, score]: Counted): LaneState {
-  const [at, status, failures] = push.toString().split(':')
-  const due = score.length > 0 ? Number(score) : NaN
-  return {
-    lane,
-    waiting,
-    oldestAt: head.length > 0 ? receivedAt(head) : undefined,
-    lastPush: push.length > 0 ? { at: Number(at), status, failures: Number(failures) } : undefined,
-    parked: parked.length > 0 ? (JSON.parse(parked.toString()) as Parked) : undefined,
-    dueAt: Number.isInteger(due) ? due : undefined,
+/** Every lane with records, in slices of some hundred, counted from what is stored. */
+export async function* surveyLanes(redis: Redis): AsyncGenerator<LaneState> {
+  const known = new Set<string>()
+  for await (const slice of redis.zscanStream(keys.schedule, { count: 200 })) {
+    const lanes = (slice as string[]).filter((_, index) => index % 2 === 0).filter((lane) => !known.has(lane))
+    lanes.forEach((lane) => known.add(lane))
+    yield* (await describeLanes(redis, lanes)).filter(({ waiting }) => waiting > 0)
   }
 }
+
+/** The state of some hundred lanes at most, in their order. */
+export async function describeLanes(redis: Redis, lanes: readonly string[]): Promise<LaneState[]> {
+  const touched = [keys.schedule, keys.lanePrefix, keys.pushPrefix, keys.parked, keys.ahead]
+  const states = (await scripts(redis)('survey', touched, lanes)) as [number, ...Buffer[]][]
+  return states.map(([waiting, head, push, parked, due], index) => {
+    const [at, status, failures] = push.toString().split(':')
+    return {
+      lane: lanes[index],
+      waiting,
+      oldestAt: head.length > 0 ? receivedAt(head) : undefined,
+      lastPush: push.length > 0 ? { at: Number(at), status, failures: Number(failures) } : undefined,
+      parked: parked.length > 0 ? (JSON.parse(parked.toString()) as Parked) : undefined,
+      dueAt: due.length > 0 ? Number(due) : undefined,
+    }
+  })
+}
+
+/** How many lanes are due for longer than `ms`, or have a lease that ended before that. */
+export async function countOverdue(redis: Redis, ms: number): Promise<number> {
+  return (await scripts(redis)('count_overdue', [keys.schedule], [ms])) as number
+}
+
+/** The lanes that are parked whole, and those that have refused records. */
+export async function parkedLanes(redis: Redis): Promise<Set<string>> {
+  return new Set([...(await redis.hkeys(keys.parked)), ...(await redis.zrange(keys.refusedLanes, '0', '-1'))])
+}
+
+/** How many records were refused, and of which lanes. */
+export async function countRefused(redis: Redis): Promise<{ fixes: number; lanes: string[] }> {
+  const lanes = await redis.zrange(keys.refusedLanes, '0', '-1')
+  return { fixes: await sumOver(lanes, (lane) => redis.llen(keys.refused(lane))), lanes }
+}
+
+/** How many records are parked, refused ones and those of lanes that are parked whole, and of which lanes. */
+export async function countParked(redis: Redis): Promise<{ fixes: number; lanes: Set<string> }> {
+  const [refused, whole] = await Promise.all([countRefused(redis), redis.hkeys(keys.parked)])
+  const fixes = await sumOver(whole, (lane) => redis.llen(keys.lane(lane)))
+  return { fixes: refused.fixes + fixes, lanes: new Set([...whole, ...refused.lanes]) }
+}
+
+/** What was refused of a lane, oldest first, read in slices: there may be a million entries. */
+export async function* surveyRefused(redis: Redis, lane: string): AsyncGenerator<Refused> {
+  for (let first = 0; ; first += SLICE) {
+    const entries = await redis.lrangeBuffer(keys.refused(lane), first, first + SLICE - 1)
+    for (const entry of entries) yield JSON.parse(entry.toString('utf8', 4, 4 + entry.readUInt32BE(0))) as Refused
+    if (entries.length < SLICE) return
+  }
+}
+
+/** The devices of which fixes are held for a reason. */
+export async function heldDevices(redis: Redis, reason: HoldReason): Promise<string[]> {
+  return redis.zrange(keys.heldDevices(reason), '0', '-1')
+}
+
+/** Every device with held fixes, counted from what is stored. */
+export async function* surveyHeld(redis: Redis): AsyncGenerator<HeldDevice> {
+  for (const reason of HOLD_REASONS) {
+    const devices = await heldDevices(redis, reason)
+    for (let at = 0; at < devices.length; at += SLICE) {
+      const some = await Promise.all(devices.slice(at, at + SLICE).map((device) => heldFor(redis, reason, device)))
+      yield* some.filter(({ fixes }) => fixes > 0)
+    }
+  }
+}
+
+/** What is held of one device, by reason, each with its latest record. */
+export async function heldOf(redis: Redis, device: string): Promise<(HeldDevice & { readonly latest: Buffer })[]> {
+  const found = await Promise.all(
+    HOLD_REASONS.map(async (reason) => {
+      const held = await heldFor(redis, reason, device)
+      const latest = await redis.lindexBuffer(keys.held(reason, device), -1)
+      return latest ? [{ ...held, latest }] : []
+    }),
+  )
+  return found.flat()
+}
+
+async function heldFor(redis: Redis, reason: HoldReason, device: string): Promise<HeldDevice> {
+  const list = keys.held(reason, device)
+  const [fixes, oldest] = await Promise.all([redis.llen(list), redis.lindexBuffer(list, 0)])
+  return { reason, device, fixes, oldestAt: oldest ? receivedAt(oldest) : undefined }
+}
+
+/** The sum of what each lane answers, some lanes side by side. */
+export async function sumOver(lanes: readonly string[], each: (lane: string) => Promise<number>): Promise<number> {
+  let sum = 0
+  for (let at = 0; at < lanes.length; at += AT_ONCE)
+    for (const number of await Promise.all(lanes.slice(at, at + AT_ONCE).map(each))) sum += number
+  return sum
+}
+
+/** Entries read in one call, or devices side by side. */
+const SLICE = 200
+/** Lanes side by side. */
+const AT_ONCE = 50

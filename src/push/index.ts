@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  createLeases,
   joinMembers,
   keys,
   type Lease,
+  Leases,
   type Place,
   type Redis,
   releaseParked,
@@ -47,7 +47,7 @@ export interface Pushing {
 /** Pushes what waits, until it is stopped: dispatches due lanes as tickets and works those that this process takes. */
 export function startPushing(options: PushingOptions): Pushing {
   const { batch, logger, place, push, redis } = options
-  const leases = createLeases(redis, { maxPositions: batch.max_positions, maxWaitMs: batch.max_wait })
+  const leases = new Leases(redis, { maxPositions: batch.max_positions, maxWaitMs: batch.max_wait })
   const slots = createSlots(push.concurrency)
   const rate = createRate(push.max_requests_per_s)
   const held = new Set<Lease>()

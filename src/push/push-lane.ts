@@ -3,6 +3,7 @@ import {
   countRecords,
   type Lease,
   type Leases,
+  NOT_CURRENT,
   positionsJson,
   receivedAt,
   slicesOf,
@@ -20,8 +21,8 @@ export interface PushLaneOptions {
   readonly client: Pick<TrackingClient, 'push'>
   /** The company's apikey, as configured now. */
   readonly apikeyOf: (company: string) => string | undefined
-  /** Moves what a parked lane holds to where it belongs by now; answers whether anything is left in it. */
-  readonly relocate: (lease: Lease) => Promise<boolean>
+  /** Moves the records of a parked lane to the lanes where they belong by now; answers whether the rest may be pushed. */
+  readonly relocate: (lease: Lease) => Promise<boolean | typeof NOT_CURRENT>
   readonly rate: Rate
   readonly maxPositions: number
   readonly firstDelayMs: number
@@ -43,7 +44,9 @@ export function createPushLane(options: PushLaneOptions): (lease: Lease) => Prom
   async function first(lease: Lease): Promise<Batch | undefined> {
     const batch = await leases.take(lease)
     if (!batch?.parked) return batch
-    return (await options.relocate(lease)) ? leases.take(lease) : undefined
+    const mayPush = await options.relocate(lease)
+    if (mayPush === NOT_CURRENT) await leases.postpone(lease, ROSTER_AGAIN_MS)
+    return mayPush === true ? leases.take(lease) : undefined
   }
 
   /** Pushes a batch and does what the answer leads to; the next batch where one is to be pushed at once. */
@@ -127,6 +130,8 @@ type Refused = Consequence & { to: 'refuse' | 'park' }
 const BATCHES_A_TURN = 8
 /** Positions refused one after the other that park their lane whole. */
 const REFUSED_IN_A_ROW = 8
+/** When a parked lane is probed that could not be, because the roster was not current. */
+const ROSTER_AGAIN_MS = 1000
 /** Answers that are about positions, not about the lane. */
 const POSITIONS = new Set([413, 422])
 const NO_APIKEY: Consequence = {

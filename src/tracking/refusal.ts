@@ -10,7 +10,7 @@ export interface FieldError {
 
 /** A request that the interface refuses, with the status of §7. Where errors become answers, it becomes one. */
 export class ApiRefusal extends Error {
-  readonly code: 400 | 401 | 403 | 404 | 409 | 415 | 422 | 504
+  readonly code: 400 | 401 | 403 | 404 | 409 | 415 | 422 | 503 | 504
   readonly errors: readonly FieldError[]
 
   constructor(code: ApiRefusal['code'], message: string, errors: readonly FieldError[] = []) {

@@ -126,7 +126,7 @@ describe('the lanes', () => {
     await storeLanes(1)
     await refuse(admin.redis, '7/42/1', 1, { status: 422, message: '' })
     expect(await list()).toEqual({ results: [] })
-    expect(await release(admin.redis, '7/42/1', () => undefined)).toBe(1)
+    expect(await release(admin.redis, ['7/42/1'], () => undefined)).toBe(1)
     expect((await list()).results.map(({ route_id }) => route_id)).toEqual(['1'])
   })
 })

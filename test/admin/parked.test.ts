@@ -1,5 +1,8 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { pino } from 'pino'
 import { describe, expect, it, vi } from 'vitest'
-import { keys } from '../../src/lanes/index.ts'
+import { parkedOperations } from '../../src/admin/parked.ts'
+import { keys, NOT_CURRENT } from '../../src/lanes/index.ts'
 import { adminFixture, refuse, store, TOKEN, workerOf } from '../support/admin.ts'
 
 const admin = adminFixture()
@@ -168,6 +171,20 @@ describe('trying again', () => {
     expect((await retry('?route_id=2')).json).toEqual({ retried: 2 })
     const lengths = await Promise.all(['7/42/2', '7/42/1001'].map((lane) => admin.redis.llen(keys.lane(lane))))
     expect(lengths).toEqual([1, 2])
+  })
+
+  it('answers 503 and tries nothing again while the roster is not current', async () => {
+    await park()
+    const logger = pino({ enabled: false })
+    const operations = parkedOperations({ redis: admin.redis, place: () => NOT_CURRENT, logger })
+    const retryOperation = operations.find(({ path }) => path === '/admin/parked/retry')
+    const request = { query: { all: 'true' } } as FastifyRequest
+    await expect(retryOperation?.answer(request, {} as FastifyReply)).rejects.toMatchObject({
+      code: 503,
+      message: expect.stringMatching(/^the roster of the admin process is not current/) as string,
+    })
+    expect((await list()).results).toHaveLength(4)
+    expect(Number(await admin.redis.zscore(keys.schedule, '7/42/1'))).toBeGreaterThan(Date.now())
   })
 
   it.each(['', '?all=false', '?courier=42'])('with "%s" for what is 422', async (query) => {

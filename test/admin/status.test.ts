@@ -59,7 +59,7 @@ describe('the status', () => {
     await hold(admin.redis, 'clock', '2')
     await store(admin.redis, '7/45/5', { count: 7 })
     await leases.park(await lease('7/45/5'), { status: 404, message: 'no such route' })
-    await discard(admin.redis, '7/45/5')
+    await discard(admin.redis, ['7/45/5'])
 
     expect(await statusNow()).toMatchObject({
       waiting: { fixes: 6, lanes: 2, oldest_at: '2026-11-20T08:14:02.000Z' },
@@ -89,7 +89,7 @@ describe('the status', () => {
   it('counts refused records that are tried again as waiting', async () => {
     await store(admin.redis, '7/42/1', { count: 2 })
     await refuse(admin.redis, '7/42/1', 2, { status: 422, message: 'no' })
-    await release(admin.redis, '7/42/1', () => undefined)
+    await release(admin.redis, ['7/42/1'], () => undefined)
     const { custody } = await statusNow()
     expect([custody.waiting, custody.parked, custody.difference]).toEqual([2, 0, 0])
   })

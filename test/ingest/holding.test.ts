@@ -3,8 +3,8 @@ import type { Fix } from '../../protocols/kit/index.ts'
 import { Holding } from '../../src/ingest/holding.ts'
 import { type HoldOptions, placeFixes } from '../../src/ingest/place.ts'
 import {
-  createAppender,
-  createSeen,
+  Appender,
+  DuplicateFilter,
   custodyCounters,
   keys,
   type Redis,
@@ -43,13 +43,16 @@ async function gateway(
   const rules = () => ({ directory, filter: FILTER, hold })
   const options = {
     maxWaitMs: 0,
-    seen: createSeen({ windowMs: 86_400_000, maxFutureMs: 300_000, alone: () => true }),
+    duplicates: new DuplicateFilter({ windowMs: 86_400_000, maxFutureMs: 300_000 }),
     hold: bounds,
   }
-  const appender = createAppender(redis, options)
+  const appender = new Appender(redis, options)
   let isCurrent = true
   const holding = new Holding({ redis, appender: options, isRosterCurrent: () => isCurrent, rules, logger })
-  closes.push(() => holding.close(), appender.close)
+  closes.push(
+    () => holding.close(),
+    () => appender.close(),
+  )
   return {
     holding,
     set isCurrent(current: boolean) {

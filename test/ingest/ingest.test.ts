@@ -91,7 +91,6 @@ async function gateway({
         return { duplicates: 0, refused: false, ...answer }
       },
       count: (reasons) => void counted.push(...reasons),
-      close: async () => {},
     },
     heard: {
       spoke: (device) => void heard.set(device, heard.get(device) ?? { at: 0, transport: 'tcp', remote: '' }),

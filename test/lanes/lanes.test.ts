@@ -2,23 +2,24 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import {
   countRecords,
-  createAppender,
-  createLeases,
+  Appender,
+  Leases,
   custodyCounters,
   discard,
   keys,
   type Position,
+  NOT_CURRENT,
   packDevice,
   packRecords,
   positionsJson,
   type Redis,
   receivedAt,
   records,
-  refusedOf,
   release,
   relocate,
   stillHolds,
   surveyLanes,
+  surveyRefused,
 } from '../../src/lanes/index.ts'
 import { deviceOf, timestampOf } from '../../src/lanes/record.ts'
 import type { TestRedis } from '../support/redis.ts'
@@ -27,8 +28,11 @@ import { withRedis } from '../support/with-redis.ts'
 const RECEIVED = Date.UTC(2026, 10, 20, 8, 14, 2)
 const ID = '356307042441013'
 const IMEI = packDevice(ID)
-const UNSEEN = { maxWaitMs: 0, seen: null, hold: { maxFixesPerDevice: 100, maxUnknownDevices: 10 } }
+const UNSEEN = { maxWaitMs: 0, duplicates: null, hold: { maxFixesPerDevice: 100, maxUnknownDevices: 10 } }
 const STAY = () => undefined
+const ONLY_2 = (record: Buffer) => (timestampOf(record) === 2 ? '7/43/1' : NOT_CURRENT)
+
+const refusedOf = (lane: string) => Array.fromAsync(surveyRefused(redis, lane))
 
 let server: TestRedis
 let redis: Redis
@@ -43,7 +47,7 @@ const packed = (...timestamps: number[]) => packRecords(timestamps.map(position)
 const timestamps = (bytes: Buffer) => [...records(bytes)].map(timestampOf)
 
 async function append(lane: string, ...times: number[]): Promise<void> {
-  const appender = createAppender(redis, UNSEEN)
+  const appender = new Appender(redis, UNSEEN)
   await appender.append({
     parts: [{ lane, device: ID, records: packed(...times) }],
     received: times.length,
@@ -53,7 +57,7 @@ async function append(lane: string, ...times: number[]): Promise<void> {
 }
 
 function leases({ maxPositions = 3, maxWaitMs = 0, leaseMs = 15_000 } = {}) {
-  return createLeases(redis, { maxPositions, maxWaitMs, leaseMs })
+  return new Leases(redis, { maxPositions, maxWaitMs, leaseMs })
 }
 
 const waitingIn = async (lane: string) => timestamps(Buffer.concat(await redis.lrangeBuffer(keys.lane(lane), 0, -1)))
@@ -130,7 +134,7 @@ describe('append', () => {
   })
 
   it('stores what arrives together in few calls, for every lane', async () => {
-    const appender = createAppender(redis, UNSEEN)
+    const appender = new Appender(redis, UNSEEN)
     const before = Number(
       /calls=(\d+)/.exec((await redis.info('commandstats')).split('cmdstat_evalsha')[1] ?? '')?.[1] ?? 0,
     )
@@ -139,7 +143,7 @@ describe('append', () => {
       received: 1,
       filtered: [],
     }))
-    await Promise.all(items.map(appender.append))
+    await Promise.all(items.map((item) => appender.append(item)))
     const after = Number(/calls=(\d+)/.exec((await redis.info('commandstats')).split('cmdstat_evalsha')[1])?.[1])
     expect(after - before).toBeLessThan(10)
     expect(await redis.zcard(keys.schedule)).toBe(1500)
@@ -154,7 +158,7 @@ describe('append', () => {
   })
 
   it('counts what is filtered with what is stored, and alone', async () => {
-    const appender = createAppender(redis, UNSEEN)
+    const appender = new Appender(redis, UNSEEN)
     appender.count(['zero', 'zero'])
     await appender.append({
       parts: [{ lane: '7/42/1', device: ID, records: packed(1) }],
@@ -174,7 +178,7 @@ describe('append', () => {
   })
 
   it('fails, without any counter moved, while Redis is gone, and works again when it is back', async () => {
-    const appender = createAppender(redis, UNSEEN)
+    const appender = new Appender(redis, UNSEEN)
     await server.kill('SIGKILL')
     const item = { parts: [{ lane: '7/42/1', device: ID, records: packed(1) }], received: 1, filtered: [] }
     await expect(appender.append(item)).rejects.toThrow()
@@ -188,7 +192,7 @@ describe('append', () => {
 describe('leases', () => {
   it('are taken of due lanes only, by one at a time', async () => {
     await append('7/42/1', 1)
-    const appender = createAppender(redis, { ...UNSEEN, maxWaitMs: 60_000 })
+    const appender = new Appender(redis, { ...UNSEEN, maxWaitMs: 60_000 })
     await appender.append({ parts: [{ lane: '7/43/1', device: ID, records: packed(1) }], received: 1, filtered: [] })
     expect((await leases().claim(10)).map(({ lane }) => lane)).toEqual(['7/42/1'])
     expect(await leases().claim(10)).toEqual([])
@@ -327,7 +331,7 @@ describe('a parked lane', () => {
     await append('7/42/1', 1, 2)
     const worker = leases({ maxWaitMs: 60_000 })
     await worker.park(await claimOne(worker), { status: 403, message: '' })
-    expect(await release(redis, '7/42/1', STAY)).toBe(2)
+    expect(await release(redis, ['7/42/1'], STAY)).toBe(2)
     const lease = await claimOne(worker)
     const next = await worker.done(lease, { count: 1, status: 200, wanted: 3, atOnce: false })
     expect([timestamps(next?.records as Buffer), next?.parked]).toEqual([[2], undefined])
@@ -345,7 +349,7 @@ describe('a refused record', () => {
     await worker.take(lease)
     const answer = await worker.refuse(lease, refusal, 3)
     expect([answer?.row, timestamps(answer?.next?.records as Buffer)]).toEqual([1, [2, 3]])
-    expect(await refusedOf(redis, '7/42/1')).toMatchObject([{ ...refusal, count: 1 }])
+    expect(await refusedOf('7/42/1')).toMatchObject([{ ...refusal, count: 1 }])
     expect((await worker.refuse(lease, refusal, 3))?.row).toBe(2)
     await expectInvariant()
   })
@@ -364,11 +368,24 @@ describe('a refused record', () => {
     const lease = await claimOne(worker)
     await worker.refuse(lease, refusal, 3)
     await worker.refuse(lease, refusal, 3)
-    expect(await release(redis, '7/42/1', (record) => (timestampOf(record) === 1 ? '7/43/1' : undefined))).toBe(2)
+    expect(await release(redis, ['7/42/1'], (record) => (timestampOf(record) === 1 ? '7/43/1' : undefined))).toBe(2)
     expect(await waitingIn('7/42/1')).toEqual([3, 2])
     expect(await waitingIn('7/43/1')).toEqual([1])
-    expect(await refusedOf(redis, '7/42/1')).toEqual([])
+    expect(await refusedOf('7/42/1')).toEqual([])
     await expectInvariant()
+  })
+
+  it('stays refused while the roster is not current, and its parked lane is not due', async () => {
+    await append('7/42/1', 1, 2)
+    const worker = leases()
+    const lease = await claimOne(worker)
+    await worker.refuse(lease, refusal, 3)
+    await worker.park(lease, { status: 404, message: '' })
+    expect(await release(redis, ['7/42/1'], () => NOT_CURRENT)).toBe(NOT_CURRENT)
+    expect(await worker.claim(1)).toEqual([])
+    expect(await release(redis, ['7/42/1'], ONLY_2)).toBe(NOT_CURRENT)
+    expect(await refusedOf('7/42/1')).toHaveLength(1)
+    expect([await waitingIn('7/42/1'), await waitingIn('7/43/1')]).toEqual([[2], []])
   })
 
   it('does not end a lease by being tried again', async () => {
@@ -377,7 +394,7 @@ describe('a refused record', () => {
     const lease = await claimOne(worker)
     await worker.take(lease)
     await worker.refuse(lease, refusal, 1)
-    await release(redis, '7/42/1', STAY)
+    await release(redis, ['7/42/1'], STAY)
     const next = await worker.done(lease, { count: 1, status: 200, wanted: 1, atOnce: false })
     expect(timestamps(next?.records as Buffer)).toEqual([1])
   })
@@ -388,7 +405,7 @@ describe('a refused record', () => {
     const lease = await claimOne(worker)
     await worker.refuse(lease, refusal, 3)
     await worker.park(lease, { status: 404, message: '' })
-    expect(await discard(redis, '7/42/1')).toBe(2)
+    expect(await discard(redis, ['7/42/1'])).toBe(2)
     expect((await custodyCounters(redis)).get('discarded:deleted')).toBe(2)
     expect([await redis.exists(keys.lane('7/42/1')), await redis.hlen(keys.parked)]).toEqual([0, 0])
     await expectInvariant()
@@ -465,6 +482,13 @@ describe('a parked lane whose routes were corrected', () => {
     await expectInvariant()
   })
 
+  it('keeps its records while the roster is not current', async () => {
+    await append('7/42/1', 1, 2)
+    const lease = await claimOne()
+    expect(await relocate(redis, lease, () => NOT_CURRENT)).toBe(NOT_CURRENT)
+    expect(await waitingIn('7/42/1')).toEqual([1, 2])
+  })
+
   it('does not where the lease was lost', async () => {
     await append('7/42/1', 1)
     const lease = await claimOne()
@@ -478,7 +502,7 @@ describe('a lane that is behind', () => {
   const LATE = Date.now() - 61_000
 
   async function appendLate(...times: number[]): Promise<void> {
-    const appender = createAppender(redis, UNSEEN)
+    const appender = new Appender(redis, UNSEEN)
     const bytes = packRecords(times.map(position), IMEI, LATE)
     await appender.append({ parts: [{ lane: '7/42/1', device: ID, records: bytes }], received: 1, filtered: [] })
     await appender.close()
@@ -523,7 +547,7 @@ const state = () => redis.hget(keys.upstream, 'state')
 describe('a lane that is behind for many turns', () => {
   it('sends a newest one first again only where a newer one has come', async () => {
     const put = async (at: number, ...times: number[]) => {
-      const appender = createAppender(redis, UNSEEN)
+      const appender = new Appender(redis, UNSEEN)
       const bytes = packRecords(times.map(position), IMEI, Date.now() - at)
       await appender.append({ parts: [{ lane: '7/42/1', device: ID, records: bytes }], received: 1, filtered: [] })
       await appender.close()

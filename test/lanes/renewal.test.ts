@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createAppender, createLeases, packDevice, packRecords, type Redis } from '../../src/lanes/index.ts'
+import { Appender, Leases, packDevice, packRecords, type Redis } from '../../src/lanes/index.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 let redis: Redis
@@ -9,7 +9,7 @@ withRedis((_, connection) => {
 
 it.each(['take', 'done'] as const)('a lease outlives a renewal that overtakes the answer of %s', async (step) => {
   await store('7/42/1', 3)
-  const leases = createLeases(redis, { maxPositions: 1, maxWaitMs: 0 })
+  const leases = new Leases(redis, { maxPositions: 1, maxWaitMs: 0 })
   const [lease] = await leases.claim(1)
   const next = { count: 1, status: 200, wanted: 1, atOnce: false }
   if (step === 'done') await leases.take(lease)
@@ -21,7 +21,7 @@ it.each(['take', 'done'] as const)('a lease outlives a renewal that overtakes th
 })
 
 async function store(lane: string, count: number): Promise<void> {
-  const appender = createAppender(redis, UNSEEN)
+  const appender = new Appender(redis, UNSEEN)
   const positions = Array.from({ length: count }, (_, i) => ({
     timestamp: i,
     latitude: 52.5,
@@ -34,4 +34,4 @@ async function store(lane: string, count: number): Promise<void> {
 }
 
 const ID = '356307042441013'
-const UNSEEN = { maxWaitMs: 0, seen: null, hold: { maxFixesPerDevice: 100, maxUnknownDevices: 10 } }
+const UNSEEN = { maxWaitMs: 0, duplicates: null, hold: { maxFixesPerDevice: 100, maxUnknownDevices: 10 } }

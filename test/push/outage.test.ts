@@ -1,14 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import {
-  connect,
-  createAppender,
-  custodyCounters,
-  keys,
-  packDevice,
-  packRecords,
-  type Redis,
-} from '../../src/lanes/index.ts'
+import { connect, Appender, custodyCounters, keys, packDevice, packRecords, type Redis } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
@@ -119,7 +111,7 @@ function pushing(): void {
 
 /** All lanes at once, as the positions of a moment arrive, so that none is behind for a minute. */
 async function storeBacklog(to: Redis): Promise<void> {
-  const appender = createAppender(to, UNSEEN)
+  const appender = new Appender(to, UNSEEN)
   for (const timestamp of TIMES) {
     const position = { timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5, heading: 90, speed: 10 }
     const parts = Array.from({ length: LANES }, (_, i) => {
@@ -155,6 +147,6 @@ const BYTES_PER_FIX = 40
 const BYTES_PER_LANE = 400
 const ID = '356307042441013'
 const DEVICE = packDevice(ID)
-const UNSEEN = { maxWaitMs: 0, seen: null, hold: { maxFixesPerDevice: 100, maxUnknownDevices: 10 } }
+const UNSEEN = { maxWaitMs: 0, duplicates: null, hold: { maxFixesPerDevice: 100, maxUnknownDevices: 10 } }
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const soon = { timeout: 20_000, interval: 20 }

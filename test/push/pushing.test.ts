@@ -1,16 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   connect,
-  createAppender,
+  Appender,
   custodyCounters,
   keys,
+  NOT_CURRENT,
   type Place,
   packDevice,
   packRecords,
   type Redis,
-  refusedOf,
   release,
   surveyLanes,
+  surveyRefused,
 } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
@@ -25,8 +26,10 @@ const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const ID = '356307042441013'
 const DEVICE = packDevice(ID)
 const STAY: Place = () => undefined
-const UNSEEN = { maxWaitMs: 0, seen: null, hold: { maxFixesPerDevice: 100, maxUnknownDevices: 10 } }
+const UNSEEN = { maxWaitMs: 0, duplicates: null, hold: { maxFixesPerDevice: 100, maxUnknownDevices: 10 } }
 const PUSH = { concurrency: 64, max_requests_per_s: null, first_delay: 20, max_delay: 100 }
+
+const refusedOf = (lane: string) => Array.fromAsync(surveyRefused(redis, lane))
 
 let server: TestRedis
 let redis: Redis
@@ -69,7 +72,7 @@ function pushing({ push = PUSH, max_positions = 3, apikeys = new Map([['7', 'key
 }
 
 async function store(lane: string, ...timestamps: number[]): Promise<void> {
-  const appender = createAppender(redis, UNSEEN)
+  const appender = new Appender(redis, UNSEEN)
   const positions = timestamps.map((timestamp) => ({ timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5 }))
   const records = packRecords(positions, DEVICE, Date.now())
   await appender.append({ parts: [{ lane, device: ID, records }], received: timestamps.length, filtered: [] })
@@ -205,7 +208,7 @@ describe('a refusal', () => {
     pushing()
     await expect.poll(async () => (await laneState('7/42/1'))?.parked?.status, soon).toBe(404)
     api.respond(ok)
-    expect(await release(redis, '7/42/1', STAY)).toBe(5)
+    expect(await release(redis, ['7/42/1'], STAY)).toBe(5)
     await expect.poll(delivered, soon).toBe(5)
     expect(api.seen.slice(1).map(({ timestamps }) => timestamps)).toEqual([[1], [2, 3, 4], [5]])
     expect(await redis.hlen(keys.parked)).toBe(0)
@@ -219,7 +222,7 @@ describe('a refusal', () => {
       await store('7/42/1', ...range(1, 500))
       pushing({ max_positions: 500 })
       await expect.poll(delivered, soon).toBe(499)
-      expect(await refusedOf(redis, '7/42/1')).toMatchObject([{ status: code, message: 'too odd', count: 1 }])
+      expect(await refusedOf('7/42/1')).toMatchObject([{ status: code, message: 'too odd', count: 1 }])
       const accepted = api.seen
         .filter(({ timestamps }) => !timestamps.includes(bad))
         .flatMap(({ timestamps }) => timestamps)
@@ -242,7 +245,7 @@ describe('a refusal', () => {
     await store('7/42/1', ...range(1, 200))
     pushing({ max_positions: 100 })
     await expect.poll(delivered, soon).toBe(196)
-    expect(await refusedOf(redis, '7/42/1')).toHaveLength(4)
+    expect(await refusedOf('7/42/1')).toHaveLength(4)
     expect(await redis.zcard(keys.schedule)).toBe(0)
   })
 
@@ -251,12 +254,12 @@ describe('a refusal', () => {
     await store('7/42/1', ...range(1, 20))
     pushing({ max_positions: 5 })
     await expect.poll(async () => (await laneState('7/42/1'))?.parked, soon).toMatchObject({ status: 422, tries: 1 })
-    expect(await refusedOf(redis, '7/42/1')).toHaveLength(8)
+    expect(await refusedOf('7/42/1')).toHaveLength(8)
     expect((await laneState('7/42/1'))?.waiting).toBe(12)
-    await release(redis, '7/42/1', STAY)
+    await release(redis, ['7/42/1'], STAY)
     await expect.poll(async () => (await laneState('7/42/1'))?.parked?.tries, soon).toBe(2)
     api.respond(ok)
-    await release(redis, '7/42/1', STAY)
+    await release(redis, ['7/42/1'], STAY)
     await expect.poll(delivered, soon).toBe(20)
   })
 
@@ -271,6 +274,27 @@ describe('a refusal', () => {
     await expect.poll(delivered, soon).toBe(5)
     expect(api.timestampsOf('42/2')).toEqual(range(1, 5))
     expect([await redis.hlen(keys.parked), await redis.zcard(keys.schedule)]).toEqual([0, 0])
+  })
+
+  it('of a lane is probed only once the roster of the worker is current', async () => {
+    api.respond((push, response) => (push.lane === '42/1' ? status(404) : ok)(push, response))
+    let lane: ReturnType<Place>
+    let asked = 0
+    const place = () => {
+      asked++
+      return lane
+    }
+    await store('7/42/1', ...range(1, 5))
+    const { configured } = pushing({ place })
+    await expect.poll(async () => (await laneState('7/42/1'))?.parked?.status, soon).toBe(404)
+    const before = api.seen.length
+    lane = NOT_CURRENT
+    configured()
+    await expect.poll(() => asked, soon).toBeGreaterThanOrEqual(2)
+    expect(await laneState('7/42/1')).toMatchObject({ waiting: 5, parked: { tries: 1 } })
+    lane = '7/42/2'
+    await expect.poll(delivered, soon).toBe(5)
+    expect(api.seen.slice(before).map(({ lane: to }) => to)).toEqual(['42/2', '42/2'])
   })
 
   it('for want of an apikey is made by ourselves', async () => {

@@ -6,14 +6,14 @@ import { protocols } from '../../protocols/index.ts'
 import { type Admin, type AdminOptions, openAdmin } from '../../src/admin/index.ts'
 import {
   connect,
-  createAppender,
-  createLeases,
+  Appender,
+  Leases,
   type HoldReason,
   keys,
   packDevice,
   packRecords,
   type Redis,
-  type Refusal,
+  type RefusalReason,
   type Storable,
 } from '../../src/lanes/index.ts'
 import type { Role } from '../../src/process/role.ts'
@@ -186,13 +186,13 @@ function packed(device: string, { count, receivedAt, time }: Packed): Buffer {
 
 async function append(redis: Redis, item: Storable): Promise<void> {
   const bounds = { maxFixesPerDevice: 100, maxUnknownDevices: 100 }
-  const appender = createAppender(redis, { maxWaitMs: 0, seen: null, hold: bounds })
+  const appender = new Appender(redis, { maxWaitMs: 0, duplicates: null, hold: bounds })
   await appender.append(item)
   await appender.close()
 }
 
 /** Has the service refuse the first `count` records of a lane, one by one. */
-export async function refuse(redis: Redis, lane: string, count: number, refusal: Refusal): Promise<void> {
+export async function refuse(redis: Redis, lane: string, count: number, refusal: RefusalReason): Promise<void> {
   const { leases, lease } = workerOf(redis)
   const leased = await lease(lane)
   for (let n = 0; n < count; n++) await leases.refuse(leased, refusal, 1)
@@ -201,7 +201,7 @@ export async function refuse(redis: Redis, lane: string, count: number, refusal:
 
 /** Leases of batches of two, and a lane's lease, due or not. */
 export function workerOf(redis: Redis) {
-  const leases = createLeases(redis, { maxPositions: 2, maxWaitMs: 0 })
+  const leases = new Leases(redis, { maxPositions: 2, maxWaitMs: 0 })
   return {
     leases,
     lease: async (lane: string) => {

@@ -128,7 +128,7 @@ export function gateway({
   const ingest = new Ingest({
     isRosterCurrent: () => made.complete(),
     rules: () => ({ directory, filter, hold }),
-    appender: { append, count: () => {}, close: async () => {} },
+    appender: { append, count: () => {} },
     heard: made.heard,
     holding: { isReleasing: () => false, noteHeld: () => {} },
     clock: new ClockWatch(() => {}),

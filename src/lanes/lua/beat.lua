@@ -1,7 +1,9 @@
--- Says that a process lives, by Redis' own clock, and forgets those that did not say so lately.
+-- Notes that a process lives, by the clock of Redis, and forgets those that have not said so lately.
 -- KEYS  members
--- ARGV  member; ms after which one is forgotten
--- Answers how many there are.
-redis.call('ZADD', KEYS[1], now, ARGV[1])
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
-return redis.call('ZCARD', KEYS[1])
+-- ARGV  member, ms after which a member is forgotten
+-- Answers how many members there are.
+local members = KEYS[1]
+local member, forget_ms = ARGV[1], ARGV[2]
+redis.call('ZADD', members, now, member)
+redis.call('ZREMRANGEBYSCORE', members, '-inf', now - forget_ms)
+return redis.call('ZCARD', members)

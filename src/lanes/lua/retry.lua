@@ -4,37 +4,40 @@
 -- KEYS  schedule, push of the lane, upstream, failing lanes
 -- ARGV  lane, token, status, first delay in ms, longest delay in ms, jitter in 0..1, least delay in ms that the service asked for
 -- Answers the delay in ms; false: the lease was lost.
--- A Retry-After beyond an hour is a mistake of somebody's.
-local LONGEST_ASKED = 3600000
-if not holds(KEYS[1], ARGV[1], ARGV[2]) then return false end
--- Behind a refusal stands how many were refused in a row.
-local before, attempts = string.match(redis.call('GET', KEYS[2]) or '', ':(%w+):(%d+)$')
-attempts = (before == '422' or before == '413') and 1 or (attempts or 0) + 1
-local delay = math.min(tonumber(ARGV[5]), ARGV[4] * 2 ^ math.min(attempts - 1, 30))
-local asked = math.min(tonumber(ARGV[7]), LONGEST_ASKED)
-delay = math.floor(math.max(delay * (0.5 + ARGV[6] / 2), asked))
-redis.call('ZADD', KEYS[1], 'XX', now + delay, ARGV[1])
-redis.call('SET', KEYS[2], now .. ':' .. ARGV[3] .. ':' .. attempts, 'EX', 86400)
+local schedule, push, upstream, failing = unpack(KEYS)
+local lane, token, status = unpack(ARGV, 1, 3)
+local first_delay, longest_delay, jitter = tonumber(ARGV[4]), tonumber(ARGV[5]), 0.5 + ARGV[6] / 2
+-- A Retry-After beyond an hour is a mistake.
+local asked = math.min(tonumber(ARGV[7]), 3600000)
 
-local failures = redis.call('HINCRBY', KEYS[3], 'failures', 1)
-redis.call('SADD', KEYS[4], ARGV[1])
-redis.call('EXPIRE', KEYS[4], 3600)
-local state = redis.call('HGET', KEYS[3], 'state') or 'up'
+if not holds(schedule, lane, token) then return false end
+-- After a refusal the number says how many records were refused in a row, not how many requests failed.
+local last_status, attempts = string.match(redis.call('GET', push) or '', ':(%w+):(%d+)$')
+attempts = (last_status == '422' or last_status == '413') and 1 or (attempts or 0) + 1
+local delay = math.min(longest_delay, first_delay * 2 ^ math.min(attempts - 1, 30)) * jitter
+delay = math.floor(math.max(delay, asked))
+set_score(schedule, lane, due_at(now + delay))
+note_push(push, status, attempts)
+
+local failures = redis.call('HINCRBY', upstream, 'failures', 1)
+redis.call('SADD', failing, lane)
+redis.call('EXPIRE', failing, 3600)
+local state = redis.call('HGET', upstream, 'state') or 'up'
 local next_state = state
-if ARGV[3] == '429' then
+if status == '429' then
   next_state = 'limited'
-elseif ARGV[3] == 'refused' then
+elseif status == 'refused' then
   next_state = 'down'
-elseif failures >= 5 and (redis.call('SCARD', KEYS[4]) > 1 or redis.call('ZCARD', KEYS[1]) == 1) then
+elseif failures >= 5 and (redis.call('SCARD', failing) > 1 or redis.call('ZCARD', schedule) == 1) then
   next_state = 'down'
 end
 if next_state ~= state then
-  redis.call('HSET', KEYS[3], 'state', next_state, 'since', now)
-  if state == 'up' then redis.call('HDEL', KEYS[3], 'prober') end
+  redis.call('HSET', upstream, 'state', next_state, 'since', now)
+  if state == 'up' then redis.call('HDEL', upstream, 'prober') end
 end
 if next_state ~= 'up' then
-  local pause = math.min(5000, math.max(1000, failures * 250)) * (0.5 + ARGV[6] / 2)
+  local pause = math.min(5000, math.max(1000, failures * 250)) * jitter
   if next_state == 'limited' then pause = math.max(pause, math.min(asked, 60000)) end
-  redis.call('HSET', KEYS[3], 'probe', now + math.floor(math.max(pause, 1000)))
+  redis.call('HSET', upstream, 'probe', now + math.floor(math.max(pause, 1000)))
 end
 return delay

@@ -1,21 +1,71 @@
--- Shared by append and move: stores a group of runs.
--- A run is what one frame leaves behind for one place: u8 kind ('L' a lane; 'U', 'N', 'C' held: unknown, no route, clock);
--- u8 length and name of the lane or device; u8 length and name of the string that remembers what was seen (0: none);
--- u8 flags (1: look up first, 2: keep the string for the whole window from now, 4: the device's latest span is asked for);
--- u16 number of records; where there is a string, a mark of 6 bytes for each; u32 length of the records; records (first byte:
--- length).
-local byte, sub = string.byte, string.sub
+-- Stores a group of records: those that arrive (append), or those that leave another list in the same step (move).
+-- KEYS  see the names; the last two of a move alone
+-- ARGV  group, a sequence of runs; ms until a lane that was empty is due; the gateway that stores and its turn as it knows
+--       it (see duplicates.ts; '': no duplicates are looked for); ms for which marks are kept; most held fixes of a device;
+--       most unknown devices; number of counters; name and amount of each. Of a move then: the list's name in its index,
+--       the token of the lease where the list is a lane's own, else ''; of each entry that leaves its position in the list,
+--       from 0, and the entry as it was read there
+-- Answers { list of (number of a run, from 0; its duplicates, or -1: its device is unknown and there are too many),
+--           list of (number of a run that asked; its device's latest span before, or -1), turn in which this was stored };
+--         false, and nothing has changed: the list is not as it was read, or the lease was lost.
+--
+-- A run is what one frame leaves behind for one place:
+--   u8   kind: 'L' a lane; 'U', 'N', 'C' held: unknown device, no route, clock
+--   u8   length, then name of the lane or device
+--   u8   length, then name of the string of marks `<device>:<span>`; empty: no marks
+--   u8   flags: 1 look up first, 2 keep the marks for the whole window, 4 ask for the device's latest span
+--   u16  number of records; where there is a string of marks, 6 bytes for each
+--   u32  length of the records, then the records; the first byte of each is its length
+local schedule, custody, lane_prefix, held_prefix, marks_prefix, latest_spans, storing, parked, ahead, list, index =
+  unpack(KEYS)
+local group, lane_delay, gateway, known_turn, keep_ms = unpack(ARGV, 1, 5)
+local most_held, most_unknown = tonumber(ARGV[6]), tonumber(ARGV[7])
+local first_counter, last_counter = 9, 8 + 2 * ARGV[8]
+local name, token = ARGV[last_counter + 1], ARGV[last_counter + 2]
+local first_entry = last_counter + 3
 
+local byte, sub = string.byte, string.sub
 local MARK = 6
 local LANE, UNKNOWN, NO_ROUTE = byte('LUN', 1, 3)
 
--- A text with its length in front, and what is behind it.
-local function text_at(group, at)
+-- Whether the entries that leave are as they were read, and the lease of their lane holds.
+local function unchanged()
+  if token ~= '' and not holds(index, name, token) then return false end
+  for i = first_entry, #ARGV, 2 do
+    if redis.call('LINDEX', list, ARGV[i]) ~= ARGV[i + 1] then return false end
+  end
+  return true
+end
+
+-- Takes the entries that leave out of their list. They are emptied first: so positions stay as they were read.
+local function take_out()
+  for i = first_entry, #ARGV, 2 do redis.call('LSET', list, ARGV[i], '') end
+  redis.call('LREM', list, (#ARGV - first_entry + 1) / 2, '')
+  if redis.call('EXISTS', list) == 1 then return end
+  redis.call('ZREM', index, name)
+  if token ~= '' then
+    redis.call('HDEL', parked, name)
+    redis.call('HDEL', ahead, name)
+  end
+end
+
+-- The turn in which this is stored: a new one where another gateway has stored last.
+local function turn_of(gateway)
+  local turn = redis.call('GET', storing) or ''
+  if sub(turn, 1, #gateway) ~= gateway then
+    turn = gateway .. ' ' .. time[1] .. '.' .. time[2]
+    redis.call('SET', storing, turn)
+  end
+  return turn
+end
+
+-- A text with its length in front, and the position behind it.
+local function text_at(at)
   local behind = at + 1 + byte(group, at)
   return sub(group, at + 1, behind - 1), behind
 end
 
-local function records_at(group, at, count)
+local function records_at(at, count)
   local records = {}
   for i = 1, count do
     local length = byte(group, at)
@@ -25,16 +75,17 @@ local function records_at(group, at, count)
   return records, at
 end
 
--- A run, and where the next one begins.
-local function run_at(group, at)
-  local name, behind_name = text_at(group, at + 1)
-  local string_name, behind_string = text_at(group, behind_name)
-  local flags, high, low = byte(group, behind_string, behind_string + 2)
-  local count, marks_at = high * 256 + low, behind_string + 3
-  local marks = #string_name > 0 and sub(group, marks_at, marks_at + count * MARK - 1) or ''
-  local records, behind = records_at(group, marks_at + #marks + 4, count)
-  local kind = byte(group, at)
-  return { kind = kind, name = name, string = string_name, flags = flags, count = count, marks = marks, records = records }, behind
+-- A run, and the position of the next one.
+local function run_at(at)
+  local place, behind_place = text_at(at + 1)
+  local marks_name, behind_name = text_at(behind_place)
+  local flags, high, low = byte(group, behind_name, behind_name + 2)
+  local count, marks_at = high * 256 + low, behind_name + 3
+  local marks = #marks_name > 0 and sub(group, marks_at, marks_at + count * MARK - 1) or ''
+  local records, behind = records_at(marks_at + #marks + 4, count)
+  return {
+    kind = byte(group, at), place = place, marks_name = marks_name, flags = flags, marks = marks, records = records,
+  }, behind
 end
 
 -- Whether a mark is among others: where it begins at a multiple of its length.
@@ -44,8 +95,8 @@ local function among(marks, mark)
   return at
 end
 
--- The records whose marks are not there yet, and their marks.
-local function unseen(records, marks, known)
+-- The records whose marks are not known, and their marks.
+local function without_known(records, marks, known)
   local new_records, new_marks = {}, {}
   for i = 1, #records do
     local mark = sub(marks, (i - 1) * MARK + 1, i * MARK)
@@ -57,52 +108,53 @@ local function unseen(records, marks, known)
   return new_records, table.concat(new_marks)
 end
 
--- The device's latest span before, or -1.
+-- The device's latest span, or -1.
 local function latest_span(device)
-  return tonumber(redis.call('HGET', KEYS[6], device) or -1)
+  return tonumber(redis.call('HGET', latest_spans, device) or -1)
 end
 
--- Keeps a string for the whole window, and notes its span where that is the device's latest.
-local function keep(name, window)
-  redis.call('PEXPIRE', KEYS[5] .. name, window)
-  local device, span = string.match(name, '^(.*):(%d+)$')
-  if tonumber(span) > latest_span(device) then redis.call('HSET', KEYS[6], device, span) end
+-- Keeps marks for the whole window, and notes their span where it is the device's latest.
+local function keep(marks_name)
+  redis.call('PEXPIRE', marks_prefix .. marks_name, keep_ms)
+  local device, span = string.match(marks_name, '^(.*):(%d+)$')
+  if tonumber(span) > latest_span(device) then redis.call('HSET', latest_spans, device, span) end
 end
 
--- What of a run was not seen before; it is from now on.
-local function new_records(run, window)
-  local key = KEYS[5] .. run.string
-  local records, marks = run.records, run.marks
-  local known = run.flags % 2 == 1 and redis.call('GET', key)
-  if known then records, marks = unseen(records, marks, known) end
-  local fresh = #marks > 0 and redis.call('APPEND', key, marks) == #marks
-  if fresh or run.flags % 4 >= 2 then keep(run.string, window) end
+-- The records of a run that are no duplicates; their marks are stored.
+local function new_records(run, look_up_all)
+  local key, records, marks = marks_prefix .. run.marks_name, run.records, run.marks
+  local known = (look_up_all or run.flags % 2 == 1) and redis.call('GET', key)
+  if known then records, marks = without_known(records, marks, known) end
+  local is_new = #marks > 0 and redis.call('APPEND', key, marks) == #marks
+  if is_new or run.flags % 4 >= 2 then keep(run.marks_name) end
   return records
 end
 
--- Whether a lane was empty: it is in the schedule exactly when its list is not.
+-- Appends to a lane. Answers whether it was empty: it is in the schedule exactly when its list is not.
 local function begins(lane, records)
-  return #records > 0 and redis.call('RPUSH', KEYS[3] .. lane, unpack(records)) == #records
+  return #records > 0 and redis.call('RPUSH', lane_prefix .. lane, unpack(records)) == #records
 end
 
--- How many of a device are discarded, as the oldest of too many; nothing where it is unknown, and too many are.
-local function hold(run, held_most, unknown_most)
+-- Holds a run. Answers how many records are discarded, as the oldest of too many; nothing where it is refused.
+local function hold(run)
   local reason = run.kind == UNKNOWN and 'unknown' or run.kind == NO_ROUTE and 'no_route' or 'clock'
-  local index, list = KEYS[4] .. reason, KEYS[4] .. reason .. ':' .. run.name
-  if run.kind == UNKNOWN and redis.call('EXISTS', list) == 0 and redis.call('ZCARD', index) >= unknown_most then return end
-  local length = redis.call('RPUSH', list, unpack(run.records))
-  redis.call('ZADD', index, 'NX', now, run.name)
-  if length <= held_most then return 0 end
-  redis.call('LTRIM', list, length - held_most, -1)
-  return length - held_most
+  local devices, held = held_prefix .. reason, held_prefix .. reason .. ':' .. run.place
+  if run.kind == UNKNOWN and redis.call('EXISTS', held) == 0 and redis.call('ZCARD', devices) >= most_unknown then
+    return
+  end
+  local length = redis.call('RPUSH', held, unpack(run.records))
+  redis.call('ZADD', devices, 'NX', now, run.place)
+  if length <= most_held then return 0 end
+  redis.call('LTRIM', held, length - most_held, -1)
+  return length - most_held
 end
 
 -- Puts lanes that were empty into the schedule, as many at once as Lua can hand over.
-local function schedule(lanes, due)
+local function schedule_lanes(lanes)
   for from = 1, #lanes, 1000 do
-    local call = { 'ZADD', KEYS[1], 'NX' }
+    local call = { 'ZADD', schedule, 'NX' }
     for i = from, math.min(from + 999, #lanes) do
-      call[#call + 1] = due
+      call[#call + 1] = due_at(now + lane_delay)
       call[#call + 1] = lanes[i]
     end
     redis.call(unpack(call))
@@ -110,42 +162,45 @@ local function schedule(lanes, due)
 end
 
 local function count(field, amount)
-  if amount ~= 0 then redis.call('HINCRBY', KEYS[2], field, amount) end
+  if amount ~= 0 then redis.call('HINCRBY', custody, field, amount) end
 end
 
--- KEYS 1-6: schedule, custody, prefix of lanes, prefix of held, prefix of seen, latest spans.  Answers a list of: for each run
--- of which records were left out its number from 0 and how many were seen before, or -1 where a device is unknown and too many
--- are; and a list of: for each run that asked its number and the device's latest span before, or -1.
-local function store(group, delay, window, held_most, unknown_most)
-  local left_out, latest, begun = {}, {}, {}
-  local duplicates, overflowed, refused = 0, 0, 0
-  local function note(list, number, value)
-    list[#list + 1] = number
-    list[#list + 1] = value
-  end
-
-  local at, number, run = 1, 0, nil
-  while at <= #group do
-    run, at = run_at(group, at)
-    if run.kind == LANE then
-      if run.flags >= 4 then note(latest, number, latest_span(string.match(run.string, '^(.*):'))) end
-      local records = #run.string > 0 and new_records(run, window) or run.records
-      local seen = run.count - #records
-      if seen > 0 then note(left_out, number, seen) end
-      duplicates = duplicates + seen
-      if begins(run.name, records) then begun[#begun + 1] = run.name end
-    else
-      local discarded = hold(run, held_most, unknown_most)
-      if not discarded then note(left_out, number, -1) end
-      overflowed = overflowed + (discarded or 0)
-      refused = refused + (discarded and 0 or run.count)
-    end
-    number = number + 1
-  end
-
-  schedule(begun, now + delay)
-  count('filtered:duplicate', duplicates)
-  count('discarded:held_overflow', overflowed)
-  count('received', -refused)
-  return { left_out, latest }
+local function note(answers, number, value)
+  answers[#answers + 1] = number
+  answers[#answers + 1] = value
 end
+
+if list then
+  if not unchanged() then return false end
+  take_out()
+end
+for i = first_counter, last_counter, 2 do count(ARGV[i], ARGV[i + 1]) end
+
+local turn = gateway == '' and '' or turn_of(gateway)
+local look_up_all = turn ~= known_turn
+local left_out, latest, begun = {}, {}, {}
+local duplicates, overflowed, refused = 0, 0, 0
+local at, number, run = 1, 0, nil
+while at <= #group do
+  run, at = run_at(at)
+  if run.kind == LANE then
+    if run.flags >= 4 then note(latest, number, latest_span(string.match(run.marks_name, '^(.*):'))) end
+    local records = #run.marks_name > 0 and new_records(run, look_up_all) or run.records
+    local known = #run.records - #records
+    if known > 0 then note(left_out, number, known) end
+    duplicates = duplicates + known
+    if begins(run.place, records) then begun[#begun + 1] = run.place end
+  else
+    local discarded = hold(run)
+    if not discarded then note(left_out, number, -1) end
+    overflowed = overflowed + (discarded or 0)
+    refused = refused + (discarded and 0 or #run.records)
+  end
+  number = number + 1
+end
+
+schedule_lanes(begun)
+count('filtered:duplicate', duplicates)
+count('discarded:held_overflow', overflowed)
+count('received', -refused)
+return { left_out, latest, turn }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { protocolsByName } from '../../../protocols/index.ts'
 import { within } from '../../async.ts'
 import type { Config, ListenerConfig } from '../../config/schema.ts'
@@ -9,16 +8,7 @@ import { HeardBook } from '../../ingest/heard.ts'
 import { Holding } from '../../ingest/holding.ts'
 import { Ingest } from '../../ingest/ingest.ts'
 import { createMisunderstood } from '../../ingest/misunderstood.ts'
-import {
-  connect,
-  createAppender,
-  createSeen,
-  joinMembers,
-  keys,
-  type Members,
-  noteApplied,
-  type Redis,
-} from '../../lanes/index.ts'
+import { Appender, connect, DuplicateFilter, noteApplied, type Redis } from '../../lanes/index.ts'
 import { createAdmission } from '../../listen/admission.ts'
 import { listenHttp } from '../../listen/http.ts'
 import type { Endpoint, Listener, Shared } from '../../listen/listener.ts'
@@ -56,12 +46,9 @@ type FramePath = Awaited<ReturnType<typeof openPath>>
 /** Opens everything between listeners and lanes. */
 async function openPath(live: Live, redis: Redis) {
   const { config, logger } = live
-  // A private Redis has only one gateway.
-  const members =
-    config.redis.url === null ? undefined : joinMembers(redis, keys.gateways, () => seen?.reset(Date.now()))
-  const seen = seenOf(config, () => !members || members.count === 1)
-  const appenderOptions = { maxWaitMs: config.batch.max_wait, seen, hold: holdBounds(config) }
-  const appender = createAppender(redis, appenderOptions)
+  const duplicates = duplicateFilter(config)
+  const appenderOptions = { maxWaitMs: config.batch.max_wait, duplicates, hold: holdBounds(config) }
+  const appender = new Appender(redis, appenderOptions)
   const problems = () => [
     ...capacity.problems,
     ...(clock.isWrong ? [CLOCK_PROBLEM] : []),
@@ -86,7 +73,6 @@ async function openPath(live: Live, redis: Redis) {
   const road = { isRosterCurrent, rules, appender, heard, holding, clock, capacity, unknownDevices, logger }
   const ingest = new Ingest(road)
   const admission = createAdmission(config.limits)
-  if (members) await whenNoticed(members)
   return {
     shared: { ingest, heard, admission, pressure: createPressure(), limits: config.limits, logger },
     misunderstood: misunderstood.keep,
@@ -100,7 +86,6 @@ async function openPath(live: Live, redis: Redis) {
         holding.close().then(() => heard.close()),
         appender.close(),
         misunderstood.close(),
-        members?.stop() ?? Promise.resolve(),
       ]
       await within(LAST_WRITES_MS, Promise.all(lastWrites))
     },
@@ -140,15 +125,9 @@ function reportApplied(live: Live, redis: Redis, gateway: string): void {
   report()
 }
 
-/** Before it stores anything, the other gateways must know of this one: each remembers the newest fixes in its memory. */
-async function whenNoticed(members: Members): Promise<void> {
-  for (let tries = 0; members.count === undefined && tries < 20; tries++) await sleep(50)
-  if (members.count !== 1) await sleep(1500)
-}
-
-function seenOf({ filter }: Config, alone: () => boolean) {
+function duplicateFilter({ filter }: Config): DuplicateFilter | null {
   if (filter.duplicate_window === 0) return null
-  return createSeen({ windowMs: filter.duplicate_window, maxFutureMs: filter.max_future, alone })
+  return new DuplicateFilter({ windowMs: filter.duplicate_window, maxFutureMs: filter.max_future })
 }
 
 function holdBounds({ hold }: Config) {

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { connect, createAppender, keys, packDevice, packRecords } from '../../../src/lanes/index.ts'
+import { connect, Appender, keys, packDevice, packRecords } from '../../../src/lanes/index.ts'
 import { startTestRedis } from '../../support/redis.ts'
 import { end, message, residentBytes, startRig } from './rig.ts'
 
@@ -32,9 +32,9 @@ export async function redisBytesPerWaitingFix(): Promise<number> {
   const server = await startTestRedis()
   const redis = connect(server.url, 'bench')
   await new Promise((resolve) => redis.once('ready', resolve))
-  const appender = createAppender(redis, {
+  const appender = new Appender(redis, {
     maxWaitMs: 0,
-    seen: null,
+    duplicates: null,
     hold: { maxFixesPerDevice: 0, maxUnknownDevices: 0 },
   })
   const store = (lanes: number, fixes: number) =>

@@ -1,8 +1,8 @@
 import { array, assert, asyncProperty, boolean, integer, record } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  createAppender,
-  createSeen,
+  Appender,
+  DuplicateFilter,
   custodyCounters,
   keys,
   packDevice,
@@ -32,9 +32,9 @@ interface Place {
 }
 
 /** A gateway that has just started, as far as repeats are concerned. */
-function gateway({ alone = true, maxFutureMs = 300_000 } = {}) {
-  const seen = createSeen({ windowMs: WINDOW_MS, maxFutureMs, alone: () => alone })
-  const appender = createAppender(redis, { maxWaitMs: 0, seen, hold: HOLD })
+function gateway({ maxFutureMs = 300_000 } = {}) {
+  const duplicates = new DuplicateFilter({ windowMs: WINDOW_MS, maxFutureMs })
+  const appender = new Appender(redis, { maxWaitMs: 0, duplicates, hold: HOLD })
   return async (device: string, ...fixes: Place[]) => {
     const positions = fixes.map(({ time, latitude = 52.5 }) => ({
       timestamp: time,
@@ -53,21 +53,21 @@ const NOW = Math.floor(Date.now() / 1000)
 const LATER = NOW + 400
 const t = (...times: number[]): Place[] => times.map((time) => ({ time }))
 
-describe('a fix that was stored', () => {
-  it('is not stored again, by the same gateway', async () => {
+describe('the filter of duplicates', () => {
+  it('stores a fix once when a gateway receives it twice', async () => {
     const send = gateway()
     expect(await send('1', ...t(LATER, LATER + 1))).toBe(0)
     expect(await send('1', ...t(LATER, LATER + 1))).toBe(2)
     expect(await stored()).toEqual([LATER, LATER + 1])
   })
 
-  it('is not stored again, by a gateway that has started anew', async () => {
+  it('stores a fix once when a restarted gateway receives it again', async () => {
     await gateway()('1', ...t(NOW, NOW + 1))
     expect(await gateway()('1', ...t(NOW, NOW + 1))).toBe(2)
     expect(await stored()).toEqual([NOW, NOW + 1])
   })
 
-  it('is not stored again, whatever came in between, and with new ones around it', async () => {
+  it('finds duplicates among new fixes, however many fixes came in between', async () => {
     const send = gateway()
     await send('1', ...t(NOW))
     for (let i = 1; i <= 50; i++) await send('1', ...t(LATER + i))
@@ -75,27 +75,45 @@ describe('a fix that was stored', () => {
     expect((await stored()).slice(-2)).toEqual([NOW - 1, LATER + 51])
   })
 
-  it('is not stored again, by another gateway beside the first', async () => {
-    const [a, b] = [gateway({ alone: false }), gateway({ alone: false })]
+  it('stores a fix once when two gateways receive it', async () => {
+    const [a, b] = [gateway(), gateway()]
     await a('1', ...t(LATER, LATER + 1))
     expect(await b('1', ...t(LATER, LATER + 1, LATER + 2))).toBe(2)
     expect(await a('1', ...t(LATER + 2, LATER + 3))).toBe(1)
     expect(await stored()).toEqual([LATER, LATER + 1, LATER + 2, LATER + 3])
   })
 
-  it('is not stored again days after its own time, as a backlog', async () => {
+  it('stores a fix once when a gateway that was stopped for long stores it after another has learned the newest', async () => {
+    const [stopped, other] = [gateway(), gateway()]
+    await stopped('1', ...t(NOW))
+    for (let i = 1; i <= 3; i++) await other('1', ...t(LATER + i))
+    await stopped('1', ...t(LATER + 9000))
+    expect(await other('1', ...t(LATER + 9000))).toBe(1)
+    expect(await stored()).toEqual([NOW, LATER + 1, LATER + 2, LATER + 3, LATER + 9000])
+  })
+
+  it('stores a fix once when two calls are under way as another gateway begins to store', async () => {
+    const [a, b] = [gateway({ maxFutureMs: 20_000_000 }), gateway({ maxFutureMs: 20_000_000 })]
+    for (let i = 0; i < 3; i++) await a('1', ...t(LATER + i))
+    await b('1', ...t(LATER + 9000, LATER + 9001, LATER + 9002))
+    const both = [a('1', ...t(LATER + 9000)), new Promise(setImmediate).then(() => a('1', ...t(LATER + 9001)))]
+    expect(await Promise.all(both)).toEqual([1, 1])
+    expect(await a('1', ...t(LATER + 9002))).toBe(1)
+  })
+
+  it('stores a backlog of days once', async () => {
     const old = t(NOW - 9 * 86_400, NOW - 9 * 86_400 + 60, NOW - 8 * 86_400)
     expect(await gateway()('1', ...old)).toBe(0)
     expect(await gateway()('1', ...old)).toBe(3)
   })
 
-  it('twice in one frame is stored once', async () => {
+  it('stores a fix once that a frame has twice', async () => {
     const send = gateway()
     expect(await send('1', ...t(LATER, LATER, LATER + 1))).toBe(1)
     expect(await stored()).toEqual([LATER, LATER + 1])
   })
 
-  it('is another one at another place, of another device, or a second later', async () => {
+  it('stores fixes that differ in place, device or second', async () => {
     const send = gateway()
     await send('1', { time: NOW, latitude: 52.5 })
     expect(await send('1', { time: NOW, latitude: 52.5000001 })).toBe(0)
@@ -103,7 +121,7 @@ describe('a fix that was stored', () => {
     expect(await send('1', { time: NOW + 1, latitude: 52.5 })).toBe(0)
   })
 
-  it('is counted as received and as a duplicate', async () => {
+  it('counts a duplicate as received and filtered', async () => {
     const send = gateway()
     await send('1', ...t(NOW, NOW))
     await send('1', ...t(NOW))
@@ -116,34 +134,45 @@ describe('a fix that was stored', () => {
   })
 })
 
-describe('any order of sending and sending again', () => {
-  it('stores each fix once, over restarts of the gateway', async () => {
+/** So that times are in many spans of 2,048 s, and newer ones need no lookup. */
+const STEP_S = 700
+const start = () => gateway({ maxFutureMs: 6 * STEP_S * 1000 })
+
+describe('any order of frames', () => {
+  it('stores each fix once, over two gateways and their restarts', async () => {
     const frame = record({
+      gateway: integer({ min: 0, max: 1 }),
       restart: boolean(),
-      times: array(integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 8 }),
+      times: array(integer({ min: -6, max: 6 }), { minLength: 1, maxLength: 8 }),
     })
     await assert(
-      asyncProperty(array(frame, { maxLength: 25 }), boolean(), async (frames, alone) => {
+      asyncProperty(array(frame, { maxLength: 25 }), boolean(), async (frames, single) => {
         await redis.flushall()
-        let send = gateway({ alone, maxFutureMs: 0 })
+        const gateways = [start(), start()]
         const sent: number[] = []
-        for (const { restart, times } of frames) {
-          if (restart) send = gateway({ alone, maxFutureMs: 60_000 })
+        for (const { gateway: number, restart, times } of frames) {
+          const own = single ? 0 : number
+          if (restart) gateways[own] = start()
           sent.push(...times)
-          await send('1', ...t(...times.map((time) => NOW - 20 + time)))
+          await gateways[own]('1', ...t(...times.map((time) => NOW + time * STEP_S)))
         }
-        const once = [...new Set(sent)].map((time) => NOW - 20 + time)
+        const once = [...new Set(sent)].map((time) => NOW + time * STEP_S)
         expect(await stored()).toEqual(once)
       }),
-      { numRuns: 60 },
+      { numRuns: 100 },
     )
   })
 })
 
-const calls = async () => Number(/cmdstat_get:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
+/** How often marks were read; the turn is read with each call. */
+async function calls(): Promise<number> {
+  const statistics = await redis.info('commandstats')
+  const of = (command: string) => Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(statistics)?.[1] ?? 0)
+  return of('get') - of('evalsha')
+}
 
-describe('what is remembered', () => {
-  it('takes less than 16 bytes of Redis memory a fix, for vans that send every 10 s for 24 hours', async () => {
+describe('the marks of stored fixes', () => {
+  it('take less than 16 bytes of Redis memory a fix, for vans that send every 10 s for 24 hours', async () => {
     const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
     const send = gateway()
     const before = await used()
@@ -154,11 +183,11 @@ describe('what is remembered', () => {
     expect(((await used()) - before) / (20 * 8640)).toBeLessThan(16)
   })
 
-  it('is kept for the whole window after the last fix that came late, and forgotten then', async () => {
+  it('are kept for the whole window after the last fix that came late, and then forgotten', async () => {
     // With the second before it in one span of marks.
     const late = Math.floor((NOW - 7200) / 2048) * 2048 + 1
     await gateway()('1', ...t(late))
-    const [set] = await redis.keys(`${keys.seenPrefix}*`)
+    const [set] = await redis.keys(`${keys.marksPrefix}*`)
     await redis.pexpire(set, 60_000)
     const send = gateway()
     await send('1', ...t(late - 1))
@@ -168,23 +197,24 @@ describe('what is remembered', () => {
     expect(await send('1', ...t(late))).toBe(0)
   })
 
-  it('is kept, though the call that was to keep it failed', async () => {
+  it('are kept by the next call when one has failed', async () => {
     const send = gateway()
     await server.kill('SIGKILL')
     await expect(send('1', ...t(LATER))).rejects.toThrow()
     await server.restart()
     await expect.poll(() => redis.status, { timeout: 10_000 }).toBe('ready')
     await send('1', ...t(LATER))
-    const [set] = await redis.keys(`${keys.seenPrefix}*`)
+    const [set] = await redis.keys(`${keys.marksPrefix}*`)
     expect(await redis.pttl(set)).toBeGreaterThan(WINDOW_MS)
     expect(await redis.hget(keys.latestSpans, '1')).toBe(String(LATER >>> 11))
   })
 
-  it('of long ago needs no look-up for what is newer, after a device’s first frame and its latest 2,048 s', async () => {
+  it('are not read for fixes newer than the latest span, once the gateway has asked for it with a device’s second frame', async () => {
     const OLD = 1_700_000_000
     await gateway()('1', ...t(OLD))
     const send = gateway()
-    await send('1', ...t(OLD + 1))
+    // The first frame tells the gateway its turn.
+    for (let i = 1; i <= 3; i++) await send('1', ...t(OLD + i))
     const before = await calls()
     await send('1', ...t(OLD + 4096))
     await send('1', ...t(OLD + 4097))
@@ -192,7 +222,7 @@ describe('what is remembered', () => {
     expect(await send('1', ...t(OLD, OLD + 4096, OLD + 1))).toBe(3)
   })
 
-  it('needs no look-up for a fix newer than its device’s newest', async () => {
+  it('are not read for fixes newer than the newest of their device', async () => {
     const send = gateway()
     await send('1', ...t(LATER))
     const before = await calls()

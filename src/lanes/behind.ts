@@ -1,2 +1,0 @@
-/** A lane whose oldest record waits for longer is behind: its newest goes first. */
-export const BEHIND_MS = 60_000

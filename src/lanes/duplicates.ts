@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto'
+
+/*
+ * The filter of duplicates. A device whose answer was lost sends its fixes again: perhaps over another connection, to
+ * another gateway, a day later, or with other fixes in between.
+ *
+ * For each device and each 2,048 seconds of its fixes' own time (a span) Redis has a string of marks, 6 bytes a fix: 11 bits
+ * of its time, 37 bits of a hash of its place. The string expires when nothing was added for the window. A hash has the
+ * latest span of each device. Sets of integers would find a mark faster, but adding to them costs more, and every fix pays
+ * for adding.
+ *
+ * A fix that is newer than all fixes of its device cannot be a duplicate and is not looked up. What a gateway knows of newest
+ * fixes is true during its turn: a turn begins when a gateway stores after another one, and store.lua looks up every fix of
+ * a call that was packed before the turn began. When a turn begins, a gateway knows only that nobody has stored a fix further
+ * ahead than `maxFutureMs`; with the second frame of a device it asks for the device's latest span.
+ */
+
+/** Records of one device within one span, as store.lua needs them. */
+export interface MarkedRun {
+  /** `<device>:<span>` */
+  readonly name: string
+  /** 6 bytes a record, in their order. */
+  readonly marks: Buffer
+  readonly count: number
+  readonly records: Buffer
+  /** Sum of 1: some may be duplicates; 2: keep the marks for the whole window; 4: ask for the device's latest span. */
+  readonly flags: number
+}
+
+export interface DuplicateFilterOptions {
+  /** ms for which a fix is remembered. */
+  readonly windowMs: number
+  readonly maxFutureMs: number
+}
+
+export class DuplicateFilter {
+  /** The id under which this process stores. */
+  readonly gateway = randomUUID()
+  /** ms for which a string of marks is kept: it gets marks for an hour after Redis was last told to keep it. */
+  readonly keepMs: number
+  readonly #maxFutureMs: number
+  readonly #devices = new Map<string, Known>()
+  #turn = ''
+  #turnBeganAt = Date.now()
+
+  constructor({ windowMs, maxFutureMs }: DuplicateFilterOptions) {
+    this.keepMs = windowMs + 2 * KEEP_AGAIN_MS
+    this.#maxFutureMs = maxFutureMs
+  }
+
+  /** The turn of this process as store.lua named it; '' before its first answer. */
+  get turn(): string {
+    return this.#turn
+  }
+
+  /** Splits a device's records by span; `duplicates` counts those that repeat others of the same call. `now`: ms UTC. */
+  split(device: string, records: Buffer, now: number): { readonly runs: MarkedRun[]; readonly duplicates: number } {
+    let known = this.#devices.get(device)
+    if (known?.turn !== this.#turn) this.#devices.set(device, (known = this.#knownInTurn(known)))
+    const ask = known.frames++ === 1
+    const newestBefore = Math.max(known.newestOfOthers, known.newest)
+    const runs: MarkedRun[] = []
+    const { records: unique, duplicates } = withoutRepeats(records)
+    for (let at = 0; at < unique.length; ) {
+      const from = at
+      const span = unique.readUInt32BE(at + TIME) >>> SPAN_BITS
+      let [count, oldest] = [0, Infinity]
+      for (; at < unique.length && count < MOST_IN_RUN; at += unique[at], count++) {
+        const time = unique.readUInt32BE(at + TIME)
+        if (time >>> SPAN_BITS !== span) break
+        if (time > known.newest) known.newest = time
+        if (time < oldest) oldest = time
+      }
+      const keep = span !== known.keptSpan || Math.abs(now - known.keptAt) > KEEP_AGAIN_MS
+      if (keep) [known.keptSpan, known.keptAt] = [span, now]
+      const own = unique.subarray(from, at)
+      const flags = (oldest <= newestBefore ? 1 : 0) + (keep ? 2 : 0) + (ask ? 4 : 0)
+      runs.push({ name: `${device}:${span}`, marks: marksOf(own, count), count, records: own, flags })
+    }
+    return { runs, duplicates }
+  }
+
+  /** Takes the turn in which store.lua stored a call. */
+  stored(turn: string): void {
+    if (turn === this.#turn) return
+    this.#turn = turn
+    this.#turnBeganAt = Date.now()
+  }
+
+  /** Takes the latest span (-1: none) that a device had before a call of this turn that asked for it. */
+  learn(device: string, latestSpan: number): void {
+    const known = this.#devices.get(device)
+    if (known?.turn !== this.#turn) return
+    const spanEnd = latestSpan < 0 ? -1 : (latestSpan + 1) * 2 ** SPAN_BITS - 1
+    known.newestOfOthers = Math.min(known.newestOfOthers, spanEnd)
+  }
+
+  /** A call with records of this device has failed: the next one keeps its marks again. */
+  failed(device: string): void {
+    const known = this.#devices.get(device)
+    if (known) known.keptSpan = -1
+  }
+
+  #knownInTurn({ newest = -1, keptSpan = -1, keptAt = 0 }: Partial<Known> = {}): Known {
+    const newestOfOthers = Math.ceil((this.#turnBeganAt + this.#maxFutureMs) / 1000)
+    return { turn: this.#turn, frames: 0, newestOfOthers, newest, keptSpan, keptAt }
+  }
+}
+
+/** What this process knows of a device. Times in unix seconds. */
+interface Known {
+  readonly turn: string
+  /** In this turn. */
+  frames: number
+  /** No other gateway, and not this one in an earlier turn, has stored a newer fix. */
+  newestOfOthers: number
+  /** The newest fix that this process stored, or tried to. */
+  newest: number
+  /** The span of which the marks were last kept for the whole window, and when (ms UTC). */
+  keptSpan: number
+  keptAt: number
+}
+
+/** Drops records that repeat others among them. Times mostly grow: then none does. */
+function withoutRepeats(records: Buffer): { records: Buffer; duplicates: number } {
+  let [last, at] = [-1, 0]
+  for (; at < records.length; at += records[at]) {
+    const time = records.readUInt32BE(at + TIME)
+    if (time <= last) break
+    last = time
+  }
+  if (at >= records.length) return { records, duplicates: 0 }
+  const unique = new Map<string, Buffer>()
+  let count = 0
+  for (at = 0; at < records.length; at += records[at], count++) {
+    const record = records.subarray(at, at + records[at])
+    const timeAndPlace = record.toString('latin1', TIME, TIME + 12)
+    if (!unique.has(timeAndPlace)) unique.set(timeAndPlace, record)
+  }
+  return { records: Buffer.concat([...unique.values()]), duplicates: count - unique.size }
+}
+
+function marksOf(records: Buffer, count: number): Buffer {
+  const marks = Buffer.allocUnsafe(MARK_BYTES * count)
+  for (let at = 0, to = 0; at < records.length; at += records[at], to += MARK_BYTES) {
+    const time = records.readUInt32BE(at + TIME) & (2 ** SPAN_BITS - 1)
+    const latitude = records.readInt32BE(at + TIME + 4)
+    const longitude = records.readInt32BE(at + TIME + 8)
+    marks.writeUInt16BE((time << 5) | (mix(longitude ^ 0x5bd1e995, latitude) & 0x1f), to)
+    marks.writeInt32BE(mix(latitude, longitude), to + 2)
+  }
+  return marks
+}
+
+/** Two words to one, every bit of both in every bit of it (the finish of MurmurHash3). */
+function mix(a: number, b: number): number {
+  let hash = Math.imul(a, 0xcc9e2d51) ^ Math.imul((b << 13) | (b >>> 19), 0x1b873593)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return hash ^ (hash >>> 16)
+}
+
+const SPAN_BITS = 11
+/** As in store.lua. */
+const MARK_BYTES = 6
+/** Where a record has its time, then latitude and longitude, 4 bytes each. */
+const TIME = 7
+const KEEP_AGAIN_MS = 3_600_000
+/** What Lua hands over to one command. */
+export const MOST_IN_RUN = 1000

@@ -1,0 +1,70 @@
+-- In front of every script: the clock of Redis, and the meaning of a lane's score in the schedule.
+--
+-- The score is the state of the lane: a time in ms UTC, and a fraction that says what the time is.
+--
+--   .0   due      from then on the lane may be leased
+--   .5   leased   until then: a dispatcher has claimed the lane for a ticket, no worker has begun with it
+--   .75  taken    until then: a worker pushes the lane
+--   .25  seized   until then: an admin operation changes the lane
+--
+-- The score of a leased lane is the token of its lease. Whoever has the token holds the lease; every script that changes a
+-- leased lane compares the token first. A lease that is not renewed in time ends by itself: the lane is due again.
+-- TypeScript keeps tokens and hands them back; it does not read them.
+local LEASED, TAKEN, SEIZED = 0.5, 0.75, 0.25
+
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+-- The score of a lane that is due.
+local function due_at(ms) return string.format('%.0f', ms) end
+
+-- The score of a leased lane, and the token of its lease.
+local function token_until(ms, state) return string.format('%.2f', math.floor(ms) + state) end
+
+-- The token of the same lease, with another end or state.
+local function renewed(token, ms) return token_until(ms, token % 1) end
+local function taken(token) return token_until(token, TAKEN) end
+
+-- The token of the same lease after one of its steps: a second call of this step with the old token does nothing.
+local function after_step(token) return renewed(token, token + 1) end
+
+local function ms_left(token) return math.floor(token - now) end
+
+local function is_leased(score) return score % 1 ~= 0 and tonumber(score) > now end
+
+-- Whether a lease still holds.
+local function holds(schedule, lane, token)
+  return tonumber(redis.call('ZSCORE', schedule, lane) or -1) == tonumber(token)
+end
+
+local function set_score(schedule, lane, score) redis.call('ZADD', schedule, 'XX', score, lane) end
+
+-- Notes the outcome of a lane's push for a day: its time, status, and how many in a row.
+local function note_push(push, status, in_a_row)
+  redis.call('SET', push, now .. ':' .. status .. ':' .. in_a_row, 'EX', 86400)
+end
+
+-- The service has answered, well or not: it is up.
+local function note_answer(upstream, failing)
+  local state, failures = unpack(redis.call('HMGET', upstream, 'state', 'failures'))
+  if state ~= 'up' then redis.call('HSET', upstream, 'state', 'up', 'since', now) end
+  if failures and failures ~= '0' then
+    redis.call('HSET', upstream, 'failures', 0)
+    redis.call('DEL', failing)
+  end
+end
+
+-- Nothing was sent of a lane: where it was to probe the service, another lane probes.
+local function pass_probe_on(upstream, lane)
+  if redis.call('HGET', upstream, 'prober') == lane then redis.call('HSET', upstream, 'probe', now) end
+end
+
+-- `ahead` has the lanes that are behind: '1:' and when the newest record was received, while this stands at the head of the
+-- list, '0:' once it was sent. Answers whether it was at the head, and notes that it was sent.
+local function note_sent_ahead(ahead, lane)
+  local newest = redis.call('HGET', ahead, lane)
+  if not newest or string.sub(newest, 1, 1) ~= '1' then return false end
+  redis.call('HSET', ahead, lane, '0' .. string.sub(newest, 2))
+  return true
+end
+

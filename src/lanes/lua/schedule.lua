@@ -1,0 +1,92 @@
+-- Scripts that lease lanes and change nothing but their scores (see lease.lua).
+
+-- Leases the lanes that are due; one at a time, when a probe is due, while the service is down or limits us.
+-- KEYS  schedule, upstream
+-- ARGV  ms of a lease, lanes at most (1,000)
+-- Answers the token of all, then the lanes; nothing where none is due.
+local function claim()
+  local schedule, upstream = KEYS[1], KEYS[2]
+  local lease_ms, most = ARGV[1], tonumber(ARGV[2])
+  local state, probe_at = unpack(redis.call('HMGET', upstream, 'state', 'probe'))
+  local probing = state and state ~= 'up'
+  if probing and now < tonumber(probe_at or 0) then return {} end
+  local lanes = redis.call('ZRANGEBYSCORE', schedule, '-inf', now, 'LIMIT', 0, probing and 1 or most)
+  -- Lanes that wait for their own delay are as good as any to find out whether the service is back.
+  if #lanes == 0 and probing then
+    local next_lanes = redis.call('ZRANGE', schedule, 0, 9, 'WITHSCORES')
+    for i = #next_lanes - 1, 1, -2 do
+      if not is_leased(next_lanes[i + 1]) then lanes = { next_lanes[i] } end
+    end
+  end
+  if #lanes == 0 then return lanes end
+
+  if probing then redis.call('HSET', upstream, 'probe', now + lease_ms, 'prober', lanes[1]) end
+  local token = token_until(now + lease_ms, LEASED)
+  local call = { 'ZADD', schedule, 'XX' }
+  for _, lane in ipairs(lanes) do
+    call[#call + 1] = token
+    call[#call + 1] = lane
+  end
+  redis.call(unpack(call))
+  table.insert(lanes, 1, token)
+  return lanes
+end
+
+-- Moves the end of leases that still hold.
+-- KEYS  schedule
+-- ARGV  ms of a lease; then lane and token of each
+-- Answers the new token of each; false where the lease was lost.
+local function renew()
+  local schedule, lease_ms = KEYS[1], ARGV[1]
+  local tokens = {}
+  for i = 2, #ARGV, 2 do
+    local lane, token = ARGV[i], ARGV[i + 1]
+    local new_token = holds(schedule, lane, token) and renewed(token, now + lease_ms)
+    if new_token then set_score(schedule, lane, new_token) end
+    tokens[#tokens + 1] = new_token
+  end
+  return tokens
+end
+
+-- Ends a lease of which nothing was pushed: the lane is due after a delay.
+-- KEYS  schedule, upstream
+-- ARGV  lane, token, ms of the delay
+local function postpone()
+  local schedule, upstream = KEYS[1], KEYS[2]
+  local lane, token, delay = ARGV[1], ARGV[2], ARGV[3]
+  if not holds(schedule, lane, token) then return end
+  set_score(schedule, lane, due_at(now + delay))
+  pass_probe_on(upstream, lane)
+end
+
+-- Leases an unleased lane for an admin operation.
+-- KEYS  schedule
+-- ARGV  lane, ms of the lease
+-- Answers the token; false where the lane is leased; '' where it is not in the schedule.
+local function seize()
+  local schedule, lane, lease_ms = KEYS[1], ARGV[1], ARGV[2]
+  local score = redis.call('ZSCORE', schedule, lane)
+  if not score then return '' end
+  if is_leased(score) then return false end
+  local token = token_until(now + lease_ms, SEIZED)
+  set_score(schedule, lane, token)
+  return token
+end
+
+-- Makes a lane due now, unless it is leased.
+-- KEYS  schedule
+-- ARGV  lane
+local function make_due()
+  local schedule, lane = KEYS[1], ARGV[1]
+  local score = redis.call('ZSCORE', schedule, lane)
+  if score and not is_leased(score) then set_score(schedule, lane, due_at(now)) end
+end
+
+-- Counts the lanes that are due for long, or of which a lease ended long ago.
+-- KEYS  schedule
+-- ARGV  ms
+local function count_overdue()
+  local schedule, ms = KEYS[1], ARGV[1]
+  return redis.call('ZCOUNT', schedule, '-inf', now - ms)
+end
+

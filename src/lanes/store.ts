@@ -1,0 +1,134 @@
+import { type DuplicateFilter, MOST_IN_RUN } from './duplicates.ts'
+import { keys } from './keys.ts'
+import { slicesOf } from './record.ts'
+import { type Redis, scripts } from './redis.ts'
+
+/** Why fixes are held: nobody configured their device, no route at their time, or a time in the future. */
+export type HoldReason = 'unknown' | 'no_route' | 'clock'
+
+/** Records of one device for one place, as `packRecords` makes them: a lane, or what is held for a reason. */
+export type Part =
+  | { readonly lane: string; readonly device: string; readonly records: Buffer }
+  | { readonly held: HoldReason; readonly device: string; readonly records: Buffer }
+
+export interface AppenderOptions {
+  readonly maxWaitMs: number
+  /** null: duplicates are stored like other fixes. */
+  readonly duplicates: DuplicateFilter | null
+  readonly hold: { readonly maxFixesPerDevice: number; readonly maxUnknownDevices: number }
+}
+
+export interface StoreCall {
+  readonly parts: readonly Part[]
+  /** What the custody account counts in the same step. */
+  readonly counters: Map<string, number>
+  /** The entries that leave a list in the same step. */
+  readonly from?: {
+    readonly list: string
+    /** The zset that has the list's name while it is not empty. */
+    readonly index: string
+    readonly name: string
+    /** Of the lease, where the list is a lane's own. */
+    readonly token?: string
+    /** Positions in the list, from 0, and the entries as they were read there. */
+    readonly entries: readonly (readonly [position: number, entry: Buffer])[]
+  }
+}
+
+/** Records that are not stored: duplicates of a part, or −1 where its device is unknown and there are too many of these. */
+export interface LeftOut {
+  readonly part: number
+  readonly duplicates: number
+}
+
+/**
+ * Stores records in one step, and takes others out of a list where the call says so. Answers what it left out; null where
+ * the list is not as it was read, or the lease was lost: then nothing has changed.
+ */
+export async function storeRecords(
+  redis: Redis,
+  { maxWaitMs, duplicates, hold }: AppenderOptions,
+  { parts, counters, from }: StoreCall,
+): Promise<LeftOut[] | null> {
+  const turn = duplicates?.turn ?? ''
+  const { bytes, partOfRun, leftOut } = packGroup(parts, duplicates, Date.now())
+  for (const left of leftOut) add(counters, 'filtered:duplicate', left.duplicates)
+  const filter = [duplicates?.gateway ?? '', turn, duplicates?.keepMs ?? 0]
+  // What was acknowledged once is never refused.
+  const bounds = [hold.maxFixesPerDevice, from ? Number.MAX_SAFE_INTEGER : hold.maxUnknownDevices]
+  const args = [bytes, maxWaitMs, ...filter, ...bounds, counters.size, ...[...counters].flat()]
+  const run = scripts(redis)
+  let answer: unknown = null
+  try {
+    answer = await (from
+      ? run('move', [...KEYS, from.list, from.index], [...args, from.name, from.token ?? '', ...from.entries.flat()])
+      : run('append', KEYS, args))
+  } finally {
+    if (!answer) for (const { device } of parts) duplicates?.failed(device)
+  }
+  if (!answer) return null
+  const [ofRuns, latest, storedIn] = answer as [leftOut: number[], latest: number[], turn: Buffer]
+  duplicates?.stored(storedIn.toString())
+  // What was asked for in an earlier turn is not the latest span before this turn's fixes.
+  if (turn === duplicates?.turn)
+    for (let i = 0; i < latest.length; i += 2) duplicates.learn(parts[partOfRun[latest[i]]].device, latest[i + 1])
+  for (let i = 0; i < ofRuns.length; i += 2) leftOut.push({ part: partOfRun[ofRuns[i]], duplicates: ofRuns[i + 1] })
+  return leftOut
+}
+
+/** Adds to a counter. */
+export function add(counters: Map<string, number>, name: string, amount: number): void {
+  if (amount !== 0) counters.set(name, (counters.get(name) ?? 0) + amount)
+}
+
+/** Parts as store.lua reads them: runs. `leftOut`: records that repeat others of the same part. `now`: ms UTC. */
+function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: number) {
+  const chunks: Buffer[] = []
+  const partOfRun: number[] = []
+  const leftOut: LeftOut[] = []
+  for (const [index, part] of parts.entries()) {
+    const [kind, place] = 'lane' in part ? ['L', part.lane] : [KINDS[part.held], part.device]
+    let runs: Iterable<Run> = slicesOf(part.records, MOST_IN_RUN)
+    if ('lane' in part && filter) {
+      const split = filter.split(part.device, part.records, now)
+      if (split.duplicates > 0) leftOut.push({ part: index, duplicates: split.duplicates })
+      runs = split.runs
+    }
+    for (const { name = '', marks, flags = 0, count, records } of runs) {
+      const head = Buffer.allocUnsafe(10 + 4 * (place.length + name.length) + (marks?.length ?? 0))
+      let at = head.write(kind, 0, 'latin1')
+      at += 1 + (head[at] = head.write(place, at + 1))
+      at += 1 + (head[at] = head.write(name, at + 1))
+      head[at++] = flags
+      at = head.writeUInt16BE(count, at)
+      if (marks) at += marks.copy(head, at)
+      at = head.writeUInt32BE(records.length, at)
+      chunks.push(head.subarray(0, at), records)
+      partOfRun.push(index)
+    }
+  }
+  return { bytes: Buffer.concat(chunks), partOfRun, leftOut }
+}
+
+/** A run with or without marks. */
+interface Run {
+  readonly records: Buffer
+  readonly count: number
+  readonly name?: string
+  readonly marks?: Buffer
+  readonly flags?: number
+}
+
+const KINDS = { unknown: 'U', no_route: 'N', clock: 'C' } satisfies Record<HoldReason, string>
+/** The keys that store.lua touches; those of a list follow. */
+const KEYS = [
+  keys.schedule,
+  keys.custody,
+  keys.lanePrefix,
+  keys.heldPrefix,
+  keys.marksPrefix,
+  keys.latestSpans,
+  keys.storing,
+  keys.parked,
+  keys.ahead,
+]

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type LaneState, type Redis, surveyLanes } from '../lanes/index.ts'
 import { parse } from '../tracking/refusal.ts'
-import { Count, Instant, instant, LaneIds, laneIds, ParkedJson } from './json.ts'
+import { instant, LaneJson, laneIds } from './json.ts'
 import type { Operation, OperationDoc } from './operation.ts'
 import { PageQuery, type Place, pageOf, pageSchema } from './paging.ts'
 import { parkedJson } from './parked.ts'
@@ -20,13 +20,6 @@ export function laneOperations(redis: Redis): Operation[] {
 
 const LanesQuery = PageQuery.extend({
   sort: z.enum(['waiting', 'oldest'], 'expected waiting or oldest').default('waiting'),
-})
-
-export const LaneJson = LaneIds.extend({
-  waiting: Count,
-  oldest_at: Instant.optional(),
-  last_push: z.object({ at: Instant, status: z.union([z.int(), z.string()]) }).optional(),
-  parked: ParkedJson.optional(),
 })
 
 const LANES_DOC = {

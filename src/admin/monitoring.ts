@@ -4,7 +4,7 @@ import { memoryShare } from '../ingest/acceptance.ts'
 import type { Redis } from '../lanes/index.ts'
 import { operationGauges } from '../observe/metrics.ts'
 import type { Account } from './custody.ts'
-import type { DeviceState } from './device/list.ts'
+import type { DeviceState } from './json.ts'
 import type { Operation } from './operation.ts'
 import type { Upstream } from './status.ts'
 

@@ -1,11 +1,16 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
+import { createSession } from '../../src/ingest/device.ts'
+import { HeardBook } from '../../src/ingest/heard.ts'
+import { createMisunderstood } from '../../src/ingest/misunderstood.ts'
 import { OPERATIONS } from '../../src/tracking/operations.ts'
-import { adminFixture, store, workerOf } from '../support/admin.ts'
+import { adminFixture, hold, refuse, store, TOKEN, workerOf } from '../support/admin.ts'
 
 interface Described {
   readonly operationId: string
+  readonly summary: string
   readonly parameters: readonly { readonly name: string; readonly in: string; readonly required: boolean }[]
+  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, object>> }
   readonly responses: Readonly<Record<string, object>>
   readonly security: readonly object[]
 }
@@ -22,15 +27,22 @@ async function readDocument(): Promise<Document> {
   return (await admin.ask('/openapi.json')).json as Document
 }
 
+/** Each operation as `GET /admin/status`, with its description. */
+async function readOperations(): Promise<[name: string, described: Described][]> {
+  const { paths } = await readDocument()
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => [`${method.toUpperCase()} ${path}`, described] as const),
+  ) as [string, Described][]
+}
+
 describe('GET /openapi.json of the admin port', () => {
   it('answers an OpenAPI 3.1 document with a token, and 401 without', async () => {
     expect((await readDocument()).openapi).toBe('3.1.1')
     expect((await admin.ask('/openapi.json', { headers: {} })).status).toBe(401)
   })
 
-  it('describes itself and each relayed operation, with the statuses that the relay adds', async () => {
+  it('describes each relayed operation, with the statuses that the relay adds', async () => {
     const { paths } = await readDocument()
-    expect(paths['/openapi.json'].get).toMatchObject({ operationId: 'getOpenApi', security: [{ token: [] }] })
     for (const [name, { method, path }] of Object.entries(OPERATIONS)) {
       const described = paths[path]?.[method.toLowerCase()]
       if (name === 'pushPositions') expect(described).toBeUndefined()
@@ -41,10 +53,36 @@ describe('GET /openapi.json of the admin port', () => {
     }
   })
 
+  it('describes every path that the port names where a path is unknown', async () => {
+    const { message } = (await admin.ask('/admin/nothing')).json as { message: string }
+    const known = (await readOperations()).map(([name]) => name)
+    const named = message
+      .replace('unknown path; this port has ', '')
+      .split(', ')
+      .flatMap((text) => {
+        const [methods, path] = text.split(' ')
+        return methods.split('|').map((method) => `${method} ${path}`)
+      })
+    expect(named.length).toBeGreaterThan(10)
+    expect(known).toEqual(expect.arrayContaining(named))
+  })
+
   it('names each operation once', async () => {
-    const { paths } = await readDocument()
-    const ids = Object.values(paths).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId))
+    const ids = (await readOperations()).map(([, { operationId }]) => operationId)
     expect(ids).toEqual([...new Set(ids)])
+  })
+
+  it('declares for each operation a summary, its path parameters, its token and at least one answer', async () => {
+    for (const [name, { summary, parameters, responses, security, requestBody }] of await readOperations()) {
+      const inPath = parameters.filter((parameter) => parameter.in === 'path')
+      expect([name, inPath.map((parameter) => `{${parameter.name}}`)]).toEqual([name, name.match(/\{\w+\}/g) ?? []])
+      expect(inPath.every(({ required }) => required)).toBe(true)
+      expect(summary).toMatch(/^[A-Z]/)
+      expect(Object.keys(responses)).toContain('200')
+      const isOpen = / \/(?:healthz|readyz|metrics)$/.test(name)
+      expect([name, security]).toEqual([name, isOpen ? [] : [{ token: [] }]])
+      if (requestBody) expect(Object.keys(requestBody.content)).not.toEqual([])
+    }
   })
 
   it('refers to components that exist', async () => {
@@ -62,16 +100,101 @@ describe('GET /openapi.json of the admin port', () => {
       ['sort', false],
     ])
   })
+})
 
-  it('describes what GET /admin/lanes answers', async () => {
-    await store(admin.redis, '7/42/1', { count: 2 })
-    const { leases, lease } = workerOf(admin.redis)
-    await leases.park(await lease('7/42/1'), { status: 404, message: 'no such route' })
-    const { json } = await admin.ask('/admin/lanes')
-    const { responses } = (await readDocument()).paths['/admin/lanes'].get
-    const { schema } = (responses['200'] as { content: Record<string, { schema: object }> }).content['application/json']
-    const fits = new Ajv2020({ strict: false, validateFormats: false }).compile(schema)
-    expect(fits(json) ? [] : fits.errors).toEqual([])
-    expect((json as { results: unknown[] }).results).not.toEqual([])
+const FIX = { time: Date.UTC(2026, 10, 20, 8), latitude: 52.5, longitude: 13.4, valid: true, speed: 10, heading: 90 }
+const LINES = 'device,courier_id,route_id,from,until\nVan 12,42,9,2026-11-20 06:00,2026-11-20 20:00\nVan 99,1,1,x,\n'
+const WINDOW = 'company_id=7&from=2026-11-20&until=2026-11-21'
+
+/** Something of everything that an answer can show. */
+async function fill(): Promise<void> {
+  const { redis } = admin
+  const { leases, lease } = workerOf(redis)
+  await store(redis, '7/42/1001', { count: 2 })
+  await store(redis, '7/43/2001', { count: 2 })
+  await refuse(redis, '7/43/2001', 1, { status: 422, message: 'accuracy' })
+  await leases.park(await lease('7/43/2001'), { status: 404, message: 'no such route' })
+  await hold(redis, 'clock', '356307042441014', { count: 2, time: Date.now() + 3 * 3_600_000 })
+  await hold(redis, 'no_route', '0356307042441013')
+  await hold(redis, 'unknown', '77')
+  const heard = new HeardBook(redis)
+  const device = '0356307042441013'
+  const session = Object.assign(createSession('tcp', '10.1.2.3:40001'), { device })
+  heard.spoke(device, session, 'teltonika')
+  heard.stored(device, {
+    fix: { at: session.now, fix: FIX },
+    filtered: { reason: 'zero', at: session.now + 1, fix: { ...FIX, latitude: NaN } },
+  })
+  heard.became(device, 'routed', '7/42/1001')
+  heard.became(device, 'filtered', 'zero')
+  await expect.poll(async () => (await eventsOf(device)).length, { timeout: 5000 }).toBeGreaterThan(2)
+  const book = createMisunderstood(redis)
+  book.keep({ at: Date.now(), device: '1', protocol: 'fix', reason: 'malformed', payload: Buffer.from('{') })
+  await Promise.all([book.close(), heard.close()])
+}
+
+async function eventsOf(device: string): Promise<unknown[]> {
+  return ((await admin.ask(`/admin/devices/${device}`)).json as { events: unknown[] }).events
+}
+
+/** Requests in the order in which they are sent: the operation, where it is asked, and how. */
+const REQUESTS: readonly (readonly [operation: string, query?: string, options?: RequestInit & { type?: string }])[] = [
+  ['GET /healthz'],
+  ['GET /readyz'],
+  ['GET /admin/status'],
+  ['GET /admin/lanes', '?sort=oldest&max_results=1'],
+  ['GET /admin/lanes'],
+  ['GET /admin/devices', '?max_results=2'],
+  ['GET /admin/devices'],
+  ['GET /admin/devices/{id}', '0356307042441013'],
+  ['GET /admin/devices/{id}', '356307042441014'],
+  ['GET /admin/devices/{id}', '77'],
+  ['PUT /admin/devices/{id}', 'new', { body: '{"company_id":7,"name":"Van 16"}', type: 'application/json' }],
+  ['DELETE /admin/devices/{id}', 'new'],
+  ['PUT /admin/routes', `?${WINDOW}&dry_run=true`, { body: LINES, type: 'text/csv' }],
+  ['PUT /admin/routes', `?${WINDOW}`, { body: LINES, type: 'text/csv' }],
+  ['GET /admin/routes', '?max_results=1'],
+  ['GET /admin/routes', '?at=2026-11-20 07:00'],
+  ['GET /admin/parked'],
+  ['POST /admin/parked/retry', '?courier_id=43'],
+  ['DELETE /admin/parked', '?all=true'],
+  ['GET /admin/misunderstood'],
+  ['GET /admin/audit', '?max_results=2'],
+  ['GET /openapi.json'],
+]
+
+describe('a running admin port', () => {
+  it('answers every operation of its own as the document describes it, without other fields', async () => {
+    await fill()
+    const described = new Map(await readOperations())
+    for (const [operation, query = '', { type, ...options } = {}] of REQUESTS) {
+      const [method, template] = operation.split(' ')
+      const path = template.includes('{id}') ? template.replace('{id}', query) : template + query
+      const headers = { authorization: `Bearer ${TOKEN}`, ...(type && { 'content-type': type }) }
+      const { status, json, text } = await admin.ask(path, { method, headers, ...options })
+      expect([operation, status, text]).toEqual([operation, 200, text])
+      expect([operation, query, mistakes(described.get(operation)!, json)]).toEqual([operation, query, []])
+    }
+    const own = [...described.keys()].filter((name) => !/ \/(?:api|companies)\//.test(name) && name !== 'GET /metrics')
+    expect(own.filter((name) => !REQUESTS.some(([operation]) => operation === name))).toEqual([])
   })
 })
+
+/** What an answer of status 200 has that its description has not, or lacks. */
+function mistakes({ responses }: Described, json: unknown): unknown[] {
+  const { content } = responses['200'] as { content: Record<string, { schema: object }> }
+  const fits = new Ajv2020({ strict: false, validateFormats: false, allErrors: true }).compile(
+    closed(content['application/json'].schema),
+  )
+  return fits(json)
+    ? []
+    : (fits.errors ?? []).map(({ instancePath, message, params }) => [instancePath, message, params])
+}
+
+/** The schema, but with no object that may have other fields than those named. */
+function closed<Schema>(schema: Schema): Schema {
+  if (Array.isArray(schema)) return schema.map((each: unknown) => closed(each)) as Schema
+  if (typeof schema !== 'object' || schema === null) return schema
+  const parts = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value as unknown)]))
+  return ('properties' in parts && 'type' in parts ? { ...parts, additionalProperties: false } : parts) as Schema
+}

@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import { utcFromLocal } from '../../config/times.ts'
 import type { DeviceEvent } from '../../ingest/heard.ts'
 import { readEvents, readHeard } from '../../ingest/heard-reader.ts'
@@ -6,13 +5,13 @@ import type { Heard } from '../../ingest/heard.ts'
 import { describeLanes, heldOf, type Redis, receivedAt, timestampOf } from '../../lanes/index.ts'
 import { type DeviceEntry, type Stay, sameId } from '../../roster/directory.ts'
 import type { Loaded } from '../../roster/load.ts'
-import { ContactJson, Count, contactJson, Instant, instant, laneIds, StayJson, stayJson } from '../json.ts'
-import { LaneJson, laneJson } from '../lanes.ts'
+import { contactJson, DeviceJson, instant, laneIds, stayJson } from '../json.ts'
+import { laneJson } from '../lanes.ts'
 import type { Operation, OperationDoc } from '../operation.ts'
 import type { RosterSources, RosterWrites } from '../roster/writes.ts'
 import { deletionOf, deletionText } from './deletion.ts'
 import { deviceEntryOperations } from './entry.ts'
-import { DeviceState, type DeviceSources, stateOf } from './list.ts'
+import { type DeviceSources, stateOf } from './list.ts'
 import { replacedLine } from './replaced-line.ts'
 
 /**
@@ -59,52 +58,6 @@ export function deviceOperations(
     ...deviceEntryOperations(roster, change, answer),
   ]
 }
-
-const ReplacedLineJson = z.object({ source: z.string(), put_at: Instant.optional() })
-const FixJson = z.object({
-  time_at: Instant.optional(),
-  lat: z.number().optional(),
-  lon: z.number().optional(),
-  valid: z.boolean(),
-  altitude: z.number().optional(),
-  speed: z.number().optional(),
-  heading: z.number().optional(),
-  accuracy: z.number().optional(),
-  hdop: z.number().optional(),
-  satellites: z.number().optional(),
-})
-
-const DeviceJson = z.object({
-  id: z.string(),
-  configured: z.boolean(),
-  name: z.string().optional(),
-  company_id: z.string().optional(),
-  courier_id: z.string().optional(),
-  route_id: z.string().optional(),
-  time_zone: z.string().optional(),
-  model: z.string().optional(),
-  settings: z.record(z.string(), z.unknown()).optional(),
-  secret: z.boolean().optional(),
-  source: z.string().optional(),
-  deleted_at: Instant.optional(),
-  held: z.array(
-    z.object({
-      reason: z.enum(['unknown', 'no_route', 'clock']),
-      fixes: Count,
-      oldest_at: Instant,
-      offset: z.string().optional(),
-      replaced_line: ReplacedLineJson.optional(),
-    }),
-  ),
-  lane: LaneJson.extend(StayJson.shape).optional(),
-  replaced_line: ReplacedLineJson.optional(),
-  state: DeviceState.optional(),
-  last_heard: ContactJson.optional(),
-  connection: ContactJson.omit({ at: true }).extend({ connected_at: Instant }).optional(),
-  last_fix: FixJson.extend({ received_at: Instant }).optional(),
-  last_filtered: z.object({ reason: z.string(), at: Instant, held: z.boolean().optional(), fix: FixJson }).optional(),
-  events: z.array(z.looseObject({ at: Instant, event: z.string(), reason: z.string().optional() })),
-})
 
 const DEVICE_DOC = {
   id: 'getDevice',

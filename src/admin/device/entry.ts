@@ -9,6 +9,7 @@ import type { Loaded } from '../../roster/load.ts'
 import { secretDigest } from '../../roster/secret.ts'
 import { isJson, jsonText, parseJson, readBody } from '../../tracking/body.ts'
 import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
+import { DeviceJson } from '../json.ts'
 import type { Operation, OperationDoc } from '../operation.ts'
 import type { RosterWrites } from '../roster/writes.ts'
 
@@ -56,7 +57,7 @@ const PUT_DOC = {
     secret: z.union([z.string(), z.boolean()]).nullish(),
     settings: z.record(z.string(), z.unknown()).nullish(),
   }),
-  answer: z.looseObject({ id: z.string(), configured: z.literal(true), source: z.string() }),
+  answer: DeviceJson,
   refusals: [415, 422, 504],
 } satisfies OperationDoc
 

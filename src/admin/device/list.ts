@@ -6,7 +6,7 @@ import { isConnected } from '../../ingest/device.ts'
 import { type Redis, surveyHeld } from '../../lanes/index.ts'
 import { type DeviceEntry, type Directory, type Stay, sameId } from '../../roster/directory.ts'
 import { parse } from '../../tracking/refusal.ts'
-import { ContactJson, Count, contactJson, StayJson, stayJson } from '../json.ts'
+import { ContactJson, Count, contactJson, DeviceState, StayJson, stayJson } from '../json.ts'
 import type { Operation, OperationDoc } from '../operation.ts'
 import { PageQuery, type Place, pageOf, pageSchema } from '../paging.ts'
 
@@ -39,10 +39,6 @@ export function deviceListOperations({ redis, directory, idleMs }: DeviceSources
 
   return [{ method: 'GET', path: '/admin/devices', answer, doc: DEVICES_DOC }]
 }
-
-/** `never`: it has not sent anything since it was configured. */
-export const DeviceState = z.enum(['online', 'offline', 'never'], 'expected online, offline or never')
-export type DeviceState = z.infer<typeof DeviceState>
 
 /** `mapped`: has a lane now; `no_route`: is configured and has none; `unmapped`: is not configured. */
 const DeviceMapping = z.enum(['mapped', 'unmapped', 'no_route'], 'expected mapped, unmapped or no_route')

@@ -5,7 +5,7 @@ import { IntervalQuery } from './schemas.ts'
 export const MAX_INTERVAL_S = 7_200n
 
 /** Unix seconds, both ends included. */
-export interface Interval {
+export interface PositionInterval {
   readonly from: bigint
   readonly to: bigint
 }
@@ -14,7 +14,7 @@ export interface Interval {
  * The interval that a query of §4.4 asks for; without `to`, two hours, at most until now (unix seconds).
  * @throws ApiRefusal 400 where it has no `from`, is no integer, ends before it begins, or is longer than `maxS`, two hours.
  */
-export function parseInterval(query: unknown, nowS: number, maxS: bigint = MAX_INTERVAL_S): Interval {
+export function parseInterval(query: unknown, nowS: number, maxS: bigint = MAX_INTERVAL_S): PositionInterval {
   const bounds = parse(IntervalQuery, query, 400)
   const from = BigInt(bounds.from)
   if (bounds.to === undefined) return { from, to: earlier(from + MAX_INTERVAL_S, BigInt(nowS)) }

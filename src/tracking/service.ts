@@ -1,19 +1,19 @@
 import { once } from 'node:events'
+import type { FastifyInstance } from 'fastify'
 import type { Logger } from '../observe/log.ts'
 import { exactJson } from './body.ts'
 import { createHttpServer, type HttpServer } from './http.ts'
+import { OPERATIONS, type OperationName, routerPath } from './operations.ts'
 import type { Provisioning } from './provisioning.ts'
-import { createAccess } from './service/access.ts'
-import type { ServiceContext } from './service/context.ts'
+import { Access } from './service/access.ts'
 import { openDatabase } from './service/database.ts'
-import { answerFault, answerUnknown } from './service/errors.ts'
-import { createGroupCommit } from './service/group-commit.ts'
-import { createItemStore } from './service/items.ts'
-import { createLaneStore } from './service/lanes.ts'
-import { createNumberStore } from './service/numbers.ts'
+import { GroupCommit } from './service/group-commit.ts'
+import { itemOperations } from './service/items.ts'
+import { numberOperations } from './service/numbers.ts'
 import { serveOpenApi } from './service/openapi.ts'
-import { serveOperations } from './service/operations.ts'
-import { createPositionStore } from './service/positions.ts'
+import type { ServedOperation, ServedRoute } from './service/operation.ts'
+import { courierPositions, PositionStore } from './service/positions.ts'
+import { LaneStore, pushPositions } from './service/push.ts'
 
 export interface TrackingServiceOptions {
   /** Port 0: any free one. */
@@ -22,7 +22,7 @@ export interface TrackingServiceOptions {
   readonly provisioning: Provisioning
   /** How long an operation may work before it answers 504. */
   readonly timeLimitMs: number
-  /** Resolves once `provision` was called with what holds by now: asked before a courier or a route counts as unknown. */
+  /** Resolves once `provision` was called with the current data; awaited before a courier or a route counts as unknown. */
   readonly catchUp?: () => Promise<void>
   readonly logger: Logger
 }
@@ -31,70 +31,84 @@ export interface TrackingServiceOptions {
 export interface TrackingService {
   readonly port: number
   /**
-   * Replaces companies, and adds routes or replaces them where these are all, at once. What is stored stays. @throws where
-   * the database takes no writes: then routes are as they were, and the companies are the new ones all the same.
+   * Replaces the companies and adds routes; an exhaustive provisioning replaces the routes as well. What is stored stays.
+   * @throws where the database takes no writes: then the companies are replaced all the same, but not the routes
    */
   provision(provisioning: Provisioning): void
   /** Stops accepting, answers what has arrived, closes the database. */
   close(): Promise<void>
 }
 
-/** Starts the tracking service of tracking-interface.md. @throws where the port or the database cannot be had. */
+/** Starts the tracking service of tracking-interface.md. @throws where it cannot open the port or the database */
 export async function createTrackingService(options: TrackingServiceOptions): Promise<TrackingService> {
+  const { catchUp, logger, provisioning, timeLimitMs } = options
   const database = openDatabase(options.databaseFile)
-  const lanes = createLaneStore(database)
-  const commits = createGroupCommit(database, MAX_ROWS_PER_COMMIT)
-  const context: ServiceContext = {
-    access: createAccess(options.provisioning.companies),
-    lanes,
-    positions: createPositionStore(database, commits),
-    numbers: createNumberStore(database, commits),
-    items: createItemStore(database, commits),
-    timeLimitMs: options.timeLimitMs,
-    catchUp: options.catchUp,
-  }
-  const server = createServer(context, options.logger)
-  const stop = async () => {
+  const access = new Access(provisioning.companies)
+  const lanes = new LaneStore(database)
+  const commits = new GroupCommit(database, MAX_ROWS_PER_COMMIT)
+  const positions = new PositionStore(database, commits)
+  const server = createServer(logger)
+  serveOperations(server.app, {
+    ...numberOperations(database, commits, access),
+    ...itemOperations(database, commits, access),
+    pushPositions: pushPositions({ access, lanes, positions, catchUp }),
+    courierPositions: courierPositions(positions, access, timeLimitMs),
+  })
+  const close = async () => {
     await server.close()
     commits.close()
     database.close()
   }
   try {
-    // The port first: a start that fails changes nothing. No request is read before what follows this event at once.
-    const provisioned = once(server.app.server, 'listening').then(() => lanes.provision(options.provisioning))
+    // The port first: a start that fails must change nothing. This event comes before the first request is read.
+    const provisioned = once(server.app.server, 'listening').then(() => lanes.provision(provisioning))
     const [port] = await Promise.all([server.listen(options.listen), provisioned])
     return {
       port,
-      provision: (provisioning) => {
-        context.access = createAccess(provisioning.companies)
-        lanes.provision(provisioning)
+      provision: (next) => {
+        access.replace(next.companies)
+        lanes.provision(next)
       },
-      close: stop,
+      close,
     }
   } catch (error) {
-    await stop()
+    await close()
     throw error
   }
 }
 
-/** Bodies are read by the operations, after who asks is known. */
-function createServer(context: ServiceContext, logger: Logger): HttpServer {
+/** Operations read bodies themselves, after they have checked the credentials. */
+function createServer(logger: Logger): HttpServer {
   const server = createHttpServer({
     exposeHeadRoutes: false,
-    fault: answerFault(logger),
+    fault: (error, { routeOptions }, reply) => {
+      logger.error({ err: error, operation: routeOptions.url }, 'a request failed')
+      return reply.code(500).send({ message: 'a fault of the service; nothing of this request was stored' })
+    },
     closeMs: CLOSE_TIMEOUT_MS,
   })
   const { app } = server
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setReplySerializer(exactJson)
   app.decorateRequest('companyId', '')
-  answerUnknown(app)
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message: 'there is no such operation' }))
   app.get('/healthz', async () => ({ status: 'ok' }))
   serveOpenApi(app)
-  serveOperations(app, context)
   return server
 }
 
-// 10 to 30 ms of blocked event loop.
+function serveOperations(app: FastifyInstance, served: Readonly<Record<OperationName, ServedOperation>>): void {
+  for (const [name, { method, path }] of Object.entries(OPERATIONS)) {
+    const { admit, answer } = served[name as OperationName]
+    app.route<ServedRoute>({
+      method,
+      url: routerPath(path),
+      onRequest: async (request) => admit(request),
+      handler: async (request, reply) => answer(request, reply),
+    })
+  }
+}
+
+// A commit of this size blocks the event loop for 10 to 30 ms.
 const MAX_ROWS_PER_COMMIT = 4_000
 const CLOSE_TIMEOUT_MS = 5_000

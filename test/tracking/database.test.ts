@@ -3,8 +3,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/tracking/service/database.ts'
 import { ITEM_SQL } from '../../src/tracking/service/items.ts'
-import { createLaneStore } from '../../src/tracking/service/lanes.ts'
 import { NUMBER_SQL } from '../../src/tracking/service/numbers.ts'
+import { LaneStore } from '../../src/tracking/service/push.ts'
 import { item, startCompany } from '../support/tracking/company.ts'
 import { temporaryFolder } from '../support/tracking/service.ts'
 
@@ -20,7 +20,7 @@ it('has a commit on disk before it is answered', () => {
 
 it('is as it was where provisioning fails, and takes the next one', () => {
   const database = openDatabase(join(folder, 'lanes.sqlite'))
-  const lanes = createLaneStore(database)
+  const lanes = new LaneStore(database)
   const route = { route_id: '1001', courier_id: '42', company_id: '7' }
   lanes.provision({ routes: [route] })
   const beyond = { ...route, route_id: '9223372036854775808' }

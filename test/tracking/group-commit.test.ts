@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ApiRefusal } from '../../src/tracking/refusal.ts'
 import { openDatabase } from '../../src/tracking/service/database.ts'
-import { createGroupCommit } from '../../src/tracking/service/group-commit.ts'
+import { GroupCommit } from '../../src/tracking/service/group-commit.ts'
 import { temporaryFolder } from '../support/tracking/service.ts'
 
 const folder = temporaryFolder()
@@ -25,7 +25,7 @@ function setUp(maxRows: number) {
       .prepare('SELECT value FROM written ORDER BY value')
       .all()
       .map(({ value }) => value)
-  return { database, insert, values, commits: createGroupCommit(database, maxRows) }
+  return { database, insert, values, commits: new GroupCommit(database, maxRows) }
 }
 
 describe('group commit', () => {

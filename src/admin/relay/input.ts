@@ -2,13 +2,13 @@ import type { FastifyRequest } from 'fastify'
 import type { Company } from '../../config/schema.ts'
 import { parseBody, readBody } from '../../tracking/body.ts'
 import type { OperationRequest } from '../../tracking/client.ts'
-import { type Interval, parseInterval } from '../../tracking/interval.ts'
+import { type PositionInterval, parseInterval } from '../../tracking/interval.ts'
 import { OPERATIONS, parametersOf, type TrackingOperation } from '../../tracking/operations.ts'
 import { ApiRefusal, parse, parseId } from '../../tracking/refusal.ts'
 
 /** What of a request is for the service; `interval`: of positions, which may be longer than the service takes. */
 export interface Input extends Pick<OperationRequest, 'params' | 'query' | 'body'> {
-  readonly interval?: Interval
+  readonly interval?: PositionInterval
 }
 
 /** A company whose token is known. */

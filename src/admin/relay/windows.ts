@@ -1,16 +1,16 @@
 import { bodyOf, type Fault, type Reply } from '../../tracking/client/exchange.ts'
-import { type Interval, MAX_INTERVAL_S } from '../../tracking/interval.ts'
+import { type PositionInterval, MAX_INTERVAL_S } from '../../tracking/interval.ts'
 import { ApiRefusal } from '../../tracking/refusal.ts'
 import type { Outcome } from './attempts.ts'
 
 /** Reads positions in an interval of at most two hours, not encoded; an answer beyond so many bytes is `too_large`. */
-export type ReadWindow = (window: Interval, maxBytes: number) => Promise<Outcome>
+export type ReadWindow = (window: PositionInterval, maxBytes: number) => Promise<Outcome>
 
 /**
  * The answer for a longer interval: those for its windows, joined in order as they are. The first that is no 200 with a
  * list is the answer for the whole; what is under way then is nobody's any more. @throws ApiRefusal 400 where it is too much.
  */
-export async function readWindows(interval: Interval, read: ReadWindow): Promise<Outcome> {
+export async function readWindows(interval: PositionInterval, read: ReadWindow): Promise<Outcome> {
   const lists: Buffer[] = []
   let bytes = 0
   let type: string | string[] = 'application/json'
@@ -30,7 +30,7 @@ export async function readWindows(interval: Interval, read: ReadWindow): Promise
 }
 
 /** Answers in the order of their windows, a few asked for at a time. */
-async function* inOrder(interval: Interval, read: ReadWindow): AsyncGenerator<Outcome> {
+async function* inOrder(interval: PositionInterval, read: ReadWindow): AsyncGenerator<Outcome> {
   const windows = windowsOf(interval)
   const underWay: Promise<Outcome>[] = []
   const ask = () => {
@@ -45,7 +45,7 @@ async function* inOrder(interval: Interval, read: ReadWindow): AsyncGenerator<Ou
 }
 
 /** Both ends of a window are in it: the next one begins a second later. */
-function* windowsOf({ from, to }: Interval): Generator<Interval, undefined> {
+function* windowsOf({ from, to }: PositionInterval): Generator<PositionInterval, undefined> {
   for (let start = from; start <= to; start += MAX_INTERVAL_S + 1n) {
     const end = start + MAX_INTERVAL_S
     yield { from: start, to: end < to ? end : to }

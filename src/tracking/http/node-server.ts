@@ -1,32 +1,45 @@
-import { createServer, type RequestListener, type Server, ServerResponse, STATUS_CODES } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-/**
- * A server of node:http that answers what Node refuses by itself, before there is a request, with a JSON `message` like
- * everything else.
- */
+/** A server of node:http that also answers requests which Node itself refuses with a JSON `message`. */
 export function createNodeServer(handler: RequestListener): Server {
+  const answers: Answers = new Map()
   const server = createServer({ ...TIMEOUTS, requireHostHeader: false }, (request, response) => {
+    track(answers, request.socket, response)
     if (request.headers.host === undefined && request.httpVersion === '1.1') refuse(response, 400, NO_HOST)
     else handler(request, response)
   })
-  closeOnlyIdle(server)
+  server.on('connection', (socket: Socket) => {
+    answers.set(socket, new Set())
+    socket.once('close', () => answers.delete(socket))
+  })
+  // Node's own implementation, which it also calls when a server closes, ends answers that are still being sent.
+  server.closeIdleConnections = () => {
+    for (const [socket, open] of answers) if (open.size === 0) socket.destroy()
+  }
   return server
-    .on('checkExpectation', (_request, response: ServerResponse) => refuse(response, 417, NO_SUCH_EXPECTATION))
-    .on('clientError', answerClientError)
+    .on('checkExpectation', ({ socket }: IncomingMessage, response: ServerResponse) => {
+      track(answers, socket, response)
+      refuse(response, 417, NO_SUCH_EXPECTATION)
+    })
+    .on('clientError', (error: ClientError, socket: Duplex) => answerClientError(error, socket, answers.get(socket)))
 }
 
-/** Node's own way to close idle connections, at the end of a server too, cuts an answer that is written and still on its way. */
-function closeOnlyIdle(server: Server): void {
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
-  server.closeIdleConnections = () => {
-    for (const socket of sockets) if (!answerOn(socket)) socket.destroy()
-  }
+/** The answers of each connection that are not sent completely. */
+type Answers = Map<Duplex, Set<ServerResponse>>
+
+function track(answers: Answers, socket: Duplex, response: ServerResponse): void {
+  const open = answers.get(socket)
+  open?.add(response)
+  for (const end of ['finish', 'close']) response.once(end, () => open?.delete(response))
 }
 
 function refuse(response: ServerResponse, status: number, message: string): void {
@@ -34,13 +47,14 @@ function refuse(response: ServerResponse, status: number, message: string): void
 }
 
 interface ClientError extends NodeJS.ErrnoException {
-  /** What the parser says, without anything of the request. */
+  /** The parser's message; it quotes nothing of the request. */
   readonly reason?: string
 }
 
-/** There is no request yet, or no longer, and nothing after it on the connection can be understood: it ends. */
-function answerClientError({ code = '', reason }: ClientError, socket: Duplex): void {
-  if (!socket.writable || isAnswering(socket)) return void socket.destroy()
+/** Nothing after the error can be parsed, so the connection ends. Amid an answer, the refusal would be taken for a part of it. */
+function answerClientError({ code = '', reason }: ClientError, socket: Duplex, answers?: Set<ServerResponse>): void {
+  const isAnswering = answers?.values().some(({ headersSent }) => headersSent)
+  if (!socket.writable || isAnswering) return void socket.destroy()
   const [status, message] = CLIENT_ERRORS.get(code) ?? [400, `this is not HTTP/1.1: ${reason ?? code}`]
   const body = JSON.stringify({ message })
   const head = [
@@ -52,17 +66,7 @@ function answerClientError({ code = '', reason }: ClientError, socket: Duplex): 
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
 }
 
-/** As Node's own handler does: in the middle of an answer another one would be taken for a part of it. */
-function isAnswering(socket: Duplex): boolean {
-  return answerOn(socket)?.headersSent ?? false
-}
-
-/** What is being answered on a connection, until all of it is sent. */
-function answerOn({ _httpMessage: answer }: Duplex & { readonly _httpMessage?: ServerResponse | null }) {
-  return answer
-}
-
-// As long as it may take to send the largest body. A proxy in front closes an idle connection first, after 60 s.
+// The request time-out is what sending the largest body may take. A proxy in front closes an idle connection first, after 60 s.
 const TIMEOUTS = { requestTimeout: 60_000, connectionsCheckingInterval: 5_000, keepAliveTimeout: 72_000 }
 const JSON_TYPE = 'application/json; charset=utf-8'
 const NO_HOST = 'the header Host is needed'

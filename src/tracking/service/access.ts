@@ -1,38 +1,63 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { CompanyCredentials } from '../provisioning.ts'
-
-/** Whose secrets are which. */
-export interface Access {
-  /** The companies that a secret belongs to; none where it is unknown. */
-  companiesOfApikey(apikey: string): ReadonlySet<string>
-  companiesOfToken(token: string): ReadonlySet<string>
-}
+import { ApiRefusal, parseId, refuseFields } from '../refusal.ts'
+import type { ServedRequest } from './operation.ts'
 
 /**
- * Indexes the companies' secrets. They are found by a digest salted with random bytes: how long a comparison takes says
- * something about digests that no caller can compute, nothing about the secret.
+ * Finds the companies that a secret belongs to. The index has digests salted with random bytes: the time that a look-up takes
+ * depends on digests that no caller can compute, and tells nothing about the secret.
  */
-export function createAccess(companies: readonly CompanyCredentials[]): Access {
-  const salt = randomBytes(16).toString('hex')
-  const digest = (secret: string) => hash('sha256', salt + secret, 'base64')
-  const owners = (secrets: 'apikeys' | 'oauth_tokens') =>
-    setsBy(companies.flatMap((company) => company[secrets].map((secret) => [digest(secret), company.company_id])))
-  const apikeys = owners('apikeys')
-  const tokens = owners('oauth_tokens')
-  return {
-    companiesOfApikey: (apikey) => apikeys.get(digest(apikey)) ?? NONE,
-    companiesOfToken: (token) => tokens.get(digest(token)) ?? NONE,
+export class Access {
+  readonly #salt = randomBytes(16).toString('hex')
+  #apikeys: CompaniesByDigest = new Map()
+  #tokens: CompaniesByDigest = new Map()
+
+  constructor(companies: readonly CompanyCredentials[]) {
+    this.replace(companies)
+  }
+
+  replace(companies: readonly CompanyCredentials[]): void {
+    this.#apikeys = this.#index(companies, 'apikeys')
+    this.#tokens = this.#index(companies, 'oauth_tokens')
+  }
+
+  /**
+   * Admits a request whose OAuth token belongs to the company in its path.
+   * @throws ApiRefusal 401 without a known token; 403 where it is another company's, or there is no such company
+   */
+  authorizeCompany({ params, headers }: ServedRequest): void {
+    const token = OAUTH.exec(headers.authorization ?? '')?.[1]
+    if (token === undefined) throw new ApiRefusal(401, 'the header "Authorization: OAuth <token>" is needed')
+    const companies = this.#tokens.get(this.#digest(token))
+    if (!companies) throw new ApiRefusal(401, 'the OAuth token is not known')
+    const companyId = parseId(params.company_id, 'company_id')
+    if (!companies.has(companyId)) throw new ApiRefusal(403, `the OAuth token gives no access to company ${companyId}`)
+  }
+
+  /** The companies that the apikey of a query belongs to. @throws ApiRefusal 422 without an apikey, 403 for an unknown one */
+  companiesOfApikey(apikey: unknown): ReadonlySet<string> {
+    if (typeof apikey !== 'string' || apikey === '')
+      throw refuseFields(422, [{ path: 'apikey', message: 'this query parameter is needed, once' }])
+    const companies = this.#apikeys.get(this.#digest(apikey))
+    if (!companies) throw new ApiRefusal(403, 'the apikey is not known')
+    return companies
+  }
+
+  #index(companies: readonly CompanyCredentials[], secrets: 'apikeys' | 'oauth_tokens'): CompaniesByDigest {
+    const index = new Map<string, Set<string>>()
+    for (const company of companies)
+      for (const secret of company[secrets]) {
+        const digest = this.#digest(secret)
+        index.set(digest, (index.get(digest) ?? new Set()).add(company.company_id))
+      }
+    return index
+  }
+
+  #digest(secret: string): string {
+    return hash('sha256', this.#salt + secret, 'base64')
   }
 }
 
-function setsBy(pairs: string[][]): Map<string, Set<string>> {
-  const sets = new Map<string, Set<string>>()
-  for (const [key, value] of pairs) {
-    const set = sets.get(key)
-    if (set) set.add(value)
-    else sets.set(key, new Set([value]))
-  }
-  return sets
-}
+type CompaniesByDigest = ReadonlyMap<string, ReadonlySet<string>>
 
-const NONE: ReadonlySet<string> = new Set()
+const OAUTH = /^OAuth +(\S+) *$/i

@@ -1,56 +1,64 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { ApiRefusal } from '../refusal.ts'
 
-/** Writes that share transactions. */
-export interface GroupCommit {
-  /**
-   * Runs `work`, which writes about `rows` rows, in the next transaction; resolves to its result once that is on disk,
-   * rejects where it failed: then nothing of the whole transaction is stored.
-   */
-  write<Result>(rows: number, work: () => Result): Promise<Result>
-  /** The same for `work` that may throw a ApiRefusal: then it rejects with it, and nothing of this work alone is stored. */
-  attempt<Result>(rows: number, work: () => Result): Promise<Result>
-  /** Does at once what still waits: whoever asked for it may be gone. The database may be closed then. */
-  close(): void
-}
-
-interface Write {
+interface WaitingWrite {
   readonly rows: number
-  /** Writes; what it returns tells the caller, once that is on disk. */
+  /** Writes; the function that it returns resolves the caller's promise, once the transaction is on disk. */
   readonly run: () => () => void
   readonly reject: (reason: unknown) => void
 }
 
 /**
- * Collects what arrives while a transaction commits into the next one: one fsync for all of it. SQLite blocks the event
- * loop meanwhile, so a transaction takes at most `maxRows` rows (one write may be larger), and requests are read between two.
+ * Writes that arrive while a transaction commits share the next one, and its fsync. SQLite blocks the event loop during a
+ * transaction, so that it takes at most `maxRows` rows (a single write may have more); between two, requests are read.
  */
-export function createGroupCommit(database: DatabaseSync, maxRows: number): GroupCommit {
-  const begin = database.prepare('BEGIN IMMEDIATE')
-  const commit = database.prepare('COMMIT')
-  const savepoint = database.prepare('SAVEPOINT attempt')
-  const release = database.prepare('RELEASE attempt')
-  const undo = database.prepare('ROLLBACK TO attempt')
-  let waiting: Write[] = []
+export class GroupCommit {
+  readonly #database
+  readonly #maxRows
+  readonly #sql
+  #waiting: WaitingWrite[] = []
 
-  function write<Result>(rows: number, work: () => Result): Promise<Result> {
+  constructor(database: DatabaseSync, maxRows: number) {
+    this.#database = database
+    this.#maxRows = maxRows
+    this.#sql = {
+      begin: database.prepare('BEGIN IMMEDIATE'),
+      commit: database.prepare('COMMIT'),
+      savepoint: database.prepare('SAVEPOINT attempt'),
+      release: database.prepare('RELEASE attempt'),
+      undo: database.prepare('ROLLBACK TO attempt'),
+    }
+  }
+
+  /**
+   * Runs `work`, which writes about `rows` rows, in the next transaction. Resolves to its result once that is on disk. Rejects
+   * where the transaction failed: then none of its writes is stored.
+   */
+  write<Result>(rows: number, work: () => Result): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    if (waiting.length === 0) setImmediate(next)
+    if (this.#waiting.length === 0) setImmediate(() => this.#next())
     const run = () => {
       const result = work()
       return () => resolve(result)
     }
-    waiting.push({ rows, run, reject })
+    this.#waiting.push({ rows, run, reject })
     return promise
   }
 
-  async function attempt<Result>(rows: number, work: () => Result): Promise<Result> {
-    const result = await write(rows, () => undoRefused(work))
+  /** As `write`; where `work` throws an ApiRefusal, it rejects with that, and only what this `work` wrote is undone. */
+  async attempt<Result>(rows: number, work: () => Result): Promise<Result> {
+    const result = await this.write(rows, () => this.#undoRefused(work))
     if (result instanceof ApiRefusal) throw result
     return result
   }
 
-  function undoRefused<Result>(work: () => Result): Result | ApiRefusal {
+  /** Does at once what still waits, although its callers may be gone. The database may be closed afterwards. */
+  close(): void {
+    while (this.#waiting.length > 0) this.#next()
+  }
+
+  #undoRefused<Result>(work: () => Result): Result | ApiRefusal {
+    const { savepoint, undo, release } = this.#sql
     savepoint.run()
     let result: Result | ApiRefusal
     try {
@@ -64,34 +72,27 @@ export function createGroupCommit(database: DatabaseSync, maxRows: number): Grou
     return result
   }
 
-  function next(): void {
-    if (waiting.length === 0) return
-    const group = waiting.slice(0, groupLength(waiting, maxRows))
-    waiting = waiting.slice(group.length)
-    if (waiting.length > 0) setImmediate(next)
+  #next(): void {
+    if (this.#waiting.length === 0) return
+    const group = this.#waiting.splice(0, groupLength(this.#waiting, this.#maxRows))
+    if (this.#waiting.length > 0) setImmediate(() => this.#next())
     try {
-      for (const tell of transact(group)) tell()
+      for (const resolve of this.#transact(group)) resolve()
     } catch (error) {
-      if (database.isTransaction) database.exec('ROLLBACK')
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
       for (const { reject } of group) reject(error)
     }
   }
 
-  function transact(group: readonly Write[]): (() => void)[] {
-    begin.run()
-    const written = group.map(({ run }) => run())
-    commit.run()
-    return written
+  #transact(group: readonly WaitingWrite[]): (() => void)[] {
+    this.#sql.begin.run()
+    const resolvers = group.map(({ run }) => run())
+    this.#sql.commit.run()
+    return resolvers
   }
-
-  function close(): void {
-    while (waiting.length > 0) next()
-  }
-
-  return { write, attempt, close }
 }
 
-function groupLength(waiting: readonly Write[], maxRows: number): number {
+function groupLength(waiting: readonly WaitingWrite[], maxRows: number): number {
   let rows = waiting[0].rows
   let length = 1
   while (length < waiting.length && rows + waiting[length].rows <= maxRows) rows += waiting[length++].rows

@@ -1,33 +1,163 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type FieldError, refuseFields } from '../refusal.ts'
-import type { Item, ItemReturn, NewItem } from '../schemas.ts'
+import * as z from 'zod'
+import { ApiRefusal, type FieldError, parse, parseId, refuseFields } from '../refusal.ts'
+import { isOfLength } from '../schemas/fields.ts'
+import {
+  Id,
+  type Item,
+  type ItemReturn,
+  ItemReturns,
+  ItemsQuery,
+  MAX_ITEM_TEXTS,
+  MAX_ITEMS,
+  NewItems,
+  NO_PAGE_TOKEN,
+} from '../schemas.ts'
+import type { Access } from './access.ts'
 import { prepareAll } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
+import { bodyOf, type ServedOperation, type ServedRequest } from './operation.ts'
 
-/** Which order of which company; ids as exact decimal digits. */
-export interface Order {
-  readonly companyId: string
-  readonly orderId: string
+/** The operations on the items of orders; what they write is on disk when they answer. */
+export function itemOperations(database: DatabaseSync, commits: GroupCommit, access: Access) {
+  const sql = prepareAll(database, ITEM_SQL)
+
+  /** @throws ApiRefusal 422 where any id of the path is invalid; 404 for an order that never had an item */
+  function admit(request: ServedRequest): void {
+    access.authorizeCompany(request)
+    const { params } = request
+    for (const [name, id] of Object.entries(params)) parseId(id, name)
+    if (!sql.order.get(...orderOf(params)))
+      throw new ApiRefusal(404, `company ${params.company_id} has no order ${params.order_id}`)
+  }
+
+  const returnItems = {
+    admit,
+    /** Replaces what an earlier return said. */
+    answer: async (request) => {
+      const order = orderOf(request.params)
+      const returns = await bodyOf(request, LIMITED_RETURNS)
+      const totalOf = (id: bigint) => sql.total.get(...order, id)?.total_count as bigint | undefined
+      return commits.attempt(returns.length, () => {
+        refuseAny(mistakesIn(returns, totalOf))
+        return returns.map(({ item_id, undelivered_count, comment = null }) =>
+          itemOf(sql.return.get(BigInt(undelivered_count), comment, BigInt(item_id))),
+        )
+      })
+    },
+  } satisfies ServedOperation
+
+  return {
+    /** An order begins with its first item. */
+    addItems: {
+      admit: (request) => access.authorizeCompany(request),
+      answer: async (request) => {
+        const order = orderOf(request.params)
+        const items = await bodyOf(request, LIMITED_ITEMS)
+        return commits.attempt(items.length, () => {
+          sql.addOrder.run(...order)
+          const rows = items.map(({ number, description, price, total_count, code = null }) =>
+            sql.add.get(...order, number, description, price, BigInt(total_count), code),
+          )
+          refuseAny(rows.flatMap((row, index) => (row ? [] : [{ path: `${index}.number`, message: TAKEN }])))
+          return rows.map(itemOf)
+        })
+      },
+    },
+    listItems: {
+      admit,
+      answer: ({ params, query }) => {
+        const { max_results = DEFAULT_RESULTS, page_token } = parse(ItemsQuery, query)
+        const after = page_token === undefined ? 0n : lastIdOf(page_token, params.order_id)
+        const found = sql.page.all(...orderOf(params), after, max_results + 1).map(itemOf)
+        if (found.length <= max_results) return { results: found }
+        const results = found.slice(0, max_results)
+        return { results, next_page_token: pageToken(params.order_id, results[max_results - 1].id) }
+      },
+    },
+    /** The order remains, without items. */
+    deleteItems: {
+      admit,
+      answer: async ({ params }) => {
+        await commits.write(1, () => sql.deleteAll.run(...orderOf(params)))
+        return {}
+      },
+    },
+    deleteItem: {
+      admit,
+      answer: async ({ params }) => {
+        const id = BigInt(params.item_id)
+        const isDeleted = await commits.write(1, () => sql.delete.run(...orderOf(params), id).changes === 1n)
+        if (isDeleted) return {}
+        throw new ApiRefusal(404, `order ${params.order_id} has no item ${id}`)
+      },
+    },
+    returnItems,
+    returnItemsV1: returnItems,
+  } satisfies Record<string, ServedOperation>
 }
 
-/** The items of orders. What is written is on disk when it resolves. */
-export interface ItemStore {
-  /** Whether the order ever had an item. */
-  hasOrder(order: Order): boolean
-  /** Adds items, and with the first ones the order. @throws ApiRefusal 422 where a number is taken; then none is stored */
-  add(order: Order, items: readonly NewItem[]): Promise<Item[]>
-  /** The next items behind the one with the id `after`, at most `count`, in the order in which they were added. */
-  page(order: Order, after: bigint, count: number): Item[]
-  /** Whether it was there. */
-  delete(order: Order, itemId: string): Promise<boolean>
-  deleteAll(order: Order): Promise<void>
-  /** Says how many of items come back, in place of what was said before. @throws ApiRefusal 422; then nothing is stored */
-  return(order: Order, returns: readonly ItemReturn[]): Promise<Item[]>
+function orderOf({ company_id, order_id }: ServedRequest['params']): [company: bigint, order: bigint] {
+  return [BigInt(company_id), BigInt(parseId(order_id, 'order_id'))]
 }
 
+function itemOf(row: unknown): Item {
+  const { code, comment, ...rest } = row as Item & { code: string | null; comment: string | null }
+  return { ...rest, code: code ?? undefined, comment: comment ?? undefined }
+}
+
+/** The mistakes of a return. `totalOf` tells how many of an item were ordered, undefined for an item of another order. */
+function mistakesIn(returns: readonly ItemReturn[], totalOf: (id: bigint) => bigint | undefined): FieldError[] {
+  return returns.flatMap(({ item_id, undelivered_count }, index) => {
+    const id = BigInt(item_id)
+    const total = totalOf(id)
+    if (total === undefined) return { path: `${index}.item_id`, message: `the order has no item ${id}` }
+    if (undelivered_count <= total) return []
+    return { path: `${index}.undelivered_count`, message: `expected at most ${total}, as many as were ordered` }
+  })
+}
+
+function refuseAny(errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw refuseFields(422, errors)
+}
+
+/** Names the last item of a page. The next page begins after it, whatever was added or deleted meanwhile. */
+function pageToken(orderId: string, itemId: string | number | bigint): string {
+  return Buffer.from(`${orderId}/${itemId}`).toString('base64url')
+}
+
+function lastIdOf(token: string, orderId: string): bigint {
+  const [, itemId] = Buffer.from(token, 'base64url').toString().split('/')
+  if (Id.safeParse(itemId).success && pageToken(orderId, itemId) === token) return BigInt(itemId)
+  throw refuseFields(422, [{ path: 'page_token', message: NO_PAGE_TOKEN }])
+}
+
+/** A list of items with the limits of this service, which the interface does not have. */
+function limited<T>(list: z.ZodType<T[]>): z.ZodType<T[]> {
+  return z
+    .unknown()
+    .refine(
+      (body) => !Array.isArray(body) || body.length <= MAX_ITEMS,
+      `expected at most ${MAX_ITEMS} items: send them in parts`,
+    )
+    .pipe(list.superRefine(refuseLongTexts))
+}
+
+function refuseLongTexts(items: readonly unknown[], context: z.RefinementCtx): void {
+  for (const [index, item] of items.entries())
+    for (const [field, most] of Object.entries(MAX_ITEM_TEXTS)) {
+      const text = (item as Record<string, unknown>)[field]
+      if (typeof text === 'string' && !isOfLength(text, 0, most))
+        context.addIssue({ code: 'custom', path: [index, field], message: `expected at most ${most} characters` })
+    }
+}
+
+const LIMITED_ITEMS = limited(NewItems)
+const LIMITED_RETURNS = limited(ItemReturns)
+const TAKEN = 'the order has an item of that number already'
+const DEFAULT_RESULTS = 100
 const COLUMNS = 'id, number, description, price, total_count, undelivered_count, code, comment'
 
-/** How items are read and written. */
 export const ITEM_SQL = {
   order: 'SELECT 1 FROM orders WHERE company_id = ? AND order_id = ?',
   addOrder: 'INSERT INTO orders (company_id, order_id) VALUES (?, ?) ON CONFLICT DO NOTHING',
@@ -40,65 +170,3 @@ export const ITEM_SQL = {
   total: 'SELECT total_count FROM items WHERE company_id = ? AND order_id = ? AND id = ?',
   return: `UPDATE items SET undelivered_count = ?, comment = ? WHERE id = ? RETURNING ${COLUMNS}`,
 }
-
-export function createItemStore(database: DatabaseSync, commits: GroupCommit): ItemStore {
-  const sql = prepareAll(database, ITEM_SQL)
-
-  function add(order: Order, items: readonly NewItem[]): Promise<Item[]> {
-    const key = keyOf(order)
-    return commits.attempt(items.length, () => {
-      sql.addOrder.run(...key)
-      const rows = items.map(({ number, description, price, total_count, code = null }) =>
-        sql.add.get(...key, number, description, price, BigInt(total_count), code),
-      )
-      refuse(rows.flatMap((row, index) => (row ? [] : [{ path: `${index}.number`, message: TAKEN }])))
-      return rows.map(itemOf)
-    })
-  }
-
-  function giveBack(order: Order, returns: readonly ItemReturn[]): Promise<Item[]> {
-    const key = keyOf(order)
-    const totalOf = (id: bigint) => sql.total.get(...key, id)?.total_count as bigint | undefined
-    return commits.attempt(returns.length, () => {
-      refuse(mistakesIn(returns, totalOf))
-      return returns.map(({ item_id, undelivered_count, comment = null }) =>
-        itemOf(sql.return.get(BigInt(undelivered_count), comment, BigInt(item_id))),
-      )
-    })
-  }
-
-  return {
-    hasOrder: (order) => sql.order.get(...keyOf(order)) !== undefined,
-    add,
-    page: (order, after, count) => sql.page.all(...keyOf(order), after, count).map(itemOf),
-    delete: (order, itemId) => commits.write(1, () => sql.delete.run(...keyOf(order), BigInt(itemId)).changes === 1n),
-    deleteAll: (order) => commits.write(1, () => void sql.deleteAll.run(...keyOf(order))),
-    return: giveBack,
-  }
-}
-
-function keyOf({ companyId, orderId }: Order): [company: bigint, order: bigint] {
-  return [BigInt(companyId), BigInt(orderId)]
-}
-
-function itemOf(row: unknown): Item {
-  const { code, comment, ...rest } = row as Item & { code: string | null; comment: string | null }
-  return { ...rest, code: code ?? undefined, comment: comment ?? undefined }
-}
-
-/** What is wrong with a return; `totalOf` says how many of an item were ordered, undefined for an item of another order. */
-function mistakesIn(returns: readonly ItemReturn[], totalOf: (id: bigint) => bigint | undefined): FieldError[] {
-  return returns.flatMap(({ item_id, undelivered_count }, index) => {
-    const id = BigInt(item_id)
-    const total = totalOf(id)
-    if (total === undefined) return { path: `${index}.item_id`, message: `the order has no item ${id}` }
-    if (undelivered_count <= total) return []
-    return { path: `${index}.undelivered_count`, message: `expected at most ${total}, as many as were ordered` }
-  })
-}
-
-function refuse(errors: readonly FieldError[]): void {
-  if (errors.length > 0) throw refuseFields(422, errors)
-}
-
-const TAKEN = 'the order has an item of that number already'

@@ -1,22 +1,62 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { ContractorNumber, StoredContractorNumber } from '../schemas.ts'
+import { ApiRefusal, parseId } from '../refusal.ts'
+import { ContractorNumber, type StoredContractorNumber } from '../schemas.ts'
+import type { Access } from './access.ts'
 import { prepareAll } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
+import { bodyOf, type ServedOperation, type ServedRequest } from './operation.ts'
 
-/** The contractor numbers of companies; ids as exact decimal digits. What is written is on disk when it resolves. */
-export interface NumberStore {
-  get(companyId: string, contractorId: string): StoredContractorNumber | undefined
-  /** All of a company, ascending id. */
-  list(companyId: string): StoredContractorNumber[]
-  /** Adds or replaces it, name included. */
-  put(companyId: string, contractorId: string, number: ContractorNumber): Promise<StoredContractorNumber>
-  /** Whether it was there. */
-  delete(companyId: string, contractorId: string): Promise<boolean>
+/** The operations on the contractor numbers of companies; what they write is on disk when they answer. */
+export function numberOperations(database: DatabaseSync, commits: GroupCommit, access: Access) {
+  const sql = prepareAll(database, NUMBER_SQL)
+  const admit = (request: ServedRequest) => access.authorizeCompany(request)
+  return {
+    getNumber: {
+      admit,
+      answer: ({ params }) => {
+        const row = sql.get.get(...keyOf(params))
+        return row ? numberOf(row) : refuseMissing(params)
+      },
+    },
+    /** Replaces the name too: a name that is not sent again is removed. */
+    putNumber: {
+      admit,
+      answer: async (request) => {
+        const key = keyOf(request.params)
+        const { number, name = null } = await bodyOf(request, ContractorNumber)
+        return commits.write(1, () => numberOf(sql.put.get(...key, number, name)))
+      },
+    },
+    listNumbers: {
+      admit,
+      answer: ({ params }) => sql.list.all(BigInt(params.company_id)).map(numberOf),
+    },
+    deleteNumber: {
+      admit,
+      answer: async ({ params }) => {
+        const key = keyOf(params)
+        const isDeleted = await commits.write(1, () => sql.delete.run(...key).changes === 1n)
+        return isDeleted ? {} : refuseMissing(params)
+      },
+    },
+  } satisfies Record<string, ServedOperation>
+}
+
+function keyOf({ company_id, contractor_company_id }: ServedRequest['params']): [company: bigint, contractor: bigint] {
+  return [BigInt(company_id), BigInt(parseId(contractor_company_id, 'contractor_company_id'))]
+}
+
+function numberOf(row: unknown): StoredContractorNumber {
+  const { id, number, name } = row as { id: bigint; number: string; name: string | null }
+  return { id, number, name: name ?? undefined }
+}
+
+function refuseMissing({ company_id, contractor_company_id }: ServedRequest['params']): never {
+  throw new ApiRefusal(404, `company ${company_id} has no number of company ${contractor_company_id}`)
 }
 
 const COLUMNS = 'contractor_company_id AS id, number, name'
 
-/** How numbers are read and written. */
 export const NUMBER_SQL = {
   get: `SELECT ${COLUMNS} FROM numbers WHERE company_id = ? AND contractor_company_id = ?`,
   list: `SELECT ${COLUMNS} FROM numbers WHERE company_id = ? ORDER BY contractor_company_id`,
@@ -24,24 +64,4 @@ export const NUMBER_SQL = {
     INSERT INTO numbers (company_id, contractor_company_id, number, name) VALUES (?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET number = excluded.number, name = excluded.name RETURNING ${COLUMNS}`,
   delete: 'DELETE FROM numbers WHERE company_id = ? AND contractor_company_id = ?',
-}
-
-export function createNumberStore(database: DatabaseSync, commits: GroupCommit): NumberStore {
-  const sql = prepareAll(database, NUMBER_SQL)
-  return {
-    get: (companyId, contractorId) => {
-      const row = sql.get.get(BigInt(companyId), BigInt(contractorId))
-      return row && numberOf(row)
-    },
-    list: (companyId) => sql.list.all(BigInt(companyId)).map(numberOf),
-    put: (companyId, contractorId, { number, name = null }) =>
-      commits.write(1, () => numberOf(sql.put.get(BigInt(companyId), BigInt(contractorId), number, name))),
-    delete: (companyId, contractorId) =>
-      commits.write(1, () => sql.delete.run(BigInt(companyId), BigInt(contractorId)).changes === 1n),
-  }
-}
-
-function numberOf(row: unknown): StoredContractorNumber {
-  const { id, number, name } = row as { id: bigint; number: string; name: string | null }
-  return { id, number, name: name ?? undefined }
 }

@@ -1,17 +1,21 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { Interval } from '../interval.ts'
+import { setImmediate } from 'node:timers/promises'
+import { parseInterval, type PositionInterval } from '../interval.ts'
+import { ApiRefusal, parseId } from '../refusal.ts'
 import type { PositionV3 } from '../schemas.ts'
+import type { Access } from './access.ts'
 import type { GroupCommit } from './group-commit.ts'
+import type { ServedOperation } from './operation.ts'
 
 /** Ids as exact decimal digits. */
-export interface Push {
+export interface StoredPush {
   readonly companyId: string
   readonly courierId: string
   readonly routeId: string
   readonly positions: readonly PositionV3[]
 }
 
-export interface StoredPosition {
+interface StoredPosition {
   readonly lat: number
   readonly lon: number
   readonly timestamp: bigint
@@ -19,47 +23,41 @@ export interface StoredPosition {
   readonly courier_id: bigint
 }
 
-export interface PositionQuery extends Interval {
+interface PositionQuery extends PositionInterval {
   readonly companyId: string
   readonly routeId: string
 }
 
-/** What was pushed. */
-export interface PositionStore {
-  /** Resolves once all positions are on disk; one that is there already is counted, not stored again. */
-  append(push: Push): Promise<void>
-  /** The next `PAGE_ROWS` positions in order of timestamp, then of arrival; `after` is the last one of the page before. */
-  page(query: PositionQuery, after?: StoredPosition): StoredPosition[]
-}
+/** The positions that were pushed. */
+export class PositionStore {
+  readonly #insert
+  readonly #select
+  readonly #commits
+  #lastReceivedUs = 0
 
-/** Rows of a page, so that reading does not block other requests for long. */
-export const PAGE_ROWS = 2_000
+  constructor(database: DatabaseSync, commits: GroupCommit) {
+    this.#insert = database.prepare(INSERT)
+    this.#select = database.prepare(SELECT_PAGE)
+    this.#select.setReadBigInts(true)
+    this.#commits = commits
+  }
 
-/** How a page is read. Of a route, a position is told by all of what it is ordered by. */
-export const SELECT_PAGE = `
-  SELECT lat, lon, timestamp, received_us, courier_id FROM positions
-  WHERE company_id = $company AND route_id = $route AND timestamp BETWEEN $from AND $to
-    AND (timestamp > $from OR (received_us, courier_id, lat, lon) > ($received, $courier, $lat, $lon))
-  ORDER BY timestamp, received_us, courier_id, lat, lon LIMIT ${PAGE_ROWS}`
-
-export function createPositionStore(database: DatabaseSync, commits: GroupCommit): PositionStore {
-  const insert = database.prepare(INSERT)
-  const select = database.prepare(SELECT_PAGE)
-  select.setReadBigInts(true)
-  const received = microseconds()
-
-  function append({ companyId, courierId, routeId, positions }: Push): Promise<void> {
+  /** Resolves once all positions are on disk. A position that is stored already is counted, not stored again. */
+  append({ companyId, courierId, routeId, positions }: StoredPush): Promise<void> {
     const company = BigInt(companyId)
     const route = BigInt(routeId)
     const courier = BigInt(courierId)
-    return commits.write(positions.length, () => {
-      for (const { timestamp, point, accuracy, heading = null, speed = null } of positions)
-        insert.run(company, route, timestamp, courier, point.lat, point.lon, accuracy, heading, speed, received())
+    return this.#commits.write(positions.length, () => {
+      for (const { timestamp, point, accuracy, heading = null, speed = null } of positions) {
+        const { lat, lon } = point
+        this.#insert.run(company, route, timestamp, courier, lat, lon, accuracy, heading, speed, this.#receivedUs())
+      }
     })
   }
 
-  function page({ companyId, routeId, from, to }: PositionQuery, after = beforeAll(from)): StoredPosition[] {
-    return select.all({
+  /** The next `PAGE_ROWS` positions in order of timestamp, then of arrival; `after` is the last one of the page before. */
+  page({ companyId, routeId, from, to }: PositionQuery, after = beforeAll(from)): StoredPosition[] {
+    return this.#select.all({
       $company: BigInt(companyId),
       $route: BigInt(routeId),
       $from: after.timestamp,
@@ -71,7 +69,49 @@ export function createPositionStore(database: DatabaseSync, commits: GroupCommit
     }) as unknown as StoredPosition[]
   }
 
-  return { append, page }
+  /** The time in unix microseconds, each later than the one before unless the clock was set back. */
+  #receivedUs(): number {
+    const now = Date.now() * 1_000
+    const last = this.#lastReceivedUs
+    return (this.#lastReceivedUs = now < last - SET_BACK_US ? now : Math.max(last + 1, now))
+  }
+}
+
+/**
+ * §4.4. The interface lists no 404: a route that the company does not have has no positions. The positions of a route that
+ * was given to another courier, or removed, can still be read.
+ */
+export function courierPositions(positions: PositionStore, access: Access, timeLimitMs: number): ServedOperation {
+  return {
+    admit: (request) => access.authorizeCompany(request),
+    answer: async ({ params, query }, reply) => {
+      const routeId = parseId(params.route_id, 'route_id')
+      const interval = parseInterval(query, Math.floor(Date.now() / 1_000))
+      const deadline = performance.now() + timeLimitMs
+      const json = await readJsonArray(positions, { companyId: params.company_id, routeId, ...interval }, deadline)
+      return reply.type('application/json; charset=utf-8').send(json)
+    },
+  }
+}
+
+/** Serves other requests between two pages. */
+async function readJsonArray(positions: PositionStore, query: PositionQuery, deadline: number): Promise<string> {
+  const pages: string[] = []
+  let length = 0
+  for (let last: StoredPosition | undefined; ; await setImmediate()) {
+    const page = positions.page(query, last)
+    if (page.length > 0) pages.push(page.map(positionJson).join())
+    length += pages.at(-1)?.length ?? 0
+    if (performance.now() > deadline) throw new ApiRefusal(504, 'reading took too long: ask for less')
+    if (length > MAX_LENGTH) throw new ApiRefusal(504, 'there is too much to read at once: ask for less')
+    if (page.length < PAGE_ROWS) return `[${pages.join()}]`
+    last = page.at(-1)
+  }
+}
+
+/** JSON.stringify takes no bigint; a number is written in JSON as in a template. */
+function positionJson({ lat, lon, timestamp, received_us }: StoredPosition): string {
+  return `{"lat":${lat},"lon":${lon},"timestamp":${timestamp},"server_timestamp":${received_us / 1_000_000n}}`
 }
 
 /** Positions in the database of a service, running or not: how many, and how many times they were received in all. */
@@ -88,17 +128,15 @@ function beforeAll(timestamp: bigint): StoredPosition {
   return { timestamp, received_us: -1n, courier_id: 0n, lat: 0, lon: 0 }
 }
 
-/** The time, in unix microseconds: each is after the one before, unless the clock was set back. */
-function microseconds(): () => number {
-  let last = 0
-  return () => {
-    const now = Date.now() * 1_000
-    return (last = now < last - SET_BACK_US ? now : Math.max(last + 1, now))
-  }
-}
+/** A page blocks the event loop for a few milliseconds. */
+const PAGE_ROWS = 2_000
 
-/** By less a clock is slewed, or ahead for what came in one millisecond. */
-const SET_BACK_US = 1_000_000
+/** The ORDER BY tells any two positions of a route apart. */
+export const SELECT_PAGE = `
+  SELECT lat, lon, timestamp, received_us, courier_id FROM positions
+  WHERE company_id = $company AND route_id = $route AND timestamp BETWEEN $from AND $to
+    AND (timestamp > $from OR (received_us, courier_id, lat, lon) > ($received, $courier, $lat, $lon))
+  ORDER BY timestamp, received_us, courier_id, lat, lon LIMIT ${PAGE_ROWS}`
 
 const INSERT = `
   INSERT INTO positions (company_id, route_id, timestamp, courier_id, lat, lon, accuracy, heading, speed, received_us)
@@ -106,3 +144,10 @@ const INSERT = `
   ON CONFLICT DO UPDATE SET received_count = received_count + 1`
 
 const COUNT = 'SELECT count(*) AS stored, coalesce(sum(received_count), 0) AS received FROM positions'
+
+/** A smaller difference is a slewed clock, or many positions within one millisecond. */
+const SET_BACK_US = 1_000_000
+
+// As much as the relay takes of an answer: at least half a million positions. A tracker with a fix a second has 7,200 in two
+// hours.
+const MAX_LENGTH = 64 * 1024 * 1024

@@ -1,9 +1,9 @@
 /**
- * The URL as it may be logged or shown: no user name, password, apikey or other secret parameter.
- * Takes any text, complete URLs, paths and what is neither; never throws.
+ * The URL without its user name, password, apikey and other secret parameters, for logs and messages.
+ * Takes any text: complete URLs, paths and anything else; never throws.
  */
 export function printableUrl(url: string | URL): string {
-  return withoutSecrets(withoutUser(String(url)))
+  return withoutUser(String(url)).replace(SECRET_PARAMETER, '$1***')
 }
 
 function withoutUser(url: string): string {
@@ -16,32 +16,14 @@ function withoutUser(url: string): string {
   return parsed.href
 }
 
-/** What looks like a value may hold further parameters. */
-function withoutSecrets(text: string): string {
-  const parts: string[] = []
-  let at = 0
-  for (const { 0: start, 1: name, index } of text.matchAll(PARAMETER)) {
-    if (index < at || !SECRET_NAME.test(decoded(name))) continue
-    const value = index + start.length
-    parts.push(text.slice(at, value), '***')
-    at = endOfValue(text, value)
-  }
-  return parts.join('') + text.slice(at)
-}
-
-function endOfValue(text: string, from: number): number {
-  const length = text.slice(from).search(/[&#\s]/)
-  return length === -1 ? text.length : from + length
-}
-
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    return name
-  }
+/** A pattern for a parameter's name, each letter of which may be percent-encoded. */
+function encodedName(name: string): string {
+  return name.replaceAll(/[a-z]/g, (letter) => {
+    const [lower, upper] = [letter, letter.toUpperCase()].map((each) => each.charCodeAt(0).toString(16))
+    return `(?:${letter}|%${lower}|%${upper})`
+  })
 }
 
 const USER = /(\/\/)[^/?#\s]*@/g
-const PARAMETER = /[?&#;]([^=?&#;\s]*)=/g
-const SECRET_NAME = /^(?:api_?key|(?:oauth_?|access_?)?token|secret|password)$/i
+const NAMES = ['api_?key', '(?:oauth_?|access_?)?token', 'secret', 'password'].map(encodedName)
+const SECRET_PARAMETER = new RegExp(`([?&#;](?:${NAMES.join('|')})=)[^&#\\s]*`, 'gi')

@@ -2,7 +2,7 @@
 export interface Provisioning {
   readonly companies: readonly CompanyCredentials[]
   readonly routes: readonly RouteAssignment[]
-  /** Whether there are no others: a route of before that is not among these takes no more positions. */
+  /** Whether these are all routes: a route that was known before and is not among them takes no more positions. */
   readonly exhaustive?: boolean
 }
 
@@ -19,25 +19,25 @@ export interface RouteAssignment {
   readonly company_id: string
 }
 
-/** A company as the gateway's configuration has it. */
-export interface ConfiguredCompany {
+interface ConfiguredCompany {
   readonly company_id: string
   readonly apikey: string
   readonly oauth_token?: string | null
 }
 
-/** Who drives what, as the gateway's directory has it. */
-export interface ConfiguredLanes {
-  lanes(): Iterable<{ readonly company: string; readonly courier: string; readonly route: string }>
+interface ConfiguredLane {
+  readonly company: string
+  readonly courier: string
+  readonly route: string
 }
 
 /**
- * What the embedded service is told: the gateway's companies, and every company, courier and route that its directory
- * may send fixes to. A company without `oauth_token` can push, and nobody can read back what it pushed.
+ * The provisioning of the embedded service: the gateway's companies, and every lane that its roster may send fixes to. A
+ * company without `oauth_token` can push, but nobody can read its positions back.
  */
 export function provisioningOf(
   { companies }: { readonly companies: Iterable<ConfiguredCompany> },
-  directory: ConfiguredLanes,
+  directory: { lanes(): Iterable<ConfiguredLane> },
 ): Provisioning {
   return {
     companies: Array.from(companies, ({ company_id, apikey, oauth_token }) => ({

@@ -77,49 +77,42 @@ describe('group commit', () => {
 
   it('resolves to what the work returns', async () => {
     const { commits } = setUp(10)
-    expect(await Promise.all([commits.write(1, () => 'written'), commits.attempt(1, () => 'tried')])).toEqual([
+    expect(await Promise.all([commits.write(1, () => 'written'), commits.write(1, () => 'tried')])).toEqual([
       'written',
       'tried',
     ])
   })
 
-  it('undoes an attempt that is refused, alone, and the next one sees nothing of it', async () => {
-    const { insert, values, commits, database } = setUp(10)
+  it('rejects a refused write alone, and stores the others of its transaction', async () => {
+    const { insert, values, commits } = setUp(10)
     const refusal = new ApiRefusal(422, 'taken')
-    let seen: unknown
     const settled = await Promise.allSettled([
       commits.write(1, () => insert.run(1)),
-      commits.attempt(2, () => {
-        insert.run(2)
-        insert.run(3)
+      commits.write(2, () => {
         throw refusal
       }),
-      commits.attempt(1, () => {
-        seen = database.prepare('SELECT count(*) AS rows FROM written').get()
-        insert.run(4)
-      }),
-      commits.write(1, () => insert.run(5)),
+      commits.write(1, () => insert.run(4)),
     ])
-    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect(settled[1]).toMatchObject({ reason: refusal })
-    expect([seen, values()]).toEqual([{ rows: 1 }, [1, 4, 5]])
+    expect(values()).toEqual([1, 4])
   })
 
-  it('rejects with the fault, refused attempts too, where the transaction fails', async () => {
+  it('rejects with the fault, refused writes too, when the transaction fails', async () => {
     const { insert, values, commits } = setUp(10)
     const fault = new Error('disk')
     const settled = await Promise.allSettled([
-      commits.attempt(1, () => insert.run(1)),
-      commits.attempt(1, () => {
+      commits.write(1, () => insert.run(1)),
+      commits.write(1, () => {
         throw new ApiRefusal(422, 'taken')
       }),
-      commits.attempt(1, () => {
+      commits.write(1, () => {
         throw fault
       }),
     ])
     expect(settled).toEqual([1, 2, 3].map(() => ({ status: 'rejected', reason: fault })))
     expect(values()).toEqual([])
-    await commits.attempt(1, () => insert.run(2))
+    await commits.write(1, () => insert.run(2))
     expect(values()).toEqual([2])
   })
 })

@@ -3,7 +3,7 @@ import { ApiRefusal } from '../refusal.ts'
 
 interface WaitingWrite {
   readonly rows: number
-  /** Writes; the function that it returns resolves the caller's promise, once the transaction is on disk. */
+  /** Writes; the function that it returns settles the caller's promise, once the transaction is on disk. */
   readonly run: () => () => void
   readonly reject: (reason: unknown) => void
 }
@@ -15,41 +15,36 @@ interface WaitingWrite {
 export class GroupCommit {
   readonly #database
   readonly #maxRows
-  readonly #sql
+  readonly #begin
+  readonly #commit
   #waiting: WaitingWrite[] = []
 
   constructor(database: DatabaseSync, maxRows: number) {
     this.#database = database
     this.#maxRows = maxRows
-    this.#sql = {
-      begin: database.prepare('BEGIN IMMEDIATE'),
-      commit: database.prepare('COMMIT'),
-      savepoint: database.prepare('SAVEPOINT attempt'),
-      release: database.prepare('RELEASE attempt'),
-      undo: database.prepare('ROLLBACK TO attempt'),
-    }
+    this.#begin = database.prepare('BEGIN IMMEDIATE')
+    this.#commit = database.prepare('COMMIT')
   }
 
   /**
    * Runs `work`, which writes about `rows` rows, in the next transaction. Resolves to its result once that is on disk. Rejects
-   * where the transaction failed: then none of its writes is stored.
+   * where the transaction failed: then none of its writes is stored. `work` may throw an ApiRefusal before it has written
+   * anything: then only this call rejects.
    */
   write<Result>(rows: number, work: () => Result): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     if (this.#waiting.length === 0) setImmediate(() => this.#next())
     const run = () => {
-      const result = work()
-      return () => resolve(result)
+      try {
+        const result = work()
+        return () => resolve(result)
+      } catch (error) {
+        if (error instanceof ApiRefusal) return () => reject(error)
+        throw error
+      }
     }
     this.#waiting.push({ rows, run, reject })
     return promise
-  }
-
-  /** As `write`; where `work` throws an ApiRefusal, it rejects with that, and only what this `work` wrote is undone. */
-  async attempt<Result>(rows: number, work: () => Result): Promise<Result> {
-    const result = await this.write(rows, () => this.#undoRefused(work))
-    if (result instanceof ApiRefusal) throw result
-    return result
   }
 
   /** Does at once what still waits, although its callers may be gone. The database may be closed afterwards. */
@@ -57,27 +52,12 @@ export class GroupCommit {
     while (this.#waiting.length > 0) this.#next()
   }
 
-  #undoRefused<Result>(work: () => Result): Result | ApiRefusal {
-    const { savepoint, undo, release } = this.#sql
-    savepoint.run()
-    let result: Result | ApiRefusal
-    try {
-      result = work()
-    } catch (error) {
-      if (!(error instanceof ApiRefusal)) throw error
-      undo.run()
-      result = error
-    }
-    release.run()
-    return result
-  }
-
   #next(): void {
     if (this.#waiting.length === 0) return
     const group = this.#waiting.splice(0, groupLength(this.#waiting, this.#maxRows))
     if (this.#waiting.length > 0) setImmediate(() => this.#next())
     try {
-      for (const resolve of this.#transact(group)) resolve()
+      for (const settle of this.#transact(group)) settle()
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
       for (const { reject } of group) reject(error)
@@ -85,10 +65,10 @@ export class GroupCommit {
   }
 
   #transact(group: readonly WaitingWrite[]): (() => void)[] {
-    this.#sql.begin.run()
-    const resolvers = group.map(({ run }) => run())
-    this.#sql.commit.run()
-    return resolvers
+    this.#begin.run()
+    const settlers = group.map(({ run }) => run())
+    this.#commit.run()
+    return settlers
   }
 }
 

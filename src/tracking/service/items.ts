@@ -10,6 +10,7 @@ import {
   ItemsQuery,
   MAX_ITEM_TEXTS,
   MAX_ITEMS,
+  type NewItem,
   NewItems,
   NO_PAGE_TOKEN,
 } from '../schemas.ts'
@@ -38,7 +39,7 @@ export function itemOperations(database: DatabaseSync, commits: GroupCommit, acc
       const order = orderOf(request.params)
       const returns = await bodyOf(request, LIMITED_RETURNS)
       const totalOf = (id: bigint) => sql.total.get(...order, id)?.total_count as bigint | undefined
-      return commits.attempt(returns.length, () => {
+      return commits.write(returns.length, () => {
         refuseAny(mistakesIn(returns, totalOf))
         return returns.map(({ item_id, undelivered_count, comment = null }) =>
           itemOf(sql.return.get(BigInt(undelivered_count), comment, BigInt(item_id))),
@@ -54,13 +55,13 @@ export function itemOperations(database: DatabaseSync, commits: GroupCommit, acc
       answer: async (request) => {
         const order = orderOf(request.params)
         const items = await bodyOf(request, LIMITED_ITEMS)
-        return commits.attempt(items.length, () => {
+        return commits.write(items.length, () => {
+          const isTaken = ({ number }: NewItem) => sql.number.get(...order, number) !== undefined
+          refuseAny(items.flatMap((item, n) => (isTaken(item) ? [{ path: `${n}.number`, message: TAKEN }] : [])))
           sql.addOrder.run(...order)
-          const rows = items.map(({ number, description, price, total_count, code = null }) =>
-            sql.add.get(...order, number, description, price, BigInt(total_count), code),
+          return items.map(({ number, description, price, total_count, code = null }) =>
+            itemOf(sql.add.get(...order, number, description, price, BigInt(total_count), code)),
           )
-          refuseAny(rows.flatMap((row, index) => (row ? [] : [{ path: `${index}.number`, message: TAKEN }])))
-          return rows.map(itemOf)
         })
       },
     },
@@ -163,7 +164,8 @@ export const ITEM_SQL = {
   addOrder: 'INSERT INTO orders (company_id, order_id) VALUES (?, ?) ON CONFLICT DO NOTHING',
   add: `
     INSERT INTO items (company_id, order_id, number, description, price, total_count, code) VALUES (?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT DO NOTHING RETURNING ${COLUMNS}`,
+    RETURNING ${COLUMNS}`,
+  number: 'SELECT 1 FROM items WHERE company_id = ? AND order_id = ? AND number = ?',
   page: `SELECT ${COLUMNS} FROM items WHERE company_id = ? AND order_id = ? AND id > ? ORDER BY id LIMIT ?`,
   delete: 'DELETE FROM items WHERE company_id = ? AND order_id = ? AND id = ?',
   deleteAll: 'DELETE FROM items WHERE company_id = ? AND order_id = ?',

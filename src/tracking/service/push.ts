@@ -1,8 +1,9 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { Provisioning } from '../provisioning.ts'
 import { ApiRefusal, parseId } from '../refusal.ts'
 import { PushPositions } from '../schemas.ts'
 import type { Access } from './access.ts'
+import { prepareAll } from './database.ts'
 import { bodyOf, type ServedOperation, type ServedRequest } from './operation.ts'
 import type { PositionStore } from './positions.ts'
 
@@ -16,18 +17,11 @@ declare module 'fastify' {
 /** Which couriers drive, or once drove, which routes of which companies; ids as exact decimal digits. */
 export class LaneStore {
   readonly #database: DatabaseSync
-  readonly #insert: StatementSync
-  readonly #select: StatementSync
-  readonly #companies: StatementSync
+  readonly #sql
 
   constructor(database: DatabaseSync) {
     this.#database = database
-    this.#insert = database.prepare(
-      'INSERT INTO lanes (courier_id, company_id, route_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-    )
-    this.#select = database.prepare('SELECT 1 FROM lanes WHERE courier_id = ? AND company_id = ? AND route_id = ?')
-    this.#companies = database.prepare('SELECT DISTINCT company_id FROM lanes WHERE courier_id = ?')
-    this.#companies.setReadBigInts(true)
+    this.#sql = prepareAll(database, LANE_SQL)
   }
 
   /** Adds lanes; where the provisioning is exhaustive, it removes all others. They are on disk when it returns. */
@@ -36,7 +30,7 @@ export class LaneStore {
     try {
       if (exhaustive) this.#database.exec('DELETE FROM lanes')
       for (const { company_id, courier_id, route_id } of routes)
-        this.#insert.run(BigInt(courier_id), BigInt(company_id), BigInt(route_id))
+        this.#sql.insert.run(BigInt(courier_id), BigInt(company_id), BigInt(route_id))
       this.#database.exec('COMMIT')
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
@@ -45,12 +39,12 @@ export class LaneStore {
   }
 
   has(companyId: string, courierId: string, routeId: string): boolean {
-    return this.#select.get(BigInt(courierId), BigInt(companyId), BigInt(routeId)) !== undefined
+    return this.#sql.select.get(BigInt(courierId), BigInt(companyId), BigInt(routeId)) !== undefined
   }
 
   /** The companies that the courier drives, or once drove, for; none for an unknown courier. */
   companiesOfCourier(courierId: string): string[] {
-    return this.#companies.all(BigInt(courierId)).map(({ company_id }) => String(company_id))
+    return this.#sql.companies.all(BigInt(courierId)).map(({ company_id }) => String(company_id))
   }
 }
 
@@ -106,4 +100,10 @@ export function pushPositions({ access, lanes, positions, catchUp }: PushSources
       return {}
     },
   }
+}
+
+const LANE_SQL = {
+  insert: 'INSERT INTO lanes (courier_id, company_id, route_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  select: 'SELECT 1 FROM lanes WHERE courier_id = ? AND company_id = ? AND route_id = ?',
+  companies: 'SELECT DISTINCT company_id FROM lanes WHERE courier_id = ?',
 }

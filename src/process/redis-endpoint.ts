@@ -1,23 +1,46 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile, rename, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { UserError } from '../errors.ts'
 
-/** Where the private Redis of a data folder listens on loopback, and what it asks for: the same from start to start. */
+/** Where the private Redis of a data folder listens on loopback, and its password: the same from start to start. */
 export interface RedisEndpoint {
   readonly port: number
   readonly password: string
 }
 
-/** The endpoint kept in `dir`, or a new one, on a port that is free now. */
-export async function keptEndpoint(dir: string): Promise<RedisEndpoint> {
+/** What is on a port: a Redis that accepts our password, another program, nothing, or a program that does not answer. */
+export type PortState =
+  | { readonly is: 'ours'; readonly pid: number; readonly dir: string; readonly loading: boolean }
+  | { readonly is: 'foreign' | 'free' | 'silent' }
+
+/**
+ * The endpoint kept in `dir`, after ending the Redis that a killed run left behind there: two servers on one folder would
+ * both acknowledge, and one would lose what the other wrote. A new endpoint if another program has the port.
+ * @throws UserError if a process holds the port and does not answer.
+ */
+export async function takeEndpoint(dir: string): Promise<RedisEndpoint> {
   const text = await readFile(fileOf(dir), 'utf8').catch(ifMissing)
-  return text === undefined ? newEndpoint(dir) : (JSON.parse(text) as RedisEndpoint)
+  if (text === undefined) return newEndpoint(dir)
+  const kept = JSON.parse(text) as RedisEndpoint
+  return (await endLeftover(kept, dir)) ? kept : newEndpoint(dir)
 }
 
-/** Another port, and another password, since whoever holds the old port may have been told the old one. */
-export async function newEndpoint(dir: string): Promise<RedisEndpoint> {
+/** Asks what listens on the endpoint's port; answers within 3 s. */
+export async function inspectPort({ port, password }: RedisEndpoint): Promise<PortState> {
+  const answer = await converse(port, [`AUTH ${password}`, 'INFO', 'CONFIG GET dir', 'QUIT'])
+  if (typeof answer !== 'string') return answer
+  const pid = /^process_id:(\d+)/m.exec(answer)?.[1]
+  const dir = /\r\ndir\r\n\$\d+\r\n(.*)\r\n/.exec(answer)?.[1]
+  if (!answer.startsWith('+OK') || pid === undefined || dir === undefined) return { is: 'foreign' }
+  return { is: 'ours', pid: Number(pid), dir, loading: !/^loading:0/m.test(answer) }
+}
+
+/** Creates a new password too: the program that holds the old port may have received the old one. */
+async function newEndpoint(dir: string): Promise<RedisEndpoint> {
   const endpoint = { port: await freePort(), password: randomBytes(24).toString('hex') }
   const draft = `${fileOf(dir)}.new`
   await writeFile(draft, JSON.stringify(endpoint), { mode: 0o600 })
@@ -41,3 +64,51 @@ async function freePort(): Promise<number> {
   await once(server, 'close')
   return port
 }
+
+/** Returns whether the port is free now. */
+async function endLeftover(endpoint: RedisEndpoint, dir: string): Promise<boolean> {
+  const { port, password } = endpoint
+  const state = await inspectPort(endpoint)
+  if (state.is !== 'silent') {
+    if (state.is !== 'ours' || state.dir !== dir) return state.is === 'free'
+    await converse(port, [`AUTH ${password}`, 'SHUTDOWN NOSAVE'])
+    if (await becomesFree(endpoint)) return true
+    process.kill(state.pid, 'SIGKILL')
+    if (await becomesFree(endpoint)) return true
+  }
+  throw new UserError(
+    `A process holds port ${port} of the private Redis and does not answer: end it, then start again.`,
+  )
+}
+
+/** Redis closes its port when everything is written. Its process id is no sign: a zombie keeps it. */
+async function becomesFree(endpoint: RedisEndpoint): Promise<boolean> {
+  const deadline = Date.now() + SHUTDOWN_MS
+  while (Date.now() < deadline) {
+    if ((await inspectPort(endpoint)).is === 'free') return true
+    await delay(20)
+  }
+  return false
+}
+
+/** Sends inline commands, of which the last one ends the connection, and returns everything that came back. */
+async function converse(port: number, commands: string[]): Promise<string | { is: 'free' | 'silent' | 'foreign' }> {
+  const socket = connect(port, '127.0.0.1')
+  const signal = AbortSignal.timeout(ANSWER_MS)
+  let answer = ''
+  try {
+    socket.setEncoding('utf8').on('data', (text: string) => (answer += text))
+    socket.write(`${commands.join('\r\n')}\r\n`)
+    await once(socket, 'end', { signal })
+    return answer
+  } catch (error) {
+    const { code, name } = error as NodeJS.ErrnoException
+    if (name === 'AbortError') return { is: answer === '' ? 'silent' : 'foreign' }
+    return { is: code === 'ECONNREFUSED' ? 'free' : 'foreign' }
+  } finally {
+    socket.destroy()
+  }
+}
+
+const ANSWER_MS = 3000
+const SHUTDOWN_MS = 5000

@@ -1,58 +1,70 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { mkdir, realpath, rename, stat, writeFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { UserError } from '../errors.ts'
-import { redisConf } from './redis-conf.ts'
-import { keptEndpoint, newEndpoint, type RedisEndpoint } from './redis-endpoint.ts'
-import { startFailure } from './redis-failure.ts'
-import { endLeftover, inquire } from './redis-inquiry.ts'
-import { findRedisServer, missingRedis } from './setup/redis-server.mjs'
+import { inspectPort, type RedisEndpoint, takeEndpoint } from './redis-endpoint.ts'
+import { findRedisServer, missingRedis, type RedisServer } from './setup/redis-server.mjs'
 import { spawnTethered, type Tethered } from './tether.ts'
 
-const MAX_LOG_BYTES = 8 * 1024 * 1024
-const STOP_MS = 1500
-
-/** Where the private Redis lives and how large it may grow; `maxMemory` in bytes, null: half of the machine's. */
+/** `maxMemory` in bytes; null or left out: half of the machine's. `signal` aborts the start. */
 export interface PrivateRedisOptions {
   readonly dataDir: string
   readonly maxMemory?: number | null
-  /** Ends what has begun, however much it has to read. */
   readonly signal?: AbortSignal
 }
 
-/** A running Redis that ends with this process, however that ends. `url` carries the password: never log it. */
+/** A running Redis that ends when this process does. `url` contains the password: never log it. */
 export interface PrivateRedis {
   readonly url: string
   readonly pid: number
-  /** Resolves once the server has ended, for whatever reason. */
+  /** Resolves once the server has ended, for any reason. */
   readonly exited: Promise<void>
-  /** Ends it with all that it holds on disk; resolves once it has ended. */
+  /** Ends it with everything that it acknowledged on disk; resolves once it has ended. */
   stop(): Promise<void>
 }
 
 /**
- * Starts the Redis of a data folder and resolves once it has read what it kept there, which takes as long as it takes. One
- * that an earlier run left behind is ended first. Throws a UserError where the user has to act: no server program, a full
- * disk, damaged files.
+ * Starts the Redis of a data folder; resolves once it has loaded its data, however long that takes. First ends one that
+ * an earlier run left behind. Throws a UserError if the user has to act: no server program, full disk, damaged files.
  */
-export async function startPrivateRedis(options: PrivateRedisOptions): Promise<PrivateRedis> {
+export async function startPrivateRedis({ dataDir, maxMemory, signal }: PrivateRedisOptions): Promise<PrivateRedis> {
   const server = findRedisServer()
   if (!server) throw new UserError(missingRedis())
-  const dir = await redisDir(options.dataDir)
-  const endpoint = await freeEndpoint(dir)
-  const conf = await writeConf(dir, endpoint, options.maxMemory ?? halfOfMemory())
+  const dir = await redisDir(dataDir)
+  const endpoint = await takeEndpoint(dir)
+  const conf = join(dir, 'redis.conf')
+  await writeFile(conf, redisConf(dir, endpoint, maxMemory ?? halfOfMemory()), { mode: 0o600 })
   const log = join(dir, 'redis.log')
   const logStart = await rotate(log)
+  signal?.throwIfAborted()
   const child = spawnTethered([server.command, conf], {
     env: { ...process.env, ...server.env, TETHER_GRACE_S: '2' },
     log,
   })
-  const pid = await whenReady(child, endpoint, options.signal)
+  const abort = () => void child.end(STOP_MS)
+  signal?.addEventListener('abort', abort)
+  const pid = await whenReady(child, endpoint)
+  signal?.removeEventListener('abort', abort)
+  signal?.throwIfAborted()
   if (pid === undefined) throw startFailure(await text(createReadStream(log, { start: logStart })), { server, dir })
-  return running(child, endpoint, pid)
+  const url = `redis://:${endpoint.password}@127.0.0.1:${endpoint.port}`
+  return { url, pid, exited: child.exited, stop: () => child.end(STOP_MS) }
+}
+
+/** The error for a Redis that ended before it was ready; `log`: what it wrote during this start. */
+export function startFailure(log: string, { server, dir }: { server: RedisServer; dir: string }): UserError {
+  // Without Redis' prefix of process, role, time and level.
+  const last = (log.trim().split('\n').at(-1) ?? '').replace(/^\d+:[A-Z] .*? [#*.-] /, '')
+  if (/No space left on device/i.test(log)) return new UserError(`The disk with ${dir} is full: make room on it.`)
+  if (/append.?only|\bAOF\b|\bRDB\b/i.test(last)) {
+    const copy = `The files of the private Redis in ${dir} are damaged (${last}). Make a copy of that folder`
+    return new UserError(`${copy}, then repair it: ${repairCommand(server, dir)}`)
+  }
+  const reason = last || 'it wrote no reason'
+  return new UserError(`The private Redis ended at its start: ${reason} (${join(dir, 'redis.log')}).`)
 }
 
 async function redisDir(dataDir: string): Promise<string> {
@@ -61,23 +73,36 @@ async function redisDir(dataDir: string): Promise<string> {
   return realpath(dir)
 }
 
-async function freeEndpoint(dir: string): Promise<RedisEndpoint> {
-  const kept = await keptEndpoint(dir)
-  return (await endLeftover(kept, dir)) ? kept : newEndpoint(dir)
+/** Nothing is answered before it is on disk, nothing is evicted, loopback only. `maxMemory` in bytes. */
+function redisConf(dir: string, { port, password }: RedisEndpoint, maxMemory: number): string {
+  const settings: [string, string | number][] = [
+    ['dir', quoted(dir)],
+    ['logfile', quoted(join(dir, 'redis.log'))],
+    ['daemonize', 'no'],
+    ['bind', '127.0.0.1 -::1'],
+    ['port', port],
+    ['protected-mode', 'yes'],
+    ['requirepass', quoted(password)],
+    ['appendonly', 'yes'],
+    ['appendfsync', 'always'],
+    ['aof-load-truncated', 'yes'],
+    ['save', '""'],
+    ['maxmemory', maxMemory],
+    ['maxmemory-policy', 'noeviction'],
+  ]
+  return settings.map(([name, value]) => `${name} ${value}\n`).join('')
 }
 
-async function writeConf(dir: string, endpoint: RedisEndpoint, maxMemory: number): Promise<string> {
-  const file = join(dir, 'redis.conf')
-  await writeFile(file, redisConf({ dir, ...endpoint, maxMemory }), { mode: 0o600 })
-  return file
+function quoted(value: string): string {
+  return `"${value.replaceAll(/["\\]/g, '\\$&')}"`
 }
 
-/** Of the machine's memory, or of what this process' container may have. */
+/** Half of the machine's memory, or of the limit of this process' container. */
 function halfOfMemory(): number {
   return Math.floor(Math.min(totalmem(), process.constrainedMemory() || Infinity) / 2)
 }
 
-/** Puts a large log aside, and answers where the next line will begin. */
+/** Renames a large log to `….1`; returns the offset at which the next line begins. */
 async function rotate(log: string): Promise<number> {
   const { size } = await stat(log).catch(() => ({ size: 0 }))
   if (size < MAX_LOG_BYTES) return size
@@ -85,18 +110,24 @@ async function rotate(log: string): Promise<number> {
   return 0
 }
 
-/** The server's process id, or undefined if it ended before it was ready. */
-async function whenReady(child: Tethered, endpoint: RedisEndpoint, signal?: AbortSignal): Promise<number | undefined> {
+/** Returns the server's process id, or undefined if it ended before it was ready. */
+async function whenReady(child: Tethered, endpoint: RedisEndpoint): Promise<number | undefined> {
   while (child.isRunning()) {
-    const found = await inquire(endpoint)
-    if (found.who === 'ours' && !found.loading) return found.pid
-    if (signal?.aborted) await child.end(STOP_MS)
+    const state = await Promise.race([inspectPort(endpoint), child.exited])
+    if (state?.is === 'ours' && !state.loading) return state.pid
     await Promise.race([child.exited, delay(20)])
   }
   return undefined
 }
 
-function running(child: Tethered, { port, password }: RedisEndpoint, pid: number): PrivateRedis {
-  const url = `redis://:${password}@127.0.0.1:${port}`
-  return { url, pid, exited: child.exited, stop: () => child.end(STOP_MS) }
+function repairCommand(server: RedisServer, dir: string): string {
+  const libraries = Object.entries(server.env).map(([name, value]) => `${name}=${value} `)
+  const beside = join(dirname(server.command), 'redis-check-aof')
+  // Redis 7 has a folder with a manifest, 6.2 a single file.
+  const manifest = join(dir, 'appendonlydir/appendonly.aof.manifest')
+  const file = existsSync(manifest) ? manifest : join(dir, 'appendonly.aof')
+  return `${libraries.join('')}${existsSync(beside) ? beside : 'redis-check-aof'} --fix ${file}`
 }
+
+const MAX_LOG_BYTES = 8 * 1024 * 1024
+const STOP_MS = 1500

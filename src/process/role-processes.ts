@@ -49,6 +49,11 @@ export class RoleProcesses {
     await Promise.all(begun.map(({ ready }) => ready))
   }
 
+  /** From now on no process is started again, and those that are starting are ended. */
+  endRestarts(): void {
+    for (const { process } of this.#kept) process.endRestarts()
+  }
+
   /** Ends each process of the role for good. */
   async stop(role: RoleName): Promise<void> {
     await Promise.all(this.#kept.filter((one) => one.role === role).map(({ process }) => process.stop()))
@@ -154,8 +159,9 @@ class RoleProcess implements Runnable {
     return this.latestMetrics
   }
 
+  /** Closing the channel asks the process to end. A signal could count as the second one and cut its shutdown short. */
   async stop(): Promise<void> {
-    this.#child.kill('SIGTERM')
+    if (this.#child.connected) this.#child.disconnect()
     await this.exited
   }
 }

@@ -21,27 +21,28 @@ export function onSignals(first: (signal: StopSignal) => void, again: (signal: S
 }
 
 /**
- * Closes and ends the process at the first signal, or when the supervisor is gone: exit 0. A second signal, or 10 s, cut
- * that short: exit 130, 143 or 129, after the signal.
+ * Closes and ends the process at the first signal, or when the supervisor closes the channel or dies: exit 0. A second
+ * signal, or 9 s, cut that short: exit 130, 143 or 129, after the signal.
  */
 export function endOnRequest(close: () => Promise<void>, fault: (error: unknown) => void): void {
   let isEnding = false
 
   function end(code: number): void {
+    if (isEnding) return
     isEnding = true
     setTimeout(() => process.exit(code), CLOSE_MS)
     close().then(() => process.exit(0), fault)
   }
 
-  onSignals((signal) => (isEnding ? cut(signal) : end(EXIT_CODES[signal])), cut)
-  process.on('disconnect', () => isEnding || end(EXIT_CODES.SIGTERM))
+  onSignals(
+    (signal) => end(EXIT_CODES[signal]),
+    (signal) => process.exit(EXIT_CODES[signal]),
+  )
+  process.on('disconnect', () => end(EXIT_CODES.SIGTERM))
   // The supervisor may have died while this process was starting.
   if (process.send && !process.connected) end(EXIT_CODES.SIGTERM)
 }
 
-function cut(signal: StopSignal): never {
-  process.exit(EXIT_CODES[signal])
-}
-
 const SAME_REQUEST_MS = 500
-const CLOSE_MS = 10_000
+/** So that everything is over within 10 s, also where the supervisor was killed. */
+const CLOSE_MS = 9000

@@ -69,6 +69,9 @@ class Supervisor {
 
   async stop(hurry?: AbortSignal): Promise<boolean> {
     this.#state = 'stopping'
+    // A service manager may signal every process: what has ended, Redis included, must not come back.
+    this.#redis?.endRestarts()
+    this.#roles.endRestarts()
     const cut = () => this.#cut.abort()
     const limit = setTimeout(cut, ROLES_STOP_MS)
     if (hurry?.aborted) cut()

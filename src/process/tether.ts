@@ -9,13 +9,14 @@ export interface Tethered {
   isRunning(): boolean
   /** Resolves once it has ended. */
   readonly exited: Promise<void>
-  /** Asks it to end (SIGTERM) and, after `patienceMs`, makes it; resolves once it has ended. */
+  /** Sends SIGTERM and, after `patienceMs`, SIGKILL; resolves once it has ended. */
   end(patienceMs: number): Promise<void>
 }
 
-const TETHER = fileURLToPath(new URL('tether.sh', import.meta.url))
-
-/** Runs a command in a session of its own, so that a Ctrl-C does not reach it, its output appended to the file `log`. */
+/**
+ * Runs a command and appends its output to the file `log`. The command runs in a session of its own, so that Ctrl-C does
+ * not reach it.
+ */
 export function spawnTethered(command: string[], { env, log }: { env: NodeJS.ProcessEnv; log: string }): Tethered {
   const output = openSync(log, 'a', 0o600)
   const child = spawn('/bin/sh', [TETHER, ...command], {
@@ -29,9 +30,16 @@ export function spawnTethered(command: string[], { env, log }: { env: NodeJS.Pro
   return { isRunning, exited, end }
 
   async function end(patienceMs: number): Promise<void> {
-    if (isRunning() && child.pid) process.kill(child.pid, 'SIGTERM')
-    await within(patienceMs, exited)
+    const deadline = Date.now() + patienceMs
+    // Again and again: the shell loses a signal that it receives while it forks.
+    while (isRunning() && child.pid && Date.now() < deadline) {
+      process.kill(child.pid, 'SIGTERM')
+      await within(RESEND_MS, exited)
+    }
     if (isRunning() && child.pid) process.kill(-child.pid, 'SIGKILL')
     await exited
   }
 }
+
+const RESEND_MS = 250
+const TETHER = fileURLToPath(new URL('tether.sh', import.meta.url))

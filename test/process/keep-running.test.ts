@@ -51,3 +51,14 @@ it('stops while it waits', async () => {
   await kept.stop()
   expect(kept.current()).toBe(undefined)
 })
+
+it('stops a run that becomes ready while it is being stopped', async () => {
+  const exited = Promise.withResolvers<void>()
+  const run = { exited: exited.promise, stop: () => Promise.resolve(exited.resolve()) }
+  const start = Promise.withResolvers<typeof run>()
+  const kept = keepRunning({ name: 'late', logger, start: () => start.promise })
+  const stopped = kept.stop()
+  start.resolve(run)
+  await stopped
+  expect(kept.current()).toBe(undefined)
+})

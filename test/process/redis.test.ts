@@ -2,8 +2,7 @@ import { appendFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { Redis } from 'ioredis'
 import { expect, it, onTestFinished } from 'vitest'
-import { type PrivateRedis, startPrivateRedis } from '../../src/process/redis.ts'
-import { startFailure } from '../../src/process/redis-failure.ts'
+import { type PrivateRedis, startFailure, startPrivateRedis } from '../../src/process/redis.ts'
 import { listening } from '../support/listening.ts'
 import { fixture, processesOn, run, temporaryDir } from '../support/running.ts'
 
@@ -106,7 +105,9 @@ it('says which folder is damaged and what repairs it', async () => {
   await redis.stop()
   await appendFile(await newestFile(dataDir), 'no command\r\n'.repeat(10))
   const failure = started(dataDir)
-  await expect(failure).rejects.toThrow(`What the private Redis keeps in ${dataDir}/redis is damaged (Bad file format`)
+  await expect(failure).rejects.toThrow(
+    `The files of the private Redis in ${dataDir}/redis are damaged (Bad file format`,
+  )
   await expect(failure).rejects.toThrow(/then repair it: \S.*redis-check-aof --fix /)
 })
 

@@ -1,9 +1,23 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { fixture, journalOf, pidsOf, portsOf, processesOn, run, start, temporaryDir } from '../support/running.ts'
 
 const ALL = { gateway: 1, worker: 2, admin: 1, tracking: 1 }
+
+/** Orders in which a service manager may signal processes. */
+const ORDERS: Record<string, (processes: Process[]) => Process[]> = {
+  'parents first': (processes) => processes.toSorted((one, other) => one.pid - other.pid),
+  'children first': (processes) => processes.toSorted((one, other) => other.pid - one.pid),
+  'Redis first': (processes) => processes.toSorted((one, other) => Number(isRedis(other)) - Number(isRedis(one))),
+  'the supervisor last': (processes) =>
+    processes.toSorted((one, other) => Number(isStart(one)) - Number(isStart(other))),
+  'the supervisor in the middle': (processes) => {
+    const others = processes.filter((one) => !isStart(one))
+    return others.toSpliced(others.length / 2, 0, ...processes.filter(isStart))
+  },
+}
 
 it('runs a process for each role and says in ports.json what listens where', async () => {
   const dir = await temporaryDir()
@@ -152,6 +166,32 @@ it('cuts a role that does not close short before 10 s: 130 after SIGINT', async 
   expect(processesOn(dir)).toEqual([])
 })
 
+it.each(Object.entries(ORDERS))(
+  'ends everything within 10 s after a SIGTERM to every process at once, %s',
+  async (_, inOrder) => {
+    const dir = await temporaryDir()
+    const { ended, said } = await start(dir, { ...ALL, worker: 1 }, { gateway: 'slow' })
+    await portsOf(dir)
+    const since = Date.now()
+    await signal(inOrder(processesOn(dir)), 'SIGTERM')
+    expect(await ended).toBe(0)
+    expect(processesOn(dir)).toEqual([])
+    expect(Date.now() - since).toBeLessThan(10_000)
+    expect(said().split('"msg":"stopping"')[1]).not.toContain('is started again')
+  },
+)
+
+it('ends everything within 10 s after a SIGTERM to every process, though its supervisor is killed meanwhile', async () => {
+  const dir = await temporaryDir()
+  const { child } = await start(dir, { ...ALL, worker: 1 }, { gateway: 'hang' })
+  await portsOf(dir)
+  const since = Date.now()
+  await signal(ORDERS['parents first'](processesOn(dir)), 'SIGTERM')
+  child.kill('SIGKILL')
+  await expect.poll(() => processesOn(dir), { timeout: 15_000 }).toEqual([])
+  expect(Date.now() - since).toBeLessThan(10_000)
+})
+
 it('adds the metrics of all processes up, of a stopped and a dead one too', async () => {
   const dir = await temporaryDir()
   await start(dir, { ...ALL, worker: 1 })
@@ -170,7 +210,29 @@ async function received(ports: Record<string, number>): Promise<number> {
   return Number(line?.[1])
 }
 
+type Process = ReturnType<typeof processesOn>[number]
+
+/** Sends it to each in turn, with a pause that lets a process react before the next one has its signal. */
+async function signal(processes: Process[], name: NodeJS.Signals): Promise<void> {
+  for (const { pid } of processes) {
+    try {
+      process.kill(pid, name)
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'ESRCH' })
+    }
+    await delay(10)
+  }
+}
+
+function isStart({ command }: Process): boolean {
+  return command.some((word) => word.endsWith('start.ts'))
+}
+
 /** Redis shows its address in place of its arguments, and works in its folder. */
+function isRedis({ command }: Process): boolean {
+  return /^\S*(redis|valkey)-server /.test(command[0])
+}
+
 function redisPids(dir: string): number[] {
-  return processesOn(dir).flatMap(({ pid, command }) => (/^\S*(redis|valkey)-server /.test(command[0]) ? [pid] : []))
+  return processesOn(dir).flatMap((each) => (isRedis(each) ? [each.pid] : []))
 }

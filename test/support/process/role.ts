@@ -1,12 +1,13 @@
 /*
  * A role for the supervisor's tests: node role.ts ROLE DIR. It listens on a port, counts one fix as received, and writes
- * `ROLE ready` and `ROLE closed` to DIR/journal. DIR/behaviour.json says otherwise: { ROLE: "refuse" | "hang" | "crash" | "reject" | "orphan" | "listen PORT" }.
+ * `ROLE ready` and `ROLE closed` to DIR/journal. DIR/behaviour.json says otherwise: { ROLE: "refuse" | "hang" | "slow" | "crash" | "reject" | "orphan" | "listen PORT" }.
  */
 
 import { once } from 'node:events'
 import { appendFileSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { UserError } from '../../../src/errors.ts'
 import { createLogger } from '../../../src/observe/log.ts'
@@ -40,6 +41,7 @@ async function start({ redisUrl, ports }: RoleContext): Promise<Role> {
 
 async function close(redisUrl: string | null, server: ReturnType<typeof createServer>): Promise<void> {
   if (behaviour === 'hang') await new Promise(() => {})
+  if (behaviour === 'slow') await delay(500)
   server.closeAllConnections()
   server.close()
   journal(`closed redis=${redisUrl ? await ping(redisUrl) : 'none'}`)

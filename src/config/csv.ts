@@ -1,34 +1,34 @@
 import { lineStarts } from './problem.ts'
 
-/** A CSV file, cut. */
+/** A CSV file, cut into cells. */
 export interface Table {
-  /** Where the header begins in the text. */
+  /** The offset of the header. */
   readonly at: number
   /** In lower case. */
   readonly columns: readonly string[]
-  /** What is wrong with the whole: then it has neither columns nor rows. */
+  /** What is wrong with the whole file, which then has neither columns nor rows. */
   readonly mistake?: string
-  /** Cut as they are asked for, once. */
+  /** Can be iterated once; each line is cut when it is reached. */
   readonly rows: Iterable<Row>
 }
 
-/** One line of it. */
+/** One line of a CSV file. */
 export interface Row {
-  /** Where its line begins in the text. */
+  /** The offset of the line. */
   readonly at: number
   /** From 1. */
   readonly line: number
-  /** Without the spaces around them; as many as there are columns. */
+  /** Trimmed; as many as there are columns. */
   readonly cells: readonly string[]
-  /** What is wrong with the line; its cells are then not to be relied on. */
+  /** What is wrong with the line, whose cells are then not valid. */
   readonly mistake?: string
 }
 
 /**
- * Cuts CSV with `,` `;` or tab between cells, whichever the header has most of; byte order mark, CRLF and CR are all right, empty
- * lines and those that begin with # are passed over. A cell does not go over a line's end: so one quotation mark too many
- * costs its own line, not the rest of the file. A line of more than 65,536 characters is not cut.
- * @returns undefined where there is not even a header
+ * Cuts CSV into cells at `,` `;` or tab, whichever the header has most of. A byte order mark, CRLF and CR are allowed; empty
+ * lines and lines that begin with # are skipped. A cell ends with its line, so that one quotation mark too many costs one
+ * line and not the rest of the file. A line of more than 65,536 characters is not cut.
+ * @returns undefined where the text has no header
  */
 export function parseCsv(text: string): Table | undefined {
   const lines = significantLines(text)
@@ -40,7 +40,7 @@ export function parseCsv(text: string): Table | undefined {
   return { at: header.at, columns, rows: rowsOf(lines, delimiter, columns.length) }
 }
 
-function* rowsOf(lines: Iterable<Line>, delimiter: string, width: number): Generator<Row> {
+function* rowsOf(lines: Iterable<TextLine>, delimiter: string, width: number): Generator<Row> {
   for (const { at, line, text } of lines) {
     const cells = cut(text, delimiter)
     if (!cells) yield { at, line, cells: [], mistake: text.length > MAX_LINE_LENGTH ? TOO_LONG : MISQUOTED }
@@ -48,14 +48,14 @@ function* rowsOf(lines: Iterable<Line>, delimiter: string, width: number): Gener
   }
 }
 
-interface Line {
+interface TextLine {
   readonly at: number
   /** From 1. */
   readonly line: number
   readonly text: string
 }
 
-function* significantLines(text: string): Generator<Line> {
+function* significantLines(text: string): Generator<TextLine> {
   const starts = lineStarts(text)
   for (const [index, start] of starts.entries()) {
     const at = index === 0 && text.startsWith(BYTE_ORDER_MARK) ? 1 : start
@@ -69,7 +69,7 @@ function delimiterOf(header: string): string {
   return DELIMITERS.toSorted((a, b) => count(b) - count(a))[0]
 }
 
-/** Undefined where a quoted cell does not end, or goes on after its end; and where the line is too long. */
+/** Undefined where the line is too long, or text follows a quoted cell, or the cell has no closing quotation mark. */
 function cut(line: string, delimiter: string): string[] | undefined {
   if (line.length > MAX_LINE_LENGTH) return undefined
   if (!line.includes('"')) return line.split(delimiter).map((cell) => cell.trim())
@@ -99,7 +99,7 @@ function endOf(line: string, at: number, delimiter: string): number {
   return end === -1 ? line.length : end
 }
 
-/** Makes the cells as many as there are columns, or says why that is not right. */
+/** Adds or drops empty cells until there are as many as columns; returns a mistake where cells with text are too many. */
 function fit(cells: string[], width: number): string | undefined {
   while (cells.length > width && cells.at(-1) === '') cells.pop()
   if (cells.length > width) return `${cells.length} cells, but the header has ${width}`
@@ -107,12 +107,12 @@ function fit(cells: string[], width: number): string | undefined {
   return undefined
 }
 
-/** What a spreadsheet saves as "Unicode Text" is UTF-16: read as UTF-8 every other character is a NUL. */
+/** "Unicode Text" of a spreadsheet is UTF-16, which read as UTF-8 contains NUL characters. */
 const NOT_UTF8 = 'not UTF-8: save the file as "CSV UTF-8"'
 const BYTE_ORDER_MARK = '\ufeff'
 const DELIMITERS = [',', ';', '\t']
 const MISQUOTED = 'misplaced quotation mark'
-/** A line is cut while nobody else is answered. */
+/** Cutting one line blocks the process, so lines are limited. */
 const MAX_LINE_LENGTH = 65_536
 const TOO_LONG = `this line has more than ${MAX_LINE_LENGTH} characters`
 const QUOTED = /^"((?:[^"]|"")*)"/

@@ -5,13 +5,13 @@ import { isZone } from './times.ts'
 import { bytes, duration, int64, int64Mistake } from './units.ts'
 
 /**
- * One scalar, read from its text (numbers and booleans by way of theirs).
- * @param read undefined where the text is not what is expected
- * @param mistake the sentence that says what is expected; it must not repeat a secret
+ * A scalar that is read from its text; a number or a boolean counts as its text.
+ * @param read returns undefined where the text is not what is expected
+ * @param mistake says what is expected; it must not contain the text where that may be a secret
  */
 export function leaf<T>(read: (text: string) => T | undefined, mistake: string | ((text: string) => string)) {
   return z.unknown().transform((value, context): T => {
-    const scalar = scalarText(value)
+    const scalar = isScalar(value) ? String(value) : undefined
     const result = scalar === undefined ? undefined : read(scalar)
     if (result !== undefined) return result
     const message = typeof mistake === 'string' ? mistake : mistake(scalar ?? '')
@@ -90,15 +90,38 @@ export function id() {
 
 /** Text that is not empty, and that UTF-8 can hold. */
 export function text() {
-  return leaf((value) => (value !== '' && value.isWellFormed() ? value : undefined), 'expected text')
+  return textThat((value) => value !== '' && value.isWellFormed(), 'expected text')
 }
 
 /** A secret that is sent as one word of an HTTP header. */
 export function headerToken() {
-  return leaf(
-    (value) => (/^[!-~]+$/.test(value) ? value : undefined),
-    'expected printable ASCII characters without spaces',
-  )
+  return textThat((value) => /^[!-~]+$/.test(value), 'expected printable ASCII characters without spaces')
+}
+
+/** A time zone: an IANA name or an offset. */
+export function zone() {
+  const expected = 'expected a time zone: an IANA name such as Europe/Berlin or an offset such as +03:00'
+  return textThat(isZone, expected)
+}
+
+/** The URL of a Redis; may contain a password. */
+export function redisUrl() {
+  const expected = 'expected a URL such as redis://host:6379/0'
+  return textThat((value) => /^rediss?:\/\/./.test(value) && URL.canParse(value), expected)
+}
+
+/** The beginning of paths, without a slash at its end; may be empty. */
+export function pathPrefix() {
+  return textThat((value) => /^(\/[\w.~-]+)*$/.test(value), 'expected "" or a path such as /api/v1')
+}
+
+/** A base URL, without a slash at its end. */
+export function httpUrl() {
+  return leaf((value) => {
+    const url = URL.canParse(value) ? new URL(value) : undefined
+    const isBase = url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash
+    return isBase ? value.replace(/\/+$/, '') : undefined
+  }, 'expected an http or https URL without user name, query or fragment')
 }
 
 /** One of a few words. */
@@ -115,27 +138,20 @@ export function flag() {
 }
 
 /** A whole number in decimal digits, limits included. */
-export function integer(min: number, max: number) {
-  return leaf(
-    (value) => within(/^\d{1,15}$/.test(value) ? Number(value) : undefined, min, max),
-    `expected a whole number from ${min} to ${max}`,
-  )
+export function integer(min: number, max: number, what = 'whole number') {
+  const read = (value: string) => within(/^\d{1,15}$/.test(value) ? Number(value) : undefined, min, max)
+  return leaf(read, `expected a ${what} from ${min} to ${max}`)
 }
 
 /** A number in decimal digits, limits included. */
 export function number(min: number, max: number) {
-  return leaf(
-    (value) => within(/^\d{1,15}(\.\d+)?$/.test(value) ? Number(value) : undefined, min, max),
-    `expected a number from ${min} to ${max}`,
-  )
+  const read = (value: string) => within(/^\d{1,15}(\.\d+)?$/.test(value) ? Number(value) : undefined, min, max)
+  return leaf(read, `expected a number from ${min} to ${max}`)
 }
 
-/** A port; 0 stands for any free one. */
+/** A port; 0 means any free port. */
 export function port() {
-  return leaf(
-    (value) => within(/^\d{1,5}$/.test(value) ? Number(value) : undefined, 0, 65_535),
-    'expected a port from 0 to 65535',
-  )
+  return integer(0, 65_535, 'port')
 }
 
 /** A size, bytes. */
@@ -143,62 +159,26 @@ export function size() {
   return leaf(bytes, 'expected a size such as 512mb or 2gb')
 }
 
-/** A duration that a timer can run, ms. */
+/** A duration that a timer can wait, ms. */
 export function timer(minMs: number) {
-  return leaf(
-    (value) => within(duration(value), minMs, 86_400_000),
-    `expected a duration such as 500ms, 60s or 5m, ${minMs === 0 ? '' : 'above 0 and '}at most 24h`,
-  )
+  const limits = minMs === 0 ? 'at most 24h' : 'above 0 and at most 24h'
+  const read = (value: string) => within(duration(value), minMs, 86_400_000)
+  return leaf(read, `expected a duration such as 500ms, 60s or 5m, ${limits}`)
 }
 
-/** A duration that is compared with ages, ms. */
+/** A duration without an upper limit, ms. */
 export function span() {
-  return leaf(duration, 'expected a duration such as 500ms, 60s, 5m or 24h')
+  return leaf(duration, 'expected a duration such as 500ms, 60s, 5m, 24h or 90d')
 }
 
-/** A time zone: an IANA name or an offset. */
-export function zone() {
-  return leaf(
-    (value) => (isZone(value) ? value : undefined),
-    'expected a time zone: an IANA name such as Europe/Berlin or an offset such as +03:00',
-  )
+function isScalar(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value)
 }
 
-/** A base address, without the slash at its end. */
-export function httpUrl() {
-  return leaf((value) => {
-    const url = URL.canParse(value) ? new URL(value) : undefined
-    const plain = url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash
-    return plain ? value.replace(/\/+$/, '') : undefined
-  }, 'expected an http or https URL without user name, query or fragment')
-}
-
-/** The address of a Redis; may hold a password. */
-export function redisUrl() {
-  return leaf(
-    (value) => (/^rediss?:\/\/./.test(value) && URL.canParse(value) ? value : undefined),
-    'expected a URL such as redis://host:6379/0',
-  )
-}
-
-/** Nothing, or what paths begin with, without the slash at its end. */
-export function pathPrefix() {
-  return leaf((value) => (/^(\/[\w.~-]+)*$/.test(value) ? value : undefined), 'expected "" or a path such as /api/v1')
+function textThat(isExpected: (value: string) => boolean, expected: string) {
+  return leaf((value) => (isExpected(value) ? value : undefined), expected)
 }
 
 function within(value: number | undefined, min: number, max: number): number | undefined {
   return value !== undefined && value >= min && value <= max ? value : undefined
-}
-
-function scalarText(value: unknown): string | undefined {
-  switch (typeof value) {
-    case 'string':
-      return value
-    case 'number':
-    case 'bigint':
-    case 'boolean':
-      return String(value)
-    default:
-      return undefined
-  }
 }

@@ -1,4 +1,4 @@
-/** A value of a configuration file with the offset at which it stands; scalars as their source text, null for nothing. */
+/** A value in a configuration file, with its offset; a scalar is its source text, or null where it is empty. */
 export type Node = Leaf | Sequence | Mapping
 
 /** A scalar. */
@@ -16,42 +16,42 @@ interface Sequence {
   readonly items: readonly Node[]
 }
 
-/** Entries in the order of the file; keys may repeat. */
+/** A mapping: entries in the order of the file; a key may occur twice. */
 export interface Mapping {
   readonly kind: 'mapping'
   readonly at: number
   readonly entries: readonly Entry[]
 }
 
-/** A key of a mapping and its value. */
+/** A key of a mapping, its offset, and its value. */
 export interface Entry {
   readonly key: string
   readonly keyAt: number
   readonly value: Node
 }
 
-/** Keys and indexes that lead to a value. */
+/** The keys and indexes that lead from the root to a value. */
 export type Path = readonly PropertyKey[]
 
-/** The value under a key or at an index. */
+/** The value of a key or at an index. */
 export function child(node: Node | undefined, key: PropertyKey): Node | undefined {
   if (node?.kind === 'mapping') return node.entries.findLast((entry) => entry.key === key)?.value
   return node?.kind === 'sequence' ? node.items[Number(key)] : undefined
 }
 
-/** The items of the list under a key; none where there is no list. */
+/** The items of the list that a key has; empty where there is no list. */
 export function itemsAt(node: Node | undefined, key: PropertyKey): readonly Node[] {
   const value = child(node, key)
   return value?.kind === 'sequence' ? value.items : []
 }
 
-/** The text of the scalar under a key. */
+/** The text of the scalar that a key has. */
 export function textAt(node: Node | undefined, key: PropertyKey): string | undefined {
   const value = child(node, key)
   return value?.kind === 'leaf' && value.text !== null ? value.text : undefined
 }
 
-/** Where the value at a path stands; of one that is missing, what it is missing from. */
+/** The offset of the value at a path; where it is missing, the offset of the innermost value that exists. */
 export function offsetOf(root: Node, path: Path): number {
   let node = root
   for (const key of path) {
@@ -62,7 +62,7 @@ export function offsetOf(root: Node, path: Path): number {
   return node.at
 }
 
-/** Where the last key of a path stands. */
+/** The offset of the last key of a path. */
 export function keyOffsetOf(root: Node, path: Path): number {
   let node: Node | undefined = root
   for (const key of path.slice(0, -1)) node = child(node, key)
@@ -78,7 +78,7 @@ export function pathText(path: Path): string {
   )
 }
 
-/** Objects without prototype, arrays, and what `scalar` makes of a leaf; of keys that repeat the last. */
+/** The value as plain objects (without prototype) and arrays; `scalar` converts leaves. Of repeated keys the last wins. */
 export function valueOf(node: Node, scalar: (leaf: Leaf) => unknown): unknown {
   if (node.kind === 'leaf') return scalar(node)
   if (node.kind === 'sequence') return node.items.map((item) => valueOf(item, scalar))
@@ -87,7 +87,7 @@ export function valueOf(node: Node, scalar: (leaf: Leaf) => unknown): unknown {
   return object
 }
 
-/** Each node below a root with its path, the root first. */
+/** A node and all nodes below it with their paths, each before its children. */
 export function* walk(node: Node, path: Path = []): Generator<{ node: Node; path: Path }> {
   yield { node, path }
   if (node.kind === 'mapping') for (const { key, value } of node.entries) yield* walk(value, [...path, key])

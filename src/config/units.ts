@@ -1,20 +1,20 @@
 /** The largest identifier of the tracking interface. */
 const INT64_MAX = '9223372036854775807'
 
-/** A duration such as `500ms`, `1.5s`, `60s`, `5m`, `24h`, `90d` in ms; undefined where it is none. */
+/** A duration such as `500ms`, `1.5s`, `60s`, `5m`, `24h`, `90d` in ms; undefined where the text is no duration. */
 export function duration(text: string): number | undefined {
   const match = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(text)
   return match ? Math.round(Number(match[1]) * MILLISECONDS[match[2] as keyof typeof MILLISECONDS]) : undefined
 }
 
-/** A size such as `1048576`, `512mb`, `2gb` in bytes (units of 1,024, as Redis counts); undefined where it is none. */
+/** A size such as `1048576`, `512mb`, `2gb` in bytes (units of 1,024, as Redis counts); undefined where the text is no size. */
 export function bytes(text: string): number | undefined {
   const match = /^(\d{1,15})(b|kb|mb|gb)?$/i.exec(text)
   const size = match ? Number(match[1]) * BYTES[(match[2] ?? 'b').toLowerCase() as keyof typeof BYTES] : NaN
   return Number.isSafeInteger(size) ? size : undefined
 }
 
-/** An int64 identifier as canonical decimal digits, `0042` as `42`; undefined where it is none. */
+/** An int64 identifier as canonical decimal digits, `0042` as `42`; undefined where the text is no such id. */
 export function int64(text: string): string | undefined {
   if (!isDigits(text)) return undefined
   const digits = withoutZeros(text)
@@ -42,7 +42,7 @@ export function isDigits(text: string): boolean {
   return text !== ''
 }
 
-/** Decimal digits without leading zeros; the last zero stays. */
+/** Decimal digits without leading zeros; `00` becomes `0`. */
 export function withoutZeros(digits: string): string {
   let at = 0
   while (at < digits.length - 1 && digits.charCodeAt(at) === 0x30) at++

@@ -9,6 +9,7 @@ import {
   type Pair,
   parseDocument,
   Scalar,
+  type YAMLError,
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
@@ -23,9 +24,8 @@ export function parseYaml(text: string, resolve: Resolve = resolveReference): { 
   if (text.trim() === '') return { mistakes: [] }
   // The parser's own check for repeated keys takes quadratic time; `repeatedKeys` replaces it.
   const document = parseDocument(text, { uniqueKeys: false, prettyErrors: false })
-  const faults = [...document.errors, ...document.warnings]
-  if (faults.length > 0)
-    return { mistakes: faults.map(({ pos, message }) => ({ at: pos[0], message: withoutSource(message) })) }
+  const faults = [...document.errors, ...document.warnings].slice(0, MAX_FAULTS)
+  if (faults.length > 0) return { mistakes: faults.map((fault) => ({ at: fault.pos[0], message: faultText(fault) })) }
   const mistakes: Mistake[] = []
   const { contents } = document
   if (contents === null || (isScalar(contents) && contents.value === null)) return { mistakes }
@@ -82,11 +82,10 @@ function fromFile(path: string): Resolved {
   }
 }
 
-/** The parser quotes the text at a mistake, which may be a secret; for one fault it has only an internal message. */
-function withoutSource(message: string): string {
-  return message.startsWith('Maximum call stack')
-    ? 'nested too deeply'
-    : `not valid YAML: ${message.replace(/: ".*$/s, '')}`
+/** What is wrong with a text that is not YAML, without the part of the text, maybe a secret, that the parser quotes. */
+function faultText({ code, message }: YAMLError): string {
+  if (code === 'MULTIPLE_DOCS') return 'expected one document: remove the lines --- and ...'
+  return /stack/i.test(message) ? 'nested too deeply' : `not valid YAML: ${message.replace(/: ".*$/s, '')}`
 }
 
 interface Conversion {
@@ -163,5 +162,7 @@ function offset(source: unknown): number {
   return range?.[0] ?? 0
 }
 
+/** After a syntax error the parser reports more that follow from it. */
+const MAX_FAULTS = 20
 const MAX_ALIASED = 1000
 const WHOLE_VALUE = 'a reference such as ${env:NAME} must be the whole value'

@@ -16,7 +16,7 @@ async function warnings(routes: string, files: Record<string, string> = FLEET): 
 const TODAY = '2026-11-20 06:00,2026-11-20 20:00'
 
 describe('check', () => {
-  it('has nothing to say of a configuration that is right', async () =>
+  it('check reports nothing about a valid configuration', async () =>
     expect(
       await checked({ ...FLEET, 'routes.csv': `device,route_id,from,until\nA,1,${TODAY}\nB,2,${TODAY}\n` }),
     ).toEqual({
@@ -24,7 +24,7 @@ describe('check', () => {
       warnings: [],
     }))
 
-  it('warns of lines that overlap', async () =>
+  it('check warns about overlapping lines of a device', async () =>
     expect(
       await warnings(
         `A,1,${TODAY}\nB,2,${TODAY}\nA,3,2026-11-20 12:00,2026-11-20 13:00\nA,4,2026-11-20 14:00,2026-11-20 21:00\n`,
@@ -34,15 +34,15 @@ describe('check', () => {
       'routes.csv:5: from: overlaps routes.csv:2 for device 1: the later from wins',
     ]))
 
-  it('does not take lines that touch for lines that overlap', async () =>
+  it('check accepts a line that begins when another one ends', async () =>
     expect(await warnings(`A,1,${TODAY}\nB,2,${TODAY}\nA,3,2026-11-20 20:00,2026-11-20 21:00\n`)).toEqual([]))
 
-  it('warns of two devices on one route', async () =>
+  it('check warns about two devices on one route at the same time', async () =>
     expect(await warnings(`A,1,${TODAY}\nB,1,2026-11-20 12:00,2026-11-20 21:00\n`)).toEqual([
       'routes.csv:3: route_id: route 1 has device 2 and at the same time 1: both are pushed',
     ]))
 
-  it('warns of a route of a line that is another device’s own', async () => {
+  it('check warns about a line with the route of another device’s entry', async () => {
     const devices =
       '1: { company_id: 7, courier_id: 41, route_id: 5 }\n2: { company_id: 7, courier_id: 42, route_id: 6 }\n'
     expect(await warnings(`2,5,${TODAY}\n`, { ...FLEET, 'devices.yaml': devices })).toEqual([
@@ -50,7 +50,7 @@ describe('check', () => {
     ])
   })
 
-  it('does not warn of two devices on one route one after the other, nor of one number in two companies', async () => {
+  it('check accepts two devices on one route one after the other, and one route id in two companies', async () => {
     const files = {
       'gateway.yaml': 'companies: [{ company_id: 7, apikey: a }, { company_id: 8, apikey: b }]',
       'devices.yaml':
@@ -60,18 +60,18 @@ describe('check', () => {
     expect(await warnings(routes, files)).toEqual([])
   })
 
-  it('warns of devices without a route today, where they stand', async () =>
+  it('check warns about devices without a route today, with their place in the file', async () =>
     expect(await warnings('A,1,2026-11-19 06:00,2026-11-20 00:00\nB,2,2026-11-21 00:00,\n')).toEqual([
       'devices.yaml:1:1 1: this device has no route today',
       'devices.yaml:2:1 2: this device has no route today',
     ]))
 
-  it('takes today for the local day', async () => {
+  it('check uses time_zone to decide which day is today', async () => {
     const files = { ...FLEET, 'gateway.yaml': `${COMPANY}time_zone: Pacific/Kiritimati\n` }
     expect(await warnings('A,1,2026-11-21 06:00,\nB,2,2026-11-21 06:00,\n', files)).toEqual([])
   })
 
-  it('still reports bad lines beside mistakes in other files', async () =>
+  it('check reports bad lines of routes together with mistakes in other files', async () =>
     expect(
       (
         await checked({
@@ -82,13 +82,13 @@ describe('check', () => {
       ).mistakes,
     ).toContain('routes.csv:2: route_id: expected an id: a whole number from 0 to 9223372036854775807'))
 
-  it('says that a directory does not exist', async () => {
+  it('check reports a directory that does not exist', async () => {
     const dir = join(await folder({}), 'none')
     const { mistakes } = await check(dir, PROTOCOLS, 0)
     expect(mistakes.map(problemText)).toEqual([`${dir}: there is no such directory`])
   })
 
-  it('says that a file cannot be read', async () => {
+  it('check reports a file that cannot be read', async () => {
     const dir = await folder({ 'gateway.yaml/x': '' })
     expect((await check(dir, PROTOCOLS, 0)).mistakes.map(problemText)).toEqual([
       `${dir}/gateway.yaml: cannot be read (EISDIR)`,
@@ -97,7 +97,7 @@ describe('check', () => {
 })
 
 describe('loadConfig', () => {
-  it('throws all mistakes at once, a line each', async () => {
+  it('loadConfig throws one error with a line for each mistake', async () => {
     const dir = await folder({ 'gateway.yaml': 'workers: x\nlog: { level: y }', 'devices.yaml': '1: { x: 1 }' })
     const error = await loadConfig(dir, PROTOCOLS).catch((caught: unknown) => caught)
     expect(error).toBeInstanceOf(ConfigError)
@@ -109,7 +109,7 @@ describe('loadConfig', () => {
     ])
   })
 
-  it('goes on with warnings and without bad lines', async () => {
+  it('loadConfig accepts warnings and leaves bad lines out', async () => {
     const routes = `device,route_id,from,until\nA,1,${TODAY}\nA,2,${TODAY}\nC,1,${TODAY}\n`
     const { problems, routes: lines } = await loadConfig(await folder({ ...FLEET, 'routes.csv': routes }), PROTOCOLS)
     expect(lines.map(({ route_id }) => route_id)).toEqual(['1', '2'])

@@ -8,25 +8,25 @@ function rows(text: string) {
 
 describe('parseCsv', () => {
   it.each([
-    [',', 'a,b\n1,2\n'],
-    [';', 'a;b\n1;2\n'],
-    ['tab', 'a\tb\n1\t2\n'],
+    ['commas', 'a,b\n1,2\n'],
+    ['semicolons', 'a;b\n1;2\n'],
+    ['tabs', 'a\tb\n1\t2\n'],
     ['CRLF', 'a,b\r\n1,2\r\n'],
     ['CR', 'a,b\r1,2\r'],
     ['a byte order mark', '\ufeffa,b\n1,2'],
     ['spaces', ' A , b\n 1 , 2 '],
     ['quoted cells', '"a","b"\n"1" , "2"\n'],
-    ['empty cells too many', 'a,b\n1,2,,\n'],
-  ])('cuts %s', (_, text) => {
+    ['too many empty cells', 'a,b\n1,2,,\n'],
+  ])('parseCsv cuts a file with %s into cells', (_, text) => {
     expect(parseCsv(text)?.columns).toEqual(['a', 'b'])
     expect(rows(text).map(({ cells, line }) => ({ cells, line }))).toEqual([{ cells: ['1', '2'], line: 2 }])
   })
 
   it.each([
     ['UTF-16', Buffer.from('\ufeffa,b\n1,2\n', 'utf16le')],
-    ['UTF-16, the high byte first', Buffer.from('\ufeffa,b\n1,2\n', 'utf16le').swap16()],
+    ['UTF-16 with the high byte first', Buffer.from('\ufeffa,b\n1,2\n', 'utf16le').swap16()],
     ['UTF-16 without a byte order mark', Buffer.from('a,b\n1,2\n', 'utf16le')],
-  ])('says that a file is %s', (_, bytes) =>
+  ])('parseCsv reports a file in %s', (_, bytes) =>
     expect(parseCsv(bytes.toString())).toEqual({
       at: 0,
       columns: [],
@@ -34,27 +34,29 @@ describe('parseCsv', () => {
       mistake: 'not UTF-8: save the file as "CSV UTF-8"',
     }),
   )
-  it('takes the delimiter that the header has most of', () =>
+  it('parseCsv uses the delimiter that occurs most often in the header', () =>
     expect(rows('a;b;c,d\n1,5;2;3')[0].cells).toEqual(['1,5', '2', '3']))
-  it('passes over empty lines, comments and lines of delimiters, and counts them', () =>
+  it('parseCsv skips empty lines, comments and lines of delimiters, but counts them', () =>
     expect(rows('# all\n\na,b\n,\n#1,2\n3,4').map(({ cells, line }) => [line, ...cells])).toEqual([[6, '3', '4']]))
-  it('fills up lines that are short', () => expect(rows('a,b,c\n1')[0].cells).toEqual(['1', '', '']))
-  it('reports lines that are long', () =>
+  it('parseCsv fills short lines with empty cells', () => expect(rows('a,b,c\n1')[0].cells).toEqual(['1', '', '']))
+  it('parseCsv reports lines with too many cells', () =>
     expect(rows('a,b\n1,2,3\n4,5').map(({ mistake }) => mistake)).toEqual(['3 cells, but the header has 2', undefined]))
-  it.each(['"1,2', '"1"x,2', '1,"2', '"1""'])('loses one line, not the rest, to a quotation mark: %s', (line) =>
-    expect(rows(`a,b\n${line}\n4,5`).map(({ mistake }) => mistake)).toEqual(['misplaced quotation mark', undefined]),
+  it.each(['"1,2', '"1"x,2', '1,"2', '"1""'])(
+    'parseCsv reports only the line with a misplaced quotation mark: %s',
+    (line) =>
+      expect(rows(`a,b\n${line}\n4,5`).map(({ mistake }) => mistake)).toEqual(['misplaced quotation mark', undefined]),
   )
-  it('loses one line, not the rest, to a line that is longer than any', () =>
+  it('parseCsv reports only the line that is too long', () =>
     expect(rows(`a,b\n1,${'2'.repeat(65_536)}\n4,5`).map(({ mistake }) => mistake)).toEqual([
       'this line has more than 65536 characters',
       undefined,
     ]))
-  it('leaves a quotation mark within a cell alone', () => expect(rows('a,b\nVan 12",2')[0].cells[0]).toBe('Van 12"'))
-  it.each(['', '\n', '\ufeff', '# only a comment\n'])('has no table in %j', (text) =>
+  it('parseCsv keeps a quotation mark inside a cell', () => expect(rows('a,b\nVan 12",2')[0].cells[0]).toBe('Van 12"'))
+  it.each(['', '\n', '\ufeff', '# only a comment\n'])('parseCsv returns nothing for %j', (text) =>
     expect(parseCsv(text)).toBeUndefined(),
   )
 
-  it('reads back what was written with quotation marks', () => {
+  it('parseCsv reads back cells that are written in quotation marks', () => {
     const cell = fc
       .string({ unit: fc.constantFrom('a', '"', ',', ';', '\t', '#', ' ', 'ü') })
       .map((text) => text.trim())

@@ -1,9 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type Config, defaultConfig } from '../../src/config/schema.ts'
+import { type Config, configSchema, defaultConfig } from '../../src/config/schema.ts'
+import { TRACKING } from '../../src/config/tracking.ts'
 import { loadConfig } from '../../src/roster/load.ts'
 import { checked, folder, PROTOCOLS } from '../support/config-folder.ts'
+import { configKeys } from '../support/config-keys.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -18,7 +20,7 @@ async function mistakes(text: string): Promise<string[]> {
 const TOKEN_EXPECTED = 'expected printable ASCII characters without spaces'
 
 describe('gateway.yaml', () => {
-  it('has the documented defaults, and a listener for each protocol and transport', async () => {
+  it('an empty gateway.yaml has the documented defaults and a listener for each protocol and transport', async () => {
     expect(await config('')).toEqual({
       redis: { url: null, max_memory: null, stop_at: 0.85, durability: 'strict' },
       data_dir: '.data',
@@ -63,13 +65,13 @@ describe('gateway.yaml', () => {
     })
   })
 
-  it('need not exist', async () =>
+  it('a missing gateway.yaml means the defaults', async () =>
     expect((await loadConfig(await folder({}), PROTOCOLS)).config).toEqual(defaultConfig(PROTOCOLS)))
 
-  it('may have empty sections', async () =>
+  it('an empty section of gateway.yaml means its defaults', async () =>
     expect(await config('redis:\nlisteners:\ncompanies:\nmqtt:\n')).toEqual(defaultConfig(PROTOCOLS)))
 
-  it('is read as it is meant', async () => {
+  it('gateway.yaml is read into values: sizes, durations, exact ids, text of secrets', async () => {
     const text = `
 redis: { url: redis://127.0.0.1:6379/1, max_memory: 512mb, durability: relaxed }
 listeners: [{ transport: udp, port: 0, protocol: teltonika, host: 127.0.0.1 }]
@@ -97,7 +99,7 @@ admin: { tokens: [abc] }
     expect(admin.tokens).toEqual([{ token: 'abc', role: 'operate' }])
   })
 
-  it('says what is kept, for how long and how much', async () => {
+  it('gateway.yaml sets the limits of repeats, held and parked fixes', async () => {
     const { redis, filter, hold, parked } = await config(`
 redis: { stop_at: 0.5 }
 filter: { duplicate_window: 0s }
@@ -117,12 +119,16 @@ parked: { max_positions: 0 }
 
   it.each([
     [
-      'an unknown key, and the nearest',
+      'an unknown key and the nearest known one',
       'batch: { max_wiat: 1s }',
       '1:10 batch.max_wiat: unknown key: did you mean max_wait?',
     ],
     ['an unknown section', 'lisseners: []', '1:1 lisseners: unknown key: did you mean listeners?'],
-    ['a key like none', 'admin: { x: 1 }', '1:10 admin.x: unknown key: expected one of host, port, tokens'],
+    [
+      'an unknown key that is similar to no other',
+      'admin: { x: 1 }',
+      '1:10 admin.x: unknown key: expected one of host, port, tokens',
+    ],
     [
       'a wrong type',
       'batch:\n  max_positions: many',
@@ -136,7 +142,7 @@ parked: { max_positions: 0 }
       '1:18 push.timeout: expected a duration such as 500ms, 60s or 5m, above 0 and at most 24h',
     ],
     [
-      'a choice of none',
+      'a word that is not one of the choices',
       'log: { level: loud }',
       '1:15 log.level: expected one of trace, debug, info, warn, error, fatal',
     ],
@@ -145,9 +151,9 @@ parked: { max_positions: 0 }
       'time_zone: Berlin',
       '1:12 time_zone: expected a time zone: an IANA name such as Europe/Berlin or an offset such as +03:00',
     ],
-    ['a port that is none', 'admin: { port: 70000 }', '1:16 admin.port: expected a port from 0 to 65535'],
+    ['a port above 65535', 'admin: { port: 70000 }', '1:16 admin.port: expected a port from 0 to 65535'],
     [
-      'an address that is none',
+      'a URL that is not http',
       'tracking: { base_url: ftp://x }',
       '1:23 tracking.base_url: expected an http or https URL without user name, query or fragment',
     ],
@@ -168,7 +174,7 @@ parked: { max_positions: 0 }
       '1:50 listeners[0].protocol: unknown protocol: did you mean teltonika?',
     ],
     [
-      'a transport that a protocol has not',
+      'a transport that the protocol does not support',
       'listeners: [{ transport: udp, port: 1, protocol: osmand }]',
       '1:26 listeners[0].transport: expected http for osmand',
     ],
@@ -179,17 +185,18 @@ parked: { max_positions: 0 }
       '1:1 expected a mapping with redis, data_dir, time_zone, listeners, mqtt, tracking, companies, batch, push, filter, hold, workers, admin, parked, monitor, limits, log',
     ],
     [
-      'what is not YAML',
+      'text that is not YAML',
       'batch: {\nworkers: 1',
       '2:1 not valid YAML: Flow map in block collection must be sufficiently indented and end with a }',
     ],
+    ['a second document', 'workers: 1\n---\n', '2:1 expected one document: remove the lines --- and ...'],
     [
-      'a prefix of returns that is no path',
+      'a return_prefix that is not a path',
       'tracking: { return_prefix: api/v1 }',
       '1:28 tracking.return_prefix: expected "" or a path such as /api/v1',
     ],
     [
-      'a role that there is not',
+      'an unknown role',
       'admin: { tokens: [{ token: a, role: write }] }',
       '1:37 admin.tokens[0].role: expected one of read, operate',
     ],
@@ -198,7 +205,7 @@ parked: { max_positions: 0 }
       'admin: { tokens: [a, b, { token: a, role: read }] }',
       '1:34 admin.tokens[2].token: this token is listed twice',
     ],
-    ['a token with a blank', 'admin: { tokens: [a, canary b] }', `1:22 admin.tokens[1].token: ${TOKEN_EXPECTED}`],
+    ['a token with a space', 'admin: { tokens: [a, canary b] }', `1:22 admin.tokens[1].token: ${TOKEN_EXPECTED}`],
     ['an empty token', 'admin: { tokens: [{ token: "" }] }', `1:28 admin.tokens[0].token: ${TOKEN_EXPECTED}`],
     [
       'an oauth_token of two lines',
@@ -211,26 +218,28 @@ parked: { max_positions: 0 }
       `1:54 companies[0].oauth_token: ${TOKEN_EXPECTED}`,
     ],
     [
-      'an apikey with half of a character',
+      'an apikey with half of a surrogate pair',
       'companies: [{ company_id: 7, apikey: "canary\\ud83d" }]',
       '1:38 companies[0].apikey: expected text',
     ],
-    ['a whole section that is not built yet', 'alerts: {}', '1:1 alerts: not yet supported'],
-    ['a key that is not built yet', 'redis: { sentinels: [a] }', '1:10 redis.sentinels: not yet supported'],
+    ['a planned section', 'alerts: {}', '1:1 alerts: not yet supported'],
+    ['a planned key', 'redis: { sentinels: [a] }', '1:10 redis.sentinels: not yet supported'],
     [
-      'a key of a list’s item that is not built yet',
+      'a planned key in an item of a list',
       'listeners: [{ transport: tcp, port: 1, protocol: teltonika, tls: {} }]',
       '1:61 listeners[0].tls: not yet supported',
     ],
     [
-      'the protocol auto, which is not built yet',
+      'the planned protocol auto',
       'listeners: [{ transport: tcp, port: 1, protocol: auto }]',
       '1:50 listeners[0].protocol: auto is not yet supported',
     ],
     ['an alias of itself', 'companies: &a [*a]', '1:16 companies[0]: this alias refers to itself'],
-  ])('names %s', async (_, text, mistake) => expect((await mistakes(text))[0]).toBe(`gateway.yaml:${mistake}`))
+  ])('reports %s in gateway.yaml', async (_, text, mistake) =>
+    expect((await mistakes(text))[0]).toBe(`gateway.yaml:${mistake}`),
+  )
 
-  it('names all mistakes at once, in the order of the file', async () => {
+  it('reports all mistakes of gateway.yaml at once, in the order of the file', async () => {
     const text =
       'workers: 0\nbatch: { max_positions: 0, x: 1 }\nlisteners:\n- { transport: tcp, port: 1, protocol: teltonika }\n- { transport: tcp, port: 1 }\n'
     expect(await mistakes(text)).toEqual([
@@ -242,7 +251,19 @@ parked: { max_positions: 0 }
     ])
   })
 
-  it('bounds what aliases unfold to', async () => {
+  it('reports lists that are nested too deeply in gateway.yaml', async () =>
+    expect((await mistakes('['.repeat(50_000)))[0]).toMatch(/^gateway\.yaml:1:\d+ nested too deeply$/))
+
+  it('reports at most 20 syntax errors of one file', async () =>
+    expect(await mistakes('"'.repeat(1000))).toHaveLength(20))
+
+  it('describes every key, so that config/README.md can list it', () => {
+    const keys = [...configKeys(configSchema(PROTOCOLS)), ...configKeys(TRACKING)]
+    expect(keys.filter(({ description }) => !description.endsWith('.'))).toEqual([])
+    expect(keys.length).toBeGreaterThan(70)
+  })
+
+  it('limits the number of values that the aliases of a file expand to', async () => {
     const levels = Array.from({ length: 30 }, (_, i) => `- &a${i + 1} [${`*a${i}, `.repeat(9)}]`)
     const found = await mistakes(`companies:\n- &a0 [x]\n${levels.join('\n')}`)
     expect(found.filter((line) => line.endsWith('this alias stands for more than 1000 values')).length).toBeGreaterThan(
@@ -288,11 +309,11 @@ describe('ports', () => {
     ],
     ['of any free port: none', 'admin: { port: 0 }\nmonitor: { port: 0 }', []],
     ['of a tracking service that is not embedded: none', 'tracking: { base_url: http://a }\nadmin: { port: 8090 }', []],
-  ])('in conflict %s', async (_, text, expected) => expect(await mistakes(text)).toEqual(expected))
+  ])('reports a port conflict %s', async (_, text, expected) => expect(await mistakes(text)).toEqual(expected))
 })
 
 describe('references', () => {
-  it('stand for a variable, a default or a file', async () => {
+  it('replaces a reference with a variable, a default or the text of a file', async () => {
     const dir = await folder({ secret: 'from file\n' })
     vi.stubEnv('WB_TEST_PORT', '9000')
     vi.stubEnv('WB_TEST_EMPTY', '')
@@ -310,11 +331,11 @@ companies: [{ company_id: "\${env:WB_TEST_NONE:-7}", apikey: "\${file:${dir}/sec
     ['${env:WB_TEST_NONE}', 'the environment variable WB_TEST_NONE is not set'],
     ['${file:/nowhere/at/all}', 'the file /nowhere/at/all cannot be read (ENOENT)'],
     ['redis://${env:WB_TEST_NONE}/', 'a reference such as ${env:NAME} must be the whole value'],
-  ])('that lead nowhere are named: %s', async (reference, mistake) =>
+  ])('reports a reference that cannot be resolved: %s', async (reference, mistake) =>
     expect(await mistakes(`redis: { url: "${reference}" }`)).toEqual([`gateway.yaml:1:15 redis.url: ${mistake}`]),
   )
 
-  it('never show what they stand for, nor does any mistake', async () => {
+  it('never shows a secret in a mistake', async () => {
     vi.stubEnv('WB_TEST_SECRET', 'canary-1')
     const texts = [
       'admin: { port: "${env:WB_TEST_SECRET}" }\nredis: { url: "http://canary-2@host" }',

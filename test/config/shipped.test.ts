@@ -11,12 +11,12 @@ const PROTOCOLS = [
   { name: 'osmand', http: { port: 5055 } },
 ]
 
-it('needs no edits to start', async () => {
+it('the shipped configuration is valid without edits', async () => {
   const { problems, devices } = await loadConfig(SHIPPED, PROTOCOLS)
   expect([problems, devices]).toEqual([[], []])
 })
 
-it('is right when every # before a setting is taken away', async () => {
+it('the shipped configuration is valid when the # in front of every setting is removed', async () => {
   vi.stubEnv('EXAMPLE_APIKEY', 'k').stubEnv('ADMIN_TOKEN', 't').stubEnv('VAN_14', 's')
   const dir = await folder({
     'gateway.yaml': await uncommented('gateway.yaml', /^#([a-z_]+:| {2})/gm),

@@ -18,7 +18,7 @@ async function mistakes(text: string): Promise<string[]> {
 }
 
 describe('tracking.yaml', () => {
-  it('has the documented defaults', async () =>
+  it('an empty tracking.yaml has the documented defaults', async () =>
     expect(await config('')).toEqual({
       listen: { host: '127.0.0.1', port: 8090 },
       data_dir: '.data',
@@ -29,10 +29,10 @@ describe('tracking.yaml', () => {
       log: { level: 'info', format: 'auto' },
     }))
 
-  it('need not exist', async () =>
+  it('a missing tracking.yaml is no error', async () =>
     expect(await loadTracking(await folder({ 'gateway.yaml': COMPANY }))).toBeUndefined())
 
-  it('is read as it is meant, ids exact and canonical', async () => {
+  it('tracking.yaml is read into values with exact, canonical ids', async () => {
     vi.stubEnv('WB_TEST_TOKEN', 'from-the-environment')
     const dir = await folder({ secret: 'from a file\n' })
     const text = `
@@ -62,14 +62,14 @@ routes:
     })
   })
 
-  it('may give one OAuth token access to several companies', async () =>
+  it('tracking.yaml may give one OAuth token access to several companies', async () =>
     expect(
       await mistakes('companies: [{ company_id: 7, oauth_tokens: [t] }, { company_id: 8, oauth_tokens: [t] }]'),
     ).toEqual([]))
 
   it.each([
     [
-      'an unknown key, and the nearest',
+      'an unknown key and the nearest known one',
       'companies: [{ company_id: 7, api_keys: [k] }]',
       '1:30 companies[0].api_keys: unknown key: did you mean apikeys?',
     ],
@@ -80,18 +80,18 @@ routes:
       '1:13 time_limit: expected a duration such as 500ms, 60s or 5m, above 0 and at most 24h',
     ],
     [
-      'no time at all',
+      'a duration of zero',
       'time_limit: 0s',
       '1:13 time_limit: expected a duration such as 500ms, 60s or 5m, above 0 and at most 24h',
     ],
     [
-      'one key for a list of them',
+      'one key in place of a list',
       'companies: [{ company_id: 7, apikeys: k }]',
       '1:39 companies[0].apikeys: expected a list',
     ],
     ['an empty key', 'companies: [{ company_id: 7, apikeys: [""] }]', '1:40 companies[0].apikeys[0]: expected text'],
     [
-      'a token with a blank',
+      'a token with a space',
       'companies: [{ company_id: 7, oauth_tokens: [a, canary b] }]',
       '1:48 companies[0].oauth_tokens[1]: expected printable ASCII characters without spaces',
     ],
@@ -127,19 +127,21 @@ routes:
       '4:5 routes[1]: repeats routes[0]',
     ],
     [
-      'a route of a company that there is not',
+      'a route of an unknown company',
       'companies: [{ company_id: 7 }]\nroutes: [{ route_id: 1, courier_id: 2, company_id: 8 }]',
       '2:52 routes[0].company_id: company 8 is not in companies',
     ],
     ['the port of the monitor', 'listen: { port: 9464 }', '1:17 listen.port: monitor already uses tcp port 9464'],
     [
-      'a reference that leads nowhere',
+      'a reference that cannot be resolved',
       'data_dir: "${env:WB_TEST_NONE}"',
       '1:11 data_dir: the environment variable WB_TEST_NONE is not set',
     ],
-  ])('names %s', async (_, text, mistake) => expect(await mistakes(text)).toEqual([`tracking.yaml:${mistake}`]))
+  ])('reports %s in tracking.yaml', async (_, text, mistake) =>
+    expect(await mistakes(text)).toEqual([`tracking.yaml:${mistake}`]),
+  )
 
-  it('names all mistakes at once, after those of the other files', async () => {
+  it('check reports all mistakes of tracking.yaml after those of the other files', async () => {
     const files = {
       'gateway.yaml': 'workers: 0',
       'tracking.yaml': 'listen: { prot: 1 }\nroutes: {}\nlog: { level: loud }',
@@ -152,7 +154,7 @@ routes:
     ])
   })
 
-  it('that cannot be read is named beside the other files', async () => {
+  it('check reports a tracking.yaml that cannot be read together with the other files', async () => {
     const files = { 'gateway.yaml': 'workers: 0', 'tracking.yaml/x': '' }
     expect((await checked(files)).mistakes).toEqual([
       'gateway.yaml:1:10 workers: expected a whole number from 1 to 1024',
@@ -160,13 +162,13 @@ routes:
     ])
   })
 
-  it('throws what is wrong, a line each', async () => {
+  it('loadTracking throws one error with a line for each mistake', async () => {
     const error = await config('time_limit: x\nroutes: 1').catch((caught: unknown) => caught)
     expect(error).toBeInstanceOf(ConfigError)
     expect((error as ConfigError).message.split('\n')).toHaveLength(2)
   })
 
-  it('never shows a secret', async () => {
+  it('the mistakes of tracking.yaml never show a secret', async () => {
     vi.stubEnv('WB_TEST_SECRET', 'canary-1')
     const found = await mistakes(`
 companies:
@@ -182,7 +184,7 @@ companies:
 describe('watchTracking', () => {
   const ONE = 'companies: [{ company_id: 7 }]\n'
   const TWO = 'companies: [{ company_id: 7 }, { company_id: 8 }]\n'
-  /** tracking.yaml, watched, and the next change of it that is heard of. */
+  /** A watched tracking.yaml; `next` resolves with its next change. */
   async function watched(text = ONE) {
     const dir = await folder({ 'tracking.yaml': text, secret: 'a' })
     const heard: TrackingRead[] = []
@@ -202,20 +204,20 @@ describe('watchTracking', () => {
     }
   }
 
-  it('hears of a file that is replaced by rename', async () => {
+  it('watchTracking reports a file that is replaced by rename', async () => {
     const { file, next } = await watched()
     await writeFile(`${file}.new`, TWO)
     await rename(`${file}.new`, file)
     expect(ids(await next())).toEqual(['7', '8'])
   })
 
-  it('hears of a file that is written anew', async () => {
+  it('watchTracking reports a file that is overwritten', async () => {
     const { file, next } = await watched()
     await writeFile(file, TWO)
     expect(ids(await next())).toEqual(['7', '8'])
   })
 
-  it('hears once what is wrong, and of the right file after it, the old one too', async () => {
+  it('watchTracking reports a wrong file once, then the corrected file, also if it equals the first one', async () => {
     const { dir, file, next } = await watched()
     await writeFile(file, 'companies: {}')
     const wrong = await next()
@@ -227,7 +229,7 @@ describe('watchTracking', () => {
     expect(ids(await next())).toEqual(['7'])
   })
 
-  it('hears that the file is gone, and of it when it is back', async () => {
+  it('watchTracking reports that the file was deleted and that it is back', async () => {
     const { dir, file, next } = await watched()
     await rm(file)
     const { problems } = await next()
@@ -238,7 +240,7 @@ describe('watchTracking', () => {
     expect(ids(await next())).toEqual(['7'])
   })
 
-  it('hears of a change from before it was followed', async () => {
+  it('watchTracking reports a change that was made before it started', async () => {
     const dir = await folder({ 'tracking.yaml': ONE })
     const before = (await loadTracking(dir))!
     await writeFile(join(dir, 'tracking.yaml'), TWO)
@@ -249,7 +251,7 @@ describe('watchTracking', () => {
     expect(ids(heard)).toEqual(['7', '8'])
   })
 
-  it('hears of a secret that is in another file, once its own is written anew', async () => {
+  it('watchTracking reads a secret from another file again when tracking.yaml is overwritten', async () => {
     const { dir, file, next } = await watched()
     await writeFile(file, `companies: [{ company_id: 7, apikeys: ["\${file:${dir}/secret}"] }]`)
     expect((await next()).config?.companies[0].apikeys).toEqual(['a'])

@@ -5,16 +5,16 @@ import { onTestFinished } from 'vitest'
 import { problemText } from '../../src/config/problem.ts'
 import { check } from '../../src/roster/check.ts'
 
-/** Two protocols, as much as the configuration must know of them. */
+/** Two protocols, reduced to what the configuration needs. */
 export const PROTOCOLS = [
   { name: 'teltonika', tcp: { port: 5027 }, udp: { port: 5027 } },
   { name: 'osmand', http: { port: 5055 } },
 ]
 
-/** A company 7, for devices to belong to. */
+/** A gateway.yaml with company 7. */
 export const COMPANY = 'companies: [{ company_id: 7, apikey: k }]\n'
 
-/** A configuration folder with these files, removed after the test. */
+/** Makes a configuration folder with these files; it is removed after the test. */
 export async function folder(files: Record<string, string>): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-config-'))
   onTestFinished(() => rm(dir, { recursive: true, force: true }))
@@ -25,7 +25,7 @@ export async function folder(files: Record<string, string>): Promise<string> {
   return dir
 }
 
-/** What `check` says of these files at noon of 2026-11-20, a line each, without the folder's name. */
+/** The output lines of `check` for these files at noon UTC of 2026-11-20, without the name of the folder. */
 export async function checked(files: Record<string, string>): Promise<{ mistakes: string[]; warnings: string[] }> {
   const dir = await folder(files)
   const { mistakes, warnings } = await check(dir, PROTOCOLS, Date.UTC(2026, 10, 20, 12))

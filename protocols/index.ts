@@ -7,7 +7,7 @@ import owntracks from './owntracks/index.ts'
 import teltonika from './teltonika/index.ts'
 import wialon from './wialon/index.ts'
 
-/** Every protocol, alphabetical. */
+/** Every protocol, in alphabetical order. */
 export const protocols: readonly Protocol[] = [fix, gt06, h02, osmand, owntracks, teltonika, wialon]
 
 /** Every protocol by its name. */

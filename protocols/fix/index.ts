@@ -1,6 +1,6 @@
 /*
- * Waybridge's own JSON, for devices that are programmed rather than bought: README.md, "Devices". The topic names the
- * device. One object, or an array of them:
+ * Waybridge's own JSON over MQTT, for devices that you program yourself. The topic names the device. One object, or an
+ * array of them:
  *
  *   { "lat", "lon", "timestamp", "accuracy"?, "speed"?, "heading"?, "altitude"?, "hdop"?, "satellites"?, "valid"? }
  *
@@ -27,7 +27,7 @@ import {
 
 export default { name: 'fix', devices: 'JSON of your own over MQTT', acknowledges: 'fixes', decode } satisfies Protocol
 
-/** Of an array, the good entries: what is wrong with the others would be wrong again. */
+/** Reads the good entries of an array: a bad entry would be as bad when sent again. */
 function decode(frame: Buffer): Message {
   const payload = parseJson(frame.toString())
   const { good, unreadable } = eachReadable(Array.isArray(payload) ? payload : [payload], fixOf)
@@ -53,7 +53,10 @@ function fixOf(value: unknown): Fix {
 function timeOf(timestamp: unknown): number {
   if (typeof timestamp === 'number') return unixTime(timestamp)
   if (typeof timestamp === 'string') return rfc3339(timestamp)
-  throw new DecodeError('malformed', timestamp == null ? 'timestamp is missing' : 'timestamp is no number and no text')
+  throw new DecodeError(
+    'malformed',
+    timestamp == null ? 'timestamp is missing' : 'timestamp is neither a number nor text',
+  )
 }
 
 function validOf({ valid }: JsonObject): boolean {

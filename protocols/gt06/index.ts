@@ -38,18 +38,18 @@ const END = Buffer.from([0x0d, 0x0a])
 /** Serial number, checksum, end. */
 const TAIL = 6
 
-/** A type is 79TT here where the frame is a long one. */
+/** Types of long frames are 79TT here. */
 const LONG_TYPE = 0x7900
 const LOGIN = 0x01
 const TIME = 0x8a
-/** Bytes of a login of the Zhongxun family: one for its version and the end follow the id. */
+/** Bytes of a login of the Zhongxun family: a version byte and the end follow the id. */
 const ZHONGXUN_LOGIN = 15
 /** Bytes of a login with kind and zone. */
 const ZONED_LOGIN = 22
 const WIFI = new Set([0x17, 0x69])
-/** Types of short frames without an answer: of the rest every one has it. */
+/** Types of short frames without an answer: all others have one. */
 const UNANSWERED = new Set([0x34, 0x81])
-/** Types of long frames with an answer, and whether that is a long one. */
+/** Types of long frames with an answer, and how that answer starts. */
 const ANSWERED = new Map([
   [0x7932, LONG],
   [0x7970, SHORT],
@@ -57,10 +57,10 @@ const ANSWERED = new Map([
   [0x79f2, SHORT],
 ])
 
-/** How far local time is ahead of UTC by a session's login, ms. */
+/** How far local time is ahead of UTC by the login of a session, ms. */
 const zones = new WeakMap<Session, number>()
 
-/** Clones get the length wrong: where no end is at it, the frame goes on to the next end. */
+/** Clones send wrong lengths: a frame without an end at its length goes on to the next end. */
 function frameLength(bytes: Buffer): number {
   if (bytes.length < 2) return isStart(bytes[0]) ? 0 : -bytes.length
   if (!isStart(bytes[0]) || bytes[1] !== bytes[0]) return -noise(bytes)
@@ -85,7 +85,7 @@ function isZhongxunLogin(bytes: Buffer): boolean {
   return bytes[2] === 0x0d && bytes[3] === LOGIN && isEnd(bytes, ZHONGXUN_LOGIN - 2)
 }
 
-/** How many bytes there are before what may be a start. */
+/** How many bytes there are before the next possible start of a frame. */
 function noise(bytes: Buffer): number {
   let at = 1
   while (at < bytes.length && !(isStart(bytes[at]) && (bytes[at + 1] ?? bytes[at]) === bytes[at])) at++
@@ -111,7 +111,7 @@ function decode(frame: Buffer, session: Session): Message {
   return fix ? { fixes: [fix], reply } : { reply }
 }
 
-/** Of the Zhongxun family: no end is where the length says. */
+/** Whether a frame is of the Zhongxun family: it has no end at its length. */
 function isWifi(frame: Buffer): boolean {
   if (frame[0] !== SHORT || !WIFI.has(frame[3]) || frame.length <= 12) return false
   return isEnd(frame, frame.length - 2) && !isEnd(frame, 3 + frame[2])
@@ -130,7 +130,7 @@ function login(content: Buffer, length: number, session: Session): string {
   return id.startsWith('0') ? id.slice(1) : id
 }
 
-/** Clones leave anything in place of a zone: what is none on Earth is none. */
+/** Local time less UTC, ms; 0 of a zone that does not exist: clones put anything in its place. */
 function zone(bits: number): number {
   const value = bits >> 4
   const minutes = Math.trunc(value / 100) * 60 + (value % 100)
@@ -138,7 +138,7 @@ function zone(bits: number): number {
   return (bits & 8 ? -minutes : minutes) * 60_000
 }
 
-/** A zone that is configured is applied by whoever normalises the fixes. */
+/** 0 where a zone is configured: the ingest applies it. */
 function aheadOf(session: Session): number {
   return session.settings.timeZone === undefined ? (zones.get(session) ?? 0) : 0
 }

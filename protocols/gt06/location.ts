@@ -1,5 +1,5 @@
 /*
- * Where a GT06 frame's content holds a position, and how.
+ * Where the content of a GT06 frame holds a position, and how.
  *
  *   gps      [before] YYMMDDhhmmss GG AAAAAAAA OOOOOOOO VV FFFF …
  *   video    [FFFF xx] YYMMDDhhmmss [GG] AAAAAAAA OOOOOOOO FFFF [VVVV], of 95: FFFF xx brings GG and VVVV with it
@@ -12,19 +12,19 @@
 import { ByteReader, type Fix, heading, kmh, utc } from '../kit/index.ts'
 
 /**
- * The position of a frame; undefined where it has none (cells or WiFi only, no date yet). `type` of a long frame is 79TT;
+ * The position of a frame; undefined where it has none (only cells or WiFi, no date yet). `type` of a long frame is 79TT.
  * `ahead`: how far the device's dates are ahead of UTC, ms.
  */
-export function location(type: number, content: Buffer, { model = '', ahead }: Device): Fix | undefined {
+export function location(type: number, content: Buffer, { model = '', ahead }: DateContext): Fix | undefined {
   const r = new ByteReader(content)
   if (type === VIDEO) return video(r, ahead)
   if (type === MODULES) return modules(r)
   const before = BEFORE_OF_MODEL.get(model) ?? BEFORE.get(type)
   if (before !== undefined) return r.left < before ? undefined : gps(r.skip(before), ahead)
-  return content[DATE] > HIGHEST_OF_MCC ? gps(r, ahead) : undefined
+  return content[DATE] > MAX_COUNTRY_BYTE ? gps(r, ahead) : undefined
 }
 
-interface Device {
+interface DateContext {
   readonly model?: string
   readonly ahead: number
 }
@@ -32,7 +32,7 @@ interface Device {
 const VIDEO = 0x95
 const MODULES = 0x7970
 
-/** Types that hold a position by their specification, and the bytes before it. */
+/** Types that hold a position by their specification, and how many bytes precede it. */
 const BEFORE = new Map([
   [0x10, 0],
   [0x12, 0],
@@ -51,21 +51,21 @@ const BEFORE = new Map([
   [0xa4, 0],
 ])
 
-/** Models with an id (and a kind, and the time of sending) before the position of every type. */
+/** Models that put an id (and a kind, and the time of sending) before the position in every type; length of these. */
 const BEFORE_OF_MODEL = new Map([
   ['QH302R', 8],
   ['XT40', 15],
 ])
 
-/** Bytes of a date, and of all up to the heading. */
+/** Bytes of a date, and of a position from its date to its heading. */
 const DATE = 6
 const GPS = 18
 
 /**
- * In the other types, cells follow the date or a position does, as the model likes: the first byte of a country code is
- * at most this (bit 15 tells of a long network code), and G is above.
+ * In the other types either cells or a position follow the date, depending on the model. The first byte of cells is the
+ * high byte of a country code, at most this (bit 15 marks a long network code); the first byte of a position, G, is higher.
  */
-const HIGHEST_OF_MCC = 0x8f
+const MAX_COUNTRY_BYTE = 0x8f
 
 function gps(r: ByteReader, ahead: number): Fix | undefined {
   const time = r.left < GPS ? undefined : dateTime(r, ahead)
@@ -115,7 +115,7 @@ function angle(r: ByteReader): number {
   return r.u32() / 1.8e6
 }
 
-/** The fix with what the flags say of it: its hemispheres, whether it is one, its heading. */
+/** Applies the flags to a fix: hemispheres, validity, heading. */
 function flagged(fix: Fix, flags: number): Fix {
   if (!(flags & 0x0400)) fix.latitude = -fix.latitude
   if (flags & 0x0800) fix.longitude = -fix.longitude
@@ -124,7 +124,7 @@ function flagged(fix: Fix, flags: number): Fix {
   return fix
 }
 
-/** Undefined where there is none: a device that does not know the time yet sends zeros, and cells are no date. */
+/** ms UTC; undefined where there is no date: cells, or zeros of a device that does not know the time yet. */
 function dateTime(r: ByteReader, ahead: number): number | undefined {
   const [year, month, day] = [r.u8(), r.u8(), r.u8()]
   const [hour, minute, second] = [r.u8(), r.u8(), r.u8()]

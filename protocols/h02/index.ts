@@ -14,10 +14,20 @@
  *   D  DDMMYY                 A  A: valid, V: not           b  battery             F  status
  *   Y  latitude, ddmm.mmmm    Answer to V1: *HQ,I,V4,V1,YYYYMMDDhhmmss#, to other positions: *HQ,I,R12,hhmmss#
  */
-import { DecodeError, type Message, type Protocol, type Session } from '../kit/index.ts'
-import { decodeBinary } from './binary.ts'
-import { frameLength, starts } from './frame.ts'
-import { decodeText } from './text.ts'
+import {
+  ByteReader,
+  DecodeError,
+  degreesMinutes,
+  type Fix,
+  heading,
+  knots,
+  type Message,
+  type Protocol,
+  type Session,
+  utcDmy,
+} from '../kit/index.ts'
+import { frameLength, idLengthOf, starts } from './framing.ts'
+import { confirmation, decodeText } from './text.ts'
 
 export default {
   name: 'h02',
@@ -28,9 +38,54 @@ export default {
   decode,
 } satisfies Protocol
 
+const STAR = 0x2a
+const DOLLAR = 0x24
+const X = 0x58
+const EAST = 8
+const NORTH = 4
+const VALID = 2
+
 function decode(frame: Buffer, session: Session): Message {
   const marker = frame[0]
-  if (marker === 0x2a) return decodeText(frame, session)
-  if (marker === 0x24 || marker === 0x58) return decodeBinary(frame, session)
+  if (marker === STAR) return decodeText(frame, session)
+  if (marker === DOLLAR || marker === X) return decodeBinary(frame, session)
   throw new DecodeError(frame.length === 0 ? 'truncated' : 'unsupported')
+}
+
+/** Decodes a frame that begins with `$` or `X`. */
+function decodeBinary(frame: Buffer, session: Session): Message {
+  const idLength = idLengthOf(frame)
+  if (idLength === 0)
+    throw new DecodeError(frame.length < 32 ? 'truncated' : 'malformed', 'no time and date follow the id')
+  const r = new ByteReader(frame)
+  const marker = r.u8()
+  const id = r.hex(idLength).slice(0, idLength === 8 ? 15 : 10)
+  const fix = fixOf(r)
+  // X frames were seen that repeat the position of the $ frame before them under another id.
+  const device = marker === X && session.device !== undefined ? session.device : id
+  return fix ? { device, fixes: [fix], reply: confirmation(device, session.now) } : { device }
+}
+
+/** Undefined where the device's clock was never set. */
+function fixOf(r: ByteReader): Fix | undefined {
+  const time = r.hex(3)
+  const date = r.hex(3)
+  const latitude = degreesMinutes(+r.bcd(4) / 1e4)
+  const longitude = r.skip(1).hex(5)
+  const speedAndCourse = r.bcd(3)
+  const flags = Number.parseInt(longitude[9], 16)
+  if (date === '000000') return undefined
+  return {
+    time: utcDmy(date, time),
+    latitude: flags & NORTH ? latitude : -latitude,
+    longitude: degreesMinutes(decimal(longitude.slice(0, 9)) / 1e4) * (flags & EAST ? 1 : -1),
+    valid: (flags & VALID) !== 0,
+    speed: knots(+speedAndCourse.slice(0, 3)),
+    heading: heading(+speedAndCourse.slice(3)),
+  }
+}
+
+function decimal(digits: string): number {
+  if (!/^\d+$/.test(digits)) throw new DecodeError('malformed', `"${digits}" is not packed decimals`)
+  return +digits
 }

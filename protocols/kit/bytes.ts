@@ -1,8 +1,9 @@
+import { inflateSync } from 'node:zlib'
 import { DecodeError } from './errors.ts'
 
 /**
- * A cursor over a frame, read in wire order. Every read checks the end through `take`: none can read a neighbour's bytes.
- * Big-endian; the little-endian twins end in `le`.
+ * A cursor over a frame, read in wire order. Every method checks the end of the frame, through `take`. Numbers are
+ * big-endian; methods that end in `le` read little-endian ones.
  * @throws DecodeError `truncated` where the frame ends within a value.
  */
 export class ByteReader {
@@ -23,7 +24,7 @@ export class ByteReader {
     return this.#at
   }
 
-  /** Moves past n bytes and says where they begin; refuses an n that is no number too. */
+  /** Moves past n bytes and returns where they begin; an n that is not a number is `truncated` too. */
   take(n: number): number {
     const at = this.#at
     if (!(n >= 0 && at + n <= this.#bytes.length)) throw new DecodeError('truncated')
@@ -36,7 +37,7 @@ export class ByteReader {
     return this
   }
 
-  /** The next byte, not taken; −1 at the end. */
+  /** The next byte, without moving; −1 at the end. */
   peek(): number {
     return this.#at < this.#bytes.length ? this.#bytes[this.#at] : -1
   }
@@ -60,7 +61,8 @@ export class ByteReader {
   }
 
   i16(): number {
-    return (this.u16() << 16) >> 16
+    const at = this.take(2)
+    return ((this.#bytes[at] << 24) >> 16) | this.#bytes[at + 1]
   }
 
   i16le(): number {
@@ -68,8 +70,9 @@ export class ByteReader {
   }
 
   /** An integer of one or two bytes: for formats that differ only in the width of a field. */
-  uint(bytes: 1 | 2): number {
-    return bytes === 1 ? this.u8() : this.u16()
+  uint(width: 1 | 2): number {
+    const at = this.take(width)
+    return width === 1 ? this.#bytes[at] : (this.#bytes[at] << 8) | this.#bytes[at + 1]
   }
 
   u24(): number {
@@ -98,7 +101,11 @@ export class ByteReader {
 
   /** Exact up to 2^53; above that the nearest number. */
   u64(): number {
-    return this.u32() * 0x1_0000_0000 + this.u32()
+    const b = this.#bytes
+    const at = this.take(8)
+    const high = (b[at] << 24) | (b[at + 1] << 16) | (b[at + 2] << 8) | b[at + 3]
+    const low = (b[at + 4] << 24) | (b[at + 5] << 16) | (b[at + 6] << 8) | b[at + 7]
+    return (high >>> 0) * 0x1_0000_0000 + (low >>> 0)
   }
 
   /** Exact up to 2^53; above that the nearest number. */
@@ -119,13 +126,13 @@ export class ByteReader {
     return this.#bytes.readDoubleBE(this.take(8))
   }
 
-  /** n bytes as 2n hexadecimal digits; of packed decimals, their digits. */
+  /** n bytes as 2n hexadecimal digits. */
   hex(n: number): string {
     const at = this.take(n)
     return this.#bytes.toString('hex', at, at + n)
   }
 
-  /** n bytes of packed decimals as 2n digits. @throws DecodeError `malformed` where a nibble is no digit. */
+  /** n bytes of packed decimals (BCD) as 2n digits. @throws DecodeError `malformed` where a nibble is not a digit. */
   bcd(n: number): string {
     const digits = this.hex(n)
     if (!DIGITS.test(digits)) throw new DecodeError('malformed', `"${digits}" is not packed decimals`)
@@ -146,3 +153,12 @@ export class ByteReader {
 }
 
 const DIGITS = /^[0-9]*$/
+
+/** The content of zlib-compressed bytes, at most `limit` bytes. @throws DecodeError `malformed`. */
+export function inflate(bytes: Buffer, limit: number): Buffer {
+  try {
+    return inflateSync(bytes, { maxOutputLength: limit })
+  } catch {
+    throw new DecodeError('malformed', `it is not zlib data of at most ${limit} bytes`)
+  }
+}

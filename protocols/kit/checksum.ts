@@ -8,7 +8,7 @@ interface CrcParameters {
   readonly xorOut: number
 }
 
-/** A checksum over all bytes of a view: callers cut the view, so that no length from the wire is ever walked. */
+/** A checksum over all bytes of a view. Callers cut the view, so that a length from the wire is never trusted. */
 type Checksum = (bytes: Uint8Array) => number
 
 export const crc16Arc = crc({ width: 16, polynomial: 0x8005, initial: 0, reflected: true, xorOut: 0 })

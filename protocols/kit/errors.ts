@@ -1,9 +1,9 @@
-/** Why a frame was refused: its integrity, its end, its content, or that its kind is none of the protocol's. */
+/** Why a frame is refused: its checksum, its end, its content, or its kind, which the protocol does not have. */
 export type DecodeReason = 'checksum' | 'truncated' | 'malformed' | 'unsupported'
 
 /**
- * A frame that cannot be understood. Thrown by decoders and the kit's readers; caught once, where frames are ingested. It
- * has no stack trace, which costs several times as much as all the rest of a refusal: anybody may send frames to refuse.
+ * A frame that cannot be understood. Decoders and the kit's readers throw it; the ingest catches it, in one place. It has
+ * no stack trace: a stack trace costs several times as much as the rest of a refusal, and anybody may send bad frames.
  */
 export class DecodeError extends Error {
   readonly code: DecodeReason
@@ -24,3 +24,38 @@ const SENTENCES = {
   malformed: 'the frame is malformed',
   unsupported: 'this kind of frame is not understood',
 } satisfies Record<DecodeReason, string>
+
+/** The readable entries of a frame. */
+interface ReadableEntries<Result> {
+  readonly good: Result[]
+  /** How many entries are left out; undefined where none is. */
+  readonly unreadable: number | undefined
+}
+
+/**
+ * Reads each entry of a frame that holds several. An entry for which `read` throws a DecodeError is left out: one bad entry
+ * must not block the good ones, which would be sent again with it for ever. After 100 bad entries the rest is left out
+ * unread, because a refusal costs more than anything else in a frame, and no tracker sends so many.
+ * @throws DecodeError of the first bad entry where no entry is good.
+ */
+export function eachReadable<Entry, Result>(
+  entries: readonly Entry[],
+  read: (entry: Entry) => Result,
+): ReadableEntries<Result> {
+  const good: Result[] = []
+  let refusals = 0
+  let first: DecodeError | undefined
+  for (const entry of entries) {
+    try {
+      good.push(read(entry))
+    } catch (error) {
+      if (!(error instanceof DecodeError)) throw error
+      first ??= error
+      if (++refusals === MAX_REFUSALS) break
+    }
+  }
+  if (first && good.length === 0) throw first
+  return { good, unreadable: entries.length - good.length || undefined }
+}
+
+const MAX_REFUSALS = 100

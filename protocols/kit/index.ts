@@ -1,4 +1,4 @@
-export { ByteReader } from './bytes.ts'
+export { ByteReader, inflate } from './bytes.ts'
 export {
   crc8Egts,
   crc16Arc,
@@ -10,11 +10,8 @@ export {
   sum8,
   xor,
 } from './checksum.ts'
-export { cut } from './cut.ts'
-export { DecodeError, type DecodeReason } from './errors.ts'
-export { endsWith, line, trimEnd } from './frame.ts'
-export { inflate } from './inflate.ts'
-export { digitsOf, type JsonObject, numberOf, objectOf, optionalNumberOf, parseJson } from './json.ts'
+export { DecodeError, type DecodeReason, eachReadable } from './errors.ts'
+export { cut, endsWith, line, trimEnd } from './framing.ts'
 export type {
   Fix,
   Framer,
@@ -26,7 +23,26 @@ export type {
   Settings,
   Transport,
 } from './protocol.ts'
-export { eachReadable } from './several.ts'
-export { number, TextReader } from './text.ts'
-export { rfc3339, unixTime, utc, utcDmy, utcYmd } from './time.ts'
-export { degreesMinutes, heading, kmh, knots, known, mph } from './units.ts'
+export {
+  digitsOf,
+  type JsonObject,
+  number,
+  numberOf,
+  objectOf,
+  optionalNumberOf,
+  parseJson,
+  TextReader,
+} from './text.ts'
+export {
+  degreesMinutes,
+  heading,
+  kmh,
+  knots,
+  known,
+  mph,
+  rfc3339,
+  unixTime,
+  utc,
+  utcDmy,
+  utcYmd,
+} from './units.ts'

@@ -2,45 +2,45 @@
 export type Transport = 'tcp' | 'udp' | 'http' | 'mqtt'
 
 /**
- * Where the first frame of a stream ends, from its first bytes:
- * n > 0: the frame is n bytes long; 0: not all of it is here yet; −n: the first n bytes are noise, no frame begins there.
- * Never throws, and never reads beyond `bytes`.
+ * Finds the end of the first frame of a stream, from the bytes that have arrived.
+ * n > 0: the frame is n bytes long; 0: the frame is not complete yet; −n: the first n bytes are noise, no frame begins there.
+ * It never throws.
  */
 export type Framer = (bytes: Buffer) => number
 
-/** Whether a stream that begins with these bytes speaks a protocol; `maybe`: more bytes are needed to tell. */
+/** Whether a stream is of a protocol, by its first bytes; `maybe`: more bytes are needed. */
 export type Match = 'yes' | 'no' | 'maybe'
 
-/** One HTTP request as a listener presents it; `headers` in lower case. */
+/** One HTTP request; the names of `headers` are in lower case. */
 export interface HttpRequest {
   readonly method: string
-  /** Path and query as they stood in the request line. */
+  /** Path and query, as in the request line. */
   readonly uri: string
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: Buffer
 }
 
-/** What a configured device needs to be understood, from its entry in devices.yaml. */
+/** What a decoder has to know of a configured device, from its entry in devices.yaml. */
 export interface Settings {
   readonly model?: string
-  /** IANA name or offset. A device that has one reports local time; whoever normalises its fixes converts them. */
+  /** IANA name or offset. A device with a time zone reports local time, which the ingest converts to UTC. */
   readonly timeZone?: string
   readonly [option: string]: unknown
 }
 
 /**
- * The memory of one conversation: a TCP connection, a UDP peer, an MQTT client, one HTTP request. A protocol keeps what
- * is its own in a `WeakMap<Session, …>`.
+ * The memory of one conversation: a TCP connection, a UDP peer, an MQTT client, one HTTP request. A protocol keeps its own
+ * state of a session in a `WeakMap<Session, …>`.
  */
 export interface Session {
-  /** Who speaks, once a message has said so and the directory knows it. Set by the caller of `decode`, never by it. */
+  /** The device, once a message has named it and the roster knows it. The caller of `decode` sets it. */
   device?: string
-  /** Of `device`; empty before it is known. */
+  /** Settings of `device`; empty before it is known. */
   settings: Settings
-  /** What the speaker presented to prove it: an MQTT password, a login's. Set by the caller of `decode`. */
+  /** The secret that the device presented: the password of MQTT or of a login. The caller of `decode` sets it. */
   secret?: string
   readonly transport: Transport
-  /** When the frame arrived, ms UTC: the only clock that a decoder may look at. */
+  /** When the frame arrived, ms UTC: the only clock that a decoder may read. */
   now: number
   /** Accept wrong checksums. */
   lenient: boolean
@@ -68,18 +68,18 @@ export interface Fix {
   satellites?: number
 }
 
-/** What one frame said. `reply` is data: it is sent by the caller, after the fixes are stored. */
+/** What one frame said. `reply` is data: the caller sends it, after the fixes are stored. */
 export interface Message {
-  /** The id that the frame itself carries; absent where the connection's login said it. */
+  /** The id in the frame itself; absent where the login of the connection named the device. */
   readonly device?: string
-  /** What the frame presents to prove that it is the device (a password, a token). */
+  /** The device's secret in the frame: a password or token. */
   readonly secret?: string
   readonly fixes?: Fix[]
-  /** How many of the frame's entries could not be read, where others could: they are answered for, and counted. */
+  /** How many entries of the frame could not be read where others could: these are answered for too, and counted. */
   readonly unreadable?: number
-  /** What the device is answered once every fix of this message is stored (at once where there is none). */
+  /** The answer to the device once every fix of this message is stored (at once where there is none). */
   readonly reply?: Buffer
-  /** What a device that is not ours is answered before its connection ends. */
+  /** The answer to a device that is not configured, before its connection is closed. */
   readonly refusal?: Buffer
 }
 
@@ -87,19 +87,19 @@ export interface Message {
 export interface Protocol {
   /** Folder name, log label, last word of the MQTT topic. */
   readonly name: string
-  /** Who speaks it, for people: 'Concox and Jimi GT06N, GT06E, WeTrack2 …'. */
+  /** The devices that speak it, for people: 'Concox and Jimi GT06N, GT06E, WeTrack2 …'. */
   readonly devices: string
-  /** Of which fixes a device hears that they are stored: of all; of those in some kinds of frames; of none. */
+  /** Which fixes the protocol acknowledges: all, those in some kinds of frames, or none. */
   readonly acknowledges: 'fixes' | 'some' | 'nothing'
-  /** `starts`: whether a stream's first bytes are this protocol's, to find it on a shared port. */
+  /** `starts` recognises the protocol on a shared port, by the first bytes of a stream. */
   readonly tcp?: { readonly port: number; readonly frame: Framer; readonly starts?: (bytes: Buffer) => Match }
   /** A datagram is one frame; with `frame` it may hold several. */
   readonly udp?: { readonly port: number; readonly frame?: Framer }
   /** `frame` reduces a request to the bytes that `decode` reads. */
   readonly http?: { readonly port: number; readonly frame: (request: HttpRequest) => Buffer }
   /**
-   * Reads one frame. Pure but for the protocol's memory of the session.
-   * @throws DecodeError where the frame is damaged or is none of this protocol's.
+   * Reads one frame. It is pure, except for the protocol's own state of the session.
+   * @throws DecodeError where the frame is damaged or of another protocol.
    */
   decode(frame: Buffer, session: Session): Message
 }

@@ -1,3 +1,5 @@
+import { DecodeError } from './errors.ts'
+
 /** Metres a second from kilometres an hour. */
 export const kmh = (value: number): number => value / 3.6
 
@@ -13,10 +15,79 @@ export function degreesMinutes(value: number): number {
   return degrees + (value - degrees * 100) / 60
 }
 
-/** Degrees from true north, 0 ≤ heading < 360; undefined where the wire holds no direction (negative, above 360). */
+/** Degrees from true north, 0 ≤ heading < 360; undefined of a value that is no direction (negative, above 360). */
 export const heading = (value: number | undefined): number | undefined =>
   value !== undefined && value >= 0 && value <= 360 ? value % 360 : undefined
 
-/** What cannot be negative; a device that does not know it says −1. */
+/** A quantity that cannot be negative; undefined of a negative value, by which devices say that they do not know it. */
 export const known = (value: number | undefined): number | undefined =>
   value !== undefined && value >= 0 ? value : undefined
+
+/**
+ * ms UTC of a calendar time; a year of two digits is in this century.
+ * @throws DecodeError `malformed` where the calendar has no such time (month 13, 30 February, 24:00:00).
+ */
+export function utc(year: number, month: number, day: number, hour: number, minute: number, second: number): number {
+  const fullYear = year < 100 ? 2000 + year : year
+  const time = Date.UTC(fullYear, month - 1, day, hour, minute, second)
+  const isDate = day >= 1 && day <= daysIn(fullYear, month) && time - time === 0
+  const isTime = hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0 && second < 61
+  if (!isDate || !isTime)
+    throw new DecodeError(
+      'malformed',
+      `${year}-${month}-${day} ${hour}:${minute}:${second} is not a time of the calendar`,
+    )
+  return time
+}
+
+/** ms UTC of digits with the year first: 'YYMMDDhhmmss'. @throws DecodeError `malformed`. */
+export function utcYmd(digits: string): number {
+  const at = (index: number) => twoDigits(digits, index)
+  return utc(at(0), at(2), at(4), at(6), at(8), at(10))
+}
+
+/** ms UTC of a date 'DDMMYY' and a time 'hhmmss', as in NMEA. @throws DecodeError `malformed`. */
+export function utcDmy(date: string, time: string): number {
+  return utc(
+    twoDigits(date, 4),
+    twoDigits(date, 2),
+    twoDigits(date, 0),
+    twoDigits(time, 0),
+    twoDigits(time, 2),
+    twoDigits(time, 4),
+  )
+}
+
+/** ms UTC of RFC 3339 text; a time without offset is UTC. @throws DecodeError `malformed`. */
+export function rfc3339(text: string): number {
+  const match = RFC3339.exec(text)
+  if (!match) throw new DecodeError('malformed', `"${text.slice(0, 40)}" is not an RFC 3339 time`)
+  const [, date, time, offset] = match
+  const value = Date.parse(`${date}T${time}${offset ?? 'Z'}`)
+  if (Number.isNaN(value)) throw new DecodeError('malformed', `"${text.slice(0, 40)}" is not a time of the calendar`)
+  return value
+}
+
+/**
+ * ms UTC of a unix time in seconds, or in milliseconds where it is 1e11 or more.
+ * @throws DecodeError `malformed` where it is not finite.
+ */
+export function unixTime(value: number): number {
+  if (!(value - value === 0)) throw new DecodeError('malformed', 'the timestamp is not a finite number')
+  return Math.abs(value) >= 1e11 ? Math.trunc(value) : Math.round(value * 1000)
+}
+
+const RFC3339 = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)([Zz]|[+-]\d{2}:?\d{2})?$/
+
+function twoDigits(text: string, at: number): number {
+  const tens = text.charCodeAt(at) - 48
+  const ones = text.charCodeAt(at + 1) - 48
+  if (!(tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9))
+    throw new DecodeError('malformed', `"${text.slice(0, 40)}" is not a time`)
+  return tens * 10 + ones
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : month >= 1 && month <= 12 ? 31 : 0
+}

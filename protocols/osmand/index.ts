@@ -1,8 +1,8 @@
 /*
- * OsmAnd, Traccar Client and much else that can fetch a URL: "OsmAnd protocol" (traccar.org/osmand). HTTP, any method; the
+ * OsmAnd, Traccar Client and other programs that can fetch a URL: "OsmAnd protocol" (traccar.org/osmand). HTTP, any method; the
  * answer is the status. Parameters, in the query or as a form:
  *
- *   id | deviceid                          timestamp  unix seconds or ms, ISO 8601 or yyyy-MM-dd HH:mm:ss; or it is now
+ *   id | deviceid                          timestamp  unix seconds or ms, ISO 8601 or yyyy-MM-dd HH:mm:ss; else the arrival
  *   lat, lon | location=<lat>,<lon>        speed      knots             altitude  metres      valid  true, false, 1, 0
  *   token  the device's secret             bearing | heading  degrees   accuracy  metres      hdop
  *
@@ -60,7 +60,7 @@ function decode(frame: Buffer, session: Session): Message {
   return { ...message, device, secret: parameters.get('token') || undefined }
 }
 
-/** What precedes the parameters where a whole URL is given. */
+/** The part before the parameters where the text is a whole URL. */
 const PATH = /^[^=&]*\?/
 
 function readParameters(parameters: URLSearchParams, session: Session): Message {
@@ -114,7 +114,7 @@ function fixOf(value: unknown, session: Session): Fix {
 function timeOf(timestamp: unknown, session: Session): number {
   if (timestamp === undefined || timestamp === null || timestamp === '') return session.now
   if (typeof timestamp === 'number') return unixTime(timestamp)
-  if (typeof timestamp !== 'string') throw new DecodeError('malformed', 'timestamp is no number and no text')
+  if (typeof timestamp !== 'string') throw new DecodeError('malformed', 'timestamp is neither a number nor text')
   return DECIMAL.test(timestamp) ? unixTime(number(timestamp)) : rfc3339(timestamp)
 }
 

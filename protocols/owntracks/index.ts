@@ -10,7 +10,7 @@
  *
  * The device is the app's UserID, the second level of the topic. Over MQTT that is the topic of the publication, over HTTP
  * `topic`; without one it is the header X-Limit-U, else X-Limit-D, else `tid`. The password of HTTP Basic is the secret.
- * The frame of a request is `device=…&token=…`, LF, body. Every other `_type` is no position.
+ * The frame of a request is `device=…&token=…`, LF, body. No other `_type` is a position.
  */
 import {
   DecodeError,
@@ -47,7 +47,7 @@ function httpFrame({ headers, body }: HttpRequest): Buffer {
   return Buffer.concat([Buffer.from(`${parameters}\n`), body])
 }
 
-/** Of `Basic <base64 of user:password>`, what stands behind the first colon. */
+/** The password in `Basic <base64 of user:password>`, as the second element; empty where there is none. */
 function passwordOf(authorization?: string): readonly string[] {
   if (authorization === undefined) return []
   const [, credentials = ''] = /^basic +(\S+)$/i.exec(authorization) ?? []
@@ -56,7 +56,7 @@ function passwordOf(authorization?: string): readonly string[] {
 
 function decode(frame: Buffer, session: Session): Message {
   const { parameters, body } = apart(frame.toString())
-  // What deletes a friend is an empty payload.
+  // An empty payload deletes a friend.
   const payload = body.trim() === '' ? [] : parseJson(body)
   const entries = Array.isArray(payload) ? payload : [payload]
   const { good, unreadable } = eachReadable(entries, fixesOf)

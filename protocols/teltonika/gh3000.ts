@@ -1,12 +1,12 @@
 /*
- * Codec 7, of the GH3000 family: "GH3000 AVL Protocol". A record has what its masks say, in this order:
+ * Codec 7, of the GH3000 family: "GH3000 AVL Protocol". The masks M and G say which parts a record has, in this order:
  *
  *   TTTTTTTT MM [gps] [1-byte io] [2-byte io] [4-byte io]
  *   gps  GG [YYYYYYYY OOOOOOOO] [HHHH] [AA] [VV] [SS] [cell: LLLL CCCC] [signal: RR] [operator: PPPPPPPP]
  *   io   NN of (id, value)
  *
  *   T  priority (2 bits), seconds since 2007-01-01 (30 bits)    A  heading, 360/256 degrees     V  speed, km/h
- *   M, G  which of the parts follow, from bit 0 on              Y, O  latitude, longitude: float, degrees
+ *   M, G  which parts follow, from bit 0 on                     Y, O  latitude, longitude: float, degrees
  *   H  altitude, m                                              S  satellites
  */
 import { type ByteReader, type Fix, kmh } from '../kit/index.ts'

@@ -26,7 +26,6 @@ import {
   type Message,
   type Protocol,
   type Session,
-  type Settings,
 } from '../kit/index.ts'
 import { gh3000Fix } from './gh3000.ts'
 
@@ -50,43 +49,45 @@ const REFUSED = Buffer.from([0x00])
 const HEAD = 8
 const TAIL = 4
 
-/** What a codec's records look like. */
+/** The widths, in bytes, of what a codec's records are made of. */
 interface Layout {
+  /** Of an IO element's id. */
   readonly id: 1 | 2
+  /** Of the event before the IO elements. */
   readonly event: number
+  /** Of the number of IO elements in a group. */
   readonly count: 1 | 2
-  /** A group of values that come with their length follows. */
-  readonly variable?: boolean
-  /** A group of 16-byte values follows: of codec 8 in devices with the setting `extended`. */
-  readonly long?: boolean
-  /** IO element 24 is the GNSS speed, whatever source the record's own has: in FMB and its kin, where `model` says so. */
-  readonly gnssSpeed?: boolean
+  /** Whether a group follows whose values carry their length. */
+  readonly hasVariable: boolean
 }
 
 const LAYOUTS = new Map<number, Layout>([
-  [0x08, { event: 1, count: 1, id: 1 }],
-  [0x8e, { event: 2, count: 2, id: 2, variable: true }],
-  [0x10, { event: 3, count: 1, id: 2 }],
+  [0x08, { event: 1, count: 1, id: 1, hasVariable: false }],
+  [0x8e, { event: 2, count: 2, id: 2, hasVariable: true }],
+  [0x10, { event: 3, count: 1, id: 2, hasVariable: false }],
 ])
+const CODEC_8 = 0x08
 const GH3000 = 0x07
 /**
- * Commands and their answers. No position is among them, and nothing is answered: a camera (type 0D of codec 12) offers a
- * photo, and sends it over the device's SIM card only when a server asks for it. The specification has no refusal.
+ * Commands and their answers. They hold no position and get no answer: a camera (type 0D of codec 12) offers a photo, and
+ * sends it over the device's SIM card only when a server asks for it. The specification has no refusal.
  */
 const COMMANDS = new Set([0x0c, 0x0d, 0x0e, 0x0f])
+/** Models whose IO element 24 is the speed of GNSS, whatever the source of the record's own speed is. */
+const HAS_GNSS_SPEED = /^FM[BCMPTU]/i
 
-/** A stream that is out of step has nothing to find the next packet by: of a length of 0 no end is ever found. */
+/** After damaged bytes no packet start can be found again: the damage is noise, or the packet never ends (length 0). */
 function frameLength(bytes: Buffer): number {
   if (bytes[0] === PING) return 1
   if (bytes.length < 5) return 0
-  const length = bytes.readUInt16BE()
-  if (length > 0) return isText(bytes[2]) || bytes[4] === DATAGRAM ? whole(bytes, 2 + length) : -1
-  if (bytes.readUInt16BE(2) !== 0) return -1
-  if (bytes.length < HEAD || bytes.readUInt32BE(4) === 0) return 0
-  return whole(bytes, HEAD + bytes.readUInt32BE(4) + TAIL)
-}
-
-function whole(bytes: Buffer, length: number): number {
+  let length = 2 + bytes.readUInt16BE()
+  if (length > 2) {
+    if (!isText(bytes[2]) && bytes[4] !== DATAGRAM) return -1
+  } else {
+    if (bytes.readUInt16BE(2) !== 0) return -1
+    if (bytes.length < HEAD || bytes.readUInt32BE(4) === 0) return 0
+    length = HEAD + bytes.readUInt32BE(4) + TAIL
+  }
   return bytes.length < length ? 0 : length
 }
 
@@ -112,26 +113,25 @@ function login(frame: Buffer): Message {
 
 function imei(r: ByteReader): string {
   const id = r.ascii(r.u16())
-  if (!/^[!-~]+$/.test(id)) throw new DecodeError('malformed', 'the IMEI is no text')
+  if (!/^[!-~]+$/.test(id)) throw new DecodeError('malformed', 'the IMEI is not text')
   return id
 }
 
 function packet(frame: Buffer, session: Session): Message {
   if (frame.length < HEAD + TAIL) throw new DecodeError('truncated')
-  const content = session.lenient ? frame.subarray(HEAD) : verified(frame)
+  let content = frame.subarray(HEAD)
+  if (!session.lenient) {
+    content = frame.subarray(HEAD, -TAIL)
+    const length = frame.readUInt32BE(4)
+    if (length !== content.length)
+      throw new DecodeError('malformed', `length field is ${length}, content has ${content.length} bytes`)
+    if (frame.readUInt32BE(frame.length - TAIL) !== crc16Arc(content)) throw new DecodeError('checksum')
+  }
   if (COMMANDS.has(content[0])) return {}
   const { count, fixes } = records(new ByteReader(content), session)
   const reply = Buffer.alloc(4)
   reply[3] = count
   return { fixes, reply }
-}
-
-/** The content of a packet whose length and checksum are right. */
-function verified(frame: Buffer): Buffer {
-  const content = frame.subarray(HEAD, -TAIL)
-  if (frame.readUInt32BE(4) !== content.length) throw new DecodeError('malformed', 'its length is another')
-  if (frame.readUInt32BE(frame.length - TAIL) !== crc16Arc(content)) throw new DecodeError('checksum')
-  return content
 }
 
 function datagram(frame: Buffer, session: Session): Message {
@@ -143,48 +143,62 @@ function datagram(frame: Buffer, session: Session): Message {
   return { device, fixes, reply }
 }
 
-function records(r: ByteReader, { settings }: Session): { count: number; fixes: Fix[] } {
-  const codec = r.u8()
-  const layout = layoutOf(codec, settings)
-  if (!layout && codec !== GH3000) throw new DecodeError('unsupported', `codec ${codec}`)
-  const count = r.u8()
+function records(r: ByteReader, { settings: { extended, model = '' } }: Session): { count: number; fixes: Fix[] } {
+  const codec = r.uint(1)
+  const known = LAYOUTS.get(codec)
+  if (!known && codec !== GH3000) throw new DecodeError('unsupported', `codec ${codec}`)
+  const hasLong = codec === CODEC_8 && extended === true
+  const layout = known && { ...known, hasLong, hasGnssSpeed: HAS_GNSS_SPEED.test(model) }
+  const count = r.uint(1)
   const fixes: Fix[] = []
   for (let i = 0; i < count; i++) {
     const fix = layout ? record(r, layout) : gh3000Fix(r)
     if (fix) fixes.push(fix)
   }
-  if (r.u8() !== count) throw new DecodeError('malformed', 'the numbers of records differ')
+  const countAtEnd = r.uint(1)
+  if (countAtEnd !== count)
+    throw new DecodeError('malformed', `${count} records at the beginning, ${countAtEnd} at the end`)
   return { count, fixes }
 }
 
-function layoutOf(codec: number, { extended, model = '' }: Settings): Layout | undefined {
-  const layout = LAYOUTS.get(codec)
-  return layout && { ...layout, long: codec === 0x08 && extended === true, gnssSpeed: /^FM[BCMPTU]/i.test(model) }
+/** A codec's layout with what the settings of the device say. */
+interface RecordLayout extends Layout {
+  /** Whether a group of 16-byte values follows: codec 8 of devices with the setting `extended`. */
+  readonly hasLong: boolean
+  readonly hasGnssSpeed: boolean
 }
 
-function record(r: ByteReader, layout: Layout): Fix {
+function record(r: ByteReader, layout: RecordLayout): Fix {
   const time = r.u64()
-  const longitude = r.skip(1).i32() / 1e7
+  r.take(1)
+  const longitude = r.i32() / 1e7
   const latitude = r.i32() / 1e7
   const altitude = r.i16()
-  const angle = heading(r.u16())
-  const satellites = r.u8()
-  const speed = kmh(r.u16())
+  const angle = heading(r.uint(2))
+  const satellites = r.uint(1)
+  const speed = kmh(r.uint(2))
   const fix: Fix = { time, latitude, longitude, valid: satellites > 0, altitude, speed, heading: angle, satellites }
-  readIo(r.skip(layout.event), layout, fix)
+  r.take(layout.event)
+  readIo(r, layout, fix)
   return fix
 }
 
 /** Moves past a record's IO elements; two of those with 2-byte values belong to the fix. */
-function readIo(r: ByteReader, { count, id, variable, long, gnssSpeed }: Layout, fix: Fix): void {
-  r.skip(count).skip(r.uint(count) * (id + 1))
+function readIo(r: ByteReader, { count, id, hasLong, hasGnssSpeed, hasVariable }: RecordLayout, fix: Fix): void {
+  r.take(count)
+  r.take(r.uint(count) * (id + 1))
   for (let n = r.uint(count); n > 0; n--) {
     const element = r.uint(id)
-    const value = r.u16()
+    const value = r.uint(2)
     if (element === HDOP && value > 0) fix.hdop = value / 10
-    if (gnssSpeed && element === GNSS_SPEED) fix.speed = kmh(value)
+    if (hasGnssSpeed && element === GNSS_SPEED) fix.speed = kmh(value)
   }
-  r.skip(r.uint(count) * (id + 4)).skip(r.uint(count) * (id + 8))
-  if (long) r.skip(r.uint(count) * (id + 16))
-  if (variable) for (let n = r.u16(); n > 0; n--) r.skip(2).skip(r.u16())
+  r.take(r.uint(count) * (id + 4))
+  r.take(r.uint(count) * (id + 8))
+  if (hasLong) r.take(r.uint(count) * (id + 16))
+  if (!hasVariable) return
+  for (let n = r.uint(2); n > 0; n--) {
+    r.take(2)
+    r.take(r.uint(2))
+  }
 }

@@ -1,13 +1,13 @@
 /*
- * Wialon IPS 1.1, 2.0 and 2.1 (Gurtam: "Wialon IPS communication protocol"), TCP and UDP. A packet is a line; C ends
- * those of 2.x, and covers all behind the second #:
+ * Wialon IPS 1.1, 2.0 and 2.1 (Gurtam: "Wialon IPS communication protocol"), TCP and UDP. A packet is a line; in 2.x it
+ * ends with C, which covers everything after the second #:
  *
  *   #L#imei;password      #L#2.0;imei;password;C     login; answer #AL#1, or #AL#0: refused
  *   #SD#T;t;Y;N;O;E;S;H;A;s[;C]                      short; answer #ASD#1
  *   #D#T;t;Y;N;O;E;S;H;A;s;P;inputs;outputs;adc;ibutton;parameters[;C]         extended; answer #AD#1
  *   #B#record|record|…[|C]                           black box, records as of SD or D; answer #AB#<how many were good>
  *   #P#                   #M#text[;C]                ping, message; answers #AP#, #AM#1
- *   #I#, #IT#, #T#, …                                pictures, tachograph files, video: passed over
+ *   #I#, #IT#, #T#, …                                pictures, tachograph files, video: skipped
  *   FF LL LL z…                                      one packet in zlib, L little-endian
  *   [2.0;]imei#SD#…                                  over UDP every packet names its device
  *
@@ -29,8 +29,7 @@ import {
   TextReader,
   utcDmy,
 } from '../kit/index.ts'
-import { frameLength, starts } from './frame.ts'
-import { type Packet, packetOf, verified } from './packet.ts'
+import { frameLength, type Packet, packetOf, starts, verified } from './packet.ts'
 
 export default {
   name: 'wialon',
@@ -41,10 +40,10 @@ export default {
   decode,
 } satisfies Protocol
 
-/** Fewer satellites give no position. */
-const ENOUGH = 3
+/** With fewer satellites there is no position. */
+const MIN_SATELLITES = 3
 
-/** Conversations whose login was of 2.x: each of their packets has a checksum. */
+/** Sessions whose login was of 2.x: each of their packets has a checksum. */
 const version2 = new WeakSet<Session>()
 
 function decode(frame: Buffer, session: Session): Message {
@@ -79,7 +78,7 @@ function blackBox(text: string, session: Session): Message {
   return { fixes: good.flat(), unreadable, reply: Buffer.from(`#AB#${good.length}\r\n`) }
 }
 
-/** No fix of a record with neither time nor place; an invalid one of a record without a place. */
+/** The fix of a record: none without time and place, an invalid one without a place. */
 function recordOf(record: string, session: Session): Fix[] {
   const r = new TextReader(record, ';')
   const time = timeOf(valueOf(r.next()), valueOf(r.next()))
@@ -93,11 +92,11 @@ function recordOf(record: string, session: Session): Fix[] {
   const satellites = measured(r)
   return [
     {
-      // What has no time is as of its arrival, says the specification.
+      // By the specification a record without a time has the time of its arrival.
       time: time ?? session.now,
       latitude: latitude ?? 0,
       longitude: longitude ?? 0,
-      valid: hasPlace && satellites !== undefined && satellites >= ENOUGH,
+      valid: hasPlace && satellites !== undefined && satellites >= MIN_SATELLITES,
       altitude,
       speed: speed === undefined ? undefined : kmh(speed),
       heading: heading(course),
@@ -114,12 +113,12 @@ function timeOf(date: string | undefined, time: string | undefined): number | un
   return utcDmy(date, time) + Math.trunc(fraction * 1000)
 }
 
-/** Degrees from a field of ddmm.mmmm and one of a hemisphere's letter. */
+/** Degrees from a field ddmm.mmmm and a field with the letter of the hemisphere. */
 function angleOf(r: TextReader, positive: string, negative: string): number | undefined {
   const value = measured(r)
   const letter = r.next()
   if (value === undefined) return undefined
-  if (letter !== positive && letter !== negative) throw new DecodeError('malformed', `"${letter}" is no hemisphere`)
+  if (letter !== positive && letter !== negative) throw new DecodeError('malformed', `"${letter}" is not a hemisphere`)
   return letter === negative ? -degreesMinutes(Math.abs(value)) : degreesMinutes(value)
 }
 

@@ -71,8 +71,8 @@ describe('the costliest 64 KB', () => {
 
 describe('a refusal', () => {
   it('has no stack trace, and leaves those of others', () => {
-    const error = new DecodeError('malformed', 'it is no JSON')
-    expect(error.stack).toBe('DecodeError: the frame is malformed: it is no JSON')
+    const error = new DecodeError('malformed', 'it is not JSON')
+    expect(error.stack).toBe('DecodeError: the frame is malformed: it is not JSON')
     expect(new Error('other').stack).toContain('cost.test.ts')
   })
 })

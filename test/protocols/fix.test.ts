@@ -94,19 +94,19 @@ describe('an array', () => {
 })
 
 it.each([
-  ['', 'it is no JSON'],
-  ['{"lat":NaN,"lon":2,"timestamp":3}', 'it is no JSON'],
+  ['', 'it is not JSON'],
+  ['{"lat":NaN,"lon":2,"timestamp":3}', 'it is not JSON'],
   ['{"lat":1e999,"lon":2,"timestamp":3}', 'lat is not finite'],
-  ['{"lat":1,"lon":2,"timestamp":1e999}', 'a timestamp is not a number'],
-  ['7', 'a fix is no object'],
-  ['[[]]', 'a fix is no object'],
+  ['{"lat":1,"lon":2,"timestamp":1e999}', 'the timestamp is not a finite number'],
+  ['7', 'a fix is not an object'],
+  ['[[]]', 'a fix is not an object'],
   [{ ...ENTRY, lat: undefined }, 'lat is missing'],
   [{ ...ENTRY, lon: null }, 'lon is missing'],
   [{ ...ENTRY, lon: '13.41' }, 'lon is a string, not a number'],
   [{ ...ENTRY, timestamp: undefined }, 'timestamp is missing'],
-  [{ ...ENTRY, timestamp: true }, 'timestamp is no number and no text'],
+  [{ ...ENTRY, timestamp: true }, 'timestamp is neither a number nor text'],
   [{ ...ENTRY, timestamp: 'today' }, '"today" is not an RFC 3339 time'],
-  [{ ...ENTRY, timestamp: '2024-13-01T00:00:00Z' }, '"2024-13-01T00:00:00Z" is no time'],
+  [{ ...ENTRY, timestamp: '2024-13-01T00:00:00Z' }, '"2024-13-01T00:00:00Z" is not a time of the calendar'],
   [{ ...ENTRY, speed: 'fast' }, 'speed is a string, not a number'],
   [{ ...ENTRY, valid: 'yes' }, 'valid is a string, not true or false'],
 ])('%j is refused', (payload, why) => {

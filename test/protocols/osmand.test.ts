@@ -147,9 +147,9 @@ describe('JSON', () => {
   })
 
   it('what is not understood is named', () => {
-    expect(reasonOf(() => posted('{"location": '))).toBe('the frame is malformed: it is no JSON')
+    expect(reasonOf(() => posted('{"location": '))).toBe('the frame is malformed: it is not JSON')
     expect(reasonOf(() => posted({ location: LOCATION }))).toBe('the frame is malformed: id is missing')
-    expect(reasonOf(withCoords(undefined))).toBe('the frame is malformed: coords is no object')
+    expect(reasonOf(withCoords(undefined))).toBe('the frame is malformed: coords is not an object')
     expect(reasonOf(withCoords({ ...COORDS, latitude: '52' }))).toBe(
       'the frame is malformed: latitude is a string, not a number',
     )

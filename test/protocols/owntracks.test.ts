@@ -76,8 +76,8 @@ describe('MQTT', () => {
   })
 
   it('what is not understood is named', () => {
-    expect(reasonOf(() => published('hello'))).toBe('the frame is malformed: it is no JSON')
-    expect(reasonOf(() => published('null'))).toBe('the frame is malformed: a message is no object')
+    expect(reasonOf(() => published('hello'))).toBe('the frame is malformed: it is not JSON')
+    expect(reasonOf(() => published('null'))).toBe('the frame is malformed: a message is not an object')
     expect(reasonOf(() => published({ lat: 1, lon: 2, tst: 3 }))).toBe('the frame is malformed: _type is missing')
     expect(reasonOf(() => published({ ...LOCATION, tst: 'now' }))).toBe(
       'the frame is malformed: tst is a string, not a number',

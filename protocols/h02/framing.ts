@@ -9,7 +9,7 @@ const SHORT = 32
 const LONG = 45
 const LONG_ID = 42
 
-/** Length of the first frame; a text frame ends with `#`, what a binary one's is has to be found out. */
+/** Length of the first frame: a text frame ends with `#`; a binary frame has one of three lengths. */
 export function frameLength(bytes: Buffer): number {
   if (bytes.length === 0) return 0
   if (bytes[0] === STAR) return bytes.indexOf(HASH) + 1
@@ -21,7 +21,7 @@ export function frameLength(bytes: Buffer): number {
   return shortOrLong(bytes)
 }
 
-/** Whether a stream begins with `*HQ,` (or another maker's two letters) or a binary frame. */
+/** Whether a stream begins with `*HQ,` (or two other letters, by maker), or with a binary frame. */
 export function starts(bytes: Buffer): Match {
   if (bytes[0] === STAR) return startsText(bytes)
   if (bytes[0] !== DOLLAR && bytes[0] !== X) return bytes.length === 0 ? 'maybe' : 'no'
@@ -40,7 +40,7 @@ function isLetter(byte: number): boolean {
   return upper >= 0x41 && upper <= 0x5a
 }
 
-/** Bytes up to where a frame may begin. */
+/** How many bytes there are before the next possible start of a frame. */
 function noise(bytes: Buffer): number {
   let at = 1
   while (at < bytes.length && bytes[at] !== STAR && bytes[at] !== DOLLAR && bytes[at] !== X) at++
@@ -48,8 +48,8 @@ function noise(bytes: Buffer): number {
 }
 
 /**
- * Bytes of a binary frame's id, behind which a time, a date and a place have to stand, or at least a time and a date where
- * the place is none on earth. 0: it is no binary frame, or too short to tell.
+ * Length of a binary frame's id, in bytes: a time, a date and a place must follow it, or at least a time and a date where
+ * neither length gives a place on Earth. 0: this is not a binary frame, or too short to tell.
  */
 export function idLengthOf(bytes: Buffer): 0 | 5 | 8 {
   const isShort = isTime(bytes, 6)
@@ -58,17 +58,17 @@ export function idLengthOf(bytes: Buffer): 0 | 5 | 8 {
   return isShort ? 5 : isLong ? 8 : 0
 }
 
-/** Six bytes of a time and a date; a clock that was never set is all zeros. */
+/** Whether six bytes are a time and a date; they are zero where the device's clock was never set. */
 function isTime(bytes: Buffer, at: number): boolean {
   return isWithin(bytes, at, [0x23, 0x59, 0x59, 0x31, 0x12, 0x99])
 }
 
-/** Four bytes of latitude, one of the battery, and the longitude's first, hundreds and tens of degrees. */
+/** Whether bytes are a place: four of latitude, one of the battery, and the hundreds and tens of the longitude's degrees. */
 function isPlace(bytes: Buffer, at: number): boolean {
   return isWithin(bytes, at, [0x90, 0x59, 0x99, 0x99]) && isWithin(bytes, at + 5, [0x18])
 }
 
-/** Whether there are packed decimals up to these. */
+/** Whether bytes are packed decimals, each at most its limit. */
 function isWithin(bytes: Buffer, at: number, limits: readonly number[]): boolean {
   return limits.every((limit, i) => isDecimal(bytes[at + i]) && bytes[at + i] <= limit)
 }
@@ -77,7 +77,7 @@ function isDecimal(byte: number | undefined): byte is number {
   return byte !== undefined && byte >> 4 <= 9 && (byte & 15) <= 9
 }
 
-/** Nothing in a frame says which it is: what follows the 32nd byte does. */
+/** Finds out by what follows the 32nd byte whether a frame is short or long: the frame itself does not say it. */
 function shortOrLong(bytes: Buffer): number {
   if (bytes.length === SHORT) return looksShort(bytes) ? SHORT : 0
   const next = starts(bytes.subarray(SHORT, LONG))
@@ -86,8 +86,8 @@ function shortOrLong(bytes: Buffer): number {
 }
 
 /**
- * Where a stream pauses after 32 bytes: a short frame ends with FF 00 and a serial number; in a long one GSM bars of 1 to 31
- * stand in the serial's place.
+ * Whether 32 bytes, after which the stream pauses, are a short frame: it ends with FF 00 and a serial number, where a long
+ * frame has the GSM signal strength, 1 to 31.
  */
 function looksShort(bytes: Buffer): boolean {
   const serial = bytes[31]

@@ -1,4 +1,12 @@
-import { Counter, Gauge, type GaugeConfiguration, Histogram, type LabelValues, Registry } from 'prom-client'
+import {
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  type GaugeConfiguration,
+  Histogram,
+  type LabelValues,
+  Registry,
+} from 'prom-client'
 import product from '../../package.json' with { type: 'json' }
 
 /** The registry of this process; under `start` the admin port answers with the sum of all processes'. */
@@ -6,35 +14,71 @@ export const registry = new Registry()
 
 /** Each metric of the product, once. Never a device, courier or route id as a label: ids grow without bound. */
 export const metrics = {
-  frames: counter('frames_total', 'Frames received', ['protocol', 'transport']),
-  decodeErrors: counter('decode_errors_total', 'Frames refused as damaged or not understood', ['protocol', 'reason']),
-  refused: counter('refused_total', 'Connections, datagrams and requests refused', ['reason']),
-  received: counter('fixes_received_total', 'Fixes acknowledged: stored, held, filtered or repeated', ['protocol']),
-  filtered: counter('fixes_filtered_total', 'Fixes that are not pushed', ['reason']),
-  repaired: counter('fixes_repaired_total', 'Stored fixes whose time was repaired', ['reason']),
-  delivered: counter('fixes_delivered_total', 'Fixes that the tracking API accepted'),
-  appends: counter('appends_total', 'Group commits to Redis: fixes of many devices, one fsync'),
-  clockAlarm: gauge('clock_alarm', 'Whether most devices are ahead of our clock, which must be wrong then'),
-  notStored: counter('not_stored_total', 'Frames that were not acknowledged because they could not be stored', [
+  frames: counter('frames_total', 'Number of frames received.', ['protocol', 'transport']),
+  decodeErrors: counter('decode_errors_total', 'Number of frames that were damaged or not understood.', [
+    'protocol',
     'reason',
   ]),
-  healed: counter('dispatch_healed_total', 'Times that the hand-out of lanes had stopped and was started again'),
-  connections: gauge('connections', 'Open connections of devices', { labelNames: ['transport'] }),
-  inFlightBytes: gauge('in_flight_bytes', 'Bytes of devices that wait to be stored'),
-  ackDuration: histogram('ack_duration_seconds', 'From a frame to its answer', fineSeconds()),
-  deliveryDelay: histogram('delivery_delay_seconds', 'From a fix stored to a fix delivered', coarseSeconds()),
-  pushDuration: histogram('push_duration_seconds', 'Requests to the tracking API', coarseSeconds()),
-  pushRequests: counter('push_requests_total', 'Requests to the tracking API', ['code']),
-  configReloadSuccessful: gauge('config_last_reload_successful', 'Whether the configuration now on disk is in effect', {
-    aggregator: 'min',
+  refused: counter('refused_total', 'Number of connections, datagrams and requests refused.', ['reason']),
+  received: counter(
+    'fixes_received_total',
+    'Number of fixes acknowledged, whether stored, held, filtered or duplicate.',
+    ['protocol'],
+  ),
+  filtered: counter('fixes_filtered_total', 'Number of fixes filtered: they are acknowledged and not pushed.', [
+    'reason',
+  ]),
+  repaired: counter('fixes_repaired_total', 'Number of stored fixes whose time was repaired.', ['reason']),
+  delivered: counter('fixes_delivered_total', 'Number of fixes that the tracking API accepted.'),
+  appends: counter('appends_total', 'Number of group commits to Redis: fixes of many devices with one fsync.'),
+  clockAlarm: gauge(
+    'clock_alarm',
+    '1 while most devices are ahead of the clock of this machine, which is then wrong; else 0.',
+  ),
+  notStored: counter('not_stored_total', 'Number of frames not acknowledged because they could not be stored.', [
+    'reason',
+  ]),
+  healed: counter('dispatch_healed_total', 'Number of times that the dispatcher had stopped and was restarted.'),
+  connections: gauge('connections', 'Number of open connections of devices.', { labelNames: ['transport'] }),
+  inFlightBytes: gauge('in_flight_bytes', 'Bytes received from devices that wait to be stored.'),
+  ackDuration: histogram('ack_duration_seconds', 'Seconds from a frame to its acknowledgement.', fineSeconds()),
+  deliveryDelay: histogram(
+    'delivery_delay_seconds',
+    'Seconds from the storing of a fix to its delivery.',
+    coarseSeconds(),
+  ),
+  pushDuration: histogram('push_duration_seconds', 'Seconds that a push request took.', coarseSeconds()),
+  pushRequests: counter('push_requests_total', 'Number of push requests, by HTTP status or kind of failure.', ['code']),
+  configReloadSuccessful: gauge(
+    'config_last_reload_successful',
+    '1 if the configuration on disk is in effect, 0 if it was refused.',
+    {
+      aggregator: 'min',
+    },
+  ),
+  buildInfo: gauge('build_info', 'Always 1; the label is the version that runs.', {
+    labelNames: ['version'],
+    aggregator: 'first',
   }),
-  buildInfo: gauge('build_info', 'The version that runs', { labelNames: ['version'], aggregator: 'first' }),
 }
 metrics.buildInfo.set({ version: product.version }, 1)
 
 /**
- * Gauges of what all processes share, in the registry of the one that calls this: added up over several they would be wrong.
- * `refresh` sets them whenever they are read; `forget` leaves them without values; `unregister` ends them.
+ * Adds Node's own metrics (`process_…`, `nodejs_…`) to this process. Left out are gauges that have no sum or mean over
+ * processes (percentiles, limits), and those whose cost grows with the connections: with 14,000 open sockets, listing the open
+ * files stops a process for 90 ms.
+ */
+export function collectNodeMetrics(): void {
+  collectDefaultMetrics({ register: registry })
+  for (const { name } of registry.getMetricsAsArray()) if (LEFT_OUT.test(name)) registry.removeSingleMetric(name)
+}
+
+const LEFT_OUT =
+  /^(?:process_(?:open|max)_fds|nodejs_active_\w+|nodejs_eventloop_lag_(?:min|mean|stddev|p\d+)_seconds)$/
+
+/**
+ * Gauges of what all processes share, in the registry of the one process that calls this: a sum over several would be wrong.
+ * `refresh` sets them whenever they are read; `forget` removes their values; `unregister` removes them.
  */
 export function operationGauges(refresh: () => Promise<void>) {
   const names: string[] = []
@@ -42,20 +86,23 @@ export function operationGauges(refresh: () => Promise<void>) {
     names.push(`waybridge_${name}`)
     return gauge(name, help, { labelNames, collect: refresh })
   }
-  const discarded = stored('fixes_discarded_total', 'Held fixes given up, parked ones deleted', 'reason', refresh)
+  const discarded = stored('fixes_discarded_total', 'Number of held or parked fixes discarded.', 'reason', refresh)
   names.push(discarded.name)
   const gauges = {
-    waiting: own('fixes_waiting', 'Fixes stored and not yet delivered, without the parked ones'),
-    parked: own('fixes_parked', 'Fixes that the tracking API refused'),
-    held: own('fixes_held', 'Fixes kept until the configuration says where they belong', ['reason']),
+    waiting: own('fixes_waiting', 'Number of fixes that wait in lanes, without parked ones.'),
+    parked: own('fixes_parked', 'Number of parked fixes: the tracking API refused them.'),
+    held: own('fixes_held', 'Number of held fixes: their device, route or time is not known yet.', ['reason']),
     oldest: own(
       'oldest_waiting_timestamp_seconds',
-      'When the oldest waiting fix was received; absent where none waits',
+      'Unix time in seconds when the oldest waiting fix was received; absent while none waits.',
     ),
-    difference: own('custody_difference', 'Fixes received less those accounted for: 0 whenever nothing moves'),
-    devices: own('devices', 'Configured devices', ['state']),
-    upstreamUp: own('upstream_up', 'Whether the tracking API takes what is pushed'),
-    memory: own('redis_memory_used_ratio', 'Memory that Redis uses, of what it may'),
+    difference: own(
+      'custody_difference',
+      'Number of received fixes minus those accounted for: 0 whenever nothing moves.',
+    ),
+    devices: own('devices', 'Number of configured devices in each state.', ['state']),
+    upstreamUp: own('upstream_up', '1 while the tracking API accepts pushes, 0 while it is down.'),
+    memory: own('redis_memory_used_ratio', 'Share of its memory limit that Redis uses, 0 to 1.'),
   }
   return {
     ...gauges,
@@ -71,7 +118,7 @@ export function operationGauges(refresh: () => Promise<void>) {
   }
 }
 
-/** A sum that the hot path adds to; its counter takes it over when the metrics are read. */
+/** A sum that the hot path adds to; reading the metrics moves it to its counter. */
 export interface Cell {
   value: number
 }
@@ -100,10 +147,7 @@ function counter<Label extends string>(name: string, help: string, labelNames: L
   }
 }
 
-/**
- * A counter that is kept elsewhere. Of several processes, ended ones included, the highest counts: each has it from the same
- * place.
- */
+/** A counter that is stored in Redis. The sum over processes takes the highest value, since each process reads the same one. */
 function stored(name: string, help: string, label: string, collect: () => Promise<void>) {
   const sum = new Counter({
     name: `waybridge_${name}`,

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client'
 import { explained, UserError } from '../errors.ts'
-import { registry } from '../observe/metrics.ts'
+import { collectNodeMetrics, registry } from '../observe/metrics.ts'
 import { shareDataDir } from './lock.ts'
 import { type Monitor, type Readiness, startMonitor } from './monitor.ts'
 import { endOnRequest } from './signals.ts'
@@ -64,6 +64,7 @@ export function runRole(options: RoleOptions, start: (context: RoleContext) => P
   const { logger } = options
   const fault = (error: unknown) => endWithFault(error, logger)
   process.on('uncaughtException', fault).on('unhandledRejection', fault)
+  collectNodeMetrics()
   const started = begin(options, start)
   answerMetricsRequests()
   endOnRequest(async () => {

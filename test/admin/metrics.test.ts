@@ -4,7 +4,7 @@ import product from '../../package.json' with { type: 'json' }
 import { createSession } from '../../src/ingest/device.ts'
 import { HeardBook } from '../../src/ingest/heard.ts'
 import { keys } from '../../src/lanes/index.ts'
-import { registry } from '../../src/observe/metrics.ts'
+import { collectNodeMetrics, registry } from '../../src/observe/metrics.ts'
 import type { Metrics } from '../../src/process/role.ts'
 import { addCounters } from '../../src/process/role-processes.ts'
 import { adminFixture, hold, store, workerOf } from '../support/admin.ts'
@@ -114,6 +114,24 @@ describe('the metrics', () => {
 
   it('say which version runs', async () => {
     expect(await samples(['build_info'])).toEqual({ [`build_info{version="${product.version}"}`]: 1 })
+  })
+
+  it("include Node's own, added up over processes where a sum is right", async () => {
+    collectNodeMetrics()
+    await registry.getMetricsAsJSON()
+    const json = await registry.getMetricsAsJSON()
+    const own = /^(?:process|nodejs)_/
+    const ofOne = new Map(json.filter(({ name }) => own.test(name)).map((metric) => [metric.name, metric]))
+    const value = (metric?: { values: { value: number }[] }) => metric?.values[0].value ?? NaN
+    const sum = AggregatorRegistry.aggregate([json, json])
+    const ofTwo = new Map((await sum.getMetricsAsJSON()).map((metric) => [metric.name, metric]))
+    const ratio = (name: string) => value(ofTwo.get(name)) / value(ofOne.get(name))
+    expect(ratio('process_resident_memory_bytes')).toBe(2)
+    expect(ratio('process_cpu_seconds_total')).toBe(2)
+    expect(ratio('nodejs_heap_size_used_bytes')).toBe(2)
+    expect(ratio('nodejs_eventloop_lag_max_seconds')).toBe(1)
+    expect(ofTwo.has('process_start_time_seconds')).toBe(false)
+    expect([...ofOne.keys()].filter((name) => /_p\d+_|_fds$|_active_/.test(name))).toEqual([])
   })
 
   it('are read without a token, as Prometheus wants them', async () => {

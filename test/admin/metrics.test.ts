@@ -24,6 +24,8 @@ async function samples(names: readonly string[]): Promise<Record<string, number>
   )
 }
 
+const firstValue = (metric?: { values: { value: number }[] }) => metric?.values[0].value ?? NaN
+
 describe('the metrics', () => {
   it('say what waits, what is parked, and that nothing is missing', async () => {
     await store(admin.redis, '7/42/1', { count: 3, receivedAt: OLDEST, filtered: ['zero'] })
@@ -122,10 +124,9 @@ describe('the metrics', () => {
     const json = await registry.getMetricsAsJSON()
     const own = /^(?:process|nodejs)_/
     const ofOne = new Map(json.filter(({ name }) => own.test(name)).map((metric) => [metric.name, metric]))
-    const value = (metric?: { values: { value: number }[] }) => metric?.values[0].value ?? NaN
     const sum = AggregatorRegistry.aggregate([json, json])
     const ofTwo = new Map((await sum.getMetricsAsJSON()).map((metric) => [metric.name, metric]))
-    const ratio = (name: string) => value(ofTwo.get(name)) / value(ofOne.get(name))
+    const ratio = (name: string) => firstValue(ofTwo.get(name)) / firstValue(ofOne.get(name))
     expect(ratio('process_resident_memory_bytes')).toBe(2)
     expect(ratio('process_cpu_seconds_total')).toBe(2)
     expect(ratio('nodejs_heap_size_used_bytes')).toBe(2)

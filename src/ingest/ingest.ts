@@ -114,6 +114,13 @@ export class Ingest {
     return { status: 'stored', reply: message.reply }
   }
 
+  /** Resolves once the roster is current; false: it was not for as long as a device may wait. */
+  async waitForRoster(transport: Transport): Promise<boolean> {
+    const deadline = performance.now() + this.#waitMs[transport]
+    while (!this.#options.isRosterCurrent()) if (!(await this.#pauseBefore(deadline))) return false
+    return true
+  }
+
   /** From now on no frame waits: what cannot be stored at once is not stored. */
   close(): void {
     this.#closing.abort()

@@ -1,23 +1,19 @@
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { within } from '../async.ts'
 import { metrics } from '../observe/metrics.ts'
-import { createDoor } from './doors.ts'
-import { type Refusal, rawAnswer, refusals } from './http/answer.ts'
-import { type Line, serve } from './http/exchange.ts'
-import { createTurns } from './http/turns.ts'
-import { type Endpoint, type Listener, PATIENCE_MS, type Shared } from './listener.ts'
-import { ended, listening } from './server.ts'
+import type { Backpressure } from './backpressure.ts'
+import { FRAMES_PER_REQUEST, HttpExchanges, rawAnswer, type RequestRefusal } from './http-exchange.ts'
+import { CLOSE_WAIT_MS, closeServer, type Endpoint, type Listener, openServer, type Shared } from './listener.ts'
 
 /**
- * Trackers over HTTP: a request is a frame, in a session of its own, and the status says what became of it. On bare
- * node:http: there is one handler, whatever the path, so that a framework would only add its cost.
+ * Listens for trackers over HTTP: a request is a frame in a session of its own, and the status is its outcome. It uses
+ * node:http alone: there is one handler for every path, and a framework would only add its cost.
  */
 export async function listenHttp({ host, port, protocol }: Endpoint, shared: Shared): Promise<Listener> {
-  const { admission, limits, logger, pressure } = shared
-  const door = createDoor('http', admission)
-  const line: Line = { ...shared, protocol, answering: new Set(), closing: false }
-  const turns = createTurns((request, response) => serve(line, request, response), pressure)
+  const { connectionLimits, limits, logger, pressure } = shared
+  const exchanges = new HttpExchanges(shared, protocol)
+  const queues = new RequestQueues((request, response) => exchanges.serve(request, response), pressure)
   const server = createServer(
     {
       headersTimeout: limits.identify_timeout,
@@ -27,37 +23,97 @@ export async function listenHttp({ host, port, protocol }: Endpoint, shared: Sha
       keepAlive: true,
       noDelay: true,
     },
-    turns.receive,
+    (request, response) => queues.add(request, response),
   )
-  server.on('connection', (socket) => void door.enter(socket))
+  server.on('connection', (socket) => {
+    if (exchanges.isClosing) socket.destroy()
+    else connectionLimits.admit(socket, 'http')
+  })
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) =>
-    turnAway(socket as Socket, { code, answer: !turns.isAnswering(socket as Socket) }),
+    endBroken(socket as Socket, code, !queues.isAnswering(socket as Socket)),
   )
-  const actualPort = await listening(server, { host, port }, logger)
+  const actualPort = await openServer(server, { host, port }, logger)
   return {
     port: actualPort,
-    async close(patienceMs = PATIENCE_MS) {
-      line.closing = true
-      door.close()
-      const over = ended(server)
-      await within(patienceMs, Promise.all(line.answering))
+    async close(waitMs = CLOSE_WAIT_MS) {
+      const closed = closeServer(server)
+      await within(waitMs, exchanges.close())
       server.closeAllConnections()
-      await over
+      await closed
     },
   }
 }
 
-/** Ends a connection whose bytes are no request, or not all of one; answered, unless another answer is due before. */
-function turnAway(socket: Socket, { code = '', answer }: { readonly code?: string; readonly answer: boolean }): void {
-  const reason = CLIENT_ERRORS[code] ?? (code.startsWith('HPE_') ? 'malformed_request' : undefined)
+/** Ends a connection whose bytes are no complete request; answers it, unless another answer is due first. */
+function endBroken(socket: Socket, code = '', mayAnswer: boolean): void {
+  const reason = CLIENT_ERRORS.get(code) ?? (code.startsWith('HPE_') ? 'malformed_request' : undefined)
   if (reason) {
     metrics.refused.inc({ reason })
-    if (answer && socket.writable) socket.write(rawAnswer(refusals[reason]))
+    if (mayAnswer && socket.writable) socket.write(rawAnswer(reason))
   }
   socket.destroy()
 }
 
-const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: 'not_identified',
-  HPE_HEADER_OVERFLOW: 'headers_too_long',
+const CLIENT_ERRORS = new Map<string, RequestRefusal>([
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'not_identified'],
+  ['HPE_HEADER_OVERFLOW', 'headers_too_long'],
+])
+
+type Exchange = [request: IncomingMessage, response: ServerResponse]
+
+/**
+ * Serves the requests of each connection in their order, each after the answer to the one before. A client may send a few
+ * ahead; a connection with too many is ended.
+ */
+export class RequestQueues {
+  readonly #serve: (...exchange: Exchange) => Promise<void>
+  readonly #pressure: Backpressure
+  readonly #queues = new WeakMap<Socket, Exchange[]>()
+
+  constructor(serve: (...exchange: Exchange) => Promise<void>, pressure: Backpressure) {
+    this.#serve = serve
+    this.#pressure = pressure
+  }
+
+  add(...exchange: Exchange): void {
+    const [{ socket }] = exchange
+    const queue = this.#queues.get(socket) ?? []
+    if (queue.length === MAX_REQUESTS_AHEAD) return endFlood(socket)
+    queue.push(exchange)
+    if (queue.length > 1) return this.#pressure.add(0, FRAMES_PER_REQUEST)
+    this.#queues.set(socket, queue)
+    void this.#serveAll(socket, queue)
+  }
+
+  /** Whether a connection has a complete request that is not answered yet. */
+  isAnswering(socket: Socket): boolean {
+    return this.#queues.get(socket)?.[0][0].complete ?? false
+  }
+
+  async #serveAll(socket: Socket, queue: Exchange[]): Promise<void> {
+    for (let next = queue[0]; next; next = queue[0]) {
+      if (!socket.destroyed) await this.#serve(...next)
+      queue.shift()
+      if (queue.length > 0) this.#pressure.remove(0, FRAMES_PER_REQUEST)
+    }
+    this.#queues.delete(socket)
+  }
 }
+
+/**
+ * Ends a connection in the middle of a chunk. A chunk of 64 KB holds up to 2,400 requests, and node:http makes a request and
+ * a response of each before it looks at the socket again. No public API stops its parser: `socket.destroy()` takes effect
+ * after the chunk, `maxRequestsPerSocket` answers each further request with 503, and a `Duplex` in front of every socket
+ * would cost every request. So this replaces the parser's internal callback. Tested with Node 24.21; a Node without this
+ * callback fails the test of it, and loses the bound on memory but nothing else.
+ */
+function endFlood(socket: Socket & { parser?: { onIncoming: () => number } }): void {
+  if (socket.parser) socket.parser.onIncoming = () => SKIP_BODY
+  metrics.refused.inc({ reason: 'pipelining' })
+  socket.destroy()
+}
+
+/** Requests of one connection that are not answered yet. Trackers send one and wait. */
+const MAX_REQUESTS_AHEAD = 16
+/** Tells the parser that a request has no body. */
+const SKIP_BODY = 2

@@ -1,11 +1,13 @@
+import { once } from 'node:events'
+import type { AddressInfo, Server, Socket } from 'node:net'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import type { HeardBook } from '../ingest/heard.ts'
 import type { Ingest } from '../ingest/ingest.ts'
 import type { Logger } from '../observe/log.ts'
-import type { Admission } from './admission.ts'
-import type { Pressure } from './pressure.ts'
+import { metrics } from '../observe/metrics.ts'
+import type { Backpressure } from './backpressure.ts'
 
-/** Of `limits` in gateway.yaml; durations in ms. */
+/** `limits` of gateway.yaml; durations in ms. */
 export interface Limits {
   readonly max_connections: number
   readonly max_connections_per_ip: number
@@ -14,32 +16,88 @@ export interface Limits {
   readonly max_frame_bytes: number
 }
 
-/** What every listener of a gateway shares. */
+/** What all listeners of a gateway share. */
 export interface Shared {
   readonly ingest: Pick<Ingest, 'take'>
   readonly heard: Pick<HeardBook, 'spoke' | 'stored' | 'became' | 'gone'>
-  readonly admission: Admission
-  readonly pressure: Pressure
+  readonly connectionLimits: ConnectionLimits
+  readonly pressure: Backpressure
   readonly limits: Limits
   readonly logger: Logger
 }
 
-/** Where one listens. Port 0: any free one. */
+/** Where a listener listens. Port 0: any free one. */
 export interface Endpoint {
   readonly host: string
   readonly port: number
   readonly protocol: Protocol
 }
 
-/** A listener that is open. */
+/** An open listener. */
 export interface Listener {
   readonly port: number
   /**
-   * Accepts and reads nothing any more; resolves once what was read is stored and answered. What is not by `patienceMs`
-   * (8 s) gets no answer, and comes again.
+   * Accepts and reads nothing more; resolves once every frame that was read is stored and answered. After `waitMs` the
+   * connections end without an answer, and the devices send again.
    */
-  close(patienceMs?: number): Promise<void>
+  close(waitMs?: number): Promise<void>
 }
 
-/** Of the 10 s that closing may take: the rest is for those behind the listeners. */
-export const PATIENCE_MS = 8000
+/** Closing a gateway may take 10 s: the rest is for what follows the listeners. */
+export const CLOSE_WAIT_MS = 8000
+
+/** Opens a server. Answers its port. @throws the system's error (EADDRINUSE, EACCES …). */
+export async function openServer(
+  server: Server,
+  { host, port }: { readonly host: string; readonly port: number },
+  logger: Logger,
+): Promise<number> {
+  server.listen({ host, port, backlog: 4096 })
+  await once(server, 'listening')
+  // Too many open files: the open connections go on.
+  server.on('error', (error) => logger.error({ err: error }, 'a connection could not be accepted'))
+  return (server.address() as AddressInfo).port
+}
+
+/** Accepts no more connections; resolves once the last one has ended. */
+export function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()))
+}
+
+/** Counts the open connections of all listeners, in all and by address. */
+export class ConnectionLimits {
+  readonly #limits: Pick<Limits, 'max_connections' | 'max_connections_per_ip'>
+  readonly #perAddress = new Map<string, number>()
+  #open = 0
+
+  constructor(limits: Pick<Limits, 'max_connections' | 'max_connections_per_ip'>) {
+    this.#limits = limits
+  }
+
+  /** Counts a socket while it is open, or destroys it where a limit is reached. Answers whether it may stay. */
+  admit(socket: Socket, transport: 'tcp' | 'http' | 'mqtt'): boolean {
+    const { max_connections, max_connections_per_ip } = this.#limits
+    const address = socket.remoteAddress ?? ''
+    const count = this.#perAddress.get(address) ?? 0
+    if (this.#open >= max_connections || count >= max_connections_per_ip) {
+      metrics.refused.inc({ reason: this.#open >= max_connections ? 'max_connections' : 'max_per_ip' })
+      socket.destroy()
+      return false
+    }
+    this.#open++
+    this.#perAddress.set(address, count + 1)
+    metrics.connections.inc({ transport })
+    socket.on('close', () => {
+      metrics.connections.dec({ transport })
+      this.#release(address)
+    })
+    return true
+  }
+
+  #release(address: string): void {
+    this.#open--
+    const count = (this.#perAddress.get(address) ?? 0) - 1
+    if (count > 0) this.#perAddress.set(address, count)
+    else this.#perAddress.delete(address)
+  }
+}

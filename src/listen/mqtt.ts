@@ -1,77 +1,147 @@
-import { createServer, type Socket } from 'node:net'
+import { createServer } from 'node:net'
+import { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import { Aedes, type Client } from 'aedes'
 import { within } from '../async.ts'
-import { createSession } from '../ingest/device.ts'
 import { metrics } from '../observe/metrics.ts'
-import { createDoors, type Guest } from './doors.ts'
-import { type Listener, PATIENCE_MS } from './listener.ts'
-import { createBroker } from './mqtt/broker.ts'
-import { type Guard, guard } from './mqtt/guard.ts'
-import type { Link, MqttShared } from './mqtt/link.ts'
-import { ended, listening } from './server.ts'
+import { Connections } from './connections.ts'
+import { CLOSE_WAIT_MS, closeServer, type Listener, openServer } from './listener.ts'
+import { MqttConnection, type MqttShared } from './mqtt-connection.ts'
+import { LoginHandler, PublishHandler } from './mqtt-handlers.ts'
 
-interface Connection extends Link, Guard, Guest {
-  silenceMs: number
-}
-
-/** Trackers over MQTT 3.1 and 3.1.1: the built-in broker, behind limits that it does not have itself. */
+/** Listens for trackers over MQTT 3.1 and 3.1.1: the built-in broker, with limits that it does not have itself. */
 export async function listenMqtt(
   { host, port }: { readonly host: string; readonly port: number },
   shared: MqttShared,
 ): Promise<Listener> {
   const broker = await createBroker(shared)
   const server = createServer({ keepAlive: true, keepAliveInitialDelay: 60_000 })
-  const actualPort = await listening(server, { host, port }, shared.logger)
-  const doors = createDoors<Connection>('mqtt', shared)
+  const actualPort = await openServer(server, { host, port }, shared.logger)
+  const connections = new Connections<MqttConnection>('mqtt', shared)
   server.on('connection', (socket) => {
-    const connection = doors.enter(socket, (remote) => connect(shared, socket, remote))
-    if (connection) broker.handle(connection)
+    const connection = connections.admit(socket, (remote) => new MqttConnection(shared, socket, remote))
+    if (connection) broker.serve(connection)
   })
   return {
     port: actualPort,
-    async close(patienceMs = PATIENCE_MS) {
-      doors.close()
-      const over = ended(server)
-      for (const connection of doors.guests) connection.pause()
-      await within(patienceMs, broker.close())
-      for (const { stream } of doors.guests) stream.destroy()
-      await over
+    async close(waitMs = CLOSE_WAIT_MS) {
+      connections.close()
+      const closed = closeServer(server)
+      for (const connection of connections.open) connection.pause()
+      await within(waitMs, broker.close())
+      for (const { stream } of connections.open) stream.destroy()
+      await closed
     },
   }
 }
 
-function connect(shared: MqttShared, socket: Socket, remote: string): Connection {
-  const { heard, limits, pressure } = shared
-  const session = createSession('mqtt', remote)
-  const longest = limits.max_frame_bytes + TOPIC_BYTES
-  const connection: Connection = {
-    ...guard(socket, {
-      longest: (packet) => (packet === 1 ? Math.min(limits.max_frame_bytes, MAX_CONNECT_BYTES) : longest),
-      heard: () => (connection.heardAt = Date.now()),
-      // What was taken back when memory was short is given back once more as the connection ends.
-      hold: (bytes) => pressure.hold(connection, Math.max(0, connection.heldBytes + bytes)),
-      refuse: (fault) => connection.end(fault),
-    }),
-    session,
-    heldBytes: 0,
-    askedAt: session.connectedAt,
-    heardAt: session.connectedAt,
-    silenceMs: limits.idle_timeout,
-    unreleased: new Map(),
-    end: (reason) => end(shared, connection, reason),
-    left: () => heard.gone(session),
+/** Aedes, reduced to what trackers need: a login, and PUBLISH. */
+interface Broker {
+  serve(connection: MqttConnection): void
+  /** Resolves once what is being stored is answered and every connection has ended. */
+  close(): Promise<void>
+}
+
+async function createBroker(shared: MqttShared): Promise<Broker> {
+  const { limits, logger } = shared
+  const connections = new WeakMap<object, MqttConnection>()
+  const connectionOf = (client: Client) => connections.get(client.conn) as MqttConnection
+  const logins = new LoginHandler(shared, connectionOf)
+  const publishing = new PublishHandler(shared, connectionOf)
+
+  const broker = await Aedes.createBroker({
+    preConnect: (client, packet, done) => void logins.preConnect(client, packet, done),
+    authenticate: (client, username, password, done) => logins.authenticate(client, { username, password }, done),
+    authorizePublish: (client, packet, done) => publishing.authorize(client, packet, done),
+    authorizeSubscribe: (_client, _subscription, done) => done(null, null),
+    mq: noSubscribers(),
+    persistence: emptyPersistence((client, messageId) => connectionOf(client).unreleased.delete(messageId)),
+    // The listener ends a connection without a login before, and counts it.
+    connectTimeout: limits.identify_timeout + 60_000,
+    // Packets that follow CONNECT wait for the login; they are no more than the guard passes on at once.
+    queueLimit: Infinity,
+    // A client id is prefixed with the id of its device.
+    maxClientsIdLength: Infinity,
+  })
+  const ended = (client: Client, error: Error) => {
+    // An error after the end is an answer that came too late.
+    if (client.closed) return
+    const { session } = connectionOf(client)
+    const reason = reasonOf(error)
+    session.ended ??= reason
+    const { device, remote } = session
+    logger.debug({ reason, protocol: 'mqtt', device, remote }, 'connection ended')
   }
-  socket.setNoDelay(true)
-  return connection
+  broker.on('clientError', ended)
+  broker.on('connectionError', ended)
+  return {
+    serve(connection) {
+      connections.set(connection.stream, connection)
+      broker.handle(connection.stream)
+    },
+    async close() {
+      await publishing.settled()
+      // After that turn of the event loop aedes has written the answers.
+      await setImmediate()
+      await new Promise<void>((resolve) => broker.close(() => resolve()))
+      // What arrived meanwhile is stored but not answered: it is sent again.
+      await publishing.settled()
+    },
+  }
 }
 
-function end({ logger }: MqttShared, { session, stream }: Link, reason: string): void {
-  session.ended = reason
+/** Why the broker ended a connection; counted, unless the handler that refused has counted it. */
+function reasonOf(error: Error & { readonly reason?: string; readonly errorCode?: number }): string {
+  if (error.reason !== undefined) return error.reason
+  const reason = error.errorCode === BAD_VERSION ? 'protocol_version' : 'malformed_packet'
   metrics.refused.inc({ reason })
-  logger.debug({ reason, protocol: 'mqtt', device: session.device, remote: session.remote }, 'connection ended')
-  stream.destroy()
+  return reason
 }
 
-/** A login: ids, password, and a will that nobody wants. Before it, no more is held for anybody. */
-const MAX_CONNECT_BYTES = 8192
-/** What a PUBLISH has beside its payload. */
-const TOPIC_BYTES = 1024
+/** The return code of CONNACK for a version that the broker does not speak: it knows 3.1 and 3.1.1. */
+const BAD_VERSION = 1
+
+/** A message bus without subscribers: what is published has been stored before. */
+function noSubscribers() {
+  return {
+    on: (_topic: string, _deliver: unknown, done?: () => void) => done?.(),
+    removeListener: (_topic: string, _deliver: unknown, done?: () => void) => done?.(),
+    emit: (_packet: unknown, done?: () => void) => done?.(),
+    close: (done: () => void) => done(),
+  }
+}
+
+/**
+ * A persistence that keeps nothing, as there are no subscribers: no retained message, will, subscription or outgoing packet,
+ * so that no client can fill it. It says that it knows every packet of QoS 2, so that the broker answers at once: PUBREC to a
+ * PUBLISH that is authorised, which means stored, and PUBCOMP to a PUBREL.
+ */
+function emptyPersistence(released: (client: Client, messageId: number) => void) {
+  return {
+    setup: keepNothing,
+    storeRetained: keepNothing,
+    createRetainedStreamCombi: () => Readable.from([]),
+    addSubscriptions: keepNothing,
+    removeSubscriptions: keepNothing,
+    cleanSubscriptions: keepNothing,
+    subscriptionsByClient: findNone,
+    subscriptionsByTopic: findNone,
+    outgoingEnqueue: keepNothing,
+    outgoingEnqueueCombi: keepNothing,
+    outgoingUpdate: keepNothing,
+    outgoingClearMessageId: keepNothing,
+    outgoingStream: () => Readable.from([]),
+    incomingStorePacket: keepNothing,
+    incomingGetPacket: async (_client: object, packet: object) => packet,
+    incomingDelPacket: async (client: Client, packet: { messageId: number }) => released(client, packet.messageId),
+    putWill: keepNothing,
+    delWill: keepNothing,
+    streamWill: () => Readable.from([]),
+  }
+}
+
+async function keepNothing(): Promise<void> {}
+
+async function findNone(): Promise<[]> {
+  return []
+}

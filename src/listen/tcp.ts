@@ -1,32 +1,195 @@
-import { createServer } from 'node:net'
-import type { Framer } from '../../protocols/kit/index.ts'
+import { createServer, type Socket } from 'node:net'
+import { cut, type Framer, type Protocol } from '../../protocols/kit/index.ts'
 import { within } from '../async.ts'
-import { createDoors } from './doors.ts'
-import { type Endpoint, type Listener, PATIENCE_MS, type Shared } from './listener.ts'
-import { ended, listening } from './server.ts'
-import { begin, type Connection, type Line } from './tcp/connection.ts'
+import { createSession, type DeviceSession } from '../ingest/device.ts'
+import type { Outcome } from '../ingest/ingest.ts'
+import { metrics } from '../observe/metrics.ts'
+import { Connections, type DeviceConnection } from './connections.ts'
+import { CLOSE_WAIT_MS, closeServer, type Endpoint, type Listener, openServer, type Shared } from './listener.ts'
+import { ReceivedBytes } from './received-bytes.ts'
 
-/** Trackers over TCP: bytes in, frames to `ingest`, replies back in the order of their frames, once they are stored. */
+/** Listens for trackers over TCP. */
 export async function listenTcp({ host, port, protocol }: Endpoint, shared: Shared): Promise<Listener> {
   const { frame } = protocol.tcp as { frame: Framer }
-  const line: Line = { ...shared, protocol, frame, closing: false }
+  const context: TcpContext = { ...shared, protocol, frame, isClosing: false }
   const server = createServer({ allowHalfOpen: true, keepAlive: true, keepAliveInitialDelay: 60_000 })
-  const actualPort = await listening(server, { host, port }, shared.logger)
-  const doors = createDoors<Connection>('tcp', shared)
-  server.on('connection', (socket) => doors.enter(socket, (remote) => begin(line, socket, remote)))
+  const actualPort = await openServer(server, { host, port }, shared.logger)
+  const connections = new Connections<TcpConnection>('tcp', shared)
+  server.on('connection', (socket) => connections.admit(socket, (remote) => new TcpConnection(context, socket, remote)))
   return {
     port: actualPort,
-    async close(patienceMs = PATIENCE_MS) {
-      line.closing = true
-      doors.close()
-      const over = ended(server)
-      for (const { busy, socket } of doors.guests) {
-        socket.pause()
-        if (!busy) socket.destroy()
-      }
-      await within(patienceMs, over)
-      for (const { socket } of doors.guests) socket.destroy()
-      await over
+    async close(waitMs = CLOSE_WAIT_MS) {
+      context.isClosing = true
+      connections.close()
+      const closed = closeServer(server)
+      for (const connection of connections.open) connection.close()
+      await within(waitMs, closed)
+      for (const connection of connections.open) connection.destroy()
+      await closed
     },
   }
 }
+
+/** What the connections of one listener share. */
+interface TcpContext extends Shared {
+  readonly protocol: Protocol
+  readonly frame: Framer
+  isClosing: boolean
+}
+
+/**
+ * One connection: bytes in, frames to `ingest`, replies out in the order of their frames, once these are stored. While frames
+ * are being stored it is not read, so that a device that sends faster than Redis stores is held back by TCP.
+ */
+class TcpConnection implements DeviceConnection {
+  readonly session: DeviceSession
+  readonly idleMs: number
+  unidentifiedSince: number
+  heardAt: number
+  partialBytes = 0
+  storing = 0
+  readonly #context: TcpContext
+  readonly #socket: Socket
+  /** The beginning of a frame, or all bytes that arrived while frames were being stored. */
+  readonly #received = new ReceivedBytes()
+  /** Bytes since the last good frame that belong to none. */
+  #noise = 0
+  /** Devices that spoke on this connection before the session's present one. */
+  #earlierDevices: Set<string> | undefined
+
+  constructor(context: TcpContext, socket: Socket, remote: string) {
+    this.#context = context
+    this.#socket = socket
+    this.session = createSession('tcp', remote)
+    this.idleMs = context.limits.idle_timeout
+    this.unidentifiedSince = this.session.connectedAt
+    this.heardAt = this.session.connectedAt
+    socket.setNoDelay(true)
+    socket.on('data', (bytes: Buffer) => this.#receive(bytes))
+    socket.on('end', () => this.storing > 0 || socket.end())
+    socket.on('error', () => socket.destroy())
+  }
+
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    if (this.storing === 0) this.#socket.resume()
+  }
+
+  end(reason: string): void {
+    const { logger, protocol } = this.#context
+    const { device, remote } = this.session
+    this.session.ended = reason
+    metrics.refused.inc({ reason })
+    logger.debug({ reason, protocol: protocol.name, device, remote }, 'connection ended')
+    this.#socket.destroy()
+  }
+
+  /** Reads nothing more, and ends once the frames that were read are answered. */
+  close(): void {
+    this.#socket.pause()
+    if (this.storing === 0) this.#socket.destroy()
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  ended(): void {
+    const { heard } = this.#context
+    for (const device of this.#earlierDevices ?? [])
+      if (device !== this.session.device) heard.gone({ ...this.session, device })
+    heard.gone(this.session)
+  }
+
+  #receive(bytes: Buffer): void {
+    if (!this.#socket.writable) return
+    this.#received.append(bytes)
+    if (this.storing === 0) return void this.#takeAll()
+    this.#socket.pause()
+    this.#context.pressure.setPartial(this, this.#received.size)
+  }
+
+  /** Takes the received frames until none is complete; the connection takes one group of frames at a time. */
+  async #takeAll(): Promise<void> {
+    const { logger, pressure, protocol } = this.#context
+    try {
+      while (this.#socket.writable) {
+        const { bytes } = this.#received
+        const { frames, rest, noise } = cut(bytes, this.#context.frame)
+        this.#noise += noise
+        this.#received.keep(rest)
+        if (this.#received.size !== this.partialBytes) pressure.setPartial(this, this.#received.size)
+        if (frames.length === 0) break
+        this.storing = frames.length
+        const taken = bytes.length - rest.length
+        pressure.add(taken, frames.length)
+        const outcomes = await Promise.all(frames.map((frame) => this.#take(frame))).finally(() =>
+          pressure.remove(taken, frames.length),
+        )
+        this.#answer(frames, outcomes)
+      }
+      this.storing = 0
+      this.#continue()
+    } catch (error) {
+      logger.error({ err: error, device: this.session.device, protocol: protocol.name }, 'fault in handling a frame')
+      this.#socket.destroy()
+    }
+  }
+
+  #take(frame: Buffer): Promise<Outcome> {
+    const { ingest, protocol } = this.#context
+    const { device } = this.session
+    const outcome = ingest.take(frame, this.session, protocol)
+    if (device !== undefined && device !== this.session.device) (this.#earlierDevices ??= new Set()).add(device)
+    return outcome
+  }
+
+  #answer(frames: readonly Buffer[], outcomes: readonly Outcome[]): void {
+    const replies: Buffer[] = []
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome.status === 'misunderstood') {
+        this.#noise += frames[index].length
+      } else if (outcome.status === 'stored') {
+        this.#noise = 0
+        this.heardAt = Date.now()
+        if (outcome.reply) replies.push(outcome.reply)
+      } else {
+        this.session.ended = outcome.status === 'refused' ? outcome.reason : outcome.status
+        if (outcome.status === 'refused' && outcome.refusal) replies.push(outcome.refusal)
+        this.#finish(replies)
+        return
+      }
+    }
+    if (replies.length > 0 && this.#socket.writable) this.#socket.write(Buffer.concat(replies))
+  }
+
+  /** Reads on, or ends a connection that breaks a limit. */
+  #continue(): void {
+    const { isClosing, limits, pressure } = this.#context
+    const { max_frame_bytes: maxBytes } = limits
+    const maxFrameBytes = this.session.device === undefined ? Math.min(MAX_UNIDENTIFIED_BYTES, maxBytes) : maxBytes
+    if (!this.#socket.writable) return
+    if (this.#received.bytes.length > maxFrameBytes) this.end('frame_too_long')
+    else if (this.#noise > maxBytes) this.end('noise')
+    else if (this.#socket.writableLength > maxBytes) this.end('not_reading')
+    else if (isClosing || this.#socket.readableEnded) this.#finish([])
+    else if (!pressure.isHigh) this.#socket.resume()
+  }
+
+  /**
+   * Ends the connection after its last replies. What the device still sends is read and dropped: unread, it would make the
+   * system reset the connection, and the replies would be lost.
+   */
+  #finish(replies: readonly Buffer[]): void {
+    this.#socket.end(Buffer.concat(replies))
+    this.#socket.resume()
+    setTimeout(() => this.#socket.destroy(), FINISH_MS).unref()
+  }
+}
+
+/** For the beginning of a frame of an unidentified connection: every login is shorter by far. */
+const MAX_UNIDENTIFIED_BYTES = 4096
+const FINISH_MS = 2000

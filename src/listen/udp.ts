@@ -1,24 +1,15 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIPv6 } from 'node:net'
-import { cut } from '../../protocols/kit/index.ts'
+import { cut, type Protocol } from '../../protocols/kit/index.ts'
 import { within } from '../async.ts'
-import { createSession } from '../ingest/device.ts'
+import { createSession, type DeviceSession } from '../ingest/device.ts'
 import { metrics } from '../observe/metrics.ts'
-import { type Endpoint, type Listener, PATIENCE_MS, type Shared } from './listener.ts'
-import { type Conversations, createConversations } from './udp/conversations.ts'
-
-/** What a listener's datagrams have in common. */
-interface Line extends Shared, Pick<Endpoint, 'protocol'> {
-  readonly conversations: Conversations
-  readonly socket: Socket
-  /** Nothing can be sent any more. */
-  closed: boolean
-}
+import { CLOSE_WAIT_MS, type Endpoint, type Listener, type Shared } from './listener.ts'
 
 /**
- * Trackers over UDP: a datagram is a frame, or several where the protocol says how they are cut. Under pressure datagrams
- * are dropped unanswered: the device sends again.
+ * Listens for trackers over UDP: a datagram is a frame, or several where the protocol has a framer for datagrams. Under
+ * pressure datagrams are dropped without an answer: the device sends again.
  */
 export async function listenUdp({ host, port, protocol }: Endpoint, shared: Shared): Promise<Listener> {
   const { limits, logger } = shared
@@ -27,29 +18,40 @@ export async function listenUdp({ host, port, protocol }: Endpoint, shared: Shar
   await once(socket, 'listening')
   socket.on('error', (error) => logger.error({ err: error, protocol: protocol.name }, 'UDP socket'))
 
-  const conversations = createConversations(limits.max_connections, limits.idle_timeout)
-  const line: Line = { ...shared, protocol, conversations, socket, closed: false }
+  const sessions = new UdpSessions(limits.max_connections, limits.idle_timeout)
+  const context: UdpContext = { ...shared, protocol, sessions, socket, isClosed: false }
   const storing = new Set<Promise<void>>()
-  socket.on('message', (datagram: Buffer, remote) => {
-    const reason = refusalOf(datagram, remote, line)
+  socket.on('message', (datagram: Buffer, peer) => {
+    const reason = dropReason(datagram, peer, context)
     if (reason) return metrics.refused.inc({ reason })
-    const work = receive(line, datagram, remote).finally(() => storing.delete(work))
+    const work = take(context, datagram, peer)
+      .catch((error: unknown) => logger.error({ err: error, protocol: protocol.name }, 'fault in handling a datagram'))
+      .finally(() => storing.delete(work))
     storing.add(work)
   })
   return {
     port: socket.address().port,
-    async close(patienceMs = PATIENCE_MS) {
-      conversations.close()
+    async close(waitMs = CLOSE_WAIT_MS) {
+      sessions.close()
       socket.removeAllListeners('message')
-      await within(patienceMs, Promise.all(storing))
-      line.closed = true
+      await within(waitMs, Promise.all(storing))
+      context.isClosed = true
       await new Promise<void>((resolve) => socket.close(resolve))
     },
   }
 }
 
-/** Why a datagram is not even read, if so. Its sender can be made up, and port 0 is nobody's. */
-export function refusalOf(
+/** What the datagrams of one listener share. */
+interface UdpContext extends Shared {
+  readonly protocol: Protocol
+  readonly sessions: UdpSessions
+  readonly socket: Socket
+  /** Nothing can be sent any more. */
+  isClosed: boolean
+}
+
+/** Why a datagram is dropped, if so. Its source may be forged, and port 0 cannot be answered. */
+export function dropReason(
   { length }: Buffer,
   { port }: Pick<RemoteInfo, 'port'>,
   { limits, pressure }: Pick<Shared, 'limits' | 'pressure'>,
@@ -57,40 +59,74 @@ export function refusalOf(
   if (port === 0) return 'no_source_port'
   if (length === 0) return 'empty_datagram'
   if (length > limits.max_frame_bytes) return 'frame_too_long'
-  return pressure.high ? 'overload' : undefined
+  return pressure.isHigh ? 'overload' : undefined
 }
 
-async function receive(line: Line, datagram: Buffer, remote: RemoteInfo): Promise<void> {
-  const { logger, protocol } = line
-  await take(line, datagram, remote).catch((error: unknown) =>
-    logger.error({ err: error, protocol: protocol.name }, 'fault in handling a datagram'),
-  )
-}
-
-async function take(line: Line, datagram: Buffer, remote: RemoteInfo): Promise<void> {
-  const { conversations, ingest, pressure, protocol, socket } = line
-  const from = `${remote.address}:${remote.port}`
-  const session = conversations.find(from) ?? createSession('udp', from)
-  const frames = framesOf(datagram, line)
+async function take(context: UdpContext, datagram: Buffer, peer: RemoteInfo): Promise<void> {
+  const { ingest, pressure, protocol, sessions, socket } = context
+  const remote = `${peer.address}:${peer.port}`
+  const session = sessions.find(remote) ?? createSession('udp', remote)
+  const frames = framesOf(datagram, protocol)
   pressure.add(datagram.length, frames.length)
   const work = Promise.all(frames.map((frame) => ingest.take(frame, session, protocol)))
-  conversations.remember(session)
+  sessions.remember(session)
   const outcomes = await work.finally(() => pressure.remove(datagram.length, frames.length))
   for (const outcome of outcomes) {
-    if (outcome.status === 'not_stored' || line.closed) return
+    if (outcome.status === 'not_stored' || context.isClosed) return
     const reply =
       outcome.status === 'stored' ? outcome.reply : outcome.status === 'refused' ? outcome.refusal : undefined
-    if (reply) await send(socket, reply, remote)
+    if (reply) await send(socket, reply, peer)
   }
 }
 
-function framesOf(datagram: Buffer, { protocol }: Line): Buffer[] {
-  if (!protocol.udp?.frame) return [datagram]
-  const { frames, rest } = cut(datagram, protocol.udp.frame)
+function framesOf(datagram: Buffer, { udp }: Protocol): Buffer[] {
+  if (!udp?.frame) return [datagram]
+  const { frames, rest } = cut(datagram, udp.frame)
   return rest.length > 0 ? [...frames, rest] : frames
 }
 
-/** Resolves once the system has it; what it could not send is sent again when the device asks again. */
+/** Resolves once the system has taken the reply; a lost reply is sent again when the device asks again. */
 function send(socket: Socket, reply: Buffer, { address, port }: RemoteInfo): Promise<void> {
   return new Promise((resolve) => socket.send(reply, port, address, () => resolve()))
 }
+
+/**
+ * The sessions of identified peers, by address and port; unidentified ones are not kept, so that forged sources push out no
+ * device. Two generations make forgetting cheap: a device that speaks moves to the younger one, and the older one is dropped
+ * as a whole when the younger one is full or has lasted `idleMs`.
+ */
+export class UdpSessions {
+  readonly #idleMs: number
+  readonly #maxPerGeneration: number
+  readonly #timer: NodeJS.Timeout
+  #younger = new Map<string, DeviceSession>()
+  #older = this.#younger
+
+  constructor(max: number, idleMs: number) {
+    this.#idleMs = idleMs
+    this.#maxPerGeneration = Math.ceil(max / 2)
+    this.#timer = setInterval(() => this.#dropOlder(), Math.min(idleMs, MAX_INTERVAL_MS))
+  }
+
+  find(remote: string): DeviceSession | undefined {
+    const session = this.#younger.get(remote) ?? this.#older.get(remote)
+    return session && Date.now() - session.now <= this.#idleMs ? session : undefined
+  }
+
+  remember(session: DeviceSession): void {
+    if (session.device === undefined || this.#younger.get(session.remote) === session) return
+    if (this.#younger.size >= this.#maxPerGeneration) this.#dropOlder()
+    this.#younger.set(session.remote, session)
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  #dropOlder(): void {
+    this.#older = this.#younger
+    this.#younger = new Map()
+  }
+}
+
+const MAX_INTERVAL_MS = 2 ** 31 - 1

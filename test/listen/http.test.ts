@@ -1,9 +1,8 @@
 import { Agent, request } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import osmand from '../../protocols/osmand/index.ts'
-import { createHeld } from '../../src/listen/held.ts'
 import { listenHttp } from '../../src/listen/http.ts'
-import { createPressure } from '../../src/listen/pressure.ts'
+import { Backpressure } from '../../src/listen/backpressure.ts'
 import {
   count,
   dial,
@@ -122,6 +121,17 @@ describe('answers', () => {
     expect([answer.status, answer.headers['retry-after']]).toEqual([503, '10'])
     shared.store = 'takes'
     expect(await get('/fixof%20van-1')).toMatchObject({ status: 200 })
+    expect(shared.stored).toHaveLength(1)
+  })
+
+  it('200 to a request that waited for Redis', async () => {
+    const shared = gateway({ waitMs: 20_000 })
+    const { port } = await listen(shared)
+    shared.store = 'fails'
+    const answer = client(port)('/fixof%20van-1')
+    await until(async () => expect(await count('in_flight_bytes')).toBe(11))
+    shared.store = 'takes'
+    expect(await answer).toMatchObject({ status: 200 })
     expect(shared.stored).toHaveLength(1)
   })
 
@@ -256,7 +266,7 @@ describe('limits', () => {
 
   it('503 to whoever holds most where memory is short, also on another listener', async () => {
     const refused = await refusals('memory')
-    const shared = gateway({ pressure: createPressure(undefined, undefined, createHeld(6000)) })
+    const shared = gateway({ pressure: new Backpressure({ maxPartialBytes: 6000 }) })
     const [one, other] = [await listen(shared), await listen(shared)]
     const [hog, newcomer] = [await dial(one.port), await dial(other.port)]
     hog.say(post(4000) + ' '.repeat(3900))
@@ -269,11 +279,11 @@ describe('limits', () => {
   })
 
   it('503 where many requests wait, however short', async () => {
-    const shared = gateway({ pressure: createPressure(12_000) })
+    const shared = gateway({ pressure: new Backpressure({ highMark: 12_000 }) })
     const { port } = await listen(shared)
     shared.store = 'waits'
     const waiting = [client(port)('/fixof%20van-1'), client(port)('/fixof%20007')]
-    await until(() => expect(shared.pressure.high).toBe(true))
+    await until(() => expect(shared.pressure.isHigh).toBe(true))
     expect(await client(port)('/fixof%20van-1')).toMatchObject({ status: 503 })
     shared.store = 'takes'
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200])
@@ -281,11 +291,11 @@ describe('limits', () => {
 
   it('503 under pressure', async () => {
     const refused = await refusals('overload')
-    const shared = gateway({ pressure: createPressure(10, 5) })
+    const shared = gateway({ pressure: new Backpressure({ highMark: 10, lowMark: 5 }) })
     const { port } = await listen(shared)
     shared.store = 'waits'
     const first = client(port)('/fixof%20van-1')
-    await until(() => expect(shared.pressure.high).toBe(true))
+    await until(() => expect(shared.pressure.isHigh).toBe(true))
     const second = client(port)
     expect(await second('/fixof%20007')).toMatchObject({ status: 503, text: 'Too many requests are under way.\n' })
     shared.store = 'takes'
@@ -319,15 +329,15 @@ describe('requests sent ahead', () => {
   })
 
   it('weigh while they wait, and until then only', async () => {
-    const shared = gateway({ pressure: createPressure(24_000, 1) })
+    const shared = gateway({ pressure: new Backpressure({ highMark: 24_000, lowMark: 1 }) })
     const { port } = await listen(shared)
     const peer = await dial(port)
     shared.store = 'waits'
     peer.say(ask('fixof%20van-1').repeat(4))
-    await until(() => expect(shared.pressure.high).toBe(true))
+    await until(() => expect(shared.pressure.isHigh).toBe(true))
     expect(await count('in_flight_bytes')).toBe(11)
     shared.store = 'takes'
-    await until(() => expect(shared.pressure.high).toBe(false))
+    await until(() => expect(shared.pressure.isHigh).toBe(false))
   })
 
   it('end the connection where they are many', async () => {
@@ -339,7 +349,7 @@ describe('requests sent ahead', () => {
     peer.say(ask('fixof%20van-1').repeat(1000))
     await until(() => expect(peer.over).toBe(true))
     shared.store = 'takes'
-    await until(() => expect(shared.pressure.high).toBe(false))
+    await until(() => expect(shared.pressure.isHigh).toBe(false))
     expect(await client(port)('/fixof%20van-1')).toMatchObject({ status: 200 })
     expect([await refused(), shared.stored.length, peer.heard]).toEqual([1, 2, ''])
   })

@@ -14,17 +14,18 @@ describe('who may', () => {
     await until(async () => expect(await openConnections('mqtt')).toBe(0))
   })
 
-  it('not log in: anybody, before it is known who drives what', async () => {
+  it('not log in: anybody, while the roster is not current', async () => {
     const refused = await refusals('not_ready')
-    let complete = false
-    const { port } = await listen({ ...gateway(), complete: () => complete })
+    const shared = gateway()
+    shared.isRosterCurrent = false
+    const { port } = await listen(shared)
     const peer = await raw(port)
     peer.say(connect({ user: 'van-1' }))
     await until(() => expect(peer.over).toBe(true))
     expect([peer.hex, await refused()]).toEqual(['', 1])
     const van = await client(port, { reconnectPeriod: 20, connects: false })
     await until(async () => expect(await refused()).toBeGreaterThan(2))
-    complete = true
+    shared.isRosterCurrent = true
     await until(() => expect(van.connected).toBe(true))
   })
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createHeld } from '../../src/listen/held.ts'
 import { listenMqtt } from '../../src/listen/mqtt.ts'
-import { createPressure } from '../../src/listen/pressure.ts'
+import { Backpressure } from '../../src/listen/backpressure.ts'
 import { count, gateway, openConnections, refusals, until } from '../support/listen.ts'
 import { AT, client, listen, PROTOCOLS, position, TOPIC } from '../support/mqtt.ts'
 import { connack, connect, puback, publish, pubrec, raw } from '../support/mqtt-bytes.ts'
@@ -113,7 +112,7 @@ describe('time', () => {
 describe('pressure', () => {
   it('stops reading, and blames nobody for the silence', async () => {
     const limits = { idle_timeout: 500, identify_timeout: 500 }
-    const shared = gateway({ limits, pressure: createPressure(10, 5) })
+    const shared = gateway({ limits, pressure: new Backpressure({ highMark: 10, lowMark: 5 }) })
     const { port } = await listen(shared)
     const [first, second] = [await raw(port), await raw(port)]
     first.say(connect({ user: 'van-1', clientId: '1' }))
@@ -122,7 +121,7 @@ describe('pressure', () => {
     shared.store = 'waits'
     const payload = position()
     first.say(publish({ topic: TOPIC, payload, qos: 1 }))
-    await until(() => expect(shared.pressure.high).toBe(true))
+    await until(() => expect(shared.pressure.isHigh).toBe(true))
     second.say(publish({ topic: TOPIC, payload, qos: 1 }))
     const third = await raw(port)
     third.say(connect({ user: 'van-1', clientId: '3' }))
@@ -139,7 +138,7 @@ describe('pressure', () => {
 describe('memory', () => {
   it('is one with that of other listeners: where it is short, the greediest ends', async () => {
     const refused = await refusals('memory')
-    const shared = gateway({ pressure: createPressure(undefined, undefined, createHeld(5000)) })
+    const shared = gateway({ pressure: new Backpressure({ maxPartialBytes: 5000 }) })
     const [one, other] = [await listen(shared), await listen(shared)]
     const [hog, newcomer] = [await raw(one.port), await raw(other.port)]
     for (const peer of [hog, newcomer]) peer.say(connect({ user: 'van-1' }))

@@ -144,6 +144,26 @@ describe('what cannot be stored', () => {
     expect(shared.stored).toHaveLength(1)
   })
 
+  it('waits for Redis, and for a current roster at the login, before it ends the connection', async () => {
+    const shared = gateway({ waitMs: 20_000, limits: { identify_timeout: 1000, idle_timeout: 1000 } })
+    shared.isRosterCurrent = false
+    const van = await client((await listen(shared)).port, { connects: false })
+    let closed = 0
+    van.on('close', () => closed++)
+    const since = Date.now()
+    await until(() => expect(Date.now() - since).toBeGreaterThan(2500))
+    shared.store = 'fails'
+    shared.isRosterCurrent = true
+    await until(() => expect(van.connected).toBe(true))
+    let isAcknowledged = false
+    const published = van.publishAsync(TOPIC, position(), { qos: 1 }).finally(() => (isAcknowledged = true))
+    await until(() => expect(Date.now() - since).toBeGreaterThan(5000))
+    expect(isAcknowledged).toBe(false)
+    shared.store = 'takes'
+    await published
+    expect([closed, shared.stored.length]).toEqual([0, 1])
+  })
+
   it('through a fault of ours ends that connection alone', async () => {
     const shared = gateway()
     const take: Gateway['ingest']['take'] = async (frame, session, protocol) => {

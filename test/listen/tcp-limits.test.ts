@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Outcome } from '../../src/ingest/ingest.ts'
-import { createHeld } from '../../src/listen/held.ts'
-import { createPressure } from '../../src/listen/pressure.ts'
+import { Backpressure } from '../../src/listen/backpressure.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
 import { count, dial, type Gateway, gateway, open, openConnections, refusals, talk, until } from '../support/listen.ts'
 
@@ -132,7 +131,7 @@ describe('memory', () => {
 
   it('is one for all listeners: where it is short, the greediest stranger ends and no newcomer', async () => {
     const refused = await refusals('memory')
-    const shared = gateway({ limits, pressure: createPressure(undefined, undefined, createHeld(24_000)) })
+    const shared = gateway({ limits, pressure: new Backpressure({ maxPartialBytes: 24_000 }) })
     const [one, other] = [await listen(shared), await listen(shared)]
     const [hog, device, newcomer] = [await dial(one.port), await dial(one.port), await dial(other.port)]
     device.say(`id 007\n${'x'.repeat(18_000)}`)
@@ -219,7 +218,7 @@ describe('time and number', () => {
 
 describe('pressure', () => {
   it('stops reading sockets above the high mark, and goes on below the low one', async () => {
-    const shared = gateway({ pressure: createPressure(10, 5) })
+    const shared = gateway({ pressure: new Backpressure({ highMark: 10, lowMark: 5 }) })
     const { port } = await listen(shared)
     const [first, second] = [await dial(port), await dial(port)]
     first.say('id van-1\n')
@@ -228,7 +227,7 @@ describe('pressure', () => {
 
     shared.store = 'waits'
     first.say('fix 1\nfix 2\n')
-    await until(() => expect(shared.pressure.high).toBe(true))
+    await until(() => expect(shared.pressure.isHigh).toBe(true))
     second.say('fix 3\n')
     const late = await dial(port)
     late.say('id van-1\n')
@@ -242,7 +241,7 @@ describe('pressure', () => {
   })
 
   it('weighs more by frames than by bytes', async () => {
-    const shared = gateway({ pressure: createPressure(300_000) })
+    const shared = gateway({ pressure: new Backpressure({ highMark: 300_000 }) })
     const { port } = await listen(shared)
     const peer = await dial(port)
     peer.say('id van-1\n')
@@ -250,13 +249,16 @@ describe('pressure', () => {
     shared.store = 'waits'
     peer.say('mute\n'.repeat(100))
     await until(async () => expect(await count('in_flight_bytes')).toBe(500))
-    expect(shared.pressure.high).toBe(true)
+    expect(shared.pressure.isHigh).toBe(true)
     shared.store = 'takes'
-    await until(() => expect(shared.pressure.high).toBe(false))
+    await until(() => expect(shared.pressure.isHigh).toBe(false))
   })
 
   it('does not count as silence, neither of a device nor of a newcomer', async () => {
-    const shared = gateway({ limits: { idle_timeout: 3000, identify_timeout: 3000 }, pressure: createPressure(10) })
+    const shared = gateway({
+      limits: { idle_timeout: 3000, identify_timeout: 3000 },
+      pressure: new Backpressure({ highMark: 10 }),
+    })
     const { port } = await listen(shared)
     const [device, newcomer] = [await dial(port), await dial(port)]
     device.say('id van-1\n')
@@ -284,12 +286,15 @@ describe('pressure', () => {
   })
 
   it('does not blame a device for the silence of a gateway that did not read', async () => {
-    const shared = gateway({ limits: { idle_timeout: 300, identify_timeout: 300 }, pressure: createPressure(5, 1) })
+    const shared = gateway({
+      limits: { idle_timeout: 300, identify_timeout: 300 },
+      pressure: new Backpressure({ highMark: 5, lowMark: 1 }),
+    })
     const { port } = await listen(shared)
     const first = await dial(port)
     shared.store = 'waits'
     first.say('id van-1\nfix 1\n')
-    await until(() => expect(shared.pressure.high).toBe(true))
+    await until(() => expect(shared.pressure.isHigh).toBe(true))
     const second = await dial(port)
     second.say('id 007\nfix 2\n')
     const since = Date.now()

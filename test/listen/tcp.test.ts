@@ -1,6 +1,7 @@
 import { createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import teltonika from '../../protocols/teltonika/index.ts'
+import { Backpressure } from '../../src/listen/backpressure.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
 import { count, dial, type Gateway, gateway, open, refusals, talk, until } from '../support/listen.ts'
 
@@ -143,6 +144,72 @@ describe('a conversation', () => {
     await until(() => expect(peer.heard).toBe('\0'))
     await until(() => expect(peer.over).toBe(true))
     expect(await refused()).toBe(1)
+  })
+})
+
+describe('while Redis does not answer', () => {
+  it('keeps the connection and its frames, and answers them in order once they are stored', async () => {
+    const shared = gateway({ waitMs: 20_000, limits: { idle_timeout: 1500 } })
+    const { port } = await listen(shared)
+    const peer = await dial(port)
+    shared.store = 'fails'
+    peer.say('id van-1\n')
+    await until(() => expect(peer.heard).toBe('hi\n'))
+    peer.say('fix 1\nfix 2\n')
+    await until(async () => expect(await count('in_flight_bytes')).toBe(12))
+    peer.say('fix 3\n')
+    const since = Date.now()
+    await until(() => expect(Date.now() - since).toBeGreaterThan(3000))
+    expect([peer.heard, peer.over]).toEqual(['hi\n', false])
+    shared.store = 'takes'
+    await until(() => expect(peer.heard).toBe('hi\nok 1\nok 2\nok 3\n'))
+  })
+
+  it('answers the logins of other devices, and reads no more than memory allows', async () => {
+    const shared = gateway({ waitMs: 20_000, pressure: new Backpressure({ highMark: 7000 }) })
+    const { port } = await listen(shared)
+    const [van, other] = [await dial(port), await dial(port)]
+    shared.store = 'fails'
+    van.say('id van-1\n')
+    await until(() => expect(van.heard).toBe('hi\n'))
+    van.say('fix 1\n')
+    await until(async () => expect(await count('in_flight_bytes')).toBe(6))
+    other.say('id 007\n')
+    await until(() => expect(other.heard).toBe('hi\n'))
+    other.say('fix 1\nfix 2\n')
+    await until(() => expect(shared.pressure.isHigh).toBe(true))
+    van.say('fix 2\n')
+    const late = await dial(port)
+    late.say('id van-1\n')
+    await until(() => expect(late.socket.bytesWritten).toBe(9))
+    await new Promise(setImmediate)
+    expect(await count('in_flight_bytes')).toBe(18)
+    shared.store = 'takes'
+    await until(() => expect(van.heard).toBe('hi\nok 1\nok 2\n'))
+    await until(() => expect([other.heard, late.heard]).toEqual(['hi\nok 1\nok 2\n', 'hi\n']))
+  })
+
+  it('ends the connection without an answer after the time that it waits', async () => {
+    const shared = gateway({ waitMs: 700 })
+    const { port } = await listen(shared)
+    const peer = await dial(port)
+    shared.store = 'fails'
+    peer.say('id van-1\nfix 1\n')
+    await until(() => expect(peer.over).toBe(true))
+    expect([peer.heard, shared.stored.length]).toEqual(['hi\n', 0])
+  })
+
+  it('answers a login once the roster is current again', async () => {
+    const shared = gateway({ waitMs: 20_000, limits: { identify_timeout: 1000 } })
+    shared.isRosterCurrent = false
+    const { port } = await listen(shared)
+    const peer = await dial(port)
+    peer.say('id van-1\nfix 1\n')
+    const since = Date.now()
+    await until(() => expect(Date.now() - since).toBeGreaterThan(2500))
+    expect([peer.heard, peer.over]).toEqual(['', false])
+    shared.isRosterCurrent = true
+    await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
   })
 })
 

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createPressure } from '../../src/listen/pressure.ts'
-import { listenUdp, refusalOf } from '../../src/listen/udp.ts'
+import { Backpressure } from '../../src/listen/backpressure.ts'
+import { listenUdp, dropReason } from '../../src/listen/udp.ts'
 import { count, type Gateway, gateway, open, refusals, talk, until } from '../support/listen.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
@@ -103,12 +103,12 @@ describe('datagrams', () => {
 
   it('are dropped under pressure', async () => {
     const refused = await refusals('overload')
-    const shared = gateway({ pressure: createPressure(10, 5) })
+    const shared = gateway({ pressure: new Backpressure({ highMark: 10, lowMark: 5 }) })
     const { port } = await listen(shared)
     const [first, second] = [await device(port), await device(port)]
     shared.store = 'waits'
     first.say('fixof van-1\n')
-    await until(() => expect(shared.pressure.high).toBe(true))
+    await until(() => expect(shared.pressure.isHigh).toBe(true))
     second.say('fixof 007\n')
     await until(async () => expect(await refused()).toBe(1))
     shared.store = 'takes'
@@ -119,17 +119,17 @@ describe('datagrams', () => {
   })
 
   it('weigh more by their frames than by their bytes', async () => {
-    const shared = gateway({ pressure: createPressure(30_000) })
+    const shared = gateway({ pressure: new Backpressure({ highMark: 30_000 }) })
     const { port } = await listen(shared)
     const van = await device(port)
     van.say('id van-1\n')
     await until(() => expect(van.heard).toEqual(['hi\n']))
     shared.store = 'waits'
     van.say('mute\n'.repeat(10))
-    await until(() => expect(shared.pressure.high).toBe(true))
+    await until(() => expect(shared.pressure.isHigh).toBe(true))
     expect(await count('in_flight_bytes')).toBe(50)
     shared.store = 'takes'
-    await until(() => expect(shared.pressure.high).toBe(false))
+    await until(() => expect(shared.pressure.isHigh).toBe(false))
   })
 })
 
@@ -184,8 +184,8 @@ describe('made-up senders', () => {
 
   it('at port 0 are not read, as nobody can be answered there', () => {
     const shared = gateway()
-    expect(refusalOf(Buffer.from('fix\n'), { port: 0 }, shared)).toBe('no_source_port')
-    expect(refusalOf(Buffer.from('fix\n'), { port: 1 }, shared)).toBeUndefined()
+    expect(dropReason(Buffer.from('fix\n'), { port: 0 }, shared)).toBe('no_source_port')
+    expect(dropReason(Buffer.from('fix\n'), { port: 1 }, shared)).toBeUndefined()
   })
 })
 

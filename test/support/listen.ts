@@ -6,9 +6,8 @@ import { ClockWatch } from '../../src/ingest/acceptance.ts'
 import { UnknownDeviceQuota } from '../../src/ingest/device.ts'
 import { Ingest } from '../../src/ingest/ingest.ts'
 import type { Appender, Part, Storable } from '../../src/lanes/index.ts'
-import { createAdmission } from '../../src/listen/admission.ts'
-import type { Limits, Listener, Shared } from '../../src/listen/listener.ts'
-import { createPressure } from '../../src/listen/pressure.ts'
+import { ConnectionLimits, type Limits, type Listener, type Shared } from '../../src/listen/listener.ts'
+import { Backpressure } from '../../src/listen/backpressure.ts'
 import { registry } from '../../src/observe/metrics.ts'
 import { createDirectory, type Device, type Directory } from '../../src/roster/directory.ts'
 
@@ -66,8 +65,9 @@ export interface Gateway extends Shared {
   /** What becomes of the next appends: taken (at first), refused, or neither until it changes. */
   store: 'takes' | 'fails' | 'waits'
   readonly directory: () => Directory
-  /** Whether it is known who drives what. */
-  readonly complete: () => boolean
+  /** Whether the roster is current. */
+  isRosterCurrent: boolean
+  readonly whenRosterCurrent: () => Promise<boolean>
   /** Whether fixes of devices that nobody has configured are held. */
   readonly admitsUnknown: boolean
   /** Configures one more device. */
@@ -79,7 +79,7 @@ const DIRECTORY = await createDirectory(DEVICES, [])
 
 export function gateway({
   limits = {},
-  pressure = createPressure(),
+  pressure = new Backpressure(),
   admitsUnknown = false,
   waitMs = 0,
   ...other
@@ -93,7 +93,8 @@ export function gateway({
     stored: [],
     goneDevices: [],
     admitsUnknown,
-    complete: () => true,
+    isRosterCurrent: true,
+    whenRosterCurrent: () => ingest.waitForRoster('mqtt'),
     directory: () => directory,
     async configure(device) {
       devices = [...devices, device]
@@ -111,7 +112,7 @@ export function gateway({
     },
     limits: all,
     logger: pino({ level: 'silent' }),
-    admission: createAdmission(all),
+    connectionLimits: new ConnectionLimits(all),
     pressure,
     heard: heardBook((device) => made.goneDevices.push(device)),
     ingest: { take: (frame, session, protocol) => ingest.take(frame, session, protocol) },
@@ -126,7 +127,7 @@ export function gateway({
   const filter = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null }
   const hold = { unknown: admitsUnknown, no_route: true, clock: true, max_age: 86_400_000 }
   const ingest = new Ingest({
-    isRosterCurrent: () => made.complete(),
+    isRosterCurrent: () => made.isRosterCurrent,
     rules: () => ({ directory, filter, hold }),
     appender: { append, count: () => {} },
     heard: made.heard,

@@ -9,11 +9,10 @@ import { Holding } from '../../ingest/holding.ts'
 import { Ingest } from '../../ingest/ingest.ts'
 import { createMisunderstood } from '../../ingest/misunderstood.ts'
 import { Appender, connect, DuplicateFilter, noteApplied, type Redis } from '../../lanes/index.ts'
-import { createAdmission } from '../../listen/admission.ts'
+import { Backpressure } from '../../listen/backpressure.ts'
 import { listenHttp } from '../../listen/http.ts'
-import type { Endpoint, Listener, Shared } from '../../listen/listener.ts'
+import { ConnectionLimits, type Endpoint, type Listener, type Shared } from '../../listen/listener.ts'
 import { listenMqtt } from '../../listen/mqtt.ts'
-import { createPressure } from '../../listen/pressure.ts'
 import { listenTcp } from '../../listen/tcp.ts'
 import { listenUdp } from '../../listen/udp.ts'
 import { metrics } from '../../observe/metrics.ts'
@@ -72,13 +71,14 @@ async function openPath(live: Live, redis: Redis) {
   const unknownDevices = new UnknownDeviceQuota(config.hold.max_unknown_devices)
   const road = { isRosterCurrent, rules, appender, heard, holding, clock, capacity, unknownDevices, logger }
   const ingest = new Ingest(road)
-  const admission = createAdmission(config.limits)
+  const connectionLimits = new ConnectionLimits(config.limits)
   return {
-    shared: { ingest, heard, admission, pressure: createPressure(), limits: config.limits, logger },
+    shared: { ingest, heard, connectionLimits, pressure: new Backpressure(), limits: config.limits, logger },
     misunderstood: misunderstood.keep,
     redisReadiness: redisReadiness(redis, config.redis, logger),
     problems,
     stopWaiting: () => ingest.close(),
+    whenRosterCurrent: () => ingest.waitForRoster('mqtt'),
     async close() {
       capacity.stop()
       const lastWrites = [
@@ -93,7 +93,7 @@ async function openPath(live: Live, redis: Redis) {
 }
 
 /** `earlier`: the ports of an earlier run, for listeners that may choose theirs. */
-async function openListeners(live: Live, { shared, misunderstood }: FramePath, earlier: Ports) {
+async function openListeners(live: Live, { shared, misunderstood, whenRosterCurrent }: FramePath, earlier: Ports) {
   const { listeners: configured, mqtt, hold } = live.config
   const listeners: Listener[] = []
   const ports: Ports = {}
@@ -110,7 +110,7 @@ async function openListeners(live: Live, { shared, misunderstood }: FramePath, e
   }
   const { broker } = mqtt
   if (broker) {
-    const roster = { complete: () => live.complete, directory: live.directory, admitsUnknown: hold.unknown }
+    const roster = { whenRosterCurrent, directory: live.directory, admitsUnknown: hold.unknown }
     const options = { ...shared, ...roster, protocols: protocolsByName, misunderstood }
     await open('mqtt', broker.port, (port) => listenMqtt({ host: broker.host, port }, options))
   }

@@ -1,16 +1,16 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { createTurns } from '../../src/listen/http/turns.ts'
-import { createPressure } from '../../src/listen/pressure.ts'
+import { RequestQueues } from '../../src/listen/http.ts'
+import { Backpressure } from '../../src/listen/backpressure.ts'
 import { dial, until } from '../support/listen.ts'
 
-it('nothing is made of the rest of a chunk with a thousand requests', async () => {
-  const turns = createTurns(() => new Promise(() => {}), createPressure())
+it('node:http makes no request of the rest of a chunk once a connection sent too many', async () => {
+  const queues = new RequestQueues(() => new Promise(() => {}), new Backpressure())
   let made = 0
   const server = createServer((request, response) => {
     made++
-    turns.receive(request, response)
+    queues.add(request, response)
   })
   onTestFinished(() => void server.close())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

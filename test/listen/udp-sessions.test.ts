@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createSession } from '../../src/ingest/device.ts'
-import { createConversations } from '../../src/listen/udp/conversations.ts'
+import { UdpSessions } from '../../src/listen/udp.ts'
 
-function conversations(most: number) {
-  const made = createConversations(most, 60_000)
+function sessions(most: number) {
+  const made = new UdpSessions(most, 60_000)
   onTestFinished(() => made.close())
   const speak = (name: string, device?: string) => {
     const session = made.find(name) ?? createSession('udp', name)
@@ -14,17 +14,17 @@ function conversations(most: number) {
   return { speak, known }
 }
 
-describe('conversations over UDP', () => {
-  it('are forgotten by age where they are too many', () => {
-    const { speak, known } = conversations(4)
+describe('sessions over UDP', () => {
+  it('forget the oldest where there are too many', () => {
+    const { speak, known } = sessions(4)
     for (const name of ['a', 'b', 'c', 'd']) speak(name, name)
     expect(known('a', 'b', 'c', 'd')).toEqual(['a', 'b', 'c', 'd'])
     speak('e', 'e')
     expect(known('a', 'b', 'c', 'd', 'e')).toEqual(['c', 'd', 'e'])
   })
 
-  it('stay where one speaks now and then, however many others come', () => {
-    const { speak, known } = conversations(4)
+  it('keep a device that speaks now and then, however many others come', () => {
+    const { speak, known } = sessions(4)
     speak('van', 'van')
     for (let i = 0; i < 1000; i++) {
       speak(String(i), String(i))
@@ -33,8 +33,8 @@ describe('conversations over UDP', () => {
     expect(known('van')).toEqual(['van'])
   })
 
-  it('of nobody known take no place', () => {
-    const { speak, known } = conversations(2)
+  it('are not kept for unidentified peers', () => {
+    const { speak, known } = sessions(2)
     speak('van', 'van')
     for (let i = 0; i < 1000; i++) speak(String(i))
     expect(known('van')).toEqual(['van'])

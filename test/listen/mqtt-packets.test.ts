@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createPackets, follow } from '../../src/listen/mqtt/packets.ts'
+import { createPackets, follow } from '../../src/listen/mqtt-guard.ts'
 import { publish } from '../support/mqtt-bytes.ts'
 
 const lengths = [0, 1, 100, 127, 128, 300, 16_500]

@@ -1,29 +1,30 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { type Guard, guard } from '../../src/listen/mqtt/guard.ts'
-import { listening } from '../../src/listen/server.ts'
+import { openServer } from '../../src/listen/listener.ts'
+import { GuardedStream } from '../../src/listen/mqtt-guard.ts'
 import { gateway, type Peer, until } from '../support/listen.ts'
 import { publish, raw } from '../support/mqtt-bytes.ts'
 
-interface Guarded extends Guard {
+interface Guarded {
+  readonly stream: GuardedStream
   readonly peer: Peer
   held: number
 }
 
-/** A guard whose other side nobody reads yet. */
+/** A guarded stream that is not read yet. */
 async function guarded(): Promise<Guarded> {
   const server = createServer()
   onTestFinished(() => void server.close())
-  const port = await listening(server, { host: '127.0.0.1', port: 0 }, gateway().logger)
+  const port = await openServer(server, { host: '127.0.0.1', port: 0 }, gateway().logger)
   const accepted = once(server, 'connection') as Promise<[Socket]>
   const peer = await raw(port)
   const [socket] = await accepted
   const made: Guarded = {
-    ...guard(socket, {
-      longest: () => 1_000_000,
+    stream: new GuardedStream(socket, {
+      maxLength: () => 1_000_000,
       heard: () => {},
-      hold: (bytes) => (made.held += bytes),
+      changed: (bytes) => (made.held += bytes),
       refuse: () => {},
     }),
     peer,
@@ -75,12 +76,12 @@ it('reads no more than is taken', async () => {
 
 it('reads nothing while it is paused', async () => {
   const made = await guarded()
-  made.pause()
+  made.stream.stopReading()
   let taken = 0
   made.stream.on('data', (bytes: Buffer) => (taken += bytes.length))
   made.peer.say(packet)
   for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
   expect([taken, made.held]).toEqual([0, 0])
-  made.resume()
+  made.stream.startReading()
   await until(() => expect(taken).toBe(packet.length))
 })

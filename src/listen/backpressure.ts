@@ -1,0 +1,102 @@
+import { metrics } from '../observe/metrics.ts'
+
+/** Reads sockets: `pause` and `resume` are called when the pressure becomes high and low. */
+export interface SocketReader {
+  pause(): void
+  resume(): void
+}
+
+/** A connection or request with an incomplete frame in memory. */
+export interface PartialSender {
+  /** Bytes in memory; written by `Backpressure`. */
+  partialBytes: number
+  readonly session?: { readonly device?: string }
+  /** Drops the bytes: all senders together have too many. */
+  end(reason: 'memory'): void
+}
+
+/** The marks are bytes of memory, as estimated by `weightOf`. */
+export interface BackpressureOptions {
+  readonly highMark?: number
+  readonly lowMark?: number
+  /** For all incomplete frames together. */
+  readonly maxPartialBytes?: number
+}
+
+/**
+ * Bounds the memory of a gateway, over all its listeners. Above the high mark of frames that are not stored yet no socket is
+ * read (devices and the kernel's buffers keep the rest), below the low mark all are again. Incomplete frames have a budget
+ * of their own: above it, the senders with most bytes are ended.
+ */
+export class Backpressure {
+  /** Whether sockets must not be read now; written here alone. */
+  isHigh = false
+  readonly #highMark: number
+  readonly #lowMark: number
+  readonly #maxPartialBytes: number
+  readonly #readers: SocketReader[] = []
+  readonly #senders = new Set<PartialSender>()
+  #bytes = 0
+  #weight = 0
+  #partialBytes = 0
+
+  constructor({ highMark = 64 << 20, lowMark = highMark / 2, maxPartialBytes = 256 << 20 }: BackpressureOptions = {}) {
+    this.#highMark = highMark
+    this.#lowMark = lowMark
+    this.#maxPartialBytes = maxPartialBytes
+  }
+
+  follow(reader: SocketReader): void {
+    this.#readers.push(reader)
+  }
+
+  /** Frames arrived that wait to be stored: `bytes` in all. */
+  add(bytes: number, frames = 1): void {
+    this.#change(bytes, weightOf(bytes, frames))
+  }
+
+  remove(bytes: number, frames = 1): void {
+    this.#change(-bytes, -weightOf(bytes, frames))
+  }
+
+  /** A sender has so many bytes of an incomplete frame now. */
+  setPartial(sender: PartialSender, bytes: number): void {
+    this.#partialBytes += bytes - sender.partialBytes
+    sender.partialBytes = bytes
+    if (bytes > 0) this.#senders.add(sender)
+    else this.#senders.delete(sender)
+    if (this.#partialBytes > this.#maxPartialBytes) this.#endGreediest()
+  }
+
+  #change(bytes: number, weight: number): void {
+    this.#bytes += bytes
+    this.#weight += weight
+    metrics.inFlightBytes.set(this.#bytes)
+    if (this.isHigh ? this.#weight > this.#lowMark : this.#weight < this.#highMark) return
+    this.isHigh = !this.isHigh
+    for (const reader of this.#readers) reader[this.isHigh ? 'pause' : 'resume']()
+  }
+
+  /** Frees an eighth at once, so that the search is rare. */
+  #endGreediest(): void {
+    for (const sender of [...this.#senders].toSorted(inOrderOfEnding)) {
+      if (this.#partialBytes <= this.#maxPartialBytes * 0.875) break
+      this.setPartial(sender, 0)
+      sender.end('memory')
+    }
+  }
+}
+
+/** Unidentified senders first, then those with most bytes. */
+function inOrderOfEnding(one: PartialSender, other: PartialSender): number {
+  const isIdentified = ({ session }: PartialSender) => Number(session?.device !== undefined)
+  return isIdentified(one) - isIdentified(other) || other.partialBytes - one.partialBytes
+}
+
+/** The memory of frames until they are stored: mostly what is decoded from them, not their bytes. */
+function weightOf(bytes: number, frames: number): number {
+  return bytes + frames * FRAME_BYTES
+}
+
+/** Measured: 2,500 bytes for a frame of 44. */
+const FRAME_BYTES = 3000

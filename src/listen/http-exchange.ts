@@ -1,0 +1,202 @@
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { HttpRequest, Protocol } from '../../protocols/kit/index.ts'
+import { createSession } from '../ingest/device.ts'
+import type { Outcome } from '../ingest/ingest.ts'
+import { metrics } from '../observe/metrics.ts'
+import type { Shared } from './listener.ts'
+import { ReceivedBytes } from './received-bytes.ts'
+
+/** What a request weighs, in frames. */
+export const FRAMES_PER_REQUEST = 2
+
+/** A request whose body is read. */
+interface ReadRequest {
+  readonly request: HttpRequest
+  readonly remote: string
+}
+
+/** Reads the requests of one listener and answers them. */
+export class HttpExchanges {
+  isClosing = false
+  readonly #shared: Shared
+  readonly #protocol: Protocol
+  /** What is being stored and answered. */
+  readonly #underWay = new Set<Promise<unknown>>()
+
+  constructor(shared: Shared, protocol: Protocol) {
+    this.#shared = shared
+    this.#protocol = protocol
+  }
+
+  /** Resolves once the answer is written, or the client is gone. */
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request, this.#shared)
+    if (body === undefined) return
+    // Storing may take long. It has no reference to request and response, so that they can be freed when the client goes.
+    const { method = '', url: uri = '', headers, socket } = request
+    const remote = `${socket.remoteAddress}:${socket.remotePort}`
+    const read = { method, uri, headers: headers as HttpRequest['headers'], body: body as Buffer }
+    const answer = this.#track(typeof body === 'string' ? refuse(body) : this.#answerOf({ request: read, remote }))
+    const sent = Promise.race([answer, closeOf(response)]).then(
+      (answered) => answered && this.#send(answered, response),
+    )
+    await this.#track(sent)
+    // A body that is far too long is not read to its end.
+    if (!request.complete) request.destroy()
+  }
+
+  /** Resolves once every request that was read is answered. */
+  async close(): Promise<void> {
+    this.isClosing = true
+    await Promise.all(this.#underWay)
+  }
+
+  #track<Result>(work: Promise<Result>): Promise<Result> {
+    const tracked = work.finally(() => this.#underWay.delete(tracked))
+    this.#underWay.add(tracked)
+    return tracked
+  }
+
+  async #answerOf(read: ReadRequest): Promise<HttpAnswer> {
+    try {
+      return answerTo(await this.#take(read))
+    } catch (error) {
+      this.#shared.logger.error({ err: error, protocol: this.#protocol.name }, 'fault in handling a request')
+      return NOT_STORED
+    }
+  }
+
+  async #take({ request, remote }: ReadRequest): Promise<Outcome> {
+    const { ingest, pressure } = this.#shared
+    const { frame: frameOf } = this.#protocol.http as { frame: (request: HttpRequest) => Buffer }
+    const frame = frameOf(request)
+    pressure.add(frame.length, FRAMES_PER_REQUEST)
+    try {
+      return await ingest.take(frame, createSession('http', remote), this.#protocol)
+    } finally {
+      pressure.remove(frame.length, FRAMES_PER_REQUEST)
+    }
+  }
+
+  async #send({ status, headers, body }: HttpAnswer, response: ServerResponse): Promise<void> {
+    if (response.destroyed) return
+    if (this.isClosing) response.shouldKeepAlive = false
+    response.writeHead(status, { ...headers, 'content-length': body.length })
+    response.end(body)
+    await closeOf(response)
+  }
+}
+
+/**
+ * A request's body, or why it is refused; undefined where the client went away before its end. A refused body is read to its
+ * end, since a client that writes may not read; one that is far too long is not.
+ */
+function readBody(
+  request: IncomingMessage,
+  { limits, pressure }: Pick<Shared, 'limits' | 'pressure'>,
+): Promise<Buffer | RequestRefusal | undefined> {
+  const { promise, resolve } = Promise.withResolvers<Buffer | RequestRefusal | undefined>()
+  const sender = { partialBytes: 0, end: refuseBody }
+  let received: ReceivedBytes | undefined = new ReceivedBytes()
+  let refusal: RequestRefusal | undefined
+  let length = 0
+
+  function refuseBody(reason: RequestRefusal): void {
+    refusal ??= reason
+    received = undefined
+    pressure.setPartial(sender, 0)
+  }
+
+  if (pressure.isHigh) refuseBody('overload')
+  request.on('data', (bytes: Buffer) => {
+    length += bytes.length
+    if (length > limits.max_frame_bytes) refuseBody('frame_too_long')
+    received?.append(bytes)
+    if (received) pressure.setPartial(sender, received.size)
+    if (length <= limits.max_frame_bytes * 16) return
+    request.pause()
+    resolve('frame_too_long')
+  })
+  request.on('end', () => resolve(refusal ?? received?.bytes))
+  request.on('close', () => {
+    pressure.setPartial(sender, 0)
+    resolve(undefined)
+  })
+  return promise
+}
+
+/** Resolves when the response is sent, or cannot be sent any more. */
+function closeOf(response: ServerResponse): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (response.destroyed) resolve(undefined)
+    response.once('close', () => resolve(undefined)).once('error', () => resolve(undefined))
+  })
+}
+
+/** A response. A failure is one sentence for the person who connects the device. */
+interface HttpAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+}
+
+function answerTo(outcome: Outcome): HttpAnswer {
+  if (outcome.status === 'stored') return reply(200, outcome.reply)
+  if (outcome.status === 'misunderstood') return sentence(400, MISUNDERSTOOD[outcome.reason])
+  if (outcome.status === 'not_stored') return NOT_STORED
+  return outcome.refusal ? reply(403, outcome.refusal) : sentence(403, REFUSED[outcome.reason])
+}
+
+async function refuse(reason: RequestRefusal): Promise<HttpAnswer> {
+  metrics.refused.inc({ reason })
+  return REQUEST_REFUSALS[reason]
+}
+
+/** The bytes of a refusal where node:http has no response to write it to; the connection ends with it. */
+export function rawAnswer(reason: RequestRefusal): Buffer {
+  const { status, headers, body } = REQUEST_REFUSALS[reason]
+  const all = { ...headers, 'content-length': body.length, connection: 'close' }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+  return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`), body])
+}
+
+function reply(status: number, body: Buffer = Buffer.alloc(0)): HttpAnswer {
+  const isJson = body[0] === 0x5b || body[0] === 0x7b
+  return { status, headers: isJson ? { 'content-type': 'application/json' } : {}, body }
+}
+
+function sentence(status: number, text: string, headers: Record<string, string> = {}): HttpAnswer {
+  return {
+    status,
+    headers: { 'content-type': 'text/plain; charset=utf-8', ...headers },
+    body: Buffer.from(`${text}\n`),
+  }
+}
+
+const LATER = { 'retry-after': '10' }
+const NOT_STORED = sentence(503, 'The position could not be stored.', LATER)
+
+/** Why a request is refused before its content is looked at. */
+export type RequestRefusal = keyof typeof REQUEST_REFUSALS
+
+const REQUEST_REFUSALS = {
+  frame_too_long: sentence(413, 'The request is longer than this server takes (limits.max_frame_bytes).'),
+  memory: sentence(503, 'Too many requests are under way.', LATER),
+  overload: sentence(503, 'Too many requests are under way.', LATER),
+  not_identified: sentence(408, 'The request did not arrive in time (limits.identify_timeout).'),
+  headers_too_long: sentence(431, 'The headers of the request are too long.'),
+  malformed_request: sentence(400, 'This is not an HTTP request.'),
+} as const
+
+const MISUNDERSTOOD = {
+  checksum: 'The checksum of the request does not match.',
+  truncated: 'The request ends too early.',
+  malformed: 'The request has no position that can be understood: see the parameters of this protocol.',
+  unsupported: 'This kind of request is not understood.',
+}
+
+const REFUSED = {
+  unknown_device: 'This device is not configured here: check its id, or have it configured.',
+  wrong_secret: 'The secret of this device is missing or wrong.',
+  other_device: 'This request is for another device.',
+}

@@ -1,15 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Company } from '../config/schema.ts'
+import { parseBody, readBody } from '../tracking/body.ts'
 import type { OperationRequest, TrackingClient } from '../tracking/client.ts'
-import { MAX_INTERVAL_S } from '../tracking/interval.ts'
-import { OPERATIONS, routerPath } from '../tracking/operations.ts'
+import { MAX_INTERVAL_S, parseInterval, type PositionInterval } from '../tracking/interval.ts'
+import { OPERATIONS, parametersOf, routerPath, type TrackingOperation } from '../tracking/operations.ts'
+import { ApiRefusal, parse, parseId } from '../tracking/refusal.ts'
 import { Id } from '../tracking/schemas.ts'
 import type { Operation } from './operation.ts'
-import { answerWith } from './relay/answer.ts'
-import { attempt, type Outcome } from './relay/attempts.ts'
-import { forwarded } from './relay/headers.ts'
-import { companyOf, type Input, readInput } from './relay/input.ts'
-import { createRoom, type Room } from './relay/room.ts'
+import { answerWith, forwardedHeaders } from './relay/answer.ts'
+import { attempt, type RelayOutcome } from './relay/attempts.ts'
 import type { TokenWatch } from './relay/token.ts'
 import { readWindows } from './relay/windows.ts'
 
@@ -17,82 +16,145 @@ export interface RelaySources {
   readonly tracking: TrackingClient
   readonly companies: () => readonly Company[]
   readonly tokens: TokenWatch
-  /** Gives up what is under way: its callers get a 502 that says so. */
+  /** Aborts the requests in flight: their callers get a 502 that says so. */
   readonly closing: AbortSignal
-  /** Most bytes of all answers that are under way at once, until their readers have them; default: 256 MiB. */
+  /** Most bytes of all answers that are not sent yet; default: 256 MiB. */
   readonly heldBytes?: number
 }
 
 /**
- * Every operation of the tracking interface but the push, passed on to the service with the company's OAuth token. What the
+ * Every operation of the tracking interface but the push, relayed to the tracking API with the company's OAuth token. What the
  * interface refuses is refused here, without a call.
  */
 export function relayOperations(sources: RelaySources): Operation[] {
-  const room = createRoom(sources.heldBytes ?? HELD_BYTES)
-  return RELAYED.map((name) => relayOperation(name, { ...sources, room }))
+  const memory = new AnswerMemory(sources.heldBytes ?? HELD_BYTES)
+  return RELAYED.map((name) => relayOperation(name, sources, memory))
 }
 
 type RelayedName = OperationRequest['operation']
 
 const RELAYED = Object.keys(OPERATIONS).filter((name): name is RelayedName => name !== 'pushPositions')
 
-interface Relay extends RelaySources {
-  readonly room: Room
-}
-
-function relayOperation(operation: RelayedName, relay: Relay): Operation {
-  const { tracking, companies, tokens, closing, room } = relay
+function relayOperation(operation: RelayedName, sources: RelaySources, memory: AnswerMemory): Operation {
+  const { tracking, companies, tokens, closing } = sources
   const { method, path, refusals } = OPERATIONS[operation]
-
-  async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const company = companyOf(companies(), request)
-    const input = await readInput(operation, request)
-    const token = company.oauth_token
-    const headers = forwarded(request.headers, input.body !== undefined)
-    const signal = method === 'GET' ? AbortSignal.any([whenGone(reply), closing]) : closing
-    const outcome = await room.hold(reply, input.body?.length ?? 0, (take) =>
-      ask(tracking, { operation, oauthToken: token, headers, take, signal }, input),
-    )
-    if (!('fault' in outcome)) tokens.answered(company, outcome.status)
-    return answerWith(reply, outcome, { tracking, operation, token })
-  }
-
   return {
     method,
     path: routerPath(path),
     rawBody: true,
     doc: { ...OPERATIONS[operation], id: operation, parameter: Id, refusals: [...refusals, 404, 502, 504] },
     admit: async (request) => void companyOf(companies(), request),
-    answer,
+    async answer(request, reply) {
+      const company = companyOf(companies(), request)
+      const input = await readInput(operation, request)
+      const oauthToken = company.oauth_token
+      const headers = forwardedHeaders(request.headers, input.body !== undefined)
+      // A change is completed although its caller has gone.
+      const signal = method === 'GET' ? AbortSignal.any([whenClosed(reply), closing]) : closing
+      const outcome = await memory.hold(reply, input.body?.length ?? 0, (take) =>
+        ask(tracking, { operation, oauthToken, headers, take, signal, ...input }),
+      )
+      if (!('fault' in outcome)) tokens.answered(company, outcome.status)
+      return answerWith(reply, outcome, { baseUrl: tracking.baseUrl, operation, token: oauthToken })
+    },
   }
 }
 
-/** When the caller has the answer, does not wait for it any more, or is cut off. What changes something is brought to its end all the same. */
-function whenGone({ raw }: FastifyReply): AbortSignal {
+/** The company in the path. @throws ApiRefusal 422 where it is no id, 404 where it is not configured, 403 without a token */
+function companyOf(companies: readonly Company[], { params }: FastifyRequest): Company & { oauth_token: string } {
+  const id = parseId((params as Parameters).company_id, 'company_id')
+  const company = companies.find(({ company_id }) => company_id === id)
+  if (!company) throw new ApiRefusal(404, `there is no company ${id} in gateway.yaml`)
+  const { oauth_token } = company
+  if (oauth_token === undefined)
+    throw new ApiRefusal(403, `company ${id} has no oauth_token in gateway.yaml: add it there, next to its apikey`)
+  return { ...company, oauth_token }
+}
+
+/** The input of a request. `interval`: of positions; it may be longer than the tracking API accepts. */
+interface RelayInput extends Pick<OperationRequest, 'params' | 'query' | 'body'> {
+  readonly interval?: PositionInterval
+}
+
+/** Checks the input as the tracking API would; the body stays as it came. @throws ApiRefusal */
+async function readInput(name: RelayedName, request: FastifyRequest): Promise<RelayInput> {
+  const operation: TrackingOperation = OPERATIONS[name]
+  const params = request.params as Parameters
+  for (const parameter of parametersOf(operation.path)) parseId(params[parameter], parameter)
+  // Parameters that the interface does not know are not relayed.
+  const given = request.query as Parameters
+  const query = Object.fromEntries(Object.keys(operation.query?.shape ?? {}).map((key) => [key, given[key]]))
+  if (name === 'courierPositions')
+    return { params, query, interval: parseInterval(query, Math.floor(Date.now() / 1000), MAX_SPAN_S) }
+  if (operation.query) parse(operation.query, query)
+  if (!operation.body) return { params, query }
+  const body = await readBody(request.raw)
+  parse(operation.body, parseBody(body, request.headers['content-type']))
+  return { params, query, body }
+}
+
+type Parameters = Readonly<Record<string, string>>
+
+/** Aborted when the answer is sent or its caller has gone. */
+function whenClosed({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController()
   raw.once('close', () => gone.abort())
   return gone.signal
 }
 
-type Asked = Pick<OperationRequest, 'operation' | 'oauthToken' | 'headers' | 'take'> & { readonly signal: AbortSignal }
+type Asked = OperationRequest & RelayInput & { readonly headers: Readonly<Record<string, string | string[]>> }
 
-function ask(tracking: TrackingClient, request: Asked, { interval, ...input }: Input): Promise<Outcome> {
-  if (!interval || interval.to - interval.from <= MAX_INTERVAL_S) return attempt(tracking, { ...request, ...input })
-  const headers = ofWindows(request.headers)
+function ask(tracking: TrackingClient, { interval, ...request }: Asked): Promise<RelayOutcome> {
+  if (!interval || interval.to - interval.from <= MAX_INTERVAL_S) return attempt(tracking, request)
+  // Answers that are joined must be complete and not encoded.
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).filter(([name]) => !/^(?:accept-encoding|range|if-.*)$/.test(name)),
+  )
   return readWindows(interval, ({ from, to }, maxBytes) =>
-    attempt(tracking, {
-      ...request,
-      ...input,
-      query: { from: String(from), to: String(to) },
-      headers,
-      maxBytes,
-    }),
+    attempt(tracking, { ...request, query: { from: String(from), to: String(to) }, headers, maxBytes }),
   )
 }
 
-/** What is joined must come whole, and as it is. */
-function ofWindows(headers: OperationRequest['headers'] = {}): OperationRequest['headers'] {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !/^(?:accept-encoding|range|if-.*)$/.test(name)))
+/** Limits the memory that all answers take which are not sent yet. */
+class AnswerMemory {
+  readonly #maxBytes: number
+  #held = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /**
+   * Runs `work`, which takes the bytes of its answer, and holds them until the answer is sent or its reader has gone. The fault
+   * is `full` where there is no memory for the usual answer to a request with a body of that length.
+   */
+  async hold(
+    { raw }: FastifyReply,
+    bodyBytes: number,
+    work: (take: (bytes: number) => boolean) => Promise<RelayOutcome>,
+  ): Promise<RelayOutcome> {
+    // Added items come back with a little more: whoever adds them must get the answer.
+    const usual = USUAL_BYTES + 2 * bodyBytes
+    let held = 0
+    let taken = 0
+    const reserve = (bytes: number) => {
+      const more = Math.max(0, bytes - held)
+      if (this.#held + more > this.#maxBytes) return false
+      this.#held += more
+      held += more
+      return true
+    }
+    const release = () => void (this.#held -= held)
+    try {
+      return reserve(usual) ? await work((bytes) => reserve((taken += bytes))) : { fault: 'full', unsent: true }
+    } finally {
+      if (raw.closed) release()
+      else raw.once('close', release)
+    }
+  }
 }
 
+/** 31 days. */
+const MAX_SPAN_S = 2_678_400n
 const HELD_BYTES = 256 * 1024 * 1024
+const USUAL_BYTES = 64 * 1024

@@ -1,49 +1,94 @@
 import { Readable } from 'node:stream'
+import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
 import type { FastifyReply } from 'fastify'
-import type { Reply } from '../../tracking/client/exchange.ts'
-import type { TrackingClient } from '../../tracking/client.ts'
+import { masked } from '../../tracking/client/answer.ts'
+import { bodyOf, isSuccess, type Reply } from '../../tracking/client/exchange.ts'
 import { OPERATIONS, type OperationName } from '../../tracking/operations.ts'
-import type { Failed, Outcome, Trouble } from './attempts.ts'
-import { passedOn } from './headers.ts'
-import { withoutToken } from './secret.ts'
+import type { RelayFailure, RelayOutcome } from './attempts.ts'
 
-/** Which request it was. */
-export interface Asked {
-  readonly tracking: TrackingClient
+export interface RelayedRequest {
+  /** Of the tracking API, printable. */
+  readonly baseUrl: string
   readonly operation: OperationName
   readonly token: string
 }
 
-/** Answers with what the service said, byte for byte but for the token; or with why it said nothing: 502, 503, 504. */
-export function answerWith(reply: FastifyReply, outcome: Outcome, asked: Asked): FastifyReply {
-  if ('fault' in outcome) return explain(reply, outcome, asked)
-  if (outcome.status > MAX_STATUS) return explain(reply, { fault: 'malformed' }, asked)
-  return pass(reply, withoutToken(outcome, asked.token))
+/** Answers with the tracking API's answer, byte for byte except for the token; or 502, 503, 504 with the reason for no answer. */
+export function answerWith(reply: FastifyReply, outcome: RelayOutcome, request: RelayedRequest): FastifyReply {
+  if ('fault' in outcome) return explain(reply, outcome, request)
+  if (outcome.status > MAX_STATUS) return explain(reply, { fault: 'malformed' }, request)
+  return pass(reply, withoutToken(outcome, request.token))
 }
 
-/** As a stream: to a Buffer fastify would give another content type where it does not understand the one there is. */
+/** The caller's headers for the tracking API: content and its negotiation, but nothing about the caller or the connection. */
+export function forwardedHeaders(headers: Reply['headers'], hasBody: boolean): Record<string, string | string[]> {
+  return endToEnd(headers, (name) => FORWARDED.test(name) && (hasBody || !name.startsWith('content-')))
+}
+
+/** Streams the answer: to a Buffer, fastify would give another content type where it does not know the one that there is. */
 function pass(reply: FastifyReply, { status, headers, chunks }: Reply): FastifyReply {
-  reply.code(status).headers(passedOn(headers))
+  reply.code(status).headers(endToEnd(headers, (name) => PASSED_ON.test(name)))
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
   return length === 0
     ? reply.send()
     : reply.header('content-length', length).send(Readable.from(taking(chunks.toReversed())))
 }
 
-/** From the last on, letting go of each. */
+/** Yields chunks from the last one on and drops each, so that its memory is free once it is sent. */
 function* taking(chunks: Buffer[]): Generator<Buffer> {
   for (let chunk = chunks.pop(); chunk; chunk = chunks.pop()) yield chunk
 }
 
-function explain(reply: FastifyReply, failed: Failed, { tracking, operation }: Asked): FastifyReply {
-  const { fault: why, unsent } = failed
-  const { method, path } = OPERATIONS[operation]
-  const message = `${tracking.baseUrl} ${SENTENCES[why]}: ${method} ${path}${unsent ? '' : doubt(operation)}`
-  if (why === 'full' || why === 'no_room') reply.header('retry-after', RETRY_AFTER_S)
-  return reply.code(STATUSES.get(why) ?? 502).send({ message })
+/** RFC 9110 §7.6.1: headers that Connection names are hop-by-hop as well. */
+function endToEnd(headers: Reply['headers'], isKept: (name: string) => boolean): Record<string, string | string[]> {
+  const named = String(headers.connection)
+    .toLowerCase()
+    .split(/[\s,]+/)
+  const kept = Object.entries(headers).filter((entry): entry is [string, string | string[]] => {
+    const [name, value] = entry
+    return value !== undefined && isKept(name) && !named.includes(name)
+  })
+  return Object.fromEntries(kept)
 }
 
-/** Whether it may have been done all the same. */
+/**
+ * Masks the token, should the tracking API quote it: in all headers, and in the body of an error. An error's body is left out
+ * where it cannot be decoded. The body of a success is data and stays as it is.
+ */
+function withoutToken(reply: Reply, token: string): Reply {
+  const mask = (text: string) => masked(text, token)
+  const entries = Object.entries(reply.headers).map(([name, value = '']) => {
+    return [name, Array.isArray(value) ? value.map(mask) : mask(value)] as const
+  })
+  const headers = Object.fromEntries(entries)
+  if (isSuccess(reply.status)) return { ...reply, headers }
+  const text = decoded(reply)
+  const hidden = text === undefined ? '' : mask(text)
+  if (hidden === text) return { ...reply, headers }
+  return { ...reply, headers: { ...headers, 'content-encoding': undefined }, chunks: [Buffer.from(hidden, 'latin1')] }
+}
+
+/** The body as latin1; undefined where it cannot be decoded. */
+function decoded(reply: Reply): string | undefined {
+  const encoding = String(reply.headers['content-encoding'] ?? 'identity').toLowerCase()
+  const body = bodyOf(reply)
+  if (encoding === 'identity' || body.length === 0) return body.toString('latin1')
+  try {
+    return DECODERS.get(encoding)?.(body, { maxOutputLength: MAX_DECODED_BYTES }).toString('latin1')
+  } catch {
+    return undefined
+  }
+}
+
+function explain(reply: FastifyReply, failure: RelayFailure, { baseUrl, operation }: RelayedRequest): FastifyReply {
+  const { fault, unsent } = failure
+  const { method, path } = OPERATIONS[operation]
+  const message = `${baseUrl} ${SENTENCES[fault]}: ${method} ${path}${unsent ? '' : doubt(operation)}`
+  if (fault === 'full' || fault === 'no_room') return reply.code(503).header('retry-after', 5).send({ message })
+  return reply.code(fault === 'timeout' ? 504 : 502).send({ message })
+}
+
+/** Tells the caller that a change may have been done although there is no answer. */
 function doubt(operation: OperationName): string {
   const { method, repeatable } = OPERATIONS[operation]
   if (method === 'GET') return ''
@@ -65,14 +110,23 @@ const SENTENCES = {
   given_up: 'is not waited for any more, as waybridge stops',
   closed: 'is not asked any more, as waybridge stops',
   failed: 'could not be asked',
-} satisfies Record<Trouble, string>
+} satisfies Record<RelayFailure['fault'], string>
 
-const STATUSES = new Map<Trouble, number>([
-  ['timeout', 504],
-  ['no_room', 503],
-  ['full', 503],
-])
-const RETRY_AFTER_S = 5
-
-/** What an HTTP server can send. */
+/** The highest status that an HTTP server can send. */
 const MAX_STATUS = 599
+
+/** Content-Length is set anew from the same bytes. */
+const FORWARDED =
+  /^(?!content-length$)(?:(?:accept|content|if)-.+|accept|range|user-agent|x-request-id|traceparent|tracestate)$/
+
+/** What describes the content. A browser would take other headers as said by the admin port: cookies, rules, caching. */
+const PASSED_ON =
+  /^(?!content-length$|content-security-policy|x-content-type-options$)(?:(?:content|x)-.+|accept-ranges|allow|date|etag|last-modified|link|location|retry-after|server|vary|via|warning)$/
+
+const DECODERS = new Map<string, (body: Buffer, options: { maxOutputLength: number }) => Buffer>([
+  ['gzip', gunzipSync],
+  ['deflate', inflateSync],
+  ['br', brotliDecompressSync],
+  ['zstd', zstdDecompressSync],
+])
+const MAX_DECODED_BYTES = 1024 * 1024

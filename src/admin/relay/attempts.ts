@@ -4,25 +4,27 @@ import type { Failure, Fault, Reply } from '../../tracking/client/exchange.ts'
 import { mayRepeat, type OperationRequest, type TrackingClient } from '../../tracking/client.ts'
 import { OPERATIONS } from '../../tracking/operations.ts'
 
-/** What became of a request: the service's answer, or why there is none. */
-export type Outcome = Reply | Failed
+/** The tracking API's answer, or why there is none. */
+export type RelayOutcome = Reply | RelayFailure
 
-/** `unsent`: of none of the attempts. */
-export interface Failed extends Omit<Failure, 'fault'> {
-  readonly fault: Trouble
+export interface RelayFailure {
+  /** `full`: the request was not sent because there is no memory for an answer. */
+  readonly fault: Fault | 'full'
+  /** Nothing was sent in any attempt. */
+  readonly unsent?: boolean
 }
 
-/** `full`: it was not sent, as there was no room for an answer. */
-export type Trouble = Fault | 'full'
-
 /**
- * A request, at most twice more where repeating does no harm: the connection failed, or the service cannot now. A DELETE of
- * which anything was sent is not sent again. All within the client's deadline for one. Who is to come again later than in two
- * seconds is told so at once.
+ * Sends a request, and up to twice more where that does no harm: the connection failed, or the API is unavailable for now. A
+ * DELETE is repeated only where nothing of it was sent. All attempts share the client's deadline for one request. A
+ * Retry-After of more than two seconds is left to the caller.
  */
-export async function attempt(client: TrackingClient, request: OperationRequest): Promise<Outcome> {
+export async function attempt(
+  client: Pick<TrackingClient, 'request' | 'timeoutMs'>,
+  request: OperationRequest,
+): Promise<RelayOutcome> {
   const deadline = performance.now() + client.timeoutMs
-  const { operation } = request
+  const { operation, signal } = request
   const delays = OPERATIONS[operation].repeatable ? [...DELAYS_MS] : []
   let unsent = true
   for (;;) {
@@ -33,7 +35,7 @@ export async function attempt(client: TrackingClient, request: OperationRequest)
     const delayMs = delays.shift()
     const waitMs = delayMs === undefined ? undefined : waitAfter(outcome, delayMs)
     if (waitMs === undefined || performance.now() + waitMs >= deadline) return outcome
-    await sleep(waitMs, undefined, { signal: request.signal }).catch(() => {})
+    await sleep(waitMs, undefined, { signal }).catch(() => {})
   }
 }
 
@@ -41,15 +43,15 @@ function isUnsent(outcome: Reply | Failure): boolean {
   return 'fault' in outcome && outcome.unsent === true
 }
 
-/** Undefined where another attempt would bring nothing else. */
-function waitAfter(outcome: Outcome, delayMs: number): number | undefined {
-  if ('fault' in outcome) return PASSING_FAULTS.has(outcome.fault) ? delayMs : undefined
-  if (!PASSING_STATUSES.has(outcome.status)) return undefined
+/** How long to wait before the next attempt; undefined where another attempt would bring no other answer. */
+function waitAfter(outcome: RelayOutcome, delayMs: number): number | undefined {
+  if ('fault' in outcome) return TRANSIENT_FAULTS.has(outcome.fault) ? delayMs : undefined
+  if (!TRANSIENT_STATUSES.has(outcome.status)) return undefined
   const asked = retryAfterMs(String(outcome.headers['retry-after']), Date.now()) ?? 0
   return asked > MAX_RETRY_AFTER_MS ? undefined : Math.max(asked, delayMs)
 }
 
 const DELAYS_MS = [200, 600]
 const MAX_RETRY_AFTER_MS = 2000
-const PASSING_FAULTS: ReadonlySet<Trouble> = new Set(['refused', 'reset', 'dns', 'unreachable'])
-const PASSING_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
+const TRANSIENT_FAULTS: ReadonlySet<RelayFailure['fault']> = new Set(['refused', 'reset', 'dns', 'unreachable'])
+const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])

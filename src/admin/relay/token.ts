@@ -2,15 +2,15 @@ import type { Company } from '../../config/schema.ts'
 import type { Logger } from '../../observe/log.ts'
 import { isSuccess } from '../../tracking/client/exchange.ts'
 
-/** Which companies' OAuth tokens the service refuses, as far as this process has asked it. */
+/** Knows the companies whose OAuth tokens the tracking API refuses, as far as this process has used them. */
 export interface TokenWatch {
-  /** What a request with a company's token was answered with. */
+  /** Notes the status that answered a request with a company's token. */
   answered(company: Company, status: number): void
-  /** Ids of the companies whose token of now was refused, and not taken since. */
+  /** Ids of the companies whose present token was refused, and not accepted since. */
   refused(): string[]
 }
 
-/** A refusal is an operator's problem: the log says so as well, once a minute for each company. */
+/** An operator must replace a refused token: it is also logged, once a minute for each company. */
 export function watchTokens(companies: () => readonly Company[], logger: Logger): TokenWatch {
   const refusedTokens = new Map<string, string | undefined>()
   const loggedAt = new Map<string, number>()
@@ -30,7 +30,7 @@ export function watchTokens(companies: () => readonly Company[], logger: Logger)
       if (status === 401) {
         refusedTokens.set(company_id, oauth_token)
         log(company_id)
-      } else if (wasTaken(status) && refusedTokens.get(company_id) === oauth_token) refusedTokens.delete(company_id)
+      } else if (isAccepted(status) && refusedTokens.get(company_id) === oauth_token) refusedTokens.delete(company_id)
     },
     refused: () =>
       companies()
@@ -39,10 +39,10 @@ export function watchTokens(companies: () => readonly Company[], logger: Logger)
   }
 }
 
-/** A success, or a refusal for which a service has looked behind the token. */
-function wasTaken(status: number): boolean {
-  return isSuccess(status) || LOOKED_BEHIND.has(status)
+/** Whether the status shows that the API accepted the token: a success, or a refusal that comes after its check. */
+function isAccepted(status: number): boolean {
+  return isSuccess(status) || AFTER_TOKEN_CHECK.has(status)
 }
 
-const LOOKED_BEHIND: ReadonlySet<number> = new Set([400, 403, 404, 422])
+const AFTER_TOKEN_CHECK: ReadonlySet<number> = new Set([400, 403, 404, 422])
 const LOG_EVERY_MS = 60_000

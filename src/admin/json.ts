@@ -27,31 +27,22 @@ export function contactJson({ at, protocol, transport, remote }: Contact) {
 
 export const Instant = z.iso.datetime()
 export const Count = z.int().min(0)
-export const LaneIds = z.object({ company_id: z.string(), courier_id: z.string(), route_id: z.string() })
-export const StayJson = LaneIds.extend({
-  from_at: Instant.optional(),
-  until_at: Instant.optional(),
-  source: z.string(),
-})
+export const Text = z.string()
+export const LaneIds = z.object(each(Text, 'company_id', 'courier_id', 'route_id'))
+export const StayJson = LaneIds.extend({ ...each(Instant.optional(), 'from_at', 'until_at'), source: Text })
 export const ContactJson = z.object({
   at: Instant,
-  protocol: z.string().optional(),
+  protocol: Text.optional(),
   transport: z.enum(['tcp', 'udp', 'http', 'mqtt']),
-  remote: z.string(),
+  remote: Text,
 })
 /** Why a lane is parked whole. */
-export const ParkedJson = z.object({
-  status: z.int(),
-  message: z.string(),
-  tries: Count,
-  at: Instant,
-  since_at: Instant,
-})
+export const ParkedJson = z.object({ status: z.int(), message: Text, tries: Count, at: Instant, since_at: Instant })
 
 export const LaneJson = LaneIds.extend({
   waiting: Count,
   oldest_at: Instant.optional(),
-  last_push: z.object({ at: Instant, status: z.union([z.int(), z.string()]) }).optional(),
+  last_push: z.object({ at: Instant, status: z.union([z.int(), Text]) }).optional(),
   parked: ParkedJson.optional(),
 })
 
@@ -59,52 +50,34 @@ export const LaneJson = LaneIds.extend({
 export const DeviceState = z.enum(['online', 'offline', 'never'], 'expected online, offline or never')
 export type DeviceState = z.infer<typeof DeviceState>
 
-const ReplacedLineJson = z.object({ source: z.string(), put_at: Instant.optional() })
+const ReplacedLineJson = z.object({ source: Text, put_at: Instant.optional() })
 const FixJson = z.object({
   time_at: Instant.optional(),
-  lat: z.number().optional(),
-  lon: z.number().optional(),
   valid: z.boolean(),
-  altitude: z.number().optional(),
-  speed: z.number().optional(),
-  heading: z.number().optional(),
-  accuracy: z.number().optional(),
-  hdop: z.number().optional(),
-  satellites: z.number().optional(),
+  ...each(z.number().optional(), 'lat', 'lon', 'altitude', 'speed', 'heading', 'accuracy', 'hdop', 'satellites'),
 })
 
 const EventJson = z.object({
   at: Instant,
   event: z.enum(['connected', 'disconnected', 'routed', 'held', 'filtered', 'misunderstood', 'refused']),
-  protocol: z.string().optional(),
-  transport: z.string().optional(),
-  remote: z.string().optional(),
-  reason: z.string().optional(),
-  company_id: z.string().optional(),
-  courier_id: z.string().optional(),
-  route_id: z.string().optional(),
+  ...each(Text.optional(), 'protocol', 'transport', 'remote', 'reason'),
+  ...LaneIds.partial().shape,
 })
 
 /** One device: its entry, lane, held fixes and last contact. */
 export const DeviceJson = z.object({
-  id: z.string(),
+  id: Text,
   configured: z.boolean(),
-  name: z.string().optional(),
-  company_id: z.string().optional(),
-  courier_id: z.string().optional(),
-  route_id: z.string().optional(),
-  time_zone: z.string().optional(),
-  model: z.string().optional(),
-  settings: z.record(z.string(), z.unknown()).optional(),
+  ...each(Text.optional(), 'name', 'company_id', 'courier_id', 'route_id', 'time_zone', 'model', 'source'),
+  settings: z.record(Text, z.unknown()).optional(),
   secret: z.boolean().optional(),
-  source: z.string().optional(),
   deleted_at: Instant.optional(),
   held: z.array(
     z.object({
       reason: z.enum(['unknown', 'no_route', 'clock']),
       fixes: Count,
       oldest_at: Instant,
-      offset: z.string().optional(),
+      offset: Text.optional(),
       replaced_line: ReplacedLineJson.optional(),
     }),
   ),
@@ -114,9 +87,14 @@ export const DeviceJson = z.object({
   last_heard: ContactJson.optional(),
   connection: ContactJson.omit({ at: true }).extend({ connected_at: Instant }).optional(),
   last_fix: FixJson.extend({ received_at: Instant }).optional(),
-  last_filtered: z.object({ reason: z.string(), at: Instant, held: z.boolean().optional(), fix: FixJson }).optional(),
+  last_filtered: z.object({ reason: Text, at: Instant, held: z.boolean().optional(), fix: FixJson }).optional(),
   events: z.array(EventJson),
 })
+
+/** Fields with the same schema. */
+export function each<Schema extends z.ZodType, Name extends string>(schema: Schema, ...names: Name[]) {
+  return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>
+}
 
 /** The last instant that a Date can hold, ms UTC. */
 const LAST_MS = 8.64e15

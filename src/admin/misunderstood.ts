@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { keys, type Redis } from '../lanes/index.ts'
 import { parse } from '../tracking/refusal.ts'
-import { Count, Instant, instant } from './json.ts'
+import { Count, each, Instant, instant, Text } from './json.ts'
 import type { Operation, OperationDoc } from './operation.ts'
 import { PageQuery } from './paging.ts'
 
@@ -25,12 +25,9 @@ const MISUNDERSTOOD_DOC = {
     results: z.array(
       z.object({
         at: Instant,
-        device: z.string(),
-        protocol: z.string(),
-        reason: z.string(),
+        ...each(Text, 'device', 'protocol', 'reason'),
         bytes: Count,
-        text: z.string().optional(),
-        hex: z.string().optional(),
+        ...each(Text.optional(), 'text', 'hex'),
       }),
     ),
   }),

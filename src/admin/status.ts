@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { BEHIND_MS, custodyCounters, keys, type Redis } from '../lanes/index.ts'
 import type { Account } from './custody.ts'
-import { Count, Instant, instant } from './json.ts'
+import { Count, each, Instant, instant } from './json.ts'
 import type { Operation, OperationDoc } from './operation.ts'
 
 export interface StatusSources {
@@ -55,13 +55,7 @@ const STATUS_DOC = {
       token_refused: z.array(z.string()),
     }),
     custody: z.object({
-      received: Count,
-      filtered: Count,
-      delivered: Count,
-      waiting: Count,
-      parked: Count,
-      held: Count,
-      discarded: Count,
+      ...each(Count, 'received', 'filtered', 'delivered', 'waiting', 'parked', 'held', 'discarded'),
       difference: z.int(),
     }),
     time_zone: z.string(),

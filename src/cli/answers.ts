@@ -23,16 +23,10 @@ export const StatusAnswer = z.object({
     /** Companies whose OAuth token the tracking service refuses. */
     token_refused: z.array(z.string()).optional(),
   }),
-  custody: z.object({
-    received: Count,
-    filtered: Count,
-    delivered: Count,
-    waiting: Count,
-    parked: Count,
-    held: Count,
-    discarded: Count,
-    difference: Count,
-  }),
+  custody: z.record(
+    z.enum(['received', 'filtered', 'delivered', 'waiting', 'parked', 'held', 'discarded', 'difference']),
+    Count,
+  ),
   /** In which the gateway reads times without an offset. */
   time_zone: z.string().refine(isZone),
 })

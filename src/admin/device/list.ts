@@ -6,7 +6,7 @@ import { isConnected } from '../../ingest/device.ts'
 import { type Redis, surveyHeld } from '../../lanes/index.ts'
 import { type DeviceEntry, type Directory, type Stay, sameId } from '../../roster/directory.ts'
 import { parse } from '../../tracking/refusal.ts'
-import { ContactJson, Count, contactJson, DeviceState, StayJson, stayJson } from '../json.ts'
+import { ContactJson, Count, contactJson, DeviceState, each, StayJson, stayJson, Text } from '../json.ts'
 import type { Operation, OperationDoc } from '../operation.ts'
 import { PageQuery, type Place, pageOf, pageSchema } from '../paging.ts'
 
@@ -56,12 +56,9 @@ const DEVICES_DOC = {
   query: DevicesQuery,
   answer: pageSchema(
     z.object({
-      id: z.string(),
-      name: z.string().optional(),
+      id: Text,
+      ...each(Text.optional(), 'name', 'company_id', 'courier_id', 'route_id'),
       configured: z.boolean(),
-      company_id: z.string().optional(),
-      courier_id: z.string().optional(),
-      route_id: z.string().optional(),
       mapping: DeviceMapping,
       lane: StayJson.optional(),
       state: DeviceState.optional(),

@@ -13,8 +13,8 @@ export const MAX_DEPTH = 100
 export const UNCHECKED_BYTES = 256 * 1_024
 
 /**
- * The body of a request. What comes after the limit is read and dropped: a client that still sends would otherwise miss
- * the answer. @throws ApiRefusal 422 where it is too large, or ends early.
+ * Reads the body of a request. Bytes after the limit are read and dropped, because a client that is still sending would
+ * otherwise miss the answer. @throws ApiRefusal 422 where the body is too large or ends early
  */
 export function readBody(request: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
@@ -35,8 +35,8 @@ export function readBody(request: IncomingMessage, maxBytes = MAX_BODY_BYTES): P
 }
 
 /**
- * What a body says, undefined where it is empty; integers beyond 2^53 in `INT64_FIELDS` as bigint.
- * @throws ApiRefusal 422 where it is not declared as JSON, or no JSON.
+ * The value of a JSON body, undefined for an empty one; integers beyond 2^53 in `INT64_FIELDS` are bigint.
+ * @throws ApiRefusal 422 where the content type or the text is not JSON
  */
 export function parseBody(bytes: Buffer, contentType?: string): unknown {
   if (bytes.length === 0) return undefined
@@ -47,12 +47,12 @@ export function parseBody(bytes: Buffer, contentType?: string): unknown {
   return body
 }
 
-/** Whether a body is declared as JSON. */
+/** Whether a content type is that of JSON. */
 export function isJson(contentType = ''): boolean {
   return JSON_TYPE.test(contentType)
 }
 
-/** The text of a body that is JSON. @throws ApiRefusal 422 where it is not UTF-8, or marked as such, or of too many levels. */
+/** The text of a JSON body. @throws ApiRefusal 422 where it is not UTF-8, has a byte order mark or too many levels */
 export function jsonText(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new ApiRefusal(422, 'the body is not JSON: it is not UTF-8')
   if (bytes.subarray(0, 3).equals(BYTE_ORDER_MARK))
@@ -61,7 +61,7 @@ export function jsonText(bytes: Buffer): string {
   return bytes.toString()
 }
 
-/** What JSON says. @throws ApiRefusal 422 where it is none; what the parser stumbled over is not quoted: it may be a secret. */
+/** The value of JSON text. @throws ApiRefusal 422 where it is not JSON; the text, which may be secret, is not quoted */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -104,7 +104,7 @@ declare global {
   }
 }
 
-/** Puts bigints where a number of the objects of a body is not exact, but its digits in the text are. */
+/** Replaces numbers that lost digits in parsing with bigints that have the digits of the text. */
 function restoreDigits(body: unknown, text: string): void {
   const inexact = objectsOf(body).flatMap((object, index) =>
     INT64_FIELDS.filter((field) => isInexact(object?.[field])).map((field) => ({ object, index, field })),
@@ -121,12 +121,12 @@ function isInexact(value: unknown): boolean {
   return typeof value === 'number' && !Number.isSafeInteger(value)
 }
 
-type JsonObject = Record<string, unknown> | null | undefined
+type BodyObject = Record<string, unknown> | null | undefined
 
-/** The objects of a body that may have integers of 64 bits. */
-function objectsOf(body: unknown): readonly JsonObject[] {
+/** The objects of a body that may have 64-bit integers. */
+function objectsOf(body: unknown): readonly BodyObject[] {
   const list = Array.isArray(body) ? body : (body as { positions?: unknown } | null)?.positions
-  return Array.isArray(list) ? (list as JsonObject[]) : []
+  return Array.isArray(list) ? (list as BodyObject[]) : []
 }
 
 function hex(letter: string): string {
@@ -135,12 +135,12 @@ function hex(letter: string): string {
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
-// A name's letters may be escapes, too.
+// The letters of a name may be written as escapes.
 const NAMES = INT64_FIELDS.map((field) => field.replaceAll(/./g, (letter) => `(?:${letter}|\\\\u00${hex(letter)})`))
-// A member of JSON: in a text its quotation marks would have backslashes. A reviver of JSON.parse, which is told the digits as
-// well, takes two seconds for a body of 4 MiB. What has more digits is beyond 64 bits.
+// A member of a JSON object: inside a string its quotation marks would have backslashes. A reviver of JSON.parse gets the digits
+// as well, but takes two seconds for a body of 4 MiB. An integer with more digits is beyond 64 bits.
 const LONG_INTEGER = new RegExp(`((?<!\\\\)"(?:${NAMES.join('|')})"\\s*:\\s*)(-?\\d{16,19})(?![\\d.eE])`, 'gi')
-// Of V8: `Unexpected token 'x', ..."of the text"... is not valid JSON`, `"the text" is not valid JSON`.
+// V8's messages: `Unexpected token 'x', ..."of the text"... is not valid JSON`, `"the text" is not valid JSON`.
 const QUOTATION = /(?:^|, )(?:\.\.\.)?".*$/s
 const QUOTE = 0x22
 const BACKSLASH = 0x5c

@@ -11,8 +11,9 @@ export interface PositionInterval {
 }
 
 /**
- * The interval that a query of §4.4 asks for; without `to`, two hours, at most until now (unix seconds).
- * @throws ApiRefusal 400 where it has no `from`, is no integer, ends before it begins, or is longer than `maxS`, two hours.
+ * The interval of a query of §4.4; without `to`, it has two hours but ends no later than now (unix seconds).
+ * @param maxS the longest interval, in seconds
+ * @throws ApiRefusal 400 where `from` is missing, a value is no integer, the interval is too long or ends before it begins
  */
 export function parseInterval(query: unknown, nowS: number, maxS: bigint = MAX_INTERVAL_S): PositionInterval {
   const bounds = parse(IntervalQuery, query, 400)

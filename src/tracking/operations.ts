@@ -18,20 +18,20 @@ import {
   StoredContractorNumber,
 } from './schemas.ts'
 
-/** An operation of the interface: what service, client, relay and the OpenAPI document know of it. */
+/** An operation of the interface, for the service, the client, the relay and the OpenAPI documents. */
 export interface TrackingOperation {
   readonly summary: string
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** With its parameters in braces, all of them int64. */
+  /** With its parameters in braces; they are all int64. */
   readonly path: string
-  /** An OAuth token of the company in the path, or the apikey of the company whose courier it is. */
+  /** An OAuth token of the company in the path, or the apikey of the courier's company. */
   readonly credential: 'oauth' | 'apikey'
   readonly query?: z.ZodObject
   readonly body?: z.ZodType
-  /** What a 200 says. */
+  /** The body of a 200. */
   readonly answer: z.ZodType
   readonly refusals: readonly (400 | 401 | 403 | 404 | 422 | 504)[]
-  /** Doing it twice is no harm. */
+  /** Doing it twice does no harm. */
   readonly repeatable: boolean
 }
 
@@ -155,8 +155,8 @@ export function parametersOf(path: string): string[] {
 }
 
 /**
- * An operation's path as fastify's router takes it. A parameter before a colon matches whatever is there: a wrong
- * id is for the operation to refuse.
+ * An operation's path in the syntax of fastify's router. A parameter before a colon matches any text: the operation refuses a
+ * wrong id.
  */
 export function routerPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}(:?)/g, (_, name: string, colon: string) => `:${name}${colon && '(^.*)::'}`)

@@ -2,13 +2,13 @@ import type * as z from 'zod'
 import { MAX_ERRORS } from './schemas/fields.ts'
 import { Id } from './schemas.ts'
 
-/** What is wrong with one field; `path` is dotted (`positions.3.point.lat`), '' for the whole. */
+/** A mistake in one field; `path` is dotted (`positions.3.point.lat`), '' for the whole body. */
 export interface FieldError {
   readonly path: string
   readonly message: string
 }
 
-/** A request that the interface refuses, with the status of §7. Where errors become answers, it becomes one. */
+/** The refusal of a request, with a status of §7. `createHttpServer` turns it into an answer. */
 export class ApiRefusal extends Error {
   readonly code: 400 | 401 | 403 | 404 | 409 | 415 | 422 | 503 | 504
   readonly errors: readonly FieldError[]
@@ -21,13 +21,13 @@ export class ApiRefusal extends Error {
   }
 }
 
-/** A refusal for what is wrong with the fields, at least one; it names the first `MAX_ERRORS`. */
+/** A refusal for mistakes in fields, at least one; it names the first `MAX_ERRORS`. */
 export function refuseFields(code: ApiRefusal['code'], errors: readonly FieldError[]): ApiRefusal {
   const [{ path, message }] = errors
   return new ApiRefusal(code, `${path || 'the body'}: ${message}`, errors.slice(0, MAX_ERRORS))
 }
 
-/** The value as the schema has it. @throws ApiRefusal with `code`, and the fields that are wrong. */
+/** The value as the schema parses it. @throws ApiRefusal with `code` and the mistakes */
 export function parse<T>(schema: z.ZodType<T>, value: unknown, code: ApiRefusal['code'] = 422): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
@@ -37,7 +37,7 @@ export function parse<T>(schema: z.ZodType<T>, value: unknown, code: ApiRefusal[
   )
 }
 
-/** An id of a path, whose parameter is called `name`. @throws ApiRefusal 422 where it is none. */
+/** Checks an id of a path; `name` is its parameter. @throws ApiRefusal 422 where it is no id */
 export function parseId(id: string, name: string): string {
   const result = Id.safeParse(id)
   if (result.success) return result.data

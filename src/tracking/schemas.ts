@@ -14,23 +14,23 @@ import {
 /** Most positions of a push. */
 export const MAX_POSITIONS = 1_000
 
-/** Most items that the service adds or takes back at once: others need not wait for long. The interface lists no limit. */
+/** Most items in one request to the service, so that others need not wait long. The interface lists no limit. */
 export const MAX_ITEMS = 1_000
 
-/** Most characters that the service takes of texts of an item for which the interface lists no limit: a page has 100 items. */
+/** Most characters of an item's texts in the service; the interface lists no limit for these. A page has 100 items. */
 export const MAX_ITEM_TEXTS = { code: 1_000, comment: 10_000, price: 100 } as const
 
-/** Fields whose integers may lie beyond 2^53 and are read from JSON exactly, as bigint, where they do. */
+/** Fields whose integers may be beyond 2^53; such values are read from JSON exactly, as bigint. */
 export const INT64_FIELDS: readonly string[] = ['timestamp', 'total_count', 'undelivered_count', 'item_id']
 
-// What is said of a value that is not there, of another type, or there twice, as of one that is wrong.
+// One error for a value that is missing, repeated, wrong or of another type.
 const SECONDS = 'expected unix seconds as one integer in decimal digits'
 const PRICE = 'expected a decimal of at most 4 places, as text'
 const PAGE_SIZE = 'expected one integer from 1 to 100'
-/** Of a page_token that is none. */
+/** The error for an invalid page_token. */
 export const NO_PAGE_TOKEN = 'expected one next_page_token of a page of this order'
 
-/** An id as text, in canonical decimal digits: what every parameter of a path is. */
+/** An id as text, in canonical decimal digits: the type of every path parameter. */
 export const Id = z
   .string(INT64_FROM_0)
   .refine((text) => isInt64Text(text) && !text.startsWith('-'), INT64_FROM_0)

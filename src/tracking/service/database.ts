@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 
-/** Opens the service's database, creating file, folder and tables where they are missing. A commit is on disk. */
+/** Opens the service's database and creates missing folders, file and tables. A commit returns when it is on disk. */
 export function openDatabase(file: string): DatabaseSync {
   mkdirSync(dirname(file), { recursive: true })
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
@@ -11,7 +11,7 @@ export function openDatabase(file: string): DatabaseSync {
   return database
 }
 
-/** Statements by name; the integers that they read are bigint. */
+/** Prepares statements, by name; they read integers as bigint. */
 export function prepareAll<Name extends string>(
   database: DatabaseSync,
   sql: Readonly<Record<Name, string>>,
@@ -24,17 +24,17 @@ export function prepareAll<Name extends string>(
   return Object.fromEntries(prepared) as Record<Name, StatementSync>
 }
 
-// Blocks the process; only somebody else's hand in the file can make it wait.
+// A wait blocks the process. Only another program that writes to the file can cause one.
 const BUSY_TIMEOUT_MS = 1_000
 
 /*
- * Of `lanes` nothing is taken out, unless the provisioning says that there are no others: see README.md.
+ * `lanes` only grows, unless a provisioning is exhaustive: see README.md.
  *
- * Positions are one clustered tree: its key recognises a position that comes again, and is read in order of company, route and
- * timestamp. `received_us`, unix microseconds, is when it arrived, and the order within a second: it grows with every position
- * while the clock does; where that is set back, two may have the same.
+ * `positions` is one clustered tree: its key recognises a repeated position, and is read in the order of company, route and
+ * timestamp. `received_us`, unix microseconds, is the time of arrival and gives the order within a second. It grows with every
+ * position, except after the clock was set back: then two positions may have the same.
  *
- * An item's id is never given again (AUTOINCREMENT): a DELETE that is repeated finds no other item.
+ * An item's id is never used again (AUTOINCREMENT): a repeated DELETE must not delete another item.
  */
 const TABLES = `
   CREATE TABLE IF NOT EXISTS positions (

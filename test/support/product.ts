@@ -34,6 +34,11 @@ export async function startProduct(files: Readonly<Record<string, string>>, yaml
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-e2e-'))
   await writeFile(join(dir, 'gateway.yaml'), gatewayYaml(dir) + yaml)
   for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text)
+  return runProduct(dir)
+}
+
+/** Starts it on a folder that has a configuration and whose data folder is `data`; the folder is removed at its end. */
+export async function runProduct(dir: string): Promise<Product> {
   const child = spawn(process.execPath, [CLI, 'start', '--config', dir], { stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   for (const stream of [child.stdout, child.stderr])

@@ -1,0 +1,122 @@
+import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Product, runProduct } from '../support/product.ts'
+import { ok, type Respond, startApi, status } from '../support/push-api.ts'
+
+/** See its README for what is in it. */
+const FOLDER = fileURLToPath(new URL('../support/data-0.1.0', import.meta.url))
+const START = Date.parse('2026-11-20T06:30:00Z') / 1000
+const VAN_12 = '356307042441013'
+const VAN_15 = '356307042441015'
+const VAN_16 = '356307042441016'
+const UNKNOWN = '356307042441099'
+const soon = { timeout: 20_000, interval: 50 }
+
+/** What the tracking API answered when the folder was left. */
+const asBefore: Respond = (seen, response) =>
+  status(seen.lane === '42/1003' ? 503 : seen.lane === '43/1002' ? 404 : 200)(seen, response)
+
+interface Status {
+  readonly custody: Record<string, number>
+}
+
+describe('a data folder of version 0.1.0, taken over', () => {
+  let product: Product
+  let api: Awaited<ReturnType<typeof startApi>>
+
+  beforeAll(async () => {
+    api = await startApi(asBefore)
+    const dir = await mkdtemp(join(tmpdir(), 'waybridge-takeover-'))
+    await cp(FOLDER, dir, { recursive: true })
+    const yaml = await readFile(join(dir, 'gateway.yaml'), 'utf8')
+    await writeFile(join(dir, 'gateway.yaml'), yaml.replace('DATA_DIR', join(dir, 'data')).replace('PUSH_URL', api.url))
+    product = await runProduct(dir)
+  }, 60_000)
+  afterAll(async () => {
+    await product?.end()
+    await api?.close()
+  })
+
+  const custody = async () => (await product.admin<Status>('/admin/status')).custody
+
+  /** Sends the fix of so many seconds after the first; resolves once it is acknowledged. */
+  async function send(device: string, second: number): Promise<void> {
+    const position = `lat=52.5&lon=${13.4 + second / 1000}&accuracy=5&timestamp=${START + second}`
+    const url = `http://127.0.0.1:${product.ports['http/osmand']}/?id=${device}&${position}`
+    await expect.poll(async () => (await fetch(url)).status, soon).toBe(200)
+  }
+
+  it('accounts for every fix: what was waiting, parked, held and delivered still is', async () => {
+    expect(await custody()).toEqual({
+      received: 15,
+      filtered: 0,
+      delivered: 4,
+      waiting: 4,
+      parked: 2,
+      held: 5,
+      discarded: 0,
+      difference: 0,
+    })
+    expect(await product.admin('/admin/parked')).toMatchObject({
+      results: [{ courier_id: '43', route_id: '1002', fixes: 2, parked: { status: 404 } }],
+    })
+    expect(await product.admin(`/admin/devices/${VAN_15}`)).toMatchObject({ held: [{ reason: 'no_route', fixes: 2 }] })
+    expect(await product.admin(`/admin/devices/${UNKNOWN}`)).toMatchObject({ held: [{ reason: 'unknown', fixes: 2 }] })
+  })
+
+  it('keeps the roster: lines of files, routes and a device that were put, and a deletion', async () => {
+    const { results: lines } = await product.admin<{ results: Record<string, string>[] }>('/admin/routes?company_id=7')
+    expect(lines.map(({ name, courier_id, route_id }) => [name, courier_id, route_id]).toSorted()).toEqual([
+      ['Van 12', '42', '1003'],
+      ['Van 14', '43', '1002'],
+      ['Van 17', '46', '1005'],
+    ])
+    const { results: devices } = await product.admin<{ results: Record<string, unknown>[] }>('/admin/devices')
+    const configured = devices.filter(({ configured: is }) => is).map(({ name }) => name)
+    expect(configured.toSorted()).toEqual(['Van 12', 'Van 14', 'Van 15', 'Van 17'])
+    expect(await product.admin(`/admin/devices/${VAN_16}`)).toMatchObject({
+      configured: false,
+      deleted_at: expect.stringMatching(/^2026-11-22/),
+    })
+  })
+
+  it('keeps what the embedded tracking service has stored', async () => {
+    const timestamps = (await product.positions('1003', START, START + 60)).map(({ timestamp }) => timestamp)
+    expect(timestamps).toEqual([START, START + 1])
+  })
+
+  it('acknowledges a repeat of a delivered and of a waiting fix, and stores neither', async () => {
+    await send(VAN_12, 1)
+    await send(VAN_12, 5)
+    await expect.poll(custody, soon).toMatchObject({ received: 17, filtered: 2, waiting: 4, difference: 0 })
+  })
+
+  it('delivers what waits once, the newest first, as soon as the API takes it', async () => {
+    const taken: number[] = []
+    api.respond((seen, response) => {
+      if (seen.lane !== '42/1003') return asBefore(seen, response)
+      taken.push(...seen.timestamps)
+      ok(seen, response)
+    })
+    await expect.poll(custody, soon).toMatchObject({ waiting: 0, delivered: 8, difference: 0 })
+    expect(taken).toEqual([5, 2, 3, 4].map((second) => START + second))
+  })
+
+  it('delivers what is parked when it is asked to', async () => {
+    api.respond(ok)
+    await product.admin('/admin/parked/retry?all=true', { method: 'POST' })
+    await expect.poll(custody, soon).toMatchObject({ parked: 0, delivered: 10, difference: 0 })
+    expect(api.timestampsOf('43/1002').slice(-2).toSorted()).toEqual([START, START + 1])
+  })
+
+  it('releases what is held when its device is configured', async () => {
+    const entry = { name: 'Van 99', company_id: 7, courier_id: 47, route_id: 1007 }
+    const headers = { 'content-type': 'application/json' }
+    await product.admin(`/admin/devices/${UNKNOWN}`, { method: 'PUT', headers, body: JSON.stringify(entry) })
+    await expect.poll(custody, soon).toMatchObject({ held: 3, delivered: 12, difference: 0 })
+    expect(api.timestampsOf('47/1007').toSorted()).toEqual([START, START + 1])
+  })
+})

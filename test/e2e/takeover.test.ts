@@ -69,14 +69,11 @@ describe('a data folder of version 0.1.0, taken over', () => {
 
   it('keeps the roster: lines of files, routes and a device that were put, and a deletion', async () => {
     const { results: lines } = await product.admin<{ results: Record<string, string>[] }>('/admin/routes?company_id=7')
-    expect(lines.map(({ name, courier_id, route_id }) => [name, courier_id, route_id]).toSorted()).toEqual([
-      ['Van 12', '42', '1003'],
-      ['Van 14', '43', '1002'],
-      ['Van 17', '46', '1005'],
-    ])
+    const routes = lines.map(({ name, courier_id, route_id }) => `${name}: ${courier_id}/${route_id}`)
+    expect(new Set(routes)).toEqual(new Set(['Van 12: 42/1003', 'Van 14: 43/1002', 'Van 17: 46/1005']))
     const { results: devices } = await product.admin<{ results: Record<string, unknown>[] }>('/admin/devices')
     const configured = devices.filter(({ configured: is }) => is).map(({ name }) => name)
-    expect(configured.toSorted()).toEqual(['Van 12', 'Van 14', 'Van 15', 'Van 17'])
+    expect(new Set(configured)).toEqual(new Set(['Van 12', 'Van 14', 'Van 15', 'Van 17']))
     expect(await product.admin(`/admin/devices/${VAN_16}`)).toMatchObject({
       configured: false,
       deleted_at: expect.stringMatching(/^2026-11-22/),
@@ -109,7 +106,7 @@ describe('a data folder of version 0.1.0, taken over', () => {
     api.respond(ok)
     await product.admin('/admin/parked/retry?all=true', { method: 'POST' })
     await expect.poll(custody, soon).toMatchObject({ parked: 0, delivered: 10, difference: 0 })
-    expect(api.timestampsOf('43/1002').slice(-2).toSorted()).toEqual([START, START + 1])
+    expect(new Set(api.timestampsOf('43/1002').slice(-2))).toEqual(new Set([START, START + 1]))
   })
 
   it('releases what is held when its device is configured', async () => {
@@ -117,6 +114,6 @@ describe('a data folder of version 0.1.0, taken over', () => {
     const headers = { 'content-type': 'application/json' }
     await product.admin(`/admin/devices/${UNKNOWN}`, { method: 'PUT', headers, body: JSON.stringify(entry) })
     await expect.poll(custody, soon).toMatchObject({ held: 3, delivered: 12, difference: 0 })
-    expect(api.timestampsOf('47/1007').toSorted()).toEqual([START, START + 1])
+    expect(new Set(api.timestampsOf('47/1007'))).toEqual(new Set([START, START + 1]))
   })
 })

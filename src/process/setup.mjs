@@ -1,48 +1,114 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { canFetchRedis, fetchRedis } from './setup/fetch-redis.mjs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { withLock } from './setup/lock.mjs'
-import { hasPackages, installPackages } from './setup/packages.mjs'
-import { findRedisServer, missingRedis } from './setup/redis-server.mjs'
-import { needsNoPrivateRedis } from './setup/redis-url.mjs'
+import { canFetchRedis, fetchRedis, findRedisServer, missingRedis, namesOwnRedis } from './setup/redis-server.mjs'
 
 /*
- * Runs in front of every npm script, on any Node from 20 on and without any package: what is missing is set up, otherwise
- * nothing happens. Everything is said on stderr, since stdout belongs to the command.
+ * Runs before every npm script and installs what is missing: the npm packages and a Redis server. If nothing is missing, it
+ * does nothing. It runs on the user's Node, 20 or later, and uses no package. The product itself runs on the npm package
+ * `node` (24), which this installs. All output goes to stderr: stdout belongs to the command.
  */
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const modules = join(root, 'node_modules')
+const tether = fileURLToPath(new URL('tether.sh', import.meta.url))
+
 if (!isComplete()) await withLock(setUp)
 
 function isComplete() {
-  return hasPackages() && (!wantsRedis() || findRedisServer() !== undefined)
+  return hasPackages() && (!needsRedis() || findRedisServer() !== undefined)
 }
 
 async function setUp() {
   if (!hasPackages()) {
     say('Installing npm packages …')
-    if (!(await installPackages())) fail('npm could not install the packages: put right what it says above.')
+    if (!(await installPackages())) fail('npm could not install the packages: correct what it reports above.')
   }
-  if (!wantsRedis() || findRedisServer()) return
-  if (await fetched()) return
-  if (!isLeftToCommand()) fail(missingRedis())
+  if (!needsRedis() || findRedisServer()) return
+  if (canFetchRedis()) {
+    say('Downloading a Redis server …')
+    if (await fetchRedis()) return
+  }
+  if (!mayUseOwnRedis()) fail(missingRedis())
 }
 
-async function fetched() {
-  if (!canFetchRedis()) return false
-  say('Fetching a Redis server …')
-  return fetchRedis()
+function needsRedis() {
+  if (!mayUseOwnRedis()) return true
+  const file = join(root, 'config/gateway.yaml')
+  return !(existsSync(file) && namesOwnRedis(readFileSync(file, 'utf8')))
 }
 
-function wantsRedis() {
-  return !(isLeftToCommand() && hasRedisUrl())
-}
-
-/** These may run on a Redis of the user's own, and say themselves what is missing if they need the private one after all. */
-function isLeftToCommand() {
+/** These commands may use a Redis of the user's own, and report themselves if the private one is missing. */
+function mayUseOwnRedis() {
   return ['prestart', 'prewaybridge'].includes(process.env.npm_lifecycle_event ?? '')
 }
 
-function hasRedisUrl() {
-  const file = new URL('../../config/gateway.yaml', import.meta.url)
-  return existsSync(file) && needsNoPrivateRedis(readFileSync(file, 'utf8'))
+/** Whether node_modules matches package-lock.json, and the Node in it runs. */
+function hasPackages() {
+  return matchesLock() && runsPinnedNode()
+}
+
+/** npm writes node_modules/.package-lock.json last. It does not list packages for other systems. */
+function matchesLock() {
+  const [wanted, installed] = [lockedPackages('package-lock.json'), lockedPackages('node_modules/.package-lock.json')]
+  if (!wanted || !installed) return false
+  return Object.entries(wanted).every(([path, { integrity, optional }]) => {
+    const found = installed[path]
+    return path === '' || (found ? found.integrity === integrity : optional)
+  })
+}
+
+/**
+ * @param {string} file
+ * @returns {Record<string, { integrity?: string, optional?: boolean }> | undefined}
+ */
+function lockedPackages(file) {
+  const path = join(root, file)
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).packages : undefined
+}
+
+/** npm puts node_modules/.bin first on PATH, so usually that Node runs this process. */
+function runsPinnedNode() {
+  const [node, manifest] = [join(modules, '.bin/node'), join(modules, 'node/package.json')]
+  if (!existsSync(node) || !existsSync(manifest)) return false
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
+  if (process.versions.node === version) return true
+  return spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout?.trim() === `v${version}`
+}
+
+/** Installs by the lock file, whatever the user's npm settings are; returns whether that worked. */
+async function installPackages() {
+  const always = ['--ignore-scripts=false', '--include=dev', '--include=optional', '--global=false', '--dry-run=false']
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--update-notifier=false']
+  const command = [tether, 'npm', 'ci', ...always, ...quiet]
+  const npm = spawn('/bin/sh', command, { cwd: root, env: npmEnvironment(), stdio: ['pipe', 2, 2] })
+  const [code] = await once(npm, 'exit')
+  return code === 0 && hasPackages()
+}
+
+/** Without the Node that npm is about to replace, and with a cache that this user may write to. */
+function npmEnvironment() {
+  const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.startsWith(modules))
+  /** @type {NodeJS.ProcessEnv} */
+  const env = { ...process.env, PATH: path.join(delimiter) }
+  delete env.npm_config_allow_scripts
+  if (!canWrite(env.npm_config_cache ?? join(homedir(), '.npm'))) {
+    env.npm_config_cache = join(tmpdir(), `npm-cache-${process.getuid?.()}`)
+  }
+  return env
+}
+
+/** @param {string} folder */
+function canWrite(folder) {
+  try {
+    accessSync(existsSync(folder) ? folder : join(folder, '..'), constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** @param {string} sentence */

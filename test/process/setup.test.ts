@@ -4,7 +4,7 @@ import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { needsNoPrivateRedis } from '../../src/process/setup/redis-url.mjs'
+import { namesOwnRedis } from '../../src/process/setup/redis-server.mjs'
 import { fixture, run, temporaryDir } from '../support/running.ts'
 
 const SETUP = fileURLToPath(new URL('../../src/process/setup.mjs', import.meta.url))
@@ -62,7 +62,7 @@ it.each([
   ['# redis: { url: redis://10.0.0.5 }', false],
   ['', false],
 ])('reads in %j whether a private Redis is needed', (text, expected) => {
-  expect(needsNoPrivateRedis(text)).toBe(expected)
+  expect(namesOwnRedis(text)).toBe(expected)
 })
 
 interface Locked {

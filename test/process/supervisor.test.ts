@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import { signal } from '../support/processes.ts'
 import { fixture, journalOf, pidsOf, portsOf, processesOn, run, start, temporaryDir } from '../support/running.ts'
 
 const ALL = { gateway: 1, worker: 2, admin: 1, tracking: 1 }
@@ -173,7 +174,7 @@ it.each(Object.entries(ORDERS))(
     const { ended, said } = await start(dir, { ...ALL, worker: 1 }, { gateway: 'slow' })
     await portsOf(dir)
     const since = Date.now()
-    await signal(inOrder(processesOn(dir)), 'SIGTERM')
+    await signalAll(inOrder(processesOn(dir)), 'SIGTERM')
     expect(await ended).toBe(0)
     expect(processesOn(dir)).toEqual([])
     expect(Date.now() - since).toBeLessThan(10_000)
@@ -186,7 +187,7 @@ it('ends everything within 10 s after a SIGTERM to every process, though its sup
   const { child } = await start(dir, { ...ALL, worker: 1 }, { gateway: 'hang' })
   await portsOf(dir)
   const since = Date.now()
-  await signal(ORDERS['parents first'](processesOn(dir)), 'SIGTERM')
+  await signalAll(ORDERS['parents first'](processesOn(dir)), 'SIGTERM')
   child.kill('SIGKILL')
   await expect.poll(() => processesOn(dir), { timeout: 15_000 }).toEqual([])
   expect(Date.now() - since).toBeLessThan(10_000)
@@ -213,13 +214,9 @@ async function received(ports: Record<string, number>): Promise<number> {
 type Process = ReturnType<typeof processesOn>[number]
 
 /** Sends it to each in turn, with a pause that lets a process react before the next one has its signal. */
-async function signal(processes: Process[], name: NodeJS.Signals): Promise<void> {
+async function signalAll(processes: Process[], name: NodeJS.Signals): Promise<void> {
   for (const { pid } of processes) {
-    try {
-      process.kill(pid, name)
-    } catch (error) {
-      expect(error).toMatchObject({ code: 'ESRCH' })
-    }
+    signal(pid, name)
     await delay(10)
   }
 }

@@ -24,6 +24,15 @@ export function parentOf(pid: number): number | undefined {
   }
 }
 
+/** Sends a signal; does nothing where the process has ended already. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
 /** One that ends meanwhile is none. */
 function pids(matches: (pid: string) => boolean): number[] {
   const found = readdirSync('/proc').filter((name) => {

@@ -9,8 +9,8 @@ const STALE_MS = 10_000
 const SETTLE_MS = 300
 
 /**
- * Runs `action` while no other set-up of this folder does. The holder touches the lock every second: one that is not
- * touched for ten has lost its holder, whatever process ids say.
+ * Runs `action` while no other set-up of this folder runs. The holder touches the lock file every second: a lock that is not
+ * touched for 10 s has no holder any more. A process id would not tell: ids are reused.
  * @param {() => Promise<void>} action
  */
 export async function withLock(action) {
@@ -54,7 +54,7 @@ function lastBeat() {
 }
 
 /**
- * Of several that replace a lost lock at once, the last one has it.
+ * If several processes replace an abandoned lock at once, the last one has it.
  * @param {string} id
  */
 async function takeOver(id) {

@@ -1,22 +1,26 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { execFile, execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 
 const OLDEST = [6, 2]
-const NAMES = ['redis-server', 'valkey-server']
+const NAMES = ['redis', 'valkey']
 
-/** Where set-up unpacks a Redis server of the system's packages. */
-export const fetchedDir = fileURLToPath(new URL('../../../node_modules/.cache/waybridge/redis', import.meta.url))
+/** The folder into which set-up unpacks a Redis server from the system's packages. */
+const fetchedDir = fileURLToPath(new URL('../../../node_modules/.cache/waybridge/redis', import.meta.url))
+
+/** As root, apt would switch to a user who may not write here. The system's locks are not needed. */
+const APT_OPTIONS = ['-qq', '-o', 'APT::Sandbox::User=root', '-o', 'Debug::NoLocking=1']
 
 /**
- * A program and the environment that it needs on top of the process' own.
+ * A program, and the variables that it needs in addition to the process' environment.
  * @typedef {{ command: string, env: Record<string, string> }} RedisServer
  */
 
 /**
- * A Redis or Valkey server of 6.2 or later: WAYBRIDGE_REDIS_SERVER alone where that is set, else the one on PATH, else the
- * one that set-up fetched; undefined where there is none.
+ * Finds a Redis or Valkey server, 6.2 or later: only WAYBRIDGE_REDIS_SERVER if that is set, else the one on PATH, else the
+ * one that set-up downloaded.
  * @returns {RedisServer | undefined}
  */
 export function findRedisServer() {
@@ -25,7 +29,7 @@ export function findRedisServer() {
   return candidates.find(isRecent)
 }
 
-/** What a user is told where there is none: one sentence on what to install or to change. */
+/** The error if there is none: one sentence that says what to install or to change. */
 export function missingRedis() {
   const chosen = process.env.WAYBRIDGE_REDIS_SERVER
   if (chosen)
@@ -36,20 +40,54 @@ export function missingRedis() {
   )
 }
 
+/** Whether this system's packages can be unpacked here, and the user has not chosen a server. */
+export function canFetchRedis() {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  const has = (/** @type {string} */ tool) => folders.some((folder) => existsSync(join(folder, tool)))
+  return !process.env.WAYBRIDGE_REDIS_SERVER && has('apt-get') && has('dpkg')
+}
+
+/**
+ * Downloads a Redis server from the system's packages (Debian, Ubuntu) without installing it and without root: apt
+ * verifies it, dpkg unpacks it into `fetchedDir`. Returns whether there is a usable server now.
+ */
+export async function fetchRedis() {
+  const work = `${fetchedDir}.new`
+  rmSync(work, { recursive: true, force: true })
+  mkdirSync(work, { recursive: true })
+  try {
+    return (await fetchAny(work, [])) || (await fetchAny(work, await updatedLists(work)))
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+/**
+ * Whether the text of gateway.yaml names a Redis of the user's own. Reads it without a YAML parser, because packages may not
+ * be installed yet; `start` parses the file later.
+ * @param {string} text
+ */
+export function namesOwnRedis(text) {
+  return /^redis:(?:[ \t]*\{[^}\n]*|.*\n(?:[ \t#].*\n)*?[ \t]+)\burl:[ \t]*(?!null\b|~)[^\s,}#]/m.test(text)
+}
+
 function installed() {
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
-  return NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).map((command) => ({ command, env: {} }))
+  return NAMES.flatMap((name) => folders.map((folder) => join(folder, `${name}-server`))).map((command) => ({
+    command,
+    env: {},
+  }))
 }
 
 function fetched() {
   if (!existsSync(fetchedDir)) return []
   const folders = [...libraryFolders(fetchedDir), process.env.LD_LIBRARY_PATH].filter(Boolean)
   const env = { LD_LIBRARY_PATH: folders.join(delimiter) }
-  return NAMES.map((name) => ({ command: join(fetchedDir, 'usr/bin', name), env }))
+  return NAMES.map((name) => ({ command: join(fetchedDir, 'usr/bin', `${name}-server`), env }))
 }
 
 /**
- * Each folder below `root` that holds a shared library: the name carries the architecture.
+ * The folders below `root` with shared libraries. Their names contain the architecture.
  * @param {string} root
  */
 function libraryFolders(root) {
@@ -79,5 +117,73 @@ function version(command, env) {
     return (/v=(\d+)\.(\d+)/.exec(text) ?? [0, 0, 0]).slice(1).map(Number)
   } catch {
     return [0, 0]
+  }
+}
+
+/**
+ * @param {string} work
+ * @param {string[]} lists apt's options that name the package lists
+ */
+async function fetchAny(work, lists) {
+  for (const flavour of NAMES) {
+    if (await fetchFlavour(flavour, work, lists)) return true
+  }
+  return false
+}
+
+/**
+ * @param {string} flavour
+ * @param {string} work
+ * @param {string[]} lists
+ */
+async function fetchFlavour(flavour, work, lists) {
+  const [packages, unpacked] = [join(work, 'packages'), join(work, 'unpacked')]
+  for (const folder of [packages, unpacked]) {
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder)
+  }
+  const names = await missingPackages(flavour, lists)
+  if (!(await run('apt-get', [...lists, ...APT_OPTIONS, 'download', ...names], packages)).ok) return false
+  for (const file of readdirSync(packages)) await run('dpkg', ['-x', join(packages, file), unpacked])
+  rmSync(fetchedDir, { recursive: true, force: true })
+  renameSync(unpacked, fetchedDir)
+  return findRedisServer() !== undefined
+}
+
+/**
+ * The names of the server's package and of each library that this system lacks. The program is in the package of the tools.
+ * @param {string} flavour
+ * @param {string[]} lists
+ */
+async function missingPackages(flavour, lists) {
+  const server = `${flavour}-server`
+  const install = ['install', '--print-uris', '--yes', '--no-install-recommends', server]
+  const { stdout } = await run('apt-get', [...lists, ...APT_OPTIONS, ...install])
+  const missing = [...stdout.matchAll(/^'\S+' ([^_\s]+)_\S+\.deb/gm)].map((match) => match[1])
+  return [...new Set([...missing, server, `${flavour}-tools`])]
+}
+
+/**
+ * Downloads package lists, for a system that has none or old ones.
+ * @param {string} work
+ */
+async function updatedLists(work) {
+  const [lists, cache] = [join(work, 'lists'), join(work, 'cache')]
+  for (const folder of [lists, join(cache, 'archives')]) mkdirSync(join(folder, 'partial'), { recursive: true })
+  const options = ['-o', `Dir::State::lists=${lists}`, '-o', `Dir::Cache=${cache}`]
+  await run('apt-get', [...options, ...APT_OPTIONS, 'update'])
+  return options
+}
+
+/**
+ * @param {string} command
+ * @param {string[]} args
+ * @param {string} [cwd]
+ */
+async function run(command, args, cwd) {
+  try {
+    return { ok: true, ...(await promisify(execFile)(command, args, { cwd })) }
+  } catch {
+    return { ok: false, stdout: '' }
   }
 }

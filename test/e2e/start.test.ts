@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { connectAsync } from 'mqtt'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
@@ -189,6 +191,11 @@ describe('the custody account', () => {
   })
 })
 
+it('is healthy for the health check of the container', () => {
+  const { status, stdout } = spawnSync(process.execPath, [HEALTH, join(product.dir, 'data')], { encoding: 'utf8' })
+  expect([status, stdout]).toEqual([0, '{"ok":true,"problems":[]}'])
+})
+
 describe('the end', () => {
   it('comes with exit code 0, leaves no process, and no secret in any output', async () => {
     const said = product.said()
@@ -200,4 +207,5 @@ describe('the end', () => {
   }, 30_000)
 })
 
+const HEALTH = join(import.meta.dirname, '../../docker/health.mjs')
 const SENDER = { id: '356307042441013', serial: 1 }

@@ -7,6 +7,7 @@ import { expect, it } from 'vitest'
 import { namesOwnRedis } from '../../src/process/setup/redis-server.mjs'
 import { fixture, run, temporaryDir } from '../support/running.ts'
 
+const WAYBRIDGE = fileURLToPath(new URL('../../src/cli/waybridge.mjs', import.meta.url))
 const SETUP = fileURLToPath(new URL('../../src/process/setup.mjs', import.meta.url))
 
 it('does and says nothing where nothing is missing', () => {
@@ -63,6 +64,13 @@ it.each([
   ['', false],
 ])('reads in %j whether a private Redis is needed', (text, expected) => {
   expect(namesOwnRedis(text)).toBe(expected)
+})
+
+it('says which Node the product needs where an old one starts it', () => {
+  const old = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"20.1.0"}})'
+  const { status, stderr } = spawnSync(process.execPath, ['--import', old, WAYBRIDGE, 'start'], { encoding: 'utf8' })
+  expect(stderr).toMatch(/^waybridge needs Node 24 or later, and this is v[\d.]+: run `npm run setup`, then .*\n$/)
+  expect(status).toBe(1)
 })
 
 interface Locked {

@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { parse } from 'yaml'
+import { protocols } from '../../protocols/index.ts'
+import { loadConfig } from '../../src/roster/load.ts'
+import { listening } from '../support/listening.ts'
+import { temporaryDir } from '../support/running.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const { services } = parse(readFileSync(join(ROOT, 'docker/compose.yaml'), 'utf8')) as {
+  services: { waybridge: Service }
+}
+const service = services.waybridge
+
+it('listens in the container on addresses that other machines can reach', async () => {
+  const { admin, tracking, listeners, mqtt } = await shippedConfig(service.environment)
+  const hosts = [admin, tracking.listen, mqtt.broker!, ...listeners].map(({ host }) => host)
+  expect(new Set(hosts)).toEqual(new Set(['0.0.0.0']))
+})
+
+it('listens outside of a container on loopback for the admin port and the tracking service', async () => {
+  const { admin, tracking } = await shippedConfig({})
+  expect([admin.host, tracking.listen.host]).toEqual(['127.0.0.1', '127.0.0.1'])
+})
+
+it('publishes every port of the shipped configuration, and the admin port to this machine only', async () => {
+  const { admin, tracking, listeners, mqtt } = await shippedConfig(service.environment)
+  const devices = listeners.map(({ port, transport }) => `${port}:${port}/${transport === 'udp' ? 'udp' : 'tcp'}`)
+  const broker = `${mqtt.broker!.port}:${mqtt.broker!.port}/tcp`
+  const local = [admin.port, tracking.listen.port].map((port) => `127.0.0.1:${port}:${port}/tcp`)
+  expect(service.ports.toSorted()).toEqual([...devices, broker, ...local].toSorted())
+})
+
+it('uses a health check that follows /readyz, and fails before everything has started', async () => {
+  const dir = await temporaryDir()
+  await mkdir(join(dir, '.data'))
+  expect(await health(dir)).toBe(1)
+  let status = 200
+  const server = createServer((_, response) => response.writeHead(status).end())
+  onTestFinished(() => void server.close())
+  await writeFile(join(dir, '.data/ports.json'), JSON.stringify({ admin: await listening(server) }))
+  expect(await health(dir)).toBe(0)
+  status = 503
+  expect(await health(dir)).toBe(1)
+})
+
+interface Service {
+  readonly environment: Record<string, string>
+  readonly healthcheck: { readonly test: string[] }
+  readonly ports: string[]
+}
+
+async function shippedConfig(environment: Record<string, string>) {
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  return (await loadConfig(join(ROOT, 'config'), protocols)).config
+}
+
+/** Runs the command of compose.yaml in a folder; returns its exit code. */
+async function health(dir: string): Promise<number> {
+  const [kind, node, script, dataDir] = service.healthcheck.test
+  expect([kind, node]).toEqual(['CMD', 'node'])
+  const [code] = await once(spawn(process.execPath, [join(ROOT, script), join(dir, dataDir)]), 'exit')
+  return code as number
+}

@@ -3,8 +3,8 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { headerToken } from '../config/leaves.ts'
+import type { Config } from '../config/schema.ts'
 import { UserError } from '../errors.ts'
-import type { Config } from '../roster/load.ts'
 
 /** The caller of an operation, as it may be shown: the place of the token, never the token. */
 export interface Caller {

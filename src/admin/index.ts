@@ -14,7 +14,7 @@ import { type ParkedSources, parkedOperations } from './parked.ts'
 import { watchTokens } from './relay/token.ts'
 import { type RelaySources, relayOperations } from './relay.ts'
 import { routeOperations } from './roster/routes.ts'
-import { type RosterSources, rosterWrites } from './roster/writes.ts'
+import { type RosterInEffect, rosterWrites } from './roster/writes.ts'
 import { RateWatch, readUpstream, statusOperations } from './status.ts'
 
 export { adminTokens, type Tokens, tokenFile } from './access.ts'
@@ -23,12 +23,12 @@ export interface AdminOptions
   extends DeviceSources,
     MonitoringSources,
     ParkedSources,
-    RosterSources,
     Pick<RelaySources, 'companies' | 'tracking' | 'heldBytes'>,
     Pick<HttpServerOptions, 'readerMs'> {
   /** Port 0: any free one. */
   readonly listen: { readonly host: string; readonly port: number }
   readonly tokens: Tokens
+  readonly live: RosterInEffect
 }
 
 /** An admin port that listens. */
@@ -50,7 +50,7 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
   const tokens = watchTokens(options.companies, logger)
   const closing = new AbortController()
   const change = rosterWrites(options)
-  const zone = () => options.loaded().config.time_zone
+  const zone = () => options.live.config.time_zone
   const server = createServer(options)
   keepAudit(server.app, { redis, logger, secrets: () => secretsOf(options) })
   const operations = [
@@ -59,7 +59,7 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
     ...laneOperations(redis),
     ...deviceListOperations(options),
     ...deviceOperations(options, change),
-    ...routeOperations(options, change),
+    ...routeOperations(options.live, change),
     ...parkedOperations(options),
     ...misunderstoodOperations(redis),
     ...auditOperations(redis),

@@ -50,7 +50,7 @@ export const LaneJson = LaneIds.extend({
 export const DeviceState = z.enum(['online', 'offline', 'never'], 'expected online, offline or never')
 export type DeviceState = z.infer<typeof DeviceState>
 
-const ReplacedLineJson = z.object({ source: Text, put_at: Instant.optional() })
+const ReplacedLineJson = z.object({ source: Text })
 const FixJson = z.object({
   time_at: Instant.optional(),
   valid: z.boolean(),
@@ -71,7 +71,7 @@ export const DeviceJson = z.object({
   ...each(Text.optional(), 'name', 'company_id', 'courier_id', 'route_id', 'time_zone', 'model', 'source'),
   settings: z.record(Text, z.unknown()).optional(),
   secret: z.boolean().optional(),
-  deleted_at: Instant.optional(),
+  file_entry: Text.optional(),
   held: z.array(
     z.object({
       reason: z.enum(['unknown', 'no_route', 'clock']),

@@ -43,7 +43,7 @@ const DeviceHead = z.object({
 })
 
 /** A line of a file that would give the device its route, and when the put was that replaced it. */
-const ReplacedLine = z.object({ source: z.string(), put_at: Instant })
+const ReplacedLine = z.object({ source: z.string() })
 
 /** `GET /admin/devices/{id}` */
 export const DeviceAnswer = DeviceHead.extend({
@@ -51,7 +51,7 @@ export const DeviceAnswer = DeviceHead.extend({
   /** Where its entry is: `devices.yaml:3`, or `admin 2026-11-20T08:00:00Z`, when it was put. */
   source: z.string().optional(),
   /** When it was deleted through the admin port, if a file still has it. */
-  deleted_at: Instant.optional(),
+  file_entry: z.string().optional(),
   held: z.array(
     z.object({
       reason: z.enum(['unknown', 'no_route', 'clock']),
@@ -86,7 +86,7 @@ export const DeviceAnswer = DeviceHead.extend({
 export type DeviceAnswer = z.infer<typeof DeviceAnswer>
 
 /** A 404 of `GET /admin/devices/{id}`. */
-export const NoDevice = DeviceAnswer.pick({ deleted_at: true })
+export const NoDevice = DeviceAnswer.pick({ file_entry: true })
 
 export type ListedDevice = z.infer<typeof DeviceHead>
 

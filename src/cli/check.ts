@@ -1,6 +1,6 @@
 import { protocols } from '../../protocols/index.ts'
 import { problemText } from '../config/problem.ts'
-import { check } from '../roster/check.ts'
+import { check } from '../roster/load.ts'
 import { counted } from './output.ts'
 
 /** `waybridge check`. @returns the exit code: 1 where a part of the configuration does not take effect */

@@ -129,8 +129,8 @@ export async function findDevices(admin: AdminPort, idOrName: string): Promise<D
 async function deviceWithId(admin: AdminPort, id: string): Promise<DeviceAnswer | undefined> {
   const answer = await ask(admin, { path: `/admin/devices/${pathSegment(id)}` })
   if (answer.status !== 404) return jsonOf(admin, answer, DeviceAnswer)
-  const { deleted_at } = bodyOf(admin, answer, NoDevice)
-  return deleted_at === undefined ? undefined : { id, configured: false, deleted_at, held: [] }
+  const { file_entry } = bodyOf(admin, answer, NoDevice)
+  return file_entry === undefined ? undefined : { id, configured: false, file_entry, held: [] }
 }
 
 /** The id `..` needs its dots encoded. */

@@ -1,6 +1,6 @@
+import type { RouteRow } from '../config/routes.ts'
 import { localDay, localFromUtc, timesIn } from '../config/times.ts'
 import { UserError } from '../errors.ts'
-import type { RouteRow } from '../roster/routes.ts'
 
 /** An interval in which a company's lines are replaced, by their beginning; unix seconds, `until` exclusive. */
 export interface PutInterval {

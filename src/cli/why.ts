@@ -55,7 +55,7 @@ export function explain(facts: DeviceFacts, clock: Clock): string {
 function notConfigured(facts: DeviceFacts, clock: Clock): string {
   const { device } = facts
   const last = device.last_heard ? `${heardText(facts, clock)}, ` : ''
-  return `not configured, ${last}${heldTrouble(device, clock) ?? `nothing is held: ${entryAdvice(device, clock)}`}`
+  return `not configured, ${last}${heldTrouble(device, clock) ?? `nothing is held: ${entryAdvice(device)}`}`
 }
 
 function heardText({ device, now }: DeviceFacts, clock: Clock): string {
@@ -74,9 +74,9 @@ function routeText({ lane }: DeviceAnswer, clock: Clock): string {
   return `route ${lane.route_id} by ${put === undefined ? lane.source : `the admin port, put ${clock(put)}`}`
 }
 
-function entryAdvice({ deleted_at }: DeviceAnswer, clock: Clock): string {
-  if (deleted_at === undefined) return 'add it to devices.yaml'
-  return `it was deleted through the admin port at ${clock(deleted_at)}: put it there again, or edit its entry`
+function entryAdvice({ file_entry }: DeviceAnswer): string {
+  if (file_entry === undefined) return 'add it to devices.yaml'
+  return `it was deleted through the admin port: put it there again, or edit its entry, ${file_entry}`
 }
 
 function heldTrouble(device: DeviceAnswer, clock: Clock): string | undefined {
@@ -84,19 +84,18 @@ function heldTrouble(device: DeviceAnswer, clock: Clock): string | undefined {
   if (!held) return undefined
   const { fixes, oldest_at, offset = NO_OFFSET } = held
   const what = `${counted(fixes, 'fix', 'fixes')} held since ${clock(oldest_at)}`
-  if (held.reason === 'unknown')
-    return `${what}${device.source ? ', being released now' : `: ${entryAdvice(device, clock)}`}`
+  if (held.reason === 'unknown') return `${what}${device.source ? ', being released now' : `: ${entryAdvice(device)}`}`
   if (held.reason === 'no_route')
-    return `${what}, no route at ${fixes === 1 ? 'its' : 'their'} time: ${routeAdvice(held, clock)}`
+    return `${what}, no route at ${fixes === 1 ? 'its' : 'their'} time: ${routeAdvice(held)}`
   if (offset === NO_OFFSET) return `${what}, ahead of the clock, by no time zone: correct the clock of the device`
   const entry = device.source?.startsWith('admin ') ? 'its entry' : (device.source ?? 'devices.yaml')
   return `${what}, ahead of the clock: set time_zone: "${offset}" in ${entry}`
 }
 
 /** An edited line of a file replaces an earlier put. */
-function routeAdvice({ replaced_line: line }: Pick<DeviceAnswer, 'replaced_line'>, clock: Clock): string {
+function routeAdvice({ replaced_line: line }: Pick<DeviceAnswer, 'replaced_line'>): string {
   if (!line) return 'add a line to routes.csv'
-  return `the put of ${clock(line.put_at)} replaced ${line.source}: put a line, or edit that one`
+  return `a put replaced ${line.source}: put a line, or edit that one`
 }
 
 /** Only of a fix that is newer than the last good one. One that was held does not count: it may have been released. */
@@ -147,7 +146,7 @@ function noTrouble({ device, now }: DeviceFacts, clock: Clock): string {
   const pushed = lane?.last_push && `last push ${clock(lane.last_push.at)}`
   if (state === 'never')
     return `${pushed ? `${pushed}: ` : ''}check its power, its SIM card and the server address in its settings`
-  if (!lane) return routeAdvice(device, clock)
+  if (!lane) return routeAdvice(device)
   const well = [last_fix && 'all delivered', pushed].filter(Boolean).join(', ') || 'nothing to deliver'
   return isSilent(device, now) ? `${well}: check its power and its SIM card` : well
 }

@@ -49,5 +49,10 @@ export function withoutZeros(digits: string): string {
   return at === 0 ? digits : digits.slice(at)
 }
 
+/** What two ids of one device have in common: digits without leading zeros; any other text itself. */
+export function sameId(id: string): string {
+  return isDigits(id) ? withoutZeros(id) : id
+}
+
 const MILLISECONDS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const BYTES = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 }

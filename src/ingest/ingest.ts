@@ -7,10 +7,11 @@ import {
   type Protocol,
   type Transport,
 } from '../../protocols/kit/index.ts'
+import { sameId } from '../config/units.ts'
 import type { Appender } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { type Cell, metrics } from '../observe/metrics.ts'
-import { type DeviceEntry, sameId } from '../roster/directory.ts'
+import type { DeviceEntry } from '../roster/directory.ts'
 import type { Capacity, ClockWatch } from './acceptance.ts'
 import { type DeviceSession, isSecretOf, RejectedDeviceLog, type UnknownDeviceQuota } from './device.ts'
 import type { HeardBook } from './heard.ts'

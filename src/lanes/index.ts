@@ -29,13 +29,13 @@ export {
 } from './record.ts'
 export { connect, durabilityProblems, LOADING, type Redis } from './redis.ts'
 export {
+  type FieldTexts,
   noteApplied,
+  type RosterLogEntry,
   type RosterWrite,
-  readRoster,
-  readRosterRoutes,
-  rosterWrittenAt,
-  type StoredRoster,
-  type Written,
+  readRosterChanges,
+  readRosterVersion,
+  scanRoster,
   writeRoster,
 } from './roster.ts'
 export type { AppenderOptions, HoldReason, Part } from './store.ts'

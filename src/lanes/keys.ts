@@ -50,10 +50,10 @@ export const keys = {
   /** list: a lane's records, oldest first */
   lane: (lane: string) => `${TAG}:lane:${lane}`,
   /**
-   * string `at`: when the roster was last written, ms UTC; hashes `devices`, `routes`, `files`: see roster.ts; hash `applied`:
-   * gateway process → as of which write the roster is in effect there
+   * string `version`: of the last write to the roster, ms UTC; hashes `device-table`, `assignment-table`, `file-versions`, stream
+   * `log`: see src/roster/table.ts; hash `applied`: gateway process → the version that is in effect there
    */
-  roster: (part: 'at' | 'devices' | 'routes' | 'files' | 'applied') => `${TAG}:roster:${part}`,
+  roster: (part: RosterKey) => `${TAG}:roster:${part}`,
   /** string that expires: a gateway process lives; JSON of why it acknowledges nothing, a sentence each */
   gateway: (id: string) => `${TAG}:gateway:${id}`,
   /** string: `<ms>:<status>:<failures in a row>` of a lane's last push, for a day */
@@ -66,3 +66,16 @@ export const keys = {
 
 /** A lane whose oldest record waits for longer is behind: its newest record goes first. */
 export const BEHIND_MS = 60_000
+
+/** `at`, `devices`, `routes`, `files`: in the format of the version before, which is read once: see src/roster/upgrade.ts. */
+type RosterKey =
+  | 'version'
+  | 'device-table'
+  | 'assignment-table'
+  | 'file-versions'
+  | 'log'
+  | 'applied'
+  | 'at'
+  | 'devices'
+  | 'routes'
+  | 'files'

@@ -23,12 +23,12 @@ const SCRIPTS = {
   beat: ['beat'],
   events: ['logs', 'events'],
   audit: ['logs', 'audit'],
-  recall: ['recall'],
-  roster: ['roster'],
+  roster_write: ['roster', 'write'],
+  roster_changes: ['roster', 'changes'],
 } as const
 
 /** Scripts that fail while Redis' memory is full: what they bring was not acknowledged yet. All others make room. */
-const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set(['append', 'roster', 'events'])
+const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set(['append', 'roster_write', 'events'])
 
 type Script = keyof typeof SCRIPTS
 type Value = string | number | Buffer

@@ -1,86 +1,85 @@
 import { keys } from './keys.ts'
 import { type Redis, scripts } from './redis.ts'
 
-/**
- * What the roster consists of: devices by id; puts of lines by their time, a space and how many lines they have; when files
- * were written.
- */
-export type RosterPart = 'devices' | 'routes' | 'files'
+/** Fields of a hash with their new texts; null drops a field. */
+export type FieldTexts = readonly (readonly [field: string, text: string | null])[]
 
-/** Something that was written, and when, ms UTC by Redis' clock. */
-export interface Written {
-  readonly at: number
-  /** '' where only the time counts; `gone` and since when, where it counts no more. */
-  readonly text: string
-}
-
-/** The roster as it is at one time; of puts only their fields. */
-export interface StoredRoster {
-  readonly at: number
-  readonly devices: ReadonlyMap<string, Written>
-  readonly files: ReadonlyMap<string, Written>
-  readonly routes: readonly string[]
-}
-
-/** When the roster was last written, ms UTC; 0: never. */
-export async function rosterWrittenAt(redis: Redis): Promise<number> {
-  return Number((await redis.get(keys.roster('at'))) ?? 0)
-}
-
-/** Reads the roster; what a field of a put has never changes, and may be large. */
-export async function readRoster(redis: Redis): Promise<StoredRoster> {
-  const names = (['at', 'devices', 'files', 'routes'] as const).map(keys.roster)
-  const answer = (await scripts(redis)('recall', names, [])) as [Buffer | null, Buffer[], Buffer[], Buffer[]]
-  const [at, devices, files, routes] = answer
-  return { at: Number(at ?? 0), devices: writtenIn(devices), files: writtenIn(files), routes: routes.map(String) }
-}
-
-/** Puts, by their fields; undefined where one of them is not there any more. */
-export async function readRosterRoutes(redis: Redis, fields: readonly string[]): Promise<Written[] | undefined> {
-  if (fields.length === 0) return []
-  const values = await redis.hmget(keys.roster('routes'), ...fields)
-  return values.includes(null) ? undefined : values.map((value) => written(value as string))
-}
-
-/** What is written to a part. */
+/** A write to the roster. */
 export interface RosterWrite {
-  readonly set: readonly (readonly [field: string, text: string])[]
-  readonly drop?: readonly string[]
-  /** The time of the last write that its author knows of: where there was another since, nothing is written. */
-  readonly asOf?: number
+  readonly devices: FieldTexts
+  readonly assignments: FieldTexts
+  /** What is noted of files: see src/roster/file-notes.ts. */
+  readonly files?: FieldTexts
+}
+
+/** An entry of the roster's log: one part of a write. */
+export interface RosterLogEntry {
+  /** Of the write. */
+  readonly version: number
+  /** From 0. */
+  readonly part: number
+  /** The version before the write. */
+  readonly after: number
+  readonly change: Pick<RosterWrite, 'devices' | 'assignments'>
 }
 
 /**
- * Sets and drops fields of a part in one step. In front of one that begins with a space stands the time of the write. One
- * with the text '' keeps its time where it is there already, until it is set to 'gone'; before that it is not dropped. Redis
- * does nothing else meanwhile: some 50,000 fields at once are enough.
- * @returns the time of the write, ms UTC; where nothing has changed, that of the last one; null where there was another one
- * since `asOf`
+ * Writes to the roster in one step. @returns its new version; null where there was another write since the version `asOf`:
+ * nothing is written
  */
 export async function writeRoster(
   redis: Redis,
-  part: RosterPart,
-  { set, drop = [], asOf }: RosterWrite,
+  { devices, assignments, files = [] }: RosterWrite,
+  asOf: number,
 ): Promise<number | null> {
-  const fields = [set.length, asOf ?? '', ...set.flat(), ...drop]
-  const at = await scripts(redis)('roster', [keys.roster('at'), keys.roster(part)], fields)
-  return at === null ? null : Number(at)
+  const parts = Math.max(1, Math.ceil(devices.length / PART_SIZE), Math.ceil(assignments.length / PART_SIZE))
+  const part = (all: FieldTexts, n: number) => all.slice(n * PART_SIZE, (n + 1) * PART_SIZE)
+  const changes = Array.from({ length: parts }, (_, n) =>
+    JSON.stringify({ devices: part(devices, n), assignments: part(assignments, n) }),
+  )
+  const names = (['version', 'device-table', 'assignment-table', 'file-versions', 'log'] as const).map(keys.roster)
+  const version = await scripts(redis)('roster_write', names, [asOf, JSON.stringify(files), ...changes])
+  return version === null ? null : Number(version)
 }
 
-/** Notes as of which write the roster is in effect at a gateway process. */
-export async function noteApplied(redis: Redis, gateway: string, at: number): Promise<void> {
-  await redis.hset(keys.roster('applied'), gateway, at)
+/** The version of the last write to the roster; 0: it was never written. */
+export async function readRosterVersion(redis: Redis): Promise<number> {
+  return Number((await redis.get(keys.roster('version'))) ?? 0)
 }
 
-function writtenIn(hash: readonly Buffer[]): Map<string, Written> {
-  const texts = hash.map(String)
-  const fields = texts.filter((_, index) => index % 2 === 0)
-  return new Map(fields.map((field, index) => [field, written(texts[2 * index + 1])]))
+/** The roster's version, and what was written since another version, as far as the log still has it. */
+export async function readRosterChanges(
+  redis: Redis,
+  since: number,
+): Promise<{ version: number; entries: RosterLogEntry[] }> {
+  const names = [keys.roster('version'), keys.roster('log')]
+  const [version, entries] = (await scripts(redis)('roster_changes', names, [since])) as [Buffer, [Buffer, Buffer[]][]]
+  return { version: Number(version), entries: entries.map(logEntry) }
 }
 
-function written(value: string): Written {
-  const space = value.indexOf(' ')
-  return space === -1
-    ? { at: Number(value), text: '' }
-    : { at: Number(value.slice(0, space)), text: value.slice(space + 1) }
+/** The entries of a hash of the roster, in slices; a field may come twice. Each text begins with the version that wrote it. */
+export async function* scanRoster(
+  redis: Redis,
+  part: 'device-table' | 'assignment-table',
+): AsyncGenerator<readonly (readonly [field: string, text: string])[]> {
+  let cursor = '0'
+  do {
+    const [next, flat] = await redis.hscan(keys.roster(part), cursor, 'COUNT', SLICE)
+    yield flat.flatMap((field, index) => (index % 2 === 0 ? [[field, flat[index + 1]] as const] : []))
+    cursor = next
+  } while (cursor !== '0')
 }
+
+/** Notes which version of the roster is in effect at a gateway process. */
+export async function noteApplied(redis: Redis, gateway: string, version: number): Promise<void> {
+  await redis.hset(keys.roster('applied'), gateway, version)
+}
+
+function logEntry([id, fields]: readonly [id: Buffer, fields: readonly Buffer[]]): RosterLogEntry {
+  const [version, part] = id.toString().split('-').map(Number)
+  return { version, part, after: Number(fields[1]), change: JSON.parse(fields[3].toString()) }
+}
+
+/** Fields of a kind in one entry of the log. */
+const PART_SIZE = 5000
+const SLICE = 1000

@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Aedes, Client } from 'aedes'
 import type { Protocol } from '../../protocols/kit/index.ts'
+import { sameId } from '../config/units.ts'
 import { isSecretOf } from '../ingest/device.ts'
 import type { Outcome } from '../ingest/ingest.ts'
 import { metrics } from '../observe/metrics.ts'
-import { sameId } from '../roster/directory.ts'
 import type { MqttConnection, MqttShared, Unreleased } from './mqtt-connection.ts'
 
 type ConnectionOf = (client: Client) => MqttConnection

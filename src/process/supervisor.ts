@@ -115,7 +115,10 @@ class Supervisor {
   }
 }
 
-/** The others are told where the tracking service listens. */
-const STARTING_ORDER = [['tracking'], ['worker', 'admin', 'gateway']] as const
+/**
+ * The others are told where the tracking service listens. The admin process writes to the roster what was edited in files while
+ * nothing ran: it is in effect from the first fix on.
+ */
+const STARTING_ORDER = [['tracking'], ['admin'], ['worker', 'gateway']] as const
 const STOPPING_ORDER = ['gateway', 'worker', 'admin', 'tracking'] as const
 const ROLES_STOP_MS = 8000

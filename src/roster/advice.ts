@@ -1,36 +1,77 @@
-import { type Problem, placesIn } from '../config/problem.ts'
+import { yieldToEventLoop } from '../async.ts'
+import type { Files } from '../config/files.ts'
+import { fleetMistakes } from '../config/fleet.ts'
+import { type Mistake, type Problem, placesIn, problemsIn } from '../config/problem.ts'
+import type { RouteRow } from '../config/routes.ts'
 import { localDay } from '../config/times.ts'
-import type { Device, DeviceEntry, Directory, Lane, RouteLine, Stay } from './directory.ts'
-import type { Edits } from './edits.ts'
-import type { Files } from './files.ts'
-import { fleetMistakes, unplaced } from './fleet.ts'
-import { overlappingLines } from './overlaps.ts'
-import type { Table } from './table.ts'
+import type { Assignment, DeviceEntry, Lane, Stay } from './directory.ts'
+import { bySource, type Roster } from './roster.ts'
 
-/** What the warnings are about. */
-export interface AdviceOptions extends Omit<Table, 'leftOut'> {
-  readonly files: Files
-  readonly edits: Edits
-  /** ms UTC */
+/** When it is, ms UTC, and in which zone a day begins. */
+export interface Today {
   readonly now: number
   readonly zone: string
 }
 
 /**
- * Warnings of what takes effect and may not be meant: overlapping lines, shared routes, devices without a route today; and
- * devices of files and of the admin port that do not go together, as neither is refused for the other.
+ * Lines of files that are left out as no device is meant, and warnings of what takes effect and may not be meant: overlapping
+ * lines, shared routes, devices without a route today, and devices of files and of the admin port that do not go together.
  */
-export async function advice(options: AdviceOptions): Promise<Problem[]> {
-  const { files, edits, devices, routes, directory, now, zone } = options
+export async function advice(roster: Roster, files: Files, today: Today): Promise<Problem[]> {
   const place = placesIn([...files.devices, ...files.routes].map(({ source }) => source))
-  const today = localDay(now, zone)
-  const warnings = [
-    ...overlapWarnings(routes.filter(({ edited }) => !edited)),
-    ...sharedRoutes(directory),
-    ...devicesWithoutRoute(directory, today.from / 1000, today.until / 1000),
-    ...(edits.devices.size === 0 ? [] : await mistakesAmong(devices, files.gateway.content.companyIds)),
+  const { from, until } = localDay(today.now, today.zone)
+  const warnings: Warning[] = []
+  for (const entry of roster.devices()) {
+    await yieldToEventLoop()
+    const ofFiles = [...roster.assignmentsOf(entry)].filter(({ company_id }) => company_id === undefined)
+    for (const { line, message } of overlaps(ofFiles.toSorted(bySource)))
+      warnings.push({ source: line.source, key: 'from', message })
+    if (!isRoutedBetween(entry, from / 1000, until / 1000))
+      warnings.push({ source: entry.source, key: entry.id, message: 'this device has no route today' })
+  }
+  warnings.push(...(await sharedRoutes(roster)), ...(await mixedFleet(roster, files)))
+  const leftOut = await Promise.all(
+    files.routes.map(async ({ source, content }) => problemsIn(source, await unresolved(content.rows, roster))),
+  )
+  return [
+    ...leftOut.flat(),
+    ...warnings.map(({ source, key, message }) => ({ severity: 'warning' as const, ...place(source), key, message })),
   ]
-  return warnings.map(({ source, key, message }) => ({ severity: 'warning', ...place(source), key, message }))
+}
+
+/** Why rows are not in effect: no device is meant, or it has no courier. */
+export async function unresolved(rows: readonly RouteRow[], roster: Pick<Roster, 'meant'>): Promise<Mistake[]> {
+  const mistakes: Mistake[] = []
+  for (const { at, device, courier_id } of rows) {
+    await yieldToEventLoop()
+    const meant = roster.meant(device)
+    const leftOut = (key: string, message: string) => mistakes.push({ at, key, message, severity: 'left_out' })
+    const lineless = meant.find((entry) => courier_id === undefined && entry.courier_id === undefined)
+    if (meant.length === 0) leftOut('device', `no device has the id or the name "${device}"`)
+    else if (lineless) leftOut('courier_id', `empty, and device ${lineless.id} has none of its own`)
+  }
+  return mistakes
+}
+
+/** A line that begins while an earlier one of its device holds, and which of them wins. */
+export interface Overlap {
+  readonly line: Assignment
+  readonly message: string
+}
+
+/** The lines of one device that overlap; of two with the same `from` the latter of `lines` counts as the later one. */
+export function* overlaps(lines: readonly Assignment[]): Generator<Overlap> {
+  let before: Assignment | undefined
+  let longest: Assignment | undefined
+  for (const line of lines.toSorted((a, b) => a.from - b.from)) {
+    const earlier = before?.from === line.from ? before : longest
+    if (earlier && line.from < earlier.until) {
+      const winner = line.from === earlier.from ? 'of the same from the later line wins' : 'the later from wins'
+      yield { line, message: `overlaps ${earlier.source} for device ${line.device}: ${winner}` }
+    }
+    if (!longest || line.until > longest.until) longest = line
+    before = line
+  }
 }
 
 interface Warning {
@@ -39,27 +80,33 @@ interface Warning {
   readonly message: string
 }
 
-async function mistakesAmong(devices: readonly Device[], companyIds?: ReadonlySet<string>): Promise<Warning[]> {
-  const [found] = await fleetMistakes([unplaced(devices)], companyIds)
-  const mistakes = found.filter(({ severity }) => severity === undefined)
-  return mistakes.map(({ at, key, message }) => ({ source: devices[at].source, key, message }))
+function isRoutedBetween({ usual, stays }: DeviceEntry, from: number, until: number): boolean {
+  return usual !== undefined || stays.some((stay) => stay.from < until && stay.until > from)
 }
 
-function overlapWarnings(routes: readonly RouteLine[]): Warning[] {
-  return Array.from(overlappingLines(routes), ({ line: { source }, message }) => ({ source, key: 'from', message }))
+/** Devices that were put are not compared with those of files that are written later. */
+async function mixedFleet(roster: Roster, { devices, gateway }: Files): Promise<Warning[]> {
+  const all = [...roster.devices()]
+  if (all.every(({ source }) => devices.some(({ source: { name } }) => source.startsWith(`${name}:`)))) return []
+  const placed = all.map((device, at) => ({ device, at, companyAt: at, nameAt: at }))
+  const [found] = await fleetMistakes([{ devices: placed, mistakes: [] }], gateway.content.companyIds)
+  const mistakes = found.filter(({ severity }) => severity === undefined)
+  return mistakes.map(({ at, key, message }) => ({ source: all[at].source, key, message }))
 }
 
 /** One warning for each route that two devices have at the same time, at the line of the later one. */
-function sharedRoutes(directory: Directory): Warning[] {
+async function sharedRoutes(roster: Roster): Promise<Warning[]> {
   const first = new Map<string, DeviceEntry>()
   const shared = new Map<string, Set<DeviceEntry>>()
-  for (const entry of directory.devices())
+  for (const entry of roster.devices()) {
+    await yieldToEventLoop()
     for (const { lane } of entry.usual ? [...entry.stays, entry.usual] : entry.stays) {
       const route = routeKey(lane)
       const other = first.get(route)
       if (!other) first.set(route, entry)
       else if (other !== entry) shared.set(route, (shared.get(route) ?? new Set([other])).add(entry))
     }
+  }
   return [...shared].flatMap(([route, entries]) => sharedBy(entries, route) ?? [])
 }
 
@@ -70,7 +117,7 @@ function sharedBy(entries: ReadonlySet<DeviceEntry>, route: string): Warning | u
   })
   let last = { id: '', until: -Infinity }
   for (const { id, stay } of uses.toSorted((a, b) => a.stay.from - b.stay.from)) {
-    // One device's stays do not overlap, so that this is another one's.
+    // One device's stays do not overlap: this is another one's.
     if (stay.from < last.until) {
       const message = `route ${stay.lane.route} has device ${id} and at the same time ${last.id}: both are pushed`
       return { source: stay.source, key: 'route_id', message }
@@ -80,7 +127,7 @@ function sharedBy(entries: ReadonlySet<DeviceEntry>, route: string): Warning | u
   return undefined
 }
 
-/** The stays of a device without gaps: between those of lines its own courier and route. */
+/** The stays of a device without gaps: between those of assignments its own courier and route. */
 function* allStays({ stays, usual }: DeviceEntry): Generator<Stay> {
   let at = -Infinity
   for (const stay of stays) {
@@ -93,13 +140,4 @@ function* allStays({ stays, usual }: DeviceEntry): Generator<Stay> {
 
 function routeKey({ company, route }: Lane): string {
   return `${company}/${route}`
-}
-
-function devicesWithoutRoute(directory: Directory, from: number, until: number): Warning[] {
-  const without: Warning[] = []
-  for (const { id, stays, usual, source } of directory.devices()) {
-    if (usual || stays.some((stay) => stay.from < until && stay.until > from)) continue
-    without.push({ source, key: id, message: 'this device has no route today' })
-  }
-  return without
 }

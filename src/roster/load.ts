@@ -1,39 +1,66 @@
-import { yieldToEventLoop } from '../async.ts'
-import { ConfigError, type Problem, problemsIn } from '../config/problem.ts'
+import { deviceProblems, type Files, gatewayProblems, isMistake, readFiles, routeProblems } from '../config/files.ts'
+import { ConfigError, type Problem } from '../config/problem.ts'
 import type { Config, Protocols } from '../config/schema.ts'
+import { readTracking } from '../config/tracking.ts'
 import { advice } from './advice.ts'
-import { type Edits, NO_EDITS } from './edits.ts'
-import { type Files, readFiles } from './files.ts'
-import { fleetMistakes } from './fleet.ts'
-import { type Table, tableOf } from './table.ts'
+import { assignmentOf } from './file-content.ts'
+import { createDirectory, type Roster } from './roster.ts'
 
-export { ConfigError, type Problem, problemText } from '../config/problem.ts'
-export type { Config } from '../config/schema.ts'
-
-/** A configuration without mistakes. */
-export interface Loaded extends Omit<Table, 'leftOut'> {
+/** A configuration without mistakes, and the roster that its files alone make. */
+export interface Loaded {
   readonly config: Config
-  /** Lines left out, and warnings. */
-  readonly problems: readonly Problem[]
-  /** What all this was made of. */
   readonly files: Files
-  readonly edits: Edits
+  readonly directory: Roster
 }
 
-/**
- * Reads the configuration in a directory; files that do not exist are defaults, or empty.
- * @throws ConfigError with all mistakes at once
- */
+/** Reads the configuration in a directory; files that do not exist are defaults, or empty. @throws ConfigError with all mistakes. */
 export async function loadConfig(dir: string, protocols: Protocols): Promise<Loaded> {
   return loadedOf(await readFiles(dir, { protocols }))
 }
 
-/** Files as a configuration. @throws ConfigError with all mistakes at once */
-export async function loadedOf(files: Files): Promise<Loaded> {
-  const problems = await problemsOf(files)
+/** @throws ConfigError with all mistakes at once */
+async function loadedOf(files: Files): Promise<Loaded> {
+  const mistakes = (await problemsOf(files)).filter(isMistake)
   const { config } = files.gateway.content
-  if (!config || problems.some(isMistake)) throw new ConfigError(problems.filter(isMistake))
-  return assemble({ files, problems, config, now: Date.now() })
+  if (!config || mistakes.length > 0) throw new ConfigError(mistakes)
+  return { config, files, directory: await rosterOf(files) }
+}
+
+/** The roster that files alone make. */
+export async function rosterOf({ devices, routes }: Files): Promise<Roster> {
+  const lines = routes.flatMap(({ content: { name, rows } }) =>
+    rows.map((row) => assignmentOf(row, `${name}:${row.line}`)),
+  )
+  return createDirectory(
+    devices.flatMap(({ content }) => content.devices.map(({ device }) => device)),
+    lines,
+  )
+}
+
+/** What there is to say about a configuration; with `mistakes` a start would fail, or leave lines out. */
+export interface Checked {
+  readonly mistakes: readonly Problem[]
+  readonly warnings: readonly Problem[]
+}
+
+/** Validates the configuration in a directory without starting anything; `now`, ms UTC, says which day is today. */
+export async function check(dir: string, protocols: Protocols, now: number): Promise<Checked> {
+  const problems = [
+    ...(await folderProblems(dir, protocols, now).catch(mistakesOf)),
+    ...(await readTracking(dir).then((read) => read?.problems ?? [], mistakesOf)),
+  ]
+  return {
+    mistakes: problems.filter(({ severity }) => severity !== 'warning'),
+    warnings: problems.filter(({ severity }) => severity === 'warning'),
+  }
+}
+
+async function folderProblems(dir: string, protocols: Protocols, now: number): Promise<readonly Problem[]> {
+  const files = await readFiles(dir, { protocols })
+  const problems = await problemsOf(files)
+  if (problems.some(isMistake)) return problems
+  const { directory, config } = await loadedOf(files)
+  return inOrder([...problems, ...(await advice(directory, files, { now, zone: config.time_zone }))])
 }
 
 /** What is wrong with each file, and with the devices beside one another. */
@@ -41,49 +68,12 @@ export async function problemsOf(files: Files): Promise<Problem[]> {
   return [...gatewayProblems(files), ...(await deviceProblems(files)), ...routeProblems(files)]
 }
 
-/** What is wrong with gateway.yaml. */
-export function gatewayProblems({ gateway }: Files): Problem[] {
-  return problemsIn(gateway.source, gateway.content.mistakes)
-}
-
-/** What is wrong with the devices' files, by themselves and together. */
-export async function deviceProblems({ gateway, devices }: Files): Promise<Problem[]> {
-  const contents = devices.map(({ content }) => content)
-  const beside = await fleetMistakes(contents, gateway.content.companyIds)
-  return devices.flatMap(({ source, content }, index) => problemsIn(source, [...content.mistakes, ...beside[index]]))
-}
-
-/** What is wrong with the routes' files by themselves. */
-export function routeProblems({ routes }: Files): Problem[] {
-  return routes.flatMap(({ source, content }) => problemsIn(source, content.mistakes))
-}
-
-/** What a configuration is assembled of. */
-export interface Parts {
-  readonly files: Files
-  /** What is known to be wrong with them: no mistakes. */
-  readonly problems: readonly Problem[]
-  /** Of the files, or of an earlier state of them. */
-  readonly config: Config
-  /** What was written through the admin port; default: nothing. */
-  readonly edits?: Edits
-  /** ms UTC; says which day is today for the warnings. */
-  readonly now: number
-}
-
-/** Puts files without mistakes and edits together, and finds what only shows then. */
-export async function assemble({ files, problems, config, edits = NO_EDITS, now }: Parts): Promise<Loaded> {
-  const { leftOut, ...table } = await tableOf(files, edits)
-  await yieldToEventLoop()
-  const warnings = await advice({ files, edits, ...table, now, zone: config.time_zone })
-  return { config, ...table, problems: inOrder([...problems, ...leftOut, ...warnings]), files, edits }
-}
-
-function inOrder(problems: readonly Problem[]): Problem[] {
+/** In the order of files and lines. */
+export function inOrder(problems: readonly Problem[]): Problem[] {
   return problems.toSorted((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : (a.line ?? 0) - (b.line ?? 0)))
 }
 
-/** Whether a problem keeps its file from taking effect. */
-export function isMistake({ severity }: Problem): boolean {
-  return severity === 'mistake'
+function mistakesOf(error: unknown): readonly Problem[] {
+  if (error instanceof ConfigError) return error.mistakes
+  throw error
 }

@@ -1,5 +1,6 @@
+import type { Device } from '../config/devices.ts'
 import type { Interval } from '../config/times.ts'
-import type { Device, Directory } from './directory.ts'
+import type { Directory } from './directory.ts'
 
 /** Devices that had a route, and those of them that would have none. */
 export interface Loss {
@@ -8,17 +9,18 @@ export interface Loss {
 }
 
 /** What devices would lose, where it is the route of more than half of those that have one; else undefined. */
-export function lossOf<Each>(
-  devices: Iterable<Each>,
-  before: (device: Each) => boolean,
-  after: (device: Each) => boolean,
+export function lossOf(
+  devices: Iterable<Pick<Device, 'id'>>,
+  { before, after }: { readonly before: Directory; readonly after: Directory },
+  interval: Interval,
 ): Loss | undefined {
+  const [wasRouted, staysRouted] = [isRouted(before, interval), isRouted(after, interval)]
   let routed = 0
   let lost = 0
   for (const device of devices) {
-    if (!before(device)) continue
+    if (!wasRouted(device)) continue
     routed++
-    if (!after(device)) lost++
+    if (!staysRouted(device)) lost++
   }
   return lost * 2 > routed ? { routed, lost } : undefined
 }

@@ -1,8 +1,12 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
+import { sameId } from '../config/units.ts'
 
-/** A device's secret as it may be stored: salt and SHA-256 of both, which says nothing of a secret that is hard to guess. */
-export function secretDigest(secret: string): string {
-  const salt = randomBytes(16).toString('base64url')
+/**
+ * A device's secret as it may be stored: a salt, and the SHA-256 of both, which does not tell a secret that is hard to guess.
+ * The salt is made of the device's id, so that a file that is read again does not change its devices.
+ */
+export function secretDigest(id: string, secret: string): string {
+  const salt = hash('sha256', `waybridge ${sameId(id)}`, 'base64url').slice(0, 22)
   return `${salt}:${salted(salt, secret).toString('base64url')}`
 }
 

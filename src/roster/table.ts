@@ -1,81 +1,143 @@
 import { yieldToEventLoop } from '../async.ts'
-import { type Problem, problemsIn } from '../config/problem.ts'
-import { createDirectory, type Device, type Directory, type RouteLine, sameId } from './directory.ts'
-import { deviceKey, type Edits, editSource, lineKey, type RouteEdit } from './edits.ts'
-import type { Files } from './files.ts'
-import { type LastPut, lastPuts } from './puts.ts'
-import { type DeviceIndex, indexDevices, resolveRoutes, type WrittenRow } from './routes.ts'
+import type { Device } from '../config/devices.ts'
+import {
+  type Redis,
+  type RosterLogEntry,
+  type RosterWrite,
+  readRosterChanges,
+  readRosterVersion,
+  scanRoster,
+} from '../lanes/index.ts'
+import type { Assignment } from './directory.ts'
+import { Roster, type RosterChange } from './roster.ts'
+import { secretDigest } from './secret.ts'
 
-/** Who drives what, by files and edits. */
-export interface Table {
-  readonly devices: readonly Device[]
-  /** Those that overlap as well: `directory` has what holds of them. */
-  readonly routes: readonly RouteLine[]
-  readonly directory: Directory
-  /** Lines of files that are left out. */
-  readonly leftOut: readonly Problem[]
+/*
+ * The roster in Redis: two hashes. In front of each text stands the version that wrote it, then JSON:
+ *
+ *   devices       id without leading zeros                         {"device": {…}, "source": "devices.yaml:3"}
+ *   assignments   from until courier_id route_id device (written)  {"file": "routes.csv", "line": 17} or {"company_id": "7", "line": 3}
+ *
+ * What has no file was put through the admin port. `version` in the JSON: of a write before the upgrade to this format.
+ */
+
+/** A device as it is stored; without a source it was put through the admin port. */
+export function deviceText(
+  { source, ...device }: Omit<Device, 'source'> & { source?: string },
+  version?: number,
+): string {
+  return JSON.stringify({ device: withoutSecret(device), source, version })
+}
+
+/** A device with a digest of its secret in place of the secret. */
+export function withoutSecret<Some extends Omit<Device, 'source'>>({ secret, ...device }: Some): Omit<Some, 'secret'> {
+  return secret === undefined ? device : { ...device, secretDigest: secretDigest(device.id, secret) }
+}
+
+/** A line of a file as it is stored. */
+export function lineText(file: string, line: number, version?: number): string {
+  return JSON.stringify({ file, line, version })
+}
+
+/** An assignment that was put, as it is stored. */
+export function putText(company_id: string, line: number, version?: number): string {
+  return JSON.stringify({ company_id, line, version })
+}
+
+/** Where something stands that was put through the admin port: `admin 2026-11-20T08:00:00Z`. */
+export function putSource(version: number): string {
+  return `admin ${new Date(version).toISOString().slice(0, 19)}Z`
+}
+
+/** What a write changes in the roster, with this version. */
+export function changeOf(written: Pick<RosterWrite, 'devices' | 'assignments'>, version: number): RosterChange {
+  const change = emptyChange()
+  addWritten(change, written, version)
+  return change
+}
+
+function addWritten(
+  change: ReturnType<typeof emptyChange>,
+  { devices, assignments }: Pick<RosterWrite, 'devices' | 'assignments'>,
+  version: number,
+): void {
+  for (const [id, text] of devices) change.devices.set(id, text === null ? undefined : deviceOf(text, version))
+  for (const [field, text] of assignments)
+    change.assignments.set(field, text === null ? undefined : assignmentOf(field, text, version))
 }
 
 /**
- * Files and edits as one table: for a device and a time the last write wins.
- * - A device is as it was written last, in a file or through the admin port.
- * - A put takes the place of the lines of its company that begin in its interval and were written before it.
- * - Of the lines that are left over one another the directory follows the one that was written last.
+ * Reads the whole roster, in slices. What is written meanwhile may be in it or not: `readSince` the version that it is of tells
+ * all of that again.
  */
-export async function tableOf(files: Pick<Files, 'devices' | 'routes'>, edits: Edits): Promise<Table> {
-  const devices = withDeviceEdits(files, edits)
-  const index = indexDevices(devices)
-  const lastPut = lastPuts(edits.routes)
-  const { lines, leftOut } = await linesOfFiles(files.routes, index, edits)
-  const kept = [edits.routes.length === 0 ? lines : await linesAfterPuts(lines, index, lastPut)]
-  for (const put of edits.routes) kept.push(await linesOfPut(put, index, lastPut))
-  const routes = kept.flat()
-  return { devices, routes, directory: await createDirectory(devices, routes), leftOut }
+export async function readTable(redis: Redis): Promise<{ roster: Roster; version: number }> {
+  const version = await readRosterVersion(redis)
+  const roster = new Roster()
+  for (const part of ['device-table', 'assignment-table'] as const)
+    for await (const slice of scanRoster(redis, part)) {
+      const change = emptyChange()
+      for (const [field, stored] of slice) {
+        const [writtenBy, text] = splitVersion(stored)
+        const written = [[field, text] as const]
+        const [devices, assignments] = part === 'device-table' ? [written, []] : [[], written]
+        addWritten(change, { devices, assignments }, writtenBy)
+      }
+      roster.apply(change)
+      await yieldToEventLoop()
+    }
+  return { roster, version }
 }
 
-/** Devices of files with those of the admin port among them, each as it was written last. */
-function withDeviceEdits({ devices }: Pick<Files, 'devices'>, { devices: edited, files }: Edits): readonly Device[] {
-  const ofFiles = devices.flatMap(({ content }) => content.devices.map(({ device }) => device))
-  if (edited.size === 0) return ofFiles
-  const byId = new Map(ofFiles.map((device) => [sameId(device.id), device]))
-  const inEffect = [...edited].filter(([id, { at }]) => at > (files.get(deviceKey(id, byId.get(id))) ?? 0))
-  const ids = new Set(inEffect.map(([id]) => id))
-  return [
-    ...ofFiles.filter(({ id }) => !ids.has(sameId(id))),
-    ...inEffect.flatMap(([, { device }]) => (device ? [device] : [])),
-  ]
-}
-
-async function linesOfFiles(routes: Files['routes'], index: DeviceIndex, { files: writes }: Edits) {
-  const reading = routes.map(async ({ source, content: { name, rows } }) => {
-    const originOf = (row: WrittenRow) => ({ source: `${name}:${row.line}`, writtenAt: writtenAt(row, writes) })
-    const { lines, mistakes } = await resolveRoutes(rows, index, originOf)
-    return { lines, leftOut: problemsIn(source, mistakes) }
-  })
-  const read = await Promise.all(reading)
-  return { lines: read.flatMap(({ lines }) => lines), leftOut: read.flatMap(({ leftOut }) => leftOut) }
-}
-
-function writtenAt(row: WrittenRow, writes: Edits['files']): number | undefined {
-  return writes.size === 0 ? undefined : writes.get(lineKey(row))
-}
-
-/** Those that no put has taken the place of since they were written. */
-async function linesAfterPuts(lines: readonly RouteLine[], index: DeviceIndex, lastPut: LastPut) {
-  const kept: RouteLine[] = []
-  for (const line of lines) {
+/**
+ * What has been written since a version; `lost` where the log does not say: it does not go back so far, or Redis has another
+ * past by now.
+ */
+export async function readSince(
+  redis: Redis,
+  since: number,
+): Promise<{ version: number; change: RosterChange } | { version: number; lost: true }> {
+  const { version, entries } = await readRosterChanges(redis, since)
+  if (version < since || !isComplete(entries, since, version)) return { version, lost: true }
+  const change = emptyChange()
+  for (const entry of entries) {
     await yieldToEventLoop()
-    const [device] = index(line.device)
-    if ((line.writtenAt ?? 0) >= lastPut(device?.company_id, line.from)) kept.push(line)
+    addWritten(change, entry.change, entry.version)
   }
-  return kept
+  return { version, change }
 }
 
-/** A put's devices are looked up anew, as those of a file are; what is of another company by now is none of its. */
-async function linesOfPut({ at, company_id, rows }: RouteEdit, index: DeviceIndex, lastPut: LastPut) {
-  await yieldToEventLoop()
-  const kept = rows.filter(({ from }) => at >= lastPut(company_id, from))
-  const origin = { source: editSource(at), writtenAt: at, edited: true }
-  const { lines } = await resolveRoutes(kept, index, () => origin)
-  return lines.filter(({ device }) => index(device)[0]?.company_id === company_id)
+/** An entry that is missing shows: each names the version before it, and the parts of a write are numbered. */
+function isComplete(entries: readonly RosterLogEntry[], since: number, version: number): boolean {
+  let [last, parts] = [since, 0]
+  for (const entry of entries) {
+    if (entry.version !== last) {
+      if (entry.after !== last) return false
+      parts = 0
+    }
+    if (entry.part !== parts++) return false
+    last = entry.version
+  }
+  return last === version
+}
+
+function emptyChange() {
+  return { devices: new Map<string, Device | undefined>(), assignments: new Map<string, Assignment | undefined>() }
+}
+
+function splitVersion(stored: string): [version: number, text: string] {
+  const space = stored.indexOf(' ')
+  return [Number(stored.slice(0, space)), stored.slice(space + 1)]
+}
+
+function deviceOf(text: string, version: number): Device {
+  const { device, source, version: earlier = version } = JSON.parse(text)
+  return { ...device, source: source ?? putSource(earlier) }
+}
+
+function assignmentOf(field: string, text: string, version: number): Assignment {
+  const [from, until, courier_id, route_id, ...device] = field.split(' ')
+  const { file, company_id, line, version: earlier = version } = JSON.parse(text)
+  const said = { device: device.join(' '), courier_id, route_id, from: Number(from), until: Number(until) }
+  if (file !== undefined) return { ...said, source: `${file}:${line}`, version: earlier }
+  return { ...said, source: putSource(earlier), version: earlier, company_id, line }
 }

@@ -37,7 +37,7 @@ const soon = { timeout: 10_000 }
 
 /** A whole gateway on the fixture's configuration. */
 async function gateway(): Promise<Role> {
-  const live = await followConfig({ dir: admin.dir, protocols, role: 'gateway', outspoken: false })
+  const live = await followConfig({ dir: admin.dir, protocols, role: 'gateway', followsFiles: true })
   const role = await startGateway(live, admin.server.url, { redisUrl: null, ports: {} })
   onTestFinished(() => role.close())
   return role

@@ -211,7 +211,7 @@ function put(query: string, lines = '') {
 
 describe('a line that a put took the place of', () => {
   const AT_ITS_BEGINNING = 'from=2020-01-01&until=2020-01-02'
-  const REPLACED = { source: 'routes.csv:2', put_at: INSTANT }
+  const REPLACED = { source: 'routes.csv:2' }
 
   it('is named where the device has no route for want of it, now and for what is held', async () => {
     await hold(admin.redis, 'no_route', '356307042441014')

@@ -42,7 +42,7 @@ beforeAll(async () => {
   await writeFile(join(dir, 'devices.yaml'), '')
   api.listen(0, '127.0.0.1')
   await once(api, 'listening')
-  const live = await followConfig({ dir, protocols: null, role: 'admin', outspoken: false })
+  const live = await followConfig({ dir, protocols: null, role: 'admin', followsFiles: true })
   const baseUrl = `http://127.0.0.1:${(api.address() as AddressInfo).port}/base`
   role = await startAdmin({ live, redisUrl: redis.url, baseUrl, context: { ports: {} } })
 })

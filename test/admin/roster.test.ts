@@ -2,11 +2,10 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { deviceEntryOperations } from '../../src/admin/device/entry.ts'
 import { register } from '../../src/admin/operation.ts'
 import { rosterWrites } from '../../src/admin/roster/writes.ts'
-import { keys } from '../../src/lanes/index.ts'
+import { keys, type RosterWrite } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { followConfig } from '../../src/process/roles/live.ts'
-import { followRoster, ROSTER_HOLDS_MS } from '../../src/roster/index.ts'
-import type { Loaded } from '../../src/roster/load.ts'
+import { Replica, ROSTER_HOLDS_MS } from '../../src/roster/replica.ts'
 import { createHttpServer } from '../../src/tracking/http.ts'
 import { adminFixture, connected, TOKEN } from '../support/admin.ts'
 import { putDevice } from '../support/put-device.ts'
@@ -26,21 +25,13 @@ async function ask(method: string, id: number): Promise<number> {
 /** The roster, as another process around the same Redis has it. */
 async function elsewhere() {
   const redis = await connected(admin.server.url)
-  const roster = followRoster(redis, logger)
+  const replica = new Replica(redis, logger)
   onTestFinished(() => {
-    roster.close()
+    replica.close()
     redis.disconnect()
   })
-  await roster.first
-  return roster
-}
-
-/** The ids of 10,005 devices that were deleted long ago, the first one first. */
-async function oldDeletions(): Promise<string[]> {
-  const old = Array.from({ length: 10_005 }, (_, n) => [`old ${n}`, `${n + 1} null`] as const)
-  await admin.redis.hset(keys.roster('devices'), Object.fromEntries(old))
-  await admin.redis.set(keys.roster('at'), Date.now())
-  return old.map(([id]) => id)
+  await replica.first
+  return replica
 }
 
 /** A gateway that gives a sign of life, and has this of the roster in effect. */
@@ -78,67 +69,56 @@ describe('a change', () => {
       expect(await ask('DELETE', id)).toBe(200)
     }
   })
-
-  it('forgets deletions of which there are more than anybody needs', async () => {
-    const old = await oldDeletions()
-    expect(await ask('PUT', 900)).toBe(200)
-    const left = await admin.redis.hkeys(keys.roster('devices'))
-    expect(left.toSorted()).toEqual(['900', ...old.slice(5)].toSorted())
-  })
 })
 
-/** Changes as an admin process of its own makes them, and a put of nothing by what is in effect. */
+/** Changes as an admin process of its own makes them, and a write that drops a device that is not there. */
 async function writing() {
   const redis = await connected(admin.server.url)
-  const live = await followConfig({ dir: admin.dir, protocols: null, role: 'admin', outspoken: false })
-  const roster = followRoster(redis, logger)
+  const live = await followConfig({ dir: admin.dir, protocols: null, role: 'admin', followsFiles: false })
   onTestFinished(async () => {
     await live.close()
     redis.disconnect()
   })
-  await live.join(roster)
-  const change = rosterWrites({ redis, roster, loaded: () => live.loaded(), catchUp: () => live.catchUp() })
-  const put = async ({ edits }: Loaded) => ({
-    at: await roster.putRoutes({ company_id: '7', from: 0, until: 1, rows: [] }, { asOf: edits.at, puts: [] }),
-  })
-  return { roster, change, put }
+  await live.join(redis)
+  await expect.poll(() => live.complete, { timeout: 10_000 }).toBe(true)
+  return { live, change: rosterWrites({ redis, live }) }
 }
 
+const WRITE: RosterWrite = { devices: [['901', null]], assignments: [] }
+const device = (id: string) => ({ id, company_id: '7', source: '' })
+
 describe('a change whose write is of what was in effect', () => {
-  it('is asked again where another process has written meanwhile', async () => {
-    const [{ change, put }, other] = [await writing(), await elsewhere()]
-    const seen: number[] = []
-    const { at } = await change(async (loaded) => {
-      seen.push(loaded.edits.devices.size)
-      if (seen.length === 1) await putDevice(admin.redis, '901', null)
-      return put(loaded)
+  it('is planned again where another process has written meanwhile', async () => {
+    const { change, live } = await writing()
+    const seen: boolean[] = []
+    await change(async (roster) => {
+      seen.push(roster.find('901') !== undefined)
+      if (seen.length === 1) await putDevice(admin.redis, '901', device('901'))
+      return { write: WRITE }
     })
-    expect(seen).toEqual([0, 1])
-    expect((await other.refresh()).routes.map((each) => each.at)).toEqual([at])
+    expect([seen, live.directory().find('901')]).toEqual([[false, true], undefined])
   })
 
   it('is refused where others write all the time', async () => {
-    const [{ change, put }, other] = [await writing(), await elsewhere()]
-    const changed = change(async (loaded) => {
-      await putDevice(admin.redis, '901', null)
-      return put(loaded)
+    const [{ change }, other] = [await writing(), await elsewhere()]
+    const changed = change(async () => {
+      await putDevice(admin.redis, '901', device('901'))
+      return { write: WRITE }
     })
     await expect(changed).rejects.toMatchObject({ code: 504, message: expect.stringContaining('try again') as string })
-    expect((await other.refresh()).routes).toEqual([])
+    await other.refresh()
+    expect(other.roster.find('901')).toMatchObject({ company_id: '7' })
   })
 })
 
-it('a change is answered, and forgets deletions, though the memory of Redis is full by then', async () => {
-  const { change, put } = await writing()
-  const old = await oldDeletions()
+it('a change is answered though the memory of Redis is full by then', async () => {
+  const { change } = await writing()
   onTestFinished(() => maxMemory(256 * 1024 * 1024))
-  await change(async (loaded) => {
-    const written = await put(loaded)
-    await maxMemory(1)
-    return written
-  })
+  const answered = change(async () => ({ write: WRITE }))
+  await answered
+  await maxMemory(1)
   await expect(admin.redis.set('more', 'x')).rejects.toThrow('OOM')
-  expect((await admin.redis.hkeys(keys.roster('devices'))).toSorted()).toEqual(old.slice(5).toSorted())
+  expect(await ask('GET', 900)).toBe(404)
 })
 
 async function maxMemory(bytes: number): Promise<void> {
@@ -147,12 +127,12 @@ async function maxMemory(bytes: number): Promise<void> {
 
 /** Changes of devices through a process of its own, with the statuses that they are answered with. */
 async function port() {
-  const { roster, change } = await writing()
+  const { live, change } = await writing()
   const server = createHttpServer({ fault: (error, _, reply) => reply.code(500).send(error.message), closeMs: 1000 })
   onTestFinished(() => server.close())
   register(
     server.app,
-    deviceEntryOperations(roster, change, async () => ({})),
+    deviceEntryOperations(live, change, async () => ({})),
     async () => {},
   )
   const url = `http://127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 })}/admin/devices/`
@@ -179,9 +159,9 @@ describe('of two changes of devices at once through two processes', () => {
   })
 
   it('one drops a secret, though the other keeps what there is', async () => {
-    const [one, other, { refresh }] = [await port(), await port(), await elsewhere()]
+    const [one, other, replica] = [await port(), await port(), await elsewhere()]
     for (const time of TIMES) {
-      const secret = async () => (await refresh()).devices.get(time)?.device?.secretDigest
+      const secret = () => replica.refresh().then(() => replica.roster.find(time)?.secretDigest)
       expect([await one.put(time, { secret: 'canary' }), await secret()]).toEqual([200, expect.any(String)])
       expect(await Promise.all([one.put(time, { secret: null }), other.put(time, {})])).toEqual([200, 200])
       expect(await secret()).toBeUndefined()

@@ -58,13 +58,13 @@ describe('a device that is not configured', () => {
     ],
     [
       'as it was deleted',
-      { ...held('unknown'), deleted_at: at('07:30:00') },
-      'not configured, last fix 08:14:02, 12 fixes held since 08:01:00: it was deleted through the admin port at 07:30:00: put it there again, or edit its entry',
+      { ...held('unknown'), file_entry: 'devices.yaml:6' },
+      'not configured, last fix 08:14:02, 12 fixes held since 08:01:00: it was deleted through the admin port: put it there again, or edit its entry, devices.yaml:6',
     ],
     [
       'as it was deleted, and of which nothing is held',
-      { last_heard: undefined, deleted_at: at('07:30:00') },
-      'not configured, nothing is held: it was deleted through the admin port at 07:30:00: put it there again, or edit its entry',
+      { last_heard: undefined, file_entry: 'devices.yaml:6' },
+      'not configured, nothing is held: it was deleted through the admin port: put it there again, or edit its entry, devices.yaml:6',
     ],
     ['and was not heard', { last_heard: undefined }, 'not configured, nothing is held: add it to devices.yaml'],
   ])('is one %s', (_, device, sentence) => expect(says({ ...unknown, ...device })).toBe(sentence))
@@ -130,10 +130,10 @@ describe('what is held', () => {
   )
 
   it('for no_route, as a put took the place of its line', () => {
-    const replaced_line = { source: 'routes.csv:2', put_at: at('03:15:42') }
+    const replaced_line = { source: 'routes.csv:2' }
     const one = { reason: 'no_route', fixes: 1, oldest_at: at('08:01:00'), replaced_line } as const
     expect(says({ held: [one] })).toBe(
-      'last fix 08:14:02, route 1007 by routes.csv:17, 1 fix held since 08:01:00, no route at its time: the put of 03:15:42 replaced routes.csv:2: put a line, or edit that one',
+      'last fix 08:14:02, route 1007 by routes.csv:17, 1 fix held since 08:01:00, no route at its time: a put replaced routes.csv:2: put a line, or edit that one',
     )
   })
 
@@ -233,8 +233,8 @@ describe('without a route now', () => {
     expect(says({ lane: undefined })).toBe('last fix 08:14:02, no route now, add a line to routes.csv'))
 
   it('says which put took the place of its line', () =>
-    expect(says({ lane: undefined, replaced_line: { source: 'routes.csv:2', put_at: at('03:15:42') } })).toBe(
-      'last fix 08:14:02, no route now, the put of 03:15:42 replaced routes.csv:2: put a line, or edit that one',
+    expect(says({ lane: undefined, replaced_line: { source: 'routes.csv:2' } })).toBe(
+      'last fix 08:14:02, no route now, a put replaced routes.csv:2: put a line, or edit that one',
     ))
 
   it('never heard says both', () =>

@@ -81,12 +81,12 @@ it('why prints a line for each device with the same name', async () => {
 })
 
 it('why says that a device was deleted while a file still has it', async () => {
-  const deleted_at = at('07:30:00')
-  const json = { message: 'no device with this id is configured: deleted through the admin port', deleted_at }
+  const file_entry = 'devices.yaml:6'
+  const json = { message: 'no device with this id is configured: it was deleted through the admin port', file_entry }
   const deleted = (asked: Asked) => (asked.path === '/admin/devices/6' ? { status: 404, json } : port(asked))
   const server = await gatewayIn('UTC', deleted)
   expect((await waybridge(['why', '6', ...server.options])).out).toBe(
-    'not configured, nothing is held: it was deleted through the admin port at 07:30:00: put it there again, or edit its entry\n',
+    'not configured, nothing is held: it was deleted through the admin port: put it there again, or edit its entry, devices.yaml:6\n',
   )
 })
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { check } from '../../src/roster/check.ts'
-import { ConfigError, loadConfig, problemText } from '../../src/roster/load.ts'
-import { COMPANY, checked, folder, PROTOCOLS } from '../support/config-folder.ts'
+import { ConfigError, problemText } from '../../src/config/problem.ts'
+import { check, loadConfig } from '../../src/roster/load.ts'
+import { COMPANY, checked, folder, loadedFolder, PROTOCOLS } from '../support/config-folder.ts'
 
 const FLEET = {
   'gateway.yaml': COMPANY,
@@ -111,13 +111,13 @@ describe('loadConfig', () => {
 
   it('loadConfig accepts warnings and leaves bad lines out', async () => {
     const routes = `device,route_id,from,until\nA,1,${TODAY}\nA,2,${TODAY}\nC,1,${TODAY}\n`
-    const { problems, routes: lines } = await loadConfig(await folder({ ...FLEET, 'routes.csv': routes }), PROTOCOLS)
+    const { problems, routes: lines } = await loadedFolder(await folder({ ...FLEET, 'routes.csv': routes }))
     expect(lines.map(({ route_id }) => route_id)).toEqual(['1', '2'])
     expect(
       problems.filter(({ key }) => key === 'from' || key === 'device').map(({ severity, line }) => [severity, line]),
     ).toEqual([
-      ['warning', 3],
       ['left_out', 4],
+      ['warning', 3],
     ])
   })
 })

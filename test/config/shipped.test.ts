@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
-import { loadConfig } from '../../src/roster/load.ts'
-import { folder } from '../support/config-folder.ts'
+import { folder, loadedFolder } from '../support/config-folder.ts'
 
 const SHIPPED = join(import.meta.dirname, '../../config')
 const PROTOCOLS = [
@@ -12,7 +11,7 @@ const PROTOCOLS = [
 ]
 
 it('the shipped configuration is valid without edits', async () => {
-  const { problems, devices } = await loadConfig(SHIPPED, PROTOCOLS)
+  const { problems, devices } = await loadedFolder(SHIPPED, PROTOCOLS)
   expect([problems, devices]).toEqual([[], []])
 })
 
@@ -23,7 +22,7 @@ it('the shipped configuration is valid when the # in front of every setting is r
     'devices.yaml': await uncommented('devices.yaml', /^#(")/gm),
     'routes.csv': await uncommented('routes.csv', /^#(\w)/gm),
   })
-  const { config, routes } = await loadConfig(dir, PROTOCOLS)
+  const { config, routes } = await loadedFolder(dir, PROTOCOLS)
   expect(config.companies).toEqual([{ company_id: '7', name: 'Example Deliveries', apikey: 'k' }])
   expect(config.listeners.map(({ port }) => port)).toEqual([5027, 5023, 5055])
   expect(routes.map(({ device, courier_id, route_id }) => [device, courier_id, route_id])).toEqual([

@@ -42,9 +42,9 @@ async function send(seconds: number): Promise<void> {
 it('a routes file that was refused stays refused when processes are killed and started again', async () => {
   await product.write('routes.csv', '')
   await expect.poll(refusals, soon).toBe(1)
-  for (const role of ['gateway', 'worker', 'tracking']) await kill(role)
+  for (const role of ['gateway', 'worker', 'tracking', 'admin']) await kill(role)
   await expect.poll(refusals, soon).toBe(2)
-  expect(product.said()).toContain(`delete ${product.dir}/data/accepted.json and start again`)
+  expect(product.said()).toContain('where the loss is meant, write the lines with `waybridge routes put --force`')
   await send(NOW - 60)
   await expect.poll(() => product.positions('101', NOW - 60, NOW - 60).catch(() => []), soon).toHaveLength(1)
 }, 60_000)

@@ -163,7 +163,7 @@ describe('a roster that is put at one machine', () => {
   })
 
   async function live(): Promise<Live> {
-    return followConfig({ dir: await folder(), protocols, role: 'gateway', outspoken: true })
+    return followConfig({ dir: await folder(), protocols, role: 'gateway', followsFiles: true })
   }
 
   async function folder(): Promise<string> {

@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
+import type { Device } from '../../src/config/devices.ts'
 import { Holding } from '../../src/ingest/holding.ts'
 import { type HoldOptions, placeFixes } from '../../src/ingest/place.ts'
 import {
   Appender,
-  DuplicateFilter,
   custodyCounters,
+  DuplicateFilter,
   keys,
   type Redis,
   records,
@@ -13,7 +14,8 @@ import {
   timestampOf,
 } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
-import { createDirectory, type Device, type Directory, type RouteLine } from '../../src/roster/directory.ts'
+import type { Assignment, Directory } from '../../src/roster/directory.ts'
+import { createDirectory } from '../../src/roster/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
@@ -35,7 +37,7 @@ afterEach(async () => {
 /** A gateway's holding, with the directory that it follows. */
 async function gateway(
   devices: Device[] = [],
-  lines: RouteLine[] = [],
+  lines: Assignment[] = [],
   hold: HoldOptions = HOLD,
   bounds = { maxFixesPerDevice: 5, maxUnknownDevices: 3 },
 ) {
@@ -58,7 +60,7 @@ async function gateway(
     set isCurrent(current: boolean) {
       isCurrent = current
     },
-    async configure(nextDevices: Device[], nextLines: RouteLine[] = []) {
+    async configure(nextDevices: Device[], nextLines: Assignment[] = []) {
       directory = await createDirectory(nextDevices, nextLines)
       holding.rosterChanged()
     },
@@ -75,7 +77,7 @@ async function gateway(
   }
 }
 
-const line = (route_id: string, from: number, until: number): RouteLine => {
+const line = (route_id: string, from: number, until: number): Assignment => {
   return { device: VAN.id, courier_id: '42', route_id, from, until, source: 'routes.csv:2' }
 }
 const waitingIn = async (lane: string) =>

@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
+import type { Device } from '../../src/config/devices.ts'
 import { ClockWatch } from '../../src/ingest/acceptance.ts'
-import type { Heard } from '../../src/ingest/heard.ts'
 import { createSession, UnknownDeviceQuota } from '../../src/ingest/device.ts'
+import type { Heard } from '../../src/ingest/heard.ts'
 import { Ingest } from '../../src/ingest/ingest.ts'
 import type { HoldOptions } from '../../src/ingest/place.ts'
 import type { Stored } from '../../src/lanes/append.ts'
 import { type Part, records, type Storable } from '../../src/lanes/index.ts'
 import { deviceOf, timestampOf } from '../../src/lanes/record.ts'
 import { createLogger } from '../../src/observe/log.ts'
-import { createDirectory, type Device, type RouteLine } from '../../src/roster/directory.ts'
+import type { Assignment } from '../../src/roster/directory.ts'
+import { createDirectory } from '../../src/roster/roster.ts'
 import { count } from '../support/listen.ts'
 
 const NOW_S = Math.floor(Date.now() / 1000)
@@ -49,7 +51,7 @@ const placeOf = (part: Part) => ('lane' in part ? part.lane : `held: ${part.held
 
 interface Options {
   devices?: Device[]
-  lines?: RouteLine[]
+  lines?: Assignment[]
   isCurrent?: boolean
   fails?: boolean
   shortage?: 'memory' | 'parked'
@@ -106,7 +108,7 @@ async function gateway({
   return { say, session, stored, counted, heard, told, state, ingest }
 }
 
-function line(courier_id: string, from: number, until: number): RouteLine {
+function line(courier_id: string, from: number, until: number): Assignment {
   return { device: van.id, courier_id, route_id: '9', from, until, source: 'routes.csv:2' }
 }
 

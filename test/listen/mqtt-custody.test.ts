@@ -43,7 +43,7 @@ ${filter}
   await writeFile(join(dir, 'gateway.yaml'), yaml)
   await writeFile(join(dir, 'devices.yaml'), DEVICES)
   const start = async () => {
-    const live = await followConfig({ dir, protocols, role: 'gateway', outspoken: false })
+    const live = await followConfig({ dir, protocols, role: 'gateway', followsFiles: true })
     return startGateway(live, server.url, { redisUrl: null, ports: {} })
   }
   let role = await start()

@@ -4,11 +4,10 @@ import { type AddressInfo, createConnection, createServer, type Socket } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { connect, keys, type Redis } from '../../src/lanes/index.ts'
+import { connect, type Redis, readRosterVersion, writeRoster } from '../../src/lanes/index.ts'
 import { followConfig, type Live } from '../../src/process/roles/live.ts'
-import { keepAccepted } from '../../src/roster/accepted.ts'
-import { followRoster } from '../../src/roster/index.ts'
-import { loadConfig } from '../../src/roster/load.ts'
+import { assignmentField } from '../../src/roster/roster.ts'
+import { putText } from '../../src/roster/table.ts'
 import { putDevice } from '../support/put-device.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -35,21 +34,19 @@ async function folder(routes = '') {
   )
   await writeFile(join(dir, 'devices.yaml'), '1: { company_id: 7 }\n2: { company_id: 7 }\n')
   await write(routes)
-  const keep = async () => keepAccepted(dataDir, (await loadConfig(dir, null)).files)
-  return { dir, write, keep }
+  return { dir, write }
 }
 
 /** A process that follows a folder, and the roster in Redis. */
-async function following(dir: string, { outspoken = true, url = server.url } = {}) {
-  const live = await followConfig({ dir, protocols: null, role: 'gateway', outspoken })
+async function following(dir: string, { followsFiles = true, url = server.url } = {}) {
+  const live = await followConfig({ dir, protocols: null, role: 'gateway', followsFiles })
   const connection = connect(url, 'live')
   onTestFinished(async () => {
     await live.close()
     connection.disconnect()
   })
-  const roster = followRoster(connection, live.logger)
-  await live.join(roster)
-  return { live, roster }
+  await live.join(connection)
+  return { live }
 }
 
 function routeOf(live: Live, id: string): string | undefined {
@@ -157,8 +154,7 @@ describe('a process that Redis was away from', () => {
 
 describe('a start', () => {
   it('refuses files that would take the route from devices that were put', async () => {
-    const { dir, write, keep } = await folder(line('7', 70) + line('8', 80) + line('1', 10))
-    await keep()
+    const { dir, write } = await folder(line('7', 70) + line('8', 80) + line('1', 10))
     const first = await following(dir)
     for (const id of ['7', '8']) await putDevice(redis, id, put(id))
     await first.live.catchUp()
@@ -170,8 +166,7 @@ describe('a start', () => {
   })
 
   it('takes files whose devices have their routes by what was put', async () => {
-    const { dir, write, keep } = await folder(line('1', 10) + line('2', 20))
-    await keep()
+    const { dir, write } = await folder(line('1', 10) + line('2', 20))
     const first = await following(dir)
     for (const id of ['1', '2']) await putDevice(redis, id, put(id, `${id}00`))
     await first.live.catchUp()
@@ -182,50 +177,57 @@ describe('a start', () => {
   })
 })
 
-/** A folder with a line of device 1 and a put over it; nobody follows it any more. */
+/** A folder with a line of device 1 and a put in its place, which another process follows. */
 async function put100() {
   const before = line('1', 10)
-  const { dir, write, keep } = await folder(before)
-  await keep()
-  const { live, roster } = await following(dir)
-  const now = Math.floor(Date.now() / 1000)
-  const interval = { company_id: '7', from: now - 7200, until: now + 7200 }
-  const row = { at: 0, line: 0, device: '1', courier_id: '5', route_id: '100', from: now - 3600, until: now + 3600 }
-  await roster.putRoutes({ ...interval, rows: [row] }, { asOf: 0, puts: [] })
+  const { dir, write } = await folder(before)
+  const { live } = await following(dir)
+  const [[field, written]] = live.directory().assignments()
+  const other = assignmentField({ ...written, route_id: '100' })
+  const assignments = [[field, null] as const, [other, putText('7', 1)] as const]
+  await writeRoster(redis, { devices: [], assignments }, await readRosterVersion(redis))
   await live.catchUp()
   return { dir, write, live, before }
 }
 
+/** What Redis has of the roster now; resolves with what restores it. */
+async function backup(): Promise<() => Promise<void>> {
+  const names = await redis.keys('*roster*')
+  const dumps = await Promise.all(names.map((name) => redis.dumpBuffer(name)))
+  return async () => {
+    const restoring = redis.multi().flushall()
+    for (const [index, name] of names.entries()) restoring.restore(name, 0, dumps[index])
+    await restoring.exec()
+  }
+}
+
 describe('a line that is written to a file after a put', () => {
-  it.each([
-    ['gateway', true],
-    ['other process', false],
-  ])('while nobody looks wins as soon as a %s is complete', async (_, outspoken) => {
+  it('while nobody looks wins as soon as a process that follows the file is complete', async () => {
     const { dir, write, live } = await put100()
     expect(routeOf(live, '1')).toBe('100')
     await live.close()
     await write(line('1', 20))
-    expect(routeOf((await following(dir, { outspoken })).live, '1')).toBe('20')
+    expect(routeOf((await following(dir)).live, '1')).toBe('20')
   })
 
-  it('while Redis is away wins at the next start, though the process ended before it could note that', async () => {
+  it('while Redis is away wins when it is back, and at the next start', async () => {
     const { dir, write, live } = await put100()
     await server.kill('SIGKILL')
     await write(line('1', 20))
-    await expect.poll(() => live.loaded().files.routes[0].content.rows[0].route_id, soon).toBe('20')
-    await live.close()
     await server.restart()
     await expect.poll(() => redis.status, soon).toBe('ready')
+    await expect.poll(() => routeOf(live, '1'), soon).toBe('20')
+    await live.close()
     const next = await following(dir)
     expect(routeOf(next.live, '1')).toBe('20')
   })
 
   it('goes on winning when Redis is restored from a backup of before it', async () => {
     const { write, live } = await put100()
-    const at = (await redis.get(keys.roster('at'))) ?? ''
+    const restore = await backup()
     await write(line('1', 20))
     await expect.poll(() => routeOf(live, '1'), soon).toBe('20')
-    await redis.multi().del(keys.roster('files')).set(keys.roster('at'), at).exec()
+    await restore()
     await live.catchUp()
     expect(routeOf(live, '1')).toBe('20')
   })
@@ -252,7 +254,7 @@ it('a stop does not wait for a Redis that hangs', async () => {
   const ended: string[] = []
   const asked = redis.get('any').catch(() => ended.push('Redis was given up'))
   await write(line('1', 10))
-  await expect.poll(() => routeOf(live, '1'), soon).toBe('10')
+  await expect.poll(() => live.complete, soon).toBe(false)
   await live.close().then(() => ended.push('stopped'))
   await server.kill('SIGCONT')
   await asked

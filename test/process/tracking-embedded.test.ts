@@ -2,15 +2,15 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
+import type { Device } from '../../src/config/devices.ts'
 import { followConfig, type Live } from '../../src/process/roles/live.ts'
 import { startTracking } from '../../src/process/roles/tracking.ts'
-import { createDirectory, type Device, type Directory } from '../../src/roster/directory.ts'
-import type { Loaded } from '../../src/roster/load.ts'
+import { createDirectory, type Roster } from '../../src/roster/roster.ts'
 import { folder } from '../support/config-folder.ts'
 import { turnsDuring } from '../support/turns.ts'
 
 interface Changing extends Live {
-  change(directory: Directory): void
+  change(roster: Roster): void
 }
 
 /** A configuration without a device, whose folder is that of its data as well. */
@@ -18,23 +18,29 @@ async function changing(): Promise<Changing> {
   const dir = await folder({})
   const yaml = `data_dir: ${dir}\ntracking: { listen: { port: 0 } }\ncompanies: [{ company_id: 7, apikey: k }]\n`
   const files = await folder({ 'gateway.yaml': `${yaml}log: { level: fatal }\n` })
-  const live = await followConfig({ dir: files, protocols: null, role: 'tracking', outspoken: false })
-  const followers: (() => void)[] = []
-  let loaded = live.loaded()
+  const live = await followConfig({ dir: files, protocols: null, role: 'tracking', followsFiles: true })
+  const followers: ((changed: undefined) => void)[] = []
+  let directory = live.directory()
   return {
-    ...live,
-    loaded: () => loaded,
-    directory: () => loaded.directory,
+    config: live.config,
+    logger: live.logger,
+    complete: true,
+    companies: () => live.companies(),
+    version: () => 1,
+    files: () => undefined,
+    catchUp: () => Promise.resolve(),
+    close: () => live.close(),
+    directory: () => directory,
     follow: (follower) => void followers.push(follower),
     join: () => Promise.resolve(),
-    change(directory) {
-      loaded = { ...loaded, directory } satisfies Loaded
-      for (const follower of followers) follower()
+    change(roster) {
+      directory = roster
+      for (const follower of followers) follower(undefined)
     },
   }
 }
 
-function vans(count: number): Promise<Directory> {
+function vans(count: number): Promise<Roster> {
   const devices = Array.from({ length: count }, (_, n): Device => {
     return { id: `${n}`, company_id: '7', courier_id: '42', route_id: `${1000 + n}`, source: 'devices.yaml' }
   })

@@ -1,12 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { Device } from '../../src/roster/directory.ts'
-import { loadConfig } from '../../src/roster/load.ts'
-import { COMPANY, checked, folder, PROTOCOLS } from '../support/config-folder.ts'
+import type { Device } from '../../src/config/devices.ts'
+import { COMPANY, checked, folder, loadedFolder } from '../support/config-folder.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
 async function devices(files: Record<string, string>): Promise<readonly Device[]> {
-  return (await loadConfig(await folder({ 'gateway.yaml': COMPANY, ...files }), PROTOCOLS)).devices
+  return (await loadedFolder(await folder({ 'gateway.yaml': COMPANY, ...files }))).devices
 }
 
 async function mistakes(files: Record<string, string>): Promise<string[]> {

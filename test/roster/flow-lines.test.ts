@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { takeFlowLines } from '../../src/config/flow-lines.ts'
 import type { Entry } from '../../src/config/node.ts'
 import { parseYaml } from '../../src/config/yaml.ts'
-import { takeFlowLines } from '../../src/roster/flow-lines.ts'
 
 async function taken(text: string): Promise<{ entries: Entry[]; rest: string }> {
   const entries: Entry[] = []

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { loadConfig } from '../../src/roster/load.ts'
-import { COMPANY, checked, folder, PROTOCOLS } from '../support/config-folder.ts'
+import { COMPANY, checked, folder, loadedFolder } from '../support/config-folder.ts'
 
 const FLEET = {
   'gateway.yaml': `${COMPANY}time_zone: Europe/Berlin\n`,
@@ -11,7 +10,7 @@ const FLEET = {
 }
 
 async function lines(files: Record<string, string>) {
-  const { routes } = await loadConfig(await folder({ ...FLEET, ...files }), PROTOCOLS)
+  const { routes } = await loadedFolder(await folder({ ...FLEET, ...files }))
   return routes.map(({ from, until, ...line }) => ({ ...line, from: iso(from), until: iso(until) }))
 }
 
@@ -177,7 +176,7 @@ describe('a bad line', () => {
     const text = `device,courier_id,route_id,from,until\n# comment\n${bad}\nVan 12,42,1002,2026-11-20 06:00,\n`
     expect(await mistakes(text)).toEqual([`routes.csv:3: ${message}`])
     const dir = await folder({ ...FLEET, 'routes.csv': text })
-    const { routes, problems } = await loadConfig(dir, PROTOCOLS)
+    const { routes, problems } = await loadedFolder(dir)
     expect(routes.map(({ source }) => source)).toEqual(['routes.csv:4'])
     expect(problems.filter(({ severity }) => severity === 'left_out').map(({ line }) => line)).toEqual([3])
   })

@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest'
-import { writesBetween } from '../../src/roster/edits.ts'
-import { filesOf } from '../../src/roster/files.ts'
-import { loadedOf } from '../../src/roster/load.ts'
-import { changeTo } from '../../src/roster/reload.ts'
+import { expect, it } from 'vitest'
+import { filesOf } from '../../src/config/files.ts'
+import { contentsOf, differenceOf } from '../../src/roster/file-content.ts'
+import { rosterOf } from '../../src/roster/load.ts'
+import { Roster } from '../../src/roster/roster.ts'
+import { changeOf } from '../../src/roster/table.ts'
 import { COMPANY } from '../support/config-folder.ts'
 import { turnsDuring } from '../support/turns.ts'
 
@@ -20,17 +21,18 @@ function fleet(route: number) {
   ])
 }
 
-describe('while a large fleet', () => {
-  it('is read, and while it takes effect, other work is done', async () => {
-    const reading = await turnsDuring(() => filesOf('', fleet(0), OPTIONS))
-    expect(reading.turns).toBeGreaterThan(5)
-    const loading = await turnsDuring(() => loadedOf(reading.result))
-    expect(loading.turns).toBeGreaterThan(5)
-    const read = await filesOf('', fleet(COUNT), OPTIONS)
-    const changing = await turnsDuring(() => changeTo(read, loading.result, Date.now()))
-    expect(changing.turns).toBeGreaterThan(5)
-    expect(changing.result.loaded.routes.at(-1)).toMatchObject({ device: '9999', route_id: '19999' })
-    const comparing = await turnsDuring(() => writesBetween(reading.result, read))
-    expect(comparing.turns).toBeGreaterThan(2)
-  })
+it('does other work while a large fleet is read, compared and applied', async () => {
+  const reading = await turnsDuring(() => filesOf('', fleet(0), OPTIONS))
+  expect(reading.turns).toBeGreaterThan(5)
+  const loading = await turnsDuring(() => rosterOf(reading.result))
+  expect(loading.turns).toBeGreaterThan(5)
+  const [before, now] = [await contentsOf(reading.result), await contentsOf(await filesOf('', fleet(COUNT), OPTIONS))]
+  const comparisons = Array.from(now, ([name, file]) => ({ name, before: before.get(name), now: file }))
+  const comparing = await turnsDuring(() => differenceOf(comparisons, loading.result))
+  expect(comparing.turns).toBeGreaterThan(2)
+  const next = new Roster(loading.result)
+  const applying = await turnsDuring(() => next.applyInSlices(changeOf(comparing.result, 1)))
+  expect(applying.turns).toBeGreaterThan(5)
+  const entry = next.find('9999')
+  expect(entry && next.laneAt(entry, Date.UTC(2030, 5, 1, 12) / 1000)?.route).toBe('19999')
 })

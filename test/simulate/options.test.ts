@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readDevices } from '../../src/roster/devices.ts'
+import { readDevices } from '../../src/config/devices.ts'
 import { createFleet, devicesYaml } from '../../src/simulate/fleet.ts'
 import { durationOption, portsOption, speechesOption, vansOption } from '../../src/simulate/options.ts'
 import { portOf } from '../../src/simulate/ports.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readDevices } from '../../src/roster/devices.ts'
+import { readDevices } from '../../src/config/devices.ts'
 import { createFleet } from '../../src/simulate/fleet.ts'
 import { speeches } from '../../src/simulate/speak/index.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'

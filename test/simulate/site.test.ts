@@ -8,6 +8,7 @@ import { protocols } from '../../protocols/index.ts'
 import { loadConfig } from '../../src/roster/load.ts'
 import { demoPlan } from '../../src/simulate/demo/plan.ts'
 import { prepareSite, type Site } from '../../src/simulate/demo/site.ts'
+import { loadedFolder } from '../support/config-folder.ts'
 
 const plan = demoPlan({ vans: '25' })
 const server = createServer()
@@ -26,7 +27,7 @@ afterAll(async () => {
 
 describe('the demo’s configuration', () => {
   it('is without mistakes, and has a lane for every van', async () => {
-    const { config, devices, directory, problems } = await loadConfig(site.configDir, protocols)
+    const { config, devices, directory, problems } = await loadedFolder(site.configDir, protocols)
     expect(problems.filter(({ severity }) => severity === 'mistake')).toEqual([])
     expect(devices.map(({ id }) => id)).toEqual(plan.fleet.map(({ id }) => id))
     expect([...directory.lanes()].map(({ key }) => key)).toEqual(plan.fleet.map((_, i) => `1/${i + 1}/${1001 + i}`))

@@ -5,11 +5,11 @@ import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest'
 import { protocols } from '../../protocols/index.ts'
 import { type Admin, type AdminOptions, openAdmin } from '../../src/admin/index.ts'
 import {
-  connect,
   Appender,
-  Leases,
+  connect,
   type HoldReason,
   keys,
+  Leases,
   packDevice,
   packRecords,
   type Redis,
@@ -18,10 +18,8 @@ import {
 } from '../../src/lanes/index.ts'
 import type { Role } from '../../src/process/role.ts'
 import { startAdmin } from '../../src/process/roles/admin.ts'
-import { followConfig } from '../../src/process/roles/live.ts'
-import { createDirectory } from '../../src/roster/directory.ts'
-import { NO_EDITS } from '../../src/roster/edits.ts'
-import type { Loaded } from '../../src/roster/load.ts'
+import { followConfig, type Live } from '../../src/process/roles/live.ts'
+import { createDirectory } from '../../src/roster/roster.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { startTestRedis, type TestRedis } from './redis.ts'
 
@@ -62,20 +60,21 @@ export interface AdminFixture {
   readonly redis: Redis
   readonly dir: string
   readonly url: string
+  readonly live: Live
   /** Asks with the token, unless `headers` say otherwise. */
   ask(path: string, options?: RequestInit): Promise<Answer>
 }
 
 /** A real Redis, emptied before each test, and the admin role on a configuration folder of its own. */
 export function adminFixture({ gateway = '', baseUrl = NOWHERE } = {}): AdminFixture {
-  const all = {} as { server: TestRedis; redis: Redis; dir: string; url: string; role: Role }
+  const all = {} as { server: TestRedis; redis: Redis; dir: string; url: string; live: Live; role: Role }
 
   beforeAll(async () => {
     all.server = await startTestRedis()
     all.redis = await connected(all.server.url)
     all.dir = await configFolder(all.server.url, gateway)
-    const live = await followConfig({ dir: all.dir, protocols, role: 'admin', outspoken: false })
-    all.role = await startAdmin({ live, redisUrl: all.server.url, baseUrl, context: { ports: {} } })
+    all.live = await followConfig({ dir: all.dir, protocols, role: 'admin', followsFiles: true })
+    all.role = await startAdmin({ live: all.live, redisUrl: all.server.url, baseUrl, context: { ports: {} } })
     all.url = `http://127.0.0.1:${all.role.ports?.admin}`
     await vi.waitFor(async () => expect((await ask(`${all.url}/readyz`)).status).toBe(200), { timeout: 10_000 })
   })
@@ -89,6 +88,9 @@ export function adminFixture({ gateway = '', baseUrl = NOWHERE } = {}): AdminFix
     // A test before may have ended the server.
     await vi.waitFor(() => expect(all.redis.status).toBe('ready'), { timeout: 10_000 })
     await all.redis.flushall()
+    // The roster is written again: that of the files.
+    await vi.waitFor(async () => all.live.catchUp(), { timeout: 10_000 })
+    await vi.waitFor(() => expect(all.live.complete).toBe(true), { timeout: 10_000 })
   })
 
   return {
@@ -103,6 +105,9 @@ export function adminFixture({ gateway = '', baseUrl = NOWHERE } = {}): AdminFix
     },
     get url() {
       return all.url
+    },
+    get live() {
+      return all.live
     },
     ask: (path, options) => ask(all.url + path, { headers: { authorization: `Bearer ${TOKEN}` }, ...options }),
   }
@@ -222,7 +227,6 @@ export async function openBare(
   options: Pick<AdminOptions, 'redis' | 'logger'> & Partial<AdminOptions>,
 ): Promise<Admin> {
   const directory = await createDirectory([], [])
-  const roster = { edits: undefined, first: new Promise<never>(() => {}), fresh: false, refresh: never, follow: never }
   return openAdmin({
     listen: { host: '127.0.0.1', port: 0 },
     tokens: {
@@ -233,9 +237,14 @@ export async function openBare(
       place: 'gateway.yaml',
     },
     directory: () => directory,
-    roster: { ...roster, putDevice: never, putRoutes: never, dropDeletions: never, noteFiles: never, close: () => {} },
-    loaded: () => ({ config: { time_zone: 'UTC' }, edits: NO_EDITS }) as Loaded,
-    catchUp: never,
+    live: {
+      config: { time_zone: 'UTC' },
+      directory: () => directory,
+      version: () => 0,
+      companies: () => [],
+      files: () => undefined,
+      catchUp: never,
+    },
     place: () => undefined,
     tracking: createTrackingClient({ baseUrl: NOWHERE, timeoutMs: 1000, connections: 1 }),
     companies: () => [],

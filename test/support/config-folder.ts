@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { problemText } from '../../src/config/problem.ts'
-import { check } from '../../src/roster/check.ts'
+import type { Protocols } from '../../src/config/schema.ts'
+import { check, loadConfig } from '../../src/roster/load.ts'
 
 /** Two protocols, reduced to what the configuration needs. */
 export const PROTOCOLS = [
@@ -31,4 +32,13 @@ export async function checked(files: Record<string, string>): Promise<{ mistakes
   const { mistakes, warnings } = await check(dir, PROTOCOLS, Date.UTC(2026, 10, 20, 12))
   const lines = (problems: typeof mistakes) => problems.map((problem) => problemText(problem).replace(`${dir}/`, ''))
   return { mistakes: lines(mistakes), warnings: lines(warnings) }
+}
+
+/** What the files of a folder say: devices and lines as they are written, and the roster that they make. */
+export async function loadedFolder(dir: string, protocols: Protocols = PROTOCOLS) {
+  const { config, files, directory } = await loadConfig(dir, protocols)
+  const devices = files.devices.flatMap(({ content }) => content.devices.map(({ device }) => device))
+  const routes = Array.from(directory.devices()).flatMap((entry) => [...directory.assignmentsOf(entry)])
+  const { mistakes, warnings } = await check(dir, protocols, Date.now())
+  return { config, devices, routes, directory, problems: [...mistakes, ...warnings] }
 }

@@ -2,14 +2,16 @@ import { connect, type Socket } from 'node:net'
 import { pino } from 'pino'
 import { onTestFinished, vi } from 'vitest'
 import { DecodeError, line, type Protocol } from '../../protocols/kit/index.ts'
+import type { Device } from '../../src/config/devices.ts'
 import { ClockWatch } from '../../src/ingest/acceptance.ts'
 import { UnknownDeviceQuota } from '../../src/ingest/device.ts'
 import { Ingest } from '../../src/ingest/ingest.ts'
 import type { Appender, Part, Storable } from '../../src/lanes/index.ts'
-import { ConnectionLimits, type Limits, type Listener, type Shared } from '../../src/listen/listener.ts'
 import { Backpressure } from '../../src/listen/backpressure.ts'
+import { ConnectionLimits, type Limits, type Listener, type Shared } from '../../src/listen/listener.ts'
 import { registry } from '../../src/observe/metrics.ts'
-import { createDirectory, type Device, type Directory } from '../../src/roster/directory.ts'
+import type { Directory } from '../../src/roster/directory.ts'
+import { createDirectory } from '../../src/roster/roster.ts'
 
 export const LIMITS: Limits = {
   max_connections: 1000,

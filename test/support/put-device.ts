@@ -1,9 +1,11 @@
-import { type Redis, rosterWrittenAt } from '../../src/lanes/index.ts'
-import type { Device } from '../../src/roster/directory.ts'
-import { writeDevice } from '../../src/roster/write.ts'
+import type { Device } from '../../src/config/devices.ts'
+import { sameId } from '../../src/config/units.ts'
+import { type Redis, readRosterVersion, writeRoster } from '../../src/lanes/index.ts'
+import { deviceText } from '../../src/roster/table.ts'
 
-/** Puts a device, or, null, deletes it, whatever was written before. @returns the time of the write */
+/** Puts a device, or, null, deletes it, whatever was written before. @returns the roster's version by that */
 export async function putDevice(redis: Redis, id: string, device: Device | null): Promise<number> {
-  const at = await writeDevice(redis, id, device, await rosterWrittenAt(redis))
-  return at ?? putDevice(redis, id, device)
+  const text = device && deviceText({ ...device, source: undefined })
+  const write = { devices: [[sameId(id), text] as const], assignments: [] }
+  return (await writeRoster(redis, write, await readRosterVersion(redis))) ?? putDevice(redis, id, device)
 }

@@ -1,25 +1,23 @@
 import { utcFromLocal } from '../../config/times.ts'
-import type { DeviceEvent } from '../../ingest/heard.ts'
+import { sameId } from '../../config/units.ts'
+import type { DeviceEvent, Heard } from '../../ingest/heard.ts'
 import { readEvents, readHeard } from '../../ingest/heard-reader.ts'
-import type { Heard } from '../../ingest/heard.ts'
 import { describeLanes, heldOf, type Redis, receivedAt, timestampOf } from '../../lanes/index.ts'
-import { type DeviceEntry, type Stay, sameId } from '../../roster/directory.ts'
-import type { Loaded } from '../../roster/load.ts'
+import type { DeviceEntry, Stay } from '../../roster/directory.ts'
 import { contactJson, DeviceJson, instant, laneIds, stayJson } from '../json.ts'
 import { laneJson } from '../lanes.ts'
 import type { Operation, OperationDoc } from '../operation.ts'
-import type { RosterSources, RosterWrites } from '../roster/writes.ts'
-import { deletionOf, deletionText } from './deletion.ts'
+import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
 import { deviceEntryOperations } from './entry.ts'
+import { entryAdvice, hiddenEntry, hiddenLine } from './hidden.ts'
 import { type DeviceSources, stateOf } from './list.ts'
-import { replacedLine } from './replaced-line.ts'
 
 /**
  * `GET /admin/devices/{id}`: the device's entry, its lane now, what is held of it, what was last heard of it, and its last
  * events, latest first. Of a device that is not configured: what is held and what was heard.
  */
 export function deviceOperations(
-  { redis, directory, idleMs, roster, loaded }: DeviceSources & Pick<RosterSources, 'roster' | 'loaded'>,
+  { redis, directory, idleMs, live }: DeviceSources & { readonly live: RosterInEffect },
   change: RosterWrites,
 ): Operation[] {
   const answer: Operation['answer'] = async ({ params }, reply) => {
@@ -28,17 +26,16 @@ export function deviceOperations(
     const name = entry?.id ?? id
     const known = [readHeld(redis, entry, id), readHeard(redis, name), readEvents(redis, name)] as const
     const [waiting, heard, happened] = await Promise.all(known)
-    const held = await Promise.all(waiting.map((each) => heldJson(each, entry, loaded())))
+    const held = await Promise.all(waiting.map((each) => heldJson(each, entry, live)))
     const events = happened.map(eventJson)
     const now = Date.now()
     const last = heard && { state: stateOf(heard, now, idleMs), ...heardJson(heard) }
     if (!entry) {
-      const deleted = deletionOf(loaded(), id)
-      const deleted_at = instant(deleted?.at)
+      const file_entry = hiddenEntry(live, id)
       if (held.length > 0 || heard)
-        return { id: heard ? id : sameId(id), configured: false, deleted_at, held, ...last, events }
+        return { id: heard ? id : sameId(id), configured: false, file_entry, held, ...last, events }
       reply.code(404)
-      return { message: `no device with this id is configured: ${deletionText(deleted)}`, deleted_at }
+      return { message: `no device with this id is configured: ${entryAdvice(file_entry)}`, file_entry }
     }
     const stay = directory().stayAt(entry, now / 1000)
     return {
@@ -46,7 +43,7 @@ export function deviceOperations(
       configured: true,
       held,
       lane: stay && (await laneNow(redis, stay)),
-      replaced_line: stay ? undefined : await replacedLine(loaded(), entry, now / 1000),
+      replaced_line: stay ? undefined : await hiddenLine(live, entry, now / 1000),
       state: 'never',
       ...last,
       events,
@@ -55,7 +52,7 @@ export function deviceOperations(
 
   return [
     { method: 'GET', path: '/admin/devices/:id', answer, doc: DEVICE_DOC },
-    ...deviceEntryOperations(roster, change, answer),
+    ...deviceEntryOperations(live, change, answer),
   ]
 }
 
@@ -77,7 +74,7 @@ type HeldFixes = Awaited<ReturnType<typeof heldOf>>[number]
 async function heldJson(
   { reason, fixes, oldestAt, latest }: HeldFixes,
   entry: DeviceEntry | undefined,
-  loaded: Loaded,
+  live: RosterInEffect,
 ): Promise<object> {
   const mayBeReplaced = entry && reason === 'no_route'
   return {
@@ -85,7 +82,7 @@ async function heldJson(
     fixes,
     oldest_at: instant(oldestAt),
     offset: reason === 'clock' ? fittingOffset(latest) : undefined,
-    replaced_line: mayBeReplaced ? await replacedLine(loaded, entry, timeOf(latest, entry)) : undefined,
+    replaced_line: mayBeReplaced ? await hiddenLine(live, entry, timeOf(latest, entry)) : undefined,
   }
 }
 

@@ -1,39 +1,44 @@
 import * as z from 'zod'
+import type { Device } from '../../config/devices.ts'
+import { readDevice } from '../../config/fleet.ts'
 import { child, type Mapping } from '../../config/node.ts'
 import type { Mistake } from '../../config/problem.ts'
+import { sameId } from '../../config/units.ts'
 import { parseYaml, repeatedKeys } from '../../config/yaml.ts'
-import { readDevice } from '../../roster/device-entry.ts'
-import { type Device, sameId } from '../../roster/directory.ts'
-import type { Roster } from '../../roster/index.ts'
-import type { Loaded } from '../../roster/load.ts'
-import { secretDigest } from '../../roster/secret.ts'
+import type { RosterWrite } from '../../lanes/index.ts'
+import type { Roster } from '../../roster/roster.ts'
+import { deviceText, withoutSecret } from '../../roster/table.ts'
 import { isJson, jsonText, parseJson, readBody } from '../../tracking/body.ts'
 import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
 import { DeviceJson } from '../json.ts'
 import type { Operation, OperationDoc } from '../operation.ts'
-import type { RosterWrites } from '../roster/writes.ts'
+import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
 
 /**
  * `PUT /admin/devices/{id}`: configures a device; what is held of it goes where it belongs. The body is its entry of
  * devices.yaml as JSON, or what `get` answers. A secret, which nobody can read back, stays where the body has none or `true`,
  * and goes with `null` or `false`. `DELETE /admin/devices/{id}`: from now on nobody has configured it.
  */
-export function deviceEntryOperations(roster: Roster, change: RosterWrites, get: Operation['answer']): Operation[] {
+export function deviceEntryOperations(
+  live: Pick<RosterInEffect, 'companies'>,
+  change: RosterWrites,
+  get: Operation['answer'],
+): Operation[] {
   const put: Operation['answer'] = async (request, reply) => {
     const { id } = request.params as { id: string }
     const entry = entryOf(id, await readBody(request.raw, MAX_ENTRY_BYTES), request.headers['content-type'])
-    await change(async (loaded) => {
-      const device = await deviceOf(loaded, id, entry)
-      return { at: await roster.putDevice(id, device, loaded.edits.at) }
+    await change(async (roster) => {
+      const companyIds = new Set(live.companies().map(({ company_id }) => company_id))
+      return { write: deviceWrite(id, deviceOf(roster, companyIds, { id, entry })) }
     })
     return get(request, reply)
   }
 
   const remove: Operation['answer'] = async (request) => {
     const { id } = request.params as { id: string }
-    await change(async ({ directory, edits }) => {
-      if (!directory.find(id)) throw new ApiRefusal(404, 'no device with this id is configured')
-      return { at: await roster.putDevice(id, null, edits.at) }
+    await change(async (roster) => {
+      if (!roster.find(id)) throw new ApiRefusal(404, 'no device with this id is configured')
+      return { write: deviceWrite(id, null) }
     })
     return { deleted: 1 }
   }
@@ -84,19 +89,25 @@ function entryOf(id: string, bytes: Buffer, contentType: string | undefined): Ma
   return without(root, READ_ONLY)
 }
 
+/** @param device null: the device is dropped */
+function deviceWrite(id: string, device: Device | null): RosterWrite {
+  const text = device && deviceText({ ...device, source: undefined })
+  return { devices: [[sameId(id), text]], assignments: [] }
+}
+
 /** The device that an entry makes. @throws ApiRefusal 422 with all that is wrong with it. */
-async function deviceOf({ config, devices, directory }: Loaded, id: string, entry: Mapping): Promise<Device> {
-  const before = directory.find(id)
+function deviceOf(
+  roster: Roster,
+  companyIds: ReadonlySet<string>,
+  { id, entry }: { readonly id: string; readonly entry: Mapping },
+): Device {
+  const before = roster.find(id)
   const secret = secretIn(entry)
-  const read = await readDevice(
-    { id: before?.id ?? id, entry: secret === 'new' ? entry : without(entry, SECRET) },
-    {
-      others: devices.filter((device) => sameId(device.id) !== sameId(id)),
-      companyIds: new Set(config.companies.map(({ company_id }) => company_id)),
-    },
-  )
+  const mapping = secret === 'new' ? entry : without(entry, SECRET)
+  const read = readDevice({ id: before?.id ?? id, entry: mapping }, roster, companyIds)
   if ('mistakes' in read) throw refusalOf(read.mistakes)
-  return withDigest(read.device, secret === 'kept' ? before : undefined)
+  const device = withoutSecret(read.device)
+  return secret === 'kept' ? { ...device, secretDigest: before?.secretDigest } : device
 }
 
 function refusalOf(mistakes: readonly Mistake[]): ApiRefusal {
@@ -118,17 +129,11 @@ function secretIn(entry: Mapping): 'kept' | 'dropped' | 'new' {
   return secret.text === 'true' ? 'kept' : secret.text === null || secret.text === 'false' ? 'dropped' : 'new'
 }
 
-/** A device as it may be stored: with a digest of its secret, or of the one that it had. */
-function withDigest({ secret, ...device }: Device, before: Device | undefined): Device {
-  const kept = before?.secretDigest ?? (before?.secret === undefined ? undefined : secretDigest(before.secret))
-  return { ...device, secretDigest: secret === undefined ? kept : secretDigest(secret) }
-}
-
 /** What `GET /admin/devices/{id}` answers beside the entry. */
 const READ_ONLY: ReadonlySet<string> = new Set([
   'id',
   'configured',
-  'deleted_at',
+  'file_entry',
   'source',
   'held',
   'lane',

@@ -1,19 +1,24 @@
 import { yieldToEventLoop } from '../../async.ts'
 import type { Mistake } from '../../config/problem.ts'
-import type { Device } from '../../roster/directory.ts'
-import { overlappingLines } from '../../roster/overlaps.ts'
-import type { RosterPlan } from '../../roster/roster-plan.ts'
-import { indexDevices, type RouteRow, resolveRoutes } from '../../roster/routes.ts'
+import type { RouteRow } from '../../config/routes.ts'
+import { overlaps } from '../../roster/advice.ts'
+import { assignmentOf } from '../../roster/file-content.ts'
+import type { Roster } from '../../roster/roster.ts'
 import { type ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
 import { MAX_ERRORS } from '../../tracking/schemas/fields.ts'
 import { placeOfDevice } from '../device/list.ts'
 import { compare } from '../paging.ts'
 import { type RosterBody, said } from './body.ts'
+import type { RosterPlan } from './plan.ts'
 
 /** What a put answers: `devices`: how many the company has; `warnings`: only where there are some. */
-export async function planJson(plan: RosterPlan, { lineAt }: RosterBody, fleet: readonly Device[]): Promise<object> {
+export async function planJson(
+  plan: Omit<RosterPlan, 'write'>,
+  { lineAt }: RosterBody,
+  roster: Roster,
+): Promise<object> {
   const { added, changed, removed, rejected, withoutRoute, devices } = plan
-  const warnings = await overlapsIn(plan.rows, fleet)
+  const warnings = await overlapsIn(plan.rows, roster)
   const remarkOf = (mistake: Mistake) => ({ line: lineAt(mistake.at), message: said(mistake) })
   return {
     added,
@@ -27,7 +32,7 @@ export async function planJson(plan: RosterPlan, { lineAt }: RosterBody, fleet: 
 }
 
 /** The refusal of a put of which no line is right. */
-export function nothingTaken({ rejected }: RosterPlan, { lineAt }: RosterBody): ApiRefusal {
+export function nothingTaken({ rejected }: Pick<RosterPlan, 'rejected'>, { lineAt }: RosterBody): ApiRefusal {
   const first = rejected.slice(0, MAX_ERRORS)
   return refuseFields(
     422,
@@ -35,13 +40,16 @@ export function nothingTaken({ rejected }: RosterPlan, { lineAt }: RosterBody): 
   )
 }
 
-async function overlapsIn(rows: readonly RouteRow[], fleet: readonly Device[]): Promise<Mistake[]> {
+async function overlapsIn(rows: readonly RouteRow[], roster: Roster): Promise<Mistake[]> {
   const places = new Map(rows.map((row) => [sourceOf(row), row.at]))
-  const { lines } = await resolveRoutes(rows, indexDevices(fleet), (row) => ({ source: sourceOf(row) }))
+  const lines = rows.flatMap((row) =>
+    roster.meant(row.device).map(({ id }) => assignmentOf({ ...row, device: id }, sourceOf(row))),
+  )
   const warnings: Mistake[] = []
-  for (const { line, message } of overlappingLines(lines)) {
+  for (const ofDevice of Map.groupBy(lines, ({ device }) => device).values()) {
     await yieldToEventLoop()
-    warnings.push({ at: places.get(line.source) ?? 0, key: 'from', message })
+    for (const { line, message } of overlaps(ofDevice))
+      warnings.push({ at: places.get(line.source) ?? 0, key: 'from', message })
   }
   return warnings
 }

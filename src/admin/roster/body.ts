@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { parseCsv } from '../../config/csv.ts'
 import { locator, type Mistake } from '../../config/problem.ts'
-import { type RouteFile, readTable } from '../../roster/routes.ts'
+import { type RouteFile, readTable } from '../../config/routes.ts'
 import { isJson } from '../../tracking/body.ts'
 import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
 import { MAX_LINES, readEntries } from './json.ts'

@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from '../../async.ts'
 import type { Row, Table } from '../../config/csv.ts'
 import { unknownName } from '../../config/problem.ts'
-import { COLUMNS } from '../../roster/routes.ts'
+import { COLUMNS } from '../../config/routes.ts'
 import { jsonText, parseJson } from '../../tracking/body.ts'
 import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
 import { MAX_ERRORS } from '../../tracking/schemas/fields.ts'

@@ -1,10 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import { type Times, timesIn } from '../../config/times.ts'
-import type { RouteLine } from '../../roster/directory.ts'
-import type { Loaded } from '../../roster/load.ts'
+import type { Assignment } from '../../roster/directory.ts'
 import { type Loss, lossText } from '../../roster/loss.ts'
-import { planRoster, type RosterPlan, type RosterPut } from '../../roster/roster-plan.ts'
+import type { Roster } from '../../roster/roster.ts'
 import { readBody } from '../../tracking/body.ts'
 import { ApiRefusal, parse, refuseFields } from '../../tracking/refusal.ts'
 import { Id } from '../../tracking/schemas.ts'
@@ -13,16 +12,18 @@ import type { Operation, OperationDoc } from '../operation.ts'
 import { PageQuery, type Place, pageOf, pageSchema } from '../paging.ts'
 import { nothingTaken, planJson } from './answer.ts'
 import { readRosterBody } from './body.ts'
-import type { RosterSources, RosterWrites } from './writes.ts'
+import { planRoster, type RosterPlan, type RosterPut } from './plan.ts'
+import type { RosterInEffect, RosterWrites } from './writes.ts'
 
 /**
  * `GET /admin/routes`: the lines in effect, of files and of this port; with `at`, those that decide then.
  * `PUT /admin/routes`: puts lines in place of a company's that begin in an interval.
  */
-export function routeOperations({ loaded, roster }: RosterSources, change: RosterWrites): Operation[] {
+export function routeOperations(live: RosterInEffect, change: RosterWrites): Operation[] {
   const list: Operation['answer'] = async ({ query }) => {
     const { company_id, at, ...page } = parse(ListQuery, query)
-    const lines = at === undefined ? allLines(loaded()) : linesAt(loaded(), instantIn(loaded(), 'at', at))
+    const roster = live.directory()
+    const lines = at === undefined ? allLines(roster) : linesAt(roster, instantIn(live, 'at', at))
     const isListed = (line: ListedLine) => (company_id ?? line.company_id) === line.company_id
     const { results, ...rest } = await pageOf(lines, { list: 'routes', placeOf, isListed }, page)
     return { results: results.map(lineJson), ...rest }
@@ -31,19 +32,17 @@ export function routeOperations({ loaded, roster }: RosterSources, change: Roste
   const put: Operation['answer'] = async (request, reply) => {
     const { dry_run, force, ...which } = parse(PutQuery, request.query)
     const bytes = await readBody(request.raw)
-    const outcome = await change(async (current) => {
-      const interval = intervalOf(current, which)
-      const body = await readRosterBody(bytes, request.headers['content-type'], current.config.time_zone)
-      const plan = await planRoster(current, { ...interval, file: body.file, now: Date.now() })
-      const answer = await planJson(plan, body, current.devices)
+    const outcome = await change(async (roster) => {
+      const interval = intervalOf(live, which)
+      const body = await readRosterBody(bytes, request.headers['content-type'], live.config.time_zone)
+      const { write, ...plan } = await planRoster(roster, { ...interval, file: body.file, now: Date.now() })
+      const answer = await planJson(plan, body, roster)
       if (plan.loss && force !== 'true') return { status: 409, answer: { message: refusalText(plan.loss), ...answer } }
       if (plan.rows.length === 0 && plan.rejected.length > 0) throw nothingTaken(plan, body)
       if (dry_run === 'true') return { status: 200, answer }
-      request.audit = summaryOf(plan, force)
-      const at = await roster.putRoutes({ ...interval, rows: plan.rows }, plan.obsolete)
-      if (at === null) request.audit = undefined
-      return { status: 200, answer, at }
+      return { status: 200, answer, write, summary: summaryOf(plan, force) }
     })
+    request.audit = outcome.summary
     return reply.code(outcome.status).send(outcome.answer)
   }
 
@@ -120,19 +119,19 @@ type Which = Pick<z.infer<typeof PutQuery>, 'company_id' | 'from' | 'until'>
 
 /** @throws ApiRefusal 404 for an unknown company, 422 for what is no interval. */
 function intervalOf(
-  loaded: Loaded,
+  live: RosterInEffect,
   { company_id, ...bounds }: Which,
 ): Pick<RosterPut, 'company_id' | 'from' | 'until'> {
-  if (!loaded.config.companies.some((company) => company.company_id === company_id))
+  if (!live.companies().some((company) => company.company_id === company_id))
     throw new ApiRefusal(404, `there is no company ${company_id} in gateway.yaml`)
-  const from = instantIn(loaded, 'from', bounds.from)
-  const until = instantIn(loaded, 'until', bounds.until)
+  const from = instantIn(live, 'from', bounds.from)
+  const until = instantIn(live, 'until', bounds.until)
   if (until <= from) throw refuseFields(422, [{ path: 'until', message: 'not after from' }])
   return { company_id, from, until }
 }
 
 /** Unix seconds of a time; of a day its beginning. */
-function instantIn({ config }: Loaded, path: string, text: string): number {
+function instantIn({ config }: RosterInEffect, path: string, text: string): number {
   const times: Times = timesIn(config.time_zone)
   // What a `+` in a query stands for.
   const seconds = times.instant(text.replace(/ (?=\d\d:?\d\d$)/, '+')) ?? times.instant(text) ?? times.day(text)?.from
@@ -140,22 +139,20 @@ function instantIn({ config }: Loaded, path: string, text: string): number {
   return seconds
 }
 
-interface ListedLine extends RouteLine {
+interface ListedLine extends Omit<Assignment, 'company_id'> {
   readonly company_id: string
   readonly name?: string
 }
 
-function* allLines({ directory, routes }: Loaded): Generator<ListedLine> {
-  for (const line of routes) {
-    const entry = directory.find(line.device)
-    if (entry) yield { ...line, company_id: entry.company_id, name: entry.name }
-  }
+function* allLines(roster: Roster): Generator<ListedLine> {
+  for (const entry of roster.devices())
+    for (const line of roster.assignmentsOf(entry)) yield { ...line, company_id: entry.company_id, name: entry.name }
 }
 
 /** Of each device the part of a line that holds then. */
-function* linesAt({ directory }: Loaded, at: number): Generator<ListedLine> {
-  for (const entry of directory.devices()) {
-    const stay = directory.stayAt(entry, at)
+function* linesAt(roster: Roster, at: number): Generator<ListedLine> {
+  for (const entry of roster.devices()) {
+    const stay = roster.stayAt(entry, at)
     if (!stay || stay === entry.usual) continue
     const { lane, ...when } = stay
     yield {
@@ -182,7 +179,7 @@ function refusalText(loss: Loss): string {
   return `this would take the route from ${lossText(loss)}: nothing is changed; send it with force=true if it is meant`
 }
 
-function summaryOf({ added, changed, removed, rejected }: RosterPlan, force?: string) {
+function summaryOf({ added, changed, removed, rejected }: Omit<RosterPlan, 'write'>, force?: string) {
   return { added, changed, removed, rejected: rejected.length, ...(force === 'true' && { force: true }) }
 }
 

@@ -1,42 +1,50 @@
--- A write to the roster. Its time is that of Redis' own clock; no two are at the same time.
--- KEYS: time of the last write, hash that is written.
--- ARGV: how many fields are set; '' or the last write that the caller knows of: where there was another since, nothing is
--- written; each field with its value, in order; the fields that go. In front of a field that begins with a space, and of each
--- value, is the time of the write. '' is the time alone, of the first who says so, which 'gone' leaves, with the time of the
--- write behind it: a field keeps its time until it is set again after it was gone. One that is not gone does not go.
--- Answers with the time, ms UTC; where nothing has changed, with that of the last write; false: there was another since.
-local now = redis.call('TIME')
-local last = redis.call('GET', KEYS[1]) or '0'
-if ARGV[2] ~= '' and ARGV[2] ~= last then
-  return false
-end
-local at = string.format('%.0f', math.max(now[1] * 1000 + math.floor(now[2] / 1000), tonumber(last) + 1))
+-- Scripts for the roster: devices, assignments, and the log of their changes.
 
--- Whether a field is a time alone.
-local function stays(field)
-  return not string.find(redis.call('HGET', KEYS[2], field) or ' ', ' ', 1, true)
-end
-
-local values = 2 * tonumber(ARGV[1])
-local changed = 0
-for arg = 3, values + 1, 2 do
-  local field = string.sub(ARGV[arg], 1, 1) == ' ' and at .. ARGV[arg] or ARGV[arg]
-  local value = at .. ' ' .. ARGV[arg + 1]
-  if ARGV[arg + 1] == '' then
-    value = not stays(field) and at
-  elseif ARGV[arg + 1] == 'gone' then
-    value = stays(field) and redis.call('HGET', KEYS[2], field) .. ' gone ' .. at
-  end
-  if value then
-    redis.call('HSET', KEYS[2], field, value)
-    changed = changed + 1
+local function store(key, fields, prefix)
+  for _, field in ipairs(fields) do
+    if field[2] == cjson.null then
+      redis.call('HDEL', key, field[1])
+    else
+      redis.call('HSET', key, field[1], prefix .. field[2])
+    end
   end
 end
-for arg = values + 3, #ARGV do
-  if not stays(ARGV[arg]) then changed = changed + redis.call('HDEL', KEYS[2], ARGV[arg]) end
+
+-- Writes in one step, unless there was another write since the one that the caller knows of.
+-- A change is JSON: {"devices": [[field, text] …], "assignments": [[field, text] …]}; null in place of a text drops the field.
+-- In front of each text in the hashes stands the version. Each change is an entry of the log, whose id is `<version>-<n>`.
+-- KEYS  version; devices; assignments; notes of files; log
+-- ARGV  the version that the caller knows of; notes of files, as fields and texts; each change
+-- Answers with the new version: ms UTC by Redis' clock, always higher than the last; false: nothing is written.
+local function write()
+  local version_key, devices, assignments, files, log = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+  local as_of, file_notes, first_change = ARGV[1], ARGV[2], 3
+  local kept_entries, kept_bytes = 1000, 4000000
+  local last = redis.call('GET', version_key) or '0'
+  if as_of ~= last then return false end
+  local version = string.format('%.0f', math.max(now, tonumber(last) + 1))
+  for arg = first_change, #ARGV do
+    -- First what Redis refuses while its memory is full: then nothing is written.
+    -- A large entry leaves few others: a process that misses those reads the whole roster.
+    local kept = math.max(1, math.min(kept_entries, math.floor(kept_bytes / #ARGV[arg])))
+    local id = version .. '-' .. (arg - first_change)
+    redis.call('XADD', log, 'MAXLEN', kept, id, 'after', last, 'change', ARGV[arg])
+    local change = cjson.decode(ARGV[arg])
+    store(devices, change.devices, version .. ' ')
+    store(assignments, change.assignments, version .. ' ')
+  end
+  store(files, cjson.decode(file_notes), '')
+  redis.call('SET', version_key, version)
+  return version
 end
-if changed == 0 then
-  return last
+
+-- Answers with the roster's version, and the entries of its log since another version.
+-- KEYS  version; log
+-- ARGV  the other version
+local function changes()
+  local version_key, log = KEYS[1], KEYS[2]
+  local since = ARGV[1]
+  local version = redis.call('GET', version_key) or '0'
+  if version == since then return { version, {} } end
+  return { version, redis.call('XRANGE', log, string.format('%.0f', tonumber(since) + 1), '+') }
 end
-redis.call('SET', KEYS[1], at)
-return at

@@ -1,6 +1,6 @@
 import { adminTokens, openAdmin } from '../../admin/index.ts'
+import { within } from '../../async.ts'
 import { connect } from '../../lanes/index.ts'
-import { followRoster } from '../../roster/index.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
 import { collectMetrics, type Role, type RoleContext } from '../role.ts'
 import type { Live } from './live.ts'
@@ -20,8 +20,7 @@ export async function startAdmin({ live, redisUrl, baseUrl, context }: AdminRole
   const { config, logger } = live
   const { host, port } = config.admin
   const redis = connect(redisUrl, 'admin', logger)
-  const roster = followRoster(redis, logger)
-  void live.join(roster)
+  await within(FIRST_COMPARISON_MS, live.join(redis))
   const readiness = redisReadiness(redis, config.redis, logger)
   const directory = () => live.directory()
   const tracking = createTrackingClient({
@@ -36,9 +35,7 @@ export async function startAdmin({ live, redisUrl, baseUrl, context }: AdminRole
     tokens,
     redis,
     directory,
-    roster,
-    loaded: () => live.loaded(),
-    catchUp: () => live.catchUp(),
+    live,
     tracking,
     companies: () => live.companies(),
     place: placeIn(live),
@@ -59,5 +56,7 @@ export async function startAdmin({ live, redisUrl, baseUrl, context }: AdminRole
   }
 }
 
+/** Without Redis the admin port opens without a roster. */
+const FIRST_COMPARISON_MS = 5000
 /** To the tracking API, for relayed requests. A worker has connections of its own. */
 const CONNECTIONS = 32

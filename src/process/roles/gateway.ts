@@ -16,7 +16,6 @@ import { listenMqtt } from '../../listen/mqtt.ts'
 import { listenTcp } from '../../listen/tcp.ts'
 import { listenUdp } from '../../listen/udp.ts'
 import { metrics } from '../../observe/metrics.ts'
-import { followRoster } from '../../roster/index.ts'
 import type { Ports, Role, RoleContext } from '../role.ts'
 import type { Live } from './live.ts'
 import { readinessOf, redisReadiness } from './readiness.ts'
@@ -24,7 +23,7 @@ import { readinessOf, redisReadiness } from './readiness.ts'
 /** The process that trackers connect to: the listeners, the path of their frames, and the appender to the lanes. */
 export async function startGateway(live: Live, redisUrl: string, context: RoleContext): Promise<Role> {
   const redis = connect(redisUrl, 'gateway', live.logger)
-  await within(ROSTER_MS, live.join(followRoster(redis, live.logger)))
+  await within(ROSTER_MS, live.join(redis))
   const path = await openPath(live, redis)
   const { listeners, ports } = await openListeners(live, path, context.ports)
   return {
@@ -110,7 +109,7 @@ async function openListeners(live: Live, { shared, misunderstood, whenRosterCurr
   }
   const { broker } = mqtt
   if (broker) {
-    const roster = { whenRosterCurrent, directory: live.directory, admitsUnknown: hold.unknown }
+    const roster = { whenRosterCurrent, directory: () => live.directory(), admitsUnknown: hold.unknown }
     const options = { ...shared, ...roster, protocols: protocolsByName, misunderstood }
     await open('mqtt', broker.port, (port) => listenMqtt({ host: broker.host, port }, options))
   }
@@ -119,7 +118,7 @@ async function openListeners(live: Live, { shared, misunderstood, whenRosterCurr
 
 /** Reports which changes of the roster this gateway applies: a writer of the roster waits for that. */
 function reportApplied(live: Live, redis: Redis, gateway: string): void {
-  const report = () => void noteApplied(redis, gateway, live.loaded().edits.at).catch(() => {})
+  const report = () => void noteApplied(redis, gateway, live.version()).catch(() => {})
   live.follow(report)
   redis.on('ready', report)
   report()

@@ -10,9 +10,9 @@ export async function run(name: keyof typeof START, configDir: string): Promise<
   }
   // Only a gateway loads the decoders: the other roles open no listener for devices.
   const protocols = name === 'gateway' ? (await import('../../../protocols/index.ts')).protocols : null
-  // Under `start` only the gateway reports mistakes in the files; a role on its own may be the only one on its machine.
-  const outspoken = name === 'gateway' || !isSupervised()
-  const live = await followConfig({ dir: configDir, protocols, role: name, outspoken })
+  // Under `start` only the admin process follows the roster's files; a role on its own may be the only one on its machine.
+  const followsFiles = name === 'admin' || !isSupervised()
+  const live = await followConfig({ dir: configDir, protocols, role: name, followsFiles })
   const { logger, config } = live
   runRole({ name, logger, monitor: config.monitor }, (context) => START[name](live, context, configDir))
 }

@@ -1,33 +1,40 @@
-import type { Protocols } from '../../config/schema.ts'
+import { inTurns, within } from '../../async.ts'
+import { type Files, fingerprint, gatewayProblems, isMistake, isSame, readFiles } from '../../config/files.ts'
+import { ConfigError, type Problem, problemText } from '../../config/problem.ts'
+import type { Config, Protocols } from '../../config/schema.ts'
+import { type Following, follow } from '../../config/text-file.ts'
+import type { Redis } from '../../lanes/index.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
-import { acceptedFile } from '../../roster/accepted.ts'
-import type { Directory } from '../../roster/directory.ts'
-import { isWrittenSince, NO_EDITS } from '../../roster/edits.ts'
-import { isSame } from '../../roster/files.ts'
-import type { Roster } from '../../roster/index.ts'
-import { type Config, type Loaded, type Problem, problemText } from '../../roster/load.ts'
-import { resumeConfig } from '../../roster/resume.ts'
-import { type Change, type Watch, watchConfig } from '../../roster/watch.ts'
-import { createNotes } from './notes.ts'
+import { advice } from '../../roster/advice.ts'
+import { installationId } from '../../roster/file-notes.ts'
+import { type FilesOutcome, FileWriter, type RosterStore } from '../../roster/file-writer.ts'
+import { inOrder, problemsOf } from '../../roster/load.ts'
+import { Replica, type RosterFollower } from '../../roster/replica.ts'
+import type { Roster } from '../../roster/roster.ts'
+import { localStore, redisStore } from '../../roster/store.ts'
+import { upgradeRoster } from '../../roster/upgrade.ts'
 
-/** A configuration that follows its files, and what is written through the admin port. */
+/** The configuration of a process, which follows gateway.yaml, and its replica of the roster. */
 export interface Live {
   /** As it was at the start, but for its companies. */
   readonly config: Config
   readonly logger: Logger
-  /** What is in effect now. */
-  loaded(): Loaded
-  directory(): Directory
+  /** The roster in effect. */
+  directory(): Roster
+  /** The roster's version in effect. */
+  version(): number
   companies(): Config['companies']
-  /** From now on files and, where there is one, the roster take effect; resolves once this is `complete`. */
-  join(roster?: Roster): Promise<void>
-  /** Whether roster and files are in effect as of a moment ago: where not, nobody's lane is certain. */
+  /** The files of devices and routes in effect; undefined where this process does not follow them. */
+  files(): Files | undefined
+  /** From now on the roster in Redis takes effect, or without Redis that of the files; resolves once this is `complete`. */
+  join(redis?: Redis): Promise<void>
+  /** Whether the roster in effect is the one as of a moment ago: where not, it is not known which lane a fix belongs to. */
   readonly complete: boolean
-  /** Resolves once all that has been written to the roster is in effect. Rejects where Redis does not answer. */
+  /** Resolves once all that was written to the roster is in effect. Rejects where Redis does not answer. */
   catchUp(): Promise<void>
-  /** Calls `changed` after each change that took effect. */
-  follow(changed: () => void): void
+  /** Calls `changed` after each change of the roster or the companies that took effect. */
+  follow(changed: RosterFollower): void
   close(): Promise<void>
 }
 
@@ -36,106 +43,245 @@ export interface LiveOptions {
   readonly protocols: Protocols
   /** For the log: which process this is. */
   readonly role: string
-  /** Whether this process says what is wrong with the files; one of several on a machine does. */
-  readonly outspoken: boolean
+  /**
+   * Whether this process writes the files of devices and routes to the roster, and reports what is wrong with them: one of
+   * the processes of `start`, and each that runs on its own.
+   */
+  readonly followsFiles: boolean
 }
 
 /**
- * Goes on with the configuration that was in effect, applies what its files are now, and follows them; the outspoken
- * process keeps what is in effect for those that start later. @throws ConfigError with all mistakes at once.
+ * Reads the configuration in a folder, to be followed after `join`. @throws ConfigError with all mistakes at once; those of
+ * devices and routes only at the first start on a data folder: later the roster is known without them.
  */
-export async function followConfig({ dir, protocols, role, outspoken }: LiveOptions): Promise<Live> {
-  const start = await resumeConfig(dir, protocols)
-  const { config } = start
-  const logger = createLogger(role, config.log)
-  const followers = new Set<() => void>()
-  const notes = createNotes({ logger, keeps: outspoken })
-  let loaded = start
-  let roster: Roster | undefined
-  let watching: Watch | undefined
-  let joining = Promise.resolve()
-  let looked = false
-  let closed = false
+export async function followConfig(options: LiveOptions): Promise<Live> {
+  const { dir, protocols, role, followsFiles } = options
+  const files = await readFiles(dir, { protocols, gatewayOnly: !followsFiles })
+  const mistakes = (await problemsOf(files)).filter(isMistake)
+  const { config } = files.gateway.content
+  if (!config) throw new ConfigError(mistakes)
+  const { id, isNew } = followsFiles ? await installationId(config.data_dir) : { id: '', isNew: false }
+  if (isNew && mistakes.length > 0) throw new ConfigError(mistakes)
+  return new FollowedConfig({ ...options, config, files, installation: id, logger: createLogger(role, config.log) })
+}
 
-  function takeFiles(change: Change): void {
-    metrics.configReloadSuccessful.set(change.refused.length === 0 ? 1 : 0)
-    if (outspoken) {
-      report(change, looked ? loaded.problems : [], logger)
-      if (looked && change.refused.length === 0) logger.info('configuration reloaded')
+interface Start extends LiveOptions {
+  readonly config: Config
+  readonly files: Files
+  readonly installation: string
+  readonly logger: Logger
+}
+
+class FollowedConfig implements Live {
+  readonly config: Config
+  readonly logger: Logger
+  readonly #start: Start
+  readonly #followers: RosterFollower[] = []
+  readonly #complete = Promise.withResolvers<void>()
+  readonly #inTurn = inTurns()
+  #companies: Config['companies']
+  #files: Files
+  #store: RosterStore
+  #replica: Replica | undefined
+  #writer: FileWriter | undefined
+  #following: Following | undefined
+  #outcome: FilesOutcome | undefined
+  #problems: readonly Problem[] = []
+  #compared = false
+  #comparedAt = -Infinity
+  #isDue = true
+  #comparing: Promise<unknown> = Promise.resolve()
+  #fault = ''
+
+  constructor(start: Start) {
+    this.#start = start
+    this.config = start.config
+    this.logger = start.logger
+    this.#companies = start.config.companies
+    this.#files = start.files
+    this.#store = localStore(() => this.#tell(undefined))
+  }
+
+  directory(): Roster {
+    return this.#store.roster
+  }
+
+  version(): number {
+    return this.#store.version
+  }
+
+  companies(): Config['companies'] {
+    return this.#companies
+  }
+
+  files(): Files | undefined {
+    return this.#outcome?.inEffect
+  }
+
+  get complete(): boolean {
+    return this.#compared && (this.#replica?.current ?? true)
+  }
+
+  async join(redis?: Redis): Promise<void> {
+    if (redis) {
+      this.#replica = new Replica(redis, this.logger)
+      this.#store = redisStore(this.#replica, this.#start.installation)
+      this.#replica.follow((changed) => this.#rosterChanged(changed))
+      await this.#replica.first
     }
-    looked = true
-    take(change.loaded)
+    if (this.#start.followsFiles) this.#writer = new FileWriter(this.#store, this.#start.installation)
+    const print = () => fingerprint(this.#start.dir, !this.#start.followsFiles)
+    this.#following = follow({ print, changed: () => this.#look() })
+    return this.#complete.promise
   }
 
-  function takeEdits(edited: Loaded): void {
-    if (outspoken && looked) {
-      warn(edited.problems, loaded.problems, logger)
-      if (isWrittenSince(loaded.edits.at, edited.edits)) logger.info('roster changed through the admin port')
-    }
-    take(edited)
+  async catchUp(): Promise<void> {
+    await this.#replica?.refresh()
+    await this.#comparing
   }
 
-  function take(next: Loaded): void {
-    loaded = next
-    for (const changed of followers) changed()
+  follow(changed: RosterFollower): void {
+    this.#followers.push(changed)
   }
 
-  async function begin(): Promise<void> {
-    await roster?.first
-    if (closed) return
-    const edits = () => roster?.edits ?? NO_EDITS
-    const note = async (change: Change) => {
-      if (!looked || !isSame(change.loaded.files, loaded.files)) await notes.add(change, roster)
-    }
-    watching = watchConfig({ dir, protocols, start, edits, note }, { files: takeFiles, edits: takeEdits })
-    roster?.follow(watching.edited)
-    await watching.first
+  async close(): Promise<void> {
+    this.#replica?.close()
+    // A Redis that hangs would keep it waiting; what is not written is found at the next start.
+    if (this.#following) await within(LAST_WRITE_MS, this.#following.close())
   }
 
-  return {
-    config,
-    logger,
-    loaded: () => loaded,
-    directory: () => loaded.directory,
-    companies: () => loaded.config.companies,
-    join(joined) {
-      roster = joined
-      return (joining = begin())
-    },
-    get complete() {
-      return looked && (roster?.fresh ?? true)
-    },
-    async catchUp() {
-      await roster?.refresh()
-      await joining
-      await watching?.edited()
-    },
-    follow: (changed) => void followers.add(changed),
-    async close() {
-      closed = true
-      roster?.close()
-      await watching?.close()
-      await notes.close()
-    },
+  #rosterChanged(changed: ReadonlySet<string> | undefined): void {
+    if (this.#companies.length > (this.#files.gateway.content.config?.companies.length ?? 0)) this.#updateCompanies()
+    this.#tell(changed)
+    // It was read as a whole: Redis may have lost what files have written.
+    if (changed || !this.#writer || !this.#compared) return
+    this.#isDue = true
+    this.#comparing = this.#look()
+  }
+
+  #tell(changed: ReadonlySet<string> | undefined): void {
+    for (const follower of this.#followers) follower(changed)
+  }
+
+  /** Answers false where the files have to be looked at again soon, though they do not change. */
+  #look(): Promise<boolean> {
+    return this.#inTurn(async () => {
+      try {
+        const isDone = await this.#take(await this.#read())
+        this.#fault = ''
+        return isDone
+      } catch (error) {
+        this.#isDue = true
+        this.#reportFault(error as Error)
+        return false
+      }
+    })
+  }
+
+  #read(): Promise<Files> {
+    const { dir, protocols, followsFiles } = this.#start
+    const zone = this.config.time_zone
+    return readFiles(dir, { protocols, zone, previous: this.#files, gatewayOnly: !followsFiles })
+  }
+
+  async #take(read: Files): Promise<boolean> {
+    const wasWithLoss = this.#outcome?.withLoss ?? false
+    const isSameRead = this.#compared && isSame(read, this.#files)
+    const isLossDue = wasWithLoss && performance.now() - this.#comparedAt > LOSS_AGAIN_MS
+    if (isSameRead && !this.#isDue && !isLossDue) return !wasWithLoss
+    const { gateway } = read.gateway.content.config ? read : this.#start.files
+    const outcome = await this.#write({ ...read, gateway })
+    this.#files = read
+    this.#updateCompanies()
+    const refused = [...gatewayProblems(read).filter(isMistake), ...(outcome?.refused ?? [])]
+    metrics.configReloadSuccessful.set(refused.length === 0 ? 1 : 0)
+    if (!isSameRead || (wasWithLoss && !outcome?.withLoss)) await this.#report(read, refused, outcome)
+    this.#isDue = false
+    this.#compared = true
+    this.#complete.resolve()
+    return !outcome?.withLoss
+  }
+
+  async #write(files: Files): Promise<FilesOutcome | undefined> {
+    if (!this.#writer) return undefined
+    if (this.#replica && !this.#compared) await upgradeRoster(this.#replica, files, this.#start)
+    this.#outcome = await this.#writer.write(files)
+    this.#comparedAt = performance.now()
+    return this.#outcome
+  }
+
+  /** A company that is taken out of gateway.yaml stays while it has devices: their fixes could not be pushed without its key. */
+  #updateCompanies(): void {
+    const listed = this.#files.gateway.content.config?.companies
+    if (!listed) return
+    const ids = new Set(listed.map(({ company_id }) => company_id))
+    const retained = this.#companies.filter(({ company_id }) => !ids.has(company_id) && this.#hasDevices(company_id))
+    const companies = [...listed, ...retained]
+    if (JSON.stringify(companies) === JSON.stringify(this.#companies)) return
+    this.#companies = companies
+    this.#tell(NOTHING)
+  }
+
+  #hasDevices(company: string): boolean {
+    for (const { company_id } of this.directory().devices()) if (company_id === company) return true
+    return false
+  }
+
+  async #report(read: Files, refused: readonly Problem[], outcome: FilesOutcome | undefined): Promise<void> {
+    if (!this.#start.followsFiles) return
+    for (const problem of refused) this.logger.error(problemText(problem))
+    await this.#warn(outcome?.inEffect ?? read)
+    const atNextStart = settingsThatDiffer(this.config, read.gateway.content.config)
+    if (atNextStart.length > 0) this.logger.warn(`${atNextStart.join(', ')}: takes effect at the next start`)
+    for (const name of outcome?.stale ?? []) this.logger.warn(`${name} ${STALE}`)
+    if (refused.length > 0) this.logger.error('invalid parts are ignored; previous values stay in effect')
+    if (outcome?.withLoss) this.logger.error(FORCE)
+    if (this.#compared && refused.length === 0) this.logger.info('configuration reloaded')
+  }
+
+  /** The first new problems of perhaps one for each of ten thousand devices. */
+  async #warn(files: Files): Promise<void> {
+    const all = (await problemsOf(files)).filter((problem) => !isMistake(problem))
+    const today = { now: Date.now(), zone: this.config.time_zone }
+    const problems = inOrder([...all, ...(await advice(this.directory(), files, today))])
+    const known = new Set(this.#problems.map(problemText))
+    const fresh = problems.map(problemText).filter((problem) => !known.has(problem))
+    this.#problems = problems
+    for (const problem of fresh.slice(0, MOST_WARNINGS)) this.logger.warn(problem)
+    const more = fresh.length - MOST_WARNINGS
+    if (more > 0) this.logger.warn(`and ${more} more: \`waybridge check\` lists them all`)
+  }
+
+  /** Once until it is over. That Redis is away is the connection's to report. */
+  #reportFault(error: Error): void {
+    if (error.message === this.#fault) return
+    this.#fault = error.message
+    if (error instanceof ConfigError) {
+      metrics.configReloadSuccessful.set(0)
+      for (const problem of error.mistakes) this.logger.error(problemText(problem))
+    } else if (this.#replica?.redis.status === 'ready')
+      this.logger.error({ err: error }, 'the files cannot be written to the roster in Redis: it is tried again')
   }
 }
 
-function report({ atNextStart, loaded, withLoss, refused }: Change, before: readonly Problem[], logger: Logger): void {
-  for (const problem of refused) logger.error(problemText(problem))
-  warn(loaded.problems, before, logger)
-  if (atNextStart.length > 0) logger.warn(`${atNextStart.join(', ')}: takes effect at the next start`)
-  if (refused.length > 0) logger.error('of the configuration, what is wrong is not in effect: what was before stays')
-  if (withLoss)
-    logger.error(`to have these routes all the same, delete ${acceptedFile(loaded.config.data_dir)} and start again`)
+/** Settings of gateway.yaml that are different on disk: `batch.max_wait`. */
+function settingsThatDiffer(running: Config, read: Config | undefined): string[] {
+  if (!read) return []
+  return Object.entries(running).flatMap(([section, value]) => {
+    const other: unknown = read[section as keyof Config]
+    if (section === 'companies' || JSON.stringify(value) === JSON.stringify(other)) return []
+    if (typeof value !== 'object' || Array.isArray(value)) return [section]
+    return Object.entries(value)
+      .filter(([key, setting]) => JSON.stringify(setting) !== JSON.stringify((other as Record<string, unknown>)[key]))
+      .map(([key]) => `${section}.${key}`)
+  })
 }
 
-/** The first of what is new, which may be a line for each of ten thousand devices. */
-function warn(problems: readonly Problem[], before: readonly Problem[], logger: Logger): void {
-  const known = new Set(before.map(problemText))
-  const fresh = problems.map(problemText).filter((problem) => !known.has(problem))
-  for (const problem of fresh.slice(0, MOST_WARNINGS)) logger.warn(problem)
-  const more = fresh.length - MOST_WARNINGS
-  if (more > 0) logger.warn(`and ${more} more: \`waybridge check\` lists them all`)
-}
-
+const NOTHING: ReadonlySet<string> = new Set()
+const LAST_WRITE_MS = 500
+const LOSS_AGAIN_MS = 10_000
 const MOST_WARNINGS = 20
+const STALE =
+  'on this machine is an older copy of what another machine has written to the roster: it is not in effect; copy the newer file here, or edit this one'
+const FORCE =
+  'where the loss is meant, write the lines with `waybridge routes put --force`, or delete the devices through the admin port'

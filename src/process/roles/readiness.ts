@@ -1,8 +1,8 @@
-import { readGatewayProblems } from '../../ingest/gateways.ts'
+import type { Config } from '../../config/schema.ts'
 import { memoryProblems } from '../../ingest/acceptance.ts'
+import { readGatewayProblems } from '../../ingest/gateways.ts'
 import { durabilityProblems, type Redis } from '../../lanes/index.ts'
 import type { Logger } from '../../observe/log.ts'
-import type { Config } from '../../roster/load.ts'
 import type { Readiness } from '../monitor.ts'
 
 /**

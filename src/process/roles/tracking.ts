@@ -12,7 +12,8 @@ import { connect } from '../../lanes/index.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
 import type { Lane } from '../../roster/directory.ts'
-import { followRoster } from '../../roster/index.ts'
+import type { RosterFollower } from '../../roster/replica.ts'
+import { lanesOf } from '../../roster/roster.ts'
 import { type Provisioning, provisioningOf } from '../../tracking/provisioning.ts'
 import { type Role, type RoleContext, runRole } from '../role.ts'
 import type { Live } from './live.ts'
@@ -28,7 +29,6 @@ export async function startTracking(live: Live, configDir: string, { ports, redi
   const roster = joinRoster(live, config.redis.url ?? redisUrl, () => provisioned)
   const { listen } = config.tracking
   if (existsSync(trackingFile(configDir))) logger.warn(`${trackingFile(configDir)}: ${NOT_USED}`)
-  const atFirst = live.loaded()
   const service = await openService(config.data_dir, {
     listen: listen.port === 0 ? { ...listen, port: ports.tracking ?? 0 } : listen,
     provisioning: provisioningOf({ companies: live.companies() }, live.directory()),
@@ -36,10 +36,10 @@ export async function startTracking(live: Live, configDir: string, { ports, redi
     catchUp: roster?.catchUp,
     logger,
   })
-  const provisionNew = newLanesProvisioner(service, live, atFirst.directory.lanes())
-  const provision = () => void (provisioned = provisioned.then(provisionNew))
+  const provisionNew = newLanesProvisioner(service, live)
+  const provision: RosterFollower = (changed) => void (provisioned = provisioned.then(() => provisionNew(changed)))
   live.follow(provision)
-  if (live.loaded() !== atFirst) provision()
+  provision(undefined)
   await provisioned
   return {
     ports: { tracking: service.port },
@@ -68,7 +68,7 @@ export async function runTrackingAlone(configDir: string): Promise<boolean> {
 function joinRoster(live: Live, redisUrl: string | null, provisioned: () => Promise<void>) {
   if (redisUrl === null) return void live.join()
   const redis = connect(redisUrl, 'tracking', live.logger)
-  void live.join(followRoster(redis, live.logger))
+  void live.join(redis)
   /** The gateway may apply a change of the roster before this process does. */
   const caughtUp = () =>
     live
@@ -78,17 +78,24 @@ function joinRoster(live: Live, redisUrl: string | null, provisioned: () => Prom
   return { catchUp: () => within(CATCH_UP_MS, caughtUp()), disconnect: () => redis.disconnect() }
 }
 
-/** Provisions companies, and only those lanes that the service does not have yet: a change adds few to 100,000. */
-function newLanesProvisioner(service: OpenService, live: Live, known: Iterable<Lane>): () => Promise<void> {
-  const provisioned = new Set(Array.from(known, ({ key }) => key))
-  return async () => {
-    const lanes: Lane[] = []
-    for (const lane of live.directory().lanes()) {
-      if (!provisioned.has(lane.key)) lanes.push(lane)
+/** Provisions companies, and those lanes of the devices that have changed which the service does not have yet. */
+function newLanesProvisioner(
+  service: OpenService,
+  live: Live,
+): (changed: ReadonlySet<string> | undefined) => Promise<void> {
+  const provisioned = new Set<string>()
+  const added = new Map<string, Lane>()
+  return async (changed) => {
+    const directory = live.directory()
+    const entries = changed ? Array.from(changed, (id) => directory.find(id)) : directory.devices()
+    for (const entry of entries) {
+      if (entry) for (const lane of lanesOf(entry)) if (!provisioned.has(lane.key)) added.set(lane.key, lane)
       await yieldToEventLoop()
     }
+    const lanes = [...added.values()]
     if (!service.provision(provisioningOf({ companies: live.companies() }, { lanes: () => lanes }))) return
     for (const { key } of lanes) provisioned.add(key)
+    added.clear()
   }
 }
 

@@ -1,6 +1,5 @@
 import { connect } from '../../lanes/index.ts'
 import { startPushing } from '../../push/index.ts'
-import { followRoster } from '../../roster/index.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
 import type { Role } from '../role.ts'
 import type { Live } from './live.ts'
@@ -11,7 +10,7 @@ import { redisReadiness } from './readiness.ts'
 export function startWorker(live: Live, redisUrl: string, baseUrl: string): Role {
   const { config, logger } = live
   const redis = connect(redisUrl, 'worker', logger)
-  void live.join(followRoster(redis, logger))
+  void live.join(redis)
   const client = createTrackingClient({
     baseUrl,
     pushUrl: config.tracking.push_url,

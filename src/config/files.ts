@@ -1,11 +1,12 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Gateway, readGateway } from '../config/gateway.ts'
-import { ConfigError, type Source } from '../config/problem.ts'
-import type { Protocols } from '../config/schema.ts'
-import { fingerprintOf, ifThere, textOf, unreadable } from '../config/text-file.ts'
 import { type DeviceFile, readDevices } from './devices.ts'
+import { fleetMistakes } from './fleet.ts'
+import { type Gateway, readGateway } from './gateway.ts'
+import { type ConfigError, type Problem, problemsIn, type Source } from './problem.ts'
 import { type RouteFile, readRoutes } from './routes.ts'
+import type { Protocols } from './schema.ts'
+import { fingerprintOf, ifThere, textOf, unreadable } from './text-file.ts'
 
 /** The files of a configuration directory, each read by itself. */
 export interface Files {
@@ -29,6 +30,8 @@ export interface ReadOptions {
   readonly zone?: string
   /** Files whose text is still the same are taken from here. */
   readonly previous?: Files
+  /** Reads gateway.yaml alone. */
+  readonly gatewayOnly?: boolean
 }
 
 /**
@@ -37,7 +40,7 @@ export interface ReadOptions {
  */
 export async function readFiles(dir: string, options: ReadOptions): Promise<Files> {
   if (!(await stat(dir).catch(() => undefined))?.isDirectory()) throw unreadable(dir, 'there is no such directory')
-  const names = await fileNames(dir)
+  const names = options.gatewayOnly ? [GATEWAY] : await fileNames(dir)
   const texts = await Promise.all(names.map(async (name) => [name, await textOf(join(dir, name))] as const))
   return filesOf(dir, new Map(texts.filter((entry): entry is [string, string] => entry[1] !== undefined)), options)
 }
@@ -65,21 +68,35 @@ export async function filesOf(
 
 /** Whether two states of a configuration are of the very same files, read once. */
 export function isSame(a: Files, b: Files): boolean {
-  return areSame(allOf(a), allOf(b))
+  const [all, others] = [a, b].map(({ gateway, devices, routes }) => [gateway, ...devices, ...routes])
+  return all.length === others.length && all.every((file, index) => file === others[index])
 }
 
-/** Whether two lists hold the very same files. */
-export function areSame(a: readonly Read<unknown>[], b: readonly Read<unknown>[]): boolean {
-  return a.length === b.length && a.every((file, index) => file === b[index])
+/** What is wrong with gateway.yaml. */
+export function gatewayProblems({ gateway }: Files): Problem[] {
+  return problemsIn(gateway.source, gateway.content.mistakes)
 }
 
-function allOf({ gateway, devices, routes }: Files): Read<unknown>[] {
-  return [gateway, ...devices, ...routes]
+/** What is wrong with the devices' files, by themselves and together. */
+export async function deviceProblems({ gateway, devices }: Files): Promise<Problem[]> {
+  const contents = devices.map(({ content }) => content)
+  const beside = await fleetMistakes(contents, gateway.content.companyIds)
+  return devices.flatMap(({ source, content }, index) => problemsIn(source, [...content.mistakes, ...beside[index]]))
 }
 
-/** What tells whether a file may have changed: also one replaced by rename, or behind a link that now leads elsewhere. */
-export async function fingerprint(dir: string): Promise<string> {
-  const names = await fileNames(dir).catch((error: ConfigError) => [error.message])
+/** What is wrong with the routes' files by themselves. */
+export function routeProblems({ routes }: Files): Problem[] {
+  return routes.flatMap(({ source, content }) => problemsIn(source, content.mistakes))
+}
+
+/** Whether a problem keeps its file from taking effect. */
+export function isMistake({ severity }: Problem): boolean {
+  return severity === 'mistake'
+}
+
+/** Changes whenever a file may have changed: also one that is replaced by rename, or behind a link that now leads elsewhere. */
+export async function fingerprint(dir: string, gatewayOnly = false): Promise<string> {
+  const names = gatewayOnly ? [GATEWAY] : await fileNames(dir).catch((error: ConfigError) => [error.message])
   return (await Promise.all(names.map((name) => fingerprintOf(join(dir, name))))).join('\n')
 }
 

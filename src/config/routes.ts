@@ -1,19 +1,18 @@
 import { yieldToEventLoop } from '../async.ts'
-import { parseCsv, type Row, type Table } from '../config/csv.ts'
-import { type Mistake, type Source, unknownName } from '../config/problem.ts'
-import { type Interval, type Times, timesIn } from '../config/times.ts'
-import { int64, int64Mistake, isScientific } from '../config/units.ts'
-import { type Device, type RouteLine, sameId } from './directory.ts'
+import { parseCsv, type Row, type Table } from './csv.ts'
+import { type Mistake, type Source, unknownName } from './problem.ts'
+import { type Interval, type Times, timesIn } from './times.ts'
+import { int64, int64Mistake, isScientific } from './units.ts'
 
-/** The lines of one routes file, their devices not looked up yet. */
+/** The lines of one routes file. */
 export interface RouteFile {
   readonly name: string
-  readonly rows: readonly WrittenRow[]
+  readonly rows: readonly RouteRow[]
   /** Lines left out, and, as mistakes, what makes the whole file useless. */
   readonly mistakes: readonly Mistake[]
 }
 
-/** One line of a routes file; times in unix seconds. */
+/** One line of a routes file, its device not looked up yet; times in unix seconds. */
 export interface RouteRow {
   readonly at: number
   readonly line: number
@@ -24,11 +23,6 @@ export interface RouteRow {
   readonly route_id: string
   readonly from: number
   readonly until: number
-}
-
-/** A row with its times as they are written there, in whatever zone: its cells `from`, `until` and `date`. */
-export interface WrittenRow extends RouteRow {
-  readonly when: string
 }
 
 /** Reads routes.csv or one of routes/*.csv; local times are those of `zone`. A bad line is left out, the others hold. */
@@ -42,7 +36,7 @@ export async function readTable(table: Table, name: string, zone: string): Promi
   const mistakes = columnMistakes(table)
   if (mistakes.some(({ severity }) => severity !== 'warning')) return { name, rows: [], mistakes }
   const readRow = rowReader(table, timesIn(zone))
-  const rows: WrittenRow[] = []
+  const rows: RouteRow[] = []
   for (const row of table.rows) {
     await yieldToEventLoop()
     const read = row.mistake === undefined ? readRow(row) : { message: row.mistake }
@@ -50,42 +44,6 @@ export async function readTable(table: Table, name: string, zone: string): Promi
     else rows.push(read)
   }
   return { name, rows, mistakes }
-}
-
-/** What a line is beside what its row says. */
-export type Origin = Pick<RouteLine, 'source' | 'writtenAt' | 'edited'>
-
-/** Looks up the devices of route lines; a name may mean several. `originOf`: of the lines of a row. */
-export async function resolveRoutes<Written extends RouteRow>(
-  rows: readonly Written[],
-  devices: DeviceIndex,
-  originOf: (row: Written) => Origin,
-): Promise<{ lines: RouteLine[]; mistakes: Mistake[] }> {
-  const lines: RouteLine[] = []
-  const mistakes: Mistake[] = []
-  for (const row of rows) {
-    await yieldToEventLoop()
-    const meant = devices(row.device)
-    const lineless = meant.find((device) => row.courier_id === undefined && device.courier_id === undefined)
-    if (meant.length === 0) mistakes.push(leftOut(row, 'device', `no device has the id or the name "${row.device}"`))
-    else if (lineless) mistakes.push(leftOut(row, 'courier_id', `empty, and device ${lineless.id} has none of its own`))
-    else for (const device of meant) lines.push(lineOf(row, device, originOf(row)))
-  }
-  return { lines, mistakes }
-}
-
-/** The devices that an id or a name stands for. */
-export type DeviceIndex = (idOrName: string) => readonly Device[]
-
-/** An index of devices by id, digits without leading zeros, and by name; an id goes before a name. */
-export function indexDevices(devices: readonly Device[]): DeviceIndex {
-  const byId = new Map<string, Device>()
-  for (const device of devices) byId.set(sameId(device.id), device)
-  const byName = Map.groupBy(devices, ({ name }) => name)
-  return (idOrName) => {
-    const device = byId.get(sameId(idOrName))
-    return device ? [device] : (byName.get(idOrName) ?? [])
-  }
 }
 
 /** The columns of a routes file. */
@@ -110,7 +68,7 @@ interface Refusal {
   readonly message: string
 }
 
-function rowReader({ columns }: Table, times: Times): (row: Row) => WrittenRow | Refusal {
+function rowReader({ columns }: Table, times: Times): (row: Row) => RouteRow | Refusal {
   const at = Object.fromEntries(COLUMNS.map((name) => [name, columns.indexOf(name)]))
   return (row) => {
     const cell = (name: string) => row.cells[at[name]] ?? ''
@@ -124,17 +82,7 @@ function rowReader({ columns }: Table, times: Times): (row: Row) => WrittenRow |
     const [date, from, until] = [cell('date'), cell('from'), cell('until')]
     const interval = intervalOf({ date, from, until }, times)
     if ('message' in interval) return interval
-    const when = `${from}/${until}/${date}`
-    return {
-      at: row.at,
-      line: row.line,
-      device,
-      courier_id,
-      route_id,
-      when,
-      from: interval.from,
-      until: interval.until,
-    }
+    return { at: row.at, line: row.line, device, courier_id, route_id, ...interval }
   }
 }
 
@@ -148,16 +96,6 @@ function intervalOf(cells: { date: string; from: string; until: string }, times:
   const until = cells.until === '' ? times.endOfDay(from) : times.instant(cells.until)
   if (until === undefined) return { key: 'until', message: TIME_EXPECTED }
   return from < until ? { from, until } : { key: 'until', message: 'not after from' }
-}
-
-function leftOut({ at }: RouteRow, key: string, message: string): Mistake {
-  return { at, key, message, severity: 'left_out' }
-}
-
-function lineOf(row: RouteRow, device: Device, origin: Origin): RouteLine {
-  const courier_id = row.courier_id ?? device.courier_id ?? ''
-  const { route_id, from, until } = row
-  return { device: device.id, courier_id, route_id, from, until, ...origin }
 }
 
 const TIME_EXPECTED = 'expected a time such as 2026-11-20T06:00:00Z, or local such as 2026-11-20 06:00'

@@ -1,8 +1,8 @@
 import { yieldToEventLoop } from '../async.ts'
-import { pathText } from '../config/node.ts'
-import type { Mistake } from '../config/problem.ts'
-import type { DeviceFile, PlacedDevice } from './devices.ts'
-import { type Device, sameId } from './directory.ts'
+import { type Device, type DeviceFile, type PlacedDevice, readDeviceEntry } from './devices.ts'
+import { type Mapping, pathText } from './node.ts'
+import type { Mistake } from './problem.ts'
+import { sameId } from './units.ts'
 
 /**
  * What is wrong with devices beside one another: the same id or name twice, also in two files, and unknown companies.
@@ -18,11 +18,6 @@ export async function fleetMistakes(
   const repeated = await inEach(files, (placed) => [repeatedIn(placed, byId, byName)])
   const wrong = await inEach(files, (placed) => [nameOfAnother(placed, byId), unknownCompany(placed, companyIds)])
   return files.map((_, index) => [...repeated[index], ...wrong[index]])
-}
-
-/** Devices of no file as if they were of one, where each is at its place in the list. */
-export function unplaced(devices: readonly Device[]): DeviceFile {
-  return { devices: devices.map((device, at) => ({ device, at, companyAt: at, nameAt: at })), mistakes: [] }
 }
 
 /** What `find` finds wrong with each device of each file. */
@@ -63,7 +58,7 @@ function sharedName(device: Device, namesake: Device): Pick<Mistake, 'message' |
 }
 
 /** How a device is told from others: a place in a file does so, the time of a put does not. */
-export function whichText({ id, source }: Device): string {
+function whichText({ id, source }: Device): string {
   return source.startsWith('admin ') ? `device ${id} (${source})` : `the device at ${source}`
 }
 
@@ -77,4 +72,50 @@ function unknownCompany({ device, companyAt }: PlacedDevice, companyIds?: Readon
   if (!companyIds || companyIds.has(device.company_id)) return undefined
   const message = `company ${device.company_id} is not among the companies of gateway.yaml`
   return { at: companyAt, key: pathText([device.id, 'company_id']), message }
+}
+
+/** A device, or what is wrong with its entry: keys are those of the entry, `id` where the device's id is meant. */
+export type DeviceOrMistakes = { readonly device: Device } | { readonly mistakes: readonly Mistake[] }
+
+/** The devices that a new one is compared with. */
+export interface OtherDevices {
+  find(id: string): Device | undefined
+  /** The devices whose name is this text, or the same id with other leading zeros. */
+  named(name: string): readonly Device[]
+}
+
+/** Reads one entry of devices.yaml that is in no file. The rules of a file hold for it and the other devices too. */
+export function readDevice(
+  { id, entry }: { readonly id: string; readonly entry: Mapping },
+  others: OtherDevices,
+  companyIds: ReadonlySet<string>,
+): DeviceOrMistakes {
+  const alone: Mistake[] = []
+  const placed = readDeviceEntry({ key: id, keyAt: 0, value: entry }, '', alone)
+  const mistakes = placed ? mistakesBeside(placed, others, companyIds) : alone
+  if (!placed || mistakes.length > 0) return { mistakes: mistakes.map((mistake) => withoutId(mistake, id)) }
+  return { device: placed.device }
+}
+
+function mistakesBeside(placed: PlacedDevice, others: OtherDevices, companyIds: ReadonlySet<string>): Mistake[] {
+  const { id, name } = placed.device
+  const isOther = (device: Device) => sameId(device.id) !== sameId(id)
+  const namesakes =
+    name === undefined ? [] : others.named(name).filter((other) => other.name === name && isOther(other))
+  const owner = name === undefined ? undefined : others.find(name)
+  const byId = new Map(owner && [[sameId(owner.id), owner]])
+  const named = others.named(id).find(isOther)
+  const found: (Mistake | undefined)[] = [
+    ...namesakes.map((other) => ({ at: 0, key: pathText([id, 'name']), ...sharedName(placed.device, other) })),
+    nameOfAnother(placed, byId),
+    unknownCompany(placed, companyIds),
+    // A line of routes.csv could not tell an id from the same name.
+    named && { at: 0, message: `${whichText(named)} has this id as its name` },
+  ]
+  return found.filter((mistake) => mistake !== undefined && mistake.severity === undefined) as Mistake[]
+}
+
+function withoutId(mistake: Mistake, id: string): Mistake {
+  const { key = id } = mistake
+  return { ...mistake, key: key === id ? 'id' : key.replace(id, '').replace(/^\./, '') }
 }

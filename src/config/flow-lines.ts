@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from '../async.ts'
-import type { Entry } from '../config/node.ts'
+import type { Entry } from './node.ts'
 
 /**
  * Takes the plain lines of a YAML mapping, `"356307042441013": { name: Van 12, company_id: 7 }`, out of a text, and leaves

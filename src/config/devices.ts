@@ -1,13 +1,33 @@
 import { yieldToEventLoop } from '../async.ts'
-import { parseCsv, type Row, type Table } from '../config/csv.ts'
-import { unknownKey } from '../config/leaves.ts'
-import { child, type Entry, type Leaf, type Mapping, type Node, pathText, valueOf } from '../config/node.ts'
-import { locator, type Mistake, type Source } from '../config/problem.ts'
-import { isZone } from '../config/times.ts'
-import { int64, int64Mistake, isScientific } from '../config/units.ts'
-import { parseYaml, repeatedKeys, resolveReference, withoutEchoes } from '../config/yaml.ts'
-import type { Device } from './directory.ts'
+import { parseCsv, type Row, type Table } from './csv.ts'
 import { takeFlowLines } from './flow-lines.ts'
+import { unknownKey } from './leaves.ts'
+import { child, type Entry, type Leaf, type Mapping, type Node, pathText, valueOf } from './node.ts'
+import { locator, type Mistake, type Source } from './problem.ts'
+import { isZone } from './times.ts'
+import { int64, int64Mistake, isScientific } from './units.ts'
+import { parseYaml, repeatedKeys, resolveReference, withoutEchoes } from './yaml.ts'
+
+/** One device as devices.yaml or devices.csv has it; ids but its own are canonical digits. */
+export interface Device {
+  /** Its source text, zeros and all. */
+  readonly id: string
+  readonly name?: string
+  readonly company_id: string
+  /** What holds where no line of routes.csv covers a fix. */
+  readonly courier_id?: string
+  readonly route_id?: string
+  /** IANA name or offset, of a device that reports local time. */
+  readonly time_zone?: string
+  /** What the device must present. */
+  readonly secret?: string
+  /** In place of `secret`, of a device in the roster: see secret.ts. */
+  readonly secretDigest?: string
+  readonly model?: string
+  readonly settings?: Readonly<Record<string, unknown>>
+  /** Where it was written: `devices.yaml:3`, `admin 2026-11-20T08:00:00Z`. */
+  readonly source: string
+}
 
 /** The devices of one file. */
 export interface DeviceFile {

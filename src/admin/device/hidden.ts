@@ -1,0 +1,44 @@
+import { yieldToEventLoop } from '../../async.ts'
+import { sameId } from '../../config/units.ts'
+import type { DeviceEntry } from '../../roster/directory.ts'
+import { assignmentOf } from '../../roster/file-content.ts'
+import { assignmentField } from '../../roster/roster.ts'
+import type { RosterInEffect } from '../roster/writes.ts'
+
+/** What a file says of a device and the roster does not, as a later put or deletion took its place. */
+type Files = Pick<RosterInEffect, 'files' | 'directory'>
+
+/** Where the entry of a device stands that is in a file though the device was deleted: `devices.yaml:3`. */
+export function hiddenEntry(live: Files, id: string): string | undefined {
+  if (live.directory().find(id)) return undefined
+  const entries = live.files()?.devices.flatMap(({ content }) => content.devices) ?? []
+  return entries.find(({ device }) => sameId(device.id) === sameId(id))?.device.source
+}
+
+/** What to do for a device that is not configured. */
+export function entryAdvice(fileEntry: string | undefined): string {
+  if (fileEntry === undefined) return 'add it to devices.yaml'
+  return `it was deleted through the admin port: put it there again, or edit its entry, ${fileEntry}`
+}
+
+/**
+ * The line of a file that would give a device its route at a time, unix seconds, had no put taken its place; of several the one
+ * with the latest `from`.
+ */
+export async function hiddenLine(
+  live: Files,
+  device: DeviceEntry,
+  time: number,
+): Promise<{ readonly source: string } | undefined> {
+  const roster = live.directory()
+  let latest: { source: string; from: number } | undefined
+  for (const { content } of live.files()?.routes ?? [])
+    for (const row of content.rows) {
+      await yieldToEventLoop()
+      if (row.from <= (latest?.from ?? -Infinity) || row.from > time || row.until <= time) continue
+      if (!roster.meant(row.device).some(({ id }) => id === device.id)) continue
+      if (!roster.assignment(assignmentField(assignmentOf(row, ''))))
+        latest = { source: `${content.name}:${row.line}`, from: row.from }
+    }
+  return latest && { source: latest.source }
+}

@@ -1,0 +1,119 @@
+import { yieldToEventLoop } from '../../async.ts'
+import type { Device } from '../../config/devices.ts'
+import type { Mistake } from '../../config/problem.ts'
+import type { RouteFile, RouteRow } from '../../config/routes.ts'
+import type { Interval } from '../../config/times.ts'
+import type { RosterWrite } from '../../lanes/index.ts'
+import { unresolved } from '../../roster/advice.ts'
+import type { Assignment } from '../../roster/directory.ts'
+import { assignmentOf } from '../../roster/file-content.ts'
+import { isRouted, type Loss, lossOf } from '../../roster/loss.ts'
+import { assignmentField, Roster } from '../../roster/roster.ts'
+import { changeOf, putText } from '../../roster/table.ts'
+
+/** Lines that are to take the place of a company's that begin in [from, until), unix seconds. */
+export interface RosterPut extends Interval {
+  readonly company_id: string
+  readonly file: RouteFile
+  /** ms UTC */
+  readonly now: number
+}
+
+/** What a put would do. */
+export interface RosterPlan {
+  /** How many lines are new, differ from the one of the same device and `from`, and go. */
+  readonly added: number
+  readonly changed: number
+  readonly removed: number
+  /** Lines that are taken. */
+  readonly rows: readonly RouteRow[]
+  /** Lines that are left out, and why; in order. */
+  readonly rejected: readonly Mistake[]
+  /** The company's devices. */
+  readonly devices: readonly Device[]
+  /** Those without a route: now where now is in the interval, else at any time of it. */
+  readonly withoutRoute: readonly Device[]
+  /** Where more than half of the company's devices that have a route then would have none. */
+  readonly loss?: Loss
+  readonly write: RosterWrite
+}
+
+/** Plans a put: what it would write and do to the roster in effect. */
+export async function planRoster(roster: Roster, put: RosterPut): Promise<RosterPlan> {
+  const { rows, rejected } = await takeRows(roster, put)
+  const write = { devices: [], assignments: await assignmentsOf(rows, roster, put) }
+  const after = new Roster(roster)
+  await after.applyInSlices(changeOf(write, put.now))
+  const devices = Array.from(roster.devices()).filter(({ company_id }) => company_id === put.company_id)
+  const interval = momentOf(put)
+  const hasRoute = isRouted(after, interval)
+  return {
+    ...difference(linesOf(roster, devices, put), linesOf(after, devices, put)),
+    rows,
+    rejected,
+    devices,
+    withoutRoute: devices.filter((device) => !hasRoute(device)),
+    loss: lossOf(devices, { before: roster, after }, interval),
+    write,
+  }
+}
+
+async function takeRows(roster: Roster, put: RosterPut): Promise<Pick<RosterPlan, 'rows' | 'rejected'>> {
+  const { mistakes: unread, rows } = put.file
+  const misplaced = rows.flatMap((row): Mistake[] => {
+    const message = misplacement(row, roster, put)
+    return message === undefined ? [] : [{ at: row.at, ...message }]
+  })
+  const mistakes = await unresolved(rows, roster)
+  const leftOut = new Set([...misplaced, ...mistakes].map(({ at }) => at))
+  const rejected = [...unread.filter(({ severity }) => severity === 'left_out'), ...mistakes, ...misplaced]
+  return { rows: rows.filter(({ at }) => !leftOut.has(at)), rejected: rejected.toSorted((a, b) => a.at - b.at) }
+}
+
+/** Why a line does not belong to what is put. */
+function misplacement(row: RouteRow, roster: Roster, put: RosterPut): Pick<Mistake, 'key' | 'message'> | undefined {
+  if (!isWithin(row, put)) return { key: 'from', message: 'not within from and until of the request' }
+  const other = roster.meant(row.device).find(({ company_id }) => company_id !== put.company_id)
+  return other && { key: 'device', message: `device ${other.id} is of company ${other.company_id}` }
+}
+
+/** Drops the company's assignments that begin in the interval, whoever wrote them, and sets the new ones. */
+async function assignmentsOf(rows: readonly RouteRow[], roster: Roster, put: RosterPut) {
+  const texts = new Map<string, string | null>()
+  for (const [field, assignment] of roster.assignments()) {
+    await yieldToEventLoop()
+    const company = assignment.company_id ?? roster.meant(assignment.device)[0]?.company_id
+    if (company === put.company_id && isWithin(assignment, put)) texts.set(field, null)
+  }
+  for (const row of rows) texts.set(assignmentField(assignmentOf(row, '')), putText(put.company_id, row.line))
+  return [...texts]
+}
+
+function isWithin({ from }: Pick<Interval, 'from'>, put: Interval): boolean {
+  return from >= put.from && from < put.until
+}
+
+/** Lines of devices that begin in the interval, by device and `from`. */
+function linesOf(roster: Roster, devices: readonly Device[], put: RosterPut): ReadonlyMap<string, Assignment> {
+  const lines = devices.flatMap(({ id }) => [...roster.assignmentsOf(roster.find(id) as Device)])
+  return new Map(lines.filter((line) => isWithin(line, put)).map((line) => [`${line.from} ${line.device}`, line]))
+}
+
+function difference(before: ReadonlyMap<string, Assignment>, after: ReadonlyMap<string, Assignment>) {
+  const pairs = Array.from(after, ([key, line]) => ({ line, old: before.get(key) }))
+  return {
+    added: pairs.filter(({ old }) => !old).length,
+    changed: pairs.filter(({ line, old }) => old && !isSameLine(line, old)).length,
+    removed: [...before.keys()].filter((key) => !after.has(key)).length,
+  }
+}
+
+function isSameLine(a: Assignment, b: Assignment): boolean {
+  return a.courier_id === b.courier_id && a.route_id === b.route_id && a.until === b.until
+}
+
+/** Now where that is in the interval, else all of it. */
+function momentOf({ from, until, now }: RosterPut): Interval {
+  const second = Math.floor(now / 1000)
+  return second >= from && second < until ? { from: second, until: second + 1 } : { from, until }
+}

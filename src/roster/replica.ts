@@ -1,0 +1,151 @@
+import type { Redis } from '../lanes/index.ts'
+import type { Logger } from '../observe/log.ts'
+import { Roster } from './roster.ts'
+import { readSince, readTable } from './table.ts'
+
+/**
+ * For so long a process uses the roster that it has read last, and who writes it waits for gateways that do not say that they
+ * have applied the write. So no gateway that was stopped uses an older one once the write is answered. It is less than a sign
+ * of life of a gateway holds.
+ */
+export const ROSTER_HOLDS_MS = 3000
+
+/** Hears which devices have changed, by ids without leading zeros; undefined: all may have. */
+export type RosterFollower = (changed: ReadonlySet<string> | undefined) => void
+
+/** The roster in Redis as this process has it in memory. It looks twenty times a second for what was written. */
+export class Replica {
+  readonly redis: Redis
+  readonly #logger: Logger
+  readonly #followers: RosterFollower[] = []
+  readonly #first = Promise.withResolvers<void>()
+  readonly #reported = new Set<string>()
+  #roster = new Roster()
+  #version: number | undefined
+  #reading: Promise<void> | undefined
+  #currentAt = -Infinity
+  #disconnectedAt = -Infinity
+  #timer: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(redis: Redis, logger: Logger) {
+    this.redis = redis
+    this.#logger = logger
+    redis.on('close', this.#disconnected)
+    void this.#look()
+  }
+
+  /** Another object after a change of many lines. */
+  get roster(): Roster {
+    return this.#roster
+  }
+
+  /** Of the last write that is in effect here; 0 where there was none yet. */
+  get version(): number {
+    return this.#version ?? 0
+  }
+
+  /** Whether this is the roster as of a moment ago: not while Redis is away, and not until it is read after that. */
+  get current(): boolean {
+    if (this.version === 0 || this.#currentAt <= this.#disconnectedAt) return false
+    return performance.now() - this.#currentAt < ROSTER_HOLDS_MS
+  }
+
+  /** Resolves once it was read for the first time. */
+  get first(): Promise<void> {
+    return this.#first.promise
+  }
+
+  /** Calls `changed` after each change, which is in effect then. */
+  follow(changed: RosterFollower): void {
+    this.#followers.push(changed)
+  }
+
+  /**
+   * Applies all that was written before the call. Whoever calls while it is being read waits for the reading after that.
+   * Rejects where Redis does not answer.
+   */
+  async refresh(): Promise<void> {
+    if (this.#reading) await this.#reading.catch(() => {})
+    this.#reading ??= this.#read().finally(() => (this.#reading = undefined))
+    return this.#reading
+  }
+
+  /** Stops reading. */
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    this.redis.off('close', this.#disconnected)
+  }
+
+  readonly #disconnected = () => void (this.#disconnectedAt = performance.now())
+
+  async #look(): Promise<void> {
+    try {
+      await this.refresh()
+      this.#reported.clear()
+    } catch (error) {
+      this.#reportUnreadable(error as Error)
+    }
+    if (!this.#closed) this.#timer = setTimeout(() => void this.#look(), LOOK_MS).unref()
+  }
+
+  async #read(): Promise<void> {
+    const began = performance.now()
+    if (this.#version === undefined) await this.#readWhole()
+    else await this.#readChanges(this.#version)
+    this.#currentAt = began
+    this.#first.resolve()
+  }
+
+  async #readChanges(since: number): Promise<void> {
+    const found = await readSince(this.redis, since)
+    if ('lost' in found) {
+      if (found.version < since) this.#reportOlder(found.version, since)
+      return this.#readWhole()
+    }
+    if (found.version === since) return
+    const { change, version } = found
+    if (change.devices.size + change.assignments.size <= AT_ONCE) return this.#take(version, this.#roster.apply(change))
+    const next = new Roster(this.#roster)
+    const changed = await next.applyInSlices(change)
+    this.#roster = next
+    this.#take(version, changed)
+  }
+
+  async #readWhole(): Promise<void> {
+    const { roster, version } = await readTable(this.redis)
+    const missed = await readSince(this.redis, version)
+    if ('lost' in missed) return this.#readWhole()
+    await roster.applyInSlices(missed.change)
+    this.#roster = roster
+    this.#take(missed.version, undefined)
+  }
+
+  #take(version: number, changed: ReadonlySet<string> | undefined): void {
+    this.#version = version
+    for (const follower of this.#followers) follower(changed)
+  }
+
+  /** Once until it can be read again. That Redis is away is the connection's to report. */
+  #reportUnreadable(error: Error): void {
+    const isDamaged = error instanceof SyntaxError
+    if ((!isDamaged && this.redis.status !== 'ready') || this.#reported.has(error.message)) return
+    this.#reported.add(error.message)
+    const what = isDamaged ? 'the roster in Redis is damaged' : 'the roster in Redis cannot be read'
+    this.#logger.error({ err: error }, `${what}: the roster that was read before stays in effect`)
+  }
+
+  /** After a restore from a backup, a failover to a copy that lacks the last writes, or FLUSHALL. */
+  #reportOlder(version: number, before: number): void {
+    const last = version === 0 ? 'empty' : `of ${new Date(version).toISOString()}`
+    this.#logger.error(
+      `the roster in Redis is older than the one in effect: it is ${last}, the one in effect is of ${new Date(before).toISOString()}; ` +
+        'what was put through the admin port in between must be put again',
+    )
+  }
+}
+
+const LOOK_MS = 50
+/** Devices and assignments that are applied without a pause. */
+const AT_ONCE = 1000

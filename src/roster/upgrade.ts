@@ -1,0 +1,129 @@
+import { hash } from 'node:crypto'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseCsv } from '../config/csv.ts'
+import type { Device } from '../config/devices.ts'
+import { type Files, filesOf } from '../config/files.ts'
+import type { RouteRow } from '../config/routes.ts'
+import type { Config, Protocols } from '../config/schema.ts'
+import { sameId } from '../config/units.ts'
+import { keys, type Redis, writeRoster } from '../lanes/index.ts'
+import { assignmentOf, contentsOf } from './file-content.ts'
+import { versionNotes } from './file-notes.ts'
+import type { Replica } from './replica.ts'
+import { assignmentField, createDirectory } from './roster.ts'
+import { deviceText, lineText, putText } from './table.ts'
+
+/** A roster of the version before: puts and deletions beside the files, and when devices and lines of files were written. */
+interface OldRoster {
+  readonly devices: ReadonlyMap<string, { readonly at: number; readonly device: Device | null }>
+  /** Oldest first. */
+  readonly puts: readonly OldPut[]
+  readonly marks: ReadonlyMap<string, number>
+}
+
+interface OldPut {
+  readonly at: number
+  readonly company_id: string
+  readonly from: number
+  readonly until: number
+  readonly rows: readonly RouteRow[]
+}
+
+interface UpgradeOptions {
+  readonly dir: string
+  readonly config: Config
+  readonly protocols: Protocols
+  readonly installation: string
+}
+
+/**
+ * Takes over the roster of the version before, once: what was in effect of files and puts becomes the roster, and the files
+ * that were in effect (`accepted.json`) what files have written last. It knows the lines of this machine's files alone.
+ */
+export async function upgradeRoster(replica: Replica, onDisk: Files, options: UpgradeOptions): Promise<void> {
+  const { redis } = replica
+  const { dir, config, protocols, installation } = options
+  const acceptedFile = join(config.data_dir, 'accepted.json')
+  const accepted = await readFile(acceptedFile, 'utf8').then(
+    (text) => new Map<string, string>(JSON.parse(text)),
+    () => undefined,
+  )
+  const old = replica.version === 0 ? await readOld(redis) : undefined
+  if (old && (accepted || old.devices.size + old.puts.length > 0)) {
+    const files = accepted ? await filesOf(dir, accepted, { protocols, zone: config.time_zone }) : onDisk
+    const notes = Array.from(await contentsOf(files), ([name, version]) =>
+      versionNotes(name, { version, installation, asOf: 0 }),
+    )
+    await writeRoster(redis, { ...(await tableOf(files, old)), files: (await Promise.all(notes)).flat() }, 0)
+    await redis.del((['at', 'devices', 'routes', 'files'] as const).map(keys.roster))
+  }
+  if (accepted) await rm(acceptedFile)
+}
+
+async function readOld(redis: Redis): Promise<OldRoster> {
+  const read = async (part: 'devices' | 'routes' | 'files') =>
+    Object.entries(await redis.hgetall(keys.roster(part))).map(([field, value]) => {
+      const [, at, text] = /^(\d+) ?(.*)$/s.exec(value) ?? []
+      return { field, at: Number(at), text }
+    })
+  return {
+    devices: new Map((await read('devices')).map(({ field, at, text }) => [field, { at, device: JSON.parse(text) }])),
+    puts: (await read('routes'))
+      .map(({ field, text }): OldPut => ({ ...JSON.parse(text), at: Number.parseInt(field) }))
+      .toSorted((a, b) => a.at - b.at),
+    marks: new Map((await read('files')).map(({ field, at }) => [field, at])),
+  }
+}
+
+/** What was in effect: for a device and a time the last write. */
+async function tableOf(files: Files, { devices: edits, puts, marks }: OldRoster) {
+  const devices = new Map<string, string>()
+  const fleet: Device[] = []
+  const take = (device: Device, version?: number) => {
+    devices.set(
+      sameId(device.id),
+      deviceText(version === undefined ? device : { ...device, source: undefined }, version),
+    )
+    fleet.push(device)
+  }
+  const ofFiles = new Map(
+    files.devices.flatMap(({ content }) => content.devices.map(({ device }) => [sameId(device.id), device])),
+  )
+  const isLater = (id: string, at: number) => at > (marks.get(deviceKey(id, ofFiles.get(id))) ?? 0)
+  for (const [id, device] of ofFiles) if (!isLater(id, edits.get(id)?.at ?? 0)) take(device)
+  for (const [id, { at, device }] of edits) if (device && isLater(id, at)) take(device, at)
+
+  const roster = await createDirectory(fleet, [])
+  const lastPut = (company: string | undefined, from: number) =>
+    puts.findLast((put) => put.company_id === company && from >= put.from && from < put.until)?.at ?? 0
+  const assignments = new Map<string, string>()
+  for (const { source, content } of files.routes) {
+    const writtenAt = marksOf(source.text, marks)
+    for (const row of content.rows) {
+      const at = writtenAt(row)
+      if (at < lastPut(roster.meant(row.device)[0]?.company_id, row.from)) continue
+      assignments.set(assignmentField(assignmentOf(row, '')), lineText(content.name, row.line, at))
+    }
+  }
+  for (const { at, company_id, rows } of puts)
+    for (const row of rows.filter(({ from }) => lastPut(company_id, from) === at))
+      assignments.set(assignmentField(assignmentOf(row, '')), putText(company_id, row.line, at))
+  return { devices: [...devices], assignments: [...assignments] }
+}
+
+function deviceKey(id: string, device: Device | undefined): string {
+  const says = { ...device, source: undefined, secret: undefined }
+  return `device ${id} ${device ? hash('sha256', JSON.stringify(says), 'base64url') : 'gone'}`
+}
+
+/** Tells when rows of a file were written: their marks have the times in the words of the file. */
+function marksOf(text: string, marks: OldRoster['marks']): (row: RouteRow) => number {
+  const { columns = [], rows = [] } = parseCsv(text) ?? {}
+  const cellsAt = new Map(Array.from(rows, ({ line, cells }) => [line, cells]))
+  return ({ line, courier_id = '', route_id, device }) => {
+    const cell = (name: string) => cellsAt.get(line)?.[columns.indexOf(name)] ?? ''
+    const when = `${cell('from')}/${cell('until')}/${cell('date')}`
+    return marks.get(`line ${when}/${courier_id}/${route_id}/${sameId(device)}`) ?? 0
+  }
+}

@@ -17,7 +17,7 @@ import { routeOperations } from './roster/routes.ts'
 import { type RosterInEffect, rosterWrites } from './roster/writes.ts'
 import { RateWatch, readUpstream, statusOperations } from './status.ts'
 
-export { adminTokens, type Tokens, tokenFile } from './access.ts'
+export { adminTokens } from './access.ts'
 
 export interface AdminOptions
   extends DeviceSources,

@@ -25,7 +25,7 @@ const tokensIn = (data_dir: string) => adminTokens({ admin: { host: '', port: 0,
 
 describe('a request', () => {
   it.each(['/admin/status', '/admin/lanes', '/admin/devices/1', '/admin/parked'])(
-    'for %s without a token is 401 and says how',
+    'is answered 401 for %s without a token, with a hint',
     async (path) => {
       const { status, headers, json } = await admin.ask(path, { headers: {} })
       expect([status, headers.get('www-authenticate'), json]).toEqual([
@@ -39,7 +39,7 @@ describe('a request', () => {
   it.each([
     ['retry', 'POST', '/admin/parked/retry?all=true'],
     ['delete', 'DELETE', '/admin/parked?all=true'],
-  ])('to %s without a token is 401', async (_, method, path) => {
+  ])('to %s parked positions is answered 401 without a token', async (_, method, path) => {
     expect((await admin.ask(path, { method, headers: {} })).status).toBe(401)
   })
 
@@ -49,25 +49,31 @@ describe('a request', () => {
     `Bearer ${TOKEN} x`,
     `Bearer ${TOKEN.toUpperCase()}`,
     `Bearer ${TOKEN.slice(0, -1)}`,
-  ])('with %s is 401', async (authorization) => {
+  ])('is answered 401 with the header %s', async (authorization) => {
     const { status, json } = await admin.ask('/admin/status', { headers: { authorization } })
     expect([status, json]).toEqual([401, { message: `the token is unknown: ${HOW}` }])
   })
 
-  it.each(['Bearer ', 'Bearer', TOKEN, `Basic ${TOKEN}`])('with %s presents no token', async (authorization) => {
-    const { status, json } = await admin.ask('/admin/status', { headers: { authorization } })
-    expect([status, json]).toEqual([401, { message: `the token is missing: ${HOW}` }])
-  })
+  it.each(['Bearer ', 'Bearer', TOKEN, `Basic ${TOKEN}`])(
+    'with the header %s counts as one without a token',
+    async (authorization) => {
+      const { status, json } = await admin.ask('/admin/status', { headers: { authorization } })
+      expect([status, json]).toEqual([401, { message: `the token is missing: ${HOW}` }])
+    },
+  )
 
-  it.each([`Bearer ${TOKEN}`, `bearer ${TOKEN}`, 'Bearer another-token'])('with %s passes', async (authorization) => {
-    expect((await admin.ask('/admin/status', { headers: { authorization } })).status).toBe(200)
-  })
+  it.each([`Bearer ${TOKEN}`, `bearer ${TOKEN}`, 'Bearer another-token'])(
+    'passes with the header %s',
+    async (authorization) => {
+      expect((await admin.ask('/admin/status', { headers: { authorization } })).status).toBe(200)
+    },
+  )
 
-  it('with a token in the query alone is 401', async () => {
+  it('is answered 401 with a token only in the query', async () => {
     expect((await admin.ask(`/admin/status?token=${TOKEN}`, { headers: {} })).status).toBe(401)
   })
 
-  it.each(['/healthz', '/readyz', '/metrics'])('for %s needs none', async (path) => {
+  it.each(['/healthz', '/readyz', '/metrics'])('for %s needs no token', async (path) => {
     expect((await admin.ask(path, { headers: {} })).status).toBe(200)
   })
 })
@@ -75,7 +81,7 @@ describe('a request', () => {
 describe('a token with the role read', () => {
   const headers = { authorization: `Bearer ${READ_TOKEN}` }
 
-  it.each(['/admin/status', '/admin/lanes', '/admin/parked', '/admin/misunderstood'])('reads %s', async (path) => {
+  it.each(['/admin/status', '/admin/lanes', '/admin/parked', '/admin/misunderstood'])('may read %s', async (path) => {
     expect((await admin.ask(path, { headers })).status).toBe(200)
     expect((await admin.ask(path, { headers, method: 'HEAD' })).status).toBe(200)
   })
@@ -84,13 +90,13 @@ describe('a token with the role read', () => {
     ['POST', '/admin/parked/retry?all=true'],
     ['POST', '/admin/parked/retry?route_id=wrong'],
     ['DELETE', '/admin/parked?all=true'],
-  ])('is refused for %s %s with 403', async (method, path) => {
+  ])('is answered 403 for %s %s', async (method, path) => {
     const { status, json } = await admin.ask(path, { method, headers })
     const message = `this token may only read: ${method} needs a token with the role operate; the tokens are in admin.tokens of gateway.yaml`
     expect([status, json]).toEqual([403, { message }])
   })
 
-  it('deletes nothing', async () => {
+  it('cannot delete parked positions', async () => {
     await store(admin.redis, '7/42/1001')
     await refuse(admin.redis, '7/42/1001', 1, { status: 422, message: 'no' })
     await admin.ask('/admin/parked?all=true', { method: 'DELETE', headers })
@@ -99,7 +105,7 @@ describe('a token with the role read', () => {
 })
 
 describe('the tokens of a configuration', () => {
-  it('are known by their place and their role', async () => {
+  it('are labelled with their place and role', async () => {
     const tokens = [
       { token: 'a', role: 'operate' as const },
       { token: 'b', role: 'read' as const },
@@ -114,8 +120,8 @@ describe('the tokens of a configuration', () => {
   })
 })
 
-describe('without admin.tokens', () => {
-  it('a token is made, for its owner alone, and kept', async () => {
+describe('the token that waybridge makes', () => {
+  it('is readable only for the owner of its file, and kept', async () => {
     const dir = join(await dataDir(), 'data')
     const { tokens, place } = await tokensIn(dir)
     const file = join(dir, 'admin-token')
@@ -126,24 +132,24 @@ describe('without admin.tokens', () => {
     expect((await tokensIn(dir)).tokens).toEqual(tokens)
   })
 
-  it('each data folder has its own', async () => {
+  it('differs for each data folder', async () => {
     const [a, b] = await Promise.all([tokensIn(await dataDir()), tokensIn(await dataDir())])
     expect(a.tokens).not.toEqual(b.tokens)
   })
 
-  it('an empty file is no token: another one is made', async () => {
+  it('replaces an empty file', async () => {
     const dir = await dataDir()
     await writeFile(join(dir, 'admin-token'), '\n')
     expect((await tokensIn(dir)).tokens).toEqual([MADE])
   })
 
-  it('what somebody wrote there is the token', async () => {
+  it('is what a user has written into its file', async () => {
     const dir = await dataDir()
     await writeFile(join(dir, 'admin-token'), 'my-own-token\n')
     expect((await tokensIn(dir)).tokens).toEqual([{ ...MADE, token: 'my-own-token' }])
   })
 
-  it.each(['my own token', 'one\ntwo', 'größer'])('what no header can carry is refused: %j', async (token) => {
+  it.each(['my own token', 'one\ntwo', 'größer'])('is refused where no header can carry it: %j', async (token) => {
     const dir = await dataDir()
     await writeFile(join(dir, 'admin-token'), token)
     const place = `the file ${join(dir, 'admin-token')}`
@@ -152,8 +158,8 @@ describe('without admin.tokens', () => {
   })
 })
 
-describe('the port', () => {
-  it('lists what there is where the path is unknown', async () => {
+describe('the admin port', () => {
+  it('lists its paths when the path is unknown', async () => {
     const { status, json } = await admin.ask('/admin/nothing', { headers: {} })
     const [, list] = /^unknown path; this port has (.*)$/.exec((json as { message: string }).message) ?? []
     expect([status, list.split(', ')]).toEqual([
@@ -173,12 +179,12 @@ describe('the port', () => {
     expect([status, headers.get('allow'), json]).toEqual([405, allow, { message: `method not allowed: use ${allow}` }])
   })
 
-  it('answers 422 to a path that is no percent-encoding, without repeating it', async () => {
+  it('answers 422 to a path with a wrong percent-encoding, without quoting it', async () => {
     const { status, json } = await admin.ask('/admin/devices/%zz')
     expect([status, json]).toEqual([422, { message: 'the path cannot be decoded' }])
   })
 
-  it('answers 413 to a large body', async () => {
+  it('answers 413 to a body that is too large', async () => {
     const { status, json } = await admin.ask('/admin/parked/retry?all=true', {
       method: 'POST',
       headers: { authorization: `Bearer ${TOKEN}` },
@@ -187,7 +193,7 @@ describe('the port', () => {
     expect([status, json]).toEqual([413, { message: 'the body is too large: nothing here needs one' }])
   })
 
-  it('lets nobody keep, run or frame its answers', async () => {
+  it('forbids browsers to store, run or frame its answers', async () => {
     for (const path of ['/admin/status', '/nothing']) {
       const { headers } = await admin.ask(path)
       expect(headers.get('cache-control')).toBe('no-store')

@@ -76,8 +76,8 @@ async function park(count: number): Promise<void> {
   await refuse(redis, '7/42/1001', count, { status: 422, message: 'no' })
 }
 
-describe('a change', () => {
-  it('is an entry: whose token, what, when, with which outcome', async () => {
+describe('the audit log', () => {
+  it('keeps the token, request, time and outcome of a change', async () => {
     await park(3)
     const before = Date.now()
     expect((await ask('/admin/parked?courier_id=42', { method: 'DELETE' })).status).toBe(200)
@@ -98,7 +98,7 @@ describe('a change', () => {
     expect(Date.parse(entry.at)).toBeLessThanOrEqual(Date.now())
   })
 
-  it('says how much is tried again', async () => {
+  it('keeps how many positions were retried', async () => {
     await park(2)
     await ask(RETRY)
     expect(await entries()).toMatchObject([
@@ -106,7 +106,7 @@ describe('a change', () => {
     ])
   })
 
-  it('has no token of this port, though the caller has put one into the path', async () => {
+  it('masks an admin token that the caller has put into the path', async () => {
     const token = READ.authorization.replace('Bearer ', '')
     await ask(`/admin/parked/retry?all=true&x=${token}`)
     await ask(`/admin/devices/${token}%2f`, { method: 'DELETE' })
@@ -117,7 +117,7 @@ describe('a change', () => {
     expect(JSON.stringify(log)).not.toContain(token)
   })
 
-  it('is a line of the log as well', async () => {
+  it('is repeated in the process log', async () => {
     await ask(RETRY)
     const { id, ...said } = (await entries())[0] as Entry & { at?: string }
     delete said.at
@@ -131,7 +131,7 @@ describe('a change', () => {
     ['wrong input', '/admin/parked/retry?route_id=x', {}, 422],
     ['a body that is too large', RETRY, { body: 'x'.repeat(65_537) }, 413],
     ['both a dry run and none', '/admin/routes?dry_run=true&dry_run=false', { method: 'PUT' }, 422],
-  ])('that was refused for %s is an entry', async (_, path, options, status) => {
+  ])('keeps a change that was refused because of %s', async (_, path, options, status) => {
     expect((await ask(path, options)).status).toBe(status)
     const [entry, ...others] = await entries()
     expect([entry, others]).toEqual([expect.objectContaining({ token: 'admin.tokens[0]', path, status }), []])
@@ -142,7 +142,7 @@ describe('a change', () => {
     ['POST', RETRY],
     ['PUT', '/admin/routes?company_id=7'],
     ['DELETE', '/api/v1/companies/7/orders/1/items/2'],
-  ])('with a token that may read only is in the log alone: %s %s', async (method, path) => {
+  ])('leaves a change with a read token to the process log: %s %s', async (method, path) => {
     expect((await ask(path, { method, headers: READ })).status).toBe(403)
     expect(await entries()).toEqual([])
     expect(log.filter(({ audit }) => audit)).toEqual([
@@ -161,19 +161,19 @@ describe('a change', () => {
       '/api/v1/companies/{company_id}/orders/{order_id}/items/{item_id}',
     ],
     ['POST', '/companies/7/orders/1:return', '/companies/{company_id}/orders/{order_id}:return'],
-  ])('for the tracking service is an entry: %s %s', async (method, path, operation) => {
+  ])('keeps a relayed change: %s %s', async (method, path, operation) => {
     await ask(path, { method })
     expect(await entries()).toMatchObject([{ method, path, operation, status: 404, role: 'operate' }])
   })
 
-  it('that failed is an entry', async () => {
+  it('keeps a change that failed', async () => {
     await redis.hset(keys.parked, '7/42/1', 'x')
     await redis.set(keys.lane('7/42/1'), 'no list')
     expect((await ask(RETRY)).status).toBe(500)
     expect(await entries()).toMatchObject([{ status: 500, path: RETRY }])
   })
 
-  it('is answered once it is an entry', async () => {
+  it('has the entry before the change is answered', async () => {
     await server.kill('SIGSTOP')
     let answered = false
     const answer = ask(REFUSED).finally(() => (answered = true))
@@ -185,7 +185,7 @@ describe('a change', () => {
     expect(log).toHaveLength(1)
   })
 
-  it('is an entry although whoever asked has hung up', async () => {
+  it('keeps a change whose caller has disconnected', async () => {
     const socket = dial(admin.port, '127.0.0.1')
     await once(socket, 'connect')
     await server.kill('SIGSTOP')
@@ -199,16 +199,16 @@ describe('a change', () => {
   })
 })
 
-describe('no entry is', () => {
+describe('the audit log has no entry of', () => {
   it.each([
-    ['a look', '/admin/parked', { method: 'GET' }, 200],
-    ['a look at the head alone', '/admin/parked', { method: 'HEAD' }, 200],
+    ['a GET', '/admin/parked', { method: 'GET' }, 200],
+    ['a HEAD', '/admin/parked', { method: 'HEAD' }, 200],
     ['a request without a token', RETRY, { headers: {} }, 401],
-    ['one with a wrong token', RETRY, { headers: { authorization: 'Bearer x' } }, 401],
-    ['one of which there is none', '/admin/nothing', {}, 404],
-    ['a method that there is not', '/admin/status', { method: 'PUT' }, 405],
+    ['a request with a wrong token', RETRY, { headers: { authorization: 'Bearer x' } }, 401],
+    ['a request for an unknown path', '/admin/nothing', {}, 404],
+    ['a request with an unknown method', '/admin/status', { method: 'PUT' }, 405],
     ['a dry run', '/admin/routes?dry_run=true', { method: 'PUT' }, 422],
-    ['a dry run with a token that may read only', '/admin/routes?dry_run=true', { method: 'PUT', headers: READ }, 422],
+    ['a dry run with a read token', '/admin/routes?dry_run=true', { method: 'PUT', headers: READ }, 422],
   ])('%s', async (_, path, options, status) => {
     expect((await ask(path, options)).status).toBe(status)
     expect(await entries()).toEqual([])
@@ -216,22 +216,22 @@ describe('no entry is', () => {
   })
 })
 
-describe('the path of an entry', () => {
+describe('the path of an audit entry', () => {
   it.each([
-    ['has no secret', `${RETRY}&token=canary-1&x=y&apikey=canary-2`, `${RETRY}&token=***&x=y&apikey=***`],
-    ['is readable', `${RETRY}&van=M%C3%BCller%2F1%261`, `${RETRY}&van=Müller%2F1%261`],
-    ['has nothing that a terminal acts on', `${RETRY}&x=%1B%5B2J%0A%E2%80%AE`, `${RETRY}&x=%1B[2J%0A%E2%80%AE`],
-    ['may be no encoding of anything', `${RETRY}&x=%zz%C3`, `${RETRY}&x=%zz%C3`],
-    ['has no long secret', `${RETRY}&x=${LONG_TOKEN}`, `${RETRY}&x=***`],
-    ['may be nothing but parameters', `${RETRY}&x=${'?a='.repeat(4000)}`, `${`${RETRY}&x=`.padEnd(256, '?a=')}…`],
-    ['is cut', `${RETRY}&x=${'y'.repeat(10_000)}`, `${`${RETRY}&x=`.padEnd(256, 'y')}…`],
+    ['masks secrets', `${RETRY}&token=canary-1&x=y&apikey=canary-2`, `${RETRY}&token=***&x=y&apikey=***`],
+    ['is decoded', `${RETRY}&van=M%C3%BCller%2F1%261`, `${RETRY}&van=Müller%2F1%261`],
+    ['keeps control characters encoded', `${RETRY}&x=%1B%5B2J%0A%E2%80%AE`, `${RETRY}&x=%1B[2J%0A%E2%80%AE`],
+    ['stays encoded where it cannot be decoded', `${RETRY}&x=%zz%C3`, `${RETRY}&x=%zz%C3`],
+    ['masks long secrets', `${RETRY}&x=${LONG_TOKEN}`, `${RETRY}&x=***`],
+    ['may consist of parameters alone', `${RETRY}&x=${'?a='.repeat(4000)}`, `${`${RETRY}&x=`.padEnd(256, '?a=')}…`],
+    ['is cut when it is long', `${RETRY}&x=${'y'.repeat(10_000)}`, `${`${RETRY}&x=`.padEnd(256, 'y')}…`],
     ['is cut between characters', `${RETRY}&van=${'%F0%9F%9A%9A'.repeat(100)}`, `${RETRY}&van=${'🚚'.repeat(55)}…`],
   ])('%s', async (_, asked, path) => {
     expect((await ask(asked)).status).toBe(200)
     expect((await entries()).map((entry) => entry.path)).toEqual([path])
   })
 
-  it('is all that says what was asked: no body, no token, nowhere', async () => {
+  it('is kept without the body and without tokens', async () => {
     const body = JSON.stringify({ secret: 'canary-body' })
     await ask(`${RETRY}&token=canary-query`, { body, headers: { ...OPERATE, 'content-type': 'application/json' } })
     const kept = JSON.stringify([await redis.xrange(keys.audit, '-', '+'), log])
@@ -241,7 +241,7 @@ describe('the path of an entry', () => {
 })
 
 describe('the audit log', () => {
-  it('has the latest first, page by page', async () => {
+  it('lists the latest entries first, page by page', async () => {
     for (const n of [1, 2, 3, 4, 5]) await ask(`${RETRY}&n=${n}`)
     const first = await list('?max_results=2')
     const second = await list(`?max_results=2&page_token=${first.next_page_token}`)
@@ -254,7 +254,7 @@ describe('the audit log', () => {
   })
 
   it.each(['x', '1', '0-0', '-1-1', '1-2-3', '1-x', '(1-1', '99999999999999999999-1', ''])(
-    'has no page behind %j',
+    'answers 400 to the page token %j',
     async (token) => {
       const response = await ask(`/admin/audit?page_token=${encodeURIComponent(token)}`, { method: 'GET' })
       expect([response.status, await response.json()]).toEqual([
@@ -266,7 +266,7 @@ describe('the audit log', () => {
     },
   )
 
-  it('keeps the last 10,000', async () => {
+  it('keeps the last 10,000 entries', async () => {
     await fill(10_000)
     await ask(RETRY)
     expect(await redis.xlen(keys.audit)).toBe(10_000)
@@ -284,10 +284,10 @@ const failure = (message: RegExp) =>
     err: expect.objectContaining({ message: expect.stringMatching(message) as string }) as object,
   }) as object
 
-describe('where the memory of Redis is full', () => {
+describe('the audit log while the memory of Redis is full', () => {
   afterEach(() => redis.config('SET', 'maxmemory', '256mb'))
 
-  it('what is asked for is an entry all the same, and the oldest goes', async () => {
+  it('drops its oldest entry for a new one', async () => {
     await fill(10_000)
     await redis.config('SET', 'maxmemory', '1')
     expect((await ask(REFUSED)).status).toBe(422)
@@ -295,7 +295,7 @@ describe('where the memory of Redis is full', () => {
     expect(log.filter(({ level }) => (level as number) > 30)).toEqual([])
   })
 
-  it('parked positions can be deleted, which makes room, and that is an entry', async () => {
+  it('keeps the deletion of parked positions, which makes room', async () => {
     await park(3)
     await redis.config('SET', 'maxmemory', '1')
     const answer = await ask('/admin/parked?all=true', { method: 'DELETE' })
@@ -304,21 +304,21 @@ describe('where the memory of Redis is full', () => {
   })
 })
 
-describe('where Redis does not take an entry', () => {
-  it('because it hangs, the answer is given all the same, and the log has it', async () => {
+describe('a change that Redis does not log', () => {
+  it('is answered and in the process log when Redis hangs', async () => {
     await server.kill('SIGSTOP')
     expect((await ask(REFUSED)).status).toBe(422)
     await server.kill('SIGCONT')
     expect(log.slice(-1)).toEqual([failure(/^Redis takes longer than a second$/)])
   })
 
-  it('because it takes none of its kind, the answer is given all the same, and the log has it', async () => {
+  it('is answered and in the process log when Redis refuses the entry', async () => {
     await redis.set(keys.audit, 'no stream')
     expect((await ask(REFUSED)).status).toBe(422)
     expect(log.slice(-1)).toEqual([failure(/WRONGTYPE/)])
   })
 
-  it('because it is gone, the answer is given all the same, and the log has it', async () => {
+  it('is answered and in the process log when Redis is gone', async () => {
     await server.kill('SIGKILL')
     await expect.poll(() => ask('/admin/audit', { method: 'GET' }).then(({ status }) => status)).toBe(503)
     expect((await ask(REFUSED)).status).toBe(422)

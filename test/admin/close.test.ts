@@ -27,7 +27,7 @@ function open(port = 0): Promise<Admin> {
   return openBare({ redis, logger, listen: { host: '127.0.0.1', port } })
 }
 
-it('closes although a client does not finish its request, and opens again', async () => {
+it('the admin port closes despite an unfinished request, and opens again', async () => {
   const admin = await open()
   const socket = dial(admin.port, '127.0.0.1')
   await once(socket, 'connect')
@@ -46,7 +46,7 @@ it('closes although a client does not finish its request, and opens again', asyn
   await again.close()
 })
 
-it('is not opened on a port that is taken, and can be on another one then', async () => {
+it('the admin port does not open on a used port, and opens on another one', async () => {
   const blocker = createServer()
   const port = await listening(blocker)
   await expect(open(port)).rejects.toMatchObject({ syscall: 'listen', code: 'EADDRINUSE', port })
@@ -54,7 +54,7 @@ it('is not opened on a port that is taken, and can be on another one then', asyn
   await (await open()).close()
 })
 
-it('logs requests at debug, without what they present', async () => {
+it('the admin port logs requests at debug level, without their tokens', async () => {
   const admin = await open()
   log.length = 0
   await fetch(`http://127.0.0.1:${admin.port}/admin/devices/van12?token=t0k3n`, {

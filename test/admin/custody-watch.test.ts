@@ -49,14 +49,14 @@ function watch(before: () => Promise<unknown> = async () => {}) {
 
 const LOST = '50 custody: 1 received fixes are missing'
 
-it('says nothing where every fix is accounted for', async () => {
+it('the custody watch logs nothing while every fix is accounted for', async () => {
   await store(redis, '7/42/1', { count: 3, filtered: ['zero'] })
   const { said, moreLooks } = watch()
   await moreLooks(10)
   expect(said).toEqual([])
 })
 
-it('says once that a fix is lost, again when more are, and when all are found', async () => {
+it('the custody watch logs a lost fix once, again when more are lost, and when all are found', async () => {
   await store(redis, '7/42/1', { count: 3 })
   const lost = await redis.lpopBuffer(keys.lane('7/42/1'))
   const { said, moreLooks } = watch()
@@ -70,7 +70,7 @@ it('says once that a fix is lost, again when more are, and when all are found', 
   expect(said.slice(2)).toEqual(['30 custody: every fix is accounted for again'])
 })
 
-it('says nothing of a difference while something moves', async () => {
+it('the custody watch ignores a difference while fixes move', async () => {
   await store(redis, '7/42/1', { count: 3 })
   await redis.lpop(keys.lane('7/42/1'))
   let moving = true
@@ -84,7 +84,7 @@ it('says nothing of a difference while something moves', async () => {
   expect(said).toEqual([LOST])
 })
 
-it('goes on when Redis was away', async () => {
+it('the custody watch continues after Redis was away', async () => {
   await store(redis, '7/42/1', { count: 3 })
   await redis.lpop(keys.lane('7/42/1'))
   let away = true

@@ -115,7 +115,7 @@ async function fetched(role: Role): Promise<number> {
 }
 
 describe('the events of a device', () => {
-  it('say when it connected, what became of its fixes, and when it left, latest first', async () => {
+  it('show when it connected, what happened to its fixes, and when it left, latest first', async () => {
     const role = await gateway()
     const first = await van14(role)
     await report(first)
@@ -130,7 +130,7 @@ describe('the events of a device', () => {
     await happens(VAN_14, ROUTED_14, CONNECTED_14, left, filtered, ROUTED_14, CONNECTED_14)
   })
 
-  it('say once that its secret is wrong, and nothing of the secret; then what it publishes', async () => {
+  it('show a wrong secret once, without the secret; then what it publishes', async () => {
     const role = await gateway()
     for (const password of ['canary-wrong', 'canary-wrong-too']) await closed(van12(role, password))
     const refused = { event: 'refused', reason: 'wrong_secret' }
@@ -152,7 +152,7 @@ describe('the events of a device', () => {
     expect((await admin.ask(`/admin/devices/${VAN_12}`)).text).not.toContain('canary')
   })
 
-  it('say that it has logged in, and then it is online, though it says nothing more', async () => {
+  it('show a login over MQTT, after which the device is online', async () => {
     const role = await gateway()
     const client = await welcomed(role)
     await happens(VAN_12, { event: 'connected', transport: 'mqtt', remote: REMOTE })
@@ -165,7 +165,7 @@ describe('the events of a device', () => {
     await expect.poll(async () => (await admin.ask(path)).json, soon).toMatchObject({ state: 'offline' })
   })
 
-  it('are told once by two gateways, and not again after a restart', async () => {
+  it('appear once with two gateways, and not again after a restart', async () => {
     const [one, other] = [await gateway(), await gateway()]
     expect([await fetched(one), await fetched(other)]).toEqual([200, 200])
     await happens(VAN_15, ROUTED_15)
@@ -176,14 +176,14 @@ describe('the events of a device', () => {
     await happens(VAN_15, ROUTED_15)
   })
 
-  it('have the end of the gateway', async () => {
+  it('show that the gateway has ended', async () => {
     const role = await gateway()
     await report(await van14(role))
     await role.close()
     await happens(VAN_14, { event: 'disconnected', remote: REMOTE, reason: 'shutdown' }, ROUTED_14, CONNECTED_14)
   })
 
-  it('have six connections in ten minutes of a tracker that hangs up between two packets', async () => {
+  it('show six connections in ten minutes of a tracker that disconnects between two packets', async () => {
     const role = await gateway()
     const pair = [{ event: 'disconnected', remote: REMOTE }, CONNECTED_14]
     for (let n = 0; n < 8; n++) {

@@ -28,8 +28,8 @@ function gateway(transport: 'tcp' | 'udp' | 'http' | 'mqtt', device = '035630704
   return { heard, session, stored: (last: Parameters<HeardBook['stored']>[1]) => heard.stored(device, last) }
 }
 
-describe('a device', () => {
-  it('that never spoke is what its entry says, and where its fixes would go', async () => {
+describe('GET /admin/devices/{id}', () => {
+  it('shows the entry and the lane of a device that never sent anything', async () => {
     expect(await deviceNow('0356307042441013')).toEqual({
       id: '0356307042441013',
       name: 'Van 12',
@@ -53,7 +53,7 @@ describe('a device', () => {
     })
   })
 
-  it('is on the route that a line gives it now', async () => {
+  it('shows the route that a line assigns now', async () => {
     expect(await deviceNow('356307042441014')).toMatchObject({
       time_zone: '+03:00',
       secret: false,
@@ -61,7 +61,7 @@ describe('a device', () => {
     })
   })
 
-  it('says what waits on its lane, of its last push, and why it is parked', async () => {
+  it('shows what waits in its lane, the last push, and why the lane is parked', async () => {
     const receivedAt = Date.UTC(2026, 10, 20, 8, 14, 2)
     await store(admin.redis, '7/42/1001', { count: 3, receivedAt })
     const { leases, lease } = workerOf(admin.redis)
@@ -74,11 +74,14 @@ describe('a device', () => {
     })
   })
 
-  it.each(['356307042441013', '00356307042441013'])('is found as %s, whatever its zeros', async (id) => {
-    expect((await deviceNow(id)).id).toBe('0356307042441013')
-  })
+  it.each(['356307042441013', '00356307042441013'])(
+    'finds a device as %s, with or without leading zeros',
+    async (id) => {
+      expect((await deviceNow(id)).id).toBe('0356307042441013')
+    },
+  )
 
-  it('may have any id; ids are exact', async () => {
+  it('finds a device with any id, and answers the exact id', async () => {
     expect(await deviceNow('van%2F15')).toMatchObject({
       id: 'van/15',
       courier_id: '9223372036854775807',
@@ -86,12 +89,12 @@ describe('a device', () => {
     })
   })
 
-  it.each(['1', '__proto__', '..%2F..%2Fx', 'x'.repeat(1000)])('that is not configured (%s) is 404', async (id) => {
+  it.each(['1', '__proto__', '..%2F..%2Fx', 'x'.repeat(1000)])('answers 404 for the unknown device %s', async (id) => {
     const { status, json } = await admin.ask(`/admin/devices/${id}`)
     expect([status, json]).toEqual([404, { message: 'no device with this id is configured: add it to devices.yaml' }])
   })
 
-  it('shows its connection, its last fix, and why the last one was filtered', async () => {
+  it('shows the connection, the last fix, and why the last one was filtered', async () => {
     const { heard, session, stored } = gateway('tcp')
     stored({
       fix: { at: session.now, fix: { ...FIX, speed: 13.9, heading: 271, altitude: 34, satellites: 9 } },
@@ -125,7 +128,7 @@ describe('a device', () => {
     await heard.close()
   })
 
-  it('is offline once its connection has ended', async () => {
+  it('shows a device as offline once its connection has ended', async () => {
     const { heard, session } = gateway('mqtt')
     heard.gone(session)
     await heard.close()
@@ -135,7 +138,7 @@ describe('a device', () => {
     expect(device.last_heard).toEqual({ at: INSTANT, protocol: 'teltonika', transport: 'mqtt', remote: REMOTE })
   })
 
-  it('is offline when its gateway gives no sign of life for five seconds', async () => {
+  it('shows a device as offline when its gateway is silent for five seconds', async () => {
     const { heard } = gateway('tcp')
     await expect.poll(() => admin.redis.hlen(keys.devices), { timeout: 3000 }).toBe(1)
     const [sign] = await admin.redis.keys(keys.gateway('*'))
@@ -147,21 +150,24 @@ describe('a device', () => {
     expect([device.state, 'connection' in device]).toEqual(['offline', false])
   })
 
-  it.each(['udp', 'http'] as const)('is online over %s while it speaks from time to time', async (transport) => {
-    const { heard } = gateway(transport, undefined, 14 * 60_000)
-    await expect.poll(() => admin.redis.hlen(keys.devices), { timeout: 3000 }).toBe(1)
-    const device = await deviceNow('356307042441013')
-    expect([device.state, 'connection' in device]).toEqual(['online', false])
-    await heard.close()
-  })
+  it.each(['udp', 'http'] as const)(
+    'shows a device over %s as online while it sends something from time to time',
+    async (transport) => {
+      const { heard } = gateway(transport, undefined, 14 * 60_000)
+      await expect.poll(() => admin.redis.hlen(keys.devices), { timeout: 3000 }).toBe(1)
+      const device = await deviceNow('356307042441013')
+      expect([device.state, 'connection' in device]).toEqual(['online', false])
+      await heard.close()
+    },
+  )
 
-  it('is offline over udp where it said nothing for limits.idle_timeout', async () => {
+  it('shows a device over UDP as offline after limits.idle_timeout', async () => {
     const { heard } = gateway('udp', undefined, 16 * 60_000)
     await heard.close()
     expect((await deviceNow('356307042441013')).state).toBe('offline')
   })
 
-  it('keeps its last fix when another gateway hears of it without one', async () => {
+  it('keeps the last fix when another gateway hears the device without one', async () => {
     const first = gateway('tcp')
     first.stored({ fix: { at: first.session.now, fix: FIX } })
     await first.heard.close()
@@ -169,7 +175,7 @@ describe('a device', () => {
     expect((await deviceNow('356307042441013')).last_fix).toMatchObject({ lat: 52.5163 })
   })
 
-  it('that is not configured any more is what was heard of it', async () => {
+  it('shows what was heard of a device that is no longer configured', async () => {
     const { heard, session } = gateway('udp', '0077')
     await heard.close()
     const contact = { protocol: 'teltonika', transport: 'udp', remote: REMOTE }
@@ -183,7 +189,7 @@ describe('a device', () => {
     })
   })
 
-  it('that was configured a moment ago is known', async () => {
+  it('shows a device that was configured a moment ago', async () => {
     await writeFile(join(admin.dir, 'devices.csv'), 'device,company_id\n"356307042441099",7\n')
     await expect.poll(async () => (await admin.ask('/admin/devices/356307042441099')).status).toBe(200)
     const device = await deviceNow('356307042441099')
@@ -209,11 +215,11 @@ function put(query: string, lines = '') {
   })
 }
 
-describe('a line that a put took the place of', () => {
+describe('a line that a put replaced', () => {
   const AT_ITS_BEGINNING = 'from=2020-01-01&until=2020-01-02'
   const REPLACED = { source: 'routes.csv:2' }
 
-  it('is named where the device has no route for want of it, now and for what is held', async () => {
+  it('is named where the device has no route without it, now and for held fixes', async () => {
     await hold(admin.redis, 'no_route', '356307042441014')
     await hold(admin.redis, 'clock', '356307042441014')
     expect((await put(AT_ITS_BEGINNING)).status).toBe(200)
@@ -224,7 +230,7 @@ describe('a line that a put took the place of', () => {
     expect(await deviceNow('356307042441013')).not.toHaveProperty('replaced_line')
   })
 
-  it('is named for the time of what is held, which the device says in its own time zone', async () => {
+  it('is named for the time of the held fixes, in the time zone of the device', async () => {
     await put(AT_ITS_BEGINNING)
     const before = Date.UTC(2020, 0, 1, 2, 59, 59)
     await hold(admin.redis, 'no_route', '356307042441014', { time: before })
@@ -233,30 +239,30 @@ describe('a line that a put took the place of', () => {
     expect((await deviceNow('356307042441014')).held).toMatchObject([{ fixes: 2, replaced_line: REPLACED }])
   })
 
-  it('is not named where the device has a route by another one', async () => {
+  it('is not named where another line assigns a route', async () => {
     await put(AT_ITS_BEGINNING, 'Van 14,2002,2020-01-01 06:00,2120-01-01 00:00\n')
     const device = await deviceNow('356307042441014')
     expect(device.lane).toMatchObject({ route_id: '2002' })
     expect(device).not.toHaveProperty('replaced_line')
   })
 
-  it('is not named where a put is of other days', async () => {
+  it('is not named where the put was for other days', async () => {
     await put('from=2020-01-02&until=2020-01-03')
     expect(await deviceNow('356307042441014')).toMatchObject({ lane: VAN_14_LANE })
   })
 })
 
-describe('what is held', () => {
+describe('the held fixes of a device', () => {
   const ARRIVED = Date.UTC(2026, 10, 20, 8, 14, 2)
   const OLDEST_AT = '2026-11-20T08:14:02.000Z'
 
-  it('of a device is said by reason, with since when', async () => {
+  it('are shown by reason, with the time of the oldest', async () => {
     await hold(admin.redis, 'no_route', '0356307042441013', { count: 3, receivedAt: ARRIVED })
     await hold(admin.redis, 'no_route', '0356307042441013', { receivedAt: ARRIVED + 1000 })
     expect((await deviceNow('356307042441013')).held).toEqual([{ reason: 'no_route', fixes: 4, oldest_at: OLDEST_AT }])
   })
 
-  it('from before the device was configured is found under its id without zeros', async () => {
+  it('from before it was configured are found under its id without leading zeros', async () => {
     await hold(admin.redis, 'clock', '356307042441013', { receivedAt: ARRIVED })
     expect((await deviceNow('0356307042441013')).held).toMatchObject([{ reason: 'clock', fixes: 1 }])
   })
@@ -269,7 +275,7 @@ describe('what is held', () => {
     ['+00:00', 0],
     ['+14:00', 14 * 60],
     [undefined, 14 * 60 + 15],
-  ])('for its clock says the offset %s of the newest fix, %i min ahead', async (offset, minutes) => {
+  ])('show the offset %s where the newest fix is %i min ahead', async (offset, minutes) => {
     await hold(admin.redis, 'clock', '356307042441014', { receivedAt: ARRIVED, time: ARRIVED + 36_000_000 })
     await hold(admin.redis, 'clock', '356307042441014', { receivedAt: ARRIVED, time: ARRIVED + minutes * 60_000 })
     expect((await deviceNow('356307042441014')).held).toEqual([
@@ -277,7 +283,7 @@ describe('what is held', () => {
     ])
   })
 
-  it('of a device that nobody configured is there, whatever its zeros', async () => {
+  it('are shown for a device that is not configured, with or without leading zeros', async () => {
     await hold(admin.redis, 'unknown', '9', { count: 2, receivedAt: ARRIVED })
     await hold(admin.redis, 'clock', '9', { receivedAt: ARRIVED, time: ARRIVED + 3_600_000 })
     expect(await deviceNow('009')).toEqual({

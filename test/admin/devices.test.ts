@@ -42,11 +42,11 @@ beforeAll(async () => {
 })
 
 describe('the list of devices', () => {
-  it('is in the order of names, then ids, those without a name behind', async () => {
+  it('is ordered by name, then by id, devices without a name last', async () => {
     expect(await ids()).toEqual(['0356307042441013', '10', '356307042441014', '9', 'ABC', 'van/15'])
   })
 
-  it('says of each how it is configured and where its fixes go now', async () => {
+  it('shows the entry and the present lane of each device', async () => {
     const { results } = await list()
     expect(results[0]).toEqual({
       id: '0356307042441013',
@@ -76,7 +76,7 @@ describe('the list of devices', () => {
     })
   })
 
-  it('says when and how a device spoke last, and how many fixes are held of it', async () => {
+  it('shows the last contact and the number of held fixes', async () => {
     const at = await speak('udp', '9')
     await hold(admin.redis, 'no_route', '9', { count: 3 })
     await hold(admin.redis, 'clock', '9', { count: 2 })
@@ -94,7 +94,7 @@ describe('the list of devices', () => {
     ])
   })
 
-  it('has those that nobody configured, where something is held or they were heard', async () => {
+  it('includes devices that are not configured but were heard or have held fixes', async () => {
     await hold(admin.redis, 'unknown', '77', { count: 2 })
     const at = await speak('udp', '0078')
     expect((await list('?mapping=unmapped')).results).toEqual([
@@ -109,7 +109,7 @@ describe('the list of devices', () => {
     ])
   })
 
-  it('has a device once, whatever its zeros', async () => {
+  it('shows a device once, with or without leading zeros', async () => {
     await hold(admin.redis, 'unknown', '356307042441013')
     await hold(admin.redis, 'no_route', '0356307042441013', { count: 2 })
     await hold(admin.redis, 'unknown', '5')
@@ -121,13 +121,13 @@ describe('the list of devices', () => {
     expect(results.find(({ id }) => id === '005')).toMatchObject({ configured: false, state: 'offline', held: 1 })
   })
 
-  it('may be read with a token that may read only', async () => {
+  it('may be read with a read token', async () => {
     const { status } = await admin.ask('/admin/devices', { headers: { authorization: `Bearer ${READ_TOKEN}` } })
     expect(status).toBe(200)
   })
 })
 
-describe('of the list', () => {
+describe('the query of the list of devices', () => {
   it.each([
     ['?mapping=mapped', ['0356307042441013', '10', '356307042441014', 'van/15']],
     ['?mapping=no_route', ['9', 'ABC']],
@@ -144,7 +144,7 @@ describe('of the list', () => {
     ['?q=', ['0356307042441013', '10', '356307042441014', '9', '77', 'ABC', 'van/15']],
     ['?q=.*', []],
     ['?q=van&state=never&mapping=mapped', ['0356307042441013', '356307042441014', 'van/15']],
-  ])('%s asks for %j', async (query, expected) => {
+  ])('%s finds %j', async (query, expected) => {
     await hold(admin.redis, 'unknown', '77')
     await speak('tcp', '9')
     await speak('udp', '10')
@@ -160,12 +160,12 @@ describe('of the list', () => {
     ['?max_results=0', 'max_results: expected a whole number from 1 to 1000'],
     ['?max_results=1&max_results=2', 'max_results: expected a whole number from 1 to 1000'],
     ['?page_token=a&page_token=b', 'page_token: expected one next_page_token'],
-  ])('%s is 422 and says what is expected', async (query, message) => {
+  ])('%s is answered 422 with what is expected', async (query, message) => {
     const { status, json } = await admin.ask(`/admin/devices${query}`)
     expect([status, json]).toMatchObject([422, { message }])
   })
 
-  it('pages go on behind the last device, whatever has come meanwhile', async () => {
+  it('continues after the last device of a page, whatever was added meanwhile', async () => {
     const first = await list('?max_results=2')
     await hold(admin.redis, 'unknown', '77')
     const second = await list(`?max_results=3&page_token=${first.next_page_token}`)
@@ -179,7 +179,7 @@ describe('of the list', () => {
     expect(last).not.toHaveProperty('next_page_token')
   })
 
-  it('a page behind a token of another list is 400', async () => {
+  it('is answered 400 with a page token of another list', async () => {
     const { status } = await admin.ask(
       `/admin/devices?page_token=${Buffer.from('["parked",0,"x"]').toString('base64url')}`,
     )

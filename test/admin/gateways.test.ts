@@ -22,13 +22,13 @@ async function gateway(...problems: string[]) {
   return { heard, problems }
 }
 
-describe('the admin port is ready', () => {
-  it('while every gateway acknowledges', async () => {
+describe('/readyz of the admin port', () => {
+  it('is 200 while every gateway acknowledges', async () => {
     await gateway()
     expect(await readyz()).toEqual([200, { ok: true, problems: [] }])
   })
 
-  it('not while one does not, and says why, each reason once', async () => {
+  it('is 503 while a gateway does not acknowledge, with each reason once', async () => {
     const [first, second] = [await gateway(CLOCK), await gateway(CLOCK)]
     expect(await readyz()).toEqual([503, { ok: false, problems: [CLOCK] }])
     first.problems.length = 0
@@ -36,7 +36,7 @@ describe('the admin port is ready', () => {
     await expect.poll(readyz, soon).toEqual([200, { ok: true, problems: [] }])
   })
 
-  it('when one that did not is gone, and forgets it', async () => {
+  it('is 200 again once that gateway is gone', async () => {
     await gateway()
     await admin.redis.sadd(keys.gatewayIds, 'gone')
     await admin.redis.set(keys.gateway('gone'), JSON.stringify([CLOCK]), 'PX', 200)
@@ -49,12 +49,12 @@ describe('the admin port is ready', () => {
 describe('while the memory of Redis is full', () => {
   afterEach(() => admin.redis.config('SET', 'maxmemory', '256mb'))
 
-  it('it is not ready, even if no gateway could say so', async () => {
+  it('/readyz is 503 even if no gateway can report it', async () => {
     await admin.redis.config('SET', 'maxmemory', '1mb')
     expect(await readyz()).toEqual([503, { ok: false, problems: [FULL] }])
   })
 
-  it('a gateway goes on living', async () => {
+  it('a gateway keeps reporting that it lives', async () => {
     await gateway(CLOCK)
     const [sign] = await admin.redis.keys(keys.gateway('*'))
     await admin.redis.config('SET', 'maxmemory', '1mb')

@@ -5,21 +5,21 @@ import { raw } from '../support/tracking/raw.ts'
 const relay = relayFixture([])
 
 it.each([
-  ['what is no HTTP', '?\r\n\r\n', 400, 'this is not HTTP/1.1: Invalid method encountered'],
-  ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'the header Host is needed'],
+  ['bytes that are not HTTP', '?\r\n\r\n', 400, 'this is not HTTP/1.1: Invalid method encountered'],
+  ['a request without Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'the header Host is needed'],
   [
-    'long headers',
+    'headers that are too long',
     `GET /admin/status HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`,
     431,
     'the URL and the headers are too long: together they may have 16 KiB',
   ],
   [
-    'another expectation',
+    'an unknown Expect header',
     'PUT /admin/routes HTTP/1.1\r\nhost: x\r\nexpect: tea\r\n\r\n',
     417,
     'of the header Expect only 100-continue is understood: leave it out',
   ],
-])('%s is answered as by the tracking service, and not logged', async (_, bytes, status, message) => {
+])('the admin port answers %s like the tracking service, and does not log it', async (_, bytes, status, message) => {
   expect(await raw(relay.port, bytes)).toEqual({ status, message, type: 'application/json; charset=utf-8' })
   expect(relay.log).toEqual([])
 })

@@ -36,12 +36,12 @@ async function pages(query: string, between: (page: Listed) => Promise<void> = a
 
 const tokenOf = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-describe('the lanes', () => {
-  it('are none where nothing waits', async () => {
+describe('the list of lanes', () => {
+  it('is empty where nothing waits', async () => {
     expect(await list()).toEqual({ results: [] })
   })
 
-  it('say what waits, since when, how the last push went, and why one is parked', async () => {
+  it('shows what waits, since when, the last push, and why a lane is parked', async () => {
     const MAX = '9223372036854775807'
     await store(admin.redis, `7/${MAX}/9007199254740993`, { count: 3, receivedAt: OLDEST })
     await store(admin.redis, '7/42/1', { count: 2, receivedAt: OLDEST + 1 })
@@ -80,27 +80,27 @@ describe('the lanes', () => {
     })
   })
 
-  it('begin with the one where most waits, or with the oldest', async () => {
+  it('begins with the lane in which most waits, or with the oldest', async () => {
     await storeLanes(3)
     expect((await list()).results.map(({ waiting }) => waiting)).toEqual([3, 2, 1])
     expect((await list('?sort=waiting')).results.map(({ waiting }) => waiting)).toEqual([3, 2, 1])
     expect((await list('?sort=oldest')).results.map(({ waiting }) => waiting)).toEqual([1, 2, 3])
   })
 
-  it('come in pages, each lane once', async () => {
+  it('has each lane once in its pages', async () => {
     await storeLanes(5)
     expect(await pages('max_results=2')).toEqual([['5', '4'], ['3', '2'], ['1']])
     expect(await pages('max_results=2&sort=oldest')).toEqual([['1', '2'], ['3', '4'], ['5']])
     expect(await pages('max_results=5')).toEqual([['5', '4', '3', '2', '1']])
   })
 
-  it('that are alike come in the order of their names', async () => {
+  it('orders equal lanes by name', async () => {
     for (const route of ['3', '1', '2']) await store(admin.redis, `7/42/${route}`, { receivedAt: OLDEST })
     expect(await pages('max_results=1')).toEqual([['1'], ['2'], ['3']])
     expect(await pages('max_results=1&sort=oldest')).toEqual([['1'], ['2'], ['3']])
   })
 
-  it('go on behind the last page, whatever has come and gone meanwhile', async () => {
+  it('continues after the last page, whatever came or went meanwhile', async () => {
     await storeLanes(4)
     const { leases, lease } = workerOf(admin.redis)
     const found = await pages('max_results=2', async ({ next_page_token }) => {
@@ -115,14 +115,14 @@ describe('the lanes', () => {
     ])
   })
 
-  it('are 100 in a page where nobody says how many', async () => {
+  it('has 100 lanes on a page by default', async () => {
     await Promise.all(Array.from({ length: 101 }, (_, n) => store(admin.redis, `7/42/${n}`)))
     const { results, next_page_token } = await list()
     expect([results.length, typeof next_page_token]).toEqual([100, 'string'])
     expect((await list('?max_results=1000')).results.length).toBe(101)
   })
 
-  it('with refused records alone are not among them', async () => {
+  it('leaves out lanes that have only refused records', async () => {
     await storeLanes(1)
     await refuse(admin.redis, '7/42/1', 1, { status: 422, message: '' })
     expect(await list()).toEqual({ results: [] })
@@ -131,7 +131,7 @@ describe('the lanes', () => {
   })
 })
 
-describe('a query', () => {
+describe('the query of the list of lanes', () => {
   it.each([
     'nonsense',
     '',
@@ -140,7 +140,7 @@ describe('a query', () => {
     tokenOf(['lanes by oldest', 1, '7/42/1']),
     tokenOf(['lanes by waiting', '1', '7/42/1']),
     tokenOf(['lanes by waiting', 1]),
-  ])('with the page token %j is 400', async (page_token) => {
+  ])('is answered 400 with the page token %j', async (page_token) => {
     const { status, json } = await admin.ask(`/admin/lanes?page_token=${page_token}`)
     expect([status, json]).toEqual([
       400,
@@ -148,7 +148,7 @@ describe('a query', () => {
     ])
   })
 
-  it.each(['0', '1001', '-1', '1.5', 'all', '', '1e2'])('with max_results=%s is 422', async (size) => {
+  it.each(['0', '1001', '-1', '1.5', 'all', '', '1e2'])('is answered 422 with max_results=%s', async (size) => {
     const { status, json } = await admin.ask(`/admin/lanes?max_results=${size}`)
     const message = 'expected a whole number from 1 to 1000'
     expect([status, json]).toMatchObject([
@@ -157,7 +157,7 @@ describe('a query', () => {
     ])
   })
 
-  it('with another order is 422', async () => {
+  it('is answered 422 with an unknown order', async () => {
     const { status, json } = await admin.ask('/admin/lanes?sort=newest')
     expect([status, json]).toEqual([
       422,
@@ -168,7 +168,7 @@ describe('a query', () => {
     ])
   })
 
-  it('with a parameter twice is 422', async () => {
+  it('is answered 422 with a parameter twice', async () => {
     expect((await admin.ask('/admin/lanes?sort=oldest&sort=waiting')).status).toBe(422)
   })
 })

@@ -27,7 +27,7 @@ async function samples(names: readonly string[]): Promise<Record<string, number>
 const firstValue = (metric?: { values: { value: number }[] }) => metric?.values[0].value ?? NaN
 
 describe('the metrics', () => {
-  it('say what waits, what is parked, and that nothing is missing', async () => {
+  it('show what waits, what is parked, and that nothing is missing', async () => {
     await store(admin.redis, '7/42/1', { count: 3, receivedAt: OLDEST, filtered: ['zero'] })
     await store(admin.redis, '7/42/2', { count: 2, receivedAt: OLDEST + 1000 })
     await store(admin.redis, '7/42/3', { count: 1, receivedAt: OLDEST - 1000 })
@@ -41,7 +41,7 @@ describe('the metrics', () => {
     })
   })
 
-  it('say what is held and what was discarded, by reason', async () => {
+  it('show what is held and what was discarded, by reason', async () => {
     await hold(admin.redis, 'unknown', '1', { count: 2 })
     await hold(admin.redis, 'clock', '1')
     await admin.redis.hset(keys.custody, 'discarded:held_age', 4, 'discarded:deleted', 1)
@@ -59,7 +59,7 @@ describe('the metrics', () => {
     expect(await samples(['fixes_held', 'fixes_discarded_total'])).toEqual(all)
   })
 
-  it('count what was discarded once, however often the admin process was started', async () => {
+  it('count a discarded fix once, however often the admin process was started', async () => {
     await admin.redis.hset(keys.custody, 'discarded:deleted', 3)
     let retired: Metrics = []
     for (let start = 0; start < 2; start++) retired = await addCounters(retired, await registry.getMetricsAsJSON())
@@ -73,13 +73,13 @@ describe('the metrics', () => {
     expect(await samples(['fixes_waiting', 'oldest_waiting_timestamp_seconds'])).toEqual({ fixes_waiting: 0 })
   })
 
-  it('count what is missing', async () => {
+  it('count missing fixes', async () => {
     await store(admin.redis, '7/42/1', { count: 3 })
     await admin.redis.ltrim(keys.lane('7/42/1'), 2, -1)
     expect(await samples(['custody_difference'])).toEqual({ custody_difference: 2 })
   })
 
-  it('count configured devices by state, others not', async () => {
+  it('count only configured devices, by state', async () => {
     const heard = new HeardBook(admin.redis)
     const connect = (device: string, transport: 'tcp' | 'udp') => {
       const session = Object.assign(createSession(transport, '10.1.2.3:1'), { device })
@@ -102,19 +102,19 @@ describe('the metrics', () => {
     ['up', 1],
     ['limited', 1],
     ['down', 0],
-  ])('say of a tracking API that is %s: %i', async (state, value) => {
+  ])('show upstream_up for a tracking API that is %s as %i', async (state, value) => {
     await admin.redis.hset(keys.upstream, 'state', state, 'since', Date.now())
     expect(await samples(['upstream_up'])).toEqual({ upstream_up: value })
   })
 
-  it('say how much of its memory Redis uses', async () => {
+  it('show which share of its memory Redis uses', async () => {
     const info = await admin.redis.info('memory')
     const used = Number(/^used_memory:(\d+)/m.exec(info)?.[1])
     const { redis_memory_used_ratio } = await samples(['redis_memory_used_ratio'])
     expect(Math.abs(redis_memory_used_ratio - used / (256 * 1024 * 1024))).toBeLessThan(0.01)
   })
 
-  it('say which version runs', async () => {
+  it('show which version runs', async () => {
     expect(await samples(['build_info'])).toEqual({ [`build_info{version="${product.version}"}`]: 1 })
   })
 
@@ -135,7 +135,7 @@ describe('the metrics', () => {
     expect([...ofOne.keys()].filter((name) => /_p\d+_|_fds$|_active_/.test(name))).toEqual([])
   })
 
-  it('are read without a token, as Prometheus wants them', async () => {
+  it('are read without a token, in the format of Prometheus', async () => {
     const { status, headers, text } = await admin.ask('/metrics', { headers: {} })
     expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
     expect(text).toMatch(/^# TYPE waybridge_fixes_waiting gauge\nwaybridge_fixes_waiting 0$/m)
@@ -143,13 +143,13 @@ describe('the metrics', () => {
   })
 })
 
-describe('while Redis is gone', () => {
+describe('while Redis is away', () => {
   afterEach(async () => {
     await admin.server.restart()
     await expect.poll(async () => (await admin.ask('/readyz')).status, { timeout: 10_000 }).toBe(200)
   })
 
-  it('nobody claims to know figures, /readyz and what needs Redis are 503, /healthz is not', async () => {
+  it('the gauges have no values; /readyz and operations that need Redis are 503, /healthz is 200', async () => {
     await store(admin.redis, '7/42/1', { count: 3 })
     expect((await samples(ALL)).fixes_waiting).toBe(3)
     await admin.server.kill('SIGKILL')
@@ -166,7 +166,7 @@ describe('while Redis is gone', () => {
     }
   })
 
-  it('or does not answer in time, the last figures stand', async () => {
+  it('the gauges keep their last values if Redis only hangs', async () => {
     await store(admin.redis, '7/42/1', { count: 3 })
     expect((await samples(['fixes_waiting'])).fixes_waiting).toBe(3)
     await admin.server.kill('SIGSTOP')
@@ -174,7 +174,7 @@ describe('while Redis is gone', () => {
     await admin.server.kill('SIGCONT')
   })
 
-  it('and goes on when it is back, with all that it had', async () => {
+  it('the gauges return with Redis', async () => {
     await store(admin.redis, '7/42/1', { count: 3 })
     await admin.server.kill('SIGKILL')
     await admin.server.restart()

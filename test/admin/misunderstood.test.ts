@@ -4,7 +4,7 @@ import { adminFixture } from '../support/admin.ts'
 
 const admin = adminFixture()
 
-it('payloads that were not understood can be looked at, latest first', async () => {
+it('GET /admin/misunderstood lists the payloads that were not understood, latest first', async () => {
   const book = createMisunderstood(admin.redis)
   const about = { device: 'van-1', protocol: 'fix', reason: 'malformed' }
   book.keep({ ...about, at: Date.UTC(2026, 10, 20, 8), payload: Buffer.from('{"lat":') })

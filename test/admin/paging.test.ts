@@ -16,7 +16,7 @@ async function pagesOf(places: readonly Place[], max_results: number): Promise<P
   }
 }
 
-it('pages have each item once, in order, and all but the last are full', () =>
+it('pages contain each item once, in order, and all but the last are full', () =>
   fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(fc.tuple(fc.nat(3), fc.string({ maxLength: 2 })), { selector: JSON.stringify, maxLength: 60 }),
@@ -32,9 +32,9 @@ it('pages have each item once, in order, and all but the last are full', () =>
 
 it.each([
   ['in order', (n: number) => n],
-  ['the other way round', (n: number) => -n],
-  ['in none', (n: number) => (n * 7919) % 100_003],
-])('while a page of a long list is looked for that stands %s, other work is done', async (_, rankOf) => {
+  ['in reverse order', (n: number) => -n],
+  ['in no order', (n: number) => (n * 7919) % 100_003],
+])('a page of a long list that is stored %s lets other work run in between', async (_, rankOf) => {
   const places = Array.from({ length: 100_000 }, (__, n): Place => [rankOf(n), ''])
   const { turns, result } = await turnsDuring(() => pageOf(places, ORDER, { max_results: 1000 }))
   expect(turns).toBeGreaterThan(2)
@@ -43,9 +43,9 @@ it.each([
 })
 
 it.each([
-  ['its end', { max_results: 1, page_token: token(99_998) }, () => true],
-  ['few of it', { max_results: 1 }, ([rank]: Place) => rank === 99_999],
-])('while %s is looked for, other work is done', async (_, page, isListed) => {
+  ['the end of a long list', { max_results: 1, page_token: token(99_998) }, () => true],
+  ['a few items of a long list', { max_results: 1 }, ([rank]: Place) => rank === 99_999],
+])('a search for %s lets other work run in between', async (_, page, isListed) => {
   const places = Array.from({ length: 100_000 }, (__, n): Place => [n, ''])
   const { turns, result } = await turnsDuring(() => pageOf(places, { ...ORDER, isListed }, page))
   expect(turns).toBeGreaterThan(2)

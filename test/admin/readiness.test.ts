@@ -39,8 +39,8 @@ function logging() {
   return { lines, logger: pino({}, { write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg) }) }
 }
 
-describe('what makes Redis safe', () => {
-  it('is there in our own', async () => {
+describe('the check of the durability of Redis', () => {
+  it('finds no problem in the private Redis', async () => {
     expect(await durabilityProblems(redis)).toEqual([])
   })
 
@@ -49,19 +49,19 @@ describe('what makes Redis safe', () => {
     ['appendfsync', 'everysec', 'always'],
     ['no-appendfsync-on-rewrite', 'yes', 'no'],
     ['maxmemory-policy', 'allkeys-lru', 'noeviction'],
-  ])('is missing with %s %s', async (name, value, needed) => {
+  ])('finds the problem %s %s', async (name, value, needed) => {
     await redis.config('SET', name, value)
     expect(await durabilityProblems(redis)).toEqual([
       `Redis has ${name} ${value}, needed is ${name} ${needed}: ${LOST}`,
     ])
   })
 
-  it('is all named that is missing', async () => {
+  it('names every problem', async () => {
     await redis.config('SET', 'appendfsync', 'no', 'maxmemory-policy', 'volatile-ttl')
     expect(await durabilityProblems(redis)).toHaveLength(2)
   })
 
-  it('cannot be verified where CONFIG is forbidden', async () => {
+  it('says that it cannot check where CONFIG is forbidden', async () => {
     await redis.acl('SETUSER', 'managed', 'on', '>pw', '~*', '&*', '+@all', '-config')
     const { port } = new URL(server.url)
     const managed = await connected(`redis://managed:pw@127.0.0.1:${port}`)
@@ -70,14 +70,14 @@ describe('what makes Redis safe', () => {
   })
 })
 
-describe('a role', () => {
-  it('is ready where Redis is safe', async () => {
+describe('the readiness of a role', () => {
+  it('is given where Redis is durable', async () => {
     const { lines, logger } = logging()
     expect(await redisReadiness(redis, STRICT, logger)()).toEqual({ ok: true, problems: [] })
     expect(lines).toEqual([])
   })
 
-  it('is not ready where it is not, and the log says why, again after each connecting', async () => {
+  it('is missing where Redis is not durable, and the log says why after each connection', async () => {
     await redis.config('SET', 'appendfsync', 'everysec')
     const { lines, logger } = logging()
     const problem = `Redis has appendfsync everysec, needed is appendfsync always: ${LOST}`
@@ -91,9 +91,9 @@ describe('a role', () => {
   })
 
   it.each([
-    ['our own', { ...STRICT, url: null }],
+    ['the private Redis', { ...STRICT, url: null }],
     ['durability: relaxed', { ...STRICT, durability: 'relaxed' }],
-  ] as const)('asks nothing of %s', async (_, config) => {
+  ] as const)('does not check %s', async (_, config) => {
     await redis.config('SET', 'appendfsync', 'everysec')
     const { lines, logger } = logging()
     expect(await redisReadiness(redis, config, logger)()).toEqual({ ok: true, problems: [] })

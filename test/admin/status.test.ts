@@ -18,8 +18,8 @@ async function statusNow(): Promise<Status> {
   return json as Status
 }
 
-describe('the status', () => {
-  it('of nothing at all', async () => {
+describe('GET /admin/status', () => {
+  it('shows zeros where nothing was received', async () => {
     const { rates, upstream, ...rest } = await statusNow()
     expect(rest).toEqual({
       waiting: { fixes: 0, lanes: 0 },
@@ -86,7 +86,7 @@ describe('the status', () => {
     expect(await statusNow()).toMatchObject({ waiting: { fixes: 0, lanes: 0 }, parked: { fixes: 3, lanes: 1 } })
   })
 
-  it('counts refused records that are tried again as waiting', async () => {
+  it('counts refused records that are being retried as waiting', async () => {
     await store(admin.redis, '7/42/1', { count: 2 })
     await refuse(admin.redis, '7/42/1', 2, { status: 422, message: 'no' })
     await release(admin.redis, ['7/42/1'], () => undefined)
@@ -94,13 +94,13 @@ describe('the status', () => {
     expect([custody.waiting, custody.parked, custody.difference]).toEqual([2, 0, 0])
   })
 
-  it('shows what has been lost', async () => {
+  it('shows lost fixes as the difference', async () => {
     await store(admin.redis, '7/42/1', { count: 3 })
     await admin.redis.lpop(keys.lane('7/42/1'))
     expect((await statusNow()).custody.difference).toBe(1)
   })
 
-  it('counts more lanes than one slice has, and more refused entries', async () => {
+  it('counts more lanes and refused entries than one slice has', async () => {
     for (let lane = 0; lane < 1200; lane += 100)
       await Promise.all(Array.from({ length: 100 }, (_, at) => store(admin.redis, `7/42/${lane + at}`)))
     const { leases } = workerOf(admin.redis)
@@ -113,12 +113,12 @@ describe('the status', () => {
     })
   })
 
-  it('says what the workers found of the tracking API', async () => {
+  it('shows the state of the tracking API that the workers have noted', async () => {
     await admin.redis.hset(keys.upstream, 'state', 'down', 'since', OLDEST)
     expect((await statusNow()).upstream).toMatchObject({ state: 'down', since_at: '2026-11-20T08:14:02.000Z' })
   })
 
-  it('says how many fixes come and go in a second', async () => {
+  it('shows the rates of received and delivered fixes', async () => {
     const { redis } = admin
     let received = 0
     const ratesAfterMore = async () => {
@@ -137,7 +137,7 @@ describe('the status', () => {
     )
   })
 
-  it('says when a backlog will be gone, from what is really delivered', async () => {
+  it('shows when a backlog will be delivered at the present rate', async () => {
     await store(admin.redis, '7/42/1', { count: 300, receivedAt: Date.now() - 61_000 })
     await vi.waitFor(
       async () => {
@@ -159,7 +159,7 @@ describe('a backlog', () => {
     now,
   } as const
 
-  it('is gone when what waits is delivered, at the rate by which it shrinks', () => {
+  it('ends at the rate by which it shrinks', () => {
     expect(drainedAt(draining)).toBe(now + 20_000)
   })
 
@@ -167,10 +167,10 @@ describe('a backlog', () => {
     ['nothing has waited for over a minute', { waiting: { ...draining.waiting, oldestAt: now - 60_000 } }],
     ['nothing waits', { waiting: { fixes: 0, lanes: 0 } }],
     ['the service is down', { upstream: { state: 'down', since: now } }],
-    ['the service limits us', { upstream: { state: 'limited', since: now } }],
-    ['as much comes as goes', { rates: { received_per_s: 40, delivered_per_s: 40 } }],
+    ['the service limits requests', { upstream: { state: 'limited', since: now } }],
+    ['as many fixes are received as delivered', { rates: { received_per_s: 40, delivered_per_s: 40 } }],
     ['it grows', { rates: { received_per_s: 41, delivered_per_s: 40 } }],
-  ] as const)('does not drain while %s', (_, changes) => {
+  ] as const)('has no end while %s', (_, changes) => {
     expect(drainedAt({ ...draining, ...changes })).toBeUndefined()
   })
 })

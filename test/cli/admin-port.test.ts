@@ -4,8 +4,8 @@ import { answering, folder, STATUS, TOKEN, waybridge } from '../support/cli.ts'
 const WELL = { json: STATUS }
 const status = (...args: string[]) => ['status', '--json', ...args]
 
-describe('the admin port is found', () => {
-  it('by --url and --token, without any configuration', async () => {
+describe('a command finds the admin port', () => {
+  it('by --url and --token, without a configuration', async () => {
     const server = await answering(() => WELL)
     const cwd = await folder({})
     expect(await waybridge(status(...server.options), { cwd })).toEqual({
@@ -16,7 +16,7 @@ describe('the admin port is found', () => {
     expect(server.asked).toMatchObject([{ method: 'GET', path: '/admin/status' }])
   })
 
-  it('by the environment, below a path, options going first', async () => {
+  it('by the environment, with a path in the URL; options take precedence', async () => {
     const server = await answering(() => WELL)
     const env = { WAYBRIDGE_ADMIN_URL: `http://127.0.0.1:${server.port}/vans/`, WAYBRIDGE_ADMIN_TOKEN: 'wrong' }
     const cwd = await folder({})
@@ -31,7 +31,7 @@ describe('the admin port is found', () => {
     expect((await waybridge(status(), { cwd })).code).toBe(0)
   })
 
-  it('by ports.json, which goes before the configured port, and a token of the configuration that may do everything', async () => {
+  it('by ports.json, which takes precedence over the configured port, and a configured token with the role operate', async () => {
     const server = await answering(() => WELL)
     const yaml = `admin: { port: 1, tokens: [{ token: reader, role: read }, ${TOKEN}] }\n`
     const files = {
@@ -43,7 +43,7 @@ describe('the admin port is found', () => {
     expect((await waybridge(status('--config', 'vans'), { cwd })).code).toBe(0)
   })
 
-  it('whatever is wrong elsewhere in gateway.yaml, such as a secret that only the gateway has', async () => {
+  it('despite mistakes elsewhere in gateway.yaml, such as a secret that only the gateway has', async () => {
     const server = await answering(() => WELL)
     const yaml = `
 admin: { port: ${server.port}, tokens: ["\${env:NOT_SET_HERE}"] }
@@ -60,8 +60,8 @@ workers: many
   })
 })
 
-describe('where it is not, a sentence says what to do, and the exit code is 1', () => {
-  it('nothing listens there', async () => {
+describe('a command that does not find the admin port says what to do, with exit code 1', () => {
+  it('when nothing listens', async () => {
     const cwd = await folder({ 'config/gateway.yaml': 'admin: { port: 1 }', '.data/admin-token': TOKEN })
     expect(await waybridge(status(), { cwd })).toEqual({
       code: 1,
@@ -70,7 +70,7 @@ describe('where it is not, a sentence says what to do, and the exit code is 1', 
     })
   })
 
-  it('the host is none', async () => {
+  it('when the host does not exist', async () => {
     const { code, errors } = await waybridge(status('--url', 'http://waybridge.invalid:8080', '--token', TOKEN))
     expect(code).toBe(1)
     expect(errors).toMatch(/^Nothing answers at http:\/\/waybridge\.invalid:8080 \(E\w+\): start waybridge/)
@@ -104,7 +104,7 @@ describe('where it is not, a sentence says what to do, and the exit code is 1', 
     expect([code, errors]).toEqual([1, `${sentence}\n`])
   })
 
-  it('a token of this machine is not sent to another one, unless its configuration is named', async () => {
+  it('and does not send the token of this machine to another one unless --config names it', async () => {
     const server = await answering(() => WELL)
     const cwd = await folder({ 'config/gateway.yaml': '', '.data/admin-token': TOKEN })
     const url = `http://127.0.0.1:${server.port}`
@@ -115,13 +115,13 @@ describe('where it is not, a sentence says what to do, and the exit code is 1', 
   })
 })
 
-describe('a token that is not taken', () => {
+describe('a token that the admin port refuses', () => {
   it.each([
     [['--token', 'canary-wrong'], {}, '--token'],
     [[], { WAYBRIDGE_ADMIN_TOKEN: 'canary-wrong' }, 'WAYBRIDGE_ADMIN_TOKEN'],
     [['--config', 'config'], {}, 'the file .data/admin-token'],
     [['--config', 'vans'], {}, 'admin.tokens of vans/gateway.yaml'],
-  ])('%j %j: its place is said, never the token', async (args, env, place) => {
+  ])('is named by its place, never shown: %j %j', async (args, env, place) => {
     const server = await answering(() => WELL)
     const cwd = await folder({
       'config/gateway.yaml': '',
@@ -145,7 +145,7 @@ describe('a token that cannot be sent', () => {
     [['--token', token], {}, `${place} --token`],
     [[], { WAYBRIDGE_ADMIN_TOKEN: 'canär' }, `${place} WAYBRIDGE_ADMIN_TOKEN`],
     [['--config', 'config'], {}, `${place} the file .data/admin-token`],
-  ])('%j %j: its place is said, never the token', async (args, env, said) => {
+  ])('is named by its place, never shown: %j %j', async (args, env, said) => {
     const cwd = await folder({ 'config/gateway.yaml': '', '.data/admin-token': `${token}\n` })
     const ended = await waybridge(status('--url', 'http://127.0.0.1:9', ...args), { cwd, env })
     const errors = `${said} cannot be sent: expected printable ASCII characters without spaces.\n`
@@ -153,7 +153,7 @@ describe('a token that cannot be sent', () => {
   })
 })
 
-it('a token that may only read is not enough for more: its place is said', async () => {
+it('a token that may only read is named by its place when it is refused', async () => {
   const server = await answering(() => ({ status: 403, json: { message: 'this token may read only' } }))
   const { code, errors } = await waybridge(status(...server.options))
   expect([code, errors]).toEqual([
@@ -162,7 +162,7 @@ it('a token that may only read is not enough for more: its place is said', async
   ])
 })
 
-describe('an answer that is none of the admin port', () => {
+describe('an answer that is not from the admin port', () => {
   it.each([
     ['status'],
     ['status', '--json'],
@@ -170,7 +170,7 @@ describe('an answer that is none of the admin port', () => {
     ['routes', 'check', 'routes.csv'],
     ['positions', '--company', '7', '--route', '1', '--from', '1'],
     ['positions', '--company', '7', '--route', '1', '--from', '1', '--csv'],
-  ])('but JSON of another server: %s', async (...args) => {
+  ])('is refused if it is JSON of another server: %s', async (...args) => {
     const server = await answering(() => ({ json: { ok: true } }))
     const cwd = await folder({ 'routes.csv': 'device,route_id,date\n12,1,2026-11-20\n' })
     expect(await waybridge([...args, ...server.options], { cwd })).toEqual({

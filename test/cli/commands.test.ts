@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
 const LINES = 30_000
 
-it('what a command prints arrives whole, however slowly it is read', async () => {
+it('the output of a command arrives whole, however slowly it is read', async () => {
   const child = spawn(process.execPath, [CLI, 'decode', '--jsonl'], { stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.end('{"id":1,"protocol":"teltonika","input":{"hex":"00"}}\n'.repeat(LINES))
   const ended = once(child, 'close')
@@ -19,7 +19,7 @@ it('what a command prints arrives whole, however slowly it is read', async () =>
   expect([await ended, lines]).toEqual([[0, null], LINES])
 })
 
-it('a command whose output nobody reads ends as it would', async () => {
+it('a command whose output is not read ends normally', async () => {
   const child = spawn(process.execPath, [CLI, 'decode', '--jsonl'], { stdio: ['pipe', 'pipe', 'pipe'] })
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', (part: string) => (errors += part))

@@ -18,12 +18,12 @@ const FIX = {
   satellites: 9,
 }
 
-describe('decode of one input', () => {
-  it('says what a frame says', () => {
+describe('decodeInput', () => {
+  it('decodes the fixes and replies of a frame', () => {
     expect(decodeInput(teltonika(PACKET))).toEqual({ fixes: [FIX], replies: [{ hex: '00000001' }] })
   })
 
-  it('takes the bytes as a stream: frames, noise, and what is left over as one frame', () => {
+  it('reads the bytes as a stream: frames, noise, and the rest as one frame', () => {
     const stream = Buffer.concat([avlLogin('352093086403655'), bytes('0102'), PACKET, PACKET])
     expect(decodeInput({ id: 'x', ...teltonika(stream) })).toEqual({
       id: 'x',
@@ -38,7 +38,7 @@ describe('decode of one input', () => {
     })
   })
 
-  it('logs the device in before, where the frame names none', () => {
+  it('uses the given device id where the frame has none', () => {
     expect(decodeInput({ ...teltonika(PACKET), deviceId: '42' }).device).toBe('42')
     expect(decodeInput({ ...teltonika(avlLogin('7')), deviceId: '42' }).device).toBe('7')
   })
@@ -50,14 +50,14 @@ describe('decode of one input', () => {
     expect(decodeInput(teltonika(damaged), { lenient: true }).fixes).toEqual([FIX])
   })
 
-  it('hands the model and the other settings to the decoder', () => {
+  it('passes the model and the other settings to the decoder', () => {
     const frame = gt06Frame(0x22, Buffer.concat([bytes('01 0866703066502297 1a0b14061e10'), gps()]))
     const input = { protocol: 'gt06', input: { hex: frame.toString('hex') } }
     expect(decodeInput({ ...input, settings: { modelOverride: 'XT40' } }).fixes[0].lat).toBe(54.5)
     expect(decodeInput(input).fixes).toEqual([])
   })
 
-  it('remembers a session: its device and what its login said', () => {
+  it('remembers the device and the login of a session', () => {
     const sessions = new Map<string, Session>()
     const login = gt06Frame(0x01, bytes('0356307042441013 100b 3200'))
     const location = gt06Frame(0x12, gps())
@@ -72,7 +72,7 @@ describe('decode of one input', () => {
     expect(line(location).device).toBeUndefined()
   })
 
-  it('leaves out what cannot be written: a time beyond the calendar', () => {
+  it('leaves out a time beyond the calendar', () => {
     const packet = avlPacket(0x08, [{ ...RECORD, time: 9e15 }])
     expect(decodeInput(teltonika(packet)).fixes[0]).not.toHaveProperty('time')
   })
@@ -88,7 +88,7 @@ describe('decode of one input', () => {
     ['noise alone', { protocol: 'gt06', input: { hex: '0102' } }, 'there is no frame of gt06 in these bytes'],
     ['nothing', { protocol: 'gt06', input: { text: '' } }, 'there is no frame of gt06 in these bytes'],
     ['HTTP', { protocol: 'gt06', input: { http: 'GET', uri: '/' } }, 'gt06 is not spoken over HTTP'],
-  ])('says what is wrong with %s', (_, input, error) => {
+  ])('answers an error for %s', (_, input, error) => {
     expect(decodeInput({ id: 3, ...input })).toEqual({ id: 3, fixes: [], replies: [], error })
   })
 
@@ -97,8 +97,8 @@ describe('decode of one input', () => {
   })
 })
 
-describe('decode of JSON lines', () => {
-  it('writes one line for each, in order, whatever the line is', async () => {
+describe('decodeLines', () => {
+  it('writes one line for each input line, in order, also for broken ones', async () => {
     const lines = [
       JSON.stringify({ id: 'a', ...teltonika(PACKET), session: 's' }),
       '',
@@ -122,7 +122,7 @@ describe('decode of JSON lines', () => {
     ])
   })
 
-  it('keeps the sessions of its lines', async () => {
+  it('keeps sessions from line to line', async () => {
     const login = { ...teltonika(avlLogin('352093086403655')), session: 's' }
     const lines = [login, { ...teltonika(PACKET), session: 's' }].map((line) => `${JSON.stringify(line)}\r\n`)
     expect((await decoded(Readable.from(lines))).map(({ device }) => device)).toEqual([
@@ -131,7 +131,7 @@ describe('decode of JSON lines', () => {
     ])
   })
 
-  it('reads lines whose bytes are cut anywhere, and only LF ends them', async () => {
+  it('reads lines that arrive in pieces, and ends them only at LF', async () => {
     const line = Buffer.from(`${JSON.stringify({ id: 'é\u2028', protocol: 'gt06', input: { hex: 'é' } })}\n`)
     const bytewise = Readable.from(Array.from(line, (byte) => Buffer.of(byte)))
     expect(await decoded(bytewise)).toEqual([
@@ -139,7 +139,7 @@ describe('decode of JSON lines', () => {
     ])
   })
 
-  it('reads no further than the reader of its output', async () => {
+  it('reads no faster than its output is read', async () => {
     let read = 0
     const input = Readable.from(
       (function* () {

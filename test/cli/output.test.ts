@@ -14,7 +14,7 @@ it.each([
   ['check', []],
   ['decode', ['--protocol', 'fix', '--text', '{}']],
   ['simulate', ['--devices', '--vans', '2']],
-])('%s into a full disk says so, with exit code 1', async (command, args) => {
+])('%s reports a full disk with exit code 1', async (command, args) => {
   const cwd = await folder({ 'config/gateway.yaml': '' })
   expect(await waybridge([command, ...args], { cwd, stdout: await full() })).toEqual({
     code: 1,
@@ -23,7 +23,7 @@ it.each([
   })
 })
 
-it('an answer of the admin port into a full disk likewise', async () => {
+it('status reports a full disk with exit code 1', async () => {
   const server = await answering(() => ({ json: STATUS }))
   const { code, errors } = await waybridge(['status', '--json', ...server.options], { stdout: await full() })
   expect([code, errors]).toEqual([1, 'The output cannot be written: the disk is full.\n'])
@@ -32,7 +32,7 @@ it('an answer of the admin port into a full disk likewise', async () => {
 it.each([
   ['protocols', [], 0],
   ['check', [], 1],
-])('%s into a pipe that is closed ends as it would', async (command, args, code) => {
+])('%s ends normally when its pipe is closed', async (command, args, code) => {
   const cwd = await folder({ 'config/gateway.yaml': 'x: 1' })
   expect(await waybridge([command, ...args], { cwd, reads: false })).toEqual({ code, out: '', errors: '' })
 })

@@ -13,8 +13,8 @@ async function served(text = TEXT) {
   return { server, positions: (...args: string[]) => waybridge([...WHICH, ...server.options, ...args]) }
 }
 
-describe('what the tracking service has of a route', () => {
-  it('is JSON as it came', async () => {
+describe('the positions of a route', () => {
+  it('are printed as the JSON that was answered', async () => {
     const { server, positions } = await served()
     const ended = await positions('--from', '1795154400', '--to', '1795161600')
     expect(ended).toEqual({ code: 0, out: `${TEXT}\n`, errors: '' })
@@ -27,7 +27,7 @@ describe('what the tracking service has of a route', () => {
     ])
   })
 
-  it('as CSV', async () => {
+  it('are printed as CSV', async () => {
     const { out } = await (await served()).positions('--from', '0', '--csv')
     expect(out.split('\n')).toEqual([
       'timestamp,time,lat,lon,server_timestamp',
@@ -37,7 +37,7 @@ describe('what the tracking service has of a route', () => {
     ])
   })
 
-  it('as GeoJSON: the track, and a point each', async () => {
+  it('are printed as GeoJSON: the track and its points', async () => {
     const { out } = await (await served()).positions('--from', '0', '--geojson')
     const [first, second] = [
       [13.405, 52.52],
@@ -61,7 +61,7 @@ describe('what the tracking service has of a route', () => {
     })
   })
 
-  it('as GeoJSON without a track where there is one position', async () => {
+  it('are printed as GeoJSON without a track where there is only one', async () => {
     const { out } = await (await served(JSON.stringify(POSITIONS.slice(0, 1)))).positions('--from', '0', '--geojson')
     expect((JSON.parse(out) as { features: { geometry: { type: string } }[] }).features).toMatchObject([
       { geometry: { type: 'Point' } },
@@ -71,7 +71,7 @@ describe('what the tracking service has of a route', () => {
   it.each([
     ['--csv', '\n9223372036854775807,,52.5,13.4,1\n'],
     ['--geojson', '"timestamp":9223372036854775807,'],
-  ])('has all digits of a timestamp: %s', async (format, text) => {
+  ])('keep all digits of a timestamp: %s', async (format, text) => {
     const { positions } = await served('[{"lat":52.5,"lon":13.4,"timestamp":9223372036854775807,"server_timestamp":1}]')
     expect((await positions('--from', '0', format)).out).toContain(text)
   })
@@ -79,11 +79,11 @@ describe('what the tracking service has of a route', () => {
   it.each([
     ['--csv', 'timestamp,time,lat,lon,server_timestamp\n'],
     ['--geojson', '{"type":"FeatureCollection","features":[]}\n'],
-  ])('may be nothing: %s', async (format, text) => {
+  ])('may be none: %s', async (format, text) => {
     expect((await (await served('[]')).positions('--from', '0', format)).out).toBe(text)
   })
 
-  it('may be a month', async () => {
+  it('may cover a month', async () => {
     const many = Array.from({ length: 270_000 }, (_, n) => ({ lat: 52.5, lon: 13.4, timestamp: n }))
     const { code, out } = await (await served(JSON.stringify(many))).positions('--from', '0', '--csv')
     expect([code, out.split('\n').length]).toEqual([0, 270_002])
@@ -91,7 +91,7 @@ describe('what the tracking service has of a route', () => {
   })
 })
 
-describe('an answer that is no list of positions', () => {
+describe('an answer that is not a list of positions', () => {
   const HINT = 'print it without --csv and --geojson.'
 
   it.each([
@@ -100,7 +100,7 @@ describe('an answer that is no list of positions', () => {
     ['null', 'Invalid input: expected array, received null'],
     ['[{"lat":52.5,"lon":13.4,"timestamp":1},null]', '1: Invalid input: expected object, received null'],
     ['[{"lat":52.5,"lon":"13.4","timestamp":1}]', '0.lon: Invalid input: expected number, received string'],
-  ])('is said of %s, with exit code 1', async (text, reason) => {
+  ])('is reported with exit code 1: %s', async (text, reason) => {
     for (const format of ['--csv', '--geojson']) {
       const ended = await (await served(text)).positions('--from', '0', format)
       const errors = `The answer is not a list of positions (${reason}); ${HINT}\n`
@@ -110,7 +110,7 @@ describe('an answer that is no list of positions', () => {
   })
 })
 
-describe('times, which are local in the time zone of the gateway', () => {
+describe('times of positions, local to the gateway', () => {
   const START = 1795154400
 
   it.each([
@@ -120,14 +120,14 @@ describe('times, which are local in the time zone of the gateway', () => {
     ['2026-11-20 07:00', 'Europe/Berlin', START],
     ['2026-11-20', 'Europe/Berlin', START - 7 * 3600],
     ['1795154400', 'Europe/Berlin', START],
-  ])('%s in %s is %i', async (from, zone, seconds) => {
+  ])('read %s in %s as %i', async (from, zone, seconds) => {
     const server = await gatewayIn(zone, () => ({ text: '[]' }))
     const env = { TZ: 'America/New_York' }
     await waybridge([...WHICH, ...server.options, '--from', from, '--to', from], { env })
     expect(server.asked.at(-1)!.query).toEqual({ from: String(seconds), to: String(seconds) })
   })
 
-  it('end now, unless told', async () => {
+  it('end now by default', async () => {
     const { server, positions } = await served('[]')
     const before = Math.floor(Date.now() / 1000)
     await positions('--from', '0')
@@ -137,7 +137,7 @@ describe('times, which are local in the time zone of the gateway', () => {
   })
 })
 
-describe('what is wrong is said, with exit code 1', () => {
+describe('positions reports a mistake with exit code 1', () => {
   it.each([
     [['--route', '1'], "error: required option '--company <id>' not specified"],
     [
@@ -168,15 +168,15 @@ describe('what is wrong is said, with exit code 1', () => {
       { message: 'no such token' },
       'The admin port answers 401: no such token (check the oauth_token of company 7: it may have expired)',
     ],
-  ])('a refusal of the interface, %i', async (status, json, sentence) => {
+  ])('also where the tracking interface answers %i', async (status, json, sentence) => {
     const server = await gatewayIn('UTC', () => ({ status, json }))
     const ended = await waybridge([...WHICH, ...server.options, '--from', '0'])
     expect(ended).toEqual({ code: 1, out: '', errors: `${sentence}\n` })
   })
 })
 
-describe('a pipe that is closed early', () => {
-  it('is the end', async () => {
+describe('positions into a pipe that is closed early', () => {
+  it('ends normally', async () => {
     const many = Array.from({ length: 100_000 }, (_, n) => ({ lat: 52.5, lon: 13.4, timestamp: n }))
     const server = await gatewayIn('UTC', () => ({ json: many }))
     const { code, errors } = await waybridge([...WHICH, ...server.options, '--from', '0', '--csv'], { reads: false })

@@ -67,10 +67,10 @@ describe('a device that is not configured', () => {
       'not configured, nothing is held: it was deleted through the admin port: put it there again, or edit its entry, devices.yaml:6',
     ],
     ['and was not heard', { last_heard: undefined }, 'not configured, nothing is held: add it to devices.yaml'],
-  ])('is one %s', (_, device, sentence) => expect(says({ ...unknown, ...device })).toBe(sentence))
+  ])('is explained %s', (_, device, sentence) => expect(says({ ...unknown, ...device })).toBe(sentence))
 })
 
-describe('when it was heard', () => {
+describe('the last contact of a device', () => {
   it.each([
     [
       'never',
@@ -110,7 +110,7 @@ describe('when it was heard', () => {
   ] as const)('%s', (_, device, sentence) => expect(says(device)).toBe(sentence))
 })
 
-describe('what is held', () => {
+describe('held fixes', () => {
   it.each([
     ['unknown', undefined, '12 fixes held since 08:01:00, being released now'],
     ['no_route', undefined, '12 fixes held since 08:01:00, no route at their time: add a line to routes.csv'],
@@ -125,11 +125,11 @@ describe('what is held', () => {
       '+00:00',
       '12 fixes held since 08:01:00, ahead of the clock, by no time zone: correct the clock of the device',
     ],
-  ] as const)('for %s, offset %s', (why, offset, sentence) =>
+  ] as const)('are explained for the reason %s and the offset %s', (why, offset, sentence) =>
     expect(says(held(why, offset))).toBe(`last fix 08:14:02, route 1007 by routes.csv:17, ${sentence}`),
   )
 
-  it('for no_route, as a put took the place of its line', () => {
+  it('are explained by the put that replaced their line', () => {
     const replaced_line = { source: 'routes.csv:2' }
     const one = { reason: 'no_route', fixes: 1, oldest_at: at('08:01:00'), replaced_line } as const
     expect(says({ held: [one] })).toBe(
@@ -137,17 +137,17 @@ describe('what is held', () => {
     )
   })
 
-  it('for clock, of a device that was put through the admin port', () =>
+  it('name the entry of a device that was put through the admin port', () =>
     expect(says({ ...held('clock', '+03:00'), source: 'admin 2026-11-20T06:00:00Z' })).toMatch(
       /set time_zone: "\+03:00" in its entry$/,
     ))
 
-  it('goes before what waits, and beside what is parked', () =>
+  it('come before waiting fixes, and beside parked ones', () =>
     expect(says({ ...waiting(3), ...held('no_route') }, { parked: [NOT_FOUND] })).toMatch(
       /refused 404 .*, 214 parked: correct the line; 12 fixes held since .*routes\.csv$/,
     ))
 
-  it('is one fix', () => {
+  it('are counted in the singular', () => {
     const one = { reason: 'no_route', fixes: 1, oldest_at: at('08:01:00') } as const
     expect(says({ held: [one], lane: undefined })).toMatch(
       /^last fix 08:14:02, no route now, 1 fix held since 08:01:00, no route/,
@@ -158,7 +158,7 @@ describe('what is held', () => {
 const filtered = (why: string, time = '08:15:00') => ({ last_filtered: { reason: why, at: at(time) } })
 const wasHeld = (why: string) => ({ last_filtered: { reason: why, at: at('08:15:00'), held: true } })
 
-describe('what was filtered', () => {
+describe('a filtered fix', () => {
   it.each([
     ['invalid', 'filtered as invalid at 08:15:00: the device has no satellite fix, check its antenna and where it is'],
     ['zero', 'filtered as zero at 08:15:00: the device sent 0/0, it has no satellite fix'],
@@ -166,43 +166,43 @@ describe('what was filtered', () => {
     ['past', 'filtered as past at 08:15:00: the fix is older than filter.max_age'],
     ['clock', 'filtered as clock at 08:15:00: the fix is ahead of the clock by more than filter.max_future'],
     ['a new reason', 'filtered as a new reason at 08:15:00'],
-  ])('as %s', (why, sentence) =>
+  ])('is explained for the reason %s', (why, sentence) =>
     expect(says(filtered(why))).toBe(`last fix 08:14:02, route 1007 by routes.csv:17, ${sentence}`),
   )
 
-  it('matters where there was no right one', () =>
+  it('is shown where there was no good fix', () =>
     expect(says({ ...filtered('zero'), last_fix: undefined })).toBe(
       'heard 08:14:03, no fix yet, route 1007 by routes.csv:17, filtered as zero at 08:15:00: the device sent 0/0, it has no satellite fix',
     ))
 
   it.each([
-    ['before the last right one', filtered('zero', '08:14:03')],
-    ['held for want of a route that it has by now', wasHeld('no_route')],
-    ['held for a clock that has been put right', wasHeld('clock')],
-  ])('does not matter %s', (_, device) =>
+    ['before the last good one', filtered('zero', '08:14:03')],
+    ['held for a route that the device has now', wasHeld('no_route')],
+    ['held for a clock that is correct now', wasHeld('clock')],
+  ])('is not shown when it was %s', (_, device) =>
     expect(says(device)).toBe('last fix 08:14:02, route 1007 by routes.csv:17, all delivered'),
   )
 })
 
 const parked = (...lanes: ParkedLane[]) => says({}, { parked: lanes })
 
-describe('what is parked', () => {
+describe('parked positions', () => {
   const HEAD = 'last fix 08:14:02, route 1007 by routes.csv:17,'
 
-  it('with 404: the line is wrong', () =>
+  it('with 404 advise to correct the line', () =>
     expect(parked(NOT_FOUND)).toBe(`${HEAD} refused 404 by the service (no such route), 214 parked: correct the line`))
 
-  it('with 404, by the entry of the device itself', () =>
+  it('with 404 advise to correct the entry where it assigns the route', () =>
     expect(says({ lane: { ...LANE, source: 'devices.yaml:3', from_at: undefined } }, { parked: [NOT_FOUND] })).toBe(
       'last fix 08:14:02, route 1007 by devices.yaml:3, refused 404 by the service (no such route), 214 parked: correct the entry',
     ))
 
-  it('with 403: the apikey is, or the courier', () =>
+  it('with 403 advise to check apikey and courier', () =>
     expect(parked({ ...NOT_FOUND, parked: { status: 403, message: '' } })).toBe(
       `${HEAD} refused 403 by the service, 214 parked: check the apikey of company 7, and that the courier belongs to it`,
     ))
 
-  it('position by position: with the answer that most had, in one line and cut', () => {
+  it('show the most frequent answer, in one line and cut', () => {
     const refused = [
       { status: 413, message: 'too large', count: 2 },
       { status: 422, message: `accuracy:\n  ${'no '.repeat(100)}`, count: 5 },
@@ -212,38 +212,38 @@ describe('what is parked', () => {
     )
   })
 
-  it('on another route than the present one, and on more', () =>
+  it('name another route, and count those on more routes', () =>
     expect(parked({ ...NOT_FOUND, route_id: '9', fixes: 3 }, { ...NOT_FOUND, route_id: '1006', fixes: 20 })).toBe(
       `${HEAD} refused 404 by the service (no such route), 20 parked on route 1006 and 3 on other routes: correct the line`,
     ))
 
-  it('of the present route goes first, however little it is', () =>
+  it('show the present route first, however few they are', () =>
     expect(parked({ ...NOT_FOUND, route_id: '9', fixes: 900 }, NOT_FOUND)).toBe(
       `${HEAD} refused 404 by the service (no such route), 214 parked and 900 on other routes: correct the line`,
     ))
 
-  it('is said of a silent device as well', () =>
+  it('are shown for a silent device too', () =>
     expect(says({ state: 'offline' }, { parked: [NOT_FOUND], now: NOW + 15 * 60_000 })).toBe(
       'silent since 08:14:03, last fix 08:14:02, route 1007 by routes.csv:17, refused 404 by the service (no such route), 214 parked: correct the line',
     ))
 })
 
-describe('without a route now', () => {
-  it('says so', () =>
+describe('a device without a route', () => {
+  it('is advised to get a line', () =>
     expect(says({ lane: undefined })).toBe('last fix 08:14:02, no route now, add a line to routes.csv'))
 
-  it('says which put took the place of its line', () =>
+  it('is explained by the put that replaced its line', () =>
     expect(says({ lane: undefined, replaced_line: { source: 'routes.csv:2' } })).toBe(
-      'last fix 08:14:02, no route now, a put replaced routes.csv:2: put a line, or edit that one',
+      'last fix 08:14:02, no route now, the put of 03:15:42 replaced routes.csv:2: put a line, or edit that one',
     ))
 
-  it('never heard says both', () =>
+  it('is explained together with never being heard', () =>
     expect(says({ lane: undefined, state: 'never' })).toBe(
       'never heard, no route now, check its power, its SIM card and the server address in its settings',
     ))
 })
 
-describe('what waits', () => {
+describe('waiting positions', () => {
   const HEAD = 'last fix 08:14:02, route 1007 by routes.csv:17,'
   const upstream = (state: 'down' | 'limited') => ({ upstream: { state, since_at: at('08:10:00') } })
 
@@ -294,13 +294,13 @@ describe('what waits', () => {
   ])('%s', (_, device, findings, sentence) => expect(says(device, findings)).toBe(`${HEAD} ${sentence}`))
 })
 
-describe('where all is well', () => {
-  it('says which put gave it the route', () =>
+describe('a device without trouble', () => {
+  it('shows which put assigned its route', () =>
     expect(says({ lane: { ...LANE, source: 'admin 2026-11-20T06:00:00.000Z' } })).toBe(
       'last fix 08:14:02, route 1007 by the admin port, put 06:00:00, all delivered',
     ))
 
-  it('says when the last push was', () =>
+  it('shows when the last push was', () =>
     expect(says(waiting(0, { last_push: { at: at('08:14:04'), status: 200 } }))).toBe(
       'last fix 08:14:02, route 1007 by routes.csv:17, all delivered, last push 08:14:04',
     ))

@@ -47,46 +47,46 @@ function says(
 const ids = (count: number) => Array.from({ length: count }, (_, n) => String(n))
 
 it.each([
-  ['all have one', says([]), '40 of 40 devices have a route now'],
+  ['says that all devices have a route', says([]), '40 of 40 devices have a route now'],
   [
-    'one has none, one is silent, one was never heard',
+    'names a device without a route, a silent one, and one that was never heard',
     says(['12'], vans({ 31: '2026-11-20T18:42:07.000Z', 33: undefined })),
     '39 of 40 devices have a route now; Van 12 has none; Van 31 is silent since 18:42; Van 33 was never heard',
   ],
   [
-    'one has hung up a moment ago',
+    'does not call a device silent that disconnected a moment ago',
     says([], vans({ 31: '2026-11-20T19:45:00.000Z', 33: '2026-11-20T19:44:59.999Z' })),
     '40 of 40 devices have a route now; Van 33 is silent since 19:44',
   ],
   [
-    'who is silent without a route is said once',
+    'names a silent device without a route only once',
     says(['12', '13'], vans({ 12: '2026-11-20T18:42:07.000Z', 31: '2026-11-19T18:42:07.000Z' })),
     '38 of 40 devices have a route now; Van 12 and Van 13 have none; Van 31 is silent since 2026-11-19 18:42',
   ],
   [
-    'ten are named',
+    'names ten devices',
     says(ids(10)),
     '30 of 40 devices have a route now; Van 0, Van 1, Van 2, Van 3, Van 4, Van 5, Van 6, Van 7, Van 8 and Van 9 have none',
   ],
   [
-    'of more the first ten',
+    'names the first ten of more devices',
     says(ids(15)),
     '25 of 40 devices have a route now; Van 0, Van 1, Van 2, Van 3, Van 4, Van 5, Van 6, Van 7, Van 8, Van 9 and 5 more have none',
   ],
-  ['one alone has one', says([], [], { devices: 1 }), '1 of 1 devices has a route now'],
-  ['a device without a name is its id', says(['z']), '39 of 40 devices have a route now; z has none'],
+  ['says that the only device has a route', says([], [], { devices: 1 }), '1 of 1 devices has a route now'],
+  ['names a device without a name by its id', says(['z']), '39 of 40 devices have a route now; z has none'],
   [
-    'a check says what would be',
+    'says of a check what would be',
     says(['12'], vans(), {}, { isDryRun: true }),
     '39 of 40 devices would have a route now; Van 12 has none',
   ],
   [
-    'of another time than now says so',
+    'says that it is about another time',
     says(['12'], vans(), {}, { moment: 'then' }),
     '39 of 40 devices have a route then; Van 12 has none',
   ],
   [
-    'who is silent may be left to another one',
+    'leaves silent devices to the last report',
     says([], vans({ 33: undefined }), {}, { namesSilent: false }),
     '40 of 40 devices have a route now',
   ],

@@ -45,8 +45,8 @@ async function site({ put = { json: ANSWER }, listed = LISTED, text = ROUTES, zo
   }
 }
 
-describe('put', () => {
-  it('sends the file as it is, for the local days that it is about, and says what became of it', async () => {
+describe('routes put', () => {
+  it('sends the unchanged file for its local days, and reports the result', async () => {
     const { asked, routes } = await site({ zone: 'Europe/Berlin' })
     expect(await routes('put', 'routes.csv')).toEqual({
       code: 0,
@@ -64,14 +64,14 @@ describe('put', () => {
     ])
   })
 
-  it('sends every byte of it', async () => {
+  it('sends every byte of the file', async () => {
     const text = `\ufeff${ROUTES.replaceAll(',', '\t').replaceAll('\n', '\r\n')}# äöü \u{1f690}\r\n`
     const { asked, routes } = await site({ text })
     expect((await routes('put', 'routes.csv')).code).toBe(0)
     expect(asked()[0].body).toBe(text)
   })
 
-  it('takes company, window and force from options', async () => {
+  it('takes company, interval and force from options', async () => {
     const { asked, routes } = await site({ listed: [], text: 'device,route_id,from\n' })
     const window = ['--from', '2025-11-20 06:00', '--until', '2025-11-21']
     const { out } = await routes('put', 'routes.csv', '--company', '8', '--force', ...window)
@@ -93,7 +93,7 @@ describe('put', () => {
       Array.from({ length: 11 }, (_, n) => n + 2),
       'routes.csv: lines 2, 3, 4, 5, 6, 7, 8, 9, 10 and others are left out, all others are put: correct them and put the file again',
     ],
-  ])('is 1 where lines %j are left out, and says at the end which', async (lines, sentence) => {
+  ])('ends with exit code 1 and names the lines %j that are left out', async (lines, sentence) => {
     const rejected = lines.map((line) => ({ line, message: 'device: no device has the id or the name "Van 31"' }))
     const { routes } = await site({ put: { json: { ...ANSWER, rejected } } })
     const { code, out } = await routes('put', 'routes.csv')
@@ -104,7 +104,7 @@ describe('put', () => {
     ])
   })
 
-  it('does not ask for the company where the lines are of devices of one', async () => {
+  it('needs no --company where all devices of the file belong to one', async () => {
     const { asked, routes } = await site({ listed: [...LISTED, { id: '9', configured: true, company_id: '8' }] })
     expect((await routes('put', 'routes.csv')).code).toBe(0)
     expect(asked()[0].query.company_id).toBe('7')
@@ -120,7 +120,7 @@ describe('put', () => {
     ])
   })
 
-  it('is 1 where it would take the route from most, and says what would be', async () => {
+  it('ends with exit code 1 where most devices would lose their route, and reports what would change', async () => {
     const message = 'this would take the route from 1 of the 2 devices that have one: nothing is changed'
     const { routes } = await site({ put: { status: 409, json: { message, ...ANSWER } } })
     const { code, out } = await routes('put', 'routes.csv')
@@ -144,7 +144,7 @@ describe('put', () => {
       '--company: expected an id\n',
     ],
     [{ message: 'the body is not UTF-8' }, 'The admin port answers 422: the body is not UTF-8\n'],
-  ])('is 1 where nothing of it is of use: %j', async (json, out) => {
+  ])('ends with exit code 1 where the file is refused: %j', async (json, out) => {
     const { routes } = await site({ put: { status: 422, json } })
     expect(await routes('put', 'routes.csv')).toEqual({ code: 1, out, errors: '' })
   })
@@ -167,7 +167,7 @@ function withMonday(reply: Reply): (asked: Asked) => Reply {
 }
 
 describe('a file whose days are not adjacent', () => {
-  it('is put for each run of its days, with the lines of that run, once all were tried', async () => {
+  it('is put for each run of its days, with the lines of that run, after a dry run of all', async () => {
     const { asked, routes } = await site({ text: DAYS })
     expect(await routes('put', 'routes.csv')).toEqual({
       code: 0,
@@ -196,7 +196,7 @@ describe('a file whose days are not adjacent', () => {
     expect(asked()[0].body).toBe([header, friday, '', unread, saturday, ''].join('\r\n'))
   })
 
-  it('keeps its header in each run, also where a column of it is not known', async () => {
+  it('keeps its header in each run, also with an unknown column', async () => {
     const text = DAYS.replaceAll(/,until$|(?<=:00|noon,)$/gm, '$&,x')
     const { asked, routes } = await site({ text })
     await routes('check', 'routes.csv')
@@ -204,7 +204,7 @@ describe('a file whose days are not adjacent', () => {
     expect(asked().map(({ body }) => body.split('\n')[0])).toEqual([header, header])
   })
 
-  it('is one interval where options say so', async () => {
+  it('is put as one interval where options give it', async () => {
     const { asked, routes } = await site({ text: DAYS })
     expect((await routes('put', 'routes.csv', '--until', '2025-11-26')).code).toBe(0)
     expect(asked().map(({ query, body }) => ({ query, body }))).toEqual([
@@ -228,7 +228,7 @@ describe('a file whose days are not adjacent', () => {
     [{ status: 409, json: { message: 'no', ...ANSWER } }, 'The admin port answers 409: no (routes put --force)'],
     [{ status: 404, json: { message: 'no' } }, `company 7, ${MONDAY} (UTC): The admin port answers 404: no`],
     [{ status: 422, json: { errors: [{ path: 'line 3', message: 'device: no' }] } }, 'routes.csv:3: device: no'],
-  ])('is not put at all where one run of it would be refused: %j', async (refusal, sentence) => {
+  ])('is not put at all where one run would be refused: %j', async (refusal, sentence) => {
     const { asked, routes } = await site({
       text: DAYS,
       put: ({ query }) => (query.from === SECOND.from ? refusal : { json: ANSWER }),
@@ -238,7 +238,7 @@ describe('a file whose days are not adjacent', () => {
     expect(asked().map(({ query }) => query.dry_run)).toEqual(['true', 'true'])
   })
 
-  it('says what is put and what not where it is refused in between', async () => {
+  it('reports what is put and what not when a later run is refused', async () => {
     const { routes } = await site({ text: DAYS, put: withMonday({ status: 503, json: { message: 'full' } }) })
     const { code, out } = await routes('put', 'routes.csv')
     expect([code, out.split('\n').slice(-3)]).toEqual([
@@ -247,7 +247,7 @@ describe('a file whose days are not adjacent', () => {
     ])
   })
 
-  it('says so where there is no answer any more', async () => {
+  it('reports what is put and what not when the answer is missing', async () => {
     const { routes } = await site({ text: DAYS, put: withMonday({ cut: true }) })
     const { code, errors } = await routes('put', 'routes.csv')
     expect([code, errors]).toEqual([
@@ -258,7 +258,7 @@ describe('a file whose days are not adjacent', () => {
 })
 
 describe('check', () => {
-  it('asks for a dry run, and leaves the file as it is', async () => {
+  it('sends a dry run, and does not change the file', async () => {
     const { cwd, asked, routes } = await site()
     expect(await routes('check', 'routes.csv')).toEqual({
       code: 0,
@@ -269,24 +269,24 @@ describe('check', () => {
     expect(await readFile(join(cwd, 'routes.csv'), 'utf8')).toBe(ROUTES)
   })
 
-  it('is 1 where a line is rejected', async () => {
+  it('ends with exit code 1 where a line is rejected', async () => {
     const { routes } = await site({ put: { json: { ...ANSWER, rejected: [{ line: 2, message: 'no' }] } } })
     const { code, out } = await routes('check', 'routes.csv')
     expect([code, out.split('\n')[0]]).toEqual([1, 'routes.csv:2: no'])
   })
 
-  it('is 1 where the whole would be refused', async () => {
+  it('ends with exit code 1 where the file would be refused', async () => {
     const { routes } = await site({ put: { status: 409, json: { message: 'no', ...ANSWER } } })
     expect((await routes('check', 'routes.csv')).code).toBe(1)
   })
 
-  it('has no --force', async () => {
+  it('has no option --force', async () => {
     const { code, errors } = await (await site()).routes('check', 'routes.csv', '--force')
     expect([code, errors.split('\n')[0]]).toEqual([1, "error: unknown option '--force'"])
   })
 })
 
-describe('what cannot be sent is said, with exit code 1', () => {
+describe('routes reports what it cannot send, with exit code 1', () => {
   it.each([
     ['put', 'none.csv', {}, 'none.csv: there is no such file.'],
     ['put', 'config', {}, 'config: a folder, expected a file.'],

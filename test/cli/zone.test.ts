@@ -23,7 +23,7 @@ async function routesPut(): Promise<string[]> {
   return results.filter(({ source }) => source.startsWith('admin ')).map(({ route_id }) => route_id)
 }
 
-it('a roster replaces the days of the gateway, wherever it is put from', async () => {
+it('routes put replaces the local days of the gateway, wherever it runs', async () => {
   await put('yesterday.csv', 'Van 12,42,1,2026-11-19 20:00,2026-11-19 23:00')
   await put('tomorrow.csv', 'Van 12,42,3,2026-11-21 00:15,2026-11-21 05:00')
   const { code, out } = await put('today.csv', 'Van 12,42,2,2026-11-20 00:15,2026-11-20 05:00')
@@ -34,7 +34,7 @@ it('a roster replaces the days of the gateway, wherever it is put from', async (
   expect(await routesPut()).toEqual(['1', '2', '3'])
 })
 
-it('a roster leaves the days alone on which none of its lines begins', async () => {
+it('routes put does not change days on which none of its lines begins', async () => {
   await put(
     'saturday.csv',
     'Van 12,42,6,2026-11-20 23:00,2026-11-21 03:00',

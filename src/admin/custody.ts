@@ -4,7 +4,7 @@ import { countRefused, custodyCounters, type HoldReason, type Redis, surveyHeld,
 import type { Logger } from '../observe/log.ts'
 
 /** Where every fix is that was ever received; instants in ms UTC. */
-export interface Account {
+export interface FixAccount {
   readonly waiting: { readonly fixes: number; readonly lanes: number; readonly oldestAt?: number }
   readonly parked: { readonly fixes: number; readonly lanes: number }
   readonly held: { readonly fixes: number; readonly devices: number }
@@ -21,7 +21,7 @@ export type Custody = Readonly<
 >
 
 /** Counts waiting, parked and held fixes in what is stored, slice by slice; the rest comes from the counters in Redis. */
-export async function takeAccount(redis: Redis): Promise<Account> {
+export async function takeAccount(redis: Redis): Promise<FixAccount> {
   const { waiting, parked } = await countLanes(redis)
   const { held, heldFor } = await countHeld(redis)
   const counters = await custodyCounters(redis)
@@ -41,7 +41,7 @@ export async function takeAccount(redis: Redis): Promise<Account> {
 }
 
 /** A parked lane counts as parked with all that waits in it; so do single records that were refused. */
-async function countLanes(redis: Redis): Promise<Pick<Account, 'waiting' | 'parked'>> {
+async function countLanes(redis: Redis): Promise<Pick<FixAccount, 'waiting' | 'parked'>> {
   const waiting = { fixes: 0, lanes: 0, oldestAt: undefined as number | undefined }
   const refused = await countRefused(redis)
   const parkedLanes = new Set(refused.lanes)
@@ -59,7 +59,7 @@ async function countLanes(redis: Redis): Promise<Pick<Account, 'waiting' | 'park
   return { waiting, parked: { fixes: parkedFixes, lanes: parkedLanes.size } }
 }
 
-async function countHeld(redis: Redis): Promise<Pick<Account, 'held' | 'heldFor'>> {
+async function countHeld(redis: Redis): Promise<Pick<FixAccount, 'held' | 'heldFor'>> {
   const heldFor = { unknown: 0, no_route: 0, clock: 0 }
   const devices = new Set<string>()
   for await (const { reason, device, fixes } of surveyHeld(redis)) {
@@ -86,13 +86,13 @@ function sumOf(numbers: Iterable<number>): number {
  * are lost or counted twice. It is logged as an error once, and again when it changes.
  */
 export class CustodyWatch {
-  readonly #account: () => Promise<Account>
+  readonly #account: () => Promise<FixAccount>
   readonly #logger: Logger
   readonly #stopping = new AbortController()
   #last: Custody | undefined
   #known = 0
 
-  constructor(account: () => Promise<Account>, logger: Logger, { everyMs = EVERY_MS } = {}) {
+  constructor(account: () => Promise<FixAccount>, logger: Logger, { everyMs = EVERY_MS } = {}) {
     this.#account = account
     this.#logger = logger
     void this.#run(everyMs)

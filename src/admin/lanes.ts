@@ -3,7 +3,7 @@ import { type LaneState, type Redis, surveyLanes } from '../lanes/index.ts'
 import { parse } from '../tracking/refusal.ts'
 import { instant, LaneJson, laneIds } from './json.ts'
 import type { Operation, OperationDoc } from './operation.ts'
-import { PageQuery, type Place, pageOf, pageSchema } from './paging.ts'
+import { PageQuery, type ListPlace, pageOf, pageSchema } from './paging.ts'
 import { parkedJson } from './parked.ts'
 
 /** `GET /admin/lanes`: lanes in which something is stored, those with most fixes or the oldest fix first. */
@@ -31,8 +31,8 @@ const LANES_DOC = {
 } satisfies OperationDoc
 
 const PLACES = {
-  waiting: ({ waiting, lane }: LaneState): Place => [-waiting, lane],
-  oldest: ({ oldestAt = 0, lane }: LaneState): Place => [oldestAt, lane],
+  waiting: ({ waiting, lane }: LaneState): ListPlace => [-waiting, lane],
+  oldest: ({ oldestAt = 0, lane }: LaneState): ListPlace => [oldestAt, lane],
 }
 
 /** What waits in a lane, its last push, and why it is parked, if it is. */

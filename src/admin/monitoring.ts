@@ -3,7 +3,7 @@ import { within } from '../async.ts'
 import { memoryShare } from '../ingest/acceptance.ts'
 import type { Redis } from '../lanes/index.ts'
 import { operationGauges } from '../observe/metrics.ts'
-import type { Account } from './custody.ts'
+import type { FixAccount } from './custody.ts'
 import type { DeviceState } from './json.ts'
 import type { Operation } from './operation.ts'
 import type { Upstream } from './status.ts'
@@ -59,7 +59,7 @@ export function monitoringOperations({ readiness, metrics }: MonitoringSources):
 
 export interface GaugeSources {
   readonly redis: Redis
-  readonly account: () => Promise<Account>
+  readonly account: () => Promise<FixAccount>
   readonly upstream: () => Promise<Upstream>
   readonly devices: () => Promise<Record<DeviceState, number>>
 }

@@ -23,7 +23,7 @@ export function pageSchema<Item extends z.ZodType>(item: Item) {
 }
 
 /** The position of an item in its list: by rank, the smallest first, then by name. */
-export type Place = readonly [rank: number, name: string]
+export type ListPlace = readonly [rank: number, name: string]
 
 export interface Page<Item> {
   readonly results: Item[]
@@ -33,7 +33,7 @@ export interface Page<Item> {
 export interface Listing<Item> {
   /** Names the list and its order; a page token holds it. */
   readonly list: string
-  readonly placeOf: (item: Item) => Place
+  readonly placeOf: (item: Item) => ListPlace
   /** Default: all. */
   readonly isListed?: (item: Item) => boolean
 }
@@ -58,18 +58,18 @@ export async function pageOf<Item>(
 
 interface Placed<Item> {
   readonly item: Item
-  readonly place: Place
+  readonly place: ListPlace
 }
 
 /** The first `count` items, in order. Sorting a whole long list for each of its pages would take several times as long. */
 async function firstOf<Item>(
   items: Iterable<Item>,
   { placeOf, isListed = () => true }: Listing<Item>,
-  { after, count }: { readonly after: Place; readonly count: number },
+  { after, count }: { readonly after: ListPlace; readonly count: number },
 ): Promise<Placed<Item>[]> {
   const inOrder = (some: Placed<Item>[]) => some.toSorted((a, b) => compare(a.place, b.place)).slice(0, count)
   let first: Placed<Item>[] = []
-  let last: Place = BEHIND_ALL
+  let last: ListPlace = BEHIND_ALL
   for (const item of items) {
     await yieldToEventLoop()
     const place = placeOf(item)
@@ -91,15 +91,15 @@ export function wrongToken(): ApiRefusal {
 }
 
 /** Orders two places. */
-export function compare([rank, name]: Place, [otherRank, otherName]: Place): number {
+export function compare([rank, name]: ListPlace, [otherRank, otherName]: ListPlace): number {
   return rank - otherRank || (name < otherName ? -1 : name > otherName ? 1 : 0)
 }
 
-function token(list: string, place: Place): string {
+function token(list: string, place: ListPlace): string {
   return Buffer.from(JSON.stringify([list, ...place])).toString('base64url')
 }
 
-function readToken(text: string, list: string): Place {
+function readToken(text: string, list: string): ListPlace {
   const read = Token.safeParse(jsonOf(Buffer.from(text, 'base64url').toString()))
   if (!read.success || read.data[0] !== list) throw wrongToken()
   return [read.data[1], read.data[2]]
@@ -114,5 +114,5 @@ function jsonOf(text: string): unknown {
 }
 
 const Token = z.tuple([z.string(), z.number(), z.string()])
-const BEFORE_ALL: Place = [-Infinity, '']
-const BEHIND_ALL: Place = [Infinity, '']
+const BEFORE_ALL: ListPlace = [-Infinity, '']
+const BEHIND_ALL: ListPlace = [Infinity, '']

@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { BEHIND_MS, custodyCounters, keys, type Redis } from '../lanes/index.ts'
-import type { Account } from './custody.ts'
+import type { FixAccount } from './custody.ts'
 import { Count, each, Instant, instant } from './json.ts'
 import type { Operation, OperationDoc } from './operation.ts'
 
 export interface StatusSources {
-  readonly account: () => Promise<Account>
+  readonly account: () => Promise<FixAccount>
   readonly upstream: () => Promise<Upstream>
   readonly rates: () => Rates
   /** Ids of companies whose OAuth token the tracking API refuses. */
@@ -63,7 +63,7 @@ const STATUS_DOC = {
 } satisfies OperationDoc
 
 interface Backlog {
-  readonly waiting: Account['waiting']
+  readonly waiting: FixAccount['waiting']
   readonly upstream: Upstream
   readonly rates: Rates
   readonly now: number

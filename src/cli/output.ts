@@ -17,10 +17,10 @@ export function printable(text: string): string {
 }
 
 /** Colours a text, or returns it unchanged. */
-export type Paint = (style: 'bold' | 'dim' | 'green' | 'yellow', text: string) => string
+export type Painter = (style: 'bold' | 'dim' | 'green' | 'yellow', text: string) => string
 
 /** For the standard output: colours on a terminal only, and none where `NO_COLOR` is set. */
-export const colours: Paint = (style, text) => styleText(style, text, { stream: process.stdout })
+export const colours: Painter = (style, text) => styleText(style, text, { stream: process.stdout })
 
 /** Shows an instant (RFC 3339) as `08:14:02`, or as `2026-11-19 08:14:02` where it is not today. */
 export type Clock = (instant: string) => string

@@ -41,12 +41,12 @@ export async function positionsCommand(options: PositionsOptions): Promise<numbe
 }
 
 /** A position as the interface returns it; a timestamp beyond 2^53 is a bigint. */
-const Position = CourierPosition.extend({ timestamp: z.number().or(z.bigint()) })
-type Position = z.infer<typeof Position>
+const StoredPosition = CourierPosition.extend({ timestamp: z.number().or(z.bigint()) })
+type StoredPosition = z.infer<typeof StoredPosition>
 
 /** @throws UserError where the answer is not a list of positions */
-function positionsIn(text: string): Position[] {
-  const read = z.array(Position).safeParse(parseExact(text))
+function positionsIn(text: string): StoredPosition[] {
+  const read = z.array(StoredPosition).safeParse(parseExact(text))
   if (read.success) return read.data
   const [{ path, message }] = read.error.issues
   const place = path.length > 0 ? `${path.join('.')}: ` : ''
@@ -64,7 +64,7 @@ function parseExact(text: string): unknown {
   }
 }
 
-function csvLines(positions: readonly Position[]): string[] {
+function csvLines(positions: readonly StoredPosition[]): string[] {
   const rows = positions.map(({ timestamp, lat, lon, server_timestamp = '' }) =>
     [timestamp, timeText(timestamp), lat, lon, server_timestamp].join(','),
   )
@@ -72,7 +72,7 @@ function csvLines(positions: readonly Position[]): string[] {
 }
 
 /** GeoJSON (RFC 7946): the track as a line, where there are two positions or more, then each position as a point. */
-function geoJson(positions: readonly Position[]): string {
+function geoJson(positions: readonly StoredPosition[]): string {
   const coordinates = positions.map(({ lat, lon }) => [lon, lat])
   const line = { type: 'Feature', geometry: { type: 'LineString', coordinates }, properties: {} }
   const points = positions.map(({ lat, lon, timestamp, server_timestamp }) => ({

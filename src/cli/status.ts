@@ -1,7 +1,7 @@
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { StatusAnswer } from './answers.ts'
 import { askStatus, jsonOf } from './client.ts'
-import { type Clock, clockIn, colours, counted, type Paint, printExact } from './output.ts'
+import { type Clock, clockIn, colours, counted, type Painter, printExact } from './output.ts'
 
 /** `waybridge status`. @returns the exit code @throws UserError */
 export async function statusCommand(options: AdminPortOptions & { readonly json?: boolean }): Promise<number> {
@@ -13,7 +13,7 @@ export async function statusCommand(options: AdminPortOptions & { readonly json?
 }
 
 /** The status as lines of at most 80 columns: a label, a figure, a note. */
-export function statusPage(status: StatusAnswer, clock: Clock, paint: Paint): string[] {
+export function statusPage(status: StatusAnswer, clock: Clock, paint: Painter): string[] {
   return rowsOf(status, clock).flatMap(([label, figure, note = '', style = 'bold']) => {
     const head = `  ${label.padEnd(16)}${paint(style, String(figure).padStart(8))}`
     const [first, ...more] = folded(note).map((line) => paint('dim', line))

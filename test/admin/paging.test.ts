@@ -1,13 +1,13 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type Place, pageOf } from '../../src/admin/paging.ts'
+import { type ListPlace, pageOf } from '../../src/admin/paging.ts'
 import { turnsDuring } from '../support/turns.ts'
 
-const ORDER = { list: 'test', placeOf: (place: Place) => place }
+const ORDER = { list: 'test', placeOf: (place: ListPlace) => place }
 
 /** All pages of a list, by their tokens. */
-async function pagesOf(places: readonly Place[], max_results: number): Promise<Place[][]> {
-  const pages: Place[][] = []
+async function pagesOf(places: readonly ListPlace[], max_results: number): Promise<ListPlace[][]> {
+  const pages: ListPlace[][] = []
   for (let page_token: string | undefined; ; ) {
     const page = await pageOf(places, ORDER, { max_results, page_token })
     pages.push(page.results)
@@ -35,7 +35,7 @@ it.each([
   ['in reverse order', (n: number) => -n],
   ['in no order', (n: number) => (n * 7919) % 100_003],
 ])('a page of a long list that is stored %s lets other work run in between', async (_, rankOf) => {
-  const places = Array.from({ length: 100_000 }, (__, n): Place => [rankOf(n), ''])
+  const places = Array.from({ length: 100_000 }, (__, n): ListPlace => [rankOf(n), ''])
   const { turns, result } = await turnsDuring(() => pageOf(places, ORDER, { max_results: 1000 }))
   expect(turns).toBeGreaterThan(2)
   const ranks = places.map(([rank]) => rank).toSorted((a, b) => a - b)
@@ -44,9 +44,9 @@ it.each([
 
 it.each([
   ['the end of a long list', { max_results: 1, page_token: token(99_998) }, () => true],
-  ['a few items of a long list', { max_results: 1 }, ([rank]: Place) => rank === 99_999],
+  ['a few items of a long list', { max_results: 1 }, ([rank]: ListPlace) => rank === 99_999],
 ])('a search for %s lets other work run in between', async (_, page, isListed) => {
-  const places = Array.from({ length: 100_000 }, (__, n): Place => [n, ''])
+  const places = Array.from({ length: 100_000 }, (__, n): ListPlace => [n, ''])
   const { turns, result } = await turnsDuring(() => pageOf(places, { ...ORDER, isListed }, page))
   expect(turns).toBeGreaterThan(2)
   expect(result).toEqual({ results: [[99_999, '']] })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { StatusAnswer } from '../../src/cli/answers.ts'
-import { clockIn, type Paint } from '../../src/cli/output.ts'
+import { clockIn, type Painter } from '../../src/cli/output.ts'
 import { statusPage } from '../../src/cli/status.ts'
 import { answering, STATUS, waybridge } from '../support/cli.ts'
 
@@ -30,7 +30,7 @@ const TROUBLED: StatusAnswer = {
   },
   time_zone: 'UTC',
 }
-const plain: Paint = (_style, text) => text
+const plain: Painter = (_style, text) => text
 const page = (status: StatusAnswer, paint = plain) => statusPage(status, clockIn('UTC', NOW), paint)
 
 it('status shows no notes where there is no trouble', () =>

@@ -9,7 +9,7 @@ import type { DeviceEntry, Directory, Stay } from '../../roster/directory.ts'
 import { parse } from '../../tracking/refusal.ts'
 import { ContactJson, Count, contactJson, DeviceState, each, StayJson, stayJson, Text } from '../json.ts'
 import type { Operation, OperationDoc } from '../operation.ts'
-import { PageQuery, type Place, pageOf, pageSchema } from '../paging.ts'
+import { PageQuery, type ListPlace, pageOf, pageSchema } from '../paging.ts'
 
 export interface DeviceSources {
   readonly redis: Redis
@@ -140,12 +140,12 @@ function contains(text: string, part: string): boolean {
   return text.toLowerCase().includes(part.toLowerCase())
 }
 
-function placeOf({ id, entry }: DeviceRow): Place {
+function placeOf({ id, entry }: DeviceRow): ListPlace {
   return placeOfDevice({ id, name: entry?.name })
 }
 
 /** By name, then by id; devices without a name are last. */
-export function placeOfDevice({ id, name }: { readonly id: string; readonly name?: string }): Place {
+export function placeOfDevice({ id, name }: { readonly id: string; readonly name?: string }): ListPlace {
   return name === undefined ? [1, id] : [0, `${name}\0${id}`]
 }
 

@@ -9,7 +9,7 @@ import { ApiRefusal, parse, refuseFields } from '../../tracking/refusal.ts'
 import { Id } from '../../tracking/schemas.ts'
 import { Count, Instant, instant } from '../json.ts'
 import type { Operation, OperationDoc } from '../operation.ts'
-import { PageQuery, type Place, pageOf, pageSchema } from '../paging.ts'
+import { PageQuery, type ListPlace, pageOf, pageSchema } from '../paging.ts'
 import { nothingTaken, planJson } from './answer.ts'
 import { readRosterBody } from './body.ts'
 import { planRoster, type RosterPlan, type RosterPut } from './plan.ts'
@@ -166,7 +166,7 @@ function* linesAt(roster: Roster, at: number): Generator<ListedLine> {
   }
 }
 
-function placeOf({ device, from, courier_id, route_id, source, until }: ListedLine): Place {
+function placeOf({ device, from, courier_id, route_id, source, until }: ListedLine): ListPlace {
   return [from, `${device} ${until} ${courier_id} ${route_id} ${source}`]
 }
 

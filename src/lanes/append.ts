@@ -1,6 +1,5 @@
 import { metrics } from '../observe/metrics.ts'
-import { grouped } from './grouped.ts'
-import type { Redis } from './redis.ts'
+import { grouped, type Redis, type RunScript, scripts } from './redis.ts'
 import { type AppenderOptions, add, type Part, storeRecords } from './store.ts'
 
 /** What one frame leaves behind: its records, and what the custody account counts with them. */
@@ -22,15 +21,15 @@ export interface Stored {
 
 /** Stores the fixes of a gateway: all that arrive while the previous call is away leave in the next one. */
 export class Appender {
-  readonly #redis: Redis
+  readonly #run: RunScript
   readonly #options: AppenderOptions
-  readonly #group = grouped((items: Storable[]) => this.#store(items), { inFlight: 2, maxWeight: GROUP_BYTES })
+  readonly #group = grouped((items: Storable[]) => this.#store(items), GROUP)
   readonly #timer = setInterval(() => void this.#flush(), 1000).unref()
   /** Counts that wait for the next call. */
   #counted = new Map<string, number>()
 
   constructor(redis: Redis, options: AppenderOptions) {
-    this.#redis = redis
+    this.#run = scripts(redis)
     this.#options = options
   }
 
@@ -66,7 +65,7 @@ export class Appender {
     metrics.appends.inc({})
     try {
       const parts = items.flatMap((item) => item.parts)
-      const leftOut = (await storeRecords(this.#redis, this.#options, { parts, counters })) ?? []
+      const leftOut = (await storeRecords(this.#run, this.#options, { parts, counters })) ?? []
       for (const { part, duplicates } of leftOut) {
         if (duplicates < 0) outcomes[itemOfPart[part]].refused = true
         else outcomes[itemOfPart[part]].duplicates += duplicates
@@ -83,4 +82,5 @@ export class Appender {
   }
 }
 
-const GROUP_BYTES = 1 << 19
+/** Weighed in bytes. */
+const GROUP = { inFlight: 2, maxWeight: 1 << 19 }

@@ -36,11 +36,12 @@ export interface DuplicateFilterOptions {
 export class DuplicateFilter {
   /** The id under which this process stores. */
   readonly gateway = randomUUID()
+  /** The turn of this process as store.lua named it; '' before its first answer. */
+  turn = ''
   /** ms for which a string of marks is kept: it gets marks for an hour after Redis was last told to keep it. */
   readonly keepMs: number
   readonly #maxFutureMs: number
   readonly #devices = new Map<string, Known>()
-  #turn = ''
   #turnBeganAt = Date.now()
 
   constructor({ windowMs, maxFutureMs }: DuplicateFilterOptions) {
@@ -48,15 +49,10 @@ export class DuplicateFilter {
     this.#maxFutureMs = maxFutureMs
   }
 
-  /** The turn of this process as store.lua named it; '' before its first answer. */
-  get turn(): string {
-    return this.#turn
-  }
-
   /** Splits a device's records by span; `duplicates` counts those that repeat others of the same call. `now`: ms UTC. */
   split(device: string, records: Buffer, now: number): { readonly runs: MarkedRun[]; readonly duplicates: number } {
     let known = this.#devices.get(device)
-    if (known?.turn !== this.#turn) this.#devices.set(device, (known = this.#knownInTurn(known)))
+    if (known?.turn !== this.turn) this.#devices.set(device, (known = this.#knownInTurn(known)))
     const ask = known.frames++ === 1
     const newestBefore = Math.max(known.newestOfOthers, known.newest)
     const runs: MarkedRun[] = []
@@ -80,17 +76,16 @@ export class DuplicateFilter {
     return { runs, duplicates }
   }
 
-  /** Takes the turn in which store.lua stored a call. */
-  stored(turn: string): void {
-    if (turn === this.#turn) return
-    this.#turn = turn
+  /** store.lua says that a new turn of this process has begun. */
+  beginTurn(turn: string): void {
+    this.turn = turn
     this.#turnBeganAt = Date.now()
   }
 
   /** Takes the latest span (-1: none) that a device had before a call of this turn that asked for it. */
   learn(device: string, latestSpan: number): void {
     const known = this.#devices.get(device)
-    if (known?.turn !== this.#turn) return
+    if (known?.turn !== this.turn) return
     const spanEnd = latestSpan < 0 ? -1 : (latestSpan + 1) * 2 ** SPAN_BITS - 1
     known.newestOfOthers = Math.min(known.newestOfOthers, spanEnd)
   }
@@ -103,7 +98,7 @@ export class DuplicateFilter {
 
   #knownInTurn({ newest = -1, keptSpan = -1, keptAt = 0 }: Partial<Known> = {}): Known {
     const newestOfOthers = Math.ceil((this.#turnBeganAt + this.#maxFutureMs) / 1000)
-    return { turn: this.#turn, frames: 0, newestOfOthers, newest, keptSpan, keptAt }
+    return { turn: this.turn, frames: 0, newestOfOthers, newest, keptSpan, keptAt }
   }
 }
 

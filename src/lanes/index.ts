@@ -1,6 +1,5 @@
 export { Appender, type Storable, type Stored } from './append.ts'
 export { DuplicateFilter } from './duplicates.ts'
-export { grouped } from './grouped.ts'
 export { BEHIND_MS, keys } from './keys.ts'
 export {
   type Batch,
@@ -27,7 +26,7 @@ export {
   slicesOf,
   timestampOf,
 } from './record.ts'
-export { connect, durabilityProblems, LOADING, type Redis } from './redis.ts'
+export { connect, durabilityProblems, grouped, LOADING, type Redis } from './redis.ts'
 export {
   type FieldTexts,
   noteApplied,

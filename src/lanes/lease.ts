@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { grouped } from './grouped.ts'
 import { BEHIND_MS, keys } from './keys.ts'
-import { type Redis, scripts } from './redis.ts'
+import { grouped, type Redis, scripts } from './redis.ts'
 import type { Parked } from './survey.ts'
 
 /** A lane that a worker may push for now. */

@@ -1,5 +1,5 @@
 import { keys } from './keys.ts'
-import type { Redis } from './redis.ts'
+import { type Redis, scripts } from './redis.ts'
 import { type AppenderOptions, add, type HoldReason, type Part, type StoreCall, storeRecords } from './store.ts'
 
 /** What becomes of a record in a list: it stays, it goes (a part of a lane), or it is gone under a name of the account. */
@@ -42,7 +42,7 @@ export async function sweep(
       }
     }
     const from = { ...list, entries }
-    if (entries.length > 0 && !(await storeRecords(redis, options, { parts, counters, from })))
+    if (entries.length > 0 && !(await storeRecords(scripts(redis), options, { parts, counters, from })))
       return { left, stayed, complete: false }
     left += entries.length
     stayed += slice.length - entries.length

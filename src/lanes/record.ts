@@ -29,18 +29,21 @@ export interface Position {
 /** Records of one device, one behind the other. `device` comes from `packDevice`; `received` in ms UTC. */
 export function packRecords(positions: readonly Position[], device: Buffer, received: number): Buffer {
   const length = HEAD + device.length - 1
+  const sinceEpoch = received - EPOCH
   const bytes = Buffer.allocUnsafe(length * positions.length)
   let at = 0
   for (const position of positions) {
     bytes[at] = length
     bytes[at + 1] = device[0]
-    writeInstant(bytes, at + 2, received)
+    bytes[at + 2] = sinceEpoch / 0x1_0000_0000
+    bytes.writeUInt32BE(sinceEpoch % 0x1_0000_0000, at + 3)
     bytes.writeUInt32BE(position.timestamp, at + 7)
     bytes.writeInt32BE(Math.round(position.latitude * 1e7), at + 11)
     bytes.writeInt32BE(Math.round(position.longitude * 1e7), at + 15)
     bytes.writeUInt16BE(Math.min(position.accuracy, UNKNOWN), at + 19)
     bytes.writeUInt16BE(position.heading ?? UNKNOWN, at + 21)
-    bytes.writeUInt16BE(packSpeed(position.speed), at + 23)
+    const { speed } = position
+    bytes.writeUInt16BE(speed === undefined ? UNKNOWN : Math.min(Math.round(speed * 100), UNKNOWN), at + 23)
     device.copy(bytes, at + HEAD, 1)
     at += length
   }
@@ -90,7 +93,16 @@ export function countRecords(bytes: Buffer): number {
 /** The body of a push: `{"positions": […]}`, in the order of the records. */
 export function positionsJson(bytes: Buffer): string {
   let json = ''
-  for (let at = 0; at < bytes.length; at += bytes[at]) json += (at === 0 ? '' : ',') + positionJson(bytes, at)
+  for (let at = 0; at < bytes.length; at += bytes[at]) {
+    const heading = bytes.readUInt16BE(at + 21)
+    const speed = bytes.readUInt16BE(at + 23)
+    json +=
+      (at === 0 ? '' : ',') +
+      `{"timestamp":${bytes.readUInt32BE(at + 7)},"point":{"lat":${bytes.readInt32BE(at + 11) / 1e7}` +
+      `,"lon":${bytes.readInt32BE(at + 15) / 1e7}},"accuracy":${bytes.readUInt16BE(at + 19)}` +
+      (heading === UNKNOWN ? '' : `,"heading":${heading}`) +
+      (speed === UNKNOWN ? '}' : `,"speed":${speed / 100}}`)
+  }
   return `{"positions":[${json}]}`
 }
 
@@ -131,26 +143,3 @@ const DEVICE_IS_NUMBER = 1
 const MAX_DEVICE_BYTES = 200
 const NUMERIC = /^[1-9]\d{0,17}$/
 const EPOCH = Date.UTC(2020, 0, 1)
-
-function positionJson(bytes: Buffer, at: number): string {
-  const heading = bytes.readUInt16BE(at + 21)
-  const speed = bytes.readUInt16BE(at + 23)
-  return (
-    `{"timestamp":${bytes.readUInt32BE(at + 7)},"point":{"lat":${bytes.readInt32BE(at + 11) / 1e7}` +
-    `,"lon":${bytes.readInt32BE(at + 15) / 1e7}},"accuracy":${bytes.readUInt16BE(at + 19)}` +
-    (heading === UNKNOWN ? '' : `,"heading":${heading}`) +
-    (speed === UNKNOWN ? '}' : `,"speed":${speed / 100}}`)
-  )
-}
-
-function packSpeed(speed: number | undefined): number {
-  if (speed === undefined) return UNKNOWN
-  const cm = Math.round(speed * 100)
-  return cm < UNKNOWN ? cm : UNKNOWN
-}
-
-function writeInstant(bytes: Buffer, at: number, instant: number): void {
-  const ms = instant - EPOCH
-  bytes[at] = ms / 0x1_0000_0000
-  bytes.writeUInt32BE(ms % 0x1_0000_0000, at + 1)
-}

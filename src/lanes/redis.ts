@@ -75,6 +75,53 @@ export function scripts(redis: Redis): RunScript {
   }
 }
 
+/**
+ * Group commit: what arrives while the previous call is away leaves together in the next one. No timer.
+ *
+ * @param send takes a group and answers with one result for each item, in order; if it fails, every item of it fails
+ * @param options `inFlight`: calls away at once; `maxWeight`: where a group ends (one item may be heavier)
+ * @returns a function that takes an item and its weight
+ */
+export function grouped<Item, Result>(
+  send: (items: Item[]) => Promise<Result[]>,
+  { inFlight = 1, maxWeight = 1000 } = {},
+): (item: Item, weight?: number) => Promise<Result> {
+  const waiting: WaitingItem<Item, Result>[] = []
+  let away = 0
+
+  async function sendNext(): Promise<void> {
+    if (away >= inFlight || waiting.length === 0) return
+    let size = 1
+    for (let sum = waiting[0].weight; size < waiting.length; size++)
+      if ((sum += waiting[size].weight) > maxWeight) break
+    const group = waiting.splice(0, size)
+    away++
+    const sending = send(group.map(({ item }) => item))
+    void sendNext()
+    try {
+      const results = await sending
+      group.forEach(({ resolve }, index) => resolve(results[index]))
+    } catch (error) {
+      for (const { reject } of group) reject(error)
+    }
+    away--
+    void sendNext()
+  }
+
+  return (item, weight = 1) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, weight, resolve, reject })
+      if (waiting.length === 1 && away < inFlight) setImmediate(() => void sendNext())
+    })
+}
+
+interface WaitingItem<Item, Result> {
+  readonly item: Item
+  readonly weight: number
+  readonly resolve: (result: Result) => void
+  readonly reject: (error: unknown) => void
+}
+
 /** Of the commands that run scripts: Redis has an APPEND of its own. */
 const PREFIX = 'wb_'
 /** Of a script that may write though Redis' memory is full; Redis 7 lets it. */

@@ -1,7 +1,7 @@
 import { type DuplicateFilter, MOST_IN_RUN } from './duplicates.ts'
 import { keys } from './keys.ts'
 import { slicesOf } from './record.ts'
-import { type Redis, scripts } from './redis.ts'
+import type { RunScript } from './redis.ts'
 
 /** Why fixes are held: nobody configured their device, no route at their time, or a time in the future. */
 export type HoldReason = 'unknown' | 'no_route' | 'clock'
@@ -46,7 +46,7 @@ export interface LeftOut {
  * the list is not as it was read, or the lease was lost: then nothing has changed.
  */
 export async function storeRecords(
-  redis: Redis,
+  run: RunScript,
   { maxWaitMs, duplicates, hold }: AppenderOptions,
   { parts, counters, from }: StoreCall,
 ): Promise<LeftOut[] | null> {
@@ -57,7 +57,6 @@ export async function storeRecords(
   // What was acknowledged once is never refused.
   const bounds = [hold.maxFixesPerDevice, from ? Number.MAX_SAFE_INTEGER : hold.maxUnknownDevices]
   const args = [bytes, maxWaitMs, ...filter, ...bounds, counters.size, ...[...counters].flat()]
-  const run = scripts(redis)
   let answer: unknown = null
   try {
     answer = await (from
@@ -68,10 +67,11 @@ export async function storeRecords(
   }
   if (!answer) return null
   const [ofRuns, latest, storedIn] = answer as [leftOut: number[], latest: number[], turn: Buffer]
-  duplicates?.stored(storedIn.toString())
-  // What was asked for in an earlier turn is not the latest span before this turn's fixes.
-  if (turn === duplicates?.turn)
-    for (let i = 0; i < latest.length; i += 2) duplicates.learn(parts[partOfRun[latest[i]]].device, latest[i + 1])
+  const storedTurn = storedIn.toString()
+  if (duplicates && duplicates.turn !== storedTurn) duplicates.beginTurn(storedTurn)
+  // An answer to a call of an earlier turn does not know what other gateways have stored since.
+  if (turn === storedTurn)
+    for (let i = 0; i < latest.length; i += 2) duplicates?.learn(parts[partOfRun[latest[i]]].device, latest[i + 1])
   for (let i = 0; i < ofRuns.length; i += 2) leftOut.push({ part: partOfRun[ofRuns[i]], duplicates: ofRuns[i + 1] })
   return leftOut
 }
@@ -88,12 +88,9 @@ function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: 
   const leftOut: LeftOut[] = []
   for (const [index, part] of parts.entries()) {
     const [kind, place] = 'lane' in part ? ['L', part.lane] : [KINDS[part.held], part.device]
-    let runs: Iterable<Run> = slicesOf(part.records, MOST_IN_RUN)
-    if ('lane' in part && filter) {
-      const split = filter.split(part.device, part.records, now)
-      if (split.duplicates > 0) leftOut.push({ part: index, duplicates: split.duplicates })
-      runs = split.runs
-    }
+    const split = 'lane' in part ? filter?.split(part.device, part.records, now) : undefined
+    if (split && split.duplicates > 0) leftOut.push({ part: index, duplicates: split.duplicates })
+    const runs: Iterable<PackedRun> = split?.runs ?? slicesOf(part.records, MOST_IN_RUN)
     for (const { name = '', marks, flags = 0, count, records } of runs) {
       const head = Buffer.allocUnsafe(10 + 4 * (place.length + name.length) + (marks?.length ?? 0))
       let at = head.write(kind, 0, 'latin1')
@@ -111,7 +108,7 @@ function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: 
 }
 
 /** A run with or without marks. */
-interface Run {
+interface PackedRun {
   readonly records: Buffer
   readonly count: number
   readonly name?: string

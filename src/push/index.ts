@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import pLimit from 'p-limit'
 import {
   joinMembers,
   keys,
@@ -9,23 +10,14 @@ import {
   releaseParked,
   relocate,
 } from '../lanes/index.ts'
-import type { Logger } from '../observe/log.ts'
-import type { TrackingClient } from '../tracking/client.ts'
-import { startDispatcher } from './dispatcher.ts'
-import { createPushLane } from './push-lane.ts'
-import { createRate } from './rate.ts'
-import { createSlots } from './slots.ts'
-import { createTickets } from './tickets.ts'
-import { reportUpstream } from './upstream.ts'
-import { watchOverdue } from './watchdog.ts'
+import { LanePush, type PushLaneOptions } from './push-lane.ts'
+import { Rate } from './rate.ts'
+import { Tickets } from './tickets.ts'
+import { reportUpstream, watchOverdue } from './watch.ts'
 
-export interface PushingOptions {
+export interface PushingOptions extends Pick<PushLaneOptions, 'apikeyOf' | 'client' | 'logger'> {
   readonly redis: Redis
-  /** For BullMQ, which wants connections of its own. */
   readonly redisUrl: string
-  readonly client: Pick<TrackingClient, 'push'>
-  readonly apikeyOf: (company: string) => string | undefined
-  /** Where a record belongs as configured now. */
   readonly place: Place
   readonly batch: { readonly max_positions: number; readonly max_wait: number }
   readonly push: {
@@ -34,26 +26,25 @@ export interface PushingOptions {
     readonly first_delay: number
     readonly max_delay: number
   }
-  readonly logger: Logger
 }
 
 export interface Pushing {
-  /** The configuration has changed: what is parked may be taken now. */
+  /** The configuration has changed: parked lanes are probed now. */
   configured(): void
-  /** Ends what is on its way, within six seconds, and leaves the rest to others. */
+  /** Ends the requests under way, within six seconds, and leaves the rest to other workers. */
   stop(): Promise<void>
 }
 
 /** Pushes what waits, until it is stopped: dispatches due lanes as tickets and works those that this process takes. */
 export function startPushing(options: PushingOptions): Pushing {
-  const { batch, logger, place, push, redis } = options
+  const { batch, logger, place, push, redis, redisUrl } = options
+  const { concurrency, max_requests_per_s: perSecond } = push
   const leases = new Leases(redis, { maxPositions: batch.max_positions, maxWaitMs: batch.max_wait })
-  const slots = createSlots(push.concurrency)
-  const rate = createRate(push.max_requests_per_s)
+  const limit = pLimit(concurrency)
+  const rate = perSecond === null ? null : new Rate(perSecond)
   const held = new Set<Lease>()
   const stopping = new AbortController()
-
-  const pushLane = createPushLane({
+  const laneOptions: PushLaneOptions = {
     ...options,
     leases,
     rate,
@@ -61,52 +52,53 @@ export function startPushing(options: PushingOptions): Pushing {
     maxPositions: batch.max_positions,
     firstDelayMs: push.first_delay,
     maxDelayMs: push.max_delay,
-    stopping: () => stopping.signal.aborted,
-  })
-
-  /** Redis going away ends a lane's turn; its lease ends and the lane is offered again. */
-  async function work(lease: Lease): Promise<void> {
-    held.add(lease)
-    await slots
-      .run(() => pushLane(lease))
-      .catch((error: unknown) => logger.debug({ err: error }, 'a lane waits for its lease to end'))
-    held.delete(lease)
+    stopping: stopping.signal,
   }
 
-  const workAll = async (ticket: readonly Lease[]) => void (await Promise.all(ticket.map(work)))
-  const members = joinMembers(redis, keys.workers, (workers = 1) => {
-    slots.resize(Math.max(1, Math.floor(push.concurrency / workers)))
-    rate.resize(push.max_requests_per_s === null ? null : push.max_requests_per_s / workers)
+  /** Where Redis goes away, a lane waits until its lease ends; then it is offered again. */
+  async function work(ticket: readonly Lease[]): Promise<void> {
+    const pushes = ticket.map(async (lease) => {
+      held.add(lease)
+      await limit(() => new LanePush(lease, laneOptions).run()).catch((error: unknown) =>
+        logger.debug({ err: error }, 'a lane waits for its lease to end'),
+      )
+      held.delete(lease)
+    })
+    await Promise.all(pushes)
+  }
+
+  const workers = joinMembers(redis, keys.workers, (count = 1) => {
+    limit.concurrency = Math.max(1, Math.floor(concurrency / count))
+    if (perSecond !== null) rate?.resize(perSecond / count)
   })
   const renewing = setInterval(() => {
     if (held.size > 0) leases.renew([...held]).catch(() => {})
   }, RENEW_MS)
-  const tickets = createTickets(options.redisUrl, logger, workAll)
-  const dispatcher = startDispatcher(leases, tickets, { logger, work: workAll })
-  const watchdog = watchOverdue(redis, { idle: () => held.size === 0, heal: tickets.restart, logger })
-
-  const reporting = reportUpstream(redis, logger)
+  const tickets = new Tickets({ leases, redisUrl, logger, work })
+  const watches = [
+    watchOverdue(redis, { idle: () => held.size === 0, heal: () => tickets.restart(), logger }),
+    reportUpstream(redis, logger),
+  ]
 
   return {
     configured() {
       releaseParked(redis).catch((error: unknown) =>
-        logger.debug({ err: error }, 'what is parked is tried at its time'),
+        logger.debug({ err: error }, 'parked lanes cannot be probed now; they are probed as scheduled'),
       )
     },
     async stop() {
       stopping.abort()
-      watchdog.stop()
-      reporting.stop()
-      await dispatcher.stop()
+      for (const watch of watches) watch.stop()
+      await tickets.stop()
       const deadline = Date.now() + STOP_MS
       while (held.size > 0 && Date.now() < deadline) await sleep(20)
       clearInterval(renewing)
-      await members.stop()
+      await workers.stop()
       await tickets.close()
     },
   }
 }
 
 const RENEW_MS = 5000
-/** How long requests on their way are waited for at the end. */
+/** How long the end waits for requests under way. */
 const STOP_MS = 6000

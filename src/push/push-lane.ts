@@ -5,6 +5,7 @@ import {
   type Leases,
   NOT_CURRENT,
   positionsJson,
+  type RefusalReason,
   receivedAt,
   slicesOf,
   stillHolds,
@@ -13,7 +14,6 @@ import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import type { ApiAnswer } from '../tracking/client/answer.ts'
 import type { TrackingClient } from '../tracking/client.ts'
-import { type Consequence, consequence } from './outcome.ts'
 import type { Rate } from './rate.ts'
 
 export interface PushLaneOptions {
@@ -23,132 +23,139 @@ export interface PushLaneOptions {
   readonly apikeyOf: (company: string) => string | undefined
   /** Moves the records of a parked lane to the lanes where they belong by now; answers whether the rest may be pushed. */
   readonly relocate: (lease: Lease) => Promise<boolean | typeof NOT_CURRENT>
-  readonly rate: Rate
+  /** null: no bound. */
+  readonly rate: Rate | null
   readonly maxPositions: number
   readonly firstDelayMs: number
   readonly maxDelayMs: number
   readonly logger: Logger
-  readonly stopping: () => boolean
+  readonly stopping: AbortSignal
 }
 
-/** Pushes what a leased lane holds, one request at a time and in order, and gives the lane back. Resolves then. */
-export function createPushLane(options: PushLaneOptions): (lease: Lease) => Promise<void> {
-  const { apikeyOf, client, leases, logger, maxPositions, rate, stopping } = options
+/** Pushes one leased lane: one request at a time, in order, then gives the lane back. */
+export class LanePush {
+  readonly #lease: Lease
+  readonly #options: PushLaneOptions
+  /** The number of records, from the head on, of which at least one is refused. */
+  #suspects = 0
+  #requests = 0
 
-  return async (lease) => {
-    const turn: Turn = { lease, suspects: 0, pushed: 0, log: logOf(lease) }
-    let batch = stopping() ? undefined : await first(lease)
-    while (batch) batch = await settle(turn, batch)
+  constructor(lease: Lease, options: PushLaneOptions) {
+    this.#lease = lease
+    this.#options = options
   }
 
-  async function first(lease: Lease): Promise<Batch | undefined> {
-    const batch = await leases.take(lease)
-    if (!batch?.parked) return batch
-    const mayPush = await options.relocate(lease)
-    if (mayPush === NOT_CURRENT) await leases.postpone(lease, ROSTER_AGAIN_MS)
-    return mayPush === true ? leases.take(lease) : undefined
-  }
-
-  /** Pushes a batch and does what the answer leads to; the next batch where one is to be pushed at once. */
-  async function settle(turn: Turn, batch: Batch): Promise<Batch | undefined> {
-    const next = await push(turn.lease, batch.records)
-    if (!next) return undefined
-    turn.pushed++
-    if (next.to === 'delivered') return delivered(turn, batch, next.status)
-    if (next.to === 'retry') return retry(turn, next)
-    return next.to === 'refuse' ? refused(turn, batch, next) : park(turn, next)
-  }
-
-  async function delivered(turn: Turn, { records }: Batch, status: number): Promise<Batch | undefined> {
-    const count = countRecords(records)
-    turn.suspects = Math.max(0, turn.suspects - count)
-    metrics.delivered.inc({}, count)
-    metrics.deliveryDelay.observe((Date.now() - receivedAt(records)) / 1000)
-    const ended = turn.suspects === 0 && (turn.pushed >= BATCHES_A_TURN || stopping())
-    const wanted = ended ? 0 : turn.suspects > 0 ? half(turn.suspects) : maxPositions
-    return leases.done(turn.lease, { count, status, wanted, atOnce: turn.suspects > 0 })
-  }
-
-  async function retry({ lease, log }: Turn, { status, leastMs }: Consequence & { to: 'retry' }): Promise<undefined> {
-    const delay = { firstMs: options.firstDelayMs, maxMs: options.maxDelayMs, leastMs }
-    const delayMs = await leases.retry(lease, status, delay)
-    log.debug({ reason: String(status), delay_ms: delayMs }, 'push failed, tried again later')
-  }
-
-  /** Halves what is refused until the position is found; that one is parked, the rest goes on. */
-  async function refused(turn: Turn, batch: Batch, refusal: Refused): Promise<Batch | undefined> {
-    const count = countRecords(batch.records)
-    if (count > 1) {
-      turn.suspects = count
-      return { records: firstOf(batch.records, half(count)) }
+  /** Resolves when the lane is given back, or its lease is lost. */
+  async run(): Promise<void> {
+    const { leases, relocate, stopping } = this.#options
+    let batch = stopping.aborted ? undefined : await leases.take(this.#lease)
+    if (batch?.parked) {
+      const mayPush = await relocate(this.#lease)
+      if (mayPush === NOT_CURRENT) await leases.postpone(this.#lease, ROSTER_AGAIN_MS)
+      batch = mayPush === true ? await leases.take(this.#lease) : undefined
     }
-    turn.suspects = 0
-    if (batch.parked && POSITIONS.has(batch.parked.status)) return park(turn, refusal)
-    turn.log.warn({ reason: String(refusal.status), answer: refusal.message }, 'position refused and parked')
-    const answer = await leases.refuse(turn.lease, refusal, stopping() ? 0 : maxPositions)
-    return answer && answer.row >= REFUSED_IN_A_ROW && answer.next ? park(turn, refusal) : answer?.next
+    while (batch) batch = await this.#push(batch)
   }
 
-  async function park({ lease, log }: Turn, { status, message }: Refused): Promise<undefined> {
-    if (await leases.park(lease, { status, message }))
-      log.warn({ reason: String(status), answer: message }, 'lane refused and parked')
+  /** Pushes a batch and does what the answer leads to. Answers the next batch where one is to be pushed at once. */
+  async #push(batch: Batch): Promise<Batch | undefined> {
+    const answer = await this.#request(batch.records)
+    if (!answer) return undefined
+    this.#requests++
+    if (answer.to === 'delivered') return this.#delivered(batch, answer.status)
+    if (answer.to === 'retry') return this.#retry(answer)
+    return answer.to === 'refuse' ? this.#refused(batch, answer) : this.#park(answer)
   }
 
-  /** Nothing is sent, and there is no consequence, where the lease no longer holds. */
-  async function push(lease: Lease, records: Buffer): Promise<Consequence | undefined> {
-    const [company, courier, route] = lease.lane.split('/')
+  /** Answers nothing, and has sent nothing, where the lease no longer holds. */
+  async #request(records: Buffer): Promise<Consequence | undefined> {
+    const { apikeyOf, client, rate } = this.#options
+    const [company, courier, route] = this.#lease.lane.split('/')
     const apikey = apikeyOf(company)
     if (apikey === undefined) return NO_APIKEY
-    await rate.turn()
-    if (!stillHolds(lease)) return undefined
+    if (rate) await rate.turn()
+    if (!stillHolds(this.#lease)) return undefined
     const started = performance.now()
     const answer = await client.push({ courier, route, apikey, body: positionsJson(records) })
     metrics.pushDuration.observe((performance.now() - started) / 1000)
-    metrics.pushRequests.inc({ code: codeOf(answer) })
+    metrics.pushRequests.inc({ code: 'fault' in answer ? answer.fault : String(answer.status) })
     return consequence(answer)
   }
 
-  function logOf({ lane }: Lease): Logger {
-    const [, courier_id, route_id] = lane.split('/')
-    return logger.child({ courier_id, route_id })
+  #delivered({ records }: Batch, status: number): Promise<Batch | undefined> {
+    const { leases, maxPositions, stopping } = this.#options
+    const count = countRecords(records)
+    metrics.delivered.inc({}, count)
+    metrics.deliveryDelay.observe((Date.now() - receivedAt(records)) / 1000)
+    const suspects = Math.max(0, this.#suspects - count)
+    this.#suspects = suspects
+    const isLast = this.#requests >= REQUESTS_OF_A_LANE || stopping.aborted
+    const wanted = suspects > 0 ? Math.max(1, suspects >> 1) : isLast ? 0 : maxPositions
+    return leases.done(this.#lease, { count, status, wanted, atOnce: suspects > 0 })
+  }
+
+  async #retry({ status, leastMs }: Consequence & { to: 'retry' }): Promise<undefined> {
+    const { firstDelayMs, leases, maxDelayMs } = this.#options
+    const delayMs = await leases.retry(this.#lease, status, { firstMs: firstDelayMs, maxMs: maxDelayMs, leastMs })
+    this.#log().debug({ reason: String(status), delay_ms: delayMs }, 'push failed, tried again later')
+  }
+
+  /** Halves what is refused until the position is found; that one is parked, the rest goes on. */
+  async #refused({ parked, records }: Batch, refusal: RefusalReason): Promise<Batch | undefined> {
+    const { leases, maxPositions, stopping } = this.#options
+    const count = countRecords(records)
+    if (count > 1) {
+      this.#suspects = count
+      const [firstHalf] = slicesOf(records, count >> 1)
+      return { records: firstHalf.records }
+    }
+    this.#suspects = 0
+    if (parked && ABOUT_POSITIONS.has(parked.status)) return this.#park(refusal)
+    this.#log().warn({ reason: String(refusal.status), answer: refusal.message }, 'position refused and parked')
+    const answer = await leases.refuse(this.#lease, refusal, stopping.aborted ? 0 : maxPositions)
+    return answer && answer.row >= REFUSED_IN_A_ROW && answer.next ? this.#park(refusal) : answer?.next
+  }
+
+  async #park({ status, message }: RefusalReason): Promise<undefined> {
+    if (await this.#options.leases.park(this.#lease, { status, message }))
+      this.#log().warn({ reason: String(status), answer: message }, 'lane refused and parked')
+  }
+
+  #log(): Logger {
+    const [, courier_id, route_id] = this.#lease.lane.split('/')
+    return this.#options.logger.child({ courier_id, route_id })
   }
 }
 
-/** A lane's time with this worker. */
-interface Turn {
-  readonly lease: Lease
-  readonly log: Logger
-  /** So many records from the head on are known to have a refused one among them. */
-  suspects: number
-  /** Requests so far. */
-  pushed: number
+/** What an answer of the tracking API leads to. */
+export type Consequence =
+  | { readonly to: 'delivered'; readonly status: number }
+  /** The positions stay and are tried again. `leastMs`: what `Retry-After` asked for. */
+  | { readonly to: 'retry'; readonly status: number | string; readonly leastMs: number }
+  /** The service refuses these positions. */
+  | ({ readonly to: 'refuse' } & RefusalReason)
+  /** The service refuses the lane. */
+  | ({ readonly to: 'park' } & RefusalReason)
+
+/** 2xx delivers; 408, 425, 429, 5xx and every fault may pass; 422 and 413 are about the positions, the rest about the lane. */
+export function consequence(answer: ApiAnswer): Consequence {
+  if ('fault' in answer) return { to: 'retry', status: answer.fault, leastMs: 0 }
+  const { status, text, retryAfterMs = 0 } = answer
+  if (status >= 200 && status < 300) return { to: 'delivered', status }
+  if (status >= 500 || MAY_PASS.has(status)) return { to: 'retry', status, leastMs: retryAfterMs }
+  return { to: ABOUT_POSITIONS.has(status) ? 'refuse' : 'park', status, message: text }
 }
 
-type Refused = Consequence & { to: 'refuse' | 'park' }
-
-/** Batches of one lane pushed before other lanes have a turn. */
-const BATCHES_A_TURN = 8
-/** Positions refused one after the other that park their lane whole. */
-const REFUSED_IN_A_ROW = 8
-/** When a parked lane is probed that could not be, because the roster was not current. */
-const ROSTER_AGAIN_MS = 1000
-/** Answers that are about positions, not about the lane. */
-const POSITIONS = new Set([413, 422])
+const MAY_PASS = new Set([408, 425, 429])
+const ABOUT_POSITIONS = new Set([413, 422])
 const NO_APIKEY: Consequence = {
   to: 'park',
   status: 0,
   message: 'the company of this lane has no apikey in gateway.yaml: add it under companies',
 }
-
-function half(count: number): number {
-  return Math.max(1, count >> 1)
-}
-
-function firstOf(records: Buffer, count: number): Buffer {
-  const [first] = slicesOf(records, count)
-  return first.records
-}
-
-function codeOf(answer: ApiAnswer): string {
-  return 'fault' in answer ? answer.fault : String(answer.status)
-}
+/** Requests of one lane before others have their turn. */
+const REQUESTS_OF_A_LANE = 8
+/** Positions refused one after the other that park their lane whole. */
+const REFUSED_IN_A_ROW = 8
+/** When a parked lane is probed that could not be, because the roster was not current. */
+const ROSTER_AGAIN_MS = 1000

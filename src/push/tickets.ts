@@ -1,43 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Queue, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
-import { keys, type Lease, LOADING } from '../lanes/index.ts'
+import { keys, type Lease, type Leases, LOADING } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 
-/** The hand-out of due lanes to worker processes. A ticket that is lost heals when the leases of its lanes end. */
-export interface Tickets {
-  /** How many tickets no worker has taken yet. */
-  waiting(): Promise<number>
-  hand(leases: readonly Lease[]): Promise<void>
-  /** Begins anew with new connections. */
-  restart(): Promise<void>
-  close(): Promise<void>
+export interface TicketsOptions {
+  readonly leases: Leases
+  /** BullMQ needs connections of its own. */
+  readonly redisUrl: string
+  readonly logger: Logger
+  /** Pushes leased lanes. Never rejects. */
+  readonly work: (leases: readonly Lease[]) => Promise<void>
 }
 
-/** Lanes on one ticket. */
-export const LANES_PER_TICKET = 32
+/**
+ * Hands out the lanes that are due to worker processes, as BullMQ jobs (tickets) that name leased lanes, and works the
+ * tickets that this process gets. Any number of processes do so at once: a lane is leased to one. A ticket that is lost heals
+ * when the leases of its lanes end.
+ */
+export class Tickets {
+  readonly #options: TicketsOptions
+  readonly #stopping = new AbortController()
+  #queue: ReturnType<typeof openQueue>
+  readonly #dispatching: Promise<void>
 
-/** Calls `work` for each ticket that this process takes. */
-export function createTickets(redisUrl: string, logger: Logger, work: (leases: Lease[]) => Promise<void>): Tickets {
-  let current = open(redisUrl, logger, work)
-  return {
-    waiting: () => current.queue.getWaitingCount(),
-    async hand(leases) {
-      const tickets = []
-      for (let at = 0; at < leases.length; at += LANES_PER_TICKET)
-        tickets.push({ name: 'lanes', data: leases.slice(at, at + LANES_PER_TICKET), opts: TICKET })
-      await current.queue.addBulk(tickets)
-    },
-    async restart() {
-      const before = current
-      current = open(redisUrl, logger, work)
-      await before.close()
-    },
-    close: () => current.close(),
+  constructor(options: TicketsOptions) {
+    this.#options = options
+    this.#queue = openQueue(options)
+    this.#dispatching = this.#dispatch()
+  }
+
+  /** Begins anew with new connections. */
+  async restart(): Promise<void> {
+    const before = this.#queue
+    this.#queue = openQueue(this.#options)
+    await before.close()
+  }
+
+  /** Claims no more lanes. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#dispatching
+  }
+
+  async close(): Promise<void> {
+    await this.stop()
+    await this.#queue.close()
+  }
+
+  async #dispatch(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      try {
+        if (!(await this.#handOut())) await sleep(TICK_MS)
+      } catch (error) {
+        this.#options.logger.debug({ err: error }, 'dispatching waits for Redis')
+        await sleep(REDIS_AGAIN_MS)
+      }
+    }
+  }
+
+  /**
+   * Hands out the lanes that are due; answers whether there may be more. While workers are behind it claims nothing: so
+   * leases do not end in the queue, and batches grow.
+   */
+  async #handOut(): Promise<boolean> {
+    const { leases, logger, work } = this.#options
+    const room = MAX_WAITING - (await this.#queue.tickets.getWaitingCount())
+    if (room <= 0) return false
+    const limit = Math.min(room * LANES_PER_TICKET, 1000)
+    const claimed = await leases.claim(limit)
+    const tickets = []
+    for (let at = 0; at < claimed.length; at += LANES_PER_TICKET)
+      tickets.push({ name: 'lanes', data: claimed.slice(at, at + LANES_PER_TICKET), opts: TICKET })
+    try {
+      if (tickets.length > 0) await this.#queue.tickets.addBulk(tickets)
+    } catch (error) {
+      // The memory of Redis is full: delivering makes room.
+      logger.warn({ err: error }, 'tickets cannot be stored: this process pushes the lanes that it has claimed')
+      await work(claimed)
+    }
+    return claimed.length === limit
   }
 }
 
-function open(redisUrl: string, logger: Logger, work: (leases: Lease[]) => Promise<void>) {
-  const quietly = (error: Error) => logger.debug({ err: error }, 'tickets')
+function openQueue({ redisUrl, logger, work }: TicketsOptions) {
+  const report = (error: Error) => logger.debug({ err: error }, 'tickets')
   const producer = new Redis(redisUrl, {
     ...LOADING,
     connectionName: 'waybridge-tickets',
@@ -47,7 +94,7 @@ function open(redisUrl: string, logger: Logger, work: (leases: Lease[]) => Promi
     commandTimeout: 5000,
   })
   const consumer = new Redis(redisUrl, { ...LOADING, connectionName: 'waybridge-worker', maxRetriesPerRequest: null })
-  const queue = new Queue<Lease[]>(NAME, { connection: producer, prefix: keys.tickets })
+  const tickets = new Queue<Lease[]>(NAME, { connection: producer, prefix: keys.tickets })
   const worker = new Worker<Lease[]>(NAME, ({ data }) => work(data), {
     connection: consumer,
     prefix: keys.tickets,
@@ -56,14 +103,14 @@ function open(redisUrl: string, logger: Logger, work: (leases: Lease[]) => Promi
     stalledInterval: 5_000,
     maxStalledCount: 0,
   })
-  for (const connection of [producer, consumer]) connection.on('error', quietly)
-  queue.on('error', quietly)
-  worker.on('error', quietly)
+  for (const connection of [producer, consumer]) connection.on('error', report)
+  tickets.on('error', report)
+  worker.on('error', report)
   return {
-    queue,
+    tickets,
     async close() {
-      await worker.close(true).catch(quietly)
-      await queue.close().catch(quietly)
+      await worker.close(true).catch(report)
+      await tickets.close().catch(report)
       producer.disconnect()
       consumer.disconnect()
     },
@@ -72,3 +119,8 @@ function open(redisUrl: string, logger: Logger, work: (leases: Lease[]) => Promi
 
 const NAME = 'tickets'
 const TICKET = { removeOnComplete: true, removeOnFail: true }
+/** Tickets that no worker has taken yet. */
+const MAX_WAITING = 8
+const LANES_PER_TICKET = 32
+const TICK_MS = 25
+const REDIS_AGAIN_MS = 500

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { consequence } from '../../src/push/outcome.ts'
+import { consequence } from '../../src/push/push-lane.ts'
 
 const answer = (status: number, retryAfterMs?: number) => ({ status, text: 'why', retryAfterMs })
 

@@ -4,6 +4,8 @@ import {
   Appender,
   custodyCounters,
   keys,
+  type Lease,
+  Leases,
   NOT_CURRENT,
   type Place,
   packDevice,
@@ -15,8 +17,8 @@ import {
 } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
-import { createTickets } from '../../src/push/tickets.ts'
-import { watchOverdue } from '../../src/push/watchdog.ts'
+import { Tickets } from '../../src/push/tickets.ts'
+import { watchOverdue } from '../../src/push/watch.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { ok, startApi, status } from '../support/push-api.ts'
 import type { TestRedis } from '../support/redis.ts'
@@ -50,7 +52,7 @@ afterEach(async () => {
 })
 
 function pushing({ push = PUSH, max_positions = 3, apikeys = new Map([['7', 'key-7']]), place = STAY } = {}) {
-  const client = createTrackingClient({ baseUrl: api.url, timeoutMs: 2000, connections: push.concurrency })
+  const client = createTrackingClient({ baseUrl: api.url, timeoutMs: 20_000, connections: push.concurrency })
   const connection = connect(server.url, 'worker')
   const { configured, stop } = startPushing({
     redis: connection,
@@ -337,18 +339,16 @@ describe('the hand-out of lanes', () => {
     await expect.poll(() => healed, soon).toBe(1)
   })
 
-  it('goes on after its tickets were begun anew', async () => {
+  it('goes on after a restart', async () => {
     const seen: string[] = []
-    const tickets = createTickets(
-      server.url,
-      logger,
-      async (leases) => void seen.push(...leases.map(({ lane }) => lane)),
-    )
-    stops.push(tickets.close)
-    await tickets.hand([{ lane: '7/1/1', token: '1.50' }])
+    const leases = new Leases(redis, { maxPositions: 3, maxWaitMs: 0 })
+    const work = async (ticket: readonly Lease[]) => void seen.push(...ticket.map(({ lane }) => lane))
+    const tickets = new Tickets({ leases, redisUrl: server.url, logger, work })
+    stops.push(() => tickets.close())
+    await store('7/1/1', 1)
     await expect.poll(() => seen, soon).toEqual(['7/1/1'])
     await tickets.restart()
-    await tickets.hand([{ lane: '7/2/1', token: '1.50' }])
+    await store('7/2/1', 1)
     await expect.poll(() => seen, soon).toEqual(['7/1/1', '7/2/1'])
   })
 })

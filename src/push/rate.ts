@@ -13,17 +13,19 @@ export class Rate {
   /** Resolves when the next request may leave. */
   turn(): Promise<void> {
     const asked = performance.now()
-    this.#line = this.#line.then(async () => {
-      for (let now = performance.now(); this.#due(asked) > now; now = performance.now())
-        await sleep(this.#due(asked) - now)
-      this.#last = this.#due(asked)
-    })
+    this.#line = this.#line.then(() => this.#leave(asked))
     return this.#line
   }
 
   /** Changes the bound, for requests too that wait already. */
   resize(perSecond: number): void {
     this.#perSecond = perSecond
+  }
+
+  async #leave(asked: number): Promise<void> {
+    for (let now = performance.now(); this.#due(asked) > now; now = performance.now())
+      await sleep(this.#due(asked) - now)
+    this.#last = this.#due(asked)
   }
 
   #due(asked: number): number {

@@ -13,7 +13,7 @@ export interface CompanyCredentials {
 }
 
 /** One courier on one route of one company. */
-export interface RouteAssignment {
+interface RouteAssignment {
   readonly route_id: string
   readonly courier_id: string
   readonly company_id: string

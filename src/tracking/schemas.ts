@@ -12,7 +12,7 @@ import {
 } from './schemas/fields.ts'
 
 /** Most positions of a push. */
-export const MAX_POSITIONS = 1_000
+const MAX_POSITIONS = 1_000
 
 /** Most items in one request to the service, so that others need not wait long. The interface lists no limit. */
 export const MAX_ITEMS = 1_000

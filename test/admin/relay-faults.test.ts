@@ -74,7 +74,7 @@ function drip(socket: Socket): void {
 }
 
 describe('a service that is not there', () => {
-  it('is 502 and says where and what', async () => {
+  it('answers 502 with the service and the reason when nothing listens', async () => {
     const server = net.createServer()
     const url = await listen(server)
     server.close()
@@ -90,7 +90,7 @@ describe('a service that is not there', () => {
     )
   })
 
-  it('is 502 where its name is none', async () => {
+  it('answers 502 when the name of the service has no address', async () => {
     relay.relayTo('http://user:canary-password@host.invalid/?apikey=canary-key')
     const { status, json } = await ask(REPEATABLE[0])
     const message =
@@ -107,7 +107,7 @@ describe('a service that breaks off', () => {
     ['ends in the middle', (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf')],
   ]
 
-  it.each(BROKEN)('and %s is asked three times, where repeating does no harm', async (_, breakOff) => {
+  it.each(BROKEN)('sends a repeatable request three times when the service breaks off: %s', async (_, breakOff) => {
     const { url, requests } = await wildServer(breakOff)
     relay.relayTo(url)
     const answers = await Promise.all(HARMLESS.map(ask))
@@ -121,7 +121,7 @@ describe('a service that breaks off', () => {
     expect(requests()).toBe(3 * HARMLESS.length)
   })
 
-  it.each(BROKEN)('and %s may have deleted: a DELETE is not sent again, which would be 404', async (_, breakOff) => {
+  it.each(BROKEN)('sends a DELETE once when the service breaks off: %s', async (_, breakOff) => {
     const { url, requests } = await wildServer(breakOff)
     relay.relayTo(url)
     const answers = await Promise.all(DELETES.map(ask))
@@ -134,7 +134,7 @@ describe('a service that breaks off', () => {
     expect(requests()).toBe(DELETES.length)
   })
 
-  it('and then is gone may have done it at the first attempt', async () => {
+  it('says that a change may have been done at the first of several attempts', async () => {
     const server = net.createServer((socket) =>
       socket.once('data', () => {
         server.close()
@@ -149,7 +149,7 @@ describe('a service that breaks off', () => {
   })
 
   it.each(ONCE.map((asked) => [asked[0], asked] as const))(
-    'is asked once, and may have done it: %s',
+    'sends an operation that must not be repeated once when the service breaks off: %s',
     async (_, asked) => {
       const { url, requests } = await wildServer((socket) => socket.resetAndDestroy())
       relay.relayTo(url)
@@ -162,7 +162,7 @@ describe('a service that breaks off', () => {
   )
 
   it.each([...ONCE, ...DELETES].map((asked) => [asked[0], asked] as const))(
-    'between two requests is asked on a new connection: %s',
+    'sends an operation that must not be repeated on a new connection: %s',
     async (_, asked) => {
       relay.relayTo(await closingServer(), { connections: 1 })
       const answers = [await ask(REPEATABLE[0]), await ask(asked), await ask(asked), await ask(asked)]
@@ -174,7 +174,7 @@ describe('a service that breaks off', () => {
     ['no HTTP', 'SSH-2.0-x\r\n'],
     ['a status that there is not', 'HTTP/1.1 999 OK\r\ncontent-length: 0\r\n\r\n'],
     ['100 Continue', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],
-  ])('and answers with %s is 502, at once', async (_, text) => {
+  ])('answers 502 at once when the service answers with %s', async (_, text) => {
     const { url, requests } = await wildServer((socket) => socket.end(text))
     relay.relayTo(url)
     const { status, json } = await ask(REPEATABLE[0])
@@ -182,7 +182,7 @@ describe('a service that breaks off', () => {
     expect(json).toMatchObject({ message: expect.stringMatching(/gave an answer that cannot be understood: GET /) })
   })
 
-  it('but is there again at the second attempt is no fault', async () => {
+  it('passes on the answer of a second attempt', async () => {
     let first = true
     const { url } = await wildServer((socket) => {
       if (first) socket.destroy()
@@ -199,7 +199,7 @@ describe('a service that is slow', () => {
   it.each([
     ['says nothing', () => {}],
     ['drips', drip],
-  ] as const)('and %s is 504 at the deadline, and not asked again', async (_, answer) => {
+  ] as const)('answers 504 at the deadline, without another attempt, when the service %s', async (_, answer) => {
     const { url, requests } = await wildServer(answer)
     relay.relayTo(url, { timeoutMs: 1_000 })
     const { status, json } = await ask(REPEATABLE[0])
@@ -208,7 +208,7 @@ describe('a service that is slow', () => {
     expect(requests()).toBeLessThanOrEqual(1)
   })
 
-  it('may have done what it was asked for', async () => {
+  it('says with a 504 that a change may have been done', async () => {
     const { url } = await wildServer(() => {})
     relay.relayTo(url, { timeoutMs: 1_000 })
     const { status, json } = await ask(ONCE[0])
@@ -216,7 +216,7 @@ describe('a service that is slow', () => {
     expect(json).toMatchObject({ message: expect.stringMatching(/; it may have been done all the same: look before/) })
   })
 
-  it('has for a later attempt what is left of the time', async () => {
+  it('gives a later attempt the rest of the time', async () => {
     const { url } = await recordingServer((response, _, count) => response.writeHead(count < 3 ? 503 : 200).end())
     const client = createTrackingClient({ baseUrl: url, timeoutMs: 600_000, connections: 1 })
     const left: number[] = []
@@ -246,7 +246,7 @@ describe('a service that is slow', () => {
 })
 
 describe('a service that cannot now', () => {
-  it.each([502, 503, 504])('%d: is asked three times, and the last answer is passed on', async (status) => {
+  it.each([502, 503, 504])('sends a request three times after %d, and passes on the last answer', async (status) => {
     const { url, seen } = await recordingServer((response, _, count) => {
       response.writeHead(status, JSON_TYPE).end(`{"count":${count}}`)
     })
@@ -257,7 +257,7 @@ describe('a service that cannot now', () => {
   })
 
   it.each(DELETES.map((asked) => [asked[0], asked] as const))(
-    'is asked once, as it may have been done: %s',
+    'sends a DELETE once when the service is unavailable: %s',
     async (_, asked) => {
       for (const status of [502, 503, 504]) {
         const { url, seen } = await recordingServer((response) => response.writeHead(status).end('no'))
@@ -267,20 +267,23 @@ describe('a service that cannot now', () => {
     },
   )
 
-  it.each(ONCE.map((asked) => [asked[0], asked] as const))('is asked once: %s', async (_, asked) => {
-    const { url, seen } = await recordingServer((response) => response.writeHead(503).end('no'))
-    relay.relayTo(url)
-    const { status, text } = await ask(asked)
-    expect([status, text, seen.length]).toEqual([503, 'no', 1])
-  })
+  it.each(ONCE.map((asked) => [asked[0], asked] as const))(
+    'sends an operation that must not be repeated once when the service is unavailable: %s',
+    async (_, asked) => {
+      const { url, seen } = await recordingServer((response) => response.writeHead(503).end('no'))
+      relay.relayTo(url)
+      const { status, text } = await ask(asked)
+      expect([status, text, seen.length]).toEqual([503, 'no', 1])
+    },
+  )
 
-  it.each([400, 401, 403, 404, 408, 409, 422, 425, 429, 500, 501, 505])('%d is passed on at once', async (status) => {
+  it.each([400, 401, 403, 404, 408, 409, 422, 425, 429, 500, 501, 505])('passes on %d at once', async (status) => {
     const { url, seen } = await recordingServer((response) => response.writeHead(status).end('no'))
     relay.relayTo(url)
     expect([(await ask(REPEATABLE[0])).status, seen.length]).toEqual([status, 1])
   })
 
-  it('for a second is waited for as long as it says', async () => {
+  it('waits for a Retry-After of a second', async () => {
     const times: number[] = []
     const { url } = await recordingServer((response, _, count) => {
       times.push(performance.now())
@@ -291,14 +294,14 @@ describe('a service that cannot now', () => {
     expect(times[1] - times[0]).toBeGreaterThanOrEqual(990)
   })
 
-  it('for longer is not waited for: the caller is told so', async () => {
+  it('passes on a longer Retry-After without another attempt', async () => {
     const { url, seen } = await recordingServer((response) => response.writeHead(503, { 'retry-after': '3' }).end())
     relay.relayTo(url)
     const { status, headers } = await ask(REPEATABLE[0])
     expect([status, headers['retry-after'], seen.length]).toEqual([503, '3', 1])
   })
 
-  it('is not waited for beyond the deadline', async () => {
+  it('waits for no Retry-After beyond the deadline', async () => {
     const { url, seen } = await recordingServer((response) => response.writeHead(503, { 'retry-after': '2' }).end('no'))
     relay.relayTo(url, { timeoutMs: 1_000 })
     const { status, text } = await ask(REPEATABLE[0])
@@ -307,7 +310,7 @@ describe('a service that cannot now', () => {
 })
 
 describe('a caller who goes away', () => {
-  it('ends what only reads', async () => {
+  it('aborts a GET when its caller goes away', async () => {
     const { url } = await wildServer((socket) => {
       socket.on('close', () => ended.resolve())
       caller.abort()
@@ -319,7 +322,7 @@ describe('a caller who goes away', () => {
     await ended.promise
   })
 
-  it('does not end what changes something, attempts included', async () => {
+  it('completes a change, its repeated attempts included, when its caller goes away', async () => {
     const caller = new AbortController()
     atEnd(() => caller.abort())
     const { url, seen } = await recordingServer((response, _, count) => {
@@ -333,7 +336,7 @@ describe('a caller who goes away', () => {
   })
 })
 
-it('an answer that is larger than 64 MiB is 502', async () => {
+it('answers 502 when an answer is larger than 64 MiB', async () => {
   const body = Buffer.alloc(64 * 1024 * 1024 + 1)
   const { url } = await recordingServer((response) => response.end(body))
   relay.relayTo(url)
@@ -348,7 +351,7 @@ describe('an error', () => {
   const MIB = 1024 * 1024
   const POSITIONS = '/api/v2/companies/7/routes/1/courier-positions'
 
-  it('of 1 MiB is passed on', async () => {
+  it('passes on an error of 1 MiB', async () => {
     const { url } = await recordingServer((response) => response.writeHead(400).end(Buffer.alloc(MIB, 'x')))
     relay.relayTo(url)
     const { status, text } = await ask(REPEATABLE[0])
@@ -358,7 +361,7 @@ describe('an error', () => {
   it.each([
     ['', NUMBER, 'getNumber'],
     [', also for a part of a long interval', `${POSITIONS}?from=1&to=10000`, 'courierPositions'],
-  ] as const)('that is larger than 1 MiB is 502%s', async (_, path, name) => {
+  ] as const)('answers 502 to an error of more than 1 MiB%s', async (_, path, name) => {
     const { url } = await recordingServer((response) => response.writeHead(400).end(Buffer.alloc(MIB + 1, 'x')))
     relay.relayTo(url)
     const { status, json } = await ask([name, path, 'GET'])
@@ -369,7 +372,7 @@ describe('an error', () => {
   })
 })
 
-it('nothing that was answered or logged has a secret', async () => {
+it('answers and logs no secret', async () => {
   expect(relay.log.length).toBeGreaterThan(60)
   expect(relay.log.join('')).not.toContain('canary')
 })

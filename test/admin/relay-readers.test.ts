@@ -40,7 +40,7 @@ async function slowReader(): Promise<Socket> {
 }
 
 describe('a reader who takes nothing', () => {
-  it('leaves no room for another large answer, but for small ones', async () => {
+  it('has memory for small answers, but not for another large one, while a reader takes nothing', async () => {
     const { url, seen } = await largeAnswers()
     await slowReader()
     const { status, headers, json } = await relay.ask(NUMBERS)
@@ -51,14 +51,14 @@ describe('a reader who takes nothing', () => {
     expect((await relay.ask(NUMBER)).status).toBe(200)
   })
 
-  it('leaves its room when it goes', async () => {
+  it('frees the memory of an answer when its reader goes', async () => {
     await largeAnswers()
     const reader = await slowReader()
     reader.destroy()
     await expect.poll(async () => (await relay.ask(NUMBERS)).status).toBe(200)
   })
 
-  it('leaves its room when it has gone before the answer comes', async () => {
+  it('frees the memory of an answer whose reader went before it came', async () => {
     const caller = new AbortController()
     const ended = Promise.withResolvers<void>()
     const { url } = await recordingServer(async (response, request) => {
@@ -74,7 +74,7 @@ describe('a reader who takes nothing', () => {
     await expect.poll(async () => (await relay.ask(NUMBERS)).status).toBe(200)
   })
 
-  it('is cut', async () => {
+  it('disconnects a reader that takes nothing', async () => {
     await largeAnswers()
     const reader = await slowReader()
     await expect.poll(async () => (await relay.ask(NUMBERS)).status, { timeout: 20_000, interval: 500 }).toBe(200)
@@ -85,7 +85,7 @@ describe('a reader who takes nothing', () => {
   })
 })
 
-it('a reader who is slow, but takes something, gets all of it', async () => {
+it('sends a whole answer to a slow reader', async () => {
   await largeAnswers()
   const began = performance.now()
   const reader = await slowReader()
@@ -100,7 +100,7 @@ it('a reader who is slow, but takes something, gets all of it', async () => {
 })
 
 describe('where requests under way take all the room', () => {
-  it('another is 503, without a call', async () => {
+  it('answers 503 without a call while requests in flight take all the memory', async () => {
     const waiting: ServerResponse[] = []
     const { url, seen } = await recordingServer((response) => {
       if (waiting.push(response) > 8) response.end('{}')
@@ -124,7 +124,7 @@ describe('where requests under way take all the room', () => {
   })
 })
 
-it('what is joined of windows counts as well', async () => {
+it('counts the memory of joined windows', async () => {
   const FROM = 1_700_000_000
   const list = Buffer.from(`[1${' '.repeat(12 * MIB)}]`)
   const { url } = await recordingServer((response) => response.end(list))
@@ -136,7 +136,7 @@ it('what is joined of windows counts as well', async () => {
   expect((await relay.ask(`${path}?from=${FROM}&to=${FROM + 2 * 7201 - 1}`)).status).toBe(200)
 })
 
-it('an addition whose answer has no room may have been done', async () => {
+it('says that an addition may have been done when there is no memory for its answer', async () => {
   const { url } = await recordingServer((response) => response.end(Buffer.alloc(HELD_BYTES)))
   relay.relayTo(url)
   const { status, json } = await relay.ask(ITEMS, {

@@ -82,7 +82,7 @@ function message(text: RegExp): unknown {
 describe('through the relay, each cell of the table', () => {
   it.each(
     cells.filter(({ differs }) => !differs).map((cell) => [cell.operation, cell.status, cell.title, cell] as const),
-  )('%s, %i: %s', async (_operation, status, _title, cell) => {
+  )('relays the row of %s, %i: %s', async (_operation, status, _title, cell) => {
     const { answer, items } = await runCell(cell, harness(true))
     expect(answer.json, answer.text).toEqual(cell.json(items))
     expect(answer.status).toBe(status)
@@ -104,7 +104,7 @@ describe('by intent the relay says something else', () => {
 
   it.each(
     cells.filter(({ differs }) => differs).map((cell) => [cell.operation, cell.status, cell.title, cell] as const),
-  )('%s, %i: %s', async (_operation, _status, _title, cell) => {
+  )('answers differently from the row of %s, %i: %s', async (_operation, _status, _title, cell) => {
     const { answer } = await runCell(cell, harness(false))
     const { status, json } = INSTEAD[cell.differs ?? ''](cell)
     expect(answer.json, answer.text).toEqual(json)
@@ -112,7 +112,7 @@ describe('by intent the relay says something else', () => {
   })
 })
 
-it('a limit that is the service’s own is for the service to say', async () => {
+it('leaves limits that only the service has to the service', async () => {
   relay.relayTo(service.url)
   const items = Array.from({ length: 1_001 }, (_, n) => ({
     number: `${n}`,
@@ -131,7 +131,7 @@ it('a limit that is the service’s own is for the service to say', async () => 
   ])
 })
 
-it('no cell leaves a secret in the log', () => {
+it('logs no secret of any cell', () => {
   expect(relay.log.length).toBeGreaterThan(cells.length)
   expect(relay.log.join('')).not.toMatch(/token-7|canary/)
 })

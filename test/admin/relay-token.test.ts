@@ -33,7 +33,7 @@ beforeEach(async () => {
 })
 
 describe('a token that the service refuses', () => {
-  it('is passed on as the service says it, but for the token that it asks for, logged and shown', async () => {
+  it('passes on, logs and shows that the service refuses a token', async () => {
     await refusing('7', '9')
     const { status, headers, text } = await numbersOf('7')
     expect([status, headers['www-authenticate'], text]).toEqual([401, undefined, 'the answer'])
@@ -52,7 +52,7 @@ describe('a token that the service refuses', () => {
     )
   })
 
-  it.each([200, 204, 400, 403, 404, 422])('is not shown any more once it is answered with %d', async (status) => {
+  it.each([200, 204, 400, 403, 404, 422])('no longer shows a refused token after a %d', async (status) => {
     const service = await refusing('7')
     await numbersOf('7')
     Object.assign(service, { companies: [], status })
@@ -61,7 +61,7 @@ describe('a token that the service refuses', () => {
     expect(await tokenRefused()).toEqual([])
   })
 
-  it.each([302, 405, 408, 429, 500, 503])('is still shown after %d, which says nothing about it', async (status) => {
+  it.each([302, 405, 408, 429, 500, 503])('still shows a refused token after a %d', async (status) => {
     const service = await refusing('7')
     await numbersOf('7')
     Object.assign(service, { companies: [], status })
@@ -69,7 +69,7 @@ describe('a token that the service refuses', () => {
     expect(await tokenRefused()).toEqual(['7'])
   })
 
-  it('is still shown where the service is not there', async () => {
+  it('still shows a refused token while the service is away', async () => {
     await refusing('7')
     await numbersOf('7')
     relay.relayTo('http://127.0.0.1:1')
@@ -77,7 +77,7 @@ describe('a token that the service refuses', () => {
     expect(await tokenRefused()).toEqual(['7'])
   })
 
-  it('is not shown any more once it is changed in the configuration, or its company is gone', async () => {
+  it('no longer shows a refused token that was changed, or whose company was removed', async () => {
     await refusing('7', '8')
     await numbersOf('7')
     await numbersOf('8')
@@ -87,13 +87,13 @@ describe('a token that the service refuses', () => {
     expect(await tokenRefused()).toEqual(['7', '8'])
   })
 
-  it('is logged without the token', () => {
+  it('logs a refused token without the token itself', () => {
     expect(relay.log.join('')).toContain('refuses the oauth_token')
     expect(relay.log.join('')).not.toContain('canary')
   })
 })
 
-it('a token of before says nothing about the one of now', () => {
+it('does not take the refusal of an earlier token for one of the present token', () => {
   const now = { ...COMPANIES[0], oauth_token: 'canary-new' }
   const watch = watchTokens(() => [now], pino({ level: 'silent' }))
   watch.answered(now, 401)
@@ -104,7 +104,7 @@ it('a token of before says nothing about the one of now', () => {
 describe('the log', () => {
   afterEach(() => vi.useRealTimers())
 
-  it('has one line a minute for each company', () => {
+  it('logs one line a minute for each company with a refused token', () => {
     vi.useFakeTimers()
     const lines: string[] = []
     const watch = watchTokens(

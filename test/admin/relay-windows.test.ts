@@ -62,18 +62,15 @@ describe('positions of more than two hours', () => {
         [14_402, 14_402],
       ],
     ],
-  ])(
-    'until %d s later are asked for in windows that neither overlap nor leave a second out',
-    async (length, windows) => {
-      const seen = await serving((response) => response.end('[]'))
-      const { status, text } = await positions(`from=${FROM}&to=${FROM + length}`)
-      expect([status, text]).toEqual([200, '[]'])
-      expect(seen.map(windowOf).toSorted(([a], [b]) => a - b)).toEqual(windows)
-      expect(seen.every(({ headers }) => headers.authorization === 'OAuth token-7')).toBe(true)
-    },
-  )
+  ])('requests an interval of %d s in windows without overlap or gap', async (length, windows) => {
+    const seen = await serving((response) => response.end('[]'))
+    const { status, text } = await positions(`from=${FROM}&to=${FROM + length}`)
+    expect([status, text]).toEqual([200, '[]'])
+    expect(seen.map(windowOf).toSorted(([a], [b]) => a - b)).toEqual(windows)
+    expect(seen.every(({ headers }) => headers.authorization === 'OAuth token-7')).toBe(true)
+  })
 
-  it('are all there, in order, once: what was pushed comes back', async () => {
+  it('reads all pushed positions of a longer interval in order, once each', async () => {
     const timestamps = Array.from({ length: 900 }, (_, n) => FROM + n * 100).concat([FROM + 7_200, FROM + 7_201])
     const body = { positions: timestamps.map((timestamp) => ({ accuracy: 5, point: { lat: 1, lon: 2 }, timestamp })) }
     const pushed = await service.send('/api/v1/couriers/42/routes/1001/push-positions-v3?apikey=key-7', {
@@ -91,7 +88,7 @@ describe('positions of more than two hours', () => {
     )
   })
 
-  it('of 31 days are 372 windows, a few at a time, in order whichever comes first', async () => {
+  it('reads 31 days in 372 windows, a few at a time, and joins them in order', async () => {
     let underWay = 0
     let most = 0
     const seen = await serving((response, [from]) => {
@@ -107,7 +104,7 @@ describe('positions of more than two hours', () => {
     expect(most).toBeGreaterThan(1)
   })
 
-  it('keep their bytes, but for what stands around the lists', async () => {
+  it('joins lists byte for byte', async () => {
     const lists = [' [ ]\n', '[{"lat":1.50,"x":"]["} ,\r\n{}]', '\t[9223372036854775807]', '[[]]']
     await serving((response, [from]) =>
       response.setHeader('content-type', 'application/x-json').end(lists[from / 7_201]),
@@ -117,7 +114,7 @@ describe('positions of more than two hours', () => {
     expect([headers['content-type'], headers['content-length']]).toEqual(['application/x-json', String(text.length)])
   })
 
-  it('are asked for whole and unencoded, with the other headers of the caller', async () => {
+  it('requests windows complete and not encoded, with the other headers of the caller', async () => {
     const seen = await serving((response) => response.end('[]'))
     const headers = { 'accept-encoding': 'gzip', 'if-none-match': '"1"', range: 'bytes=0-1', 'accept-language': 'de' }
     await positions(`from=${FROM}&to=${FROM + 7_201}`, headers)
@@ -127,7 +124,7 @@ describe('positions of more than two hours', () => {
 })
 
 describe('where a window is not answered', () => {
-  it.each([400, 401, 403, 404, 422, 429, 500, 304])('with 200 but %d, that is the answer', async (status) => {
+  it.each([400, 401, 403, 404, 422, 429, 500, 304])('answers with the %d of a window', async (status) => {
     const seen = await serving((response, [from]) => {
       if (from === 7_201) response.writeHead(status, { 'content-type': 'text/x', 'retry-after': '9' }).end()
       else response.end('[{}]')
@@ -138,7 +135,7 @@ describe('where a window is not answered', () => {
     expect(seen.length).toBeLessThanOrEqual(6)
   })
 
-  it('with 200, the first in time of the positions counts, not the first to come', async () => {
+  it('answers with the failed window that is first in time, not the first to arrive', async () => {
     await serving((response, [from]) => {
       if (from === 7_201) setTimeout(() => response.writeHead(403).end('second'), 50)
       else if (from === 14_402) response.writeHead(404).end('third')
@@ -148,7 +145,7 @@ describe('where a window is not answered', () => {
     expect([status, text]).toEqual([403, 'second'])
   })
 
-  it('the others are given up', async () => {
+  it('aborts the other windows when one fails', async () => {
     const closed = Promise.withResolvers<void>()
     await serving((response, [from]) => {
       if (from === 7_201) response.on('close', () => closed.resolve())
@@ -159,7 +156,7 @@ describe('where a window is not answered', () => {
     await closed.promise
   })
 
-  it('in time, it is 504, and 502 where the connection breaks', async () => {
+  it('answers 504 when a window is late, and 502 when its connection breaks', async () => {
     const { url } = await recordingServer((response, seen) => {
       if (windowOf(seen)[0] === 0) response.end('[]')
     })
@@ -171,7 +168,7 @@ describe('where a window is not answered', () => {
     expect((await positions(`from=${FROM}&to=${FROM + 7_201}`)).status).toBe(502)
   })
 
-  it('the first time, it is asked for again', async () => {
+  it('repeats a window that fails the first time', async () => {
     let failed = false
     await serving((response, [from]) => {
       if (from === 7_201 && !failed) response.writeHead(503).end()
@@ -183,7 +180,7 @@ describe('where a window is not answered', () => {
   })
 
   it.each(['', '{}', '[', ']', '"[]"', '<html>', '[1,]', '[1][2]', '[{"lat":1}{"lat":2}]', "['a']", '\ufeff[]'])(
-    'with a list but with %s, it is 502',
+    'answers 502 when a window is no list but %s',
     async (body) => {
       await serving((response, [from]) => response.end(from === 0 ? '[]' : body))
       const { status, json } = await positions(`from=${FROM}&to=${FROM + 7_201}`)
@@ -194,7 +191,7 @@ describe('where a window is not answered', () => {
     },
   )
 
-  it('but with something encoded, it is 502', async () => {
+  it('answers 502 when a window is encoded', async () => {
     await serving((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('[]')))
     expect((await positions(`from=${FROM}&to=${FROM + 7_201}`)).status).toBe(502)
   })
@@ -204,7 +201,7 @@ describe('more than can be kept', () => {
   const MIB = 1024 * 1024
   const list = Buffer.from(`[1${' '.repeat(15 * MIB - 3)}]`)
 
-  it('in all is 400, and the rest is not asked for', async () => {
+  it('answers 400 when the windows are too large in all, and requests no more', async () => {
     const seen = await serving((response) => response.end(list))
     const { status, json } = await positions(`from=${FROM}&to=${FROM + DAYS_31}`)
     const message = 'to: the positions until then are more than can be joined: ask for a shorter interval'
@@ -212,7 +209,7 @@ describe('more than can be kept', () => {
     expect(seen.length).toBeLessThanOrEqual(9)
   })
 
-  it('in one window is 400', async () => {
+  it('answers 400 when one window is too large', async () => {
     await serving(async (response, [from]) => {
       if (from > 0) return response.end('[]')
       response.write(Buffer.alloc(16 * MIB, '['))
@@ -222,7 +219,7 @@ describe('more than can be kept', () => {
   })
 })
 
-it('nothing more is asked for where the caller goes away', async () => {
+it('requests no more windows when the caller goes away', async () => {
   const caller = new AbortController()
   const given = Promise.withResolvers<void>()
   const seen = await serving((response, [from]) => {
@@ -237,7 +234,7 @@ it('nothing more is asked for where the caller goes away', async () => {
   expect(seen.length).toBeLessThanOrEqual(4)
 })
 
-it('nothing that was logged has a secret', () => {
+it('logs no secret of joined windows', () => {
   expect(relay.log.length).toBeGreaterThan(30)
   expect(relay.log.join('')).not.toMatch(/canary|token-7/)
 })

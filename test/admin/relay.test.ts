@@ -47,7 +47,7 @@ async function answering(
 }
 
 describe('every operation but the push', () => {
-  it.each(RELAYED)('%s is passed on as it came, with the token', async (name) => {
+  it.each(RELAYED)('relays %s unchanged, with the token', async (name) => {
     const seen = await answering(200, JSON_TYPE, '{"a":1}')
     const { path, ...request } = requestOf(name)
     const { status, text } = await relay.ask(path, request)
@@ -61,7 +61,7 @@ describe('every operation but the push', () => {
     })
   })
 
-  it.each(['returnItems', 'returnItemsV1'] as const)('%s gets the prefix of the configuration', async (name) => {
+  it.each(['returnItems', 'returnItemsV1'] as const)('relays %s to the configured prefix', async (name) => {
     const { url, seen } = await recordingServer((response) => response.end('[]'))
     relay.relayTo(`${url}/base`, { returnPrefix: '/api/v1' })
     const { path, ...request } = requestOf(name)
@@ -69,7 +69,7 @@ describe('every operation but the push', () => {
     expect(seen.map((each) => each.url)).toEqual(['/base/api/v1/companies/7/orders/3:return'])
   })
 
-  it('has a body of up to 4 MiB', async () => {
+  it('relays a body of 4 MiB', async () => {
     const seen = await answering(200)
     const body = `{"number":"1"}${' '.repeat(4 * 1024 * 1024 - 14)}`
     expect((await relay.ask(NUMBER, { method: 'POST', headers: { ...OPERATE, ...JSON_TYPE }, body })).status).toBe(200)
@@ -79,13 +79,13 @@ describe('every operation but the push', () => {
   it.each([
     ['DELETE', NUMBER],
     ['GET', NUMBER],
-  ] as const)('leaves out the body of a %s, which has none, and what is said of it', async (method, path) => {
+  ] as const)('relays a %s without its body and content headers', async (method, path) => {
     const seen = await answering(200)
     expect((await relay.ask(path, { method, headers: { ...OPERATE, ...JSON_TYPE }, body: '{"x":1}' })).status).toBe(200)
     expect(seen.map(({ body, headers }) => [body.length, headers['content-type']])).toEqual([[0, undefined]])
   })
 
-  it.each(['abc', 'a b&c=d/é#?+', '🚚'])('passes on the page token %s, and nothing else of a query', async (token) => {
+  it.each(['abc', 'a b&c=d/é#?+', '🚚'])('relays the page token %s, and no unknown parameter', async (token) => {
     const seen = await answering(200)
     const query = new URLSearchParams({ page_token: token, apikey: 'canary-x', max_results: '5' })
     await relay.ask(`/api/v1/companies/7/orders/3/items?${query.toString()}`)
@@ -93,13 +93,13 @@ describe('every operation but the push', () => {
     expect(Object.fromEntries(passed)).toEqual({ page_token: token, max_results: '5' })
   })
 
-  it('leaves out a `to` that was left out', async () => {
+  it('relays an interval without `to`', async () => {
     const seen = await answering(200)
     await relay.ask('/api/v2/companies/7/routes/1/courier-positions?from=100')
     expect(seen[0].url).toBe('/api/v2/companies/7/routes/1/courier-positions?from=100')
   })
 
-  it('is 405 with another method, and HEAD is a GET without the body', async () => {
+  it('answers 405 to another method, and HEAD like a GET without the body', async () => {
     const seen = await answering(200, { ...JSON_TYPE, etag: '"1"' }, '{"number":"1"}')
     const { status, headers } = await relay.ask(NUMBER, { method: 'PUT' })
     expect([status, headers.allow, seen.length]).toEqual([405, 'GET, HEAD, POST, DELETE', 0])
@@ -107,7 +107,7 @@ describe('every operation but the push', () => {
     expect([head.status, head.headers.etag, head.headers['content-length'], head.text]).toEqual([200, '"1"', '14', ''])
   })
 
-  it('leaves the push out', async () => {
+  it('does not relay the push', async () => {
     const seen = await answering(200)
     const path = '/api/v1/couriers/42/routes/1001/push-positions-v3?apikey=canary-apikey'
     expect((await relay.ask(path, { method: 'POST' })).status).toBe(404)
@@ -116,21 +116,21 @@ describe('every operation but the push', () => {
 })
 
 describe('before anything else', () => {
-  it.each(RELAYED)('%s needs a token of the admin port', async (name) => {
+  it.each(RELAYED)('needs a token of the admin port for %s', async (name) => {
     const seen = await answering(200)
     const { path, ...request } = requestOf(name, '99')
     const { status, headers } = await relay.ask(path, { ...request, headers: { authorization: `OAuth ${TOKEN}` } })
     expect([status, headers['www-authenticate'], seen.length]).toEqual([401, 'Bearer', 0])
   })
 
-  it.each(RELAYED)('%s is for whoever may, by its method', async (name) => {
+  it.each(RELAYED)('needs the role operate for %s when it is a change', async (name) => {
     const seen = await answering(200)
     const { path, ...request } = requestOf(name)
     const { status } = await relay.ask(path, { ...request, headers: { ...request.headers, ...READ } })
     expect([status, seen.length]).toEqual(request.method === 'GET' ? [200, 1] : [403, 0])
   })
 
-  it.each(RELAYED)('%s needs a company of the configuration, whatever the input', async (name) => {
+  it.each(RELAYED)('needs a configured company for %s, whatever the input', async (name) => {
     const seen = await answering(200)
     const { path, ...request } = requestOf(name, '99')
     const { status, json } = await relay.ask(`${path.replace(/\?.*/, '')}?from=x&max_results=0`, {
@@ -141,7 +141,7 @@ describe('before anything else', () => {
     expect([status, json, seen.length]).toEqual([404, { message: 'there is no company 99 in gateway.yaml' }, 0])
   })
 
-  it.each(RELAYED)('%s needs a token of that company', async (name) => {
+  it.each(RELAYED)('needs an oauth_token of the company for %s', async (name) => {
     const seen = await answering(200)
     const { path, ...request } = requestOf(name, '8')
     const { status, json } = await relay.ask(path, request)
@@ -149,7 +149,7 @@ describe('before anything else', () => {
     expect([status, json, seen.length]).toEqual([403, { message }, 0])
   })
 
-  it('follows the configuration', async () => {
+  it('uses the oauth_token of the present configuration', async () => {
     const seen = await answering(200)
     const before = relay.companies
     onTestFinished(() => void (relay.companies = before))
@@ -175,7 +175,7 @@ describe('what the interface refuses', () => {
     expect(seen).toEqual([])
   })
 
-  it.each(BY_BODY)('is refused without a call: %s without a body, of no JSON, of 4 MiB and a byte', async (name) => {
+  it.each(BY_BODY)('refuses %s without a call when its body is missing, no JSON or too large', async (name) => {
     const seen = await answering(200)
     const { path, method, headers } = requestOf(name)
     const bodies = [undefined, '', '{', 'null', '[{}]', ' '.repeat(4 * 1024 * 1024 + 1)]
@@ -187,7 +187,7 @@ describe('what the interface refuses', () => {
   it.each([
     ['addItems', 'number'],
     ['returnItems', 'item_id'],
-  ] as const)('is refused without a call: %s with the same %s twice', async (name, field) => {
+  ] as const)('refuses %s without a call when two entries have the same %s', async (name, field) => {
     const seen = await answering(200)
     const { path, method, headers, body = '' } = requestOf(name)
     const twice = `[${body.slice(1, -1)},${body.slice(1, -1)}]`
@@ -203,7 +203,7 @@ describe('what the interface refuses', () => {
     ['from=200&to=100', 'to'],
     [`from=0&to=${31 * 86_400 + 1}`, 'to'],
     ['from=1&from=2', 'from'],
-  ])('is 400 without a call: positions of %s', async (query, path) => {
+  ])('answers 400 without a call for positions of %s', async (query, path) => {
     const seen = await answering(200)
     const { status, json } = await relay.ask(`/api/v2/companies/7/routes/1/courier-positions?${query}`)
     expect([status, json, seen.length]).toEqual([
@@ -213,7 +213,7 @@ describe('what the interface refuses', () => {
     ])
   })
 
-  it('says how long an interval may be', async () => {
+  it('names the longest interval in a refusal', async () => {
     const { json } = await relay.ask('/api/v2/companies/7/routes/1/courier-positions?from=0&to=2678401')
     expect(json).toMatchObject({ message: 'to: must be at most 31 days after from' })
   })
@@ -221,13 +221,13 @@ describe('what the interface refuses', () => {
   it.each([
     ['a path that is no percent-encoding', '/api/v1/companies/7/numbers/%zz', {}, 'the path cannot be decoded'],
     ['a content type that is none', NUMBER, { 'content-type': '?' }, 'the content type cannot be understood'],
-  ])('is 422: %s', async (_, path, headers, message) => {
+  ])('answers 422 for %s', async (_, path, headers, message) => {
     const seen = await answering(200)
     const { status, json } = await relay.ask(path, { method: 'POST', headers: { ...OPERATE, ...headers }, body: '{}' })
     expect([status, json, seen.length]).toEqual([422, { message }, 0])
   })
 
-  it('is refused without a call where the body ends early, and the audit log says so', async () => {
+  it('refuses a body that ends early without a call, and audits that', async () => {
     const seen = await answering(200)
     const path = '/api/v1/companies/7/numbers/404'
     const socket = createConnection(relay.port, '127.0.0.1')
@@ -244,7 +244,7 @@ describe('what the interface refuses', () => {
 })
 
 describe('headers of a request', () => {
-  it('go on where they concern the service', async () => {
+  it('relays request headers about the content', async () => {
     const seen = await answering(200)
     const headers = {
       accept: 'application/json',
@@ -270,7 +270,7 @@ describe('headers of a request', () => {
     expect(host).not.toBe(`127.0.0.1:${relay.port}`)
   })
 
-  it('stay here where they are about the caller or the connection', async () => {
+  it('relays no request headers about the caller or the connection', async () => {
     const seen = await answering(200)
     const lines = [
       'host: admin.example',
@@ -334,14 +334,14 @@ describe('an answer', () => {
     ['429', 429, ''],
     ['500', 500, 'Internal'],
     ['599', 599, 'x'],
-  ])('is passed on as it is: %s', async (_, status, body) => {
+  ])('passes on an answer unchanged: %s', async (_, status, body) => {
     await answering(status, { 'content-type': 'text/x-thing; q=1', location: '/else', 'retry-after': '7' }, body)
     const answer = await relay.ask(NUMBER)
     expect([answer.status, answer.text]).toEqual([status, body])
     expect(answer.headers).toMatchObject({ 'content-type': 'text/x-thing; q=1', location: '/else', 'retry-after': '7' })
   })
 
-  it.each([204, 304])('%d has no body, no length and its headers', async (status) => {
+  it.each([204, 304])('passes on %d with its headers, without body and length', async (status) => {
     await answering(status, { etag: '"1"' })
     const { headers, text, ...answer } = await relay.ask(NUMBER)
     expect([answer.status, headers.etag, headers['content-length'], headers['content-type'], text]).toEqual([
@@ -353,19 +353,19 @@ describe('an answer', () => {
     ])
   })
 
-  it('304 may say how long what it stands for is', async () => {
+  it('passes on a 304 with a Content-Length', async () => {
     await answering(304, { etag: '"1"', 'content-length': '99999999' })
     const { status, headers, text } = await relay.ask(NUMBER)
     expect([status, headers.etag, text]).toEqual([304, '"1"', ''])
   })
 
   it.each([
-    ['without a type has none', {}, 'x', undefined],
-    ['that is empty and without a type has none', {}, '', undefined],
-    ['that is empty with a type keeps it', JSON_TYPE, '', 'application/json'],
-    ['keeps a type that is none', { 'content-type': '?' }, 'x', '?'],
-    ['keeps two types', ['content-type', 'a/b', 'content-type', 'c/d'], 'x', ['a/b', 'c/d']],
-  ])('%s', async (_, given, body, type) => {
+    ['no type for an answer without one', {}, 'x', undefined],
+    ['no type for an empty answer without one', {}, '', undefined],
+    ['the type of an empty answer', JSON_TYPE, '', 'application/json'],
+    ['an invalid type', { 'content-type': '?' }, 'x', '?'],
+    ['two types', ['content-type', 'a/b', 'content-type', 'c/d'], 'x', ['a/b', 'c/d']],
+  ])('passes on %s', async (_, given, body, type) => {
     await answering(200, given, body)
     const { headers, text } = await relay.ask(NUMBER)
     expect([headers['content-type'], headers['content-length'], text]).toEqual([type, String(body.length), body])
@@ -374,7 +374,7 @@ describe('an answer', () => {
   it.each([
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
-  ] as const)('that is encoded stays so: %s', async (encoding, encode) => {
+  ] as const)('passes on an answer encoded as %s', async (encoding, encode) => {
     const body = encode('{"number":"1"}')
     await answering(200, { ...JSON_TYPE, 'content-encoding': encoding, etag: 'W/"1"', vary: 'accept-encoding' }, body)
     const { headers, bytes } = await relay.ask(NUMBER)
@@ -387,7 +387,7 @@ describe('an answer', () => {
     })
   })
 
-  it('in chunks comes whole, with its bytes', async () => {
+  it('passes on a chunked answer byte for byte', async () => {
     const body = Buffer.from(Array.from({ length: 300_000 }, (_, n) => n % 256))
     const { url } = await recordingServer((response) => {
       for (let at = 0; at < body.length; at += 1_000) response.write(body.subarray(at, at + 1_000))
@@ -397,7 +397,7 @@ describe('an answer', () => {
     expect((await relay.ask(NUMBER)).bytes.equals(body)).toBe(true)
   })
 
-  it('keeps what is of the service alone, and headers of the port stand', async () => {
+  it('passes on response headers about the content, and keeps those of the admin port', async () => {
     const headers = [
       'Connection',
       'x-hop',
@@ -481,14 +481,14 @@ describe('the token that an answer quotes', () => {
     ['deflate', 'deflate', deflateSync(page)],
     ['br', 'br', brotliCompressSync(page)],
     ['zstd', 'zstd', zstdCompressSync(page)],
-  ])('does not come through in the body of an error: %s', async (_, encoding, body) => {
+  ])('masks the token in the body of an error: %s', async (_, encoding, body) => {
     await answering(403, { 'content-type': 'text/html', ...(encoding && { 'content-encoding': encoding }) }, body)
     const { status, headers, bytes } = await relay.ask(NUMBER)
     expect([status, bytes.toString('latin1'), headers['content-encoding']]).toEqual([403, MASKED, undefined])
     expect(headers).toMatchObject({ 'content-type': 'text/html', 'content-length': String(MASKED.length) })
   })
 
-  it.each([200, 201, 302, 401, 500])('does not come through in headers of %d', async (status) => {
+  it.each([200, 201, 302, 401, 500])('masks the token in headers of a %d', async (status) => {
     for (const written of WRITINGS) {
       await answering(status, { location: `/login?token=${written}&x`, link: [`<${written}>`, '<b>'] })
       const { headers } = await relay.ask(NUMBER)
@@ -496,7 +496,7 @@ describe('the token that an answer quotes', () => {
     }
   })
 
-  it('in the body of a success is what was asked for', async () => {
+  it('passes on a token in the body of a success', async () => {
     await answering(200, {}, page)
     expect((await relay.ask(NUMBER)).bytes).toEqual(page)
   })
@@ -504,13 +504,13 @@ describe('the token that an answer quotes', () => {
   it.each([
     ['encoded in a way that nobody knows', 'aes'],
     ['not encoded as it says', 'gzip'],
-  ])('cannot: a body that is %s is left out', async (_, encoding) => {
+  ])('leaves out the body of an error that is %s', async (_, encoding) => {
     await answering(500, { 'content-encoding': encoding }, page)
     const { status, bytes, headers } = await relay.ask(NUMBER)
     expect([status, bytes.length, headers['content-encoding']]).toEqual([500, 0, undefined])
   })
 
-  it('changes nothing where there is none', async () => {
+  it('changes nothing in an error without the token', async () => {
     const body = gzipSync('{"message":"no"}')
     await answering(403, { 'content-encoding': 'gzip', etag: '"1"' }, body)
     const { bytes, headers } = await relay.ask(NUMBER)
@@ -518,7 +518,7 @@ describe('the token that an answer quotes', () => {
   })
 })
 
-it('what is relayed is in the audit log where it may change something', async () => {
+it('audits relayed changes', async () => {
   await answering(418)
   await relay.ask(NUMBER)
   await relay.ask(`${NUMBER}?apikey=canary-x`, { method: 'DELETE' })
@@ -536,7 +536,7 @@ it('what is relayed is in the audit log where it may change something', async ()
   })
 })
 
-it('what changed something is in the audit log once, as it ended, though its caller did not wait for it', async () => {
+it('audits a change once, with its result, although its caller went away', async () => {
   const asked = Promise.withResolvers<ServerResponse>()
   const { url } = await recordingServer((response) => asked.resolve(response))
   relay.relayTo(url)
@@ -558,7 +558,7 @@ it('what changed something is in the audit log once, as it ended, though its cal
   expect(relay.log.slice(logged).filter((line) => line.includes('"level":50'))).toEqual([])
 })
 
-it('nothing that was logged has a secret', () => {
+it('logs no secret', () => {
   expect(relay.log.length).toBeGreaterThan(100)
   expect(relay.log.join('')).not.toContain('canary')
 })

@@ -35,7 +35,7 @@ afterAll(async () => {
 })
 
 describe('Redis with TLS and a password', () => {
-  it('serves a gateway and a worker on their own: a fix is acknowledged and arrives', async ({ skip }) => {
+  it('stores and pushes a fix over TLS with a gateway and a worker run on their own', async ({ skip }) => {
     startRedis()
     await expect.poll(() => READY.test(said) || NO_TLS.test(said), soon).toBe(true)
     skip(NO_TLS.test(said), `${command} was built without TLS`)
@@ -49,7 +49,7 @@ describe('Redis with TLS and a password', () => {
     line.socket.destroy()
   }, 60_000)
 
-  it('is refused where nobody vouches for its certificate, and then nothing is acknowledged', async ({ skip }) => {
+  it('acknowledges nothing when the certificate of Redis is not trusted', async ({ skip }) => {
     skip(NO_TLS.test(said), `${command} was built without TLS`)
     const port = await freePort()
     const monitor = await startRole('gateway', port, { trusted: false })
@@ -61,7 +61,7 @@ describe('Redis with TLS and a password', () => {
     line.socket.destroy()
   }, 60_000)
 
-  it('has its password in no output', async () => {
+  it('prints no password of Redis', async () => {
     const roles = running.slice(1)
     for (const role of roles.toReversed()) expect(await end(role)).toBe(0)
     expect(said).toContain('"level":"debug"')

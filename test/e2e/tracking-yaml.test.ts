@@ -23,13 +23,13 @@ async function push({ ports }: Product): Promise<number> {
   )
 }
 
-it('start takes no notice of tracking.yaml, and says so once', async () => {
+it('ignores tracking.yaml under start, and says so once', async () => {
   const product = await started({ 'tracking.yaml': 'companies: []\nroutes: none\n' })
   expect(await push(product)).toBe(200)
   expect(product.said().split(`${product.dir}/tracking.yaml: only for`).length - 1).toBe(1)
 }, 60_000)
 
-it('the embedded service is the only one on its data folder, also after it was killed', async () => {
+it('runs one tracking service for each data folder, also after a kill', async () => {
   const product = await started()
   const dataDir = join(product.dir, 'data')
   const dir = await folder({

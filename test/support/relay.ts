@@ -12,7 +12,7 @@ import { httpServer } from './tracking/http-servers.ts'
 
 export { OPERATE, READ } from './admin.ts'
 
-export interface RelayAnswer {
+interface RelayAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly bytes: Buffer
@@ -20,7 +20,7 @@ export interface RelayAnswer {
   readonly json: unknown
 }
 
-export interface RelayRequest {
+interface RelayRequest {
   readonly method?: Dispatcher.HttpMethod
   /** Default: of the token that may change something. */
   readonly headers?: Record<string, string> | string[]

@@ -5,21 +5,21 @@ import { client, httpServer, OK, PUSH, rawServer } from '../support/tracking/htt
 
 describe('an answer', () => {
   it.each([
-    ['its message', '{"message":"no such route","errors":[]}', 'no such route'],
-    ['its body where the message is no text', '{"message":1}', '{"message":1}'],
-    ['its body where it has no message', '{"error":"x"}', '{"error":"x"}'],
-    ['its body where it is no JSON', '{oops', '{oops'],
-    ['its body where it is HTML', '<h1>Bad Gateway</h1>', '<h1>Bad Gateway</h1>'],
-    ['nothing where it is empty', '', ''],
-    ['no apikey that it quotes', 'Cannot POST /x?apikey=CANARY, CANARY', 'Cannot POST /x?apikey=***, ***'],
-    ['at most 2 KiB', 'x'.repeat(5_000), 'x'.repeat(2_048)],
-    ['at most 2 KiB of a message', JSON.stringify({ message: 'x'.repeat(5_000) }), 'x'.repeat(2_048)],
-    ['at most 2 KiB, without half a character', `x${'é'.repeat(2_000)}`, `x${'é'.repeat(1_023)}`],
-  ])('has %s', async (_, body, text) => {
+    ['with its message', '{"message":"no such route","errors":[]}', 'no such route'],
+    ['with its body where the message is no text', '{"message":1}', '{"message":1}'],
+    ['with its body where it has no message', '{"error":"x"}', '{"error":"x"}'],
+    ['with its body where it is no JSON', '{oops', '{oops'],
+    ['with its body where it is HTML', '<h1>Bad Gateway</h1>', '<h1>Bad Gateway</h1>'],
+    ['without a body', '', ''],
+    ['without the apikey that it quotes', 'Cannot POST /x?apikey=CANARY, CANARY', 'Cannot POST /x?apikey=***, ***'],
+    ['of at most 2 KiB', 'x'.repeat(5_000), 'x'.repeat(2_048)],
+    ['of at most 2 KiB of a message', JSON.stringify({ message: 'x'.repeat(5_000) }), 'x'.repeat(2_048)],
+    ['of at most 2 KiB, without half a character', `x${'é'.repeat(2_000)}`, `x${'é'.repeat(1_023)}`],
+  ])('gives an error answer %s as its text', async (_, body, text) => {
     expect(await answering(404, body)).toEqual({ status: 404, text })
   })
 
-  it('has no apikey that it quotes encoded', async () => {
+  it('masks an apikey that the answer quotes percent-encoded', async () => {
     const url = await httpServer((request, response) => {
       request.resume()
       response.writeHead(500).end(request.url)
@@ -28,15 +28,15 @@ describe('an answer', () => {
     expect(answer).toMatchObject({ status: 500, text: expect.stringMatching(/\?apikey=\*\*\*$/) })
   })
 
-  it.each([301, 302, 307, 308])('%d is an answer: redirects are not followed', async (status) => {
+  it.each([301, 302, 307, 308])('gives a %d as the answer and follows no redirect', async (status) => {
     expect(await answering(status, 'moved', { location: '/elsewhere' })).toEqual({ status, text: 'moved' })
   })
 
-  it.each([429, 503])('%d may say when to come again', async (status) => {
+  it.each([429, 503])('reads the Retry-After of a %d', async (status) => {
     expect(await answering(status, '', { 'retry-after': '120' })).toEqual({ status, text: '', retryAfterMs: 120_000 })
   })
 
-  it('without end is cut, and its connection with it', async () => {
+  it('cuts an endless answer and closes its connection', async () => {
     const closed = Promise.withResolvers<void>()
     const url = await httpServer((request, response) => {
       request.resume()
@@ -49,7 +49,7 @@ describe('an answer', () => {
     await closed.promise
   })
 
-  it('after 103 Early Hints is the final one', async () => {
+  it('skips 103 Early Hints and gives the final answer', async () => {
     const url = await rawServer((socket) => socket.write(`HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${OK}`))
     expect(await client(url).push(PUSH)).toEqual({ status: 200, text: '' })
   })
@@ -67,7 +67,7 @@ describe('Retry-After', () => {
     ['soon', undefined],
     ['9'.repeat(30), undefined],
     ['', undefined],
-  ])('of %s is %s ms', (header, ms) => {
+  ])('reads Retry-After %s as %s ms', (header, ms) => {
     expect(retryAfterMs(header, now)).toBe(ms)
   })
 })

@@ -6,7 +6,7 @@ import { createTrackingClient } from '../../src/tracking/client.ts'
 import { client, httpServer, listen, OK, PUSH, rawServer } from '../support/tracking/http-servers.ts'
 
 describe('a fault', () => {
-  it.each(['127.0.0.1', 'localhost'])('is refused where nothing listens on %s', async (host) => {
+  it.each(['127.0.0.1', 'localhost'])('gives the fault refused when nothing listens on %s', async (host) => {
     const server = net.createServer()
     const url = await listen(server)
     server.close()
@@ -14,15 +14,15 @@ describe('a fault', () => {
     expect(await client(url.replace('127.0.0.1', host)).push(PUSH)).toEqual({ fault: 'refused' })
   })
 
-  it('is dns where the host has no address', async () => {
+  it('gives the fault dns when the host has no address', async () => {
     expect(await client('http://host.invalid').push(PUSH)).toEqual({ fault: 'dns' })
   })
 
-  it('is reset where the connection is reset', async () => {
+  it('gives the fault reset when the connection is reset', async () => {
     expect(await client(await rawServer((socket) => socket.resetAndDestroy())).push(PUSH)).toEqual({ fault: 'reset' })
   })
 
-  it('is reset where the connection ends without an answer', async () => {
+  it('gives the fault reset when the connection ends without an answer', async () => {
     expect(await client(await rawServer((socket) => socket.end())).push(PUSH)).toEqual({ fault: 'reset' })
   })
 
@@ -31,21 +31,21 @@ describe('a fault', () => {
     ['half a head', 'HTTP/1.1 200 OK\r\ncontent-le'],
     ['half a body', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{'],
     ['half of the chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n'],
-  ])('is reset after %s', async (_, text) => {
+  ])('gives the fault reset when the connection ends after %s', async (_, text) => {
     expect(await client(await rawServer((socket) => socket.end(text))).push(PUSH)).toEqual({ fault: 'reset' })
   })
 
-  it('is malformed where the answer is no HTTP', async () => {
+  it('gives the fault malformed when the answer is no HTTP', async () => {
     expect(await client(await rawServer((socket) => socket.end('SSH-2.0-x\r\n'))).push(PUSH)).toEqual({
       fault: 'malformed',
     })
   })
 
-  it('is timeout where the server is silent', async () => {
+  it('gives the fault timeout when the server is silent', async () => {
     expect(await client(await rawServer(() => {}), { timeoutMs: 100 }).push(PUSH)).toEqual({ fault: 'timeout' })
   })
 
-  it('is timeout where the answer drips for longer than the deadline in all', async () => {
+  it('gives the fault timeout when the answer drips until the deadline', async () => {
     const url = await rawServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n')
       const drip = setInterval(() => socket.write('x'), 10)
@@ -54,7 +54,7 @@ describe('a fault', () => {
     expect(await client(url, { timeoutMs: 200 }).push(PUSH)).toEqual({ fault: 'timeout' })
   })
 
-  it('is timeout where the answer comes after it was given up, which the next push does not get', async () => {
+  it('does not give a late answer to the next push', async () => {
     const late = Promise.withResolvers<Socket>()
     const url = await rawServer((socket, count) =>
       count === 1 ? late.resolve(socket) : socket.write(OK.replace('200 OK', '404 Not Found')),
@@ -66,7 +66,7 @@ describe('a fault', () => {
     expect(await one.push(PUSH)).toEqual({ status: 404, text: '{}' })
   })
 
-  it('is timeout while waiting for a free connection, and the request is never sent', async () => {
+  it('never sends a request whose deadline ends while it waits for a connection', async () => {
     const sent: string[] = []
     const held: ServerResponse[] = []
     const url = await httpServer((request, response) => {
@@ -88,7 +88,7 @@ describe('a fault', () => {
     expect(sent[1]).toContain('/companies/9/')
   })
 
-  it('says of a request whether nothing of it has left', async () => {
+  it('tells whether nothing of a failed request was sent', async () => {
     const silent = await rawServer(() => {})
     const dialled = await listen(net.createServer())
     const resetting = await listen(net.createServer((socket) => socket.once('data', () => socket.resetAndDestroy())))
@@ -110,7 +110,7 @@ describe('a fault', () => {
     ])
   })
 
-  it('is closed after close', async () => {
+  it('gives the fault closed after close', async () => {
     const one = createTrackingClient({ baseUrl: 'http://127.0.0.1:1', timeoutMs: 1_000, connections: 1 })
     await one.close()
     expect(await one.push(PUSH)).toEqual({ fault: 'closed' })

@@ -23,20 +23,20 @@ const ESCAPES: readonly (readonly [name: string, write: (character: string) => s
 ]
 
 describe('a secret', () => {
-  it.each(ESCAPES)('is masked: %s', (_, write) => {
+  it.each(ESCAPES)('masks a secret written %s', (_, write) => {
     expect(masked(`<p>${Array.from(SECRET, write).join('')}</p>`, SECRET)).toBe('<p>***</p>')
   })
 
-  it.each(ESCAPES)('is masked where every second character is written otherwise: %s', (_, write) => {
+  it.each(ESCAPES)('masks a secret of which every second character is written %s', (_, write) => {
     const mixed = Array.from(SECRET, (character, index) => (index % 2 ? write(character) : character)).join('')
     expect(masked(`x=${mixed}&y`, SECRET)).toBe('x=***&y')
   })
 
-  it('is masked as often as it comes', () => {
+  it('masks each occurrence of a secret', () => {
     expect(masked('a%2Fb, a/b, a%2fb', 'a/b')).toBe('***, ***, ***')
   })
 
-  it.each(['a b', 'a+b', 'a%20b'])('with a space is masked as %s', (written) => {
+  it.each(['a b', 'a+b', 'a%20b'])('masks a secret with a space written as %s', (written) => {
     expect(masked(`<${written}>`, 'a b')).toBe('<***>')
   })
 
@@ -46,11 +46,11 @@ describe('a secret', () => {
     ['in part', 'a/'],
     ['of characters that a pattern has a use for', 'a.b'],
     ['and no named entity', 'a&undefined;b'],
-  ])('is not taken for a text %s', (_, text) => {
+  ])('masks no text %s', (_, text) => {
     expect(masked(text, 'a/b')).toBe(text)
   })
 
-  it.each([500, 501, 4000, 16_000])('of %d characters is masked', (length) => {
+  it.each([500, 501, 4000, 16_000])('masks a secret of %d characters', (length) => {
     const secret = 'y0_aB/9+=.'
       .repeat(length)
       .slice(0, length - 1)
@@ -61,11 +61,11 @@ describe('a secret', () => {
     expect(masked(`y0_aB/9+=.${secret}y`, secret)).toBe('y0_aB/9+=.***y')
   })
 
-  it('that is empty is nowhere', () => {
+  it('masks nothing for an empty secret', () => {
     expect(masked('text', '')).toBe('text')
   })
 
-  it.each(['\\', '%25', '&#0', 'a'])('is looked for once, not for ever, in a page of %s', (repeated) => {
+  it.each(['\\', '%25', '&#0', 'a'])('searches a page of repeated %s in linear time', (repeated) => {
     const page = repeated.repeat(200_000)
     expect(masked(page, `${'a'.repeat(40)}/b`)).toBe(page)
   })

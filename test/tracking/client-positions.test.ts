@@ -12,7 +12,7 @@ describe('reading positions', () => {
     return { read: (request = {}) => client(`${url}/prefix`).positions({ ...REQUEST, ...request }), seen: () => seen }
   }
 
-  it('is a GET with the token', async () => {
+  it('reads positions with a GET and the token', async () => {
     const { read, seen } = await answering(200, '[]')
     expect(await read()).toEqual({ positions: [] })
     expect(seen()).toEqual({
@@ -22,13 +22,13 @@ describe('reading positions', () => {
     })
   })
 
-  it('may leave out the end', async () => {
+  it('reads positions without an end of the interval', async () => {
     const { read, seen } = await answering(200, '[]')
     await read({ to: undefined })
     expect(seen()).toMatchObject({ url: expect.stringMatching(/\?from=100$/) })
   })
 
-  it('has what the service has, 30,000 positions too', async () => {
+  it('reads 30,000 positions as the service stores them', async () => {
     const positions = Array.from({ length: 30_000 }, (_, i) => ({
       lat: i / 1_000,
       lon: i / 500,
@@ -46,12 +46,12 @@ describe('reading positions', () => {
     },
   )
 
-  it('has the answer where it is refused, without the token', async () => {
+  it('gives a refusal of reading without the token', async () => {
     const { read } = await answering(401, '{"message":"token CANARY expired"}')
     expect(await read()).toEqual({ status: 401, text: 'token *** expired' })
   })
 
-  it('is a fault where the token can be in no header', async () => {
+  it('gives a fault when a header cannot carry the token', async () => {
     const { read, seen } = await answering(200, '[]')
     expect(await read({ oauthToken: 'a\r\nb: c' })).toEqual({ fault: 'failed' })
     expect(seen()).toEqual({})

@@ -9,7 +9,7 @@ import type { PushRequest, TrackingClientOptions } from '../../src/tracking/clie
 import { atEnd, client, httpServer, listen, OK, PUSH, rawServer } from '../support/tracking/http-servers.ts'
 
 describe('a push', () => {
-  it('is a POST with content length and type', async () => {
+  it('pushes with a POST that has content length and type', async () => {
     expect(await received((url) => [url, {}])).toEqual({
       answer: { status: 200, text: '' },
       seen: {
@@ -26,7 +26,7 @@ describe('a push', () => {
   it.each([
     ['text beyond ASCII', '{"note":"é"}'],
     ['a Buffer', Buffer.from('{"note":"é"}')],
-  ])('sends %s with its length in bytes', async (_, body) => {
+  ])('pushes a body of %s with its length in bytes', async (_, body) => {
     const { seen } = await received((url) => [url, {}], { body })
     expect(seen).toMatchObject({ length: '13', body: '{"note":"é"}' })
   })
@@ -35,28 +35,28 @@ describe('a push', () => {
     ['/', ''],
     ['/prefix', '/prefix'],
     ['/a/b//', '/a/b'],
-  ])('under a base URL that ends in %s goes to %s/api', async (suffix, prefix) => {
+  ])('pushes below a base URL that ends in %s to %s/api', async (suffix, prefix) => {
     const { seen } = await received((url) => [url + suffix, {}], {})
     expect(seen).toMatchObject({ url: expect.stringMatching(`^${prefix}/api/v1/couriers/42/`) })
   })
 
-  it('goes to the push URL where there is one', async () => {
+  it('pushes to the push URL when there is one', async () => {
     const { seen } = await received((url) => ['http://127.0.0.1:1/base', { pushUrl: `${url}/push/` }], {})
     expect(seen).toMatchObject({ url: expect.stringMatching('^/push/api/v1/couriers/42/') })
   })
 
-  it('cannot be made to a URL that is none, and the error has no password in it', () => {
+  it('refuses an invalid URL with an error that has no password', () => {
     expect(() => client('http://user:CANARY@host:port/')).toThrow('http://***@host:port/ is not a URL')
   })
 
-  it('encodes the apikey', async () => {
+  it('percent-encodes the apikey of a push', async () => {
     const { seen } = await received((url) => [url, {}], { apikey: 'a b&c=d/é#\ud800' })
     expect(seen).toMatchObject({ url: expect.stringMatching(/\?apikey=a%20b%26c%3Dd%2F%C3%A9%23%EF%BF%BD$/) })
   })
 })
 
 describe('connections', () => {
-  it('are as many as configured, and kept', async () => {
+  it('opens as many connections as configured, and keeps them', async () => {
     let open = 0
     let most = 0
     const server = http.createServer((request, response) => void request.resume().on('end', () => response.end('{}')))
@@ -68,7 +68,7 @@ describe('connections', () => {
     expect(most).toBe(3)
   })
 
-  it('are not pipelined: one request of a connection at a time', async () => {
+  it('sends one request at a time on a connection', async () => {
     let busy = 0
     let most = 0
     const url = await httpServer((request, response) => {
@@ -80,7 +80,7 @@ describe('connections', () => {
     expect(most).toBe(1)
   })
 
-  it('that the server ends when it should answer are a fault, and replaced', async () => {
+  it('gives a fault for a connection that the server ends, and opens another', async () => {
     const url = await rawServer((socket, count) => (count === 2 ? socket.destroy() : socket.write(OK)))
     const one = client(url, { connections: 1 })
     const answers = [await one.push(PUSH), await one.push(PUSH), await one.push(PUSH)]
@@ -89,16 +89,16 @@ describe('connections', () => {
 })
 
 describe('HTTPS', () => {
-  it('is a fault where the certificate is not trusted', async () => {
+  it('gives the fault tls for a certificate that is not trusted', async () => {
     expect(await client(await httpsServer()).push(PUSH)).toEqual({ fault: 'tls' })
   })
 
-  it('is a fault where the server speaks no TLS', async () => {
+  it('gives the fault tls when the server speaks no TLS', async () => {
     const url = await httpServer((_, response) => response.end())
     expect(await client(url.replace('http:', 'https:')).push(PUSH)).toEqual({ fault: 'tls' })
   })
 
-  it('works where it is', async () => {
+  it('pushes over HTTPS with a trusted certificate', async () => {
     const usual = tls.getCACertificates()
     tls.setDefaultCACertificates([...usual, pem('cert')])
     atEnd(() => tls.setDefaultCACertificates(usual))

@@ -27,34 +27,37 @@ describe('a request', () => {
     ['deleteItem', 'DELETE', '/api/v1/companies/1/orders/3/items/4'],
     ['returnItems', 'POST', '/companies/1/orders/3:return'],
     ['returnItemsV1', 'POST', '/companies/1/orders/3:return'],
-  ] as const)('%s is a %s to %s, with the token', async (operation, method, path) => {
+  ] as const)('sends %s as a %s to %s, with the token', async (operation, method, path) => {
     const params = { company_id: '1', contractor_company_id: MAX_ID, route_id: '2', order_id: '3', item_id: '4' }
     const { seen } = await requested({ operation, params })
     expect(seen).toMatchObject({ method, url: path, headers: { authorization: 'OAuth CANARY' } })
   })
 
-  it.each(['returnItems', 'returnItemsV1'] as const)('%s has the prefix of returns', async (operation) => {
-    const request = { operation, params: { company_id: '1', order_id: '3' } }
-    const { seen } = await requested(request, { returnPrefix: '/api/v1' })
-    expect(seen.url).toBe('/api/v1/companies/1/orders/3:return')
-  })
+  it.each(['returnItems', 'returnItemsV1'] as const)(
+    'sends %s to the path with the prefix of returns',
+    async (operation) => {
+      const request = { operation, params: { company_id: '1', order_id: '3' } }
+      const { seen } = await requested(request, { returnPrefix: '/api/v1' })
+      expect(seen.url).toBe('/api/v1/companies/1/orders/3:return')
+    },
+  )
 
-  it('goes below the path of the base URL, not to the push URL', async () => {
+  it('sends a request below the path of the base URL, not to the push URL', async () => {
     const { seen } = await requested({}, { pushUrl: 'http://127.0.0.1:1' }, '/base/')
     expect(seen.url).toBe(`/base/api/v1/companies/7/numbers/${MAX_ID}`)
   })
 
-  it('has a base URL that may be shown', () => {
+  it('shows its base URL without the password', () => {
     expect(client('https://user:CANARY@host:8443/base').baseUrl).toBe('https://***@host:8443/base')
   })
 
-  it('has the query encoded, what has no value left out', async () => {
+  it('encodes the query and leaves out parameters without a value', async () => {
     const query = { page_token: 'a b&c=d/é#?+', max_results: undefined }
     const { seen } = await requested({ operation: 'listItems', params: { company_id: '1', order_id: '2' }, query })
     expect(seen.url).toBe('/api/v1/companies/1/orders/2/items?page_token=a+b%26c%3Dd%2F%C3%A9%23%3F%2B')
   })
 
-  it('has the body and headers that it is given, and the length', async () => {
+  it('sends the body and headers of a request, with the length', async () => {
     const body = Buffer.from(' {"number" : "é"}\n')
     const headers = { 'content-type': 'application/json; charset=utf-8', 'x-thing': 'a' }
     const { seen } = await requested({ operation: 'putNumber', headers, body })
@@ -68,12 +71,12 @@ describe('a request', () => {
     })
   })
 
-  it('without a body has no length and no type', async () => {
+  it('sends no length and no type without a body', async () => {
     const { seen } = await requested({})
     expect(Object.keys(seen.headers).toSorted()).toEqual(['authorization', 'connection', 'host'])
   })
 
-  it('has the answer as it is: status, headers, bytes', async () => {
+  it('gives an answer unchanged: status, headers, bytes', async () => {
     const body = gzipSync('{"number":"1"}')
     const url = await httpServer((_, response) => {
       response.writeHead(203, ['Content-Encoding', 'gzip', 'X-Late', 'caf\xe9', 'Vary', 'a', 'Vary', 'b']).end(body)
@@ -88,13 +91,13 @@ describe('a request', () => {
 })
 
 describe('a request without an answer', () => {
-  it('is too_large where the answer is longer than wanted, not where it is as long', async () => {
+  it('gives the fault too_large for an answer longer than the limit', async () => {
     const url = await httpServer((_, response) => void response.end('x'.repeat(1_000)))
     expect(await client(url).request({ ...NUMBER, maxBytes: 999 })).toEqual({ fault: 'too_large' })
     expect(await client(url).request({ ...NUMBER, maxBytes: 1_000 })).toMatchObject({ status: 200, cut: false })
   })
 
-  it('is too_large as soon as the answer says that it will be', async () => {
+  it('gives the fault too_large as soon as Content-Length is beyond the limit', async () => {
     const url = await httpServer((_, response) => {
       response.setHeader('content-length', 1_000)
       response.flushHeaders()
@@ -102,7 +105,7 @@ describe('a request without an answer', () => {
     expect(await client(url).request({ ...NUMBER, maxBytes: 999 })).toEqual({ fault: 'too_large' })
   })
 
-  it('is no_room where there is none for the answer, and its connection is closed', async () => {
+  it('gives the fault no_room without memory for the answer, and closes the connection', async () => {
     const closed = Promise.withResolvers<void>()
     const url = await httpServer((_, response) => {
       response.on('close', () => closed.resolve())
@@ -114,12 +117,12 @@ describe('a request without an answer', () => {
     await closed.promise
   })
 
-  it('has a time limit of its own', async () => {
+  it('ends a request at the time limit of that request', async () => {
     const url = await httpServer(() => {})
     expect(await client(url).request({ ...NUMBER, timeoutMs: 50 })).toEqual({ fault: 'timeout' })
   })
 
-  it('is given_up when its signal says so, and its connection is closed', async () => {
+  it('gives the fault given_up when its signal aborts, and closes the connection', async () => {
     const closed = Promise.withResolvers<void>()
     const abort = new AbortController()
     const url = await httpServer((_, response) => {
@@ -130,7 +133,7 @@ describe('a request without an answer', () => {
     await closed.promise
   })
 
-  it('is given_up before it is sent, and the connection stays', async () => {
+  it('keeps the connection when a request is aborted before it is sent', async () => {
     const seen: string[] = []
     const url = await httpServer((request, response) => {
       seen.push(request.url ?? '')
@@ -142,7 +145,7 @@ describe('a request without an answer', () => {
     expect(seen).toEqual(['/api/v1/companies/7/numbers'])
   })
 
-  it('leaves nothing at a signal that outlives it', async () => {
+  it('removes its listener from a signal that outlives the request', async () => {
     const abort = new AbortController()
     const url = await httpServer((_, response) => void response.end())
     const one = client(url)
@@ -150,7 +153,7 @@ describe('a request without an answer', () => {
     expect(getEventListeners(abort.signal, 'abort')).toEqual([])
   })
 
-  it('is not sent again where the connection ends', async () => {
+  it('does not repeat a request when the connection ends', async () => {
     let count = 0
     const url = await httpServer((request) => {
       count++
@@ -176,7 +179,7 @@ describe('a request without an answer', () => {
     },
   )
 
-  it('is unreachable where the host does not take the connection in time', () => {
+  it('gives the fault unreachable when the host does not accept the connection in time', () => {
     expect(faultOf(new errors.ConnectTimeoutError())).toBe('unreachable')
   })
 })

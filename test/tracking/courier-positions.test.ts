@@ -40,7 +40,7 @@ function times(json: unknown): number[] {
 }
 
 describe('reading back', () => {
-  it('has exactly the fields of the interface', async () => {
+  it('reads positions with exactly the fields of the interface', async () => {
     const before = Math.floor(Date.now() / 1_000)
     await push([at(FROM, -0.000001, 179.9999999)])
     const answer = await read({ from: FROM, to: FROM })
@@ -52,7 +52,7 @@ describe('reading back', () => {
     expect(server_timestamp).toBeGreaterThanOrEqual(before)
   })
 
-  it('is in order of timestamp, then of arrival', async () => {
+  it('reads positions in order of timestamp, then of arrival', async () => {
     const start = FROM + 10_000
     await push([at(start + 2, 3), at(start, 9), at(start + 1)])
     await push([at(start, 1), at(start + 2, 1)])
@@ -68,13 +68,13 @@ describe('reading back', () => {
     ])
   })
 
-  it('includes both ends and nothing beyond', async () => {
+  it('reads the positions of both ends of the interval and none beyond', async () => {
     const start = FROM + 20_000
     await push([start - 1, start, start + 7_200, start + 7_201].map((time) => at(time)))
     expect(times((await read({ from: start, to: start + 7_200 })).json)).toEqual([start, start + 7_200])
   })
 
-  it('has the positions of one route and company only', async () => {
+  it('reads the positions of one route and company only', async () => {
     const start = FROM + 40_000
     await push([at(start)])
     await push([at(start)], { courier: '41', route: '1002', apikey: 'key-7' })
@@ -82,7 +82,7 @@ describe('reading back', () => {
     expect((await read({ from: start, to: start })).json).toHaveLength(1)
   })
 
-  it('reads more than one page, without gaps or repeats, many at one time included', async () => {
+  it('reads more than one page of positions without gaps or repeats', async () => {
     const start = FROM + 50_000
     const pushed = Array.from({ length: 6_000 }, (_, i) => at(start + Math.floor(i / 2_500), i / 100, i / 100))
     for (let i = 0; i < pushed.length; i += 1_000) await push(pushed.slice(i, i + 1_000))
@@ -90,7 +90,7 @@ describe('reading back', () => {
     expect((json as { lon: number }[]).map(({ lon }) => lon)).toEqual(pushed.map((_, i) => i / 100))
   })
 
-  it('keeps ids and timestamps of 64 bits exact', async () => {
+  it('reads 64-bit ids and timestamps exactly', async () => {
     const big = '9007199254740993'
     const path = `/api/v1/couriers/${MAX_ID}/routes/${MAX_ID}/push-positions-v3?apikey=key-max`
     const body = `{"positions":[{"accuracy":1,"point":{"lat":1,"lon":1},"timestamp":${big}}]}`
@@ -99,19 +99,19 @@ describe('reading back', () => {
     expect(answer.text).toContain(`"timestamp":${big},`)
   })
 
-  it('without to has two hours', async () => {
+  it('reads two hours when `to` is missing', async () => {
     const start = FROM + 60_000
     await push([at(start), at(start + 7_200), at(start + 7_201)])
     expect(times((await read({ from: start })).json)).toEqual([start, start + 7_200])
   })
 
-  it('without to ends now', async () => {
+  it('reads until now when `to` is missing', async () => {
     const now = Math.floor(Date.now() / 1_000)
     await push([at(now - 60), at(now + 3_600)])
     expect(times((await read({ from: now - 60 })).json)).toEqual([now - 60])
   })
 
-  it('from the future on, without to, is empty', async () => {
+  it('reads nothing from a future `from` without `to`', async () => {
     const answer = await read({ from: Math.floor(Date.now() / 1_000) + 600 })
     expect([answer.status, answer.text]).toEqual([200, '[]'])
   })
@@ -119,7 +119,7 @@ describe('reading back', () => {
   it.each([
     ['an unknown route', '9999'],
     ['a route of another company', '2001'],
-  ])('of %s is empty: no 404 is listed', async (_, route) => {
+  ])('reads an empty array, not 404, for %s', async (_, route) => {
     await push([at(FROM)], { courier: '43', route: '2001', apikey: 'key-8' })
     const answer = await read({ route, from: FROM, to: FROM })
     expect([answer.status, answer.text]).toEqual([200, '[]'])
@@ -135,7 +135,7 @@ describe('reading that is refused', () => {
     ['an unknown token', 'OAuth nobody'],
     ['an apikey', 'OAuth key-7'],
     ['two tokens', 'OAuth token-7 token-8'],
-  ])('with %s is 401', async (_, authorization) => {
+  ])('refuses to read with %s: 401', async (_, authorization) => {
     const answer = await read({ authorization, from: FROM, to: FROM })
     expect(answer).toMatchObject({ status: 401, json: { message: expect.any(String) } })
     expect(answer.headers['www-authenticate']).toBe('OAuth')
@@ -144,7 +144,7 @@ describe('reading that is refused', () => {
   it.each([
     ['another company', '8'],
     ['an unknown company', '99'],
-  ])('of %s is 403', async (_, company) => {
+  ])('refuses to read from %s: 403', async (_, company) => {
     expect((await read({ company, from: FROM, to: FROM })).status).toBe(403)
   })
 
@@ -155,7 +155,7 @@ describe('reading that is refused', () => {
     ['a negative route', { route: '-1' }, 'route_id'],
     ['a route of 2^63', { route: '9223372036854775808' }, 'route_id'],
     ['a route that is no number', { route: '1e3' }, 'route_id'],
-  ])('for %s is 422', async (_, query, path) => {
+  ])('refuses to read for %s: 422', async (_, query, path) => {
     expect(await read({ from: FROM, to: FROM, ...query })).toMatchObject({ status: 422, json: { errors: [{ path }] } })
   })
 
@@ -168,14 +168,14 @@ describe('reading that is refused', () => {
     ['an empty to', { from: FROM, to: '' }, 'to'],
     ['a to before from', { from: FROM, to: FROM - 1 }, 'to'],
     ['two hours and a second', { from: FROM, to: FROM + 7_201 }, 'to'],
-  ])('for %s is 400', async (_, query, path) => {
+  ])('refuses to read for %s: 400', async (_, query, path) => {
     expect(await read(query)).toMatchObject({
       status: 400,
       json: { message: expect.stringContaining(path), errors: [{ path }] },
     })
   })
 
-  it('for two froms is 400', async () => {
+  it('refuses to read for two `from` parameters: 400', async () => {
     const headers = { authorization: 'OAuth token-7' }
     const answer = await service.send('/api/v2/companies/7/routes/1001/courier-positions?from=1&from=2', { headers })
     expect(answer.status).toBe(400)
@@ -186,11 +186,11 @@ describe('reading that is refused', () => {
     ['credentials before a path id', { authorization: '', company: 'x' }, 401],
     ['access before input', { company: '8', route: 'x', from: 'x' }, 403],
     ['access before the interval', { company: '8' }, 403],
-  ])('checks %s', async (_, query, status) => {
+  ])('checks a request to read: %s', async (_, query, status) => {
     expect((await read(query)).status).toBe(status)
   })
 
-  it('is 504 where it takes longer than the time limit, and 200 where it does not', async () => {
+  it('answers 504 when reading takes longer than the time limit', async () => {
     const start = FROM + 100_000
     const pushed = Array.from({ length: 20_000 }, (_, i) => at(start, i / 1_000, i / 1_000))
     for (let i = 0; i < pushed.length; i += 1_000) await push(pushed.slice(i, i + 1_000))
@@ -208,7 +208,7 @@ describe('reading that is refused', () => {
 describe('where the clock is set back', () => {
   afterEach(() => void vi.useRealTimers())
 
-  it('`server_timestamp` is what it says by then', async () => {
+  it('stores the time of a clock that was set back', async () => {
     const start = FROM + 200_000
     for (const [second, now] of [
       [1, start + 86_400],
@@ -221,7 +221,7 @@ describe('where the clock is set back', () => {
     expect(answer.json).toMatchObject([{ server_timestamp: start + 86_400 }, { server_timestamp: start }])
   })
 
-  it('positions that arrived at the same microsecond are all read, page by page', async () => {
+  it('reads all positions that arrived in the same microsecond, page by page', async () => {
     const { databaseFile, send } = await startService()
     const database = new DatabaseSync(databaseFile)
     const insert = database.prepare(
@@ -245,7 +245,7 @@ describe('more than an answer has room for', () => {
     INSERT INTO positions SELECT 8, 2001, 1700000000 + n / 200, 43, n / 1e7 + 0.12345678901234, 13.12345678901234, 5, NULL, NULL, 1e15 + n, 1
     FROM count`
 
-  it('is 504, and others are served meanwhile', async () => {
+  it('answers 504 when there is too much to read, and serves others meanwhile', async () => {
     const { databaseFile, send } = await startService()
     const database = new DatabaseSync(databaseFile)
     database.exec(`PRAGMA synchronous = OFF; ${MANY}`)
@@ -262,11 +262,11 @@ describe('more than an answer has room for', () => {
     const { status, text } = await reading
     expect([status, text.slice(0, 100)]).toEqual([504, JSON.stringify({ message })])
     expect(served).toBeGreaterThan(5)
-  })
+  }, 120_000)
 })
 
 describe('the query', () => {
-  it('searches the key by company, route and time, and scans nothing', () => {
+  it('reads positions by the key of company, route and time, without a scan', () => {
     const database = openDatabase(service.databaseFile)
     const values = { $company: 7n, $route: 1n, $from: 0n, $to: 1n, $received: -1n, $courier: 0n, $lat: 0, $lon: 0 }
     const plan = database.prepare(`EXPLAIN QUERY PLAN ${SELECT_PAGE}`).all(values)

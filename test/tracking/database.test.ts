@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/tracking/service.ts'
 
 const folder = temporaryFolder()
 
-it('has a commit on disk before it is answered', () => {
+it('opens the database so that a commit returns when it is on disk', () => {
   const database = openDatabase(join(folder, 'full.sqlite'))
   const FULL = 2
   expect(database.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: FULL })
@@ -18,7 +18,7 @@ it('has a commit on disk before it is answered', () => {
   database.close()
 })
 
-it('is as it was where provisioning fails, and takes the next one', () => {
+it('keeps the lanes when provisioning fails, and accepts the next one', () => {
   const database = openDatabase(join(folder, 'lanes.sqlite'))
   const lanes = new LaneStore(database)
   const route = { route_id: '1001', courier_id: '42', company_id: '7' }
@@ -47,7 +47,7 @@ const POSITIONS_ALONE = `
   INSERT INTO positions VALUES (7, 1001, 1700000000, 42, 55.75, 37.5, 5, NULL, NULL, 1700000001000000, 1);
   PRAGMA journal_mode = WAL`
 
-it('of a service that knew positions alone is opened, kept, and takes numbers and items', async () => {
+it('opens the database of a version that had positions only', async () => {
   const databaseFile = join(folder, 'before.sqlite')
   const database = new DatabaseSync(databaseFile)
   database.exec(POSITIONS_ALONE)
@@ -74,11 +74,11 @@ describe('a statement', () => {
       .map(({ detail }) => detail)
   }
 
-  it.each(plans)('searches by a key and sorts nothing: %s', (_, plan) => {
+  it.each(plans)('searches by a key and sorts nothing for the statement %s', (_, plan) => {
     expect(plan.filter((step) => !/^SEARCH \w+ USING /.test(String(step)))).toEqual([])
   })
 
-  it('reads in order of a key', () => {
+  it('reads lists in the order of a key', () => {
     expect(Object.fromEntries(plans)).toMatchObject({
       'numbers.list': ['SEARCH numbers USING PRIMARY KEY (company_id=?)'],
       'items.page': ['SEARCH items USING INDEX items_in_order (company_id=? AND order_id=? AND id>?)'],

@@ -64,7 +64,7 @@ async function pushUntilGone(
 }
 
 describe('an answered push', () => {
-  it('survives a SIGKILL in the middle of the load', async () => {
+  it('keeps answered pushes after a SIGKILL under load', async () => {
     const databaseFile = join(folder, 'killed.sqlite')
     const { child, client } = await startProcess(databaseFile)
     const killWhenBusy = (count: number) => count === 100 && child.kill('SIGKILL')
@@ -89,7 +89,7 @@ describe('an answered push', () => {
     expect(accepted.filter((time) => !read.has(time))).toEqual([])
   })
 
-  it('can be read back by a service started anew', async () => {
+  it('reads pushed positions after a restart of the service', async () => {
     const databaseFile = join(folder, 'closed.sqlite')
     for (const time of [1, 2]) {
       const { service, client } = await start(databaseFile, 1)
@@ -101,7 +101,7 @@ describe('an answered push', () => {
     }
   })
 
-  it('is stored where the service closes meanwhile', async () => {
+  it('stores pushes that arrive while the service closes', async () => {
     const databaseFile = join(folder, 'closing.sqlite')
     const { service, client } = await start(databaseFile, 32)
     const answers = Array.from({ length: 256 }, (_, time) => push(client, time))
@@ -116,7 +116,7 @@ describe('an answered push', () => {
   })
 })
 
-it('a lane survives a SIGKILL and a start without it', async () => {
+it('keeps a lane after a SIGKILL and a start without it', async () => {
   const databaseFile = join(folder, 'lane.sqlite')
   const { child, client } = await startProcess(databaseFile)
   expect(await push(client, 1)).toMatchObject({ status: 200 })
@@ -162,7 +162,7 @@ async function writeOne(url: string, id: number): Promise<Written> {
 }
 
 describe('answered items, returns and numbers', () => {
-  it('survive a SIGKILL in the middle of the load, and no order has half of its items', async () => {
+  it('keeps answered items, returns and numbers after a SIGKILL, and no half request', async () => {
     const databaseFile = join(folder, 'killed-items.sqlite')
     const { child, url } = await startProcess(databaseFile)
     const written: Written[] = []
@@ -190,7 +190,7 @@ describe('answered items, returns and numbers', () => {
 })
 
 describe('a service that cannot start', () => {
-  it('rejects where its port is taken', async () => {
+  it('rejects a start on a port that is in use', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     ended.push(() => server.close())
@@ -198,7 +198,7 @@ describe('a service that cannot start', () => {
     await expect(startService(join(folder, 'taken.sqlite'), port)).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 
-  it('leaves the lanes of the database as they were', async () => {
+  it('leaves the lanes unchanged when a start fails', async () => {
     const databaseFile = join(folder, 'untouched.sqlite')
     const { service, client } = await start(databaseFile, 1)
     const none = { companies: [], routes: [], exhaustive: true }

@@ -29,7 +29,7 @@ function setUp(maxRows: number) {
 }
 
 describe('group commit', () => {
-  it('writes inside a transaction, and resolves when another connection sees it', async () => {
+  it('resolves a write when another connection can read it', async () => {
     const { database, insert, values, commits } = setUp(10)
     let inside = false
     await commits.write(1, () => {
@@ -39,7 +39,7 @@ describe('group commit', () => {
     expect([inside, values()]).toEqual([true, [1]])
   })
 
-  it('puts what waits into one transaction, up to the limit of rows', async () => {
+  it('puts waiting writes into one transaction, up to the limit of rows', async () => {
     const { insert, values, commits } = setUp(10)
     const seen: number[] = []
     const write = async (value: number, rows: number) => {
@@ -51,7 +51,7 @@ describe('group commit', () => {
     expect(seen).toEqual([2, 2, 3, 4, 5])
   })
 
-  it('rejects all of a transaction that fails, stores nothing of it, and goes on', async () => {
+  it('rejects and stores no write of a failed transaction, and goes on', async () => {
     const { insert, values, commits } = setUp(2)
     const settled = await Promise.allSettled([
       commits.write(1, () => insert.run(1)),
@@ -65,7 +65,7 @@ describe('group commit', () => {
     expect(values()).toEqual([3])
   })
 
-  it('does what still waits when it closes', async () => {
+  it('does the waiting writes when it closes', async () => {
     const { database, insert, values, commits } = setUp(1)
     const written = [1, 2, 3].map((value) => commits.write(1, () => insert.run(value)))
     commits.close()
@@ -75,7 +75,7 @@ describe('group commit', () => {
     await setImmediate()
   })
 
-  it('resolves to what the work returns', async () => {
+  it('resolves a write to the result of its work', async () => {
     const { commits } = setUp(10)
     expect(await Promise.all([commits.write(1, () => 'written'), commits.write(1, () => 'tried')])).toEqual([
       'written',

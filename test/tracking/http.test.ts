@@ -80,17 +80,17 @@ const CASES: readonly (readonly [what: string, status: number, message: string, 
 ]
 
 describe('what is refused before any operation', () => {
-  it.each(CASES)('%s is answered %i, with a sentence', async (_, status, message, bytes) => {
+  it.each(CASES)('answers %s with %i and a sentence', async (_, status, message, bytes) => {
     expect(await raw(service.port, bytes)).toEqual({ status, message, type: 'application/json; charset=utf-8' })
   })
 
-  it('harms nobody, and is not logged', async () => {
+  it('serves others after malformed requests, and logs nothing', async () => {
     expect((await service.send('/healthz')).status).toBe(200)
     expect(service.log).toEqual([])
   })
 })
 
-it('Expect: 100-continue is understood, and HTTP/1.0 needs no Host', async () => {
+it('accepts Expect: 100-continue, and HTTP/1.0 without Host', async () => {
   const socket = connect(service.port, '127.0.0.1')
   socket.write(put('expect: 100-continue\r\ncontent-length: 14\r\nconnection: close\r\n'))
   expect(await answerOn(socket)).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 OK\r\n/)
@@ -98,7 +98,7 @@ it('Expect: 100-continue is understood, and HTTP/1.0 needs no Host', async () =>
 })
 
 describe('a body that is refused before it is read, on a connection that ends', () => {
-  it('is read, so that the answer arrives', async () => {
+  it('reads the rest of a refused body, so that the answer arrives', async () => {
     const script = join(import.meta.dirname, '../support/tracking/service-process.ts')
     const child = spawn(process.execPath, [script, join(temporaryFolder(), 'other.sqlite'), '1001'])
     onTestFinished(() => void child.kill('SIGKILL'))
@@ -116,7 +116,7 @@ describe('a body that is refused before it is read, on a connection that ends', 
   it.each([
     ['that does not arrive', 'x'],
     ['that is larger than anyone reads', 'x'.repeat(17 * 1024 * 1024)],
-  ])('is not waited for %s', async (_, body) => {
+  ])('does not wait for the rest of a refused body %s', async (_, body) => {
     const head = `POST ${NUMBER} HTTP/1.1\r\n${HOST}connection: close\r\ncontent-length: 900000000\r\n\r\n`
     expect(await raw(service.port, head + body)).toMatchObject({ status: 401 })
   })
@@ -141,14 +141,14 @@ describe('a server of its own', () => {
   const port = listen({ host: 'localhost', port: 0 })
   afterAll(close)
 
-  it('answers alike at each address of localhost', async () => {
+  it('answers malformed requests alike at each address of localhost', async () => {
     for (const { address } of await lookup('localhost', { all: true })) {
       const answer = await raw(await port, '?\r\n\r\n', address)
       expect(answer).toMatchObject({ status: 400, message: expect.stringMatching(/^this is not HTTP/) })
     }
   })
 
-  it('answers 408 where a request does not arrive', async () => {
+  it('answers 408 when a request does not arrive', async () => {
     const accepted = once(app.server, 'connection')
     const socket = connect(await port, '127.0.0.1')
     const [connection] = (await accepted) as [Socket]
@@ -156,7 +156,7 @@ describe('a server of its own', () => {
     expect(await answerOn(socket)).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n.*took too long to arrive/s)
   })
 
-  it('ends a connection whose next request is no HTTP in the middle of an answer', async () => {
+  it('ends a connection that sends malformed HTTP during an answer', async () => {
     const socket = connect(await port, '127.0.0.1')
     let text = ''
     socket.on('data', (part) => {
@@ -169,7 +169,7 @@ describe('a server of its own', () => {
     expect(text).toMatch(/\r\n\r\nhalf$/)
   })
 
-  it('cuts who takes nothing of an answer', async () => {
+  it('disconnects a client that reads nothing of its answer', async () => {
     const accepted = once(app.server, 'connection') as Promise<[Socket]>
     const socket = connect(await port, '127.0.0.1')
     socket.pause().on('error', () => {})
@@ -179,7 +179,7 @@ describe('a server of its own', () => {
     socket.destroy()
   })
 
-  it('waits longer for what is worked on, and on a kept connection for what comes next', async () => {
+  it('waits for a slow operation, and for the next request of a kept connection', async () => {
     const socket = connect(await port, '127.0.0.1')
     for (const path of ['/slow', '/fails', '/slow']) {
       socket.write(`GET ${path} HTTP/1.1\r\n${HOST}\r\n`)
@@ -188,7 +188,7 @@ describe('a server of its own', () => {
     socket.destroy()
   })
 
-  it('answers what is its own fault as it is told', async () => {
+  it('answers a fault of its own with the configured function', async () => {
     const answer = await raw(await port, `GET /fails HTTP/1.1\r\n${HOST}\r\n`)
     expect(answer).toMatchObject({ status: 500, message: 'a fault' })
   })
@@ -210,7 +210,7 @@ describe('a server that closes', () => {
   }
   const LARGE = 30_000_000
 
-  it('is closed with its last answer, whose connection would be kept', async () => {
+  it('closes after the last answer, although its connection would be kept', async () => {
     const { app, close, release, socket } = await patient()
     const requested = once(app.server, 'request')
     socket.write(`GET /late HTTP/1.1\r\n${HOST}\r\n`)
@@ -222,7 +222,7 @@ describe('a server that closes', () => {
     await closed
   })
 
-  it('sends what is written and not taken yet', async () => {
+  it('sends the rest of an answer while it closes', async () => {
     const { app, close, socket } = await patient()
     const responded = once(app.server, 'request') as Promise<[unknown, ServerResponse]>
     socket.write(`GET /large HTTP/1.1\r\n${HOST}\r\n`)

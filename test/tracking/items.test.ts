@@ -16,7 +16,7 @@ function numbersOf(json: unknown): string[] {
 }
 
 describe('items', () => {
-  it('are answered as they are stored, in the order of the body, and read back in it', async () => {
+  it('answers added items as stored, and reads them in the order of the body', async () => {
     const items = newOrder()
     const added = await ask('POST', items, [item('B', { code: '40 12' }), item('A')])
     const [b, a] = idsOf(added)
@@ -29,7 +29,7 @@ describe('items', () => {
     expect((await ask('GET', items)).text).toBe(`{"results":${added.text}}`)
   })
 
-  it('have exact counts of 64 bits, in an order and company of 64 bits', async () => {
+  it('stores 64-bit counts, orders and companies exactly', async () => {
     const items = `/api/v1/companies/${MAX_ID}/orders/${MAX_ID}/items`
     const body = `[${JSON.stringify(item('A')).replace('"total_count":3', `"total_count":${MAX_ID}`)}]`
     const added = await ask('POST', items, body, 'token-max')
@@ -39,31 +39,31 @@ describe('items', () => {
     expect((await ask('GET', items.replace(/7\/items/, '6/items'), undefined, 'token-max')).status).toBe(404)
   })
 
-  it('have exact counts under a key with an escape in it', async () => {
+  it('reads a 64-bit count exactly when its name has an escape', async () => {
     const body = JSON.stringify([item('A')]).replace('"total_count":3', `"total_coun\\u0074":${MAX_ID}`)
     expect((await ask('POST', newOrder(), body)).text).toContain(`"total_count":${MAX_ID},`)
   })
 
-  it.each(['0', '12.50', '0.0001', '100000000000000000000000.0000'])('keep the price %s as it is', async (price) => {
+  it.each(['0', '12.50', '0.0001', '100000000000000000000000.0000'])('stores the price %s unchanged', async (price) => {
     const items = newOrder()
     await ask('POST', items, [item('A', { price })])
     expect((await ask('GET', items)).json).toMatchObject({ results: [{ price }] })
   })
 
-  it.each(['', '.5', '1.', '01', '-1', '+1', '1e3', '1,5', ' 1', '1\n'])('have no price %j', async (price) => {
+  it.each(['', '.5', '1.', '01', '-1', '+1', '1e3', '1,5', ' 1', '1\n'])('refuses the price %j', async (price) => {
     expect(await ask('POST', newOrder(), [item('A', { price })])).toMatchObject({
       status: 422,
       json: { errors: [{ path: '0.price' }] },
     })
   })
 
-  it('may be 1,000 at once', async () => {
+  it('adds 1,000 items at once', async () => {
     const body = Array.from({ length: 1_000 }, (_, n) => item(`${n}`))
     const added = await ask('POST', newOrder(), body)
     expect([added.status, (added.json as unknown[]).length]).toEqual([200, 1_000])
   })
 
-  it('of one number may be in two orders, and in an order of the same id of another company', async () => {
+  it('accepts the same number in two orders and two companies', async () => {
     const items = newOrder()
     expect((await ask('POST', items, [item('A')])).status).toBe(200)
     expect((await ask('POST', newOrder(), [item('A')])).status).toBe(200)
@@ -74,7 +74,7 @@ describe('items', () => {
 })
 
 describe('items that are refused', () => {
-  it('make no order', async () => {
+  it('creates no order for refused items', async () => {
     const items = newOrder()
     expect((await ask('POST', items, [item('A'), item('A')])).status).toBe(422)
     expect(await ask('GET', items)).toMatchObject({
@@ -83,7 +83,7 @@ describe('items that are refused', () => {
     })
   })
 
-  it('for a number that is there name its place, and add nothing to the order', async () => {
+  it('refuses all items of a request when one number is taken', async () => {
     const items = newOrder()
     await ask('POST', items, [item('A'), item('B')])
     const before = contents()
@@ -101,20 +101,20 @@ describe('items that are refused', () => {
     ['a lone surrogate in a code', [item('A', { code: '\udc00' })], '0.code'],
     ['a total_count of 2^63', JSON.stringify([item('A')]).replace(':3', ':9223372036854775808'), '0.total_count'],
     ['an object', item('A'), ''],
-  ])('for %s', async (_, body, path) => {
+  ])('refuses items for %s', async (_, body, path) => {
     const before = contents()
     expect(await ask('POST', newOrder(), body)).toMatchObject({ status: 422, json: { errors: [{ path }] } })
     expect(contents()).toBe(before)
   })
 
-  it('name at most 20 fields', async () => {
+  it('names at most 20 wrong fields of items', async () => {
     const body = Array.from({ length: 50 }, () => item('A'))
     expect((await ask('POST', newOrder(), body)).json).toMatchObject({ errors: { length: 20 } })
   })
 })
 
 describe('clients that add at once', () => {
-  it('the same number: one gets 200, the others 422, and it is there once', async () => {
+  it('stores one item when several clients add the same number at once', async () => {
     const items = newOrder()
     const answers = await Promise.all(
       Array.from({ length: 16 }, (_, n) => ask('POST', items, [item(`${n}`), item('A')])),
@@ -124,7 +124,7 @@ describe('clients that add at once', () => {
     expect(numbersOf((await ask('GET', items)).json)).toEqual([`${statuses.indexOf(200)}`, 'A'])
   })
 
-  it('other numbers all get 200', async () => {
+  it('stores all items when several clients add different numbers at once', async () => {
     const items = newOrder()
     const answers = await Promise.all(Array.from({ length: 16 }, (_, n) => ask('POST', items, [item(`${n}`)])))
     expect(new Set(answers.flatMap(idsOf)).size).toBe(16)
@@ -149,7 +149,7 @@ describe('pages', () => {
     readonly next_page_token?: string
   }
 
-  it('follow each other without gaps or repeats; the last one has no token', async () => {
+  it('gives pages without gaps or repeats; the last one has no token', async () => {
     const { page } = await order(250)
     const first = await page('')
     const second = await page(`page_token=${first.next_page_token}`)
@@ -159,12 +159,12 @@ describe('pages', () => {
     expect(third).not.toHaveProperty('next_page_token')
   })
 
-  it('have no token where exactly one page is there', async () => {
+  it('gives no token when there is exactly one page', async () => {
     const { page } = await order(2)
     expect(await page('max_results=2')).toEqual({ results: [expect.anything(), expect.anything()] })
   })
 
-  it('go on where they were when items are added, and the last item of the page before is deleted', async () => {
+  it('continues after a page whose last item was deleted', async () => {
     const { items, page } = await order(4)
     const first = await page('max_results=2')
     await ask('DELETE', `${items}/${first.results[1].id}`)
@@ -172,7 +172,7 @@ describe('pages', () => {
     expect(numbersOf(await page(`page_token=${first.next_page_token}`))).toEqual(['2', '3', 'new'])
   })
 
-  it('of one order take no token of another, and none that is not canonical', async () => {
+  it('refuses the page token of another order', async () => {
     const [one, other] = [await order(2), await order(2)]
     const { next_page_token: token } = await one.page('max_results=1')
     for (const query of [`page_token=${token}=`, `page_token=${token}A`, 'page_token=', 'page_token=%F0%9F%9A%9A'])
@@ -185,7 +185,7 @@ describe('pages', () => {
 })
 
 describe('deleting', () => {
-  it('one leaves the others, and is 404 the second time', async () => {
+  it('deletes one item, and answers 404 the second time', async () => {
     const items = newOrder()
     const [a, b] = idsOf(await ask('POST', items, [item('A'), item('B')]))
     const first = await ask('DELETE', `${items}/${a}`)
@@ -197,7 +197,7 @@ describe('deleting', () => {
     expect((await ask('GET', items)).json).toMatchObject({ results: [{ id: b }] })
   })
 
-  it('takes no item of another order, or of the same order of another company', async () => {
+  it('deletes no item of another order or company', async () => {
     const [one, other] = [newOrder(), newOrder()]
     const [first] = idsOf(await ask('POST', one, [item('A')]))
     await ask('POST', other, [item('A')])
@@ -208,7 +208,7 @@ describe('deleting', () => {
     expect(contents()).toBe(before)
   })
 
-  it('all leaves the order', async () => {
+  it('keeps the order when all its items are deleted', async () => {
     const items = newOrder()
     await ask('POST', items, [item('A'), item('B')])
     for (let time = 0; time < 2; time++) {
@@ -218,7 +218,7 @@ describe('deleting', () => {
     }
   })
 
-  it('makes room for the number, under an id that was never used', async () => {
+  it('gives a new id to an item that is added again after a deletion', async () => {
     const items = newOrder()
     const [first] = idsOf(await ask('POST', items, [item('A')]))
     await ask('DELETE', `${items}/${first}`)
@@ -227,7 +227,7 @@ describe('deleting', () => {
     expect((await ask('DELETE', `${items}/${first}`)).status).toBe(404)
   })
 
-  it('gives no id again after a start anew', async () => {
+  it('gives new ids after a restart', async () => {
     const items = newOrder()
     const [first] = idsOf(await ask('POST', items, [item('A')]))
     await ask('DELETE', items)
@@ -236,7 +236,7 @@ describe('deleting', () => {
   })
 })
 
-it('ids beyond 2^53 are exact in answers, paths and bodies', async () => {
+it('keeps ids beyond 2^53 exact in answers, paths and bodies', async () => {
   const items = newOrder()
   await ask('POST', items, [item('A')])
   const database = new DatabaseSync(service.databaseFile)
@@ -257,7 +257,7 @@ describe('texts of an item that the interface does not limit', () => {
   it.each([
     ['code', face.repeat(1_000)],
     ['price', '1'.repeat(100)],
-  ])('are taken up to a length: %s', async (field, text) => {
+  ])('limits the length of the text %s of an item', async (field, text) => {
     const items = '/api/v1/companies/7/orders/901/items'
     expect((await ask('POST', items, [item(field, { [field]: text })])).json).toMatchObject([{ [field]: text }])
     const message = `1.${field}: expected at most ${Array.from(text).length} characters`
@@ -268,7 +268,7 @@ describe('texts of an item that the interface does not limit', () => {
     })
   })
 
-  it('are taken up to a length: comment', async () => {
+  it('limits the length of the comment of a return', async () => {
     const other = await startCompany()
     const [item_id] = idsOf(await other.ask('POST', '/api/v1/companies/7/orders/902/items', [item('A')]))
     const giveBack = (comment: string) =>

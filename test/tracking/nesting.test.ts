@@ -28,7 +28,7 @@ it.each([
   ['both, with white space', '[\n{ "a" : '.repeat(400_000)],
   ['one more than there may be', PADDING + withField(nested(MAX_DEPTH))],
   ['those behind a text that ends in a backslash', PADDING + withField(`["\\\\",${nested(MAX_DEPTH)}]`)],
-])('a large body with too many levels is refused unread: %s', async (_, body) => {
+])('refuses a large body with too many levels: %s', async (_, body) => {
   expect(await push(body)).toMatchObject({ status: 422, json: { message: DEEP } })
 })
 
@@ -37,10 +37,10 @@ it.each([
   ['many that end', withField(`[${'[],{},'.repeat(MAX_DEPTH)}0]`)],
   ['brackets in a text', withField(JSON.stringify('[{'.repeat(MAX_DEPTH)))],
   ['quotation marks and backslashes in a text', withField(JSON.stringify('"\\"\\\\[{'.repeat(MAX_DEPTH)))],
-])('a large body is read with %s', async (_, body) => {
+])('reads a large body with %s', async (_, body) => {
   expect((await push(PADDING + body)).status).toBe(200)
 })
 
-it('a small body is read with any levels', async () => {
+it('reads a small body with any number of levels', async () => {
   expect((await push(withField(nested(UNCHECKED_BYTES / 4)))).status).toBe(200)
 })

@@ -9,40 +9,40 @@ function path(contractor: string, company = '7'): string {
 }
 
 describe('a contractor number', () => {
-  it('is answered as it is stored, and read back', async () => {
+  it('answers a contractor number as stored, and reads it back', async () => {
     const put = await ask('POST', path('1'), { name: 'Ant', number: '12-A' })
     expect([put.status, put.text]).toEqual([200, '{"id":1,"number":"12-A","name":"Ant"}'])
     expect((await ask('GET', path('1'))).text).toBe(put.text)
   })
 
-  it('has exact ids of 64 bits', async () => {
+  it('stores a contractor number under 64-bit ids exactly', async () => {
     const put = await ask('POST', path(MAX_ID, MAX_ID), { number: '1' }, 'token-max')
     expect([put.status, put.text]).toEqual([200, `{"id":${MAX_ID},"number":"1"}`])
     expect((await ask('GET', path(MAX_ID, MAX_ID), undefined, 'token-max')).text).toBe(put.text)
     expect((await ask('GET', path('9223372036854775806', MAX_ID), undefined, 'token-max')).status).toBe(404)
   })
 
-  it('may be of contractor 0', async () => {
+  it('stores a contractor number of contractor 0', async () => {
     expect((await ask('POST', path('0'), { number: '1' })).text).toBe('{"id":0,"number":"1"}')
   })
 
-  it('keeps every character of its text', async () => {
+  it('stores every character of a contractor number', async () => {
     const body = { number: ' \u0000"\\\u2028é ', name: '<b>🚚\r\n</b>' }
     await ask('POST', path('2'), body)
     expect((await ask('GET', path('2'))).json).toEqual({ id: 2, ...body })
   })
 
-  it('is replaced whole: a name that is not sent again is gone', async () => {
+  it('removes the name of a contractor number that is put without one', async () => {
     await ask('POST', path('3'), { number: '1', name: 'Ant' })
     expect((await ask('POST', path('3'), { number: '1' })).text).toBe('{"id":3,"number":"1"}')
     expect((await ask('GET', path('3'))).text).toBe('{"id":3,"number":"1"}')
   })
 
-  it('may have an empty name', async () => {
+  it('stores an empty name of a contractor number', async () => {
     expect((await ask('POST', path('4'), { number: '1', name: '' })).json).toEqual({ id: 4, number: '1', name: '' })
   })
 
-  it('is deleted once', async () => {
+  it('deletes a contractor number once', async () => {
     await ask('POST', path('5'), { number: '1' })
     const first = await ask('DELETE', path('5'))
     expect([first.status, first.text]).toEqual([200, '{}'])
@@ -50,21 +50,21 @@ describe('a contractor number', () => {
     expect((await ask('GET', path('5'))).status).toBe(404)
   })
 
-  it('is of one company alone', async () => {
+  it('keeps the contractor numbers of companies apart', async () => {
     await ask('POST', path('6'), { number: '7' })
     await ask('POST', path('6', '8'), { number: '8' }, 'token-8')
     expect((await ask('DELETE', path('6'))).status).toBe(200)
     expect((await ask('GET', path('6', '8'), undefined, 'token-8')).json).toEqual({ id: 6, number: '8' })
   })
 
-  it.each(['GET', 'DELETE'] as const)('is found by a %s whose body is no JSON: it is not looked at', async (method) => {
+  it.each(['GET', 'DELETE'] as const)('ignores the body of a %s of a contractor number', async (method) => {
     await ask('POST', path('7'), { number: '1' })
     expect((await ask(method, path('7'), '{')).status).toBe(200)
   })
 })
 
 describe('the numbers of a company', () => {
-  it('are in order of their ids, exact beyond 2^53, and of no other company', async () => {
+  it('lists the contractor numbers of a company in order of id, exactly', async () => {
     const ids = ['9007199254740993', '10', '9007199254740992', '9', MAX_ID]
     for (const id of ids) await ask('POST', path(id, MAX_ID), { number: id }, 'token-max')
     const { status, text } = await ask('GET', `/api/v1/companies/${MAX_ID}/numbers`, undefined, 'token-max')
@@ -73,14 +73,14 @@ describe('the numbers of a company', () => {
     expect(text).toBe(`[${inOrder.map((id) => `{"id":${id},"number":"${id}"}`).join()}]`)
   })
 
-  it('are an empty array where there are none', async () => {
+  it('lists an empty array for a company without contractor numbers', async () => {
     await ask('DELETE', path('6', '8'), undefined, 'token-8')
     expect((await ask('GET', '/api/v1/companies/8/numbers', undefined, 'token-8')).text).toBe('[]')
   })
 })
 
 describe('clients that write at once', () => {
-  it('all get 200, each with what it wrote, and one of them stands', async () => {
+  it('keeps one of several contractor numbers that are put at once', async () => {
     const bodies = Array.from({ length: 32 }, (_, n) => ({ number: `${n}`, name: `Name ${n}` }))
     const answers = await Promise.all(bodies.map((body) => ask('POST', path('20'), body)))
     expect(answers.map(({ status, json }) => [status, json])).toEqual(bodies.map((body) => [200, { id: 20, ...body }]))
@@ -88,7 +88,7 @@ describe('clients that write at once', () => {
     expect(bodies.map((body) => ({ id: 20, ...body }))).toContainEqual(json)
   })
 
-  it('delete it once', async () => {
+  it('deletes a contractor number once when several clients delete it', async () => {
     await ask('POST', path('21'), { number: '1' })
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask('DELETE', path('21'))))
     const statuses = answers.map(({ status }) => status)
@@ -110,7 +110,7 @@ describe('a number that is refused', () => {
       'name: expected text of 0 to 80 characters',
     ],
     ['a lone surrogate', '{"number":"\\udfff"}', 'number: expected text without lone surrogates'],
-  ])('for %s leaves the one of before', async (_, body, sentence) => {
+  ])('keeps the previous contractor number when a put is refused for %s', async (_, body, sentence) => {
     await ask('POST', path('30'), { number: '12-A', name: 'Ant' })
     const before = contents()
     const answer = await ask('POST', path('30'), body)
@@ -118,7 +118,7 @@ describe('a number that is refused', () => {
     expect(contents()).toBe(before)
   })
 
-  it('for two mistakes names both', async () => {
+  it('names both mistakes of a contractor number', async () => {
     const answer = await ask('POST', path('30'), { number: 5, name: 5 })
     expect(answer.json).toMatchObject({ errors: [{ path: 'number' }, { path: 'name' }] })
   })

@@ -60,20 +60,20 @@ function check<T>(arbitrary: fc.Arbitrary<T>, numRuns: number, predicate: (value
 }
 
 describe.each(named)('%s', (name, operation) => {
-  it('is 200 where all is there', () =>
+  it('answers a valid request 200', () =>
     check(drafts(operation), 30, async (draft) => {
       const answer = await ask(operation, await given(service.send, operation, draft))
       expect(answer.status, answer.text).toBe(200)
     }))
 
-  it('is 401 or 403 with other credentials', () =>
+  it('answers other credentials 401 or 403', () =>
     check(fc.tuple(drafts(operation), credentialSpoils(operation)), 25, async ([draft, { status, ...spoil }]) => {
       const parts = await given(service.send, operation, { ...draft, caller: SEVEN })
       const answer = await ask(operation, spoilt(parts, spoil))
       expect(answer.status, answer.text).toBe(status)
     }))
 
-  it('refuses input with one mistake, and says where it is', () =>
+  it('refuses input with one mistake and names its place', () =>
     check(fc.tuple(drafts(operation), inputSpoils(operation)), 80, async ([draft, spoil]) => {
       const answer = await ask(operation, spoilt(await given(service.send, operation, draft), spoil))
       expect(answer.status, answer.text).toBe(spoil.query && name === 'courierPositions' ? 400 : 422)
@@ -82,14 +82,14 @@ describe.each(named)('%s', (name, operation) => {
       else expect(errors.map(({ path }) => path)).toContain(spoil.field)
     }))
 
-  it('answers whatever it is sent as documented', () =>
+  it('answers any request as documented', () =>
     check(fc.tuple(drafts(operation), changes(operation)), 60, async ([draft, change]) => {
       await ask(operation, changed(await given(service.send, operation, draft), change))
     }))
 })
 
 describe.each(named.filter(([, { responses }]) => '404' in responses))('%s', (_, operation) => {
-  it('is 404 where nothing is there', () =>
+  it('answers 404 when there is no such object', () =>
     check(drafts(operation), 15, async (draft) => {
       const answer = await ask(operation, nothingGiven(operation, draft))
       expect(answer.status, answer.text).toBe(404)
@@ -97,7 +97,7 @@ describe.each(named.filter(([, { responses }]) => '404' in responses))('%s', (_,
 })
 
 describe('the document', () => {
-  it('has no status that none of these answers had', () => {
+  it('answers with every documented status', () => {
     const missed = documented.map(({ name }) => name).filter((name) => !seen.has(name))
     // What it takes to be slow is in the tests of the operation itself.
     expect(missed).toEqual(['courierPositions 504'])

@@ -41,7 +41,7 @@ const text = (minLength: number | undefined, maxLength: number | undefined) => (
 const int64 = (minimum: number) => ({ type: 'integer', format: 'int64', minimum })
 
 describe('GET /openapi.json', () => {
-  it('is the document, without credentials', async () => {
+  it('serves the document without credentials', async () => {
     const service = await startService()
     const answer = await service.send('/openapi.json')
     expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8'])
@@ -50,11 +50,11 @@ describe('GET /openapi.json', () => {
 })
 
 describe('the document', () => {
-  it('is OpenAPI 3.1 of this version, relative to where it is served', () => {
+  it('is an OpenAPI 3.1 document of this version, relative to its own URL', () => {
     expect(document).toMatchObject({ openapi: '3.1.1', info: { version: product.version }, servers: [{ url: '/' }] })
   })
 
-  it('has each operation of the interface, with its statuses and query parameters, and no other', () => {
+  it('describes exactly the operations of the interface, with statuses and query parameters', () => {
     const found = operations.map(({ method, path, responses, parameters }) => [
       method,
       path,
@@ -67,18 +67,18 @@ describe('the document', () => {
     expect(lines(found)).toEqual(lines(INTERFACE))
   })
 
-  it('names each operation as the table does', () => {
+  it('names each operation as the table of operations does', () => {
     const names = operations.map(({ operationId }) => operationId)
     expect(names.toSorted()).toEqual(Object.keys(OPERATIONS).toSorted())
   })
 
-  it('refers to nothing that is not there', () => {
+  it('refers only to components that exist', () => {
     const references = Array.from(JSON.stringify(document).matchAll(/"\$ref":"([^"]*)"/g), ([, reference]) => reference)
     expect(references.length).toBeGreaterThan(30)
     expect(references.filter((reference) => !reference.startsWith('#/components/') || !resolve(reference))).toEqual([])
   })
 
-  it('has no component that nothing refers to', () => {
+  it('has only components that something refers to', () => {
     const { securitySchemes: _, ...referable } = document.components
     const uris = Object.entries(referable).flatMap(([kind, named]) =>
       Object.keys(named).map((name) => `#/components/${kind}/${name}`),
@@ -95,7 +95,7 @@ describe('the document', () => {
       }
   })
 
-  it('answers every refusal with the body of errors', () => {
+  it('describes the body of every refusal as an Error', () => {
     const refused = operations.flatMap((operation) =>
       Object.keys(operation.responses)
         .filter((status) => status !== '200')
@@ -105,7 +105,7 @@ describe('the document', () => {
     expect(refused.filter(({ $ref }) => $ref !== '#/components/schemas/Error')).toEqual([])
   })
 
-  it('knows both ways to be somebody, and says for each operation which', () => {
+  it('names the credential of each operation', () => {
     expect(document.components.securitySchemes).toMatchObject({
       oauth: { type: 'apiKey', in: 'header', name: 'Authorization' },
       apikey: { type: 'apiKey', in: 'query', name: 'apikey' },
@@ -114,7 +114,7 @@ describe('the document', () => {
       expect(security).toEqual([operationId === 'pushPositions' ? { apikey: [] } : { oauth: [] }])
   })
 
-  it('has a required body for what sends one', () => {
+  it('declares a required body for each operation with a body', () => {
     const withBody = operations.filter(({ requestBody }) => requestBody?.required).map(({ operationId }) => operationId)
     expect(withBody.toSorted()).toEqual(['addItems', 'pushPositions', 'putNumber', 'returnItems', 'returnItemsV1'])
   })
@@ -134,7 +134,7 @@ describe.each(operations.map((operation) => [operation.operationId, operation] a
 })
 
 describe('the schemas', () => {
-  it('let unknown fields pass', () => {
+  it('allows unknown fields in every schema', () => {
     expect(JSON.stringify(document)).not.toContain('additionalProperties')
   })
 
@@ -198,7 +198,7 @@ describe('the schemas', () => {
     ],
     ['ItemsPage', { properties: { results: { items: { $ref: '#/components/schemas/Item' } } }, required: ['results'] }],
     ['Error', { properties: { message: { type: 'string' } }, required: ['message'] }],
-  ])('%s says what the interface does', (name, expected) => {
+  ])('describes %s as the interface does', (name, expected) => {
     expect(schemas[name]).toMatchObject(expected)
   })
 
@@ -210,11 +210,11 @@ describe('the schemas', () => {
     ['addItems', { minItems: 1, items: { $ref: '#/components/schemas/NewItem' } }],
     ['returnItems', { minItems: 1, items: { $ref: '#/components/schemas/ItemReturn' } }],
     ['putNumber', { $ref: '#/components/schemas/ContractorNumber' }],
-  ])('the body of %s is bounded and has named parts', (name, expected) => {
+  ])('describes the body of %s with bounds and named parts', (name, expected) => {
     expect(bodySchema(operationOf(name))).toMatchObject(expected)
   })
 
-  it('of parameters are numbers, not the text that they come in', () => {
+  it('describes numeric parameters as numbers, not as text', () => {
     const types = ['courierPositions', 'listItems'].flatMap((name) =>
       operationOf(name)
         .parameters.filter((parameter) => parameter.in === 'query')

@@ -48,7 +48,7 @@ describe.each(NAMES)('%s', (name) => {
   const { method, path } = OPERATIONS[name]
   const names = parametersOf(path)
 
-  it.each(names)('is 422 for what is no id in %s', async (parameter) => {
+  it.each(names)('answers 422 for an invalid id in %s', async (parameter) => {
     const before = contents()
     for (const trap of TRAPS) {
       const answer = await ask(method, pathOf(name, { [parameter]: trap }), '[]')
@@ -57,12 +57,12 @@ describe.each(NAMES)('%s', (name) => {
     expect(contents()).toBe(before)
   })
 
-  it.each(['%', '%zz', '%ff', '%c3%28'])('is 422 for %s, which is no percent-encoding of text', async (trap) => {
+  it.each(['%', '%zz', '%ff', '%c3%28'])('answers 422 for %s, which is no percent-encoded text', async (trap) => {
     const answer = await ask(method, pathOf(name, { [names[0]]: trap }), '[]')
     expect(answer).toMatchObject({ status: 422, json: { message: 'the path cannot be decoded' } })
   })
 
-  it.each(['PUT', 'PATCH', 'HEAD'] as const)('is 404 for %s', async (other) => {
+  it.each(['PUT', 'PATCH', 'HEAD'] as const)('answers 404 for the method %s', async (other) => {
     const answer = await ask(other, pathOf(name), '[]')
     expect([answer.status, answer.text]).toEqual([
       404,
@@ -81,9 +81,9 @@ it.each<[HttpRequest['method'], string]>([
   ['GET', '/API/v1/companies/7/numbers'],
   ['GET', '//api/v1/companies/7/numbers'],
   ['GET', '/'],
-])('%s %s is 404, with a sentence', async (method, path) => {
+])('answers %s %s with 404 and a sentence', async (method, path) => {
   const answer = await ask(method, path, '[]')
   expect([answer.status, answer.json]).toEqual([404, { message: 'there is no such operation' }])
 })
 
-it('logs nothing of all this', () => expect(service.log).toEqual([]))
+it('logs no refused path', () => expect(service.log).toEqual([]))

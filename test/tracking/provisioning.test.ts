@@ -12,7 +12,7 @@ const companies = [
   { company_id: '8', apikey: 'key-8' },
 ]
 
-it('takes companies, and every lane of devices and routes once', async () => {
+it('provisions the companies, and each lane of devices and routes once', async () => {
   const devices = [
     { id: '1', company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' },
     { id: '2', company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:2' },
@@ -33,7 +33,7 @@ it('takes companies, and every lane of devices and routes once', async () => {
   })
 })
 
-it('a service leaves what it is told as it is', async () => {
+it('does not modify the provisioning that it is given', async () => {
   const listen = { host: '127.0.0.1', port: 0 }
   const service = await createTrackingService({
     listen,
@@ -46,7 +46,7 @@ it('a service leaves what it is told as it is', async () => {
   expect(listen).toStrictEqual({ host: '127.0.0.1', port: 0 })
 })
 
-it('a provisioning that has all routes takes away the others, and nothing that is stored', async () => {
+it('removes other routes, but nothing stored, when a provisioning is exhaustive', async () => {
   const { provision, send } = await startService()
   const push = (lane: Lane, timestamp: number) =>
     send(path(lane), {
@@ -74,7 +74,7 @@ describe('what is written to the roster meanwhile', () => {
     ['of a courier who drove for another company alone', { courier: '43', route: '1001', apikey: 'key-7' }],
   ] as const
 
-  it.each(late)('is waited for before a push %s is refused', async (_, { courier, route, apikey }) => {
+  it.each(late)('waits for roster changes before it refuses a push %s', async (_, { courier, route, apikey }) => {
     const lane = { route_id: route, courier_id: courier, company_id: '7' }
     let asked = 0
     const service = await startService({
@@ -89,7 +89,7 @@ describe('what is written to the roster meanwhile', () => {
     expect([(await push()).status, (await push()).status, asked]).toEqual([200, 200, 1])
   })
 
-  it('is not waited for where the apikey is unknown, or an id is none', async () => {
+  it('does not wait for roster changes when the apikey or an id is wrong', async () => {
     const service = await startService({ catchUp: () => Promise.reject(new Error('asked')) })
     const push = async (lane: Lane) => (await service.send(path(lane), { method: 'POST', headers: JSON_TYPE })).status
     expect([await push({ apikey: 'nobody' }), await push({ courier: 'x' })]).toEqual([403, 422])

@@ -26,7 +26,7 @@ describe('a push that is refused', () => {
     ['a negative id', 422, { courier: '-42' }],
     ['.. and %2f in the path', 422, { courier: '..%2f42' }],
     ['a path that is no percent-encoding', 422, { courier: '%zz' }],
-  ])('for %s is %s %s', async (_, status, lane: Lane) => {
+  ])('refuses a push for %s with %s %s', async (_, status, lane: Lane) => {
     const before = stored()
     const answer = await push(one(), { ...LANE, ...lane })
     expect(answer).toMatchObject({ status, json: { message: expect.any(String) } })
@@ -34,7 +34,7 @@ describe('a push that is refused', () => {
     expect(stored()).toBe(before)
   })
 
-  it('for two apikeys', async () => {
+  it('refuses a push with two apikeys', async () => {
     const answer = await service.send(`${path(LANE)}&apikey=key-8`, { method: 'POST', headers: JSON_TYPE, body: '{}' })
     expect(answer).toMatchObject({ status: 422, json: { errors: [{ path: 'apikey' }] } })
   })
@@ -57,7 +57,7 @@ describe('a push that is refused', () => {
     ['a heading of null', { heading: null }, 'heading'],
     ['a speed in quotes', { speed: '3' }, 'speed'],
     ['a speed of null', { speed: null }, 'speed'],
-  ])('for %s names the field and stores nothing', async (_, changes, field) => {
+  ])('refuses a push for %s, names the field and stores nothing', async (_, changes, field) => {
     const before = stored()
     const answer = await push({ positions: [position(), position(), position(), position(changes)] })
     expect(answer.status).toBe(422)
@@ -69,12 +69,12 @@ describe('a push that is refused', () => {
     expect(stored()).toBe(before)
   })
 
-  it('for a speed of 1e400, which no double is', async () => {
+  it('refuses a speed of 1e400, which is beyond a double', async () => {
     const answer = await push('{"positions":[{"accuracy":1,"point":{"lat":1,"lon":1},"timestamp":1,"speed":1e400}]}')
     expect(answer).toMatchObject({ status: 422, json: { errors: [{ path: 'positions.0.speed' }] } })
   })
 
-  it('for a timestamp of 2^63, which only just is no int64', async () => {
+  it('refuses a timestamp of 2^63, the first beyond int64', async () => {
     const answer = await push(
       '{"positions":[{"accuracy":1,"point":{"lat":1,"lon":1},"timestamp":9223372036854775808}]}',
     )
@@ -92,26 +92,26 @@ describe('a push that is refused', () => {
     ['no positions', '{}', 'positions'],
     ['a position that is a number', '{"positions":[1]}', 'positions.0'],
     ['3 million open brackets', '['.repeat(3_000_000), ''],
-  ])('for %s', async (_, body, field) => {
+  ])('refuses a push for %s', async (_, body, field) => {
     const answer = await push(body)
     expect(answer.status).toBe(422)
     expect(answer.json).toMatchObject({ message: expect.any(String) })
     expect((answer.json as { errors?: { path: string }[] }).errors?.[0].path ?? '').toBe(field)
   })
 
-  it('for 1,001 positions, and stores none', async () => {
+  it('refuses 1,001 positions and stores none', async () => {
     const before = stored()
     const answer = await push({ positions: Array.from({ length: 1_001 }, () => position()) })
     expect(answer).toMatchObject({ status: 422, json: { errors: [{ path: 'positions' }] } })
     expect(stored()).toBe(before)
   })
 
-  it('for 600,000 bad positions, with one reason', async () => {
+  it('refuses 600,000 bad positions with one reason', async () => {
     const answer = await push(`{"positions":[${'1,'.repeat(600_000)}1]}`)
     expect(answer).toMatchObject({ status: 422, json: { errors: [{ path: 'positions' }] } })
   })
 
-  it('names at most 20 fields', async () => {
+  it('names at most 20 wrong fields of a push', async () => {
     const answer = await push({ positions: Array.from({ length: 500 }, () => ({})) })
     expect((answer.json as { errors: unknown[] }).errors).toHaveLength(20)
   })
@@ -122,18 +122,18 @@ describe('a push that is refused', () => {
     ['JSON patch', { 'content-type': 'application/json-patch+json' }],
     ['no content type', {}],
     ['one that cannot be understood', { 'content-type': '???' }],
-  ])('for the content type %s', async (_, headers) => {
+  ])('refuses a push with the content type %s', async (_, headers) => {
     const body = JSON.stringify(one())
     expect(await service.send(path(LANE), { method: 'POST', headers, body })).toMatchObject({ status: 422 })
   })
 
-  it('for a body of 4 MiB and one byte, and takes one of 4 MiB', async () => {
+  it('refuses a body of 4 MiB and one byte, and accepts one of 4 MiB', async () => {
     const limit = 4 * 1024 * 1024
     expect((await push(JSON.stringify(one()).padEnd(limit))).status).toBe(200)
     expect((await push(JSON.stringify(one()).padEnd(limit + 1))).status).toBe(422)
   })
 
-  it('for a body of 5 MB, on a connection that stays good', async () => {
+  it('refuses a body of 5 MB and keeps the connection usable', async () => {
     const answer = await push(' '.repeat(5_000_000))
     expect(answer).toMatchObject({ status: 422, json: { message: 'the body must be at most 4194304 bytes' } })
     expect(answer.headers.connection).not.toBe('close')
@@ -147,16 +147,16 @@ describe('the order of checks', () => {
     ['credentials before a path id', { courier: 'x', apikey: 'nobody' }, 403],
     ['access before existence of the route', { route: '9999', apikey: 'key-8' }, 403],
     ['existence before input', { route: '9999' }, 404],
-  ])('is %s', async (_, lane, status) => {
+  ])('checks a push in the order %s', async (_, lane, status) => {
     expect((await push('{', { ...LANE, ...lane })).status).toBe(status)
   })
 
-  it('is credentials before a content type that cannot be understood, or a body of 5 MB', async () => {
+  it('checks credentials before the content type and the length of the body', async () => {
     const options = { method: 'POST', headers: { 'content-type': '???' }, body: ' '.repeat(5_000_000) } as const
     expect((await service.send(path({ apikey: 'nobody' }), options)).status).toBe(403)
   })
 
-  it('logs nothing of all this: refusals are the caller’s', async () => {
+  it('logs no refused push', async () => {
     expect((await push('{', { apikey: 'nobody' })).status).toBe(403)
     expect(service.log).toEqual([])
   })

@@ -18,7 +18,7 @@ function row(timestamp: number | bigint): Record<string, unknown> | undefined {
 }
 
 describe('a push that is accepted', () => {
-  it('is answered 200 and stores every field', async () => {
+  it('answers a push 200 and stores every field', async () => {
     const timestamp = nextSecond()
     const before = BigInt(Date.now()) * 1_000n
     const answer = await push({
@@ -41,23 +41,23 @@ describe('a push that is accepted', () => {
     expect(Number(received_us)).toBeGreaterThanOrEqual(Number(before))
   })
 
-  it('leaves optional fields empty', async () => {
+  it('leaves optional fields of a position empty', async () => {
     const timestamp = nextSecond()
     expect((await push({ positions: [position({ timestamp })] })).status).toBe(200)
     expect(row(timestamp)).toMatchObject({ heading: null, speed: null })
   })
 
-  it('may hold 1,000 positions', async () => {
+  it('accepts 1,000 positions', async () => {
     const before = stored()
     expect((await push({ positions: Array.from({ length: 1_000 }, () => position()) })).status).toBe(200)
     expect(stored() - before).toBe(1_000)
   })
 
-  it('may hold none', async () => {
+  it('accepts a push without positions', async () => {
     expect((await push({ positions: [] })).status).toBe(200)
   })
 
-  it('keeps ids of 64 bits exact', async () => {
+  it('stores 64-bit ids of a push exactly', async () => {
     const timestamp = nextSecond()
     expect(
       (await push({ positions: [position({ timestamp })] }, { courier: MAX_ID, route: MAX_ID, apikey: 'key-max' }))
@@ -70,7 +70,7 @@ describe('a push that is accepted', () => {
     })
   })
 
-  it.each(['9007199254740993', MAX_ID, '0', '1e3'])('keeps the timestamp %s exact', async (timestamp) => {
+  it.each(['9007199254740993', MAX_ID, '0', '1e3'])('stores the timestamp %s exactly', async (timestamp) => {
     const body = `{"positions":[{"accuracy":1,"point":{"lat":1,"lon":1},"timestamp":${timestamp}}]}`
     expect((await push(body)).status).toBe(200)
     expect(row(timestamp === '1e3' ? 1_000n : BigInt(timestamp))).toBeDefined()
@@ -84,7 +84,7 @@ describe('a push that is accepted', () => {
     ['a name that ends like it', (at: string) => `{"positions":[{"x\\"timestamp":9007199254740997,${at.slice(1)}]}`],
     ['it twice: the last one counts', (at: string) => `{"positions":[{"timestamp":9007199254740997,${at.slice(1)}]}`],
     ['white space', (at: string) => `{"positions":[${at.replaceAll(':', ' :\n')}]}`],
-  ])('keeps a timestamp exact in a body with %s', async (_, bodyOf) => {
+  ])('stores a timestamp exactly from a body with %s', async (_, bodyOf) => {
     const timestamp = 9_007_199_000_000_000_001n + BigInt(nextSecond()) * 2n
     const written = `{"accuracy":1,"point":{"lat":1,"lon":1},"timestamp":${timestamp}}`
     expect((await push(bodyOf(written))).status).toBe(200)
@@ -96,27 +96,27 @@ describe('a push that is accepted', () => {
     ['the poles and the date line', { point: { lat: -90, lon: 180 } }],
     ['a speed that is an integer beyond 2^53', { speed: 1e20 }],
     ['a negative accuracy: the interface sets no limit', { accuracy: -1 }],
-  ])('may have %s', async (_, changes) => {
+  ])('accepts a position with %s', async (_, changes) => {
     expect((await push({ positions: [position(changes)] })).status).toBe(200)
   })
 
-  it('takes an escaped lone surrogate in a field that it ignores', async () => {
+  it('accepts an escaped lone surrogate in an ignored field', async () => {
     expect((await push(`{"note":"\\ud800","positions":[${JSON.stringify(position())}]}`)).status).toBe(200)
   })
 
-  it('may name the charset', async () => {
+  it('accepts a content type with a charset', async () => {
     const headers = { 'content-type': 'Application/JSON; charset=utf-8' }
     const body = JSON.stringify({ positions: [position()] })
     expect((await service.send(path(LANE), { method: 'POST', headers, body })).status).toBe(200)
   })
 
-  it('takes any of the company’s keys, decoded from the URL', async () => {
+  it('accepts each apikey of the company, decoded from the URL', async () => {
     expect((await push({ positions: [position()] }, { ...LANE, apikey: 'old key+7/&' })).status).toBe(200)
   })
 })
 
 describe('the same position again', () => {
-  it('is stored once and counted', async () => {
+  it('stores a repeated position once and counts it', async () => {
     const twice = position()
     const before = countPositions(service.databaseFile)
     await push({ positions: [twice, twice] })
@@ -128,14 +128,14 @@ describe('the same position again', () => {
   it.each([
     ['at another point', { point: { lat: 55.75, lon: 37.620001 } }],
     ['at another time', { timestamp: 4 }],
-  ])('is another one %s', async (_, changes) => {
+  ])('stores a second position %s', async (_, changes) => {
     const first = position()
     const before = stored()
     await push({ positions: [first, { ...first, ...changes }] })
     expect(stored() - before).toBe(2)
   })
 
-  it('is another one of another courier', async () => {
+  it('stores a second position of another courier', async () => {
     const [first, before] = [position(), stored()]
     await push({ positions: [first] })
     await push({ positions: [first] }, { courier: '41', route: '1002' })
@@ -144,7 +144,7 @@ describe('the same position again', () => {
 })
 
 describe('provisioning at run time', () => {
-  it('is in effect at once, and keeps what is stored', async () => {
+  it('applies a provisioning at once and keeps what is stored', async () => {
     const timestamp = nextSecond()
     const before = stored()
     expect((await push({ positions: [position({ timestamp })] })).status).toBe(200)
@@ -166,7 +166,7 @@ describe('provisioning at run time', () => {
     expect((await push({ positions: [position()] })).status).toBe(200)
   })
 
-  it('forgets no lane, for whose fixes may still wait, and replaces companies', async () => {
+  it('keeps earlier lanes and replaces companies in a provisioning', async () => {
     const [company7, ...companies] = PROVISIONING.companies
     service.provision({ companies: [{ ...company7, apikeys: ['key-7b'] }, ...companies], routes: [] })
     expect((await push({ positions: [position()] }, { apikey: 'key-7b' })).status).toBe(200)
@@ -177,7 +177,7 @@ describe('provisioning at run time', () => {
 })
 
 describe('a database that cannot be written', () => {
-  it('is a 500 for everyone who waits, logged without secrets, and no harm later', async () => {
+  it('answers 500 when the database cannot be written, and recovers', async () => {
     const other = new DatabaseSync(service.databaseFile)
     other.exec('BEGIN IMMEDIATE')
     const answers = await Promise.all([push({ positions: [position()] }), push({ positions: [position()] })])
@@ -209,7 +209,7 @@ describe('beside the operations', () => {
     })
   })
 
-  it('answers another method 404', async () => {
+  it('answers another method of a known path 404', async () => {
     expect((await service.send(path(LANE))).status).toBe(404)
   })
 })

@@ -14,7 +14,7 @@ async function newOrder(changes: object = {}) {
 }
 
 describe('a return', () => {
-  it.each(['', '/api/v1'])('is answered with the items, in the order of the body, under "%s"', async (prefix) => {
+  it.each(['', '/api/v1'])('answers a return under "%s" with the items in the order of the body', async (prefix) => {
     const { order, ids } = await newOrder()
     const body = [
       { item_id: ids[1], undelivered_count: 3 },
@@ -30,14 +30,14 @@ describe('a return', () => {
     expect((await ask('GET', `${order}/items`)).json).toEqual({ results: (returned.json as object[]).toReversed() })
   })
 
-  it('replaces the one of before, comment included', async () => {
+  it('replaces an earlier return, its comment included', async () => {
     const { ids, giveBack } = await newOrder()
     await giveBack([{ item_id: ids[0], undelivered_count: 2, comment: 'scratched' }])
     const again = await giveBack([{ item_id: ids[0], undelivered_count: 0 }])
     expect(again.json).toEqual([{ id: ids[0], ...item('A'), undelivered_count: 0 }])
   })
 
-  it('has exact counts of 64 bits', async () => {
+  it('stores 64-bit counts of a return exactly', async () => {
     const order = `/api/v1/companies/7/orders/${MAX_ID}`
     const body = JSON.stringify([item('A')]).replace(':3', `:${MAX_ID}`)
     const [id] = idsOf(await ask('POST', `${order}/items`, body))
@@ -57,7 +57,7 @@ describe('a return that is refused', () => {
     ['an item twice', 0, {}, 'item_id', 'twice'],
     ['a comment that is a number', 1, { comment: 5 }, 'comment', 'expected text'],
     ['a lone surrogate in a comment', 1, { comment: '\ud800' }, 'comment', 'lone surrogates'],
-  ])('for %s names the place and changes no item', async (_, which, changes, field, words) => {
+  ])('refuses a return for %s, names the place and changes no item', async (_, which, changes, field, words) => {
     const { ids, giveBack } = await newOrder()
     const before = contents()
     const answer = await giveBack([
@@ -70,7 +70,7 @@ describe('a return that is refused', () => {
     expect(contents()).toBe(before)
   })
 
-  it('for several mistakes names them all', async () => {
+  it('names all mistakes of a return', async () => {
     const { ids, giveBack } = await newOrder()
     const answer = await giveBack([
       { item_id: 1_000_000, undelivered_count: 1 },
@@ -79,7 +79,7 @@ describe('a return that is refused', () => {
     expect(answer.json).toMatchObject({ errors: [{ path: '0.item_id' }, { path: '1.undelivered_count' }] })
   })
 
-  it('for an item of another order, and of another company', async () => {
+  it('refuses a return of an item of another order or company', async () => {
     const [one, other] = [await newOrder(), await newOrder()]
     const foreign = idsOf(await ask('POST', '/api/v1/companies/8/orders/1/items', [item('A')], 'token-8'))
     const before = contents()
@@ -90,25 +90,25 @@ describe('a return that is refused', () => {
     expect(contents()).toBe(before)
   })
 
-  it('for one more than int64 holds', async () => {
+  it('refuses a count beyond int64 in a return', async () => {
     const { ids, giveBack } = await newOrder()
     const answer = await giveBack(`[{"item_id":${ids[0]},"undelivered_count":9223372036854775808}]`)
     expect(answer).toMatchObject({ status: 422, json: { errors: [{ path: '0.undelivered_count' }] } })
   })
 
-  it('for an order that never had an item is 404, whatever the body', async () => {
+  it('answers a return for an unknown order 404, whatever the body', async () => {
     for (const body of ['', '{', '[]', ' '.repeat(5_000_000)])
       expect((await ask('POST', '/companies/7/orders/999999:return', body)).status).toBe(404)
   })
 
-  it('for an order whose items were deleted is 422: there is the order, but no item', async () => {
+  it('answers a return for an order whose items were deleted 422', async () => {
     const { order, ids, giveBack } = await newOrder()
     await ask('DELETE', `${order}/items`)
     expect((await giveBack([{ item_id: ids[0], undelivered_count: 1 }])).status).toBe(422)
   })
 })
 
-it('returns at once, of more than was ordered and of less: each is refused or stored as it is', async () => {
+it('stores or refuses each of several returns that come at once', async () => {
   const { order, ids, giveBack } = await newOrder()
   const counts = [1, 4, 2, 5, 3]
   const answers = await Promise.all(

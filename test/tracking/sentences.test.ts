@@ -47,7 +47,7 @@ describe('a query that is refused says what to send', () => {
     ['from=5&to=', 'to', SECONDS],
     ['from=5&to=4', 'to', 'must not be before from'],
     ['from=5&to=7206', 'to', 'must be at most 7200 seconds after from'],
-  ])('courier-positions?%s: %s', async (query, path, message) => {
+  ])('explains the refused query courier-positions?%s: %s', async (query, path, message) => {
     expect(await ask('GET', `${POSITIONS}?${query}`)).toMatchObject({
       status: 400,
       json: { message: `${path}: ${message}`, errors: [{ path, message }] },
@@ -59,12 +59,12 @@ describe('a query that is refused says what to send', () => {
     ['max_results=1&max_results=2', 'max_results', PAGE],
     ['page_token=', 'page_token', TOKEN],
     ['page_token=a&page_token=b', 'page_token', TOKEN],
-  ])('items?%s: %s', async (query, path, message) => {
+  ])('explains the refused query items?%s: %s', async (query, path, message) => {
     const json = { message: `${path}: ${message}`, errors: [{ path, message }] }
     expect(await ask('GET', `${ITEMS}?${query}`)).toMatchObject({ status: 422, json })
   })
 
-  it.each(['', '?apikey=', '?apikey=a&apikey=b'])('push-positions-v3%s', async (query) => {
+  it.each(['', '?apikey=', '?apikey=a&apikey=b'])('explains the refused query push-positions-v3%s', async (query) => {
     const answer = await service.send(`${pushPath({ ...LANE, apikey: null })}${query}`, { method: 'POST' })
     const message = 'apikey: this query parameter is needed, once'
     expect(answer).toMatchObject({ status: 422, json: { message } })
@@ -87,7 +87,7 @@ describe('an integer that a number does not hold is refused, never rounded', () 
     ['item_id', json] as const,
   ])
 
-  it.each(INEXACT)('%s %s', async (field, json) => {
+  it.each(INEXACT)('refuses %s %s, which a number cannot hold', async (field, json) => {
     const before = contents()
     const back = JSON.stringify([{ item_id: 1, undelivered_count: 1 }])
     const [answer, path] =
@@ -101,7 +101,7 @@ describe('an integer that a number does not hold is refused, never rounded', () 
     expect(contents()).toBe(before)
   })
 
-  it.each(['3.0', '3e0', '30e-1'])('%s is exact, and taken', async (json) => {
+  it.each(['3.0', '3e0', '30e-1'])('accepts %s, which is exact', async (json) => {
     const number = `exact ${json}`
     const body = written('total_count', json).replace('"number":"B"', `"number":"${number}"`)
     expect(await ask('POST', ITEMS, body)).toMatchObject({ status: 200, json: [{ number, total_count: 3 }] })
@@ -119,7 +119,7 @@ describe('a body that is refused says what to change', () => {
     ['lat', '"1"', 'point.lat', LAT],
     ['lat', '90.1', 'point.lat', LAT],
     ['lon', 'null', 'point.lon', 'expected a number from -180 to 180'],
-  ])('a position with %s %s', async (field, json, where, message) => {
+  ])('explains a refused position with %s %s', async (field, json, where, message) => {
     const path = `positions.0.${where}`
     expect(await push(positionWith(field, json))).toMatchObject({
       status: 422,
@@ -148,7 +148,7 @@ describe('a body that is refused says what to change', () => {
       `{"a":1234567890123456789,"b":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
       'positions: expected an array of 0 to 1000 objects',
     ],
-  ])('a push with %s', async (_, body, message) => {
+  ])('explains a refused push with %s', async (_, body, message) => {
     expect(await push(body)).toMatchObject({ status: 422, json: { message } })
   })
 
@@ -162,7 +162,7 @@ describe('a body that is refused says what to change', () => {
     [[5], '0: expected an object with number, description, price and total_count'],
     [{}, 'the body: expected an array of 1 or more objects'],
     [[], 'the body: expected an array of 1 or more objects'],
-  ])('items %j', async (body, message) => {
+  ])('explains refused items %j', async (body, message) => {
     expect(await ask('POST', ITEMS, body)).toMatchObject({ status: 422, json: { message } })
   })
 
@@ -170,7 +170,7 @@ describe('a body that is refused says what to change', () => {
     [[{ undelivered_count: 1 }], `0.item_id: ${INT64(0)}`],
     [[{ item_id: 1 }], `0.undelivered_count: ${INT64(0)}`],
     [['A'], '0: expected an object with item_id and undelivered_count'],
-  ])('a return %j', async (body, message) => {
+  ])('explains a refused return %j', async (body, message) => {
     expect(await ask('POST', RETURN, body)).toMatchObject({ status: 422, json: { message } })
   })
 })
@@ -181,20 +181,20 @@ describe('more than 1,000 items at once', () => {
   it.each([
     ['items', ITEMS, (n: number): object => item(`${n}`)],
     ['returns', RETURN, (n: number): object => ({ item_id: n, undelivered_count: 0 })],
-  ])('are too many for the service: %s', async (_, path, one) => {
+  ])('refuses more than 1,000 items in the service: %s', async (_, path, one) => {
     const before = contents()
     const body = Array.from({ length: 1_001 }, (_one, n) => one(n))
     expect(await ask('POST', path, body)).toMatchObject({ status: 422, json: { message, errors: [{ path: '' }] } })
     expect(contents()).toBe(before)
   })
 
-  it('are none too many for the interface', () => {
+  it('accepts more than 1,000 items in the interface', () => {
     const many = Array.from({ length: 1_500 }, (_, n) => item(`${n}`))
     expect(parse(NewItems, many)).toEqual(many)
     expect(() => parse(NewItems, [...many, item('0')])).toThrow('1500.number: this body has it twice')
   })
 
-  it('are looked at up to the first mistakes: two million may be wrong', () => {
+  it('reports the first mistakes of two million wrong items quickly', () => {
     const wrong = NewItems.safeParse(Array<number>(2_000_000).fill(5))
     expect(wrong.error?.issues.map(({ path }) => path)).toEqual(Array.from({ length: 20 }, (_, index) => [index]))
   })

@@ -35,7 +35,7 @@ const harness: Harness = {
 
 describe('each cell of the table', () => {
   it.each(cells.map((cell) => [cell.operation, cell.status, cell.title, cell] as const))(
-    '%s, %i: %s',
+    'runs the row of %s, %i: %s',
     async (operation, status, _, cell) => {
       const { answer, items } = await runCell(cell, harness)
       expect(answer.json, answer.text).toEqual(cell.json(items))
@@ -51,11 +51,11 @@ describe('each cell of the table', () => {
 describe('the table of src/tracking/README.md', () => {
   const fromTable = NAMES.flatMap((name) => [200, ...OPERATIONS[name].refusals].map((status) => pair(name, status)))
 
-  it('has a row for each operation and status', () => {
+  it('has a row in the README for each operation and status', () => {
     expect(rowsOfReadme().toSorted()).toEqual(fromTable.toSorted())
   })
 
-  it('has a cell for each row, and no other', () => {
+  it('has a test for each row of the README, and no other', () => {
     const tested = new Set(cells.map(({ operation, status }) => pair(operation, status)))
     expect([...tested].toSorted()).toEqual(fromTable.toSorted())
   })

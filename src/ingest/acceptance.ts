@@ -15,6 +15,8 @@ export class Capacity {
   readonly #redis: Redis
   readonly #options: CapacityOptions
   readonly #watching: ReturnType<typeof everySecond>
+  /** Whether there is no room for some lanes, or for all; written here alone. */
+  hasShortage = false
   #isFull = false
   #crowdedLanes: ReadonlySet<string> = new Set()
   #looks = 0
@@ -28,7 +30,6 @@ export class Capacity {
   /** Why there is no room for these parts, if so. */
   shortageFor(parts: readonly Part[]): 'memory' | 'parked' | undefined {
     if (this.#isFull && parts.length > 0) return 'memory'
-    if (this.#crowdedLanes.size === 0) return undefined
     return parts.some((part) => 'lane' in part && this.#crowdedLanes.has(part.lane)) ? 'parked' : undefined
   }
 
@@ -52,6 +53,7 @@ export class Capacity {
       else logger.info(`Redis uses ${percent} of its memory: fixes are acknowledged again`)
     }
     if (this.#looks++ % 3 === 0) await this.#lookAtParked()
+    this.hasShortage = this.#isFull || this.#crowdedLanes.size > 0
   }
 
   async #lookAtParked(): Promise<void> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Fix, Transport } from '../../protocols/kit/index.ts'
 import { everySecond } from '../async.ts'
 import { appendEvents, EVENTS_KEPT, keys, type Redis } from '../lanes/index.ts'
-import { type DeviceSession, isConnected } from './device.ts'
+import type { DeviceSession } from './device.ts'
 import { giveLifeSign } from './gateways.ts'
 
 /** When and how a device was last heard. Instants in ms UTC. */
@@ -77,10 +77,10 @@ export class HeardBook {
   /** A device sent a message; `protocol`: undefined at a login over MQTT. */
   spoke(device: string, session: DeviceSession, protocol?: string): void {
     const { transport, remote } = session
-    const track = this.#trackOf(device)
+    const track = this.#devices.get(device) ?? this.#newTrack(device)
     track.heard ??= { at: 0, protocol, transport, remote }
     const { heard } = track
-    const connectedAt = isConnected(transport) ? session.connectedAt : undefined
+    const connectedAt = session.isConnected ? session.connectedAt : undefined
     if (heard.connectedAt !== connectedAt) this.#connected(device, session, protocol)
     heard.at = session.now
     heard.protocol = protocol
@@ -92,7 +92,7 @@ export class HeardBook {
 
   /** What a device's last message changes of its last fixes, once they are stored. */
   stored(device: string, { fix, filtered }: Pick<Heard, 'fix' | 'filtered'>): void {
-    const { heard } = this.#trackOf(device)
+    const heard = this.#devices.get(device)?.heard
     if (!heard) return
     if (fix) heard.fix = fix
     if (filtered) heard.filtered = filtered
@@ -101,7 +101,7 @@ export class HeardBook {
 
   /** What became of something that a device sent, with the lane or the reason: an event where it differs from before. */
   became(device: string, treatment: Treatment, what: string): void {
-    const track = this.#trackOf(device)
+    const track = this.#devices.get(device) ?? this.#newTrack(device)
     const isSame = track.treatment === treatment && track.what === what
     if (isSame ? !track.mayBeOld : !isWithinLimit(track.changes, performance.now())) return
     track.treatment = treatment
@@ -132,10 +132,11 @@ export class HeardBook {
     await this.#writeEvents()
   }
 
-  #connected(device: string, { connectedAt, remote, transport }: DeviceSession, protocol?: string): void {
-    const track = this.#trackOf(device)
+  #connected(device: string, session: DeviceSession, protocol?: string): void {
+    const track = this.#devices.get(device) ?? this.#newTrack(device)
+    const { connectedAt, isConnected, remote, transport } = session
     // Of two connections at once the newer one counts.
-    if (!isConnected(transport) || connectedAt <= track.connectedAt) return
+    if (!isConnected || connectedAt <= track.connectedAt) return
     track.connectedAt = connectedAt
     track.isConnectionNoted = isWithinLimit(track.connections, performance.now())
     if (!track.isConnectionNoted) return
@@ -148,9 +149,9 @@ export class HeardBook {
     this.#events.set(device, [...(this.#events.get(device) ?? []), event].slice(-EVENTS_KEPT))
   }
 
-  #trackOf(device: string): Track {
-    let track = this.#devices.get(device)
-    if (!track) this.#devices.set(device, (track = newTrack()))
+  #newTrack(device: string): Track {
+    const track = new Track()
+    this.#devices.set(device, track)
     return track
   }
 
@@ -170,7 +171,7 @@ export class HeardBook {
     const fixes: string[] = []
     const unplaced: string[] = []
     for (const device of devices) {
-      const { heard } = this.#trackOf(device)
+      const heard = this.#devices.get(device)?.heard
       if (!heard) continue
       const { fix, filtered, ...contact } = heard
       contacts.push(device, JSON.stringify({ ...contact, gateway: this.#gateway } satisfies StoredContact))
@@ -206,35 +207,20 @@ export class HeardBook {
 }
 
 /** What this gateway knows of a device. */
-interface Track {
-  /** undefined: it has not spoken. */
-  heard: Heard | undefined
+class Track {
+  heard?: Heard
   /** Of the connection that was noted last; 0: it has ended. */
-  connectedAt: number
+  connectedAt = 0
   /** Whether the event of its beginning was noted. */
-  isConnectionNoted: boolean
-  /** What became of what it sent last; undefined: nothing yet. */
-  treatment: Treatment | undefined
-  /** The lane, or the reason. */
-  what: string
+  isConnectionNoted = false
+  /** What became of what it sent last, with the lane or the reason; undefined: nothing yet. */
+  treatment?: Treatment
+  what = ''
   /** Whether another gateway may have noted something else since. */
-  mayBeOld: boolean
+  mayBeOld = false
   /** When its last connections and changes were noted, by `performance.now()`. */
-  readonly connections: number[]
-  readonly changes: number[]
-}
-
-function newTrack(): Track {
-  return {
-    heard: undefined,
-    connectedAt: 0,
-    isConnectionNoted: false,
-    treatment: undefined,
-    what: '',
-    mayBeOld: false,
-    connections: [],
-    changes: [],
-  }
+  readonly connections: number[] = []
+  readonly changes: number[] = []
 }
 
 /** Takes another event at `now`, ms, where it is one of at most six in ten minutes. `times`: when the last six were taken. */

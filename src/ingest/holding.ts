@@ -29,12 +29,13 @@ export interface HoldingOptions {
 
 /** Releases held fixes in order once the configuration or the time says where they belong; discards those that are too old. */
 export class Holding {
+  /** Devices whose held fixes are being released: new fixes have to go behind them. */
+  releasing: ReadonlySet<string> = new Set()
   readonly #options: HoldingOptions
   readonly #timer: NodeJS.Timeout
   readonly #closing = new AbortController()
   /** Devices with fixes held as `unknown` or `no_route`: those of the last sweep, and those of this process since. */
   #waiting = new Set<string>()
-  #releasing = new Set<string>()
   /** How many frames of a device are on their way to its held fixes. */
   readonly #underWay = new Map<string, number>()
   #sweeping: Promise<unknown> = Promise.resolve()
@@ -44,11 +45,6 @@ export class Holding {
     this.#options = options
     const sweep = () => void this.#sweepNext(this.#seconds++ % SWEEP_ALL_EVERY === 0 ? HOLD_REASONS : ['clock'])
     this.#timer = setInterval(sweep, 1000).unref()
-  }
-
-  /** Whether held fixes of a device are being released, so that new ones have to go behind them. */
-  isReleasing(device: string): boolean {
-    return this.#releasing.has(device)
   }
 
   /** Fixes of a device are being stored as `unknown` or `no_route`; `stored` settles when they are, or are not. */
@@ -66,8 +62,9 @@ export class Holding {
   /** The roster has changed: held fixes go where they belong now. */
   rosterChanged(): void {
     const { directory } = this.#options.rules()
-    this.#releasing = new Set([...this.#waiting].map((device) => directory.find(device)?.id ?? device))
-    void this.#release(this.#releasing)
+    const devices = new Set([...this.#waiting].map((device) => directory.find(device)?.id ?? device))
+    this.releasing = devices
+    void this.#release(devices)
   }
 
   async close(): Promise<void> {
@@ -78,7 +75,7 @@ export class Holding {
 
   /** New fixes of a device go behind the held ones until none of these moves, and none is on its way to them. */
   async #release(devices: Set<string>): Promise<void> {
-    while (devices.size > 0 && devices === this.#releasing && !this.#closing.signal.aborted) {
+    while (devices.size > 0 && devices === this.releasing && !this.#closing.signal.aborted) {
       const moved = await this.#sweepNext(HOLD_REASONS)
       if (moved)
         for (const device of devices) if (!moved.has(device) && !this.#underWay.has(device)) devices.delete(device)

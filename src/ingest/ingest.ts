@@ -24,7 +24,7 @@ import { type Placement, type PlacementRules, placeFixes } from './place.ts'
  * - `refused`: an unknown device or a wrong secret; the connection ends, after `refusal` where the protocol has one (403).
  * - `not_stored`: the connection ends without an answer, and the device sends again (503).
  */
-export type Outcome =
+export type FrameOutcome =
   | { readonly status: 'stored'; readonly reply?: Buffer }
   | { readonly status: 'misunderstood'; readonly reason: DecodeReason }
   | { readonly status: 'refused'; readonly reason: IdentityReason; readonly refusal?: Buffer }
@@ -43,9 +43,9 @@ export interface IngestOptions {
   readonly rules: () => PlacementRules
   readonly appender: Pick<Appender, 'append' | 'count'>
   readonly heard: Pick<HeardBook, 'spoke' | 'stored' | 'became'>
-  readonly holding: Pick<Holding, 'isReleasing' | 'noteHeld'>
+  readonly holding: Pick<Holding, 'releasing' | 'noteHeld'>
   readonly clock: Pick<ClockWatch, 'note'>
-  readonly capacity: Pick<Capacity, 'shortageFor'>
+  readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor'>
   /** Which unknown devices may have held fixes. */
   readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
   readonly logger: Logger
@@ -81,7 +81,7 @@ export class Ingest {
    * Takes one frame. Resolves once its fixes are stored, or are not. Everything but the storing happens in the order of the
    * calls, so that the frames of a connection are decoded in their order.
    */
-  async take(frame: Buffer, session: DeviceSession, protocol: Protocol): Promise<Outcome> {
+  async take(frame: Buffer, session: DeviceSession, protocol: Protocol): Promise<FrameOutcome> {
     const startedAt = performance.now()
     const deadline = startedAt + this.#waitMs[session.transport]
     while (!this.#options.isRosterCurrent()) if (!(await this.#pauseBefore(deadline))) return failed('roster', {})
@@ -140,18 +140,20 @@ export class Ingest {
   }
 
   /** Which device sent a message: the one that it names, else the one of the session; or why it is refused. */
-  #resolveDevice({ device, secret }: Message, session: DeviceSession): Sender | IdentityReason {
+  #resolveDevice({ device, secret }: Message, session: DeviceSession): ResolvedDevice | IdentityReason {
     const { directory } = this.#options.rules()
     const entry = directory.find(device ?? session.device ?? '')
     if (!entry) return this.#resolveUnknown(device ?? session.device ?? '', session)
     // Over MQTT login and topic name the device, and a frame cannot name another one.
     if (session.transport === 'mqtt' && entry !== directory.find(session.device ?? ''))
       return this.#reject('other_device', entry.id, session)
-    if (!isSecretOf(entry, secret ?? session.secret)) return this.#reject('wrong_secret', entry.id, session)
+    const isGuarded = (entry.secret ?? entry.secretDigest) !== undefined
+    if (isGuarded && !isSecretOf(entry, secret ?? session.secret))
+      return this.#reject('wrong_secret', entry.id, session)
     return { id: entry.id, entry }
   }
 
-  #resolveUnknown(name: string, session: DeviceSession): Sender | IdentityReason {
+  #resolveUnknown(name: string, session: DeviceSession): ResolvedDevice | IdentityReason {
     const { hold } = this.#options.rules()
     const { device = '', remote, transport } = session
     const id = sameId(name)
@@ -168,7 +170,7 @@ export class Ingest {
     return reason
   }
 
-  #misunderstood({ code }: DecodeError, { device }: DeviceSession, { name }: Protocol): Outcome {
+  #misunderstood({ code }: DecodeError, { device }: DeviceSession, { name }: Protocol): FrameOutcome {
     metrics.decodeErrors.inc({ protocol: name, reason: code })
     this.#noteRefusal(device, 'misunderstood', code)
     return { status: 'misunderstood', reason: code }
@@ -183,15 +185,15 @@ export class Ingest {
   /** Places and stores fixes. Answers undefined once they are stored. */
   async #store(
     fixes: readonly Fix[],
-    { id, entry }: Sender,
+    { id, entry }: ResolvedDevice,
     { now }: DeviceSession,
   ): Promise<Obstacle | IdentityReason | undefined> {
     const { appender, capacity, clock, holding, isRosterCurrent, rules } = this.#options
     if (!isRosterCurrent()) return 'roster'
-    const isReleasing = holding.isReleasing(id)
+    const isReleasing = holding.releasing.has(id)
     const placed = placeFixes(fixes, { device: id, entry, now, isReleasing }, rules())
     if (entry && clock.note(id, placed.isAhead, now)) return 'clock'
-    const shortage = capacity.shortageFor(placed.parts)
+    const shortage = capacity.hasShortage && capacity.shortageFor(placed.parts)
     if (shortage) return shortage
 
     let duplicates = 0
@@ -251,7 +253,7 @@ export class Ingest {
 }
 
 /** The device that sent a message. `entry`: undefined for a device that is not configured. */
-interface Sender {
+interface ResolvedDevice {
   readonly id: string
   readonly entry: DeviceEntry | undefined
 }
@@ -269,7 +271,7 @@ interface StoredNote {
 }
 
 /** Tells the session who speaks. Answers whether the frame must be decoded again, since it was without the device's settings. */
-function introduce({ id, entry }: Sender, message: Message, session: DeviceSession): boolean {
+function introduce({ id, entry }: ResolvedDevice, message: Message, session: DeviceSession): boolean {
   if (message.secret !== undefined) session.secret = message.secret
   session.device = id
   const settings = entry?.protocolSettings ?? session.settings
@@ -279,7 +281,7 @@ function introduce({ id, entry }: Sender, message: Message, session: DeviceSessi
 }
 
 /** The outcome of a message that is not stored, counted. */
-function failed(failure: Obstacle | IdentityReason, { refusal }: Message): Outcome {
+function failed(failure: Obstacle | IdentityReason, { refusal }: Message): FrameOutcome {
   if (failure === 'unknown_device' || failure === 'wrong_secret' || failure === 'other_device') {
     metrics.refused.inc({ reason: failure })
     return { status: 'refused', reason: failure, refusal }

@@ -34,7 +34,7 @@ export interface PlacementRules {
 }
 
 /** Where fixes come from. */
-export interface Origin {
+export interface FixOrigin {
   readonly device: string
   /** undefined: the device is not configured. */
   readonly entry: DeviceEntry | undefined
@@ -64,8 +64,9 @@ export interface Placement extends Storable {
 }
 
 /** Pure: places each fix of one device in the lane of its own time, among the held fixes, or nowhere; keeps their order. */
-export function placeFixes(fixes: readonly Fix[], origin: Origin, rules: PlacementRules): Placement {
-  const runs: Run[] = []
+export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: PlacementRules): Placement {
+  const { device, entry, now } = origin
+  const runs: PositionRun[] = []
   const filtered: FilterReason[] = []
   let isAhead = false
   let repaired = 0
@@ -89,12 +90,16 @@ export function placeFixes(fixes: readonly Fix[], origin: Origin, rules: Placeme
     }
     lastFix = time === Math.floor(fix.time / 1000) * 1000 ? fix : { ...fix, time }
   }
-  const parts = runs.map((run) => partOf(run, origin))
+  const packed = (entry && packedDevices.get(entry)) ?? packOnce(origin)
+  const parts = runs.map(({ lane, held, positions }): Part => {
+    const records = packRecords(positions, packed, now)
+    return held === undefined ? { lane: lane ?? '', device, records } : { held, device, records }
+  })
   return { parts, received: fixes.length, filtered, isAhead, repaired, lastFix, lastUnplaced }
 }
 
 /** Pure: where one fix goes. */
-export function judge(fix: Fix, origin: Omit<Origin, 'device'>, rules: PlacementRules): Verdict {
+export function judge(fix: Fix, origin: Omit<FixOrigin, 'device'>, rules: PlacementRules): Verdict {
   const { entry, isReleasing, now } = origin
   const position = normalise(fix, { now, time: utcOf(fix.time, origin) }, rules.filter)
   if (position === 'clock') return hold('clock', fix, rules)
@@ -140,7 +145,7 @@ function accuracyOf({ accuracy, hdop }: Fix, { uereM, defaultAccuracyM }: Filter
  * A device's time in UTC, ms: local times are converted, GPS week rollovers repaired. A decoder without a time from the
  * device uses `now`, which stays.
  */
-export function utcOf(time: number, { entry, now }: Pick<Origin, 'entry' | 'now'>): number {
+export function utcOf(time: number, { entry, now }: Pick<FixOrigin, 'entry' | 'now'>): number {
   const zone = entry?.time_zone
   const utc = zone === undefined || time === now ? time : utcFromLocal(time, zone)
   // A receiver that counts GPS weeks from 0 to 1023 is 1,024 weeks early; repaired only into the last year.
@@ -162,13 +167,13 @@ function asReported(fix: Fix, filter: FilterOptions): Position | undefined {
 }
 
 /** Positions that follow each other and go to the same place. */
-interface Run {
+interface PositionRun {
   readonly lane?: string
   readonly held?: HoldReason
   readonly positions: Position[]
 }
 
-function addToRuns(runs: Run[], verdict: Exclude<Verdict, { filtered: FilterReason }>): void {
+function addToRuns(runs: PositionRun[], verdict: Exclude<Verdict, { filtered: FilterReason }>): void {
   const lane = 'lane' in verdict ? verdict.lane.key : undefined
   const held = 'held' in verdict ? verdict.held : undefined
   const last = runs.at(-1)
@@ -176,14 +181,10 @@ function addToRuns(runs: Run[], verdict: Exclude<Verdict, { filtered: FilterReas
   else runs.push({ lane, held, positions: [verdict.position] })
 }
 
-function partOf({ lane, held, positions }: Run, { device, entry, now }: Origin): Part {
-  let packed = entry && packedDevices.get(entry)
-  if (!packed) {
-    packed = packDevice(device)
-    if (entry) packedDevices.set(entry, packed)
-  }
-  const records = packRecords(positions, packed, now)
-  return held === undefined ? { lane: lane ?? '', device, records } : { held, device, records }
+function packOnce({ device, entry }: FixOrigin): Buffer {
+  const packed = packDevice(device)
+  if (entry) packedDevices.set(entry, packed)
+  return packed
 }
 
 const packedDevices = new WeakMap<DeviceEntry, Buffer>()

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { HttpRequest, Protocol } from '../../protocols/kit/index.ts'
 import { createSession } from '../ingest/device.ts'
-import type { Outcome } from '../ingest/ingest.ts'
+import type { FrameOutcome } from '../ingest/ingest.ts'
 import { metrics } from '../observe/metrics.ts'
 import type { Shared } from './listener.ts'
 import { ReceivedBytes } from './received-bytes.ts'
@@ -66,7 +66,7 @@ export class HttpExchanges {
     }
   }
 
-  async #take({ request, remote }: ReadRequest): Promise<Outcome> {
+  async #take({ request, remote }: ReadRequest): Promise<FrameOutcome> {
     const { ingest, pressure } = this.#shared
     const { frame: frameOf } = this.#protocol.http as { frame: (request: HttpRequest) => Buffer }
     const frame = frameOf(request)
@@ -140,7 +140,7 @@ interface HttpAnswer {
   readonly body: Buffer
 }
 
-function answerTo(outcome: Outcome): HttpAnswer {
+function answerTo(outcome: FrameOutcome): HttpAnswer {
   if (outcome.status === 'stored') return reply(200, outcome.reply)
   if (outcome.status === 'misunderstood') return sentence(400, MISUNDERSTOOD[outcome.reason])
   if (outcome.status === 'not_stored') return NOT_STORED

@@ -59,27 +59,27 @@ const CLIENT_ERRORS = new Map<string, RequestRefusal>([
   ['HPE_HEADER_OVERFLOW', 'headers_too_long'],
 ])
 
-type Exchange = [request: IncomingMessage, response: ServerResponse]
+type PendingRequest = [request: IncomingMessage, response: ServerResponse]
 
 /**
  * Serves the requests of each connection in their order, each after the answer to the one before. A client may send a few
  * ahead; a connection with too many is ended.
  */
 export class RequestQueues {
-  readonly #serve: (...exchange: Exchange) => Promise<void>
+  readonly #serve: (...pending: PendingRequest) => Promise<void>
   readonly #pressure: Backpressure
-  readonly #queues = new WeakMap<Socket, Exchange[]>()
+  readonly #queues = new WeakMap<Socket, PendingRequest[]>()
 
-  constructor(serve: (...exchange: Exchange) => Promise<void>, pressure: Backpressure) {
+  constructor(serve: (...pending: PendingRequest) => Promise<void>, pressure: Backpressure) {
     this.#serve = serve
     this.#pressure = pressure
   }
 
-  add(...exchange: Exchange): void {
-    const [{ socket }] = exchange
+  add(...pending: PendingRequest): void {
+    const [{ socket }] = pending
     const queue = this.#queues.get(socket) ?? []
     if (queue.length === MAX_REQUESTS_AHEAD) return endFlood(socket)
-    queue.push(exchange)
+    queue.push(pending)
     if (queue.length > 1) return this.#pressure.add(0, FRAMES_PER_REQUEST)
     this.#queues.set(socket, queue)
     void this.#serveAll(socket, queue)
@@ -90,7 +90,7 @@ export class RequestQueues {
     return this.#queues.get(socket)?.[0][0].complete ?? false
   }
 
-  async #serveAll(socket: Socket, queue: Exchange[]): Promise<void> {
+  async #serveAll(socket: Socket, queue: PendingRequest[]): Promise<void> {
     for (let next = queue[0]; next; next = queue[0]) {
       if (!socket.destroyed) await this.#serve(...next)
       queue.shift()

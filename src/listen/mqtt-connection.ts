@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import { createSession, type DeviceSession } from '../ingest/device.ts'
-import type { Outcome } from '../ingest/ingest.ts'
+import type { FrameOutcome } from '../ingest/ingest.ts'
 import type { Misunderstood } from '../ingest/misunderstood.ts'
 import { metrics } from '../observe/metrics.ts'
 import type { Directory } from '../roster/directory.ts'
@@ -81,4 +81,4 @@ const MAX_CONNECT_BYTES = 8192
 const TOPIC_BYTES = 1024
 
 /** The QoS 2 messages of a session that are not released yet, by packet identifier. */
-export type Unreleased = Map<number, { readonly digest: string; readonly outcome: Promise<Outcome> }>
+export type Unreleased = Map<number, { readonly digest: string; readonly outcome: Promise<FrameOutcome> }>

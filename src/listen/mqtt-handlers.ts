@@ -3,7 +3,7 @@ import type { Aedes, Client } from 'aedes'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import { sameId } from '../config/units.ts'
 import { isSecretOf } from '../ingest/device.ts'
-import type { Outcome } from '../ingest/ingest.ts'
+import type { FrameOutcome } from '../ingest/ingest.ts'
 import { metrics } from '../observe/metrics.ts'
 import type { MqttConnection, MqttShared, Unreleased } from './mqtt-connection.ts'
 
@@ -159,7 +159,7 @@ export class PublishHandler {
     return (directory.find(one) ?? sameId(one)) === (directory.find(other) ?? sameId(other))
   }
 
-  async #store({ session }: MqttConnection, payload: Buffer, protocol: Protocol): Promise<Outcome> {
+  async #store({ session }: MqttConnection, payload: Buffer, protocol: Protocol): Promise<FrameOutcome> {
     const { ingest, pressure } = this.#shared
     pressure.add(payload.length)
     try {
@@ -190,8 +190,8 @@ function readTopic(topic: string): { readonly device: string; readonly protocol:
 async function storeOnce(
   unreleased: Unreleased,
   { messageId, topic, payload }: { readonly messageId: number; readonly topic: string; readonly payload: Buffer },
-  store: () => Promise<Outcome>,
-): Promise<Outcome> {
+  store: () => Promise<FrameOutcome>,
+): Promise<FrameOutcome> {
   const digest = createHash('sha256').update(topic).update('\n').update(payload).digest('base64')
   const earlier = unreleased.get(messageId)
   if (earlier?.digest === digest) return earlier.outcome

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net'
 import { cut, type Framer, type Protocol } from '../../protocols/kit/index.ts'
 import { within } from '../async.ts'
 import { createSession, type DeviceSession } from '../ingest/device.ts'
-import type { Outcome } from '../ingest/ingest.ts'
+import type { FrameOutcome } from '../ingest/ingest.ts'
 import { metrics } from '../observe/metrics.ts'
 import { Connections, type DeviceConnection } from './connections.ts'
 import { CLOSE_WAIT_MS, closeServer, type Endpoint, type Listener, openServer, type Shared } from './listener.ts'
@@ -139,7 +139,7 @@ class TcpConnection implements DeviceConnection {
     }
   }
 
-  #take(frame: Buffer): Promise<Outcome> {
+  #take(frame: Buffer): Promise<FrameOutcome> {
     const { ingest, protocol } = this.#context
     const { device } = this.session
     const outcome = ingest.take(frame, this.session, protocol)
@@ -147,7 +147,7 @@ class TcpConnection implements DeviceConnection {
     return outcome
   }
 
-  #answer(frames: readonly Buffer[], outcomes: readonly Outcome[]): void {
+  #answer(frames: readonly Buffer[], outcomes: readonly FrameOutcome[]): void {
     const replies: Buffer[] = []
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome.status === 'misunderstood') {

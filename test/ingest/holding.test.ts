@@ -68,7 +68,7 @@ async function gateway(
       const entry = directory.find(device)
       const id = entry?.id ?? device
       const fixes = times.map((time): Fix => ({ time: time * 1000, latitude: 52.5, longitude: 13.4, valid: true }))
-      const origin = { device: id, entry, now: Date.now(), isReleasing: holding.isReleasing(id) }
+      const origin = { device: id, entry, now: Date.now(), isReleasing: holding.releasing.has(id) }
       const placed = placeFixes(fixes, origin, rules())
       const storing = appender.append(placed)
       if (placed.parts.some((part) => 'held' in part)) holding.noteHeld(id, storing)
@@ -157,11 +157,11 @@ describe('fixes without a route', () => {
     for (let i = 0; i < 10; i++) await send('0123', ...times(NOW - 20_000 + i * 500, 500))
     await expect.poll(held, soon).toEqual([['no_route', '0123', 5000]])
     await configure([VAN], [line('1', 0, NOW + 1000)])
-    expect(holding.isReleasing('0123')).toBe(true)
+    expect(holding.releasing.has('0123')).toBe(true)
     await send('0123', NOW)
     await expect.poll(() => redis.llen(keys.lane('7/42/1')), { timeout: 10_000 }).toBe(5001)
     expect(await waitingIn('7/42/1')).toEqual([...times(NOW - 20_000, 5000), NOW])
-    await expect.poll(() => holding.isReleasing('0123'), soon).toBe(false)
+    await expect.poll(() => holding.releasing.has('0123'), soon).toBe(false)
   }, 30_000)
 
   it('follow the released ones into their lane where fixes without a route are not held', async () => {
@@ -170,7 +170,7 @@ describe('fixes without a route', () => {
     const { configure, holding, send } = await gateway([], [], hold, bounds)
     for (let i = 0; i < 10; i++) await send('123', ...times(NOW - 20_000 + i * 500, 500))
     await configure([VAN], [line('1', 0, NOW + 1000)])
-    expect(holding.isReleasing('0123')).toBe(true)
+    expect(holding.releasing.has('0123')).toBe(true)
     await send('0123', NOW)
     await expect.poll(() => redis.llen(keys.lane('7/42/1')), { timeout: 10_000 }).toBe(5001)
     expect(await waitingIn('7/42/1')).toEqual([...times(NOW - 20_000, 5000), NOW])
@@ -182,9 +182,9 @@ describe('fixes without a route', () => {
     await all.send('0123', NOW - 30)
     all.isCurrent = false
     await all.configure([VAN], [line('1', 0, NOW + 1000)])
-    expect(all.holding.isReleasing('0123')).toBe(true)
+    expect(all.holding.releasing.has('0123')).toBe(true)
     all.isCurrent = true
-    await expect.poll(() => all.holding.isReleasing('0123'), { timeout: 5000 }).toBe(false)
+    await expect.poll(() => all.holding.releasing.has('0123'), { timeout: 5000 }).toBe(false)
     await all.send('0123', NOW)
     expect(await waitingIn('7/42/1')).toEqual([NOW - 30, NOW])
   })

@@ -82,9 +82,12 @@ async function gateway({
     isRosterCurrent: () => state.isCurrent,
     rules: () => ({ directory: state.directory, filter: FILTER, hold: { ...HOLD, ...hold } }),
     clock: new ClockWatch(() => {}),
-    capacity: { shortageFor: (parts) => (parts.length > 0 ? shortage : undefined) },
+    capacity: {
+      hasShortage: shortage !== undefined,
+      shortageFor: (parts) => (parts.length > 0 ? shortage : undefined),
+    },
     unknownDevices: new UnknownDeviceQuota(20),
-    holding: { isReleasing: () => isReleasing, noteHeld: () => {} },
+    holding: { releasing: new Set(isReleasing ? [van.id] : []), noteHeld: () => {} },
     appender: {
       append: async (item) => {
         state.attempts++

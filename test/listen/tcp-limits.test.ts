@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Outcome } from '../../src/ingest/ingest.ts'
+import type { FrameOutcome } from '../../src/ingest/ingest.ts'
 import { Backpressure } from '../../src/listen/backpressure.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
 import { count, dial, type Gateway, gateway, open, openConnections, refusals, talk, until } from '../support/listen.ts'
@@ -310,6 +310,6 @@ async function passes(ms: number): Promise<void> {
   await until(() => expect(Date.now() - since).toBeGreaterThan(ms))
 }
 
-async function answerMuch(): Promise<Outcome> {
+async function answerMuch(): Promise<FrameOutcome> {
   return { status: 'stored', reply: Buffer.alloc(1 << 20) }
 }

@@ -42,7 +42,7 @@ const DeviceHead = z.object({
   last_heard: z.object({ at: Instant }).optional(),
 })
 
-/** A line of a file that would give the device its route, and when the put was that replaced it. */
+/** A line of a file that would give the device its route, and that a later put replaced. */
 const ReplacedLine = z.object({ source: z.string() })
 
 /** `GET /admin/devices/{id}` */
@@ -50,7 +50,7 @@ export const DeviceAnswer = DeviceHead.extend({
   courier_id: z.string().optional(),
   /** Where its entry is: `devices.yaml:3`, or `admin 2026-11-20T08:00:00Z`, when it was put. */
   source: z.string().optional(),
-  /** When it was deleted through the admin port, if a file still has it. */
+  /** The place of its entry in a file, if it was deleted through the admin port and the file still has it. */
   file_entry: z.string().optional(),
   held: z.array(
     z.object({

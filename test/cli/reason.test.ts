@@ -234,7 +234,7 @@ describe('a device without a route', () => {
 
   it('is explained by the put that replaced its line', () =>
     expect(says({ lane: undefined, replaced_line: { source: 'routes.csv:2' } })).toBe(
-      'last fix 08:14:02, no route now, the put of 03:15:42 replaced routes.csv:2: put a line, or edit that one',
+      'last fix 08:14:02, no route now, a put replaced routes.csv:2: put a line, or edit that one',
     ))
 
   it('is explained together with never being heard', () =>

@@ -25,9 +25,9 @@ export interface Row {
 }
 
 /**
- * Cuts CSV into cells at `,` `;` or tab, whichever the header has most of. A byte order mark, CRLF and CR are allowed; empty
- * lines and lines that begin with # are skipped. A cell ends with its line, so that one quotation mark too many costs one
- * line and not the rest of the file. A line of more than 65,536 characters is not cut.
+ * Cuts CSV into cells at `,` `;` or tab, whichever the header has most of. A byte order mark, CRLF and CR are
+ * allowed; empty lines and lines that begin with # are skipped. A cell ends with its line, so that one quotation mark
+ * too many costs one line and not the rest of the file. A line of more than 65,536 characters is not cut.
  * @returns undefined where the text has no header
  */
 export function parseCsv(text: string): Table | undefined {
@@ -99,7 +99,9 @@ function endOf(line: string, at: number, delimiter: string): number {
   return end === -1 ? line.length : end
 }
 
-/** Adds or drops empty cells until there are as many as columns; returns a mistake where cells with text are too many. */
+/**
+ * Adds or drops empty cells until there are as many as columns; returns a mistake where cells with text are too many.
+ */
 function fit(cells: string[], width: number): string | undefined {
   while (cells.length > width && cells.at(-1) === '') cells.pop()
   if (cells.length > width) return `${cells.length} cells, but the header has ${width}`

@@ -8,18 +8,18 @@ import { isZone } from './times.ts'
 import { int64, int64Mistake, isScientific } from './units.ts'
 import { parseYaml, repeatedKeys, resolveReference, withoutEchoes } from './yaml.ts'
 
-/** One device as devices.yaml or devices.csv has it; ids but its own are canonical digits. */
+/** One entry of devices.yaml or devices.csv; other ids than its own are canonical digits. */
 export interface Device {
-  /** Its source text, zeros and all. */
+  /** As it is written, with its leading zeros. */
   readonly id: string
   readonly name?: string
   readonly company_id: string
-  /** What holds where no line of routes.csv covers a fix. */
+  /** For fixes that no line of routes.csv covers; so is `route_id`. */
   readonly courier_id?: string
   readonly route_id?: string
-  /** IANA name or offset, of a device that reports local time. */
+  /** IANA name or offset; only of a device that reports local time. */
   readonly time_zone?: string
-  /** What the device must present. */
+  /** The password that the device must present. */
   readonly secret?: string
   /** In place of `secret`, of a device in the roster: see secret.ts. */
   readonly secretDigest?: string
@@ -29,13 +29,25 @@ export interface Device {
   readonly source: string
 }
 
+/** The keys of an entry, as config/README.md describes them. */
+export const DEVICE_KEYS = {
+  company_id: 'Required. A company of `gateway.yaml`.',
+  name: 'Name for people and for routes files. Two trackers of one van may share it.',
+  courier_id: 'Courier of fixes that no line of a routes file covers.',
+  route_id: 'Route of fixes that no line of a routes file covers.',
+  time_zone: 'Zone of a tracker that reports local time: an IANA name or an offset.',
+  secret: 'What the tracker must present: MQTT and OwnTracks password, OsmAnd `token=`.',
+  model: 'Model of the tracker, where its protocol needs it.',
+  settings: 'Mapping of further settings, where its protocol needs them.',
+} satisfies Partial<Record<keyof Device, string>>
+
 /** The devices of one file. */
 export interface DeviceFile {
   readonly devices: readonly PlacedDevice[]
   readonly mistakes: readonly Mistake[]
 }
 
-/** A device with the offsets at which its id, its company and its name stand. */
+/** A device with the offsets of its id, its company and its name. */
 export interface PlacedDevice {
   readonly device: Device
   readonly at: number
@@ -59,10 +71,9 @@ export async function readDevices({ name, text }: Source): Promise<DeviceFile> {
 async function readYaml(text: string, take: (entry: Entry) => void): Promise<Mistake[]> {
   const { root, mistakes } = parseYaml(await takeFlowLines(text, take))
   if (!root) return mistakes
-  if (root.kind !== 'mapping')
-    return [...mistakes, { at: root.at, message: 'expected device ids, each with a mapping' }]
+  if (root.kind !== 'mapping') return [...mistakes, { at: root.at, message: 'expected a mapping of device ids' }]
   for (const entry of root.entries) take(entry)
-  // The same id twice is found across files, and with other zeros before it.
+  // fleetMistakes finds repeated ids, as it compares all files, and ids without their leading zeros.
   return [...mistakes, ...root.entries.flatMap(({ key, value }) => repeatedKeys(value, [key]))]
 }
 
@@ -103,13 +114,13 @@ function rowEntry({ at, cells }: Row, columns: readonly string[], mistakes: Mist
   return { key: id, keyAt: at, value: { kind: 'mapping', at, entries } }
 }
 
-/** A cell of the column `settings` holds a mapping as YAML or JSON write it in one line. */
+/** A cell of the column `settings` is a mapping in one line of YAML or JSON. */
 function cellNode(column: string, text: string, at: number): Node {
   const mapping = column === 'settings' ? parseYaml(text).root : undefined
   return mapping ?? { kind: 'leaf', at, text, quoted: true }
 }
 
-/** A device of its entry; undefined where that has mistakes, which go to `mistakes`. `source`: where it stands. */
+/** Reads an entry that was found at `source`; undefined where it has mistakes, which are added to `mistakes`. */
 export function readDeviceEntry(
   { key: id, keyAt: at, value: node }: Entry,
   source: string,
@@ -148,7 +159,7 @@ function readFields({ entries }: Mapping, id: string, mistakes: Mistake[]): Fiel
   return fields
 }
 
-/** Every key is there, undefined or not: objects of one shape are quicker to look at. */
+/** Sets every key, also to undefined: V8 reads objects of one shape faster. */
 function deviceOf(id: string, fields: Fields & { company_id: string }, source: string): Device {
   const { name, company_id, courier_id, route_id, time_zone, secret, model, settings } = fields
   return { id, name, company_id, courier_id, route_id, time_zone, secret, model, settings, source }
@@ -159,8 +170,9 @@ function isNothing(node: Node | undefined): boolean {
 }
 
 interface Field {
+  /** Returns undefined where the value is not what is expected. */
   read(value: Node): unknown
-  /** What is wrong where `read` found nothing. */
+  /** Says what is expected. */
   mistake(value: Node): string
 }
 
@@ -173,16 +185,18 @@ const SETTINGS: Field = {
   mistake: () => 'expected a mapping',
 }
 
-const FIELDS = new Map<string, Field>([
-  ['name', NAME],
-  ['company_id', ID],
-  ['courier_id', ID],
-  ['route_id', ID],
-  ['time_zone', ZONE],
-  ['secret', TEXT],
-  ['model', TEXT],
-  ['settings', SETTINGS],
-])
+const FIELDS = new Map<string, Field>(
+  Object.entries({
+    name: NAME,
+    company_id: ID,
+    courier_id: ID,
+    route_id: ID,
+    time_zone: ZONE,
+    secret: TEXT,
+    model: TEXT,
+    settings: SETTINGS,
+  } satisfies Record<keyof typeof DEVICE_KEYS, Field>),
+)
 
 function textOf(value: Node): string {
   return value.kind === 'leaf' ? (value.text ?? '') : ''
@@ -193,7 +207,7 @@ function nameOf(value: Node): string | undefined {
   return name !== '' && isPrintable(name) ? name : undefined
 }
 
-/** A terminal does as control characters say; lone surrogates are no text. */
+/** Without control characters, which a terminal obeys, and lone surrogates, which are not text. */
 function isPrintable(text: string): boolean {
   return !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)
 }
@@ -202,7 +216,7 @@ function zoneOf(value: Node): string | undefined {
   return isZone(textOf(value)) ? textOf(value) : undefined
 }
 
-/** What a plain scalar of `settings` means to a decoder. */
+/** A scalar of `settings` as decoders expect it: unquoted numbers and booleans are no text. */
 function natural({ text, quoted }: Leaf): unknown {
   if (text === null || quoted) return text
   if (text === 'true' || text === 'false') return text === 'true'

@@ -1,23 +1,33 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type DeviceFile, readDevices } from './devices.ts'
+import { addressAt, companyIds, type ListenAddress, portConflicts, readDocument } from './document.ts'
 import { fleetMistakes } from './fleet.ts'
-import { type Gateway, readGateway } from './gateway.ts'
-import { type ConfigError, type Problem, problemsIn, type Source } from './problem.ts'
+import { child, type Node, textAt } from './node.ts'
+import { type ConfigError, type Mistake, type Problem, problemsIn, type Source } from './problem.ts'
 import { type RouteFile, readRoutes } from './routes.ts'
-import type { Protocols } from './schema.ts'
+import { type Config, configSchema, defaultConfig, type Protocols } from './schema.ts'
 import { fingerprintOf, ifThere, textOf, unreadable } from './text-file.ts'
 
 /** The files of a configuration directory, each read by itself. */
 export interface Files {
   readonly gateway: Read<Gateway>
-  /** devices.yaml and devices.csv, those that exist. */
+  /** devices.yaml and devices.csv, if they exist. */
   readonly devices: readonly Read<DeviceFile>[]
-  /** routes.csv and routes/*.csv, those that exist. */
+  /** routes.csv and routes/*.csv, if they exist. */
   readonly routes: readonly Read<RouteFile>[]
 }
 
-/** A file and what it says. */
+/** A gateway.yaml that was read. */
+export interface Gateway {
+  /** Absent where there are mistakes. */
+  readonly config?: Config
+  /** The ids of all companies, also of those with mistakes; absent where the file is not YAML. */
+  readonly companyIds?: ReadonlySet<string>
+  readonly mistakes: readonly Mistake[]
+}
+
+/** A file and its content. */
 export interface Read<Content> {
   readonly source: Source
   readonly content: Content
@@ -26,16 +36,16 @@ export interface Read<Content> {
 /** How files are read. */
 export interface ReadOptions {
   readonly protocols: Protocols
-  /** Of local times in routes files; gateway.yaml's own where it is not given. */
+  /** The zone of local times in routes files; default: `time_zone` of gateway.yaml. */
   readonly zone?: string
-  /** Files whose text is still the same are taken from here. */
+  /** Files whose text has not changed are taken from here. */
   readonly previous?: Files
   /** Reads gateway.yaml alone. */
   readonly gatewayOnly?: boolean
 }
 
 /**
- * Reads every file that there is; a gateway.yaml that does not exist is an empty one.
+ * Reads all files that exist; a missing gateway.yaml counts as empty.
  * @throws ConfigError where the directory does not exist or a file cannot be read
  */
 export async function readFiles(dir: string, options: ReadOptions): Promise<Files> {
@@ -45,7 +55,7 @@ export async function readFiles(dir: string, options: ReadOptions): Promise<File
   return filesOf(dir, new Map(texts.filter((entry): entry is [string, string] => entry[1] !== undefined)), options)
 }
 
-/** What the files of a configuration directory say whose texts these are, by their names. */
+/** Reads the files of a configuration directory from their texts, by their names. */
 export async function filesOf(
   dir: string,
   texts: ReadonlyMap<string, string>,
@@ -66,35 +76,35 @@ export async function filesOf(
   }
 }
 
-/** Whether two states of a configuration are of the very same files, read once. */
+/** Whether two readings share every file, because no text has changed. */
 export function isSame(a: Files, b: Files): boolean {
   const [all, others] = [a, b].map(({ gateway, devices, routes }) => [gateway, ...devices, ...routes])
   return all.length === others.length && all.every((file, index) => file === others[index])
 }
 
-/** What is wrong with gateway.yaml. */
+/** The mistakes in gateway.yaml. */
 export function gatewayProblems({ gateway }: Files): Problem[] {
   return problemsIn(gateway.source, gateway.content.mistakes)
 }
 
-/** What is wrong with the devices' files, by themselves and together. */
+/** The mistakes in the devices files, each alone and all together. */
 export async function deviceProblems({ gateway, devices }: Files): Promise<Problem[]> {
   const contents = devices.map(({ content }) => content)
   const beside = await fleetMistakes(contents, gateway.content.companyIds)
   return devices.flatMap(({ source, content }, index) => problemsIn(source, [...content.mistakes, ...beside[index]]))
 }
 
-/** What is wrong with the routes' files by themselves. */
+/** The mistakes in the routes files, each alone. */
 export function routeProblems({ routes }: Files): Problem[] {
   return routes.flatMap(({ source, content }) => problemsIn(source, content.mistakes))
 }
 
-/** Whether a problem keeps its file from taking effect. */
+/** Whether a problem prevents its file from taking effect. */
 export function isMistake({ severity }: Problem): boolean {
   return severity === 'mistake'
 }
 
-/** Changes whenever a file may have changed: also one that is replaced by rename, or behind a link that now leads elsewhere. */
+/** Changes whenever a file may have changed, also by rename or behind a link. */
 export async function fingerprint(dir: string, gatewayOnly = false): Promise<string> {
   const names = gatewayOnly ? [GATEWAY] : await fileNames(dir).catch((error: ConfigError) => [error.message])
   return (await Promise.all(names.map((name) => fingerprintOf(join(dir, name))))).join('\n')
@@ -104,7 +114,9 @@ const GATEWAY = 'gateway.yaml'
 const DEVICES = ['devices.yaml', 'devices.csv']
 const ROUTES = 'routes.csv'
 
-/** gateway.yaml first; the files of routes/ in the order of their names. @throws ConfigError where it cannot be read. */
+/**
+ * gateway.yaml first; the files of routes/ in the order of their names. @throws ConfigError where it cannot be read.
+ */
 async function fileNames(dir: string): Promise<string[]> {
   const folder = join(dir, 'routes')
   const inFolder = (await ifThere(readdir(folder), folder)) ?? []
@@ -119,4 +131,46 @@ async function reuse<Content>(
 ): Promise<Read<Content>> {
   const same = previous?.find((file) => file.source.name === source.name && file.source.text === source.text)
   return same ?? { source, content: await read(source) }
+}
+
+/** Reads gateway.yaml; an empty one has every default. */
+export function readGateway(text: string, protocols: Protocols): Gateway {
+  const { root, value, mistakes } = readDocument(text, configSchema(protocols), (all) => [
+    ...portConflicts(addresses(all, protocols)),
+    ...companyIds(all).repeated,
+  ])
+  return { config: value, companyIds: root && companyIds(root).ids, mistakes }
+}
+
+/** Every address that the processes of one machine listen on, also in a file with other mistakes. */
+function addresses(root: Node, protocols: Protocols): ListenAddress[] {
+  const usual = defaultConfig(protocols)
+  const tracking = child(root, 'tracking')
+  const broker = child(child(root, 'mqtt'), 'broker')
+  const usesEmbedded = !textAt(tracking, 'base_url')
+  return [
+    ...listenerAddresses(root, usual.listeners),
+    ...(broker?.kind === 'leaf' ? [] : [addressAt(broker, 'mqtt.broker', { host: '0.0.0.0', port: 1883 })]),
+    addressAt(child(root, 'admin'), 'admin', usual.admin),
+    ...(usesEmbedded ? [addressAt(child(tracking, 'listen'), 'tracking.listen', usual.tracking.listen)] : []),
+    addressAt(child(root, 'monitor'), 'monitor', usual.monitor),
+  ]
+}
+
+function listenerAddresses(root: Node, usual: Config['listeners']): ListenAddress[] {
+  const listeners = child(root, 'listeners')
+  if (listeners?.kind !== 'sequence')
+    return usual.map((listener, index) => ({ ...listener, key: keyOf(index), family: familyOf(listener.transport) }))
+  return listeners.items.map((listener, index) => ({
+    ...addressAt(listener, keyOf(index), { host: '0.0.0.0', port: 0 }),
+    family: familyOf(textAt(listener, 'transport')),
+  }))
+}
+
+function keyOf(index: number): string {
+  return `listeners[${index}]`
+}
+
+function familyOf(transport: string | undefined): ListenAddress['family'] {
+  return transport === 'udp' ? 'udp' : 'tcp'
 }

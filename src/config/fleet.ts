@@ -5,9 +5,9 @@ import type { Mistake } from './problem.ts'
 import { sameId } from './units.ts'
 
 /**
- * What is wrong with devices beside one another: the same id or name twice, also in two files, and unknown companies.
- * @param companyIds undefined where they are not known
- * @returns for each of `files` what is wrong in it
+ * Finds what is wrong with devices together: repeated ids and names, also in two files, and unknown companies.
+ * @param companyIds undefined where the companies are not known
+ * @returns the mistakes of each of `files`
  */
 export async function fleetMistakes(
   files: readonly DeviceFile[],
@@ -20,7 +20,7 @@ export async function fleetMistakes(
   return files.map((_, index) => [...repeated[index], ...wrong[index]])
 }
 
-/** What `find` finds wrong with each device of each file. */
+/** Calls `find` for every device, and collects the mistakes of each file. */
 async function inEach(
   files: readonly DeviceFile[],
   find: (placed: PlacedDevice) => readonly (Mistake | undefined)[],
@@ -34,11 +34,11 @@ async function inEach(
   return found
 }
 
-/** Enters a device into both indexes, or says what it repeats. */
+/** Adds a device to both indexes; returns a mistake where its id or name is already there. */
 function repeatedIn(placed: PlacedDevice, byId: Map<string, Device>, byName: Map<string, Device>): Mistake | undefined {
   const { device, at, nameAt } = placed
   const same = byId.get(sameId(device.id))
-  if (same) return { at, key: device.id, message: `this device stands at ${same.source} already` }
+  if (same) return { at, key: device.id, message: `this device is already defined at ${same.source}` }
   byId.set(sameId(device.id), device)
   if (device.name === undefined) return undefined
   const namesake = byName.get(device.name)
@@ -47,17 +47,17 @@ function repeatedIn(placed: PlacedDevice, byId: Map<string, Device>, byName: Map
   return undefined
 }
 
-/** Two trackers of one van share its name; two vans cannot, as lines of routes.csv would mean both. */
+/** Two trackers of one van may share a name; two vans may not, because a line with the name would mean both. */
 function sharedName(device: Device, namesake: Device): Pick<Mistake, 'message' | 'severity'> {
   const which = whichText(namesake)
-  if (device.company_id !== namesake.company_id) return { message: `${which}, of another company, has this name too` }
+  if (device.company_id !== namesake.company_id) return { message: `${which} has the same name, but another company` }
   const [one, other] = [device.courier_id, namesake.courier_id]
   if (one !== undefined && other !== undefined && one !== other)
-    return { message: `${which}, with another courier, has this name too` }
-  return { severity: 'warning', message: `shared with ${which}: right for two trackers of one van` }
+    return { message: `${which} has the same name, but another courier` }
+  return { severity: 'warning', message: `${which} has the same name: correct only for two trackers of one van` }
 }
 
-/** How a device is told from others: a place in a file does so, the time of a put does not. */
+/** Names a device by its place in a file; the source of a put is not unique, so its id is added. */
 function whichText({ id, source }: Device): string {
   return source.startsWith('admin ') ? `device ${id} (${source})` : `the device at ${source}`
 }
@@ -65,7 +65,11 @@ function whichText({ id, source }: Device): string {
 function nameOfAnother({ device, nameAt }: PlacedDevice, byId: ReadonlyMap<string, Device>): Mistake | undefined {
   const other = device.name === undefined ? undefined : byId.get(sameId(device.name))
   if (!other || sameId(other.id) === sameId(device.id)) return undefined
-  return { at: nameAt, key: pathText([device.id, 'name']), message: `this is the id of the device at ${other.source}` }
+  return {
+    at: nameAt,
+    key: pathText([device.id, 'name']),
+    message: `this name is the id of the device at ${other.source}`,
+  }
 }
 
 function unknownCompany({ device, companyAt }: PlacedDevice, companyIds?: ReadonlySet<string>): Mistake | undefined {
@@ -74,17 +78,17 @@ function unknownCompany({ device, companyAt }: PlacedDevice, companyIds?: Readon
   return { at: companyAt, key: pathText([device.id, 'company_id']), message }
 }
 
-/** A device, or what is wrong with its entry: keys are those of the entry, `id` where the device's id is meant. */
+/** A device, or the mistakes of its entry; their keys are keys of the entry, or `id`. */
 export type DeviceOrMistakes = { readonly device: Device } | { readonly mistakes: readonly Mistake[] }
 
-/** The devices that a new one is compared with. */
+/** The devices that a new device is compared with. */
 export interface OtherDevices {
   find(id: string): Device | undefined
-  /** The devices whose name is this text, or the same id with other leading zeros. */
+  /** The devices whose name is this text, also with other leading zeros. */
   named(name: string): readonly Device[]
 }
 
-/** Reads one entry of devices.yaml that is in no file. The rules of a file hold for it and the other devices too. */
+/** Reads an entry that comes from the admin port, by the rules of a file that also contains the other devices. */
 export function readDevice(
   { id, entry }: { readonly id: string; readonly entry: Mapping },
   others: OtherDevices,
@@ -109,7 +113,7 @@ function mistakesBeside(placed: PlacedDevice, others: OtherDevices, companyIds: 
     ...namesakes.map((other) => ({ at: 0, key: pathText([id, 'name']), ...sharedName(placed.device, other) })),
     nameOfAnother(placed, byId),
     unknownCompany(placed, companyIds),
-    // A line of routes.csv could not tell an id from the same name.
+    // A line of routes.csv with this text could mean either device.
     named && { at: 0, message: `${whichText(named)} has this id as its name` },
   ]
   return found.filter((mistake) => mistake !== undefined && mistake.severity === undefined) as Mistake[]

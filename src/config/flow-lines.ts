@@ -2,11 +2,12 @@ import { yieldToEventLoop } from '../async.ts'
 import type { Entry } from './node.ts'
 
 /**
- * Takes the plain lines of a YAML mapping, `"356307042441013": { name: Van 12, company_id: 7 }`, out of a text, and leaves
- * comments in their place, as long as they, so that offsets stay what they are. It knows just enough of YAML to be sure
- * that what it takes means what it says; all else is left to the parser, which needs a second for 20,000 such lines.
- * @param take called with each entry, in the order of the lines
- * @returns what is left to parse
+ * Reads the simple lines of a YAML mapping, `"356307042441013": { name: Van 12, company_id: 7 }`, and replaces them
+ * with comments of the same length, so that offsets do not change. The YAML parser takes a second for 20,000 such
+ * lines; it reads only the other lines. A line is simple where these patterns are sure to read what the parser would
+ * read.
+ * @param take is called with each entry, in the order of the lines
+ * @returns the text that the parser still has to read
  */
 export async function takeFlowLines(text: string, take: (entry: Entry) => void): Promise<string> {
   if (!isOnlyMapping(text)) return text
@@ -17,7 +18,7 @@ export async function takeFlowLines(text: string, take: (entry: Entry) => void):
     const entry = isContinued(text, end) ? undefined : entryOf(text, at, end)
     if (entry) {
       take(entry)
-      // Lines that are taken together become one comment: the parser is done with it at once.
+      // Adjacent lines become one comment, which the parser skips in one step.
       rest.push(kept > 0 && at === kept + 1 ? ' '.repeat(end - kept) : text.slice(kept, at) + '#'.padEnd(end - at))
       kept = end
     }
@@ -28,12 +29,12 @@ export async function takeFlowLines(text: string, take: (entry: Entry) => void):
   return rest.join('')
 }
 
-/** Whether the text is one document of keys at the margin: no marks of documents, lists or complex keys, nor an end. */
+/** Whether the text is one document of keys without indentation: no document marks, lists, or complex keys. */
 function isOnlyMapping(text: string): boolean {
   return !MARKER.test(text) && FIRST_KEY.test(text)
 }
 
-/** Whether the next line that says something is indented, and so belongs to this one. */
+/** Whether the next line with content is indented, and so continues this one. */
 function isContinued(text: string, end: number): boolean {
   for (let at = end + 1; at < text.length; at = endOfLine(text, at) + 1) {
     INDENT.lastIndex = at
@@ -62,7 +63,7 @@ function entryOf(text: string, at: number, end: number): Entry | undefined {
   return { key: key[1] ?? key[2], keyAt: at, value: { kind: 'mapping', at: KEY.lastIndex - 1, entries } }
 }
 
-/** Whether a value is more than its text: a reference, or null. */
+/** Whether a value means something else than its text: a reference, or null. */
 function isMore([, , , , doubled, single, plain]: RegExpExecArray): boolean {
   const value = doubled ?? single ?? plain
   return value.includes('${') || NULL.test(plain)

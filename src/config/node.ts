@@ -78,7 +78,10 @@ export function pathText(path: Path): string {
   )
 }
 
-/** The value as plain objects (without prototype) and arrays; `scalar` converts leaves. Of repeated keys the last wins. */
+/**
+ * The value as plain objects (without prototype) and arrays; `scalar` converts leaves. Of repeated keys the last
+ * wins.
+ */
 export function valueOf(node: Node, scalar: (leaf: Leaf) => unknown): unknown {
   if (node.kind === 'leaf') return scalar(node)
   if (node.kind === 'sequence') return node.items.map((item) => valueOf(item, scalar))

@@ -65,7 +65,10 @@ export function problemsIn(source: Source, mistakes: readonly Mistake[]): Proble
     })
 }
 
-/** Finds the place of `devices.yaml:3`, the `source` of a device or a route line; a source that is no file is its own place. */
+/**
+ * Finds the place of `devices.yaml:3`, the `source` of a device or a route line; a source that is no file is its own
+ * place.
+ */
 export function placesIn(sources: readonly Source[]): (source: string) => Pick<Problem, 'file' | 'line' | 'column'> {
   const files = new Map(sources.map((source) => [source.name, source]))
   const linesOf = new Map<string, string[]>()

@@ -8,7 +8,7 @@ import { int64, int64Mistake, isScientific } from './units.ts'
 export interface RouteFile {
   readonly name: string
   readonly rows: readonly RouteRow[]
-  /** Lines left out, and, as mistakes, what makes the whole file useless. */
+  /** Lines that are left out, and mistakes that concern the whole file, which then has no rows. */
   readonly mistakes: readonly Mistake[]
 }
 
@@ -18,20 +18,20 @@ export interface RouteRow {
   readonly line: number
   /** An id or a name. */
   readonly device: string
-  /** Undefined: the device's own. */
+  /** Undefined: the courier of the device. */
   readonly courier_id: string | undefined
   readonly route_id: string
   readonly from: number
   readonly until: number
 }
 
-/** Reads routes.csv or one of routes/*.csv; local times are those of `zone`. A bad line is left out, the others hold. */
+/** Reads routes.csv or one of routes/*.csv; local times are in `zone`. A bad line is left out, the others are kept. */
 export async function readRoutes({ name, text }: Pick<Source, 'name' | 'text'>, zone: string): Promise<RouteFile> {
   const table = parseCsv(text)
   return table ? readTable(table, name, zone) : { name, rows: [], mistakes: [] }
 }
 
-/** As `readRoutes`, of lines that are cut already. */
+/** Reads lines that are already cut into cells. */
 export async function readTable(table: Table, name: string, zone: string): Promise<RouteFile> {
   const mistakes = columnMistakes(table)
   if (mistakes.some(({ severity }) => severity !== 'warning')) return { name, rows: [], mistakes }
@@ -46,8 +46,18 @@ export async function readTable(table: Table, name: string, zone: string): Promi
   return { name, rows, mistakes }
 }
 
-/** The columns of a routes file. */
-export const COLUMNS = ['device', 'courier_id', 'route_id', 'from', 'until', 'date']
+/** The columns of a routes file, as config/README.md describes them. */
+export const ROUTE_COLUMNS = {
+  device: 'Required. An id or a name of the devices files.',
+  courier_id: 'The courier; empty: the courier of the device.',
+  route_id: 'Required. The route.',
+  from: 'First instant, inclusive: RFC 3339 with an offset, or local time in `time_zone`.',
+  until: 'End, exclusive, in the same formats; empty: the end of the local day of `from`.',
+  date: 'Instead of `from` and `until`: a local day such as `2026-11-20`.',
+}
+
+/** The names of these columns. */
+export const COLUMNS = Object.keys(ROUTE_COLUMNS)
 
 function columnMistakes({ at, columns, mistake }: Table): Mistake[] {
   if (mistake !== undefined) return [{ at, message: mistake }]
@@ -62,13 +72,13 @@ function columnMistakes({ at, columns, mistake }: Table): Mistake[] {
   ]
 }
 
-/** What is wrong with a cell: the first of its line. */
-interface Refusal {
+/** The first mistake in a line. */
+interface CellMistake {
   readonly key: string
   readonly message: string
 }
 
-function rowReader({ columns }: Table, times: Times): (row: Row) => RouteRow | Refusal {
+function rowReader({ columns }: Table, times: Times): (row: Row) => RouteRow | CellMistake {
   const at = Object.fromEntries(COLUMNS.map((name) => [name, columns.indexOf(name)]))
   return (row) => {
     const cell = (name: string) => row.cells[at[name]] ?? ''
@@ -86,9 +96,10 @@ function rowReader({ columns }: Table, times: Times): (row: Row) => RouteRow | R
   }
 }
 
-function intervalOf(cells: { date: string; from: string; until: string }, times: Times): Interval | Refusal {
+function intervalOf(cells: { date: string; from: string; until: string }, times: Times): Interval | CellMistake {
   if (cells.date !== '') {
-    if (cells.from !== '' || cells.until !== '') return { key: 'date', message: 'stands beside from or until' }
+    if (cells.from !== '' || cells.until !== '')
+      return { key: 'date', message: 'cannot be combined with from or until' }
     return times.day(cells.date) ?? { key: 'date', message: 'expected a day such as 2026-11-20' }
   }
   const from = times.instant(cells.from)

@@ -51,8 +51,8 @@ export function defaultConfig(protocols: Protocols): Config {
 }
 
 /**
- * The schema of gateway.yaml, with the default and the description of each key, from which config/README.md is generated.
- * A scalar may be text, as the YAML file has it, or the value that the text means.
+ * The schema of gateway.yaml, with the default and the description of each key, from which config/README.md is
+ * generated. A scalar may be text, as the YAML file has it, or the value that the text means.
  */
 export function configSchema(protocols: Protocols) {
   return section({

@@ -41,8 +41,8 @@ export interface Following {
 }
 
 /**
- * Calls `changed` at once; then compares fingerprints ten times a second, and calls it when a new one is the same twice in
- * a row. So rename, links, slow writers and network file systems are all one case.
+ * Calls `changed` at once; then compares fingerprints ten times a second, and calls it when a new one is the same
+ * twice in a row. So rename, links, slow writers and network file systems are all one case.
  */
 export function follow({ print, changed }: FollowOptions): Following {
   let seen: string | undefined

@@ -33,7 +33,9 @@ export function localDay(utcMs: number, zone: string): { from: number; until: nu
 
 /** Reads the times of one file as unix seconds; undefined where a text is no time. Each different text is read once. */
 export interface Times {
-  /** RFC 3339 (`2026-11-20T06:00:00Z`, seconds optional), or local: `2026-11-20 06:00`. `24:00` is the end of the day. */
+  /**
+   * RFC 3339 (`2026-11-20T06:00:00Z`, seconds optional), or local: `2026-11-20 06:00`. `24:00` is the end of the day.
+   */
   instant(text: string): number | undefined
   /** The local day of `2026-11-20`. */
   day(text: string): Interval | undefined

@@ -42,8 +42,8 @@ export async function readTracking(dir: string): Promise<TrackingRead | undefine
 }
 
 /**
- * Follows tracking.yaml: calls `onChange` within half a second of each change of what the file means, with `config` only
- * where there are no mistakes. `start` is the configuration in effect.
+ * Follows tracking.yaml: calls `onChange` within half a second of each change of what the file means, with `config`
+ * only where there are no mistakes. `start` is the configuration in effect.
  */
 export function watchTracking(
   dir: string,
@@ -116,7 +116,9 @@ function mistakesBeyond(root: Node): Mistake[] {
   return [...portConflicts(addresses), ...repeated, ...sharedApikeys(root), ...routeMistakes(root, ids)]
 }
 
-/** Apikeys of two companies: what is pushed with one could belong to either. OAuth tokens may have several companies. */
+/**
+ * Apikeys of two companies: what is pushed with one could belong to either. OAuth tokens may have several companies.
+ */
 function sharedApikeys(root: Node): Mistake[] {
   const owners = new Map<string, number>()
   const mistakes: Mistake[] = []

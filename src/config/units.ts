@@ -7,7 +7,10 @@ export function duration(text: string): number | undefined {
   return match ? Math.round(Number(match[1]) * MILLISECONDS[match[2] as keyof typeof MILLISECONDS]) : undefined
 }
 
-/** A size such as `1048576`, `512mb`, `2gb` in bytes (units of 1,024, as Redis counts); undefined where the text is no size. */
+/**
+ * A size such as `1048576`, `512mb`, `2gb` in bytes (units of 1,024, as Redis counts); undefined where the text is no
+ * size.
+ */
 export function bytes(text: string): number | undefined {
   const match = /^(\d{1,15})(b|kb|mb|gb)?$/i.exec(text)
   const size = match ? Number(match[1]) * BYTES[(match[2] ?? 'b').toLowerCase() as keyof typeof BYTES] : NaN

@@ -53,8 +53,8 @@ export function withoutEchoes(reading: readonly Mistake[], meaning: readonly Mis
 }
 
 /**
- * The text that a scalar stands for: `${env:NAME}`, `${env:NAME:-default}` and `${file:/path}` are replaced, any other text
- * is itself. An empty variable counts as the default; line ends at the end of a file are dropped.
+ * The text that a scalar stands for: `${env:NAME}`, `${env:NAME:-default}` and `${file:/path}` are replaced, any
+ * other text is itself. An empty variable counts as the default; line ends at the end of a file are dropped.
  * @returns `mistake`: a sentence with the name of the variable or file, never with its value
  */
 export function resolveReference(text: string): Resolved {

@@ -48,7 +48,7 @@ export async function unresolved(rows: readonly RouteRow[], roster: Pick<Roster,
     const leftOut = (key: string, message: string) => mistakes.push({ at, key, message, severity: 'left_out' })
     const lineless = meant.find((entry) => courier_id === undefined && entry.courier_id === undefined)
     if (meant.length === 0) leftOut('device', `no device has the id or the name "${device}"`)
-    else if (lineless) leftOut('courier_id', `empty, and device ${lineless.id} has none of its own`)
+    else if (lineless) leftOut('courier_id', `empty, but device ${lineless.id} has no courier_id of its own`)
   }
   return mistakes
 }
@@ -119,7 +119,7 @@ function sharedBy(entries: ReadonlySet<DeviceEntry>, route: string): Warning | u
   for (const { id, stay } of uses.toSorted((a, b) => a.stay.from - b.stay.from)) {
     // One device's stays do not overlap: this is another one's.
     if (stay.from < last.until) {
-      const message = `route ${stay.lane.route} has device ${id} and at the same time ${last.id}: both are pushed`
+      const message = `devices ${last.id} and ${id} are on route ${stay.lane.route} at the same time: both are pushed`
       return { source: stay.source, key: 'route_id', message }
     }
     if (stay.until > last.until) last = { id, until: stay.until }

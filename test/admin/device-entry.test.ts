@@ -212,12 +212,12 @@ describe('PUT /admin/devices/{id}', () => {
     [
       'the id of another device as name',
       { company_id: 7, name: '356307042441014' },
-      [{ path: 'name', message: 'this is the id of the device at devices.yaml:3' }],
+      [{ path: 'name', message: 'this name is the id of the device at devices.yaml:3' }],
     ],
     [
       'the name of a van with another courier',
       { company_id: 7, name: 'Van 12', courier_id: 5 },
-      [{ path: 'name', message: 'the device at devices.yaml:2, with another courier, has this name too' }],
+      [{ path: 'name', message: 'the device at devices.yaml:2 has the same name, but another courier' }],
     ],
   ])('with %s is 422', async (_, entry, errors) => {
     const answer = await put(NEW, entry)
@@ -234,7 +234,7 @@ describe('PUT /admin/devices/{id}', () => {
         errors: [
           {
             path: 'name',
-            message: expect.stringMatching(/^device dup1 \(admin 20\S+Z\), with another courier, has this name too$/),
+            message: expect.stringMatching(/^device dup1 \(admin 20\S+Z\) has the same name, but another courier$/),
           },
         ],
       },

@@ -39,14 +39,14 @@ describe('check', () => {
 
   it('check warns about two devices on one route at the same time', async () =>
     expect(await warnings(`A,1,${TODAY}\nB,1,2026-11-20 12:00,2026-11-20 21:00\n`)).toEqual([
-      'routes.csv:3: route_id: route 1 has device 2 and at the same time 1: both are pushed',
+      'routes.csv:3: route_id: devices 1 and 2 are on route 1 at the same time: both are pushed',
     ]))
 
   it('check warns about a line with the route of another device’s entry', async () => {
     const devices =
       '1: { company_id: 7, courier_id: 41, route_id: 5 }\n2: { company_id: 7, courier_id: 42, route_id: 6 }\n'
     expect(await warnings(`2,5,${TODAY}\n`, { ...FLEET, 'devices.yaml': devices })).toEqual([
-      'routes.csv:2: route_id: route 5 has device 2 and at the same time 1: both are pushed',
+      'routes.csv:2: route_id: devices 1 and 2 are on route 5 at the same time: both are pushed',
     ])
   })
 

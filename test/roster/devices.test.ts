@@ -91,7 +91,7 @@ describe('devices.yaml', () => {
     ['a secret that is empty', '1: { company_id: 7, secret: "${env:WB_TEST_NONE:-}" }', '1:29 1.secret: expected text'],
     ['a key that is not built yet', '1: { company_id: 7, networks: [] }', '1:21 1.networks: not yet supported'],
     ['a key twice', '1: { company_id: 7, company_id: 7 }', '1:21 1.company_id: this key occurs twice'],
-    ['a list', '- 1', '1:1 expected device ids, each with a mapping'],
+    ['a list', '- 1', '1:1 expected a mapping of device ids'],
     ['what is not YAML', '1: { company_id: 7 }\n2: { company_id: "7 }', '2:22 not valid YAML: Missing closing "quote'],
     [
       'an unknown company',
@@ -101,17 +101,17 @@ describe('devices.yaml', () => {
     [
       'a device twice',
       '1: { company_id: 7 }\n1: { company_id: 7 }',
-      '2:1 1: this device stands at devices.yaml:1 already',
+      '2:1 1: this device is already defined at devices.yaml:1',
     ],
     [
       'a device twice, with zeros',
       '1: { company_id: 7 }\n"001":\n  company_id: 7',
-      '2:1 001: this device stands at devices.yaml:1 already',
+      '2:1 001: this device is already defined at devices.yaml:1',
     ],
     [
       'the id of another as name',
       '1: { company_id: 7, name: 002 }\n2: { company_id: 7 }',
-      '1:27 1.name: this is the id of the device at devices.yaml:2',
+      '1:27 1.name: this name is the id of the device at devices.yaml:2',
     ],
     [
       'an id of 65 bytes',
@@ -162,7 +162,7 @@ describe('devices.yaml', () => {
       'gateway.yaml:1:10 workers: expected a whole number from 1 to 1024',
       'devices.yaml:1:21 1.nmae: unknown key: did you mean name?',
       'devices.yaml:3:18 3.company_id: company 9 is not among the companies of gateway.yaml',
-      'devices.csv:2: 2: this device stands at devices.yaml:2 already',
+      'devices.csv:2: 2: this device is already defined at devices.yaml:2',
       'devices.csv:3: 4.company_id: expected an id: a whole number from 0 to 9223372036854775807',
       'routes.csv:1: route_id: this column is missing',
     ]))
@@ -181,16 +181,16 @@ describe('a name that two devices have', () => {
     expect(await checked(named('company_id: 7, courier_id: 42, route_id: 2'))).toEqual({
       mistakes: [],
       warnings: [
-        'devices.yaml:2:12 2.name: shared with the device at devices.yaml:1: right for two trackers of one van',
+        'devices.yaml:2:12 2.name: the device at devices.yaml:1 has the same name: correct only for two trackers of one van',
       ],
     }))
   it('is a mistake in two companies', async () =>
     expect((await checked(named('company_id: 8'))).mistakes).toEqual([
-      'devices.yaml:2:12 2.name: the device at devices.yaml:1, of another company, has this name too',
+      'devices.yaml:2:12 2.name: the device at devices.yaml:1 has the same name, but another company',
     ]))
   it('is a mistake with two couriers', async () =>
     expect((await checked(named('company_id: 7, courier_id: 43'))).mistakes).toEqual([
-      'devices.yaml:2:12 2.name: the device at devices.yaml:1, with another courier, has this name too',
+      'devices.yaml:2:12 2.name: the device at devices.yaml:1 has the same name, but another courier',
     ]))
 })
 

@@ -151,7 +151,7 @@ describe('a bad line', () => {
     [
       'no courier, where the device has none',
       '356307042441015,,1,2026-11-20 06:00,',
-      'courier_id: empty, and device 356307042441015 has none of its own',
+      'courier_id: empty, but device 356307042441015 has no courier_id of its own',
     ],
     ['no from', 'Van 12,42,1,,', 'from: empty'],
     [
@@ -187,7 +187,7 @@ describe('a bad line', () => {
     ]))
   it('has a date beside from', async () =>
     expect(await mistakes('device,route_id,date,from\nVan 12,1,2026-11-20,2026-11-20 06:00\n')).toEqual([
-      'routes.csv:2: date: stands beside from or until',
+      'routes.csv:2: date: cannot be combined with from or until',
     ]))
 })
 

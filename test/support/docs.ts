@@ -2,6 +2,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { z } from 'zod'
 import { protocols } from '../../protocols/index.ts'
+import { DEVICE_KEYS } from '../../src/config/devices.ts'
+import { ROUTE_COLUMNS } from '../../src/config/routes.ts'
 import { configSchema } from '../../src/config/schema.ts'
 import { TRACKING } from '../../src/config/tracking.ts'
 import { operationGauges, registry } from '../../src/observe/metrics.ts'
@@ -12,6 +14,8 @@ import { ROOT } from './structure/sources.ts'
 const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
   protocols: protocolTable,
   metrics: metricTable,
+  devices: () => meaningTable('Key', DEVICE_KEYS),
+  routes: () => meaningTable('Column', ROUTE_COLUMNS),
   'gateway.yaml': () => keyTable(configSchema(protocols)),
   'tracking.yaml': () => keyTable(TRACKING),
 }
@@ -74,6 +78,13 @@ function keyTable(schema: z.core.$ZodType): string {
     return [`\`${key}\``, text, description]
   })
   return table(['Key', 'Default', 'Meaning'], rows)
+}
+
+function meaningTable(head: string, meanings: Readonly<Record<string, string>>): string {
+  return table(
+    [head, 'Meaning'],
+    Object.entries(meanings).map(([name, meaning]) => [`\`${name}\``, meaning]),
+  )
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -116,7 +116,7 @@ export const NewItems = withoutRepeats(listOf(NewItem, { min: 1 }), 'number')
 
 /** §4.5, an item as returned. */
 export const Item = NewItem.extend({ id: int64From(1), undelivered_count: int64From(0), comment: textOf(0).optional() })
-export type Item = z.infer<typeof Item>
+export type OrderItem = z.infer<typeof Item>
 
 /** §4.5, how many of an item come back. */
 export const ItemReturn = z.object(

@@ -22,7 +22,7 @@ interface RelayAnswer {
 
 interface RelayRequest {
   readonly method?: Dispatcher.HttpMethod
-  /** Default: of the token that may change something. */
+  /** Default: those of a token with the role operate. */
   readonly headers?: Record<string, string> | string[]
   readonly body?: string | Buffer
   readonly signal?: AbortSignal
@@ -30,16 +30,16 @@ interface RelayRequest {
 
 export interface RelayFixture {
   readonly port: number
-  /** What the configuration has; may be changed. */
+  /** The configured companies; tests may replace them. */
   companies: Company[]
-  /** Lines of the log, as they are written. */
+  /** The log lines that were written. */
   readonly log: string[]
-  /** Where requests go from now on. */
+  /** Relays to another service from now on. */
   relayTo(baseUrl: string, options?: Partial<TrackingClientOptions>): void
   ask(path: string, request?: RelayRequest): Promise<RelayAnswer>
 }
 
-/** An admin port with a real Redis, whose relay goes where a test says. */
+/** An admin port with a real Redis, and a relay to a service that a test chooses. */
 export function relayFixture(
   companies: readonly Company[],
   limits: Pick<AdminOptions, 'heldBytes' | 'readerMs'> = {},
@@ -91,7 +91,7 @@ export function relayFixture(
   }
 }
 
-/** A request as a service got it. */
+/** A request that a service received. */
 export interface Seen {
   readonly method?: string
   readonly url?: string
@@ -99,7 +99,7 @@ export interface Seen {
   readonly body: Buffer
 }
 
-/** A service, until the end of the test, that records what it gets and answers as it is told. */
+/** A service that records its requests and answers with a function; it ends after the test. */
 export async function recordingServer(
   answer: (response: ServerResponse, seen: Seen, count: number) => unknown,
 ): Promise<{ url: string; seen: Seen[] }> {
@@ -117,7 +117,7 @@ export async function recordingServer(
   return { url, seen }
 }
 
-/** A client whose target can be changed under an admin port. */
+/** A client whose target a test can change. */
 function following(client: () => TrackingClient): TrackingClient {
   return {
     get baseUrl() {

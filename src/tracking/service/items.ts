@@ -4,7 +4,7 @@ import { ApiRefusal, type FieldError, parse, parseId, refuseFields } from '../re
 import { isOfLength } from '../schemas/fields.ts'
 import {
   Id,
-  type Item,
+  type OrderItem,
   type ItemReturn,
   ItemReturns,
   ItemsQuery,
@@ -102,8 +102,8 @@ function orderOf({ company_id, order_id }: ServedRequest['params']): [company: b
   return [BigInt(company_id), BigInt(parseId(order_id, 'order_id'))]
 }
 
-function itemOf(row: unknown): Item {
-  const { code, comment, ...rest } = row as Item & { code: string | null; comment: string | null }
+function itemOf(row: unknown): OrderItem {
+  const { code, comment, ...rest } = row as OrderItem & { code: string | null; comment: string | null }
   return { ...rest, code: code ?? undefined, comment: comment ?? undefined }
 }
 

@@ -15,7 +15,7 @@ export interface StoredPush {
   readonly positions: readonly PositionV3[]
 }
 
-interface StoredPosition {
+interface PositionRow {
   readonly lat: number
   readonly lon: number
   readonly timestamp: bigint
@@ -56,7 +56,7 @@ export class PositionStore {
   }
 
   /** The next `PAGE_ROWS` positions in order of timestamp, then of arrival; `after` is the last one of the page before. */
-  page({ companyId, routeId, from, to }: PositionQuery, after = beforeAll(from)): StoredPosition[] {
+  page({ companyId, routeId, from, to }: PositionQuery, after = beforeAll(from)): PositionRow[] {
     return this.#select.all({
       $company: BigInt(companyId),
       $route: BigInt(routeId),
@@ -66,7 +66,7 @@ export class PositionStore {
       $courier: after.courier_id,
       $lat: after.lat,
       $lon: after.lon,
-    }) as unknown as StoredPosition[]
+    }) as unknown as PositionRow[]
   }
 
   /** The time in unix microseconds, each later than the one before unless the clock was set back. */
@@ -98,7 +98,7 @@ export function courierPositions(positions: PositionStore, access: Access, timeL
 async function readJsonArray(positions: PositionStore, query: PositionQuery, deadline: number): Promise<string> {
   const pages: string[] = []
   let length = 0
-  for (let last: StoredPosition | undefined; ; await setImmediate()) {
+  for (let last: PositionRow | undefined; ; await setImmediate()) {
     const page = positions.page(query, last)
     if (page.length > 0) pages.push(page.map(positionJson).join())
     length += pages.at(-1)?.length ?? 0
@@ -110,7 +110,7 @@ async function readJsonArray(positions: PositionStore, query: PositionQuery, dea
 }
 
 /** JSON.stringify takes no bigint; a number is written in JSON as in a template. */
-function positionJson({ lat, lon, timestamp, received_us }: StoredPosition): string {
+function positionJson({ lat, lon, timestamp, received_us }: PositionRow): string {
   return `{"lat":${lat},"lon":${lon},"timestamp":${timestamp},"server_timestamp":${received_us / 1_000_000n}}`
 }
 
@@ -124,7 +124,7 @@ export function countPositions(databaseFile: string): { stored: number; received
   }
 }
 
-function beforeAll(timestamp: bigint): StoredPosition {
+function beforeAll(timestamp: bigint): PositionRow {
   return { timestamp, received_us: -1n, courier_id: 0n, lat: 0, lon: 0 }
 }
 

@@ -8,7 +8,7 @@ import { OPERATIONS, type OperationName, parametersOf } from '../../../src/track
 import { SENTENCE } from './sentence.ts'
 import { type HttpAnswer, MAX_ID } from './service.ts'
 
-/** A request as it goes on the wire, to any host. */
+/** A request to any host. */
 export interface CellRequest {
   readonly operation: OperationName
   readonly method: 'GET' | 'POST' | 'DELETE'
@@ -16,19 +16,19 @@ export interface CellRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Buffer
-  /** The header to send, '' for none; left out: what gives access to company 7. */
+  /** The header, '' for none; default: access to company 7. */
   readonly authorization?: string
 }
 
 export type Send = (request: CellRequest) => Promise<HttpAnswer>
 
-/** What cells run against. */
+/** The servers that a cell runs against. */
 export interface Harness {
-  /** Sends to what is tested. */
+  /** Sends to the tested server. */
   readonly send: Send
-  /** The same, with a service whose time is up at once. */
+  /** The same, with a service whose time limit ends at once. */
   readonly impatient: Send
-  /** Sends to the service itself: what has to be there before. */
+  /** Sends to the service itself, to prepare data. */
   readonly service: Send
 }
 
@@ -36,31 +36,31 @@ export interface Cell {
   readonly operation: OperationName
   readonly status: number
   readonly title: string
-  /** What has to be there before. */
+  /** Data to prepare before the request. */
   readonly given?: readonly Given[]
-  /** `items`: ids of the items that `given` has added, in order. */
+  /** `items`: ids of the items that `given` added, in order. */
   readonly ask: (items: readonly number[]) => Ask
-  /** What the answer's JSON equals. */
+  /** The expected JSON of the answer. */
   readonly json: (items: readonly number[]) => unknown
-  /** For the service whose time is up at once. */
+  /** Uses the service whose time limit ends at once. */
   readonly impatient?: true
-  /** Why the relay answers something else. */
+  /** Why the relay answers differently. */
   readonly differs?: string
 }
 
 type Given = readonly [operation: OperationName, ask: Ask]
 
-/** What is put into an operation; parameters go into the path as they are. */
+/** The input of an operation; parameters are put into the path unchanged. */
 interface Ask {
   readonly params: Readonly<Record<string, string>>
   readonly query?: string
-  /** A string or bytes are sent as they are, anything else as JSON. */
+  /** A string or bytes are sent unchanged, anything else as JSON. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly authorization?: string
 }
 
-/** Puts there what a cell needs, and asks. */
+/** Prepares the data of a cell and sends its request. */
 export async function runCell({ given = [], ask, operation, impatient }: Cell, harness: Harness) {
   const items: number[] = []
   for (const [before, parts] of given) {
@@ -87,7 +87,7 @@ function requestOf(operation: OperationName, { params, query, body, headers, aut
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' }
-/** Why the relay answers something else. */
+/** Reasons for which the relay answers differently. */
 export const TOKEN_REPLACED = "the admin port asks for an admin token and adds the company's OAuth token itself"
 export const COMPANIES_OF_ITS_OWN = 'the admin port knows companies from its configuration, and has a token of each'
 export const NO_PUSH = 'the relay leaves the push out'
@@ -134,7 +134,7 @@ function positions(...timestamps: number[]) {
   return { positions: timestamps.map((timestamp) => ({ accuracy: 5, point: { lat: 55.75, lon: 37.5 }, timestamp })) }
 }
 
-/** What an operation takes, for cells that spoil one thing of it. */
+/** A valid input of each operation, for cells that change one thing of it. */
 const EXAMPLES: Readonly<Record<OperationName, () => Pick<Cell, 'given' | 'ask'>>> = {
   getNumber: () => {
     const params = atNumber()
@@ -176,7 +176,7 @@ function exampleReturn(): Pick<Cell, 'given' | 'ask'> {
 
 type Spoil = (ask: Ask, items: readonly number[]) => Partial<Ask>
 
-/** A cell of an example with something changed, refused; `path`: the field that the answer names. */
+/** A refused cell: an example with one change; `path`: the field that the answer names. */
 function refused(
   operation: OperationName,
   [status, title, spoil, path]: readonly [status: number, title: string, spoil: Spoil, path?: string],
@@ -327,7 +327,7 @@ const WRONG_ITEMS: readonly (readonly [string, unknown, string])[] = [
   ['a repeated item number', [item('A'), item('A')], '1.number'],
 ]
 
-/** An item as JSON text, with its count as it is written. */
+/** An item as JSON text, with a given text for its count. */
 function written(count: string): string {
   return JSON.stringify([item('A')]).replace('"total_count":3', count)
 }

@@ -4,7 +4,7 @@ import { type HttpAnswer, type HttpRequest, startService } from './service.ts'
 
 const TABLES = ['positions', 'numbers', 'orders', 'items']
 
-/** All that a service has stored, as text, to compare. */
+/** Everything that a service has stored, as text, for comparison. */
 export function contents(databaseFile: string): string {
   const database = new DatabaseSync(databaseFile, { readOnly: true, readBigInts: true })
   const tables = TABLES.map((table) => database.prepare(`SELECT * FROM ${table}`).all())
@@ -12,7 +12,7 @@ export function contents(databaseFile: string): string {
   return exactJson(tables)
 }
 
-/** A service, and how to speak to it as company 7, or with another token. A body that is no text is sent as JSON. */
+/** A service, and a function that sends requests as company 7 or with another token; it sends JSON, and text unchanged. */
 export async function startCompany(databaseFile?: string) {
   const service = await startService({ databaseFile })
   const ask = (method: HttpRequest['method'], path: string, body?: unknown, token = 'token-7'): Promise<HttpAnswer> => {

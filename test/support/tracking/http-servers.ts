@@ -4,10 +4,10 @@ import net, { type AddressInfo, type Socket } from 'node:net'
 import { afterEach } from 'vitest'
 import { createTrackingClient, type TrackingClient, type TrackingClientOptions } from '../../../src/tracking/client.ts'
 
-/** A push that every server here takes. */
+/** A push that every server of these tests accepts. */
 export const PUSH = { courier: '42', route: '9223372036854775807', apikey: 'CANARY', body: '{"positions":[]}' }
 
-/** An answer as it is on the wire. */
+/** The bytes of an answer. */
 export const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'
 
 const ended: (() => unknown)[] = []
@@ -15,19 +15,19 @@ afterEach(async () => {
   for (const end of ended.splice(0).toReversed()) await end()
 })
 
-/** Does something when the test has ended; what was asked for last comes first. */
+/** Runs a function after the test; the last one that was added runs first. */
 export function atEnd(end: () => unknown): void {
   ended.push(end)
 }
 
-/** A client that is closed when the test has ended. */
+/** A client that is closed after the test. */
 export function client(baseUrl: string, options: Partial<TrackingClientOptions> = {}): TrackingClient {
   const created = createTrackingClient({ baseUrl, timeoutMs: 20_000, connections: 2, ...options })
   atEnd(() => created.close())
   return created
 }
 
-/** Starts a server that ends, with its connections, when the test has ended. Says its URL. */
+/** Starts a server that ends after the test, with its connections. Resolves to its URL. */
 export async function listen(server: net.Server): Promise<string> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
@@ -47,7 +47,7 @@ export function httpServer(listener: RequestListener): Promise<string> {
   return listen(http.createServer(listener))
 }
 
-/** A server that does as it likes with a connection each time the whole of `PUSH` has arrived on it. */
+/** A server that calls a function with the connection each time a whole `PUSH` has arrived. */
 export function rawServer(answer: (socket: Socket, count: number) => void): Promise<string> {
   let count = 0
   return listen(

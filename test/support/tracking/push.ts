@@ -1,7 +1,7 @@
 import { countPositions } from '../../../src/tracking/service/positions.ts'
 import { type HttpAnswer, startService } from './service.ts'
 
-/** Whom a push is for; `apikey` null: none. */
+/** The lane of a push; `apikey` null: none is sent. */
 export interface Lane {
   readonly courier?: string
   readonly route?: string
@@ -13,7 +13,7 @@ export const JSON_TYPE = { 'content-type': 'application/json' }
 
 let second = 1_700_000_000
 
-/** A second that no other call of the process has had. */
+/** A second that no other call of this process returns. */
 export function nextSecond(): number {
   return second++
 }
@@ -23,12 +23,12 @@ export function path({ courier = '42', route = '1001', apikey = 'key-7' }: Lane 
   return `/api/v1/couriers/${courier}/routes/${route}/push-positions-v3${query}`
 }
 
-/** A valid position at a second of its own. */
+/** A valid position at a unique second. */
 export function position(changes: object = {}): object {
   return { accuracy: 5, point: { lat: 55.75, lon: 37.62 }, timestamp: nextSecond(), ...changes }
 }
 
-/** A service, and how to push to it. */
+/** A service and functions that push to it. */
 export async function startPushService() {
   const service = await startService()
   const push = (body: unknown, lane: Lane = LANE): Promise<HttpAnswer> => {

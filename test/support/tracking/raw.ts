@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** A JSON answer to bytes. */
+/** A JSON answer to raw bytes. */
 export interface RawAnswer {
   readonly status: number
   readonly type: string | undefined
   readonly message: unknown
 }
 
-/** The answer to bytes as they are on a connection of their own. */
+/** Sends raw bytes on a new connection and reads the answer. */
 export async function raw(port: number, bytes: string, host = '127.0.0.1'): Promise<RawAnswer> {
   const socket = connect(port, host)
   socket.on('error', () => {})
@@ -23,7 +23,7 @@ export async function raw(port: number, bytes: string, host = '127.0.0.1'): Prom
   }
 }
 
-/** What comes on a connection up to the end of a JSON object. */
+/** Reads a connection up to the end of a JSON object. */
 export async function answerOn(socket: Socket): Promise<string> {
   let text = ''
   while (!/\r\n\r\n.*\}/s.test(text)) {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-/** A sentence that says what to change: neither a validator's stock text nor a runtime's. */
+/** Matches a sentence that says what to change, not a default text of a validator or runtime. */
 export const SENTENCE: unknown = expect.stringMatching(
   /^(?!.*(?:Invalid|Too (?:big|small)|Unrecognized|received|call stack)).*\S+ \S+/s,
 )

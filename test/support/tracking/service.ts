@@ -7,7 +7,7 @@ import { afterAll } from 'vitest'
 import type { Provisioning } from '../../../src/tracking/provisioning.ts'
 import { createTrackingService } from '../../../src/tracking/service.ts'
 
-/** The greatest int64: no number of JavaScript is it. */
+/** The greatest int64, which no JavaScript number can hold. */
 export const MAX_ID = '9223372036854775807'
 
 /** Company 7 drives routes 1001 (courier 42) and MAX_ID (courier MAX_ID); company 8 drives route 2001 (courier 43). */
@@ -45,7 +45,7 @@ export function temporaryFolder(): string {
   return folder
 }
 
-/** A service on a free port, closed after the tests of the file, with a way to talk to it. */
+/** A service on a free port, closed after the tests of the file, with a function to send requests. */
 export async function startService({
   timeLimitMs = 60_000,
   databaseFile = join(temporaryFolder(), 'tracking.sqlite'),
@@ -79,7 +79,7 @@ export async function startService({
   }
 }
 
-/** The path goes out as it is, `..` and broken percent-encodings included. */
+/** Sends the path unchanged, `..` and broken percent-encodings included. */
 async function send(agent: Agent, request: Dispatcher.RequestOptions): Promise<HttpAnswer> {
   const { statusCode, headers, body } = await agent.request(request)
   const text = await body.text()

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { resolved, type Schema } from './document.ts'
 import { type Json, type JsonObject, jsonText, raw } from './json.ts'
 
-/** A value that breaks its schema in one place, whose path is null where the text is no JSON at all. */
+/** A value that breaks its schema in one place; `path` is null where the text is no JSON. */
 export interface Broken {
   readonly value: Json
   readonly path: readonly string[] | null
@@ -10,13 +10,13 @@ export interface Broken {
 
 type Type = NonNullable<Schema['type']>
 
-/** Values that fit a schema of the document, with fields that it does not name, and with the ends of its ranges. */
+/** Valid values of a schema, with unknown fields and with the ends of its ranges. */
 export function valid(schema: Schema): fc.Arbitrary<Json> {
   const { type, ...rest } = resolved(schema)
   return VALID[type as Type](rest)
 }
 
-/** Values that would fit a schema of the document, but for one place. */
+/** Values of a schema with one mistake. */
 export function broken(schema: Schema): fc.Arbitrary<Broken> {
   const { type, ...rest } = resolved(schema)
   return fc.oneof(fc.constantFrom(...WRONG_TYPES[type as Type]).map(whole), ...MISTAKES[type as Type](rest))
@@ -75,7 +75,7 @@ const MISTAKES: Readonly<Record<Type, (schema: Schema) => fc.Arbitrary<Broken>[]
   },
 }
 
-/** By type: values of every other one. */
+/** By type: values of every other type. */
 const WRONG_TYPES: Readonly<Record<Type, readonly Json[]>> = {
   object: [null, true, 5, 'text', []],
   array: [null, false, 5, 'text', {}],
@@ -88,7 +88,7 @@ const NO_JSON = fc
   .constantFrom('NaN', 'Infinity', '-', '01', '1.', '.5', '0x10', '1_000', 'undefined', "'5'")
   .map((text) => ({ value: raw(text), path: null }))
 
-/** Names that a program may trip over among them. */
+/** Field names, dangerous ones like `__proto__` included. */
 const UNKNOWN_FIELDS = fc.oneof(
   { weight: 3, arbitrary: fc.constant({}) },
   fc.dictionary(
@@ -101,7 +101,7 @@ const UNKNOWN_FIELDS = fc.oneof(
   ),
 )
 
-/** A thousand of them are a body that is not too large for other reasons. */
+/** Short enough that a thousand of them fit into a body. */
 function small(values: fc.Arbitrary<Json>): fc.Arbitrary<Json> {
   return values.filter((value) => jsonText(value).length < 1_000)
 }
@@ -119,7 +119,7 @@ function whole(value: Json): Broken {
   return { value, path: [] }
 }
 
-/** Any code points but surrogates; now and then as many as there may be. */
+/** Text of any code points except surrogates; sometimes as long as allowed. */
 function textOf(minLength: number, maxLength?: number): fc.Arbitrary<string> {
   const some = fc.string({ unit: 'binary', minLength, ...(maxLength !== undefined && { maxLength }) })
   if (maxLength === undefined) return some

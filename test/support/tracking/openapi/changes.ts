@@ -5,7 +5,7 @@ import { jsonText } from './json.ts'
 import { encoded, type Parts } from './parts.ts'
 import { NO_IDS } from './spoils.ts'
 
-/** What takes the place of the same part of a request. */
+/** Replaces parts of a request. */
 export type Change = Partial<Parts>
 
 /** The request with some parts replaced. */
@@ -18,7 +18,7 @@ export function changed(parts: Parts, { path, query, headers, body }: Change): P
   }
 }
 
-/** Anything at all for some parts of a request, right things among it. */
+/** Any values, right ones included, for some parts of a request. */
 export function changes(operation: PlacedOperation): fc.Arbitrary<Change> {
   const names = operation.parameters.map(({ name }) => name)
   const inPath = operation.parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { trackingDocument } from '../../../../src/tracking/service/openapi.ts'
 
-/** As much of JSON Schema as the document has. */
+/** The part of JSON Schema that the document uses. */
 export interface Schema {
   readonly $ref?: string
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number'
@@ -52,10 +52,10 @@ export interface Document {
   }
 }
 
-/** The document as its readers get it. */
+/** The document after serialisation. */
 export const document = JSON.parse(JSON.stringify(trackingDocument())) as Document
 
-/** All operations of the document, each with its place. */
+/** All operations of the document, each with its path and method. */
 export const operations: readonly PlacedOperation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({
     ...operation,
@@ -64,37 +64,37 @@ export const operations: readonly PlacedOperation[] = Object.entries(document.pa
   })),
 )
 
-/** The operation of that name. */
+/** The operation with that operationId. */
 export function operationOf(name: string): PlacedOperation {
   const operation = operations.find(({ operationId }) => operationId === name)
   if (!operation) throw new Error(`there is no operation ${name}`)
   return operation
 }
 
-/** The schema of what an operation is sent, where it is sent something. */
+/** The schema of an operation's request body, if it has one. */
 export function bodySchema({ requestBody }: Operation): Schema | undefined {
   return requestBody?.content['application/json'].schema
 }
 
-/** What a reference of the document points at. */
+/** The component that a reference names. */
 export function resolve(ref: string): unknown {
   const steps = ref.slice(2).split('/')
   return steps.reduce((node: unknown, step) => (node as Record<string, unknown> | undefined)?.[step], document)
 }
 
-/** The schema itself, where it is a reference. */
+/** The schema itself in place of a reference. */
 export function resolved(schema: Schema): Schema {
   return schema.$ref === undefined ? schema : (resolve(schema.$ref) as Schema)
 }
 
-/** The schema of what an operation answers with a status. */
+/** The schema of an operation's answer with a status. */
 export function answerSchema({ responses }: Operation, status: number | string): Schema {
   const response = responses[status]
   const content = '$ref' in response ? (resolve(response.$ref) as Content) : response
   return content.content['application/json'].schema
 }
 
-/** Compiles a schema of the document, strictly; `closed`: fields that it does not name are a mistake. */
+/** Compiles a schema of the document, strictly; `closed` refuses unknown fields. */
 export function compile(schema: Schema, { closed = false } = {}): ValidateFunction {
   const { schemas } = document.components
   const whole = JSON.stringify({ ...schema, $defs: schemas }).replaceAll('#/components/schemas/', '#/$defs/')

@@ -7,7 +7,7 @@ import { encoded, type Parts, wire } from './parts.ts'
 
 export type Send = (path: string, request: HttpRequest) => Promise<HttpAnswer>
 
-/** A valid request of an operation, and what it is about. */
+/** A valid request of an operation, and the data that it needs. */
 export interface Draft {
   readonly caller: Caller
   readonly contractor: Json
@@ -17,7 +17,7 @@ export interface Draft {
   readonly body?: Json
 }
 
-/** Who asks, with a courier and a route of theirs. */
+/** A company with a courier and a route. */
 interface Caller {
   readonly company_id: string
   readonly token: string
@@ -38,13 +38,13 @@ const CALLERS: readonly Caller[] = [
   { company_id: MAX_ID, token: 'token-max', apikey: 'key-max', courier_id: MAX_ID, route_id: MAX_ID },
 ]
 
-/** The first of them: whose credentials are spoilt. */
+/** The company whose credentials tests replace. */
 export const [SEVEN] = CALLERS
 
 /** A company without numbers and orders, and a route that its courier does not have. */
 const BARE: Caller = { company_id: '8', token: 'token-8', apikey: 'key-8', courier_id: '43', route_id: '1001' }
 
-/** What has to be there before an operation is a 200. */
+/** The data that an operation needs to answer 200. */
 const GIVEN: Readonly<Record<string, 'putNumber' | 'addItems'>> = {
   getNumber: 'putNumber',
   deleteNumber: 'putNumber',
@@ -55,7 +55,7 @@ const GIVEN: Readonly<Record<string, 'putNumber' | 'addItems'>> = {
   returnItemsV1: 'addItems',
 }
 
-/** What is valid beyond what a schema can say; `stored`: the items that are there. */
+/** Makes a body valid where a schema cannot express the rule; `stored`: the items of the order. */
 const FURTHER: Readonly<Record<string, (draft: Draft, stored: readonly StoredItem[]) => Partial<Draft>>> = {
   addItems: ({ body }) => ({ body: withoutRepeats(body) }),
   courierPositions: ({ query }) => ({ query: withinTwoHours(query) }),
@@ -64,7 +64,7 @@ const FURTHER: Readonly<Record<string, (draft: Draft, stored: readonly StoredIte
   returnItemsV1: ({ body }, stored) => ({ body: ofStoredItems(body, stored) }),
 }
 
-/** Drafts of an operation, from its schemas. */
+/** Generates drafts of an operation from its schemas. */
 export function drafts(operation: PlacedOperation): fc.Arbitrary<Draft> {
   const body = bodySchema(operation)
   return fc.record({
@@ -77,7 +77,7 @@ export function drafts(operation: PlacedOperation): fc.Arbitrary<Draft> {
   })
 }
 
-/** Puts there what a draft is about, in an order that no other draft has; how to ask for it. */
+/** Stores the data of a draft in a new order; resolves to the request for it. */
 export async function given(send: Send, operation: PlacedOperation, draft: Draft): Promise<Parts> {
   const ids = idsOf(draft, draft.caller)
   const stored = await store(send, draft, { name: GIVEN[operation.operationId], ids })
@@ -85,7 +85,7 @@ export async function given(send: Send, operation: PlacedOperation, draft: Draft
   return partsOf(operation, { ...draft, ...further }, { ...ids, item_id: String(stored.at(-1)?.id) })
 }
 
-/** How to ask for what is not there. */
+/** A request for data that does not exist. */
 export function nothingGiven(operation: PlacedOperation, draft: Draft): Parts {
   return partsOf(operation, { ...draft, caller: BARE }, { ...idsOf(draft, BARE), item_id: MAX_ID })
 }
@@ -96,7 +96,7 @@ function idsOf({ contractor }: Draft, { company_id, courier_id, route_id }: Call
 
 let orders = 0n
 
-/** From the greatest id downwards. */
+/** Unique ids, from the greatest downwards. */
 function nextOrder(): string {
   return String(BigInt(MAX_ID) - orders++)
 }
@@ -127,7 +127,7 @@ function partsOf(operation: PlacedOperation, { caller, query, body }: Draft, ids
   }
 }
 
-/** The parameters of the query as the fields of an object; unknown ones are welcome as there. */
+/** Query parameters, generated like the fields of an object, with unknown ones. */
 function querySchema({ parameters }: PlacedOperation): Schema {
   const inQuery = parameters.filter((parameter) => parameter.in === 'query')
   return {
@@ -137,7 +137,7 @@ function querySchema({ parameters }: PlacedOperation): Schema {
   }
 }
 
-/** Tokens are opaque: a valid one comes from the page before. */
+/** Page tokens are opaque: a valid one comes from the previous page. */
 function withoutToken(query: JsonObject): JsonObject {
   const { page_token: _, ...rest } = query
   return rest
@@ -153,7 +153,7 @@ function withinTwoHours({ from, to, ...query }: JsonObject): JsonObject {
   return { from, to: end > BigInt(MAX_ID) ? MAX_ID : end, ...query }
 }
 
-/** Returns of items that are there, of at most as many as there are of them. */
+/** Returns of stored items, with at most their total count. */
 function ofStoredItems(returns: Json = [], stored: readonly StoredItem[]): Json {
   return (returns as JsonObject[]).slice(0, stored.length).map((each, index) => ({
     ...each,

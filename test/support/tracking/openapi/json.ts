@@ -1,4 +1,4 @@
-/** A value of JSON: an integer that may lie beyond 2^53 is a bigint, text that JSON does not have is `Raw`. */
+/** A JSON value: an integer that may be beyond 2^53 is a bigint, text outside JSON is `Raw`. */
 export type Json = null | boolean | number | bigint | string | Raw | readonly Json[] | JsonObject
 
 export interface JsonObject {
@@ -11,12 +11,12 @@ export interface Raw {
 
 const RAW = Symbol('raw')
 
-/** Stands for itself in the text: `NaN`, `1e400`. */
+/** Written unchanged into the text: `NaN`, `1e400`. */
 export function raw(text: string): Raw {
   return { [RAW]: text }
 }
 
-/** The text of a value, all digits of its integers. */
+/** The JSON text of a value, with all digits of its integers. */
 export function jsonText(value: Json): string {
   if (typeof value === 'bigint') return String(value)
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
@@ -27,7 +27,7 @@ export function jsonText(value: Json): string {
     .join()}}`
 }
 
-/** What a text says; every integer is a bigint. */
+/** The value of JSON text; every integer is a bigint. */
 export function parseExactly(text: string): Json {
   return JSON.parse(text, (_, value: unknown, context?: { source?: string }) =>
     typeof value === 'number' && /^-?\d+$/.test(context?.source ?? '') ? BigInt(context?.source ?? '') : value,

@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../service.ts'
 import type { PlacedOperation } from './document.ts'
 
-/** A request of an operation; parameters as they go out, percent-encoded. */
+/** The parts of a request; parameters are percent-encoded. */
 export interface Parts {
   readonly path: Readonly<Record<string, string>>
   readonly query: readonly (readonly [name: string, value: string])[]
@@ -9,14 +9,14 @@ export interface Parts {
   readonly body?: string | Buffer
 }
 
-/** What goes on the wire: the path with its query, and the rest. */
+/** The arguments for `send`: the path with its query, and the rest. */
 export function wire(operation: PlacedOperation, { path, query, headers, body }: Parts): [string, HttpRequest] {
   const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => path[name])
   const search = query.map(([name, value]) => `${name}=${value}`).join('&')
   return [search === '' ? filled : `${filled}?${search}`, { method: operation.method, headers, body }]
 }
 
-/** Text that `encodeURIComponent` cannot encode goes without its lone surrogates. */
+/** Encodes text without its lone surrogates, which `encodeURIComponent` refuses. */
 export function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }

@@ -5,7 +5,7 @@ import type { Schema } from './document.ts'
 import { type Json, type JsonObject, jsonText, parseExactly } from './json.ts'
 import { runs } from './runs.ts'
 
-/** Asks as the company of a sequence, which stands in paths as `{company}`. */
+/** Sends a request of a sequence's company, whose id replaces `{company}` in paths. */
 export type Ask = (method: HttpRequest['method'], path: string, body?: Json) => Promise<Answer>
 
 export interface Answer {
@@ -16,10 +16,10 @@ export interface Answer {
 
 type Service = Pick<Awaited<ReturnType<typeof startService>>, 'provision' | 'send'>
 
-/** Of the one courier and route of the company of a sequence. */
+/** The path for the only courier and route of a sequence's company. */
 export const LANE = '/api/v1/couriers/1/routes/1'
 
-/** Runs sequences of requests, each as a company that has nothing yet. */
+/** Runs sequences of requests, each as a company without data. */
 export function checkSequences<T>(
   service: Service,
   steps: fc.Arbitrary<T>,
@@ -45,22 +45,22 @@ function newCompany(service: Service): Ask {
   }
 }
 
-/** A 200 with that JSON. */
+/** Expects a 200 with that JSON. */
 export function done(json: Json): Answer {
   return { status: 200, json }
 }
 
-/** A refusal, with a message. */
+/** Expects a refusal with a message. */
 export function refused(status: number): unknown {
   return { status, json: expect.objectContaining({ message: expect.any(String) as unknown }) as unknown }
 }
 
-/** Those of a value's fields that the schema knows. */
+/** The fields of a value that the schema knows. */
 export function known(value: Json, { properties = {} }: Schema): JsonObject {
   return Object.fromEntries(Object.entries(value as JsonObject).filter(([field]) => Object.hasOwn(properties, field)))
 }
 
-/** Ascending by a field that is a bigint, else as they were. */
+/** Sorts by a bigint field, ascending and stable. */
 export function sortedBy(field: string, objects: Iterable<JsonObject>): JsonObject[] {
   return Array.from(objects).toSorted((a, b) => Number((a[field] as bigint) - (b[field] as bigint)))
 }

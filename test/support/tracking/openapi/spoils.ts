@@ -4,18 +4,18 @@ import { bodySchema, type Parameter, type PlacedOperation, resolved, type Schema
 import { jsonText } from './json.ts'
 import { encoded, type Parts } from './parts.ts'
 
-/** What takes the place of the same part of a request; a header or body that is undefined is left out. */
+/** Replaces parts of a request; an undefined header or body is left out. */
 export interface Spoil {
   readonly path?: Readonly<Record<string, string>>
   /** All values of one parameter. */
   readonly query?: { readonly name: string; readonly values: readonly string[] }
   readonly headers?: Readonly<Record<string, string | undefined>>
   readonly body?: string | Buffer
-  /** The field that the refusal names; null: none. */
+  /** The field that the refusal names; null for none. */
   readonly field: string | null
 }
 
-/** The request with one part spoilt. */
+/** The request with one part replaced. */
 export function spoilt(parts: Parts, spoil: Spoil): Parts {
   const { name, values } = spoil.query ?? { name: '', values: [] }
   const headers = Object.entries({ ...parts.headers, ...spoil.headers }).filter(([, value]) => value !== undefined)
@@ -27,14 +27,14 @@ export function spoilt(parts: Parts, spoil: Spoil): Parts {
   }
 }
 
-/** One thing that is wrong with the input of an operation. */
+/** Generates one mistake in the input of an operation. */
 export function inputSpoils(operation: PlacedOperation): fc.Arbitrary<Spoil> {
   const schema = bodySchema(operation)
   const parameters = fc.oneof(...operation.parameters.map(parameterSpoils))
   return schema ? fc.oneof(parameters, { weight: 3, arbitrary: bodySpoils(schema) }) : parameters
 }
 
-/** Credentials that are none, with the status that they deserve. */
+/** Wrong credentials, each with the status that answers it. */
 export function credentialSpoils(operation: PlacedOperation): fc.Arbitrary<Spoil & { readonly status: number }> {
   const [credential] = operation.security.flatMap((one) => Object.keys(one))
   if (credential === 'apikey')
@@ -78,7 +78,7 @@ function parameterSpoils({ name, in: place, required, schema }: Parameter): fc.A
     .map((values) => ({ query: { name, values }, field: name }))
 }
 
-/** Text that is no int64, and not from 1 to 100 either. */
+/** Text that is neither an int64 nor from 1 to 100. */
 const NO_INTEGERS = [
   ' ',
   'x',
@@ -138,7 +138,7 @@ const OTHER_TYPES = [
 ]
 const NOT_UTF8 = Buffer.from([0xff])
 
-/** What is left of a JSON text when something happens to it. */
+/** Damaged JSON text. */
 function noJson(text: string): fc.Arbitrary<string | Buffer> {
   const bytes = Buffer.from(text)
   return fc.oneof(

@@ -40,13 +40,13 @@ function refusedAt(at: number): Buffer {
   return Buffer.concat([length, Buffer.from(header)])
 }
 
-describe('what is parked', () => {
-  it('is nothing where nothing was refused', async () => {
+describe('GET /admin/parked', () => {
+  it('lists nothing when nothing was refused', async () => {
     await store(admin.redis, '7/42/1')
     expect(await list()).toEqual({ results: [] })
   })
 
-  it('is listed by lane: why it is parked whole and tried next, and what was refused, answer by answer', async () => {
+  it('lists each lane with why it is parked, when it is probed, and its refused positions by answer', async () => {
     await park()
     await refuse(admin.redis, '7/42/2', 1, { status: 413, message: 'too much "of it"' })
     const { results } = await list('?courier_id=42')
@@ -81,7 +81,7 @@ describe('what is parked', () => {
     expect(Date.parse(parked?.next_try_at ?? '') - Date.parse(parked?.at ?? '')).toBe(15_000)
   })
 
-  it('has no next try while it is being tried', async () => {
+  it('shows no next probe while a lane is being probed', async () => {
     await park()
     await workerOf(admin.redis).lease('7/42/1')
     expect((await list('?route_id=1&courier_id=42')).results[0].parked).not.toHaveProperty('next_try_at')
@@ -94,12 +94,12 @@ describe('what is parked', () => {
     ['?courier_id=43&route_id=1', ['43/1']],
     ['?courier_id=44', []],
     ['?courier_id=4', []],
-  ])('of %s is of these lanes', async (query, lanes) => {
+  ])('lists the lanes of %s', async (query, lanes) => {
     await park()
     expect((await list(query)).results.map(({ courier_id, route_id }) => `${courier_id}/${route_id}`)).toEqual(lanes)
   })
 
-  it('comes in pages', async () => {
+  it('lists parked lanes in pages', async () => {
     await park()
     const first = await list('?max_results=3')
     expect(first.results.length).toBe(3)
@@ -107,7 +107,7 @@ describe('what is parked', () => {
     expect([second.results.map(({ route_id }) => route_id), second.next_page_token]).toEqual([['3'], undefined])
   })
 
-  it('counts more refused positions of one lane than are read at once', async () => {
+  it('counts more refused positions of a lane than are read at once', async () => {
     await store(admin.redis, '7/42/1', { count: 450 })
     for (let n = 0; n < 3; n++) await refuse(admin.redis, '7/42/1', 150, { status: 422, message: `${n % 2}` })
     expect(await list()).toMatchObject({
@@ -123,7 +123,7 @@ describe('what is parked', () => {
     })
   })
 
-  it('has of equal answers the first and the last time', async () => {
+  it('shows the first and the last time of equal answers', async () => {
     await store(admin.redis, '7/42/1', { count: 2 })
     await admin.redis.rpush(keys.refused('7/42/1'), ...[1_000, 61_000, 121_000].map(refusedAt))
     await admin.redis.zadd(keys.refusedLanes, 1, '7/42/1')
@@ -138,7 +138,7 @@ describe('what is parked', () => {
   })
 })
 
-describe('trying again', () => {
+describe('POST /admin/parked/retry', () => {
   const retry = (query: string) => admin.ask(`/admin/parked/retry${query}`, { ...POST })
   const POST = { method: 'POST', headers: { authorization: 'Bearer another-token' } }
 
@@ -149,13 +149,13 @@ describe('trying again', () => {
     ['?courier_id=42&route_id=1', 3],
     ['?all=true&courier_id=43', 4],
     ['?courier_id=44', 0],
-  ])('%s concerns %i positions', async (query, retried) => {
+  ])('retry%s concerns %i positions', async (query, retried) => {
     await park()
     const { status, json } = await retry(query)
     expect([status, json]).toEqual([200, { retried }])
   })
 
-  it('makes the lane due at once, refused records behind what waits', async () => {
+  it('retry makes a parked lane due at once and puts refused records behind waiting ones', async () => {
     await park()
     expect((await retry('?courier_id=42')).json).toEqual({ retried: 5 })
     expect(await admin.redis.llen(keys.lane('7/42/2'))).toBe(3)
@@ -165,7 +165,7 @@ describe('trying again', () => {
     expect((await list()).results.map(({ courier_id }) => courier_id)).toEqual(['42', '43', '43'])
   })
 
-  it('takes refused positions along to where they belong by now', async () => {
+  it('retry moves refused positions to the lane where they belong by now', async () => {
     await store(admin.redis, '7/42/2', { count: 3, device: '0356307042441013' })
     await refuse(admin.redis, '7/42/2', 2, { status: 422, message: 'no' })
     expect((await retry('?route_id=2')).json).toEqual({ retried: 2 })
@@ -173,7 +173,7 @@ describe('trying again', () => {
     expect(lengths).toEqual([1, 2])
   })
 
-  it('answers 503 and tries nothing again while the roster is not current', async () => {
+  it('retry answers 503 and changes nothing while the roster is not current', async () => {
     await park()
     const logger = pino({ enabled: false })
     const operations = parkedOperations({ redis: admin.redis, place: () => NOT_CURRENT, logger })
@@ -187,7 +187,7 @@ describe('trying again', () => {
     expect(Number(await admin.redis.zscore(keys.schedule, '7/42/1'))).toBeGreaterThan(Date.now())
   })
 
-  it.each(['', '?all=false', '?courier=42'])('with "%s" for what is 422', async (query) => {
+  it.each(['', '?all=false', '?courier=42'])('retry with "%s" answers 422', async (query) => {
     await park()
     const { status, json } = await retry(query)
     expect([status, json]).toEqual([
@@ -197,7 +197,7 @@ describe('trying again', () => {
   })
 
   it.each(['courier_id=x', 'route_id=9223372036854775808', 'courier_id=', 'courier_id=042'])(
-    'with %s is 422',
+    'retry answers 422 to %s',
     async (query) => {
       const [path] = query.split('=')
       const message = 'expected an integer of 64 bits in decimal digits'
@@ -206,14 +206,14 @@ describe('trying again', () => {
     },
   )
 
-  it('takes an empty body of any type', async () => {
+  it('retry takes an empty body of any type', async () => {
     const headers = { ...POST.headers, 'content-type': 'application/json' }
     const { status, json } = await admin.ask('/admin/parked/retry?all=true', { method: 'POST', headers })
     expect([status, json]).toEqual([200, { retried: 0 }])
   })
 })
 
-describe('deleting', () => {
+describe('DELETE /admin/parked', () => {
   const remove = (query: string) => admin.ask(`/admin/parked${query}`, { ...DELETE })
   const DELETE = { method: 'DELETE', headers: { authorization: `Bearer ${TOKEN}` } }
 
@@ -223,7 +223,7 @@ describe('deleting', () => {
     ['?route_id=1', 5, 4],
     ['?courier_id=42&route_id=1', 3, 6],
     ['?courier_id=44', 0, 9],
-  ])('%s concerns %i positions', async (query, deleted, left) => {
+  ])('delete%s concerns %i positions', async (query, deleted, left) => {
     await park()
     const { status, json } = await remove(query)
     expect([status, json]).toEqual([200, { deleted }])
@@ -234,14 +234,14 @@ describe('deleting', () => {
     expect([parked.fixes, custody.discarded, custody.difference]).toEqual([left, deleted, 0])
   })
 
-  it('leaves what waits behind refused positions', async () => {
+  it('delete keeps the waiting fixes behind refused positions', async () => {
     await park()
     await remove('?courier_id=42&route_id=2')
     expect(await admin.redis.llen(keys.lane('7/42/2'))).toBe(1)
     expect(await admin.redis.exists(keys.refused('7/42/2'))).toBe(0)
   })
 
-  it('takes a whole lane, more than is moved at once, when the try that is under way is over', async () => {
+  it('delete waits for the probe under way, then deletes a whole parked lane', async () => {
     await store(admin.redis, '7/42/1', { count: 450 })
     const { leases, lease } = workerOf(admin.redis)
     await leases.park(await lease('7/42/1'), { status: 403, message: 'no' })
@@ -256,7 +256,7 @@ describe('deleting', () => {
     })
   })
 
-  it.each(['', '?all=false'])('with "%s" for what is 422, and deletes nothing', async (query) => {
+  it.each(['', '?all=false'])('delete with "%s" answers 422 and deletes nothing', async (query) => {
     await park()
     const { status, json } = await remove(query)
     expect([status, json]).toEqual([

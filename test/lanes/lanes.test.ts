@@ -73,8 +73,8 @@ async function expectInvariant(): Promise<void> {
   expect((await redis.zrange(keys.schedule, '0', '-1')).toSorted()).toEqual(lists.toSorted())
 }
 
-describe('records', () => {
-  it('keep every field of a position', () => {
+describe('packed records', () => {
+  it('packed records keep every field of a position', () => {
     const whole = {
       timestamp: 1_763_626_442,
       latitude: -33.8567844,
@@ -99,33 +99,33 @@ describe('records', () => {
     expect(deviceOf(bytes)).toBe('356307042441013')
   })
 
-  it('leave out what is not known', () => {
+  it('a pushed position leaves out unknown fields', () => {
     expect(JSON.parse(positionsJson(packed(5)))).toEqual({
       positions: [{ timestamp: 5, point: { lat: 52.5, lon: 13.4 }, accuracy: 5 }],
     })
   })
 
   it.each(['0356307042441013', 'van 12', '999999999999999999', '9999999999999999999', '../../x', 'é'])(
-    'keep the device id %s',
+    'a packed record keeps the device id %s',
     (id) => {
       const [record] = records(packRecords([position(1)], packDevice(id), RECEIVED))
       expect(deviceOf(record)).toBe(id)
     },
   )
 
-  it('refuse a device id that does not fit', () => {
+  it('packing refuses a device id that is too long', () => {
     expect(() => packDevice('x'.repeat(201))).toThrow(RangeError)
   })
 
-  it('are counted and read one by one', () => {
+  it('packed records are counted and read one by one', () => {
     const bytes = packed(1, 2, 3)
     expect(countRecords(bytes)).toBe(3)
     expect(timestamps(bytes)).toEqual([1, 2, 3])
   })
 })
 
-describe('append', () => {
-  it('stores in order and schedules the lane once', async () => {
+describe('the appender', () => {
+  it('stores records in order and schedules their lane once', async () => {
     await append('7/42/1001', 1, 2)
     await append('7/42/1001', 3)
     expect(timestamps(Buffer.concat(await redis.lrangeBuffer(keys.lane('7/42/1001'), 0, -1)))).toEqual([1, 2, 3])
@@ -133,7 +133,7 @@ describe('append', () => {
     await expectInvariant()
   })
 
-  it('stores what arrives together in few calls, for every lane', async () => {
+  it('stores frames that arrive together in few calls', async () => {
     const appender = new Appender(redis, UNSEEN)
     const before = Number(
       /calls=(\d+)/.exec((await redis.info('commandstats')).split('cmdstat_evalsha')[1] ?? '')?.[1] ?? 0,
@@ -152,12 +152,12 @@ describe('append', () => {
     await expectInvariant()
   })
 
-  it('stores a frame of more fixes than Lua can hand over at once', async () => {
+  it('stores a frame with more fixes than Lua can hand over at once', async () => {
     await append('7/42/1', ...Array.from({ length: 2500 }, (_, i) => i))
     expect(await redis.llen(keys.lane('7/42/1'))).toBe(2500)
   })
 
-  it('counts what is filtered with what is stored, and alone', async () => {
+  it('counts filtered fixes, with and without stored ones', async () => {
     const appender = new Appender(redis, UNSEEN)
     appender.count(['zero', 'zero'])
     await appender.append({
@@ -177,7 +177,7 @@ describe('append', () => {
     )
   })
 
-  it('fails, without any counter moved, while Redis is gone, and works again when it is back', async () => {
+  it('rejects and counts nothing while Redis is away, and stores again when it is back', async () => {
     const appender = new Appender(redis, UNSEEN)
     await server.kill('SIGKILL')
     const item = { parts: [{ lane: '7/42/1', device: ID, records: packed(1) }], received: 1, filtered: [] }
@@ -189,8 +189,8 @@ describe('append', () => {
   })
 })
 
-describe('leases', () => {
-  it('are taken of due lanes only, by one at a time', async () => {
+describe('leases of a lane', () => {
+  it('only due lanes are leased, each once', async () => {
     await append('7/42/1', 1)
     const appender = new Appender(redis, { ...UNSEEN, maxWaitMs: 60_000 })
     await appender.append({ parts: [{ lane: '7/43/1', device: ID, records: packed(1) }], received: 1, filtered: [] })
@@ -198,7 +198,7 @@ describe('leases', () => {
     expect(await leases().claim(10)).toEqual([])
   })
 
-  it('hand out whole batches until the lane is empty, then nothing is left', async () => {
+  it('a lease hands out whole batches until its lane is empty', async () => {
     await append('7/42/1', 1, 2, 3, 4, 5, 6)
     const worker = leases()
     const lease = await claimOne(worker)
@@ -212,7 +212,7 @@ describe('leases', () => {
     await expectInvariant()
   })
 
-  it('give less than a batch back, due after the wait', async () => {
+  it('a lane with less than a batch is given back, due after the wait', async () => {
     await append('7/42/1', 1, 2)
     const worker = leases({ maxWaitMs: 60_000 })
     const lease = await claimOne(worker)
@@ -223,7 +223,7 @@ describe('leases', () => {
     expect(timestamps(Buffer.concat(await redis.lrangeBuffer(keys.lane('7/42/1'), 0, -1)))).toEqual([3])
   })
 
-  it('give a whole batch back, due at once, where no more is wanted', async () => {
+  it('a lane with a whole batch is given back, due at once, when the worker wants no more', async () => {
     await append('7/42/1', 1, 2, 3, 4, 5, 6)
     const worker = leases({ maxWaitMs: 60_000 })
     const lease = await claimOne(worker)
@@ -231,7 +231,7 @@ describe('leases', () => {
     expect((await worker.claim(1)).length).toBe(1)
   })
 
-  it('that ended and were taken by another let the first do nothing', async () => {
+  it('a worker changes nothing once its lease has ended and another holds the lane', async () => {
     await append('7/42/1', 1, 2)
     const slow = leases({ leaseMs: 1 })
     const lost = await claimOne(slow)
@@ -248,7 +248,7 @@ describe('leases', () => {
     expect((await custodyCounters(redis)).get('delivered')).toBeUndefined()
   })
 
-  it('are renewed in place, also between a push and its end', async () => {
+  it('a lease is renewed while a push ends', async () => {
     await append('7/42/1', 1)
     const worker = leases({ leaseMs: 200 })
     const lease = await claimOne(worker)
@@ -261,7 +261,7 @@ describe('leases', () => {
     expect(await redis.zcard(keys.schedule)).toBe(0)
   })
 
-  it('that are lost are told so by renewing', async () => {
+  it('a renewal reports that a lease is lost', async () => {
     await append('7/42/1', 1)
     const worker = leases()
     const lease = await claimOne(worker)
@@ -272,7 +272,7 @@ describe('leases', () => {
 })
 
 describe('a failure that may pass', () => {
-  it('delays the lane twice as long each time, up to the longest, with jitter', async () => {
+  it('each failure in a row doubles the delay of a lane, up to the longest, with jitter', async () => {
     await append('7/42/1', 1)
     const worker = leases()
     const delays: number[] = []
@@ -289,13 +289,13 @@ describe('a failure that may pass', () => {
     expect(await redis.get(keys.push('7/42/1'))).toMatch(/:500:5$/)
   })
 
-  it('waits as long as the service asked for', async () => {
+  it('a failed lane waits as long as the service asked for', async () => {
     await append('7/42/1', 1)
     const worker = leases()
     expect(await worker.retry(await claimOne(worker), 503, { firstMs: 10, maxMs: 20, leastMs: 90_000 })).toBe(90_000)
   })
 
-  it('begins anew after a success', async () => {
+  it('the delay starts again from the first after a success', async () => {
     await append('7/42/1', 1, 2)
     const worker = leases({ maxPositions: 1 })
     await worker.retry(await claimOne(worker), 500, { firstMs: 1, maxMs: 1, leastMs: 0 })
@@ -306,7 +306,7 @@ describe('a failure that may pass', () => {
 })
 
 describe('a parked lane', () => {
-  it('keeps its records, is tried with one after 15 s, 30 s, 60 s, then every 5 min, and says why', async () => {
+  it('a parked lane keeps its records and is probed after 15 s, 30 s, 60 s, then every 5 min', async () => {
     await append('7/42/1', 1, 2)
     const worker = leases()
     for (const seconds of [15, 30, 60, 300, 300]) {
@@ -327,7 +327,7 @@ describe('a parked lane', () => {
     expect([timestamps(probe?.records as Buffer), probe?.parked?.status]).toEqual([[1], 404])
   })
 
-  it('goes on at once when the probe is delivered', async () => {
+  it('a parked lane goes on at once when its probe is delivered', async () => {
     await append('7/42/1', 1, 2)
     const worker = leases({ maxWaitMs: 60_000 })
     await worker.park(await claimOne(worker), { status: 403, message: '' })
@@ -342,7 +342,7 @@ describe('a parked lane', () => {
 describe('a refused record', () => {
   const refusal = { status: 422, message: 'positions.0.point.lat: …' }
 
-  it('is set aside with the answer, and the next are handed out at once', async () => {
+  it('a refused record is stored with the answer, and the next records are handed out at once', async () => {
     await append('7/42/1', 1, 2, 3)
     const worker = leases({ maxWaitMs: 60_000 })
     const lease = await claimOne(worker)
@@ -354,7 +354,7 @@ describe('a refused record', () => {
     await expectInvariant()
   })
 
-  it('leaves nothing in the schedule where it was all', async () => {
+  it('a lane whose only record is refused leaves the schedule', async () => {
     await append('7/42/1', 1)
     const worker = leases()
     const lease = await claimOne(worker)
@@ -362,7 +362,7 @@ describe('a refused record', () => {
     await expectInvariant()
   })
 
-  it('is tried again on request, behind what waits, in the lane where it belongs by now', async () => {
+  it('a released record goes to the end of the lane where it belongs by now', async () => {
     await append('7/42/1', 1, 2, 3)
     const worker = leases()
     const lease = await claimOne(worker)
@@ -375,7 +375,7 @@ describe('a refused record', () => {
     await expectInvariant()
   })
 
-  it('stays refused while the roster is not current, and its parked lane is not due', async () => {
+  it('release changes nothing while the roster is not current', async () => {
     await append('7/42/1', 1, 2)
     const worker = leases()
     const lease = await claimOne(worker)
@@ -388,7 +388,7 @@ describe('a refused record', () => {
     expect([await waitingIn('7/42/1'), await waitingIn('7/43/1')]).toEqual([[2], []])
   })
 
-  it('does not end a lease by being tried again', async () => {
+  it('release does not end a lease', async () => {
     await append('7/42/1', 1, 2)
     const worker = leases({ maxPositions: 1 })
     const lease = await claimOne(worker)
@@ -399,7 +399,7 @@ describe('a refused record', () => {
     expect(timestamps(next?.records as Buffer)).toEqual([1])
   })
 
-  it('is deleted on request, counted', async () => {
+  it('discard deletes and counts parked and refused records', async () => {
     await append('7/42/1', 1, 2)
     const worker = leases()
     const lease = await claimOne(worker)
@@ -412,10 +412,10 @@ describe('a refused record', () => {
   })
 })
 
-describe('telling that something was delivered', () => {
+describe('done', () => {
   const delivered = { count: 3, status: 200, wanted: 3, atOnce: false }
 
-  it('is done once, though it is told twice', async () => {
+  it('a repeated call of done drops the delivered records once', async () => {
     await append('7/42/1', 1, 2, 3, 4, 5, 6, 7, 8, 9)
     const worker = leases()
     const lease = await claimOne(worker)
@@ -427,7 +427,7 @@ describe('telling that something was delivered', () => {
     expect((await custodyCounters(redis)).get('delivered')).toBe(6)
   })
 
-  it('outlives Redis being away', async () => {
+  it('done is repeated until Redis is back', async () => {
     await append('7/42/1', 1, 2, 3)
     const worker = leases()
     const lease = await claimOne(worker)
@@ -443,7 +443,7 @@ describe('telling that something was delivered', () => {
 })
 
 describe('two who hold the same lease', () => {
-  it('are not both given its records', async () => {
+  it('only the first of two workers with the same lease gets its records', async () => {
     await append('7/42/1', 1, 2, 3)
     const [lease] = await leases().claim(1)
     const twin = { ...lease }
@@ -454,7 +454,7 @@ describe('two who hold the same lease', () => {
     expect(await waitingIn('7/42/1')).toEqual([1, 2, 3])
   })
 
-  it('nor are they by a renewal in between', async () => {
+  it('a renewal does not give the records to a second worker with the same lease', async () => {
     await append('7/42/1', 1)
     const [lease] = await leases().claim(1)
     const twin = { ...lease }
@@ -468,7 +468,7 @@ describe('two who hold the same lease', () => {
 })
 
 describe('a parked lane whose routes were corrected', () => {
-  it('gives its records to the lanes where they belong by now, in their order', async () => {
+  it('relocate moves records to the lanes where they belong by now, in order', async () => {
     await append('7/42/1', 1, 2, 3, 4)
     const worker = leases()
     const lease = await claimOne(worker)
@@ -482,14 +482,14 @@ describe('a parked lane whose routes were corrected', () => {
     await expectInvariant()
   })
 
-  it('keeps its records while the roster is not current', async () => {
+  it('relocate moves nothing while the roster is not current', async () => {
     await append('7/42/1', 1, 2)
     const lease = await claimOne()
     expect(await relocate(redis, lease, () => NOT_CURRENT)).toBe(NOT_CURRENT)
     expect(await waitingIn('7/42/1')).toEqual([1, 2])
   })
 
-  it('does not where the lease was lost', async () => {
+  it('relocate moves nothing once the lease is lost', async () => {
     await append('7/42/1', 1)
     const lease = await claimOne()
     await redis.zadd(keys.schedule, 1, '7/42/1')
@@ -508,7 +508,7 @@ describe('a lane that is behind', () => {
     await appender.close()
   }
 
-  it('first sends its newest record, then its backlog in order, none twice', async () => {
+  it('a lane that is behind sends its newest record first, then its backlog in order', async () => {
     await appendLate(1, 2, 3, 4, 5)
     const worker = leases({ maxWaitMs: 60_000 })
     const lease = await claimOne(worker)
@@ -521,7 +521,7 @@ describe('a lane that is behind', () => {
     expect(await waitingIn('7/42/1')).toEqual([4])
   })
 
-  it('sends the same newest one again after a failure', async () => {
+  it('a lane that is behind sends the same newest record again after a failure', async () => {
     await appendLate(1, 2, 3)
     const worker = leases()
     const lease = await claimOne(worker)
@@ -533,7 +533,7 @@ describe('a lane that is behind', () => {
     expect(await waitingIn('7/42/1')).toEqual([3, 1, 2, 4])
   })
 
-  it('still says since when it waits', async () => {
+  it('a lane that is behind reports the age of its oldest record', async () => {
     await appendLate(1)
     await append('7/42/1', 2)
     await leases().take(await claimOne())
@@ -545,7 +545,7 @@ describe('a lane that is behind', () => {
 const state = () => redis.hget(keys.upstream, 'state')
 
 describe('a lane that is behind for many turns', () => {
-  it('sends a newest one first again only where a newer one has come', async () => {
+  it('a lane that stays behind sends a newest record first only when a newer one has arrived', async () => {
     const put = async (at: number, ...times: number[]) => {
       const appender = new Appender(redis, UNSEEN)
       const bytes = packRecords(times.map(position), IMEI, Date.now() - at)
@@ -570,7 +570,7 @@ describe('a lane that is behind for many turns', () => {
 })
 
 describe('a worker that is stopping', () => {
-  it('gives a lane back with its refusal, whole', async () => {
+  it('a stopping worker gives a lane back together with a refusal', async () => {
     await append('7/42/1', 1, 2, 3)
     const worker = leases()
     const lease = await claimOne(worker)
@@ -582,7 +582,7 @@ describe('a worker that is stopping', () => {
 })
 
 describe('a lease', () => {
-  it('is not trusted after its time, whoever was stopped meanwhile', async () => {
+  it('a worker that was stopped does not trust a lease after its end', async () => {
     await append('7/42/1', 1)
     const worker = leases({ leaseMs: 200 })
     const lease = await claimOne(worker)
@@ -611,7 +611,7 @@ describe('the service', () => {
     }
   }
 
-  it('is down after five failures in a row over two lanes, and up with the first answer', async () => {
+  it('the service is down after five failures in a row over two lanes, and up with the first answer', async () => {
     await append('7/1/1', 1)
     await append('7/2/1', 1)
     await redis.zadd(keys.schedule, Date.now() + 60_000, '7/1/1', Date.now() + 60_000, '7/2/1')
@@ -628,7 +628,7 @@ describe('the service', () => {
     expect([await state(), await redis.hget(keys.upstream, 'failures')]).toEqual(['up', '0'])
   })
 
-  it('is down after five failures of the only lane, and at once where connections are refused', async () => {
+  it('the service is down after five failures of the only lane, and at once when connections are refused', async () => {
     await append('7/1/1', 1)
     await fail(...Array.from({ length: 5 }, (): [string, number] => ['7/1/1', 504]))
     expect(await state()).toBe('down')
@@ -640,7 +640,7 @@ describe('the service', () => {
     expect(await state()).toBe('down')
   })
 
-  it('is probed by one lane at a time, not before a second', async () => {
+  it('one lane at a time probes the service, after a second at the earliest', async () => {
     for (const courier of [1, 2, 3]) await append(`7/${courier}/1`, 1)
     const worker = leases()
     const [lease] = await worker.claim(1)

@@ -35,7 +35,7 @@ describe('an outage with 2,000 lanes of 5 fixes', () => {
     ['answering 503', status(503)],
     ['cutting connections', (_, response) => void response.destroy()],
   ] as [string, Respond][])(
-    'of an API %s is probed by one request at a time; on return all arrives once, in order, each lane in its turn',
+    'one request at a time probes an API %s; once it is back, every fix arrives once and in order',
     async (_, failing) => {
       api.respond(counted(failing))
       const bytes = await memoryOf(() => storeBacklog(redis))

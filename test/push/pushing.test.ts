@@ -87,8 +87,8 @@ const delivered = async () => (await custodyCounters(redis)).get('delivered') ??
 const laneState = async (lane: string) =>
   (await Array.fromAsync(surveyLanes(redis))).find((state) => state.lane === lane)
 
-describe('what waits', () => {
-  it('is pushed in order, in whole batches, one request of a lane at a time, under its company’s key', async () => {
+describe('waiting fixes', () => {
+  it('a lane is pushed in order, in whole batches, one request at a time, with the key of its company', async () => {
     await store('7/42/1001', ...range(1, 10))
     pushing()
     await expect.poll(delivered, soon).toBe(10)
@@ -99,7 +99,7 @@ describe('what waits', () => {
     expect(await redis.zcard(keys.schedule)).toBe(0)
   })
 
-  it('of many lanes is pushed side by side, and each lane in its order', async () => {
+  it('two workers push many lanes side by side, each lane in order', async () => {
     for (const courier of range(1, 200)) await store(`7/${courier}/1`, ...range(1, 7))
     api.respond((push, response) => void setTimeout(() => ok(push, response), 20))
     pushing()
@@ -109,7 +109,7 @@ describe('what waits', () => {
     expect(api.seen.every(({ together }) => together === 1)).toBe(true)
   })
 
-  it('is pushed by at most so many requests at once', async () => {
+  it('a worker keeps to push.concurrency', async () => {
     for (const courier of range(1, 20)) await store(`7/${courier}/1`, 1)
     let together = 0
     let most = 0
@@ -125,7 +125,7 @@ describe('what waits', () => {
     expect(most).toBe(3)
   })
 
-  it('does not starve other lanes behind a lane with a long backlog', async () => {
+  it('a lane with a long backlog does not starve other lanes', async () => {
     await store('7/1/1', ...range(1, 300))
     await store('7/2/1', 1)
     pushing({ push: { ...PUSH, concurrency: 1 } })
@@ -136,7 +136,7 @@ describe('what waits', () => {
 })
 
 describe('a failure that may pass', () => {
-  it.each([500, 503, 429, 408])('such as %i keeps all in order until it has passed', async (code) => {
+  it.each([500, 503, 429, 408])('status %i keeps a lane in order until the failure has passed', async (code) => {
     let failures = 3
     api.respond((push, response) => (failures-- > 0 ? status(code) : ok)(push, response))
     await store('7/42/1', ...range(1, 5))
@@ -149,7 +149,7 @@ describe('a failure that may pass', () => {
     ])
   })
 
-  it('such as a connection that breaks in the middle keeps all', async () => {
+  it('a connection that breaks keeps the fixes of the request', async () => {
     let failures = 2
     api.respond((push, response) => (failures-- > 0 ? response.destroy() : ok(push, response)))
     await store('7/42/1', 1, 2)
@@ -158,7 +158,7 @@ describe('a failure that may pass', () => {
     expect(api.timestampsOf('42/1')).toEqual([1, 2, 1, 2, 1, 2])
   })
 
-  it('is tried again no sooner than the service asked', async () => {
+  it('a failed lane waits at least as long as Retry-After says', async () => {
     await store('7/42/1', 1)
     api.respond(status(503, '', { 'retry-after': '30' }))
     pushing()
@@ -166,7 +166,7 @@ describe('a failure that may pass', () => {
     expect(Number(await redis.zscore(keys.schedule, '7/42/1'))).toBeGreaterThan(Date.now() + 25_000)
   })
 
-  it('of one lane does not hold up another', async () => {
+  it('a failing lane does not delay another', async () => {
     api.respond((push, response) => (push.lane === '1/1' ? status(500) : ok)(push, response))
     await store('7/1/1', 1)
     await store('7/2/1', 1)
@@ -175,7 +175,7 @@ describe('a failure that may pass', () => {
     expect((await laneState('7/1/1'))?.waiting).toBe(1)
   })
 
-  it('over two lanes is told as the service being down, until it is up again', async () => {
+  it('failures of two lanes mark the service as down until it answers again', async () => {
     api.respond(status(500))
     await store('7/1/1', 1)
     await store('7/2/1', 1)
@@ -188,7 +188,7 @@ describe('a failure that may pass', () => {
 
 describe('a refusal', () => {
   it.each([401, 403, 404, 301, 400])(
-    'such as %i parks the lane whole, with what was said; others go on',
+    'status %i parks the lane with the text of the answer; other lanes go on',
     async (code) => {
       api.respond((push, response) =>
         (push.lane === '1/1' ? status(code, '{"message":"no access"}') : ok)(push, response),
@@ -204,7 +204,7 @@ describe('a refusal', () => {
     },
   )
 
-  it('that was mended is found by one position, then all are delivered in order', async () => {
+  it('one position probes a parked lane; once it is accepted, all are delivered in order', async () => {
     api.respond(status(404))
     await store('7/42/1', ...range(1, 5))
     pushing()
@@ -217,7 +217,7 @@ describe('a refusal', () => {
   })
 
   it.each([422, 413])(
-    'such as %i of one position in many parks that one, in few requests; the rest arrives in order',
+    'status %i for one position of many parks that one in few requests; the rest arrives in order',
     async (code) => {
       const bad = 137
       api.respond((push, response) => (push.timestamps.includes(bad) ? status(code, 'too odd') : ok)(push, response))
@@ -233,7 +233,7 @@ describe('a refusal', () => {
     },
   )
 
-  it.each([1, 2, 499, 500])('of position %i of 500 takes as few requests', async (bad) => {
+  it.each([1, 2, 499, 500])('a refused position %i of 500 is found in few requests', async (bad) => {
     api.respond((push, response) => (push.timestamps.includes(bad) ? status(422) : ok)(push, response))
     await store('7/42/1', ...range(1, 500))
     pushing({ max_positions: 500 })
@@ -241,7 +241,7 @@ describe('a refusal', () => {
     expect(api.seen.length - 1).toBeLessThanOrEqual(2 * Math.log2(500) + 1)
   })
 
-  it('of several positions parks each of them', async () => {
+  it('several refused positions are parked one by one', async () => {
     const bad = new Set([3, 4, 90, 200])
     api.respond((push, response) => (push.timestamps.some((t) => bad.has(t)) ? status(422) : ok)(push, response))
     await store('7/42/1', ...range(1, 200))
@@ -251,7 +251,7 @@ describe('a refusal', () => {
     expect(await redis.zcard(keys.schedule)).toBe(0)
   })
 
-  it('of eight positions in a row parks the lane whole, and a position that is refused again leaves it parked', async () => {
+  it('eight refused positions in a row park the lane, which stays parked while its probe is refused', async () => {
     api.respond(status(422, 'no'))
     await store('7/42/1', ...range(1, 20))
     pushing({ max_positions: 5 })
@@ -265,7 +265,7 @@ describe('a refusal', () => {
     await expect.poll(delivered, soon).toBe(20)
   })
 
-  it('of a lane is tried again, where its records belong by now, when the configuration changes', async () => {
+  it('a parked lane is probed when the configuration changes, and its records go where they belong by now', async () => {
     api.respond((push, response) => (push.lane === '42/1' ? status(404) : ok)(push, response))
     const corrected = new Map<string, string>()
     await store('7/42/1', ...range(1, 5))
@@ -278,7 +278,7 @@ describe('a refusal', () => {
     expect([await redis.hlen(keys.parked), await redis.zcard(keys.schedule)]).toEqual([0, 0])
   })
 
-  it('of a lane is probed only once the roster of the worker is current', async () => {
+  it('a parked lane is not probed until the roster of the worker is current', async () => {
     api.respond((push, response) => (push.lane === '42/1' ? status(404) : ok)(push, response))
     let lane: ReturnType<Place>
     let asked = 0
@@ -299,7 +299,7 @@ describe('a refusal', () => {
     expect(api.seen.slice(before).map(({ lane: to }) => to)).toEqual(['42/2', '42/2'])
   })
 
-  it('for want of an apikey is made by ourselves', async () => {
+  it('a lane of a company without an apikey is parked and nothing is sent', async () => {
     await store('8/42/1', 1)
     pushing()
     await expect
@@ -310,7 +310,7 @@ describe('a refusal', () => {
 })
 
 describe('an outage', () => {
-  it('of the service is probed by one request at a time; then all is delivered, newest first, in order', async () => {
+  it('one request at a time probes a failing service; then all fixes are delivered', async () => {
     api.respond(status(503))
     for (const courier of range(1, 30)) await store(`7/${courier}/1`, 1, 2)
     pushing({ push: { ...PUSH, first_delay: 1, max_delay: 5 } })
@@ -328,7 +328,7 @@ describe('an outage', () => {
 })
 
 describe('the hand-out of lanes', () => {
-  it('that has stopped while lanes are due is noticed, and started again', async () => {
+  it('the watchdog restarts the hand-out of lanes when due lanes are not pushed', async () => {
     await store('7/42/1', 1)
     let healed = 0
     const watchdog = watchOverdue(redis, { idle: () => true, heal: async () => void healed++, logger })
@@ -339,7 +339,7 @@ describe('the hand-out of lanes', () => {
     await expect.poll(() => healed, soon).toBe(1)
   })
 
-  it('goes on after a restart', async () => {
+  it('tickets are handed out after a restart of the queue', async () => {
     const seen: string[] = []
     const leases = new Leases(redis, { maxPositions: 3, maxWaitMs: 0 })
     const work = async (ticket: readonly Lease[]) => void seen.push(...ticket.map(({ lane }) => lane))
@@ -354,7 +354,7 @@ describe('the hand-out of lanes', () => {
 })
 
 describe('Redis', () => {
-  it('that is gone and comes back is all that pushing needs to go on', async () => {
+  it('pushing goes on when Redis comes back', async () => {
     pushing()
     await store('7/42/1', 1)
     await expect.poll(delivered, soon).toBe(1)
@@ -368,7 +368,7 @@ describe('Redis', () => {
 })
 
 describe('stopping', () => {
-  it('ends what is on its way first, and leaves the rest for the next worker', async () => {
+  it('a stopping worker ends its requests and leaves the rest to the next worker', async () => {
     api.respond((push, response) => void setTimeout(() => ok(push, response), 200))
     await store('7/42/1', ...range(1, 9))
     const { end } = pushing()

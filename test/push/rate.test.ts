@@ -9,14 +9,14 @@ import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 describe('a rate', () => {
-  it('lets N requests leave in (N − 1) / rate seconds at the soonest, evenly spread', async () => {
+  it('a rate spreads N requests evenly over at least (N − 1) / rate seconds', async () => {
     const rate = new Rate(100)
     const began = performance.now()
     const left = await leaving(rate, 31)
     left.forEach((at, n) => expect(at - began).toBeGreaterThanOrEqual(n * 10 - ROUNDING_MS))
   })
 
-  it('begins anew, without a burst, after nobody came for a while', async () => {
+  it('a rate allows no burst after a pause', async () => {
     const rate = new Rate(20)
     await rate.turn()
     await new Promise((resolve) => setTimeout(resolve, 200))
@@ -26,7 +26,7 @@ describe('a rate', () => {
     expect(left[2] - began).toBeGreaterThanOrEqual(100 - ROUNDING_MS)
   })
 
-  it('that is lowered holds for those who wait already, and lets nobody out in between', async () => {
+  it('a lowered rate applies to requests that wait already', async () => {
     const rate = new Rate(100)
     const began = performance.now()
     const waiting = leaving(rate, 5)
@@ -35,7 +35,7 @@ describe('a rate', () => {
     expect(left.at(-1)! - began).toBeGreaterThanOrEqual(7 * 50 - ROUNDING_MS)
   })
 
-  it('that becomes higher is felt by those who wait already', async () => {
+  it('a raised rate applies to requests that wait already', async () => {
     const rate = new Rate(2)
     const waiting = leaving(rate, 21)
     rate.resize(200)
@@ -97,7 +97,7 @@ describe('push.max_requests_per_s', () => {
 
   const delivered = async () => (await custodyCounters(redis)).get('delivered') ?? 0
 
-  it('is what one worker keeps to: N requests take (N − 1) / rate seconds', async () => {
+  it('one worker sends N requests in at least (N − 1) / rate seconds', async () => {
     pushing(40)
     await expect.poll(() => redis.zcard(keys.workers), soon).toBe(1)
     const began = performance.now()
@@ -107,7 +107,7 @@ describe('push.max_requests_per_s', () => {
     expect(arrivals.at(-1)! - began).toBeGreaterThanOrEqual(60 * 25 - ROUNDING_MS)
   })
 
-  it('is shared by two workers once they know of each other, and each takes its half', async () => {
+  it('two workers share the rate in halves once they know of each other', async () => {
     const [one, other] = [pushing(40), pushing(40)]
     await expect.poll(() => redis.zcard(keys.workers), soon).toBe(2)
     await beaten(redis)
@@ -119,7 +119,7 @@ describe('push.max_requests_per_s', () => {
     for (const { requests } of [one, other]) expect(requests()).toBeGreaterThanOrEqual(32)
   })
 
-  it('is kept while a second worker joins with requests waiting for their turn', async () => {
+  it('the rate is kept while a second worker joins', async () => {
     await storeInLanes(redis, 161)
     const began = performance.now()
     pushing(40)

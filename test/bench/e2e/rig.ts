@@ -129,6 +129,7 @@ tracking: { base_url: "http://127.0.0.1:${config.apiPort}" }
 companies: [{ company_id: 7, apikey: bench }]
 push: { concurrency: ${config.concurrency} }
 monitor: { port: ${config.monitor} }
+filter: { max_age: 876000h }
 limits: { max_connections_per_ip: 20000 }
 log: { level: warn, format: json }
 `

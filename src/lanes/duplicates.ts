@@ -11,7 +11,7 @@ import { randomUUID } from 'node:crypto'
  *
  * A fix that is newer than all fixes of its device cannot be a duplicate and is not looked up. What a gateway knows of newest
  * fixes is true during its turn: a turn begins when a gateway stores after another one, and store.lua looks up every fix of
- * a call that was packed before the turn began. When a turn begins, a gateway knows only that nobody has stored a fix further
+ * a call that was packed before the turn began. When a turn begins, a gateway knows only that no gateway has stored a fix further
  * ahead than `maxFutureMs`; with the second frame of a device it asks for the device's latest span.
  */
 

@@ -10,7 +10,6 @@ export {
   stillHolds,
 } from './lease.ts'
 export { addToAudit, appendEvents, EVENTS_KEPT, eventsOf } from './logs.ts'
-export { joinMembers, type Members } from './members.ts'
 export { type Fate, sweepHeld } from './move.ts'
 export { discard, NOT_CURRENT, type Place, release, releaseParked, relocate } from './parked.ts'
 export {
@@ -56,3 +55,4 @@ export {
   surveyLanes,
   surveyRefused,
 } from './survey.ts'
+export { joinWorkers } from './workers.ts'

@@ -11,7 +11,7 @@ export const keys = {
   parked: `${TAG}:parked`,
   /** zset: lanes that have refused records, by since when */
   refusedLanes: `${TAG}:refused`,
-  /** hash: device → JSON of when and how it spoke last */
+  /** hash: device → JSON of when and how it sent last */
   devices: `${TAG}:devices`,
   /** hash: device → JSON of its last fix that went to a lane, and when that arrived */
   lastFixes: `${TAG}:last-fixes`,

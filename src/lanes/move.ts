@@ -11,13 +11,13 @@ type List = Omit<NonNullable<StoreCall['from']>, 'entries'>
 export interface Swept {
   readonly left: number
   readonly stayed: number
-  /** Whether the end was reached: not where somebody else changed the list meanwhile, or `decide` could not tell. */
+  /** Whether the end was reached: not where another process changed the list meanwhile, or `decide` was uncertain. */
   readonly complete: boolean
 }
 
 /**
  * Goes through a list in order and does with the records of each entry what `decide` says: the entry stays, its records have
- * other fates, or (undefined) nobody can tell now, which ends it. Each slice of the list is one step.
+ * other fates, or (undefined) this is uncertain now, which ends the sweep. Each slice of the list is one step.
  */
 export async function sweep(
   redis: Redis,

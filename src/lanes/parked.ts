@@ -11,7 +11,7 @@ export const NOT_CURRENT = Symbol('roster not current')
 
 /**
  * The lane that a record belongs to by now, by its device and time; undefined where it has none any more; `NOT_CURRENT` while
- * nobody can tell.
+ * this is uncertain.
  */
 export type Place = (record: Buffer) => string | undefined | typeof NOT_CURRENT
 

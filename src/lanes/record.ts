@@ -1,5 +1,5 @@
 /*
- * One waiting fix as it stands in a lane's list: about 33 bytes, so that a list entry with it stays below 40.
+ * One waiting fix as an entry of a lane's list: about 33 bytes, so that it takes less than 40 in Redis.
  *
  *   L F RRRRR TTTT AAAA OOOO MM HH SS D…
  *

@@ -3,7 +3,7 @@ import { keys } from './keys.ts'
 import { slicesOf } from './record.ts'
 import type { RunScript } from './redis.ts'
 
-/** Why fixes are held: nobody configured their device, no route at their time, or a time in the future. */
+/** Why fixes are held: their device is not configured, it has no route at their time, or their time is in the future. */
 export type HoldReason = 'unknown' | 'no_route' | 'clock'
 
 /** Records of one device for one place, as `packRecords` makes them: a lane, or what is held for a reason. */

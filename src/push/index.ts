@@ -1,15 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
-import {
-  joinMembers,
-  keys,
-  type Lease,
-  Leases,
-  type Place,
-  type Redis,
-  releaseParked,
-  relocate,
-} from '../lanes/index.ts'
+import { joinWorkers, type Lease, Leases, type Place, type Redis, releaseParked, relocate } from '../lanes/index.ts'
 import { LanePush, type PushLaneOptions } from './push-lane.ts'
 import { Rate } from './rate.ts'
 import { Tickets } from './tickets.ts'
@@ -35,7 +26,7 @@ export interface Pushing {
   stop(): Promise<void>
 }
 
-/** Pushes what waits, until it is stopped: dispatches due lanes as tickets and works those that this process takes. */
+/** Pushes waiting fixes until it is stopped: hands out due lanes as tickets and works the tickets that this process gets. */
 export function startPushing(options: PushingOptions): Pushing {
   const { batch, logger, place, push, redis, redisUrl } = options
   const { concurrency, max_requests_per_s: perSecond } = push
@@ -67,7 +58,7 @@ export function startPushing(options: PushingOptions): Pushing {
     await Promise.all(pushes)
   }
 
-  const workers = joinMembers(redis, keys.workers, (count = 1) => {
+  const workers = joinWorkers(redis, (count) => {
     limit.concurrency = Math.max(1, Math.floor(concurrency / count))
     if (perSecond !== null) rate?.resize(perSecond / count)
   })

@@ -59,8 +59,8 @@ local function pass_probe_on(upstream, lane)
   if redis.call('HGET', upstream, 'prober') == lane then redis.call('HSET', upstream, 'probe', now) end
 end
 
--- `ahead` has the lanes that are behind: '1:' and when the newest record was received, while this stands at the head of the
--- list, '0:' once it was sent. Answers whether it was at the head, and notes that it was sent.
+-- `ahead` has the lanes that are behind: '1:' and when the newest record was received, while this record is at the head
+-- of the list, '0:' once it was sent. Answers whether it was at the head, and notes that it was sent.
 local function note_sent_ahead(ahead, lane)
   local newest = redis.call('HGET', ahead, lane)
   if not newest or string.sub(newest, 1, 1) ~= '1' then return false end

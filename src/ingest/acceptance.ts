@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Transport } from '../../protocols/kit/index.ts'
 import { everySecond } from '../async.ts'
 import { countParked, type Part, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
@@ -135,3 +137,41 @@ export class ClockWatch {
 
 const MINUTE_MS = 60_000
 const MIN_DEVICES_AHEAD = 3
+
+/**
+ * While Redis does not answer or the roster is not current, a frame waits as long as trackers usually wait for an answer:
+ * otherwise a whole fleet would reconnect at once. A client over HTTP is told earlier; over UDP the device sends again.
+ */
+const WAIT_MS = { tcp: 30_000, mqtt: 30_000, http: 10_000, udp: 0 } satisfies Record<Transport, number>
+const RETRY_MS = 250
+
+/** How long frames wait until they can be stored. All frames that wait share one timer, and go on in their order. */
+export class Waiting {
+  readonly #waitMs: Readonly<Record<Transport, number>>
+  readonly #closing = new AbortController()
+  #pause: Promise<void> | undefined
+
+  constructor(waitMs: Readonly<Record<Transport, number>> = WAIT_MS) {
+    this.#waitMs = waitMs
+  }
+
+  /** Until when a frame that arrives now may wait, by `performance.now()`. */
+  deadline(transport: Transport): number {
+    return performance.now() + this.#waitMs[transport]
+  }
+
+  /** Pauses until the next attempt. Answers false at once where that is after the deadline. */
+  async pauseBefore(deadline: number): Promise<boolean> {
+    if (this.#closing.signal.aborted || performance.now() + RETRY_MS > deadline) return false
+    this.#pause ??= sleep(RETRY_MS, undefined, { signal: this.#closing.signal })
+      .catch(() => {})
+      .finally(() => (this.#pause = undefined))
+    await this.#pause
+    return true
+  }
+
+  /** From now on no frame waits. */
+  close(): void {
+    this.#closing.abort()
+  }
+}

@@ -1,18 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  DecodeError,
-  type DecodeReason,
-  type Fix,
-  type Message,
-  type Protocol,
-  type Transport,
-} from '../../protocols/kit/index.ts'
+import { DecodeError, type Fix, type Message, type Protocol, type Transport } from '../../protocols/kit/index.ts'
 import { sameId } from '../config/units.ts'
 import type { Appender } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
-import { type Cell, metrics } from '../observe/metrics.ts'
+import { type FrameCounters, frameCounters, metrics } from '../observe/metrics.ts'
 import type { DeviceEntry } from '../roster/directory.ts'
-import type { Capacity, ClockWatch } from './acceptance.ts'
+import { type Capacity, type ClockWatch, Waiting } from './acceptance.ts'
 import { type DeviceSession, isSecretOf, RejectedDeviceLog, type UnknownDeviceQuota } from './device.ts'
 import type { HeardBook } from './heard.ts'
 import type { Holding } from './holding.ts'
@@ -26,7 +18,7 @@ import { type Placement, type PlacementRules, placeFixes } from './place.ts'
  */
 export type FrameOutcome =
   | { readonly status: 'stored'; readonly reply?: Buffer }
-  | { readonly status: 'misunderstood'; readonly reason: DecodeReason }
+  | { readonly status: 'misunderstood'; readonly reason: DecodeError['code'] }
   | { readonly status: 'refused'; readonly reason: IdentityReason; readonly refusal?: Buffer }
   | { readonly status: 'not_stored'; readonly reason: Obstacle }
 
@@ -53,27 +45,19 @@ export interface IngestOptions {
   readonly waitMs?: Readonly<Record<Transport, number>>
 }
 
-/**
- * While Redis does not answer or the roster is not current, a frame waits as long as trackers usually wait for an answer:
- * otherwise a whole fleet would reconnect at once. A client over HTTP is told earlier; over UDP the device sends again.
- */
-const WAIT_MS = { tcp: 30_000, mqtt: 30_000, http: 10_000, udp: 0 } satisfies Record<Transport, number>
-const RETRY_MS = 250
 /** Not `parked`: it lasts, and frames of a few lanes would use up the memory of all. Not `clock`: it lasts as well. */
 const RETRIED: ReadonlySet<Obstacle | IdentityReason> = new Set(['roster', 'redis', 'memory'])
 
 /** The path of one frame: decode it, resolve its device, place its fixes, store them. */
 export class Ingest {
   readonly #options: IngestOptions
-  readonly #waitMs: Readonly<Record<Transport, number>>
+  readonly #waiting: Waiting
   readonly #rejected: RejectedDeviceLog
-  readonly #counters = new WeakMap<Protocol, ProtocolCounters>()
-  #pause: Promise<void> | undefined
-  readonly #closing = new AbortController()
+  readonly #counters = new Map<string, FrameCounters>()
 
   constructor(options: IngestOptions) {
     this.#options = options
-    this.#waitMs = options.waitMs ?? WAIT_MS
+    this.#waiting = new Waiting(options.waitMs)
     this.#rejected = new RejectedDeviceLog(options.logger)
   }
 
@@ -83,9 +67,11 @@ export class Ingest {
    */
   async take(frame: Buffer, session: DeviceSession, protocol: Protocol): Promise<FrameOutcome> {
     const startedAt = performance.now()
-    const deadline = startedAt + this.#waitMs[session.transport]
-    while (!this.#options.isRosterCurrent()) if (!(await this.#pauseBefore(deadline))) return failed('roster', {})
-    const counters = this.#counters.get(protocol) ?? this.#countersOf(protocol)
+    const deadline = this.#waiting.deadline(session.transport)
+    while (!this.#options.isRosterCurrent())
+      if (!(await this.#waiting.pauseBefore(deadline))) return failed('roster', {})
+    let counters = this.#counters.get(protocol.name)
+    if (!counters) this.#counters.set(protocol.name, (counters = frameCounters(protocol.name)))
     counters.frames[session.transport].value++
     session.now = Date.now()
 
@@ -103,7 +89,7 @@ export class Ingest {
     if (sender.entry) this.#options.heard.spoke(sender.id, session, protocol.name)
     if (message.fixes?.length) {
       let failure = await this.#store(message.fixes, sender, session)
-      while (failure && RETRIED.has(failure) && (await this.#pauseBefore(deadline))) {
+      while (failure && RETRIED.has(failure) && (await this.#waiting.pauseBefore(deadline))) {
         // The roster may have changed meanwhile.
         const resolved = this.#resolveDevice(message, session)
         failure = typeof resolved === 'string' ? resolved : await this.#store(message.fixes, resolved, session)
@@ -117,14 +103,14 @@ export class Ingest {
 
   /** Resolves once the roster is current; false: it was not for as long as a device may wait. */
   async waitForRoster(transport: Transport): Promise<boolean> {
-    const deadline = performance.now() + this.#waitMs[transport]
-    while (!this.#options.isRosterCurrent()) if (!(await this.#pauseBefore(deadline))) return false
+    const deadline = this.#waiting.deadline(transport)
+    while (!this.#options.isRosterCurrent()) if (!(await this.#waiting.pauseBefore(deadline))) return false
     return true
   }
 
   /** From now on no frame waits: what cannot be stored at once is not stored. */
   close(): void {
-    this.#closing.abort()
+    this.#waiting.close()
   }
 
   /** A decoder may only throw DecodeError. Any other error is a fault of ours: it is logged, and harms no other frame. */
@@ -214,7 +200,11 @@ export class Ingest {
   }
 
   /** Notes the last fixes of a configured device, and what became of its message. */
-  #noteStored(id: string, placed: Placement, { at, duplicates, isReleasing }: StoredNote): void {
+  #noteStored(
+    id: string,
+    placed: Placement,
+    { at, duplicates, isReleasing }: { at: number; duplicates: number; isReleasing: boolean },
+  ): void {
     const { heard } = this.#options
     const { filtered, lastFix, lastUnplaced, parts, received } = placed
     heard.stored(id, {
@@ -229,45 +219,12 @@ export class Ingest {
       if ('lane' in part) heard.became(id, 'routed', part.lane)
       else heard.became(id, 'held', part.held)
   }
-
-  #countersOf(protocol: Protocol): ProtocolCounters {
-    const { name } = protocol
-    const frames = (transport: Transport) => metrics.frames.cell({ protocol: name, transport })
-    const counters = {
-      frames: { tcp: frames('tcp'), udp: frames('udp'), http: frames('http'), mqtt: frames('mqtt') },
-      received: metrics.received.cell({ protocol: name }),
-    }
-    this.#counters.set(protocol, counters)
-    return counters
-  }
-
-  /** Waits until the next attempt to store, with all others that wait. Answers false at once where the deadline is before. */
-  async #pauseBefore(deadline: number): Promise<boolean> {
-    if (this.#closing.signal.aborted || performance.now() + RETRY_MS > deadline) return false
-    this.#pause ??= sleep(RETRY_MS, undefined, { signal: this.#closing.signal })
-      .catch(() => {})
-      .finally(() => (this.#pause = undefined))
-    await this.#pause
-    return true
-  }
 }
 
 /** The device that sent a message. `entry`: undefined for a device that is not configured. */
 interface ResolvedDevice {
   readonly id: string
   readonly entry: DeviceEntry | undefined
-}
-
-/** What the path of a frame counts for one protocol. */
-interface ProtocolCounters {
-  readonly frames: Readonly<Record<Transport, Cell>>
-  readonly received: Cell
-}
-
-interface StoredNote {
-  readonly at: number
-  readonly duplicates: number
-  readonly isReleasing: boolean
 }
 
 /** Tells the session who speaks. Answers whether the frame must be decoded again, since it was without the device's settings. */

@@ -118,8 +118,22 @@ export function operationGauges(refresh: () => Promise<void>) {
   }
 }
 
+/** What the path of a frame counts for one protocol. */
+export interface FrameCounters {
+  readonly frames: Readonly<Record<'tcp' | 'udp' | 'http' | 'mqtt', Cell>>
+  readonly received: Cell
+}
+
+export function frameCounters(protocol: string): FrameCounters {
+  const frames = (transport: string) => metrics.frames.cell({ protocol, transport })
+  return {
+    frames: { tcp: frames('tcp'), udp: frames('udp'), http: frames('http'), mqtt: frames('mqtt') },
+    received: metrics.received.cell({ protocol }),
+  }
+}
+
 /** A sum that the hot path adds to; reading the metrics moves it to its counter. */
-export interface Cell {
+interface Cell {
   value: number
 }
 

@@ -49,7 +49,7 @@ async function told(...gateways: HeardBook[]): Promise<string[]> {
 const CONNECTED = 'connected teltonika tcp 10.1.2.3:4000'
 
 describe('the events of a device', () => {
-  it('are what its connection and its fixes did, latest first', async () => {
+  it('tell what its connection and its fixes did, latest first', async () => {
     const book = gateway()
     const before = Date.now()
     const session = open(book)
@@ -72,14 +72,14 @@ describe('the events of a device', () => {
     expect([at >= before, at <= Date.now()]).toEqual([true, true])
   })
 
-  it('are in Redis within two seconds, and for 31 days after the last', async () => {
+  it('are in Redis within two seconds, and expire 31 days after the last one', async () => {
     open(gateway())
     await expect.poll(() => redis.exists(keys.events(VAN)), { timeout: 2000 }).toBe(1)
     const days = (await redis.ttl(keys.events(VAN))) / 86_400
     expect([days > 30.9, days <= 31]).toEqual([true, true])
   })
 
-  it('are none while all goes as before', async () => {
+  it('do not repeat while nothing changes', async () => {
     const book = gateway()
     const session = open(book)
     for (let n = 0; n < 100; n++) {
@@ -89,14 +89,14 @@ describe('the events of a device', () => {
     expect(await told(book)).toEqual([`routed ${LANE}`, CONNECTED])
   })
 
-  it.each(['udp', 'http'] as const)('have no connection over %s', async (transport) => {
+  it.each(['udp', 'http'] as const)('do not tell of connections over %s', async (transport) => {
     const book = gateway()
     book.gone(open(book, transport))
     book.became(VAN, 'routed', LANE)
     expect(await told(book)).toEqual([`routed ${LANE}`])
   })
 
-  it('do not have the end of a connection that another took the place of', async () => {
+  it('do not tell the end of a connection that a newer one replaced', async () => {
     const book = gateway()
     const [first, second] = [open(book), open(book, 'tcp', 5)]
     for (const session of [first, second, first, second]) book.spoke(VAN, session, 'teltonika')
@@ -105,7 +105,7 @@ describe('the events of a device', () => {
     expect(await told(book)).toEqual(['disconnected 10.1.2.3:4005', 'connected teltonika tcp 10.1.2.3:4005', CONNECTED])
   })
 
-  it('have a login over MQTT once', async () => {
+  it('tell a login over MQTT once', async () => {
     const book = gateway()
     const session = { ...createSession('mqtt', '10.1.2.3:4000'), device: VAN }
     book.spoke(VAN, session)
@@ -115,7 +115,7 @@ describe('the events of a device', () => {
 })
 
 describe('after a restart', () => {
-  it('only what became otherwise is an event', async () => {
+  it('notes only changes after a restart', async () => {
     const before = gateway()
     before.became(VAN, 'routed', LANE)
     await before.close()
@@ -125,7 +125,7 @@ describe('after a restart', () => {
     expect(await told(after)).toEqual(['routed 7/42/1002', `routed ${LANE}`])
   })
 
-  it('connections do not hide what was before', async () => {
+  it('compares with the last change although connections were noted since', async () => {
     const before = gateway()
     before.became(VAN, 'held', 'no_route')
     before.gone(open(before))
@@ -143,7 +143,7 @@ describe('after a restart', () => {
 })
 
 describe('two gateways', () => {
-  it('tell of a change once, and each of its connections', async () => {
+  it('note a change once, and each connection', async () => {
     const [one, other] = [gateway(), gateway()]
     for (const lane of [LANE, '7/42/1002']) {
       for (const book of [one, other]) book.became(VAN, 'routed', lane)
@@ -159,7 +159,7 @@ describe('two gateways', () => {
     ])
   })
 
-  it('see what became of a device at the other once it connects again', async () => {
+  it('note a change that the other gateway did not, once the device connects again', async () => {
     const [one, other] = [gateway(), gateway()]
     one.became(VAN, 'routed', LANE)
     await expect.poll(() => told(), soon).toHaveLength(1)
@@ -179,7 +179,7 @@ describe('what is written again', () => {
     '{"at":4,"event":"held","reason":"no_route"}',
   ]
 
-  it('because its answer was lost stands there once', async () => {
+  it('because the answer of Redis was lost is kept once', async () => {
     await appendEvents(redis, [[VAN, [first]]])
     await appendEvents(redis, [[VAN, [second, third]]])
     await appendEvents(redis, [
@@ -190,7 +190,7 @@ describe('what is written again', () => {
     expect(await redis.lrange(keys.events('1'), 0, -1)).toEqual([first, fourth])
   })
 
-  it('stands there once, even if the first of it had to go at once', async () => {
+  it('is kept once although its first events were dropped at once', async () => {
     const events = Array.from({ length: 12 }, (_, n) => `{"at":${n},"event":"connected","remote":"${n}"}`)
     const before = Array.from({ length: 10 }, (_, n) => `{"at":0,"event":"routed","lane":"7/42/${n}"}`)
     await appendEvents(redis, [[VAN, before]])
@@ -206,14 +206,14 @@ describe('what is written again', () => {
   })
 })
 
-describe('at most', () => {
-  it('the last 20 are kept', async () => {
+describe('limits of events', () => {
+  it('the last 20 events of a device are kept', async () => {
     const said = Array.from({ length: 30 }, (_, n) => `{"at":${n},"event":"routed","lane":"7/42/${n}"}`)
     for (const event of said) await appendEvents(redis, [[VAN, [event]]])
     expect(await redis.lrange(keys.events(VAN), 0, -1)).toEqual(said.slice(10))
   })
 
-  it('the last 20 are kept, where half are connections and half are not', async () => {
+  it('10 connections and 10 other events of a device are kept', async () => {
     const turns = Array.from({ length: 15 }, (_, n) => `{"at":${n},"event":"routed","lane":"7/42/${n}"}`)
     const connections = Array.from({ length: 30 }, (_, n) => `{"at":${n},"event":"connected","remote":"${n}"}`)
     await appendEvents(redis, [[VAN, turns]])
@@ -223,7 +223,7 @@ describe('at most', () => {
     expect(await redis.lrange(keys.events(VAN), 0, 0)).toEqual([turns[6]])
   })
 
-  it('six changes in ten minutes of a device to which two things happen in turn', async () => {
+  it('six changes in ten minutes are noted of a device that alternates between two states', async () => {
     const book = gateway()
     open(book)
     for (let n = 0; n < 100; n++) {
@@ -234,7 +234,7 @@ describe('at most', () => {
     expect(await told(book)).toEqual([...turns, CONNECTED])
   })
 
-  it('six connections and six changes in ten minutes of one that hangs up between two packets', async () => {
+  it('six connections and six changes in ten minutes are noted of a device that reconnects for each packet', async () => {
     const book = gateway()
     for (let n = 1; n <= 100; n++) {
       const session = open(book, 'tcp', n)
@@ -249,13 +249,13 @@ describe('at most', () => {
     expect(await told(book)).toEqual(visits.flat())
   })
 
-  it('six in any ten minutes', () => {
+  it('six events are taken in any ten minutes', () => {
     const times: number[] = []
     const minutes = [0, 9, 9, 9, 9, 9, 9, 9.9, 10, 10.1, 18.9, 19, 19.1]
     expect(minutes.filter((minute) => isWithinLimit(times, minute * 60_000))).toEqual([0, 9, 9, 9, 9, 9, 10, 19, 19.1])
   })
 
-  it('not the end of a connection whose beginning was not noted', async () => {
+  it('the end of a connection is noted only with its beginning', async () => {
     const book = gateway()
     for (let n = 1; n <= 6; n++) open(book, 'tcp', n)
     const session = open(book, 'tcp', 7)
@@ -270,7 +270,7 @@ describe('at most', () => {
 describe('while the memory of Redis is full', () => {
   afterEach(() => redis.config('SET', 'maxmemory', '256mb'))
 
-  it('events wait, and nothing else does', async () => {
+  it('events wait, and life signs do not', async () => {
     const book = gateway()
     open(book)
     await expect.poll(() => redis.exists(keys.events(VAN)), soon).toBe(1)

@@ -49,7 +49,7 @@ async function crowded(): Promise<{ book: HeardBook; sign: string }> {
   return { book, sign }
 }
 
-describe('the sign of life of a gateway', () => {
+describe('the life sign of a gateway', () => {
   it('is given while events are being written', async () => {
     const { sign } = await crowded()
     await redis.pexpire(sign, 3000)
@@ -57,7 +57,7 @@ describe('the sign of life of a gateway', () => {
     expect(await redis.exists(keys.events(LAST))).toBe(0)
   })
 
-  it('is taken back before the last events are written, as it closes', async () => {
+  it('is removed at closing, before the last events are written', async () => {
     const { book, sign } = await crowded()
     void book.close()
     await expect.poll(() => redis.exists(sign), soon).toBe(0)

@@ -87,8 +87,8 @@ const held = async () =>
 const soon = { timeout: 3000, interval: 20 }
 const times = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i)
 
-describe('fixes of a device that nobody has configured', () => {
-  it('are released in order when it is, to the routes of their own times', async () => {
+describe('held fixes of an unknown device', () => {
+  it('are released in order to the routes of their own times once it is configured', async () => {
     const { configure, send } = await gateway()
     await send('123', NOW - 30, NOW - 20)
     await send('123', NOW - 10)
@@ -99,7 +99,7 @@ describe('fixes of a device that nobody has configured', () => {
     expect(await held()).toEqual([])
   })
 
-  it('stay where they are while it is not known who drives what', async () => {
+  it('stay held while the roster is not current', async () => {
     const all = await gateway()
     await all.send('123', NOW - 30)
     all.isCurrent = false
@@ -108,7 +108,7 @@ describe('fixes of a device that nobody has configured', () => {
     expect(await held()).toEqual([['unknown', '123', 1]])
   })
 
-  it('stay held, for want of a route, when it is but has none', async () => {
+  it('stay held as no_route when it is configured without a route', async () => {
     const { configure, send } = await gateway()
     await send('123', NOW - 30)
     await configure([VAN])
@@ -117,7 +117,7 @@ describe('fixes of a device that nobody has configured', () => {
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30])
   })
 
-  it('are held of so many devices and no more; those that are held already go on', async () => {
+  it('are held of max_unknown_devices devices; those that are held already go on', async () => {
     const { send } = await gateway()
     for (const device of ['1', '2', '3']) expect(await send(device, NOW)).toMatchObject({ refused: false })
     expect(await send('4', NOW)).toMatchObject({ refused: true })
@@ -130,7 +130,7 @@ describe('fixes of a device that nobody has configured', () => {
     expect(await custodyCounters(redis)).toEqual(new Map([['received', 4]]))
   })
 
-  it('are the newest of too many; the oldest are discarded, counted', async () => {
+  it('are discarded from the oldest on, and counted, above the maximum', async () => {
     const { configure, send } = await gateway()
     await send('123', ...times(NOW - 100, 8))
     expect(await held()).toEqual([['unknown', '123', 5]])
@@ -140,8 +140,8 @@ describe('fixes of a device that nobody has configured', () => {
   })
 })
 
-describe('fixes without a route', () => {
-  it('are released by the line that covers them; the others stay', async () => {
+describe('held fixes without a route', () => {
+  it('are released by the assignment that covers them; the others stay', async () => {
     const { configure, send } = await gateway([VAN])
     await send('0123', ...times(NOW - 5, 5))
     await configure([VAN], [line('1', NOW - 4, NOW - 2)])
@@ -149,7 +149,7 @@ describe('fixes without a route', () => {
     expect(await held()).toEqual([['no_route', '0123', 3]])
   })
 
-  it('that come while older ones are being released go behind them', async () => {
+  it('keep their order with fixes that arrive while they are being released', async () => {
     const { configure, holding, send } = await gateway([VAN], [], HOLD, {
       maxFixesPerDevice: 10_000,
       maxUnknownDevices: 3,
@@ -164,7 +164,7 @@ describe('fixes without a route', () => {
     await expect.poll(() => holding.releasing.has('0123'), soon).toBe(false)
   }, 30_000)
 
-  it('follow the released ones into their lane where fixes without a route are not held', async () => {
+  it('do not make fixes that arrive during their release filtered with no_route: false', async () => {
     const hold = { ...HOLD, no_route: false }
     const bounds = { maxFixesPerDevice: 10_000, maxUnknownDevices: 3 }
     const { configure, holding, send } = await gateway([], [], hold, bounds)
@@ -177,7 +177,7 @@ describe('fixes without a route', () => {
     expect((await custodyCounters(redis)).get('filtered:no_route')).toBe(undefined)
   }, 30_000)
 
-  it('stop going behind others once nothing of their device is released any more', async () => {
+  it('do not hold new fixes once their release has ended, also after a roster that was not current', async () => {
     const all = await gateway([VAN])
     await all.send('0123', NOW - 30)
     all.isCurrent = false
@@ -189,7 +189,7 @@ describe('fixes without a route', () => {
     expect(await waitingIn('7/42/1')).toEqual([NOW - 30, NOW])
   })
 
-  it('that were sent twice, since the answer was lost, are released once', async () => {
+  it('are released once when they were sent twice', async () => {
     const { configure, send } = await gateway([VAN])
     await send('0123', NOW - 10, NOW - 9)
     await send('0123', NOW - 10, NOW - 9)
@@ -199,14 +199,14 @@ describe('fixes without a route', () => {
     expect((await custodyCounters(redis)).get('filtered:duplicate')).toBe(2)
   })
 
-  it('are discarded after their time, counted', async () => {
+  it('are discarded after max_age, and counted', async () => {
     const { send } = await gateway([VAN], [], { ...HOLD, max_age: 1000 })
     await send('0123', NOW)
     await expect.poll(held, { timeout: 9000 }).toEqual([])
     expect((await custodyCounters(redis)).get('discarded:held_age')).toBe(1)
   }, 15_000)
 
-  it('are released by whichever gateway looks, once', async () => {
+  it('are released once with two gateways', async () => {
     const first = await gateway([VAN])
     const second = await gateway([VAN])
     await first.send('0123', ...times(NOW - 5, 5))
@@ -218,7 +218,7 @@ describe('fixes without a route', () => {
   })
 })
 
-describe('fixes from the future', () => {
+describe('held fixes from the future', () => {
   const routed = { ...VAN, route_id: '1' }
 
   it('are released when the time zone that explains them is configured', async () => {

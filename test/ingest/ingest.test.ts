@@ -125,21 +125,21 @@ describe('a message', () => {
     expect([placeOf(stored[0].parts[0]), timestampOf(record), deviceOf(record)]).toEqual(['7/42/1001', NOW_S, van.id])
   })
 
-  it('is not answered where they could not be stored', async () => {
+  it('is not answered when its fixes could not be stored', async () => {
     const { say } = await gateway({ fails: true })
     expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' })).toMatchObject({
       status: 'not_stored',
     })
   })
 
-  it('is not taken before it is known who drives what: neither stored, held, filtered nor refused', async () => {
+  it('is neither stored, held, filtered nor refused while the roster is not current', async () => {
     const { say, stored, counted } = await gateway({ isCurrent: false, hold: { unknown: true } })
     for (const device of [van.id, 'unknown'])
       expect(await say({ device, fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'not_stored' })
     expect([stored, counted]).toEqual([[], []])
   })
 
-  it('of which all fixes are filtered is answered, and needs no storing', async () => {
+  it('is answered without storing when all its fixes are filtered', async () => {
     const { say, stored, counted, heard } = await gateway({ fails: true })
     const outcome = await say({ device: van.id, fixes: [at(NOW_S * 1000, { valid: false })], reply: 'ok' })
     expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('ok') })
@@ -147,37 +147,37 @@ describe('a message', () => {
     expect(heard.get(van.id)?.filtered).toMatchObject({ reason: 'invalid' })
   })
 
-  it('without fixes is answered at once', async () => {
+  it('is answered at once without fixes', async () => {
     const { say } = await gateway({ fails: true })
     expect(await say({ device: van.id, reply: 'hello' })).toEqual({ status: 'stored', reply: Buffer.from('hello') })
   })
 
-  it('of a device that named itself before belongs to it', async () => {
+  it('belongs to the device that the connection named before', async () => {
     const { say, stored } = await gateway()
     await say({ device: '356307042441013' })
     await say({ fixes: [at(NOW_S * 1000)] })
     expect(deviceOf([...records(stored[0].parts[0].records)][0])).toBe(van.id)
   })
 
-  it('of a device that is not configured is refused, with the words of its protocol', async () => {
+  it('is refused with the refusal of its protocol when the device is not configured', async () => {
     const { say, stored } = await gateway()
     const outcome = await say({ device: '1', fixes: [at(NOW_S * 1000)], reply: 'ok' })
     expect(outcome).toEqual({ status: 'refused', reason: 'unknown_device', refusal: Buffer.from('no') })
     expect(stored).toEqual([])
   })
 
-  it('with fixes and no device at all is refused', async () => {
+  it('is refused with fixes but without a device', async () => {
     expect(await (await gateway()).say({ fixes: [at(NOW_S * 1000)] })).toMatchObject({
       status: 'refused',
       reason: 'unknown_device',
     })
   })
 
-  it('of liveness is answered before anybody has said who it is', async () => {
+  it('is answered as a keepalive before the login', async () => {
     expect(await (await gateway()).say({ reply: 'pong' })).toEqual({ status: 'stored', reply: Buffer.from('pong') })
   })
 
-  it('is read again with the settings of its device where it was read without', async () => {
+  it('is decoded again with the settings of its device', async () => {
     const { say } = await gateway({ devices: [{ ...van, model: 'XT40' }] })
     expect(await say({ device: van.id, settled: true })).toEqual({
       status: 'stored',
@@ -185,11 +185,11 @@ describe('a message', () => {
     })
   })
 
-  it('that cannot be understood is so, under the reason', async () => {
+  it('is misunderstood with the reason of the decoder', async () => {
     expect(await (await gateway()).say({ fault: 'decode' })).toEqual({ status: 'misunderstood', reason: 'checksum' })
   })
 
-  it('on which a decoder fails harms nothing else', async () => {
+  it('is misunderstood after a fault in a decoder, and other messages are taken', async () => {
     const { say } = await gateway()
     expect(await say({ fault: 'x is undefined' })).toEqual({ status: 'misunderstood', reason: 'malformed' })
     expect(await say({ reply: 'pong' })).toMatchObject({ status: 'stored' })
@@ -199,14 +199,14 @@ describe('a message', () => {
 describe('a secret', () => {
   const guarded = { devices: [{ ...van, secret: 'canary' }] }
 
-  it.each([[undefined], ['wrong'], ['']])('of which %s is presented is not the right one', async (secret) => {
+  it.each([[undefined], ['wrong'], ['']])('is wrong when %s is presented', async (secret) => {
     expect(await (await gateway(guarded)).say({ device: van.id, secret })).toMatchObject({
       status: 'refused',
       reason: 'wrong_secret',
     })
   })
 
-  it('that is right is enough for the connection', async () => {
+  it('that is right once is enough for the connection', async () => {
     const { say } = await gateway(guarded)
     expect(await say({ device: van.id, secret: 'canary' })).toMatchObject({ status: 'stored' })
     expect(await say({ fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'stored' })
@@ -236,7 +236,7 @@ describe('fixes', () => {
     ])
   })
 
-  it('without a route at their time are filtered as such, the others are not', async () => {
+  it('without a route at their time are filtered as no_route, and the others are stored', async () => {
     const devices = [{ ...van, route_id: undefined }]
     const { say, stored } = await gateway({ devices, lines: [line('1', NOW_S - 100, NOW_S)] })
     await say({ device: van.id, fixes: [at((NOW_S - 50) * 1000), at((NOW_S - 500) * 1000)] })
@@ -244,7 +244,7 @@ describe('fixes', () => {
     expect(stored[0].parts).toHaveLength(1)
   })
 
-  it('of a device that reports local time are made UTC; the time of arrival stays', async () => {
+  it('of a device that reports local time are converted to UTC', async () => {
     const { say, session, stored, heard } = await gateway({ devices: [{ ...van, time_zone: '+03:00' }] })
     await say({ device: van.id, fixes: [at((NOW_S + 3 * 3600 - 7) * 1000)] })
     expect(timestampOf([...records(stored[0].parts[0].records)][0])).toBe(NOW_S - 7)
@@ -253,10 +253,10 @@ describe('fixes', () => {
   })
 })
 
-describe('what is held', () => {
+describe('a held fix', () => {
   const all = { unknown: true, no_route: true, clock: true }
 
-  it('is the fix of a device that nobody has configured, for whoever sends it', async () => {
+  it('is stored for an unknown device', async () => {
     const { say, session, stored, heard } = await gateway({ hold: all })
     const outcome = await say({ device: '00123', fixes: [at(NOW_S * 1000)], reply: 'ok' })
     expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('ok') })
@@ -264,18 +264,18 @@ describe('what is held', () => {
     expect([session.device, heard.size]).toEqual(['123', 0])
   })
 
-  it('is not that of the third of one address that invents ids, where twenty are held in all', async () => {
+  it('is refused for the third unknown device of an address where twenty are held in all', async () => {
     const { say } = await gateway({ hold: all })
     const outcomes = await Promise.all(['1', '2', '3', '1'].map((device) => say({ device, fixes: [at(NOW_S * 1000)] })))
     expect(outcomes.map(({ status }) => status)).toEqual(['stored', 'stored', 'refused', 'stored'])
   })
 
-  it('is not what Redis has no place for', async () => {
+  it('is refused when Redis holds too many unknown devices', async () => {
     const { say } = await gateway({ hold: all, answer: { refused: true } })
     expect(await say({ device: '1', fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'refused' })
   })
 
-  it('is a fix without a route, at its own time; it is the last fix of the device, in UTC', async () => {
+  it('without a route keeps its own time, and is the last fix of the device in UTC', async () => {
     const { say, stored, heard } = await gateway({
       hold: all,
       devices: [{ ...van, route_id: undefined, time_zone: '+03:00' }],
@@ -289,7 +289,7 @@ describe('what is held', () => {
     })
   })
 
-  it('stays the last fix of the device when it comes again', async () => {
+  it('stays the last fix of the device after a duplicate', async () => {
     const lines = [line('1', NOW_S - 100, NOW_S - 50)]
     const { say, heard } = await gateway({
       hold: all,
@@ -304,7 +304,7 @@ describe('what is held', () => {
     })
   })
 
-  it('is a fix from the future, at the time that the device says', async () => {
+  it('from the future keeps the time that the device reported', async () => {
     const { say, stored, heard } = await gateway({ hold: all })
     await say({ device: van.id, fixes: [at(NOW_S * 1000), at((NOW_S + 3 * 3600) * 1000)] })
     expect(stored[0].parts.map(placeOf)).toEqual(['7/42/1001', 'held: clock'])
@@ -315,7 +315,7 @@ describe('what is held', () => {
     })
   })
 
-  it('is what comes while older ones of the device are being released', async () => {
+  it('follows older ones that are being released', async () => {
     const { say, stored } = await gateway({ hold: all, isReleasing: true })
     await say({ device: van.id, fixes: [at(NOW_S * 1000)] })
     expect(stored[0].parts.map(placeOf)).toEqual(['held: no_route'])
@@ -323,7 +323,7 @@ describe('what is held', () => {
 })
 
 describe('nothing is acknowledged', () => {
-  it('while Redis has no room; a frame without fixes is', async () => {
+  it('while Redis has no room', async () => {
     const { say, stored } = await gateway({ shortage: 'memory' })
     expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'not_stored' })
     expect(stored).toEqual([])
@@ -408,7 +408,7 @@ describe('while Redis does not answer or the roster is not current', () => {
 describe('the metrics', () => {
   const rollover = 1024 * 7 * 86_400_000
 
-  it('count received, repaired and filtered fixes once they are stored', async () => {
+  it('count received, repaired and filtered fixes, and the last fix changes, once they are stored', async () => {
     const all = await gateway({ fails: true })
     const before = await counts()
     const fixes = [at(NOW_S * 1000 - rollover), at(NOW_S * 1000), at(NOW_S * 1000, { valid: false })]
@@ -444,7 +444,7 @@ async function passes(ms: number): Promise<void> {
   await expect.poll(() => Date.now() - since, { timeout: ms + 5000 }).toBeGreaterThan(ms)
 }
 
-describe('a repeat', () => {
+describe('a duplicate', () => {
   it('is acknowledged like anything else, and noted', async () => {
     const { say, heard } = await gateway({ answer: { duplicates: 1 } })
     expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' })).toMatchObject({ status: 'stored' })
@@ -457,13 +457,13 @@ describe('what becomes of what a configured device sends', () => {
   const now = at(NOW_S * 1000)
   const invalid = at(NOW_S * 1000, { valid: false })
 
-  it('is told of each place where something of a frame is stored, in their order', async () => {
+  it('is noted for each place where the fixes of a frame go, in order', async () => {
     const { say, told } = await gateway({ hold, lines: [line('1', NOW_S - 100, NOW_S - 50)] })
     await say({ device: van.id, fixes: [at((NOW_S - 60) * 1000), at((NOW_S + 7200) * 1000), invalid, now] })
     expect(told).toEqual([`${van.id} routed 7/1/9`, `${van.id} held clock`, `${van.id} routed 7/42/1001`])
   })
 
-  it('is the last reason where nothing of it is', async () => {
+  it('is the last reason when all fixes are filtered', async () => {
     const { say, told } = await gateway()
     await say({ device: van.id, fixes: [invalid, at(NOW_S * 1000, { latitude: 0, longitude: 0 })] })
     expect(told).toEqual([`${van.id} filtered zero`])
@@ -473,13 +473,13 @@ describe('what becomes of what a configured device sends', () => {
     ['was not stored', { fails: true }],
     ['was there before', { answer: { duplicates: 1 } }],
     ['goes behind what is being released', { hold, isReleasing: true }],
-  ])('is not told of what %s', async (_, options: Options) => {
+  ])('is not noted for a fix that %s', async (_, options: Options) => {
     const { say, told } = await gateway(options)
     await say({ device: van.id, fixes: [now] })
     expect(told).toEqual([])
   })
 
-  it('is why it was refused or not understood', async () => {
+  it('is the reason when a message is refused or not understood', async () => {
     const { say, session, told } = await gateway({ devices: [{ ...van, secret: 'canary' }] })
     await say({ device: '356307042441013', secret: 'wrong' })
     await say({ device: '356307042441013', secret: 'canary' })
@@ -490,13 +490,13 @@ describe('what becomes of what a configured device sends', () => {
     ])
   })
 
-  it('is told of who used the id of another, not of the other', async () => {
+  it('is noted for the device that used the id of another, not for the other', async () => {
     const { say, told } = await gateway({ devices: [van, { ...van, id: '2' }] })
     await say({ device: van.id }, { ...createSession('mqtt', '127.0.0.1:1'), device: '2' })
     expect(told).toEqual(['2 refused other_device'])
   })
 
-  it('is not told of a device that nobody has configured', async () => {
+  it('is not noted for an unknown device', async () => {
     const { say, told } = await gateway({ hold })
     await say({ device: '77', fixes: [now] })
     await say({ fault: 'decode' })

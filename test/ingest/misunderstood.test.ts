@@ -36,7 +36,7 @@ async function kept(...entries: Misunderstood[]): Promise<Record<string, unknown
   return (await redis.lrange(keys.misunderstood, 0, -1)).map((json) => JSON.parse(json) as Record<string, unknown>)
 }
 
-it('keeps text as text and bytes as hexadecimal digits, latest first', async () => {
+it('keeps a misunderstood payload as text or hexadecimal digits, latest first', async () => {
   const about = { at: 1_790_000_000_000, device: 'van-1', protocol: 'fix', reason: 'malformed' }
   expect(await kept(entry('grüße\r\n'), entry(Buffer.from('7878ff', 'hex')))).toEqual([
     { ...about, bytes: 3, hex: '7878ff' },
@@ -44,7 +44,7 @@ it('keeps text as text and bytes as hexadecimal digits, latest first', async () 
   ])
 })
 
-it('keeps the last 1,000', async () => {
+it('keeps the last 1,000 misunderstood payloads', async () => {
   const first = Array.from({ length: 700 }, (_, i) => entry(`a${i}`))
   const second = Array.from({ length: 1200 }, (_, i) => entry(`b${i}`))
   await kept(...first)
@@ -52,17 +52,17 @@ it('keeps the last 1,000', async () => {
   expect([texts.length, texts[0], texts[999]]).toEqual([1000, 'b1199', 'b200'])
 })
 
-it('keeps the beginning of a long one, and how long it was', async () => {
+it('keeps the beginning and the length of a long payload', async () => {
   const [{ bytes, text }] = await kept(entry('x'.repeat(5000)))
   expect([bytes, text]).toEqual([5000, 'x'.repeat(1024)])
 })
 
-it('is text also where it is cut within a character', async () => {
+it('keeps a payload as text although it is cut within a character', async () => {
   const [{ text }] = await kept(entry(`x${'ü'.repeat(1000)}`))
   expect(text).toBe(`x${'ü'.repeat(511)}`)
 })
 
-it('never keeps the secret of the device, however it is spelled', async () => {
+it('never keeps the secret of the device, however it is encoded', async () => {
   const secret = 's3cret&"'
   const spelled = [secret, encodeURIComponent(secret), JSON.stringify(secret)]
   const texts = (await kept(...spelled.map((each) => entry(`token=${each}&x=${each}`, { secret })))).map(
@@ -75,12 +75,12 @@ it('never keeps the secret of the device, however it is spelled', async () => {
   ])
 })
 
-it('never keeps a secret that stands across the cut', async () => {
+it('never keeps a part of a secret that is cut', async () => {
   const [{ text }] = await kept(entry(`${'x'.repeat(1020)}secret`, { secret: 'secret' }))
   expect(text).toBe(`${'x'.repeat(1020)}****`)
 })
 
-it('keeps them for later where Redis is not there', async () => {
+it('writes misunderstood payloads later when Redis does not answer', async () => {
   const book = createMisunderstood(redis)
   await server.kill('SIGKILL')
   book.keep(entry('before'))

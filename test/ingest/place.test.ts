@@ -29,16 +29,16 @@ describe('a fix is filtered', () => {
     ['clock', 'in the year 2099', { time: Date.UTC(2099, 0, 1) }],
     ['past', 'before 1970', { time: -1 }],
     ['past', 'without a time', { time: Number.NaN }],
-  ])('as %s, one %s', (reason, _, changes) => {
+  ])('with the reason %s: a fix %s', (reason, _, changes) => {
     expect(of(changes)).toBe(reason)
   })
 
-  it('as past, one older than max_age', () => {
+  it('with the reason past when it is older than max_age', () => {
     expect(of({ time: NOW - DAY - 1 }, { maxAgeMs: DAY })).toBe('past')
     expect(of({ time: NOW - DAY }, { maxAgeMs: DAY })).toMatchObject({ timestamp: (NOW - DAY) / 1000 })
   })
 
-  it('as clock, one beyond what a record can hold, whatever max_future says', () => {
+  it('with the reason clock when a record cannot hold its time, whatever max_future is', () => {
     expect(of({ time: 2 ** 32 * 1000 }, { maxFutureMs: Number.MAX_SAFE_INTEGER })).toBe('clock')
   })
 })
@@ -98,13 +98,13 @@ describe('a GPS week rollover', () => {
   const ROLLOVER = 1024 * 7 * DAY
   const utc = (time: number) => utcOf(time, { entry: undefined, now: NOW })
 
-  it('is repaired where it makes a fix of the last year', () => {
+  it('is repaired when that gives a time in the last year', () => {
     expect(utc(NOW - ROLLOVER)).toBe(NOW)
     expect(utc(NOW - 300 * DAY - ROLLOVER)).toBe(NOW - 300 * DAY)
   })
 
   it.each([NOW, NOW - 400 * DAY, NOW - 400 * DAY - ROLLOVER, NOW + 2 * DAY - ROLLOVER, 0, Number.NaN])(
-    'leaves %s as it is',
+    'does not change the time %s',
     (time) => expect(utc(time)).toBe(time),
   )
 })

@@ -39,8 +39,8 @@ function post(length: number): string {
   return `POST /fixof%20van-1%20 HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`
 }
 
-describe('answers', () => {
-  it('200 with the reply of the protocol, once it is stored', async () => {
+describe('an answer over HTTP', () => {
+  it('answers 200 with the reply of the protocol once the fix is stored', async () => {
     const shared = gateway()
     const { port } = await listen(shared)
     const get = client(port)
@@ -54,7 +54,7 @@ describe('answers', () => {
     expect(shared.places[0]).toBe('7/42/1001')
   })
 
-  it('200 to OsmAnd: query, form and JSON, on one connection that stays', async () => {
+  it('answers OsmAnd 200 to query, form and JSON over one kept connection', async () => {
     const shared = gateway()
     const { port } = await listen(shared, osmand)
     const send = client(port)
@@ -71,7 +71,7 @@ describe('answers', () => {
     expect(await openConnections('http')).toBe(1)
   })
 
-  it('a JSON reply as JSON', async () => {
+  it('sends a JSON reply with the content type of JSON', async () => {
     const { port } = await listen({
       ...gateway(),
       ingest: { take: async () => ({ status: 'stored', reply: Buffer.from('[]') }) },
@@ -79,7 +79,7 @@ describe('answers', () => {
     expect(await client(port)('/')).toMatchObject({ status: 200, text: '[]', type: 'application/json' })
   })
 
-  it('400 to what is not understood', async () => {
+  it('answers 400 to a request that is not understood', async () => {
     const { port } = await listen(gateway(), osmand)
     const answer = await client(port)('/favicon.ico')
     expect(answer).toMatchObject({ status: 400, type: 'text/plain; charset=utf-8' })
@@ -88,7 +88,7 @@ describe('answers', () => {
     )
   })
 
-  it('403 to a device that is not known', async () => {
+  it('answers 403 to an unknown device', async () => {
     const { port } = await listen(gateway(), osmand)
     const answer = await client(port)('/?id=nobody&lat=50&lon=8')
     expect([answer.status, answer.text]).toEqual([
@@ -97,7 +97,7 @@ describe('answers', () => {
     ])
   })
 
-  it('403 to a wrong secret, 200 to the right one', async () => {
+  it('answers 403 to a wrong secret and 200 to the right one', async () => {
     const { port } = await listen(gateway(), osmand)
     const get = client(port)
     const without = await get('/?id=locked&lat=50&lon=8')
@@ -107,12 +107,12 @@ describe('answers', () => {
     expect(wrong.text).toBe('The secret of this device is missing or wrong.\n')
   })
 
-  it('403 with the refusal of the protocol', async () => {
+  it('answers 403 with the refusal of the protocol', async () => {
     const { port } = await listen(gateway())
     expect(await client(port)('/id%20nobody')).toMatchObject({ status: 403, text: 'no\n' })
   })
 
-  it('503 to what cannot be stored, 200 when it comes again', async () => {
+  it('answers 503 to a fix that cannot be stored, and 200 when it is sent again', async () => {
     const shared = gateway()
     const { port } = await listen(shared)
     const get = client(port)
@@ -124,7 +124,7 @@ describe('answers', () => {
     expect(shared.stored).toHaveLength(1)
   })
 
-  it('200 to a request that waited for Redis', async () => {
+  it('answers 200 to a request that waited for Redis', async () => {
     const shared = gateway({ waitMs: 20_000 })
     const { port } = await listen(shared)
     shared.store = 'fails'
@@ -135,7 +135,7 @@ describe('answers', () => {
     expect(shared.stored).toHaveLength(1)
   })
 
-  it('503 where a frame could not be handled, and others are served', async () => {
+  it('answers 503 after a fault in handling a frame, and serves other requests', async () => {
     const shared = gateway()
     const take: Gateway['ingest']['take'] = async (frame, session, protocol) => {
       if (frame.toString() === 'mute') throw new RangeError('a fault of ours')
@@ -148,7 +148,7 @@ describe('answers', () => {
     expect(await count('in_flight_bytes')).toBe(0)
   })
 
-  it('413 to a body that is too long, whether it says so or not', async () => {
+  it('answers 413 to a body that is too long, with a length or chunked', async () => {
     const refused = await refusals('frame_too_long')
     const shared = gateway()
     const { port } = await listen(shared)
@@ -162,15 +162,15 @@ describe('answers', () => {
     expect(await refused()).toBe(2)
   })
 
-  it('takes a body that is just as long as it may be', async () => {
+  it('accepts a body of exactly the maximum length', async () => {
     const { port } = await listen(gateway())
     const body = ' '.repeat(4096)
     expect(await client(port)('/fixof%20van-1', { method: 'POST', body })).toMatchObject({ status: 200 })
   })
 })
 
-describe('bad clients', () => {
-  it('that send without end are cut off', async () => {
+describe('a bad client over HTTP', () => {
+  it('ends the connection of a client that sends a body without end', async () => {
     const refused = await refusals('frame_too_long')
     const { port } = await listen(gateway())
     const peer = await dial(port)
@@ -189,7 +189,7 @@ describe('bad clients', () => {
     ['nothing', ''],
     ['part of a header', 'GET /fix HTTP/1.1\r\nHost: '],
     ['part of a body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nfix'],
-  ])('that send %s are given up in time', async ([, text]) => {
+  ])('answers 408 in time to a client that sends %s', async ([, text]) => {
     const refused = await refusals('not_identified')
     const { port } = await listen(gateway({ limits: { identify_timeout: 200 } }))
     const peer = await dial(port)
@@ -200,7 +200,7 @@ describe('bad clients', () => {
     expect(await refused()).toBe(1)
   })
 
-  it('that send a byte now and then are given up in time', async () => {
+  it('answers 408 in time to a client that sends a byte now and then', async () => {
     const { port } = await listen(gateway({ limits: { identify_timeout: 500 } }))
     const peer = await dial(port)
     peer.say('GET /')
@@ -210,7 +210,7 @@ describe('bad clients', () => {
     expect(peer.heard).toMatch(/^HTTP\/1.1 408 /)
   })
 
-  it('that speak something else are told', async () => {
+  it('answers 400 to a client that does not speak HTTP', async () => {
     const refused = await refusals('malformed_request')
     const { port } = await listen(gateway())
     const peer = await dial(port)
@@ -220,7 +220,7 @@ describe('bad clients', () => {
     expect(await refused()).toBe(1)
   })
 
-  it('that send headers without end are told', async () => {
+  it('answers 431 to a client that sends headers without end', async () => {
     const refused = await refusals('headers_too_long')
     const { port } = await listen(gateway())
     const peer = await dial(port)
@@ -229,7 +229,7 @@ describe('bad clients', () => {
     expect([peer.heard.slice(0, 13), await refused()]).toEqual(['HTTP/1.1 431 ', 1])
   })
 
-  it('that go away before the answer harm nobody', async () => {
+  it('serves other clients after one goes away before its answer', async () => {
     const shared = gateway()
     const { port } = await listen(shared)
     shared.store = 'waits'
@@ -244,8 +244,8 @@ describe('bad clients', () => {
   })
 })
 
-describe('limits', () => {
-  it('so many connections from an address', async () => {
+describe('the limits of HTTP', () => {
+  it('admits max_connections_per_ip connections from an address', async () => {
     const refused = await refusals('max_per_ip')
     const { port } = await listen(gateway({ limits: { max_connections_per_ip: 1 } }))
     const get = client(port)
@@ -256,7 +256,7 @@ describe('limits', () => {
     expect(await get('/fixof%20van-1')).toMatchObject({ status: 200 })
   })
 
-  it('a connection that is kept without use ends', async () => {
+  it('ends a kept connection after idle_timeout without a request', async () => {
     const { port } = await listen(gateway({ limits: { idle_timeout: 100 } }))
     const peer = await dial(port)
     peer.say('GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -264,7 +264,7 @@ describe('limits', () => {
     await until(() => expect(peer.over).toBe(true))
   })
 
-  it('503 to whoever holds most where memory is short, also on another listener', async () => {
+  it('answers 503 to the client with most bytes when all listeners together have too many', async () => {
     const refused = await refusals('memory')
     const shared = gateway({ pressure: new Backpressure({ maxPartialBytes: 6000 }) })
     const [one, other] = [await listen(shared), await listen(shared)]
@@ -278,7 +278,7 @@ describe('limits', () => {
     expect(await refused()).toBe(1)
   })
 
-  it('503 where many requests wait, however short', async () => {
+  it('answers 503 when many short requests wait to be stored', async () => {
     const shared = gateway({ pressure: new Backpressure({ highMark: 12_000 }) })
     const { port } = await listen(shared)
     shared.store = 'waits'
@@ -289,7 +289,7 @@ describe('limits', () => {
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200])
   })
 
-  it('503 under pressure', async () => {
+  it('answers 503 under pressure', async () => {
     const refused = await refusals('overload')
     const shared = gateway({ pressure: new Backpressure({ highMark: 10, lowMark: 5 }) })
     const { port } = await listen(shared)
@@ -305,8 +305,8 @@ describe('limits', () => {
   })
 })
 
-describe('requests sent ahead', () => {
-  it('are served one at a time, in order', async () => {
+describe('requests sent ahead on one connection', () => {
+  it('are served one at a time and in order', async () => {
     const shared = gateway()
     const asked: string[] = []
     const answers: (() => void)[] = []
@@ -328,7 +328,7 @@ describe('requests sent ahead', () => {
     await until(() => expect(asked).toHaveLength(3))
   })
 
-  it('weigh while they wait, and until then only', async () => {
+  it('count as pressure only while they wait', async () => {
     const shared = gateway({ pressure: new Backpressure({ highMark: 24_000, lowMark: 1 }) })
     const { port } = await listen(shared)
     const peer = await dial(port)
@@ -340,7 +340,7 @@ describe('requests sent ahead', () => {
     await until(() => expect(shared.pressure.isHigh).toBe(false))
   })
 
-  it('end the connection where they are many', async () => {
+  it('end the connection when there are too many', async () => {
     const refused = await refusals('pipelining')
     const shared = gateway()
     const { port } = await listen(shared)
@@ -354,7 +354,7 @@ describe('requests sent ahead', () => {
     expect([await refused(), shared.stored.length, peer.heard]).toEqual([1, 2, ''])
   })
 
-  it('that are none do not get the answer of the one before', async () => {
+  it('do not give the answer of a request to garbage that follows it', async () => {
     const shared = gateway()
     const { port } = await listen(shared)
     const peer = await dial(port)
@@ -367,7 +367,7 @@ describe('requests sent ahead', () => {
 })
 
 describe('closing', () => {
-  it('waits no longer than it may for what is not stored', async () => {
+  it('ends an HTTP listener after the given time although a fix is not stored', async () => {
     const shared = gateway()
     const listener = await listenHttp(AT, shared)
     const peer = await dial(listener.port)
@@ -381,7 +381,7 @@ describe('closing', () => {
     expect(peer.heard).toBe('')
   })
 
-  it('stores and answers first what was read, and keeps nothing open', async () => {
+  it('stores and answers what was read before an HTTP listener ends, and keeps no connection open', async () => {
     const shared = gateway()
     const listener = await listenHttp(AT, shared)
     const idle = await dial(listener.port)

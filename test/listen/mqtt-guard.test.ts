@@ -35,7 +35,7 @@ async function guarded(): Promise<Guarded> {
 
 const packet = publish({ topic: 't', payload: 'x'.repeat(100), qos: 0 })
 
-it('holds what is not taken, and nothing once it is', async () => {
+it('counts the bytes that the broker has not read, and no others', async () => {
   const { stream, peer, ...rest } = await guarded()
   peer.say(packet)
   await until(() => expect(stream.readableLength).toBe(packet.length))
@@ -47,7 +47,7 @@ it('holds what is not taken, and nothing once it is', async () => {
   expect(rest.held).toBe(0)
 })
 
-it('counts each chunk of a packet that is not complete, until it is', async () => {
+it('counts each chunk of an incomplete packet until it is complete', async () => {
   const made = await guarded()
   made.stream.on('readable', () => made.stream.read())
   for (const [index, byte] of packet.subarray(0, 20).entries()) {
@@ -62,7 +62,7 @@ it('counts each chunk of a packet that is not complete, until it is', async () =
   await until(() => expect(made.held).toBe(0))
 })
 
-it('reads no more than is taken', async () => {
+it('reads the socket no faster than the broker reads', async () => {
   const { stream, peer } = await guarded()
   const much = Buffer.concat(Array.from({ length: 100_000 }, () => packet))
   peer.say(much)
@@ -74,7 +74,7 @@ it('reads no more than is taken', async () => {
   await until(() => expect(taken).toBe(much.length))
 })
 
-it('reads nothing while it is paused', async () => {
+it('reads nothing while reading is stopped', async () => {
   const made = await guarded()
   made.stream.stopReading()
   let taken = 0

@@ -6,7 +6,7 @@ import { AT, client, listen, PROTOCOLS, position, TOPIC } from '../support/mqtt.
 import { connack, connect, puback, publish, pubrec, raw } from '../support/mqtt-bytes.ts'
 
 describe('too much', () => {
-  it('a packet that is too long, before its body is read', async () => {
+  it('refuses a packet that is too long before its body is read', async () => {
     const refused = await refusals('frame_too_long')
     const { port } = await listen(gateway())
     const peer = await raw(port)
@@ -17,7 +17,7 @@ describe('too much', () => {
     expect(await refused()).toBe(1)
   })
 
-  it('a packet just as long as it may be is none', async () => {
+  it('accepts a packet of exactly the maximum length', async () => {
     const { port, kept } = await listen(gateway())
     const van = await client(port)
     await van.publishAsync(TOPIC, 'x'.repeat(4096), { qos: 1 })
@@ -28,7 +28,7 @@ describe('too much', () => {
     ['frame_too_long', '10ffffff7f'],
     ['malformed_packet', '108080808001'],
     ['frame_too_long', '10818001'],
-  ])('%s, before the login: %s', async ([reason, bytes]) => {
+  ])('refuses with %s before the login: %s', async ([reason, bytes]) => {
     const refused = await refusals(reason)
     const { port } = await listen(gateway({ limits: { max_frame_bytes: 65_536 } }))
     const peer = await raw(port)
@@ -37,7 +37,7 @@ describe('too much', () => {
     expect([peer.hex, await refused()]).toEqual(['', 1])
   })
 
-  it('connections from an address', async () => {
+  it('admits max_connections_per_ip MQTT connections from an address', async () => {
     const refused = await refusals('max_per_ip')
     const { port } = await listen(gateway({ limits: { max_connections_per_ip: 1 } }))
     const van = await client(port)
@@ -69,8 +69,8 @@ describe('too much', () => {
   })
 })
 
-describe('time', () => {
-  it('ends a connection that says nothing', async () => {
+describe('the silence of an MQTT connection', () => {
+  it('ends a connection without a login after identify_timeout over MQTT', async () => {
     const refused = await refusals('not_identified')
     const { port } = await listen(gateway({ limits: { identify_timeout: 100 } }))
     const peer = await raw(port)
@@ -78,7 +78,7 @@ describe('time', () => {
     expect(await refused()).toBe(1)
   })
 
-  it('ends a connection whose login comes a byte now and then', async () => {
+  it('ends a connection whose CONNECT arrives a byte now and then', async () => {
     const refused = await refusals('not_identified')
     const { port } = await listen(gateway({ limits: { identify_timeout: 500 } }))
     const peer = await raw(port)
@@ -92,7 +92,7 @@ describe('time', () => {
   it.for([
     ['idle_timeout', 0, 1000],
     ['the keep alive that it promised', 1, 60_000],
-  ] as const)('ends a device that says nothing for %s, and tells so', async ([, keepalive, idle_timeout]) => {
+  ] as const)('ends a device that is silent for %s, and notes it', async ([, keepalive, idle_timeout]) => {
     const refused = await refusals('idle')
     const shared = gateway({ limits: { idle_timeout } })
     const { port } = await listen(shared)
@@ -110,7 +110,7 @@ describe('time', () => {
 })
 
 describe('pressure', () => {
-  it('stops reading, and blames nobody for the silence', async () => {
+  it('stops reading MQTT sockets, and does not count that as silence', async () => {
     const limits = { idle_timeout: 500, identify_timeout: 500 }
     const shared = gateway({ limits, pressure: new Backpressure({ highMark: 10, lowMark: 5 }) })
     const { port } = await listen(shared)
@@ -136,7 +136,7 @@ describe('pressure', () => {
 })
 
 describe('memory', () => {
-  it('is one with that of other listeners: where it is short, the greediest ends', async () => {
+  it('is shared by all MQTT listeners: the connection with most bytes ends first', async () => {
     const refused = await refusals('memory')
     const shared = gateway({ pressure: new Backpressure({ maxPartialBytes: 5000 }) })
     const [one, other] = [await listen(shared), await listen(shared)]
@@ -155,7 +155,7 @@ describe('memory', () => {
 })
 
 describe('closing', () => {
-  it('stores and answers first what was read', async () => {
+  it('stores and answers what was read before an MQTT listener ends', async () => {
     const shared = gateway()
     const listener = await listenMqtt(AT, { ...shared, protocols: PROTOCOLS, misunderstood: () => {} })
     const [busy, twice, silent] = [await raw(listener.port), await raw(listener.port), await raw(listener.port)]
@@ -175,7 +175,7 @@ describe('closing', () => {
     expect(await openConnections('mqtt')).toBe(0)
   })
 
-  it('waits no longer than it may for what is not stored', async () => {
+  it('ends an MQTT listener after the given time although a fix is not stored', async () => {
     const shared = gateway()
     const listener = await listenMqtt(AT, { ...shared, protocols: PROTOCOLS, misunderstood: () => {} })
     const peer = await raw(listener.port)
@@ -191,7 +191,7 @@ describe('closing', () => {
     expect(peer.hex).toBe(connack(0))
   })
 
-  it('says why a port cannot be opened', async () => {
+  it('reports why an MQTT port cannot be opened', async () => {
     const { port } = await listen(gateway())
     const again = listenMqtt({ ...AT, port }, { ...gateway(), protocols: PROTOCOLS, misunderstood: () => {} })
     await expect(again).rejects.toMatchObject({ code: 'EADDRINUSE' })

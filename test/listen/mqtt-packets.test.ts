@@ -6,7 +6,7 @@ const lengths = [0, 1, 100, 127, 128, 300, 16_500]
 const packets = lengths.map((length) => publish({ topic: 't', payload: 'x'.repeat(length), qos: 1 }))
 const stream = Buffer.concat(packets)
 
-it('counts packets, wherever a stream is cut', () => {
+it('counts MQTT packets wherever a stream is split', () => {
   for (let at = 0; at <= stream.length; at++) {
     const state = createPackets()
     expect(follow(state, stream.subarray(0, at), () => 20_000)).toBe(undefined)
@@ -19,13 +19,13 @@ it('counts packets, wherever a stream is cut', () => {
   }
 })
 
-it('counts packets of a stream that comes byte by byte', () => {
+it('counts MQTT packets of a stream that arrives byte by byte', () => {
   const state = createPackets()
   for (const byte of stream) expect(follow(state, Buffer.of(byte), () => 20_000)).toBe(undefined)
   expect([state.begun, state.arrived]).toEqual([lengths.length, 0])
 })
 
-it('measures each packet by its own limit, header aside', () => {
+it('compares each MQTT packet with its own limit, without the fixed header', () => {
   const limits = packets.map((_, index) => lengths[index] + 5)
   expect(follow(createPackets(), stream, (packet) => limits[packet - 1])).toBe(undefined)
   for (const [index] of limits.entries()) {
@@ -34,7 +34,7 @@ it('measures each packet by its own limit, header aside', () => {
   }
 })
 
-it('refuses a length of five bytes', () => {
+it('refuses an MQTT length of five bytes', () => {
   expect(follow(createPackets(), Buffer.from('3080808000', 'hex'), () => 100)).toBe(undefined)
   expect(follow(createPackets(), Buffer.from('308080808000', 'hex'), () => 100)).toBe('malformed_packet')
 })

@@ -15,7 +15,7 @@ describe('QoS 2', () => {
     return { port, peer }
   }
 
-  it('stores a message once that comes again on its connection', async () => {
+  it('stores a message once that is repeated on its connection', async () => {
     const shared = gateway()
     const { peer } = await start(shared)
     peer.say(publish(message))
@@ -24,7 +24,7 @@ describe('QoS 2', () => {
     expect(shared.stored).toHaveLength(1)
   })
 
-  it('stores a message once that comes again in its session', async () => {
+  it('stores a message once that is repeated in its session', async () => {
     const shared = gateway()
     const { port, peer } = await start(shared)
     peer.say(publish(message))
@@ -39,7 +39,7 @@ describe('QoS 2', () => {
     expect(shared.stored).toHaveLength(1)
   })
 
-  it('stores a message once that comes again while it is being stored', async () => {
+  it('stores a message once that is repeated while it is being stored', async () => {
     const shared = gateway()
     const { port, peer } = await start(shared)
     shared.store = 'waits'
@@ -55,7 +55,7 @@ describe('QoS 2', () => {
     expect(shared.stored).toHaveLength(1)
   })
 
-  it('stores a message again that could not be stored', async () => {
+  it('stores a repeated message that could not be stored before', async () => {
     const shared = gateway()
     const { port, peer } = await start(shared)
     shared.store = 'fails'
@@ -70,7 +70,7 @@ describe('QoS 2', () => {
     expect(shared.stored).toHaveLength(1)
   })
 
-  it('stores what has the identifier of a message before it: after its release, or where it says something else', async () => {
+  it('stores a message with a used identifier after its release, or with other bytes', async () => {
     const shared = gateway()
     const { peer } = await start(shared)
     peer.say(publish(message))
@@ -83,7 +83,7 @@ describe('QoS 2', () => {
     expect(shared.stored).toHaveLength(3)
   })
 
-  it('forgets with a clean session', async () => {
+  it('forgets unreleased messages with a clean session', async () => {
     const shared = gateway()
     const { port, peer } = await start(shared)
     peer.say(publish(message))
@@ -97,7 +97,7 @@ describe('QoS 2', () => {
     expect(shared.stored).toHaveLength(3)
   })
 
-  it('takes any number of messages that are never released', async () => {
+  it('accepts any number of messages that are never released', async () => {
     const shared = gateway()
     const { peer } = await start(shared)
     for (let messageId = 1; messageId <= 2500; messageId++) peer.say(publish({ ...message, messageId }))

@@ -3,8 +3,8 @@ import { count, type Gateway, gateway, until } from '../support/listen.ts'
 import { client, listen, position, TOPIC } from '../support/mqtt.ts'
 import { connack, connect, puback, publish, pubrec, raw } from '../support/mqtt-bytes.ts'
 
-describe('publishing', () => {
-  it.for([0, 1, 2] as const)('a fix with QoS %i', async (qos) => {
+describe('a PUBLISH', () => {
+  it.for([0, 1, 2] as const)('stores a fix published with QoS %i', async (qos) => {
     const shared = gateway()
     const van = await client((await listen(shared)).port)
     await van.publishAsync(TOPIC, position(), { qos })
@@ -12,7 +12,7 @@ describe('publishing', () => {
     expect([shared.places[0], shared.stored[0].received]).toEqual(['7/42/1001', 1])
   })
 
-  it.for([1, 2] as const)('is acknowledged once it is stored, not before: QoS %i', async (qos) => {
+  it.for([1, 2] as const)('is acknowledged once it is stored, not before, with QoS %i', async (qos) => {
     const shared = gateway()
     const { port } = await listen(shared)
     const peer = await raw(port)
@@ -29,14 +29,14 @@ describe('publishing', () => {
     expect(shared.stored).toHaveLength(1)
   })
 
-  it('an array of fixes', async () => {
+  it('stores an array of fixes', async () => {
     const shared = gateway()
     const van = await client((await listen(shared)).port)
     await van.publishAsync(TOPIC, `[${position()},${position({ lat: 50.2 })}]`, { qos: 1 })
     expect(shared.stored.map(({ received }) => received)).toEqual([2])
   })
 
-  it('OwnTracks, under any topic of its user', async () => {
+  it('stores OwnTracks JSON under any topic of its user', async () => {
     const shared = gateway()
     const van = await client((await listen(shared)).port)
     const payload = JSON.stringify({ _type: 'location', lat: 50.1, lon: 8.7, tst: Math.floor(Date.now() / 1000) })
@@ -45,7 +45,7 @@ describe('publishing', () => {
     expect(shared.stored).toHaveLength(2)
   })
 
-  it('a raw frame of another protocol', async () => {
+  it('stores a raw frame of another protocol', async () => {
     const shared = gateway()
     const van = await client((await listen(shared)).port, { username: '8168000008' })
     const frame = '*HQ,8168000008,V1,043602,A,2234.9273,N,11354.3980,E,000.06,000,160618,FFFFFBFF,460,00,10342,4283#'
@@ -53,21 +53,21 @@ describe('publishing', () => {
     expect(shared.places[0]).toBe('7/45/1004')
   })
 
-  it('with other zeros before its id', async () => {
+  it('may spell the device id with other leading zeros', async () => {
     const shared = gateway()
     const van = await client((await listen(shared)).port, { username: '7' })
     await van.publishAsync('devices/0007/fix', position(), { qos: 1 })
     expect(shared.places[0]).toBe('7/43/1002')
   })
 
-  it('many at once, each acknowledged', async () => {
+  it('is acknowledged for each of 500 at once', async () => {
     const shared = gateway()
     const van = await client((await listen(shared)).port)
     await Promise.all(Array.from({ length: 500 }, () => van.publishAsync(TOPIC, position(), { qos: 1 })))
     expect(shared.stored).toHaveLength(500)
   })
 
-  it('behind CONNECT in one chunk', async () => {
+  it('may follow CONNECT in one chunk', async () => {
     const shared = gateway()
     const { port } = await listen(shared)
     const peer = await raw(port)
@@ -78,7 +78,7 @@ describe('publishing', () => {
     expect(shared.stored).toHaveLength(100)
   })
 
-  it('byte by byte', async () => {
+  it('may arrive byte by byte', async () => {
     const { port } = await listen(gateway())
     const peer = await raw(port)
     for (const byte of Buffer.concat([
@@ -91,14 +91,14 @@ describe('publishing', () => {
     await until(() => expect(peer.hex).toBe(connack(0) + puback(1)))
   })
 
-  it('a retained message like any other', async () => {
+  it('stores a retained message like any other', async () => {
     const shared = gateway()
     const van = await client((await listen(shared)).port)
     await van.publishAsync(TOPIC, position(), { qos: 1, retain: true })
     expect(shared.stored).toHaveLength(1)
   })
 
-  it.for([3, 4] as const)('with version %i of the protocol', async (version) => {
+  it.for([3, 4] as const)('stores a fix published with version %i of MQTT', async (version) => {
     const shared = gateway()
     const { port } = await listen(shared)
     const peer = await raw(port)
@@ -108,7 +108,7 @@ describe('publishing', () => {
   })
 })
 
-describe('what is not understood', () => {
+describe('a payload that is not understood', () => {
   it('is acknowledged, counted and kept', async () => {
     const errors = await count('decode_errors_total', { protocol: 'fix', reason: 'malformed' })
     const shared = gateway()
@@ -128,8 +128,8 @@ describe('what is not understood', () => {
   })
 })
 
-describe('what cannot be stored', () => {
-  it('ends the connection unacknowledged, and is taken when it comes again', async () => {
+describe('a publication that cannot be stored', () => {
+  it('ends the connection without PUBACK, and is stored when sent again', async () => {
     const shared = gateway()
     const van = await client((await listen(shared)).port, { reconnectPeriod: 20 })
     let closed = 0
@@ -144,7 +144,7 @@ describe('what cannot be stored', () => {
     expect(shared.stored).toHaveLength(1)
   })
 
-  it('waits for Redis, and for a current roster at the login, before it ends the connection', async () => {
+  it('waits for Redis, and the login for a current roster, before the connection ends', async () => {
     const shared = gateway({ waitMs: 20_000, limits: { identify_timeout: 1000, idle_timeout: 1000 } })
     shared.isRosterCurrent = false
     const van = await client((await listen(shared)).port, { connects: false })
@@ -164,7 +164,7 @@ describe('what cannot be stored', () => {
     expect([closed, shared.stored.length]).toEqual([0, 1])
   })
 
-  it('through a fault of ours ends that connection alone', async () => {
+  it('ends its own connection alone after a fault of ours', async () => {
     const shared = gateway()
     const take: Gateway['ingest']['take'] = async (frame, session, protocol) => {
       if (frame.toString() === 'fault') throw new RangeError('a fault of ours')

@@ -48,7 +48,7 @@ describe('the budget for incomplete frames', () => {
     expect(ended).toHaveLength(2)
   })
 
-  it('counts bytes that are gone no more', () => {
+  it('does not count bytes that are gone', () => {
     const { ended, sender } = senders()
     const pressure = new Backpressure({ maxPartialBytes: 1000 })
     const one = sender('one')

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ReceivedBytes } from '../../src/listen/received-bytes.ts'
 
-describe('bytes that wait for more', () => {
-  it('are copied some twenty times, not for each of 65,536 that come singly', () => {
+describe('received bytes', () => {
+  it('are copied some twenty times when 65,536 arrive one by one', () => {
     const received = new ReceivedBytes()
     const places = new Set<ArrayBufferLike>()
     for (let i = 0; i < 65_536; i++) {
@@ -14,7 +14,7 @@ describe('bytes that wait for more', () => {
     expect(received.size).toBeLessThanOrEqual(2 * 65_536)
   })
 
-  it('are not copied where they came at once', () => {
+  it('are not copied when they arrive in one chunk', () => {
     const received = new ReceivedBytes()
     const chunk = Buffer.from('abc')
     received.append(chunk)
@@ -22,7 +22,7 @@ describe('bytes that wait for more', () => {
     expect(received.bytes).toBe(chunk)
   })
 
-  it('leave the frames before them as they are', () => {
+  it('leave views of earlier frames unchanged', () => {
     const received = new ReceivedBytes()
     received.append(Buffer.from('one'))
     received.append(Buffer.from(' two'))
@@ -32,7 +32,7 @@ describe('bytes that wait for more', () => {
     expect([frame.toString(), received.bytes.toString()]).toEqual(['one ', 'two three'])
   })
 
-  it('take no more memory than they are after a long frame', () => {
+  it('take no more memory than their length after a long frame', () => {
     const received = new ReceivedBytes()
     received.append(Buffer.alloc(60_000))
     received.append(Buffer.alloc(5000))

@@ -7,8 +7,8 @@ import { count, dial, type Gateway, gateway, open, openConnections, refusals, ta
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
 const listen = (shared: Gateway, protocol = talk) => open(listenTcp({ ...AT, protocol }, shared))
 
-describe('refusing', () => {
-  it('gives an unknown device its refusal, then ends', async () => {
+describe('a TCP connection', () => {
+  it('sends an unknown device its refusal, then ends', async () => {
     const { port } = await listen(gateway())
     const peer = await dial(port)
     peer.say('id nobody\n')
@@ -16,7 +16,7 @@ describe('refusing', () => {
     expect(peer.heard).toBe('no\n')
   })
 
-  it('ingests nothing of a connection after its refusal', async () => {
+  it('takes no frame after a refusal', async () => {
     const frames: string[] = []
     const first = Promise.withResolvers<void>()
     const take: Gateway['ingest']['take'] = async (frame) => {
@@ -37,7 +37,7 @@ describe('refusing', () => {
     expect(frames).toEqual(['id nobody\n'])
   })
 
-  it('refuses a wrong secret', async () => {
+  it('refuses a wrong secret over TCP', async () => {
     const refused = await refusals('wrong_secret')
     const { port } = await listen(gateway())
     const peer = await dial(port)
@@ -46,7 +46,7 @@ describe('refusing', () => {
     expect([peer.heard, await refused()]).toEqual(['no\n', 1])
   })
 
-  it('ends without an answer where a fix cannot be stored', async () => {
+  it('ends without an answer when a fix cannot be stored', async () => {
     const shared = gateway()
     const { port } = await listen(shared)
     const peer = await dial(port)
@@ -58,7 +58,7 @@ describe('refusing', () => {
     expect(peer.heard).toBe('hi\n')
   })
 
-  it('ends where data has no end of line: 100 MB', async () => {
+  it('ends when 100 MB arrive without the end of a frame', async () => {
     const refused = await refusals('frame_too_long')
     const { port } = await listen(gateway())
     const peer = await dial(port)
@@ -74,7 +74,7 @@ describe('refusing', () => {
     expect(peer.socket.bytesWritten).toBeLessThan(100 << 20)
   })
 
-  it('ends where only noise comes', async () => {
+  it('ends when only noise arrives', async () => {
     const refused = await refusals('noise')
     const { port } = await listen(gateway())
     const peer = await dial(port)
@@ -83,7 +83,7 @@ describe('refusing', () => {
     expect(await refused()).toBe(1)
   })
 
-  it('forgives noise between good frames', async () => {
+  it('stays open with noise between good frames', async () => {
     const { port } = await listen(gateway())
     const peer = await dial(port)
     const much = `${'?\n'.repeat(1000)}fix\n`
@@ -94,7 +94,7 @@ describe('refusing', () => {
     }
   })
 
-  it('ends where answers are not read', async () => {
+  it('ends when the device does not read its answers', async () => {
     const refused = await refusals('not_reading')
     const { port } = await listen({ ...gateway(), ingest: { take: answerMuch } })
     const peer = await dial(port)
@@ -104,10 +104,10 @@ describe('refusing', () => {
   })
 })
 
-describe('memory', () => {
+describe('the memory of TCP connections', () => {
   const limits = { max_frame_bytes: 65_536 }
 
-  it('holds 4 KB for somebody who has not said who it is', async () => {
+  it('keeps at most 4 KB for an unidentified connection', async () => {
     const refused = await refusals('frame_too_long')
     const { port } = await listen(gateway({ limits }))
     const [most, more] = [await dial(port), await dial(port)]
@@ -119,7 +119,7 @@ describe('memory', () => {
     expect(await refused()).toBe(1)
   })
 
-  it('holds a long frame for a device, also where it came with the login', async () => {
+  it('keeps a long frame for a device, also when it arrives with the login', async () => {
     const { port } = await listen(gateway({ limits }))
     const peer = await dial(port)
     const part = 'x'.repeat(30_000)
@@ -129,7 +129,7 @@ describe('memory', () => {
     await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
   })
 
-  it('is one for all listeners: where it is short, the greediest stranger ends and no newcomer', async () => {
+  it('is shared by all listeners: the unidentified connection with most bytes ends first', async () => {
     const refused = await refusals('memory')
     const shared = gateway({ limits, pressure: new Backpressure({ maxPartialBytes: 24_000 }) })
     const [one, other] = [await listen(shared), await listen(shared)]
@@ -147,8 +147,8 @@ describe('memory', () => {
   })
 })
 
-describe('time and number', () => {
-  it('ends a connection that does not say who it is', async () => {
+describe('the number and the silence of TCP connections', () => {
+  it('ends a connection without a login after identify_timeout', async () => {
     const refused = await refusals('not_identified')
     const { port } = await listen(gateway({ limits: { identify_timeout: 100 } }))
     const peer = await dial(port)
@@ -156,7 +156,7 @@ describe('time and number', () => {
     expect(await refused()).toBe(1)
   })
 
-  it('ends one that sends something that is no login now and then', async () => {
+  it('ends a connection that sends bytes now and then but no login', async () => {
     const { port } = await listen(gateway({ limits: { identify_timeout: 300 } }))
     const peer = await dial(port)
     const timer = setInterval(() => peer.say('x'), 50)
@@ -164,7 +164,7 @@ describe('time and number', () => {
     clearInterval(timer)
   })
 
-  it('ends a device that has long said nothing, not one that speaks', async () => {
+  it('ends a silent device after idle_timeout, and not one that speaks', async () => {
     const refused = await refusals('idle')
     const { port } = await listen(gateway({ limits: { idle_timeout: 1500 } }))
     const [silent, talking] = [await dial(port), await dial(port)]
@@ -176,7 +176,7 @@ describe('time and number', () => {
     expect([talking.over, await refused()]).toEqual([false, 1])
   })
 
-  it('admits so many connections from an address', async () => {
+  it('admits max_connections_per_ip TCP connections from an address', async () => {
     const refused = await refusals('max_per_ip')
     await until(async () => expect(await openConnections('tcp')).toBe(0))
     const { port } = await listen(gateway({ limits: { max_connections_per_ip: 2 } }))
@@ -195,7 +195,7 @@ describe('time and number', () => {
     await until(() => expect(fourth.heard).toBe('hi\n'))
   })
 
-  it('admits so many connections in all', async () => {
+  it('admits max_connections TCP connections in all', async () => {
     const refused = await refusals('max_connections')
     const { port } = await listen(gateway({ limits: { max_connections: 1 } }))
     const first = await dial(port)
@@ -206,7 +206,7 @@ describe('time and number', () => {
     expect(await refused()).toBe(1)
   })
 
-  it('counts open connections', async () => {
+  it('counts open TCP connections', async () => {
     await until(async () => expect(await openConnections('tcp')).toBe(0))
     const { port } = await listen(gateway())
     const peer = await dial(port)
@@ -216,8 +216,8 @@ describe('time and number', () => {
   })
 })
 
-describe('pressure', () => {
-  it('stops reading sockets above the high mark, and goes on below the low one', async () => {
+describe('pressure on TCP connections', () => {
+  it('stops reading sockets above the high mark, and reads again below the low mark', async () => {
     const shared = gateway({ pressure: new Backpressure({ highMark: 10, lowMark: 5 }) })
     const { port } = await listen(shared)
     const [first, second] = [await dial(port), await dial(port)]
@@ -240,7 +240,7 @@ describe('pressure', () => {
     await until(() => expect([second.heard, late.heard]).toEqual(['hi\nok 3\n', 'hi\n']))
   })
 
-  it('weighs more by frames than by bytes', async () => {
+  it('counts frames more than their bytes over TCP', async () => {
     const shared = gateway({ pressure: new Backpressure({ highMark: 300_000 }) })
     const { port } = await listen(shared)
     const peer = await dial(port)
@@ -254,7 +254,7 @@ describe('pressure', () => {
     await until(() => expect(shared.pressure.isHigh).toBe(false))
   })
 
-  it('does not count as silence, neither of a device nor of a newcomer', async () => {
+  it('does not count as silence of a device or of an unidentified connection', async () => {
     const shared = gateway({
       limits: { idle_timeout: 3000, identify_timeout: 3000 },
       pressure: new Backpressure({ highMark: 10 }),
@@ -271,7 +271,7 @@ describe('pressure', () => {
     await until(() => expect([device.over, newcomer.over]).toEqual([true, true]))
   })
 
-  it('does not count the time in which a fix is being stored as silence', async () => {
+  it('does not count the time that a fix takes to be stored as silence', async () => {
     const shared = gateway({ limits: { idle_timeout: 1500 } })
     const { port } = await listen(shared)
     const peer = await dial(port)
@@ -285,7 +285,7 @@ describe('pressure', () => {
     expect(peer.over).toBe(false)
   })
 
-  it('does not blame a device for the silence of a gateway that did not read', async () => {
+  it('does not count the time that sockets are not read as silence', async () => {
     const shared = gateway({
       limits: { idle_timeout: 300, identify_timeout: 300 },
       pressure: new Backpressure({ highMark: 5, lowMark: 1 }),

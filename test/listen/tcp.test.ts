@@ -8,7 +8,7 @@ import { count, dial, type Gateway, gateway, open, refusals, talk, until } from 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
 const listen = (shared: Gateway, protocol = talk) => open(listenTcp({ ...AT, protocol }, shared))
 
-describe('a conversation', () => {
+describe('a TCP connection', () => {
   it('answers each frame once it is stored, in order', async () => {
     const { port } = await listen(gateway())
     const peer = await dial(port)
@@ -18,7 +18,7 @@ describe('a conversation', () => {
     await until(() => expect(peer.heard).toBe('hi\nok 1\nok 2\nok 3\n'))
   })
 
-  it('takes login and data from one chunk', async () => {
+  it('accepts login and data in one chunk', async () => {
     const shared = gateway()
     const { port } = await listen(shared)
     const peer = await dial(port)
@@ -27,7 +27,7 @@ describe('a conversation', () => {
     expect(shared.places).toEqual(Array(3).fill('7/42/1001'))
   })
 
-  it('keeps the order of replies where a later frame is stored first', async () => {
+  it('keeps the order of replies when a later frame is stored first', async () => {
     const shared = gateway()
     const order: (() => void)[] = []
     const take: Gateway['ingest']['take'] = async (frame) => {
@@ -43,7 +43,7 @@ describe('a conversation', () => {
     await until(() => expect(peer.heard).toBe('fix 1\nfix 2\n'))
   })
 
-  it('answers nothing before it is stored', async () => {
+  it('does not answer a frame before it is stored', async () => {
     const shared = gateway()
     shared.store = 'waits'
     const { port } = await listen(shared)
@@ -57,7 +57,7 @@ describe('a conversation', () => {
     await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
   })
 
-  it('understands frames that are cut at every byte', async () => {
+  it('understands frames that are split at any byte', async () => {
     const shared = gateway()
     const { port } = await listen(shared)
     const words = 'id van-1\nfix 1\nfix 2\n'
@@ -72,7 +72,7 @@ describe('a conversation', () => {
     expect(shared.stored).toHaveLength(2 * (words.length - 1))
   })
 
-  it('understands frames that come byte by byte', async () => {
+  it('understands frames that arrive byte by byte', async () => {
     const { port } = await listen(gateway())
     const peer = await dial(port)
     for (const byte of 'id van-1\nfix 1\n') {
@@ -82,7 +82,7 @@ describe('a conversation', () => {
     await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
   })
 
-  it('goes on while the frames before are being stored', async () => {
+  it('takes bytes that arrive while earlier frames are being stored', async () => {
     const shared = gateway()
     const { port } = await listen(shared)
     const peer = await dial(port)
@@ -97,7 +97,7 @@ describe('a conversation', () => {
     await until(() => expect(peer.heard).toBe('hi\nok 1\nok 2\nok 3\nok 4\n'))
   })
 
-  it('answers a peer that has already half-closed', async () => {
+  it('answers a device that has closed its sending side', async () => {
     const shared = gateway()
     shared.store = 'waits'
     const { port } = await listen(shared)
@@ -109,14 +109,14 @@ describe('a conversation', () => {
     await until(() => expect(peer.over).toBe(true))
   })
 
-  it('keeps a conversation after a frame that is not understood', async () => {
+  it('stays open after a frame that is not understood', async () => {
     const { port } = await listen(gateway())
     const peer = await dial(port)
     peer.say('id van-1\nwhat?\nfix 1\n')
     await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
   })
 
-  it('tells when a device has gone', async () => {
+  it('notes that its device is gone when it closes', async () => {
     const shared = gateway()
     const { port } = await listen(shared)
     const peer = await dial(port)
@@ -126,7 +126,7 @@ describe('a conversation', () => {
     await until(() => expect(shared.goneDevices).toEqual(['van-1']))
   })
 
-  it('tells of each device that spoke on a connection when it has gone', async () => {
+  it('notes that each device that spoke on it is gone when it closes', async () => {
     const shared = gateway()
     const { port } = await listen(shared)
     const peer = await dial(port)
@@ -136,7 +136,7 @@ describe('a conversation', () => {
     await until(() => expect(shared.goneDevices).toEqual(['van-1', '007', '8168000008']))
   })
 
-  it('speaks a real protocol: Teltonika, an unknown IMEI', async () => {
+  it('refuses an unknown IMEI with the refusal of Teltonika', async () => {
     const refused = await refusals('unknown_device')
     const { port } = await open(listenTcp({ ...AT, protocol: teltonika }, gateway()))
     const peer = await dial(port)
@@ -147,8 +147,8 @@ describe('a conversation', () => {
   })
 })
 
-describe('while Redis does not answer', () => {
-  it('keeps the connection and its frames, and answers them in order once they are stored', async () => {
+describe('a TCP connection while Redis does not answer', () => {
+  it('stays open, keeps its frames, and answers them in order once they are stored', async () => {
     const shared = gateway({ waitMs: 20_000, limits: { idle_timeout: 1500 } })
     const { port } = await listen(shared)
     const peer = await dial(port)
@@ -165,7 +165,7 @@ describe('while Redis does not answer', () => {
     await until(() => expect(peer.heard).toBe('hi\nok 1\nok 2\nok 3\n'))
   })
 
-  it('answers the logins of other devices, and reads no more than memory allows', async () => {
+  it('answers logins, and stops being read when memory is used up', async () => {
     const shared = gateway({ waitMs: 20_000, pressure: new Backpressure({ highMark: 7000 }) })
     const { port } = await listen(shared)
     const [van, other] = [await dial(port), await dial(port)]
@@ -189,7 +189,7 @@ describe('while Redis does not answer', () => {
     await until(() => expect([other.heard, late.heard]).toEqual(['hi\nok 1\nok 2\n', 'hi\n']))
   })
 
-  it('ends the connection without an answer after the time that it waits', async () => {
+  it('ends without an answer after the time that a frame may wait', async () => {
     const shared = gateway({ waitMs: 700 })
     const { port } = await listen(shared)
     const peer = await dial(port)
@@ -213,8 +213,8 @@ describe('while Redis does not answer', () => {
   })
 })
 
-describe('faults', () => {
-  it('ends the connection whose frame could not be handled, and no other', async () => {
+describe('a fault in handling a TCP frame', () => {
+  it('ends the connection of that frame and no other', async () => {
     const shared = gateway()
     const take: Gateway['ingest']['take'] = async (frame, session, protocol) => {
       if (frame.toString() === 'mute\n') throw new RangeError('a fault of ours')
@@ -231,8 +231,8 @@ describe('faults', () => {
   })
 })
 
-describe('closing', () => {
-  it('stores and answers first what was read', async () => {
+describe('closing a TCP listener', () => {
+  it('stores and answers what was read before a TCP listener ends', async () => {
     const shared = gateway()
     const listener = await listenTcp(AT, shared)
     const [busy, idle] = [await dial(listener.port), await dial(listener.port)]
@@ -250,7 +250,7 @@ describe('closing', () => {
     await until(() => expect(busy.over).toBe(true))
   })
 
-  it('waits no longer than it may for what is not stored', async () => {
+  it('ends a TCP listener after the given time although a fix is not stored', async () => {
     const shared = gateway()
     const listener = await listenTcp(AT, shared)
     const peer = await dial(listener.port)
@@ -266,7 +266,7 @@ describe('closing', () => {
     expect(peer.heard).toBe('hi\n')
   })
 
-  it('frees its port', async () => {
+  it('frees the port of a TCP listener', async () => {
     const listener = await listenTcp(AT, gateway())
     await listener.close()
     const server = createServer()
@@ -275,7 +275,7 @@ describe('closing', () => {
     server.close()
   })
 
-  it('says why a port cannot be opened', async () => {
+  it('reports why a TCP port cannot be opened', async () => {
     const { port } = await listen(gateway())
     await expect(listenTcp({ ...AT, port }, gateway())).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })

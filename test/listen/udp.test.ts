@@ -17,7 +17,7 @@ async function device(port: number) {
   return { heard, say: (text: string) => socket.send(text, port, '127.0.0.1') }
 }
 
-describe('datagrams', () => {
+describe('UDP datagrams', () => {
   it('are answered once they are stored', async () => {
     const shared = gateway()
     const { port } = await listen(shared)
@@ -31,7 +31,7 @@ describe('datagrams', () => {
     expect(shared.places).toEqual(['7/42/1001'])
   })
 
-  it('of one address and port are one conversation', async () => {
+  it('from one address and port share a session', async () => {
     const shared = gateway()
     const { port } = await listen(shared)
     const [van, other] = [await device(port), await device(port)]
@@ -44,14 +44,14 @@ describe('datagrams', () => {
     expect([other.heard, shared.stored.length]).toEqual([[], 1])
   })
 
-  it('may hold several frames, and each is answered', async () => {
+  it('may contain several frames, each with its answer', async () => {
     const { port } = await listen(gateway())
     const van = await device(port)
     van.say('id van-1\nfix 1\n?\nfix 2')
     await until(() => expect(van.heard).toEqual(['hi\n', 'ok 1\n', 'ok 2\n']))
   })
 
-  it('that cannot be stored are not answered, and are taken when they come again', async () => {
+  it('are not answered while they cannot be stored, and are stored when sent again', async () => {
     const shared = gateway()
     const { port } = await listen(shared)
     const van = await device(port)
@@ -64,7 +64,7 @@ describe('datagrams', () => {
     await until(() => expect(van.heard).toEqual(['hi\n', 'ok\n']))
   })
 
-  it('of an unknown device get its refusal', async () => {
+  it('of an unknown device are answered with the refusal of the protocol', async () => {
     const refused = await refusals('unknown_device')
     const { port } = await listen(gateway())
     const van = await device(port)
@@ -73,7 +73,7 @@ describe('datagrams', () => {
     expect(await refused()).toBe(1)
   })
 
-  it('of no bytes, of too many, and of garbage are counted, and others are served', async () => {
+  it('without bytes, with too many, or with garbage are counted, and others are served', async () => {
     const [empty, long] = [await refusals('empty_datagram'), await refusals('frame_too_long')]
     const errors = await count('decode_errors_total', { protocol: 'talk', reason: 'malformed' })
     const { port } = await listen(gateway())
@@ -87,7 +87,7 @@ describe('datagrams', () => {
     expect([await empty(), await long(), garbage]).toEqual([1, 1, 1])
   })
 
-  it('that make the decoder fail harm nobody', async () => {
+  it('after a fault in a decoder are served as before', async () => {
     const shared = gateway()
     const take: Gateway['ingest']['take'] = async (frame, session, protocol) => {
       if (frame.toString() === 'mute\n') throw new RangeError('a fault of ours')
@@ -118,7 +118,7 @@ describe('datagrams', () => {
     expect(shared.stored).toHaveLength(2)
   })
 
-  it('weigh more by their frames than by their bytes', async () => {
+  it('count as pressure more by their frames than by their bytes', async () => {
     const shared = gateway({ pressure: new Backpressure({ highMark: 30_000 }) })
     const { port } = await listen(shared)
     const van = await device(port)
@@ -133,8 +133,8 @@ describe('datagrams', () => {
   })
 })
 
-describe('conversations', () => {
-  it('are forgotten when idle', async () => {
+describe('UDP sessions', () => {
+  it('are forgotten after idle_timeout', async () => {
     const shared = gateway({ limits: { idle_timeout: 100 } })
     const sessions: unknown[] = []
     const take: Gateway['ingest']['take'] = (frame, session, protocol) => {
@@ -152,7 +152,7 @@ describe('conversations', () => {
     expect(sessions).toHaveLength(2)
   })
 
-  it('are as many as connections may be: the oldest is forgotten', async () => {
+  it('are at most max_connections: the oldest is forgotten', async () => {
     const { port } = await listen(gateway({ limits: { max_connections: 2 } }))
     const [first, second, third] = [await device(port), await device(port), await device(port)]
     first.say('id van-1\n')
@@ -169,8 +169,8 @@ describe('conversations', () => {
   })
 })
 
-describe('made-up senders', () => {
-  it('make nobody be forgotten', async () => {
+describe('forged UDP sources', () => {
+  it('push out no identified session', async () => {
     const { port } = await listen(gateway({ limits: { max_connections: 2 } }))
     const van = await device(port)
     van.say('id van-1\n')
@@ -182,15 +182,15 @@ describe('made-up senders', () => {
     await until(() => expect(van.heard).toEqual(['hi\n', 'ok 1\n']))
   })
 
-  it('at port 0 are not read, as nobody can be answered there', () => {
+  it('with port 0 are dropped, as they cannot be answered', () => {
     const shared = gateway()
     expect(dropReason(Buffer.from('fix\n'), { port: 0 }, shared)).toBe('no_source_port')
     expect(dropReason(Buffer.from('fix\n'), { port: 1 }, shared)).toBeUndefined()
   })
 })
 
-describe('closing', () => {
-  it('waits no longer than it may for what is not stored', async () => {
+describe('closing a UDP listener', () => {
+  it('ends a UDP listener after the given time although a fix is not stored', async () => {
     const shared = gateway()
     const listener = await listenUdp(AT, shared)
     const van = await device(listener.port)
@@ -203,7 +203,7 @@ describe('closing', () => {
     expect([van.heard, shared.stored.length]).toEqual([[], 1])
   })
 
-  it('stores and answers first what was read', async () => {
+  it('stores and answers what was read before a UDP listener ends', async () => {
     const shared = gateway()
     const listener = await listenUdp(AT, shared)
     const van = await device(listener.port)
@@ -216,7 +216,7 @@ describe('closing', () => {
     await until(() => expect(van.heard).toEqual(['ok\n']))
   })
 
-  it('says why a port cannot be opened', async () => {
+  it('reports why a UDP port cannot be opened', async () => {
     const { port } = await listen(gateway())
     await expect(listenUdp({ ...AT, port }, gateway())).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })

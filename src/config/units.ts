@@ -40,7 +40,7 @@ export function isScientific(text: string): boolean {
 }
 
 /** Whether a text is decimal digits and nothing else. */
-export function isDigits(text: string): boolean {
+function isDigits(text: string): boolean {
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) < 0x30 || text.charCodeAt(at) > 0x39) return false
   return text !== ''
 }

@@ -6,10 +6,10 @@ import { assignmentField } from '../../roster/roster.ts'
 import type { RosterInEffect } from '../roster/writes.ts'
 
 /** What a file says of a device and the roster does not, as a later put or deletion took its place. */
-type Files = Pick<RosterInEffect, 'files' | 'directory'>
+type FilesInEffect = Pick<RosterInEffect, 'files' | 'directory'>
 
 /** Where the entry of a device stands that is in a file though the device was deleted: `devices.yaml:3`. */
-export function hiddenEntry(live: Files, id: string): string | undefined {
+export function hiddenEntry(live: FilesInEffect, id: string): string | undefined {
   if (live.directory().find(id)) return undefined
   const entries = live.files()?.devices.flatMap(({ content }) => content.devices) ?? []
   return entries.find(({ device }) => sameId(device.id) === sameId(id))?.device.source
@@ -26,7 +26,7 @@ export function entryAdvice(fileEntry: string | undefined): string {
  * with the latest `from`.
  */
 export async function hiddenLine(
-  live: Files,
+  live: FilesInEffect,
   device: DeviceEntry,
   time: number,
 ): Promise<{ readonly source: string } | undefined> {

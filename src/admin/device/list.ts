@@ -9,7 +9,7 @@ import type { DeviceEntry, Directory, Stay } from '../../roster/directory.ts'
 import { parse } from '../../tracking/refusal.ts'
 import { ContactJson, Count, contactJson, DeviceState, each, StayJson, stayJson, Text } from '../json.ts'
 import type { Operation, OperationDoc } from '../operation.ts'
-import { PageQuery, type ListPlace, pageOf, pageSchema } from '../paging.ts'
+import { type ListPlace, PageQuery, pageOf, pageSchema } from '../paging.ts'
 
 export interface DeviceSources {
   readonly redis: Redis

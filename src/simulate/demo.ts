@@ -8,22 +8,27 @@ import { supervision } from '../process/start.ts'
 import { startEverything } from '../process/supervisor.ts'
 import { createTrackingClient } from '../tracking/client.ts'
 import { countPositions } from '../tracking/service/positions.ts'
-import { accountFor } from './demo/account.ts'
-import { announcement } from './demo/announcement.ts'
-import { type DemoArguments, type DemoPlan, demoPlan, fleetLabels, INTERVAL_MS } from './demo/plan.ts'
-import { createScreen, type Screen } from './demo/screen.ts'
-import { prepareSite, type Site } from './demo/site.ts'
-import { readStatus } from './demo/status.ts'
-import { type Ending, isWhole, lastLine, NOTHING, verdict } from './demo/verdict.ts'
+import { accountFor, type Ending, isWhole, lastLine, NOTHING, readStatus, verdict } from './demo/account.ts'
+import {
+  announcement,
+  type DemoArguments,
+  type DemoPlan,
+  type DemoSite,
+  demoPlan,
+  fleetLabels,
+  INTERVAL_MS,
+  prepareSite,
+} from './demo/site.ts'
+import { createScreen, type Screen } from './demo/view.ts'
 import { startWatch } from './demo/watch.ts'
 import { ROUTES_FROM } from './fleet.ts'
 import { listenToSignals, type Signals } from './signals.ts'
-import { type Outcome, runSimulation } from './simulation.ts'
+import { runSimulation, type SimulationOutcome } from './simulation.ts'
 
 /**
- * Runs the whole product with simulated vans, in a folder of its own, and looks whether what was acknowledged was
- * delivered; answers with the exit code: 0 where nothing is missing, else 1, or the signal's where it was cut short.
- * @throws UserError for an option that is wrong, or where something cannot be started.
+ * Runs the whole product with simulated vans, in a folder of its own, and checks that every acknowledged fix was delivered.
+ * Returns the exit code: 0 where nothing is missing, else 1, or that of the signal that cut it short.
+ * @throws UserError for a wrong option, or where something cannot be started.
  */
 export async function demoCommand(options: DemoArguments): Promise<number> {
   const plan = demoPlan(options)
@@ -38,10 +43,10 @@ interface Demo {
   readonly plan: DemoPlan
   readonly signals: Signals
   readonly screen: Screen
-  readonly site: Site
+  readonly site: DemoSite
 }
 
-/** What its processes print goes to the log: the screen belongs to the vans. */
+/** Output of the processes goes to the log file: the screen shows the vans. */
 async function runSystem(demo: Demo, log: FileHandle): Promise<{ ending: Ending; clean: boolean }> {
   const { signals, site, screen } = demo
   const logger = pino({ level: 'warn' }, pino.destination({ dest: log.fd, sync: true }))
@@ -90,8 +95,8 @@ async function drive({ plan, signals, site, screen }: Demo, ports: Ports): Promi
   return { account, outcome, status: watch.status, duplicates: received - stored }
 }
 
-/** Gives up after its patience, or at the signal: then what is missing shows. */
-async function untilDelivered({ dataDir }: Site, { admin }: Ports, signal: AbortSignal): Promise<void> {
+/** Waits until no fix waits in the gateway, the patience is over, or the signal comes. */
+async function untilDelivered({ dataDir }: DemoSite, { admin }: Ports, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS
   while (performance.now() < deadline && !signal.aborted) {
     const status = await readStatus(admin, dataDir)
@@ -100,7 +105,11 @@ async function untilDelivered({ dataDir }: Site, { admin }: Ports, signal: Abort
   }
 }
 
-async function readBack(site: Site, { tracking }: Ports, { plan, outcome }: { plan: DemoPlan; outcome: Outcome }) {
+async function readBack(
+  site: DemoSite,
+  { tracking }: Ports,
+  { plan, outcome }: { plan: DemoPlan; outcome: SimulationOutcome },
+) {
   const baseUrl = `http://127.0.0.1:${tracking}`
   const client = createTrackingClient({ baseUrl, timeoutMs: READ_TIMEOUT_MS, connections: 8 })
   const journeys = plan.fleet.flatMap(({ id }, index) => {
@@ -113,7 +122,7 @@ async function readBack(site: Site, { tracking }: Ports, { plan, outcome }: { pl
   return account
 }
 
-/** The last line is for programs. */
+/** Prints the result; the last line is for programs. */
 async function conclude({ screen, signals, site }: Demo, ending: Ending, clean: boolean): Promise<number> {
   const code = exitCode(ending, clean, signals)
   const style = isWhole(ending) ? 'green' : 'yellow'
@@ -124,7 +133,7 @@ async function conclude({ screen, signals, site }: Demo, ending: Ending, clean: 
   return code
 }
 
-/** Who interrupts it may leave fixes without an acknowledgement. */
+/** After a signal, fixes without an acknowledgement are no fault. */
 function exitCode(ending: Ending, clean: boolean, signals: Signals): number {
   if (signals.stop.aborted) return clean && ending.account.lost === 0 ? 0 : signals.exitCode()
   return isWhole(ending) ? 0 : 1
@@ -140,7 +149,7 @@ function aborted(signal: AbortSignal): Promise<undefined> {
 const PATIENCE_MS = 60_000
 const ANSWER_MS = 5000
 const READ_TIMEOUT_MS = 10_000
-/** After a signal: until when what is under way may take its time, so that all has ended within 10 s. */
+/** After a signal: the time for each step, so that everything ends within 10 s. */
 const ACKNOWLEDGED_BY_MS = 2000
 const DELIVERED_BY_MS = 4000
 const STOP_BY_MS = 8500

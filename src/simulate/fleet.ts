@@ -1,6 +1,6 @@
 import type { Speech } from './speak/index.ts'
 
-/** A van as the simulation has it. */
+/** A van of the simulation. */
 export interface FleetVan {
   /** An IMEI that no real device has. */
   readonly id: string
@@ -8,7 +8,7 @@ export interface FleetVan {
   readonly speech: Speech
 }
 
-/** The vans 1 to n, the ways of speaking dealt out among them in turn. The same for the same arguments. */
+/** The vans 1 to n, which get the speeches in turn. The same for the same arguments. */
 export function createFleet(count: number, speeches: readonly Speech[]): FleetVan[] {
   return Array.from({ length: count }, (_, index) => ({
     id: imei(index + 1),
@@ -17,10 +17,10 @@ export function createFleet(count: number, speeches: readonly Speech[]): FleetVa
   }))
 }
 
-/** Most vans that there are numbers for. */
+/** The highest number of vans. */
 export const MAX_VANS = 999_999
 
-/** devices.yaml for a fleet: van k is driven by courier k on route 1000 + k. */
+/** devices.yaml for a fleet: courier k drives van k on route 1000 + k. */
 export function devicesYaml(fleet: readonly FleetVan[], companyId = '1'): string {
   const lines = fleet.map(({ id, name }, index) => {
     const ids = `company_id: ${companyId}, courier_id: ${index + 1}, route_id: ${ROUTES_FROM + index + 1}`
@@ -29,10 +29,10 @@ export function devicesYaml(fleet: readonly FleetVan[], companyId = '1'): string
   return lines.join('')
 }
 
-/** Van k's route is so many more than k. */
+/** The route of van k is this number + k. */
 export const ROUTES_FROM = 1000
 
-/** A type allocation code that is nobody's, a serial number, Luhn's digit. */
+/** An IMEI: an unassigned type allocation code, a serial number, the Luhn digit. */
 function imei(serial: number): string {
   const digits = `35999900${String(serial).padStart(6, '0')}`
   const sum = Array.from(digits, Number).reduce((total, digit, index) => {

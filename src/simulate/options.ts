@@ -1,8 +1,9 @@
+import { protocols } from '../../protocols/index.ts'
 import { unknownName } from '../config/problem.ts'
 import { duration } from '../config/units.ts'
 import { UserError } from '../errors.ts'
+import type { Ports } from '../process/role.ts'
 import { MAX_VANS } from './fleet.ts'
-import { type Ports, usualPorts } from './ports.ts'
 import { type Speech, speeches } from './speak/index.ts'
 
 /** A number of vans. @throws UserError. */
@@ -26,8 +27,8 @@ export function durationOption(option: string, text: string, leastMs: number): n
 }
 
 /**
- * The ways of speaking that a list such as `teltonika,gt06,mqtt` names: protocols, transports, or one way alone
- * (`teltonika-udp`). @throws UserError for a name that is none, with the nearest one.
+ * The speeches that a list such as `teltonika,gt06,mqtt` names: by protocol, by transport, or by their own name
+ * (`teltonika-udp`). @throws UserError for an unknown name, with the nearest known one.
  */
 export function speechesOption(text: string): Speech[] {
   const names = text.split(',').map((name) => name.trim())
@@ -59,4 +60,27 @@ export function portsOption(changes: readonly string[]): Ports {
     for (const place of places) ports[place] = wholeNumber('--port', port, 65_535)
   }
   return ports
+}
+
+/** The usual port of every protocol. */
+export function usualPorts(): Ports {
+  const transports = ['tcp', 'udp', 'http'] as const
+  const listeners = protocols.flatMap((protocol) =>
+    transports.flatMap((transport) => {
+      const port = protocol[transport]?.port
+      return port === undefined ? [] : [[`${transport}/${protocol.name}`, port] as const]
+    }),
+  )
+  return Object.fromEntries([...listeners, ['mqtt', 1883]])
+}
+
+/** The port for a speech. @throws UserError where there is none. */
+export function portOf({ transport, protocol }: Speech, ports: Ports): number {
+  const name = transport === 'mqtt' ? 'mqtt' : `${transport}/${protocol}`
+  const port = ports[name]
+  if (port === undefined)
+    throw new UserError(
+      `The gateway has no listener for ${name}: leave it out of --protocols, or name its port with --port.`,
+    )
+  return port
 }

@@ -1,7 +1,7 @@
 /** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
 export type Random = () => number
 
-/** A source of random numbers that can be had again. */
+/** A source of random numbers that can be repeated. */
 export function seeded(seed: number): Random {
   let state = seed >>> 0
   return () => {

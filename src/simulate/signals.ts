@@ -1,12 +1,12 @@
 import { EXIT_CODES, onSignals } from '../process/signals.ts'
 
-/** A user's wish to end. */
+/** The signals by which a user ends a command. */
 export interface Signals {
   /** Aborted by the first signal. */
   readonly stop: AbortSignal
-  /** Aborted so many ms after the first signal, or by the second. */
+  /** Aborted so many ms after the first signal, or by the second signal. */
   within(ms: number): AbortSignal
-  /** What a process exits with that the signal cut short; 1 without a signal. */
+  /** The exit code of a process that a signal cut short; 1 without a signal. */
   exitCode(): number
 }
 

@@ -4,7 +4,7 @@ import { listenToSignals } from './signals.ts'
 import { type Progress, runSimulation } from './simulation.ts'
 import { speeches } from './speak/index.ts'
 
-/** As they stand on the command line. */
+/** Options as on the command line. */
 export interface SimulateArguments {
   readonly target?: string
   readonly vans?: string
@@ -20,8 +20,8 @@ export interface SimulateArguments {
 }
 
 /**
- * Sends vans to a gateway; answers with the exit code: 0 where every fix was acknowledged, else 1, or the signal's where
- * it was cut short. @throws UserError for an option that is wrong.
+ * Runs simulated vans against a gateway. Returns the exit code: 0 where every fix was acknowledged, else 1, or that of the
+ * signal that cut it short. @throws UserError for a wrong option.
  */
 export async function simulateCommand(options: SimulateArguments): Promise<number> {
   const chosen = options.protocols === undefined ? speeches : speechesOption(options.protocols)
@@ -58,6 +58,6 @@ function write(text: string): void {
   process.stdout.write(text)
 }
 
-/** Longer than a packet that is lost takes to be sent again twice. */
+/** Longer than it takes to send a lost packet again twice. */
 const PATIENCE_MS = 30_000
 const PATIENCE_AFTER_SIGNAL_MS = 5000

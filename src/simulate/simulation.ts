@@ -1,9 +1,10 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Fix } from '../../protocols/kit/index.ts'
+import type { Ports } from '../process/role.ts'
 import type { FleetVan } from './fleet.ts'
 import { lineFor } from './line/index.ts'
-import { type Ports, portOf } from './ports.ts'
+import { portOf } from './options.ts'
 import { seeded } from './random.ts'
 import { createTracker, type Tracker } from './tracker.ts'
 import { createVan, type Van } from './van.ts'
@@ -12,11 +13,11 @@ export interface SimulationOptions {
   readonly host: string
   readonly ports: Ports
   readonly vans: readonly FleetVan[]
-  /** Between two fixes of a van; at least 1,000, as fixes are told apart by whole seconds. */
+  /** Between two fixes of a van; at least 1,000, because the times of fixes are whole seconds. */
   readonly intervalMs: number
-  /** How long fixes are made. */
+  /** How long the vans make fixes. */
   readonly durationMs: number
-  /** How long it is waited afterwards for what is not acknowledged. */
+  /** How long to wait afterwards for acknowledgements. */
   readonly patienceMs: number
   /** How long an answer may take before a packet is sent again. */
   readonly answerMs?: number
@@ -24,22 +25,22 @@ export interface SimulationOptions {
   readonly seed: number
   /** Keep every fix, for `trips`; otherwise they are forgotten once they are acknowledged. */
   readonly keepTrips?: boolean
-  /** No fixes are made any more; what is not acknowledged is waited for. */
+  /** Ends the driving: no more fixes are made, acknowledgements are waited for. */
   readonly stop?: AbortSignal
-  /** Everything ends at once. */
+  /** Ends everything at once. */
   readonly hurry?: AbortSignal
   readonly onProgress?: (progress: Progress) => void
   readonly progressMs?: number
 }
 
-/** How far a simulation is. */
+/** The state of a simulation. */
 export interface Progress {
   readonly phase: 'driving' | 'waiting'
   readonly vans: number
   /** Fixes that vans have made; each is sent until it is acknowledged. */
   readonly sent: number
   readonly acked: number
-  /** Vans whose last packet came to nothing, and what most of them were told. */
+  /** Vans whose last packet was not acknowledged, and the most frequent reason. */
   readonly troubled: number
   readonly trouble?: string
 }
@@ -50,13 +51,13 @@ export interface Trip {
   readonly acked: number
 }
 
-/** How it ended. `trips` by device; empty without `keepTrips`. */
-export interface Outcome extends Progress {
+/** The result of a simulation. `trips` by device; empty without `keepTrips`. */
+export interface SimulationOutcome extends Progress {
   readonly trips: ReadonlyMap<string, Trip>
 }
 
-/** Lets vans drive and send until the duration is over and all is acknowledged, or it was waited for long enough. */
-export async function runSimulation(options: SimulationOptions): Promise<Outcome> {
+/** Lets vans drive and send for the duration, then waits until every fix is acknowledged or the patience is over. */
+export async function runSimulation(options: SimulationOptions): Promise<SimulationOutcome> {
   const end = new AbortController()
   setMaxListeners(0, end.signal)
   const crew = options.vans.map((van, index) => engage(van, index, { ...options, signal: end.signal }))
@@ -93,7 +94,7 @@ function engage(
   return { id, van: createVan(own), tracker, trip, made: 0 }
 }
 
-/** One timer for all: the fixes of a fleet are spread evenly over the interval, whenever it wakes. */
+/** One timer for all vans, so that the fixes of a fleet are spread evenly over the interval. */
 async function drive(crew: readonly Driver[], options: SimulationOptions): Promise<void> {
   const { intervalMs, durationMs, keepTrips = false } = options
   const isOver = () => options.stop?.aborted || options.hurry?.aborted

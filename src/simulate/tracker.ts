@@ -1,29 +1,29 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Fix } from '../../protocols/kit/index.ts'
-import { type Line, LineFault } from './line/index.ts'
+import { LineFault, type VanLine } from './line/index.ts'
 import type { Random } from './random.ts'
 
-/** The box in a van: keeps every fix until it is acknowledged, and sends it again until then. */
+/** The device in a van: it keeps every fix, and sends it again until it is acknowledged. */
 export interface Tracker {
-  /** Takes a fix, and sends it when those before it have been. */
+  /** Takes a fix, which is sent after those before it. */
   record(fix: Fix): void
-  /** Resolves once nothing is left to send, or the signal has ended it. */
+  /** Resolves once every fix is acknowledged, or the signal has ended the sending. */
   settled(): Promise<void>
-  /** Hangs up; what is under way comes to nothing. */
+  /** Closes the line; a packet on its way fails. */
   close(): void
-  /** Why the last packet came to nothing; undefined once one was acknowledged. */
+  /** Why the last packet was not acknowledged; undefined where it was. */
   readonly trouble: string | undefined
 }
 
-/** `acknowledged` is told how many fixes more, of the oldest ones. `signal` ends it. */
+/** `acknowledged` gets the number of fixes that are newly acknowledged, the oldest first. `signal` ends the sending. */
 export interface TrackerOptions {
-  readonly line: Line
+  readonly line: VanLine
   readonly random: Random
   readonly signal: AbortSignal
   readonly acknowledged: (fixes: number) => void
 }
 
-/** A tracker with nothing recorded; its line is not open yet. */
+/** A tracker without fixes; its line is not open yet. */
 export function createTracker({ line, random, signal, acknowledged }: TrackerOptions): Tracker {
   const waiting: Fix[] = []
   let sending: Promise<void> | undefined
@@ -53,8 +53,8 @@ export function createTracker({ line, random, signal, acknowledged }: TrackerOpt
   }
 }
 
-/** Why it was not acknowledged; undefined where it was. */
-async function deliver(line: Line, packet: readonly Fix[]): Promise<string | undefined> {
+/** Why a packet is not acknowledged; undefined where it is. */
+async function deliver(line: VanLine, packet: readonly Fix[]): Promise<string | undefined> {
   try {
     await line.deliver(packet)
     return undefined
@@ -64,7 +64,7 @@ async function deliver(line: Line, packet: readonly Fix[]): Promise<string | und
   }
 }
 
-/** Half a second, doubled with every failure up to eight, more or less: a fleet must not come back in one moment. */
+/** Waits half a second, doubled with every failure up to eight, with jitter: a fleet must not reconnect all at once. */
 async function patience(failures: number, random: Random, signal: AbortSignal): Promise<void> {
   const longest = Math.min(8000, 500 * 2 ** (failures - 1))
   await pause(longest * (0.5 + random() / 2), undefined, { signal }).catch(() => {})

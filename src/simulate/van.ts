@@ -1,11 +1,10 @@
 import type { Fix } from '../../protocols/kit/index.ts'
 import { between, type Random, seeded } from './random.ts'
-import { createTour, type Leg } from './tour.ts'
 
-/** A van on the road: where its receiver says that it is at a time, ms UTC. Times must not go back. */
+/** A driving van: the fix of its receiver at a time, ms UTC. Times must not go back. */
 export type Van = (time: number) => Fix
 
-/** One that drives the same tour for the same seed, beginning at the first time that it is asked for. */
+/** A van that drives the same tour for the same seed, from the first time on that it is called with. */
 export function createVan(seed: number): Van {
   const random = seeded(seed)
   const legs = createTour(random)
@@ -24,9 +23,9 @@ export function createVan(seed: number): Van {
 interface Wheels {
   readonly legs: readonly Leg[]
   index: number
-  /** Metres of the leg. */
+  /** Metres of the leg that are driven. */
   driven: number
-  /** Seconds that it stands yet at the leg's end. */
+  /** Seconds that it still stands at the end of the leg. */
   standing: number
 }
 
@@ -67,7 +66,7 @@ function fixOf({ legs, index, driven, standing }: Wheels, time: number, hdop: nu
   }
 }
 
-/** A receiver's six decimals. */
+/** Degrees with the six decimals of a receiver. */
 function degrees(value: number): number {
   return Math.round(value * 1e6) / 1e6
 }
@@ -80,3 +79,78 @@ function wander(hdop: number, random: Random): number {
 const CENTRE = { latitude: 52.52, longitude: 13.405 }
 const METRES_PER_DEGREE = 111_320
 const METRES_PER_DEGREE_EAST = METRES_PER_DEGREE * Math.cos((CENTRE.latitude * Math.PI) / 180)
+
+/** Metres east and north of the city's centre. */
+interface StreetPoint {
+  readonly east: number
+  readonly north: number
+}
+
+/** One straight piece of a street. */
+export interface Leg {
+  readonly from: StreetPoint
+  readonly to: StreetPoint
+  readonly metres: number
+  /** Whole degrees from true north. */
+  readonly heading: number
+  /** Whole kilometres an hour. */
+  readonly speed: number
+  /** How long a van stands at its end, seconds. */
+  readonly stop: number
+}
+
+/** A closed tour on a city's grid of streets: from stop to stop in a ring around the depot, turning at corners. */
+export function createTour(random: Random): readonly Leg[] {
+  const stops = ring(random)
+  return stops.flatMap((from, index) => {
+    const to = stops[(index + 1) % stops.length]
+    const corner = index % 2 === 0 ? { along: to.along, across: from.across } : { along: from.along, across: to.across }
+    const wait = Math.round(between(random, 15, 60))
+    return [leg(from, corner, 0, random), leg(corner, to, wait, random)].filter(({ metres }) => metres > 0)
+  })
+}
+
+/** A crossing of the grid, in blocks along and across its streets. */
+interface Crossing {
+  readonly along: number
+  readonly across: number
+}
+
+function ring(random: Random): Crossing[] {
+  const depot = { along: between(random, -SPREAD, SPREAD), across: between(random, -SPREAD, SPREAD) }
+  const count = Math.round(between(random, 6, 12))
+  return Array.from({ length: count }, (_, index) => {
+    const angle = ((index + random() / 2) / count) * 2 * Math.PI
+    const radius = between(random, 6, 22)
+    return {
+      along: Math.round(depot.along + radius * Math.cos(angle)),
+      across: Math.round(depot.across + radius * Math.sin(angle)),
+    }
+  })
+}
+
+function leg(start: Crossing, end: Crossing, stop: number, random: Random): Leg {
+  const [from, to] = [placeOf(start), placeOf(end)]
+  const [east, north] = [to.east - from.east, to.north - from.north]
+  const angle = Math.round((Math.atan2(east, north) * 180) / Math.PI)
+  return {
+    from,
+    to,
+    metres: Math.hypot(east, north),
+    heading: (angle + 360) % 360,
+    speed: Math.round(between(random, 20, 60)),
+    stop,
+  }
+}
+
+function placeOf({ along, across }: Crossing): StreetPoint {
+  return {
+    east: BLOCK * (along * Math.cos(TILT) - across * Math.sin(TILT)),
+    north: BLOCK * (along * Math.sin(TILT) + across * Math.cos(TILT)),
+  }
+}
+
+/** Metres between crossings, blocks from the centre to a depot at most, and the angle of the grid to the north. */
+const BLOCK = 140
+const SPREAD = 25
+const TILT = 0.31

@@ -5,8 +5,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Ports } from '../../src/process/role.ts'
 import { devicesYaml, type FleetVan } from '../../src/simulate/fleet.ts'
-import { type Ports, usualPorts } from '../../src/simulate/ports.ts'
+import { usualPorts } from '../../src/simulate/options.ts'
 
 /** A gateway of its own, with a configuration. */
 export interface Machine {

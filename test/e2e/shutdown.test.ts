@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { accountFor } from '../../src/simulate/demo/account.ts'
 import { createFleet, devicesYaml, ROUTES_FROM } from '../../src/simulate/fleet.ts'
-import { type Outcome, type Progress, runSimulation } from '../../src/simulate/simulation.ts'
+import { type SimulationOutcome, type Progress, runSimulation } from '../../src/simulate/simulation.ts'
 import { speeches } from '../../src/simulate/speak/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { pidsWith, signal } from '../support/processes.ts'
@@ -109,7 +109,7 @@ function driving() {
 }
 
 /** Every fix was acknowledged, is read back from the tracking service, and was stored once; and the account adds up. */
-async function allArrived({ trips, sent, acked }: Outcome): Promise<void> {
+async function allArrived({ trips, sent, acked }: SimulationOutcome): Promise<void> {
   expect([acked, trips.size]).toEqual([sent, FLEET.length])
   await expect.poll(async () => (await custody()).waiting, soon).toBe(0)
   const client = createTrackingClient({ baseUrl: url('tracking'), timeoutMs: 5000, connections: 8 })

@@ -5,9 +5,8 @@ import { connectAsync } from 'mqtt'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
 import { gt06 } from '../../src/simulate/speak/gt06.ts'
-import { h02 } from '../../src/simulate/speak/h02.ts'
 import { teltonika } from '../../src/simulate/speak/teltonika.ts'
-import { wialon } from '../../src/simulate/speak/wialon.ts'
+import { h02, wialon } from '../../src/simulate/speak/text.ts'
 import { dial, type Product, startProduct } from '../support/product.ts'
 
 const START = Math.floor(Date.now() / 1000) - 3600

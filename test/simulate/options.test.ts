@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readDevices } from '../../src/config/devices.ts'
 import { createFleet, devicesYaml } from '../../src/simulate/fleet.ts'
-import { durationOption, portsOption, speechesOption, vansOption } from '../../src/simulate/options.ts'
-import { portOf } from '../../src/simulate/ports.ts'
+import { durationOption, portOf, portsOption, speechesOption, vansOption } from '../../src/simulate/options.ts'
 import { speeches } from '../../src/simulate/speak/index.ts'
 
 describe('a fleet', () => {

@@ -1,6 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createFleet } from '../../src/simulate/fleet.ts'
-import { type Outcome, type Progress, runSimulation, type SimulationOptions } from '../../src/simulate/simulation.ts'
+import {
+  type Progress,
+  runSimulation,
+  type SimulationOptions,
+  type SimulationOutcome,
+} from '../../src/simulate/simulation.ts'
 import { speeches } from '../../src/simulate/speak/index.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
@@ -14,7 +19,7 @@ const MOODS = [
 
 describe.each(MOODS)('where the first fixes meet a gateway that is %s', (mood, answerMs) => {
   let receiver: Receiver
-  let outcome: Outcome
+  let outcome: SimulationOutcome
 
   beforeAll(async () => {
     receiver = await startReceiver()
@@ -43,13 +48,13 @@ describe('a simulation', () => {
   })
   afterEach(() => receiver.close())
 
-  it('says why nothing is acknowledged where nobody listens, and gives up after its patience', async () => {
+  it('says why nothing is acknowledged where nothing listens, and gives up after its patience', async () => {
     const [van] = VANS
     const closed = await startReceiver()
     await closed.close()
     const outcome = await simulate(closed, { vans: [van], durationMs: 1000, patienceMs: 1000 })
     expect([outcome.sent, outcome.acked, outcome.troubled]).toEqual([1, 0, 1])
-    expect(outcome.trouble).toMatch(/^nobody listens \(127\.0\.0\.1:\d+\)$/)
+    expect(outcome.trouble).toMatch(/^connection refused \(127\.0\.0\.1:\d+\)$/)
     expect(outcome.trips.get(van.id)?.acked).toBe(0)
   })
 
@@ -85,18 +90,20 @@ describe('a simulation', () => {
 
   it('refuses vans for which no port is known', async () => {
     const ports = { 'tcp/gt06': 1 }
-    await expect(simulate({ ...receiver, ports }, {})).rejects.toThrow('Nothing listens for tcp/teltonika')
+    await expect(simulate({ ...receiver, ports }, {})).rejects.toThrow('The gateway has no listener for tcp/teltonika')
   })
 
-  it('keeps a thousand vans on their sockets', async () => {
+  it('delivers every fix of a thousand vans', { timeout: 90_000 }, async () => {
     const vans = createFleet(1000, speeches)
-    const outcome = await simulate(receiver, { vans, durationMs: 2000, answerMs: 10_000 })
+    const outcome = await simulate(receiver, { vans, durationMs: 2000, answerMs: 10_000, patienceMs: 60_000 })
     expect([outcome.sent, outcome.acked]).toEqual([2000, 2000])
-    expect([...receiver.fixes.values()].reduce((sum, { length }) => sum + length, 0)).toBe(2000)
+    // A fix whose datagram or answer is lost on a busy machine arrives again.
+    const distinct = [...receiver.fixes.values()].map((fixes) => new Set(fixes.map(({ time }) => time)).size)
+    expect(distinct.reduce((sum, size) => sum + size, 0)).toBe(2000)
   })
 })
 
-function simulate({ ports }: Pick<Receiver, 'ports'>, options: Partial<SimulationOptions>): Promise<Outcome> {
+function simulate({ ports }: Pick<Receiver, 'ports'>, options: Partial<SimulationOptions>): Promise<SimulationOutcome> {
   return runSimulation({
     host: '127.0.0.1',
     ports,

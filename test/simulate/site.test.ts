@@ -6,15 +6,14 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { protocols } from '../../protocols/index.ts'
 import { loadConfig } from '../../src/roster/load.ts'
-import { demoPlan } from '../../src/simulate/demo/plan.ts'
-import { prepareSite, type Site } from '../../src/simulate/demo/site.ts'
+import { type DemoSite, demoPlan, prepareSite } from '../../src/simulate/demo/site.ts'
 import { loadedFolder } from '../support/config-folder.ts'
 
 const plan = demoPlan({ vans: '25' })
 const server = createServer()
 const FREE = { 'udp/h02': await freePort(), mqtt: 0, admin: 0, tracking: 0 }
 let home: string
-let site: Site
+let site: DemoSite
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'waybridge-demo-'))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { blockOf, lineOf, type Paint, type View } from '../../src/simulate/demo/view.ts'
+import { blockOf, lineOf, type Painter, type View } from '../../src/simulate/demo/view.ts'
 
-const plain: Paint = (_, text) => text
+const plain: Painter = (_, text) => text
 
 const VIEW: View = {
   phase: 'driving',

@@ -1,20 +1,23 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { request as httpRequest } from 'undici'
 import type { Fix } from '../../../protocols/kit/index.ts'
 import type { PositionsRequest, TrackingClient } from '../../tracking/client.ts'
 import type { CourierPosition } from '../../tracking/schemas.ts'
-import type { Trip } from '../simulation.ts'
+import type { SimulationOutcome, Trip } from '../simulation.ts'
 
-/** What became of the fixes that were sent, by what the tracking service says. */
-export interface Account {
+/** What happened to the fixes that were sent, compared with the tracking service. */
+export interface DeliveryAccount {
   readonly sent: number
   readonly acked: number
-  /** Sent, and there: at the same second, within 1e-6 degrees. */
+  /** Sent, and at the service: at the same second, within 1e-6 degrees. */
   readonly delivered: number
-  /** Acknowledged, and not there. */
+  /** Acknowledged, and not at the service. */
   readonly lost: number
 }
 
-/** Whose trip is to be looked for where. */
+/** A trip, and where its positions have to be. */
 export interface Journey {
   readonly company: string
   readonly route: string
@@ -23,7 +26,7 @@ export interface Journey {
 }
 
 /** Reads every route back and compares it, fix by fix. @throws Error where the service does not answer. */
-export async function accountFor(client: TrackingClient, journeys: readonly Journey[]): Promise<Account> {
+export async function accountFor(client: TrackingClient, journeys: readonly Journey[]): Promise<DeliveryAccount> {
   const account = { sent: 0, acked: 0, delivered: 0, lost: 0 }
   const queue = journeys.values()
   async function work(): Promise<void> {
@@ -41,7 +44,7 @@ export async function accountFor(client: TrackingClient, journeys: readonly Jour
   return account
 }
 
-/** In windows of two hours, the longest that the interface allows. */
+/** Reads in windows of two hours, the longest that the interface allows. */
 async function positionsOf(client: TrackingClient, { trip, ...route }: Journey): Promise<readonly CourierPosition[]> {
   const positions: CourierPosition[] = []
   const [first, last] = [trip.sent[0], trip.sent.at(-1)].map((fix) => (fix ? fix.time / 1000 : Number.NaN))
@@ -68,3 +71,70 @@ const WINDOW_S = 7200
 const EPSILON = 1e-6
 const READERS = 8
 const ATTEMPTS = 3
+
+/** How a demo ended. */
+export interface Ending {
+  readonly account: DeliveryAccount
+  /** How many positions the service received again. */
+  readonly duplicates: number
+  readonly outcome?: SimulationOutcome
+  /** The last answer of the admin port. */
+  readonly status?: Status
+}
+
+/** The ending of a demo that was interrupted before the first fix. */
+export const NOTHING: Ending = { account: { sent: 0, acked: 0, delivered: 0, lost: 0 }, duplicates: 0 }
+
+/** Whether every fix that was sent was acknowledged and is at the service. */
+export function isWhole({ account }: Ending): boolean {
+  return account.lost === 0 && account.acked === account.sent
+}
+
+/** The result in sentences. */
+export function verdict(ending: Ending): string[] {
+  const { account, outcome, status } = ending
+  const { sent, acked, lost } = account
+  if (isWhole(ending))
+    return sent === 0 ? [] : [`All ${sent} fixes were acknowledged and read back, each in its time and place.`]
+  const sentences: string[] = []
+  if (acked < sent)
+    sentences.push(`${sent - acked} fixes were not acknowledged: ${outcome?.trouble ?? 'the demo was stopped'}.`)
+  if (lost > 0) {
+    const where = status && `${status.waiting} waiting, ${status.parked} parked, ${status.filtered} filtered`
+    sentences.push(
+      `${lost} acknowledged fixes are not at the tracking service; the gateway has ${where ?? 'not answered'}.`,
+    )
+  }
+  return sentences
+}
+
+/** The line for programs. */
+export function lastLine({ account: { sent, acked, delivered, lost }, duplicates }: Ending): string {
+  return `sent=${sent} acked=${acked} delivered=${delivered} lost=${lost} duplicates=${duplicates}`
+}
+
+/** Where the fixes are that the gateway has received, from `GET /admin/status`. */
+export interface Status {
+  readonly waiting: number
+  readonly parked: number
+  readonly held: number
+  readonly filtered: number
+  readonly delivered: number
+}
+
+/** Asks the admin port of a data folder; undefined where it does not answer. */
+export async function readStatus(port: number, dataDir: string): Promise<Status | undefined> {
+  try {
+    const token = (await readFile(join(dataDir, 'admin-token'), 'utf8')).trim()
+    const { statusCode, body } = await httpRequest(`http://127.0.0.1:${port}/admin/status`, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    const answer = (await body.json()) as { custody: Status }
+    return statusCode === 200 ? answer.custody : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const TIMEOUT_MS = 2000

@@ -4,32 +4,34 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { devicesYaml } from '../fleet.ts'
-import { type Ports, usualPorts } from '../ports.ts'
-import type { DemoPlan } from './plan.ts'
+import type { Ports } from '../../process/role.ts'
+import { createFleet, devicesYaml, type FleetVan } from '../fleet.ts'
+import { durationOption, speechesOption, usualPorts, vansOption } from '../options.ts'
+import { speeches } from '../speak/index.ts'
+import type { Painter } from './view.ts'
 
-/** A folder with a configuration for a fleet, and room for the data of one run. */
-export interface Site {
+/** A folder with the configuration for a fleet and the data of one run. */
+export interface DemoSite {
   readonly folder: string
   readonly configDir: string
   readonly dataDir: string
-  /** What the processes say. */
+  /** Output of the processes. */
   readonly logFile: string
   readonly companyId: string
   readonly oauthToken: string
   remove(): Promise<void>
 }
 
-/** Where everything listens that a demo runs, if it can. */
+/** The usual ports of everything that a demo runs. */
 export function usualDemoPorts(): Ports {
   return { ...usualPorts(), admin: 8080, tracking: 8090 }
 }
 
-/** Below `home`, so that one demo does not disturb another; ports are the usual ones where they are free. */
+/** Makes a folder below `home`, one for each demo; ports are the usual ones where they are free. */
 export async function prepareSite(
   { fleet }: DemoPlan,
   { home = '.demo', usual = usualDemoPorts() } = {},
-): Promise<Site> {
+): Promise<DemoSite> {
   await mkdir(home, { recursive: true })
   const folder = await mkdtemp(join(home, 'run-'))
   const site = {
@@ -49,7 +51,7 @@ export async function prepareSite(
 
 const HOST = '127.0.0.1'
 
-async function gateway({ companyId, oauthToken, dataDir }: Omit<Site, 'remove'>, usual: Ports) {
+async function gateway({ companyId, oauthToken, dataDir }: Omit<DemoSite, 'remove'>, usual: Ports) {
   const { mqtt, admin, tracking, ...places } = usual
   return {
     data_dir: dataDir,
@@ -90,4 +92,48 @@ function isUdpFree(port: number): Promise<boolean> {
     socket.once('error', () => socket.close(() => resolve(false)))
     socket.bind(port, HOST, () => socket.close(() => resolve(true)))
   })
+}
+
+/** Options as on the command line. */
+export interface DemoArguments {
+  readonly vans?: string
+  readonly seconds?: string
+  /** Comma-separated. */
+  readonly protocols?: string
+}
+
+export interface DemoPlan {
+  readonly fleet: readonly FleetVan[]
+  readonly drivingMs: number
+}
+
+/** The plan that the options describe. @throws UserError for a wrong option. */
+export function demoPlan({ vans = '20', seconds = '30', protocols }: DemoArguments): DemoPlan {
+  const chosen = protocols === undefined ? speeches : speechesOption(protocols)
+  return { fleet: createFleet(vansOption(vans), chosen), drivingMs: durationOption('--seconds', seconds, INTERVAL_MS) }
+}
+
+/** Between two fixes of a van. */
+export const INTERVAL_MS = 1000
+
+/** How many vans speak which protocol: `teltonika 8`, `gt06 4` … */
+export function fleetLabels(fleet: readonly FleetVan[]): string[] {
+  const groups = Map.groupBy(fleet, ({ speech }) => speech.protocol)
+  return [...groups].map(([protocol, { length }]) => `${protocol} ${length}`)
+}
+
+/** Says what runs where, and how to ask the admin port. */
+export function announcement({ dataDir, folder }: DemoSite, ports: Ports, paint: Painter): string[] {
+  const url = `http://127.0.0.1:${ports.admin}/admin/status`
+  const usual = usualDemoPorts()
+  const moved = Object.entries(ports).some(([name, port]) => usual[name] !== undefined && usual[name] !== port)
+  return [
+    `  Everything runs on 127.0.0.1, its data in ${folder}.`,
+    ...(moved ? [`  Usual ports are taken: ${join(dataDir, 'ports.json')} says which are used.`] : []),
+    '',
+    `  ${paint('dim', 'admin port')}   ${paint('cyan', url)}`,
+    `  ${paint('dim', 'ask it')}       curl --oauth2-bearer "$(cat ${join(dataDir, 'admin-token')})" \\`,
+    `                 ${url}`,
+    '',
+  ]
 }

@@ -1,14 +1,15 @@
+import { styleText } from 'node:util'
 import type { Progress } from '../simulation.ts'
-import type { Status } from './status.ts'
+import type { Status } from './account.ts'
 
-/** What the demo knows at a moment. */
+/** What the screen shows at one moment. */
 export interface View {
   readonly phase: 'driving' | 'delivering' | 'reading back'
   readonly elapsedMs: number
   readonly drivingMs: number
   /** `teltonika 8`, `gt06 4` … */
   readonly fleet: readonly string[]
-  /** Fixes that the vans will have made in the end. */
+  /** Fixes that the vans make in the whole demo. */
   readonly expected: number
   readonly progress: Progress
   /** undefined while the admin port does not answer. */
@@ -23,7 +24,7 @@ export interface Second {
 }
 
 /** Colours a text, or leaves it as it is. */
-export type Paint = (style: 'bold' | 'dim' | 'green' | 'cyan' | 'yellow' | 'magenta', text: string) => string
+export type Painter = (style: 'bold' | 'dim' | 'green' | 'cyan' | 'yellow' | 'magenta', text: string) => string
 
 /** One line of plain text. */
 export function lineOf({ phase, elapsedMs, progress, status, history }: View): string {
@@ -34,10 +35,10 @@ export function lineOf({ phase, elapsedMs, progress, status, history }: View): s
 }
 
 /** A block of lines, none wider than `width` (at least 60). */
-export function blockOf(view: View, width: number, paint: Paint): string[] {
+export function blockOf(view: View, width: number, paint: Painter): string[] {
   const { progress, status, history, expected, fleet } = view
   const room = Math.min(width, MAX_WIDTH) - LEFT
-  const bar = (value: number | undefined, style: Parameters<Paint>[0]) =>
+  const bar = (value: number | undefined, style: Parameters<Painter>[0]) =>
     barOf((value ?? 0) / expected, { room, style, paint })
   const trouble = troubleOf(progress)
   return [
@@ -75,37 +76,37 @@ export function blockOf(view: View, width: number, paint: Paint): string[] {
   ]
 }
 
-function headOf({ phase, elapsedMs, drivingMs }: View, width: number, paint: Paint): string {
+function headOf({ phase, elapsedMs, drivingMs }: View, width: number, paint: Painter): string {
   const clock = phase === 'driving' ? `${seconds(elapsedMs)} of ${seconds(drivingMs)} s` : `${seconds(elapsedMs)} s`
   const right = `${phase} · ${clock}`
   const title = '  waybridge demo'
   return paint('bold', title) + paint('dim', right.padStart(width - title.length))
 }
 
-function fleetRows(vans: number, lines: readonly string[], paint: Paint): string[] {
+function fleetRows(vans: number, lines: readonly string[], paint: Painter): string[] {
   return lines.map((line, index) => row(index === 0 ? 'vans' : '', index === 0 ? vans : '', paint('dim', line), paint))
 }
 
-function row(label: string, value: number | string | undefined, picture: string, paint: Paint): string {
+function row(label: string, value: number | string | undefined, picture: string, paint: Painter): string {
   return `  ${label.padEnd(13)}${paint('bold', String(value ?? '–').padStart(8))}   ${picture}`
 }
 
 function barOf(
   share: number,
-  { room, style, paint }: { room: number; style: Parameters<Paint>[0]; paint: Paint },
+  { room, style, paint }: { room: number; style: Parameters<Painter>[0]; paint: Painter },
 ): string {
   const filled = Math.round(Math.min(1, share) * room)
   return paint(style, '━'.repeat(filled)) + paint('dim', '─'.repeat(room - filled))
 }
 
-/** The latest values, each as high as it is beside the highest. */
+/** A bar for each of the latest values, relative to the highest. */
 function sparks(values: readonly number[], room: number): string {
   const shown = values.slice(-room)
   const highest = Math.max(1, ...shown)
   return shown.map((value) => SPARKS[Math.ceil((value / highest) * (SPARKS.length - 1))]).join('')
 }
 
-/** Of the last five whole seconds. */
+/** Fixes a second, over the last five whole seconds. */
 function rateOf(history: readonly Second[]): string {
   const last = history.slice(-5)
   return (last.reduce((sum, { delivered }) => sum + delivered, 0) / Math.max(1, last.length)).toFixed(1)
@@ -119,7 +120,7 @@ function seconds(ms: number): string {
   return String(Math.floor(ms / 1000))
 }
 
-/** As many items a line as there is room for. */
+/** Puts as many items on a line as fit. */
 function wrap(items: readonly string[], room: number): string[] {
   const lines: string[] = []
   for (const item of items) {
@@ -135,6 +136,41 @@ function clip(text: string, room: number): string {
 }
 
 const SPARKS = ' ▁▂▃▄▅▆▇█'
-/** Where the pictures begin. */
+/** Column at which the bars begin. */
 const LEFT = 26
 const MAX_WIDTH = 118
+
+/** The terminal, or another standard output. */
+export interface Screen {
+  /** Lines that stay. */
+  say(...lines: string[]): void
+  /** Shows the state: a block that is redrawn, or one line a second where there is no terminal. */
+  show(view: View): void
+  readonly paint: Painter
+}
+
+/** A screen on the standard output; it respects `NO_COLOR`. */
+export function createScreen(out: NodeJS.WriteStream): Screen {
+  const paint: Painter = (style, text) => styleText(style, text, { stream: out })
+  const live = out.isTTY && process.env.TERM !== 'dumb' && out.columns >= 60
+  let drawn = 0
+  let lastLine = -1
+
+  function draw(view: View): void {
+    const lines = blockOf(view, out.columns - 1, paint)
+    const back = drawn > 0 ? `\x1b[${drawn}A` : '\x1b[?25l'
+    out.write(`${back}\r${lines.map((line) => `${line}\x1b[K\n`).join('')}\x1b[J`)
+    if (drawn === 0) process.once('exit', () => out.write('\x1b[?25h'))
+    drawn = lines.length
+  }
+
+  return {
+    paint,
+    say: (...lines) => void out.write(lines.map((line) => `${line}\n`).join('')),
+    show(view) {
+      if (live) draw(view)
+      else if (Math.floor(view.elapsedMs / 1000) !== lastLine) out.write(`${lineOf(view)}\n`)
+      lastLine = Math.floor(view.elapsedMs / 1000)
+    },
+  }
+}

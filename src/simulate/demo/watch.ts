@@ -1,15 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Progress } from '../simulation.ts'
-import type { Screen } from './screen.ts'
-import { readStatus, type Status } from './status.ts'
-import type { Second, View } from './view.ts'
+import { readStatus, type Status } from './account.ts'
+import type { Screen, Second, View } from './view.ts'
 
-/** Keeps the screen up to date, and knows what the admin port said last. */
-export interface Watch {
+/** Keeps the screen up to date, and the last answer of the admin port. */
+export interface DemoWatch {
   vans(progress: Progress): void
   phase(phase: View['phase']): void
   readonly status: Status | undefined
-  /** Asks and shows once more, and ends. */
+  /** Asks and shows one last time, then ends. */
   end(): Promise<void>
 }
 
@@ -19,8 +18,8 @@ export interface Watched extends Pick<View, 'drivingMs' | 'fleet' | 'expected'> 
   readonly dataDir: string
 }
 
-/** Asks the admin port four times a second from now on. */
-export function startWatch({ screen, adminPort, dataDir, ...fixed }: Watched): Watch {
+/** Asks the admin port four times a second, from now on. */
+export function startWatch({ screen, adminPort, dataDir, ...fixed }: Watched): DemoWatch {
   const begun = performance.now()
   const history: Second[] = []
   let phase: View['phase'] = 'driving'

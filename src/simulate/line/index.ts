@@ -1,17 +1,46 @@
-import type { Speech } from '../speak/index.ts'
-import { httpLine } from './http.ts'
-import type { Line, LineEnd } from './line.ts'
-import { mqttLine } from './mqtt.ts'
-import { mqttSessionLine } from './mqtt-session.ts'
-import { tcpLine } from './tcp.ts'
-import { udpLine } from './udp.ts'
+import { Client } from 'undici'
+import type { HttpSpeech, Speech } from '../speak/index.ts'
+import { addressOf, type LineEnd, LineFault, reasonOf, type VanLine } from './line.ts'
+import { mqttLine, mqttSessionLine } from './mqtt.ts'
+import { tcpLine, udpLine } from './sockets.ts'
 
-export { type Line, type LineEnd, LineFault } from './line.ts'
+export { type LineEnd, LineFault, type VanLine } from './line.ts'
 
-/** The wire that a way of speaking needs; nothing is opened yet. */
-export function lineFor(speech: Speech, end: LineEnd): Line {
+/** The line for a speech; it is not open yet. */
+export function lineFor(speech: Speech, end: LineEnd): VanLine {
   if (speech.transport === 'tcp') return tcpLine(speech, end)
   if (speech.transport === 'udp') return udpLine(speech, end)
   if (speech.transport === 'http') return httpLine(speech, end)
   return speech.qos === 2 ? mqttSessionLine(speech, end) : mqttLine(speech, end)
+}
+
+/** One request a packet, on a connection that is kept while it is used. */
+export function httpLine(speech: HttpSpeech, end: LineEnd): VanLine {
+  let client: Client | undefined
+  return {
+    maxFixes: speech.maxFixes,
+    async deliver(fixes) {
+      client ??= new Client(`http://${addressOf(end)}`)
+      const status = await get(client, speech.path(fixes, end.id), end)
+      if (status !== 200) throw new LineFault(`HTTP ${status}`)
+    },
+    close() {
+      void client?.destroy()
+      client = undefined
+    },
+  }
+}
+
+async function get(client: Client, path: string, end: LineEnd): Promise<number> {
+  try {
+    const { statusCode, body } = await client.request({
+      method: 'GET',
+      path,
+      signal: AbortSignal.timeout(end.answerMs),
+    })
+    await body.dump()
+    return statusCode
+  } catch (error) {
+    throw new LineFault(error instanceof DOMException ? 'no answer' : reasonOf(error, end))
+  }
 }

@@ -1,7 +1,8 @@
 import type { Fix } from '../../../protocols/kit/index.ts'
+import type { Packet } from '../speak/index.ts'
 
-/** A van's wire to the gateway. It connects when there is something to send, and anew after whatever went wrong. */
-export interface Line {
+/** A van's wire to the gateway. It connects when there is something to send, and again after a fault. */
+export interface VanLine {
   /** Most fixes that `deliver` takes. */
   readonly maxFixes: number
   /** Sends fixes as one packet, oldest first. @throws LineFault where they were not acknowledged. */
@@ -10,7 +11,7 @@ export interface Line {
   close(): void
 }
 
-/** Where a line goes to, and who speaks on it. */
+/** The gateway's address and the device of a line. */
 export interface LineEnd {
   readonly host: string
   readonly port: number
@@ -19,7 +20,7 @@ export interface LineEnd {
   readonly answerMs: number
 }
 
-/** A packet was not acknowledged: the message says why, for people. */
+/** A packet was not acknowledged; the message says why. */
 export class LineFault extends Error {
   override name = 'LineFault'
 }
@@ -36,7 +37,7 @@ export function reasonOf(error: unknown, end: LineEnd): string {
 }
 
 const REASONS = new Map([
-  ['ECONNREFUSED', 'nobody listens'],
+  ['ECONNREFUSED', 'connection refused'],
   ['ECONNRESET', 'connection reset'],
   ['EPIPE', 'connection closed'],
   ['UND_ERR_SOCKET', 'connection closed'],
@@ -45,3 +46,40 @@ const REASONS = new Map([
   ['EHOSTUNREACH', 'host cannot be reached'],
   ['ENETUNREACH', 'network cannot be reached'],
 ])
+
+/** Sends one packet at a time and waits for its answer. */
+export interface PacketExchange {
+  /** Resolves once an answer accepts the packet. @throws LineFault where it is refused, fails, or `answerMs` are over. */
+  readonly send: (packet: Packet, write: (bytes: Buffer) => void) => Promise<void>
+  /** Takes an answer of the gateway. */
+  readonly receive: (answer: Buffer) => void
+  /** Fails the packet that waits for an answer, if there is one. */
+  readonly fail: (reason: string) => void
+}
+
+/** An exchange without a packet. */
+export function createExchange(answerMs: number): PacketExchange {
+  let current: { readonly packet: Packet; readonly end: (reason?: string) => void } | undefined
+
+  function send(packet: Packet, write: (bytes: Buffer) => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const deadline = setTimeout(() => end('no answer'), answerMs)
+      function end(reason?: string): void {
+        clearTimeout(deadline)
+        current = undefined
+        if (reason === undefined) resolve()
+        else reject(new LineFault(reason))
+      }
+
+      current = { packet, end }
+      write(packet.bytes)
+    })
+  }
+
+  function receive(answer: Buffer): void {
+    const verdict = current?.packet.accepted(answer)
+    if (verdict !== undefined) current?.end(verdict ? undefined : 'refused')
+  }
+
+  return { send, receive, fail: (reason) => current?.end(reason) }
+}

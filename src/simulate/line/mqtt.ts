@@ -1,18 +1,25 @@
 import { connect, type MqttClient } from 'mqtt'
 import type { MqttSpeech } from '../speak/index.ts'
-import { createExchange, type Exchange } from './exchange.ts'
-import { addressOf, type Line, type LineEnd, reasonOf } from './line.ts'
+import {
+  addressOf,
+  createExchange,
+  type LineEnd,
+  LineFault,
+  type PacketExchange,
+  reasonOf,
+  type VanLine,
+} from './line.ts'
 
-interface Connection {
+interface VanClient {
   readonly client: MqttClient
-  readonly exchange: Exchange
-  /** The other side may end it while nothing is under way. */
+  readonly exchange: PacketExchange
+  /** Whether the gateway has closed the connection. */
   closed: boolean
 }
 
-/** A client whose user name is the device's id, publishing with QoS 1; after a fault a new one. */
-export function mqttLine(speech: MqttSpeech, end: LineEnd): Line {
-  let connection: Connection | undefined
+/** A client that publishes with QoS 1; its user name is the device's id. After a fault a new client is made. */
+export function mqttLine(speech: MqttSpeech, end: LineEnd): VanLine {
+  let connection: VanClient | undefined
 
   function close(): void {
     connection?.exchange.fail('connection closed')
@@ -35,7 +42,7 @@ export function mqttLine(speech: MqttSpeech, end: LineEnd): Line {
   }
 }
 
-function open(end: LineEnd): Connection {
+function open(end: LineEnd): VanClient {
   const exchange = createExchange(end.answerMs)
   const client = connect(`mqtt://${addressOf(end)}`, {
     clientId: end.id,
@@ -53,11 +60,49 @@ function open(end: LineEnd): Connection {
   return connection
 }
 
-/** What is published before the connection is made leaves with it; the callback comes with PUBACK. */
-function publish({ client, exchange }: Connection, topic: string, bytes: Buffer): Promise<void> {
+/** A publication before the connection is made is sent with it; the callback comes with PUBACK. */
+function publish({ client, exchange }: VanClient, topic: string, bytes: Buffer): Promise<void> {
   return exchange.send({ bytes, accepted: () => true }, (payload) =>
     client.publish(topic, payload, { qos: 1 }, (error) =>
-      error ? exchange.fail(error.message) : exchange.hear(payload),
+      error ? exchange.fail(error.message) : exchange.receive(payload),
     ),
   )
 }
+
+/**
+ * A client that publishes with QoS 2 in a session that outlives its connections. When a connection is lost, the packet on
+ * its way continues in the next one, under the same identifier, from PUBLISH or PUBREL. It fails only when the line is closed.
+ */
+export function mqttSessionLine(speech: MqttSpeech, end: LineEnd): VanLine {
+  let client: MqttClient | undefined
+  return {
+    maxFixes: speech.maxFixes,
+    async deliver(fixes) {
+      client ??= openSession(end)
+      const sent = client.publishAsync(speech.topic(end.id), speech.payload(fixes), { qos: 2 })
+      await sent.catch((error: Error) => Promise.reject(new LineFault(error.message)))
+    },
+    close() {
+      client?.end(true)
+      client = undefined
+    },
+  }
+}
+
+/** The client pings, and replaces a connection without an answer after `answerMs`. */
+function openSession(end: LineEnd): MqttClient {
+  const client = connect(`mqtt://${addressOf(end)}`, {
+    clientId: end.id,
+    username: end.id,
+    protocolVersion: 4,
+    clean: false,
+    keepalive: Math.ceil(end.answerMs / 1000),
+    connectTimeout: end.answerMs,
+    reconnectPeriod: RECONNECT_MS,
+  })
+  // An error without a listener would end the process; the client connects again by itself.
+  client.on('error', () => {})
+  return client
+}
+
+const RECONNECT_MS = 500

@@ -1,15 +1,14 @@
 /*
- * Concox GT06E and its kin: "GPS Tracker Communication Protocol". Frames as drawn in protocols/gt06.
+ * Concox GT06E and similar devices: "GPS Tracker Communication Protocol". Frames as drawn in protocols/gt06.
  *
- * A location (22) has no answer by the specification. So the tracker sends a heartbeat (13) behind its locations: it is
- * answered, with its serial number, and a server answers in order. What was sent before it has arrived then.
+ * By the specification a location (22) has no answer. So the tracker sends a heartbeat (13) after its locations. A server
+ * answers it with its serial number, in order: with this answer everything before it has arrived.
  */
 import { crc16X25, type Fix } from '../../../protocols/kit/index.ts'
-import type { Packet, Sender, StreamSpeech } from './speech.ts'
-import { kilometresPerHour } from './units.ts'
-import { ByteWriter } from './writer.ts'
+import type { Packet, PacketSender, StreamSpeech } from './speech.ts'
+import { ByteWriter, kilometresPerHour } from './write.ts'
 
-/** Login, locations with a heartbeat behind them. */
+/** A login, then locations with a heartbeat after them. */
 export const gt06: StreamSpeech = {
   name: 'gt06',
   protocol: 'gt06',
@@ -29,8 +28,8 @@ function login(id: string): Packet {
   return { bytes: frame(LOGIN, imei, 1), accepted: (answer) => answer.equals(frame(LOGIN, EMPTY, 1)) || undefined }
 }
 
-function packet(fixes: readonly Fix[], { serial }: Sender): Packet {
-  // The connection's serial numbers go on through its packets, of which each has at most so many frames.
+function packet(fixes: readonly Fix[], { serial }: PacketSender): Packet {
+  // Serial numbers continue through the packets of a connection, each of which has at most so many frames.
   const first = serial * (gt06.maxFixes + 1)
   const locations = fixes.map((fix, index) => frame(LOCATION, locationOf(fix), first + index))
   const heartbeat = first + fixes.length

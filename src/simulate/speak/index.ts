@@ -1,15 +1,12 @@
-import { fix } from './fix.ts'
+import { fix, osmand, owntracks } from './apps.ts'
 import { gt06 } from './gt06.ts'
-import { h02 } from './h02.ts'
-import { osmand } from './osmand.ts'
-import { owntracks } from './owntracks.ts'
 import type { Speech } from './speech.ts'
 import { teltonika, teltonikaExtended, teltonikaUdp } from './teltonika.ts'
-import { wialon } from './wialon.ts'
+import { h02, wialon } from './text.ts'
 
 export type { DatagramSpeech, HttpSpeech, MqttSpeech, Packet, Speech, StreamSpeech } from './speech.ts'
 
-/** All that vans can speak, in the order in which it is dealt out. */
+/** Everything that vans can speak, in the order in which a fleet gets it. */
 export const speeches: readonly Speech[] = [
   teltonika,
   gt06,

@@ -1,6 +1,6 @@
 import type { Fix, Framer } from '../../../protocols/kit/index.ts'
 
-/** How trackers of one kind speak: pure, from fixes to bytes. */
+/** How trackers of one kind send fixes: pure functions from fixes to bytes. */
 export type Speech = StreamSpeech | DatagramSpeech | HttpSpeech | MqttSpeech
 
 interface CommonSpeech {
@@ -12,15 +12,15 @@ interface CommonSpeech {
   readonly maxFixes: number
 }
 
-/** What is sent, and which of the answers says that it has arrived for good. */
+/** Bytes to send, and how to recognise their acknowledgement. */
 export interface Packet {
   readonly bytes: Buffer
-  /** true: all of it is accepted; false: it is refused; undefined: it is no answer to this packet. */
+  /** true: the whole packet is accepted; false: it is refused; undefined: this is not its answer. */
   readonly accepted: (answer: Buffer) => boolean | undefined
 }
 
-/** Of which connection's how manieth packet it is; `serial` grows from 1. */
-export interface Sender {
+/** The device of a packet, and the packet's number on its connection, from 1 on. */
+export interface PacketSender {
   readonly id: string
   readonly serial: number
 }
@@ -29,15 +29,15 @@ export interface Sender {
 export interface StreamSpeech extends CommonSpeech {
   readonly transport: 'tcp'
   readonly login?: (id: string) => Packet
-  readonly packet: (fixes: readonly Fix[], sender: Sender) => Packet
-  /** Cuts the answers. */
+  readonly packet: (fixes: readonly Fix[], sender: PacketSender) => Packet
+  /** Cuts the stream of answers. */
   readonly answers: Framer
 }
 
 /** Over UDP: a packet a datagram, an answer a datagram. */
 export interface DatagramSpeech extends CommonSpeech {
   readonly transport: 'udp'
-  readonly packet: (fixes: readonly Fix[], sender: Sender) => Packet
+  readonly packet: (fixes: readonly Fix[], sender: PacketSender) => Packet
 }
 
 /** Over HTTP: a GET a packet; status 200 accepts it. */

@@ -1,11 +1,10 @@
 /*
- * Teltonika FMB and FMC as they leave the factory: "Teltonika Data Sending Protocols". The frames are drawn in
- * protocols/teltonika. A record has the I/O elements that the default profile sends on the road.
+ * Teltonika FMB and FMC with their default settings: "Teltonika Data Sending Protocols". The frames are drawn in
+ * protocols/teltonika. A record has the I/O elements that the default profile sends while driving.
  */
 import { crc16Arc, type Fix } from '../../../protocols/kit/index.ts'
-import type { DatagramSpeech, Packet, Sender, StreamSpeech } from './speech.ts'
-import { kilometresPerHour } from './units.ts'
-import { ByteWriter } from './writer.ts'
+import type { DatagramSpeech, Packet, PacketSender, StreamSpeech } from './speech.ts'
+import { ByteWriter, kilometresPerHour } from './write.ts'
 
 type Codec = 0x08 | 0x8e
 
@@ -36,7 +35,7 @@ function stream(name: string, codec: Codec): StreamSpeech {
   }
 }
 
-/** One byte answers the login, four a packet; a number of records has zeros before it, 01 and 00 of a login do not. */
+/** A login has an answer of one byte, 01 or 00; a packet one of four bytes, whose first is 00. */
 function answerLength(bytes: Buffer): number {
   if (bytes[0] === 1) return 1
   return bytes.length < 4 ? 0 : 4
@@ -51,12 +50,12 @@ function login(id: string): Packet {
 function packet(fixes: readonly Fix[], codec: Codec): Packet {
   const content = contentOf(fixes, codec)
   const bytes = new ByteWriter(content.length + 12).u32(0).u32(content.length).put(content).u32(crc16Arc(content)).bytes
-  // A number other than that of the records: the whole packet comes again.
+  // With another number than that of the records the whole packet is sent again.
   return { bytes, accepted: (answer) => answer.length === 4 && answer.readUInt32BE() === fixes.length }
 }
 
 /** `length packet-id 01 avl-id imei-length imei codec n record… n`. */
-function datagram(fixes: readonly Fix[], { id, serial }: Sender): Packet {
+function datagram(fixes: readonly Fix[], { id, serial }: PacketSender): Packet {
   const content = contentOf(fixes, 0x08)
   const bytes = new ByteWriter(8 + id.length + content.length)
     .u16(6 + id.length + content.length)
@@ -88,7 +87,7 @@ function writeRecord(w: ByteWriter, fix: Fix, codec: Codec): void {
   writeElements(w, fix, codec)
 }
 
-/** The event that made the record (0: time or distance), how many follow, then those of 1, 2, 4 and 8 bytes. */
+/** The event that made the record (0: time or distance), the number of elements, then those of 1, 2, 4 and 8 bytes. */
 function writeElements(w: ByteWriter, fix: Fix, codec: Codec): void {
   const wide = codec === 0x8e
   const n = (value: number) => (wide ? w.u16(value) : w.u8(value))

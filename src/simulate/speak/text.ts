@@ -1,10 +1,37 @@
+import { crc16Arc, type Fix } from '../../../protocols/kit/index.ts'
+import type { Packet, PacketSender, StreamSpeech } from './speech.ts'
+import { dayMonthYear, hoursMinutesSeconds, kilometresPerHour, knots, nmeaLatitude, nmeaLongitude } from './write.ts'
+
+/*
+ * Sinotrack ST-901: "GPRS communication protocol H02", text. `*HQ,id,V1,hhmmss,A,latitude,N,longitude,E,knots,course,
+ * DDMMYY,status#`, answered with `*HQ,id,V4,V1,YYYYMMDDhhmmss#` by servers that have this switched on.
+ */
+
+/** One V1 for each fix, without a login. The next fix is sent after the answer, because the answer names no fix. */
+export const h02: StreamSpeech = {
+  name: 'h02',
+  protocol: 'h02',
+  transport: 'tcp',
+  maxFixes: 1,
+  packet: v1Packet,
+  answers: (bytes) => bytes.indexOf('#') + 1,
+}
+
+function v1Packet([fix]: readonly Fix[], { id }: PacketSender): Packet {
+  const place = [...nmeaLatitude(fix.latitude), ...nmeaLongitude(fix.longitude)]
+  const motion = [knots(fix.speed), String(Math.round(fix.heading ?? 0)).padStart(3, '0')]
+  const fields = [hoursMinutesSeconds(fix.time), 'A', ...place, ...motion, dayMonthYear(fix.time), 'FFFFFBFF']
+  const answered = `*HQ,${id},V4,V1,`
+  return {
+    bytes: Buffer.from(`*HQ,${id},V1,${fields.join()}#`),
+    accepted: (answer) => answer.toString('latin1').startsWith(answered) || undefined,
+  }
+}
+
 /*
  * Wialon IPS 2.0 (Gurtam: "Wialon IPS communication protocol"): login #L#, one fix #D#, several #B#, each a line whose
- * CRC-16/ARC, in hex, covers what stands between the second # and itself.
+ * CRC-16/ARC, in hex, covers everything between the second # and itself.
  */
-import { crc16Arc, type Fix } from '../../../protocols/kit/index.ts'
-import type { Packet, StreamSpeech } from './speech.ts'
-import { dayMonthYear, hoursMinutesSeconds, kilometresPerHour, nmeaLatitude, nmeaLongitude } from './units.ts'
 
 /** Extended data for a fix, a black box for a backlog. */
 export const wialon: StreamSpeech = {
@@ -13,11 +40,11 @@ export const wialon: StreamSpeech = {
   transport: 'tcp',
   maxFixes: 50,
   login: (id) => ({ bytes: line('L', `2.0;${id};NA;`), accepted: (answer) => verdict(answer, 'AL', 1) }),
-  packet,
+  packet: wialonPacket,
   answers: (bytes) => bytes.indexOf('\n') + 1,
 }
 
-function packet(fixes: readonly Fix[]): Packet {
+function wialonPacket(fixes: readonly Fix[]): Packet {
   return fixes.length === 1
     ? { bytes: line('D', `${record(fixes[0])};`), accepted: (answer) => verdict(answer, 'AD', 1) }
     : {
@@ -39,7 +66,7 @@ function line(type: string, body: string): Buffer {
   return Buffer.from(`#${type}#${body}${checksum}\r\n`)
 }
 
-/** Of #AD#1 and the like, whether the number is the one for "all of it". */
+/** Whether an answer such as #AD#1 accepts all of a packet; undefined where it answers something else. */
 function verdict(answer: Buffer, type: string, all: number): boolean | undefined {
   const [, name, code] = /^#([A-Z]+)#(-?\d*)\r?\n$/.exec(answer.toString('latin1')) ?? []
   return name === type ? code === String(all) : undefined

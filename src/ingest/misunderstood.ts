@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder'
 import { keys, type Redis } from '../lanes/index.ts'
 
-/** A payload that was acknowledged although it could not be understood. */
+/** A payload that was acknowledged although it was not understood: otherwise the device would send it for ever. */
 export interface Misunderstood {
   /** When it arrived, ms UTC. */
   readonly at: number
@@ -9,7 +9,7 @@ export interface Misunderstood {
   readonly protocol: string
   readonly reason: string
   readonly payload: Buffer
-  /** What the device presented: it is not kept, wherever it stands in the payload. */
+  /** The secret that the device presented; it is hidden wherever it is in the payload. */
   readonly secret?: string
 }
 
@@ -18,7 +18,7 @@ export interface MisunderstoodBook {
   close(): Promise<void>
 }
 
-/** Keeps the last 1,000 payloads of all devices in Redis, latest first, written once a second: nothing waits for it. */
+/** Keeps the last 1,000 payloads of all devices in Redis, latest first; written once a second, and no frame waits for it. */
 export function createMisunderstood(redis: Redis): MisunderstoodBook {
   let latest: string[] = []
 
@@ -47,16 +47,16 @@ export function createMisunderstood(redis: Redis): MisunderstoodBook {
   }
 }
 
-/** JSON: `at`, `device`, `protocol`, `reason`, `bytes`, and what it began with as `text` or, where it is none, as `hex`. */
+/** JSON: `at`, `device`, `protocol`, `reason`, `bytes`, and the beginning of the payload as `text`, else as `hex`. */
 function describe({ at, device, protocol, reason, payload, secret }: Misunderstood): string {
   const shown = without(secret, payload).subarray(0, SHOWN_BYTES)
-  // Not the half of a character where it is cut.
+  // Leaves out the half of a character at the cut.
   const text = new StringDecoder().write(shown)
   const content = CONTROL.test(text) ? { hex: shown.toString('hex') } : { text }
   return JSON.stringify({ at, device, protocol, reason, bytes: payload.length, ...content })
 }
 
-/** The payload with asterisks where the secret stands, as it is or as URLs and JSON spell it. */
+/** The payload with asterisks in place of the secret: plain, or as URLs and JSON encode it. */
 function without(secret: string | undefined, payload: Buffer): Buffer {
   if (!secret) return payload
   const hidden = Buffer.from(payload)
@@ -68,7 +68,7 @@ function without(secret: string | undefined, payload: Buffer): Buffer {
   return hidden
 }
 
-/** Characters that no text has, and what stands for bytes that are none. */
+/** Control characters, and the character that stands for bytes that are no UTF-8. */
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]/
 const KEPT = 1000

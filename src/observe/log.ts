@@ -2,15 +2,15 @@ import { type Logger, pino } from 'pino'
 
 export type { Logger }
 
-/** How a process logs: JSON lines, or readable ones for people. `auto`: readable on a terminal. */
+/** How a process logs. `auto`: readable lines on a terminal, else JSON lines. */
 export interface LogOptions {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
   readonly format: 'auto' | 'json' | 'pretty'
 }
 
 /**
- * The process' logger: `level` as a word, `time` in RFC 3339, the role in every line. Keys with a meaning across the
- * product: `device`, `protocol`, `courier_id`, `route_id`, `reason`. Never pass it a URL that `printableUrl` has not seen.
+ * The logger of a process: `level` as a word, `time` in RFC 3339, the role in every line. These keys have one meaning in the
+ * whole product: `device`, `protocol`, `courier_id`, `route_id`, `reason`. Log a URL only through `printableUrl`.
  */
 export function createLogger(role: string, { level, format }: LogOptions): Logger {
   const pretty = format === 'pretty' || (format === 'auto' && process.stderr.isTTY)
@@ -26,7 +26,7 @@ export function createLogger(role: string, { level, format }: LogOptions): Logge
   )
 }
 
-/** No other property of an error: a command that failed carries its arguments, a password among them. */
+/** Only these properties of an error: a failed command has its arguments in others, perhaps a password. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) }
   const { name, message, stack } = error

@@ -114,7 +114,7 @@ describe('the events of a device', () => {
   })
 })
 
-describe('after a restart', () => {
+describe('the events after a restart', () => {
   it('notes only changes after a restart', async () => {
     const before = gateway()
     before.became(VAN, 'routed', LANE)
@@ -142,7 +142,7 @@ describe('after a restart', () => {
   })
 })
 
-describe('two gateways', () => {
+describe('two gateways that hear a device', () => {
   it('note a change once, and each connection', async () => {
     const [one, other] = [gateway(), gateway()]
     for (const lane of [LANE, '7/42/1002']) {
@@ -171,7 +171,7 @@ describe('two gateways', () => {
   })
 })
 
-describe('what is written again', () => {
+describe('an event that is written again', () => {
   const [first, second, third, fourth] = [
     '{"at":1,"event":"routed","lane":"7/42/1001"}',
     '{"at":2,"event":"routed","lane":"7/42/1001"}',

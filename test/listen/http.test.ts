@@ -366,7 +366,7 @@ describe('requests sent ahead on one connection', () => {
   })
 })
 
-describe('closing', () => {
+describe('closing an HTTP listener', () => {
   it('ends an HTTP listener after the given time although a fix is not stored', async () => {
     const shared = gateway()
     const listener = await listenHttp(AT, shared)

@@ -3,8 +3,8 @@ import { gateway, openConnections, refusals, SECRET, until } from '../support/li
 import { client, listen, position, refusalOf, TOPIC } from '../support/mqtt.ts'
 import { connack, connect, puback, publish, raw } from '../support/mqtt-bytes.ts'
 
-describe('who may', () => {
-  it('not log in: a device that is not known', async () => {
+describe('the MQTT broker', () => {
+  it('refuses the login of an unknown device', async () => {
     const refused = await refusals('unknown_device')
     const { port } = await listen(gateway())
     expect(await refusalOf(port, { username: 'nobody' })).toBe(5)
@@ -14,7 +14,7 @@ describe('who may', () => {
     await until(async () => expect(await openConnections('mqtt')).toBe(0))
   })
 
-  it('not log in: anybody, while the roster is not current', async () => {
+  it('ends a login without an answer while the roster is not current', async () => {
     const refused = await refusals('not_ready')
     const shared = gateway()
     shared.isRosterCurrent = false
@@ -29,7 +29,7 @@ describe('who may', () => {
     await until(() => expect(van.connected).toBe(true))
   })
 
-  it('not log in: a wrong password, or none', async () => {
+  it('refuses a login with a wrong password or none', async () => {
     const refused = await refusals('wrong_secret')
     const { port } = await listen(gateway())
     expect(await refusalOf(port, { username: 'locked', password: 'guess' })).toBe(4)
@@ -37,14 +37,14 @@ describe('who may', () => {
     expect(await refused()).toBe(2)
   })
 
-  it('log in: the right password', async () => {
+  it('accepts a login with the right password', async () => {
     const shared = gateway()
     const van = await client((await listen(shared)).port, { username: 'locked', password: SECRET })
     await van.publishAsync('devices/locked/fix', position(), { qos: 1 })
     expect(shared.places[0]).toBe('7/44/1003')
   })
 
-  it('not log in: MQTT 5', async () => {
+  it('refuses a login with MQTT 5', async () => {
     const refused = await refusals('protocol_version')
     const { port } = await listen(gateway())
     const peer = await raw(port)
@@ -63,7 +63,7 @@ describe('who may', () => {
     ['unknown_topic', 'owntracks/van-1'],
     ['unknown_topic', 'fix'],
     ['unknown_topic', '$SYS/van-1/fix'],
-  ])('not publish: %s, %s', async ([reason, topic]) => {
+  ])('ends a connection that publishes: %s, %s', async ([reason, topic]) => {
     const refused = await refusals(reason)
     const shared = gateway()
     const { port } = await listen(shared)
@@ -74,7 +74,7 @@ describe('who may', () => {
     expect([peer.hex, await refused(), shared.stored]).toEqual([connack(0), 1, []])
   })
 
-  it('not say in a frame that it is another device', async () => {
+  it('ends a connection whose frame names another device', async () => {
     const refused = await refusals('other_device')
     const shared = gateway()
     const { port } = await listen(shared)
@@ -85,7 +85,7 @@ describe('who may', () => {
     expect([peer.hex, await refused(), shared.stored]).toEqual([connack(0), 1, []])
   })
 
-  it('not subscribe', async () => {
+  it('refuses a subscription', async () => {
     const { port } = await listen(gateway())
     const peer = await raw(port)
     peer.say(connect({ user: 'van-1' }))
@@ -93,7 +93,7 @@ describe('who may', () => {
     await until(() => expect(peer.hex).toBe(`${connack(0)}9003000180`))
   })
 
-  it('not hear what others publish', async () => {
+  it('delivers no publication to other clients', async () => {
     const { port } = await listen(gateway())
     const [first, second] = [await client(port), await client(port, { username: '007' })]
     const heard: string[] = []
@@ -104,7 +104,7 @@ describe('who may', () => {
     expect(heard).toEqual([])
   })
 
-  it('not leave a will', async () => {
+  it('drops a will', async () => {
     const shared = gateway()
     const { port } = await listen(shared)
     const van = await client(port, { will: { topic: TOPIC, payload: Buffer.from(position()), qos: 1, retain: true } })
@@ -116,8 +116,8 @@ describe('who may', () => {
   })
 })
 
-describe('a client id', () => {
-  it('of another device ends nobody', async () => {
+describe('an MQTT client id', () => {
+  it('of another device ends no connection', async () => {
     const { port } = await listen(gateway())
     const first = await client(port, { clientId: 'tracker' })
     const second = await client(port, { clientId: 'tracker', username: '007' })
@@ -126,7 +126,7 @@ describe('a client id', () => {
     expect([first.connected, second.connected]).toEqual([true, true])
   })
 
-  it('of its own ends its older connection', async () => {
+  it('used again by its device ends the older connection', async () => {
     const { port } = await listen(gateway())
     const first = await client(port, { clientId: 'tracker' })
     const second = await client(port, { clientId: 'tracker' })
@@ -134,7 +134,7 @@ describe('a client id', () => {
     await second.publishAsync(TOPIC, position(), { qos: 1 })
   })
 
-  it('with a wrong password ends nobody', async () => {
+  it('with a wrong password ends no connection', async () => {
     const { port } = await listen(gateway())
     const van = await client(port, { clientId: 'tracker', username: 'locked', password: SECRET })
     expect(await refusalOf(port, { clientId: 'tracker', username: 'locked', password: 'guess' })).toBe(4)
@@ -142,7 +142,7 @@ describe('a client id', () => {
     expect(van.connected).toBe(true)
   })
 
-  it('may be left out, by any number of connections', async () => {
+  it('may be empty for any number of connections', async () => {
     const { port } = await listen(gateway())
     const [first, second] = [await raw(port), await raw(port)]
     first.say(connect({ user: 'van-1', clientId: '' }))

@@ -81,7 +81,7 @@ async function publishThrough(way: Cutting, cut: number, qos: 1 | 2, meanwhile =
   await lost
 }
 
-describe('a device that is cut off', () => {
+describe('an MQTT device that loses its connection', () => {
   it('before PUBACK sends again, and its position is stored once', async () => {
     const { way } = await gateway()
     await publishThrough(way, PACKET.puback, 1)
@@ -123,7 +123,7 @@ describe('a device that is cut off', () => {
     expect(await account()).toEqual(stored)
   })
 
-  it('and forgets its session sends as something new what is stored once all the same', async () => {
+  it('and its session has its position stored once although it sends it as a new one', async () => {
     const { way } = await gateway()
     way.setsDup = false
     const payload = position()
@@ -153,7 +153,7 @@ describe('a device that is cut off', () => {
     expect(stored.flatMap((entry) => [...records(entry)]).map(timestampOf)).toEqual(times)
   })
 
-  it('before it is configured is held, and what it repeated goes to its lane once', async () => {
+  it('before it is configured has its held and repeated position released once', async () => {
     const { way, configure } = await gateway()
     const van = await client(way.port, { ...VAN, username: 'van-2' })
     const lost = way.cutAt(PACKET.puback)

@@ -5,7 +5,7 @@ import { count, gateway, openConnections, refusals, until } from '../support/lis
 import { AT, client, listen, PROTOCOLS, position, TOPIC } from '../support/mqtt.ts'
 import { connack, connect, puback, publish, pubrec, raw } from '../support/mqtt-bytes.ts'
 
-describe('too much', () => {
+describe('the limits of MQTT', () => {
   it('refuses a packet that is too long before its body is read', async () => {
     const refused = await refusals('frame_too_long')
     const { port } = await listen(gateway())
@@ -58,7 +58,7 @@ describe('too much', () => {
       Buffer.concat([connect({ user: 'van-1' }), publish({ topic: '#', payload: '', qos: 1 })]),
     ],
     ['a packet of no kind', Buffer.concat([connect({ user: 'van-1' }), Buffer.of(0xf0, 0)])],
-  ])('%s', async ([, bytes]) => {
+  ])('refuse %s', async ([, bytes]) => {
     const refused = await refusals('malformed_packet')
     const { port } = await listen(gateway())
     const van = await client(port)
@@ -109,7 +109,7 @@ describe('the silence of an MQTT connection', () => {
   })
 })
 
-describe('pressure', () => {
+describe('pressure on MQTT connections', () => {
   it('stops reading MQTT sockets, and does not count that as silence', async () => {
     const limits = { idle_timeout: 500, identify_timeout: 500 }
     const shared = gateway({ limits, pressure: new Backpressure({ highMark: 10, lowMark: 5 }) })
@@ -135,7 +135,7 @@ describe('pressure', () => {
   })
 })
 
-describe('memory', () => {
+describe('the memory of MQTT connections', () => {
   it('is shared by all MQTT listeners: the connection with most bytes ends first', async () => {
     const refused = await refusals('memory')
     const shared = gateway({ pressure: new Backpressure({ maxPartialBytes: 5000 }) })
@@ -154,7 +154,7 @@ describe('memory', () => {
   })
 })
 
-describe('closing', () => {
+describe('closing an MQTT listener', () => {
   it('stores and answers what was read before an MQTT listener ends', async () => {
     const shared = gateway()
     const listener = await listenMqtt(AT, { ...shared, protocols: PROTOCOLS, misunderstood: () => {} })

@@ -14,45 +14,45 @@ async function published(shared: Gateway, user: string, topic: string, payload =
   return { heard: peer.hex, places: shared.places }
 }
 
-describe('a device that nobody has configured, where such are held, may', () => {
+describe('an unknown device over MQTT with hold.unknown', () => {
   it.for([
     ['nobody', 'devices/nobody/fix', 'unknown nobody'],
     ['0099', 'devices/99/fix', 'unknown 99'],
     ['99', 'devices/0099/fix', 'unknown 99'],
     ['__proto__', 'devices/__proto__/fix', 'unknown __proto__'],
-  ])('as %s publish to %s', async ([user, topic, place]) => {
+  ])('publishes as %s to %s, and its fix is held', async ([user, topic, place]) => {
     expect(await published(held(), user, topic)).toEqual({ heard: connack(0) + puback(1), places: [place] })
   })
 
-  it('name itself in a frame', async () => {
+  it('may name itself in a frame', async () => {
     const { places } = await published(held(), '0099', 'devices/99/talk', 'fixof 099')
     expect(places).toEqual(['unknown 99'])
   })
 
-  it.for(['van-1', 'somebody'])('not publish as %s', async (other) => {
+  it.for(['van-1', 'somebody'])('must not publish as %s', async (other) => {
     const refused = await refusals('other_device')
     expect(await published(held(), 'nobody', `devices/${other}/fix`)).toEqual({ heard: connack(0), places: [] })
     expect(await refused()).toBe(1)
   })
 
-  it.for(['van-1', 'somebody'])('not say in a frame that it is %s', async (other) => {
+  it.for(['van-1', 'somebody'])('must not name %s in a frame', async (other) => {
     const refused = await refusals('other_device')
     const { heard, places } = await published(held(), 'nobody', 'devices/nobody/talk', `fixof ${other}`)
     expect([heard, places, await refused()]).toEqual([connack(0), [], 1])
   })
 
-  it('not be what another device says in a frame that it is', async () => {
+  it('must not be named in a frame of another device', async () => {
     const { heard, places } = await published(held(), 'van-1', 'devices/van-1/talk', 'fixof somebody')
     expect([heard, places]).toEqual([connack(0), []])
   })
 
-  it('not log in without a name', async () => {
+  it('must not log in without a user name', async () => {
     const { port } = await listen(held())
     expect(await refusalOf(port, { username: undefined })).toBe(5)
     expect(await refusalOf(port, { username: '' })).toBe(5)
   })
 
-  it('not have a session kept: what it repeats is stored again', async () => {
+  it('has no kept session: what it repeats is stored again', async () => {
     const shared = held()
     const { port } = await listen(shared)
     for (let time = 0; time < 2; time++) {
@@ -65,7 +65,7 @@ describe('a device that nobody has configured, where such are held, may', () => 
     expect(shared.places).toEqual(['unknown nobody', 'unknown nobody'])
   })
 
-  it('not have kept what is not understood: it is acknowledged alone', async () => {
+  it('gets PUBACK for a payload that is not understood, which is not kept', async () => {
     const shared = held()
     const { port, kept } = await listen(shared)
     const van = await client(port, { username: 'nobody' })
@@ -73,7 +73,7 @@ describe('a device that nobody has configured, where such are held, may', () => 
     expect([kept, shared.places]).toEqual([[], []])
   })
 
-  it('go on once it is configured', async () => {
+  it('keeps its connection once it is configured', async () => {
     const shared = held()
     const van = await client((await listen(shared)).port, { username: '99' })
     await van.publishAsync('devices/99/fix', position(), { qos: 1 })
@@ -82,7 +82,7 @@ describe('a device that nobody has configured, where such are held, may', () => 
     expect(shared.places).toEqual(['unknown 99', '7/9/9'])
   })
 
-  it('not go on once it is configured with a secret that it has not presented', async () => {
+  it('loses its connection once it is configured with a secret that it has not presented', async () => {
     const refused = await refusals('wrong_secret')
     const shared = held()
     const { port } = await listen(shared)

@@ -26,7 +26,7 @@ async function push({ ports }: Product): Promise<number> {
 it('ignores tracking.yaml under start, and says so once', async () => {
   const product = await started({ 'tracking.yaml': 'companies: []\nroutes: none\n' })
   expect(await push(product)).toBe(200)
-  expect(product.said().split(`${product.dir}/tracking.yaml: only for`).length - 1).toBe(1)
+  expect(product.said().split(`${product.dir}/tracking.yaml: only \`waybridge tracking\``).length - 1).toBe(1)
 }, 60_000)
 
 it('runs one tracking service for each data folder, also after a kill', async () => {

@@ -23,7 +23,7 @@ export async function advice(roster: Roster, files: Files, today: Today): Promis
   const warnings: Warning[] = []
   for (const entry of roster.devices()) {
     await yieldToEventLoop()
-    const ofFiles = [...roster.assignmentsOf(entry)].filter(({ company_id }) => company_id === undefined)
+    const ofFiles = roster.assignmentsOf(entry).filter(({ company_id }) => company_id === undefined)
     for (const { line, message } of overlaps(ofFiles.toSorted(bySource)))
       warnings.push({ source: line.source, key: 'from', message })
     if (!isRoutedBetween(entry, from / 1000, until / 1000))

@@ -47,9 +47,10 @@ export class Roster implements Directory {
   /** As `apply`, in slices, between which the process does other work. Nobody else may use the roster meanwhile. */
   async applyInSlices({ devices, assignments }: RosterChange): Promise<Set<string>> {
     const concerned = new Set<string>()
+    // Assignments first: a new device is derived once, with all of them.
     const slices = [
-      ...slicesOf(devices).map((slice) => ({ devices: slice, assignments: new Map() })),
-      ...slicesOf(assignments).map((slice) => ({ devices: new Map(), assignments: slice })),
+      ...slicesOf(assignments).map((slice) => ({ devices: NOTHING, assignments: slice })),
+      ...slicesOf(devices).map((slice) => ({ devices: slice, assignments: NOTHING })),
     ]
     for (const slice of slices) {
       for (const id of this.apply(slice)) concerned.add(id)
@@ -99,15 +100,22 @@ export class Roster implements Directory {
   }
 
   /** The assignments of one device, those that overlap too: with its own id, and its own courier where they name none. */
-  *assignmentsOf(device: Device): Generator<Assignment> {
-    const { id, name, company_id, courier_id: own = '' } = device
-    const byName = name === undefined || this.#entries.has(sameId(name)) ? [] : this.#fieldsByDevice.get(sameId(name))
-    for (const field of [...(this.#fieldsByDevice.get(sameId(id)) ?? []), ...(byName ?? [])]) {
+  assignmentsOf(device: Device): Assignment[] {
+    const { id, name } = device
+    const found: Assignment[] = []
+    this.#addAssignments(found, device, id)
+    if (name !== undefined && !this.#entries.has(sameId(name))) this.#addAssignments(found, device, name)
+    return found
+  }
+
+  #addAssignments(found: Assignment[], { id, company_id, courier_id: own = '' }: Device, written: string): void {
+    for (const field of this.#fieldsByDevice.get(sameId(written)) ?? []) {
       const assignment = this.#assignments.get(field)
-      if (!assignment || (sameId(assignment.device) !== sameId(id) && assignment.device !== name)) continue
+      // A name of digits is no other name with leading zeros.
+      if (!assignment || (written !== id && assignment.device !== written)) continue
       const courier_id = assignment.courier_id || own
       if (courier_id && (assignment.company_id ?? company_id) === company_id)
-        yield { ...assignment, device: id, courier_id }
+        found.push({ ...assignment, device: id, courier_id })
     }
   }
 
@@ -120,14 +128,15 @@ export class Roster implements Directory {
     // Lines with this text may have meant devices with this name, or do from now on.
     for (const other of this.#idsByName.get(id) ?? []) concerned.add(other)
     concerned.add(id)
-    if (device) this.#entries.set(id, { ...device, protocolSettings: protocolSettings(device), stays: [] })
+    // Until `#derive`, which follows.
+    if (device) this.#entries.set(id, device as DeviceEntry)
     else this.#entries.delete(id)
   }
 
   /** @returns the devices as written. */
   #setAssignments(changed: RosterChange['assignments']): Set<string> {
     const written = new Set<string>()
-    const added = new Map<string, string[]>()
+    const added = new Map<string, readonly string[]>()
     const dropped = new Map<string, Set<string>>()
     for (const [field, assignment] of changed) {
       const before = this.#assignments.get(field)
@@ -135,7 +144,7 @@ export class Roster implements Directory {
       if (device === undefined) continue
       written.add(device)
       const list = sameId(device)
-      if (assignment && !before) added.set(list, [...(added.get(list) ?? []), field])
+      if (assignment && !before) addTo(added, list, [field])
       if (!assignment) dropped.set(list, (dropped.get(list) ?? new Set()).add(field))
       if (assignment) this.#assignments.set(field, assignment)
       else this.#assignments.delete(field)
@@ -155,7 +164,7 @@ export class Roster implements Directory {
     const device = this.#entries.get(id)
     if (!device) return
     const { company_id, courier_id, route_id, source } = device
-    const stays = partsOf([...this.assignmentsOf(device)]).map((part): Stay => {
+    const stays = partsOf(this.assignmentsOf(device)).map((part): Stay => {
       return {
         lane: laneOf(company_id, part.courier_id, part.route_id),
         from: part.from,
@@ -167,7 +176,7 @@ export class Roster implements Directory {
     const usual = hasOwn
       ? { lane: laneOf(company_id, courier_id, route_id), from: -Infinity, until: Infinity, source }
       : undefined
-    this.#entries.set(id, { ...device, stays, usual })
+    this.#entries.set(id, { ...device, protocolSettings: protocolSettings(device), stays, usual })
   }
 }
 
@@ -221,7 +230,8 @@ function protocolSettings({ settings, model, time_zone }: Device): Settings {
 }
 
 function addTo(lists: Map<string, readonly string[]>, key: string, values: readonly string[]): void {
-  lists.set(key, [...(lists.get(key) ?? []), ...values])
+  const before = lists.get(key)
+  lists.set(key, before ? [...before, ...values] : values)
 }
 
 function removeFrom(lists: Map<string, readonly string[]>, key: string, value: string): void {
@@ -244,5 +254,6 @@ function slicesOf<Value>(map: ReadonlyMap<string, Value>): ReadonlyMap<string, V
 }
 
 const NO_SETTINGS: Settings = {}
+const NOTHING: ReadonlyMap<string, undefined> = new Map()
 const SLICE = 500
 const ZERO = 0x30

@@ -45,9 +45,14 @@ export function putText(company_id: string, line: number, version?: number): str
 }
 
 /** Where something stands that was put through the admin port: `admin 2026-11-20T08:00:00Z`. */
-export function putSource(version: number): string {
-  return `admin ${new Date(version).toISOString().slice(0, 19)}Z`
+function putSource(version: number): string {
+  if (lastPut.version !== version)
+    lastPut = { version, source: `admin ${new Date(version).toISOString().slice(0, 19)}Z` }
+  return lastPut.source
 }
+
+/** A put may have 100,000 lines. */
+let lastPut = { version: 0, source: '' }
 
 /** What a write changes in the roster, with this version. */
 export function changeOf(written: Pick<RosterWrite, 'devices' | 'assignments'>, version: number): RosterChange {
@@ -73,7 +78,8 @@ function addWritten(
 export async function readTable(redis: Redis): Promise<{ roster: Roster; version: number }> {
   const version = await readRosterVersion(redis)
   const roster = new Roster()
-  for (const part of ['device-table', 'assignment-table'] as const)
+  // In this order a device is derived once.
+  for (const part of ['assignment-table', 'device-table'] as const)
     for await (const slice of scanRoster(redis, part)) {
       const change = emptyChange()
       for (const [field, stored] of slice) {
@@ -135,9 +141,11 @@ function deviceOf(text: string, version: number): Device {
 }
 
 function assignmentOf(field: string, text: string, version: number): Assignment {
-  const [from, until, courier_id, route_id, ...device] = field.split(' ')
+  const [, from, until, courier_id, route_id, device] = FIELD.exec(field) ?? []
   const { file, company_id, line, version: earlier = version } = JSON.parse(text)
-  const said = { device: device.join(' '), courier_id, route_id, from: Number(from), until: Number(until) }
+  const said = { device, courier_id, route_id, from: Number(from), until: Number(until) }
   if (file !== undefined) return { ...said, source: `${file}:${line}`, version: earlier }
   return { ...said, source: putSource(earlier), version: earlier, company_id, line }
 }
+
+const FIELD = /^(\S+) (\S+) (\S*) (\S+) (.*)$/s

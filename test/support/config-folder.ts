@@ -38,7 +38,7 @@ export async function checked(files: Record<string, string>): Promise<{ mistakes
 export async function loadedFolder(dir: string, protocols: Protocols = PROTOCOLS) {
   const { config, files, directory } = await loadConfig(dir, protocols)
   const devices = files.devices.flatMap(({ content }) => content.devices.map(({ device }) => device))
-  const routes = Array.from(directory.devices()).flatMap((entry) => [...directory.assignmentsOf(entry)])
+  const routes = Array.from(directory.devices()).flatMap((entry) => directory.assignmentsOf(entry))
   const { mistakes, warnings } = await check(dir, protocols, Date.now())
   return { config, devices, routes, directory, problems: [...mistakes, ...warnings] }
 }

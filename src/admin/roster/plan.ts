@@ -95,7 +95,7 @@ function isWithin({ from }: Pick<Interval, 'from'>, put: Interval): boolean {
 
 /** Lines of devices that begin in the interval, by device and `from`. */
 function linesOf(roster: Roster, devices: readonly Device[], put: RosterPut): ReadonlyMap<string, Assignment> {
-  const lines = devices.flatMap(({ id }) => [...roster.assignmentsOf(roster.find(id) as Device)])
+  const lines = devices.flatMap(({ id }) => roster.assignmentsOf(roster.find(id) as Device))
   return new Map(lines.filter((line) => isWithin(line, put)).map((line) => [`${line.from} ${line.device}`, line]))
 }
 

@@ -1,0 +1,131 @@
+import { pino } from 'pino'
+import { expect, it, onTestFinished } from 'vitest'
+import { connect, keys, type Redis, readRosterVersion, writeRoster } from '../../src/lanes/index.ts'
+import { Replica } from '../../src/roster/replica.ts'
+import { deviceText } from '../../src/roster/table.ts'
+import { putDevice } from '../support/put-device.ts'
+import type { TestRedis } from '../support/redis.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+let server: TestRedis
+let redis: Redis
+withRedis((...given) => ([server, redis] = given))
+
+const soon = { timeout: 10_000, interval: 10 }
+const device = (id: string, route_id = '1') => ({ id, company_id: '7', courier_id: '4', route_id, source: '' })
+
+/** A replica by a connection of its own, what it logs, `level message: error`, and what it tells has changed. */
+async function replica() {
+  const lines: string[] = []
+  const connection = connect(server.url, 'replica')
+  await new Promise((resolve) => connection.once('ready', resolve))
+  const write = (line: string) => {
+    const { level, msg, err } = JSON.parse(line) as { level: number; msg: string; err?: { message: string } }
+    lines.push(`${level} ${msg} ${err?.message ?? ''}`)
+  }
+  const made = new Replica(connection, pino({ level: 'info' }, { write }))
+  const changes: (string[] | undefined)[] = []
+  made.follow((changed) => changes.push(changed && [...changed]))
+  onTestFinished(() => {
+    made.close()
+    connection.disconnect()
+  })
+  await made.first
+  return { replica: made, lines, changes, connection }
+}
+
+const ids = ({ roster }: Replica) => Array.from(roster.devices(), ({ id }) => id)
+
+it('a replica tells which devices a write has changed', async () => {
+  const { replica: one, changes } = await replica()
+  await putDevice(redis, '007', device('007'))
+  await putDevice(redis, '8', device('8'))
+  await one.refresh()
+  expect([changes.flat(), ids(one)]).toEqual([
+    [undefined, '7', '8'],
+    ['007', '8'],
+  ])
+})
+
+it('a replica that missed more than the log keeps reads the whole roster', async () => {
+  const { replica: one, changes, lines } = await replica()
+  await putDevice(redis, '1', device('1'))
+  await one.refresh()
+  one.close()
+  await putDevice(redis, '2', device('2'))
+  await putDevice(redis, '3', device('3'))
+  await redis.xtrim(keys.roster('log'), 'MAXLEN', 1)
+  await one.refresh()
+  expect([ids(one).toSorted(), changes.at(-1), lines]).toEqual([['1', '2', '3'], undefined, []])
+})
+
+it('a write of many devices is in the log in parts, and applied as one', async () => {
+  const { replica: one } = await replica()
+  const seen: number[] = []
+  one.follow(() => seen.push(ids(one).length))
+  const devices = Array.from({ length: 12_000 }, (_, n) => [`${n}`, deviceText(device(`${n}`))] as const)
+  await writeRoster(redis, { devices, assignments: [] }, 0)
+  await one.refresh()
+  expect([seen, await redis.xlen(keys.roster('log'))]).toEqual([[12_000], 3])
+})
+
+it('the log keeps few large entries', async () => {
+  for (let n = 0; n < 4; n++) {
+    const settings = { text: 'x'.repeat(1_500_000) }
+    await putDevice(redis, '1', { ...device('1'), settings })
+  }
+  expect(await redis.xlen(keys.roster('log'))).toBe(2)
+})
+
+it('a write that knows an older version only is refused', async () => {
+  const version = await putDevice(redis, '1', device('1'))
+  expect(await writeRoster(redis, { devices: [['1', null]], assignments: [] }, version - 1)).toBeNull()
+  expect(await readRosterVersion(redis)).toBe(version)
+})
+
+it('a roster that is older than the one in effect is an error, and takes effect', async () => {
+  const { replica: one, lines } = await replica()
+  const version = await putDevice(redis, '1', device('1'))
+  await one.refresh()
+  await redis.flushall()
+  await expect.poll(() => ids(one), soon).toEqual([])
+  const time = new Date(version).toISOString()
+  expect(lines).toEqual([
+    `50 the roster in Redis is older than the one in effect: it is empty, the one in effect is of ${time}; what was put through the admin port in between must be put again `,
+  ])
+  expect(one.current).toBe(false)
+})
+
+it('a roster with another past is read as a whole, though its version is later', async () => {
+  const { replica: one } = await replica()
+  await putDevice(redis, '1', device('1'))
+  await one.refresh()
+  one.close()
+  await redis.flushall()
+  await putDevice(redis, '2', device('2'))
+  await one.refresh()
+  expect(ids(one)).toEqual(['2'])
+})
+
+it('a roster that cannot be read is an error, once until it can be read again', async () => {
+  const { replica: one, lines } = await replica()
+  await putDevice(redis, '1', device('1'))
+  await one.refresh()
+  await redis.rename(keys.roster('log'), 'aside')
+  await redis.multi().set(keys.roster('log'), 'text').incr(keys.roster('version')).exec()
+  await expect.poll(() => lines.length, soon).toBe(1)
+  expect(lines[0]).toMatch(/^50 the roster in Redis cannot be read: .* stays in effect .*WRONGTYPE/)
+  await expect.poll(() => one.current, soon).toBe(false)
+  expect([ids(one), lines.length]).toEqual([['1'], 1])
+})
+
+it('a Redis that is away is not reported by the roster', async () => {
+  const { replica: one, lines, connection } = await replica()
+  await putDevice(redis, '1', device('1'))
+  await one.refresh()
+  const back = new Promise((resolve) => connection.once('ready', resolve))
+  await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+  await back
+  await expect.poll(() => one.current, soon).toBe(true)
+  expect(lines).toEqual([])
+})

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import type { Device } from '../../src/config/devices.ts'
+import type { Assignment } from '../../src/roster/directory.ts'
+import { assignmentField, Roster } from '../../src/roster/roster.ts'
+
+const van = (id: string, name?: string): Device => ({
+  id,
+  name,
+  company_id: '7',
+  courier_id: '4',
+  source: 'devices.yaml:1',
+})
+const line = (device: string, route_id: string, changes: Partial<Assignment> = {}): Assignment => {
+  return { device, courier_id: '', route_id, from: 0, until: 100, source: 'routes.csv:2', ...changes }
+}
+
+function change(devices: readonly Device[], lines: readonly Assignment[], dropped: readonly Assignment[] = []) {
+  return {
+    devices: new Map(devices.map((device) => [device.id, device])),
+    assignments: new Map([
+      ...dropped.map((each) => [assignmentField(each), undefined] as const),
+      ...lines.map((each) => [assignmentField(each), each] as const),
+    ]),
+  }
+}
+
+function routeOf(roster: Roster, id: string): string | undefined {
+  const entry = roster.find(id)
+  return entry && roster.laneAt(entry, 50)?.route
+}
+
+describe('a change', () => {
+  it('concerns the devices that its lines mean, by id or by name', () => {
+    const roster = new Roster()
+    roster.apply(change([van('1', 'A'), van('2', 'A'), van('3', 'B')], []))
+    expect([...roster.apply(change([], [line('A', '10')]))]).toEqual(['1', '2'])
+    expect([...roster.apply(change([], [line('003', '30')]))]).toEqual(['3'])
+    expect(['1', '2', '3'].map((id) => routeOf(roster, id))).toEqual(['10', '10', '30'])
+    expect([...roster.apply(change([], [], [line('A', '10')]))]).toEqual(['1', '2'])
+    expect(['1', '2', '3'].map((id) => routeOf(roster, id))).toEqual([undefined, undefined, '30'])
+  })
+
+  it('gives lines of a name to the device that has this id from now on, and back', () => {
+    const roster = new Roster()
+    roster.apply(change([van('1', '99')], [line('99', '10')]))
+    expect(routeOf(roster, '1')).toBe('10')
+    expect([...roster.apply(change([van('99')], []))].toSorted()).toEqual(['1', '99'])
+    expect([routeOf(roster, '1'), routeOf(roster, '99')]).toEqual([undefined, '10'])
+    roster.apply({ devices: new Map([['99', undefined]]), assignments: new Map() })
+    expect([routeOf(roster, '1'), roster.find('99')]).toEqual(['10', undefined])
+  })
+
+  it('gives a line to a device that comes later', () => {
+    const roster = new Roster()
+    expect([...roster.apply(change([], [line('A', '10')]))]).toEqual([])
+    roster.apply(change([van('1', 'A')], []))
+    expect(routeOf(roster, '1')).toBe('10')
+  })
+
+  it('follows a name to another device', () => {
+    const roster = new Roster()
+    roster.apply(change([van('1', 'A'), van('2')], [line('A', '10')]))
+    roster.apply(change([van('1'), van('2', 'A')], []))
+    expect([routeOf(roster, '1'), routeOf(roster, '2')]).toEqual([undefined, '10'])
+  })
+
+  it('of a copy leaves the original as it is', async () => {
+    const roster = new Roster()
+    roster.apply(change([van('1', 'A')], [line('A', '10')]))
+    const copy = new Roster(roster)
+    await copy.applyInSlices(change([van('2', 'A')], [line('A', '20', { from: 10 })], [line('A', '10')]))
+    expect([routeOf(roster, '1'), routeOf(roster, '2')]).toEqual(['10', undefined])
+    expect([routeOf(copy, '1'), routeOf(copy, '2')]).toEqual(['20', '20'])
+  })
+})
+
+describe('an assignment', () => {
+  it('that was put holds for devices of its company alone', () => {
+    const roster = new Roster()
+    roster.apply(change([van('1')], [line('1', '10', { company_id: '8', version: 2 })]))
+    expect(routeOf(roster, '1')).toBeUndefined()
+    roster.apply(change([{ ...van('1'), company_id: '8' }], []))
+    expect(routeOf(roster, '1')).toBe('10')
+  })
+
+  it('without a courier takes that of its device, and is not in effect where there is none', () => {
+    const roster = new Roster()
+    roster.apply(change([{ ...van('1'), courier_id: undefined }], [line('1', '10')]))
+    expect(routeOf(roster, '1')).toBeUndefined()
+    roster.apply(change([van('1')], []))
+    expect(roster.laneAt(roster.find('1')!, 50)?.key).toBe('7/4/10')
+  })
+
+  it('with the same from as another decides where it is the later line', () => {
+    const roster = new Roster()
+    roster.apply(
+      change([van('1')], [line('1', '10', { source: 'routes.csv:10' }), line('1', '9', { source: 'routes.csv:9' })]),
+    )
+    expect(routeOf(roster, '1')).toBe('10')
+  })
+})

@@ -46,14 +46,14 @@ async function measure(): Promise<void> {
   const seconds = (performance.now() - beganAt) / 1000
   const after = await Promise.all(replicas.map((replica) => replica.ask('cpu')))
   const idle = await Promise.all(replicas.map((replica) => replica.ask('idle')))
-  const cpuMs = after.map((used, index) => (used - before[index] - idle[index] * seconds) / WRITES)
+  const perChange = after.map((used, index) => (used - before[index] - idle[index] * seconds) / WRITES)
   console.log(
     JSON.stringify({
       fill_ms: fillMs,
       load_cpu_ms: Math.round(Math.max(...before)),
       in_effect_max_ms: Math.max(...delays),
       in_effect_p50_ms: delays.toSorted((a, b) => a - b)[WRITES / 2],
-      cpu_per_change_ms: Math.round(Math.max(...cpuMs) * 10) / 10,
+      cpu_per_change_ms: Math.round(Math.max(...perChange) * 10) / 10,
       cpu_idle_ms_per_s: Math.round(Math.max(...idle) * 10) / 10,
     }),
   )
@@ -101,13 +101,14 @@ async function serveReplica(redisUrl: string): Promise<void> {
     appliedAt.set(replica.version, Date.now())
     applied.emit('version')
   })
-  process.on('message', async ({ question, version }: { question: string; version: number }) => {
+  const answer = async ({ question, version }: { question: string; version: number }) => {
     const began = cpuMs()
     if (question === 'applied') while (!appliedAt.has(version)) await once(applied, 'version')
     if (question === 'idle') await new Promise((resolve) => setTimeout(resolve, 5000))
     const idle = (cpuMs() - began) / 5
     process.send?.(question === 'applied' ? appliedAt.get(version) : question === 'idle' ? idle : cpuMs())
-  })
+  }
+  process.on('message', (question: Parameters<typeof answer>[0]) => void answer(question))
   process.send?.('ready')
 }
 

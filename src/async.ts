@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** Waits for some work, but no longer than `ms`. Rejects where the work rejects in time. */
+/** Waits for the work, but no longer than `ms`. Rejects if the work rejects in time. */
 export async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, ms)
@@ -12,8 +12,8 @@ export async function within(ms: number, work: Promise<unknown>): Promise<void> 
 }
 
 /**
- * Lets other work of the process run, at most once in 5 ms. A loop over a fleet awaits it in each turn: otherwise nothing is
- * acknowledged for seconds while 100,000 devices are read.
+ * Lets other work of the process run, at most once in 5 ms. A loop over all devices awaits it in each turn: otherwise
+ * reading 100,000 devices delays every acknowledgement by seconds.
  */
 export async function yieldToEventLoop(): Promise<void> {
   if (performance.now() - yieldedAt < SLICE_MS) return
@@ -24,11 +24,8 @@ export async function yieldToEventLoop(): Promise<void> {
 let yieldedAt = 0
 const SLICE_MS = 5
 
-/** Runs a task after all earlier ones have settled. */
-export type Turns = <Result>(task: () => Promise<Result>) => Promise<Result>
-
-/** Makes a queue that runs one task at a time, in the order of the calls. */
-export function inTurns(): Turns {
+/** Returns a function that runs one task at a time, in the order of the calls. */
+export function inTurns(): <Result>(task: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve()
   return (task) => {
     const turn = last.then(task)
@@ -37,14 +34,8 @@ export function inTurns(): Turns {
   }
 }
 
-/** A task that runs once a second. */
-export interface Repetition {
-  /** Stops it; resolves once the run in progress has ended. */
-  stop(): Promise<void>
-}
-
-/** Runs a task now and then once a second, never twice at the same time. */
-export function everySecond(work: () => Promise<void>): Repetition {
+/** Runs a task now and then once a second, never twice at the same time. `stop` resolves once the current run has ended. */
+export function everySecond(work: () => Promise<void>): { stop(): Promise<void> } {
   let running: Promise<void> | undefined
   const start = () => void (running ??= work().finally(() => (running = undefined)))
   const timer = setInterval(start, 1000).unref()

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { ConfigError } from '../config/problem.ts'
-import { explained, UserError } from '../errors.ts'
+import { explainError, UserError } from '../errors.ts'
 
 /** Runs a command line to the end of the process. Exit codes: 0 success, 1 the user's input is wrong, 2 a fault of waybridge. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -8,7 +8,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   try {
     await program().parseAsync(argv)
   } catch (error) {
-    const known = explained(error)
+    const known = explainError(error)
     const expected = known instanceof UserError || known instanceof ConfigError
     process.stderr.write(`${expected ? known.message : known instanceof Error ? known.stack : String(known)}\n`)
     process.exit(expected ? 1 : 2)

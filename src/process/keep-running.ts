@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { explained, UserError } from '../errors.ts'
+import { explainError, UserError } from '../errors.ts'
 
 /** Something that runs until it ends by itself or is stopped. */
 export interface Runnable {
@@ -57,7 +57,7 @@ export function keepRunning<R extends Runnable>({ name, logger, start }: Startab
       if (!ending.signal.aborted) logger.warn({ process: name, end }, `${name} ended; it is started again`)
       return Date.now() - since
     } catch (thrown) {
-      const error = explained(thrown) as Error
+      const error = explainError(thrown) as Error
       if (error instanceof UserError && !wasReady) throw error
       if (!ending.signal.aborted) logger.error({ process: name, reason: error.message }, `${name} does not start`)
       return 0

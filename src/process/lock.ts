@@ -5,20 +5,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { databaseReason, UserError } from '../errors.ts'
 
-const START_LOCK = 'start.lock'
-const ROLES_LOCK = 'roles.lock'
-const TRACKING_LOCK = 'tracking.lock'
-const STATEMENTS = { EXCLUSIVE: 'BEGIN EXCLUSIVE', SHARED: 'BEGIN; SELECT 1 FROM sqlite_schema' } as const
-const LEFTOVER_MS = 15_000
-const SQLITE_BUSY = 5
-
-/** A lock that is collected is a lock that is lost. */
-const held = new Set<DatabaseSync>()
-
 /**
- * Takes a data folder, waits until the processes of an earlier run on it have ended, and answers with what releases it. A
- * UserError where another `start` has it. SQLite's file locks belong to the process: the kernel drops them however it
- * ends, so that there is neither a stale lock nor a process id to be mistaken about.
+ * Locks a data folder and waits until the processes of an earlier run on it have ended; returns what unlocks it. A UserError
+ * if another `start` has it. SQLite's file locks belong to the process: the kernel releases them however it ends, so there
+ * is no stale lock and no process id that another program may have taken.
  */
 export async function lockDataDir(dataDir: string, logger: Logger): Promise<() => void> {
   await mkdir(dataDir, { recursive: true })
@@ -27,14 +17,14 @@ export async function lockDataDir(dataDir: string, logger: Logger): Promise<() =
   return release
 }
 
-/** Says for this process' life that a process of `start` is at work on the data folder. */
+/** Marks this process as one that `start` runs on the data folder, until the process ends. */
 export function shareDataDir(dataDir: string): void {
   take(join(dataDir, ROLES_LOCK), 'SHARED')
 }
 
 /**
- * Takes the tracking service's database in a data folder for this process' life; a UserError where another service has it.
- * The lock is not that of `start`: one that pushes to a service beside it may have the same data folder.
+ * Locks the tracking service's database in a data folder until this process ends; a UserError if another service has it. It
+ * is not the lock of `start`: a `start` that pushes to a separate service may use the same data folder.
  */
 export function lockTracking(dataDir: string): void {
   takeAlone(dataDir, TRACKING_LOCK, 'tracking service')
@@ -64,7 +54,7 @@ function isFree(file: string): boolean {
   return release !== undefined
 }
 
-/** Answers with what releases it, or undefined where another process has it. */
+/** Returns what releases the lock, or undefined if another process has it. */
 function take(file: string, kind: keyof typeof STATEMENTS): (() => void) | undefined {
   const lock = new DatabaseSync(file, { open: false })
   try {
@@ -81,3 +71,13 @@ function take(file: string, kind: keyof typeof STATEMENTS): (() => void) | undef
     lock.close()
   }
 }
+
+/** A lock whose object is garbage-collected is released. */
+const held = new Set<DatabaseSync>()
+
+const START_LOCK = 'start.lock'
+const ROLES_LOCK = 'roles.lock'
+const TRACKING_LOCK = 'tracking.lock'
+const STATEMENTS = { EXCLUSIVE: 'BEGIN EXCLUSIVE', SHARED: 'BEGIN; SELECT 1 FROM sqlite_schema' } as const
+const LEFTOVER_MS = 15_000
+const SQLITE_BUSY = 5

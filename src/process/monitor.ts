@@ -3,14 +3,14 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { registry } from '../observe/metrics.ts'
 
-/** Whether a process can do its work; `problems`: one sentence each. */
+/** Whether a process can do its work. A problem is one sentence. */
 export interface Readiness {
   readonly ok: boolean
   readonly problems: readonly string[]
 }
 
-/** Where it is served, port 0: any free one. Without `readiness` the process is always ready. */
-export interface MonitorOptions {
+/** Port 0: any free port. Without `readiness` the process is always ready. */
+interface MonitorOptions {
   readonly host: string
   readonly port: number
   readonly readiness?: () => Promise<Readiness>
@@ -51,7 +51,7 @@ async function answer(url: string, response: ServerResponse, readiness: () => Pr
     const state = await readiness()
     return send(response, state.ok ? 200 : 503, state)
   }
-  if (path !== '/metrics') return send(response, 404, { message: 'there is /healthz, /readyz and /metrics' })
+  if (path !== '/metrics') return send(response, 404, { message: 'not found: use /healthz, /readyz or /metrics' })
   response.setHeader('content-type', registry.contentType).end(await registry.metrics())
 }
 

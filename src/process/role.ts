@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client'
-import { explained, UserError } from '../errors.ts'
+import { explainError, UserError } from '../errors.ts'
 import { collectNodeMetrics, registry } from '../observe/metrics.ts'
 import { shareDataDir } from './lock.ts'
 import { type Monitor, type Readiness, startMonitor } from './monitor.ts'
@@ -74,7 +74,7 @@ export function runRole(options: RoleOptions, start: (context: RoleContext) => P
   started
     .then(({ ports = {} }) => announce(ports, logger))
     .catch(async (error) => {
-      const known = explained(error)
+      const known = explainError(error)
       await (known instanceof UserError ? refuse(known) : fault(error))
     })
 }

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inTurns } from '../async.ts'
-import { explained } from '../errors.ts'
+import { explainError } from '../errors.ts'
 import { type Kept, keepRunning } from './keep-running.ts'
 import { lockDataDir } from './lock.ts'
 import { type PrivateRedis, startPrivateRedis } from './redis.ts'
@@ -25,7 +25,7 @@ export interface Everything {
 /** Starts the private Redis and the roles, keeps them running, and writes to ports.json what listens where. */
 export function startEverything(supervision: Supervision): Everything {
   const supervisor = new Supervisor(supervision)
-  const ready = supervisor.start().catch((error) => Promise.reject(explained(error)))
+  const ready = supervisor.start().catch((error) => Promise.reject(explainError(error)))
   ready.catch(() => {})
   return { ready, stop: (hurry) => supervisor.stop(hurry) }
 }

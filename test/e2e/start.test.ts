@@ -84,7 +84,7 @@ describe('a fix is acknowledged and arrives at the tracking service', () => {
     await arrives('103', START)
   })
 
-  it('from OsmAnd over HTTP, with the device’s token and not without', async () => {
+  it('from OsmAnd over HTTP, only with the device’s token', async () => {
     const send = async (token: string) => {
       const query = `id=356307042441047&lat=52.5&lon=13.4&timestamp=${START}&token=${token}`
       return (await fetch(`http://127.0.0.1:${product.ports['http/osmand']}/?${query}`)).status
@@ -94,7 +94,7 @@ describe('a fix is acknowledged and arrives at the tracking service', () => {
     await arrives('104', START)
   })
 
-  it('from H02, with ids of 19 digits exact to the end', async () => {
+  it('from H02, with ids of 19 digits kept exactly', async () => {
     const line = await dial(product.ports['tcp/h02'])
     line.socket.write(h02.packet([fixAt(START)], { ...SENDER, id: '5678901' }).bytes)
     await arrives(BIG, START)
@@ -115,8 +115,8 @@ describe('a fix is acknowledged and arrives at the tracking service', () => {
   })
 })
 
-describe('who drives what', () => {
-  it('changes within a second of a line in routes.csv, by the fix’s own time', async () => {
+describe('a changed line of routes.csv', () => {
+  it('takes effect within a second, by the fix’s own time', async () => {
     const line = await login('356307042441070')
     const from = new Date((START + 600) * 1000).toISOString()
     const until = new Date((START + 1200) * 1000).toISOString()
@@ -168,7 +168,7 @@ describe('a process that is killed', () => {
   )
 })
 
-describe('the custody account', () => {
+describe('the account of all fixes', () => {
   it('has a difference of 0 when nothing moves', async () => {
     await expect
       .poll(async () => (await product.admin<{ custody: { waiting: number } }>('/admin/status')).custody.waiting, soon)
@@ -179,13 +179,13 @@ describe('the custody account', () => {
   })
 })
 
-it('is healthy for the health check of the container', () => {
+it('passes the health check of the container', () => {
   const { status, stdout } = spawnSync(process.execPath, [HEALTH, join(product.dir, 'data')], { encoding: 'utf8' })
   expect([status, stdout]).toEqual([0, '{"ok":true,"problems":[]}'])
 })
 
-describe('the end', () => {
-  it('comes with exit code 0, leaves no process, and no secret in any output', async () => {
+describe('SIGTERM', () => {
+  it('ends everything with exit code 0, no process left, and no secret in any output', async () => {
     const said = product.said()
     const { dir } = product
     expect(await product.end()).toBe(0)

@@ -5,11 +5,11 @@ import { keepRunning, restartDelay } from '../../src/process/keep-running.ts'
 
 const logger = pino({ enabled: false })
 
-it('waits 0 ms before the first start again, then twice as long each time, up to 5 s', () => {
+it('waits 0 ms before the first restart, then twice as long each time, up to 5 s', () => {
   expect([0, 1, 2, 3, 4, 5, 6, 100].map(restartDelay)).toEqual([0, 250, 500, 1000, 2000, 4000, 5000, 5000])
 })
 
-it('waits between starts of what ends at once', async () => {
+it('waits between restarts of a program that ends at once', async () => {
   const starts: number[] = []
   const kept = keepRunning({
     name: 'brief',
@@ -25,7 +25,7 @@ it('waits between starts of what ends at once', async () => {
   expect(starts[3] - starts[2]).toBeGreaterThan(490)
 })
 
-it('passes a mistake of the user on that is there from the beginning, and does not try again', async () => {
+it('rejects with a mistake of the user at the first start, and does not retry', async () => {
   let starts = 0
   const kept = keepRunning({ name: 'wrong', logger, start: () => (starts++, Promise.reject(new UserError('No.'))) })
   await expect(kept.ready).rejects.toThrow('No.')
@@ -33,7 +33,7 @@ it('passes a mistake of the user on that is there from the beginning, and does n
   expect(starts).toBe(1)
 })
 
-it('tries again after a mistake of the user that comes later', async () => {
+it('retries after a mistake of the user at a later start', async () => {
   let starts = 0
   const running = { exited: Promise.resolve(), stop: () => Promise.resolve() }
   const kept = keepRunning({
@@ -46,7 +46,7 @@ it('tries again after a mistake of the user that comes later', async () => {
   await expect.poll(() => starts, { timeout: 10_000 }).toBe(3)
 })
 
-it('stops while it waits', async () => {
+it('stops while it waits for the next restart', async () => {
   const kept = keepRunning({ name: 'never', logger, start: () => Promise.reject(new Error('not today')) })
   await kept.stop()
   expect(kept.current()).toBe(undefined)

@@ -6,7 +6,7 @@ import { fixture, run, temporaryDir } from '../support/running.ts'
 const logger = pino({ enabled: false })
 const HOLDER = fixture('lock.ts')
 
-it('is held by one process at a time', async () => {
+it('locks a data folder for one process at a time', async () => {
   const dir = await temporaryDir()
   onTestFinished(await lockDataDir(dir, logger))
   const second = run([HOLDER, 'start', dir])
@@ -14,7 +14,7 @@ it('is held by one process at a time', async () => {
   expect(second.said()).toContain(`UserError: Another start is running on ${dir}: end it, or choose another data_dir.`)
 })
 
-it('is free again once its holder was killed, whatever it left behind', async () => {
+it('releases the lock of a process that was killed', async () => {
   const dir = await temporaryDir()
   const holder = run([HOLDER, 'start', dir])
   await expect.poll(holder.said).toBe('locked\n')
@@ -24,7 +24,7 @@ it('is free again once its holder was killed, whatever it left behind', async ()
   onTestFinished(await lockDataDir(dir, logger))
 })
 
-it('waits for the processes of an earlier run', async () => {
+it('waits until the processes of an earlier run have ended', async () => {
   const dir = await temporaryDir()
   const role = run([HOLDER, 'role', dir])
   await expect.poll(role.said).toBe('locked\n')

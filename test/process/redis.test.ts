@@ -8,7 +8,7 @@ import { fixture, processesOn, run, temporaryDir } from '../support/running.ts'
 
 const MEGABYTE = 1024 * 1024
 
-it('runs with the settings that losing nothing takes', async () => {
+it('runs Redis with the settings that prevent loss', async () => {
   const { redis } = await started(await temporaryDir())
   const client = clientOf(redis.url)
   const settings = ['appendonly', 'appendfsync', 'maxmemory-policy', 'maxmemory', 'save', 'protected-mode', 'bind']
@@ -23,7 +23,7 @@ it('runs with the settings that losing nothing takes', async () => {
   ])
 })
 
-it('takes no command without the password, which only the owner can read', async () => {
+it('refuses commands without the password, which only the owner can read', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
   const { port } = new URL(redis.url)
   await expect(clientOf(`redis://127.0.0.1:${port}`).get('a')).rejects.toThrow('NOAUTH')
@@ -31,7 +31,7 @@ it('takes no command without the password, which only the owner can read', async
   expect((await Promise.all(files)).map(({ mode }) => mode & 0o077)).toEqual([0, 0, 0])
 })
 
-it('has no password on any command line', async () => {
+it('shows the password on no command line', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
   const { password } = new URL(redis.url)
   const words = processesOn(dataDir).flatMap(({ command }) => command)
@@ -39,7 +39,7 @@ it('has no password on any command line', async () => {
   expect(words.filter((word) => word.includes(password))).toEqual([])
 })
 
-it('keeps what was answered through a SIGKILL, its port and its password', async () => {
+it('keeps acknowledged data, port and password over a SIGKILL', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
   await clientOf(redis.url).rpush('lane', 'a', 'b')
   process.kill(redis.pid, 'SIGKILL')
@@ -49,7 +49,7 @@ it('keeps what was answered through a SIGKILL, its port and its password', async
   expect(await clientOf(again.redis.url).lrange('lane', 0, -1)).toEqual(['a', 'b'])
 })
 
-it('ends one that is still there before it starts another on the same folder', async () => {
+it('ends a Redis that still runs before it starts another one on the same folder', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
   await clientOf(redis.url).set('a', '1')
   const again = await started(dataDir)
@@ -58,7 +58,7 @@ it('ends one that is still there before it starts another on the same folder', a
   expect(await clientOf(again.redis.url).get('a')).toBe('1')
 })
 
-it('leaves the port to whoever has it meanwhile, and takes another with a new password', async () => {
+it('takes another port and a new password if another program has the port', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
   const before = new URL(redis.url)
   await redis.stop()
@@ -70,7 +70,7 @@ it('leaves the port to whoever has it meanwhile, and takes another with a new pa
   expect(after.password).not.toBe(before.password)
 })
 
-it('does not start beside a process on its port that says nothing', async () => {
+it('does not start if a process on its port does not answer', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
   const port = Number(new URL(redis.url).port)
   await redis.stop()
@@ -81,7 +81,7 @@ it('does not start beside a process on its port that says nothing', async () => 
   await expect(started(dataDir)).rejects.toThrow(sentence)
 })
 
-it('ends with its parent, even by SIGKILL', async () => {
+it('ends when its parent is killed', async () => {
   const dataDir = await temporaryDir()
   const { child, ended, said } = run([fixture('redis.ts'), dataDir])
   await expect.poll(said).toBe('ready\n')
@@ -91,7 +91,7 @@ it('ends with its parent, even by SIGKILL', async () => {
   await expect.poll(() => processesOn(dataDir), { timeout: 10_000 }).toEqual([])
 })
 
-it('reads a file that a crash cut short', async () => {
+it('loads a file that a crash has cut short', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
   await clientOf(redis.url).set('a', '1')
   await redis.stop()
@@ -99,7 +99,7 @@ it('reads a file that a crash cut short', async () => {
   expect(await clientOf((await started(dataDir)).redis.url).keys('*')).toEqual(['a'])
 })
 
-it('says which folder is damaged and what repairs it', async () => {
+it('reports which folder is damaged and which command repairs it', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
   await clientOf(redis.url).set('a', '1')
   await redis.stop()
@@ -111,13 +111,13 @@ it('says which folder is damaged and what repairs it', async () => {
   await expect(failure).rejects.toThrow(/then repair it: \S.*redis-check-aof --fix /)
 })
 
-it('says that the disk is full', () => {
+it('reports a full disk', () => {
   const log = '99:M 20 Nov 2026 10:00:00.000 # Error opening AOF: No space left on device\n'
   const failure = startFailure(log, { server: { command: '/bin/redis-server', env: {} }, dir: '/data/redis' })
   expect(failure.message).toBe('The disk with /data/redis is full: make room on it.')
 })
 
-it('puts a large log aside', async () => {
+it('renames a large log', async () => {
   const dataDir = await temporaryDir()
   await mkdir(`${dataDir}/redis`)
   await writeFile(`${dataDir}/redis/redis.log`, 'x'.repeat(8 * MEGABYTE))

@@ -8,14 +8,14 @@ import { fixture, journalOf, type Program, run, temporaryDir, writeBehaviour } f
 
 const ROLE = fixture('role.ts')
 
-it('closes and ends with 0 after a signal', async () => {
+it('closes and exits with 0 after a signal', async () => {
   const { dir, child, ended } = await runningRole()
   child.kill('SIGTERM')
   expect(await ended).toBe(0)
   expect(journalOf(dir)).toEqual(['gateway ready redis=none tracking=false', 'gateway closed redis=none'])
 })
 
-it('ends with 130 after a second signal', async () => {
+it('exits with 130 after a second SIGINT', async () => {
   const { child, ended, said } = await runningRole('hang')
   child.kill('SIGINT')
   await expect.poll(said).toContain('closing')
@@ -24,7 +24,7 @@ it('ends with 130 after a second signal', async () => {
   clearInterval(again)
 })
 
-it('ends with 0 where its supervisor died while it was starting', async () => {
+it('exits with 0 if its supervisor dies while it starts', async () => {
   const dir = await temporaryDir()
   await writeBehaviour(dir, { gateway: 'orphan' })
   const child = fork(ROLE, ['gateway', dir], { silent: true })
@@ -33,19 +33,19 @@ it('ends with 0 where its supervisor died while it was starting', async () => {
   expect(journalOf(dir).at(-1)).toBe('gateway closed redis=none')
 })
 
-it('ends with 1 and a sentence alone for a mistake of the user', async () => {
+it('exits with 1 and only a sentence for a mistake of the user', async () => {
   const { ended, said } = await role('refuse')
   expect(await ended).toBe(1)
   expect(said()).toBe('The gateway does not like this configuration.\n')
 })
 
-it('ends with 2 and a fatal line for a fault at its start', async () => {
+it('exits with 2 and a fatal log line for a fault at its start', async () => {
   const { ended, said } = await role('crash')
   expect(await ended).toBe(2)
   expect(JSON.parse(said())).toMatchObject({ level: 'fatal', role: 'gateway', msg: 'fault' })
 })
 
-it('ends with 2 and a fatal line for a rejection that nobody handles', async () => {
+it('exits with 2 and a fatal log line for an unhandled rejection', async () => {
   const { ended, said } = await role('reject')
   expect(await ended).toBe(2)
   const lines = said().trim().split('\n')
@@ -54,7 +54,7 @@ it('ends with 2 and a fatal line for a rejection that nobody handles', async () 
   )
 })
 
-it('says in a sentence that its port is taken', async () => {
+it('reports in one sentence that its port is taken', async () => {
   const other = createServer()
   onTestFinished(() => void other.close())
   const port = await listening(other)
@@ -65,7 +65,7 @@ it('says in a sentence that its port is taken', async () => {
   )
 })
 
-it('serves health, readiness and metrics on its own', async () => {
+it('serves health, readiness and metrics when it runs without a supervisor', async () => {
   const { said } = await runningRole()
   const port = /"monitor":(\d+)/.exec(said())?.[1]
   const paths = ['healthz', 'readyz', 'metrics', 'other']
@@ -74,7 +74,7 @@ it('serves health, readiness and metrics on its own', async () => {
   expect(await answers[2].text()).toContain('\nwaybridge_fixes_received_total{protocol="teltonika"} 1\n')
 })
 
-it('is not ready, and says why', async () => {
+it('answers /readyz with 503 and the problems when it is not ready', async () => {
   const problems = ['Redis does not answer']
   const monitor = await startMonitor({
     host: '127.0.0.1',

@@ -10,21 +10,21 @@ import { fixture, run, temporaryDir } from '../support/running.ts'
 const WAYBRIDGE = fileURLToPath(new URL('../../src/cli/waybridge.mjs', import.meta.url))
 const SETUP = fileURLToPath(new URL('../../src/process/setup.mjs', import.meta.url))
 
-it('does and says nothing where nothing is missing', () => {
+it('does nothing and prints nothing when nothing is missing', () => {
   expect(setUp({})).toEqual([0, '', ''])
 })
 
-it('ends with 1 and one sentence where the chosen server is none', () => {
+it('exits with 1 and one sentence if WAYBRIDGE_REDIS_SERVER names no Redis server', () => {
   const sentence = 'WAYBRIDGE_REDIS_SERVER names /bin/true, which is no redis-server or valkey-server 6.2 or later.\n'
   expect(setUp({ WAYBRIDGE_REDIS_SERVER: '/bin/true' })).toEqual([1, '', sentence])
 })
 
-it('leaves it to the command to say so where that may do without the private Redis', () => {
+it('leaves a missing Redis server to commands that may not need one', () => {
   const env = { WAYBRIDGE_REDIS_SERVER: '/bin/true', npm_lifecycle_event: 'prestart' }
   expect(setUp(env)).toEqual([0, '', ''])
 })
 
-it('has each package for another system in the lock file, without which npm ci refuses it', async () => {
+it('has every package for other systems in the lock file, which npm ci needs', async () => {
   const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as { packages: Record<string, Locked> }
   const optional = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
     Object.keys(optionalDependencies).map((name) => [`${path}/node_modules/${name}`, `node_modules/${name}`]),
@@ -42,7 +42,7 @@ it('has the integrity hash of each package that is installed here in the lock fi
   expect(without.length).toBeLessThanOrEqual(48)
 })
 
-it('runs alone: others wait until it is done', async () => {
+it('runs one at a time: other set-ups of the folder wait', async () => {
   const dir = await temporaryDir()
   const module = join(dir, 'src/process/setup/lock.mjs')
   await cp(new URL('../../src/process/setup/lock.mjs', import.meta.url), module)
@@ -62,11 +62,11 @@ it.each([
   ['redis: { max_memory: 2gb }\ntracking: { url: x }', false],
   ['# redis: { url: redis://10.0.0.5 }', false],
   ['', false],
-])('reads in %j whether a private Redis is needed', (text, expected) => {
+])('finds in %j whether it names a Redis of the user', (text, expected) => {
   expect(namesOwnRedis(text)).toBe(expected)
 })
 
-it('says which Node the product needs where an old one starts it', () => {
+it('says which Node the product needs when an old Node starts it', () => {
   const old = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"20.1.0"}})'
   const { status, stderr } = spawnSync(process.execPath, ['--import', old, WAYBRIDGE, 'start'], { encoding: 'utf8' })
   expect(stderr).toMatch(/^waybridge needs Node 24 or later, and this is v[\d.]+: run `npm run setup`, then .*\n$/)

@@ -20,7 +20,7 @@ const ORDERS: Record<string, (processes: Process[]) => Process[]> = {
   },
 }
 
-it('runs a process for each role and says in ports.json what listens where', async () => {
+it('starts a process for each role and writes to ports.json what listens where', async () => {
   const dir = await temporaryDir()
   await start(dir, ALL)
   const ports = await portsOf(dir)
@@ -42,7 +42,7 @@ it('starts Redis before the roles, and the tracking service before the others', 
   ])
 })
 
-it('closes the gateway first, Redis last, and ends with 0 and nothing left behind', async () => {
+it('closes the gateway first and Redis last after SIGTERM, exits with 0 and leaves no process', async () => {
   const dir = await temporaryDir()
   const { child, ended } = await start(dir, { ...ALL, worker: 1 })
   await portsOf(dir)
@@ -58,7 +58,7 @@ it('closes the gateway first, Redis last, and ends with 0 and nothing left behin
   await expect(readFile(`${dir}/ports.json`)).rejects.toThrow('ENOENT')
 })
 
-it('starts a role that dies again, on the port that it had', async () => {
+it('restarts a killed role on the port that it had', async () => {
   const dir = await temporaryDir()
   await start(dir, { gateway: 1 })
   const before = await portsOf(dir)
@@ -69,7 +69,7 @@ it('starts a role that dies again, on the port that it had', async () => {
   expect(await portsOf(dir)).toEqual(before)
 })
 
-it('starts Redis again under the roles when it dies', async () => {
+it('restarts a killed Redis without restarting the roles', async () => {
   const dir = await temporaryDir()
   const { child, ended } = await start(dir, { gateway: 1 })
   await portsOf(dir)
@@ -81,7 +81,7 @@ it('starts Redis again under the roles when it dies', async () => {
   expect(journalOf(dir)).toEqual(['gateway ready redis=PONG tracking=false', 'gateway closed redis=PONG'])
 })
 
-it('leaves nothing behind when it is killed, and can be started again at once', async () => {
+it('leaves no process when the supervisor is killed, and can be started again at once', async () => {
   const dir = await temporaryDir()
   const killed = await start(dir, ALL)
   await portsOf(dir)
@@ -95,7 +95,7 @@ it('leaves nothing behind when it is killed, and can be started again at once', 
   await expect.poll(() => processesOn(dir), { timeout: 10_000 }).toEqual([])
 })
 
-it('refuses a second start on the same data folder, and the first goes on', async () => {
+it('refuses a second start on the same data folder; the first one continues', async () => {
   const dir = await temporaryDir()
   await start(dir, { gateway: 1 })
   const ports = await portsOf(dir)
@@ -106,7 +106,7 @@ it('refuses a second start on the same data folder, and the first goes on', asyn
   expect(pidsOf(dir, 'gateway').length).toBe(1)
 })
 
-it('ends with 1 and a sentence where the data folder cannot be', async () => {
+it('exits with 1 and a sentence if the data folder cannot be created', async () => {
   const dir = await temporaryDir()
   await writeFile(join(dir, 'file'), '')
   const { ended, said } = run([fixture('start.ts'), join(dir, 'file/data'), JSON.stringify(ALL)])
@@ -114,7 +114,7 @@ it('ends with 1 and a sentence where the data folder cannot be', async () => {
   expect(said()).toBe(`Cannot use ${dir}/file/data: a part of its path is no folder; choose another data_dir.\n`)
 })
 
-it('ends with 1 and the sentence of a role that cannot start, and leaves nothing behind', async () => {
+it('exits with 1 and the sentence of a role that cannot start, and leaves no process', async () => {
   const dir = await temporaryDir()
   const { ended, said } = await start(dir, ALL, { gateway: 'refuse' })
   expect(await ended).toBe(1)
@@ -122,7 +122,7 @@ it('ends with 1 and the sentence of a role that cannot start, and leaves nothing
   expect(processesOn(dir)).toEqual([])
 })
 
-it('keeps trying to start a role that crashes', async () => {
+it('retries to start a role that crashes', async () => {
   const dir = await temporaryDir()
   const { child, ended, said } = await start(dir, { gateway: 1 }, { gateway: 'crash' })
   await expect.poll(() => pidsOf(dir, 'gateway').length, { timeout: 10_000 }).toBe(1)
@@ -133,7 +133,7 @@ it('keeps trying to start a role that crashes', async () => {
   expect(said()).toContain('"process":"gateway","reason":"it ended at its start: exit 2"')
 })
 
-it('cuts a role that does not close short at a second signal: 143', async () => {
+it('kills a role that does not close at the second SIGTERM, and exits with 143', async () => {
   const dir = await temporaryDir()
   const { child, ended, said } = await start(dir, ALL, { gateway: 'hang' })
   await portsOf(dir)
@@ -145,7 +145,7 @@ it('cuts a role that does not close short at a second signal: 143', async () => 
   expect(processesOn(dir)).toEqual([])
 })
 
-it('takes a signal that comes twice at once for one, as Ctrl-C under npm does: 0', async () => {
+it('counts two signals within half a second as one, as Ctrl-C under npm sends them', async () => {
   const dir = await temporaryDir()
   const { child, ended, said } = await start(dir, ALL)
   await portsOf(dir)
@@ -156,7 +156,7 @@ it('takes a signal that comes twice at once for one, as Ctrl-C under npm does: 0
   expect(processesOn(dir)).toEqual([])
 })
 
-it('cuts a role that does not close short before 10 s: 130 after SIGINT', async () => {
+it('kills a role that does not close within 10 s of SIGINT, and exits with 130', async () => {
   const dir = await temporaryDir()
   const { child, ended } = await start(dir, { gateway: 1 }, { gateway: 'hang' })
   await portsOf(dir)
@@ -168,7 +168,7 @@ it('cuts a role that does not close short before 10 s: 130 after SIGINT', async 
 })
 
 it.each(Object.entries(ORDERS))(
-  'ends everything within 10 s after a SIGTERM to every process at once, %s',
+  'ends everything within 10 s of a SIGTERM to every process at once, %s',
   async (_, inOrder) => {
     const dir = await temporaryDir()
     const { ended, said } = await start(dir, { ...ALL, worker: 1 }, { gateway: 'slow' })
@@ -182,7 +182,7 @@ it.each(Object.entries(ORDERS))(
   },
 )
 
-it('ends everything within 10 s after a SIGTERM to every process, though its supervisor is killed meanwhile', async () => {
+it('ends everything within 10 s of a SIGTERM to every process when the supervisor is killed meanwhile', async () => {
   const dir = await temporaryDir()
   const { child } = await start(dir, { ...ALL, worker: 1 }, { gateway: 'hang' })
   await portsOf(dir)
@@ -193,7 +193,7 @@ it('ends everything within 10 s after a SIGTERM to every process, though its sup
   expect(Date.now() - since).toBeLessThan(10_000)
 })
 
-it('adds the metrics of all processes up, of a stopped and a dead one too', async () => {
+it('adds up the metrics of all processes, including a stopped and a killed one', async () => {
   const dir = await temporaryDir()
   await start(dir, { ...ALL, worker: 1 })
   const ports = await portsOf(dir)

@@ -107,7 +107,7 @@ async function write(dir: string, text: string): Promise<void> {
 }
 
 describe('waybridge tracking on tracking.yaml', () => {
-  it('takes what is pushed, gives it back, and ends with 0 after SIGTERM', async () => {
+  it('stores and returns pushed positions, and exits with 0 after SIGTERM', async () => {
     const { push, positions, child, ended, said } = await ready({ 'tracking.yaml': ONE_ROUTE })
     expect(await push(NOW)).toBe(200)
     expect(await positions()).toEqual([NOW])
@@ -117,7 +117,7 @@ describe('waybridge tracking on tracking.yaml', () => {
     expect(said()).not.toContain('canary')
   })
 
-  it('knows ids up to the last of int64, and none beside those of the file', async () => {
+  it('accepts ids up to the largest int64, and none that the file does not name', async () => {
     const routes = `routes:\n${route(MAX_ID, MAX_ID)}`
     const { push, positions } = await ready({ 'tracking.yaml': SETTINGS + COMPANIES + routes })
     expect(await push(NOW, MAX_ID, MAX_ID)).toBe(200)
@@ -125,7 +125,7 @@ describe('waybridge tracking on tracking.yaml', () => {
     expect(await positions(MAX_ID)).toEqual([NOW])
   })
 
-  it('is on its own: the files of a gateway beside it change nothing', async () => {
+  it('ignores the files of a gateway in the same folder', async () => {
     const files = {
       'tracking.yaml': ONE_ROUTE,
       'gateway.yaml': 'companies: [{ company_id: 7, apikey: canary-key }]\nworkers: 0\n',
@@ -142,7 +142,7 @@ describe('waybridge tracking on tracking.yaml', () => {
     expect(await answers[2].text()).toContain('\nwaybridge_config_last_reload_successful 1\n')
   })
 
-  it('answers 504 where its work takes longer than time_limit', async () => {
+  it('answers 504 if its work takes longer than time_limit', async () => {
     const { url } = await ready({ 'tracking.yaml': `${ONE_ROUTE}time_limit: 1ms\n` })
     const many = Array.from({ length: 1000 }, (_, at) => {
       return { accuracy: 5, point: { lat: 52.5, lon: 13.4 }, timestamp: NOW - 600 + (at % 600) }
@@ -158,7 +158,7 @@ describe('waybridge tracking on tracking.yaml', () => {
 })
 
 describe('a change of tracking.yaml', () => {
-  it('takes effect: a new route takes positions, one that is gone is 404, what was stored stays', async () => {
+  it('adds a new route, answers 404 for a removed one, and keeps what is stored', async () => {
     const { dir, push, positions, said } = await ready({ 'tracking.yaml': ONE_ROUTE })
     expect([await push(NOW - 9), await push(NOW - 9, '1002')]).toEqual([200, 404])
     await write(dir, SETTINGS + COMPANIES + `routes:\n${route('1002')}`)
@@ -168,7 +168,7 @@ describe('a change of tracking.yaml', () => {
     expect(messagesOf(said())).toEqual(['ready', 'configuration reloaded'])
   })
 
-  it('takes effect for companies: a token that is gone is 401, an apikey 403', async () => {
+  it('answers 401 for a removed token and 403 for a removed apikey', async () => {
     const { dir, url, push } = await ready({ 'tracking.yaml': ONE_ROUTE })
     expect(await push(NOW)).toBe(200)
     await write(dir, ONE_ROUTE.replaceAll('canary-', 'other-canary-'))
@@ -177,7 +177,7 @@ describe('a change of tracking.yaml', () => {
     expect(await positionsAt(url, '1001', 'other-canary-token')).toEqual([NOW])
   })
 
-  it('holds over a restart: a route of before is not known any more', async () => {
+  it('forgets a removed route also after a restart', async () => {
     const { dir, push, child, ended } = await ready({ 'tracking.yaml': ONE_ROUTE })
     expect(await push(NOW)).toBe(200)
     child.kill('SIGTERM')
@@ -188,7 +188,7 @@ describe('a change of tracking.yaml', () => {
     expect(await again.positions()).toEqual([NOW])
   })
 
-  it('that is wrong leaves what was before, and says so once; the next right one takes effect', async () => {
+  it('with a mistake is reported once and changes nothing; the next correct one takes effect', async () => {
     const { dir, push, said, monitor } = await ready({ 'tracking.yaml': ONE_ROUTE })
     await write(dir, `${ONE_ROUTE}${route('1002').replace('courier_id', 'curier_id')}`)
     await expect.poll(said, soon).toContain('is ignored')
@@ -206,7 +206,7 @@ describe('a change of tracking.yaml', () => {
     expect(await (await fetch(`${monitor}/metrics`)).text()).toContain('\nwaybridge_config_last_reload_successful 1\n')
   })
 
-  it('whose routes the database does not take is in effect for companies, and for routes as soon as it does', async () => {
+  it('takes effect for companies at once, and for routes when the database can be written', async () => {
     const { dir, url, push, said, monitor } = await ready({ 'tracking.yaml': ONE_ROUTE })
     const file = join(dir, 'data', 'tracking.sqlite')
     const release = locked(file)
@@ -217,7 +217,7 @@ describe('a change of tracking.yaml', () => {
     expect(await (await fetch(`${monitor}/metrics`)).text()).toContain('\nwaybridge_config_last_reload_successful 0\n')
     release()
     await expect.poll(() => push(NOW, '1002'), soon).toBe(200)
-    const locking = `${file}: database is locked; end what else uses it`
+    const locking = `${file}: database is locked; end the program that uses it`
     expect(messagesOf(said())).toEqual([
       'ready',
       `the routes are not in effect, the companies are: ${locking}`,
@@ -226,14 +226,14 @@ describe('a change of tracking.yaml', () => {
     expect(await (await fetch(`${monitor}/metrics`)).text()).toContain('\nwaybridge_config_last_reload_successful 1\n')
   })
 
-  it('that takes the file away leaves what was before', async () => {
+  it('that removes the file changes nothing', async () => {
     const { dir, push, said } = await ready({ 'tracking.yaml': ONE_ROUTE })
     await rm(join(dir, 'tracking.yaml'))
     await expect.poll(said, soon).toContain('this file does not exist any more: its last content stays in effect')
     expect(await push(NOW)).toBe(200)
   })
 
-  it('says which settings wait for the next start', async () => {
+  it('reports which settings wait for the next start', async () => {
     const { dir, push, said } = await ready({ 'tracking.yaml': ONE_ROUTE })
     const other = ONE_ROUTE.replace('${env:DATA_DIR}', '/elsewhere').replace('{ port: 0 }', '{ port: 8090 }')
     await write(dir, `${other}time_limit: 5s\n`)
@@ -244,7 +244,7 @@ describe('a change of tracking.yaml', () => {
 })
 
 describe('waybridge tracking cannot start', () => {
-  it('on a wrong tracking.yaml: 1, and a line for each mistake', async () => {
+  it('with a wrong tracking.yaml: exit 1 and a line for each mistake', async () => {
     const text = 'listen: { port: 70000 }\ntime_limit: soon\ncompanies: [{ company_id: 7, api_key: canary }]\n'
     const { dir, ended, said } = await run({ 'tracking.yaml': text })
     expect(await ended).toBe(1)
@@ -256,7 +256,7 @@ describe('waybridge tracking cannot start', () => {
     ])
   })
 
-  it('on a port that is taken: 1, and a sentence', async () => {
+  it('on a port that is taken: exit 1 and a sentence', async () => {
     const other = createServer()
     onTestFinished(() => void other.close())
     const port = await listening(other)
@@ -267,13 +267,13 @@ describe('waybridge tracking cannot start', () => {
     )
   })
 
-  it('on a host that cannot be found: 1, and a sentence', async () => {
+  it('on a host that cannot be found: exit 1 and a sentence', async () => {
     const { ended, said } = await run({ 'tracking.yaml': ONE_ROUTE.replace('port: 0', 'port: 0, host: none.invalid') })
     expect(await ended).toBe(1)
     expect(said()).toBe('Cannot listen on none.invalid: its address cannot be found.\n')
   })
 
-  it('on a database that is none: 1, and a sentence', async () => {
+  it('on a file that is no database: exit 1 and a sentence', async () => {
     const { dir, ended, said } = await run({ 'tracking.yaml': ONE_ROUTE, 'data/tracking.sqlite': 'x'.repeat(5000) })
     const file = join(dir, 'data', 'tracking.sqlite')
     expect([await ended, said()]).toEqual([
@@ -282,17 +282,20 @@ describe('waybridge tracking cannot start', () => {
     ])
   })
 
-  it('on a database that somebody else has locked: 1, and a sentence', async () => {
+  it('on a database that another program has locked: exit 1 and a sentence', async () => {
     const { dir, child, ended: first } = await ready({ 'tracking.yaml': ONE_ROUTE })
     child.kill('SIGTERM')
     await first
     const file = join(dir, 'data', 'tracking.sqlite')
     locked(file)
     const { ended, said } = start(dir)
-    expect([await ended, said()]).toEqual([1, `Cannot open ${file}: database is locked; end what else uses it.\n`])
+    expect([await ended, said()]).toEqual([
+      1,
+      `Cannot open ${file}: database is locked; end the program that uses it.\n`,
+    ])
   })
 
-  it('on a data folder that is a file: 1, and a sentence', async () => {
+  it('on a data folder that is a file: exit 1 and a sentence', async () => {
     const { dir, ended, said } = await run({ 'tracking.yaml': ONE_ROUTE, data: '' })
     expect(await ended).toBe(1)
     expect(said()).toBe(`Cannot use ${join(dir, 'data')}: it is a file; choose another data_dir.\n`)
@@ -305,7 +308,7 @@ describe('a second waybridge tracking', () => {
   it.each([
     ['with tracking.yaml', { 'tracking.yaml': OTHER_ROUTE }],
     ['without', { 'gateway.yaml': GATEWAY, 'devices.yaml': DEVICE }],
-  ])('on the same data folder, %s: 1, a sentence, and the first one is as it was', async (_, files) => {
+  ])('on the same data folder, %s, exits with 1 and a sentence and does not disturb the first', async (_, files) => {
     const { dir, push, said } = await ready({ 'tracking.yaml': ONE_ROUTE })
     const dataDir = join(dir, 'data')
     const second = start(await folder(files), dataDir)
@@ -317,7 +320,7 @@ describe('a second waybridge tracking', () => {
     expect(messagesOf(said())).toEqual(['ready'])
   })
 
-  it('may follow once the first was killed', async () => {
+  it('starts once the first was killed', async () => {
     const { dir, child, ended, push } = await ready({ 'tracking.yaml': ONE_ROUTE })
     expect(await push(NOW)).toBe(200)
     child.kill('SIGKILL')
@@ -328,7 +331,7 @@ describe('a second waybridge tracking', () => {
 })
 
 describe('waybridge tracking without tracking.yaml', () => {
-  it('takes companies and routes from the files of the gateway', async () => {
+  it('reads companies and routes from the files of the gateway', async () => {
     const { push, positions } = await ready({ 'gateway.yaml': GATEWAY, 'devices.yaml': DEVICE })
     expect([await push(NOW), await push(NOW, '1002')]).toEqual([200, 404])
     expect(await positions()).toEqual([NOW])

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
 
-/** Lets a server listen on loopback and answers with its port. */
+/** Lets a server listen on loopback; returns its port. */
 export async function listening(server: Server, port = 0): Promise<number> {
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')

@@ -1,21 +1,21 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
-/** The ids of the processes whose command line, word by word, is what is looked for. */
+/** The ids of the processes whose command line, as a list of words, matches. */
 export function pidsWhere(matches: (words: string[]) => boolean): number[] {
   return pids((pid) => matches(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')))
 }
 
-/** The processes that have a word of their own in their command line, and somewhere the folder that they work for. */
+/** The processes with this word in their command line, and the folder in one of its words. */
 export function pidsWith(dir: string, word: string): number[] {
   return pidsWhere((words) => words.some((each) => each.includes(dir)) && words.includes(word))
 }
 
-/** The processes that work in a folder. */
+/** The processes with this working directory. */
 export function pidsIn(dir: string): number[] {
   return pids((pid) => readlinkSync(`/proc/${pid}/cwd`) === dir)
 }
 
-/** The process that started it, or has taken it over; undefined where there is none of that id any more. */
+/** The parent of a process; undefined if the process has ended. */
 export function parentOf(pid: number): number | undefined {
   try {
     return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
@@ -24,7 +24,7 @@ export function parentOf(pid: number): number | undefined {
   }
 }
 
-/** Sends a signal; does nothing where the process has ended already. */
+/** Sends a signal; does nothing if the process has ended. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
@@ -33,7 +33,7 @@ export function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** One that ends meanwhile is none. */
+/** A process that ends meanwhile does not match. */
 function pids(matches: (pid: string) => boolean): number[] {
   const found = readdirSync('/proc').filter((name) => {
     try {

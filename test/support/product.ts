@@ -9,21 +9,21 @@ import { fileURLToPath } from 'node:url'
 import { expect, vi } from 'vitest'
 import { pidsWhere, pidsWith } from './processes.ts'
 
-/** `waybridge start` on a folder of its own, as a user would run it. */
+/** `waybridge start` on a folder of its own, as a user runs it. */
 export interface Product {
   readonly dir: string
   readonly ports: Readonly<Record<string, number>>
-  /** All that its processes have written by now. */
+  /** Everything that its processes have written until now. */
   said(): string
   /** The process ids of a role. */
   pidsOf(role: string): number[]
-  /** Of the private Redis; undefined where it does not run. */
+  /** The private Redis; undefined if it does not run. */
   redisPid(): number | undefined
   /** Replaces a file of the configuration by rename, as editors do. */
   write(file: string, text: string): Promise<void>
   positions(route: string, from: number, to: number): Promise<{ lat: number; lon: number; timestamp: number }[]>
   admin<T>(path: string, init?: RequestInit): Promise<T>
-  /** Ends it by a signal; answers the exit code. */
+  /** Ends it by a signal; returns the exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>
 }
 
@@ -85,7 +85,7 @@ export async function runProduct(dir: string): Promise<Product> {
   }
 }
 
-/** A connection that remembers what it was answered. */
+/** A connection that keeps every byte it receives. */
 export async function dial(port: number): Promise<{ socket: Socket; answered(): Buffer; closed(): boolean }> {
   const socket = connect(port, '127.0.0.1')
   let answered = Buffer.alloc(0)

@@ -5,7 +5,7 @@ import { type PrivateRedis, startPrivateRedis } from '../../src/process/redis.ts
 
 /** A real Redis in a temporary folder, as the product runs it: AOF, fsync always, no eviction. */
 export interface TestRedis {
-  /** Carries the password; the same after `restart`. */
+  /** Contains the password; the same after `restart`. */
   readonly url: string
   readonly pid: number
   /** Sends a signal to the server itself; after one that ends it, resolves once it has ended. */
@@ -16,7 +16,7 @@ export interface TestRedis {
   stop(): Promise<void>
 }
 
-/** Starts one; `maxMemory` in bytes. It ends with the test's process in any case. */
+/** Starts one; `maxMemory` in bytes. It ends at the latest with the test's process. */
 export async function startTestRedis({ maxMemory = 256 * 1024 * 1024 } = {}): Promise<TestRedis> {
   const dataDir = await mkdtemp(join(tmpdir(), 'waybridge-redis-'))
   let redis: PrivateRedis = await startPrivateRedis({ dataDir, maxMemory })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished } from 'vitest'
 
-/** A folder that is removed after the test, with every process that still works on it killed. */
+/** A folder that is removed after the test; every process that still uses it is killed. */
 export async function temporaryDir(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge run "'))
   onTestFinished(async () => {
@@ -22,7 +22,7 @@ export function fixture(name: string): string {
   return fileURLToPath(new URL(`process/${name}`, import.meta.url))
 }
 
-/** Answers how many there still were. */
+/** Returns how many there were. */
 function killAll(dir: string): number {
   const left = processesOn(dir)
   for (const { pid } of left) spawnSync('kill', ['-9', String(pid)], { stdio: 'ignore' })
@@ -32,7 +32,7 @@ function killAll(dir: string): number {
 /** A program of the fixtures, running. */
 export interface Program {
   readonly child: ChildProcess
-  /** What it has written to stderr by now. */
+  /** What it has written to stderr until now. */
   readonly said: () => string
   /** The exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>
@@ -46,13 +46,13 @@ export function run(args: string[], env: NodeJS.ProcessEnv = {}): Program {
   return { child, said: () => said, ended }
 }
 
-/** `start` on a folder, with what its roles are to do wrong. */
+/** Runs `start` on a folder; `behaviour` says which roles misbehave and how. */
 export async function start(dir: string, roles: object, behaviour: Record<string, string> = {}): Promise<Program> {
   await writeBehaviour(dir, behaviour)
   return run([fixture('start.ts'), dir, JSON.stringify(roles)])
 }
 
-/** What the roles of the fixtures are to do wrong: see fixtures/role.ts. */
+/** Writes how roles misbehave: see process/role.ts. */
 export async function writeBehaviour(dir: string, behaviour: Record<string, string>): Promise<void> {
   await writeFile(join(dir, 'behaviour.json'), JSON.stringify(behaviour))
 }
@@ -64,13 +64,13 @@ export async function portsOf(dir: string): Promise<Record<string, number>> {
   return JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>
 }
 
-/** The words of the journal that the roles of the fixtures keep. */
+/** The lines of the journal that the roles of process/role.ts write. */
 export function journalOf(dir: string): string[] {
   const file = join(dir, 'journal')
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
 }
 
-/** Processes that name the folder on their command line or work in it, without their present parents. */
+/** The processes that have the folder in their command line or as working directory. */
 export function processesOn(dir: string): { pid: number; command: string[] }[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   return pids.flatMap((pid) => {

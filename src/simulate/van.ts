@@ -87,7 +87,7 @@ interface StreetPoint {
 }
 
 /** One straight piece of a street. */
-export interface Leg {
+interface Leg {
   readonly from: StreetPoint
   readonly to: StreetPoint
   readonly metres: number
@@ -100,7 +100,7 @@ export interface Leg {
 }
 
 /** A closed tour on a city's grid of streets: from stop to stop in a ring around the depot, turning at corners. */
-export function createTour(random: Random): readonly Leg[] {
+function createTour(random: Random): readonly Leg[] {
   const stops = ring(random)
   return stops.flatMap((from, index) => {
     const to = stops[(index + 1) % stops.length]

@@ -23,7 +23,7 @@ export interface DemoSite {
 }
 
 /** The usual ports of everything that a demo runs. */
-export function usualDemoPorts(): Ports {
+function usualDemoPorts(): Ports {
   return { ...usualPorts(), admin: 8080, tracking: 8090 }
 }
 

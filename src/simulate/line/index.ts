@@ -15,7 +15,7 @@ export function lineFor(speech: Speech, end: LineEnd): VanLine {
 }
 
 /** One request a packet, on a connection that is kept while it is used. */
-export function httpLine(speech: HttpSpeech, end: LineEnd): VanLine {
+function httpLine(speech: HttpSpeech, end: LineEnd): VanLine {
   let client: Client | undefined
   return {
     maxFixes: speech.maxFixes,

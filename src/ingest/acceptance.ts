@@ -147,20 +147,15 @@ const RETRY_MS = 250
 
 /** How long frames wait until they can be stored. All frames that wait share one timer, and go on in their order. */
 export class Waiting {
-  readonly #waitMs: Readonly<Record<Transport, number>>
+  readonly waitMs: Readonly<Record<Transport, number>>
   readonly #closing = new AbortController()
   #pause: Promise<void> | undefined
 
   constructor(waitMs: Readonly<Record<Transport, number>> = WAIT_MS) {
-    this.#waitMs = waitMs
+    this.waitMs = waitMs
   }
 
-  /** Until when a frame that arrives now may wait, by `performance.now()`. */
-  deadline(transport: Transport): number {
-    return performance.now() + this.#waitMs[transport]
-  }
-
-  /** Pauses until the next attempt. Answers false at once where that is after the deadline. */
+  /** Pauses until the next attempt. Answers false at once where that is after the deadline, by `performance.now()`. */
   async pauseBefore(deadline: number): Promise<boolean> {
     if (this.#closing.signal.aborted || performance.now() + RETRY_MS > deadline) return false
     this.#pause ??= sleep(RETRY_MS, undefined, { signal: this.#closing.signal })

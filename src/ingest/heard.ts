@@ -155,36 +155,28 @@ export class HeardBook {
     return track
   }
 
-  /** While Redis is slow, several messages of a device are written as one entry. */
+  /** While Redis is slow, several messages of a device are written as one. What another gateway heard beside it stays. */
   async #writeHeard(): Promise<void> {
     const devices = [...this.#changed]
     for (let at = 0; at < devices.length; at += HEARD_AT_ONCE) {
+      const contacts: string[] = []
+      const fixes: string[] = []
+      const unplaced: string[] = []
       const some = devices.slice(at, at + HEARD_AT_ONCE)
-      for (const device of some) this.#changed.delete(device)
-      await this.#write(some).catch(() => some.forEach((device) => this.#changed.add(device)))
+      for (const device of some) {
+        this.#changed.delete(device)
+        const heard = this.#devices.get(device)?.heard
+        if (!heard) continue
+        const { fix, filtered, ...contact } = heard
+        contacts.push(device, JSON.stringify({ ...contact, gateway: this.#gateway } satisfies StoredContact))
+        if (fix) fixes.push(device, JSON.stringify(fix))
+        if (filtered) unplaced.push(device, JSON.stringify(filtered))
+      }
+      const writes = [this.#redis.hset(keys.devices, ...contacts)]
+      if (fixes.length > 0) writes.push(this.#redis.hset(keys.lastFixes, ...fixes))
+      if (unplaced.length > 0) writes.push(this.#redis.hset(keys.lastFiltered, ...unplaced))
+      await Promise.all(writes).catch(() => some.forEach((device) => this.#changed.add(device)))
     }
-  }
-
-  /** Parts that this gateway has not heard stay as another wrote them. */
-  async #write(devices: readonly string[]): Promise<void> {
-    const contacts: string[] = []
-    const fixes: string[] = []
-    const unplaced: string[] = []
-    for (const device of devices) {
-      const heard = this.#devices.get(device)?.heard
-      if (!heard) continue
-      const { fix, filtered, ...contact } = heard
-      contacts.push(device, JSON.stringify({ ...contact, gateway: this.#gateway } satisfies StoredContact))
-      if (fix) fixes.push(device, JSON.stringify(fix))
-      if (filtered) unplaced.push(device, JSON.stringify(filtered))
-    }
-    const parts = [
-      [keys.devices, contacts],
-      [keys.lastFixes, fixes],
-      [keys.lastFiltered, unplaced],
-    ] as const
-    const written = parts.filter(([, entries]) => entries.length > 0)
-    await Promise.all(written.map(([key, entries]) => this.#redis.hset(key, ...entries)))
   }
 
   /** Events that Redis does not take wait, 20 of a device at most. */

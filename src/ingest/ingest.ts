@@ -67,7 +67,7 @@ export class Ingest {
    */
   async take(frame: Buffer, session: DeviceSession, protocol: Protocol): Promise<FrameOutcome> {
     const startedAt = performance.now()
-    const deadline = this.#waiting.deadline(session.transport)
+    const deadline = startedAt + this.#waiting.waitMs[session.transport]
     while (!this.#options.isRosterCurrent())
       if (!(await this.#waiting.pauseBefore(deadline))) return failed('roster', {})
     let counters = this.#counters.get(protocol.name)
@@ -103,7 +103,7 @@ export class Ingest {
 
   /** Resolves once the roster is current; false: it was not for as long as a device may wait. */
   async waitForRoster(transport: Transport): Promise<boolean> {
-    const deadline = this.#waiting.deadline(transport)
+    const deadline = performance.now() + this.#waiting.waitMs[transport]
     while (!this.#options.isRosterCurrent()) if (!(await this.#waiting.pauseBefore(deadline))) return false
     return true
   }

@@ -15,7 +15,7 @@ export interface PartialSender {
   end(reason: 'memory'): void
 }
 
-/** The marks are bytes of memory, as estimated by `weightOf`. */
+/** The marks are bytes of memory: those of the frames, and `FRAME_BYTES` for each. */
 export interface BackpressureOptions {
   readonly highMark?: number
   readonly lowMark?: number
@@ -52,11 +52,11 @@ export class Backpressure {
 
   /** Frames arrived that wait to be stored: `bytes` in all. */
   add(bytes: number, frames = 1): void {
-    this.#change(bytes, weightOf(bytes, frames))
+    this.#change(bytes, frames)
   }
 
   remove(bytes: number, frames = 1): void {
-    this.#change(-bytes, -weightOf(bytes, frames))
+    this.#change(-bytes, -frames)
   }
 
   /** A sender has so many bytes of an incomplete frame now. */
@@ -68,9 +68,9 @@ export class Backpressure {
     if (this.#partialBytes > this.#maxPartialBytes) this.#endGreediest()
   }
 
-  #change(bytes: number, weight: number): void {
+  #change(bytes: number, frames: number): void {
     this.#bytes += bytes
-    this.#weight += weight
+    this.#weight += bytes + frames * FRAME_BYTES
     metrics.inFlightBytes.set(this.#bytes)
     if (this.isHigh ? this.#weight > this.#lowMark : this.#weight < this.#highMark) return
     this.isHigh = !this.isHigh
@@ -93,10 +93,5 @@ function inOrderOfEnding(one: PartialSender, other: PartialSender): number {
   return isIdentified(one) - isIdentified(other) || other.partialBytes - one.partialBytes
 }
 
-/** The memory of frames until they are stored: mostly what is decoded from them, not their bytes. */
-function weightOf(bytes: number, frames: number): number {
-  return bytes + frames * FRAME_BYTES
-}
-
-/** Measured: 2,500 bytes for a frame of 44. */
+/** Memory of a frame until it is stored, beside its bytes: mostly what is decoded from it. Measured: 2,500 for a frame of 44. */
 const FRAME_BYTES = 3000

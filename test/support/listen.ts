@@ -13,7 +13,7 @@ import { registry } from '../../src/observe/metrics.ts'
 import type { Directory } from '../../src/roster/directory.ts'
 import { createDirectory } from '../../src/roster/roster.ts'
 
-export const LIMITS: Limits = {
+const LIMITS: Limits = {
   max_connections: 1000,
   max_connections_per_ip: 1000,
   identify_timeout: 30_000,

@@ -73,35 +73,19 @@ function delimiterOf(header: string): string {
 function cut(line: string, delimiter: string): string[] | undefined {
   if (line.length > MAX_LINE_LENGTH) return undefined
   if (!line.includes('"')) return line.split(delimiter).map((cell) => cell.trim())
+  const cell = new RegExp(` *(?:"([^"]*(?:""[^"]*)*)" *|(?! *")([^${delimiter}]*))(${delimiter}|$)`, 'y')
   const cells: string[] = []
-  for (let at = 0; at <= line.length; ) {
-    const quoted = quotedCell(line, at, delimiter)
-    if (quoted === 'broken') return undefined
-    const end = quoted ? quoted.end : endOf(line, at, delimiter)
-    cells.push(quoted ? quoted.cell : line.slice(at, end).trim())
-    at = end + 1
+  for (let isLast = false; !isLast; ) {
+    const match = cell.exec(line)
+    if (!match) return undefined
+    const [, quoted, plain, end] = match
+    cells.push((plain ?? quoted.replaceAll('""', '"')).trim())
+    isLast = end === ''
   }
   return cells
 }
 
-function quotedCell(line: string, at: number, delimiter: string): { cell: string; end: number } | 'broken' | undefined {
-  const start = at + /^ */.exec(line.slice(at))![0].length
-  if (line[start] !== '"') return undefined
-  const quoted = QUOTED.exec(line.slice(start))
-  if (!quoted) return 'broken'
-  const end = endOf(line, start + quoted[0].length, delimiter)
-  const after = line.slice(start + quoted[0].length, end)
-  return after.trim() === '' ? { cell: quoted[1].replaceAll('""', '"').trim(), end } : 'broken'
-}
-
-function endOf(line: string, at: number, delimiter: string): number {
-  const end = line.indexOf(delimiter, at)
-  return end === -1 ? line.length : end
-}
-
-/**
- * Adds or drops empty cells until there are as many as columns; returns a mistake where cells with text are too many.
- */
+/** Adds or drops empty cells until there are `width`; returns a mistake where cells with text are too many. */
 function fit(cells: string[], width: number): string | undefined {
   while (cells.length > width && cells.at(-1) === '') cells.pop()
   if (cells.length > width) return `${cells.length} cells, but the header has ${width}`
@@ -117,4 +101,3 @@ const MISQUOTED = 'misplaced quotation mark'
 /** Cutting one line blocks the process, so lines are limited. */
 const MAX_LINE_LENGTH = 65_536
 const TOO_LONG = `this line has more than ${MAX_LINE_LENGTH} characters`
-const QUOTED = /^"((?:[^"]|"")*)"/

@@ -1,3 +1,5 @@
+import { LineCounter } from 'yaml'
+
 /**
  * One thing in the configuration that its owner should know. It never contains a secret.
  * - `mistake`: nothing of the file takes effect; at start the process exits with 1.
@@ -86,27 +88,21 @@ export function placesIn(sources: readonly Source[]): (source: string) => Pick<P
 
 /** Converts offsets into a text to lines and columns, both from 1. */
 export function locator(text: string): (at: number) => { line: number; column: number } {
-  let starts: number[] | undefined
+  let counter: LineCounter | undefined
   return (at) => {
-    starts ??= lineStarts(text)
-    let low = 0
-    let high = starts.length - 1
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1
-      if (starts[middle] <= at) low = middle
-      else high = middle - 1
+    if (!counter) {
+      counter = new LineCounter()
+      counter.lineStarts = lineStarts(text)
     }
-    return { line: low + 1, column: at - starts[low] + 1 }
+    const { line, col } = counter.linePos(at)
+    return { line, column: col }
   }
 }
 
 /** The offset of each line of a text; a line ends with LF, CRLF or CR. */
 export function lineStarts(text: string): number[] {
   const starts = [0]
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === LF || (code === CR && text.charCodeAt(at + 1) !== LF)) starts.push(at + 1)
-  }
+  for (const { index, 0: end } of text.matchAll(/\r\n?|\n/g)) starts.push(index + end.length)
   return starts
 }
 
@@ -148,6 +144,3 @@ function distance(from: string, to: string): number {
   }
   return last[to.length]
 }
-
-const LF = 0x0a
-const CR = 0x0d

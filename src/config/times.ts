@@ -1,7 +1,12 @@
 /** Whether a text is a time zone: an IANA name or an offset such as `+03:00`. */
 export function isZone(zone: string): boolean {
-  if (OFFSET.test(zone)) return fixedOffset(zone) !== undefined
-  return ZONE_NAME.test(zone) && formatter(zone) !== undefined
+  if (!ZONE.test(zone)) return false
+  try {
+    zoneFormat(zone)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /**
@@ -31,17 +36,8 @@ export function localDay(utcMs: number, zone: string): { from: number; until: nu
   return { from: utcFromLocal(midnight, zone), until: utcFromLocal(midnight + DAY_MS, zone) }
 }
 
-/** Reads the times of one file as unix seconds; undefined where a text is no time. Each different text is read once. */
-export interface Times {
-  /**
-   * RFC 3339 (`2026-11-20T06:00:00Z`, seconds optional), or local: `2026-11-20 06:00`. `24:00` is the end of the day.
-   */
-  instant(text: string): number | undefined
-  /** The local day of `2026-11-20`. */
-  day(text: string): Interval | undefined
-  /** The end of the local day of an instant. */
-  endOfDay(seconds: number): number
-}
+/** What reads the times of one file. */
+export type Times = ReturnType<typeof timesIn>
 
 /** Unix seconds; `until` is exclusive. */
 export interface Interval {
@@ -49,12 +45,18 @@ export interface Interval {
   readonly until: number
 }
 
-/** Reads times without an offset as local times of a zone: an IANA name or an offset. */
-export function timesIn(zone: string): Times {
+/**
+ * Reads texts as unix seconds, undefined where a text is no time; times without an offset are local times of `zone`.
+ * Each different text is read once.
+ */
+export function timesIn(zone: string) {
   return {
-    instant: cached((text) => instantOf(text, zone)),
-    day: cached((text) => dayOf(text, zone)),
-    endOfDay: cached((seconds) => localDay(seconds * 1000, zone).until / 1000),
+    /** RFC 3339 (seconds optional), or local: `2026-11-20 06:00`. `24:00` is the end of the day. */
+    instant: cached((text: string) => instantOf(text, zone)),
+    /** The local day of `2026-11-20`. */
+    day: cached((text: string) => dayOf(text, zone)),
+    /** The end of the local day of an instant. */
+    endOfDay: cached((seconds: number) => localDay(seconds * 1000, zone).until / 1000),
   }
 }
 
@@ -82,92 +84,46 @@ function midnightOf(date: string): number | undefined {
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(date) ? midnight : undefined
 }
 
-function offsetMs(offset: string): number {
-  if (/^z$/i.test(offset)) return 0
-  const minutes = Number(offset.slice(1, 3)) * 60 + Number(offset.slice(-2))
-  return (offset.startsWith('-') ? -minutes : minutes) * 60_000
-}
-
 function cached<Key, Value>(read: (key: Key) => Value): (key: Key) => Value {
   const known = new Map<Key, Value>()
   return (key) => {
     if (known.has(key)) return known.get(key) as Value
+    if (known.size >= MAX_CACHED) known.clear()
     const value = read(key)
     known.set(key, value)
     return value
   }
 }
 
-type OffsetAt = (utcMs: number) => number
+const zones = new Map<string, (utcMs: number) => number>()
 
-const offsets = new Map<string, OffsetAt>()
-
-function zoneOffset(zone: string): OffsetAt {
-  let offsetAt = offsets.get(zone)
+/** The offset of a zone in ms; zones change it only at quarter hours, so one call of Intl serves a quarter. */
+function zoneOffset(zone: string): (utcMs: number) => number {
+  let offsetAt = zones.get(zone)
   if (!offsetAt) {
-    const fixed = fixedOffset(zone)
-    offsetAt = fixed === undefined ? namedZone(zone) : () => fixed
-    offsets.set(zone, offsetAt)
+    const format = zoneFormat(zone)
+    const ofQuarter = cached((quarter: number) => offsetMs(format.format(quarter * QUARTER_MS)))
+    offsetAt = (utcMs) => (Math.abs(utcMs) < MAX_TIME ? ofQuarter(Math.floor(utcMs / QUARTER_MS)) : 0)
+    zones.set(zone, offsetAt)
   }
   return offsetAt
 }
 
-function fixedOffset(zone: string): number | undefined {
-  if (zone === 'UTC') return 0
-  const [, sign, hours, minutes] = OFFSET.exec(zone) ?? []
-  const total = Number(hours) * 60 + Number(minutes)
-  if (!(total <= MAX_OFFSET_MINUTES) || Number(minutes) > 59) return undefined
-  return (sign === '-' ? -total : total) * 60_000 + 0
+/** @throws RangeError where there is no such zone. */
+function zoneFormat(zone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' })
 }
 
-/** Zones change their offset only at quarter hours, so one call of Intl serves a quarter. */
-function namedZone(zone: string): OffsetAt {
-  const format = formatter(zone)
-  if (!format) throw new RangeError('not a time zone')
-  const quarters = new Map<number, number>()
-  return (utcMs) => {
-    if (!(Math.abs(utcMs) < MAX_TIME)) return 0
-    const quarter = Math.floor(utcMs / QUARTER_MS)
-    const known = quarters.get(quarter)
-    if (known !== undefined) return known
-    if (quarters.size >= MAX_QUARTERS) quarters.clear()
-    const offset = offsetOf(format, quarter * QUARTER_MS)
-    quarters.set(quarter, offset)
-    return offset
-  }
-}
-
-function formatter(zone: string): Intl.DateTimeFormat | undefined {
-  try {
-    return new Intl.DateTimeFormat('en-US', { ...CLOCK, timeZone: zone })
-  } catch {
-    return undefined
-  }
-}
-
-function offsetOf(format: Intl.DateTimeFormat, utcMs: number): number {
-  const parts: Record<string, number> = {}
-  for (const { type, value } of format.formatToParts(utcMs)) parts[type] = Number(value)
-  const { year, month, day, hour, minute, second } = parts
-  return Date.UTC(year, month - 1, day, hour, minute, second) - utcMs
+/** The first offset in a text such as `GMT+03:00`, ms; Intl writes local times of the 19th century with seconds. */
+function offsetMs(text: string): number {
+  const [, sign, hours, minutes, seconds = '0'] = /([+-])(\d\d):?(\d\d)(?::(\d\d))?$/.exec(text) ?? []
+  if (sign === undefined) return 0
+  return (sign === '-' ? -1000 : 1000) * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds))
 }
 
 const DAY_MS = 86_400_000
 const QUARTER_MS = 900_000
 const MAX_TIME = 8.64e15
-const MAX_QUARTERS = 10_000
-const MAX_OFFSET_MINUTES = 14 * 60
+const MAX_CACHED = 10_000
 const INSTANT = /^(\d{4}-\d\d-\d\d)[T ]([0-2]\d):([0-5]\d)(?::([0-5]\d)(\.\d{1,9})?)?(?: ?(Z|[+-]\d\d:?[0-5]\d))?$/i
-const OFFSET = /^([+-])(\d\d):?(\d\d)$/
-const ZONE_NAME = /^[A-Za-z][\w+/-]*$/
-const CLOCK = {
-  calendar: 'gregory',
-  numberingSystem: 'latn',
-  hourCycle: 'h23',
-  year: 'numeric',
-  month: 'numeric',
-  day: 'numeric',
-  hour: 'numeric',
-  minute: 'numeric',
-  second: 'numeric',
-} as const
+const ZONE = /^(?:[A-Za-z][\w+/-]*|[+-](?:0\d:?[0-5]\d|1[0-3]:?[0-5]\d|14:?00))$/

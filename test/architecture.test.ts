@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { filesBelow, importsOf, ROOT, reachableFrom, specifiersOf } from './support/structure/sources.ts'
+import { filesBelow, importCircles, importsOf, ROOT, reachableFrom, specifiersOf } from './support/structure/sources.ts'
 
 const DECODERS = 'protocols/index.ts'
 
@@ -72,6 +72,10 @@ describe('who may import whom', () => {
       expect(
         [...reachableFrom(role)].filter((file) => file.startsWith('protocols/') && !within(file, 'protocols/kit')),
       ).toEqual([])
+  })
+
+  it('no files import each other in a circle', () => {
+    expect(importCircles(['src', 'protocols', 'test'].flatMap((folder) => filesBelow(folder)))).toEqual([])
   })
 
   it('there are no cycles between parts', () => {

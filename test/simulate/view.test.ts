@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { blockOf, lineOf, type Painter, type View } from '../../src/simulate/demo/view.ts'
+import { blockOf, lineOf, type PaintText, type View } from '../../src/simulate/demo/view.ts'
 
-const plain: Painter = (_, text) => text
+const plain: PaintText = (_, text) => text
 
 const VIEW: View = {
   phase: 'driving',

@@ -8,7 +8,7 @@ import type { Ports } from '../../process/role.ts'
 import { createFleet, devicesYaml, type FleetVan } from '../fleet.ts'
 import { durationOption, speechesOption, usualPorts, vansOption } from '../options.ts'
 import { speeches } from '../speak/index.ts'
-import type { Painter } from './view.ts'
+import type { PaintText } from './view.ts'
 
 /** A folder with the configuration for a fleet and the data of one run. */
 export interface DemoSite {
@@ -123,7 +123,7 @@ export function fleetLabels(fleet: readonly FleetVan[]): string[] {
 }
 
 /** Says what runs where, and how to ask the admin port. */
-export function announcement({ dataDir, folder }: DemoSite, ports: Ports, paint: Painter): string[] {
+export function announcement({ dataDir, folder }: DemoSite, ports: Ports, paint: PaintText): string[] {
   const url = `http://127.0.0.1:${ports.admin}/admin/status`
   const usual = usualDemoPorts()
   const moved = Object.entries(ports).some(([name, port]) => usual[name] !== undefined && usual[name] !== port)

@@ -24,7 +24,7 @@ export interface Second {
 }
 
 /** Colours a text, or leaves it as it is. */
-export type Painter = (style: 'bold' | 'dim' | 'green' | 'cyan' | 'yellow' | 'magenta', text: string) => string
+export type PaintText = (style: 'bold' | 'dim' | 'green' | 'cyan' | 'yellow' | 'magenta', text: string) => string
 
 /** One line of plain text. */
 export function lineOf({ phase, elapsedMs, progress, status, history }: View): string {
@@ -35,10 +35,10 @@ export function lineOf({ phase, elapsedMs, progress, status, history }: View): s
 }
 
 /** A block of lines, none wider than `width` (at least 60). */
-export function blockOf(view: View, width: number, paint: Painter): string[] {
+export function blockOf(view: View, width: number, paint: PaintText): string[] {
   const { progress, status, history, expected, fleet } = view
   const room = Math.min(width, MAX_WIDTH) - LEFT
-  const bar = (value: number | undefined, style: Parameters<Painter>[0]) =>
+  const bar = (value: number | undefined, style: Parameters<PaintText>[0]) =>
     barOf((value ?? 0) / expected, { room, style, paint })
   const trouble = troubleOf(progress)
   return [
@@ -76,24 +76,24 @@ export function blockOf(view: View, width: number, paint: Painter): string[] {
   ]
 }
 
-function headOf({ phase, elapsedMs, drivingMs }: View, width: number, paint: Painter): string {
+function headOf({ phase, elapsedMs, drivingMs }: View, width: number, paint: PaintText): string {
   const clock = phase === 'driving' ? `${seconds(elapsedMs)} of ${seconds(drivingMs)} s` : `${seconds(elapsedMs)} s`
   const right = `${phase} · ${clock}`
   const title = '  waybridge demo'
   return paint('bold', title) + paint('dim', right.padStart(width - title.length))
 }
 
-function fleetRows(vans: number, lines: readonly string[], paint: Painter): string[] {
+function fleetRows(vans: number, lines: readonly string[], paint: PaintText): string[] {
   return lines.map((line, index) => row(index === 0 ? 'vans' : '', index === 0 ? vans : '', paint('dim', line), paint))
 }
 
-function row(label: string, value: number | string | undefined, picture: string, paint: Painter): string {
+function row(label: string, value: number | string | undefined, picture: string, paint: PaintText): string {
   return `  ${label.padEnd(13)}${paint('bold', String(value ?? '–').padStart(8))}   ${picture}`
 }
 
 function barOf(
   share: number,
-  { room, style, paint }: { room: number; style: Parameters<Painter>[0]; paint: Painter },
+  { room, style, paint }: { room: number; style: Parameters<PaintText>[0]; paint: PaintText },
 ): string {
   const filled = Math.round(Math.min(1, share) * room)
   return paint(style, '━'.repeat(filled)) + paint('dim', '─'.repeat(room - filled))
@@ -146,12 +146,12 @@ export interface Screen {
   say(...lines: string[]): void
   /** Shows the state: a block that is redrawn, or one line a second where there is no terminal. */
   show(view: View): void
-  readonly paint: Painter
+  readonly paint: PaintText
 }
 
 /** A screen on the standard output; it respects `NO_COLOR`. */
 export function createScreen(out: NodeJS.WriteStream): Screen {
-  const paint: Painter = (style, text) => styleText(style, text, { stream: out })
+  const paint: PaintText = (style, text) => styleText(style, text, { stream: out })
   const live = out.isTTY && process.env.TERM !== 'dumb' && out.columns >= 60
   let drawn = 0
   let lastLine = -1

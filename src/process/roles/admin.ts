@@ -1,6 +1,6 @@
 import { adminTokens, openAdmin } from '../../admin/index.ts'
 import { within } from '../../async.ts'
-import { connect } from '../../lanes/index.ts'
+import { connect, type Redis } from '../../lanes/index.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
 import { collectMetrics, type Role, type RoleContext } from '../role.ts'
 import type { Live } from './live.ts'
@@ -20,7 +20,7 @@ export async function startAdmin({ live, redisUrl, baseUrl, context }: AdminRole
   const { config, logger } = live
   const { host, port } = config.admin
   const redis = connect(redisUrl, 'admin', logger)
-  await within(FIRST_COMPARISON_MS, live.join(redis))
+  await firstComparison(live, redis)
   const readiness = redisReadiness(redis, config.redis, logger)
   const directory = () => live.directory()
   const tracking = createTrackingClient({
@@ -56,7 +56,19 @@ export async function startAdmin({ live, redisUrl, baseUrl, context }: AdminRole
   }
 }
 
-/** Without Redis the admin port opens without a roster. */
-const FIRST_COMPARISON_MS = 5000
+/**
+ * Resolves once the files have been compared with the roster: under `start` gateways and workers begin after that. Without
+ * Redis, or where Redis takes no write, the admin port opens all the same.
+ */
+async function firstComparison(live: Live, redis: Redis): Promise<void> {
+  const compared = live.join(redis)
+  for (let waits = 0; waits < MOST_WAITS && !live.complete; waits++) {
+    await within(WAIT_MS, compared)
+    if (redis.status !== 'ready') return
+  }
+}
+
+const WAIT_MS = 3000
+const MOST_WAITS = 20
 /** To the tracking API, for relayed requests. A worker has connections of its own. */
 const CONNECTIONS = 32

@@ -1,19 +1,19 @@
 import { inTurns, within } from '../../async.ts'
 import { type Files, fingerprint, gatewayProblems, isMistake, isSame, readFiles } from '../../config/files.ts'
-import { ConfigError, type Problem, problemText } from '../../config/problem.ts'
+import { ConfigError } from '../../config/problem.ts'
 import type { Config, Protocols } from '../../config/schema.ts'
 import { type Following, follow } from '../../config/text-file.ts'
 import type { Redis } from '../../lanes/index.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
-import { advice } from '../../roster/advice.ts'
 import { installationId } from '../../roster/file-notes.ts'
 import { type FilesOutcome, FileWriter, type RosterStore } from '../../roster/file-writer.ts'
-import { inOrder, problemsOf } from '../../roster/load.ts'
+import { problemsOf } from '../../roster/load.ts'
 import { Replica, type RosterFollower } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { localStore, redisStore } from '../../roster/store.ts'
 import { upgradeRoster } from '../../roster/upgrade.ts'
+import { ConfigReport } from './config-report.ts'
 
 /** The configuration of a process, which follows gateway.yaml, and its replica of the roster. */
 export interface Live {
@@ -79,6 +79,7 @@ class FollowedConfig implements Live {
   readonly #followers: RosterFollower[] = []
   readonly #complete = Promise.withResolvers<void>()
   readonly #inTurn = inTurns()
+  readonly #report: ConfigReport
   #companies: Config['companies']
   #files: Files
   #store: RosterStore
@@ -86,17 +87,16 @@ class FollowedConfig implements Live {
   #writer: FileWriter | undefined
   #following: Following | undefined
   #outcome: FilesOutcome | undefined
-  #problems: readonly Problem[] = []
   #compared = false
   #comparedAt = -Infinity
   #isDue = true
   #comparing: Promise<unknown> = Promise.resolve()
-  #fault = ''
 
   constructor(start: Start) {
     this.#start = start
     this.config = start.config
     this.logger = start.logger
+    this.#report = new ConfigReport(start.config, start.logger)
     this.#companies = start.config.companies
     this.#files = start.files
     this.#store = localStore(() => this.#tell(undefined))
@@ -137,6 +137,8 @@ class FollowedConfig implements Live {
 
   async catchUp(): Promise<void> {
     await this.#replica?.refresh()
+    // A put before the first comparison would be the first write: there would be nothing to upgrade.
+    await this.#complete.promise
     await this.#comparing
   }
 
@@ -168,11 +170,11 @@ class FollowedConfig implements Live {
     return this.#inTurn(async () => {
       try {
         const isDone = await this.#take(await this.#read())
-        this.#fault = ''
+        this.#report.faultIsOver()
         return isDone
       } catch (error) {
         this.#isDue = true
-        this.#reportFault(error as Error)
+        this.#report.fault(error as Error, this.#replica?.redis.status === 'ready')
         return false
       }
     })
@@ -195,7 +197,8 @@ class FollowedConfig implements Live {
     this.#updateCompanies()
     const refused = [...gatewayProblems(read).filter(isMistake), ...(outcome?.refused ?? [])]
     metrics.configReloadSuccessful.set(refused.length === 0 ? 1 : 0)
-    if (!isSameRead || (wasWithLoss && !outcome?.withLoss)) await this.#report(read, refused, outcome)
+    const isNews = !isSameRead || (wasWithLoss && !outcome?.withLoss)
+    if (isNews && outcome) await this.#report.changed({ read, refused, outcome, roster: this.directory() })
     this.#isDue = false
     this.#compared = true
     this.#complete.resolve()
@@ -226,62 +229,8 @@ class FollowedConfig implements Live {
     for (const { company_id } of this.directory().devices()) if (company_id === company) return true
     return false
   }
-
-  async #report(read: Files, refused: readonly Problem[], outcome: FilesOutcome | undefined): Promise<void> {
-    if (!this.#start.followsFiles) return
-    for (const problem of refused) this.logger.error(problemText(problem))
-    await this.#warn(outcome?.inEffect ?? read)
-    const atNextStart = settingsThatDiffer(this.config, read.gateway.content.config)
-    if (atNextStart.length > 0) this.logger.warn(`${atNextStart.join(', ')}: takes effect at the next start`)
-    for (const name of outcome?.stale ?? []) this.logger.warn(`${name} ${STALE}`)
-    if (refused.length > 0) this.logger.error('invalid parts are ignored; previous values stay in effect')
-    if (outcome?.withLoss) this.logger.error(FORCE)
-    if (this.#compared && refused.length === 0) this.logger.info('configuration reloaded')
-  }
-
-  /** The first new problems of perhaps one for each of ten thousand devices. */
-  async #warn(files: Files): Promise<void> {
-    const all = (await problemsOf(files)).filter((problem) => !isMistake(problem))
-    const today = { now: Date.now(), zone: this.config.time_zone }
-    const problems = inOrder([...all, ...(await advice(this.directory(), files, today))])
-    const known = new Set(this.#problems.map(problemText))
-    const fresh = problems.map(problemText).filter((problem) => !known.has(problem))
-    this.#problems = problems
-    for (const problem of fresh.slice(0, MOST_WARNINGS)) this.logger.warn(problem)
-    const more = fresh.length - MOST_WARNINGS
-    if (more > 0) this.logger.warn(`and ${more} more: \`waybridge check\` lists them all`)
-  }
-
-  /** Once until it is over. That Redis is away is the connection's to report. */
-  #reportFault(error: Error): void {
-    if (error.message === this.#fault) return
-    this.#fault = error.message
-    if (error instanceof ConfigError) {
-      metrics.configReloadSuccessful.set(0)
-      for (const problem of error.mistakes) this.logger.error(problemText(problem))
-    } else if (this.#replica?.redis.status === 'ready')
-      this.logger.error({ err: error }, 'the files cannot be written to the roster in Redis: it is tried again')
-  }
-}
-
-/** Settings of gateway.yaml that are different on disk: `batch.max_wait`. */
-function settingsThatDiffer(running: Config, read: Config | undefined): string[] {
-  if (!read) return []
-  return Object.entries(running).flatMap(([section, value]) => {
-    const other: unknown = read[section as keyof Config]
-    if (section === 'companies' || JSON.stringify(value) === JSON.stringify(other)) return []
-    if (typeof value !== 'object' || Array.isArray(value)) return [section]
-    return Object.entries(value)
-      .filter(([key, setting]) => JSON.stringify(setting) !== JSON.stringify((other as Record<string, unknown>)[key]))
-      .map(([key]) => `${section}.${key}`)
-  })
 }
 
 const NOTHING: ReadonlySet<string> = new Set()
 const LAST_WRITE_MS = 500
 const LOSS_AGAIN_MS = 10_000
-const MOST_WARNINGS = 20
-const STALE =
-  'on this machine is an older copy of what another machine has written to the roster: it is not in effect; copy the newer file here, or edit this one'
-const FORCE =
-  'where the loss is meant, write the lines with `waybridge routes put --force`, or delete the devices through the admin port'

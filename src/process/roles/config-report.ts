@@ -1,0 +1,93 @@
+import { type Files, isMistake } from '../../config/files.ts'
+import { ConfigError, type Problem, problemText } from '../../config/problem.ts'
+import type { Config } from '../../config/schema.ts'
+import type { Logger } from '../../observe/log.ts'
+import { metrics } from '../../observe/metrics.ts'
+import { advice } from '../../roster/advice.ts'
+import type { FilesOutcome } from '../../roster/file-writer.ts'
+import { inOrder, problemsOf } from '../../roster/load.ts'
+import type { Roster } from '../../roster/roster.ts'
+
+/** A change of the files, and what became of it. */
+export interface ReportedChange {
+  readonly read: Files
+  /** Why something of them is not in effect. */
+  readonly refused: readonly Problem[]
+  readonly outcome: FilesOutcome
+  /** The roster in effect. */
+  readonly roster: Roster
+}
+
+/** Logs what became of changes of the configuration: mistakes, warnings that are new, and that it was reloaded. */
+export class ConfigReport {
+  readonly #config: Config
+  readonly #logger: Logger
+  #problems: readonly Problem[] = []
+  #isFirst = true
+  #fault = ''
+
+  /** `config`: as it was at the start. */
+  constructor(config: Config, logger: Logger) {
+    this.#config = config
+    this.#logger = logger
+  }
+
+  async changed({ read, refused, outcome, roster }: ReportedChange): Promise<void> {
+    for (const problem of refused) this.#logger.error(problemText(problem))
+    await this.#warn(outcome.inEffect, roster)
+    const atNextStart = settingsThatDiffer(this.#config, read.gateway.content.config)
+    if (atNextStart.length > 0) this.#logger.warn(`${atNextStart.join(', ')}: takes effect at the next start`)
+    for (const name of outcome.stale) this.#logger.warn(`${name} ${STALE}`)
+    if (refused.length > 0) this.#logger.error('invalid parts are ignored; previous values stay in effect')
+    if (outcome.withLoss) this.#logger.error(FORCE)
+    if (!this.#isFirst && refused.length === 0) this.#logger.info('configuration reloaded')
+    this.#isFirst = false
+  }
+
+  /** A fault is logged once until it is over. That Redis is away is the connection's to report. */
+  fault(error: Error, isRedisReady: boolean): void {
+    if (error.message === this.#fault) return
+    this.#fault = error.message
+    if (error instanceof ConfigError) {
+      metrics.configReloadSuccessful.set(0)
+      for (const problem of error.mistakes) this.#logger.error(problemText(problem))
+    } else if (isRedisReady)
+      this.#logger.error({ err: error }, 'the files cannot be written to the roster in Redis: it is tried again')
+  }
+
+  faultIsOver(): void {
+    this.#fault = ''
+  }
+
+  /** The first new problems: there may be one for each of ten thousand devices. */
+  async #warn(files: Files, roster: Roster): Promise<void> {
+    const all = (await problemsOf(files)).filter((problem) => !isMistake(problem))
+    const today = { now: Date.now(), zone: this.#config.time_zone }
+    const problems = inOrder([...all, ...(await advice(roster, files, today))])
+    const known = new Set(this.#problems.map(problemText))
+    const added = problems.map(problemText).filter((problem) => !known.has(problem))
+    this.#problems = problems
+    for (const problem of added.slice(0, MOST_WARNINGS)) this.#logger.warn(problem)
+    const more = added.length - MOST_WARNINGS
+    if (more > 0) this.#logger.warn(`and ${more} more: \`waybridge check\` lists them all`)
+  }
+}
+
+/** Settings of gateway.yaml that are different on disk: `batch.max_wait`. */
+function settingsThatDiffer(running: Config, read: Config | undefined): string[] {
+  if (!read) return []
+  return Object.entries(running).flatMap(([section, value]) => {
+    const other: unknown = read[section as keyof Config]
+    if (section === 'companies' || JSON.stringify(value) === JSON.stringify(other)) return []
+    if (typeof value !== 'object' || Array.isArray(value)) return [section]
+    return Object.entries(value)
+      .filter(([key, setting]) => JSON.stringify(setting) !== JSON.stringify((other as Record<string, unknown>)[key]))
+      .map(([key]) => `${section}.${key}`)
+  })
+}
+
+const MOST_WARNINGS = 20
+const STALE =
+  'on this machine is an older copy of what another machine has written to the roster: it is not in effect; copy the newer file here, or edit this one'
+const FORCE =
+  'where the loss is meant, write the lines with `waybridge routes put --force`, or delete the devices through the admin port'

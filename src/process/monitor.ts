@@ -16,7 +16,7 @@ interface MonitorOptions {
   readonly readiness?: () => Promise<Readiness>
 }
 
-export interface Monitor {
+interface Monitor {
   readonly port: number
   close(): Promise<void>
 }
@@ -40,10 +40,6 @@ export async function startMonitor({ host, port, readiness = alwaysReady }: Moni
   }
 }
 
-function alwaysReady(): Promise<Readiness> {
-  return Promise.resolve({ ok: true, problems: [] })
-}
-
 async function answer(url: string, response: ServerResponse, readiness: () => Promise<Readiness>): Promise<void> {
   const [path] = url.split('?')
   if (path === '/healthz') return send(response, 200, { ok: true })
@@ -58,3 +54,5 @@ async function answer(url: string, response: ServerResponse, readiness: () => Pr
 function send(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
+
+const alwaysReady = () => Promise.resolve({ ok: true, problems: [] })

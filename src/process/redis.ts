@@ -33,7 +33,8 @@ export interface PrivateRedis {
 export async function startPrivateRedis({ dataDir, maxMemory, signal }: PrivateRedisOptions): Promise<PrivateRedis> {
   const server = findRedisServer()
   if (!server) throw new UserError(missingRedis())
-  const dir = await redisDir(dataDir)
+  await mkdir(join(dataDir, 'redis'), { recursive: true, mode: 0o700 })
+  const dir = await realpath(join(dataDir, 'redis'))
   const endpoint = await takeEndpoint(dir)
   const conf = join(dir, 'redis.conf')
   await writeFile(conf, redisConf(dir, endpoint, maxMemory ?? halfOfMemory()), { mode: 0o600 })
@@ -65,12 +66,6 @@ export function startFailure(log: string, { server, dir }: { server: RedisServer
   }
   const reason = last || 'it wrote no reason'
   return new UserError(`The private Redis ended at its start: ${reason} (${join(dir, 'redis.log')}).`)
-}
-
-async function redisDir(dataDir: string): Promise<string> {
-  const dir = join(dataDir, 'redis')
-  await mkdir(dir, { recursive: true, mode: 0o700 })
-  return realpath(dir)
 }
 
 /** Nothing is answered before it is on disk, nothing is evicted, loopback only. `maxMemory` in bytes. */

@@ -5,7 +5,7 @@ import { AggregatorRegistry } from 'prom-client'
 import { inTurns } from '../async.ts'
 import { UserError } from '../errors.ts'
 import { type Kept, keepRunning, type Runnable } from './keep-running.ts'
-import { ASSIGNMENT, type Assignment, type FromRole, type Metrics, type Ports, type ToRole } from './role.ts'
+import { ROLE_SETTINGS, type RoleSettings, type FromRole, type Metrics, type Ports, type ToRole } from './role.ts'
 
 export type RoleName = 'gateway' | 'worker' | 'admin' | 'tracking'
 
@@ -70,10 +70,10 @@ export class RoleProcesses {
 
   async #startProcess(role: RoleName, signal: AbortSignal): Promise<RoleProcess> {
     const { dataDir, command, cut, redisUrl, changed, output = 2 } = this.#options
-    const assignment: Assignment = { dataDir, redisUrl: redisUrl(), ports: this.ports }
+    const settings: RoleSettings = { dataDir, redisUrl: redisUrl(), ports: this.ports }
     // In a session of its own, so that Ctrl-C reaches only the supervisor.
     const child = spawn(process.execPath, [...command(role)], {
-      env: { ...process.env, [ASSIGNMENT]: JSON.stringify(assignment) },
+      env: { ...process.env, [ROLE_SETTINGS]: JSON.stringify(settings) },
       stdio: ['ignore', output, output, 'ipc'],
       detached: true,
       signal: cut,

@@ -4,7 +4,7 @@ import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } fro
 import { explainError, UserError } from '../errors.ts'
 import { collectNodeMetrics, registry } from '../observe/metrics.ts'
 import { shareDataDir } from './lock.ts'
-import { type Monitor, type Readiness, startMonitor } from './monitor.ts'
+import { type Readiness, startMonitor } from './monitor.ts'
 import { endOnRequest } from './signals.ts'
 
 /** A role that is ready. */
@@ -47,11 +47,11 @@ export type FromRole =
 /** From the supervisor to a role's process. */
 export type ToRole = { readonly type: 'ask_metrics' } | { readonly type: 'collected'; readonly processes: Metrics[] }
 
-/** The environment variable with the `Assignment` of a role's process, as JSON. */
-export const ASSIGNMENT = 'WAYBRIDGE_ASSIGNMENT'
+/** The environment variable with the `RoleSettings` of a role's process, as JSON. */
+export const ROLE_SETTINGS = 'WAYBRIDGE_ROLE_SETTINGS'
 
 /** What the supervisor gives a role's process at its start. */
-export interface Assignment extends RoleContext {
+export interface RoleSettings extends RoleContext {
   readonly dataDir: string
 }
 
@@ -81,7 +81,7 @@ export function runRole(options: RoleOptions, start: (context: RoleContext) => P
 
 /** Whether `start` runs this process; call it before `runRole`. */
 export function isSupervised(): boolean {
-  return process.env[ASSIGNMENT] !== undefined
+  return process.env[ROLE_SETTINGS] !== undefined
 }
 
 /**
@@ -102,26 +102,20 @@ export async function collectMetrics(): Promise<string> {
 }
 
 async function begin({ monitor }: RoleOptions, start: (context: RoleContext) => Promise<Role>): Promise<Role> {
-  const assignment = takeAssignment()
-  if (assignment) shareDataDir(assignment.dataDir)
-  const role = await start(assignment ?? { redisUrl: null, ports: {} })
-  return monitor && !assignment ? monitored(role, await startMonitor({ ...monitor, readiness: role.readiness })) : role
+  const settings = takeSettings()
+  if (settings) shareDataDir(settings.dataDir)
+  const role = await start(settings ?? { redisUrl: null, ports: {} })
+  if (!monitor || settings) return role
+  const { port, close } = await startMonitor({ ...monitor, readiness: role.readiness })
+  const closeBoth = async () => void (await Promise.all([role.close(), close()]))
+  return { ports: { ...role.ports, monitor: port }, close: closeBoth }
 }
 
 /** Removes it from the environment, because it contains a password. */
-function takeAssignment(): Assignment | undefined {
-  const text = process.env[ASSIGNMENT]
-  delete process.env[ASSIGNMENT]
-  return text === undefined ? undefined : (JSON.parse(text) as Assignment)
-}
-
-function monitored(role: Role, monitor: Monitor): Role {
-  return {
-    ports: { ...role.ports, monitor: monitor.port },
-    async close() {
-      await Promise.all([role.close(), monitor.close()])
-    },
-  }
+function takeSettings(): RoleSettings | undefined {
+  const text = process.env[ROLE_SETTINGS]
+  delete process.env[ROLE_SETTINGS]
+  return text === undefined ? undefined : (JSON.parse(text) as RoleSettings)
 }
 
 function answerMetricsRequests(): void {

@@ -29,8 +29,11 @@ export async function supervision(configDir: string): Promise<Supervision> {
 export async function supervise(what: Supervision): Promise<number> {
   const first = Promise.withResolvers<StopSignal>()
   const second = new AbortController()
-  onSignals(first.resolve, () => second.abort())
   const { logger } = what
+  onSignals(first.resolve, (signal) => {
+    logger.warn({ reason: signal }, 'second signal: killing what still runs')
+    second.abort()
+  })
   const everything = startEverything(what)
   try {
     const ports = await Promise.race([everything.ready, first.promise])

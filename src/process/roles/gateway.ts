@@ -144,10 +144,9 @@ function filterOptions({ filter }: Config) {
 
 /** The second listener for a protocol over the same transport is `tcp/teltonika#2`. */
 function portName(name: string, ports: Ports): string {
-  let number = 1
-  const numbered = () => (number === 1 ? name : `${name}#${number}`)
-  while (numbered() in ports) number++
-  return numbered()
+  let numbered = name
+  for (let number = 2; numbered in ports; number++) numbered = `${name}#${number}`
+  return numbered
 }
 
 function endpoint({ host, protocol }: ListenerConfig, port: number): Endpoint {

@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -56,7 +56,11 @@ export async function fetchRedis() {
   rmSync(work, { recursive: true, force: true })
   mkdirSync(work, { recursive: true })
   try {
-    return (await fetchAny(work, [])) || (await fetchAny(work, await updatedLists(work)))
+    for (const lists of [() => [], () => updatedLists(work)]) {
+      const options = await lists()
+      for (const flavour of NAMES) if (await fetchFlavour(flavour, work, options)) return true
+    }
+    return false
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
@@ -73,10 +77,7 @@ export function namesOwnRedis(text) {
 
 function installed() {
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
-  return NAMES.flatMap((name) => folders.map((folder) => join(folder, `${name}-server`))).map((command) => ({
-    command,
-    env: {},
-  }))
+  return NAMES.flatMap((name) => folders.map((folder) => ({ command: join(folder, `${name}-server`), env: {} })))
 }
 
 function fetched() {
@@ -98,43 +99,15 @@ function libraryFolders(root) {
 /** @param {RedisServer} server */
 function isRecent({ command, env }) {
   if (!statSync(command, { throwIfNoEntry: false })?.isFile()) return false
-  const [major, minor] = version(command, env)
+  const { stdout } = spawnSync(command, ['--version'], { env: { ...process.env, ...env }, encoding: 'utf8' })
+  const [major, minor] = (/v=(\d+)\.(\d+)/.exec(stdout ?? '') ?? []).slice(1).map(Number)
   return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])
-}
-
-/**
- * @param {string} command
- * @param {Record<string, string>} env
- * @returns {number[]}
- */
-function version(command, env) {
-  try {
-    const text = execFileSync(command, ['--version'], {
-      env: { ...process.env, ...env },
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
-    return (/v=(\d+)\.(\d+)/.exec(text) ?? [0, 0, 0]).slice(1).map(Number)
-  } catch {
-    return [0, 0]
-  }
-}
-
-/**
- * @param {string} work
- * @param {string[]} lists apt's options that name the package lists
- */
-async function fetchAny(work, lists) {
-  for (const flavour of NAMES) {
-    if (await fetchFlavour(flavour, work, lists)) return true
-  }
-  return false
 }
 
 /**
  * @param {string} flavour
  * @param {string} work
- * @param {string[]} lists
+ * @param {string[]} lists apt's options that name the package lists
  */
 async function fetchFlavour(flavour, work, lists) {
   const [packages, unpacked] = [join(work, 'packages'), join(work, 'unpacked')]

@@ -6,9 +6,9 @@ import type { Logger } from '../observe/log.ts'
 import { masked } from '../tracking/client/answer.ts'
 import { printableUrl } from '../tracking/printable-url.ts'
 import { parse } from '../tracking/refusal.ts'
-import { Instant, instant } from './json.ts'
+import { Instant, instant, pageSchema } from './json.ts'
 import { type Operation, type OperationDoc, templateOf } from './operation.ts'
-import { PageQuery, pageSchema, wrongToken } from './paging.ts'
+import { PageQuery, wrongToken } from './paging.ts'
 
 export interface AuditOptions {
   readonly redis: Redis

@@ -25,7 +25,8 @@ export function contactJson({ at, protocol, transport, remote }: Contact) {
 
 /* The schemas of these parts of answers, for the OpenAPI document. */
 
-export const Instant = z.iso.datetime()
+// Beyond the year 9999 an instant has more digits than `z.iso.datetime` accepts.
+export const Instant = z.string().meta({ format: 'date-time' })
 export const Count = z.int().min(0)
 export const Text = z.string()
 export const LaneIds = z.object(each(Text, 'company_id', 'courier_id', 'route_id'))
@@ -51,7 +52,7 @@ export const DeviceState = z.enum(['online', 'offline', 'never'], 'expected onli
 export type DeviceState = z.infer<typeof DeviceState>
 
 const ReplacedLineJson = z.object({ source: Text })
-const FixJson = z.object({
+export const FixJson = z.object({
   time_at: Instant.optional(),
   valid: z.boolean(),
   ...each(z.number().optional(), 'lat', 'lon', 'altitude', 'speed', 'heading', 'accuracy', 'hdop', 'satellites'),
@@ -64,11 +65,28 @@ const EventJson = z.object({
   ...LaneIds.partial().shape,
 })
 
-/** One device: its entry, lane, held fixes and last contact. */
-export const DeviceJson = z.object({
+/** What a list says of a device, and what `DeviceJson` says too. */
+const DeviceHead = z.object({
   id: Text,
   configured: z.boolean(),
-  ...each(Text.optional(), 'name', 'company_id', 'courier_id', 'route_id', 'time_zone', 'model', 'source'),
+  ...each(Text.optional(), 'name', 'company_id', 'courier_id', 'route_id'),
+  state: DeviceState.optional(),
+  last_heard: ContactJson.optional(),
+})
+
+/** `mapped`: has a lane now; `no_route`: is configured and has none; `unmapped`: is not configured. */
+export const DeviceMapping = z.enum(['mapped', 'unmapped', 'no_route'], 'expected mapped, unmapped or no_route')
+export type DeviceMapping = z.infer<typeof DeviceMapping>
+
+export const DeviceRowJson = DeviceHead.extend({
+  mapping: DeviceMapping,
+  lane: StayJson.optional(),
+  held: Count.optional(),
+})
+
+/** One device: its entry, lane, held fixes and last contact. */
+export const DeviceJson = DeviceHead.extend({
+  ...each(Text.optional(), 'time_zone', 'model', 'source'),
   settings: z.record(Text, z.unknown()).optional(),
   secret: z.boolean().optional(),
   file_entry: Text.optional(),
@@ -83,13 +101,61 @@ export const DeviceJson = z.object({
   ),
   lane: LaneJson.extend(StayJson.shape).optional(),
   replaced_line: ReplacedLineJson.optional(),
-  state: DeviceState.optional(),
-  last_heard: ContactJson.optional(),
   connection: ContactJson.omit({ at: true }).extend({ connected_at: Instant }).optional(),
   last_fix: FixJson.extend({ received_at: Instant }).optional(),
   last_filtered: z.object({ reason: Text, at: Instant, held: z.boolean().optional(), fix: FixJson }).optional(),
   events: z.array(EventJson),
 })
+
+/** A lane's parked positions: why it is parked whole, and what was refused, by answer. */
+export const ParkedLaneJson = LaneIds.extend({
+  fixes: Count,
+  parked: ParkedJson.extend({ next_try_at: Instant.optional() }).optional(),
+  refused: z.array(z.object({ status: z.int(), message: Text, at: Instant, first_at: Instant, count: Count })),
+})
+
+const LineRemarks = z.array(z.object({ line: z.int(), message: Text }))
+
+/** What a put of a roster changes. `devices`: how many the company has; `without_route`: ids of those without a route. */
+export const RosterPutJson = z.object({
+  ...each(Count, 'added', 'changed', 'removed'),
+  rejected: LineRemarks,
+  warnings: LineRemarks.optional(),
+  without_route: z.array(Text),
+  devices: Count,
+})
+
+export const StatusJson = z.object({
+  waiting: z.object({ fixes: Count, lanes: Count, oldest_at: Instant.optional() }),
+  parked: z.object({ fixes: Count, lanes: Count }),
+  held: z.object({ fixes: Count, devices: Count }),
+  rates: z.object(each(z.number(), 'received_per_s', 'delivered_per_s')),
+  upstream: z.object({
+    state: z.enum(['up', 'down', 'limited']),
+    since_at: Instant,
+    /** When the backlog will be delivered at the present rate. */
+    drained_at: Instant.optional(),
+    /** Ids of companies whose OAuth token the tracking API refuses. */
+    token_refused: z.array(Text),
+  }),
+  custody: z.object({
+    ...each(Count, 'received', 'filtered', 'delivered', 'waiting', 'parked', 'held', 'discarded'),
+    difference: z.int(),
+  }),
+  /** In which a time without an offset is read. */
+  time_zone: Text,
+})
+
+/** A page of a list. */
+export function pageSchema<Item extends z.ZodType>(item: Item) {
+  return z.object({ results: z.array(item), next_page_token: Text.optional() })
+}
+
+/** What to do for a device that is not configured. @param fileEntry where a file has its entry, though it was deleted */
+export function entryAdvice(fileEntry: string | undefined): string {
+  if (fileEntry === undefined) return 'add it to devices.yaml'
+  return `it was deleted through the admin port: put it there again, or edit its entry, ${fileEntry}`
+}
 
 /** Fields with the same schema. */
 export function each<Schema extends z.ZodType, Name extends string>(schema: Schema, ...names: Name[]) {

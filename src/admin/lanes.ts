@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { type LaneState, type Redis, surveyLanes } from '../lanes/index.ts'
 import { parse } from '../tracking/refusal.ts'
-import { instant, LaneJson, laneIds } from './json.ts'
+import { instant, LaneJson, laneIds, pageSchema } from './json.ts'
 import type { Operation, OperationDoc } from './operation.ts'
-import { PageQuery, type ListPlace, pageOf, pageSchema } from './paging.ts'
+import { type ListPlace, PageQuery, pageOf } from './paging.ts'
 import { parkedJson } from './parked.ts'
 
 /** `GET /admin/lanes`: lanes in which something is stored, those with most fixes or the oldest fix first. */

@@ -17,20 +17,10 @@ export const PageQuery = z.object({
 })
 export type PageQuery = z.infer<typeof PageQuery>
 
-/** The schema of a page of results. */
-export function pageSchema<Item extends z.ZodType>(item: Item) {
-  return z.object({ results: z.array(item), next_page_token: z.string().optional() })
-}
-
 /** The position of an item in its list: by rank, the smallest first, then by name. */
 export type ListPlace = readonly [rank: number, name: string]
 
-export interface Page<Item> {
-  readonly results: Item[]
-  readonly next_page_token?: string
-}
-
-export interface Listing<Item> {
+interface Listing<Item> {
   /** Names the list and its order; a page token holds it. */
   readonly list: string
   readonly placeOf: (item: Item) => ListPlace
@@ -47,18 +37,12 @@ export async function pageOf<Item>(
   items: Iterable<Item>,
   listing: Listing<Item>,
   { max_results, page_token }: PageQuery,
-): Promise<Page<Item>> {
+) {
   const { list } = listing
   const after = page_token === undefined ? BEFORE_ALL : readToken(page_token, list)
   const left = await firstOf(items, listing, { after, count: max_results + 1 })
   const results = left.slice(0, max_results).map(({ item }) => item)
-  if (left.length <= max_results) return { results }
-  return { results, next_page_token: token(list, left[max_results - 1].place) }
-}
-
-interface Placed<Item> {
-  readonly item: Item
-  readonly place: ListPlace
+  return { results, next_page_token: left[max_results] && token(list, left[max_results - 1].place) }
 }
 
 /** The first `count` items, in order. Sorting a whole long list for each of its pages would take several times as long. */
@@ -66,9 +50,10 @@ async function firstOf<Item>(
   items: Iterable<Item>,
   { placeOf, isListed = () => true }: Listing<Item>,
   { after, count }: { readonly after: ListPlace; readonly count: number },
-): Promise<Placed<Item>[]> {
-  const inOrder = (some: Placed<Item>[]) => some.toSorted((a, b) => compare(a.place, b.place)).slice(0, count)
-  let first: Placed<Item>[] = []
+) {
+  type Placed = { readonly item: Item; readonly place: ListPlace }
+  const inOrder = (some: Placed[]) => some.toSorted((a, b) => compare(a.place, b.place)).slice(0, count)
+  let first: Placed[] = []
   let last: ListPlace = BEHIND_ALL
   for (const item of items) {
     await yieldToEventLoop()
@@ -95,24 +80,15 @@ export function compare([rank, name]: ListPlace, [otherRank, otherName]: ListPla
   return rank - otherRank || (name < otherName ? -1 : name > otherName ? 1 : 0)
 }
 
-function token(list: string, place: ListPlace): string {
-  return Buffer.from(JSON.stringify([list, ...place])).toString('base64url')
+function token(list: string, [rank, name]: ListPlace): string {
+  return Buffer.from(`${list}\n${rank}\n${name}`).toString('base64url')
 }
 
 function readToken(text: string, list: string): ListPlace {
-  const read = Token.safeParse(jsonOf(Buffer.from(text, 'base64url').toString()))
-  if (!read.success || read.data[0] !== list) throw wrongToken()
-  return [read.data[1], read.data[2]]
+  const [of, rank, ...name] = Buffer.from(text, 'base64url').toString().split('\n')
+  if (of !== list || name.length === 0) throw wrongToken()
+  return [Number(rank), name.join('\n')]
 }
 
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-const Token = z.tuple([z.string(), z.number(), z.string()])
 const BEFORE_ALL: ListPlace = [-Infinity, '']
 const BEHIND_ALL: ListPlace = [Infinity, '']

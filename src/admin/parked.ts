@@ -15,9 +15,9 @@ import {
 import type { Logger } from '../observe/log.ts'
 import { ApiRefusal, parse } from '../tracking/refusal.ts'
 import { Int64Text } from '../tracking/schemas.ts'
-import { Count, Instant, instant, LaneIds, laneIds, ParkedJson } from './json.ts'
+import { Count, instant, laneIds, ParkedLaneJson, pageSchema } from './json.ts'
 import type { Operation, OperationDoc } from './operation.ts'
-import { PageQuery, pageOf, pageSchema } from './paging.ts'
+import { PageQuery, pageOf } from './paging.ts'
 
 export interface ParkedSources {
   readonly redis: Redis
@@ -74,15 +74,7 @@ const LIST_DOC = {
   id: 'listParked',
   summary: 'List the parked lanes, and the positions that the tracking API refused, by answer',
   query: ListQuery,
-  answer: pageSchema(
-    LaneIds.extend({
-      fixes: Count,
-      parked: ParkedJson.extend({ next_try_at: Instant.optional() }).optional(),
-      refused: z.array(
-        z.object({ status: z.int(), message: z.string(), at: Instant, first_at: Instant, count: Count }),
-      ),
-    }),
-  ),
+  answer: pageSchema(ParkedLaneJson),
   refusals: [400, 422],
 } satisfies OperationDoc
 

@@ -1,7 +1,6 @@
-import * as z from 'zod'
 import { BEHIND_MS, custodyCounters, keys, type Redis } from '../lanes/index.ts'
 import type { FixAccount } from './custody.ts'
-import { Count, each, Instant, instant } from './json.ts'
+import { instant, StatusJson } from './json.ts'
 import type { Operation, OperationDoc } from './operation.ts'
 
 export interface StatusSources {
@@ -43,23 +42,7 @@ export function statusOperations({ account, upstream, rates, tokensRefused, zone
 const STATUS_DOC = {
   id: 'getStatus',
   summary: 'Get how many fixes wait, are parked and held, and whether the tracking API accepts pushes',
-  answer: z.object({
-    waiting: z.object({ fixes: Count, lanes: Count, oldest_at: Instant.optional() }),
-    parked: z.object({ fixes: Count, lanes: Count }),
-    held: z.object({ fixes: Count, devices: Count }),
-    rates: z.object({ received_per_s: z.number(), delivered_per_s: z.number() }),
-    upstream: z.object({
-      state: z.enum(['up', 'down', 'limited']),
-      since_at: Instant,
-      drained_at: Instant.optional(),
-      token_refused: z.array(z.string()),
-    }),
-    custody: z.object({
-      ...each(Count, 'received', 'filtered', 'delivered', 'waiting', 'parked', 'held', 'discarded'),
-      difference: z.int(),
-    }),
-    time_zone: z.string(),
-  }),
+  answer: StatusJson,
 } satisfies OperationDoc
 
 interface Backlog {

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sendable, tokenFile } from '../admin/access.ts'
 import { httpUrl } from '../config/leaves.ts'
-import { child, type Mapping, type Node, offsetOf, pathText, valueOf } from '../config/node.ts'
+import { child, type Node, offsetOf, pathText, valueOf } from '../config/node.ts'
 import { ConfigError, type Mistake, problemsIn } from '../config/problem.ts'
 import { type Config, configSchema } from '../config/schema.ts'
 import { parseYaml, withoutEchoes } from '../config/yaml.ts'
@@ -43,10 +43,7 @@ export async function findAdminPort(options: AdminPortOptions, env = process.env
 }
 
 /** A text and where it comes from. */
-interface Given {
-  readonly place: string
-  readonly value: string
-}
+type Given = Readonly<Record<'place' | 'value', string>>
 
 function given(place: string, value: string | undefined): Given | undefined {
   const trimmed = value?.trim()
@@ -104,26 +101,23 @@ async function readSettings(dir: string, { withTokens }: { readonly withTokens: 
   const source = { name: 'gateway.yaml', file, text: (await readFile(file, 'utf8').catch(ifMissing)) ?? '' }
   const { root, mistakes } = parseYaml(source.text)
   if (!root && mistakes.length > 0) throw new ConfigError(problemsIn(source, mistakes))
+  const parsed = configSchema(null).safeParse(settingsIn(root, withTokens))
+  const wrong = (parsed.error?.issues ?? []).map(({ path, message }) => {
+    return { at: root ? offsetOf(root, path) : 0, key: pathText(path), message }
+  })
   const isRead = ({ key = '' }: Mistake) => SECTIONS.test(key) && (withTokens || !TOKENS.test(key))
-  const settings = settingsIn(root, withTokens)
-  const parsed = configSchema(null).safeParse(valueOf(settings, ({ text }) => text))
-  const issues = parsed.error?.issues ?? []
-  const wrong = issues.map(({ path, message }) => ({ at: offsetOf(settings, path), key: pathText(path), message }))
   const found = withoutEchoes(mistakes.filter(isRead), wrong)
   if (found.length > 0 || !parsed.data) throw new ConfigError(problemsIn(source, found))
   return { ...parsed.data, file }
 }
 
-function settingsIn(root: Node | undefined, withTokens: boolean): Mapping {
-  if (root?.kind !== 'mapping') return { kind: 'mapping', at: 0, entries: [] }
-  const admin = child(root, 'admin')
-  const entries = root.entries.filter(({ key }) => SECTIONS.test(key))
-  if (withTokens || admin?.kind !== 'mapping') return { ...root, entries }
-  const withoutTokens = { ...admin, entries: admin.entries.filter(({ key }) => key !== 'tokens') }
-  return {
-    ...root,
-    entries: entries.map((entry) => (entry.value === admin ? { ...entry, value: withoutTokens } : entry)),
-  }
+function settingsIn(root: Node | undefined, withTokens: boolean): object {
+  const [admin, dataDir] = ['admin', 'data_dir'].map((key) => {
+    const node = child(root, key)
+    return node && valueOf(node, ({ text }) => text)
+  })
+  if (!withTokens) delete (admin as { tokens?: unknown } | null | undefined)?.tokens
+  return { ...(admin !== undefined && { admin }), ...(dataDir !== undefined && { data_dir: dataDir }) }
 }
 
 function ifMissing(error: NodeJS.ErrnoException): undefined {

@@ -1,4 +1,4 @@
-import { type Dispatcher, getGlobalDispatcher } from 'undici'
+import { getGlobalDispatcher } from 'undici'
 import type * as z from 'zod'
 import { nearest } from '../config/problem.ts'
 import { UserError } from '../errors.ts'
@@ -13,8 +13,7 @@ export interface AdminRequest {
   readonly method?: 'GET' | 'PUT'
   /** From the port's root. It is sent unchanged; `new URL` would resolve a `..` in it. */
   readonly path: string
-  /** A parameter that is undefined is left out. */
-  readonly query?: Readonly<Record<string, string | undefined>>
+  readonly query?: Readonly<Record<string, string>>
   /** CSV. */
   readonly body?: Buffer
   /** For the whole answer. */
@@ -25,32 +24,31 @@ export interface AdminRequest {
 export interface AdminAnswer {
   readonly status: number
   readonly text: string
-  /** Whether a 401 is about the admin token; otherwise it comes from the tracking service behind the relay. */
-  readonly isAboutAdminToken: boolean
 }
-
-type ErrorAnswer = Partial<z.infer<typeof ErrorBody>>
 
 /** Sends a request. @throws UserError where nothing answers, and where the token is unknown (401) or may only read (403) */
 export async function ask(admin: AdminPort, request: AdminRequest): Promise<AdminAnswer> {
-  const { method = 'GET', path, query = {}, body, timeoutMs = TIMEOUT_MS } = request
+  const { path, timeoutMs = TIMEOUT_MS, ...rest } = request
   const { origin, pathname } = new URL(admin.url)
-  const parameters = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  const search = parameters.length > 0 ? `?${new URLSearchParams(parameters).toString()}` : ''
-  const target = pathname.replace(/\/$/, '') + path + search
-  const headers = { authorization: `Bearer ${admin.token}`, ...(body && { 'content-type': 'text/csv' }) }
-  const signal = AbortSignal.timeout(timeoutMs)
-  const answer = await getGlobalDispatcher()
-    .request({ origin, path: target, method, headers, body, signal, headersTimeout: 0, bodyTimeout: 0 })
-    .then(readAnswer)
+  const { status, text, challenge } = await getGlobalDispatcher()
+    .request({
+      method: 'GET',
+      ...rest,
+      origin,
+      path: pathname.replace(/\/$/, '') + path,
+      headers: { authorization: `Bearer ${admin.token}`, ...(rest.body && { 'content-type': 'text/csv' }) },
+      signal: AbortSignal.timeout(timeoutMs),
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    .then(async ({ statusCode, headers, body }) => {
+      return { status: statusCode, text: await body.text(), challenge: headers['www-authenticate'] }
+    })
     .catch((error: Error) => throwNoAnswer(admin, error, timeoutMs))
-  if (answer.status === 401 ? answer.isAboutAdminToken : answer.status === 403 && path.startsWith('/admin/'))
-    throw new UserError(`${errorText(answer)} (the token came from ${admin.tokenPlace})`)
-  return answer
-}
-
-async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<AdminAnswer> {
-  return { status: statusCode, text: await body.text(), isAboutAdminToken: headers['www-authenticate'] === 'Bearer' }
+  // A 401 without this challenge comes from the tracking API behind the relay.
+  if (status === 401 ? challenge === 'Bearer' : status === 403 && path.startsWith('/admin/'))
+    throw new UserError(`${errorText({ status, text })} (the token came from ${admin.tokenPlace})`)
+  return { status, text }
 }
 
 function throwNoAnswer({ url }: AdminPort, error: Error & { code?: string }, timeoutMs: number): never {
@@ -73,14 +71,15 @@ export function bodyOf<Shape>({ url }: AdminPort, { text }: AdminAnswer, shape: 
   throw new UserError(`${printableUrl(url)} does not answer like the admin port of waybridge.`)
 }
 
-/** The single mistakes that an error answer lists. */
-export function errorsOf({ text }: AdminAnswer): NonNullable<ErrorAnswer['errors']> {
-  return (parseJson(text) as ErrorAnswer | undefined)?.errors ?? []
+/** An error answer; empty where the text is none. */
+export function errorOf({ text }: AdminAnswer): Partial<z.infer<typeof ErrorBody>> {
+  return parseJson(text) ?? {}
 }
 
 /** The message of an error answer, in one line. */
-export function errorText({ status, text }: AdminAnswer): string {
-  const message = (parseJson(text) as ErrorAnswer | undefined)?.message ?? (text.trim() || 'no message')
+export function errorText(answer: AdminAnswer): string {
+  const { status, text } = answer
+  const message = errorOf(answer).message ?? (text.trim() || 'no message')
   return printable(`The admin port answers ${status}: ${message}`).replace(/\s+/g, ' ').slice(0, MAX_TEXT)
 }
 
@@ -106,7 +105,7 @@ export async function listDevices(admin: AdminPort): Promise<ListedDevice[]> {
   const devices: ListedDevice[] = []
   let token: string | undefined
   do {
-    const query = { max_results: '1000', page_token: token }
+    const query = { max_results: '1000', ...(token && { page_token: token }) }
     const page: DevicesPage = jsonOf(admin, await ask(admin, { path: '/admin/devices', query }), DevicesPage)
     devices.push(...page.results)
     token = page.next_page_token
@@ -145,8 +144,8 @@ function notFoundText(idOrName: string, all: readonly ListedDevice[]): string {
   return printable(`No device has the id or name "${idOrName}": ${hint}`)
 }
 
-/** What a JSON text says; undefined where it is not JSON. */
-function parseJson(text: string): unknown {
+/** The value of JSON text; undefined where it is not JSON. */
+function parseJson(text: string): ReturnType<typeof JSON.parse> {
   try {
     return JSON.parse(text)
   } catch {

@@ -8,7 +8,6 @@ import {
   type Message,
   type Protocol,
   type Session,
-  type Settings,
   type Transport,
 } from '../../protocols/kit/index.ts'
 import { UserError } from '../errors.ts'
@@ -43,8 +42,11 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
 const MaybeText = z.string().optional().catch(undefined)
 const MaybeObject = z.record(z.string(), z.unknown()).optional().catch(undefined)
 
-/** One input of `--jsonl`. `deviceId` is logged in before; inputs of one `session` share a connection. */
-const DecodeLine = z.object({
+/**
+ * One input of `--jsonl`: a stream as hex or text, or an HTTP request. `deviceId` is logged in before; inputs of one `session`
+ * share a connection.
+ */
+const DecodeInput = z.object({
   id: z.unknown().optional(),
   protocol: z.string(),
   input: z.object({
@@ -59,20 +61,7 @@ const DecodeLine = z.object({
   deviceId: z.string().optional(),
   settings: MaybeObject,
 })
-type DecodeLine = z.infer<typeof DecodeLine>
-
-/** What an input should be: a stream as hex or text, or an HTTP request. */
-export interface DecodeInput extends Omit<DecodeLine, 'input'> {
-  readonly input:
-    | { readonly hex: string }
-    | { readonly text: string }
-    | {
-        readonly http: string
-        readonly uri: string
-        readonly headers?: Readonly<Record<string, string>>
-        readonly bodyHex?: string
-      }
-}
+export type DecodeInput = z.infer<typeof DecodeInput>
 
 /** One position as it is printed: RFC 3339, degrees, metres, metres per second. */
 export interface DecodedFix extends Partial<Readonly<Record<NumberField, number>>> {
@@ -128,7 +117,7 @@ async function* linesOf(source: AsyncIterable<Buffer | string>): AsyncGenerator<
 function decodeLine(text: string, options: DecodeOptions): DecodeOutput {
   const line = z.looseObject({}).safeParse(parseJson(text)).data
   if (!line) return failure(undefined, 'the line is not a JSON object')
-  const read = DecodeLine.safeParse(line)
+  const read = DecodeInput.safeParse(line)
   if (!read.success) return failure(line.id, 'protocol, session and deviceId must be text, input an object')
   try {
     return decodeInput(read.data, options)
@@ -150,13 +139,17 @@ function failure(id: unknown, error: string): DecodeOutput {
 }
 
 /** Decodes one input as the bytes of a stream. A mistake in the input is the output's `error`. */
-export function decodeInput(line: DecodeLine, options: DecodeOptions = {}): DecodeOutput {
+export function decodeInput(line: DecodeInput, options: DecodeOptions = {}): DecodeOutput {
   try {
     const protocol = protocolsByName.get(line.protocol)
-    if (!protocol) throw new InputError(`there is no protocol "${line.protocol}": see waybridge protocols`)
+    if (!protocol) throw new UserError(`there is no protocol "${line.protocol}": see waybridge protocols`)
     const { transport, frames } = framesOfInput(protocol, line.input)
     const session = sessionOf(line, transport, options)
-    const messages = frames.map((frame) => decodeFrame(protocol, frame, session))
+    const messages = frames.map((frame) => {
+      const message = protocol.decode(frame, session)
+      session.device = message.device ?? session.device
+      return message
+    })
     return {
       id: line.id,
       device: session.device,
@@ -164,15 +157,12 @@ export function decodeInput(line: DecodeLine, options: DecodeOptions = {}): Deco
       replies: messages.flatMap((message) => replyOf(message, transport)),
     }
   } catch (error) {
-    if (error instanceof DecodeError || error instanceof InputError) return failure(line.id, error.message)
+    if (error instanceof DecodeError || error instanceof UserError) return failure(line.id, error.message)
     throw error
   }
 }
 
-/** An input without a frame; the message says what to change. */
-class InputError extends Error {}
-
-function framesOfInput(protocol: Protocol, input: DecodeLine['input']): { transport: Transport; frames: Buffer[] } {
+function framesOfInput(protocol: Protocol, input: DecodeInput['input']): { transport: Transport; frames: Buffer[] } {
   if (input.http !== undefined) return { transport: 'http', frames: [requestFrame(protocol, input)] }
   const transport = protocol.tcp ? 'tcp' : protocol.udp ? 'udp' : protocol.http ? 'http' : 'mqtt'
   const framer = protocol.tcp?.frame ?? protocol.udp?.frame
@@ -180,52 +170,45 @@ function framesOfInput(protocol: Protocol, input: DecodeLine['input']): { transp
   const { frames, rest } = framer ? cut(bytes, framer) : { frames: [], rest: bytes }
   // The stream ends here, so that the rest counts as a frame.
   const all = rest.length > 0 ? [...frames, rest] : frames
-  if (all.length === 0) throw new InputError(`there is no frame of ${protocol.name} in these bytes`)
+  if (all.length === 0) throw new UserError(`there is no frame of ${protocol.name} in these bytes`)
   return { transport, frames: all }
 }
 
 function requestFrame(
   protocol: Protocol,
-  { http = '', uri = '/', headers = {}, bodyHex = '' }: DecodeLine['input'],
+  { http = '', uri = '/', headers = {}, bodyHex = '' }: DecodeInput['input'],
 ): Buffer {
-  if (!protocol.http) throw new InputError(`${protocol.name} is not spoken over HTTP`)
+  if (!protocol.http) throw new UserError(`${protocol.name} is not spoken over HTTP`)
   const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)])
   return protocol.http.frame({ method: http, uri, headers: Object.fromEntries(entries), body: fromHex(bodyHex) })
 }
 
-function bytesOf({ hex, text }: DecodeLine['input']): Buffer {
+function bytesOf({ hex, text }: DecodeInput['input']): Buffer {
   if (hex !== undefined) return fromHex(hex)
   if (text !== undefined) return Buffer.from(text)
-  throw new InputError('the input has neither hex, text nor http')
+  throw new UserError('the input has neither hex, text nor http')
 }
 
 function fromHex(text: string): Buffer {
   const digits = text.replace(/\s+/g, '')
   if (digits.length % 2 === 1 || !/^[0-9a-f]*$/i.test(digits))
-    throw new InputError('the hex is not a sequence of whole bytes')
+    throw new UserError('the hex is not a sequence of whole bytes')
   return Buffer.from(digits, 'hex')
 }
 
-function sessionOf(line: DecodeLine, transport: Transport, options: DecodeOptions): Session {
+function sessionOf(line: DecodeInput, transport: Transport, options: DecodeOptions): Session {
   const { sessions, now = Date.now, lenient = false } = options
   const key = `${line.protocol} ${line.session}`
   const known = line.session === undefined ? undefined : sessions?.get(key)
   const session: Session = known ?? { settings: {}, transport, now: 0, lenient }
-  if (line.session !== undefined && !known) sessions?.set(key, session)
+  if (line.session !== undefined) sessions?.set(key, session)
   session.now = now()
   session.device ??= line.deviceId
-  if (line.settings) session.settings = settingsOf(line.settings)
+  if (line.settings) {
+    const { modelOverride, ...settings } = line.settings
+    session.settings = typeof modelOverride === 'string' ? { ...settings, model: modelOverride } : settings
+  }
   return session
-}
-
-function settingsOf({ modelOverride, ...settings }: Readonly<Record<string, unknown>>): Settings {
-  return typeof modelOverride === 'string' ? { ...settings, model: modelOverride } : settings
-}
-
-function decodeFrame(protocol: Protocol, frame: Buffer, session: Session): Message {
-  const message = protocol.decode(frame, session)
-  session.device = message.device ?? session.device
-  return message
 }
 
 function fixesOf({ fixes = [] }: Message): DecodedFix[] {
@@ -236,9 +219,6 @@ function fixesOf({ fixes = [] }: Message): DecodedFix[] {
   }))
 }
 
-/** The end of the calendar, ms UTC. */
-const LATEST = 8.64e15
-
 function finite(values: Record<NumberField, number | undefined>): Partial<Record<NumberField, number>> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => Number.isFinite(value)))
 }
@@ -247,3 +227,6 @@ function replyOf({ reply }: Message, transport: Transport): DecodedReply[] {
   if (transport === 'http') return [{ http: 200, bodyHex: reply?.toString('hex') ?? '' }]
   return reply ? [{ hex: reply.toString('hex') }] : []
 }
+
+/** The end of the calendar, ms UTC. */
+const LATEST = 8.64e15

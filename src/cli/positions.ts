@@ -8,10 +8,7 @@ import { ask, errorText, gatewayStatus } from './client.ts'
 import { timeOption } from './intervals.ts'
 import { printExact } from './output.ts'
 
-interface PositionsOptions extends AdminPortOptions {
-  readonly company: string
-  readonly route: string
-  readonly from: string
+interface PositionsOptions extends AdminPortOptions, Readonly<Record<'company' | 'route' | 'from', string>> {
   readonly to?: string
   readonly csv?: boolean
   readonly geojson?: boolean

@@ -1,6 +1,5 @@
-import type { AdminPort } from './admin-port.ts'
-import { isSilent, type ListedDevice, RosterAnswer } from './answers.ts'
-import { type AdminAnswer, bodyOf, errorsOf, errorText } from './client.ts'
+import { isSilent, type ListedDevice, type RosterAnswer } from './answers.ts'
+import { type AdminAnswer, errorOf, errorText } from './client.ts'
 import { intervalText, type PutInterval } from './intervals.ts'
 import { type Clock, clockIn, listText, MAX_NAMES } from './output.ts'
 
@@ -8,75 +7,59 @@ import { type Clock, clockIn, listText, MAX_NAMES } from './output.ts'
 export interface IntervalResult {
   readonly interval: PutInterval
   readonly answer: AdminAnswer
+  /** Whether the lines are put; otherwise nothing has changed. */
+  readonly isPut: boolean
+  /** What changes; absent where the lines are refused for a mistake. */
+  readonly roster?: RosterAnswer
 }
 
 /** What all reports of one command share. */
 export interface ReportContext {
   readonly file: string
-  readonly admin: AdminPort
   readonly zone: string
   readonly company: string
   readonly devices: readonly ListedDevice[]
-  /** How many intervals the file is put in. */
-  readonly intervals: number
-}
-
-/** `isDryRun`: nothing has changed, the report says what would; `isLast`: this one names the silent devices. */
-interface ReportKind {
-  readonly isDryRun: boolean
-  readonly isLast: boolean
+  /** The intervals that the file is put in; the report of the last one names the silent devices. */
+  readonly intervals: readonly PutInterval[]
 }
 
 /** The report of an interval: the lines that are left out, how many lines change, and which devices have a route. */
-export function report(
-  { interval, answer }: IntervalResult,
-  context: ReportContext,
-  { isDryRun, isLast }: ReportKind,
-): string[] {
-  const { file, admin, zone, company, devices, intervals } = context
+export function report({ interval, answer, isPut, roster }: IntervalResult, context: ReportContext): string[] {
+  const { file, zone, company, intervals } = context
   const where = `company ${company}, ${intervalText(interval, zone)} (${zone})`
-  if (!hasRoster(answer)) return errorLines(answer, file, intervals > 1 ? `${where}: ` : '')
-  const roster = bodyOf(admin, answer, RosterAnswer)
+  if (!roster) return errorLines(answer, file, intervals.length > 1 ? `${where}: ` : '')
   const { rejected, warnings = [], added, changed, removed } = roster
   const now = Date.now()
-  const moment = interval.from * 1000 <= now && now < interval.until * 1000 ? 'now' : 'then'
-  const clock = clockIn(zone, now, 'minutes')
+  const about: RosterContext = {
+    ...context,
+    isDryRun: !isPut,
+    moment: interval.from * 1000 <= now && now < interval.until * 1000 ? 'now' : 'then',
+    namesSilent: interval === intervals.at(-1),
+    clock: clockIn(zone, now, 'minutes'),
+    now,
+  }
   return [
     ...rejected.map(({ line, message }) => `${file}:${line}: ${message}`),
     ...warnings.map(({ line, message }) => `warning: ${file}:${line}: ${message}`),
-    `${where}${isDryRun ? ' would have' : ':'} ${added} added, ${changed} changed, ${removed} removed`,
-    rosterSentence(roster, { devices, company, isDryRun, moment, namesSilent: isLast, clock, now }),
+    `${where}${isPut ? ':' : ' would have'} ${added} added, ${changed} changed, ${removed} removed`,
+    rosterSentence(roster, about),
     ...(answer.status === 200 ? [] : [`${errorText(answer)} (routes put --force)`]),
   ]
 }
 
-/** Whether no line of an interval is left out or refused. */
-export function isAllTaken({ answer }: IntervalResult, admin: AdminPort): boolean {
-  return answer.status === 200 && bodyOf(admin, answer, RosterAnswer).rejected.length === 0
-}
-
 /** `today.csv: lines 4 and 7 are left out, all others are put: …`; undefined where none is left out. */
-export function leftOutSentence(
-  results: readonly IntervalResult[],
-  file: string,
-  admin: AdminPort,
-): string | undefined {
-  const rejected = results.flatMap(({ answer }) => bodyOf(admin, answer, RosterAnswer).rejected)
-  if (rejected.length === 0) return undefined
-  const lines = rejected.map(({ line }) => String(line))
-  if (lines.length === 1)
-    return `${file}: line ${lines[0]} is left out, all others are put: correct it and put the file again`
+export function leftOutSentence(results: readonly IntervalResult[], file: string): string | undefined {
+  const lines = results.flatMap(({ roster }) => roster?.rejected.map(({ line }) => String(line)) ?? [])
+  if (lines.length === 0) return undefined
+  const isOne = lines.length === 1
   const named = lines.length > MAX_NAMES ? [...lines.slice(0, MAX_NAMES - 1), 'others'] : lines
-  return `${file}: lines ${listText(named)} are left out, all others are put: correct them and put the file again`
-}
-
-function hasRoster({ status }: AdminAnswer): boolean {
-  return status === 200 || status === 409
+  const what = isOne ? `line ${lines[0]} is` : `lines ${listText(named)} are`
+  return `${file}: ${what} left out, all others are put: correct ${isOne ? 'it' : 'them'} and put the file again`
 }
 
 /** One line for each mistake in the file or in an option; where none is named, one line for the whole. */
 function errorLines(answer: AdminAnswer, file: string, where: string): string[] {
-  const lines = errorsOf(answer).map(({ path, message }) => {
+  const lines = (errorOf(answer).errors ?? []).map(({ path, message }) => {
     const line = /^line (\d+)$/.exec(path)?.[1]
     return `${line === undefined ? (OPTIONS.get(path) ?? `${file}: ${path}`) : `${file}:${line}`}: ${message}`
   })
@@ -90,9 +73,7 @@ const OPTIONS = new Map([
   ['until', '--until'],
 ])
 
-export interface RosterContext {
-  readonly devices: readonly ListedDevice[]
-  readonly company: string
+export interface RosterContext extends Pick<ReportContext, 'devices' | 'company'> {
   readonly isDryRun: boolean
   /** Whether the answer is about now or another time. */
   readonly moment: 'now' | 'then'
@@ -112,17 +93,13 @@ export function rosterSentence(answer: RosterAnswer, context: RosterContext): st
   const isMute = (device: ListedDevice) => device.state === 'never' || isSilent(device, now)
   const silent = ours.filter((device) => namesSilent && !without.has(device.id) && isMute(device))
   const verb = isDryRun ? 'would have' : all - without.size === 1 ? 'has' : 'have'
-  const clauses = silent.slice(0, MAX_NAMES).map((device) => silenceClause(device, clock))
+  const routeless = without_route.map((id) => names.get(id) ?? id)
   return [
     `${all - without.size} of ${all} devices ${verb} a route ${moment}`,
-    ...noRouteClause(without_route.map((id) => names.get(id) ?? id)),
-    ...clauses,
+    ...(routeless.length > 0 ? [`${listText(routeless)} ${routeless.length === 1 ? 'has' : 'have'} none`] : []),
+    ...silent.slice(0, MAX_NAMES).map((device) => silenceClause(device, clock)),
     ...(silent.length > MAX_NAMES ? [`and ${silent.length - MAX_NAMES} more are silent`] : []),
   ].join('; ')
-}
-
-function noRouteClause(names: readonly string[]): string[] {
-  return names.length === 0 ? [] : [`${listText(names)} ${names.length === 1 ? 'has' : 'have'} none`]
 }
 
 function silenceClause({ id, name = id, last_heard }: ListedDevice, clock: Clock): string {

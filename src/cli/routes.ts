@@ -4,11 +4,11 @@ import { type RouteFile, type RouteRow, readRoutes } from '../config/routes.ts'
 import { sameId } from '../config/units.ts'
 import { UserError } from '../errors.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import type { ListedDevice } from './answers.ts'
-import { type AdminAnswer, ask, gatewayStatus, listDevices } from './client.ts'
+import { type ListedDevice, RosterAnswer } from './answers.ts'
+import { ask, bodyOf, gatewayStatus, listDevices } from './client.ts'
 import { intervalsOf, intervalText, type PutInterval } from './intervals.ts'
 import { listText, printLines } from './output.ts'
-import { type IntervalResult, isAllTaken, leftOutSentence, type ReportContext, report } from './routes-report.ts'
+import { type IntervalResult, leftOutSentence, type ReportContext, report } from './routes-report.ts'
 
 interface RoutesOptions extends AdminPortOptions {
   readonly company?: string
@@ -34,18 +34,20 @@ export async function routesCommand(act: 'check' | 'put', file: string, options:
     throw new UserError(`${file}: the file has no lines; give --from and --until of the lines to replace.`)
   const devices = await listDevices(admin)
   const company = options.company ?? companyOf(read.rows, devices)
-  const parts = partsOf(bytes, read, intervals)
-  const context = { file, admin, zone, company, devices, intervals: parts.length }
-  const send = (part: FilePart, isDryRun: boolean) =>
-    sendPart(part, admin, { company, isDryRun, force: options.force ?? false })
+  const parts =
+    intervals.length === 1 ? [{ interval: intervals[0], body: bytes }] : partsOf(source.text, read, intervals)
+  const context = { file, zone, company, devices, intervals }
+  const query = { company_id: company, ...(options.force && { force: 'true' }) }
+  if (act === 'put' && parts.length === 1) return putAll(parts, (part) => sendPart(part, admin, query), context)
   const trial: IntervalResult[] = []
-  if (act === 'check' || parts.length > 1)
-    for (const part of parts) trial.push({ interval: part.interval, answer: await send(part, true) })
-  if (act === 'check') return printTrial(trial, context)
-  if (trial.every(({ answer }) => answer.status === 200)) return putAll(parts, (part) => send(part, false), context)
-  printTrial(trial, context)
-  printLines(['nothing is put'])
-  return 1
+  for (const part of parts) trial.push(await sendPart(part, admin, { ...query, dry_run: 'true' }))
+  if (act === 'put' && trial.every(({ answer }) => answer.status === 200))
+    return putAll(parts, (part) => sendPart(part, admin, query), context)
+  for (const result of trial) printLines(report(result, context))
+  if (act === 'put') printLines(['nothing is put'])
+  return act === 'check' && trial.every(({ answer, roster }) => answer.status === 200 && !roster?.rejected.length)
+    ? 0
+    : 1
 }
 
 function throwUnreadable(file: string, error: NodeJS.ErrnoException): never {
@@ -80,55 +82,36 @@ interface FilePart {
   readonly body: Buffer
 }
 
-/** For one interval, the whole file. For several, each gets the lines that begin in it, and the first also gets the unreadable lines. */
-function partsOf(file: Buffer, { rows, mistakes }: RouteFile, intervals: readonly PutInterval[]): FilePart[] {
-  if (intervals.length === 1) return [{ interval: intervals[0], body: file }]
-  const locate = locator(file.toString())
+/** Each interval gets the lines that begin in it; the first also gets the unreadable lines. */
+function partsOf(text: string, { rows, mistakes }: RouteFile, intervals: readonly PutInterval[]): FilePart[] {
+  const locate = locator(text)
+  const starts = lineStarts(text)
   const unread = mistakes.filter(({ severity }) => severity === 'left_out').map(({ at }) => locate(at).line)
   return intervals.map((interval, index) => {
     const elsewhere = rows.filter(({ from }) => from < interval.from || from >= interval.until)
     const omitted = new Set([...(index === 0 ? [] : unread), ...elsewhere.map(({ line }) => line)])
-    return { interval, body: withEmptyLines(file, omitted) }
+    const lines = starts.map((start, at) => text.slice(start, starts[at + 1]))
+    const left = lines.map((line, at) => (omitted.has(at + 1) ? /[\r\n]*$/.exec(line)![0] : line))
+    return { interval, body: Buffer.from(left.join('')) }
   })
 }
 
-function withEmptyLines(file: Buffer, omitted: ReadonlySet<number>): Buffer {
-  // latin1 keeps each byte: the admin port must see, and refuse, bytes that are not UTF-8.
-  const text = file.toString('latin1')
-  const starts = lineStarts(text)
-  const lines = starts.map((start, index) => {
-    const line = text.slice(start, starts[index + 1])
-    return omitted.has(index + 1) ? /[\r\n]*$/.exec(line)![0] : line
-  })
-  return Buffer.from(lines.join(''), 'latin1')
-}
-
-function sendPart(
-  { interval: { from, until }, body }: FilePart,
+async function sendPart(
+  { interval, body }: FilePart,
   admin: AdminPort,
-  { company, isDryRun, force }: { readonly company: string; readonly isDryRun: boolean; readonly force: boolean },
-): Promise<AdminAnswer> {
-  const query = {
-    company_id: company,
-    from: new Date(from * 1000).toISOString(),
-    until: new Date(until * 1000).toISOString(),
-    dry_run: isDryRun ? 'true' : undefined,
-    force: force ? 'true' : undefined,
-  }
-  return ask(admin, { method: 'PUT', path: '/admin/routes', query, body })
-}
-
-/** @returns the exit code */
-function printTrial(results: readonly IntervalResult[], context: ReportContext): number {
-  for (const [index, result] of results.entries())
-    printLines(report(result, context, { isDryRun: true, isLast: index === results.length - 1 }))
-  return results.every((result) => isAllTaken(result, context.admin)) ? 0 : 1
+  query: Readonly<Record<string, string>>,
+): Promise<IntervalResult> {
+  const [from, until] = [interval.from, interval.until].map((seconds) => new Date(seconds * 1000).toISOString())
+  const answer = await ask(admin, { method: 'PUT', path: '/admin/routes', query: { ...query, from, until }, body })
+  const hasRoster = answer.status === 200 || answer.status === 409
+  const isPut = answer.status === 200 && query.dry_run === undefined
+  return { interval, answer, isPut, roster: hasRoster ? bodyOf(admin, answer, RosterAnswer) : undefined }
 }
 
 /** Puts each part and prints its report, until one is refused. @returns the exit code @throws UserError */
 async function putAll(
   parts: readonly FilePart[],
-  put: (part: FilePart) => Promise<AdminAnswer>,
+  put: (part: FilePart) => Promise<IntervalResult>,
   context: ReportContext,
 ): Promise<number> {
   const results: IntervalResult[] = []
@@ -136,19 +119,18 @@ async function putAll(
   for (const [index, part] of parts.entries()) {
     const done = index === 0 ? 'nothing is put' : `put: ${listText(texts.slice(0, index))}`
     const left = listText(texts.slice(index))
-    const answer = await put(part).catch((error: Error) => {
+    const result = await put(part).catch((error: Error) => {
       if (parts.length === 1 || !(error instanceof UserError)) throw error
       throw new UserError(`${error.message} ${done}; not put, or not known to be: ${left}`)
     })
-    const result = { interval: part.interval, answer }
-    printLines(report(result, context, { isDryRun: answer.status !== 200, isLast: index === parts.length - 1 }))
-    if (answer.status !== 200) {
+    printLines(report(result, context))
+    if (!result.isPut) {
       if (parts.length > 1) printLines([`${done}; not put: ${left}`])
       return 1
     }
     results.push(result)
   }
-  const leftOut = leftOutSentence(results, context.file, context.admin)
+  const leftOut = leftOutSentence(results, context.file)
   if (leftOut !== undefined) printLines([leftOut])
   return leftOut === undefined ? 0 : 1
 }

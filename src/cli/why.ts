@@ -1,3 +1,4 @@
+import { entryAdvice } from '../admin/json.ts'
 import { BEHIND_MS } from '../lanes/keys.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { type DeviceAnswer, isSilent, type ParkedLane, ParkedPage, type StatusAnswer } from './answers.ts'
@@ -31,7 +32,6 @@ async function parkedOf(admin: AdminPort, { lane, company_id, courier_id }: Devi
 /** What the gateway knows of a device. */
 export interface DeviceFacts {
   readonly device: DeviceAnswer
-  /** The parked lanes of its courier. */
   readonly parked: readonly ParkedLane[]
   readonly upstream: StatusAnswer['upstream']
   /** ms UTC. */
@@ -55,7 +55,7 @@ export function explain(facts: DeviceFacts, clock: Clock): string {
 function notConfigured(facts: DeviceFacts, clock: Clock): string {
   const { device } = facts
   const last = device.last_heard ? `${heardText(facts, clock)}, ` : ''
-  return `not configured, ${last}${heldTrouble(device, clock) ?? `nothing is held: ${entryAdvice(device)}`}`
+  return `not configured, ${last}${heldTrouble(device, clock) ?? `nothing is held: ${entryAdvice(device.file_entry)}`}`
 }
 
 function heardText({ device, now }: DeviceFacts, clock: Clock): string {
@@ -74,17 +74,13 @@ function routeText({ lane }: DeviceAnswer, clock: Clock): string {
   return `route ${lane.route_id} by ${put === undefined ? lane.source : `the admin port, put ${clock(put)}`}`
 }
 
-function entryAdvice({ file_entry }: DeviceAnswer): string {
-  if (file_entry === undefined) return 'add it to devices.yaml'
-  return `it was deleted through the admin port: put it there again, or edit its entry, ${file_entry}`
-}
-
 function heldTrouble(device: DeviceAnswer, clock: Clock): string | undefined {
   const [held] = device.held
   if (!held) return undefined
   const { fixes, oldest_at, offset = NO_OFFSET } = held
   const what = `${counted(fixes, 'fix', 'fixes')} held since ${clock(oldest_at)}`
-  if (held.reason === 'unknown') return `${what}${device.source ? ', being released now' : `: ${entryAdvice(device)}`}`
+  if (held.reason === 'unknown')
+    return `${what}${device.source ? ', being released now' : `: ${entryAdvice(device.file_entry)}`}`
   if (held.reason === 'no_route')
     return `${what}, no route at ${fixes === 1 ? 'its' : 'their'} time: ${routeAdvice(held)}`
   if (offset === NO_OFFSET) return `${what}, ahead of the clock, by no time zone: correct the clock of the device`

@@ -53,5 +53,5 @@ it.each([
 })
 
 function token(rank: number): string {
-  return Buffer.from(JSON.stringify(['test', rank, ''])).toString('base64url')
+  return Buffer.from(`test\n${rank}\n`).toString('base64url')
 }

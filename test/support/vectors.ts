@@ -11,13 +11,24 @@ export const vectorsFolder = resolve(
 )
 
 /** A frame of a real device and what it means: see README.md of the vectors. */
-export interface Vector extends DecodeInput {
+export interface Vector extends Omit<DecodeInput, 'input'> {
   readonly id: string
-  readonly input: DecodeInput['input'] & { readonly delimiter?: string; readonly type?: string }
+  readonly input: VectorInput & { readonly delimiter?: string; readonly type?: string }
   readonly positions: readonly VectorPosition[]
   readonly replies?: readonly VectorReply[]
   readonly repliesAckOn?: readonly VectorReply[]
 }
+
+/** A stream as hex or text, or an HTTP request. */
+type VectorInput =
+  | { readonly hex: string }
+  | { readonly text: string }
+  | {
+      readonly http: string
+      readonly uri: string
+      readonly headers?: Readonly<Record<string, string>>
+      readonly bodyHex?: string
+    }
 
 interface VectorPosition {
   readonly noPosition?: true

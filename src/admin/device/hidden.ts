@@ -15,12 +15,6 @@ export function hiddenEntry(live: FilesInEffect, id: string): string | undefined
   return entries.find(({ device }) => sameId(device.id) === sameId(id))?.device.source
 }
 
-/** What to do for a device that is not configured. */
-export function entryAdvice(fileEntry: string | undefined): string {
-  if (fileEntry === undefined) return 'add it to devices.yaml'
-  return `it was deleted through the admin port: put it there again, or edit its entry, ${fileEntry}`
-}
-
 /**
  * The line of a file that would give a device its route at a time, unix seconds, had no put taken its place; of several the one
  * with the latest `from`.

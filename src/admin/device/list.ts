@@ -7,9 +7,9 @@ import { surveyContacts } from '../../ingest/heard-reader.ts'
 import { type Redis, surveyHeld } from '../../lanes/index.ts'
 import type { DeviceEntry, Directory, Stay } from '../../roster/directory.ts'
 import { parse } from '../../tracking/refusal.ts'
-import { ContactJson, Count, contactJson, DeviceState, each, StayJson, stayJson, Text } from '../json.ts'
+import { contactJson, DeviceMapping, DeviceRowJson, DeviceState, pageSchema, stayJson } from '../json.ts'
 import type { Operation, OperationDoc } from '../operation.ts'
-import { type ListPlace, PageQuery, pageOf, pageSchema } from '../paging.ts'
+import { type ListPlace, PageQuery, pageOf } from '../paging.ts'
 
 export interface DeviceSources {
   readonly redis: Redis
@@ -41,10 +41,6 @@ export function deviceListOperations({ redis, directory, idleMs }: DeviceSources
   return [{ method: 'GET', path: '/admin/devices', answer, doc: DEVICES_DOC }]
 }
 
-/** `mapped`: has a lane now; `no_route`: is configured and has none; `unmapped`: is not configured. */
-const DeviceMapping = z.enum(['mapped', 'unmapped', 'no_route'], 'expected mapped, unmapped or no_route')
-type DeviceMapping = z.infer<typeof DeviceMapping>
-
 const DevicesQuery = PageQuery.extend({
   state: DeviceState.optional(),
   mapping: DeviceMapping.optional(),
@@ -55,18 +51,7 @@ const DEVICES_DOC = {
   id: 'listDevices',
   summary: 'List the devices, by state, mapping, or a part of the id or name',
   query: DevicesQuery,
-  answer: pageSchema(
-    z.object({
-      id: Text,
-      ...each(Text.optional(), 'name', 'company_id', 'courier_id', 'route_id'),
-      configured: z.boolean(),
-      mapping: DeviceMapping,
-      lane: StayJson.optional(),
-      state: DeviceState.optional(),
-      last_heard: ContactJson.optional(),
-      held: Count.optional(),
-    }),
-  ),
+  answer: pageSchema(DeviceRowJson),
   refusals: [400, 422],
 } satisfies OperationDoc
 

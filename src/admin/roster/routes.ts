@@ -7,9 +7,9 @@ import type { Roster } from '../../roster/roster.ts'
 import { readBody } from '../../tracking/body.ts'
 import { ApiRefusal, parse, refuseFields } from '../../tracking/refusal.ts'
 import { Id } from '../../tracking/schemas.ts'
-import { Count, Instant, instant } from '../json.ts'
+import { Instant, instant, pageSchema, RosterPutJson } from '../json.ts'
 import type { Operation, OperationDoc } from '../operation.ts'
-import { PageQuery, type ListPlace, pageOf, pageSchema } from '../paging.ts'
+import { type ListPlace, PageQuery, pageOf } from '../paging.ts'
 import { nothingTaken, planJson } from './answer.ts'
 import { readRosterBody } from './body.ts'
 import { planRoster, type RosterPlan, type RosterPut } from './plan.ts'
@@ -88,8 +88,6 @@ const LIST_DOC = {
   refusals: [400, 422],
 } satisfies OperationDoc
 
-const LineRemarks = z.array(z.object({ line: z.int(), message: z.string() }))
-
 const PUT_DOC = {
   id: 'putRoutes',
   summary: "Replace a company's assignments that begin in an interval by those of the body",
@@ -98,15 +96,7 @@ const PUT_DOC = {
     .unknown()
     .meta({ description: 'CSV in the form of routes.csv, or a JSON array of objects with its columns.' }),
   bodyTypes: ['text/csv', 'application/json'],
-  answer: z.object({
-    added: Count,
-    changed: Count,
-    removed: Count,
-    rejected: LineRemarks,
-    warnings: LineRemarks.optional(),
-    without_route: z.array(z.string()),
-    devices: Count,
-  }),
+  answer: RosterPutJson,
   refusals: [404, 409, 415, 422, 504],
 } satisfies OperationDoc
 

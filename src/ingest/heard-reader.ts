@@ -1,4 +1,4 @@
-import { eventsOf, keys, type Redis } from '../lanes/index.ts'
+import { keys, type Redis } from '../lanes/index.ts'
 import { whichLive } from './gateways.ts'
 import type { Contact, DeviceEvent, Heard, StoredContact } from './heard.ts'
 
@@ -14,7 +14,7 @@ export async function readHeard(redis: Redis, device: string): Promise<Heard | u
 
 /** What happened to a device last: 20 events at most, latest first by the clocks of the gateways. */
 export async function readEvents(redis: Redis, device: string): Promise<DeviceEvent[]> {
-  const events = (await eventsOf(redis, device)).map((json) => JSON.parse(json) as DeviceEvent)
+  const events = (await redis.lrange(keys.events(device), 0, -1)).map((json) => JSON.parse(json) as DeviceEvent)
   return events.toReversed().toSorted((a, b) => b.at - a.at)
 }
 

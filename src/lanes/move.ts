@@ -2,68 +2,59 @@ import { keys } from './keys.ts'
 import { type Redis, scripts } from './redis.ts'
 import { type AppenderOptions, add, type HoldReason, type Part, type StoreCall, storeRecords } from './store.ts'
 
+/** Says that the process cannot know that its roster is current: then it moves nothing. */
+export const NOT_CURRENT = Symbol('roster not current')
+
 /** What becomes of a record in a list: it stays, it goes (a part of a lane), or it is gone under a name of the account. */
 export type Fate = 'stays' | Part | { readonly gone: string }
 
 /** A list whose entries may leave it. */
-type List = Omit<NonNullable<StoreCall['from']>, 'entries'>
+type List = Omit<NonNullable<StoreCall['from']>, 'entries'> & { readonly options?: AppenderOptions }
 
 export interface Swept {
   readonly left: number
   readonly stayed: number
-  /** Whether the end was reached: not where another process changed the list meanwhile, or `decide` was uncertain. */
-  readonly complete: boolean
+  /** Where the sweep ended: at the end of the list, where another process changed it, or where a fate was uncertain. */
+  readonly end: 'reached' | 'changed' | typeof NOT_CURRENT
 }
 
-/**
- * Goes through a list in order and does with the records of each entry what `decide` says: the entry stays, its records have
- * other fates, or (undefined) this is uncertain now, which ends the sweep. Each slice of the list is one step.
- */
+/** Goes through a list in order and does with each entry what `decide` says. Each slice of the list is one step. */
 export async function sweep(
   redis: Redis,
-  { options = UNBOUNDED, ...list }: List & { readonly options?: AppenderOptions },
-  decide: (entry: Buffer) => 'stays' | Exclude<Fate, 'stays'>[] | undefined,
+  { options = UNBOUNDED, ...list }: List,
+  decide: (entry: Buffer) => Fate | typeof NOT_CURRENT,
 ): Promise<Swept> {
   let left = 0
   for (let stayed = 0; ; ) {
     const slice = await redis.lrangeBuffer(list.list, stayed, stayed + SLICE - 1)
-    if (slice.length === 0) return { left, stayed, complete: true }
+    if (slice.length === 0) return { left, stayed, end: 'reached' }
     const parts: Part[] = []
     const entries: [number, Buffer][] = []
     const counters = new Map<string, number>()
     for (const [index, entry] of slice.entries()) {
-      const fates = decide(entry)
-      if (!fates) return { left, stayed, complete: false }
-      if (fates === 'stays') continue
+      const fate = decide(entry)
+      if (fate === NOT_CURRENT) return { left, stayed, end: NOT_CURRENT }
+      if (fate === 'stays') continue
       entries.push([stayed + index, entry])
-      for (const fate of fates) {
-        if ('gone' in fate) add(counters, fate.gone, 1)
-        else parts.push(fate)
-      }
+      if ('gone' in fate) add(counters, fate.gone, 1)
+      else parts.push(fate)
     }
     const from = { ...list, entries }
     if (entries.length > 0 && !(await storeRecords(scripts(redis), options, { parts, counters, from })))
-      return { left, stayed, complete: false }
+      return { left, stayed, end: 'changed' }
     left += entries.length
     stayed += slice.length - entries.length
   }
 }
 
-/**
- * Goes through the held fixes of a device in order. A list that somebody else changes meanwhile is left for the next time.
- * Answers how many records did not stay.
- */
+/** Sweeps the held fixes of a device. Answers how many did not stay. A list that is changed meanwhile waits for the next time. */
 export async function sweepHeld(
   redis: Redis,
   options: AppenderOptions,
   { reason, device, fate }: { reason: HoldReason; device: string; fate: (record: Buffer) => Fate },
 ): Promise<number> {
   const list = { list: keys.held(reason, device), index: keys.heldDevices(reason), name: device, options }
-  const { left } = await sweep(redis, list, (record) => {
-    const of = fate(record)
-    return of === 'stays' ? of : [of]
-  })
-  return left
+  return (await sweep(redis, list, fate)).left
 }
 
 /** For records that were stored before: they are no duplicates, and nothing of them is held. */

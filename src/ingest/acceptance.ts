@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Transport } from '../../protocols/kit/index.ts'
 import { everySecond } from '../async.ts'
-import { countParked, type Part, type Redis } from '../lanes/index.ts'
+import { countParked, type Part, parkedLanes, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 
 export interface CapacityOptions {
@@ -60,8 +60,8 @@ export class Capacity {
 
   async #lookAtParked(): Promise<void> {
     const { logger, maxParked } = this.#options
-    const { fixes, lanes } = await countParked(this.#redis)
-    const crowded = fixes > maxParked ? lanes : new Set<string>()
+    const fixes = await countParked(this.#redis)
+    const crowded = fixes > maxParked ? await parkedLanes(this.#redis) : new Set<string>()
     if (crowded.size > 0 && this.#crowdedLanes.size === 0)
       logger.error(
         { reason: 'parked' },

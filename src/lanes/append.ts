@@ -42,8 +42,7 @@ export class Appender {
 
   /** Counts fixes of which none needs storing. Redis has the counts with the next call, or within a second. */
   count(filtered: readonly string[]): void {
-    add(this.#counted, 'received', filtered.length)
-    for (const reason of filtered) add(this.#counted, `filtered:${reason}`, 1)
+    addFixes(this.#counted, { received: filtered.length, filtered })
   }
 
   /** Resolves when Redis has the counts, or cannot be told. */
@@ -56,10 +55,7 @@ export class Appender {
     const waiting = this.#counted
     this.#counted = new Map()
     const counters = new Map(waiting)
-    for (const { received, filtered } of items) {
-      add(counters, 'received', received)
-      for (const reason of filtered) add(counters, `filtered:${reason}`, 1)
-    }
+    for (const item of items) addFixes(counters, item)
     const itemOfPart = items.flatMap(({ parts }, index) => parts.map(() => index))
     const outcomes = items.map((): Stored => ({ duplicates: 0, refused: false }))
     metrics.appends.inc({})
@@ -80,6 +76,11 @@ export class Appender {
   async #flush(): Promise<void> {
     if (this.#counted.size > 0) await this.#store([]).catch(() => {})
   }
+}
+
+function addFixes(counters: Map<string, number>, { received, filtered }: Omit<Storable, 'parts'>): void {
+  add(counters, 'received', received)
+  for (const reason of filtered) add(counters, `filtered:${reason}`, 1)
 }
 
 /** Weighed in bytes. */

@@ -27,12 +27,6 @@ export interface MarkedRun {
   readonly flags: number
 }
 
-export interface DuplicateFilterOptions {
-  /** ms for which a fix is remembered. */
-  readonly windowMs: number
-  readonly maxFutureMs: number
-}
-
 export class DuplicateFilter {
   /** The id under which this process stores. */
   readonly gateway = randomUUID()
@@ -44,7 +38,8 @@ export class DuplicateFilter {
   readonly #devices = new Map<string, Known>()
   #turnBeganAt = Date.now()
 
-  constructor({ windowMs, maxFutureMs }: DuplicateFilterOptions) {
+  /** `windowMs`: for how long a fix is remembered. */
+  constructor({ windowMs, maxFutureMs }: { windowMs: number; maxFutureMs: number }) {
     this.keepMs = windowMs + 2 * KEEP_AGAIN_MS
     this.#maxFutureMs = maxFutureMs
   }

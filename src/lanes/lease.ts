@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BEHIND_MS, keys } from './keys.ts'
-import { grouped, type Redis, scripts } from './redis.ts'
+import { grouped, type Redis, type RunScript, type Script, scripts } from './redis.ts'
 import type { Parked } from './survey.ts'
 
 /** A lane that a worker may push for now. */
@@ -57,7 +57,7 @@ export interface LeaseOptions {
 
 /** The workers' side of the lanes. With a lost lease nothing changes: the answer is `undefined` or false. */
 export class Leases {
-  readonly #run: ReturnType<typeof scripts>
+  readonly #run: RunScript
   readonly #options: Required<LeaseOptions>
   /** Tokens change while a renewal is away: no call that carries a token may leave meanwhile. */
   #renewal: Promise<unknown> = Promise.resolve()
@@ -116,26 +116,25 @@ export class Leases {
   }
 
   /** Gives the lane back, due after a growing delay. Answers the delay, ms. */
-  async retry(lease: Lease, status: number | string, delay: RetryDelay): Promise<number | undefined> {
-    await this.#renewal
-    const { lane, token } = lease
-    const args = [lane, token, status, delay.firstMs, delay.maxMs, Math.random(), delay.leastMs]
-    const answer = await this.#run('retry', [schedule, keys.push(lane), upstream, failing], args)
+  async retry(
+    lease: Lease,
+    status: number | string,
+    { firstMs, maxMs, leastMs }: RetryDelay,
+  ): Promise<number | undefined> {
+    const touched = [schedule, keys.push(lease.lane), upstream, failing]
+    const answer = await this.#end('retry', touched, lease, [status, firstMs, maxMs, Math.random(), leastMs])
     return (answer as number | null) ?? undefined
   }
 
   /** Gives the lane back, of which nothing was pushed; due after a delay. */
   async postpone(lease: Lease, delayMs: number): Promise<void> {
-    await this.#renewal
-    await this.#run('postpone', [schedule, upstream], [lease.lane, lease.token, delayMs])
+    await this.#end('postpone', [schedule, upstream], lease, [delayMs])
   }
 
   /** Parks the lane whole. */
   async park(lease: Lease, { status, message }: RefusalReason): Promise<boolean> {
-    await this.#renewal
-    const { lane, token } = lease
-    const touched = [schedule, keys.push(lane), keys.parked, upstream, failing]
-    return (await this.#run('park', touched, [lane, token, status, message])) === 1
+    const touched = [schedule, keys.push(lease.lane), keys.parked, upstream, failing]
+    return (await this.#end('park', touched, lease, [status, message])) === 1
   }
 
   /** Parks the first record. Answers how many of the lane were refused in a row, and the next `wanted` records. */
@@ -144,16 +143,17 @@ export class Leases {
     { status, message }: RefusalReason,
     wanted: number,
   ): Promise<{ row: number; next?: Batch } | undefined> {
-    await this.#renewal
-    const { lane, token } = lease
-    const own = [keys.lane(lane), keys.push(lane), keys.refused(lane)]
+    const own = [keys.lane, keys.push, keys.refused].map((key) => key(lease.lane))
     const touched = [schedule, ...own, keys.refusedLanes, keys.parked, keys.ahead, upstream, failing]
-    const answer = (await this.#run('refuse', touched, [lane, token, status, message, wanted])) as
-      | [number, Buffer]
-      | null
+    const answer = (await this.#end('refuse', touched, lease, [status, message, wanted])) as [number, Buffer] | null
     if (!answer) return undefined
     const [row, records] = answer
     return { row, next: records.length > 0 ? { records } : undefined }
+  }
+
+  async #end(script: Script, touched: readonly string[], lease: Lease, args: readonly (string | number)[]) {
+    await this.#renewal
+    return this.#run(script, touched, [lease.lane, lease.token, ...args])
   }
 
   readonly #done = grouped(async (items: (Delivered & { readonly lease: Lease })[]) => {

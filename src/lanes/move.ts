@@ -1,15 +1,12 @@
 import { keys } from './keys.ts'
 import { type Redis, scripts } from './redis.ts'
-import { type AppenderOptions, add, type HoldReason, type Part, type StoreCall, storeRecords } from './store.ts'
+import { type AppenderOptions, add, type HoldReason, type Part, type Source, storeRecords } from './store.ts'
 
 /** Says that the process cannot know that its roster is current: then it moves nothing. */
 export const NOT_CURRENT = Symbol('roster not current')
 
 /** What becomes of a record in a list: it stays, it goes (a part of a lane), or it is gone under a name of the account. */
 export type Fate = 'stays' | Part | { readonly gone: string }
-
-/** A list whose entries may leave it. */
-type List = Omit<NonNullable<StoreCall['from']>, 'entries'> & { readonly options?: AppenderOptions }
 
 export interface Swept {
   readonly left: number
@@ -21,7 +18,7 @@ export interface Swept {
 /** Goes through a list in order and does with each entry what `decide` says. Each slice of the list is one step. */
 export async function sweep(
   redis: Redis,
-  { options = UNBOUNDED, ...list }: List,
+  { options = UNBOUNDED, ...list }: Source & { readonly options?: AppenderOptions },
   decide: (entry: Buffer) => Fate | typeof NOT_CURRENT,
 ): Promise<Swept> {
   let left = 0

@@ -20,7 +20,7 @@ const SCRIPTS = {
   park: ['refusal', 'park'],
   refuse: ['refusal', 'refuse'],
   survey: ['survey'],
-  beat: ['beat'],
+  beat: ['schedule', 'beat'],
   events: ['logs', 'events'],
   audit: ['logs', 'audit'],
   roster_write: ['roster', 'write'],
@@ -30,7 +30,7 @@ const SCRIPTS = {
 /** Scripts that fail while Redis' memory is full: what they bring was not acknowledged yet. All others make room. */
 const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set(['append', 'roster_write', 'events'])
 
-type Script = keyof typeof SCRIPTS
+export type Script = keyof typeof SCRIPTS
 type Value = string | number | Buffer
 
 /** Of a connection: a server that reads its file at its start says how long that takes, which may be wrong by far. */
@@ -108,18 +108,17 @@ export function grouped<Item, Result>(
     void sendNext()
   }
 
-  return (item, weight = 1) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ item, weight, resolve, reject })
-      if (waiting.length === 1 && away < inFlight) setImmediate(() => void sendNext())
-    })
+  return (item, weight = 1) => {
+    const result = Promise.withResolvers<Result>()
+    waiting.push({ item, weight, ...result })
+    if (waiting.length === 1 && away < inFlight) setImmediate(() => void sendNext())
+    return result.promise
+  }
 }
 
-interface WaitingItem<Item, Result> {
+interface WaitingItem<Item, Result> extends PromiseWithResolvers<Result> {
   readonly item: Item
   readonly weight: number
-  readonly resolve: (result: Result) => void
-  readonly reject: (error: unknown) => void
 }
 
 /** Of the commands that run scripts: Redis has an APPEND of its own. */
@@ -158,16 +157,21 @@ async function learnVersion(redis: Redis): Promise<void> {
  * read. Rejects where Redis does not answer.
  */
 export async function durabilityProblems(redis: Redis): Promise<string[]> {
-  const found = await Promise.all(NEEDED.map(([name]) => setting(redis, name)))
-  if (found.includes(FORBIDDEN))
+  try {
+    const found = await Promise.all(NEEDED.map(([name]) => redis.config('GET', name) as Promise<string[]>))
+    return NEEDED.flatMap(([name, value], index) => {
+      const [, actual] = found[index]
+      if (actual === value) return []
+      return [`Redis has ${name} ${actual}, needed is ${name} ${value}: what is acknowledged could be lost`]
+    })
+  } catch (error) {
+    // Managed servers know no CONFIG, or forbid it; any other error will pass.
+    if (!/^(?:ERR|NOPERM)\b/.test((error as Error).message)) throw error
     return [
       'Redis does not let its settings be read (CONFIG GET), so it cannot be verified that it keeps what is acknowledged: ' +
         `if it has ${NEEDED.map((needed) => needed.join(' ')).join(', ')}, set redis.durability: relaxed`,
     ]
-  return NEEDED.flatMap(([name, value], index) => {
-    if (found[index] === value) return []
-    return [`Redis has ${name} ${String(found[index])}, needed is ${name} ${value}: what is acknowledged could be lost`]
-  })
+  }
 }
 
 const NEEDED = [
@@ -176,15 +180,3 @@ const NEEDED = [
   ['no-appendfsync-on-rewrite', 'no'],
   ['maxmemory-policy', 'noeviction'],
 ] as const
-const FORBIDDEN = Symbol()
-
-/** Managed servers know no CONFIG, or forbid it; any other error will pass. */
-async function setting(redis: Redis, name: string): Promise<string | undefined | typeof FORBIDDEN> {
-  try {
-    const [, value] = await redis.config('GET', name)
-    return value
-  } catch (error) {
-    if (/^(?:ERR|NOPERM)\b/.test((error as Error).message)) return FORBIDDEN
-    throw error
-  }
-}

@@ -1,4 +1,4 @@
-import { type DuplicateFilter, MOST_IN_RUN } from './duplicates.ts'
+import { type DuplicateFilter, type MarkedRun, MOST_IN_RUN } from './duplicates.ts'
 import { keys } from './keys.ts'
 import { slicesOf } from './record.ts'
 import type { RunScript } from './redis.ts'
@@ -18,38 +18,34 @@ export interface AppenderOptions {
   readonly hold: { readonly maxFixesPerDevice: number; readonly maxUnknownDevices: number }
 }
 
-export interface StoreCall {
+/** A list whose entries may leave it. */
+export interface Source {
+  readonly list: string
+  /** The zset that has the list's name while it is not empty. */
+  readonly index: string
+  readonly name: string
+  /** Of the lease, where the list is a lane's own. */
+  readonly token?: string
+}
+
+interface StoreCall {
   readonly parts: readonly Part[]
   /** What the custody account counts in the same step. */
   readonly counters: Map<string, number>
-  /** The entries that leave a list in the same step. */
-  readonly from?: {
-    readonly list: string
-    /** The zset that has the list's name while it is not empty. */
-    readonly index: string
-    readonly name: string
-    /** Of the lease, where the list is a lane's own. */
-    readonly token?: string
-    /** Positions in the list, from 0, and the entries as they were read there. */
-    readonly entries: readonly (readonly [position: number, entry: Buffer])[]
-  }
-}
-
-/** Records that are not stored: duplicates of a part, or −1 where its device is unknown and there are too many of these. */
-export interface LeftOut {
-  readonly part: number
-  readonly duplicates: number
+  /** The entries that leave a list in the same step: their positions, from 0, and the entries as they were read there. */
+  readonly from?: Source & { readonly entries: readonly (readonly [position: number, entry: Buffer])[] }
 }
 
 /**
- * Stores records in one step, and takes others out of a list where the call says so. Answers what it left out; null where
- * the list is not as it was read, or the lease was lost: then nothing has changed.
+ * Stores records in one step, and takes others out of a list where the call says so. Answers what it left out: duplicates of
+ * a part, or −1 where its device is unknown and there are too many of these; null where the list is not as it was read, or
+ * the lease was lost: then nothing has changed.
  */
 export async function storeRecords(
   run: RunScript,
   { maxWaitMs, duplicates, hold }: AppenderOptions,
   { parts, counters, from }: StoreCall,
-): Promise<LeftOut[] | null> {
+): Promise<{ part: number; duplicates: number }[] | null> {
   const turn = duplicates?.turn ?? ''
   const { bytes, partOfRun, leftOut } = packGroup(parts, duplicates, Date.now())
   for (const left of leftOut) add(counters, 'filtered:duplicate', left.duplicates)
@@ -85,7 +81,7 @@ export function add(counters: Map<string, number>, name: string, amount: number)
 function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: number) {
   const chunks: Buffer[] = []
   const partOfRun: number[] = []
-  const leftOut: LeftOut[] = []
+  const leftOut: { part: number; duplicates: number }[] = []
   for (const [index, part] of parts.entries()) {
     const [kind, place] = 'lane' in part ? ['L', part.lane] : [KINDS[part.held], part.device]
     const split = 'lane' in part ? filter?.split(part.device, part.records, now) : undefined
@@ -108,13 +104,7 @@ function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: 
 }
 
 /** A run with or without marks. */
-interface PackedRun {
-  readonly records: Buffer
-  readonly count: number
-  readonly name?: string
-  readonly marks?: Buffer
-  readonly flags?: number
-}
+type PackedRun = Pick<MarkedRun, 'records' | 'count'> & Partial<MarkedRun>
 
 const KINDS = { unknown: 'U', no_route: 'N', clock: 'C' } satisfies Record<HoldReason, string>
 /** The keys that store.lua touches; those of a list follow. */

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import { keys } from './keys.ts'
 import { receivedAt } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
@@ -91,11 +92,10 @@ export async function countRefused(redis: Redis): Promise<{ fixes: number; lanes
   return { fixes: await sumOver(lanes, (lane) => redis.llen(keys.refused(lane))), lanes }
 }
 
-/** How many records are parked, refused ones and those of lanes that are parked whole, and of which lanes. */
-export async function countParked(redis: Redis): Promise<{ fixes: number; lanes: Set<string> }> {
-  const [refused, whole] = await Promise.all([countRefused(redis), redis.hkeys(keys.parked)])
-  const fixes = await sumOver(whole, (lane) => redis.llen(keys.lane(lane)))
-  return { fixes: refused.fixes + fixes, lanes: new Set([...whole, ...refused.lanes]) }
+/** How many records are parked, refused ones and those of lanes that are parked whole. */
+export async function countParked(redis: Redis): Promise<number> {
+  const { fixes } = await countRefused(redis)
+  return fixes + (await sumOver(await redis.hkeys(keys.parked), (lane) => redis.llen(keys.lane(lane))))
 }
 
 /** What was refused of a lane, oldest first, read in slices: there may be a million entries. */
@@ -108,7 +108,7 @@ export async function* surveyRefused(redis: Redis, lane: string): AsyncGenerator
 }
 
 /** The devices of which fixes are held for a reason. */
-export async function heldDevices(redis: Redis, reason: HoldReason): Promise<string[]> {
+export function heldDevices(redis: Redis, reason: HoldReason): Promise<string[]> {
   return redis.zrange(keys.heldDevices(reason), '0', '-1')
 }
 
@@ -125,14 +125,11 @@ export async function* surveyHeld(redis: Redis): AsyncGenerator<HeldDevice> {
 
 /** What is held of one device, by reason, each with its latest record. */
 export async function heldOf(redis: Redis, device: string): Promise<(HeldDevice & { readonly latest: Buffer })[]> {
-  const found = await Promise.all(
-    HOLD_REASONS.map(async (reason) => {
-      const held = await heldFor(redis, reason, device)
-      const latest = await redis.lindexBuffer(keys.held(reason, device), -1)
-      return latest ? [{ ...held, latest }] : []
-    }),
-  )
-  return found.flat()
+  const found = HOLD_REASONS.map(async (reason) => {
+    const latest = await redis.lindexBuffer(keys.held(reason, device), -1)
+    return latest ? [{ ...(await heldFor(redis, reason, device)), latest }] : []
+  })
+  return (await Promise.all(found)).flat()
 }
 
 async function heldFor(redis: Redis, reason: HoldReason, device: string): Promise<HeldDevice> {
@@ -143,10 +140,8 @@ async function heldFor(redis: Redis, reason: HoldReason, device: string): Promis
 
 /** The sum of what each lane answers, some lanes side by side. */
 export async function sumOver(lanes: readonly string[], each: (lane: string) => Promise<number>): Promise<number> {
-  let sum = 0
-  for (let at = 0; at < lanes.length; at += AT_ONCE)
-    for (const number of await Promise.all(lanes.slice(at, at + AT_ONCE).map(each))) sum += number
-  return sum
+  const counts = await pLimit(AT_ONCE).map(lanes, each)
+  return counts.reduce((sum, count) => sum + count, 0)
 }
 
 /** Entries read in one call, or devices side by side. */

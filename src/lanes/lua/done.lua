@@ -1,9 +1,8 @@
 -- Drops what was delivered and hands out what comes next: at once where enough waits or the caller wants it, else when due.
--- KEYS  schedule, custody, prefix of lanes, prefix of pushes, parked, ahead, upstream, failing lanes
 -- ARGV  records of a whole batch, ms until what is left is due; then of each: lane, token, number delivered, status, number
 --       wanted next (0: none), 1 where the next are wanted though they are no whole batch
 -- Answers for each { new token, the next records }, both '' where none is to be pushed now; false: the lease was lost,
--- nothing was done. With the new token the same call, sent again since its answer was lost, does nothing.
+-- nothing was done.
 local schedule, custody, lane_prefix, push_prefix, parked, ahead, upstream, failing = unpack(KEYS)
 local whole_batch, lane_delay = tonumber(ARGV[1]), ARGV[2]
 
@@ -19,11 +18,12 @@ local function done(lane, token, count, wanted, at_once)
     redis.call('ZREM', schedule, lane)
     redis.call('HDEL', ahead, lane)
   elseif left < whole_batch and not at_once then
-    set_score(schedule, lane, due_at(now + lane_delay))
+    set_due(schedule, lane, now + lane_delay)
   elseif wanted == 0 then
-    set_score(schedule, lane, due_at(now))
+    set_due(schedule, lane, now)
   else
-    local new_token = after_step(token)
+    -- With the new token the same call, sent again since its answer was lost, does nothing.
+    local new_token = renewed(token, token + 1)
     set_score(schedule, lane, new_token)
     return { new_token, table.concat(redis.call('LRANGE', list, 0, wanted - 1)) }
   end

@@ -15,29 +15,20 @@ local LEASED, TAKEN, SEIZED = 0.5, 0.75, 0.25
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
--- The score of a lane that is due.
-local function due_at(ms) return string.format('%.0f', ms) end
-
--- The score of a leased lane, and the token of its lease.
 local function token_until(ms, state) return string.format('%.2f', math.floor(ms) + state) end
 
--- The token of the same lease, with another end or state.
+-- The token of the same lease, with another end.
 local function renewed(token, ms) return token_until(ms, token % 1) end
-local function taken(token) return token_until(token, TAKEN) end
-
--- The token of the same lease after one of its steps: a second call of this step with the old token does nothing.
-local function after_step(token) return renewed(token, token + 1) end
-
-local function ms_left(token) return math.floor(token - now) end
 
 local function is_leased(score) return score % 1 ~= 0 and tonumber(score) > now end
 
--- Whether a lease still holds.
 local function holds(schedule, lane, token)
   return tonumber(redis.call('ZSCORE', schedule, lane) or -1) == tonumber(token)
 end
 
 local function set_score(schedule, lane, score) redis.call('ZADD', schedule, 'XX', score, lane) end
+
+local function set_due(schedule, lane, ms) set_score(schedule, lane, string.format('%.0f', ms)) end
 
 -- Notes the outcome of a lane's push for a day: its time, status, and how many in a row.
 local function note_push(push, status, in_a_row)

@@ -2,9 +2,7 @@
 
 -- Parks a lane whole: it keeps its records and its place in the schedule, where one record is tried after 15 s, 30 s, 60 s,
 -- then every 5 minutes.
--- KEYS  schedule, push of the lane, parked, upstream, failing lanes
--- ARGV  lane, token, status (0: it is our own reason), the answer's text
--- Answers 1; false: the lease was lost.
+-- Status 0: the reason is our own. Answers 1; false: the lease was lost.
 local function park()
   local schedule, push, parked, upstream, failing = unpack(KEYS)
   local lane, token, status, text = unpack(ARGV)
@@ -16,16 +14,13 @@ local function park()
   redis.call('HSET', parked, lane, cjson.encode({
     status = tonumber(status), message = text, tries = tries, at = now, since = before.since,
   }))
-  set_score(schedule, lane, due_at(now + DELAYS[math.min(tries, #DELAYS)]))
+  set_due(schedule, lane, now + DELAYS[math.min(tries, #DELAYS)])
   note_push(push, status, 0)
   if status == '0' then pass_probe_on(upstream, lane) else note_answer(upstream, failing) end
   return 1
 end
 
--- Moves the record at the head of a lane to the lane's refused ones.
--- KEYS  schedule, lane's list, push of the lane, lane's refused, lanes with refused ones, parked, ahead, upstream,
---       failing lanes
--- ARGV  lane, token, status, the answer's text, number of records wanted next (0: none, the lane is given back)
+-- Moves the record at the head of a lane to the lane's refused ones. Where no records are wanted next, the lane is given back.
 -- An entry of the refused ones: u32 length of its header, header (JSON: status, message, at, count), record.
 -- Answers { how many were refused in a row, the next records or '' }; false: the lease was lost.
 local function refuse()
@@ -46,7 +41,7 @@ local function refuse()
   if redis.call('EXISTS', list) == 0 then
     redis.call('ZREM', schedule, lane)
   elseif wanted == '0' then
-    set_score(schedule, lane, due_at(now))
+    set_due(schedule, lane, now)
   else
     records = table.concat(redis.call('LRANGE', list, 0, wanted - 1))
   end

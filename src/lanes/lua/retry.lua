@@ -1,7 +1,6 @@
 -- Ends a lease after a failure that may pass: the lane is due again after a delay that doubles with each failure in a row.
 -- The service is down after five failures in a row over at least two lanes, or over the only one that waits, and at once
 -- where connections are refused; it limits us where it answers 429. Then one lane at a time probes it.
--- KEYS  schedule, push of the lane, upstream, failing lanes
 -- ARGV  lane, token, status, first delay in ms, longest delay in ms, jitter in 0..1, least delay in ms that the service asked for
 -- Answers the delay in ms; false: the lease was lost.
 local schedule, push, upstream, failing = unpack(KEYS)
@@ -16,7 +15,7 @@ local last_status, attempts = string.match(redis.call('GET', push) or '', ':(%w+
 attempts = (last_status == '422' or last_status == '413') and 1 or (attempts or 0) + 1
 local delay = math.min(longest_delay, first_delay * 2 ^ math.min(attempts - 1, 30)) * jitter
 delay = math.floor(math.max(delay, asked))
-set_score(schedule, lane, due_at(now + delay))
+set_due(schedule, lane, now + delay)
 note_push(push, status, attempts)
 
 local failures = redis.call('HINCRBY', upstream, 'failures', 1)

@@ -13,11 +13,9 @@ end
 -- Writes in one step, unless there was another write since the one that the caller knows of.
 -- A change is JSON: {"devices": [[field, text] …], "assignments": [[field, text] …]}; null in place of a text drops the field.
 -- In front of each text in the hashes stands the version. Each change is an entry of the log, whose id is `<version>-<n>`.
--- KEYS  version; devices; assignments; notes of files; log
--- ARGV  the version that the caller knows of; notes of files, as fields and texts; each change
 -- Answers with the new version: ms UTC by Redis' clock, always higher than the last; false: nothing is written.
 local function write()
-  local version_key, devices, assignments, files, log = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+  local version_key, devices, assignments, files, log = unpack(KEYS)
   local as_of, file_notes, first_change = ARGV[1], ARGV[2], 3
   local kept_entries, kept_bytes = 1000, 4000000
   local last = redis.call('GET', version_key) or '0'
@@ -39,10 +37,8 @@ local function write()
 end
 
 -- Answers with the roster's version, and the entries of its log since another version.
--- KEYS  version; log
--- ARGV  the other version
 local function changes()
-  local version_key, log = KEYS[1], KEYS[2]
+  local version_key, log = unpack(KEYS)
   local since = ARGV[1]
   local version = redis.call('GET', version_key) or '0'
   if version == since then return { version, {} } end

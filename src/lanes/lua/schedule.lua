@@ -1,11 +1,9 @@
 -- Scripts that lease lanes and change nothing but their scores (see lease.lua).
 
--- Leases the lanes that are due; one at a time, when a probe is due, while the service is down or limits us.
--- KEYS  schedule, upstream
--- ARGV  ms of a lease, lanes at most (1,000)
+-- Leases the lanes that are due, 1,000 at most; one at a time, when a probe is due, while the service is down or limits us.
 -- Answers the token of all, then the lanes; nothing where none is due.
 local function claim()
-  local schedule, upstream = KEYS[1], KEYS[2]
+  local schedule, upstream = unpack(KEYS)
   local lease_ms, most = ARGV[1], tonumber(ARGV[2])
   local state, probe_at = unpack(redis.call('HMGET', upstream, 'state', 'probe'))
   local probing = state and state ~= 'up'
@@ -28,13 +26,10 @@ local function claim()
     call[#call + 1] = lane
   end
   redis.call(unpack(call))
-  table.insert(lanes, 1, token)
-  return lanes
+  return { token, unpack(lanes) }
 end
 
--- Moves the end of leases that still hold.
--- KEYS  schedule
--- ARGV  ms of a lease; then lane and token of each
+-- Moves the end of leases that still hold: ARGV has lane and token of each, behind the ms of a lease.
 -- Answers the new token of each; false where the lease was lost.
 local function renew()
   local schedule, lease_ms = KEYS[1], ARGV[1]
@@ -49,20 +44,15 @@ local function renew()
 end
 
 -- Ends a lease of which nothing was pushed: the lane is due after a delay.
--- KEYS  schedule, upstream
--- ARGV  lane, token, ms of the delay
 local function postpone()
-  local schedule, upstream = KEYS[1], KEYS[2]
-  local lane, token, delay = ARGV[1], ARGV[2], ARGV[3]
+  local schedule, upstream = unpack(KEYS)
+  local lane, token, delay_ms = unpack(ARGV)
   if not holds(schedule, lane, token) then return end
-  set_score(schedule, lane, due_at(now + delay))
+  set_due(schedule, lane, now + delay_ms)
   pass_probe_on(upstream, lane)
 end
 
--- Leases an unleased lane for an admin operation.
--- KEYS  schedule
--- ARGV  lane, ms of the lease
--- Answers the token; false where the lane is leased; '' where it is not in the schedule.
+-- Leases an unleased lane for an admin operation. Answers the token; false where the lane is leased; '' where it is not in the schedule.
 local function seize()
   local schedule, lane, lease_ms = KEYS[1], ARGV[1], ARGV[2]
   local score = redis.call('ZSCORE', schedule, lane)
@@ -74,19 +64,24 @@ local function seize()
 end
 
 -- Makes a lane due now, unless it is leased.
--- KEYS  schedule
--- ARGV  lane
 local function make_due()
   local schedule, lane = KEYS[1], ARGV[1]
   local score = redis.call('ZSCORE', schedule, lane)
-  if score and not is_leased(score) then set_score(schedule, lane, due_at(now)) end
+  if score and not is_leased(score) then set_due(schedule, lane, now) end
 end
 
 -- Counts the lanes that are due for long, or of which a lease ended long ago.
--- KEYS  schedule
--- ARGV  ms
 local function count_overdue()
   local schedule, ms = KEYS[1], ARGV[1]
   return redis.call('ZCOUNT', schedule, '-inf', now - ms)
+end
+
+-- Notes that a worker lives, by the clock of Redis, and forgets those that have not said so lately. Answers how many live.
+local function beat()
+  local workers = KEYS[1]
+  local worker, forget_ms = unpack(ARGV)
+  redis.call('ZADD', workers, now, worker)
+  redis.call('ZREMRANGEBYSCORE', workers, '-inf', now - forget_ms)
+  return redis.call('ZCARD', workers)
 end
 

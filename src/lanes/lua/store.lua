@@ -1,5 +1,5 @@
 -- Stores a group of records: those that arrive (append), or those that leave another list in the same step (move).
--- KEYS  see the names; the last two of a move alone
+-- KEYS  as named; `list` and `index`, the zset that has the list's name while it is not empty, of a move alone
 -- ARGV  group, a sequence of runs; ms until a lane that was empty is due; the gateway that stores and its turn as it knows
 --       it (see duplicates.ts; '': no duplicates are looked for); ms for which marks are kept; most held fixes of a device;
 --       most unknown devices; number of counters; name and amount of each. Of a move then: the list's name in its index,
@@ -65,16 +65,6 @@ local function text_at(at)
   return sub(group, at + 1, behind - 1), behind
 end
 
-local function records_at(at, count)
-  local records = {}
-  for i = 1, count do
-    local length = byte(group, at)
-    records[i] = sub(group, at, at + length - 1)
-    at = at + length
-  end
-  return records, at
-end
-
 -- A run, and the position of the next one.
 local function run_at(at)
   local place, behind_place = text_at(at + 1)
@@ -82,7 +72,12 @@ local function run_at(at)
   local flags, high, low = byte(group, behind_name, behind_name + 2)
   local count, marks_at = high * 256 + low, behind_name + 3
   local marks = #marks_name > 0 and sub(group, marks_at, marks_at + count * MARK - 1) or ''
-  local records, behind = records_at(marks_at + #marks + 4, count)
+  local records, behind = {}, marks_at + #marks + 4
+  for i = 1, count do
+    local first = behind
+    behind = behind + byte(group, first)
+    records[i] = sub(group, first, behind - 1)
+  end
   return {
     kind = byte(group, at), place = place, marks_name = marks_name, flags = flags, marks = marks, records = records,
   }, behind
@@ -108,7 +103,6 @@ local function without_known(records, marks, known)
   return new_records, table.concat(new_marks)
 end
 
--- The device's latest span, or -1.
 local function latest_span(device)
   return tonumber(redis.call('HGET', latest_spans, device) or -1)
 end
@@ -130,11 +124,6 @@ local function new_records(run, look_up_all)
   return records
 end
 
--- Appends to a lane. Answers whether it was empty: it is in the schedule exactly when its list is not.
-local function begins(lane, records)
-  return #records > 0 and redis.call('RPUSH', lane_prefix .. lane, unpack(records)) == #records
-end
-
 -- Holds a run. Answers how many records are discarded, as the oldest of too many; nothing where it is refused.
 local function hold(run)
   local reason = run.kind == UNKNOWN and 'unknown' or run.kind == NO_ROUTE and 'no_route' or 'clock'
@@ -147,18 +136,6 @@ local function hold(run)
   if length <= most_held then return 0 end
   redis.call('LTRIM', held, length - most_held, -1)
   return length - most_held
-end
-
--- Puts lanes that were empty into the schedule, as many at once as Lua can hand over.
-local function schedule_lanes(lanes)
-  for from = 1, #lanes, 1000 do
-    local call = { 'ZADD', schedule, 'NX' }
-    for i = from, math.min(from + 999, #lanes) do
-      call[#call + 1] = due_at(now + lane_delay)
-      call[#call + 1] = lanes[i]
-    end
-    redis.call(unpack(call))
-  end
 end
 
 local function count(field, amount)
@@ -178,6 +155,8 @@ for i = first_counter, last_counter, 2 do count(ARGV[i], ARGV[i + 1]) end
 
 local turn = gateway == '' and '' or turn_of(gateway)
 local look_up_all = turn ~= known_turn
+local due = string.format('%.0f', now + lane_delay)
+-- `begun`: score and name of the lanes that were empty.
 local left_out, latest, begun = {}, {}, {}
 local duplicates, overflowed, refused = 0, 0, 0
 local at, number, run = 1, 0, nil
@@ -189,7 +168,9 @@ while at <= #group do
     local known = #run.records - #records
     if known > 0 then note(left_out, number, known) end
     duplicates = duplicates + known
-    if begins(run.place, records) then begun[#begun + 1] = run.place end
+    if #records > 0 and redis.call('RPUSH', lane_prefix .. run.place, unpack(records)) == #records then
+      note(begun, due, run.place)
+    end
   else
     local discarded = hold(run)
     if not discarded then note(left_out, number, -1) end
@@ -199,7 +180,10 @@ while at <= #group do
   number = number + 1
 end
 
-schedule_lanes(begun)
+-- As many at once as Lua can hand over.
+for i = 1, #begun, 2000 do
+  redis.call('ZADD', schedule, 'NX', unpack(begun, i, math.min(i + 1999, #begun)))
+end
 count('filtered:duplicate', duplicates)
 count('discarded:held_overflow', overflowed)
 count('received', -refused)

@@ -1,6 +1,4 @@
--- What lanes hold, for operations.
--- KEYS  schedule, prefix of lanes, prefix of pushes, parked, ahead
--- ARGV  lanes
+-- What the lanes of ARGV hold, for operations.
 -- Answers for each { records, oldest record or '', last push or '', parked or '', when it is due or '' while it is leased }.
 local schedule, lane_prefix, push_prefix, parked, ahead = unpack(KEYS)
 local states = {}

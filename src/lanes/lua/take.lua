@@ -2,7 +2,6 @@
 -- is behind (its oldest record waits for too long) that is its newest record: it is moved to the head and handed out alone,
 -- and no second one but a record that was received later. Of a parked lane it is one record, the probe.
 -- While the service is down or limits us, only the lane that probes it gets something; the others are given back, due.
--- KEYS  schedule, prefix of lanes, parked, ahead, upstream
 -- ARGV  records at most, ms for which the oldest record of a lane may wait; then lane and token of each
 -- Answers for each { new token, ms until the lease ends, records, why the lane is parked or '' }; false: the lease was lost
 -- or given back, or taken by another.
@@ -43,11 +42,11 @@ for i = 3, #ARGV, 2 do
   local answer = false
   if holds(schedule, lane, token) then
     if probing and lane ~= prober then
-      set_score(schedule, lane, due_at(now))
+      set_due(schedule, lane, now)
     else
-      local new_token = taken(token)
+      local new_token = token_until(token, TAKEN)
       set_score(schedule, lane, new_token)
-      answer = { new_token, ms_left(new_token), first_records(lane) }
+      answer = { new_token, math.floor(new_token - now), first_records(lane) }
     end
   end
   answers[#answers + 1] = answer

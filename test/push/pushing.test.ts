@@ -247,8 +247,8 @@ describe('a refusal', () => {
     await store('7/42/1', ...range(1, 200))
     pushing({ max_positions: 100 })
     await expect.poll(delivered, soon).toBe(196)
-    expect(await refusedOf('7/42/1')).toHaveLength(4)
-    expect(await redis.zcard(keys.schedule)).toBe(0)
+    await expect.poll(() => refusedOf('7/42/1'), soon).toHaveLength(4)
+    await expect.poll(() => redis.zcard(keys.schedule), soon).toBe(0)
   })
 
   it('eight refused positions in a row park the lane, which stays parked while its probe is refused', async () => {

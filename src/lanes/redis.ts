@@ -158,7 +158,7 @@ async function learnVersion(redis: Redis): Promise<void> {
  */
 export async function durabilityProblems(redis: Redis): Promise<string[]> {
   try {
-    const found = await Promise.all(NEEDED.map(([name]) => redis.config('GET', name) as Promise<string[]>))
+    const found = await Promise.all(NEEDED.map(([name]) => redis.config('GET', name)))
     return NEEDED.flatMap(([name, value], index) => {
       const [, actual] = found[index]
       if (actual === value) return []

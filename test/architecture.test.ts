@@ -1,7 +1,15 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { filesBelow, importCircles, importsOf, ROOT, reachableFrom, specifiersOf } from './support/structure/sources.ts'
+import {
+  filesBelow,
+  importCircles,
+  importsOf,
+  ROOT,
+  reachableFrom,
+  repeatedTypeNames,
+  specifiersOf,
+} from './support/structure/sources.ts'
 
 const DECODERS = 'protocols/index.ts'
 
@@ -76,6 +84,10 @@ describe('who may import whom', () => {
 
   it('no files import each other in a circle', () => {
     expect(importCircles(['src', 'protocols', 'test'].flatMap((folder) => filesBelow(folder)))).toEqual([])
+  })
+
+  it('the name of a type is declared in one file of src', () => {
+    expect([...repeatedTypeNames(filesBelow('src'))]).toEqual([])
   })
 
   it('there are no cycles between parts', () => {

@@ -64,11 +64,11 @@ export function parkedJson({ status, message, tries, at, since }: Parked) {
   return { status, message, tries, at: instant(at), since_at: instant(since) }
 }
 
-const Which = z.object({ courier_id: Int64Text.optional(), route_id: Int64Text.optional() })
-const ListQuery = PageQuery.extend(Which.shape)
-const ChoiceQuery = Which.extend({ all: z.enum(['true', 'false'], 'expected true or false').optional() })
+const LaneChoice = z.object({ courier_id: Int64Text.optional(), route_id: Int64Text.optional() })
+const ListQuery = PageQuery.extend(LaneChoice.shape)
+const ChoiceQuery = LaneChoice.extend({ all: z.enum(['true', 'false'], 'expected true or false').optional() })
 
-type Which = z.infer<typeof Which>
+type LaneChoice = z.infer<typeof LaneChoice>
 
 const LIST_DOC = {
   id: 'listParked',
@@ -99,14 +99,14 @@ const ROSTER_NOT_CURRENT =
   'again now; repeat the request in a few seconds'
 
 /** What a query that changes something names. @throws ApiRefusal 422 where it names nothing. */
-function chosen(query: unknown, done: string): Which {
+function chosen(query: unknown, done: string): LaneChoice {
   const { all, courier_id, route_id } = parse(ChoiceQuery, query)
   if (all !== 'true' && courier_id === undefined && route_id === undefined)
     throw new ApiRefusal(422, `say what is to be ${done}: courier_id, route_id or both, or all=true`)
   return { courier_id, route_id }
 }
 
-async function lanesOf(redis: Redis, { courier_id, route_id }: Which): Promise<string[]> {
+async function lanesOf(redis: Redis, { courier_id, route_id }: LaneChoice): Promise<string[]> {
   return [...(await parkedLanes(redis))].filter((lane) => {
     const ids = laneIds(lane)
     return (courier_id ?? ids.courier_id) === ids.courier_id && (route_id ?? ids.route_id) === ids.route_id

@@ -1,6 +1,6 @@
 import { keys } from './keys.ts'
 import { type Redis, scripts } from './redis.ts'
-import { type AppenderOptions, add, type HoldReason, type Part, type Source, storeRecords } from './store.ts'
+import { type AppenderOptions, add, type HoldReason, type Part, type RecordSource, storeRecords } from './store.ts'
 
 /** Says that the process cannot know that its roster is current: then it moves nothing. */
 export const NOT_CURRENT = Symbol('roster not current')
@@ -18,7 +18,7 @@ export interface Swept {
 /** Goes through a list in order and does with each entry what `decide` says. Each slice of the list is one step. */
 export async function sweep(
   redis: Redis,
-  { options = UNBOUNDED, ...list }: Source & { readonly options?: AppenderOptions },
+  { options = UNBOUNDED, ...list }: RecordSource & { readonly options?: AppenderOptions },
   decide: (entry: Buffer) => Fate | typeof NOT_CURRENT,
 ): Promise<Swept> {
   let left = 0

@@ -19,7 +19,7 @@ export interface AppenderOptions {
 }
 
 /** A list whose entries may leave it. */
-export interface Source {
+export interface RecordSource {
   readonly list: string
   /** The zset that has the list's name while it is not empty. */
   readonly index: string
@@ -33,7 +33,7 @@ interface StoreCall {
   /** What the custody account counts in the same step. */
   readonly counters: Map<string, number>
   /** The entries that leave a list in the same step: their positions, from 0, and the entries as they were read there. */
-  readonly from?: Source & { readonly entries: readonly (readonly [position: number, entry: Buffer])[] }
+  readonly from?: RecordSource & { readonly entries: readonly (readonly [position: number, entry: Buffer])[] }
 }
 
 /**

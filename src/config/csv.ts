@@ -1,4 +1,5 @@
-import { lineStarts } from './problem.ts'
+import { unknownKey } from './leaves.ts'
+import { lineStarts, type Mistake } from './problem.ts'
 
 /** A CSV file, cut into cells. */
 export interface Table {
@@ -38,6 +39,27 @@ export function parseCsv(text: string): Table | undefined {
   const delimiter = delimiterOf(header.text)
   const columns = (cut(header.text, delimiter) ?? []).map((name) => name.toLowerCase())
   return { at: header.at, columns, rows: rowsOf(lines, delimiter, columns.length) }
+}
+
+/**
+ * What is wrong with the header of a table.
+ * @param severity of unknown columns; a column without a name is not reported
+ */
+export function columnMistakes(
+  { at, columns, mistake }: Table,
+  known: readonly string[],
+  required: readonly string[],
+  severity?: Mistake['severity'],
+): Mistake[] {
+  if (mistake !== undefined) return [{ at, message: mistake }]
+  const missing = required.filter((name) => !columns.includes(name))
+  const repeated = columns.filter((name, index) => name !== '' && columns.indexOf(name) !== index)
+  const unknown = columns.filter((name) => name !== '' && !known.includes(name))
+  return [
+    ...missing.map((key) => ({ at, key, message: 'this column is missing' })),
+    ...repeated.map((key) => ({ at, key, message: 'this column occurs twice' })),
+    ...unknown.map((key) => ({ at, key, severity, message: unknownKey([key], known, 'column') })),
+  ]
 }
 
 function* rowsOf(lines: Iterable<TextLine>, delimiter: string, width: number): Generator<Row> {

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import { child, itemsAt, keyOffsetOf, type Node, offsetOf, pathText, textAt, valueOf } from './node.ts'
+import { child, itemsAt, keyOffsetOf, type Node, offsetOf, type Path, pathText, textAt, valueOf } from './node.ts'
 import type { Mistake } from './problem.ts'
 import { int64 } from './units.ts'
-import { parseYaml, repeatedKeys, withoutEchoes } from './yaml.ts'
+import { parseYaml, withoutEchoes } from './yaml.ts'
 
 /** A YAML file as a schema reads it. */
 export interface Document<Value> {
@@ -25,18 +25,24 @@ export function readDocument<Value>(
   const { root = EMPTY, mistakes } = parseYaml(text)
   if (root === EMPTY && mistakes.length > 0) return { mistakes }
   const parsed = schema.safeParse(valueOf(root, ({ text: scalar }) => scalar))
-  const found = parsed.error?.issues.flatMap((issue) => mistakesOf(issue, root)) ?? []
-  const all = withoutEchoes(mistakes, [...repeatedKeys(root), ...found, ...also(root)])
+  const all = withoutEchoes(mistakes, [...schemaMistakes(parsed.error, root), ...also(root)])
   return { root, value: all.length === 0 ? parsed.data : undefined, mistakes: all }
 }
 
-function mistakesOf(issue: z.core.$ZodIssue, root: Node): Mistake[] {
-  if (issue.code !== 'unrecognized_keys')
-    return [{ at: offsetOf(root, issue.path), key: pathText(issue.path) || undefined, message: issue.message }]
-  const messages = issue.message.split('\n')
-  return issue.keys.map((key, index) => {
-    const path = [...issue.path, key]
-    return { at: keyOffsetOf(root, path), key: pathText(path), message: messages[index] }
+/** The issues that a schema found in a value, at the offsets of `node`; `prefix` is the path of the value. */
+export function schemaMistakes(error: z.ZodError | undefined, node: Node, prefix: Path = []): Mistake[] {
+  return (error?.issues ?? []).flatMap((issue) => {
+    if (issue.code !== 'unrecognized_keys')
+      return {
+        at: offsetOf(node, issue.path),
+        key: pathText([...prefix, ...issue.path]) || undefined,
+        message: issue.message,
+      }
+    const messages = issue.message.split('\n')
+    return issue.keys.map((key, index) => {
+      const path = [...issue.path, key]
+      return { at: keyOffsetOf(node, path), key: pathText([...prefix, ...path]), message: messages[index] }
+    })
   })
 }
 

@@ -4,6 +4,13 @@ import { type Mapping, pathText } from './node.ts'
 import type { Mistake } from './problem.ts'
 import { sameId } from './units.ts'
 
+/** The devices that a device is compared with. */
+interface OtherDevices {
+  find(id: string): Device | undefined
+  /** The devices whose name is this text, also with other leading zeros. */
+  named(name: string): readonly Device[]
+}
+
 /**
  * Finds what is wrong with devices together: repeated ids and names, also in two files, and unknown companies.
  * @param companyIds undefined where the companies are not known
@@ -14,47 +21,56 @@ export async function fleetMistakes(
   companyIds: ReadonlySet<string> | undefined,
 ): Promise<Mistake[][]> {
   const byId = new Map<string, Device>()
-  const byName = new Map<string, Device>()
-  const repeated = await inEach(files, (placed) => [repeatedIn(placed, byId, byName)])
-  const wrong = await inEach(files, (placed) => [nameOfAnother(placed, byId), unknownCompany(placed, companyIds)])
-  return files.map((_, index) => [...repeated[index], ...wrong[index]])
-}
-
-/** Calls `find` for every device, and collects the mistakes of each file. */
-async function inEach(
-  files: readonly DeviceFile[],
-  find: (placed: PlacedDevice) => readonly (Mistake | undefined)[],
-): Promise<Mistake[][]> {
+  const byName = new Map<string, Device[]>()
+  for (const { device } of files.flatMap(({ devices }) => devices)) {
+    await yieldToEventLoop()
+    const id = sameId(device.id)
+    if (byId.has(id)) continue
+    byId.set(id, device)
+    if (device.name !== undefined && !byName.has(device.name)) byName.set(device.name, [device])
+  }
+  const first = { find: (id: string) => byId.get(sameId(id)), named: (name: string) => byName.get(name) ?? [] }
   const found = files.map((): Mistake[] => [])
   for (const [index, { devices }] of files.entries())
     for (const placed of devices) {
       await yieldToEventLoop()
-      for (const mistake of find(placed)) if (mistake) found[index].push(mistake)
+      found[index].push(...repeatedId(placed, first), ...mistakesBeside(placed, first, companyIds))
     }
   return found
 }
 
-/** Adds a device to both indexes; returns a mistake where its id or name is already there. */
-function repeatedIn(placed: PlacedDevice, byId: Map<string, Device>, byName: Map<string, Device>): Mistake | undefined {
-  const { device, at, nameAt } = placed
-  const same = byId.get(sameId(device.id))
-  if (same) return { at, key: device.id, message: `this device is already defined at ${same.source}` }
-  byId.set(sameId(device.id), device)
-  if (device.name === undefined) return undefined
-  const namesake = byName.get(device.name)
-  if (namesake) return { at: nameAt, key: pathText([device.id, 'name']), ...sharedName(device, namesake) }
-  byName.set(device.name, device)
-  return undefined
+function repeatedId({ device, at }: PlacedDevice, { find }: OtherDevices): Mistake[] {
+  const same = find(device.id)
+  if (!same || same === device) return []
+  return [{ at, key: device.id, message: `this device is already defined at ${same.source}` }]
+}
+
+function mistakesBeside(placed: PlacedDevice, others: OtherDevices, companyIds?: ReadonlySet<string>): Mistake[] {
+  const { device, nameAt, companyAt } = placed
+  const { id, name, company_id } = device
+  const isOther = (other: Device) => sameId(other.id) !== sameId(id)
+  const found: Mistake[] = []
+  if (name !== undefined) {
+    const key = pathText([id, 'name'])
+    for (const other of others.named(name))
+      if (other.name === name && isOther(other)) found.push({ at: nameAt, key, ...sharedName(device, other) })
+    const owner = others.find(name)
+    if (owner && isOther(owner)) found.push({ at: nameAt, key, message: `this name is the id of ${whichText(owner)}` })
+  }
+  if (companyIds && !companyIds.has(company_id)) {
+    const message = `company ${company_id} is not among the companies of gateway.yaml`
+    found.push({ at: companyAt, key: pathText([id, 'company_id']), message })
+  }
+  return found
 }
 
 /** Two trackers of one van may share a name; two vans may not, because a line with the name would mean both. */
 function sharedName(device: Device, namesake: Device): Pick<Mistake, 'message' | 'severity'> {
-  const which = whichText(namesake)
-  if (device.company_id !== namesake.company_id) return { message: `${which} has the same name, but another company` }
+  const same = `${whichText(namesake)} has the same name`
+  if (device.company_id !== namesake.company_id) return { message: `${same}, but another company` }
   const [one, other] = [device.courier_id, namesake.courier_id]
-  if (one !== undefined && other !== undefined && one !== other)
-    return { message: `${which} has the same name, but another courier` }
-  return { severity: 'warning', message: `${which} has the same name: correct only for two trackers of one van` }
+  if (one !== undefined && other !== undefined && one !== other) return { message: `${same}, but another courier` }
+  return { severity: 'warning', message: `${same}: correct only for two trackers of one van` }
 }
 
 /** Names a device by its place in a file; the source of a put is not unique, so its id is added. */
@@ -62,64 +78,23 @@ function whichText({ id, source }: Device): string {
   return source.startsWith('admin ') ? `device ${id} (${source})` : `the device at ${source}`
 }
 
-function nameOfAnother({ device, nameAt }: PlacedDevice, byId: ReadonlyMap<string, Device>): Mistake | undefined {
-  const other = device.name === undefined ? undefined : byId.get(sameId(device.name))
-  if (!other || sameId(other.id) === sameId(device.id)) return undefined
-  return {
-    at: nameAt,
-    key: pathText([device.id, 'name']),
-    message: `this name is the id of the device at ${other.source}`,
-  }
-}
-
-function unknownCompany({ device, companyAt }: PlacedDevice, companyIds?: ReadonlySet<string>): Mistake | undefined {
-  if (!companyIds || companyIds.has(device.company_id)) return undefined
-  const message = `company ${device.company_id} is not among the companies of gateway.yaml`
-  return { at: companyAt, key: pathText([device.id, 'company_id']), message }
-}
-
-/** A device, or the mistakes of its entry; their keys are keys of the entry, or `id`. */
-export type DeviceOrMistakes = { readonly device: Device } | { readonly mistakes: readonly Mistake[] }
-
-/** The devices that a new device is compared with. */
-export interface OtherDevices {
-  find(id: string): Device | undefined
-  /** The devices whose name is this text, also with other leading zeros. */
-  named(name: string): readonly Device[]
-}
-
-/** Reads an entry that comes from the admin port, by the rules of a file that also contains the other devices. */
+/**
+ * Reads an entry that comes from the admin port, by the rules of a file that also contains the other devices.
+ * @returns a device, or the mistakes of its entry; their keys are keys of the entry, or `id`
+ */
 export function readDevice(
   { id, entry }: { readonly id: string; readonly entry: Mapping },
   others: OtherDevices,
   companyIds: ReadonlySet<string>,
-): DeviceOrMistakes {
-  const alone: Mistake[] = []
-  const placed = readDeviceEntry({ key: id, keyAt: 0, value: entry }, '', alone)
-  const mistakes = placed ? mistakesBeside(placed, others, companyIds) : alone
-  if (!placed || mistakes.length > 0) return { mistakes: mistakes.map((mistake) => withoutId(mistake, id)) }
-  return { device: placed.device }
-}
-
-function mistakesBeside(placed: PlacedDevice, others: OtherDevices, companyIds: ReadonlySet<string>): Mistake[] {
-  const { id, name } = placed.device
-  const isOther = (device: Device) => sameId(device.id) !== sameId(id)
-  const namesakes =
-    name === undefined ? [] : others.named(name).filter((other) => other.name === name && isOther(other))
-  const owner = name === undefined ? undefined : others.find(name)
-  const byId = new Map(owner && [[sameId(owner.id), owner]])
-  const named = others.named(id).find(isOther)
-  const found: (Mistake | undefined)[] = [
-    ...namesakes.map((other) => ({ at: 0, key: pathText([id, 'name']), ...sharedName(placed.device, other) })),
-    nameOfAnother(placed, byId),
-    unknownCompany(placed, companyIds),
+): { readonly device: Device } | { readonly mistakes: readonly Mistake[] } {
+  const mistakes: Mistake[] = []
+  const placed = readDeviceEntry({ key: id, keyAt: 0, value: entry }, '', mistakes)
+  if (placed) {
+    mistakes.push(...mistakesBeside(placed, others, companyIds).filter(({ severity }) => severity !== 'warning'))
     // A line of routes.csv with this text could mean either device.
-    named && { at: 0, message: `${whichText(named)} has this id as its name` },
-  ]
-  return found.filter((mistake) => mistake !== undefined && mistake.severity === undefined) as Mistake[]
-}
-
-function withoutId(mistake: Mistake, id: string): Mistake {
-  const { key = id } = mistake
-  return { ...mistake, key: key === id ? 'id' : key.replace(id, '').replace(/^\./, '') }
+    const named = others.named(id).find((other) => sameId(other.id) !== sameId(id))
+    if (named) mistakes.push({ at: 0, message: `${whichText(named)} has this id as its name` })
+  }
+  if (placed && mistakes.length === 0) return { device: placed.device }
+  return { mistakes: mistakes.map(({ key = id, ...rest }) => ({ ...rest, key: key.slice(id.length + 1) || 'id' })) }
 }

@@ -45,7 +45,7 @@ const NOT_YET = new Set(
     'listeners[].tls listeners[].proxy_protocol listeners[].networks',
     'mqtt.bridges mqtt.broker.tls mqtt.broker.tls_port mqtt.broker.proxy_protocol',
     'admin.tls admin.behind_proxy admin.metrics_token admin.tokens[].name admin.tokens[].companies',
-    'devices.protocol devices.transports devices.networks devices.client_certificate',
+    'protocol transports networks client_certificate',
   ].flatMap((keys) => keys.split(' ')),
 )
 
@@ -91,6 +91,22 @@ export function id() {
 /** Text that is not empty, and that UTF-8 can hold. */
 export function text() {
   return textThat((value) => value !== '' && value.isWellFormed(), 'expected text')
+}
+
+/** Text without spaces around it that `isPrintable`. */
+export function printable() {
+  return leaf((value) => (isPrintable(value) ? value.trim() : '') || undefined, 'expected printable text')
+}
+
+/** Without control characters, which a terminal obeys, and lone surrogates, which are not text. */
+export function isPrintable(value: string): boolean {
+  return !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(value)
+}
+
+/** A mapping with any keys. */
+export function mapping() {
+  const isMapping = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
+  return z.custom<Record<string, unknown>>(isMapping, 'expected a mapping')
 }
 
 /** A secret that is sent as one word of an HTTP header. */

@@ -82,17 +82,10 @@ export function pathText(path: Path): string {
  * The value as plain objects (without prototype) and arrays; `scalar` converts leaves. Of repeated keys the last
  * wins.
  */
-export function valueOf(node: Node, scalar: (leaf: Leaf) => unknown): unknown {
-  if (node.kind === 'leaf') return scalar(node)
-  if (node.kind === 'sequence') return node.items.map((item) => valueOf(item, scalar))
+export function valueOf(node: Node, scalar: (leaf: Leaf, path: Path) => unknown, path: Path = []): unknown {
+  if (node.kind === 'leaf') return scalar(node, path)
+  if (node.kind === 'sequence') return node.items.map((item, index) => valueOf(item, scalar, [...path, index]))
   const object: Record<string, unknown> = Object.create(null)
-  for (const { key, value } of node.entries) object[key] = valueOf(value, scalar)
+  for (const { key, value } of node.entries) object[key] = valueOf(value, scalar, [...path, key])
   return object
-}
-
-/** A node and all nodes below it with their paths, each before its children. */
-export function* walk(node: Node, path: Path = []): Generator<{ node: Node; path: Path }> {
-  yield { node, path }
-  if (node.kind === 'mapping') for (const { key, value } of node.entries) yield* walk(value, [...path, key])
-  if (node.kind === 'sequence') for (const [index, item] of node.items.entries()) yield* walk(item, [...path, index])
 }

@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from '../async.ts'
-import { parseCsv, type Row, type Table } from './csv.ts'
-import { type Mistake, type Source, unknownName } from './problem.ts'
+import { columnMistakes, parseCsv, type Row, type Table } from './csv.ts'
+import { type Mistake, type Source } from './problem.ts'
 import { type Interval, type Times, timesIn } from './times.ts'
 import { int64, int64Mistake, isScientific } from './units.ts'
 
@@ -33,7 +33,8 @@ export async function readRoutes({ name, text }: Pick<Source, 'name' | 'text'>, 
 
 /** Reads lines that are already cut into cells. */
 export async function readTable(table: Table, name: string, zone: string): Promise<RouteFile> {
-  const mistakes = columnMistakes(table)
+  const required = ['device', 'route_id', ...(table.columns.includes('date') ? [] : ['from'])]
+  const mistakes = columnMistakes(table, COLUMNS, required, 'warning')
   if (mistakes.some(({ severity }) => severity !== 'warning')) return { name, rows: [], mistakes }
   const readRow = rowReader(table, timesIn(zone))
   const rows: RouteRow[] = []
@@ -58,19 +59,6 @@ export const ROUTE_COLUMNS = {
 
 /** The names of these columns. */
 export const COLUMNS = Object.keys(ROUTE_COLUMNS)
-
-function columnMistakes({ at, columns, mistake }: Table): Mistake[] {
-  if (mistake !== undefined) return [{ at, message: mistake }]
-  const unknown = columns.filter((name) => !COLUMNS.includes(name) && name !== '')
-  const repeated = columns.filter((name, index) => COLUMNS.includes(name) && columns.indexOf(name) !== index)
-  const missing = ['device', 'route_id'].filter((name) => !columns.includes(name))
-  if (!columns.includes('from') && !columns.includes('date')) missing.push('from')
-  return [
-    ...missing.map((key) => ({ at, key, message: 'this column is missing' })),
-    ...repeated.map((key) => ({ at, key, message: 'this column occurs twice' })),
-    ...unknown.map((key) => ({ at, key, severity: 'warning' as const, message: unknownName('column', key, COLUMNS) })),
-  ]
-}
 
 /** The first mistake in a line. */
 interface CellMistake {

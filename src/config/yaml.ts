@@ -6,44 +6,35 @@ import {
   isNode,
   isScalar,
   isSeq,
-  type Pair,
   parseDocument,
   Scalar,
   type YAMLError,
   type YAMLMap,
-  type YAMLSeq,
 } from 'yaml'
-import { type Entry, type Leaf, type Node, type Path, pathText, walk } from './node.ts'
+import { type Entry, type Leaf, type Node, type Path, pathText } from './node.ts'
 import type { Mistake } from './problem.ts'
 
+interface ParseOptions {
+  /** Replaces the references in scalars. */
+  readonly resolve?: (text: string) => Resolved
+  /** Whether keys of the root may occur twice. */
+  readonly mayRepeat?: boolean
+}
+
 /**
- * Parses a YAML document into nodes; `resolve` replaces the references in its scalars.
+ * Parses a YAML document into nodes.
  * @returns `root` is undefined where the document is empty, or is not YAML: then `mistakes` says why
  */
-export function parseYaml(text: string, resolve: Resolve = resolveReference): { root?: Node; mistakes: Mistake[] } {
+export function parseYaml(text: string, options: ParseOptions = {}): { root?: Node; mistakes: Mistake[] } {
   if (text.trim() === '') return { mistakes: [] }
-  // The parser's own check for repeated keys takes quadratic time; `repeatedKeys` replaces it.
+  // The parser's own check for repeated keys takes quadratic time.
   const document = parseDocument(text, { uniqueKeys: false, prettyErrors: false })
   const faults = [...document.errors, ...document.warnings].slice(0, MAX_FAULTS)
   if (faults.length > 0) return { mistakes: faults.map((fault) => ({ at: fault.pos[0], message: faultText(fault) })) }
-  const mistakes: Mistake[] = []
   const { contents } = document
-  if (contents === null || (isScalar(contents) && contents.value === null)) return { mistakes }
-  return { root: convert(contents, [], { mistakes, anchors: new Map(), resolve }).node, mistakes }
-}
-
-/** Keys that occur twice in one mapping, at `root`, which has the path `at`, or below it. */
-export function repeatedKeys(root: Node, at: Path = []): Mistake[] {
-  const mistakes: Mistake[] = []
-  for (const { node, path } of walk(root, at)) {
-    if (node.kind !== 'mapping') continue
-    const seen = new Set<string>()
-    for (const { key, keyAt } of node.entries) {
-      if (seen.has(key)) mistakes.push({ at: keyAt, key: pathText([...path, key]), message: 'this key occurs twice' })
-      seen.add(key)
-    }
-  }
-  return mistakes
+  if (contents === null || (isScalar(contents) && contents.value === null)) return { mistakes: [] }
+  const conversion = new Conversion(options)
+  return { root: conversion.convert(contents, []), mistakes: conversion.mistakes }
 }
 
 /** The mistakes of both kinds; a value that could not be read has no further mistake about its meaning. */
@@ -65,7 +56,6 @@ export function resolveReference(text: string): Resolved {
 }
 
 type Resolved = { text: string } | { mistake: string }
-type Resolve = (text: string) => Resolved
 
 function fromEnvironment(reference: string): Resolved {
   const [, name, fallback] = /^(.*?)(?::-(.*))?$/s.exec(reference) ?? []
@@ -88,69 +78,65 @@ function faultText({ code, message }: YAMLError): string {
   return /stack/i.test(message) ? 'nested too deeply' : `not valid YAML: ${message.replace(/: ".*$/s, '')}`
 }
 
-interface Conversion {
-  readonly mistakes: Mistake[]
-  readonly resolve: Resolve
-  readonly anchors: Map<string, Converted>
+class Conversion {
+  readonly mistakes: Mistake[] = []
+  readonly #anchors = new Map<string, Node>()
+  readonly #options: ParseOptions
+
+  constructor(options: ParseOptions) {
+    this.#options = options
+  }
+
+  convert(source: unknown, path: Path): Node {
+    if (isAlias(source)) return this.#aliased(source, path)
+    const node = this.#node(source, path)
+    if (isNode(source) && source.anchor !== undefined) this.#anchors.set(source.anchor, node)
+    return node
+  }
+
+  #node(source: unknown, path: Path): Node {
+    const at = offset(source)
+    if (isMap(source)) return { kind: 'mapping', at, entries: this.#entries(source, path) }
+    if (isSeq(source))
+      return { kind: 'sequence', at, items: source.items.map((item, index) => this.convert(item, [...path, index])) }
+    if (!isScalar(source) || source.value === null) return nothing(at)
+    const resolved = (this.#options.resolve ?? resolveReference)(source.source ?? '')
+    if ('text' in resolved) return { kind: 'leaf', at, text: resolved.text, quoted: source.type !== Scalar.PLAIN }
+    return this.#mistake(at, path, resolved.mistake)
+  }
+
+  #entries(map: YAMLMap, path: Path): Entry[] {
+    const seen = new Set<string>()
+    return map.items.map((pair) => {
+      const keyAt = offset(pair.key)
+      const key = isScalar(pair.key) ? (pair.key.source ?? '') : ''
+      if (!isScalar(pair.key)) this.mistakes.push({ at: keyAt, message: 'expected plain or quoted text as a key' })
+      else if (seen.has(key) && !(this.#options.mayRepeat && path.length === 0))
+        this.#mistake(keyAt, [...path, key], 'this key occurs twice')
+      seen.add(key)
+      return { key, keyAt, value: pair.value === null ? nothing(keyAt) : this.convert(pair.value, [...path, key]) }
+    })
+  }
+
+  /** Aliases share nodes, so that few lines can mean billions of values. */
+  #aliased(alias: Alias, path: Path): Node {
+    const target = this.#anchors.get(alias.source)
+    if (!target) return this.#mistake(offset(alias), path, 'this alias refers to itself')
+    if (sizeOf(target) <= MAX_ALIASED) return target
+    return this.#mistake(offset(alias), path, `this alias stands for more than ${MAX_ALIASED} values`)
+  }
+
+  #mistake(at: number, path: Path, message: string): Leaf {
+    this.mistakes.push({ at, key: pathText(path), message })
+    return nothing(at)
+  }
 }
 
-/** A node and the number of values in it: aliases share nodes, so that few lines can mean billions of values. */
-interface Converted {
-  readonly node: Node
-  readonly size: number
-}
-
-function convert(source: unknown, path: Path, conversion: Conversion): Converted {
-  if (isAlias(source)) return aliased(source, path, conversion)
-  const converted = isMap(source)
-    ? mapping(source, path, conversion)
-    : isSeq(source)
-      ? sequence(source, path, conversion)
-      : { node: leaf(source, path, conversion), size: 1 }
-  if (isNode(source) && source.anchor !== undefined) conversion.anchors.set(source.anchor, converted)
-  return converted
-}
-
-function aliased(alias: Alias, path: Path, { anchors, mistakes }: Conversion): Converted {
-  const target = anchors.get(alias.source)
-  if (target && target.size <= MAX_ALIASED) return target
-  const at = offset(alias)
-  const message = target ? `this alias stands for more than ${MAX_ALIASED} values` : 'this alias refers to itself'
-  mistakes.push({ at, key: pathText(path), message })
-  return { node: nothing(at), size: 1 }
-}
-
-function mapping(map: YAMLMap, path: Path, conversion: Conversion): Converted {
-  let size = 1
-  const entries = map.items.map((pair): Entry => {
-    const { key, keyAt } = keyOf(pair, conversion.mistakes)
-    const value = pair.value === null ? undefined : convert(pair.value, [...path, key], conversion)
-    size += value?.size ?? 1
-    return { key, keyAt, value: value?.node ?? nothing(keyAt) }
-  })
-  return { node: { kind: 'mapping', at: offset(map), entries }, size }
-}
-
-function sequence(list: YAMLSeq, path: Path, conversion: Conversion): Converted {
-  const items = list.items.map((item, index) => convert(item, [...path, index], conversion))
-  const size = items.reduce((sum, item) => sum + item.size, 1)
-  return { node: { kind: 'sequence', at: offset(list), items: items.map(({ node }) => node) }, size }
-}
-
-function leaf(source: unknown, path: Path, { mistakes, resolve }: Conversion): Leaf {
-  const at = offset(source)
-  if (!isScalar(source) || source.value === null) return nothing(at)
-  const resolved = resolve(source.source ?? '')
-  if ('text' in resolved) return { kind: 'leaf', at, text: resolved.text, quoted: source.type !== Scalar.PLAIN }
-  mistakes.push({ at, key: pathText(path), message: resolved.mistake })
-  return nothing(at)
-}
-
-function keyOf({ key }: Pair, mistakes: Mistake[]): { key: string; keyAt: number } {
-  const keyAt = offset(key)
-  if (isScalar(key)) return { key: key.source ?? '', keyAt }
-  mistakes.push({ at: keyAt, message: 'expected plain or quoted text as a key' })
-  return { key: '', keyAt }
+/** The number of values in a node. */
+function sizeOf(node: Node): number {
+  if (node.kind === 'leaf') return 1
+  const children = node.kind === 'sequence' ? node.items : node.entries.map(({ value }) => value)
+  return children.reduce((sum, child) => sum + sizeOf(child), 1)
 }
 
 function nothing(at: number): Leaf {

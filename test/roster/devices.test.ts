@@ -12,6 +12,8 @@ async function mistakes(files: Record<string, string>): Promise<string[]> {
   return (await checked({ 'gateway.yaml': COMPANY, ...files })).mistakes
 }
 
+const KEYS = 'company_id, name, courier_id, route_id, time_zone, secret, model, settings'
+
 describe('devices.yaml', () => {
   it('is read as it is meant', async () => {
     vi.stubEnv('WB_TEST_SECRET', 's3')
@@ -64,8 +66,8 @@ describe('devices.yaml', () => {
 
   it.each([
     ['no company', '1: { name: x }', '1:4 1.company_id: missing'],
-    ['an empty company', '1: { company_id: }', '1:4 1.company_id: missing'],
-    ['nothing', '1:', '1:1 1: expected a mapping with company_id'],
+    ['an empty company', '1: { company_id: }', '1:18 1.company_id: missing'],
+    ['nothing', '1:', `1:3 1: expected a mapping with ${KEYS}`],
     ['an unknown key', '1: { company_id: 7, curier_id: 1 }', '1:21 1.curier_id: unknown key: did you mean courier_id?'],
     [
       'an id out of int64',
@@ -80,7 +82,7 @@ describe('devices.yaml', () => {
     [
       'an unknown zone',
       '1: { company_id: 7, time_zone: "+3" }',
-      '1:32 1.time_zone: expected a time zone such as Europe/Berlin or "+03:00"',
+      '1:32 1.time_zone: expected a time zone: an IANA name such as Europe/Berlin or an offset such as +03:00',
     ],
     ['settings that are text', '1: { company_id: 7, settings: x }', '1:31 1.settings: expected a mapping'],
     [

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { z } from 'zod'
 import { protocols } from '../../protocols/index.ts'
-import { DEVICE_KEYS } from '../../src/config/devices.ts'
+import { DEVICE } from '../../src/config/devices.ts'
 import { ROUTE_COLUMNS } from '../../src/config/routes.ts'
 import { configSchema } from '../../src/config/schema.ts'
 import { TRACKING } from '../../src/config/tracking.ts'
@@ -14,7 +14,7 @@ import { ROOT } from './structure/sources.ts'
 const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
   protocols: protocolTable,
   metrics: metricTable,
-  devices: () => meaningTable('Key', DEVICE_KEYS),
+  devices: () => meaningTable('Key', descriptions(DEVICE.shape)),
   routes: () => meaningTable('Column', ROUTE_COLUMNS),
   'gateway.yaml': () => keyTable(configSchema(protocols)),
   'tracking.yaml': () => keyTable(TRACKING),
@@ -78,6 +78,10 @@ function keyTable(schema: z.core.$ZodType): string {
     return [`\`${key}\``, text, description]
   })
   return table(['Key', 'Default', 'Meaning'], rows)
+}
+
+function descriptions(shape: Readonly<Record<string, z.ZodType>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(shape).map(([key, { description = '' }]) => [key, description]))
 }
 
 function meaningTable(head: string, meanings: Readonly<Record<string, string>>): string {

@@ -4,7 +4,7 @@ import { readDevice } from '../../config/fleet.ts'
 import { child, type Mapping } from '../../config/node.ts'
 import type { Mistake } from '../../config/problem.ts'
 import { sameId } from '../../config/units.ts'
-import { parseYaml, repeatedKeys } from '../../config/yaml.ts'
+import { parseYaml } from '../../config/yaml.ts'
 import type { RosterWrite } from '../../lanes/index.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { deviceText, withoutSecret } from '../../roster/table.ts'
@@ -79,9 +79,8 @@ function entryOf(id: string, bytes: Buffer, contentType: string | undefined): Ma
   const text = jsonText(bytes)
   parseJson(text)
   // JSON is YAML, but for a carriage return between values; there ids have their digits, and keys may repeat.
-  const { root, mistakes } = parseYaml(text.replaceAll('\r', ' '), (scalar) => ({ text: scalar }))
-  const found = root ? repeatedKeys(root) : mistakes
-  if (found.length > 0) throw refusalOf(found)
+  const { root, mistakes } = parseYaml(text.replaceAll('\r', ' '), { resolve: (scalar) => ({ text: scalar }) })
+  if (mistakes.length > 0) throw refusalOf(mistakes)
   if (root?.kind !== 'mapping') throw new ApiRefusal(422, 'expected an object with company_id')
   const named = child(root, 'id')
   if (named?.kind === 'leaf' && sameId(named.text ?? id) !== sameId(id))

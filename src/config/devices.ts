@@ -56,28 +56,28 @@ export interface PlacedDevice {
 }
 
 /** Reads devices.yaml, or devices.csv with the same names as columns. */
-export async function readDevices({ name, text }: Source): Promise<DeviceFile> {
-  const locate = locator(text)
+export async function readDevices({ name, text: content }: Source): Promise<DeviceFile> {
+  const locate = locator(content)
   const meaning: Mistake[] = []
   const devices: PlacedDevice[] = []
   const take = (entry: Entry) => {
     const device = readDeviceEntry(entry, `${name}:${locate(entry.keyAt).line}`, meaning)
     if (device) devices.push(device)
   }
-  const mistakes = await (name.endsWith('.csv') ? readCsv(text, take) : readYaml(text, take))
+  const mistakes = await (name.endsWith('.csv') ? readCsv(content, take) : readYaml(content, take))
   return { devices: devices.toSorted((a, b) => a.at - b.at), mistakes: withoutEchoes(mistakes, meaning) }
 }
 
-async function readYaml(text: string, take: (entry: Entry) => void): Promise<Mistake[]> {
+async function readYaml(content: string, take: (entry: Entry) => void): Promise<Mistake[]> {
   // fleetMistakes finds repeated ids, as it compares all files, and ids without their leading zeros.
-  const { root, mistakes } = parseYaml(await takeFlowLines(text, take), { mayRepeat: true })
+  const { root, mistakes } = parseYaml(await takeFlowLines(content, take), { mayRepeat: true })
   if (root?.kind === 'mapping') for (const entry of root.entries) take(entry)
   else if (root) mistakes.push({ at: root.at, message: 'expected a mapping of device ids' })
   return mistakes
 }
 
-async function readCsv(text: string, take: (entry: Entry) => void): Promise<Mistake[]> {
-  const table = parseCsv(text)
+async function readCsv(content: string, take: (entry: Entry) => void): Promise<Mistake[]> {
+  const table = parseCsv(content)
   if (!table) return []
   const mistakes = columnMistakes(table, ['device', ...Object.keys(DEVICE.shape)], ['device', 'company_id'])
   if (mistakes.length > 0) return mistakes
@@ -90,14 +90,14 @@ async function readCsv(text: string, take: (entry: Entry) => void): Promise<Mist
 }
 
 function rowEntry({ at, cells }: Row, columns: readonly string[], mistakes: Mistake[]): Entry {
-  const id = cells[columns.indexOf('device')]
+  const key = cells[columns.indexOf('device')]
   const entries = columns.flatMap((column, index): Entry[] => {
     if (column === 'device' || cells[index] === '') return []
     const resolved = resolveReference(cells[index])
-    if ('mistake' in resolved) mistakes.push({ at, key: pathText([id, column]), message: resolved.mistake })
+    if ('mistake' in resolved) mistakes.push({ at, key: pathText([key, column]), message: resolved.mistake })
     return 'text' in resolved ? [{ key: column, keyAt: at, value: cellNode(column, resolved.text, at) }] : []
   })
-  return { key: id, keyAt: at, value: { kind: 'mapping', at, entries } }
+  return { key, keyAt: at, value: { kind: 'mapping', at, entries } }
 }
 
 /** A cell of the column `settings` is a mapping in one line of YAML or JSON. */
@@ -126,18 +126,18 @@ export function readDeviceEntry(
   }
 }
 
-function idMistakes(id: string, at: number): Mistake[] {
-  if (isScientific(id)) return [{ at, key: id, message: int64Mistake(id) }]
-  if (id !== '' && id === id.trim() && isPrintable(id) && Buffer.byteLength(id) <= MAX_ID_BYTES) return []
-  return [{ at, key: id || undefined, message: ID_EXPECTED }]
+function idMistakes(key: string, at: number): Mistake[] {
+  if (isScientific(key)) return [{ at, key, message: int64Mistake(key) }]
+  if (key !== '' && key === key.trim() && isPrintable(key) && Buffer.byteLength(key) <= MAX_ID_BYTES) return []
+  return [{ at, key: key || undefined, message: ID_EXPECTED }]
 }
 
 /** A scalar of `settings` as decoders expect it, where unquoted numbers and booleans are no text; else its text. */
-function settingOrText({ text, quoted }: Leaf, path: Path): unknown {
-  if (path[0] !== 'settings' || path.length === 1) return text ?? undefined
-  if (text === null || quoted) return text
-  if (text === 'true' || text === 'false') return text === 'true'
-  return /^-?\d+(\.\d+)?$/.test(text) && String(Number(text)) === text ? Number(text) : text
+function settingOrText({ text: scalar, quoted }: Leaf, path: Path): unknown {
+  if (path[0] !== 'settings' || path.length === 1) return scalar ?? undefined
+  if (scalar === null || quoted) return scalar
+  if (scalar === 'true' || scalar === 'false') return scalar === 'true'
+  return /^-?\d+(\.\d+)?$/.test(scalar) && String(Number(scalar)) === scalar ? Number(scalar) : scalar
 }
 
 const MAX_ID_BYTES = 64

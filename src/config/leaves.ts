@@ -105,8 +105,7 @@ export function isPrintable(value: string): boolean {
 
 /** A mapping with any keys. */
 export function mapping() {
-  const isMapping = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
-  return z.custom<Record<string, unknown>>(isMapping, 'expected a mapping')
+  return z.record(z.string(), z.unknown(), 'expected a mapping')
 }
 
 /** A secret that is sent as one word of an HTTP header. */

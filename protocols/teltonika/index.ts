@@ -103,21 +103,8 @@ function starts(bytes: Buffer): Match {
 
 function decode(frame: Buffer, session: Session): Message {
   if (frame[0] === PING) return {}
-  if (frame.length >= HEAD && frame.readUInt32BE() === 0) return packet(frame, session)
-  return frame[4] === DATAGRAM ? datagram(frame, session) : login(frame)
-}
-
-function login(frame: Buffer): Message {
-  return { device: imei(new ByteReader(frame)), reply: ACCEPTED, refusal: REFUSED }
-}
-
-function imei(r: ByteReader): string {
-  const id = r.ascii(r.u16())
-  if (!/^[!-~]+$/.test(id)) throw new DecodeError('malformed', 'the IMEI is not text')
-  return id
-}
-
-function packet(frame: Buffer, session: Session): Message {
+  if (frame.length < HEAD || frame.readUInt32BE() !== 0)
+    return frame[4] === DATAGRAM ? datagram(frame, session) : login(frame)
   if (frame.length < HEAD + TAIL) throw new DecodeError('truncated')
   let content = frame.subarray(HEAD)
   if (!session.lenient) {
@@ -132,6 +119,16 @@ function packet(frame: Buffer, session: Session): Message {
   const reply = Buffer.alloc(4)
   reply[3] = count
   return { fixes, reply }
+}
+
+function login(frame: Buffer): Message {
+  return { device: imei(new ByteReader(frame)), reply: ACCEPTED, refusal: REFUSED }
+}
+
+function imei(r: ByteReader): string {
+  const id = r.ascii(r.u16())
+  if (!/^[!-~]+$/.test(id)) throw new DecodeError('malformed', 'the IMEI is not text')
+  return id
 }
 
 function datagram(frame: Buffer, session: Session): Message {
@@ -169,23 +166,18 @@ interface RecordLayout extends Layout {
 }
 
 function record(r: ByteReader, layout: RecordLayout): Fix {
-  const time = r.u64()
+  const { count, id, hasLong, hasGnssSpeed, hasVariable } = layout
+  const time = r.uint(8)
   r.take(1)
-  const longitude = r.i32() / 1e7
-  const latitude = r.i32() / 1e7
-  const altitude = r.i16()
+  const longitude = r.int(4) / 1e7
+  const latitude = r.int(4) / 1e7
+  const altitude = r.int(2)
   const angle = heading(r.uint(2))
   const satellites = r.uint(1)
   const speed = kmh(r.uint(2))
   const fix: Fix = { time, latitude, longitude, valid: satellites > 0, altitude, speed, heading: angle, satellites }
-  r.take(layout.event)
-  readIo(r, layout, fix)
-  return fix
-}
-
-/** Moves past a record's IO elements; two of those with 2-byte values belong to the fix. */
-function readIo(r: ByteReader, { count, id, hasLong, hasGnssSpeed, hasVariable }: RecordLayout, fix: Fix): void {
-  r.take(count)
+  // Of the IO elements, two of those with 2-byte values belong to the fix.
+  r.take(layout.event + count)
   r.take(r.uint(count) * (id + 1))
   for (let n = r.uint(count); n > 0; n--) {
     const element = r.uint(id)
@@ -196,9 +188,9 @@ function readIo(r: ByteReader, { count, id, hasLong, hasGnssSpeed, hasVariable }
   r.take(r.uint(count) * (id + 4))
   r.take(r.uint(count) * (id + 8))
   if (hasLong) r.take(r.uint(count) * (id + 16))
-  if (!hasVariable) return
-  for (let n = r.uint(2); n > 0; n--) {
+  for (let n = hasVariable ? r.uint(2) : 0; n > 0; n--) {
     r.take(2)
     r.take(r.uint(2))
   }
+  return fix
 }

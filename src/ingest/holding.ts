@@ -16,14 +16,16 @@ import {
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import type { DeviceEntry } from '../roster/directory.ts'
-import { judge, type PlacementRules } from './place.ts'
+import type { Replica } from '../roster/replica.ts'
+import { type FilterOptions, type HoldOptions, judge } from './place.ts'
 
 export interface HoldingOptions {
   readonly redis: Redis
   readonly appender: AppenderOptions
-  /** While the roster is not current, held fixes stay where they are. */
-  readonly isRosterCurrent: () => boolean
-  readonly rules: () => PlacementRules
+  /** While it is not current, held fixes stay where they are. */
+  readonly replica: Pick<Replica, 'current' | 'roster'>
+  readonly filter: FilterOptions
+  readonly hold: HoldOptions
   readonly logger: Logger
 }
 
@@ -61,8 +63,8 @@ export class Holding {
 
   /** The roster has changed: held fixes go where they belong now. */
   rosterChanged(): void {
-    const { directory } = this.#options.rules()
-    const devices = new Set([...this.#waiting].map((device) => directory.find(device)?.id ?? device))
+    const { roster } = this.#options.replica
+    const devices = new Set([...this.#waiting].map((device) => roster.find(device)?.id ?? device))
     this.releasing = devices
     void this.#release(devices)
   }
@@ -96,15 +98,15 @@ export class Holding {
   }
 
   async #sweep(reasons: readonly HoldReason[]): Promise<ReadonlySet<string> | undefined> {
-    const { appender, isRosterCurrent, logger, redis, rules } = this.#options
-    if (!isRosterCurrent()) return undefined
+    const { appender, logger, redis, replica } = this.#options
+    if (!replica.current) return undefined
     const moved = new Set<string>()
     for (const reason of reasons)
       for (const device of await heldDevices(redis, reason)) {
         const fate = (record: Buffer) => this.#fateOf(record, reason, device)
         const fixes = await sweepHeld(redis, appender, { reason, device, fate })
         if (fixes === 0) continue
-        moved.add(rules().directory.find(device)?.id ?? device)
+        moved.add(replica.roster.find(device)?.id ?? device)
         logger.info({ device, reason, fixes }, 'held fixes released or discarded')
       }
     const still = await Promise.all([heldDevices(redis, 'unknown'), heldDevices(redis, 'no_route')])
@@ -113,19 +115,20 @@ export class Holding {
   }
 
   #fateOf(record: Buffer, reason: HoldReason, device: string): Fate {
-    const rules = this.#options.rules()
+    const { filter, hold, replica } = this.#options
+    const { roster } = replica
     const now = Date.now()
     const received = receivedAt(record)
-    const entry = rules.directory.find(device)
+    const entry = roster.find(device)
     // A fix without a time of its own has that of its arrival, which no time zone changes.
     const hasOwnTime = timestampOf(record) !== Math.floor(received / 1000)
     const origin = { entry: hasOwnTime ? entry : withoutZone(entry), now, isReleasing: false }
-    const verdict = judge(fixOf(record), origin, rules)
+    const verdict = judge(fixOf(record), origin, { roster, filter, hold })
     if ('filtered' in verdict) return { gone: `filtered:${verdict.filtered}` }
     const id = entry?.id ?? device
     const records = packRecords([verdict.position], packDevice(id), received)
     if ('lane' in verdict) return { lane: verdict.lane.key, device: id, records }
-    if (received < now - rules.hold.max_age) return { gone: 'discarded:held_age' }
+    if (received < now - hold.max_age) return { gone: 'discarded:held_age' }
     return verdict.held === reason ? 'stays' : { held: verdict.held, device: id, records }
   }
 }

@@ -4,11 +4,12 @@ import type { Appender } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { type FrameCounters, frameCounters, metrics } from '../observe/metrics.ts'
 import type { DeviceEntry } from '../roster/directory.ts'
+import type { Replica } from '../roster/replica.ts'
 import { type Capacity, type ClockWatch, Waiting } from './acceptance.ts'
 import { type DeviceSession, isSecretOf, RejectedDeviceLog, type UnknownDeviceQuota } from './device.ts'
 import type { HeardBook } from './heard.ts'
 import type { Holding } from './holding.ts'
-import { type Placement, type PlacementRules, placeFixes } from './place.ts'
+import { type FilterOptions, type HoldOptions, type Placement, placeFixes } from './place.ts'
 
 /**
  * What became of one frame. Only `stored` has an answer for the device: its fixes are on disk, or it has none.
@@ -29,10 +30,10 @@ export type IdentityReason = 'unknown_device' | 'wrong_secret' | 'other_device'
 export type Obstacle = 'roster' | 'redis' | 'memory' | 'parked' | 'clock' | 'fault'
 
 export interface IngestOptions {
-  /** Whether the roster is current; until then no frame is taken. */
-  readonly isRosterCurrent: () => boolean
-  /** The rules that are in effect now. */
-  readonly rules: () => PlacementRules
+  /** While it is not current no frame is taken. */
+  readonly replica: Pick<Replica, 'current' | 'roster'>
+  readonly filter: FilterOptions
+  readonly hold: HoldOptions
   readonly appender: Pick<Appender, 'append' | 'count'>
   readonly heard: Pick<HeardBook, 'spoke' | 'stored' | 'became'>
   readonly holding: Pick<Holding, 'releasing' | 'noteHeld'>
@@ -68,8 +69,7 @@ export class Ingest {
   async take(frame: Buffer, session: DeviceSession, protocol: Protocol): Promise<FrameOutcome> {
     const startedAt = performance.now()
     const deadline = startedAt + this.#waiting.waitMs[session.transport]
-    while (!this.#options.isRosterCurrent())
-      if (!(await this.#waiting.pauseBefore(deadline))) return failed('roster', {})
+    while (!this.#options.replica.current) if (!(await this.#waiting.pauseBefore(deadline))) return failed('roster', {})
     let counters = this.#counters.get(protocol.name)
     if (!counters) this.#counters.set(protocol.name, (counters = frameCounters(protocol.name)))
     counters.frames[session.transport].value++
@@ -104,7 +104,7 @@ export class Ingest {
   /** Resolves once the roster is current; false: it was not for as long as a device may wait. */
   async waitForRoster(transport: Transport): Promise<boolean> {
     const deadline = performance.now() + this.#waiting.waitMs[transport]
-    while (!this.#options.isRosterCurrent()) if (!(await this.#waiting.pauseBefore(deadline))) return false
+    while (!this.#options.replica.current) if (!(await this.#waiting.pauseBefore(deadline))) return false
     return true
   }
 
@@ -127,11 +127,11 @@ export class Ingest {
 
   /** Which device sent a message: the one that it names, else the one of the session; or why it is refused. */
   #resolveDevice({ device, secret }: Message, session: DeviceSession): ResolvedDevice | IdentityReason {
-    const { directory } = this.#options.rules()
-    const entry = directory.find(device ?? session.device ?? '')
+    const { roster } = this.#options.replica
+    const entry = roster.find(device ?? session.device ?? '')
     if (!entry) return this.#resolveUnknown(device ?? session.device ?? '', session)
     // Over MQTT login and topic name the device, and a frame cannot name another one.
-    if (session.transport === 'mqtt' && entry !== directory.find(session.device ?? ''))
+    if (session.transport === 'mqtt' && entry !== roster.find(session.device ?? ''))
       return this.#reject('other_device', entry.id, session)
     const isGuarded = (entry.secret ?? entry.secretDigest) !== undefined
     if (isGuarded && !isSecretOf(entry, secret ?? session.secret))
@@ -140,12 +140,11 @@ export class Ingest {
   }
 
   #resolveUnknown(name: string, session: DeviceSession): ResolvedDevice | IdentityReason {
-    const { hold } = this.#options.rules()
     const { device = '', remote, transport } = session
     const id = sameId(name)
     if (transport === 'mqtt' && id !== sameId(device)) return this.#reject('other_device', id, session)
     const [address] = remote.split(/:\d+$/)
-    const isHeld = hold.unknown && this.#options.unknownDevices.admit(id, address)
+    const isHeld = this.#options.hold.unknown && this.#options.unknownDevices.admit(id, address)
     this.#rejected.log(id, isHeld ? 'held' : 'unknown_device', remote)
     return isHeld ? { id, entry: undefined } : 'unknown_device'
   }
@@ -164,7 +163,7 @@ export class Ingest {
 
   /** Notes what became of a message of which nothing is taken, if its device is configured. */
   #noteRefusal(device: string | undefined, treatment: 'refused' | 'misunderstood', reason: string): void {
-    const entry = device === undefined ? undefined : this.#options.rules().directory.find(device)
+    const entry = device === undefined ? undefined : this.#options.replica.roster.find(device)
     if (entry) this.#options.heard.became(entry.id, treatment, reason)
   }
 
@@ -174,10 +173,10 @@ export class Ingest {
     { id, entry }: ResolvedDevice,
     { now }: DeviceSession,
   ): Promise<Obstacle | IdentityReason | undefined> {
-    const { appender, capacity, clock, holding, isRosterCurrent, rules } = this.#options
-    if (!isRosterCurrent()) return 'roster'
+    const { appender, capacity, clock, filter, hold, holding, replica } = this.#options
+    if (!replica.current) return 'roster'
     const isReleasing = holding.releasing.has(id)
-    const placed = placeFixes(fixes, { device: id, entry, now, isReleasing }, rules())
+    const placed = placeFixes(fixes, { device: id, entry, now, isReleasing }, { roster: replica.roster, filter, hold })
     if (entry && clock.note(id, placed.isAhead, now)) return 'clock'
     const shortage = capacity.hasShortage && capacity.shortageFor(placed.parts)
     if (shortage) return shortage

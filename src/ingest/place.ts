@@ -28,7 +28,7 @@ export interface HoldOptions {
 
 /** What decides where a fix goes. */
 export interface PlacementRules {
-  readonly directory: Directory
+  readonly roster: Directory
   readonly filter: FilterOptions
   readonly hold: HoldOptions
 }
@@ -105,7 +105,7 @@ export function judge(fix: Fix, origin: Omit<FixOrigin, 'device'>, rules: Placem
   if (position === 'clock') return hold('clock', fix, rules)
   if (typeof position === 'string') return { filtered: position }
   if (!entry) return hold('unknown', fix, rules)
-  const lane = rules.directory.laneAt(entry, position.timestamp)
+  const lane = rules.roster.stayAt(entry, position.timestamp)?.lane
   if (!lane) return hold('no_route', fix, rules)
   const behind = isReleasing ? asReported(fix, rules.filter) : undefined
   return behind ? { held: 'no_route', position: behind } : { lane, position }

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import { createSession, type DeviceSession } from '../ingest/device.ts'
-import type { FrameOutcome } from '../ingest/ingest.ts'
+import type { FrameOutcome, Ingest } from '../ingest/ingest.ts'
 import type { Misunderstood } from '../ingest/misunderstood.ts'
 import { metrics } from '../observe/metrics.ts'
-import type { Directory } from '../roster/directory.ts'
+import type { Replica } from '../roster/replica.ts'
 import type { DeviceConnection } from './connections.ts'
 import type { Shared } from './listener.ts'
 import { GuardedStream } from './mqtt-guard.ts'
@@ -13,9 +13,8 @@ import { GuardedStream } from './mqtt-guard.ts'
 export interface MqttShared extends Shared {
   /** Every protocol by its name. */
   readonly protocols: ReadonlyMap<string, Protocol>
-  /** Resolves once the roster is current; false: it was not for as long as a login may wait. */
-  readonly whenRosterCurrent: () => Promise<boolean>
-  readonly directory: () => Directory
+  readonly ingest: Pick<Ingest, 'take' | 'waitForRoster'>
+  readonly replica: Pick<Replica, 'roster'>
   /** Keeps a payload that could not be understood. */
   readonly misunderstood: (entry: Misunderstood) => void
   /** Whether an unknown device may log in: its fixes are held. */

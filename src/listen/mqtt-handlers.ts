@@ -25,10 +25,10 @@ export class LoginHandler {
   }
 
   async preConnect(...[client, packet, done]: PreConnect): Promise<void> {
-    const { directory, limits, whenRosterCurrent } = this.#shared
+    const { ingest, limits, replica } = this.#shared
     const connection = this.#connectionOf(client)
     connection.storing++
-    const isCurrent = await whenRosterCurrent()
+    const isCurrent = await ingest.waitForRoster('mqtt')
     connection.storing--
     if (!isCurrent) {
       metrics.refused.inc({ reason: 'not_ready' })
@@ -41,7 +41,7 @@ export class LoginHandler {
     // The listener watches for silence: while it does not read, silence is not the device's fault.
     packet.keepalive = 0
     // A client id counts within its device, so that no device can end the connection of another one.
-    const device = directory().find(username)?.id ?? sameId(username)
+    const device = replica.roster.find(username)?.id ?? sameId(username)
     packet.clientId = JSON.stringify([device, clientId === '' ? randomUUID() : clientId])
     // A will has no subscribers.
     delete packet.will
@@ -53,9 +53,9 @@ export class LoginHandler {
     { username = '', password }: { username?: Authenticate[1]; password?: Authenticate[2] },
     done: Authenticate[3],
   ): void {
-    const { admitsUnknown, directory, heard } = this.#shared
+    const { admitsUnknown, heard, replica } = this.#shared
     const { session } = this.#connectionOf(client)
-    const entry = directory().find(username)
+    const entry = replica.roster.find(username)
     if (!entry && admitsUnknown && username !== '') {
       session.device = sameId(username)
       return done(null, true)
@@ -131,7 +131,7 @@ export class PublishHandler {
 
   /** Stores one message. Answers why it must not be acknowledged, if so. */
   async #take(connection: MqttConnection, packet: AuthorizePublish[1]): Promise<string | undefined> {
-    const { directory, misunderstood, protocols } = this.#shared
+    const { misunderstood, protocols, replica } = this.#shared
     const { session, unreleased } = connection
     const topic = readTopic(packet.topic)
     const protocol = topic && protocols.get(topic.protocol)
@@ -148,15 +148,15 @@ export class PublishHandler {
     if (outcome.status !== 'misunderstood') return outcome.status
     const { device = '', now: at, secret } = session
     // Only of configured devices: one that invents ids would push out what is kept of the others.
-    if (directory().find(device))
+    if (replica.roster.find(device))
       misunderstood({ at, device, protocol: protocol.name, reason: outcome.reason, payload, secret })
     return undefined
   }
 
   /** Whether two spellings of an id name the same device. */
   #isSameDevice(one: string, other: string): boolean {
-    const directory = this.#shared.directory()
-    return (directory.find(one) ?? sameId(one)) === (directory.find(other) ?? sameId(other))
+    const { roster } = this.#shared.replica
+    return (roster.find(one) ?? sameId(one)) === (roster.find(other) ?? sameId(other))
   }
 
   async #store({ session }: MqttConnection, payload: Buffer, protocol: Protocol): Promise<FrameOutcome> {

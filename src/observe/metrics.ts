@@ -151,14 +151,12 @@ function counter<Label extends string>(name: string, help: string, labelNames: L
       }
     },
   })
-  return {
-    inc: (labels: LabelValues<Label>, value = 1) => sum.inc(labels, value),
-    cell(labels: LabelValues<Label>): Cell {
-      const cell = { value: 0 }
-      cells.push({ labels, cell })
-      return cell
-    },
+  const cell = (labels: LabelValues<Label>): Cell => {
+    const made = { value: 0 }
+    cells.push({ labels, cell: made })
+    return made
   }
+  return Object.assign(sum, { cell })
 }
 
 /** A counter that is stored in Redis. The sum over processes takes the highest value, since each process reads the same one. */

@@ -3,10 +3,10 @@ import pLimit from 'p-limit'
 import { joinWorkers, type Lease, Leases, type Place, type Redis, releaseParked, relocate } from '../lanes/index.ts'
 import { LanePush, type PushLaneOptions } from './push-lane.ts'
 import { Rate } from './rate.ts'
-import { Tickets } from './tickets.ts'
+import { type Ticket, Tickets } from './tickets.ts'
 import { reportUpstream, watchOverdue } from './watch.ts'
 
-export interface PushingOptions extends Pick<PushLaneOptions, 'apikeyOf' | 'client' | 'logger'> {
+export interface PushingOptions extends Pick<PushLaneOptions, 'apikeys' | 'client' | 'logger'> {
   readonly redis: Redis
   readonly redisUrl: string
   readonly place: Place
@@ -47,8 +47,8 @@ export function startPushing(options: PushingOptions): Pushing {
   }
 
   /** Where Redis goes away, a lane waits until its lease ends; then it is offered again. */
-  async function work(ticket: readonly Lease[]): Promise<void> {
-    const pushes = ticket.map(async (lease) => {
+  async function work({ data }: Ticket): Promise<void> {
+    const pushes = data.map(async (lease) => {
       held.add(lease)
       await limit(() => new LanePush(lease, laneOptions).run()).catch((error: unknown) =>
         logger.debug({ err: error }, 'a lane waits for its lease to end'),

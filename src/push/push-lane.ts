@@ -19,8 +19,8 @@ import type { Rate } from './rate.ts'
 export interface PushLaneOptions {
   readonly leases: Leases
   readonly client: Pick<TrackingClient, 'push'>
-  /** The company's apikey, as configured now. */
-  readonly apikeyOf: (company: string) => string | undefined
+  /** Each company's apikey, as configured now. */
+  readonly apikeys: ReadonlyMap<string, string>
   /** Moves the records of a parked lane to the lanes where they belong by now; answers whether the rest may be pushed. */
   readonly relocate: (lease: Lease) => Promise<boolean | typeof NOT_CURRENT>
   /** null: no bound. */
@@ -69,9 +69,9 @@ export class LanePush {
 
   /** Answers nothing, and has sent nothing, where the lease no longer holds. */
   async #request(records: Buffer): Promise<Consequence | undefined> {
-    const { apikeyOf, client, rate } = this.#options
+    const { apikeys, client, rate } = this.#options
     const [company, courier, route] = this.#lease.lane.split('/')
-    const apikey = apikeyOf(company)
+    const apikey = apikeys.get(company)
     if (apikey === undefined) return NO_APIKEY
     if (rate) await rate.turn()
     if (!stillHolds(this.#lease)) return undefined

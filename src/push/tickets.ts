@@ -10,7 +10,12 @@ export interface TicketsOptions {
   readonly redisUrl: string
   readonly logger: Logger
   /** Pushes leased lanes. Never rejects. */
-  readonly work: (leases: readonly Lease[]) => Promise<void>
+  readonly work: (ticket: Ticket) => Promise<void>
+}
+
+/** What a job holds: leased lanes. */
+export interface Ticket {
+  readonly data: readonly Lease[]
 }
 
 /**
@@ -77,7 +82,7 @@ export class Tickets {
     } catch (error) {
       // The memory of Redis is full: delivering makes room.
       logger.warn({ err: error }, 'tickets cannot be stored: this process pushes the lanes that it has claimed')
-      await work(claimed)
+      await work({ data: claimed })
     }
     return claimed.length === limit
   }
@@ -95,7 +100,7 @@ function openQueue({ redisUrl, logger, work }: TicketsOptions) {
   })
   const consumer = new Redis(redisUrl, { ...LOADING, connectionName: 'waybridge-worker', maxRetriesPerRequest: null })
   const tickets = new Queue<Lease[]>(NAME, { connection: producer, prefix: keys.tickets })
-  const worker = new Worker<Lease[]>(NAME, ({ data }) => work(data), {
+  const worker = new Worker<Lease[]>(NAME, work, {
     connection: consumer,
     prefix: keys.tickets,
     concurrency: 64,

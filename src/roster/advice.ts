@@ -5,7 +5,8 @@ import { type Mistake, type Problem, placesIn, problemsIn } from '../config/prob
 import type { RouteRow } from '../config/routes.ts'
 import { localDay } from '../config/times.ts'
 import type { Assignment, DeviceEntry, Lane, Stay } from './directory.ts'
-import { bySource, type Roster } from './roster.ts'
+import type { Roster } from './roster.ts'
+import { bySource } from './spans.ts'
 
 /** When it is, ms UTC, and in which zone a day begins. */
 export interface Today {

@@ -20,7 +20,10 @@ export class Replica {
   readonly #followers: RosterFollower[] = []
   readonly #first = Promise.withResolvers<void>()
   readonly #reported = new Set<string>()
-  #roster = new Roster()
+  /** Another object after a change of many lines; written here alone. */
+  roster = new Roster()
+  /** Whether the files that this process follows, if any, were compared with the roster; set by who follows them. */
+  isCompared = true
   #version: number | undefined
   #reading: Promise<void> | undefined
   #currentAt = -Infinity
@@ -35,11 +38,6 @@ export class Replica {
     void this.#look()
   }
 
-  /** Another object after a change of many lines. */
-  get roster(): Roster {
-    return this.#roster
-  }
-
   /** Of the last write that is in effect here; 0 where there was none yet. */
   get version(): number {
     return this.#version ?? 0
@@ -47,7 +45,7 @@ export class Replica {
 
   /** Whether this is the roster as of a moment ago: not while Redis is away, and not until it is read after that. */
   get current(): boolean {
-    if (this.version === 0 || this.#currentAt <= this.#disconnectedAt) return false
+    if (!this.#version || !this.isCompared || this.#currentAt <= this.#disconnectedAt) return false
     return performance.now() - this.#currentAt < ROSTER_HOLDS_MS
   }
 
@@ -106,10 +104,10 @@ export class Replica {
     }
     if (found.version === since) return
     const { change, version } = found
-    if (change.devices.size + change.assignments.size <= AT_ONCE) return this.#take(version, this.#roster.apply(change))
-    const next = new Roster(this.#roster)
+    if (change.devices.size + change.assignments.size <= AT_ONCE) return this.#take(version, this.roster.apply(change))
+    const next = new Roster(this.roster)
     const changed = await next.applyInSlices(change)
-    this.#roster = next
+    this.roster = next
     this.#take(version, changed)
   }
 
@@ -118,7 +116,7 @@ export class Replica {
     const missed = await readSince(this.redis, version)
     if ('lost' in missed) return this.#readWhole()
     await roster.applyInSlices(missed.change)
-    this.#roster = roster
+    this.roster = roster
     this.#take(missed.version, undefined)
   }
 

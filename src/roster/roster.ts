@@ -3,7 +3,7 @@ import { yieldToEventLoop } from '../async.ts'
 import type { Device } from '../config/devices.ts'
 import { sameId } from '../config/units.ts'
 import type { Assignment, DeviceEntry, Directory, Lane, Stay } from './directory.ts'
-import { spanAt, topmost } from './spans.ts'
+import { partsOf } from './spans.ts'
 
 /** What of a roster is set; what is undefined is dropped. */
 export interface RosterChange {
@@ -68,7 +68,15 @@ export class Roster implements Directory {
   }
 
   stayAt({ stays, usual }: DeviceEntry, timeSeconds: number): Stay | undefined {
-    return spanAt(stays, timeSeconds) ?? usual
+    let low = 0
+    let high = stays.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (stays[middle].until <= timeSeconds) low = middle + 1
+      else high = middle
+    }
+    const stay = stays[low]
+    return stay && stay.from <= timeSeconds ? stay : usual
   }
 
   devices(): Iterable<DeviceEntry> {
@@ -194,30 +202,6 @@ export async function createDirectory(devices: Iterable<Device>, lines: Iterable
     assignments: new Map(Array.from(lines, (line) => [assignmentField(line), line])),
   })
   return roster
-}
-
-/**
- * What holds of each assignment. Files, and each put, say one thing for a time: among their own assignments the later `from`
- * decides, whenever each was written. Of what they say the last write holds, which for files is that of the line that decides.
- */
-function partsOf(assignments: readonly Assignment[]): readonly Assignment[] {
-  if (assignments.length < 2) return assignments
-  const writers = Map.groupBy(assignments, ({ company_id, version }) => (company_id === undefined ? 'files' : version))
-  const parts = [...writers.values()].flatMap((written) => topmost(written.toSorted(bySource)))
-  return writers.size > 1 ? topmost(parts, ({ version = 0 }) => version) : parts
-}
-
-/** In the order of lines: `routes.csv:9`, `routes.csv:10`, `routes/a.csv:1`. */
-export function bySource(a: Assignment, b: Assignment): number {
-  if (a.line !== undefined && b.line !== undefined) return a.line - b.line
-  const [nameA, lineA] = splitSource(a.source)
-  const [nameB, lineB] = splitSource(b.source)
-  return nameA === nameB ? lineA - lineB : nameA < nameB ? -1 : 1
-}
-
-function splitSource(source: string): [name: string, line: number] {
-  const colon = source.lastIndexOf(':')
-  return [source.slice(0, colon), Number(source.slice(colon + 1))]
 }
 
 function laneOf(company: string, courier: string, route: string): Lane {

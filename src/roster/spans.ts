@@ -1,4 +1,29 @@
 import type { Interval } from '../config/times.ts'
+import type { Assignment } from './directory.ts'
+
+/**
+ * What holds of each assignment. Files, and each put, say one thing for a time: among their own assignments the later `from`
+ * decides, whenever each was written. Of what they say the last write holds, which for files is that of the line that decides.
+ */
+export function partsOf(assignments: readonly Assignment[]): readonly Assignment[] {
+  if (assignments.length < 2) return assignments
+  const writers = Map.groupBy(assignments, ({ company_id, version }) => (company_id === undefined ? 'files' : version))
+  const parts = [...writers.values()].flatMap((written) => topmost(written.toSorted(bySource)))
+  return writers.size > 1 ? topmost(parts, ({ version = 0 }) => version) : parts
+}
+
+/** In the order of lines: `routes.csv:9`, `routes.csv:10`, `routes/a.csv:1`. */
+export function bySource(a: Assignment, b: Assignment): number {
+  if (a.line !== undefined && b.line !== undefined) return a.line - b.line
+  const [nameA, lineA] = splitSource(a.source)
+  const [nameB, lineB] = splitSource(b.source)
+  return nameA === nameB ? lineA - lineB : nameA < nameB ? -1 : 1
+}
+
+function splitSource(source: string): [name: string, line: number] {
+  const colon = source.lastIndexOf(':')
+  return [source.slice(0, colon), Number(source.slice(colon + 1))]
+}
 
 /**
  * Cuts what overlaps, so that at each time one is left: the one of the highest rank, of those the one with the latest
@@ -28,19 +53,6 @@ export function topmost<Span extends Interval>(
   }
   advance(Infinity)
   return pieces.map(({ of, from, until }) => ({ ...of, from, until }))
-}
-
-/** The one of spans in order of time, without overlaps, that a time is in. */
-export function spanAt<Span extends Interval>(spans: readonly Span[], time: number): Span | undefined {
-  let low = 0
-  let high = spans.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (spans[middle].until <= time) low = middle + 1
-    else high = middle
-  }
-  const span = spans[low]
-  return span && span.from <= time ? span : undefined
 }
 
 interface Piece<Span> {

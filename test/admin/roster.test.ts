@@ -79,7 +79,7 @@ async function writing() {
     await live.close()
     redis.disconnect()
   })
-  await live.join(redis)
+  await live.join(new Replica(redis, live.logger))
   await expect.poll(() => live.complete, { timeout: 10_000 }).toBe(true)
   return { live, change: rosterWrites({ redis, live }) }
 }

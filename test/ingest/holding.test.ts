@@ -14,7 +14,7 @@ import {
   timestampOf,
 } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
-import type { Assignment, Directory } from '../../src/roster/directory.ts'
+import type { Assignment } from '../../src/roster/directory.ts'
 import { createDirectory } from '../../src/roster/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -41,16 +41,15 @@ async function gateway(
   hold: HoldOptions = HOLD,
   bounds = { maxFixesPerDevice: 5, maxUnknownDevices: 3 },
 ) {
-  let directory: Directory = await createDirectory(devices, lines)
-  const rules = () => ({ directory, filter: FILTER, hold })
+  const replica = { current: true, roster: await createDirectory(devices, lines) }
+  const placing = { replica, filter: FILTER, hold }
   const options = {
     maxWaitMs: 0,
     duplicates: new DuplicateFilter({ windowMs: 86_400_000, maxFutureMs: 300_000 }),
     hold: bounds,
   }
   const appender = new Appender(redis, options)
-  let isCurrent = true
-  const holding = new Holding({ redis, appender: options, isRosterCurrent: () => isCurrent, rules, logger })
+  const holding = new Holding({ ...placing, redis, appender: options, logger })
   closes.push(
     () => holding.close(),
     () => appender.close(),
@@ -58,18 +57,18 @@ async function gateway(
   return {
     holding,
     set isCurrent(current: boolean) {
-      isCurrent = current
+      replica.current = current
     },
     async configure(nextDevices: Device[], nextLines: Assignment[] = []) {
-      directory = await createDirectory(nextDevices, nextLines)
+      replica.roster = await createDirectory(nextDevices, nextLines)
       holding.rosterChanged()
     },
     async send(device: string, ...times: number[]) {
-      const entry = directory.find(device)
+      const entry = replica.roster.find(device)
       const id = entry?.id ?? device
       const fixes = times.map((time): Fix => ({ time: time * 1000, latitude: 52.5, longitude: 13.4, valid: true }))
       const origin = { device: id, entry, now: Date.now(), isReleasing: holding.releasing.has(id) }
-      const placed = placeFixes(fixes, origin, rules())
+      const placed = placeFixes(fixes, origin, { ...placing, roster: replica.roster })
       const storing = appender.append(placed)
       if (placed.parts.some((part) => 'held' in part)) holding.noteHeld(id, storing)
       return storing

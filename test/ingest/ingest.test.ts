@@ -77,10 +77,11 @@ async function gateway({
   const counted: string[] = []
   const heard = new Map<string, Heard>()
   const told: string[] = []
-  const state = { isCurrent, fails, attempts: 0, directory: await createDirectory(devices, lines) }
+  const state = { current: isCurrent, fails, attempts: 0, roster: await createDirectory(devices, lines) }
   const ingest = new Ingest({
-    isRosterCurrent: () => state.isCurrent,
-    rules: () => ({ directory: state.directory, filter: FILTER, hold: { ...HOLD, ...hold } }),
+    replica: state,
+    filter: FILTER,
+    hold: { ...HOLD, ...hold },
     clock: new ClockWatch(() => {}),
     capacity: {
       hasShortage: shortage !== undefined,
@@ -363,7 +364,7 @@ describe('while Redis does not answer or the roster is not current', () => {
       all.say({ fixes: [at(NOW_S * 1000)] }),
     ])
     await passes(300)
-    all.state.isCurrent = true
+    all.state.current = true
     expect((await outcomes).map(({ status }) => status)).toEqual(['stored', 'stored', 'stored'])
     const times = all.stored.flatMap(({ parts }) =>
       parts.flatMap((part) => [...records(part.records)].map(timestampOf)),
@@ -398,7 +399,7 @@ describe('while Redis does not answer or the roster is not current', () => {
     const all = await gateway({ fails: true, waitMs: 20_000 })
     const outcome = all.say(frame)
     await expect.poll(() => all.state.attempts).toBeGreaterThan(0)
-    all.state.directory = await createDirectory([{ ...van, route_id: '2' }], [])
+    all.state.roster = await createDirectory([{ ...van, route_id: '2' }], [])
     all.state.fails = false
     await outcome
     expect(all.stored[0].parts.map(placeOf)).toEqual(['7/42/2'])

@@ -59,8 +59,9 @@ it('stores a fix once and acknowledges it when the connection to Redis breaks be
   })
   onTestFinished(() => appender.close())
   const ingest = new Ingest({
-    isRosterCurrent: () => true,
-    rules: () => ({ directory, filter: FILTER, hold: HOLD }),
+    replica: { current: true, roster: directory },
+    filter: FILTER,
+    hold: HOLD,
     appender,
     heard: { spoke: () => {}, stored: () => {}, became: () => {} },
     holding: { releasing: new Set(), noteHeld: () => {} },

@@ -74,7 +74,7 @@ describe('an answer over HTTP', () => {
   it('sends a JSON reply with the content type of JSON', async () => {
     const { port } = await listen({
       ...gateway(),
-      ingest: { take: async () => ({ status: 'stored', reply: Buffer.from('[]') }) },
+      ingest: { ...gateway().ingest, take: async () => ({ status: 'stored', reply: Buffer.from('[]') }) },
     })
     expect(await client(port)('/')).toMatchObject({ status: 200, text: '[]', type: 'application/json' })
   })
@@ -141,7 +141,7 @@ describe('an answer over HTTP', () => {
       if (frame.toString() === 'mute') throw new RangeError('a fault of ours')
       return shared.ingest.take(frame, session, protocol)
     }
-    const { port } = await listen({ ...shared, ingest: { take } })
+    const { port } = await listen({ ...shared, ingest: { ...shared.ingest, take } })
     const get = client(port)
     expect(await get('/mute')).toMatchObject({ status: 503 })
     expect(await get('/fixof%20van-1')).toMatchObject({ status: 200 })
@@ -315,7 +315,7 @@ describe('requests sent ahead on one connection', () => {
       await new Promise<void>((resolve) => answers.push(resolve))
       return { status: 'stored', reply: frame }
     }
-    const { port } = await listen({ ...shared, ingest: { take } })
+    const { port } = await listen({ ...shared, ingest: { ...shared.ingest, take } })
     const peer = await dial(port)
     peer.say(ask('one') + ask('two') + ask('three'))
     for (const [index, name] of ['one', 'two', 'three'].entries()) {

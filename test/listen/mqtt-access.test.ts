@@ -17,7 +17,7 @@ describe('the MQTT broker', () => {
   it('ends a login without an answer while the roster is not current', async () => {
     const refused = await refusals('not_ready')
     const shared = gateway()
-    shared.isRosterCurrent = false
+    shared.replica.current = false
     const { port } = await listen(shared)
     const peer = await raw(port)
     peer.say(connect({ user: 'van-1' }))
@@ -25,7 +25,7 @@ describe('the MQTT broker', () => {
     expect([peer.hex, await refused()]).toEqual(['', 1])
     const van = await client(port, { reconnectPeriod: 20, connects: false })
     await until(async () => expect(await refused()).toBeGreaterThan(2))
-    shared.isRosterCurrent = true
+    shared.replica.current = true
     await until(() => expect(van.connected).toBe(true))
   })
 

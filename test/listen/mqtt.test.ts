@@ -146,14 +146,14 @@ describe('a publication that cannot be stored', () => {
 
   it('waits for Redis, and the login for a current roster, before the connection ends', async () => {
     const shared = gateway({ waitMs: 20_000, limits: { identify_timeout: 1000, idle_timeout: 1000 } })
-    shared.isRosterCurrent = false
+    shared.replica.current = false
     const van = await client((await listen(shared)).port, { connects: false })
     let closed = 0
     van.on('close', () => closed++)
     const since = Date.now()
     await until(() => expect(Date.now() - since).toBeGreaterThan(2500))
     shared.store = 'fails'
-    shared.isRosterCurrent = true
+    shared.replica.current = true
     await until(() => expect(van.connected).toBe(true))
     let isAcknowledged = false
     const published = van.publishAsync(TOPIC, position(), { qos: 1 }).finally(() => (isAcknowledged = true))
@@ -170,7 +170,7 @@ describe('a publication that cannot be stored', () => {
       if (frame.toString() === 'fault') throw new RangeError('a fault of ours')
       return shared.ingest.take(frame, session, protocol)
     }
-    const { port } = await listen({ ...shared, ingest: { take } })
+    const { port } = await listen({ ...shared, ingest: { ...shared.ingest, take } })
     const [first, second] = [await client(port), await client(port)]
     const closed = new Promise((resolve) => first.once('close', () => resolve(undefined)))
     first.publish(TOPIC, 'fault', { qos: 2 })

@@ -24,7 +24,7 @@ describe('a TCP connection', () => {
       if (frames.length === 1) await first.promise
       return { status: 'refused', reason: 'unknown_device', refusal: Buffer.from('no\n') }
     }
-    const { port } = await listen({ ...gateway(), ingest: { take } })
+    const { port } = await listen({ ...gateway(), ingest: { ...gateway().ingest, take } })
     const peer = await dial(port)
     peer.say('id nobody\n')
     await until(() => expect(frames).toEqual(['id nobody\n']))
@@ -96,7 +96,7 @@ describe('a TCP connection', () => {
 
   it('ends when the device does not read its answers', async () => {
     const refused = await refusals('not_reading')
-    const { port } = await listen({ ...gateway(), ingest: { take: answerMuch } })
+    const { port } = await listen({ ...gateway(), ingest: { ...gateway().ingest, take: answerMuch } })
     const peer = await dial(port)
     peer.socket.pause()
     peer.say('fix\n'.repeat(64))

@@ -34,7 +34,7 @@ describe('a TCP connection', () => {
       await new Promise<void>((resolve) => order.push(resolve))
       return { status: 'stored', reply: frame }
     }
-    const { port } = await listen({ ...shared, ingest: { take } })
+    const { port } = await listen({ ...shared, ingest: { ...shared.ingest, take } })
     const peer = await dial(port)
     peer.say('fix 1\nfix 2\n')
     await until(() => expect(order).toHaveLength(2))
@@ -201,14 +201,14 @@ describe('a TCP connection while Redis does not answer', () => {
 
   it('answers a login once the roster is current again', async () => {
     const shared = gateway({ waitMs: 20_000, limits: { identify_timeout: 1000 } })
-    shared.isRosterCurrent = false
+    shared.replica.current = false
     const { port } = await listen(shared)
     const peer = await dial(port)
     peer.say('id van-1\nfix 1\n')
     const since = Date.now()
     await until(() => expect(Date.now() - since).toBeGreaterThan(2500))
     expect([peer.heard, peer.over]).toEqual(['', false])
-    shared.isRosterCurrent = true
+    shared.replica.current = true
     await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
   })
 })
@@ -220,7 +220,7 @@ describe('a fault in handling a TCP frame', () => {
       if (frame.toString() === 'mute\n') throw new RangeError('a fault of ours')
       return shared.ingest.take(frame, session, protocol)
     }
-    const { port } = await listen({ ...shared, ingest: { take } })
+    const { port } = await listen({ ...shared, ingest: { ...shared.ingest, take } })
     const [first, second] = [await dial(port), await dial(port)]
     first.say('id van-1\n')
     second.say('id 007\nmute\n')

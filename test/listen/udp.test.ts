@@ -93,7 +93,7 @@ describe('UDP datagrams', () => {
       if (frame.toString() === 'mute\n') throw new RangeError('a fault of ours')
       return shared.ingest.take(frame, session, protocol)
     }
-    const { port } = await listen({ ...shared, ingest: { take } })
+    const { port } = await listen({ ...shared, ingest: { ...shared.ingest, take } })
     const van = await device(port)
     van.say('mute\n')
     van.say('fixof van-1\n')
@@ -141,7 +141,7 @@ describe('UDP sessions', () => {
       if (!sessions.includes(session)) sessions.push(session)
       return shared.ingest.take(frame, session, protocol)
     }
-    const { port } = await listen({ ...shared, ingest: { take } })
+    const { port } = await listen({ ...shared, ingest: { ...shared.ingest, take } })
     const van = await device(port)
     van.say('id van-1\n')
     await until(() => expect(van.heard).toHaveLength(1))

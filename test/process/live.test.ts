@@ -8,6 +8,7 @@ import { connect, type Redis, readRosterVersion, writeRoster } from '../../src/l
 import { followConfig, type Live } from '../../src/process/roles/live.ts'
 import { assignmentField } from '../../src/roster/roster.ts'
 import { putText } from '../../src/roster/table.ts'
+import { Replica } from '../../src/roster/replica.ts'
 import { putDevice } from '../support/put-device.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -45,7 +46,7 @@ async function following(dir: string, { followsFiles = true, url = server.url } 
     await live.close()
     connection.disconnect()
   })
-  await live.join(connection)
+  await live.join(new Replica(connection, live.logger))
   return { live }
 }
 

@@ -4,7 +4,6 @@ import {
   Appender,
   custodyCounters,
   keys,
-  type Lease,
   Leases,
   NOT_CURRENT,
   type Place,
@@ -17,7 +16,7 @@ import {
 } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
-import { Tickets } from '../../src/push/tickets.ts'
+import { type Ticket, Tickets } from '../../src/push/tickets.ts'
 import { watchOverdue } from '../../src/push/watch.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { ok, startApi, status } from '../support/push-api.ts'
@@ -58,7 +57,7 @@ function pushing({ push = PUSH, max_positions = 3, apikeys = new Map([['7', 'key
     redis: connection,
     redisUrl: server.url,
     client,
-    apikeyOf: (company) => apikeys.get(company),
+    apikeys,
     place,
     batch: { max_positions, max_wait: 0 },
     push,
@@ -342,7 +341,7 @@ describe('the hand-out of lanes', () => {
   it('tickets are handed out after a restart of the queue', async () => {
     const seen: string[] = []
     const leases = new Leases(redis, { maxPositions: 3, maxWaitMs: 0 })
-    const work = async (ticket: readonly Lease[]) => void seen.push(...ticket.map(({ lane }) => lane))
+    const work = async ({ data }: Ticket) => void seen.push(...data.map(({ lane }) => lane))
     const tickets = new Tickets({ leases, redisUrl: server.url, logger, work })
     stops.push(() => tickets.close())
     await store('7/1/1', 1)

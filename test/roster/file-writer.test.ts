@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { connect, type Redis, readRosterVersion, writeRoster } from '../../src/lanes/index.ts'
 import { followConfig, type Live } from '../../src/process/roles/live.ts'
 import { assignmentField } from '../../src/roster/roster.ts'
+import { Replica } from '../../src/roster/replica.ts'
 import { folder } from '../support/config-folder.ts'
 import { putDevice } from '../support/put-device.ts'
 import type { TestRedis } from '../support/redis.ts'
@@ -37,7 +38,7 @@ async function machine(files: Record<string, string>) {
         await live.close()
         connection.disconnect()
       })
-      await live.join(connection)
+      await live.join(new Replica(connection, live.logger))
       return live
     },
   }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { spanAt, topmost } from '../../src/roster/spans.ts'
+import { topmost } from '../../src/roster/spans.ts'
 
 interface Ranked {
   readonly id: number
@@ -27,7 +27,8 @@ describe('what is topmost', () => {
     fc.assert(
       fc.property(spans, (all) => {
         const pieces = topmost(all, rankOf)
-        expect(times.map((time) => spanAt(pieces, time)?.id)).toEqual(times.map((time) => deciding(all, time)?.id))
+        const at = (time: number) => pieces.find(({ from, until }) => from <= time && time < until)?.id
+        expect(times.map(at)).toEqual(times.map((time) => deciding(all, time)?.id))
         expect(pieces.every(({ from, until }, index) => from < until && until <= (pieces[index + 1]?.from ?? 99))).toBe(
           true,
         )

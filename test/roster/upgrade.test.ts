@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { connect, keys, type Redis } from '../../src/lanes/index.ts'
 import { followConfig } from '../../src/process/roles/live.ts'
+import { Replica } from '../../src/roster/replica.ts'
 import { folder } from '../support/config-folder.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -61,7 +62,7 @@ async function start(dir: string) {
     await live.close()
     connection.disconnect()
   })
-  await live.join(connection)
+  await live.join(new Replica(connection, live.logger))
   const devices = Array.from(live.directory().devices(), ({ id, courier_id, route_id, source, stays }) => [
     [id, courier_id, route_id, source].join(' '),
     ...stays.map(({ lane, from, until, source: line }) => `${lane.key} ${from} ${until} ${line}`),

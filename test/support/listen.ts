@@ -10,8 +10,7 @@ import type { Appender, Part, Storable } from '../../src/lanes/index.ts'
 import { Backpressure } from '../../src/listen/backpressure.ts'
 import { ConnectionLimits, type Limits, type Listener, type Shared } from '../../src/listen/listener.ts'
 import { registry } from '../../src/observe/metrics.ts'
-import type { Directory } from '../../src/roster/directory.ts'
-import { createDirectory } from '../../src/roster/roster.ts'
+import { createDirectory, type Roster } from '../../src/roster/roster.ts'
 
 const LIMITS: Limits = {
   max_connections: 1000,
@@ -66,10 +65,8 @@ export interface Gateway extends Shared {
   readonly places: readonly string[]
   /** What becomes of the next appends: taken (at first), refused, or neither until it changes. */
   store: 'takes' | 'fails' | 'waits'
-  readonly directory: () => Directory
-  /** Whether the roster is current. */
-  isRosterCurrent: boolean
-  readonly whenRosterCurrent: () => Promise<boolean>
+  readonly ingest: Pick<Ingest, 'take' | 'waitForRoster'>
+  readonly replica: { current: boolean; roster: Roster }
   /** Whether fixes of devices that nobody has configured are held. */
   readonly admitsUnknown: boolean
   /** Configures one more device. */
@@ -88,19 +85,16 @@ export function gateway({
 }: Partial<GatewayOptions> = {}): Gateway {
   const all = { ...LIMITS, ...limits }
   let devices = DEVICES
-  let directory = DIRECTORY
   const waiting: (() => void)[] = []
   let store: Gateway['store'] = 'takes'
   const made: Gateway = {
     stored: [],
     goneDevices: [],
     admitsUnknown,
-    isRosterCurrent: true,
-    whenRosterCurrent: () => ingest.waitForRoster('mqtt'),
-    directory: () => directory,
+    replica: { current: true, roster: DIRECTORY },
     async configure(device) {
       devices = [...devices, device]
-      directory = await createDirectory(devices, [])
+      made.replica.roster = await createDirectory(devices, [])
     },
     get places() {
       return made.stored.map(({ parts }) => placeOf(parts[0]))
@@ -117,7 +111,10 @@ export function gateway({
     connectionLimits: new ConnectionLimits(all),
     pressure,
     heard: heardBook((device) => made.goneDevices.push(device)),
-    ingest: { take: (frame, session, protocol) => ingest.take(frame, session, protocol) },
+    ingest: {
+      take: (frame, session, protocol) => ingest.take(frame, session, protocol),
+      waitForRoster: (transport) => ingest.waitForRoster(transport),
+    },
     ...other,
   }
   const append: Appender['append'] = async (item) => {
@@ -129,8 +126,9 @@ export function gateway({
   const filter = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null }
   const hold = { unknown: admitsUnknown, no_route: true, clock: true, max_age: 86_400_000 }
   const ingest = new Ingest({
-    isRosterCurrent: () => made.isRosterCurrent,
-    rules: () => ({ directory, filter, hold }),
+    replica: made.replica,
+    filter,
+    hold,
     appender: { append, count: () => {} },
     heard: made.heard,
     holding: { releasing: new Set(), noteHeld: () => {} },
@@ -153,7 +151,7 @@ interface GatewayOptions {
   readonly admitsUnknown: boolean
   /** How long a frame waits until it can be stored. */
   readonly waitMs: number
-  readonly ingest: Shared['ingest']
+  readonly ingest: Gateway['ingest']
 }
 
 function heardBook(gone: (device: string | undefined) => void): Shared['heard'] {

@@ -1,6 +1,7 @@
 import { adminTokens, openAdmin } from '../../admin/index.ts'
 import { within } from '../../async.ts'
 import { connect, type Redis } from '../../lanes/index.ts'
+import { Replica } from '../../roster/replica.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
 import { collectMetrics, type Role, type RoleContext } from '../role.ts'
 import type { Live } from './live.ts'
@@ -61,7 +62,7 @@ export async function startAdmin({ live, redisUrl, baseUrl, context }: AdminRole
  * Redis, or where Redis takes no write, the admin port opens all the same.
  */
 async function firstComparison(live: Live, redis: Redis): Promise<void> {
-  const compared = live.join(redis)
+  const compared = live.join(new Replica(redis, live.logger))
   for (let waits = 0; waits < MOST_WAITS && !live.complete; waits++) {
     await within(WAIT_MS, compared)
     if (redis.status !== 'ready') return

@@ -8,7 +8,7 @@ import { HeardBook } from '../../ingest/heard.ts'
 import { Holding } from '../../ingest/holding.ts'
 import { Ingest } from '../../ingest/ingest.ts'
 import { createMisunderstood } from '../../ingest/misunderstood.ts'
-import { Appender, connect, DuplicateFilter, noteApplied, type Redis } from '../../lanes/index.ts'
+import { Appender, connect, DuplicateFilter, noteApplied } from '../../lanes/index.ts'
 import { Backpressure } from '../../listen/backpressure.ts'
 import { listenHttp } from '../../listen/http.ts'
 import { ConnectionLimits, type Endpoint, type Listener, type Shared } from '../../listen/listener.ts'
@@ -16,6 +16,7 @@ import { listenMqtt } from '../../listen/mqtt.ts'
 import { listenTcp } from '../../listen/tcp.ts'
 import { listenUdp } from '../../listen/udp.ts'
 import { metrics } from '../../observe/metrics.ts'
+import { Replica } from '../../roster/replica.ts'
 import type { Ports, Role, RoleContext } from '../role.ts'
 import type { Live } from './live.ts'
 import { readinessOf, redisReadiness } from './readiness.ts'
@@ -23,8 +24,9 @@ import { readinessOf, redisReadiness } from './readiness.ts'
 /** The process that trackers connect to: the listeners, the path of their frames, and the appender to the lanes. */
 export async function startGateway(live: Live, redisUrl: string, context: RoleContext): Promise<Role> {
   const redis = connect(redisUrl, 'gateway', live.logger)
-  await within(ROSTER_MS, live.join(redis))
-  const path = await openPath(live, redis)
+  const replica = new Replica(redis, live.logger)
+  await within(ROSTER_MS, live.join(replica))
+  const path = await openPath(live, replica)
   const { listeners, ports } = await openListeners(live, path, context.ports)
   return {
     ports,
@@ -42,22 +44,21 @@ export async function startGateway(live: Live, redisUrl: string, context: RoleCo
 type FramePath = Awaited<ReturnType<typeof openPath>>
 
 /** Opens everything between listeners and lanes. */
-async function openPath(live: Live, redis: Redis) {
+async function openPath(live: Live, replica: Replica) {
   const { config, logger } = live
+  const { redis } = replica
   const duplicates = duplicateFilter(config)
   const appenderOptions = { maxWaitMs: config.batch.max_wait, duplicates, hold: holdBounds(config) }
   const appender = new Appender(redis, appenderOptions)
   const problems = () => [
     ...capacity.problems,
     ...(clock.isWrong ? [CLOCK_PROBLEM] : []),
-    ...(live.complete ? [] : [ROSTER_PROBLEM]),
+    ...(replica.current ? [] : [ROSTER_PROBLEM]),
   ]
   const misunderstood = createMisunderstood(redis)
   const capacity = new Capacity(redis, { stopAt: config.redis.stop_at, maxParked: config.parked.max_positions, logger })
-  const filter = filterOptions(config)
-  const rules = () => ({ directory: live.directory(), filter, hold: config.hold })
-  const isRosterCurrent = () => live.complete
-  const holding = new Holding({ redis, appender: appenderOptions, isRosterCurrent, rules, logger })
+  const placing = { replica, filter: filterOptions(config), hold: config.hold, logger }
+  const holding = new Holding({ ...placing, redis, appender: appenderOptions })
   live.follow(() => holding.rosterChanged())
   const clock = new ClockWatch((isWrong, devices) => {
     metrics.clockAlarm.set(isWrong ? 1 : 0)
@@ -66,18 +67,17 @@ async function openPath(live: Live, redis: Redis) {
   })
   const gateway = randomUUID()
   const heard = new HeardBook(redis, { problems, gateway })
-  reportApplied(live, redis, gateway)
+  reportApplied(live, replica, gateway)
   const unknownDevices = new UnknownDeviceQuota(config.hold.max_unknown_devices)
-  const road = { isRosterCurrent, rules, appender, heard, holding, clock, capacity, unknownDevices, logger }
-  const ingest = new Ingest(road)
+  const ingest = new Ingest({ ...placing, appender, heard, holding, clock, capacity, unknownDevices })
   const connectionLimits = new ConnectionLimits(config.limits)
   return {
+    replica,
     shared: { ingest, heard, connectionLimits, pressure: new Backpressure(), limits: config.limits, logger },
     misunderstood: misunderstood.keep,
     redisReadiness: redisReadiness(redis, config.redis, logger),
     problems,
     stopWaiting: () => ingest.close(),
-    whenRosterCurrent: () => ingest.waitForRoster('mqtt'),
     async close() {
       capacity.stop()
       const lastWrites = [
@@ -92,7 +92,7 @@ async function openPath(live: Live, redis: Redis) {
 }
 
 /** `earlier`: the ports of an earlier run, for listeners that may choose theirs. */
-async function openListeners(live: Live, { shared, misunderstood, whenRosterCurrent }: FramePath, earlier: Ports) {
+async function openListeners(live: Live, { shared, misunderstood, replica }: FramePath, earlier: Ports) {
   const { listeners: configured, mqtt, hold } = live.config
   const listeners: Listener[] = []
   const ports: Ports = {}
@@ -109,18 +109,17 @@ async function openListeners(live: Live, { shared, misunderstood, whenRosterCurr
   }
   const { broker } = mqtt
   if (broker) {
-    const roster = { whenRosterCurrent, directory: () => live.directory(), admitsUnknown: hold.unknown }
-    const options = { ...shared, ...roster, protocols: protocolsByName, misunderstood }
+    const options = { ...shared, replica, admitsUnknown: hold.unknown, protocols: protocolsByName, misunderstood }
     await open('mqtt', broker.port, (port) => listenMqtt({ host: broker.host, port }, options))
   }
   return { listeners, ports }
 }
 
 /** Reports which changes of the roster this gateway applies: a writer of the roster waits for that. */
-function reportApplied(live: Live, redis: Redis, gateway: string): void {
-  const report = () => void noteApplied(redis, gateway, live.version()).catch(() => {})
+function reportApplied(live: Live, replica: Replica, gateway: string): void {
+  const report = () => void noteApplied(replica.redis, gateway, replica.version).catch(() => {})
   live.follow(report)
-  redis.on('ready', report)
+  replica.redis.on('ready', report)
   report()
 }
 

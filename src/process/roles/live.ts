@@ -3,13 +3,12 @@ import { type Files, fingerprint, gatewayProblems, isMistake, isSame, readFiles 
 import { ConfigError } from '../../config/problem.ts'
 import type { Config, Protocols } from '../../config/schema.ts'
 import { type Following, follow } from '../../config/text-file.ts'
-import type { Redis } from '../../lanes/index.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { installationId } from '../../roster/file-notes.ts'
 import { type FilesOutcome, FileWriter, type RosterStore } from '../../roster/file-writer.ts'
 import { problemsOf } from '../../roster/load.ts'
-import { Replica, type RosterFollower } from '../../roster/replica.ts'
+import type { Replica, RosterFollower } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { localStore, redisStore } from '../../roster/store.ts'
 import { upgradeRoster } from '../../roster/upgrade.ts'
@@ -28,7 +27,7 @@ export interface Live {
   /** The files of devices and routes in effect; undefined where this process does not follow them. */
   files(): Files | undefined
   /** From now on the roster in Redis takes effect, or without Redis that of the files; resolves once this is `complete`. */
-  join(redis?: Redis): Promise<void>
+  join(replica?: Replica): Promise<void>
   /** Whether the roster in effect is the one as of a moment ago: where not, it is not known which lane a fix belongs to. */
   readonly complete: boolean
   /** Resolves once all that was written to the roster is in effect. Rejects where Redis does not answer. */
@@ -119,15 +118,16 @@ class FollowedConfig implements Live {
   }
 
   get complete(): boolean {
-    return this.#compared && (this.#replica?.current ?? true)
+    return this.#replica?.current ?? this.#compared
   }
 
-  async join(redis?: Redis): Promise<void> {
-    if (redis) {
-      this.#replica = new Replica(redis, this.logger)
-      this.#store = redisStore(this.#replica, this.#start.installation)
-      this.#replica.follow((changed) => this.#rosterChanged(changed))
-      await this.#replica.first
+  async join(replica?: Replica): Promise<void> {
+    if (replica) {
+      replica.isCompared = false
+      this.#replica = replica
+      this.#store = redisStore(replica, this.#start.installation)
+      replica.follow((changed) => this.#rosterChanged(changed))
+      await replica.first
     }
     if (this.#start.followsFiles) this.#writer = new FileWriter(this.#store, this.#start.installation)
     const print = () => fingerprint(this.#start.dir, !this.#start.followsFiles)
@@ -201,6 +201,7 @@ class FollowedConfig implements Live {
     if (isNews && outcome) await this.#report.changed({ read, refused, outcome, roster: this.directory() })
     this.#isDue = false
     this.#compared = true
+    if (this.#replica) this.#replica.isCompared = true
     this.#complete.resolve()
     return !outcome?.withLoss
   }

@@ -11,6 +11,7 @@ import {
 import { connect } from '../../lanes/index.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
+import { Replica } from '../../roster/replica.ts'
 import type { Lane } from '../../roster/directory.ts'
 import type { RosterFollower } from '../../roster/replica.ts'
 import { lanesOf } from '../../roster/roster.ts'
@@ -68,7 +69,7 @@ export async function runTrackingAlone(configDir: string): Promise<boolean> {
 function joinRoster(live: Live, redisUrl: string | null, provisioned: () => Promise<void>) {
   if (redisUrl === null) return void live.join()
   const redis = connect(redisUrl, 'tracking', live.logger)
-  void live.join(redis)
+  void live.join(new Replica(redis, live.logger))
   /** The gateway may apply a change of the roster before this process does. */
   const caughtUp = () =>
     live

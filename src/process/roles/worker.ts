@@ -1,5 +1,6 @@
 import { connect } from '../../lanes/index.ts'
 import { startPushing } from '../../push/index.ts'
+import { Replica } from '../../roster/replica.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
 import type { Role } from '../role.ts'
 import type { Live } from './live.ts'
@@ -10,24 +11,29 @@ import { redisReadiness } from './readiness.ts'
 export function startWorker(live: Live, redisUrl: string, baseUrl: string): Role {
   const { config, logger } = live
   const redis = connect(redisUrl, 'worker', logger)
-  void live.join(redis)
+  void live.join(new Replica(redis, logger))
   const client = createTrackingClient({
     baseUrl,
     pushUrl: config.tracking.push_url,
     timeoutMs: config.push.timeout,
     connections: config.push.concurrency,
   })
+  const apikeys = new Map(live.companies().map(({ company_id, apikey }) => [company_id, apikey]))
   const pushing = startPushing({
     redis,
     redisUrl,
     client,
     place: placeIn(live),
-    apikeyOf: (company) => live.companies().find(({ company_id }) => company_id === company)?.apikey,
+    apikeys,
     batch: config.batch,
     push: config.push,
     logger,
   })
-  live.follow(() => pushing.configured())
+  live.follow(() => {
+    apikeys.clear()
+    for (const { company_id, apikey } of live.companies()) apikeys.set(company_id, apikey)
+    pushing.configured()
+  })
   return {
     readiness: redisReadiness(redis, config.redis, logger),
     async close() {

@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../async.ts'
 import { keys } from './keys.ts'
 import { type Redis, scripts } from './redis.ts'
 
@@ -57,17 +58,25 @@ export async function readRosterChanges(
   return { version: Number(version), entries: entries.map(logEntry) }
 }
 
-/** The entries of a hash of the roster, in slices; a field may come twice. Each text begins with the version that wrote it. */
-export async function* scanRoster(
+/** Makes a value of what the write of a version has stored in a field. */
+export type ReadStored<Stored, Value> = (field: string, version: number, stored: Stored) => Value
+
+/** Reads a hash of the roster, in slices; a field may come twice. */
+export async function readRosterTable<Stored, Value>(
   redis: Redis,
   part: 'device-table' | 'assignment-table',
-): AsyncGenerator<readonly (readonly [field: string, text: string])[]> {
+  read: ReadStored<Stored, Value>,
+): Promise<(readonly [field: string, value: Value])[]> {
+  const values: (readonly [string, Value])[] = []
   let cursor = '0'
   do {
     const [next, flat] = await redis.hscan(keys.roster(part), cursor, 'COUNT', SLICE)
-    yield flat.flatMap((field, index) => (index % 2 === 0 ? [[field, flat[index + 1]] as const] : []))
+    const stored = JSON.parse(`[${flat.filter((_, index) => index % 2 === 1).join()}]`) as [number, Stored][]
+    for (const [n, [version, value]] of stored.entries()) values.push([flat[2 * n], read(flat[2 * n], version, value)])
     cursor = next
+    await yieldToEventLoop()
   } while (cursor !== '0')
+  return values
 }
 
 /** Notes which version of the roster is in effect at a gateway process. */
@@ -82,4 +91,4 @@ function logEntry([id, fields]: readonly [id: Buffer, fields: readonly Buffer[]]
 
 /** Fields of a kind in one entry of the log. */
 const PART_SIZE = 5000
-const SLICE = 1000
+const SLICE = 2000

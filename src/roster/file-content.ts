@@ -121,9 +121,9 @@ export async function correctSources(roster: Roster, contents: ReadonlyMap<strin
       const [entry, assignment] = [device && roster.find(field), device ? undefined : roster.assignment(field)]
       const source = device?.source ?? `${name}:${line}`
       const isMoved = (there?: { source: string }) => there?.source.startsWith(`${name}:`) && there.source !== source
-      const devices = new Map(entry && isMoved(entry) ? [[field, { ...entry, source }]] : [])
-      const assignments = new Map(assignment && isMoved(assignment) ? [[field, { ...assignment, source }]] : [])
-      if (devices.size + assignments.size > 0) roster.apply({ devices, assignments })
+      if (entry && isMoved(entry)) roster.apply({ devices: [[field, { ...entry, source }]], assignments: [] })
+      if (assignment && isMoved(assignment))
+        roster.apply({ devices: [], assignments: [[field, { ...assignment, source }]] })
     }
 }
 

@@ -13,7 +13,7 @@ export const ROSTER_HOLDS_MS = 3000
 /** Hears which devices have changed, by ids without leading zeros; undefined: all may have. */
 export type RosterFollower = (changed: ReadonlySet<string> | undefined) => void
 
-/** The roster in Redis as this process has it in memory. It looks twenty times a second for what was written. */
+/** The roster in Redis as this process has it in memory. It looks forty times a second for what was written. */
 export class Replica {
   readonly redis: Redis
   readonly #logger: Logger
@@ -104,7 +104,8 @@ export class Replica {
     }
     if (found.version === since) return
     const { change, version } = found
-    if (change.devices.size + change.assignments.size <= AT_ONCE) return this.#take(version, this.roster.apply(change))
+    if (change.devices.length + change.assignments.length <= AT_ONCE)
+      return this.#take(version, this.roster.apply(change))
     const next = new Roster(this.roster)
     const changed = await next.applyInSlices(change)
     this.roster = next
@@ -144,6 +145,6 @@ export class Replica {
   }
 }
 
-const LOOK_MS = 50
+const LOOK_MS = 25
 /** Devices and assignments that are applied without a pause. */
 const AT_ONCE = 1000

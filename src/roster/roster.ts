@@ -5,12 +5,12 @@ import { sameId } from '../config/units.ts'
 import type { Assignment, DeviceEntry, Directory, Lane, Stay } from './directory.ts'
 import { partsOf } from './spans.ts'
 
-/** What of a roster is set; what is undefined is dropped. */
+/** What of a roster is set, in this order; what is undefined is dropped. */
 export interface RosterChange {
   /** By id without leading zeros. */
-  readonly devices: ReadonlyMap<string, Device | undefined>
+  readonly devices: readonly (readonly [id: string, device: Device | undefined])[]
   /** By `assignmentField`. */
-  readonly assignments: ReadonlyMap<string, Assignment | undefined>
+  readonly assignments: readonly (readonly [field: string, assignment: Assignment | undefined])[]
 }
 
 /** What tells an assignment from others: all that it says. */
@@ -36,27 +36,25 @@ export class Roster implements Directory {
   }
 
   /** Applies a change. @returns the ids, without leading zeros, of the devices that it concerns. */
-  apply({ devices, assignments }: RosterChange): Set<string> {
+  apply(change: RosterChange): Set<string> {
     const concerned = new Set<string>()
-    for (const [id, device] of devices) this.#setDevice(id, device, concerned)
-    for (const device of this.#setAssignments(assignments)) for (const id of this.#meantBy(device)) concerned.add(id)
-    for (const id of concerned) this.#derive(id)
+    for (const _ of this.#steps(change, concerned));
     return concerned
   }
 
-  /** As `apply`, in slices, between which the process does other work. Nobody else may use the roster meanwhile. */
-  async applyInSlices({ devices, assignments }: RosterChange): Promise<Set<string>> {
+  /** As `apply`; the process does other work in between. Nobody else may use the roster meanwhile. */
+  async applyInSlices(change: RosterChange): Promise<Set<string>> {
     const concerned = new Set<string>()
-    // Assignments first: a new device is derived once, with all of them.
-    const slices = [
-      ...slicesOf(assignments).map((slice) => ({ devices: NOTHING, assignments: slice })),
-      ...slicesOf(devices).map((slice) => ({ devices: slice, assignments: NOTHING })),
-    ]
-    for (const slice of slices) {
-      for (const id of this.apply(slice)) concerned.add(id)
-      await yieldToEventLoop()
-    }
+    let steps = 0
+    for (const _ of this.#steps(change, concerned)) if (++steps % SLICE === 0) await yieldToEventLoop()
     return concerned
+  }
+
+  /** A device is derived once, after all that is set. */
+  *#steps({ devices, assignments }: RosterChange, concerned: Set<string>): Generator<void> {
+    for (const [id, device] of devices) yield this.#setDevice(id, device, concerned)
+    for (const [field, assignment] of assignments) yield this.#setAssignment(field, assignment, concerned)
+    for (const id of concerned) yield this.#derive(id)
   }
 
   find(id: string): DeviceEntry | undefined {
@@ -96,7 +94,7 @@ export class Roster implements Directory {
 
   /** The devices that an id or a name stands for; an id goes before a name. */
   meant(idOrName: string): DeviceEntry[] {
-    return Array.from(this.#meantBy(idOrName), (id) => this.#entries.get(id)).filter((entry) => entry !== undefined)
+    return this.#meantBy(idOrName).flatMap((id) => this.#entries.get(id) ?? [])
   }
 
   assignments(): Iterable<readonly [field: string, assignment: Assignment]> {
@@ -109,29 +107,30 @@ export class Roster implements Directory {
 
   /** The assignments of one device, those that overlap too: with its own id, and its own courier where they name none. */
   assignmentsOf(device: Device): Assignment[] {
-    const { id, name } = device
-    const found: Assignment[] = []
-    this.#addAssignments(found, device, id)
-    if (name !== undefined && !this.#entries.has(sameId(name))) this.#addAssignments(found, device, name)
-    return found
+    const { id, courier_id: own = '' } = device
+    return this.#linesOf(device).map((line) => ({ ...line, device: id, courier_id: line.courier_id || own }))
   }
 
-  #addAssignments(found: Assignment[], { id, company_id, courier_id: own = '' }: Device, written: string): void {
-    for (const field of this.#fieldsByDevice.get(sameId(written)) ?? []) {
-      const assignment = this.#assignments.get(field)
-      // A name of digits is no other name with leading zeros.
-      if (!assignment || (written !== id && assignment.device !== written)) continue
-      const courier_id = assignment.courier_id || own
-      if (courier_id && (assignment.company_id ?? company_id) === company_id)
-        found.push({ ...assignment, device: id, courier_id })
+  /** As they are written. */
+  #linesOf({ id, name, company_id, courier_id }: Device): Assignment[] {
+    const found: Assignment[] = []
+    const add = (field: string) => {
+      const line = this.#assignments.get(field)
+      if (line && (line.courier_id || courier_id) && (line.company_id ?? company_id) === company_id) found.push(line)
     }
+    this.#fieldsByDevice.get(sameId(id))?.forEach(add)
+    if (name === undefined || this.#entries.has(sameId(name))) return found
+    // A name of digits is no other name with leading zeros.
+    const byName = this.#fieldsByDevice.get(sameId(name)) ?? []
+    byName.filter((field) => this.#assignments.get(field)?.device === name).forEach(add)
+    return found
   }
 
   #setDevice(id: string, device: Device | undefined, concerned: Set<string>): void {
     const before = this.#entries.get(id)
     if (before?.name !== device?.name) {
       if (before?.name !== undefined) removeFrom(this.#idsByName, sameId(before.name), id)
-      if (device?.name !== undefined) addTo(this.#idsByName, sameId(device.name), [id])
+      if (device?.name !== undefined) addTo(this.#idsByName, sameId(device.name), id)
     }
     // Lines with this text may have meant devices with this name, or do from now on.
     for (const other of this.#idsByName.get(id) ?? []) concerned.add(other)
@@ -141,25 +140,15 @@ export class Roster implements Directory {
     else this.#entries.delete(id)
   }
 
-  /** @returns the devices as written. */
-  #setAssignments(changed: RosterChange['assignments']): Set<string> {
-    const written = new Set<string>()
-    const added = new Map<string, readonly string[]>()
-    const dropped = new Map<string, Set<string>>()
-    for (const [field, assignment] of changed) {
-      const before = this.#assignments.get(field)
-      const device = assignment?.device ?? before?.device
-      if (device === undefined) continue
-      written.add(device)
-      const list = sameId(device)
-      if (assignment && !before) addTo(added, list, [field])
-      if (!assignment) dropped.set(list, (dropped.get(list) ?? new Set()).add(field))
-      if (assignment) this.#assignments.set(field, assignment)
-      else this.#assignments.delete(field)
-    }
-    for (const [list, fields] of dropped) removeAll(this.#fieldsByDevice, list, fields)
-    for (const [list, fields] of added) addTo(this.#fieldsByDevice, list, fields)
-    return written
+  #setAssignment(field: string, assignment: Assignment | undefined, concerned: Set<string>): void {
+    const before = this.#assignments.get(field)
+    const device = assignment?.device ?? before?.device
+    if (device === undefined) return
+    if (assignment) this.#assignments.set(field, assignment)
+    else this.#assignments.delete(field)
+    if (assignment && !before) addTo(this.#fieldsByDevice, sameId(device), field)
+    if (!assignment) removeFrom(this.#fieldsByDevice, sameId(device), field)
+    for (const id of this.#meantBy(device)) concerned.add(id)
   }
 
   #meantBy(device: string): readonly string[] {
@@ -171,19 +160,15 @@ export class Roster implements Directory {
   #derive(id: string): void {
     const device = this.#entries.get(id)
     if (!device) return
-    const { company_id, courier_id, route_id, source } = device
-    const stays = partsOf(this.assignmentsOf(device)).map((part): Stay => {
-      return {
-        lane: laneOf(company_id, part.courier_id, part.route_id),
-        from: part.from,
-        until: part.until,
-        source: part.source,
-      }
+    const { company_id, courier_id = '', route_id, source } = device
+    const stays = partsOf(this.#linesOf(device)).map((line): Stay => {
+      const lane = laneOf(company_id, line.courier_id || courier_id, line.route_id)
+      return { lane, from: line.from, until: line.until, source: line.source }
     })
-    const hasOwn = courier_id !== undefined && route_id !== undefined
-    const usual = hasOwn
-      ? { lane: laneOf(company_id, courier_id, route_id), from: -Infinity, until: Infinity, source }
-      : undefined
+    const usual =
+      courier_id === '' || route_id === undefined
+        ? undefined
+        : { lane: laneOf(company_id, courier_id, route_id), from: -Infinity, until: Infinity, source }
     this.#entries.set(id, { ...device, protocolSettings: protocolSettings(device), stays, usual })
   }
 }
@@ -198,8 +183,8 @@ export function* lanesOf({ stays, usual }: DeviceEntry): Generator<Lane> {
 export async function createDirectory(devices: Iterable<Device>, lines: Iterable<Assignment>): Promise<Roster> {
   const roster = new Roster()
   await roster.applyInSlices({
-    devices: new Map(Array.from(devices, (device) => [sameId(device.id), device])),
-    assignments: new Map(Array.from(lines, (line) => [assignmentField(line), line])),
+    devices: Array.from(devices, (device) => [sameId(device.id), device]),
+    assignments: Array.from(lines, (line) => [assignmentField(line), line]),
   })
   return roster
 }
@@ -213,31 +198,16 @@ function protocolSettings({ settings, model, time_zone }: Device): Settings {
   return { ...settings, ...(model !== undefined && { model }), ...(time_zone !== undefined && { timeZone: time_zone }) }
 }
 
-function addTo(lists: Map<string, readonly string[]>, key: string, values: readonly string[]): void {
-  const before = lists.get(key)
-  lists.set(key, before ? [...before, ...values] : values)
+function addTo(lists: Map<string, readonly string[]>, key: string, value: string): void {
+  lists.set(key, [...(lists.get(key) ?? []), value])
 }
 
 function removeFrom(lists: Map<string, readonly string[]>, key: string, value: string): void {
-  removeAll(lists, key, new Set([value]))
-}
-
-function removeAll(lists: Map<string, readonly string[]>, key: string, values: ReadonlySet<string>): void {
-  const left = (lists.get(key) ?? []).filter((value) => !values.has(value))
+  const left = (lists.get(key) ?? []).filter((other) => other !== value)
   if (left.length > 0) lists.set(key, left)
   else lists.delete(key)
 }
 
-/** Slices of some thousand entries. */
-function slicesOf<Value>(map: ReadonlyMap<string, Value>): ReadonlyMap<string, Value>[] {
-  const entries = [...map]
-  return Array.from(
-    { length: Math.ceil(entries.length / SLICE) },
-    (_, n) => new Map(entries.slice(n * SLICE, (n + 1) * SLICE)),
-  )
-}
-
 const NO_SETTINGS: Settings = {}
-const NOTHING: ReadonlyMap<string, undefined> = new Map()
-const SLICE = 500
+const SLICE = 100
 const ZERO = 0x30

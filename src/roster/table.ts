@@ -1,33 +1,43 @@
 import { yieldToEventLoop } from '../async.ts'
 import type { Device } from '../config/devices.ts'
 import {
+  type FieldTexts,
+  type ReadStored,
   type Redis,
   type RosterLogEntry,
-  type RosterWrite,
   readRosterChanges,
+  readRosterTable,
   readRosterVersion,
-  scanRoster,
 } from '../lanes/index.ts'
 import type { Assignment } from './directory.ts'
 import { Roster, type RosterChange } from './roster.ts'
 import { secretDigest } from './secret.ts'
 
 /*
- * The roster in Redis: two hashes. In front of each text stands the version that wrote it, then JSON:
+ * The roster in Redis: two hashes of JSON, `[<version that wrote it>, <what is stored>]`:
  *
  *   devices       id without leading zeros                         {"device": {…}, "source": "devices.yaml:3"}
  *   assignments   from until courier_id route_id device (written)  {"file": "routes.csv", "line": 17} or {"company_id": "7", "line": 3}
  *
- * What has no file was put through the admin port. `version` in the JSON: of a write before the upgrade to this format.
+ * What has no file was put through the admin port. `version`: of a write before the upgrade to this format.
  */
-
-/** A device as it is stored; without a source it was put through the admin port. */
-export function deviceText(
-  { source, ...device }: Omit<Device, 'source'> & { source?: string },
-  version?: number,
-): string {
-  return JSON.stringify({ device: withoutSecret(device), source, version })
+interface StoredDevice {
+  readonly device: Omit<Device, 'source'>
+  readonly source?: string
+  readonly version?: number
 }
+
+interface StoredAssignment extends Pick<Assignment, 'company_id' | 'line' | 'version'> {
+  readonly file?: string
+}
+
+/** A device as it is stored, with a digest of its secret. */
+export function deviceText({ source, ...device }: WrittenDevice, version?: number): string {
+  return JSON.stringify({ device: withoutSecret(device), source, version } satisfies StoredDevice)
+}
+
+/** Without a source it was put through the admin port. */
+type WrittenDevice = Omit<Device, 'source'> & Partial<Pick<Device, 'source'>>
 
 /** A device with a digest of its secret in place of the secret. */
 export function withoutSecret<Some extends Omit<Device, 'source'>>({ secret, ...device }: Some): Omit<Some, 'secret'> {
@@ -55,20 +65,14 @@ function putSource(version: number): string {
 let lastPut = { version: 0, source: '' }
 
 /** What a write changes in the roster, with this version. */
-export function changeOf(written: Pick<RosterWrite, 'devices' | 'assignments'>, version: number): RosterChange {
-  const change = emptyChange()
-  addWritten(change, written, version)
-  return change
+export function changeOf({ devices, assignments }: RosterLogEntry['change'], version: number): RosterChange {
+  return { devices: valuesOf(devices, version, deviceOf), assignments: valuesOf(assignments, version, assignmentOf) }
 }
 
-function addWritten(
-  change: ReturnType<typeof emptyChange>,
-  { devices, assignments }: Pick<RosterWrite, 'devices' | 'assignments'>,
-  version: number,
-): void {
-  for (const [id, text] of devices) change.devices.set(id, text === null ? undefined : deviceOf(text, version))
-  for (const [field, text] of assignments)
-    change.assignments.set(field, text === null ? undefined : assignmentOf(field, text, version))
+function valuesOf<Stored, Value>(texts: FieldTexts, version: number, read: ReadStored<Stored, Value>) {
+  return texts.map(([field, text]) => {
+    return [field, text === null ? undefined : read(field, version, JSON.parse(text))] as const
+  })
 }
 
 /**
@@ -77,20 +81,10 @@ function addWritten(
  */
 export async function readTable(redis: Redis): Promise<{ roster: Roster; version: number }> {
   const version = await readRosterVersion(redis)
+  const devices = await readRosterTable(redis, 'device-table', deviceOf)
+  const assignments = await readRosterTable(redis, 'assignment-table', assignmentOf)
   const roster = new Roster()
-  // In this order a device is derived once.
-  for (const part of ['assignment-table', 'device-table'] as const)
-    for await (const slice of scanRoster(redis, part)) {
-      const change = emptyChange()
-      for (const [field, stored] of slice) {
-        const [writtenBy, text] = splitVersion(stored)
-        const written = [[field, text] as const]
-        const [devices, assignments] = part === 'device-table' ? [written, []] : [[], written]
-        addWritten(change, { devices, assignments }, writtenBy)
-      }
-      roster.apply(change)
-      await yieldToEventLoop()
-    }
+  await roster.applyInSlices({ devices, assignments })
   return { roster, version }
 }
 
@@ -104,10 +98,14 @@ export async function readSince(
 ): Promise<{ version: number; change: RosterChange } | { version: number; lost: true }> {
   const { version, entries } = await readRosterChanges(redis, since)
   if (version < since || !isComplete(entries, since, version)) return { version, lost: true }
-  const change = emptyChange()
+  const changes: RosterChange[] = []
   for (const entry of entries) {
     await yieldToEventLoop()
-    addWritten(change, entry.change, entry.version)
+    changes.push(changeOf(entry.change, entry.version))
+  }
+  const change = {
+    devices: changes.flatMap(({ devices }) => devices),
+    assignments: changes.flatMap(({ assignments }) => assignments),
   }
   return { version, change }
 }
@@ -126,26 +124,17 @@ function isComplete(entries: readonly RosterLogEntry[], since: number, version: 
   return last === version
 }
 
-function emptyChange() {
-  return { devices: new Map<string, Device | undefined>(), assignments: new Map<string, Assignment | undefined>() }
+function deviceOf(_id: string, written: number, { device, source, version = written }: StoredDevice): Device {
+  return { ...device, source: source ?? putSource(version) }
 }
 
-function splitVersion(stored: string): [version: number, text: string] {
-  const space = stored.indexOf(' ')
-  return [Number(stored.slice(0, space)), stored.slice(space + 1)]
-}
-
-function deviceOf(text: string, version: number): Device {
-  const { device, source, version: earlier = version } = JSON.parse(text)
-  return { ...device, source: source ?? putSource(earlier) }
-}
-
-function assignmentOf(field: string, text: string, version: number): Assignment {
+function assignmentOf(field: string, written: number, stored: StoredAssignment): Assignment {
   const [, from, until, courier_id, route_id, device] = FIELD.exec(field) ?? []
-  const { file, company_id, line, version: earlier = version } = JSON.parse(text)
-  const said = { device, courier_id, route_id, from: Number(from), until: Number(until) }
-  if (file !== undefined) return { ...said, source: `${file}:${line}`, version: earlier }
-  return { ...said, source: putSource(earlier), version: earlier, company_id, line }
+  const { file, company_id, line, version = written } = stored
+  const said = { device, courier_id, route_id, from: Number(from), until: Number(until), version }
+  return file === undefined
+    ? { ...said, source: putSource(version), company_id, line }
+    : { ...said, source: `${file}:${line}` }
 }
 
 const FIELD = /^(\S+) (\S+) (\S*) (\S+) (.*)$/s

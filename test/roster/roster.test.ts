@@ -16,11 +16,11 @@ const line = (device: string, route_id: string, changes: Partial<Assignment> = {
 
 function change(devices: readonly Device[], lines: readonly Assignment[], dropped: readonly Assignment[] = []) {
   return {
-    devices: new Map(devices.map((device) => [device.id, device])),
-    assignments: new Map([
+    devices: devices.map((device) => [device.id, device] as const),
+    assignments: [
       ...dropped.map((each) => [assignmentField(each), undefined] as const),
       ...lines.map((each) => [assignmentField(each), each] as const),
-    ]),
+    ],
   }
 }
 
@@ -46,7 +46,7 @@ describe('a change', () => {
     expect(routeOf(roster, '1')).toBe('10')
     expect([...roster.apply(change([van('99')], []))].toSorted()).toEqual(['1', '99'])
     expect([routeOf(roster, '1'), routeOf(roster, '99')]).toEqual([undefined, '10'])
-    roster.apply({ devices: new Map([['99', undefined]]), assignments: new Map() })
+    roster.apply({ devices: [['99', undefined]], assignments: [] })
     expect([routeOf(roster, '1'), roster.find('99')]).toEqual(['10', undefined])
   })
 

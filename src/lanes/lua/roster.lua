@@ -1,18 +1,18 @@
 -- Scripts for the roster: devices, assignments, and the log of their changes.
 
-local function store(key, fields, prefix)
+local function store(key, fields, before, after)
   for _, field in ipairs(fields) do
     if field[2] == cjson.null then
       redis.call('HDEL', key, field[1])
     else
-      redis.call('HSET', key, field[1], prefix .. field[2])
+      redis.call('HSET', key, field[1], before .. field[2] .. after)
     end
   end
 end
 
 -- Writes in one step, unless there was another write since the one that the caller knows of.
 -- A change is JSON: {"devices": [[field, text] …], "assignments": [[field, text] …]}; null in place of a text drops the field.
--- In front of each text in the hashes stands the version. Each change is an entry of the log, whose id is `<version>-<n>`.
+-- The hashes keep `[<version>,<text>]`. Each change is an entry of the log, whose id is `<version>-<n>`.
 -- Answers with the new version: ms UTC by Redis' clock, always higher than the last; false: nothing is written.
 local function write()
   local version_key, devices, assignments, files, log = unpack(KEYS)
@@ -28,10 +28,10 @@ local function write()
     local id = version .. '-' .. (arg - first_change)
     redis.call('XADD', log, 'MAXLEN', kept, id, 'after', last, 'change', ARGV[arg])
     local change = cjson.decode(ARGV[arg])
-    store(devices, change.devices, version .. ' ')
-    store(assignments, change.assignments, version .. ' ')
+    store(devices, change.devices, '[' .. version .. ',', ']')
+    store(assignments, change.assignments, '[' .. version .. ',', ']')
   end
-  store(files, cjson.decode(file_notes), '')
+  store(files, cjson.decode(file_notes), '', '')
   redis.call('SET', version_key, version)
   return version
 end

@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -33,13 +32,10 @@ it('has every package for other systems in the lock file, which npm ci needs', a
   expect(optional.filter((places) => places.every((place) => !(place in packages)))).toEqual([])
 })
 
-it('has the integrity hash of each package that is installed here in the lock file', async () => {
+it('has the integrity hash of every package in the lock file', async () => {
   const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as { packages: Record<string, Locked> }
   const without = Object.entries(packages).filter(([path, { integrity }]) => path !== '' && !integrity)
-  // Those of packages for other systems are added when the registry serves them.
-  const forOtherSystems = ({ optional, os }: Locked) => optional === true && os !== undefined
-  expect(without.filter(([path, locked]) => existsSync(path) || !forOtherSystems(locked))).toEqual([])
-  expect(without.length).toBeLessThanOrEqual(48)
+  expect(without.map(([path]) => path)).toEqual([])
 })
 
 it('runs one at a time: other set-ups of the folder wait', async () => {
@@ -75,8 +71,6 @@ it('says which Node the product needs when an old Node starts it', () => {
 
 interface Locked {
   readonly integrity?: string
-  readonly optional?: boolean
-  readonly os?: readonly string[]
   readonly optionalDependencies?: Record<string, string>
 }
 

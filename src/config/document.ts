@@ -1,5 +1,16 @@
 import type { z } from 'zod'
-import { child, itemsAt, keyOffsetOf, type Node, offsetOf, type Path, pathText, textAt, valueOf } from './node.ts'
+import {
+  child,
+  itemsAt,
+  keyOffsetOf,
+  type Node,
+  nodeAt,
+  offsetOf,
+  type Path,
+  pathText,
+  textAt,
+  valueOf,
+} from './node.ts'
 import type { Mistake } from './problem.ts'
 import { int64 } from './units.ts'
 import { parseYaml, withoutEchoes } from './yaml.ts'
@@ -47,18 +58,40 @@ export function schemaMistakes(error: z.ZodError | undefined, node: Node, prefix
 }
 
 /** The ids in the list `companies` of a file, also of companies with mistakes, and those that are listed twice. */
-export function companyIds(root: Node): { ids: ReadonlySet<string>; repeated: readonly Mistake[] } {
-  const ids = new Set<string>()
-  const repeated: Mistake[] = []
-  for (const [index, company] of itemsAt(root, 'companies').entries()) {
-    const id = int64(textAt(company, 'company_id') ?? '')
-    if (id === undefined) continue
-    const path = ['companies', index, 'company_id']
-    if (ids.has(id))
-      repeated.push({ at: offsetOf(root, path), key: pathText(path), message: `company ${id} is listed twice` })
-    ids.add(id)
-  }
-  return { ids, repeated }
+export function companyIds(root: Node): { ids: ReadonlySet<string>; repeated: Mistake[] } {
+  const values = itemsAt(root, 'companies').map((company, index) => ({
+    value: int64(textAt(company, 'company_id') ?? ''),
+    path: ['companies', index, 'company_id'],
+  }))
+  const ids = new Set(values.flatMap(({ value }) => value ?? []))
+  return { ids, repeated: repeatedValues(root, values, (_, id) => `company ${id} is listed twice`) }
+}
+
+/** A value and where it is; undefined where the file has no such value. */
+interface PathValue {
+  readonly value: string | undefined
+  readonly path: readonly (string | number)[]
+}
+
+/** A mistake for each value that occurs before; `message` gets the path of its first occurrence. */
+export function repeatedValues(
+  root: Node,
+  values: readonly PathValue[],
+  message: (first: PathValue['path'], value: string) => string,
+): Mistake[] {
+  const firsts = new Map<string, PathValue['path']>()
+  return values.flatMap(({ value, path }) => {
+    if (value === undefined) return []
+    const first = firsts.get(value)
+    if (first) return mistakeAt(root, path, message(first, value))
+    firsts.set(value, path)
+    return []
+  })
+}
+
+/** A mistake about the value at a path. */
+export function mistakeAt(root: Node, path: Path, message: string): Mistake {
+  return { at: offsetOf(root, path), key: pathText(path), message }
 }
 
 /** An address that a file says to listen on; `at` is undefined where the file leaves the port to its default. */
@@ -70,10 +103,16 @@ export interface ListenAddress {
   readonly port: number
 }
 
-/** The address in a mapping with `host` and `port`; `usual` has what it leaves out. */
-export function addressAt(node: Node | undefined, key: string, usual: { host: string; port: number }): ListenAddress {
+/** The address at a path, in a mapping with `host` and `port`; `usual` has what it leaves out. */
+export function addressAt(
+  root: Node,
+  path: Path,
+  usual: { host: string; port: number },
+  family: ListenAddress['family'] = 'tcp',
+): ListenAddress {
+  const node = nodeAt(root, path)
   const port = Number(textAt(node, 'port') ?? usual.port)
-  return { key, at: child(node, 'port')?.at, family: 'tcp', host: textAt(node, 'host') ?? usual.host, port }
+  return { key: pathText(path), at: child(node, 'port')?.at, family, host: textAt(node, 'host') ?? usual.host, port }
 }
 
 /** Addresses that claim the same port. Two defaults are no mistake of the file. */

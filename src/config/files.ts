@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type DeviceFile, readDevices } from './devices.ts'
 import { addressAt, companyIds, type ListenAddress, portConflicts, readDocument } from './document.ts'
 import { fleetMistakes } from './fleet.ts'
-import { child, type Node, textAt } from './node.ts'
+import { child, type Node, nodeAt, textAt } from './node.ts'
 import { type ConfigError, type Mistake, type Problem, problemsIn, type Source } from './problem.ts'
 import { type RouteFile, readRoutes } from './routes.ts'
 import { type Config, configSchema, defaultConfig, type Protocols } from './schema.ts'
@@ -145,32 +145,21 @@ export function readGateway(text: string, protocols: Protocols): Gateway {
 /** Every address that the processes of one machine listen on, also in a file with other mistakes. */
 function addresses(root: Node, protocols: Protocols): ListenAddress[] {
   const usual = defaultConfig(protocols)
-  const tracking = child(root, 'tracking')
-  const broker = child(child(root, 'mqtt'), 'broker')
-  const usesEmbedded = !textAt(tracking, 'base_url')
+  const listed = child(root, 'listeners')
+  const transports =
+    listed?.kind === 'sequence'
+      ? listed.items.map((listener) => textAt(listener, 'transport'))
+      : usual.listeners.map(({ transport }) => transport)
+  const isBroker = nodeAt(root, ['mqtt', 'broker'])?.kind !== 'leaf'
+  const isEmbedded = !textAt(child(root, 'tracking'), 'base_url')
   return [
-    ...listenerAddresses(root, usual.listeners),
-    ...(broker?.kind === 'leaf' ? [] : [addressAt(broker, 'mqtt.broker', { host: '0.0.0.0', port: 1883 })]),
-    addressAt(child(root, 'admin'), 'admin', usual.admin),
-    ...(usesEmbedded ? [addressAt(child(tracking, 'listen'), 'tracking.listen', usual.tracking.listen)] : []),
-    addressAt(child(root, 'monitor'), 'monitor', usual.monitor),
+    ...transports.map((transport, index) => {
+      const address = listed?.kind === 'sequence' ? { host: '0.0.0.0', port: 0 } : usual.listeners[index]
+      return addressAt(root, ['listeners', index], address, transport === 'udp' ? 'udp' : 'tcp')
+    }),
+    ...(isBroker ? [addressAt(root, ['mqtt', 'broker'], { host: '0.0.0.0', port: 1883 })] : []),
+    addressAt(root, ['admin'], usual.admin),
+    ...(isEmbedded ? [addressAt(root, ['tracking', 'listen'], usual.tracking.listen)] : []),
+    addressAt(root, ['monitor'], usual.monitor),
   ]
-}
-
-function listenerAddresses(root: Node, usual: Config['listeners']): ListenAddress[] {
-  const listeners = child(root, 'listeners')
-  if (listeners?.kind !== 'sequence')
-    return usual.map((listener, index) => ({ ...listener, key: keyOf(index), family: familyOf(listener.transport) }))
-  return listeners.items.map((listener, index) => ({
-    ...addressAt(listener, keyOf(index), { host: '0.0.0.0', port: 0 }),
-    family: familyOf(textAt(listener, 'transport')),
-  }))
-}
-
-function keyOf(index: number): string {
-  return `listeners[${index}]`
-}
-
-function familyOf(transport: string | undefined): ListenAddress['family'] {
-  return transport === 'udp' ? 'udp' : 'tcp'
 }

@@ -59,6 +59,11 @@ export function list<Element extends z.ZodType>(element: Element, usual: () => z
   return z.preprocess((value) => value ?? usual(), z.array(element, { error: 'expected a list' }))
 }
 
+/** A key that may be left out, with the value that it then has, and what it means. */
+export function setting<Type extends z.ZodType>(type: Type, usual: z.input<Type>, meaning: string) {
+  return type.prefault(usual as z.util.NoUndefined<z.input<Type>>).describe(meaning)
+}
+
 /** A value that is null where it is left out. */
 export function orNull<Type extends z.ZodType>(type: Type) {
   return type.nullable().prefault(null)
@@ -67,8 +72,8 @@ export function orNull<Type extends z.ZodType>(type: Type) {
 /** The address that a server listens on. */
 export function address(host: string, usualPort: number) {
   return {
-    host: text().prefault(host).describe('IP address to listen on.'),
-    port: port().prefault(usualPort).describe('Port; 0: any free port.'),
+    host: setting(text(), host, 'IP address to listen on.'),
+    port: setting(port(), usualPort, 'Port; 0: any free port.'),
   }
 }
 
@@ -76,10 +81,8 @@ export function address(host: string, usualPort: number) {
 export function logging() {
   const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
   return section({
-    level: oneOf(...levels)
-      .prefault('info')
-      .describe(`Lowest level that is logged: ${levels.join(', ')}.`),
-    format: oneOf('auto', 'json', 'pretty').prefault('auto').describe('`auto`: `pretty` on a terminal, else `json`.'),
+    level: setting(oneOf(...levels), 'info', `Lowest level that is logged: ${levels.join(', ')}.`),
+    format: setting(oneOf('auto', 'json', 'pretty'), 'auto', '`auto`: `pretty` on a terminal, else `json`.'),
   })
 }
 

@@ -51,21 +51,19 @@ export function textAt(node: Node | undefined, key: PropertyKey): string | undef
   return value?.kind === 'leaf' && value.text !== null ? value.text : undefined
 }
 
+/** The value at a path. */
+export function nodeAt(root: Node | undefined, path: Path): Node | undefined {
+  return path.reduce(child, root)
+}
+
 /** The offset of the value at a path; where it is missing, the offset of the innermost value that exists. */
 export function offsetOf(root: Node, path: Path): number {
-  let node = root
-  for (const key of path) {
-    const next = child(node, key)
-    if (!next) break
-    node = next
-  }
-  return node.at
+  return nodeAt(root, path)?.at ?? offsetOf(root, path.slice(0, -1))
 }
 
 /** The offset of the last key of a path. */
 export function keyOffsetOf(root: Node, path: Path): number {
-  let node: Node | undefined = root
-  for (const key of path.slice(0, -1)) node = child(node, key)
+  const node = nodeAt(root, path.slice(0, -1))
   const entry = node?.kind === 'mapping' ? node.entries.find(({ key }) => key === path.at(-1)) : undefined
   return entry?.keyAt ?? offsetOf(root, path)
 }

@@ -17,6 +17,7 @@ import {
   port,
   redisUrl,
   section,
+  setting,
   size,
   span,
   text,
@@ -59,80 +60,76 @@ export function configSchema(protocols: Protocols) {
     redis: section({
       url: orNull(redisUrl()).describe('URL of your own Redis; null: a private Redis in `data_dir`.'),
       max_memory: orNull(size()).describe('Memory of the private Redis, such as `2gb`; null: half of the machine’s.'),
-      stop_at: number(0.1, 1).prefault(0.85).describe('Above this share of Redis’ memory no fix is acknowledged.'),
-      durability: oneOf('strict', 'relaxed').prefault('strict').describe('`relaxed`: ready with an unsafe Redis, too.'),
+      stop_at: setting(number(0.1, 1), 0.85, 'Above this share of Redis’ memory no fix is acknowledged.'),
+      durability: setting(oneOf('strict', 'relaxed'), 'strict', '`relaxed`: ready with an unsafe Redis, too.'),
     }),
-    data_dir: text()
-      .prefault('.data')
-      .describe('Folder of the private Redis, the embedded service and the admin token.'),
-    time_zone: zone().prefault('UTC').describe('Zone of local times in routes files: an IANA name or an offset.'),
-    listeners: listeners(protocols).describe('Ports for devices; default: each protocol on its usual ports.'),
+    data_dir: setting(text(), '.data', 'Folder of the private Redis, the embedded service and the admin token.'),
+    time_zone: setting(zone(), 'UTC', 'Zone of local times in routes files: an IANA name or an offset.'),
+    listeners: list(listener(protocols), () => usualListeners(protocols)).describe(
+      'Ports for devices; default: each protocol on its usual ports.',
+    ),
     mqtt: section({
-      broker: broker().nullable().prefault({}).describe('The built-in MQTT broker; null: none.'),
+      broker: setting(fields(address('0.0.0.0', 1883)).nullable(), {}, 'The built-in MQTT broker; null: none.'),
     }),
     tracking: section({
       base_url: orNull(httpUrl()).describe('URL of the tracking API; null: the embedded tracking service.'),
       push_url: orNull(httpUrl()).describe('URL that positions are pushed to; null: `base_url`.'),
       listen: section(address('127.0.0.1', 8090)).describe('Address of the embedded tracking service.'),
-      return_prefix: pathPrefix().prefault('').describe('Path of the return operation, such as `/api/v1`.'),
+      return_prefix: setting(pathPrefix(), '', 'Path of the return operation, such as `/api/v1`.'),
     }),
     companies: list(company()).describe('The companies whose couriers are tracked.'),
     batch: section({
-      max_positions: integer(1, 100_000).prefault(500).describe('Maximum number of positions in one request.'),
-      max_wait: timer(0).prefault('1s').describe('Maximum time that a position waits for its batch to fill.'),
+      max_positions: setting(integer(1, 100_000), 500, 'Maximum number of positions in one request.'),
+      max_wait: setting(timer(0), '1s', 'Maximum time that a position waits for its batch to fill.'),
     }),
     push: section({
-      concurrency: integer(1, 100_000).prefault(64).describe('Maximum number of requests at once, by all workers.'),
+      concurrency: setting(integer(1, 100_000), 64, 'Maximum number of requests at once, by all workers.'),
       max_requests_per_s: orNull(number(0.001, 1_000_000)).describe('Maximum rate of all workers; null: no limit.'),
-      timeout: timer(1).prefault('60s').describe('Maximum duration of a request, answer included.'),
-      first_delay: timer(1).prefault('1s').describe('Delay of the first retry; the next delays are longer.'),
-      max_delay: timer(1).prefault('60s').describe('Maximum delay of a retry.'),
+      timeout: setting(timer(1), '60s', 'Maximum duration of a request, answer included.'),
+      first_delay: setting(timer(1), '1s', 'Delay of the first retry; the next delays are longer.'),
+      max_delay: setting(timer(1), '60s', 'Maximum delay of a retry.'),
     }),
     filter: section({
-      uere_m: number(0.1, 1000).prefault(5).describe('Accuracy in metres for each unit of HDOP.'),
-      default_accuracy_m: number(1, 100_000)
-        .prefault(50)
-        .describe('Accuracy in metres, if the device sends neither it nor HDOP.'),
-      max_future: span().prefault('5m').describe('A fix further in the future is held as `clock`.'),
-      max_age: span().nullable().prefault('90d').describe('An older fix is filtered as `past`; null: no limit.'),
-      duplicate_window: span().prefault('24h').describe('Time in which a repeated fix is filtered; `0s`: never.'),
+      uere_m: setting(number(0.1, 1000), 5, 'Accuracy in metres for each unit of HDOP.'),
+      default_accuracy_m: setting(
+        number(1, 100_000),
+        50,
+        'Accuracy in metres, if the device sends neither it nor HDOP.',
+      ),
+      max_future: setting(span(), '5m', 'A fix further in the future is held as `clock`.'),
+      max_age: setting(span().nullable(), '90d', 'An older fix is filtered as `past`; null: no limit.'),
+      duplicate_window: setting(span(), '24h', 'Time in which a repeated fix is filtered; `0s`: never.'),
     }),
     hold: section({
-      unknown: flag().prefault(true).describe('Hold fixes of unknown devices; `false`: refuse them.'),
-      no_route: flag().prefault(true).describe('Hold fixes without a route; `false`: filter them.'),
-      clock: flag().prefault(true).describe('Hold fixes from the future; `false`: filter them.'),
-      max_unknown_devices: integer(0, 1_000_000).prefault(1000).describe('Maximum of unknown devices with held fixes.'),
-      max_fixes_per_device: integer(0, 1_000_000_000)
-        .prefault(10_000)
-        .describe('Maximum number of held fixes of a device.'),
-      max_age: span().prefault('24h').describe('Age at which a held fix is discarded.'),
+      unknown: setting(flag(), true, 'Hold fixes of unknown devices; `false`: refuse them.'),
+      no_route: setting(flag(), true, 'Hold fixes without a route; `false`: filter them.'),
+      clock: setting(flag(), true, 'Hold fixes from the future; `false`: filter them.'),
+      max_unknown_devices: setting(integer(0, 1_000_000), 1000, 'Maximum of unknown devices with held fixes.'),
+      max_fixes_per_device: setting(integer(0, 1_000_000_000), 10_000, 'Maximum number of held fixes of a device.'),
+      max_age: setting(span(), '24h', 'Age at which a held fix is discarded.'),
     }),
-    workers: integer(1, 1024).prefault(1).describe('Number of processes that push positions.'),
+    workers: setting(integer(1, 1024), 1, 'Number of processes that push positions.'),
     admin: section({
       ...address('127.0.0.1', 8080),
       tokens: tokens().describe('Access tokens; if empty, the first start creates one.'),
     }),
     parked: section({
-      max_positions: integer(0, 1_000_000_000_000)
-        .prefault(1_000_000)
-        .describe('Above this number, lanes with parked positions accept no more fixes: devices keep theirs.'),
+      max_positions: setting(
+        integer(0, 1_000_000_000_000),
+        1_000_000,
+        'Above this number, lanes with parked positions accept no more fixes: devices keep theirs.',
+      ),
     }),
     monitor: section(address('127.0.0.1', 9464)).describe('Metrics and readiness of a role that runs alone.'),
     limits: section({
-      max_connections: integer(1, 10_000_000).prefault(100_000).describe('Maximum number of open connections.'),
-      max_connections_per_ip: integer(1, 10_000_000).prefault(10_000).describe('The same for one IP address.'),
-      identify_timeout: timer(1).prefault('30s').describe('Time within which a connection must send its device id.'),
-      idle_timeout: timer(1).prefault('15m').describe('A connection without data for this time is closed.'),
-      max_frame_bytes: integer(64, 1 << 30)
-        .prefault(65_536)
-        .describe('Size of the largest frame, in bytes.'),
+      max_connections: setting(integer(1, 10_000_000), 100_000, 'Maximum number of open connections.'),
+      max_connections_per_ip: setting(integer(1, 10_000_000), 10_000, 'The same for one IP address.'),
+      identify_timeout: setting(timer(1), '30s', 'Time within which a connection must send its device id.'),
+      idle_timeout: setting(timer(1), '15m', 'A connection without data for this time is closed.'),
+      max_frame_bytes: setting(integer(64, 1 << 30), 65_536, 'Size of the largest frame, in bytes.'),
     }),
     log: logging(),
   })
-}
-
-function listeners(protocols: Protocols) {
-  return list(listener(protocols), () => usualListeners(protocols))
 }
 
 function usualListeners(protocols: Protocols) {
@@ -154,17 +151,13 @@ function listener(protocols: Protocols) {
     transport: oneOf(...TRANSPORTS).describe('`tcp`, `udp` or `http`.'),
     port: port().describe('Port; 0: any free port, kept while `start` runs.'),
     protocol: name.describe('Name of a protocol, as `waybridge protocols` lists it.'),
-    host: text().prefault('0.0.0.0').describe('IP address to listen on.'),
+    host: setting(text(), '0.0.0.0', 'IP address to listen on.'),
   }
   return fields(shape).superRefine(({ transport, protocol }, context) => {
     if (!protocols || known.get(protocol)?.[transport]) return
     const supported = TRANSPORTS.filter((each) => known.get(protocol)?.[each]).join(' or ')
     context.addIssue({ code: 'custom', path: ['transport'], message: `expected ${supported} for ${protocol}` })
   })
-}
-
-function broker() {
-  return fields(address('0.0.0.0', 1883))
 }
 
 function company() {
@@ -189,7 +182,7 @@ function tokens() {
 function token() {
   const full = fields({
     token: headerToken().describe('Token without spaces.'),
-    role: oneOf('read', 'operate').prefault('operate').describe('`read`: may look; `operate`: may also change things.'),
+    role: setting(oneOf('read', 'operate'), 'operate', '`read`: may look; `operate`: may also change things.'),
   })
   return z.preprocess((value) => (typeof value === 'string' ? { token: value } : value), full)
 }

@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
 import { ConfigError } from './problem.ts'
 
 /** The text of a file; undefined where it does not exist. @throws ConfigError where it cannot be read. */
@@ -45,36 +46,36 @@ export interface Following {
  * twice in a row. So rename, links, slow writers and network file systems are all one case.
  */
 export function follow({ print, changed }: FollowOptions): Following {
-  let seen: string | undefined
-  let settled = false
-  let done = false
-  let polls = 0
-
+  const closing = new AbortController()
+  let seen: string
+  let done: boolean
+  const begin = async () => {
+    seen = await print()
+    done = await changed()
+  }
   const poll = async () => {
-    const now = await print()
-    const [first, same] = [seen === undefined, now === seen]
-    seen = now
-    const due = !settled || (!done && ++polls % POLLS_A_SECOND === 0)
-    if (first || (same && due)) done = await changed()
-    settled = same
-    if (!closed) timer = setTimeout(next, POLL_MS)
+    let settled = false
+    for (let polls = 1; await wait(closing.signal); polls++) {
+      const now = await print()
+      if (now === seen && (!settled || (!done && polls % POLLS_A_SECOND === 0))) done = await changed()
+      settled = now === seen
+      seen = now
+    }
   }
-
-  const next = () => {
-    polling = poll()
-  }
-
-  let closed = false
-  let timer: NodeJS.Timeout | undefined
-  let polling = poll()
+  const first = begin()
+  const polling = first.then(poll, () => {})
   return {
-    first: polling,
-    close: async () => {
-      closed = true
-      clearTimeout(timer)
-      await polling
+    first,
+    close: () => {
+      closing.abort()
+      return polling
     },
   }
+}
+
+/** False once the signal is aborted. */
+function wait(signal: AbortSignal): Promise<boolean> {
+  return setTimeout(POLL_MS, true, { signal }).catch(() => false)
 }
 
 const POLL_MS = 100

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
-import { addressAt, companyIds, portConflicts, readDocument } from './document.ts'
+import { addressAt, companyIds, mistakeAt, portConflicts, readDocument, repeatedValues } from './document.ts'
 import { address, fields, headerToken, id, list, logging, section, text, timer } from './leaves.ts'
-import { child, itemsAt, type Node, offsetOf, pathText, textAt } from './node.ts'
+import { child, itemsAt, type Node, textAt } from './node.ts'
 import { ConfigError, type Mistake, type Problem, problemsIn } from './problem.ts'
 import { defaultConfig } from './schema.ts'
 import { fingerprintOf, follow, textOf } from './text-file.ts'
@@ -109,10 +109,7 @@ export const TRACKING = section({
 
 function mistakesBeyond(root: Node): Mistake[] {
   const { ids, repeated } = companyIds(root)
-  const addresses = [
-    addressAt(child(root, 'listen'), 'listen', LISTEN),
-    addressAt(child(root, 'monitor'), 'monitor', MONITOR),
-  ]
+  const addresses = [addressAt(root, ['listen'], LISTEN), addressAt(root, ['monitor'], MONITOR)]
   return [...portConflicts(addresses), ...repeated, ...sharedApikeys(root), ...routeMistakes(root, ids)]
 }
 
@@ -120,36 +117,25 @@ function mistakesBeyond(root: Node): Mistake[] {
  * Apikeys of two companies: what is pushed with one could belong to either. OAuth tokens may have several companies.
  */
 function sharedApikeys(root: Node): Mistake[] {
-  const owners = new Map<string, number>()
-  const mistakes: Mistake[] = []
-  for (const [company, node] of itemsAt(root, 'companies').entries())
-    for (const [index, key] of itemsAt(node, 'apikeys').entries()) {
-      if (key.kind !== 'leaf' || key.text === null) continue
-      const owner = owners.get(key.text) ?? company
-      owners.set(key.text, owner)
-      const path = pathText(['companies', company, 'apikeys', index])
-      if (owner !== company)
-        mistakes.push({ at: key.at, key: path, message: `companies[${owner}] has the same apikey` })
-    }
-  return mistakes
+  const values = itemsAt(root, 'companies').flatMap((company, index) => {
+    const apikeys = itemsAt(company, 'apikeys').map((_, at) => textAt(child(company, 'apikeys'), at))
+    const different = [...apikeys.entries()].filter(([at, value]) => apikeys.indexOf(value) === at)
+    return different.map(([at, value]) => ({ value, path: ['companies', index, 'apikeys', at] }))
+  })
+  return repeatedValues(root, values, ([, company]) => `companies[${company}] has the same apikey`)
 }
 
 /** Routes of unknown companies, and routes that are listed twice. */
 function routeMistakes(root: Node, companies: ReadonlySet<string>): Mistake[] {
-  const seen = new Map<string, number>()
-  const mistakes: Mistake[] = []
-  for (const [index, route] of itemsAt(root, 'routes').entries()) {
+  const routes = itemsAt(root, 'routes').map((route, index) => {
     const ids = ['company_id', 'courier_id', 'route_id'].map((key) => int64(textAt(route, key) ?? ''))
-    const [company] = ids
-    if (company !== undefined && !companies.has(company)) {
-      const key = pathText(['routes', index, 'company_id'])
-      mistakes.push({ at: offsetOf(route, ['company_id']), key, message: `company ${company} is not in companies` })
-    }
-    if (ids.includes(undefined)) continue
-    const first = seen.get(ids.join('/')) ?? index
-    seen.set(ids.join('/'), first)
-    if (first !== index)
-      mistakes.push({ at: route.at, key: pathText(['routes', index]), message: `repeats routes[${first}]` })
-  }
-  return mistakes
+    return { company: ids[0], value: ids.includes(undefined) ? undefined : ids.join('/'), path: ['routes', index] }
+  })
+  const unknown = routes.filter(({ company }) => company !== undefined && !companies.has(company))
+  return [
+    ...unknown.map(({ company, path }) =>
+      mistakeAt(root, [...path, 'company_id'], `company ${company} is not in companies`),
+    ),
+    ...repeatedValues(root, routes, ([, first]) => `repeats routes[${first}]`),
+  ]
 }

@@ -35,7 +35,7 @@ export async function adminTokens({ admin, data_dir }: Pick<Config, 'admin' | 'd
 
 /** The token, checked: an HTTP header must be able to carry it. @param place where it comes from @throws UserError */
 export function sendable(token: string, place: string): string {
-  const read = headerToken().safeParse(token)
+  const read = headerToken.safeParse(token)
   if (read.success) return read.data
   throw new UserError(`The token of ${place} cannot be sent: ${read.error.issues[0].message}.`)
 }

@@ -51,7 +51,7 @@ function given(place: string, value: string | undefined): Given | undefined {
 }
 
 function checkedUrl({ place, value }: Given): string {
-  const url = httpUrl().safeParse(value)
+  const url = httpUrl.safeParse(value)
   if (url.success) return url.data
   throw new UserError(`${place}: ${url.error.issues[0].message}, such as http://127.0.0.1:8080.`)
 }

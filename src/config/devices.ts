@@ -31,14 +31,14 @@ export interface Device {
 
 /** The schema of an entry, with the description of each key, from which config/README.md is generated. */
 export const DEVICE = fields({
-  company_id: id().describe('Required. A company of `gateway.yaml`.'),
-  name: printable().optional().describe('Name for people and for routes files. Two trackers of one van may share it.'),
-  courier_id: id().optional().describe('Courier of fixes that no line of a routes file covers.'),
-  route_id: id().optional().describe('Route of fixes that no line of a routes file covers.'),
-  time_zone: zone().optional().describe('Zone of a tracker that reports local time: an IANA name or an offset.'),
-  secret: text().optional().describe('What the tracker must present: MQTT and OwnTracks password, OsmAnd `token=`.'),
-  model: text().optional().describe('Model of the tracker, where its protocol needs it.'),
-  settings: mapping().optional().describe('Mapping of further settings, where its protocol needs them.'),
+  company_id: id.describe('Required. A company of `gateway.yaml`.'),
+  name: printable.optional().describe('Name for people and for routes files. Two trackers of one van may share it.'),
+  courier_id: id.optional().describe('Courier of fixes that no line of a routes file covers.'),
+  route_id: id.optional().describe('Route of fixes that no line of a routes file covers.'),
+  time_zone: zone.optional().describe('Zone of a tracker that reports local time: an IANA name or an offset.'),
+  secret: text.optional().describe('What the tracker must present: MQTT and OwnTracks password, OsmAnd `token=`.'),
+  model: text.optional().describe('Model of the tracker, where its protocol needs it.'),
+  settings: mapping.optional().describe('Mapping of further settings, where its protocol needs them.'),
 })
 
 /** The devices of one file. */

@@ -72,8 +72,8 @@ export function orNull<Type extends z.ZodType>(type: Type) {
 /** The address that a server listens on. */
 export function address(host: string, usualPort: number) {
   return {
-    host: setting(text(), host, 'IP address to listen on.'),
-    port: setting(port(), usualPort, 'Port; 0: any free port.'),
+    host: setting(text, host, 'IP address to listen on.'),
+    port: setting(port, usualPort, 'Port; 0: any free port.'),
   }
 }
 
@@ -87,19 +87,16 @@ export function logging() {
 }
 
 /** An int64 id, as canonical decimal digits. */
-export function id() {
-  return leaf(int64, int64Mistake)
-}
+export const id = leaf(int64, int64Mistake)
 
 /** Text that is not empty, and that UTF-8 can hold. */
-export function text() {
-  return textThat((value) => value !== '' && value.isWellFormed(), 'expected text')
-}
+export const text = textThat((value) => value !== '' && value.isWellFormed(), 'expected text')
 
 /** Text without spaces around it that `isPrintable`. */
-export function printable() {
-  return leaf((value) => (isPrintable(value) ? value.trim() : '') || undefined, 'expected printable text')
-}
+export const printable = leaf(
+  (value) => (isPrintable(value) ? value.trim() : '') || undefined,
+  'expected printable text',
+)
 
 /** Without control characters, which a terminal obeys, and lone surrogates, which are not text. */
 export function isPrintable(value: string): boolean {
@@ -107,40 +104,29 @@ export function isPrintable(value: string): boolean {
 }
 
 /** A mapping with any keys. */
-export function mapping() {
-  return z.record(z.string(), z.unknown(), 'expected a mapping')
-}
+export const mapping = z.record(z.string(), z.unknown(), 'expected a mapping')
 
 /** A secret that is sent as one word of an HTTP header. */
-export function headerToken() {
-  return textThat((value) => /^[!-~]+$/.test(value), 'expected printable ASCII characters without spaces')
-}
+export const headerToken = textLike(/^[!-~]+$/, 'expected printable ASCII characters without spaces')
 
 /** A time zone: an IANA name or an offset. */
-export function zone() {
-  const expected = 'expected a time zone: an IANA name such as Europe/Berlin or an offset such as +03:00'
-  return textThat(isZone, expected)
-}
+export const zone = textThat(isZone, 'expected a time zone such as Europe/Berlin or +03:00')
 
 /** The URL of a Redis; may contain a password. */
-export function redisUrl() {
-  const expected = 'expected a URL such as redis://host:6379/0'
-  return textThat((value) => /^rediss?:\/\/./.test(value) && URL.canParse(value), expected)
-}
+export const redisUrl = textThat(
+  (value) => /^rediss?:\/\/./.test(value) && URL.canParse(value),
+  'expected a URL such as redis://host:6379/0',
+)
 
 /** The beginning of paths, without a slash at its end; may be empty. */
-export function pathPrefix() {
-  return textThat((value) => /^(\/[\w.~-]+)*$/.test(value), 'expected "" or a path such as /api/v1')
-}
+export const pathPrefix = textLike(/^(\/[\w.~-]+)*$/, 'expected "" or a path such as /api/v1')
 
 /** A base URL, without a slash at its end. */
-export function httpUrl() {
-  return leaf((value) => {
-    const url = URL.canParse(value) ? new URL(value) : undefined
-    const isBase = url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash
-    return isBase ? value.replace(/\/+$/, '') : undefined
-  }, 'expected an http or https URL without user name, query or fragment')
-}
+export const httpUrl = leaf((value) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  const isBase = url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash
+  return isBase ? value.replace(/\/+$/, '') : undefined
+}, 'expected an http or https URL without user name, query or fragment')
 
 /** One of a few words. */
 export function oneOf<const Values extends readonly string[]>(...values: Values) {
@@ -150,10 +136,13 @@ export function oneOf<const Values extends readonly string[]>(...values: Values)
   )
 }
 
+const FLAGS = new Map([
+  ['true', true],
+  ['false', false],
+])
+
 /** true or false. */
-export function flag() {
-  return leaf((value) => (value === 'true' ? true : value === 'false' ? false : undefined), 'expected true or false')
-}
+export const flag = leaf((value) => FLAGS.get(value), 'expected true or false')
 
 /** A whole number in decimal digits, limits included. */
 export function integer(min: number, max: number, what = 'whole number') {
@@ -168,14 +157,10 @@ export function number(min: number, max: number) {
 }
 
 /** A port; 0 means any free port. */
-export function port() {
-  return integer(0, 65_535, 'port')
-}
+export const port = integer(0, 65_535, 'port')
 
 /** A size, bytes. */
-export function size() {
-  return leaf(bytes, 'expected a size such as 512mb or 2gb')
-}
+export const size = leaf(bytes, 'expected a size such as 512mb or 2gb')
 
 /** A duration that a timer can wait, ms. */
 export function timer(minMs: number) {
@@ -185,9 +170,7 @@ export function timer(minMs: number) {
 }
 
 /** A duration without an upper limit, ms. */
-export function span() {
-  return leaf(duration, 'expected a duration such as 500ms, 60s, 5m, 24h or 90d')
-}
+export const span = leaf(duration, 'expected a duration such as 500ms, 60s, 5m, 24h or 90d')
 
 function isScalar(value: unknown): value is string | number | boolean {
   return ['string', 'number', 'boolean'].includes(typeof value)
@@ -195,6 +178,10 @@ function isScalar(value: unknown): value is string | number | boolean {
 
 function textThat(isExpected: (value: string) => boolean, expected: string) {
   return leaf((value) => (isExpected(value) ? value : undefined), expected)
+}
+
+function textLike(pattern: RegExp, expected: string) {
+  return textThat((value) => pattern.test(value), expected)
 }
 
 function within(value: number | undefined, min: number, max: number): number | undefined {

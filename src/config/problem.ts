@@ -115,16 +115,11 @@ export function unknownName(kind: string, name: string, known: readonly string[]
 
 /** The most similar known name; undefined where more than a third of its letters differ. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
-  let best: string | undefined
-  let least = Infinity
-  for (const candidate of known) {
+  const near = known.flatMap((candidate) => {
     const edits = distance(name.toLowerCase().slice(0, 64), candidate.toLowerCase())
-    if (edits <= Math.max(1, candidate.length / 3) && edits < least) {
-      best = candidate
-      least = edits
-    }
-  }
-  return best
+    return edits <= Math.max(1, candidate.length / 3) ? [{ candidate, edits }] : []
+  })
+  return near.toSorted((a, b) => a.edits - b.edits)[0]?.candidate
 }
 
 /** The number of letters to insert, delete, replace or swap with their neighbour that turns one word into the other. */

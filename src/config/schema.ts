@@ -58,13 +58,13 @@ export function defaultConfig(protocols: Protocols): Config {
 export function configSchema(protocols: Protocols) {
   return section({
     redis: section({
-      url: orNull(redisUrl()).describe('URL of your own Redis; null: a private Redis in `data_dir`.'),
-      max_memory: orNull(size()).describe('Memory of the private Redis, such as `2gb`; null: half of the machine’s.'),
+      url: orNull(redisUrl).describe('URL of your own Redis; null: a private Redis in `data_dir`.'),
+      max_memory: orNull(size).describe('Memory of the private Redis, such as `2gb`; null: half of the machine’s.'),
       stop_at: setting(number(0.1, 1), 0.85, 'Above this share of Redis’ memory no fix is acknowledged.'),
       durability: setting(oneOf('strict', 'relaxed'), 'strict', '`relaxed`: ready with an unsafe Redis, too.'),
     }),
-    data_dir: setting(text(), '.data', 'Folder of the private Redis, the embedded service and the admin token.'),
-    time_zone: setting(zone(), 'UTC', 'Zone of local times in routes files: an IANA name or an offset.'),
+    data_dir: setting(text, '.data', 'Folder of the private Redis, the embedded service and the admin token.'),
+    time_zone: setting(zone, 'UTC', 'Zone of local times in routes files: an IANA name or an offset.'),
     listeners: list(listener(protocols), () => usualListeners(protocols)).describe(
       'Ports for devices; default: each protocol on its usual ports.',
     ),
@@ -72,10 +72,10 @@ export function configSchema(protocols: Protocols) {
       broker: setting(fields(address('0.0.0.0', 1883)).nullable(), {}, 'The built-in MQTT broker; null: none.'),
     }),
     tracking: section({
-      base_url: orNull(httpUrl()).describe('URL of the tracking API; null: the embedded tracking service.'),
-      push_url: orNull(httpUrl()).describe('URL that positions are pushed to; null: `base_url`.'),
+      base_url: orNull(httpUrl).describe('URL of the tracking API; null: the embedded tracking service.'),
+      push_url: orNull(httpUrl).describe('URL that positions are pushed to; null: `base_url`.'),
       listen: section(address('127.0.0.1', 8090)).describe('Address of the embedded tracking service.'),
-      return_prefix: setting(pathPrefix(), '', 'Path of the return operation, such as `/api/v1`.'),
+      return_prefix: setting(pathPrefix, '', 'Path of the return operation, such as `/api/v1`.'),
     }),
     companies: list(company()).describe('The companies whose couriers are tracked.'),
     batch: section({
@@ -96,17 +96,17 @@ export function configSchema(protocols: Protocols) {
         50,
         'Accuracy in metres, if the device sends neither it nor HDOP.',
       ),
-      max_future: setting(span(), '5m', 'A fix further in the future is held as `clock`.'),
-      max_age: setting(span().nullable(), '90d', 'An older fix is filtered as `past`; null: no limit.'),
-      duplicate_window: setting(span(), '24h', 'Time in which a repeated fix is filtered; `0s`: never.'),
+      max_future: setting(span, '5m', 'A fix further in the future is held as `clock`.'),
+      max_age: setting(span.nullable(), '90d', 'An older fix is filtered as `past`; null: no limit.'),
+      duplicate_window: setting(span, '24h', 'Time in which a repeated fix is filtered; `0s`: never.'),
     }),
     hold: section({
-      unknown: setting(flag(), true, 'Hold fixes of unknown devices; `false`: refuse them.'),
-      no_route: setting(flag(), true, 'Hold fixes without a route; `false`: filter them.'),
-      clock: setting(flag(), true, 'Hold fixes from the future; `false`: filter them.'),
+      unknown: setting(flag, true, 'Hold fixes of unknown devices; `false`: refuse them.'),
+      no_route: setting(flag, true, 'Hold fixes without a route; `false`: filter them.'),
+      clock: setting(flag, true, 'Hold fixes from the future; `false`: filter them.'),
       max_unknown_devices: setting(integer(0, 1_000_000), 1000, 'Maximum of unknown devices with held fixes.'),
       max_fixes_per_device: setting(integer(0, 1_000_000_000), 10_000, 'Maximum number of held fixes of a device.'),
-      max_age: setting(span(), '24h', 'Age at which a held fix is discarded.'),
+      max_age: setting(span, '24h', 'Age at which a held fix is discarded.'),
     }),
     workers: setting(integer(1, 1024), 1, 'Number of processes that push positions.'),
     admin: section({
@@ -149,9 +149,9 @@ function listener(protocols: Protocols) {
   )
   const shape = {
     transport: oneOf(...TRANSPORTS).describe('`tcp`, `udp` or `http`.'),
-    port: port().describe('Port; 0: any free port, kept while `start` runs.'),
+    port: port.describe('Port; 0: any free port, kept while `start` runs.'),
     protocol: name.describe('Name of a protocol, as `waybridge protocols` lists it.'),
-    host: setting(text(), '0.0.0.0', 'IP address to listen on.'),
+    host: setting(text, '0.0.0.0', 'IP address to listen on.'),
   }
   return fields(shape).superRefine(({ transport, protocol }, context) => {
     if (!protocols || known.get(protocol)?.[transport]) return
@@ -162,10 +162,10 @@ function listener(protocols: Protocols) {
 
 function company() {
   return fields({
-    company_id: id().describe('Id of the company in the tracking API.'),
-    name: text().optional().describe('Name for people.'),
-    apikey: text().describe('Key with which positions are pushed.'),
-    oauth_token: headerToken().optional().describe('Token with which the relay calls the tracking API.'),
+    company_id: id.describe('Id of the company in the tracking API.'),
+    name: text.optional().describe('Name for people.'),
+    apikey: text.describe('Key with which positions are pushed.'),
+    oauth_token: headerToken.optional().describe('Token with which the relay calls the tracking API.'),
   })
 }
 
@@ -181,7 +181,7 @@ function tokens() {
 /** A token alone, or a token with its role. */
 function token() {
   const full = fields({
-    token: headerToken().describe('Token without spaces.'),
+    token: headerToken.describe('Token without spaces.'),
     role: setting(oneOf('read', 'operate'), 'operate', '`read`: may look; `operate`: may also change things.'),
   })
   return z.preprocess((value) => (typeof value === 'string' ? { token: value } : value), full)

@@ -87,20 +87,20 @@ const {
 /** The schema of tracking.yaml. */
 export const TRACKING = section({
   listen: section(address(LISTEN.host, LISTEN.port)).describe('Address of the tracking service.'),
-  data_dir: text().prefault('.data').describe('Folder of its database.'),
+  data_dir: text.prefault('.data').describe('Folder of its database.'),
   time_limit: timer(1).prefault('60s').describe('Maximum time of reading positions; then 504.'),
   companies: list(
     fields({
-      company_id: id().describe('Id of the company.'),
-      apikeys: list(text()).describe('Keys that may push positions.'),
-      oauth_tokens: list(headerToken()).describe('Tokens that may call all other operations.'),
+      company_id: id.describe('Id of the company.'),
+      apikeys: list(text).describe('Keys that may push positions.'),
+      oauth_tokens: list(headerToken).describe('Tokens that may call all other operations.'),
     }),
   ).describe('Companies that the service knows.'),
   routes: list(
     fields({
-      route_id: id().describe('Id of the route.'),
-      courier_id: id().describe('Id of its courier.'),
-      company_id: id().describe('Id of its company.'),
+      route_id: id.describe('Id of the route.'),
+      courier_id: id.describe('Id of its courier.'),
+      company_id: id.describe('Id of its company.'),
     }),
   ).describe('Routes that the service knows.'),
   monitor: section(address(MONITOR.host, MONITOR.port)).describe('Metrics and readiness.'),

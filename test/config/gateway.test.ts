@@ -149,7 +149,7 @@ parked: { max_positions: 0 }
     [
       'an unknown time zone',
       'time_zone: Berlin',
-      '1:12 time_zone: expected a time zone: an IANA name such as Europe/Berlin or an offset such as +03:00',
+      '1:12 time_zone: expected a time zone such as Europe/Berlin or +03:00',
     ],
     ['a port above 65535', 'admin: { port: 70000 }', '1:16 admin.port: expected a port from 0 to 65535'],
     [

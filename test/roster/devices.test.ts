@@ -82,7 +82,7 @@ describe('devices.yaml', () => {
     [
       'an unknown zone',
       '1: { company_id: 7, time_zone: "+3" }',
-      '1:32 1.time_zone: expected a time zone: an IANA name such as Europe/Berlin or an offset such as +03:00',
+      '1:32 1.time_zone: expected a time zone such as Europe/Berlin or +03:00',
     ],
     ['settings that are text', '1: { company_id: 7, settings: x }', '1:31 1.settings: expected a mapping'],
     [

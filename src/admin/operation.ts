@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { type DescribedOperation, openApiDocument } from '../tracking/openapi.ts'
-import { NAMED_SCHEMAS } from '../tracking/operations.ts'
+import { NAMED_SCHEMAS } from '../tracking/schemas.ts'
 import type { Caller } from './access.ts'
 
 declare module 'fastify' {

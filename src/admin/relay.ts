@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Company } from '../config/schema.ts'
 import { parseBody, readBody } from '../tracking/body.ts'
+import type { Failure, Reply } from '../tracking/client/exchange.ts'
 import type { OperationRequest, TrackingClient } from '../tracking/client.ts'
 import { MAX_INTERVAL_S, parseInterval, type PositionInterval } from '../tracking/interval.ts'
 import { OPERATIONS, parametersOf, routerPath, type TrackingOperation } from '../tracking/operations.ts'
@@ -8,7 +9,7 @@ import { ApiRefusal, parse, parseId } from '../tracking/refusal.ts'
 import { Id } from '../tracking/schemas.ts'
 import type { Operation } from './operation.ts'
 import { answerWith, forwardedHeaders } from './relay/answer.ts'
-import { attempt, type RelayOutcome } from './relay/attempts.ts'
+import { attempt } from './relay/attempts.ts'
 import type { TokenWatch } from './relay/token.ts'
 import { readWindows } from './relay/windows.ts'
 
@@ -27,15 +28,18 @@ export interface RelaySources {
  * interface refuses is refused here, without a call.
  */
 export function relayOperations(sources: RelaySources): Operation[] {
-  const memory = new AnswerMemory(sources.heldBytes ?? HELD_BYTES)
-  return RELAYED.map((name) => relayOperation(name, sources, memory))
+  const hold = limitMemory(sources.heldBytes ?? HELD_BYTES)
+  const names = Object.keys(OPERATIONS).filter((name): name is RelayedName => name !== 'pushPositions')
+  return names.map((name) => relayOperation(name, sources, hold))
 }
 
 type RelayedName = OperationRequest['operation']
 
-const RELAYED = Object.keys(OPERATIONS).filter((name): name is RelayedName => name !== 'pushPositions')
-
-function relayOperation(operation: RelayedName, sources: RelaySources, memory: AnswerMemory): Operation {
+function relayOperation(
+  operation: RelayedName,
+  sources: RelaySources,
+  hold: ReturnType<typeof limitMemory>,
+): Operation {
   const { tracking, companies, tokens, closing } = sources
   const { method, path, refusals } = OPERATIONS[operation]
   return {
@@ -51,7 +55,7 @@ function relayOperation(operation: RelayedName, sources: RelaySources, memory: A
       const headers = forwardedHeaders(request.headers, input.body !== undefined)
       // A change is completed although its caller has gone.
       const signal = method === 'GET' ? AbortSignal.any([whenClosed(reply), closing]) : closing
-      const outcome = await memory.hold(reply, input.body?.length ?? 0, (take) =>
+      const outcome = await hold(reply, input.body?.length ?? 0, (take) =>
         ask(tracking, { operation, oauthToken, headers, take, signal, ...input }),
       )
       if (!('fault' in outcome)) tokens.answered(company, outcome.status)
@@ -104,7 +108,7 @@ function whenClosed({ raw }: FastifyReply): AbortSignal {
 
 type Asked = OperationRequest & RelayInput & { readonly headers: Readonly<Record<string, string | string[]>> }
 
-function ask(tracking: TrackingClient, { interval, ...request }: Asked): Promise<RelayOutcome> {
+function ask(tracking: TrackingClient, { interval, ...request }: Asked): Promise<Reply | Failure> {
   if (!interval || interval.to - interval.from <= MAX_INTERVAL_S) return attempt(tracking, request)
   // Answers that are joined must be complete and not encoded.
   const headers = Object.fromEntries(
@@ -115,44 +119,36 @@ function ask(tracking: TrackingClient, { interval, ...request }: Asked): Promise
   )
 }
 
-/** Limits the memory that all answers take which are not sent yet. */
-class AnswerMemory {
-  readonly #maxBytes: number
-  #held = 0
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes
-  }
-
-  /**
-   * Runs `work`, which takes the bytes of its answer, and holds them until the answer is sent or its reader has gone. The fault
-   * is `full` where there is no memory for the usual answer to a request with a body of that length.
-   */
-  async hold(
-    { raw }: FastifyReply,
-    bodyBytes: number,
-    work: (take: (bytes: number) => boolean) => Promise<RelayOutcome>,
-  ): Promise<RelayOutcome> {
-    // Added items come back with a little more: whoever adds them must get the answer.
-    const usual = USUAL_BYTES + 2 * bodyBytes
+/**
+ * Limits the memory of all answers that are not sent yet. The function runs `work`, which takes the bytes of its answer, and
+ * holds them until the answer is sent or its reader has gone. The fault is `no_room` where there is no memory for the usual
+ * answer to a request with a body of that length.
+ */
+function limitMemory(maxBytes: number) {
+  let total = 0
+  return async ({ raw }: FastifyReply, bodyBytes: number, work: Work): Promise<Reply | Failure> => {
     let held = 0
     let taken = 0
     const reserve = (bytes: number) => {
       const more = Math.max(0, bytes - held)
-      if (this.#held + more > this.#maxBytes) return false
-      this.#held += more
+      if (total + more > maxBytes) return false
+      total += more
       held += more
       return true
     }
-    const release = () => void (this.#held -= held)
+    const release = () => void (total -= held)
     try {
-      return reserve(usual) ? await work((bytes) => reserve((taken += bytes))) : { fault: 'full', unsent: true }
+      // Added items come back with a little more: whoever adds them must get the answer.
+      if (!reserve(USUAL_BYTES + 2 * bodyBytes)) return { fault: 'no_room', unsent: true }
+      return await work((bytes) => reserve((taken += bytes)))
     } finally {
       if (raw.closed) release()
       else raw.once('close', release)
     }
   }
 }
+
+type Work = (take: (bytes: number) => boolean) => Promise<Reply | Failure>
 
 /** 31 days. */
 const MAX_SPAN_S = 2_678_400n

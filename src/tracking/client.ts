@@ -1,9 +1,9 @@
 import { Pool } from 'undici'
 import { type ApiAnswer, answerOf } from './client/answer.ts'
-import { bodyOf, exchange, type Failure, isSuccess, type Reply } from './client/exchange.ts'
+import { bodyOf, exchange, type ExchangeLimits, type Failure, isSuccess, type Reply } from './client/exchange.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
-import { printableUrl } from './printable-url.ts'
-import { type CourierPosition, CourierPositions } from './schemas.ts'
+import { printableUrl } from './masking.ts'
+import { CourierPositions } from './schemas.ts'
 
 export interface TrackingClientOptions {
   /** May have a path, which goes in front of every operation's. */
@@ -35,8 +35,8 @@ export interface PositionsRequest {
   readonly to?: number
 }
 
-/** Any operation but the push. */
-export interface OperationRequest {
+/** Any operation but the push. Default limits: the client's time limit, 64 MiB, and 1 MiB of an answer other than 2xx. */
+export interface OperationRequest extends Partial<Omit<ExchangeLimits, 'maxErrorBytes'>> {
   readonly operation: Exclude<OperationName, 'pushPositions'>
   /** Valid ids, by the names of the path's parameters. */
   readonly params: Readonly<Record<string, string>>
@@ -47,33 +47,16 @@ export interface OperationRequest {
   readonly headers?: Readonly<Record<string, string | string[]>>
   /** Ready JSON. */
   readonly body?: Buffer
-  /** Default: the client's. */
-  readonly timeoutMs?: number
-  /** A longer answer is the fault `too_large`; default: 64 MiB. One other than 2xx has at most 1 MiB, else `long_error`. */
-  readonly maxBytes?: number
-  /** Reserves memory for that many more bytes of the answer; false where there is none: the fault is `no_room`. */
-  readonly take?: (bytes: number) => boolean
-  /** Aborts the request: the fault is `given_up`. */
-  readonly signal?: AbortSignal
 }
 
-/** A client of the tracking interface. Every outcome is a value: no method throws or rejects. It never retries. */
-export interface TrackingClient {
-  /** The base URL, as it may be shown. */
-  readonly baseUrl: string
-  /** For a whole request. */
-  readonly timeoutMs: number
-  push(request: PushRequest): Promise<ApiAnswer>
-  /** The answer as it came: redirects are not followed, bodies not decoded. */
-  request(request: OperationRequest): Promise<Reply | Failure>
-  /** `positions` where the answer is 200 and fits the interface; `malformed` where it is 200 and does not. */
-  positions(request: PositionsRequest): Promise<ApiAnswer | { readonly positions: readonly CourierPosition[] }>
-  /** Waits for the requests in flight, then closes all connections. */
-  close(): Promise<void>
-}
+/** A client of the tracking interface. */
+export type TrackingClient = ReturnType<typeof createTrackingClient>
 
-/** @throws Error where a URL cannot be parsed; it quotes no secret of it. */
-export function createTrackingClient(options: TrackingClientOptions): TrackingClient {
+/**
+ * A client of the tracking interface. Every outcome of its methods is a value: none throws or rejects. It never retries.
+ * @throws Error where a URL cannot be parsed; it quotes no secret of it
+ */
+export function createTrackingClient(options: TrackingClientOptions) {
   const base = parseUrl(options.baseUrl)
   const pushBase = parseUrl(options.pushUrl ?? options.baseUrl)
   const basePool = createPool(base.origin, options)
@@ -95,28 +78,29 @@ export function createTrackingClient(options: TrackingClientOptions): TrackingCl
     return reply.status === 200 ? { status: 200, text: '' } : answerOf(reply, apikey)
   }
 
-  async function request({ oauthToken, headers, body, take, signal, ...rest }: OperationRequest) {
-    const { method } = OPERATIONS[rest.operation]
+  /** The answer as it came: redirects are not followed, bodies not decoded. A cut answer is `too_large` or `long_error`. */
+  async function request(asked: OperationRequest): Promise<Reply | Failure> {
+    const { operation, oauthToken, headers, body } = asked
     const reply = await exchange(
-      mayRepeat(rest.operation) ? basePool : freshPool,
+      mayRepeat(operation) ? basePool : freshPool,
       {
-        method,
-        path: basePath + pathOf(rest, returnPrefix),
+        method: OPERATIONS[operation].method,
+        path: basePath + pathOf(asked, returnPrefix),
         headers: { ...headers, authorization: `OAuth ${oauthToken}` },
         body,
       },
       {
-        timeoutMs: rest.timeoutMs ?? timeoutMs,
-        maxBytes: rest.maxBytes ?? MAX_REPLY_BYTES,
+        ...asked,
+        timeoutMs: asked.timeoutMs ?? timeoutMs,
+        maxBytes: asked.maxBytes ?? MAX_REPLY_BYTES,
         maxErrorBytes: MAX_ERROR_BYTES,
-        take,
-        signal,
       },
     )
     if ('fault' in reply || !reply.cut) return reply
-    return { fault: isSuccess(reply.status) ? ('too_large' as const) : ('long_error' as const) }
+    return { fault: isSuccess(reply.status) ? 'too_large' : 'long_error' }
   }
 
+  /** `positions` where the answer is 200 and fits the interface; `malformed` where it is 200 and does not. */
   async function positions({ company, route, oauthToken, from, to }: PositionsRequest) {
     const reply = await request({
       operation: 'courierPositions',
@@ -128,8 +112,11 @@ export function createTrackingClient(options: TrackingClientOptions): TrackingCl
     return reply.status === 200 ? parsePositions(bodyOf(reply)) : answerOf(reply, oauthToken)
   }
 
-  const close = async () =>
-    void (await Promise.all([...new Set([basePool, freshPool, pushPool])].map((pool) => pool.close())))
+  /** Waits for the requests in flight, then closes all connections. */
+  async function close(): Promise<void> {
+    await Promise.all([...new Set([basePool, freshPool, pushPool])].map((pool) => pool.close()))
+  }
+
   return { baseUrl: printableUrl(base), timeoutMs, push, request, positions, close }
 }
 
@@ -170,10 +157,7 @@ function createPool(origin: string, { connections, timeoutMs }: TrackingClientOp
 }
 
 /** Path and query below the base URL; a return goes to the path with `returnPrefix`, not with the table's prefix. */
-function pathOf(
-  { operation, params, query = {} }: Pick<OperationRequest, 'operation' | 'params' | 'query'>,
-  returnPrefix: string,
-): string {
+function pathOf({ operation, params, query = {} }: OperationRequest, returnPrefix: string): string {
   const isReturn = operation === 'returnItems' || operation === 'returnItemsV1'
   const template = isReturn ? returnPrefix + OPERATIONS.returnItems.path : OPERATIONS[operation].path
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name]))

@@ -1,7 +1,8 @@
-import type { IncomingMessage, Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import * as http from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
-import { createNodeServer } from './http/node-server.ts'
 import { ApiRefusal } from './refusal.ts'
 
 export interface HttpServerOptions {
@@ -31,7 +32,7 @@ export interface HttpServer {
  * nothing: URLs and headers contain secrets.
  */
 export function createHttpServer({ fault, closeMs, readerMs = READER_MS, ...options }: HttpServerOptions): HttpServer {
-  const servers: Server[] = []
+  const servers: http.Server[] = []
   const app = fastify({
     ...options,
     logger: false,
@@ -40,16 +41,13 @@ export function createHttpServer({ fault, closeMs, readerMs = READER_MS, ...opti
     frameworkErrors: (_error, _request: FastifyRequest, reply: FastifyReply) =>
       void reply.code(422).send({ message: 'the path cannot be decoded' }),
     // Called for each address of `localhost`; fastify would handle client errors only at the first one.
-    serverFactory: (handler) => {
-      const server = createNodeServer(handler)
-      servers.push(server)
-      return server
-    },
+    serverFactory: (handler) => servers[servers.push(createNodeServer(handler)) - 1],
     clientErrorHandler: () => {},
   })
   let closing = false
-  const closeIdle = () => servers.forEach((server) => server.closeIdleConnections())
-  app.addHook('onResponse', async () => void (closing && closeIdle()))
+  app.addHook('onResponse', async () => {
+    if (closing) for (const server of servers) server.closeIdleConnections()
+  })
   app.removeAllContentTypeParsers()
   app.addHook('onSend', async (request, reply) => {
     reply.raw.setTimeout(readerMs)
@@ -77,49 +75,104 @@ function isLast(reply: FastifyReply): boolean {
   return !reply.raw.shouldKeepAlive || reply.getHeader('connection') === 'close'
 }
 
-/**
- * Reads and drops the rest of a request, up to 16 MiB and 2 s: a connection that is closed with unread bytes is reset, and the
- * client would lose its answer.
- */
-function readRest(request: IncomingMessage): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const late = setTimeout(resolve, MAX_REST_MS)
-  let bytes = 0
-  request.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
-    if (bytes > MAX_REST_BYTES) resolve()
-  })
-  for (const end of ['end', 'error', 'close']) request.once(end, resolve)
+/** Reads and drops the rest of a request for up to 2 s: closing a connection with unread bytes would lose the answer. */
+async function readRest(request: http.IncomingMessage): Promise<void> {
   request.resume()
-  return promise.finally(() => clearTimeout(late))
+  await finished(request, { signal: AbortSignal.timeout(MAX_REST_MS) }).catch(() => {})
 }
 
 function answerErrors(app: FastifyInstance, fault: HttpServerOptions['fault']): void {
   app.setErrorHandler<FastifyError | ApiRefusal>((error, request, reply) => {
-    if (error instanceof ApiRefusal) return refuse(reply, error)
+    if (error instanceof ApiRefusal) return answerRefusal(reply, error)
     // The client went away while its answer was sent.
     if (error.code === 'ERR_STREAM_PREMATURE_CLOSE') return reply.hijack()
     const { statusCode = 500 } = error
     if (statusCode >= 500) return fault(error, request, reply)
-    const [status, message] = FRAMEWORK_ERRORS.get(statusCode) ?? [statusCode, NOT_UNDERSTOOD]
+    const [status, message] = ERRORS.get(statusCode) ?? [statusCode, NOT_UNDERSTOOD]
     return reply.code(status).send({ message })
   })
 }
 
-function refuse(reply: FastifyReply, { code, message, errors }: ApiRefusal): FastifyReply {
+function answerRefusal(reply: FastifyReply, { code, message, errors }: ApiRefusal): FastifyReply {
   // Only operations of the tracking interface refuse with 401: the admin port checks its own token before any operation.
   if (code === 401) reply.header('www-authenticate', 'OAuth')
   return reply.code(code).send(errors.length > 0 ? { message, errors } : { message })
 }
 
+/** A server of node:http that also answers requests which Node itself refuses with a JSON `message`. */
+function createNodeServer(handler: http.RequestListener): http.Server {
+  const answers: Answers = new Map()
+  const server = http.createServer({ ...TIMEOUTS, requireHostHeader: false }, (request, response) => {
+    track(answers, request.socket, response)
+    if (request.headers.host === undefined && request.httpVersion === '1.1')
+      refuse(response, 400, 'the header Host is needed')
+    else handler(request, response)
+  })
+  server.on('connection', (socket: Socket) => {
+    answers.set(socket, new Set())
+    socket.once('close', () => answers.delete(socket))
+  })
+  // Node's own implementation, which it also calls when a server closes, ends answers that are still being sent.
+  server.closeIdleConnections = () => {
+    for (const [socket, open] of answers) if (open.size === 0) socket.destroy()
+  }
+  return server
+    .on('checkExpectation', ({ socket }: http.IncomingMessage, response: http.ServerResponse) => {
+      track(answers, socket, response)
+      refuse(response, 417, NO_SUCH_EXPECTATION)
+    })
+    .on('clientError', (error: ClientError, socket: Duplex) => answerClientError(error, socket, answers.get(socket)))
+}
+
+/** The answers of each connection that are not sent completely. */
+type Answers = Map<Duplex, Set<http.ServerResponse>>
+
+function track(answers: Answers, socket: Duplex, response: http.ServerResponse): void {
+  const open = answers.get(socket)
+  open?.add(response)
+  response.once('close', () => open?.delete(response))
+}
+
+function refuse(response: http.ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'content-type': JSON_TYPE, connection: 'close' }).end(JSON.stringify({ message }))
+}
+
+/** Node's error; `reason` is the parser's message, which quotes nothing of the request. */
+type ClientError = NodeJS.ErrnoException & { readonly reason?: string }
+
+/** Nothing after the error can be parsed, so the connection ends. Amid an answer, the refusal would be taken for a part of it. */
+function answerClientError(
+  { code = '', reason }: ClientError,
+  socket: Duplex,
+  answers?: Set<http.ServerResponse>,
+): void {
+  const isAnswering = answers?.values().some(({ headersSent }) => headersSent)
+  if (!socket.writable || isAnswering) return void socket.destroy()
+  const [status, message] = ERRORS.get(code) ?? [400, `this is not HTTP/1.1: ${reason ?? code}`]
+  const body = JSON.stringify({ message })
+  const head = [
+    `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`,
+    `content-type: ${JSON_TYPE}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+}
+
 const READER_MS = 60_000
-const NOT_UNDERSTOOD = 'the request cannot be understood: its method, Content-Length or Content-Type is wrong'
-/** By fastify's status; in the tracking interface, incorrect input is 422. */
-const FRAMEWORK_ERRORS = new Map<number, readonly [status: number, message: string]>([
-  [413, [413, 'the body is too large: nothing here needs one']],
-  [415, [422, 'the content type cannot be understood']],
-])
+const MAX_REST_MS = 2_000
+// The request time-out is what sending the largest body may take. A proxy in front closes an idle connection first, after 60 s.
+const TIMEOUTS = { requestTimeout: 60_000, connectionsCheckingInterval: 5_000, keepAliveTimeout: 72_000 }
 // The operation refuses a long path parameter with 422; without this, the path would be unknown. Node limits the whole URL.
 const MAX_PARAMETER_LENGTH = 16_384
-const MAX_REST_BYTES = 16 * 1024 * 1024
-const MAX_REST_MS = 2_000
+const JSON_TYPE = 'application/json; charset=utf-8'
+const NO_SUCH_EXPECTATION = 'of the header Expect only 100-continue is understood: leave it out'
+const NOT_UNDERSTOOD = 'the request cannot be understood: its method, Content-Length or Content-Type is wrong'
+/** By fastify's status or Node's code; in the tracking interface, incorrect input is 422. */
+const ERRORS = new Map<number | string, readonly [status: number, message: string]>([
+  [413, [413, 'the body is too large: nothing here needs one']],
+  [415, [422, 'the content type cannot be understood']],
+  ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'the request took too long to arrive: send it again, faster or in parts']],
+  ['HPE_HEADER_OVERFLOW', [431, 'the URL and the headers are too long: together they may have 16 KiB']],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', [413, 'the extensions of the chunks are too long: leave them out']],
+])

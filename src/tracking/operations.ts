@@ -1,22 +1,5 @@
 import * as z from 'zod'
-import {
-  ContractorNumber,
-  CourierPosition,
-  CourierPositions,
-  Id,
-  IntervalQuery,
-  Item,
-  ItemReturn,
-  ItemReturns,
-  ItemsPage,
-  ItemsQuery,
-  NewItem,
-  NewItems,
-  Point,
-  PositionV3,
-  PushPositions,
-  StoredContractorNumber,
-} from './schemas.ts'
+import * as schemas from './schemas.ts'
 
 /** An operation of the interface, for the service, the client, the relay and the OpenAPI documents. */
 export interface TrackingOperation {
@@ -40,55 +23,44 @@ const NUMBER = `${NUMBERS}/{contractor_company_id}`
 const ORDER = '/companies/{company_id}/orders/{order_id}'
 const ITEMS = `/api/v1${ORDER}/items`
 const NOTHING = z.object({})
-const READ = { method: 'GET', credential: 'oauth', repeatable: true } as const
-const WRITE = { method: 'POST', credential: 'oauth', repeatable: true } as const
-const DELETE = { method: 'DELETE', credential: 'oauth', answer: NOTHING, repeatable: true } as const
+const OAUTH = { credential: 'oauth', refusals: [401, 403, 404, 422], repeatable: true } as const
+const READ = { ...OAUTH, method: 'GET' } as const
+const WRITE = { ...OAUTH, method: 'POST' } as const
+const DELETE = { ...OAUTH, method: 'DELETE', answer: NOTHING } as const
 const RETURN = {
   ...WRITE,
   summary: 'Specify items for return',
-  body: ItemReturns,
-  answer: z.array(Item),
-  refusals: [401, 403, 404, 422],
+  body: schemas.ItemReturns,
+  answer: z.array(schemas.Item),
   repeatable: false,
 } as const
 
 /** All operations, §4.1 to §4.5. The return is served with and without the version segment. */
 export const OPERATIONS = {
-  getNumber: {
-    ...READ,
-    summary: 'Get a contractor number',
-    path: NUMBER,
-    answer: StoredContractorNumber,
-    refusals: [401, 403, 404, 422],
-  },
+  getNumber: { ...READ, path: NUMBER, summary: 'Get a contractor number', answer: schemas.StoredContractorNumber },
   putNumber: {
     ...WRITE,
     summary: 'Add or replace a contractor number',
     path: NUMBER,
-    body: ContractorNumber,
-    answer: StoredContractorNumber,
+    body: schemas.ContractorNumber,
+    answer: schemas.StoredContractorNumber,
     refusals: [401, 403, 422],
   },
   listNumbers: {
     ...READ,
     summary: "Get a company's contractor numbers, ascending id",
     path: NUMBERS,
-    answer: z.array(StoredContractorNumber),
+    answer: z.array(schemas.StoredContractorNumber),
     refusals: [401, 403, 422],
   },
-  deleteNumber: {
-    ...DELETE,
-    summary: 'Delete a contractor number',
-    path: NUMBER,
-    refusals: [401, 403, 404, 422],
-  },
+  deleteNumber: { ...DELETE, path: NUMBER, summary: 'Delete a contractor number' },
   pushPositions: {
     ...WRITE,
     summary: 'Save positions of a courier on a route',
     path: '/api/v1/couriers/{courier_id}/routes/{route_id}/push-positions-v3',
     credential: 'apikey',
     query: z.object({ apikey: z.string().min(1) }),
-    body: PushPositions,
+    body: schemas.PushPositions,
     answer: NOTHING,
     refusals: [403, 404, 422],
   },
@@ -96,16 +68,16 @@ export const OPERATIONS = {
     ...READ,
     summary: 'Get the positions on a route in an interval of at most two hours',
     path: '/api/v2/companies/{company_id}/routes/{route_id}/courier-positions',
-    query: IntervalQuery,
-    answer: CourierPositions,
+    query: schemas.IntervalQuery,
+    answer: schemas.CourierPositions,
     refusals: [400, 401, 403, 422, 504],
   },
   addItems: {
     ...WRITE,
     summary: 'Add items to an order, all or none',
     path: ITEMS,
-    body: NewItems,
-    answer: z.array(Item),
+    body: schemas.NewItems,
+    answer: z.array(schemas.Item),
     refusals: [401, 403, 422],
     repeatable: false,
   },
@@ -113,41 +85,16 @@ export const OPERATIONS = {
     ...READ,
     summary: 'Get the items of an order',
     path: ITEMS,
-    query: ItemsQuery,
-    answer: ItemsPage,
-    refusals: [401, 403, 404, 422],
+    query: schemas.ItemsQuery,
+    answer: schemas.ItemsPage,
   },
-  deleteItems: {
-    ...DELETE,
-    summary: 'Delete all items of an order',
-    path: ITEMS,
-    refusals: [401, 403, 404, 422],
-  },
-  deleteItem: {
-    ...DELETE,
-    summary: 'Delete an item of an order',
-    path: `${ITEMS}/{item_id}`,
-    refusals: [401, 403, 404, 422],
-  },
+  deleteItems: { ...DELETE, path: ITEMS, summary: 'Delete all items of an order' },
+  deleteItem: { ...DELETE, path: `${ITEMS}/{item_id}`, summary: 'Delete an item of an order' },
   returnItems: { ...RETURN, path: `${ORDER}:return` },
   returnItemsV1: { ...RETURN, path: `/api/v1${ORDER}:return` },
 } as const satisfies Record<string, TrackingOperation>
 
 export type OperationName = keyof typeof OPERATIONS
-
-/** Schemas that have a name in OpenAPI documents. */
-export const NAMED_SCHEMAS = {
-  Id,
-  ContractorNumber,
-  StoredContractorNumber,
-  Point,
-  PositionV3,
-  CourierPosition,
-  NewItem,
-  Item,
-  ItemsPage,
-  ItemReturn,
-}
 
 /** The parameters of an operation's path, in their order. */
 export function parametersOf(path: string): string[] {

@@ -1,7 +1,8 @@
 /** Who may use the service, and which routes there are; ids as exact decimal digits. */
 export interface Provisioning {
   readonly companies: readonly CompanyCredentials[]
-  readonly routes: readonly RouteAssignment[]
+  /** Lanes: one courier on one route of one company each. */
+  readonly routes: readonly { readonly route_id: string; readonly courier_id: string; readonly company_id: string }[]
   /** Whether these are all routes: a route that was known before and is not among them takes no more positions. */
   readonly exhaustive?: boolean
 }
@@ -12,43 +13,20 @@ export interface CompanyCredentials {
   readonly oauth_tokens: readonly string[]
 }
 
-/** One courier on one route of one company. */
-interface RouteAssignment {
-  readonly route_id: string
-  readonly courier_id: string
-  readonly company_id: string
-}
-
-interface ConfiguredCompany {
-  readonly company_id: string
-  readonly apikey: string
-  readonly oauth_token?: string | null
-}
-
-interface ConfiguredLane {
-  readonly company: string
-  readonly courier: string
-  readonly route: string
-}
-
 /**
- * The provisioning of the embedded service: the gateway's companies, and every lane that its roster may send fixes to. A
- * company without `oauth_token` can push, but nobody can read its positions back.
+ * The provisioning of the embedded service: the gateway's companies, and lanes that its roster may send fixes to. A company
+ * without `oauth_token` can push, but nobody can read its positions back.
  */
 export function provisioningOf(
-  { companies }: { readonly companies: Iterable<ConfiguredCompany> },
-  directory: { lanes(): Iterable<ConfiguredLane> },
+  companies: Iterable<{ readonly company_id: string; readonly apikey: string; readonly oauth_token?: string | null }>,
+  lanes: Iterable<{ readonly company: string; readonly courier: string; readonly route: string }>,
 ): Provisioning {
   return {
-    companies: Array.from(companies, ({ company_id, apikey, oauth_token }) => ({
-      company_id,
-      apikeys: [apikey],
-      oauth_tokens: oauth_token ? [oauth_token] : [],
-    })),
-    routes: Array.from(directory.lanes(), ({ company, courier, route }) => ({
-      route_id: route,
-      courier_id: courier,
-      company_id: company,
-    })),
+    companies: Array.from(companies, ({ company_id, apikey, oauth_token }) => {
+      return { company_id, apikeys: [apikey], oauth_tokens: oauth_token ? [oauth_token] : [] }
+    }),
+    routes: Array.from(lanes, ({ company, courier, route }) => {
+      return { route_id: route, courier_id: courier, company_id: company }
+    }),
   }
 }

@@ -160,3 +160,17 @@ export const ErrorBody = z.object({
     )
     .optional(),
 })
+
+/** Schemas that have a name in OpenAPI documents. */
+export const NAMED_SCHEMAS = {
+  Id,
+  ContractorNumber,
+  StoredContractorNumber,
+  Point,
+  PositionV3,
+  CourierPosition,
+  NewItem,
+  Item,
+  ItemsPage,
+  ItemReturn,
+}

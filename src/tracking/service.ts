@@ -10,7 +10,7 @@ import { openDatabase } from './service/database.ts'
 import { GroupCommit } from './service/group-commit.ts'
 import { itemOperations } from './service/items.ts'
 import { numberOperations } from './service/numbers.ts'
-import { serveOpenApi } from './service/openapi.ts'
+import { trackingDocument } from './service/openapi.ts'
 import type { ServedOperation, ServedRoute } from './service/operation.ts'
 import { courierPositions, PositionStore } from './service/positions.ts'
 import { LaneStore, pushPositions } from './service/push.ts'
@@ -28,19 +28,10 @@ export interface TrackingServiceOptions {
 }
 
 /** A tracking service that listens. */
-export interface TrackingService {
-  readonly port: number
-  /**
-   * Replaces the companies and adds routes; an exhaustive provisioning replaces the routes as well. What is stored stays.
-   * @throws where the database takes no writes: then the companies are replaced all the same, but not the routes
-   */
-  provision(provisioning: Provisioning): void
-  /** Stops accepting, answers what has arrived, closes the database. */
-  close(): Promise<void>
-}
+export type TrackingService = Awaited<ReturnType<typeof createTrackingService>>
 
 /** Starts the tracking service of tracking-interface.md. @throws where it cannot open the port or the database */
-export async function createTrackingService(options: TrackingServiceOptions): Promise<TrackingService> {
+export async function createTrackingService(options: TrackingServiceOptions) {
   const { catchUp, logger, provisioning, timeLimitMs } = options
   const database = openDatabase(options.databaseFile)
   const access = new Access(provisioning.companies)
@@ -54,23 +45,28 @@ export async function createTrackingService(options: TrackingServiceOptions): Pr
     pushPositions: pushPositions({ access, lanes, positions, catchUp }),
     courierPositions: courierPositions(positions, access, timeLimitMs),
   })
-  const close = async () => {
+
+  /**
+   * Replaces the companies and adds routes; an exhaustive provisioning replaces the routes as well. What is stored stays.
+   * @throws where the database takes no writes: then the companies are replaced all the same, but not the routes
+   */
+  function provision(next: Provisioning): void {
+    access.replace(next.companies)
+    lanes.provision(next)
+  }
+
+  /** Stops accepting, answers what has arrived, closes the database. */
+  async function close(): Promise<void> {
     await server.close()
     commits.close()
     database.close()
   }
+
   try {
     // The port first: a start that fails must change nothing. This event comes before the first request is read.
     const provisioned = once(server.app.server, 'listening').then(() => lanes.provision(provisioning))
     const [port] = await Promise.all([server.listen(options.listen), provisioned])
-    return {
-      port,
-      provision: (next) => {
-        access.replace(next.companies)
-        lanes.provision(next)
-      },
-      close,
-    }
+    return { port, provision, close }
   } catch (error) {
     await close()
     throw error
@@ -90,10 +86,10 @@ function createServer(logger: Logger): HttpServer {
   const { app } = server
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setReplySerializer(exactJson)
-  app.decorateRequest('companyId', '')
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message: 'there is no such operation' }))
   app.get('/healthz', async () => ({ status: 'ok' }))
-  serveOpenApi(app)
+  const document = JSON.stringify(trackingDocument())
+  app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(document))
   return server
 }
 

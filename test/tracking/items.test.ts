@@ -39,9 +39,12 @@ describe('items', () => {
     expect((await ask('GET', items.replace(/7\/items/, '6/items'), undefined, 'token-max')).status).toBe(404)
   })
 
-  it('reads a 64-bit count exactly when its name has an escape', async () => {
+  it('refuses a 64-bit count whose name has an escape', async () => {
     const body = JSON.stringify([item('A')]).replace('"total_count":3', `"total_coun\\u0074":${MAX_ID}`)
-    expect((await ask('POST', newOrder(), body)).text).toContain(`"total_count":${MAX_ID},`)
+    expect(await ask('POST', newOrder(), body)).toMatchObject({
+      status: 422,
+      json: { errors: [{ path: '0.total_count' }] },
+    })
   })
 
   it.each(['0', '12.50', '0.0001', '100000000000000000000000.0000'])('stores the price %s unchanged', async (price) => {

@@ -21,7 +21,7 @@ it('provisions the companies, and each lane of devices and routes once', async (
   const lines = [
     { device: '3', courier_id: '43', route_id: '9223372036854775807', from: 0, until: 10, source: 'routes.csv:2' },
   ]
-  expect(provisioningOf({ companies }, await createDirectory(devices, lines))).toEqual({
+  expect(provisioningOf(companies, (await createDirectory(devices, lines)).lanes())).toEqual({
     companies: [
       { company_id: '7', apikeys: ['key-7'], oauth_tokens: ['token-7'] },
       { company_id: '8', apikeys: ['key-8'], oauth_tokens: [] },

@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream'
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
 import type { FastifyReply } from 'fastify'
-import { masked } from '../../tracking/client/answer.ts'
-import { bodyOf, isSuccess, type Reply } from '../../tracking/client/exchange.ts'
+import { masked } from '../../tracking/masking.ts'
+import { bodyOf, type Failure, isSuccess, type Reply } from '../../tracking/client/exchange.ts'
 import { OPERATIONS, type OperationName } from '../../tracking/operations.ts'
-import type { RelayFailure, RelayOutcome } from './attempts.ts'
 
 export interface RelayedRequest {
   /** Of the tracking API, printable. */
@@ -14,7 +13,7 @@ export interface RelayedRequest {
 }
 
 /** Answers with the tracking API's answer, byte for byte except for the token; or 502, 503, 504 with the reason for no answer. */
-export function answerWith(reply: FastifyReply, outcome: RelayOutcome, request: RelayedRequest): FastifyReply {
+export function answerWith(reply: FastifyReply, outcome: Reply | Failure, request: RelayedRequest): FastifyReply {
   if ('fault' in outcome) return explain(reply, outcome, request)
   if (outcome.status > MAX_STATUS) return explain(reply, { fault: 'malformed' }, request)
   return pass(reply, withoutToken(outcome, request.token))
@@ -29,26 +28,18 @@ export function forwardedHeaders(headers: Reply['headers'], hasBody: boolean): R
 function pass(reply: FastifyReply, { status, headers, chunks }: Reply): FastifyReply {
   reply.code(status).headers(endToEnd(headers, (name) => PASSED_ON.test(name)))
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-  return length === 0
-    ? reply.send()
-    : reply.header('content-length', length).send(Readable.from(taking(chunks.toReversed())))
-}
-
-/** Yields chunks from the last one on and drops each, so that its memory is free once it is sent. */
-function* taking(chunks: Buffer[]): Generator<Buffer> {
-  for (let chunk = chunks.pop(); chunk; chunk = chunks.pop()) yield chunk
+  return length === 0 ? reply.send() : reply.header('content-length', length).send(Readable.from(chunks))
 }
 
 /** RFC 9110 §7.6.1: headers that Connection names are hop-by-hop as well. */
 function endToEnd(headers: Reply['headers'], isKept: (name: string) => boolean): Record<string, string | string[]> {
-  const named = String(headers.connection)
-    .toLowerCase()
-    .split(/[\s,]+/)
-  const kept = Object.entries(headers).filter((entry): entry is [string, string | string[]] => {
-    const [name, value] = entry
-    return value !== undefined && isKept(name) && !named.includes(name)
-  })
-  return Object.fromEntries(kept)
+  const named = new Set(
+    String(headers.connection)
+      .toLowerCase()
+      .split(/[\s,]+/),
+  )
+  const kept = Object.entries(headers).filter(([name]) => isKept(name) && !named.has(name))
+  return Object.fromEntries(kept.filter((entry): entry is [string, string | string[]] => entry[1] !== undefined))
 }
 
 /**
@@ -80,11 +71,14 @@ function decoded(reply: Reply): string | undefined {
   }
 }
 
-function explain(reply: FastifyReply, failure: RelayFailure, { baseUrl, operation }: RelayedRequest): FastifyReply {
-  const { fault, unsent } = failure
+function explain(
+  reply: FastifyReply,
+  { fault, unsent }: Failure,
+  { baseUrl, operation }: RelayedRequest,
+): FastifyReply {
   const { method, path } = OPERATIONS[operation]
   const message = `${baseUrl} ${SENTENCES[fault]}: ${method} ${path}${unsent ? '' : doubt(operation)}`
-  if (fault === 'full' || fault === 'no_room') return reply.code(503).header('retry-after', 5).send({ message })
+  if (fault === 'no_room') return reply.code(503).header('retry-after', 5).send({ message })
   return reply.code(fault === 'timeout' ? 504 : 502).send({ message })
 }
 
@@ -105,12 +99,11 @@ const SENTENCES = {
   malformed: 'gave an answer that cannot be understood',
   too_large: 'gave an answer that is too large',
   long_error: 'gave an error that is too large',
-  no_room: 'gave an answer for which there is no room until others are read, ask again later',
-  full: 'is not asked until other answers are read, for which there is no more room, ask again later',
+  no_room: 'cannot be relayed until other answers are read, ask again later',
   given_up: 'is not waited for any more, as waybridge stops',
   closed: 'is not asked any more, as waybridge stops',
   failed: 'could not be asked',
-} satisfies Record<RelayFailure['fault'], string>
+} satisfies Record<Failure['fault'], string>
 
 /** The highest status that an HTTP server can send. */
 const MAX_STATUS = 599

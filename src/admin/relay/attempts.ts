@@ -1,18 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { retryAfterMs } from '../../tracking/client/answer.ts'
-import type { Failure, Fault, Reply } from '../../tracking/client/exchange.ts'
+import type { Failure, Reply } from '../../tracking/client/exchange.ts'
 import { mayRepeat, type OperationRequest, type TrackingClient } from '../../tracking/client.ts'
 import { OPERATIONS } from '../../tracking/operations.ts'
-
-/** The tracking API's answer, or why there is none. */
-export type RelayOutcome = Reply | RelayFailure
-
-export interface RelayFailure {
-  /** `full`: the request was not sent because there is no memory for an answer. */
-  readonly fault: Fault | 'full'
-  /** Nothing was sent in any attempt. */
-  readonly unsent?: boolean
-}
 
 /**
  * Sends a request, and up to twice more where that does no harm: the connection failed, or the API is unavailable for now. A
@@ -22,7 +12,7 @@ export interface RelayFailure {
 export async function attempt(
   client: Pick<TrackingClient, 'request' | 'timeoutMs'>,
   request: OperationRequest,
-): Promise<RelayOutcome> {
+): Promise<Reply | Failure> {
   const deadline = performance.now() + client.timeoutMs
   const { operation, signal } = request
   const delays = OPERATIONS[operation].repeatable ? [...DELAYS_MS] : []
@@ -44,7 +34,7 @@ function isUnsent(outcome: Reply | Failure): boolean {
 }
 
 /** How long to wait before the next attempt; undefined where another attempt would bring no other answer. */
-function waitAfter(outcome: RelayOutcome, delayMs: number): number | undefined {
+function waitAfter(outcome: Reply | Failure, delayMs: number): number | undefined {
   if ('fault' in outcome) return TRANSIENT_FAULTS.has(outcome.fault) ? delayMs : undefined
   if (!TRANSIENT_STATUSES.has(outcome.status)) return undefined
   const asked = retryAfterMs(String(outcome.headers['retry-after']), Date.now()) ?? 0
@@ -53,5 +43,5 @@ function waitAfter(outcome: RelayOutcome, delayMs: number): number | undefined {
 
 const DELAYS_MS = [200, 600]
 const MAX_RETRY_AFTER_MS = 2000
-const TRANSIENT_FAULTS: ReadonlySet<RelayFailure['fault']> = new Set(['refused', 'reset', 'dns', 'unreachable'])
+const TRANSIENT_FAULTS: ReadonlySet<Failure['fault']> = new Set(['refused', 'reset', 'dns', 'unreachable'])
 const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])

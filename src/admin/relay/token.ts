@@ -2,16 +2,13 @@ import type { Company } from '../../config/schema.ts'
 import type { Logger } from '../../observe/log.ts'
 import { isSuccess } from '../../tracking/client/exchange.ts'
 
-/** Knows the companies whose OAuth tokens the tracking API refuses, as far as this process has used them. */
-export interface TokenWatch {
-  /** Notes the status that answered a request with a company's token. */
-  answered(company: Company, status: number): void
-  /** Ids of the companies whose present token was refused, and not accepted since. */
-  refused(): string[]
-}
+export type TokenWatch = ReturnType<typeof watchTokens>
 
-/** An operator must replace a refused token: it is also logged, once a minute for each company. */
-export function watchTokens(companies: () => readonly Company[], logger: Logger): TokenWatch {
+/**
+ * Knows the companies whose OAuth tokens the tracking API refuses, as far as this process has used them. An operator must
+ * replace a refused token: it is also logged, once a minute for each company.
+ */
+export function watchTokens(companies: () => readonly Company[], logger: Logger) {
   const refusedTokens = new Map<string, string | undefined>()
   const loggedAt = new Map<string, number>()
 
@@ -26,16 +23,21 @@ export function watchTokens(companies: () => readonly Company[], logger: Logger)
   }
 
   return {
-    answered: ({ company_id, oauth_token }, status) => {
+    /** Notes the status that answered a request with a company's token. */
+    answered({ company_id, oauth_token }: Company, status: number): void {
       if (status === 401) {
         refusedTokens.set(company_id, oauth_token)
         log(company_id)
       } else if (isAccepted(status) && refusedTokens.get(company_id) === oauth_token) refusedTokens.delete(company_id)
     },
-    refused: () =>
-      companies()
-        .filter(({ company_id, oauth_token }) => oauth_token && refusedTokens.get(company_id) === oauth_token)
-        .map(({ company_id }) => company_id),
+    /** Ids of the companies whose present token was refused, and not accepted since. */
+    refused(): string[] {
+      const isRefused = ({ company_id, oauth_token }: Company) =>
+        oauth_token !== undefined && refusedTokens.get(company_id) === oauth_token
+      return companies()
+        .filter(isRefused)
+        .map(({ company_id }) => company_id)
+    },
   }
 }
 

@@ -1,16 +1,15 @@
-import { bodyOf, type Reply } from '../../tracking/client/exchange.ts'
+import { bodyOf, type Failure, type Reply } from '../../tracking/client/exchange.ts'
 import { MAX_INTERVAL_S, type PositionInterval } from '../../tracking/interval.ts'
 import { ApiRefusal } from '../../tracking/refusal.ts'
-import type { RelayOutcome } from './attempts.ts'
 
 /** Reads the positions of at most two hours, not encoded; an answer of more than `maxBytes` is the fault `too_large`. */
-export type ReadWindow = (window: PositionInterval, maxBytes: number) => Promise<RelayOutcome>
+export type ReadWindow = (window: PositionInterval, maxBytes: number) => Promise<Reply | Failure>
 
 /**
  * Reads a longer interval in windows and joins their lists, in order and byte for byte. The first answer that is not a 200 with
  * a list is the answer for the whole; the caller aborts the windows still in flight. @throws ApiRefusal 400 where it is too much
  */
-export async function readWindows(interval: PositionInterval, read: ReadWindow): Promise<RelayOutcome> {
+export async function readWindows(interval: PositionInterval, read: ReadWindow): Promise<Reply | Failure> {
   const lists: Buffer[] = []
   let bytes = 0
   let type: string | string[] = 'application/json'
@@ -29,13 +28,13 @@ export async function readWindows(interval: PositionInterval, read: ReadWindow):
 }
 
 /** Yields the answers in the order of their windows; `AT_ONCE` requests are in flight at a time. */
-async function* inOrder(interval: PositionInterval, read: ReadWindow): AsyncGenerator<RelayOutcome> {
+async function* inOrder(interval: PositionInterval, read: ReadWindow): AsyncGenerator<Reply | Failure> {
   const windows = [...windowsOf(interval)]
-  const readNext = () => windows.splice(0, 1).map((window) => read(window, MAX_WINDOW_BYTES))
-  const inFlight = Array.from({ length: AT_ONCE }, readNext).flat()
+  const readNext = (count: number) => windows.splice(0, count).map((window) => read(window, MAX_WINDOW_BYTES))
+  const inFlight = readNext(AT_ONCE)
   for (let next = inFlight.shift(); next; next = inFlight.shift()) {
     yield await next
-    inFlight.push(...readNext())
+    inFlight.push(...readNext(1))
   }
 }
 

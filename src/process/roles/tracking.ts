@@ -32,7 +32,7 @@ export async function startTracking(live: Live, configDir: string, { ports, redi
   if (existsSync(trackingFile(configDir))) logger.warn(`${trackingFile(configDir)}: ${NOT_USED}`)
   const service = await openService(config.data_dir, {
     listen: listen.port === 0 ? { ...listen, port: ports.tracking ?? 0 } : listen,
-    provisioning: provisioningOf({ companies: live.companies() }, live.directory()),
+    provisioning: provisioningOf(live.companies(), live.directory().lanes()),
     timeLimitMs: TIME_LIMIT_MS,
     catchUp: roster?.catchUp,
     logger,
@@ -94,7 +94,7 @@ function newLanesProvisioner(
       await yieldToEventLoop()
     }
     const lanes = [...added.values()]
-    if (!service.provision(provisioningOf({ companies: live.companies() }, { lanes: () => lanes }))) return
+    if (!service.provision(provisioningOf(live.companies(), lanes))) return
     for (const { key } of lanes) provisioned.add(key)
     added.clear()
   }

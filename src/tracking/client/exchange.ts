@@ -5,20 +5,7 @@ import { type Dispatcher, errors } from 'undici'
  * can be reached, but did not answer in time. `long_error`: the body of an answer other than 2xx is too large. `no_room`:
  * there is no memory for the answer. `given_up`: the caller no longer waits for the answer.
  */
-export type Fault =
-  | 'timeout'
-  | 'refused'
-  | 'reset'
-  | 'dns'
-  | 'unreachable'
-  | 'tls'
-  | 'malformed'
-  | 'too_large'
-  | 'long_error'
-  | 'no_room'
-  | 'given_up'
-  | 'closed'
-  | 'failed'
+export type Fault = keyof typeof CAUSES | 'timeout' | 'too_large' | 'long_error' | 'no_room' | 'given_up' | 'failed'
 
 /** A request without an answer. */
 export interface Failure {
@@ -67,6 +54,7 @@ export function exchange(
   let isOver = false
 
   const deadline = setTimeout(fail, limits.timeoutMs, 'timeout')
+  const abort = () => fail('given_up')
   signal?.addEventListener('abort', abort)
 
   function end(outcome: Reply | Failure): void {
@@ -84,10 +72,6 @@ export function exchange(
   function fail(fault: Fault): void {
     end(failure(fault))
     controller?.abort(GIVEN_UP)
-  }
-
-  function abort(): void {
-    fail('given_up')
   }
 
   /** Ends the exchange with what has come, and the connection with it. */
@@ -133,43 +117,23 @@ export function bodyOf({ chunks }: Pick<Reply, 'chunks'>): Buffer {
 
 /** The fault behind an error of undici or the system. The error's message may contain the URL and is never shown. */
 export function faultOf(error: unknown): Fault {
-  if (error instanceof errors.HTTPParserError || isUnexpected(error)) return 'malformed'
-  const code = (error as { code?: unknown } | null)?.code
-  if (typeof code !== 'string') return 'failed'
-  return FAULTS.get(code) ?? (TLS.test(code) ? 'tls' : 'failed')
+  const { code, message } = error as NodeJS.ErrnoException
+  // The messages are undici's for a `100 Continue` or `101 Switching Protocols` that was not requested.
+  if (error instanceof errors.HTTPParserError || /^bad (?:response|upgrade)$/.test(message)) return 'malformed'
+  const causes = Object.entries(CAUSES) as [keyof typeof CAUSES, RegExp][]
+  return causes.find(([, codes]) => codes.test(code ?? ''))?.[0] ?? 'failed'
 }
 
-/** undici's error for a `100 Continue` or `101 Switching Protocols` that was not requested. */
-function isUnexpected(error: unknown): boolean {
-  return error instanceof errors.SocketError && (error.message === 'bad response' || error.message === 'bad upgrade')
+/** The codes of errors that mean a fault. */
+const CAUSES = {
+  refused: /^ECONNREFUSED$/,
+  reset: /^(?:ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/,
+  dns: /^(?:ENOTFOUND|EAI_AGAIN)$/,
+  unreachable: /^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/,
+  tls: /^(?:ERR_TLS_|ERR_SSL_|CERT_|EPROTO$|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/,
+  malformed: /^UND_ERR_HEADERS_OVERFLOW$/,
+  closed: /^UND_ERR_(?:DESTROYED|CLOSED)$/,
 }
-
-const FAULTS = new Map<string, Fault>([
-  ['ECONNREFUSED', 'refused'],
-  ['ECONNRESET', 'reset'],
-  ['ECONNABORTED', 'reset'],
-  ['EPIPE', 'reset'],
-  ['UND_ERR_SOCKET', 'reset'],
-  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'reset'],
-  ['ETIMEDOUT', 'unreachable'],
-  ['UND_ERR_CONNECT_TIMEOUT', 'unreachable'],
-  ['ENOTFOUND', 'dns'],
-  ['EAI_AGAIN', 'dns'],
-  ['EHOSTUNREACH', 'unreachable'],
-  ['ENETUNREACH', 'unreachable'],
-  ['EADDRNOTAVAIL', 'unreachable'],
-  ['EPROTO', 'tls'],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls'],
-  ['SELF_SIGNED_CERT_IN_CHAIN', 'tls'],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'tls'],
-  ['UNABLE_TO_GET_ISSUER_CERT', 'tls'],
-  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'tls'],
-  ['UND_ERR_HEADERS_OVERFLOW', 'malformed'],
-  ['UND_ERR_DESTROYED', 'closed'],
-  ['UND_ERR_CLOSED', 'closed'],
-])
-
-const TLS = /^(?:ERR_TLS_|ERR_SSL_|CERT_)/
 const GIVEN_UP = new Error('the answer is not waited for any more')
 /** What a Buffer takes beside its bytes: an answer may come in chunks of one byte. */
 const CHUNK_BYTES = 200

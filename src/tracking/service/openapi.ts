@@ -1,14 +1,7 @@
-import type { FastifyInstance } from 'fastify'
 import { MAX_BODY_BYTES } from '../body.ts'
 import { openApiDocument } from '../openapi.ts'
-import { NAMED_SCHEMAS, OPERATIONS, type TrackingOperation } from '../operations.ts'
-import { Id, MAX_ITEM_TEXTS, MAX_ITEMS } from '../schemas.ts'
-
-/** Serves the document of the whole interface; it needs no credentials. */
-export function serveOpenApi(app: FastifyInstance): void {
-  const json = JSON.stringify(trackingDocument())
-  app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(json))
-}
+import { OPERATIONS, type TrackingOperation } from '../operations.ts'
+import { Id, MAX_ITEM_TEXTS, MAX_ITEMS, NAMED_SCHEMAS } from '../schemas.ts'
 
 /** The whole tracking interface as an OpenAPI document. */
 export function trackingDocument() {

@@ -5,15 +5,7 @@ import { ApiRefusal, parseId } from '../refusal.ts'
 import type { PositionV3 } from '../schemas.ts'
 import type { Access } from './access.ts'
 import type { GroupCommit } from './group-commit.ts'
-import type { ServedOperation } from './operation.ts'
-
-/** Ids as exact decimal digits. */
-export interface StoredPush {
-  readonly companyId: string
-  readonly courierId: string
-  readonly routeId: string
-  readonly positions: readonly PositionV3[]
-}
+import type { ServedOperation, ServedRequest } from './operation.ts'
 
 interface PositionRow {
   readonly lat: number
@@ -43,10 +35,8 @@ export class PositionStore {
   }
 
   /** Resolves once all positions are on disk. A position that is stored already is counted, not stored again. */
-  append({ companyId, courierId, routeId, positions }: StoredPush): Promise<void> {
-    const company = BigInt(companyId)
-    const route = BigInt(routeId)
-    const courier = BigInt(courierId)
+  append(lane: ServedRequest['params'], positions: readonly PositionV3[]): Promise<void> {
+    const [company, route, courier] = [lane.company_id, lane.route_id, lane.courier_id].map(BigInt)
     return this.#commits.write(positions.length, () => {
       for (const { timestamp, point, accuracy, heading = null, speed = null } of positions) {
         const { lat, lon } = point

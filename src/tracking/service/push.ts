@@ -7,16 +7,9 @@ import { prepareAll } from './database.ts'
 import { bodyOf, type ServedOperation, type ServedRequest } from './operation.ts'
 import type { PositionStore } from './positions.ts'
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Of a push: the company of the lane, once it is admitted. */
-    companyId: string
-  }
-}
-
 /** Which couriers drive, or once drove, which routes of which companies; ids as exact decimal digits. */
 export class LaneStore {
-  readonly #database: DatabaseSync
+  readonly #database
   readonly #sql
 
   constructor(database: DatabaseSync) {
@@ -56,47 +49,35 @@ export interface PushSources {
   readonly catchUp?: () => Promise<void>
 }
 
-/** §4.3. Answers once the positions are on disk. */
+/** §4.3. Answers once the positions are on disk. `admit` adds the company of the lane to the parameters. */
 export function pushPositions({ access, lanes, positions, catchUp }: PushSources): ServedOperation {
-  /** @throws ApiRefusal for all that can be refused before the body is read, except for an unknown lane */
-  function companyOf(request: ServedRequest): string | undefined {
-    const { companies, courierId, routeId } = laneOf(request)
-    for (const company of companies) if (lanes.has(company, courierId, routeId)) return company
-    return undefined
+  function find({ params, query }: ServedRequest) {
+    const companies = access.companiesOfApikey(query.apikey)
+    const courier = parseId(params.courier_id, 'courier_id')
+    const route = parseId(params.route_id, 'route_id')
+    return { companies, courier, route, company: companies.values().find((id) => lanes.has(id, courier, route)) }
   }
 
-  function refuseLane(request: ServedRequest): never {
-    const { companies, courierId, routeId } = laneOf(request)
-    const employers = lanes.companiesOfCourier(courierId)
-    if (employers.length === 0) throw new ApiRefusal(404, `there is no courier ${courierId}`)
+  function refuse({ companies, courier, route }: ReturnType<typeof find>): never {
+    const employers = lanes.companiesOfCourier(courier)
+    if (employers.length === 0) throw new ApiRefusal(404, `there is no courier ${courier}`)
     if (!employers.some((company) => companies.has(company)))
-      throw new ApiRefusal(403, `the apikey gives no access to courier ${courierId}`)
-    throw new ApiRefusal(404, `courier ${courierId} has no route ${routeId}`)
-  }
-
-  function laneOf({ params, query }: ServedRequest) {
-    return {
-      companies: access.companiesOfApikey(query.apikey),
-      courierId: parseId(params.courier_id, 'courier_id'),
-      routeId: parseId(params.route_id, 'route_id'),
-    }
+      throw new ApiRefusal(403, `the apikey gives no access to courier ${courier}`)
+    throw new ApiRefusal(404, `courier ${courier} has no route ${route}`)
   }
 
   return {
     admit: async (request) => {
-      const known = companyOf(request)
-      if (known === undefined) await catchUp?.()
-      request.companyId = known ?? companyOf(request) ?? refuseLane(request)
+      let lane = find(request)
+      if (lane.company === undefined) {
+        await catchUp?.()
+        lane = find(request)
+      }
+      request.params.company_id = lane.company ?? refuse(lane)
     },
     answer: async (request) => {
-      const { companyId, params } = request
       const body = await bodyOf(request, PushPositions)
-      await positions.append({
-        companyId,
-        courierId: params.courier_id,
-        routeId: params.route_id,
-        positions: body.positions,
-      })
+      await positions.append(request.params, body.positions)
       return {}
     },
   }

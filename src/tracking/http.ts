@@ -18,20 +18,14 @@ export interface HttpServerOptions {
   readonly readerMs?: number
 }
 
-/** The HTTP server of the tracking service and of the admin port, still without operations and content type parsers. */
-export interface HttpServer {
-  readonly app: FastifyInstance
-  /** Resolves to its port. Port 0: any free one. */
-  listen(address: { readonly host: string; readonly port: number }): Promise<number>
-  /** Stops accepting and answers what has arrived; resolves after the last answer, at the latest after `closeMs`. */
-  close(): Promise<void>
-}
+export type HttpServer = ReturnType<typeof createHttpServer>
 
 /**
- * Every refusal, whether by an operation, by fastify or by Node, is answered with its status and a JSON `message`. fastify logs
+ * The HTTP server of the tracking service and of the admin port, still without operations and content type parsers. Every
+ * refusal, whether by an operation, by fastify or by Node, is answered with its status and a JSON `message`. fastify logs
  * nothing: URLs and headers contain secrets.
  */
-export function createHttpServer({ fault, closeMs, readerMs = READER_MS, ...options }: HttpServerOptions): HttpServer {
+export function createHttpServer({ fault, closeMs, readerMs = READER_MS, ...options }: HttpServerOptions) {
   const servers: http.Server[] = []
   const app = fastify({
     ...options,
@@ -56,12 +50,14 @@ export function createHttpServer({ fault, closeMs, readerMs = READER_MS, ...opti
   answerErrors(app, fault)
   return {
     app,
-    async listen(address) {
+    /** Resolves to its port. Port 0: any free one. */
+    async listen(address: { readonly host: string; readonly port: number }): Promise<number> {
       // fastify modifies the object that it is given.
       await app.listen({ ...address })
       return (app.server.address() as AddressInfo).port
     },
-    async close() {
+    /** Stops accepting and answers what has arrived; resolves after the last answer, at the latest after `closeMs`. */
+    async close(): Promise<void> {
       closing = true
       const cut = setTimeout(() => servers.forEach((server) => server.closeAllConnections()), closeMs)
       await app.close()
@@ -130,7 +126,8 @@ type Answers = Map<Duplex, Set<http.ServerResponse>>
 function track(answers: Answers, socket: Duplex, response: http.ServerResponse): void {
   const open = answers.get(socket)
   open?.add(response)
-  response.once('close', () => open?.delete(response))
+  // Both, because fastify's hook onResponse runs at the first.
+  for (const end of ['finish', 'close']) response.once(end, () => open?.delete(response))
 }
 
 function refuse(response: http.ServerResponse, status: number, message: string): void {

@@ -1,4 +1,4 @@
-import { type ApiRefusal, parse, refuseFields } from './refusal.ts'
+import { parse, refuseFields } from './refusal.ts'
 import { IntervalQuery } from './schemas.ts'
 
 /** The longest interval of §4.4, seconds. */
@@ -18,23 +18,13 @@ export interface PositionInterval {
 export function parseInterval(query: unknown, nowS: number, maxS: bigint = MAX_INTERVAL_S): PositionInterval {
   const bounds = parse(IntervalQuery, query, 400)
   const from = BigInt(bounds.from)
-  if (bounds.to === undefined) return { from, to: earlier(from + MAX_INTERVAL_S, BigInt(nowS)) }
+  const [end, now] = [from + MAX_INTERVAL_S, BigInt(nowS)]
+  if (bounds.to === undefined) return { from, to: end < now ? end : now }
   const to = BigInt(bounds.to)
-  if (to < from) throw invalid('must not be before from')
-  if (to - from > maxS) throw invalid(`must be at most ${lengthText(maxS)} after from`)
-  return { from, to }
-}
-
-function earlier(a: bigint, b: bigint): bigint {
-  return a < b ? a : b
-}
-
-function lengthText(seconds: bigint): string {
-  return seconds % DAY_S === 0n ? `${seconds / DAY_S} days` : `${seconds} seconds`
-}
-
-function invalid(message: string): ApiRefusal {
-  return refuseFields(400, [{ path: 'to', message }])
+  if (to < from) throw refuseFields(400, [{ path: 'to', message: 'must not be before from' }])
+  if (to - from <= maxS) return { from, to }
+  const length = maxS % DAY_S === 0n ? `${maxS / DAY_S} days` : `${maxS} seconds`
+  throw refuseFields(400, [{ path: 'to', message: `must be at most ${length} after from` }])
 }
 
 const DAY_S = 86_400n

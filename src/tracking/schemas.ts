@@ -60,7 +60,7 @@ export type PositionV3 = z.infer<typeof PositionV3>
 
 /** §4.3, the body of a push. */
 export const PushPositions = z.object(
-  { positions: listOf(PositionV3, { min: 0, max: MAX_POSITIONS }) },
+  { positions: listOf(PositionV3, 0, MAX_POSITIONS) },
   'expected an object with positions',
 )
 
@@ -112,7 +112,7 @@ export const NewItem = z.object(
 export type NewItem = z.infer<typeof NewItem>
 
 /** §4.5, the body that adds items. The interface lists no limit. */
-export const NewItems = withoutRepeats(listOf(NewItem, { min: 1 }), 'number')
+export const NewItems = withoutRepeats(listOf(NewItem, 1), 'number')
 
 /** §4.5, an item as returned. */
 export const Item = NewItem.extend({ id: int64From(1), undelivered_count: int64From(0), comment: textOf(0).optional() })
@@ -130,7 +130,7 @@ export const ItemReturn = z.object(
 export type ItemReturn = z.infer<typeof ItemReturn>
 
 /** §4.5, the body of a return. The interface lists no limit. */
-export const ItemReturns = withoutRepeats(listOf(ItemReturn, { min: 1 }), 'item_id')
+export const ItemReturns = withoutRepeats(listOf(ItemReturn, 1), 'item_id')
 
 /** §4.5, which page of an order's items. */
 export const ItemsQuery = z.object({

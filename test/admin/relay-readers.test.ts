@@ -45,7 +45,7 @@ describe('a reader who takes nothing', () => {
     await slowReader()
     const { status, headers, json } = await relay.ask(NUMBERS)
     const message =
-      `${url}/ gave an answer for which there is no room until others are read, ask again later: ` +
+      `${url}/ cannot be relayed until other answers are read, ask again later: ` +
       'GET /api/v1/companies/{company_id}/numbers'
     expect([status, headers['retry-after'], json, seen.length]).toEqual([503, '5', { message }, 2])
     expect((await relay.ask(NUMBER)).status).toBe(200)
@@ -114,7 +114,7 @@ describe('where requests under way take all the room', () => {
     for (const response of waiting.slice(0, 8)) response.end('{}')
     const answers = await Promise.all(all)
     const message =
-      `${url}/ is not asked until other answers are read, for which there is no more room, ask again later: ` +
+      `${url}/ cannot be relayed until other answers are read, ask again later: ` +
       'GET /api/v1/companies/{company_id}/numbers/{contractor_company_id}'
     const others = answers.filter(({ status }) => status === 503)
     expect(others.map(({ json }) => json)).toEqual(others.map(() => ({ message })))

@@ -268,7 +268,7 @@ describe('more than an answer has room for', () => {
 describe('the query', () => {
   it('reads positions by the key of company, route and time, without a scan', () => {
     const database = openDatabase(service.databaseFile)
-    const values = { $company: 7n, $route: 1n, $from: 0n, $to: 1n, $received: -1n, $courier: 0n, $lat: 0, $lon: 0 }
+    const values = { company: 7n, route: 1n, timestamp: 0n, to: 1n, received_us: -1n, courier_id: 0n, lat: 0, lon: 0 }
     const plan = database.prepare(`EXPLAIN QUERY PLAN ${SELECT_PAGE}`).all(values)
     database.close()
     expect(plan.map(({ detail }) => detail)).toEqual([

@@ -76,17 +76,12 @@ function explain(
   { fault, unsent }: Failure,
   { baseUrl, operation }: RelayedRequest,
 ): FastifyReply {
-  const { method, path } = OPERATIONS[operation]
-  const message = `${baseUrl} ${SENTENCES[fault]}: ${method} ${path}${unsent ? '' : doubt(operation)}`
+  const { method, path, repeatable } = OPERATIONS[operation]
+  const advice = repeatable ? ', and may be repeated' : ': look before you repeat it'
+  const doubt = unsent || method === 'GET' ? '' : `; it may have been done all the same${advice}`
+  const message = `${baseUrl} ${SENTENCES[fault]}: ${method} ${path}${doubt}`
   if (fault === 'no_room') return reply.code(503).header('retry-after', 5).send({ message })
   return reply.code(fault === 'timeout' ? 504 : 502).send({ message })
-}
-
-/** Tells the caller that a change may have been done although there is no answer. */
-function doubt(operation: OperationName): string {
-  const { method, repeatable } = OPERATIONS[operation]
-  if (method === 'GET') return ''
-  return `; it may have been done all the same${repeatable ? ', and may be repeated' : ': look before you repeat it'}`
 }
 
 const SENTENCES = {

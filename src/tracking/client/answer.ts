@@ -38,10 +38,7 @@ function messageOf(text: string): string {
 
 /** Cuts at the limit, before a character that the limit would split. */
 function cut(text: string): string {
-  const bytes = Buffer.from(text)
-  return bytes.length <= MAX_TEXT_BYTES
-    ? text
-    : new TextDecoder().decode(bytes.subarray(0, MAX_TEXT_BYTES), { stream: true })
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, MAX_TEXT_BYTES), { stream: true })
 }
 
 const MAX_TEXT_BYTES = 2_048

@@ -19,8 +19,8 @@ export function textOf(min: number, max?: number) {
     .meta({ ...(min > 0 && { minLength: min }), ...(max !== undefined && { maxLength: max }) })
 }
 
-/** Whether a text has `min` to `max` code points. It counts code points, which allocates, only where code units cannot tell. */
-export function isOfLength(text: string, min: number, max: number): boolean {
+/** It counts code points, which allocates, only where code units cannot tell. */
+function isOfLength(text: string, min: number, max: number): boolean {
   if (text.length < min || text.length > 2 * max) return false
   if (text.length <= max && min <= 1) return true
   const { length } = Array.from(text)
@@ -60,10 +60,7 @@ export function degrees(most: number) {
 export const MAX_ERRORS = 20
 
 /** A list whose length is checked before its objects. */
-export function listOf<Schema extends z.ZodType>(
-  schema: Schema,
-  { min, max = Infinity }: { readonly min: number; readonly max?: number },
-) {
+export function listOf<Schema extends z.ZodType>(schema: Schema, min: number, max = Infinity) {
   const mistake = `expected an array of ${max === Infinity ? `${min} or more` : `${min} to ${max}`} objects`
   const list = z.array(schema).min(min)
   return z

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
-import { parseInterval, type PositionInterval } from '../interval.ts'
+import { parseInterval } from '../interval.ts'
 import { ApiRefusal, parseId } from '../refusal.ts'
 import type { PositionV3 } from '../schemas.ts'
 import type { Access } from './access.ts'
@@ -15,9 +15,12 @@ interface PositionRow {
   readonly courier_id: bigint
 }
 
-interface PositionQuery extends PositionInterval {
-  readonly companyId: string
-  readonly routeId: string
+interface PositionQuery {
+  readonly company: bigint
+  readonly route: bigint
+  /** Unix seconds, both ends included. */
+  readonly from: bigint
+  readonly to: bigint
 }
 
 /** The positions that were pushed. */
@@ -46,17 +49,8 @@ export class PositionStore {
   }
 
   /** The next `PAGE_ROWS` positions in order of timestamp, then of arrival; `after` is the last one of the page before. */
-  page({ companyId, routeId, from, to }: PositionQuery, after = beforeAll(from)): PositionRow[] {
-    return this.#select.all({
-      $company: BigInt(companyId),
-      $route: BigInt(routeId),
-      $from: after.timestamp,
-      $to: to,
-      $received: after.received_us,
-      $courier: after.courier_id,
-      $lat: after.lat,
-      $lon: after.lon,
-    }) as unknown as PositionRow[]
+  page({ company, route, from, to }: PositionQuery, after = beforeAll(from)): PositionRow[] {
+    return this.#select.all({ company, route, to, ...after }) as unknown as PositionRow[]
   }
 
   /** The time in unix microseconds, each later than the one before unless the clock was set back. */
@@ -75,10 +69,11 @@ export function courierPositions(positions: PositionStore, access: Access, timeL
   return {
     admit: (request) => access.authorizeCompany(request),
     answer: async ({ params, query }, reply) => {
-      const routeId = parseId(params.route_id, 'route_id')
+      const company = BigInt(params.company_id)
+      const route = BigInt(parseId(params.route_id, 'route_id'))
       const interval = parseInterval(query, Math.floor(Date.now() / 1_000))
       const deadline = performance.now() + timeLimitMs
-      const json = await readJsonArray(positions, { companyId: params.company_id, routeId, ...interval }, deadline)
+      const json = await readJsonArray(positions, { company, route, ...interval }, deadline)
       return reply.type('application/json; charset=utf-8').send(json)
     },
   }
@@ -124,8 +119,8 @@ const PAGE_ROWS = 2_000
 /** The ORDER BY tells any two positions of a route apart. */
 export const SELECT_PAGE = `
   SELECT lat, lon, timestamp, received_us, courier_id FROM positions
-  WHERE company_id = $company AND route_id = $route AND timestamp BETWEEN $from AND $to
-    AND (timestamp > $from OR (received_us, courier_id, lat, lon) > ($received, $courier, $lat, $lon))
+  WHERE company_id = $company AND route_id = $route AND timestamp BETWEEN $timestamp AND $to
+    AND (timestamp > $timestamp OR (received_us, courier_id, lat, lon) > ($received_us, $courier_id, $lat, $lon))
   ORDER BY timestamp, received_us, courier_id, lat, lon LIMIT ${PAGE_ROWS}`
 
 const INSERT = `

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { type DescribedOperation, openApiDocument } from '../tracking/openapi.ts'
-import { NAMED_SCHEMAS } from '../tracking/schemas.ts'
 import type { Caller } from './access.ts'
 
 declare module 'fastify' {
@@ -105,7 +104,6 @@ export function openApiOperation(operations: readonly Operation[]): Operation {
     info: { title: 'waybridge admin port', description: DESCRIPTION },
     securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A token of the admin port.' } },
     refusals: REFUSALS,
-    schemas: NAMED_SCHEMAS,
     operations: Object.fromEntries([...operations, own].map(described)),
   })
   return own

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import product from '../../package.json' with { type: 'json' }
 import { parametersOf } from './operations.ts'
-import { ErrorBody } from './schemas.ts'
+import { NAMED_SCHEMAS } from './schemas.ts'
 
 /** An operation as its OpenAPI document describes it. */
 export interface DescribedOperation {
@@ -30,16 +30,13 @@ export interface DocumentParts {
   readonly securitySchemes: Readonly<Record<string, object>>
   /** What each status means that an operation may refuse with. */
   readonly refusals: Readonly<Record<number, string>>
-  /** Schemas that have a name in the document, wherever an operation uses them. */
-  readonly schemas: Readonly<Record<string, z.ZodType>>
   /** By operationId. */
   readonly operations: Readonly<Record<string, DescribedOperation>>
 }
 
 /** An OpenAPI 3.1 document. A schema's `meta` takes precedence over what zod derives from it: an int64 is no string. */
-export function openApiDocument({ info, securitySchemes, refusals, schemas, operations }: DocumentParts) {
-  const named = { ...schemas, Error: ErrorBody }
-  const converted = jsonSchemas(named, operations)
+export function openApiDocument({ info, securitySchemes, refusals, operations }: DocumentParts) {
+  const converted = jsonSchemas(operations)
   const paths: Record<string, Record<string, object>> = {}
   for (const [id, operation] of Object.entries(operations)) {
     const { path, method } = operation
@@ -51,7 +48,7 @@ export function openApiDocument({ info, securitySchemes, refusals, schemas, oper
     servers: [{ url: '/' }],
     paths,
     components: {
-      schemas: Object.fromEntries(Object.keys(named).map((name) => [name, converted[name]])),
+      schemas: Object.fromEntries(Object.keys(NAMED_SCHEMAS).map((name) => [name, converted[name]])),
       responses: Object.fromEntries(Object.entries(refusals).map(([status, text]) => [status, refusal(text)])),
       securitySchemes,
     },
@@ -61,12 +58,9 @@ export function openApiDocument({ info, securitySchemes, refusals, schemas, oper
 type JsonSchema = z.core.JSONSchema.BaseSchema
 
 /** By name: the named schemas; and, for each operation, an object with its path, query, body and answer. */
-function jsonSchemas(
-  named: DocumentParts['schemas'],
-  operations: DocumentParts['operations'],
-): Record<string, JsonSchema> {
+function jsonSchemas(operations: DocumentParts['operations']): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>()
-  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id })
+  for (const [id, schema] of Object.entries(NAMED_SCHEMAS)) registry.add(schema, { id })
   for (const [id, operation] of Object.entries(operations)) registry.add(partsOf(operation), { id })
   const { schemas } = z.toJSONSchema(registry, { uri: componentUri, unrepresentable: 'any', override: refine })
   for (const schema of Object.values(schemas)) {

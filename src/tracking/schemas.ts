@@ -161,7 +161,7 @@ export const ErrorBody = z.object({
     .optional(),
 })
 
-/** Schemas that have a name in OpenAPI documents. */
+/** Schemas that have a name in OpenAPI documents, wherever an operation uses them. */
 export const NAMED_SCHEMAS = {
   Id,
   ContractorNumber,
@@ -173,4 +173,5 @@ export const NAMED_SCHEMAS = {
   Item,
   ItemsPage,
   ItemReturn,
+  Error: ErrorBody,
 }

@@ -125,7 +125,10 @@ it('leaves limits that only the service has to the service', async () => {
     headers: { ...OPERATE, 'content-type': 'application/json' },
     body: JSON.stringify(items),
   })
-  expect([answer.status, answer.json]).toEqual([422, message(/^the body: expected an array of 1 to 1000 objects$/)])
+  expect([answer.status, answer.json]).toEqual([
+    422,
+    message(/^the body: expected at most 1000 items: send them in parts$/),
+  ])
 })
 
 it('logs no secret of any cell', () => {

@@ -258,12 +258,12 @@ describe('texts of an item that the interface does not limit', () => {
   const face = '\u{1f642}'
 
   it.each([
-    ['code', face.repeat(1_000), 'expected text of 0 to 1000 characters'],
-    ['price', '1'.repeat(100), 'expected at most 100 characters'],
-  ])('limits the length of the text %s of an item', async (field, text, mistake) => {
+    ['code', face.repeat(1_000)],
+    ['price', '1'.repeat(100)],
+  ])('limits the length of the text %s of an item', async (field, text) => {
     const items = '/api/v1/companies/7/orders/901/items'
     expect((await ask('POST', items, [item(field, { [field]: text })])).json).toMatchObject([{ [field]: text }])
-    const message = `1.${field}: ${mistake}`
+    const message = `1.${field}: expected at most ${Array.from(text).length} characters`
     const longer = text + Array.from(text)[0]
     expect(await ask('POST', items, [item(`${field} 1`), item(`${field} 2`, { [field]: longer })])).toMatchObject({
       status: 422,
@@ -279,7 +279,7 @@ describe('texts of an item that the interface does not limit', () => {
     expect((await giveBack(face.repeat(10_000))).status).toBe(200)
     expect(await giveBack(face.repeat(10_001))).toMatchObject({
       status: 422,
-      json: { message: '0.comment: expected text of 0 to 10000 characters' },
+      json: { message: '0.comment: expected at most 10000 characters' },
     })
   })
 })

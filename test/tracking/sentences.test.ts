@@ -176,7 +176,7 @@ describe('a body that is refused says what to change', () => {
 })
 
 describe('more than 1,000 items at once', () => {
-  const message = 'the body: expected an array of 1 to 1000 objects'
+  const message = 'the body: expected at most 1000 items: send them in parts'
 
   it.each([
     ['items', ITEMS, (n: number): object => item(`${n}`)],

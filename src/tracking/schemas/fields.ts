@@ -19,8 +19,8 @@ export function textOf(min: number, max?: number) {
     .meta({ ...(min > 0 && { minLength: min }), ...(max !== undefined && { maxLength: max }) })
 }
 
-/** It counts code points, which allocates, only where code units cannot tell. */
-function isOfLength(text: string, min: number, max: number): boolean {
+/** Whether a text has `min` to `max` code points. It counts code points, which allocates, only where code units cannot tell. */
+export function isOfLength(text: string, min: number, max: number): boolean {
   if (text.length < min || text.length > 2 * max) return false
   if (text.length <= max && min <= 1) return true
   const { length } = Array.from(text)

@@ -24,6 +24,19 @@ export function prepareAll<Name extends string>(
   return Object.fromEntries(prepared) as Record<Name, StatementSync>
 }
 
+/** Does the work in one transaction, which is on disk when it returns, or not at all. */
+export function transact<Result>(database: DatabaseSync, work: () => Result): Result {
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    database.exec('COMMIT')
+    return result
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
+  }
+}
+
 // A wait blocks the process. Only another program that writes to the file can cause one.
 const BUSY_TIMEOUT_MS = 1_000
 

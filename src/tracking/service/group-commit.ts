@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { ApiRefusal } from '../refusal.ts'
+import { transact } from './database.ts'
 
 interface WaitingWrite {
   readonly rows: number
@@ -15,15 +16,11 @@ interface WaitingWrite {
 export class GroupCommit {
   readonly #database
   readonly #maxRows
-  readonly #begin
-  readonly #commit
   #waiting: WaitingWrite[] = []
 
   constructor(database: DatabaseSync, maxRows: number) {
     this.#database = database
     this.#maxRows = maxRows
-    this.#begin = database.prepare('BEGIN IMMEDIATE')
-    this.#commit = database.prepare('COMMIT')
   }
 
   /**
@@ -57,18 +54,11 @@ export class GroupCommit {
     const group = this.#waiting.splice(0, groupLength(this.#waiting, this.#maxRows))
     if (this.#waiting.length > 0) setImmediate(() => this.#next())
     try {
-      for (const settle of this.#transact(group)) settle()
+      const settlers = transact(this.#database, () => group.map(({ run }) => run()))
+      for (const settle of settlers) settle()
     } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
       for (const { reject } of group) reject(error)
     }
-  }
-
-  #transact(group: readonly WaitingWrite[]): (() => void)[] {
-    this.#begin.run()
-    const settlers = group.map(({ run }) => run())
-    this.#commit.run()
-    return settlers
   }
 }
 

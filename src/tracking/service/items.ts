@@ -1,15 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite'
+import * as z from 'zod'
 import { ApiRefusal, type FieldError, parse, parseId, refuseFields } from '../refusal.ts'
-import { listOf, textOf, withoutRepeats } from '../schemas/fields.ts'
+import { isOfLength } from '../schemas/fields.ts'
 import {
   Id,
-  ItemReturn,
+  type OrderItem,
+  type ItemReturn,
+  ItemReturns,
   ItemsQuery,
   MAX_ITEM_TEXTS,
   MAX_ITEMS,
-  NewItem,
+  type NewItem,
+  NewItems,
   NO_PAGE_TOKEN,
-  type OrderItem,
 } from '../schemas.ts'
 import type { Access } from './access.ts'
 import { prepareAll } from './database.ts'
@@ -130,15 +133,28 @@ function lastIdOf(token: string, orderId: string): bigint {
   throw refuseFields(422, [{ path: 'page_token', message: NO_PAGE_TOKEN }])
 }
 
-// The limits of this service, which the interface does not have.
-const { price, code, comment } = MAX_ITEM_TEXTS
-const LimitedItem = NewItem.extend({
-  price: NewItem.shape.price.max(price, `expected at most ${price} characters`),
-  code: textOf(0, code).optional(),
-})
-const LimitedReturn = ItemReturn.extend({ comment: textOf(0, comment).optional() })
-const LIMITED_ITEMS = withoutRepeats(listOf(LimitedItem, 1, MAX_ITEMS), 'number')
-const LIMITED_RETURNS = withoutRepeats(listOf(LimitedReturn, 1, MAX_ITEMS), 'item_id')
+/** A list of items with the limits of this service, which the interface does not have. */
+function limited<T>(list: z.ZodType<T[]>): z.ZodType<T[]> {
+  return z
+    .unknown()
+    .refine(
+      (body) => !Array.isArray(body) || body.length <= MAX_ITEMS,
+      `expected at most ${MAX_ITEMS} items: send them in parts`,
+    )
+    .pipe(list.superRefine(refuseLongTexts))
+}
+
+function refuseLongTexts(items: readonly unknown[], context: z.RefinementCtx): void {
+  for (const [index, item] of items.entries())
+    for (const [field, most] of Object.entries(MAX_ITEM_TEXTS)) {
+      const text = (item as Record<string, unknown>)[field]
+      if (typeof text === 'string' && !isOfLength(text, 0, most))
+        context.addIssue({ code: 'custom', path: [index, field], message: `expected at most ${most} characters` })
+    }
+}
+
+const LIMITED_ITEMS = limited(NewItems)
+const LIMITED_RETURNS = limited(ItemReturns)
 const TAKEN = 'the order has an item of that number already'
 const DEFAULT_RESULTS = 100
 const COLUMNS = 'id, number, description, price, total_count, undelivered_count, code, comment'

@@ -1,7 +1,7 @@
 import { MAX_BODY_BYTES } from '../body.ts'
 import { openApiDocument } from '../openapi.ts'
 import { OPERATIONS, type TrackingOperation } from '../operations.ts'
-import { Id, MAX_ITEM_TEXTS, MAX_ITEMS, NAMED_SCHEMAS } from '../schemas.ts'
+import { Id, MAX_ITEM_TEXTS, MAX_ITEMS } from '../schemas.ts'
 
 /** The whole tracking interface as an OpenAPI document. */
 export function trackingDocument() {
@@ -9,7 +9,6 @@ export function trackingDocument() {
     info: { title: 'Courier Tracking Service Interface', description: DESCRIPTION },
     securitySchemes: SECURITY_SCHEMES,
     refusals: REFUSALS,
-    schemas: NAMED_SCHEMAS,
     operations: Object.fromEntries(
       Object.entries(OPERATIONS).map(([name, operation]) => [name, { ...operation, parameter: Id }]),
     ),

@@ -3,7 +3,7 @@ import type { Provisioning } from '../provisioning.ts'
 import { ApiRefusal, parseId } from '../refusal.ts'
 import { PushPositions } from '../schemas.ts'
 import type { Access } from './access.ts'
-import { prepareAll } from './database.ts'
+import { prepareAll, transact } from './database.ts'
 import { bodyOf, type ServedOperation, type ServedRequest } from './operation.ts'
 import type { PositionStore } from './positions.ts'
 
@@ -19,16 +19,11 @@ export class LaneStore {
 
   /** Adds lanes; where the provisioning is exhaustive, it removes all others. They are on disk when it returns. */
   provision({ routes, exhaustive }: Pick<Provisioning, 'routes' | 'exhaustive'>): void {
-    this.#database.exec('BEGIN IMMEDIATE')
-    try {
+    transact(this.#database, () => {
       if (exhaustive) this.#database.exec('DELETE FROM lanes')
       for (const { company_id, courier_id, route_id } of routes)
         this.#sql.insert.run(BigInt(courier_id), BigInt(company_id), BigInt(route_id))
-      this.#database.exec('COMMIT')
-    } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
-      throw error
-    }
+    })
   }
 
   has(companyId: string, courierId: string, routeId: string): boolean {

@@ -32,10 +32,8 @@ export function watchTokens(companies: () => readonly Company[], logger: Logger)
     },
     /** Ids of the companies whose present token was refused, and not accepted since. */
     refused(): string[] {
-      const isRefused = ({ company_id, oauth_token }: Company) =>
-        oauth_token !== undefined && refusedTokens.get(company_id) === oauth_token
       return companies()
-        .filter(isRefused)
+        .filter(({ company_id, oauth_token }) => oauth_token && refusedTokens.get(company_id) === oauth_token)
         .map(({ company_id }) => company_id)
     },
   }

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { yieldToEventLoop } from '../async.ts'
 import type { Device, DeviceFile } from '../config/devices.ts'
 import type { Files, Read } from '../config/files.ts'
@@ -9,7 +9,7 @@ import type { Assignment } from './directory.ts'
 import { assignmentField, type Roster } from './roster.ts'
 import { deviceText, lineText } from './table.ts'
 
-/** One version of a file: what tells its text from others, and the marks of what it says, by key (see `Item`). */
+/** One version of a file: the marks of what it says, by key (see `Item`), and the hash of them. */
 export interface FileVersion {
   readonly hash: string
   readonly marks: ReadonlyMap<string, string>
@@ -30,40 +30,39 @@ interface Item {
 /** The files of devices and routes, by name. */
 export async function contentsOf({ devices, routes }: Files): Promise<ReadonlyMap<string, FileContent>> {
   const contents = new Map<string, FileContent>()
-  for (const file of devices) contents.set(file.source.name, await known(file, () => devicesContent(file)))
-  for (const file of routes) contents.set(file.source.name, await known(file, () => routesContent(file)))
+  for (const file of devices) contents.set(file.source.name, await contentOf(file, deviceItems(file.content)))
+  for (const file of routes) contents.set(file.source.name, await contentOf(file, lineItems(file.content)))
   return contents
+}
+
+async function contentOf(file: Read<unknown>, read: Iterable<[string, string, Item]>): Promise<FileContent> {
+  const known = knownContents.get(file)
+  if (known) return known
+  const [items, marks] = [new Map<string, Item>(), new Map<string, string>()]
+  const sum = createHash('sha256')
+  for (const [key, mark, item] of read) {
+    items.set(key, item)
+    marks.set(key, mark)
+    sum.update(`${key} ${mark}\n`)
+    await yieldToEventLoop()
+  }
+  const content = { hash: sum.digest('base64url'), marks, items }
+  knownContents.set(file, content)
+  return content
 }
 
 /** A file is read once. */
 const knownContents = new WeakMap<Read<unknown>, FileContent>()
 
-async function known(file: Read<unknown>, read: () => Promise<FileContent>): Promise<FileContent> {
-  const content = knownContents.get(file) ?? (await read())
-  knownContents.set(file, content)
-  return content
-}
-
-async function devicesContent({ source: { text }, content: { devices } }: Read<DeviceFile>): Promise<FileContent> {
-  const [items, marks] = [new Map<string, Item>(), new Map<string, string>()]
+function* deviceItems({ devices }: DeviceFile): Generator<[string, string, Item]> {
   for (const { device } of devices) {
-    const key = `d ${sameId(device.id)}`
-    items.set(key, { device })
-    marks.set(key, digest(deviceText({ ...device, source: undefined })).slice(0, 11))
-    await yieldToEventLoop()
+    const mark = hash('sha256', deviceText({ ...device, source: undefined }), 'base64url').slice(0, 11)
+    yield [`d ${sameId(device.id)}`, mark, { device }]
   }
-  return { hash: digest(text), marks, items }
 }
 
-async function routesContent({ source: { text }, content: { rows } }: Read<RouteFile>): Promise<FileContent> {
-  const [items, marks] = [new Map<string, Item>(), new Map<string, string>()]
-  for (const row of rows) {
-    const key = `a ${assignmentField(assignmentOf(row, ''))}`
-    items.set(key, { line: row.line })
-    marks.set(key, '')
-    await yieldToEventLoop()
-  }
-  return { hash: digest(text), marks, items }
+function* lineItems({ rows }: RouteFile): Generator<[string, string, Item]> {
+  for (const row of rows) yield [`a ${assignmentField(assignmentOf(row, ''))}`, '', { line: row.line }]
 }
 
 /** The assignment that a row of a file or a put makes. */
@@ -131,8 +130,4 @@ function mergedMarks(versions: readonly (FileVersion | undefined)[]): ReadonlyMa
   const present = versions.filter((version) => version !== undefined)
   if (present.length === 1) return present[0].marks
   return new Map(present.flatMap(({ marks }) => [...marks]))
-}
-
-function digest(text: string): string {
-  return hash('sha256', text, 'base64url')
 }

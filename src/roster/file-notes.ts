@@ -28,40 +28,39 @@ export interface FileNotes {
 /** The id of the installation that a data folder belongs to; `isNew`: it was made by this call. */
 export async function installationId(dataDir: string): Promise<{ id: string; isNew: boolean }> {
   const file = join(dataDir, 'installation')
-  try {
-    return { id: (await readFile(file, 'utf8')).trim(), isNew: false }
-  } catch {
-    const id = randomUUID()
-    await mkdir(dataDir, { recursive: true })
-    await writeFile(file, `${id}\n`, { flag: 'wx' }).catch(() => {})
-    return {
-      id: await readFile(file, 'utf8').then(
-        (text) => text.trim(),
-        () => id,
-      ),
-      isNew: true,
-    }
-  }
+  const read = async () => (await readFile(file, 'utf8')).trim()
+  const known = await read().catch(() => undefined)
+  if (known !== undefined) return { id: known, isNew: false }
+  const id = randomUUID()
+  await mkdir(dataDir, { recursive: true })
+  await writeFile(file, `${id}\n`, { flag: 'wx' }).catch(() => {})
+  // Another process may have made it meanwhile.
+  return { id: await read().catch(() => id), isNew: true }
 }
 
 /** Reads what is known of the files with these names, and of those that this installation has written. */
 export async function readFileNotes(redis: Redis, installation: string, names: Iterable<string>): Promise<FileNotes> {
-  const own = `base ${installation} `
-  const fields = await redis.hkeys(keys.roster('file-versions'))
-  const written = fields.filter((field) => field.startsWith(own)).map((field) => field.slice(own.length))
-  const all = [...new Set([...names, ...written])]
-  const versions = new Map(
-    (await readFields(redis, all.map(versionsField))).map((text, n) => [all[n], text === null ? [] : JSON.parse(text)]),
-  )
-  const bases = await readBases(
-    redis,
-    all.map((name) => [name, installation]),
-  )
-  const latest = await readBases(
-    redis,
-    all.map((name) => [name, versions.get(name)?.at(-1)?.[1] ?? installation]),
-  )
+  const texts = new Map(Object.entries(await redis.hgetall(keys.roster('file-versions'))))
+  const versions = new Map<string, readonly NotedVersion[]>()
+  const [bases, latest] = [new Map<string, FileVersion>(), new Map<string, FileVersion>()]
+  const own = baseField(installation, '')
+  const written = [...texts.keys()].filter((field) => field.startsWith(own)).map((field) => field.slice(own.length))
+  for (const name of new Set([...names, ...written])) {
+    const noted: NotedVersion[] = JSON.parse(texts.get(versionsField(name)) ?? '[]')
+    versions.set(name, noted)
+    const writer = noted.at(-1)?.[1] ?? installation
+    const base = await unpacked(texts.get(baseField(installation, name)))
+    const last = writer === installation ? base : await unpacked(texts.get(baseField(writer, name)))
+    if (base) bases.set(name, base)
+    if (last) latest.set(name, last)
+  }
   return { bases, versions, latest }
+}
+
+async function unpacked(base: string | undefined): Promise<FileVersion | undefined> {
+  if (base === undefined) return undefined
+  const [hash, marks] = JSON.parse((await unpack(Buffer.from(base, 'base64'))).toString())
+  return { hash, marks: new Map(marks) }
 }
 
 /** The fields that note a file's next version; without one the file is gone. */
@@ -81,27 +80,6 @@ export async function versionNotes(
     [base, packed.toString('base64')],
     ...writers.slice(MOST_WRITERS).map((writer) => [baseField(writer, name), null] as const),
   ]
-}
-
-async function readBases(
-  redis: Redis,
-  wanted: readonly (readonly [name: string, installation: string])[],
-): Promise<ReadonlyMap<string, FileVersion>> {
-  const texts = await readFields(
-    redis,
-    wanted.map(([name, installation]) => baseField(installation, name)),
-  )
-  const bases = new Map<string, FileVersion>()
-  for (const [n, text] of texts.entries()) {
-    if (text === null) continue
-    const [hash, marks] = JSON.parse((await unpack(Buffer.from(text, 'base64'))).toString())
-    bases.set(wanted[n][0], { hash, marks: new Map(marks) })
-  }
-  return bases
-}
-
-async function readFields(redis: Redis, fields: readonly string[]): Promise<(string | null)[]> {
-  return fields.length === 0 ? [] : redis.hmget(keys.roster('file-versions'), ...fields)
 }
 
 function versionsField(name: string): string {

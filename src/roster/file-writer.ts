@@ -1,6 +1,6 @@
 import { deviceProblems, type Files, isMistake, type Read, routeProblems } from '../config/files.ts'
 import type { Problem } from '../config/problem.ts'
-import type { RosterWrite } from '../lanes/index.ts'
+import { type RosterWrite, writeRoster } from '../lanes/index.ts'
 import {
   type Comparison,
   contentsOf,
@@ -9,22 +9,11 @@ import {
   type FileContent,
   type FileVersion,
 } from './file-content.ts'
-import { type FileNotes, versionNotes } from './file-notes.ts'
+import { type FileNotes, readFileNotes, versionNotes } from './file-notes.ts'
 import { lossOf, lossText } from './loss.ts'
+import type { Replica } from './replica.ts'
 import { Roster } from './roster.ts'
 import { changeOf } from './table.ts'
-
-/** The roster that files are written to. */
-export interface RosterStore {
-  readonly roster: Roster
-  readonly version: number
-  /** Reads what is known of the files with these names, and of all others that this installation has written. */
-  notes(names: Iterable<string>): Promise<FileNotes>
-  /** Brings into effect what others have written. */
-  refresh(): Promise<void>
-  /** @returns whether it is written, and in effect: not where there was another write since the version `asOf`. */
-  write(write: RosterWrite, asOf: number): Promise<boolean>
-}
 
 /** What became of files. */
 export interface FilesOutcome {
@@ -38,22 +27,14 @@ export interface FilesOutcome {
   readonly stale: readonly string[]
 }
 
-/** An outcome that is not written yet. */
-interface Plan {
-  readonly outcome: FilesOutcome
-  readonly bases: ReadonlyMap<string, FileVersion>
-  /** Undefined where there is nothing to write. */
-  readonly write?: RosterWrite
-}
-
 /** What files are compared with. */
 interface Situation extends FileNotes {
   readonly files: Files
   readonly contents: ReadonlyMap<string, FileContent>
-  /** The roster's version now, and as of the comparison before; undefined at the first. */
+  /** Of all files that are or were. */
+  readonly names: readonly string[]
+  /** The roster's version. */
   readonly asOf: number
-  readonly position: number | undefined
-  readonly mistakes: readonly Problem[]
   /** Names of files that are refused for mistakes. */
   readonly broken: readonly string[]
 }
@@ -63,98 +44,95 @@ interface Situation extends FileNotes {
  * last. So a file that has not changed writes nothing, and does not undo what was put since.
  */
 export class FileWriter {
-  readonly #store: RosterStore
+  readonly #replica: Replica
   readonly #installation: string
-  #bases: ReadonlyMap<string, FileVersion> | undefined
+  #bases: FileNotes['bases'] | undefined
+  /** The roster's version as of the last comparison. */
   #position: number | undefined
   #inEffect: Files | undefined
 
-  constructor(store: RosterStore, installation: string) {
-    this.#store = store
+  constructor(replica: Replica, installation: string) {
+    this.#replica = replica
     this.#installation = installation
-  }
-
-  /** The files in effect; undefined before the first comparison. */
-  get inEffect(): Files | undefined {
-    return this.#inEffect
   }
 
   /** Writes what has changed. Rejects where Redis does not answer: call it again then. */
   async write(files: Files): Promise<FilesOutcome> {
-    for (;;) {
-      await this.#store.refresh()
-      const { version } = this.#store
-      // Redis has lost what was written, and with it what it knew of files.
-      if (version < (this.#position ?? 0)) this.#bases = this.#position = undefined
-      const situation = await this.#situation(files, version)
-      const names = [...new Set([...situation.bases.keys(), ...situation.contents.keys()])]
-      const routes = names.filter((name) => !isOfDevices(name))
-      // As much as possible takes effect: all, without the routes' files, without the devices' files.
-      const { outcome, bases, write } = await this.#plan(situation, [[], routes, names.filter(isOfDevices), names])
-      if (write && !(await this.#store.write(write, version))) continue
-      this.#bases = bases
-      this.#position = this.#store.version
-      this.#inEffect = outcome.inEffect
-      await correctSources(this.#store.roster, await contentsOf(outcome.inEffect))
-      return outcome
-    }
-  }
-
-  async #situation(files: Files, asOf: number): Promise<Situation> {
+    const replica = this.#replica
     const contents = await contentsOf(files)
-    const notes = await this.#store.notes(contents.keys())
-    const bases = this.#bases ?? notes.bases
-    return { ...notes, bases, files, contents, asOf, position: this.#position, ...(await mistakesIn(files, bases)) }
+    for (;;) {
+      await replica.refresh()
+      const asOf = replica.version
+      // Redis has lost what was written, and with it what it knew of files.
+      if (asOf < (this.#position ?? 0)) this.#bases = this.#position = undefined
+      const notes = await readFileNotes(replica.redis, this.#installation, contents.keys())
+      const bases = this.#bases ?? notes.bases
+      const { mistakes, broken } = await mistakesIn(files, bases)
+      const names = [...new Set([...bases.keys(), ...contents.keys()])]
+      const situation = { ...notes, bases, files, contents, names, asOf, broken }
+      const { comparisons, difference, loss } = await this.#withoutLoss(situation)
+      if (asOf === 0 || !isEmpty(difference)) {
+        const write = { ...difference, files: await this.#notesOf(comparisons, situation) }
+        if ((await writeRoster(replica.redis, write, asOf)) === null) continue
+        await replica.refresh()
+      }
+      this.#bases = new Map(comparisons.flatMap(({ name, now }) => (now ? [[name, now]] : [])))
+      this.#position = replica.version
+      const refused = new Set(names.filter((name) => isRefused(name, comparisons, contents)))
+      this.#inEffect = {
+        gateway: files.gateway,
+        devices: filesInEffect(files.devices, this.#inEffect?.devices, refused),
+        routes: filesInEffect(files.routes, this.#inEffect?.routes, refused),
+      }
+      await correctSources(replica.roster, await contentsOf(this.#inEffect))
+      return {
+        inEffect: this.#inEffect,
+        refused: loss ? [...mistakes, loss] : mistakes,
+        withLoss: loss !== undefined,
+        stale: comparisons.filter((each) => isOld(each, notes)).map(({ name }) => name),
+      }
+    }
   }
 
-  /** The plan by which no loss is left, with the first of `candidates` that does: names of files that are refused. */
-  async #plan(situation: Situation, candidates: readonly (readonly string[])[], problem?: Problem): Promise<Plan> {
-    const { asOf, broken } = situation
-    const [refused, ...others] = candidates
-    const comparisons = this.#comparisons(situation, new Set([...broken, ...refused]))
-    const difference = await differenceOf(comparisons, this.#store.roster)
-    const isEmpty = difference.devices.length + difference.assignments.length === 0
-    const loss = asOf === 0 || isEmpty ? undefined : await this.#lossBy(difference, asOf)
-    if (loss !== undefined && others.length > 0) {
+  /** As much as takes the route from few devices: all files, without those of routes, without those of devices, none. */
+  async #withoutLoss(situation: Situation) {
+    const { asOf, broken, names, files } = situation
+    const ofRoutes = names.filter((name) => !isOfDevices(name))
+    let loss: Problem | undefined
+    for (const refused of [[], ofRoutes, names.filter(isOfDevices), names]) {
+      const comparisons = names.map((name) => this.#compare(name, situation, [...broken, ...refused].includes(name)))
+      const difference = await differenceOf(comparisons, this.#replica.roster)
+      const lost = asOf === 0 || isEmpty(difference) ? undefined : await this.#lossBy(difference, asOf)
+      if (lost === undefined) return { comparisons, difference, loss }
       const changed = comparisons.filter(({ before, now }) => before?.hash !== now?.hash).map(({ name }) => name)
-      const file = changed.find((name) => others[0].includes(name)) ?? changed[0]
-      return this.#plan(situation, others, lossProblem(situation.files, file, loss))
+      const file = (refused.length === 0 && changed.find((name) => !isOfDevices(name))) || changed[0]
+      loss = lossProblem(files, file, lost)
     }
-    return {
-      outcome: this.#outcome(situation, comparisons, problem),
-      bases: new Map(comparisons.flatMap(({ name, now }) => (now ? [[name, now]] : []))),
-      write: isEmpty && asOf > 0 ? undefined : { ...difference, files: await this.#notesOf(comparisons, situation) },
-    }
+    throw new Error('files that are all refused take no route')
   }
 
-  /** Compares each file with what it said last. One that is refused, or written elsewhere, says what it said. */
-  #comparisons(situation: Situation, refused: ReadonlySet<string>): Comparison[] {
-    const { bases, contents, latest } = situation
-    return Array.from(new Set([...bases.keys(), ...contents.keys()]), (name): Comparison => {
-      const [before, now] = [bases.get(name) ?? latest.get(name), contents.get(name)]
-      if (refused.has(name)) return { name, before, now: before }
-      if (now && this.#isWrittenElsewhere(name, now, situation)) return { name, before: now, now }
-      return { name, before, now, elsewhere: latest.get(name) }
-    })
+  /** Compares a file with what it said last. One that is refused, or written elsewhere, says what it said. */
+  #compare(name: string, situation: Situation, isBroken: boolean): Comparison {
+    const [elsewhere, now] = [situation.latest.get(name), situation.contents.get(name)]
+    const before = situation.bases.get(name) ?? elsewhere
+    if (isBroken) return { name, before, now: before }
+    if (now && this.#isWrittenElsewhere(name, now, situation)) return { name, before: now, now }
+    return { name, before, now, elsewhere }
   }
 
   /**
-   * Whether another process has written this very version of a file: since the comparison before, or, at the first, at any
-   * time, if it is of another installation: an older copy must not undo what came after it.
+   * Whether another process has written this very version of a file: since the comparison before, or, at the first, another
+   * installation at any time: an older copy must not undo what came after it.
    */
-  #isWrittenElsewhere(name: string, { hash }: FileVersion, { bases, versions, position }: Situation): boolean {
+  #isWrittenElsewhere(name: string, { hash }: FileVersion, { bases, versions }: Situation): boolean {
     if (bases.get(name)?.hash === hash) return false
-    const all = versions.get(name) ?? []
-    const own = all.findLast(([, installation]) => installation === this.#installation)
-    const since = position ?? (own ? own[2] + 1 : 0)
-    return all.some(
-      ([written, installation, asOf]) =>
-        written === hash && (asOf >= since || (position === undefined && installation !== this.#installation)),
-    )
+    const [position, own] = [this.#position, this.#installation]
+    const written = versions.get(name)?.filter(([each]) => each === hash) ?? []
+    return written.some(([, writer, asOf]) => (position === undefined ? writer !== own : asOf >= position))
   }
 
   async #lossBy(difference: RosterWrite, asOf: number): Promise<string | undefined> {
-    const before = this.#store.roster
+    const before = this.#replica.roster
     const after = new Roster(before)
     await after.applyInSlices(changeOf(difference, asOf + 1))
     const second = Math.floor(Date.now() / 1000)
@@ -163,40 +141,26 @@ export class FileWriter {
   }
 
   async #notesOf(comparisons: readonly Comparison[], { asOf, versions }: Situation) {
-    const written = comparisons.filter(({ before, now }) => !isSameVersion(before, now))
+    const written = comparisons.filter(({ before, now }) => before?.hash !== now?.hash)
     const notes = written.map(({ name, now: version }) =>
       versionNotes(name, { version, installation: this.#installation, asOf }, versions.get(name)),
     )
     return (await Promise.all(notes)).flat()
   }
-
-  #outcome(situation: Situation, comparisons: readonly Comparison[], problem?: Problem): FilesOutcome {
-    const { files, contents, mistakes, versions } = situation
-    const isRefused = ({ name, now }: Comparison) => contents.has(name) && contents.get(name) !== now
-    const refused = new Set(comparisons.filter(isRefused).map(({ name }) => name))
-    const isOld = ({ name, now }: Comparison) => {
-      const hashes = (versions.get(name) ?? []).map(([hash]) => hash)
-      return now !== undefined && hashes.includes(now.hash) && hashes.at(-1) !== now.hash
-    }
-    return {
-      inEffect: {
-        gateway: files.gateway,
-        devices: filesInEffect(files.devices, this.#inEffect?.devices, refused),
-        routes: filesInEffect(files.routes, this.#inEffect?.routes, refused),
-      },
-      refused: problem ? [...mistakes, problem] : mistakes,
-      withLoss: problem !== undefined,
-      stale: comparisons.filter(isOld).map(({ name }) => name),
-    }
-  }
 }
 
-/** A text may mean something else by now: a variable that it names has another value. */
-function isSameVersion(a: FileVersion | undefined, b: FileVersion | undefined): boolean {
-  if (!a || !b) return a === b
-  return (
-    a.hash === b.hash && a.marks.size === b.marks.size && [...a.marks].every(([key, mark]) => b.marks.get(key) === mark)
-  )
+function isEmpty({ devices, assignments }: RosterWrite): boolean {
+  return devices.length + assignments.length === 0
+}
+
+function isRefused(name: string, comparisons: readonly Comparison[], contents: Situation['contents']): boolean {
+  return contents.has(name) && contents.get(name) !== comparisons.find((each) => each.name === name)?.now
+}
+
+/** Whether a later version of the file was written. */
+function isOld({ name, now }: Comparison, { versions }: FileNotes): boolean {
+  const hashes = (versions.get(name) ?? []).map(([hash]) => hash)
+  return now !== undefined && hashes.includes(now.hash) && hashes.at(-1) !== now.hash
 }
 
 /** The files that are refused for mistakes. Files of devices are refused together, as they are read as one. */

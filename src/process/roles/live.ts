@@ -1,16 +1,24 @@
 import { inTurns, within } from '../../async.ts'
-import { type Files, fingerprint, gatewayProblems, isMistake, isSame, readFiles } from '../../config/files.ts'
+import {
+  deviceProblems,
+  type Files,
+  fingerprint,
+  gatewayProblems,
+  isMistake,
+  isSame,
+  readFiles,
+  routeProblems,
+} from '../../config/files.ts'
 import { ConfigError } from '../../config/problem.ts'
 import type { Config, Protocols } from '../../config/schema.ts'
 import { type Following, follow } from '../../config/text-file.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { installationId } from '../../roster/file-notes.ts'
-import { type FilesOutcome, FileWriter, type RosterStore } from '../../roster/file-writer.ts'
-import { problemsOf } from '../../roster/load.ts'
+import { type FilesOutcome, FileWriter } from '../../roster/file-writer.ts'
+import { problemsOf, rosterOf } from '../../roster/load.ts'
 import type { Replica, RosterFollower } from '../../roster/replica.ts'
-import type { Roster } from '../../roster/roster.ts'
-import { localStore, redisStore } from '../../roster/store.ts'
+import { Roster } from '../../roster/roster.ts'
 import { upgradeRoster } from '../../roster/upgrade.ts'
 import { ConfigReport } from './config-report.ts'
 
@@ -81,7 +89,8 @@ class FollowedConfig implements Live {
   readonly #report: ConfigReport
   #companies: Config['companies']
   #files: Files
-  #store: RosterStore
+  /** Of a process without Redis: what its files say. */
+  #local = new Roster()
   #replica: Replica | undefined
   #writer: FileWriter | undefined
   #following: Following | undefined
@@ -98,15 +107,14 @@ class FollowedConfig implements Live {
     this.#report = new ConfigReport(start.config, start.logger)
     this.#companies = start.config.companies
     this.#files = start.files
-    this.#store = localStore(() => this.#tell(undefined))
   }
 
   directory(): Roster {
-    return this.#store.roster
+    return this.#replica?.roster ?? this.#local
   }
 
   version(): number {
-    return this.#store.version
+    return this.#replica?.version ?? 0
   }
 
   companies(): Config['companies'] {
@@ -125,11 +133,10 @@ class FollowedConfig implements Live {
     if (replica) {
       replica.isCompared = false
       this.#replica = replica
-      this.#store = redisStore(replica, this.#start.installation)
+      if (this.#start.followsFiles) this.#writer = new FileWriter(replica, this.#start.installation)
       replica.follow((changed) => this.#rosterChanged(changed))
       await replica.first
     }
-    if (this.#start.followsFiles) this.#writer = new FileWriter(this.#store, this.#start.installation)
     const print = () => fingerprint(this.#start.dir, !this.#start.followsFiles)
     this.#following = follow({ print, changed: () => this.#look() })
     return this.#complete.promise
@@ -207,11 +214,18 @@ class FollowedConfig implements Live {
   }
 
   async #write(files: Files): Promise<FilesOutcome | undefined> {
-    if (!this.#writer) return undefined
+    if (!this.#start.followsFiles) return undefined
     if (this.#replica && !this.#compared) await upgradeRoster(this.#replica, files, this.#start)
-    this.#outcome = await this.#writer.write(files)
+    this.#outcome = await (this.#writer?.write(files) ?? this.#takeAlone(files))
     this.#comparedAt = performance.now()
     return this.#outcome
+  }
+
+  async #takeAlone(files: Files): Promise<FilesOutcome> {
+    const refused = [...(await deviceProblems(files)), ...routeProblems(files)].filter(isMistake)
+    if (refused.length === 0) this.#local = await rosterOf(files)
+    this.#tell(undefined)
+    return { inEffect: files, refused, withLoss: false, stale: [] }
   }
 
   /** A company that is taken out of gateway.yaml stays while it has devices: their fixes could not be pushed without its key. */

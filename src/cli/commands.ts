@@ -54,8 +54,9 @@ function program(): Command {
   )
   waybridge
     .command('protocols')
-    .description('list the protocols, their usual ports and devices')
-    .action(async () => (await import('./protocols.ts')).protocolsCommand())
+    .description('list the protocols: usual ports, what is acknowledged, devices')
+    .option('--json', 'print JSON')
+    .action(async (options) => (await import('./protocols.ts')).protocolsCommand(options))
   asking('status', 'show how many fixes wait, are parked or held, and whether the tracking service accepts pushes')
     .option('--json', 'print the answer of the admin port')
     .action(async (options) => exit(await (await import('./status.ts')).statusCommand(options)))

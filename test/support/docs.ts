@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { z } from 'zod'
 import { protocols } from '../../protocols/index.ts'
+import { protocolRows } from '../../src/cli/protocols.ts'
 import { DEVICE } from '../../src/config/devices.ts'
 import { ROUTE_COLUMNS } from '../../src/config/routes.ts'
 import { configSchema } from '../../src/config/schema.ts'
@@ -46,13 +47,12 @@ export async function documents(): Promise<Document[]> {
 const REGION = /(<!-- generated: (\S+) -->)[\s\S]*?(<!-- end -->)/g
 
 function protocolTable(): string {
-  const acknowledged = { fixes: 'every fix', some: 'fixes in some kinds of frames', nothing: 'nothing' }
-  const rows = protocols.map(({ name, devices, tcp, udp, http, acknowledges }) => {
-    const ports = Object.entries({ tcp, udp, http }).flatMap(([transport, at]) =>
-      at ? [`${transport} ${at.port}`] : [],
-    )
-    return [`\`${name}\``, devices, [...ports, 'mqtt 1883'].join(', '), acknowledged[acknowledges]]
-  })
+  const rows = protocolRows().map(([name, ports, acknowledged, devices]) => [
+    `\`${name}\``,
+    devices,
+    ports,
+    acknowledged,
+  ])
   return table(['Name', 'Devices', 'Transports and usual ports', 'Acknowledged'], rows)
 }
 

@@ -10,8 +10,6 @@ export interface DeviceSession extends Session {
   readonly remote: string
   /** ms UTC. */
   readonly connectedAt: number
-  /** Whether the device stays connected: UDP has no connection, and one of HTTP lasts for a request. */
-  readonly isConnected: boolean
   /** Why the gateway ends the connection, once it does. */
   ended?: string
 }
@@ -22,7 +20,6 @@ export function createSession(transport: Transport, remote: string): DeviceSessi
     transport,
     remote,
     connectedAt: now,
-    isConnected: isConnected(transport),
     now,
     lenient: false,
     settings: {},
@@ -31,6 +28,7 @@ export function createSession(transport: Transport, remote: string): DeviceSessi
   }
 }
 
+/** Whether a device stays connected: UDP has no connection, and one of HTTP lasts for a request. */
 export function isConnected(transport: Transport): boolean {
   return transport === 'tcp' || transport === 'mqtt'
 }

@@ -1,17 +1,11 @@
 import { everySecond } from '../async.ts'
 import { keys, type Redis } from '../lanes/index.ts'
 
-/** The life sign of a gateway process. */
-export interface LifeSign {
-  /** Removes it: the process stores nothing more, and needs no roster. Never rejects. */
-  end(): Promise<void>
-}
-
 /**
  * Says once a second that this gateway lives, and why it acknowledges nothing, if so: `problems`, as sentences. It shares no
  * queue with other writes: whoever writes the roster waits for the gateways that give a life sign, and only for them.
  */
-export function giveLifeSign(redis: Redis, gateway: string, problems: () => readonly string[]): LifeSign {
+export function giveLifeSign(redis: Redis, gateway: string, problems: () => readonly string[]) {
   const sign = keys.gateway(gateway)
 
   /** While Redis' memory is full it takes no new sign, but prolongs the last one. */
@@ -24,7 +18,8 @@ export function giveLifeSign(redis: Redis, gateway: string, problems: () => read
 
   const beats = everySecond(beat)
   return {
-    async end() {
+    /** Removes it: the process stores nothing more, and needs no roster. Never rejects. */
+    async end(): Promise<void> {
       await beats.stop()
       const marks = [redis.del(sign), redis.srem(keys.gatewayIds, gateway), redis.hdel(keys.roster('applied'), gateway)]
       await Promise.all(marks).catch(() => {})
@@ -44,26 +39,25 @@ export async function isRosterApplied(redis: Redis, at: number): Promise<boolean
   return applied.every((time) => Number(time ?? 0) >= at)
 }
 
-/** The ids of those gateways that give a life sign. */
-export async function whichLive(redis: Redis, gateways: readonly string[]): Promise<Set<string>> {
-  if (gateways.length === 0) return new Set()
+/** Those gateways that give a life sign, each with its problems. */
+export async function whichLive(redis: Redis, gateways: readonly string[]): Promise<Map<string, string[]>> {
+  if (gateways.length === 0) return new Map()
   const signs = await redis.mget(gateways.map(keys.gateway))
-  return new Set(gateways.filter((_, index) => signs[index] !== null))
-}
-
-/** Gateways with a life sign, each with its problems; forgets the others. */
-async function liveGateways(redis: Redis): Promise<Map<string, string[]>> {
-  const ids = await redis.smembers(keys.gatewayIds)
-  if (ids.length === 0) return new Map()
-  const signs = await redis.mget(ids.map(keys.gateway))
-  const gone = ids.filter((_, index) => signs[index] === null)
-  if (gone.length > 0)
-    await Promise.all([redis.srem(keys.gatewayIds, ...gone), redis.hdel(keys.roster('applied'), ...gone)])
-  const live = ids.flatMap((id, index) => {
+  const live = gateways.flatMap((id, index) => {
     const sign = signs[index]
     return sign === null ? [] : [[id, JSON.parse(sign) as string[]] as const]
   })
   return new Map(live)
+}
+
+/** All gateways with a life sign, each with its problems; forgets the others. */
+async function liveGateways(redis: Redis): Promise<Map<string, string[]>> {
+  const ids = await redis.smembers(keys.gatewayIds)
+  const live = await whichLive(redis, ids)
+  const gone = ids.filter((id) => !live.has(id))
+  if (gone.length > 0)
+    await Promise.all([redis.srem(keys.gatewayIds, ...gone), redis.hdel(keys.roster('applied'), ...gone)])
+  return live
 }
 
 const LIFE_SIGN_MS = 5000

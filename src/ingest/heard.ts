@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Fix, Transport } from '../../protocols/kit/index.ts'
 import { everySecond } from '../async.ts'
 import { appendEvents, EVENTS_KEPT, keys, type Redis } from '../lanes/index.ts'
-import type { DeviceSession } from './device.ts'
+import { type DeviceSession, isConnected } from './device.ts'
 import { giveLifeSign } from './gateways.ts'
 
 /** When and how a device was last heard. Instants in ms UTC. */
@@ -43,13 +43,6 @@ type Happening =
 /** What becomes of what a device sends: its fixes go to a lane, are held or filtered, or the whole message is refused. */
 export type Treatment = 'routed' | 'held' | 'filtered' | 'misunderstood' | 'refused'
 
-export interface HeardOptions {
-  /** Why this gateway acknowledges nothing, as sentences. */
-  readonly problems?: () => readonly string[]
-  /** Which process this is. */
-  readonly gateway?: string
-}
-
 /**
  * Notes what devices send and what happens to them, and writes it to Redis once a second; no frame waits for that.
  * An event is noted when something changes. An event that repeats the latest one in Redis is left out there, so that neither
@@ -66,7 +59,8 @@ export class HeardBook {
   readonly #heardWrites: ReturnType<typeof everySecond>
   readonly #eventWrites: ReturnType<typeof everySecond>
 
-  constructor(redis: Redis, { problems = () => [], gateway = randomUUID() }: HeardOptions = {}) {
+  /** `problems`: why this gateway acknowledges nothing, as sentences. `gateway`: which process this is. */
+  constructor(redis: Redis, problems: () => readonly string[] = () => [], gateway: string = randomUUID()) {
     this.#redis = redis
     this.#gateway = gateway
     this.#lifeSign = giveLifeSign(redis, gateway, problems)
@@ -80,7 +74,7 @@ export class HeardBook {
     const track = this.#devices.get(device) ?? this.#newTrack(device)
     track.heard ??= { at: 0, protocol, transport, remote }
     const { heard } = track
-    const connectedAt = session.isConnected ? session.connectedAt : undefined
+    const connectedAt = isConnected(transport) ? session.connectedAt : undefined
     if (heard.connectedAt !== connectedAt) this.#connected(device, session, protocol)
     heard.at = session.now
     heard.protocol = protocol
@@ -134,9 +128,9 @@ export class HeardBook {
 
   #connected(device: string, session: DeviceSession, protocol?: string): void {
     const track = this.#devices.get(device) ?? this.#newTrack(device)
-    const { connectedAt, isConnected, remote, transport } = session
+    const { connectedAt, remote, transport } = session
     // Of two connections at once the newer one counts.
-    if (!isConnected || connectedAt <= track.connectedAt) return
+    if (!isConnected(transport) || connectedAt <= track.connectedAt) return
     track.connectedAt = connectedAt
     track.isConnectionNoted = isWithinLimit(track.connections, performance.now())
     if (!track.isConnectionNoted) return

@@ -2,7 +2,7 @@ import { DecodeError, type Fix, type Message, type Protocol, type Transport } fr
 import { sameId } from '../config/units.ts'
 import type { Appender } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
-import { type FrameCounters, frameCounters, metrics } from '../observe/metrics.ts'
+import { frameCounters, metrics } from '../observe/metrics.ts'
 import type { DeviceEntry } from '../roster/directory.ts'
 import type { Replica } from '../roster/replica.ts'
 import { type Capacity, type ClockWatch, Waiting } from './acceptance.ts'
@@ -54,7 +54,7 @@ export class Ingest {
   readonly #options: IngestOptions
   readonly #waiting: Waiting
   readonly #rejected: RejectedDeviceLog
-  readonly #counters = new Map<string, FrameCounters>()
+  readonly #counters = new Map<string, ReturnType<typeof frameCounters>>()
 
   constructor(options: IngestOptions) {
     this.#options = options
@@ -69,7 +69,7 @@ export class Ingest {
   async take(frame: Buffer, session: DeviceSession, protocol: Protocol): Promise<FrameOutcome> {
     const startedAt = performance.now()
     const deadline = startedAt + this.#waiting.waitMs[session.transport]
-    while (!this.#options.replica.current) if (!(await this.#waiting.pauseBefore(deadline))) return failed('roster', {})
+    if (!this.#options.replica.current && !(await this.waitForRoster(session.transport))) return failed('roster', {})
     let counters = this.#counters.get(protocol.name)
     if (!counters) this.#counters.set(protocol.name, (counters = frameCounters(protocol.name)))
     counters.frames[session.transport].value++

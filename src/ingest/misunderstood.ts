@@ -13,13 +13,8 @@ export interface Misunderstood {
   readonly secret?: string
 }
 
-export interface MisunderstoodBook {
-  keep(entry: Misunderstood): void
-  close(): Promise<void>
-}
-
 /** Keeps the last 1,000 payloads of all devices in Redis, latest first; written once a second, and no frame waits for it. */
-export function createMisunderstood(redis: Redis): MisunderstoodBook {
+export function createMisunderstood(redis: Redis) {
   let latest: string[] = []
 
   async function flush(): Promise<void> {
@@ -36,11 +31,11 @@ export function createMisunderstood(redis: Redis): MisunderstoodBook {
 
   const timer = setInterval(() => void flush(), 1000).unref()
   return {
-    keep(entry) {
+    keep(entry: Misunderstood): void {
       latest.push(describe(entry))
       if (latest.length > KEPT) latest.shift()
     },
-    async close() {
+    async close(): Promise<void> {
       clearInterval(timer)
       await flush()
     },

@@ -52,11 +52,16 @@ export class Backpressure {
 
   /** Frames arrived that wait to be stored: `bytes` in all. */
   add(bytes: number, frames = 1): void {
-    this.#change(bytes, frames)
+    this.#bytes += bytes
+    this.#weight += bytes + frames * FRAME_BYTES
+    metrics.inFlightBytes.set(this.#bytes)
+    if (this.isHigh ? this.#weight > this.#lowMark : this.#weight < this.#highMark) return
+    this.isHigh = !this.isHigh
+    for (const reader of this.#readers) reader[this.isHigh ? 'pause' : 'resume']()
   }
 
   remove(bytes: number, frames = 1): void {
-    this.#change(-bytes, -frames)
+    this.add(-bytes, -frames)
   }
 
   /** A sender has so many bytes of an incomplete frame now. */
@@ -66,15 +71,6 @@ export class Backpressure {
     if (bytes > 0) this.#senders.add(sender)
     else this.#senders.delete(sender)
     if (this.#partialBytes > this.#maxPartialBytes) this.#endGreediest()
-  }
-
-  #change(bytes: number, frames: number): void {
-    this.#bytes += bytes
-    this.#weight += bytes + frames * FRAME_BYTES
-    metrics.inFlightBytes.set(this.#bytes)
-    if (this.isHigh ? this.#weight > this.#lowMark : this.#weight < this.#highMark) return
-    this.isHigh = !this.isHigh
-    for (const reader of this.#readers) reader[this.isHigh ? 'pause' : 'resume']()
   }
 
   /** Frees an eighth at once, so that the search is rare. */

@@ -9,12 +9,6 @@ import { ReceivedBytes } from './received-bytes.ts'
 /** What a request weighs, in frames. */
 export const FRAMES_PER_REQUEST = 2
 
-/** A request whose body is read. */
-interface ReadRequest {
-  readonly request: HttpRequest
-  readonly remote: string
-}
-
 /** Reads the requests of one listener and answers them. */
 export class HttpExchanges {
   isClosing = false
@@ -36,7 +30,7 @@ export class HttpExchanges {
     const { method = '', url: uri = '', headers, socket } = request
     const remote = `${socket.remoteAddress}:${socket.remotePort}`
     const read = { method, uri, headers: headers as HttpRequest['headers'], body: body as Buffer }
-    const answer = this.#track(typeof body === 'string' ? refuse(body) : this.#answerOf({ request: read, remote }))
+    const answer = this.#track(typeof body === 'string' ? refuse(body) : this.#answerOf(read, remote))
     const sent = Promise.race([answer, closeOf(response)]).then(
       (answered) => answered && this.#send(answered, response),
     )
@@ -57,16 +51,16 @@ export class HttpExchanges {
     return tracked
   }
 
-  async #answerOf(read: ReadRequest): Promise<HttpAnswer> {
+  async #answerOf(request: HttpRequest, remote: string): Promise<HttpAnswer> {
     try {
-      return answerTo(await this.#take(read))
+      return answerTo(await this.#take(request, remote))
     } catch (error) {
       this.#shared.logger.error({ err: error, protocol: this.#protocol.name }, 'fault in handling a request')
       return NOT_STORED
     }
   }
 
-  async #take({ request, remote }: ReadRequest): Promise<FrameOutcome> {
+  async #take(request: HttpRequest, remote: string): Promise<FrameOutcome> {
     const { ingest, pressure } = this.#shared
     const { frame: frameOf } = this.#protocol.http as { frame: (request: HttpRequest) => Buffer }
     const frame = frameOf(request)
@@ -166,13 +160,10 @@ function reply(status: number, body: Buffer = Buffer.alloc(0)): HttpAnswer {
 }
 
 function sentence(status: number, text: string, headers: Record<string, string> = {}): HttpAnswer {
-  return {
-    status,
-    headers: { 'content-type': 'text/plain; charset=utf-8', ...headers },
-    body: Buffer.from(`${text}\n`),
-  }
+  return { status, headers: { ...TEXT, ...headers }, body: Buffer.from(`${text}\n`) }
 }
 
+const TEXT = { 'content-type': 'text/plain; charset=utf-8' }
 const LATER = { 'retry-after': '10' }
 const NOT_STORED = sentence(503, 'The position could not be stored.', LATER)
 

@@ -7,19 +7,19 @@ import type { FrameOutcome } from '../ingest/ingest.ts'
 import { metrics } from '../observe/metrics.ts'
 import type { MqttConnection, MqttShared, Unreleased } from './mqtt-connection.ts'
 
-type ConnectionOf = (client: Client) => MqttConnection
 type PreConnect = Parameters<Aedes['preConnect']>
 type Authenticate = Parameters<Aedes['authenticate']>
 type AuthorizePublish = Parameters<Aedes['authorizePublish']>
 
-/** Handles CONNECT: user name and password are the device's id and secret. */
-export class LoginHandler {
+/** What the broker asks about each CONNECT, whose user name and password are the device's id and secret, and each PUBLISH. */
+export class MqttHandlers {
   readonly #shared: MqttShared
-  readonly #connectionOf: ConnectionOf
+  readonly #connectionOf: (client: Client) => MqttConnection
   /** The session that each configured device last asked to keep: one, whatever client ids it uses. */
   readonly #kept = new Map<string, { readonly clientId: string; readonly unreleased: Unreleased }>()
+  readonly #storing = new Set<Promise<void>>()
 
-  constructor(shared: MqttShared, connectionOf: ConnectionOf) {
+  constructor(shared: MqttShared, connectionOf: (client: Client) => MqttConnection) {
     this.#shared = shared
     this.#connectionOf = connectionOf
   }
@@ -83,28 +83,11 @@ export class LoginHandler {
     else if (kept?.clientId === id) this.#kept.delete(device)
     return unreleased
   }
-}
 
-/** `returnCode`: 4 bad user name or password, 5 not authorised. */
-function loginRefusal(reason: 'unknown_device' | 'wrong_secret', returnCode: 4 | 5) {
-  metrics.refused.inc({ reason })
-  return Object.assign(new Error(reason), { returnCode })
-}
-
-/**
- * Handles PUBLISH: stores the message, since aedes answers (PUBACK, PUBREC) after `authorizePublish`. Given an error, aedes
- * closes the connection without an answer.
- */
-export class PublishHandler {
-  readonly #shared: MqttShared
-  readonly #connectionOf: ConnectionOf
-  readonly #storing = new Set<Promise<void>>()
-
-  constructor(shared: MqttShared, connectionOf: ConnectionOf) {
-    this.#shared = shared
-    this.#connectionOf = connectionOf
-  }
-
+  /**
+   * PUBLISH: stores the message, since aedes answers (PUBACK, PUBREC) after `authorizePublish`. Given an error, aedes closes
+   * the connection without an answer.
+   */
   authorize(...[client, packet, done]: AuthorizePublish): void {
     // A publication without a client would be a will: none is kept.
     if (!client) return done(new Error('no client'))
@@ -168,6 +151,11 @@ export class PublishHandler {
       pressure.remove(payload.length)
     }
   }
+}
+
+/** `returnCode`: 4 bad user name or password, 5 not authorised. */
+function loginRefusal(reason: 'unknown_device' | 'wrong_secret', returnCode: 4 | 5) {
+  return Object.assign(new Error(refused(reason)), { returnCode })
 }
 
 function refused(reason: string): string {

@@ -7,7 +7,7 @@ import { metrics } from '../observe/metrics.ts'
 import { Connections } from './connections.ts'
 import { CLOSE_WAIT_MS, closeServer, type Listener, openServer } from './listener.ts'
 import { MqttConnection, type MqttShared } from './mqtt-connection.ts'
-import { LoginHandler, PublishHandler } from './mqtt-handlers.ts'
+import { MqttHandlers } from './mqtt-handlers.ts'
 
 /** Listens for trackers over MQTT 3.1 and 3.1.1: the built-in broker, with limits that it does not have itself. */
 export async function listenMqtt(
@@ -36,23 +36,16 @@ export async function listenMqtt(
 }
 
 /** Aedes, reduced to what trackers need: a login, and PUBLISH. */
-interface Broker {
-  serve(connection: MqttConnection): void
-  /** Resolves once what is being stored is answered and every connection has ended. */
-  close(): Promise<void>
-}
-
-async function createBroker(shared: MqttShared): Promise<Broker> {
+async function createBroker(shared: MqttShared) {
   const { limits, logger } = shared
   const connections = new WeakMap<object, MqttConnection>()
   const connectionOf = (client: Client) => connections.get(client.conn) as MqttConnection
-  const logins = new LoginHandler(shared, connectionOf)
-  const publishing = new PublishHandler(shared, connectionOf)
+  const handlers = new MqttHandlers(shared, connectionOf)
 
   const broker = await Aedes.createBroker({
-    preConnect: (client, packet, done) => void logins.preConnect(client, packet, done),
-    authenticate: (client, username, password, done) => logins.authenticate(client, { username, password }, done),
-    authorizePublish: (client, packet, done) => publishing.authorize(client, packet, done),
+    preConnect: (client, packet, done) => void handlers.preConnect(client, packet, done),
+    authenticate: (client, username, password, done) => handlers.authenticate(client, { username, password }, done),
+    authorizePublish: (client, packet, done) => handlers.authorize(client, packet, done),
     authorizeSubscribe: (_client, _subscription, done) => done(null, null),
     mq: noSubscribers(),
     persistence: emptyPersistence((client, messageId) => connectionOf(client).unreleased.delete(messageId)),
@@ -75,17 +68,18 @@ async function createBroker(shared: MqttShared): Promise<Broker> {
   broker.on('clientError', ended)
   broker.on('connectionError', ended)
   return {
-    serve(connection) {
+    serve(connection: MqttConnection): void {
       connections.set(connection.stream, connection)
       broker.handle(connection.stream)
     },
-    async close() {
-      await publishing.settled()
+    /** Resolves once what is being stored is answered and every connection has ended. */
+    async close(): Promise<void> {
+      await handlers.settled()
       // After that turn of the event loop aedes has written the answers.
       await setImmediate()
       await new Promise<void>((resolve) => broker.close(() => resolve()))
       // What arrived meanwhile is stored but not answered: it is sent again.
-      await publishing.settled()
+      await handlers.settled()
     },
   }
 }
@@ -117,31 +111,18 @@ function noSubscribers() {
  * PUBLISH that is authorised, which means stored, and PUBCOMP to a PUBREL.
  */
 function emptyPersistence(released: (client: Client, messageId: number) => void) {
+  const each = (names: readonly string[], method: () => unknown) =>
+    Object.fromEntries(names.map((name) => [name, method]))
   return {
-    setup: keepNothing,
-    storeRetained: keepNothing,
-    createRetainedStreamCombi: () => Readable.from([]),
-    addSubscriptions: keepNothing,
-    removeSubscriptions: keepNothing,
-    cleanSubscriptions: keepNothing,
-    subscriptionsByClient: findNone,
-    subscriptionsByTopic: findNone,
-    outgoingEnqueue: keepNothing,
-    outgoingEnqueueCombi: keepNothing,
-    outgoingUpdate: keepNothing,
-    outgoingClearMessageId: keepNothing,
-    outgoingStream: () => Readable.from([]),
-    incomingStorePacket: keepNothing,
+    ...each(WRITES, async () => {}),
+    ...each(['subscriptionsByClient', 'subscriptionsByTopic'], async () => []),
+    ...each(['createRetainedStreamCombi', 'outgoingStream', 'streamWill'], () => Readable.from([])),
     incomingGetPacket: async (_client: object, packet: object) => packet,
     incomingDelPacket: async (client: Client, packet: { messageId: number }) => released(client, packet.messageId),
-    putWill: keepNothing,
-    delWill: keepNothing,
-    streamWill: () => Readable.from([]),
   }
 }
 
-async function keepNothing(): Promise<void> {}
-
-async function findNone(): Promise<[]> {
-  return []
-}
+const WRITES = [
+  ...['setup', 'storeRetained', 'addSubscriptions', 'removeSubscriptions', 'cleanSubscriptions', 'putWill', 'delWill'],
+  ...['outgoingEnqueue', 'outgoingEnqueueCombi', 'outgoingUpdate', 'outgoingClearMessageId', 'incomingStorePacket'],
+]

@@ -41,7 +41,11 @@ export const metrics = {
   healed: counter('dispatch_healed_total', 'Number of times that the dispatcher had stopped and was restarted.'),
   connections: gauge('connections', 'Number of open connections of devices.', { labelNames: ['transport'] }),
   inFlightBytes: gauge('in_flight_bytes', 'Bytes received from devices that wait to be stored.'),
-  ackDuration: histogram('ack_duration_seconds', 'Seconds from a frame to its acknowledgement.', fineSeconds()),
+  ackDuration: histogram(
+    'ack_duration_seconds',
+    'Seconds from a frame to its acknowledgement.',
+    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  ),
   deliveryDelay: histogram(
     'delivery_delay_seconds',
     'Seconds from the storing of a fix to its delivery.',
@@ -52,9 +56,7 @@ export const metrics = {
   configReloadSuccessful: gauge(
     'config_last_reload_successful',
     '1 if the configuration on disk is in effect, 0 if it was refused.',
-    {
-      aggregator: 'min',
-    },
+    { aggregator: 'min' },
   ),
   buildInfo: gauge('build_info', 'Always 1; the label is the version that runs.', {
     labelNames: ['version'],
@@ -119,12 +121,7 @@ export function operationGauges(refresh: () => Promise<void>) {
 }
 
 /** What the path of a frame counts for one protocol. */
-export interface FrameCounters {
-  readonly frames: Readonly<Record<'tcp' | 'udp' | 'http' | 'mqtt', Cell>>
-  readonly received: Cell
-}
-
-export function frameCounters(protocol: string): FrameCounters {
+export function frameCounters(protocol: string) {
   const frames = (transport: string) => metrics.frames.cell({ protocol, transport })
   return {
     frames: { tcp: frames('tcp'), udp: frames('udp'), http: frames('http'), mqtt: frames('mqtt') },
@@ -189,10 +186,6 @@ function gauge<Label extends string>(
 
 function histogram(name: string, help: string, buckets: number[]): Histogram {
   return new Histogram({ name: `waybridge_${name}`, help, buckets, registers: [registry] })
-}
-
-function fineSeconds(): number[] {
-  return [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 }
 
 function coarseSeconds(): number[] {

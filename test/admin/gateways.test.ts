@@ -16,7 +16,7 @@ async function readyz(): Promise<[number, unknown]> {
 /** A gateway that has these problems as long as they are in the list; its sign of life is there. */
 async function gateway(...problems: string[]) {
   const before = await admin.redis.scard(keys.gatewayIds)
-  const heard = new HeardBook(admin.redis, { problems: () => problems })
+  const heard = new HeardBook(admin.redis, () => problems)
   onTestFinished(() => heard.close())
   await expect.poll(() => admin.redis.scard(keys.gatewayIds), soon).toBe(before + 1)
   return { heard, problems }

@@ -66,7 +66,7 @@ async function openPath(live: Live, replica: Replica) {
     else logger.info('our clock agrees with the devices again')
   })
   const gateway = randomUUID()
-  const heard = new HeardBook(redis, { problems, gateway })
+  const heard = new HeardBook(redis, problems, gateway)
   reportApplied(live, replica, gateway)
   const unknownDevices = new UnknownDeviceQuota(config.hold.max_unknown_devices)
   const ingest = new Ingest({ ...placing, appender, heard, holding, clock, capacity, unknownDevices })

@@ -53,7 +53,9 @@ export function accessBy({ tokens, place }: Tokens) {
   const digests = tokens.map(({ token }) => digest(token))
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const presented = /^Bearer +(.*\S)/i.exec(request.headers.authorization ?? '')?.[1]
-    const known = presented === undefined ? -1 : indexOf(digests, digest(presented))
+    const sent = digest(presented ?? '')
+    // Compares with all digests, also after a match.
+    const known = digests.map((each) => timingSafeEqual(each, sent)).indexOf(true)
     if (known < 0) {
       const fault = presented === undefined ? 'the token is missing' : 'the token is unknown'
       const message = `${fault}: send the header "Authorization: Bearer <token>"; the token is in ${place}`
@@ -70,8 +72,10 @@ export function accessBy({ tokens, place }: Tokens) {
 /** An empty file counts as missing: a full disk leaves one behind. */
 async function keptToken(dataDir: string): Promise<string> {
   const file = tokenFile(dataDir)
-  const kept = (await readFile(file, 'utf8').catch(ifMissing)).trim()
-  if (kept !== '') return kept
+  const kept = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+  if (kept?.trim()) return kept.trim()
   const token = randomBytes(32).toString('base64url')
   const draft = `${file}.new`
   await mkdir(dataDir, { recursive: true })
@@ -80,16 +84,6 @@ async function keptToken(dataDir: string): Promise<string> {
   return token
 }
 
-function ifMissing(error: NodeJS.ErrnoException): string {
-  if (error.code === 'ENOENT') return ''
-  throw error
-}
-
 function digest(token: string): Buffer {
   return hash('sha256', token, 'buffer')
-}
-
-/** Compares with all digests, also after a match. */
-function indexOf(digests: readonly Buffer[], presented: Buffer): number {
-  return digests.map((known) => timingSafeEqual(known, presented)).indexOf(true)
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { countRefused, custodyCounters, type HoldReason, type Redis, surveyHeld, surveyLanes } from '../lanes/index.ts'
+import { countParked, custodyCounters, type HoldReason, type Redis, surveyHeld, surveyLanes } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 
 /** Where every fix is that was ever received; instants in ms UTC. */
@@ -22,41 +22,35 @@ export type Custody = Readonly<
 
 /** Counts waiting, parked and held fixes in what is stored, slice by slice; the rest comes from the counters in Redis. */
 export async function takeAccount(redis: Redis): Promise<FixAccount> {
-  const { waiting, parked } = await countLanes(redis)
+  const waiting = await countWaiting(redis)
+  const { fixes: parked, lanes: parkedLanes } = await countParked(redis)
   const { held, heldFor } = await countHeld(redis)
   const counters = await custodyCounters(redis)
   const discardedFor = withPrefix(counters, 'discarded:')
-  const custody = {
-    received: counters.get('received') ?? 0,
+  const accounted = {
     filtered: sumOf(withPrefix(counters, 'filtered:').values()),
     delivered: counters.get('delivered') ?? 0,
     waiting: waiting.fixes,
-    parked: parked.fixes,
+    parked,
     held: held.fixes,
     discarded: sumOf(discardedFor.values()),
   }
-  const { received, ...others } = custody
-  const difference = received - sumOf(Object.values(others))
-  return { waiting, parked, held, heldFor, discardedFor, custody: { ...custody, difference } }
+  const received = counters.get('received') ?? 0
+  const difference = received - sumOf(Object.values(accounted))
+  const custody = { received, ...accounted, difference }
+  return { waiting, parked: { fixes: parked, lanes: parkedLanes.size }, held, heldFor, discardedFor, custody }
 }
 
-/** A parked lane counts as parked with all that waits in it; so do single records that were refused. */
-async function countLanes(redis: Redis): Promise<Pick<FixAccount, 'waiting' | 'parked'>> {
-  const waiting = { fixes: 0, lanes: 0, oldestAt: undefined as number | undefined }
-  const refused = await countRefused(redis)
-  const parkedLanes = new Set(refused.lanes)
-  let parkedFixes = refused.fixes
-  for await (const state of surveyLanes(redis)) {
-    if (state.parked) {
-      parkedFixes += state.waiting
-      parkedLanes.add(state.lane)
-    } else {
-      waiting.fixes += state.waiting
-      waiting.lanes++
-      waiting.oldestAt = Math.min(waiting.oldestAt ?? Infinity, state.oldestAt ?? Infinity)
-    }
+/** What waits in a parked lane counts as parked. */
+async function countWaiting(redis: Redis): Promise<FixAccount['waiting']> {
+  let [fixes, lanes, oldest] = [0, 0, Infinity]
+  for await (const { waiting, parked, oldestAt = Infinity } of surveyLanes(redis)) {
+    if (parked) continue
+    fixes += waiting
+    lanes++
+    oldest = Math.min(oldest, oldestAt)
   }
-  return { waiting, parked: { fixes: parkedFixes, lanes: parkedLanes.size } }
+  return { fixes, lanes, oldestAt: oldest === Infinity ? undefined : oldest }
 }
 
 async function countHeld(redis: Redis): Promise<Pick<FixAccount, 'held' | 'heldFor'>> {
@@ -76,9 +70,7 @@ function withPrefix(counters: ReadonlyMap<string, number>, prefix: string): Map<
 }
 
 function sumOf(numbers: Iterable<number>): number {
-  let sum = 0
-  for (const number of numbers) sum += number
-  return sum
+  return Array.from(numbers).reduce((sum, number) => sum + number, 0)
 }
 
 /**
@@ -86,26 +78,24 @@ function sumOf(numbers: Iterable<number>): number {
  * are lost or counted twice. It is logged as an error once, and again when it changes.
  */
 export class CustodyWatch {
-  readonly #account: () => Promise<FixAccount>
   readonly #logger: Logger
   readonly #stopping = new AbortController()
   #last: Custody | undefined
   #known = 0
 
-  constructor(account: () => Promise<FixAccount>, logger: Logger, { everyMs = EVERY_MS } = {}) {
-    this.#account = account
+  constructor(account: () => Promise<FixAccount>, logger: Logger, { everyMs = 5000 } = {}) {
     this.#logger = logger
-    void this.#run(everyMs)
+    void this.#run(account, everyMs)
   }
 
   close(): void {
     this.#stopping.abort()
   }
 
-  async #run(everyMs: number): Promise<void> {
+  async #run(account: () => Promise<FixAccount>, everyMs: number): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
-      await this.#account().then(
+      await account().then(
         ({ custody }) => this.#compare(custody),
         () => (this.#last = undefined),
       )
@@ -120,13 +110,7 @@ export class CustodyWatch {
     if (!isSettled || difference === this.#known) return
     this.#known = difference
     if (difference === 0) this.#logger.info({ custody }, 'custody: every fix is accounted for again')
-    else this.#logger.error({ custody }, `custody: ${differenceText(difference)}`)
+    else if (difference > 0) this.#logger.error({ custody }, `custody: ${difference} received fixes are missing`)
+    else this.#logger.error({ custody }, `custody: ${-difference} more fixes are accounted for than were received`)
   }
 }
-
-function differenceText(difference: number): string {
-  if (difference > 0) return `${difference} received fixes are missing`
-  return `${-difference} more fixes are accounted for than were received`
-}
-
-const EVERY_MS = 5000

@@ -3,7 +3,7 @@ import type { Logger } from '../observe/log.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../tracking/http.ts'
 import { accessBy, type Tokens } from './access.ts'
 import { auditOperations, keepAudit } from './audit.ts'
-import { CustodyWatch, takeAccount } from './custody.ts'
+import { CustodyWatch, type FixAccount, takeAccount } from './custody.ts'
 import { deviceOperations } from './device/device.ts'
 import { countDevices, type DeviceSources, deviceListOperations } from './device/list.ts'
 import { laneOperations } from './lanes.ts'
@@ -42,7 +42,10 @@ export interface Admin {
 export async function openAdmin(options: AdminOptions): Promise<Admin> {
   const { logger, redis } = options
   const startedAt = Date.now()
-  const account = oneAtATime(() => takeAccount(redis))
+  // One at a time; calls during a run share the result of the next run.
+  const account = grouped<void, FixAccount>(async (calls) =>
+    Array<FixAccount>(calls.length).fill(await takeAccount(redis)),
+  )
   const upstream = () => readUpstream(redis, startedAt)
   const rates = new RateWatch(redis)
   const custody = new CustodyWatch(account, logger)
@@ -71,7 +74,11 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
     rates.close()
     custody.close()
     gauges.close()
-    await closeServer(server, closing)
+    // Requests under way have 2 s; then relayed ones are aborted, and connections without an answer are cut.
+    const timer = setTimeout(() => closing.abort(), CLOSE_TIMEOUT_MS)
+    await server.close()
+    clearTimeout(timer)
+    closing.abort()
   }
   try {
     return { port: await server.listen(options.listen), close: stop }
@@ -79,11 +86,6 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
     await stop()
     throw error
   }
-}
-
-/** One run at a time; calls during a run share the result of the next run. */
-function oneAtATime<Result>(run: () => Promise<Result>): () => Promise<Result> {
-  return grouped<void, Result>(async (calls) => Array<Result>(calls.length).fill(await run()))
 }
 
 function secretsOf({ tokens, companies }: AdminOptions): string[] {
@@ -112,20 +114,12 @@ function createServer({ redis, logger, readerMs }: AdminOptions): HttpServer {
 /** Answers 503 while Redis is away or full. Any other error is a fault of waybridge: it is logged, and answered 500. */
 function answerFault(redis: Redis, logger: Logger): HttpServerOptions['fault'] {
   return (error, { routeOptions }, reply) => {
-    if (redis.status !== 'ready' || error.message === 'Command timed out')
-      return reply.code(503).header('retry-after', '1').send({ message: 'Redis does not answer: try again later' })
-    if (OUT_OF_MEMORY.test(error.message)) return reply.code(503).header('retry-after', '1').send({ message: FULL })
+    const isAway = redis.status !== 'ready' || error.message === 'Command timed out'
+    const message = isAway ? 'Redis does not answer: try again later' : FULL
+    if (isAway || OUT_OF_MEMORY.test(error.message)) return reply.code(503).header('retry-after', '1').send({ message })
     logger.error({ err: error, operation: routeOptions.url }, 'a request to the admin port failed')
     return reply.code(500).send({ message: 'a fault of waybridge: its log has the details' })
   }
-}
-
-/** Waits 2 s for requests under way; then relayed requests are aborted, and connections without an answer are cut. */
-async function closeServer(server: HttpServer, closing: AbortController): Promise<void> {
-  const timer = setTimeout(() => closing.abort(), CLOSE_TIMEOUT_MS)
-  await server.close()
-  clearTimeout(timer)
-  closing.abort()
 }
 
 /** A browser must not keep, run or frame an answer. */

@@ -16,37 +16,32 @@ export interface MonitoringSources {
 
 /** `GET /healthz`, `/readyz` (503 while not ready) and `/metrics`; monitoring systems need no token for them. */
 export function monitoringOperations({ readiness, metrics }: MonitoringSources): Operation[] {
-  const readyz: Operation['answer'] = async (_request, reply) => {
-    const state = await readiness()
-    return reply.code(state.ok ? 200 : 503).send(state)
-  }
-  const metricsText: Operation['answer'] = async (_request, reply) =>
-    reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics())
-
+  const ok = z.boolean()
+  const open = { method: 'GET', open: true } as const
   return [
     {
-      method: 'GET',
+      ...open,
       path: '/healthz',
-      open: true,
       answer: async () => ({ ok: true }),
-      doc: { id: 'getHealth', summary: 'Get whether the process runs', answer: z.object({ ok: z.literal(true) }) },
+      doc: { id: 'getHealth', summary: 'Get whether the process runs', answer: z.object({ ok }) },
     },
     {
-      method: 'GET',
+      ...open,
       path: '/readyz',
-      open: true,
-      answer: readyz,
+      async answer(_request, reply) {
+        const state = await readiness()
+        return reply.code(state.ok ? 200 : 503).send(state)
+      },
       doc: {
         id: 'getReadiness',
         summary: 'Get whether waybridge is ready; 503 with the same fields while it is not',
-        answer: z.object({ ok: z.boolean(), problems: z.array(z.string()) }),
+        answer: z.object({ ok, problems: z.array(z.string()) }),
       },
     },
     {
-      method: 'GET',
+      ...open,
       path: '/metrics',
-      open: true,
-      answer: metricsText,
+      answer: async (_request, reply) => reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics()),
       doc: {
         id: 'getMetrics',
         summary: 'Get the metrics of all processes for Prometheus',
@@ -57,7 +52,7 @@ export function monitoringOperations({ readiness, metrics }: MonitoringSources):
   ]
 }
 
-export interface GaugeSources {
+interface GaugeSources {
   readonly redis: Redis
   readonly account: () => Promise<FixAccount>
   readonly upstream: () => Promise<Upstream>
@@ -73,26 +68,24 @@ export function startGauges({ redis, account, upstream, devices }: GaugeSources)
   let taking: Promise<void> | undefined
 
   async function refresh(): Promise<void> {
-    taking ??= take().finally(() => (taking = undefined))
+    taking ??= take()
+      .catch(gauges.forget)
+      .finally(() => (taking = undefined))
     await within(MAX_WAIT_MS, taking)
   }
 
   async function take(): Promise<void> {
-    try {
-      const [taken, api, states, memory] = await Promise.all([account(), upstream(), devices(), redis.info('memory')])
-      gauges.waiting.set(taken.waiting.fixes)
-      gauges.parked.set(taken.parked.fixes)
-      for (const [reason, fixes] of Object.entries(taken.heldFor)) gauges.held.set({ reason }, fixes)
-      gauges.setDiscarded(taken.discardedFor)
-      if (taken.waiting.oldestAt === undefined) gauges.oldest.remove()
-      else gauges.oldest.set(taken.waiting.oldestAt / 1000)
-      gauges.difference.set(taken.custody.difference)
-      for (const [state, number] of Object.entries(states)) gauges.devices.set({ state }, number)
-      gauges.upstreamUp.set(api.state === 'down' ? 0 : 1)
-      gauges.memory.set(memoryShare(memory))
-    } catch {
-      gauges.forget()
-    }
+    const [taken, api, states, memory] = await Promise.all([account(), upstream(), devices(), redis.info('memory')])
+    gauges.waiting.set(taken.waiting.fixes)
+    gauges.parked.set(taken.parked.fixes)
+    for (const [reason, fixes] of Object.entries(taken.heldFor)) gauges.held.set({ reason }, fixes)
+    gauges.setDiscarded(taken.discardedFor)
+    if (taken.waiting.oldestAt === undefined) gauges.oldest.remove()
+    else gauges.oldest.set(taken.waiting.oldestAt / 1000)
+    gauges.difference.set(taken.custody.difference)
+    for (const [state, number] of Object.entries(states)) gauges.devices.set({ state }, number)
+    gauges.upstreamUp.set(api.state === 'down' ? 0 : 1)
+    gauges.memory.set(memoryShare(memory))
   }
 
   return { close: gauges.unregister }

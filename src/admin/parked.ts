@@ -78,21 +78,19 @@ const LIST_DOC = {
   refusals: [400, 422],
 } satisfies OperationDoc
 
+const CHANGE_DOC = { query: ChoiceQuery, refusals: [422] }
 const RETRY_DOC = {
+  ...CHANGE_DOC,
   id: 'retryParked',
   summary: 'Retry parked positions of a courier, a route, or all',
-  query: ChoiceQuery,
   answer: z.object({ retried: Count }),
-  refusals: [422],
-} satisfies OperationDoc
-
+}
 const DELETE_DOC = {
+  ...CHANGE_DOC,
   id: 'deleteParked',
   summary: 'Delete parked positions of a courier, a route, or all',
-  query: ChoiceQuery,
   answer: z.object({ deleted: Count }),
-  refusals: [422],
-} satisfies OperationDoc
+}
 
 const ROSTER_NOT_CURRENT =
   'the roster of the admin process is not current, so the routes of these positions are uncertain: nothing more is tried ' +
@@ -113,30 +111,25 @@ async function lanesOf(redis: Redis, { courier_id, route_id }: LaneChoice): Prom
   })
 }
 
-/** An answer of the service, and how many positions were refused with it. */
-interface RefusedWith extends Refused {
-  readonly firstAt: number
-}
-
 /** What was refused of a lane, answer by answer: equal ones are one. */
-async function answersOf(redis: Redis, lane: string): Promise<RefusedWith[]> {
-  const answers = new Map<string, RefusedWith>()
+async function answersOf(redis: Redis, lane: string): Promise<RefusedJson[]> {
+  const answers = new Map<string, RefusedJson>()
   for await (const { status, message, at, count } of surveyRefused(redis, lane)) {
     const key = `${status} ${message}`
-    const before = answers.get(key)
-    answers.set(key, { status, message, at, count: count + (before?.count ?? 0), firstAt: before?.firstAt ?? at })
+    const { first_at = instant(at), count: before = 0 } = answers.get(key) ?? {}
+    answers.set(key, { status, message, at: instant(at), first_at, count: count + before })
   }
   return [...answers.values()]
 }
 
+type RefusedJson = Pick<Refused, 'status' | 'message' | 'count'> & Partial<Record<'at' | 'first_at', string>>
+
 /** `fixes`: all that is parked of the lane; `parked`: why it is parked whole; `refused`: what was refused, by answer. */
-function parkedLaneJson({ lane, waiting, parked, dueAt }: LaneState, refused: readonly RefusedWith[]) {
+function parkedLaneJson({ lane, waiting, parked, dueAt }: LaneState, refused: readonly RefusedJson[]) {
   return {
     ...laneIds(lane),
     fixes: refused.reduce((sum, { count }) => sum + count, parked ? waiting : 0),
     parked: parked && { ...parkedJson(parked), next_try_at: instant(dueAt) },
-    refused: refused.map(({ status, message, at, firstAt, count }) => {
-      return { status, message, at: instant(at), first_at: instant(firstAt), count }
-    }),
+    refused,
   }
 }

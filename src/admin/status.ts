@@ -1,3 +1,4 @@
+import { everySecond } from '../async.ts'
 import { BEHIND_MS, custodyCounters, keys, type Redis } from '../lanes/index.ts'
 import type { FixAccount } from './custody.ts'
 import { instant, StatusJson } from './json.ts'
@@ -17,18 +18,17 @@ export interface StatusSources {
 export function statusOperations({ account, upstream, rates, tokensRefused, zone }: StatusSources): Operation[] {
   async function answer(): Promise<object> {
     const [{ waiting, parked, held, custody }, api] = await Promise.all([account(), upstream()])
-    const { fixes, lanes, oldestAt } = waiting
+    const { oldestAt, ...counts } = waiting
     const now = rates()
-    const drained = drainedAt({ waiting, upstream: api, rates: now, now: Date.now() })
     return {
-      waiting: { fixes, lanes, oldest_at: instant(oldestAt) },
+      waiting: { ...counts, oldest_at: instant(oldestAt) },
       parked,
       held,
       rates: now,
       upstream: {
         state: api.state,
         since_at: instant(api.since),
-        drained_at: instant(drained),
+        drained_at: instant(drainedAt({ waiting, upstream: api, rates: now, now: Date.now() })),
         token_refused: tokensRefused(),
       },
       custody,
@@ -82,14 +82,11 @@ export interface Rates {
 
 /** Reads the counters once a second. The rates are 0 until it has read them twice, and while Redis does not answer. */
 export class RateWatch {
-  readonly #redis: Redis
-  readonly #timer = setInterval(() => void this.#read(), 1000)
+  readonly #reading: { stop(): Promise<void> }
   #samples: RateSample[] = []
-  #isReading = false
 
   constructor(redis: Redis) {
-    this.#redis = redis
-    void this.#read()
+    this.#reading = everySecond(() => this.#read(redis))
   }
 
   now(): Rates {
@@ -98,14 +95,11 @@ export class RateWatch {
   }
 
   close(): void {
-    clearInterval(this.#timer)
+    void this.#reading.stop()
   }
 
-  async #read(): Promise<void> {
-    if (this.#isReading) return
-    this.#isReading = true
-    const counters = await custodyCounters(this.#redis).catch(() => undefined)
-    this.#isReading = false
+  async #read(redis: Redis): Promise<void> {
+    const counters = await custodyCounters(redis).catch(() => undefined)
     if (!counters) return
     const [received, delivered] = [counters.get('received') ?? 0, counters.get('delivered') ?? 0]
     const last = this.#samples.at(-1)

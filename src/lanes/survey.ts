@@ -87,7 +87,7 @@ export async function parkedLanes(redis: Redis): Promise<Set<string>> {
 }
 
 /** How many records were refused, and of which lanes. */
-export async function countRefused(redis: Redis): Promise<{ fixes: number; lanes: string[] }> {
+async function countRefused(redis: Redis): Promise<{ fixes: number; lanes: string[] }> {
   const lanes = await redis.zrange(keys.refusedLanes, '0', '-1')
   return { fixes: await sumOver(lanes, (lane) => redis.llen(keys.refused(lane))), lanes }
 }

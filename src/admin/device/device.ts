@@ -1,15 +1,17 @@
+import { yieldToEventLoop } from '../../async.ts'
 import { utcFromLocal } from '../../config/times.ts'
 import { sameId } from '../../config/units.ts'
 import type { DeviceEvent, Heard } from '../../ingest/heard.ts'
 import { readEvents, readHeard } from '../../ingest/heard-reader.ts'
 import { describeLanes, heldOf, type Redis, receivedAt, timestampOf } from '../../lanes/index.ts'
 import type { DeviceEntry, Stay } from '../../roster/directory.ts'
+import { assignmentOf } from '../../roster/file-content.ts'
+import { assignmentField } from '../../roster/roster.ts'
 import { contactJson, DeviceJson, entryAdvice, instant, laneIds, stayJson } from '../json.ts'
 import { laneJson } from '../lanes.ts'
 import type { Operation, OperationDoc } from '../operation.ts'
 import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
 import { deviceEntryOperations } from './entry.ts'
-import { hiddenEntry, hiddenLine } from './hidden.ts'
 import { type DeviceSources, stateOf } from './list.ts'
 
 /**
@@ -63,6 +65,31 @@ const DEVICE_DOC = {
   refusals: [404, 422],
 } satisfies OperationDoc
 
+/** Where the entry of a device stands that is in a file though the device was deleted: `devices.yaml:3`. */
+function hiddenEntry(live: RosterInEffect, id: string): string | undefined {
+  if (live.directory().find(id)) return undefined
+  const entries = live.files()?.devices.flatMap(({ content }) => content.devices) ?? []
+  return entries.find(({ device }) => sameId(device.id) === sameId(id))?.device.source
+}
+
+/**
+ * The line of a file that would give a device its route at a time, unix seconds, had no put taken its place; of several the one
+ * with the latest `from`.
+ */
+async function hiddenLine(live: RosterInEffect, device: DeviceEntry, time: number) {
+  const roster = live.directory()
+  let latest: { source: string; from: number } | undefined
+  for (const { content } of live.files()?.routes ?? [])
+    for (const row of content.rows) {
+      await yieldToEventLoop()
+      if (row.from <= (latest?.from ?? -Infinity) || row.from > time || row.until <= time) continue
+      if (!roster.meant(row.device).some(({ id }) => id === device.id)) continue
+      if (!roster.assignment(assignmentField(assignmentOf(row, ''))))
+        latest = { source: `${content.name}:${row.line}`, from: row.from }
+    }
+  return latest && { source: latest.source }
+}
+
 /** Fixes from before the device was configured are held under its id without leading zeros. */
 async function readHeld(redis: Redis, entry: DeviceEntry | undefined, id: string): Promise<HeldFixes[]> {
   const names = new Set([entry?.id ?? id, sameId(id)])
@@ -105,22 +132,15 @@ const QUARTER_MS = 900_000
 const MAX_QUARTERS = 56
 
 /** `secret`: whether there is one, never which. */
-function entryJson({
-  id,
-  name,
-  company_id,
-  courier_id,
-  route_id,
-  time_zone,
-  model,
-  secret,
-  secretDigest,
-  settings,
-  source,
-}: DeviceEntry): object {
-  const hasSecret = secret !== undefined || secretDigest !== undefined
-  return { id, name, company_id, courier_id, route_id, time_zone, model, settings, secret: hasSecret, source }
+function entryJson(entry: DeviceEntry): object {
+  const shown = Object.fromEntries(SHOWN.map((key) => [key, entry[key]]))
+  return { ...shown, secret: entry.secret !== undefined || entry.secretDigest !== undefined }
 }
+
+const SHOWN = [
+  ...(['id', 'name', 'company_id', 'courier_id', 'route_id'] as const),
+  ...(['time_zone', 'model', 'settings', 'source'] as const),
+]
 
 /** The lane of a fix made now, and what assigns it. */
 async function laneNow(redis: Redis, stay: Stay): Promise<object> {

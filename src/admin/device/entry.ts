@@ -10,7 +10,7 @@ import type { Roster } from '../../roster/roster.ts'
 import { deviceText, withoutSecret } from '../../roster/table.ts'
 import { isJson, jsonText, parseJson, readBody } from '../../tracking/body.ts'
 import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
-import { DeviceJson } from '../json.ts'
+import { DeviceJson, each } from '../json.ts'
 import type { Operation, OperationDoc } from '../operation.ts'
 import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
 
@@ -29,7 +29,7 @@ export function deviceEntryOperations(
     const entry = entryOf(id, await readBody(request.raw, MAX_ENTRY_BYTES), request.headers['content-type'])
     await change(async (roster) => {
       const companyIds = new Set(live.companies().map(({ company_id }) => company_id))
-      return { write: deviceWrite(id, deviceOf(roster, companyIds, { id, entry })) }
+      return { write: deviceWrite(id, deviceOf(id, entry, { roster, companyIds })) }
     })
     return get(request, reply)
   }
@@ -49,19 +49,21 @@ export function deviceEntryOperations(
   ]
 }
 
+const IdOrNumber = z.union([z.string(), z.int()])
+
+const EntryJson = z.looseObject({
+  company_id: IdOrNumber,
+  name: z.string().optional(),
+  ...each(IdOrNumber.nullish(), 'courier_id', 'route_id'),
+  ...each(z.string().nullish(), 'time_zone', 'model'),
+  secret: z.union([z.string(), z.boolean()]).nullish(),
+  settings: z.record(z.string(), z.unknown()).nullish(),
+})
+
 const PUT_DOC = {
   id: 'putDevice',
   summary: "Add or replace a device's entry; answers as getDevice",
-  body: z.looseObject({
-    company_id: z.union([z.string(), z.int()]),
-    name: z.string().optional(),
-    courier_id: z.union([z.string(), z.int()]).nullish(),
-    route_id: z.union([z.string(), z.int()]).nullish(),
-    time_zone: z.string().nullish(),
-    model: z.string().nullish(),
-    secret: z.union([z.string(), z.boolean()]).nullish(),
-    settings: z.record(z.string(), z.unknown()).nullish(),
-  }),
+  body: EntryJson,
   answer: DeviceJson,
   refusals: [415, 422, 504],
 } satisfies OperationDoc
@@ -96,9 +98,9 @@ function deviceWrite(id: string, device: Device | null): RosterWrite {
 
 /** The device that an entry makes. @throws ApiRefusal 422 with all that is wrong with it. */
 function deviceOf(
-  roster: Roster,
-  companyIds: ReadonlySet<string>,
-  { id, entry }: { readonly id: string; readonly entry: Mapping },
+  id: string,
+  entry: Mapping,
+  { roster, companyIds }: { readonly roster: Roster; readonly companyIds: ReadonlySet<string> },
 ): Device {
   const before = roster.find(id)
   const secret = secretIn(entry)
@@ -129,21 +131,7 @@ function secretIn(entry: Mapping): 'kept' | 'dropped' | 'new' {
 }
 
 /** What `GET /admin/devices/{id}` answers beside the entry. */
-const READ_ONLY: ReadonlySet<string> = new Set([
-  'id',
-  'configured',
-  'file_entry',
-  'source',
-  'held',
-  'lane',
-  'replaced_line',
-  'state',
-  'last_heard',
-  'connection',
-  'last_fix',
-  'last_filtered',
-  'events',
-])
-const SECRET: ReadonlySet<string> = new Set(['secret'])
+const READ_ONLY = new Set(Object.keys(DeviceJson.shape).filter((key) => !(key in EntryJson.shape)))
+const SECRET = new Set(['secret'])
 /** YAML takes its time: an entry is read while nobody else is answered. */
 const MAX_ENTRY_BYTES = 65_536

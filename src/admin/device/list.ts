@@ -29,12 +29,16 @@ export function deviceListOperations({ redis, directory, idleMs }: DeviceSources
     const now = Date.now()
     const devices = (await surveyDevices(redis, roster))
       .values()
-      .map((device) => ({ ...device, ...mappingOf(device, roster, now), state: knownState(device, now, idleMs) }))
+      .map((device) => rowOf(device, { roster, now, idleMs }))
     const isListed = (device: DeviceRow) =>
       (state ?? device.state) === device.state &&
       (mapping ?? device.mapping) === device.mapping &&
       (contains(device.id, q) || contains(device.entry?.name ?? '', q))
-    const { results, ...rest } = await pageOf(devices, { list: 'devices', placeOf, isListed }, page)
+    const { results, ...rest } = await pageOf(
+      devices,
+      { list: 'devices', placeOf: ({ id, entry }) => placeOfDevice({ id, name: entry?.name }), isListed },
+      page,
+    )
     return { results: results.map(rowJson), ...rest }
   }
 
@@ -90,15 +94,19 @@ async function surveyDevices(redis: Redis, directory: Directory): Promise<Readon
   return devices
 }
 
-function mappingOf({ entry }: SurveyedDevice, directory: Directory, now: number): Pick<DeviceRow, 'mapping' | 'stay'> {
-  if (!entry) return { mapping: 'unmapped' }
-  const stay = directory.stayAt(entry, now / 1000)
-  return { mapping: stay ? 'mapped' : 'no_route', stay }
-}
-
-/** Undefined where a device that is not configured was never heard: it has no state. */
-function knownState({ entry, contact }: SurveyedDevice, now: number, idleMs: number): DeviceState | undefined {
-  return entry || contact ? stateOf(contact, now, idleMs) : undefined
+/** A device that is not configured and was never heard has no state. */
+function rowOf(
+  device: SurveyedDevice,
+  { roster, now, idleMs }: { readonly roster: Directory; readonly now: number; readonly idleMs: number },
+): DeviceRow {
+  const { entry, contact } = device
+  const stay = entry && roster.stayAt(entry, now / 1000)
+  return {
+    ...device,
+    stay,
+    mapping: !entry ? 'unmapped' : stay ? 'mapped' : 'no_route',
+    state: entry || contact ? stateOf(contact, now, idleMs) : undefined,
+  }
 }
 
 /**
@@ -123,10 +131,6 @@ export async function countDevices({ redis, directory, idleMs }: DeviceSources):
 
 function contains(text: string, part: string): boolean {
   return text.toLowerCase().includes(part.toLowerCase())
-}
-
-function placeOf({ id, entry }: DeviceRow): ListPlace {
-  return placeOfDevice({ id, name: entry?.name })
 }
 
 /** By name, then by id; devices without a name are last. */

@@ -4,40 +4,25 @@ import type { RouteRow } from '../../config/routes.ts'
 import { overlaps } from '../../roster/advice.ts'
 import { assignmentOf } from '../../roster/file-content.ts'
 import type { Roster } from '../../roster/roster.ts'
-import { type ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
-import { MAX_ERRORS } from '../../tracking/schemas/fields.ts'
 import { placeOfDevice } from '../device/list.ts'
 import { compare } from '../paging.ts'
 import { type RosterBody, said } from './body.ts'
 import type { RosterPlan } from './plan.ts'
 
-/** What a put answers: `devices`: how many the company has; `warnings`: only where there are some. */
-export async function planJson(
-  plan: Omit<RosterPlan, 'write'>,
-  { lineAt }: RosterBody,
-  roster: Roster,
-): Promise<object> {
+/** What a put answers; `warnings` only where there are some. */
+export async function planJson(plan: Omit<RosterPlan, 'write'>, { lineAt }: RosterBody, roster: Roster) {
   const { added, changed, removed, rejected, withoutRoute, devices } = plan
   const warnings = await overlapsIn(plan.rows, roster)
-  const remarkOf = (mistake: Mistake) => ({ line: lineAt(mistake.at), message: said(mistake) })
+  const remark = (mistake: Mistake) => ({ line: lineAt(mistake.at), message: said(mistake) })
   return {
     added,
     changed,
     removed,
-    rejected: atMost(rejected, 'rejected', remarkOf),
-    ...(warnings.length > 0 && { warnings: atMost(warnings, 'with a warning', remarkOf) }),
+    rejected: rejected.map(remark),
+    ...(warnings.length > 0 && { warnings: warnings.map(remark) }),
     without_route: withoutRoute.toSorted((a, b) => compare(placeOfDevice(a), placeOfDevice(b))).map(({ id }) => id),
     devices: devices.length,
   }
-}
-
-/** The refusal of a put of which no line is right. */
-export function nothingTaken({ rejected }: Pick<RosterPlan, 'rejected'>, { lineAt }: RosterBody): ApiRefusal {
-  const first = rejected.slice(0, MAX_ERRORS)
-  return refuseFields(
-    422,
-    first.map((mistake) => ({ path: `line ${lineAt(mistake.at)}`, message: said(mistake) })),
-  )
 }
 
 async function overlapsIn(rows: readonly RouteRow[], roster: Roster): Promise<Mistake[]> {
@@ -57,18 +42,3 @@ async function overlapsIn(rows: readonly RouteRow[], roster: Roster): Promise<Mi
 function sourceOf({ line }: RouteRow): string {
   return `line ${line}`
 }
-
-interface Remark {
-  readonly line: number
-  readonly message: string
-}
-
-/** The first remarks, and how many there are of those after them, at the line of the next. */
-function atMost(mistakes: readonly Mistake[], what: string, remarkOf: (mistake: Mistake) => Remark): Remark[] {
-  const remarks = mistakes.slice(0, MAX_REMARKS).map(remarkOf)
-  const rest = mistakes.length - remarks.length
-  if (rest > 0) remarks.push({ ...remarkOf(mistakes[MAX_REMARKS]), message: `${rest} more lines are ${what}` })
-  return remarks
-}
-
-const MAX_REMARKS = 1000

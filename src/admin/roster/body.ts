@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer'
-import { parseCsv } from '../../config/csv.ts'
-import { locator, type Mistake } from '../../config/problem.ts'
-import { type RouteFile, readTable } from '../../config/routes.ts'
-import { isJson } from '../../tracking/body.ts'
+import { yieldToEventLoop } from '../../async.ts'
+import { parseCsv, type Row } from '../../config/csv.ts'
+import { locator, type Mistake, unknownName } from '../../config/problem.ts'
+import { COLUMNS, type RouteFile, readTable } from '../../config/routes.ts'
+import { isJson, jsonText, parseJson } from '../../tracking/body.ts'
 import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
-import { MAX_LINES, readEntries } from './json.ts'
+import { MAX_ERRORS } from '../../tracking/schemas/fields.ts'
 
 /** The lines that a body has. */
 export interface RosterBody {
@@ -22,12 +23,17 @@ export async function readRosterBody(bytes: Buffer, contentType = 'text/csv', zo
   if (bytes.toString().trim() === '') throw new ApiRefusal(422, 'the body is empty: send a roster, a header at least')
   const body = isJson(contentType) ? await readJson(bytes, zone) : await readText(bytes, contentType, zone)
   const useless = body.file.mistakes.filter(({ severity }) => severity !== 'left_out')
-  if (useless.length > 0)
-    throw refuseFields(
-      422,
-      useless.map((mistake) => ({ path: `line ${body.lineAt(mistake.at)}`, message: said(mistake) })),
-    )
+  if (useless.length > 0) throw refuseLines(useless, body)
   return body
+}
+
+/** The refusal of a roster for mistakes in its lines. */
+export function refuseLines(mistakes: readonly Mistake[], { lineAt }: RosterBody): ApiRefusal {
+  const first = mistakes.slice(0, MAX_ERRORS)
+  return refuseFields(
+    422,
+    first.map((mistake) => ({ path: `line ${lineAt(mistake.at)}`, message: said(mistake) })),
+  )
 }
 
 /** A mistake with the column that it is about. */
@@ -48,10 +54,75 @@ async function readText(bytes: Buffer, contentType: string, zone: string): Promi
   return { file: await readTable(table, 'roster', zone), lineAt: (at) => locate(at).line }
 }
 
+/** An array of objects with the columns of routes.csv, or all that `GET /admin/routes` answers, as the table of a CSV. */
 async function readJson(bytes: Buffer, zone: string): Promise<RosterBody> {
-  return { file: await readTable(await readEntries(bytes), 'roster', zone), lineAt: (at) => at }
+  const text = jsonText(bytes)
+  refuseUnknown(entriesOf(parseJson(text)))
+  const rows = entriesOf(parseJson(await withDigits(text))).map((entry, index) => {
+    const read = isObject(entry) ? cellsOf(entry) : { cells: [], mistake: 'expected an object' }
+    return { at: index + 1, line: index + 1, ...read }
+  })
+  return { file: await readTable({ at: 1, columns: COLUMNS, rows }, 'roster', zone), lineAt: (at) => at }
 }
 
+function entriesOf(body: unknown): readonly unknown[] {
+  const { results, next_page_token } = (body ?? {}) as { results?: unknown; next_page_token?: unknown }
+  if (next_page_token !== undefined && next_page_token !== null)
+    throw new ApiRefusal(
+      422,
+      'this is one page of the list: send the results of all its pages at once, without next_page_token',
+    )
+  const entries = results ?? body
+  if (!Array.isArray(entries)) throw new ApiRefusal(422, 'expected an array of objects with the columns of routes.csv')
+  if (entries.length > MAX_LINES) throw new ApiRefusal(422, `the body must have at most ${MAX_LINES} entries`)
+  return entries
+}
+
+function refuseUnknown(entries: readonly unknown[]): void {
+  const unknown = entries.values().flatMap((entry, index) => {
+    const keys = isObject(entry) ? Object.keys(entry).filter((key) => !KEYS.has(key)) : []
+    return keys.slice(0, MAX_ERRORS).map((key) => ({ path: `line ${index + 1}`, key }))
+  })
+  const errors = unknown
+    .take(MAX_ERRORS)
+    .map(({ path, key }) => ({ path, message: `${key}: ${unknownName('key', key, COLUMNS)}` }))
+    .toArray()
+  if (errors.length > 0) throw refuseFields(422, errors)
+}
+
+/** JSON with its numbers as text, as they are written: ids may have more digits than a number. */
+async function withDigits(json: string): Promise<string> {
+  await yieldToEventLoop()
+  const parts: string[] = []
+  let at = 0
+  for (const { 0: found, index } of json.matchAll(TEXT_OR_NUMBER)) {
+    await yieldToEventLoop()
+    if (found.startsWith('"')) continue
+    parts.push(json.slice(at, index), `"${found}"`)
+    at = index + found.length
+  }
+  return parts.join('') + json.slice(at)
+}
+
+function isObject(entry: unknown): entry is Readonly<Record<string, unknown>> {
+  return typeof entry === 'object' && entry !== null && !Array.isArray(entry)
+}
+
+function cellsOf(entry: Readonly<Record<string, unknown>>): Pick<Row, 'cells' | 'mistake'> {
+  const cells: string[] = []
+  for (const column of COLUMNS) {
+    const value = entry[column] ?? entry[`${column}_at`] ?? ''
+    if (typeof value !== 'string') return { cells, mistake: `${column}: expected text` }
+    cells.push(value.trim())
+  }
+  return { cells }
+}
+
+/** Columns, and what `GET /admin/routes` answers in place of them and beside them. */
+const KEYS = new Set<string>([...COLUMNS, 'from_at', 'until_at', 'name', 'company_id', 'source'])
+const TEXT_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/gs
+/** More than a body of short lines has. */
+const MAX_LINES = 200_000
 /** With room for what spreadsheets leave empty behind the last one. */
 const MAX_COLUMNS = 64
 const LINE_END = /\r\n?|\n/

@@ -100,12 +100,10 @@ function linesOf(roster: Roster, devices: readonly Device[], put: RosterPut): Re
 }
 
 function difference(before: ReadonlyMap<string, Assignment>, after: ReadonlyMap<string, Assignment>) {
-  const pairs = Array.from(after, ([key, line]) => ({ line, old: before.get(key) }))
-  return {
-    added: pairs.filter(({ old }) => !old).length,
-    changed: pairs.filter(({ line, old }) => old && !isSameLine(line, old)).length,
-    removed: [...before.keys()].filter((key) => !after.has(key)).length,
-  }
+  const added = [...after.keys()].filter((key) => !before.has(key)).length
+  const removed = [...before.keys()].filter((key) => !after.has(key)).length
+  const changed = [...after].filter(([key, line]) => !isSameLine(line, before.get(key) ?? line)).length
+  return { added, changed, removed }
 }
 
 function isSameLine(a: Assignment, b: Assignment): boolean {

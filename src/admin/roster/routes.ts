@@ -1,18 +1,18 @@
 import type { FastifyRequest } from 'fastify'
 import * as z from 'zod'
-import { type Times, timesIn } from '../../config/times.ts'
+import { type Interval, timesIn } from '../../config/times.ts'
 import type { Assignment } from '../../roster/directory.ts'
 import { type Loss, lossText } from '../../roster/loss.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { readBody } from '../../tracking/body.ts'
 import { ApiRefusal, parse, refuseFields } from '../../tracking/refusal.ts'
 import { Id } from '../../tracking/schemas.ts'
-import { Instant, instant, pageSchema, RosterPutJson } from '../json.ts'
+import { instant, pageSchema, RosterPutJson, StayJson } from '../json.ts'
 import type { Operation, OperationDoc } from '../operation.ts'
 import { type ListPlace, PageQuery, pageOf } from '../paging.ts'
-import { nothingTaken, planJson } from './answer.ts'
-import { readRosterBody } from './body.ts'
-import { planRoster, type RosterPlan, type RosterPut } from './plan.ts'
+import { planJson } from './answer.ts'
+import { readRosterBody, refuseLines } from './body.ts'
+import { planRoster, type RosterPlan } from './plan.ts'
 import type { RosterInEffect, RosterWrites } from './writes.ts'
 
 /**
@@ -38,7 +38,7 @@ export function routeOperations(live: RosterInEffect, change: RosterWrites): Ope
       const { write, ...plan } = await planRoster(roster, { ...interval, file: body.file, now: Date.now() })
       const answer = await planJson(plan, body, roster)
       if (plan.loss && force !== 'true') return { status: 409, answer: { message: refusalText(plan.loss), ...answer } }
-      if (plan.rows.length === 0 && plan.rejected.length > 0) throw nothingTaken(plan, body)
+      if (plan.rows.length === 0 && plan.rejected.length > 0) throw refuseLines(plan.rejected, body)
       if (dry_run === 'true') return { status: 200, answer }
       return { status: 200, answer, write, summary: summaryOf(plan, force) }
     })
@@ -73,18 +73,7 @@ const LIST_DOC = {
   id: 'listRoutes',
   summary: 'List the assignments in effect; with `at`, those that hold at that time',
   query: ListQuery,
-  answer: pageSchema(
-    z.object({
-      device: z.string(),
-      name: z.string().optional(),
-      company_id: z.string(),
-      courier_id: z.string(),
-      route_id: z.string(),
-      from_at: Instant.optional(),
-      until_at: Instant.optional(),
-      source: z.string(),
-    }),
-  ),
+  answer: pageSchema(StayJson.extend({ device: z.string(), name: z.string().optional() })),
   refusals: [400, 422],
 } satisfies OperationDoc
 
@@ -105,13 +94,11 @@ function onceText(meaning: string) {
   return z.string({ error: ({ input }) => `${input === undefined ? 'missing' : 'needed once'}: ${meaning}` })
 }
 
-type Which = Pick<z.infer<typeof PutQuery>, 'company_id' | 'from' | 'until'>
-
 /** @throws ApiRefusal 404 for an unknown company, 422 for what is no interval. */
 function intervalOf(
   live: RosterInEffect,
-  { company_id, ...bounds }: Which,
-): Pick<RosterPut, 'company_id' | 'from' | 'until'> {
+  { company_id, ...bounds }: Pick<z.infer<typeof PutQuery>, 'company_id' | 'from' | 'until'>,
+): Interval & { readonly company_id: string } {
   if (!live.companies().some((company) => company.company_id === company_id))
     throw new ApiRefusal(404, `there is no company ${company_id} in gateway.yaml`)
   const from = instantIn(live, 'from', bounds.from)
@@ -122,7 +109,7 @@ function intervalOf(
 
 /** Unix seconds of a time; of a day its beginning. */
 function instantIn({ config }: RosterInEffect, path: string, text: string): number {
-  const times: Times = timesIn(config.time_zone)
+  const times = timesIn(config.time_zone)
   // What a `+` in a query stands for.
   const seconds = times.instant(text.replace(/ (?=\d\d:?\d\d$)/, '+')) ?? times.instant(text) ?? times.day(text)?.from
   if (seconds === undefined) throw refuseFields(422, [{ path, message: TIME_EXPECTED }])
@@ -145,14 +132,8 @@ function* linesAt(roster: Roster, at: number): Generator<ListedLine> {
     const stay = roster.stayAt(entry, at)
     if (!stay || stay === entry.usual) continue
     const { lane, ...when } = stay
-    yield {
-      ...when,
-      device: entry.id,
-      name: entry.name,
-      company_id: lane.company,
-      courier_id: lane.courier,
-      route_id: lane.route,
-    }
+    const ids = { company_id: lane.company, courier_id: lane.courier, route_id: lane.route }
+    yield { ...when, ...ids, device: entry.id, name: entry.name }
   }
 }
 

@@ -20,6 +20,11 @@ export interface RosterInEffect {
   catchUp(): Promise<void>
 }
 
+/** What a change writes to the roster, if anything. */
+interface Planned {
+  readonly write?: RosterWrite
+}
+
 /** Changes of the roster, one at a time: each sees all that was written before it. */
 export interface RosterWrites {
   /**
@@ -27,40 +32,33 @@ export interface RosterWrites {
    * Resolves once the write is in effect in this process, and at every gateway that answers in time.
    * @throws ApiRefusal 504 where others write all the time
    */
-  <Plan extends { readonly write?: RosterWrite }>(plan: (roster: Roster) => Promise<Plan>): Promise<Plan>
+  <Plan extends Planned>(plan: (roster: Roster) => Promise<Plan>): Promise<Plan>
 }
 
 /** Writes to the roster in Redis. */
 export function rosterWrites({ redis, live }: { redis: Redis; live: RosterInEffect }): RosterWrites {
   const inTurn = inTurns()
+
+  async function write<Plan extends Planned>(plan: (roster: Roster) => Promise<Plan>) {
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      await live.catchUp()
+      const asOf = live.version()
+      const planned = await plan(live.directory())
+      const version = planned.write && (await writeRoster(redis, planned.write, asOf))
+      if (version === null) continue
+      if (version !== undefined) await live.catchUp()
+      return { planned, version }
+    }
+    throw new ApiRefusal(504, 'other processes change the roster all the time: nothing is changed; try again')
+  }
+
   return async (plan) => {
-    const written = await inTurn(() => writePlanned(redis, live, plan))
-    if (written.version !== undefined) await appliedEverywhere(redis, written.version)
-    return written.planned
+    const { planned, version } = await inTurn(() => write(plan))
+    const deadline = performance.now() + ROSTER_HOLDS_MS
+    while (version !== undefined && !(await isRosterApplied(redis, version)) && performance.now() < deadline)
+      await sleep(LOOK_MS)
+    return planned
   }
-}
-
-async function writePlanned<Plan extends { readonly write?: RosterWrite }>(
-  redis: Redis,
-  live: RosterInEffect,
-  plan: (roster: Roster) => Promise<Plan>,
-): Promise<{ planned: Plan; version?: number }> {
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
-    await live.catchUp()
-    const asOf = live.version()
-    const planned = await plan(live.directory())
-    if (!planned.write) return { planned }
-    const version = await writeRoster(redis, planned.write, asOf)
-    if (version === null) continue
-    await live.catchUp()
-    return { planned, version }
-  }
-  throw new ApiRefusal(504, 'other processes change the roster all the time: nothing is changed; try again')
-}
-
-async function appliedEverywhere(redis: Redis, version: number): Promise<void> {
-  const deadline = performance.now() + ROSTER_HOLDS_MS
-  while (!(await isRosterApplied(redis, version)) && performance.now() < deadline) await sleep(LOOK_MS)
 }
 
 const LOOK_MS = 20

@@ -29,7 +29,7 @@ export function keepAudit(app: FastifyInstance, { redis, logger, secrets }: Audi
     logger.info({ audit: entry }, 'request for a change')
     if (caller.role !== 'operate') return
     const late = delay(MAX_WAIT_MS, undefined, { ref: false }).then(() =>
-      Promise.reject(new Error('Redis takes too long')),
+      Promise.reject(new Error('Redis takes longer than a second')),
     )
     await Promise.race([addToAudit(redis, JSON.stringify(entry)), late]).catch((error: unknown) =>
       logger.error({ err: error, audit: entry }, 'this change is missing from the audit log in Redis'),

@@ -8,8 +8,7 @@ import type { AdminPort } from './admin-port.ts'
 import { DeviceAnswer, DevicesPage, type ListedDevice, NoDevice, StatusAnswer } from './answers.ts'
 import { printable } from './output.ts'
 
-/** A request to the admin port. */
-export interface AdminRequest {
+interface AdminRequest {
   readonly method?: 'GET' | 'PUT'
   /** From the port's root. It is sent unchanged; `new URL` would resolve a `..` in it. */
   readonly path: string
@@ -119,29 +118,22 @@ export async function findDevices(admin: AdminPort, idOrName: string): Promise<D
   if (device) return [device]
   const all = await listDevices(admin)
   const named = all.filter(({ name }) => name === idOrName)
-  if (named.length === 0) throw new UserError(notFoundText(idOrName, all))
+  if (named.length === 0) {
+    const names = all.flatMap(({ id, name = id }) => [name, id])
+    const near = nearest(idOrName, names)
+    const hint = near === undefined ? 'GET /admin/devices lists all devices' : `did you mean ${near}?`
+    throw new UserError(printable(`No device has the id or name "${idOrName}": ${hint}`))
+  }
   const found = await Promise.all(named.map(({ id }) => deviceWithId(admin, id)))
   return found.filter((each) => each !== undefined)
 }
 
 /** A device that was deleted while a file still has it is answered too: the user must learn of the deletion. */
 async function deviceWithId(admin: AdminPort, id: string): Promise<DeviceAnswer | undefined> {
-  const answer = await ask(admin, { path: `/admin/devices/${pathSegment(id)}` })
+  const answer = await ask(admin, { path: `/admin/devices/${encodeURIComponent(id)}` })
   if (answer.status !== 404) return jsonOf(admin, answer, DeviceAnswer)
   const { file_entry } = bodyOf(admin, answer, NoDevice)
   return file_entry === undefined ? undefined : { id, configured: false, file_entry, held: [] }
-}
-
-/** The id `..` needs its dots encoded. */
-function pathSegment(id: string): string {
-  return /^\.+$/.test(id) ? id.replaceAll('.', '%2E') : encodeURIComponent(id)
-}
-
-function notFoundText(idOrName: string, all: readonly ListedDevice[]): string {
-  const names = all.flatMap(({ id, name }) => (name === undefined ? [id] : [name, id]))
-  const near = nearest(idOrName, names)
-  const hint = near === undefined ? 'GET /admin/devices lists all devices' : `did you mean ${near}?`
-  return printable(`No device has the id or name "${idOrName}": ${hint}`)
 }
 
 /** The value of JSON text; undefined where it is not JSON. */

@@ -115,22 +115,17 @@ async function* linesOf(source: AsyncIterable<Buffer | string>): AsyncGenerator<
 
 /** Unlike `decodeInput`, answers a fault of a decoder too, so that the next lines are still decoded. */
 function decodeLine(text: string, options: DecodeOptions): DecodeOutput {
-  const line = z.looseObject({}).safeParse(parseJson(text)).data
-  if (!line) return failure(undefined, 'the line is not a JSON object')
-  const read = DecodeInput.safeParse(line)
-  if (!read.success) return failure(line.id, 'protocol, session and deviceId must be text, input an object')
+  let id: unknown
   try {
+    const line = z.looseObject({}).safeParse(JSON.parse(text)).data
+    if (!line) return failure(id, 'the line is not a JSON object')
+    id = line.id
+    const read = DecodeInput.safeParse(line)
+    if (!read.success) return failure(id, 'protocol, session and deviceId must be text, input an object')
     return decodeInput(read.data, options)
   } catch (error) {
-    return failure(line.id, `fault in the decoder: ${String(error)}`)
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
+    if (error instanceof SyntaxError) return failure(id, 'the line is not a JSON object')
+    return failure(id, `fault in the decoder: ${String(error)}`)
   }
 }
 

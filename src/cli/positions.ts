@@ -29,9 +29,8 @@ export async function positionsCommand(options: PositionsOptions): Promise<numbe
   const path = `/api/v2/companies/${company}/routes/${route}/courier-positions`
   const query = { from: String(from), to: String(to) }
   const answer = await ask(admin, { path, query, timeoutMs: TIMEOUT_MS })
-  if (answer.status === 401)
-    throw new UserError(`${errorText(answer)} (check the oauth_token of company ${company}: it may have expired)`)
-  if (answer.status !== 200) throw new UserError(errorText(answer))
+  const advice = answer.status === 401 ? ` (check the oauth_token of company ${company}: it may have expired)` : ''
+  if (answer.status !== 200) throw new UserError(errorText(answer) + advice)
   const { text } = answer
   printExact(options.csv ? csvLines(positionsIn(text)) : [options.geojson ? geoJson(positionsIn(text)) : text])
   return 0

@@ -51,10 +51,8 @@ export function report({ interval, answer, isPut, roster }: IntervalResult, cont
 export function leftOutSentence(results: readonly IntervalResult[], file: string): string | undefined {
   const lines = results.flatMap(({ roster }) => roster?.rejected.map(({ line }) => String(line)) ?? [])
   if (lines.length === 0) return undefined
-  const isOne = lines.length === 1
-  const named = lines.length > MAX_NAMES ? [...lines.slice(0, MAX_NAMES - 1), 'others'] : lines
-  const what = isOne ? `line ${lines[0]} is` : `lines ${listText(named)} are`
-  return `${file}: ${what} left out, all others are put: correct ${isOne ? 'it' : 'them'} and put the file again`
+  const [what, which] = lines.length === 1 ? [`line ${lines[0]} is`, 'it'] : [`lines ${listText(lines)} are`, 'them']
+  return `${file}: ${what} left out, all others are put: correct ${which} and put the file again`
 }
 
 /** One line for each mistake in the file or in an option; where none is named, one line for the whole. */

@@ -23,7 +23,9 @@ interface RoutesOptions extends AdminPortOptions {
  * @returns the exit code: 1 where a line is left out or an interval is refused @throws UserError
  */
 export async function routesCommand(act: 'check' | 'put', file: string, options: RoutesOptions): Promise<number> {
-  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => throwUnreadable(file, error))
+  const bytes = await readFile(file).catch(({ code }: NodeJS.ErrnoException) => {
+    throw new UserError(`${file}: ${UNREADABLE.get(code ?? '') ?? `cannot be read (${code})`}.`)
+  })
   const admin = await findAdminPort(options)
   const { time_zone: zone } = await gatewayStatus(admin)
   const source = { name: 'routes.csv', file, text: bytes.toString() }
@@ -38,22 +40,20 @@ export async function routesCommand(act: 'check' | 'put', file: string, options:
     intervals.length === 1 ? [{ interval: intervals[0], body: bytes }] : partsOf(source.text, read, intervals)
   const context = { file, zone, company, devices, intervals }
   const query = { company_id: company, ...(options.force && { force: 'true' }) }
-  if (act === 'put' && parts.length === 1) return putAll(parts, (part) => sendPart(part, admin, query), context)
   const trial: IntervalResult[] = []
-  for (const part of parts) trial.push(await sendPart(part, admin, { ...query, dry_run: 'true' }))
+  if (act === 'check' || parts.length > 1)
+    for (const part of parts) trial.push(await sendPart(part, admin, { ...query, dry_run: 'true' }))
   if (act === 'put' && trial.every(({ answer }) => answer.status === 200))
     return putAll(parts, (part) => sendPart(part, admin, query), context)
   for (const result of trial) printLines(report(result, context))
   if (act === 'put') printLines(['nothing is put'])
-  return act === 'check' && trial.every(({ answer, roster }) => answer.status === 200 && !roster?.rejected.length)
-    ? 0
-    : 1
+  return trial.every(({ answer, roster }) => answer.status === 200 && roster?.rejected.length === 0) ? 0 : 1
 }
 
-function throwUnreadable(file: string, error: NodeJS.ErrnoException): never {
-  if (error.code !== 'ENOENT' && error.code !== 'EISDIR') throw error
-  throw new UserError(`${file}: ${error.code === 'ENOENT' ? 'there is no such file' : 'a folder, expected a file'}.`)
-}
+const UNREADABLE = new Map([
+  ['ENOENT', 'there is no such file'],
+  ['EISDIR', 'a folder, expected a file'],
+])
 
 /**
  * The company of a roster: that of its devices; where none of them is known, the only company that has devices.
@@ -61,19 +61,12 @@ function throwUnreadable(file: string, error: NodeJS.ErrnoException): never {
  */
 function companyOf(rows: readonly RouteRow[], devices: readonly ListedDevice[]): string {
   const meant = new Set(rows.flatMap(({ device }) => [device, sameId(device)]))
-  const named = companiesOf(
-    devices.filter(({ id, name }) => meant.has(sameId(id)) || (name !== undefined && meant.has(name))),
-  )
-  const companies = named.length > 0 ? named : companiesOf(devices)
+  const named = devices.filter(({ id, name = id }) => meant.has(sameId(id)) || meant.has(name))
+  const [ofNamed, ofAll] = [named, devices].map((some) => new Set(some.flatMap(({ company_id }) => company_id ?? [])))
+  const companies = [...(ofNamed.size > 0 ? ofNamed : ofAll)].toSorted((a, b) => Number(BigInt(a) - BigInt(b)))
   if (companies.length === 1) return companies[0]
   const known = companies.length === 0 ? 'no device is configured yet' : `there are ${listText(companies)}`
   throw new UserError(`Name the company of these routes with --company: ${known}.`)
-}
-
-/** In order of their numbers. */
-function companiesOf(devices: readonly ListedDevice[]): string[] {
-  const companies = new Set(devices.flatMap(({ company_id }) => company_id ?? []))
-  return [...companies].toSorted((a, b) => Number(BigInt(a) - BigInt(b)))
 }
 
 /** The lines of a file that are put in one interval; in `body` they keep the line numbers of the file. */

@@ -23,8 +23,9 @@ export function statusPage(status: StatusAnswer, clock: Clock, paint: Painter): 
 
 type StatusRow = [label: string, figure: string | number, note?: string, style?: 'bold' | 'green' | 'yellow']
 
-function rowsOf({ upstream, rates, waiting, parked, held, custody }: StatusAnswer, clock: Clock): StatusRow[] {
-  const { state, since_at, drained_at, token_refused = [] } = upstream
+function rowsOf(status: StatusAnswer, clock: Clock): StatusRow[] {
+  const { upstream, rates, waiting, parked, held, custody } = status
+  const { state, since_at, token_refused = [] } = upstream
   return [
     ['tracking service', state, `since ${clock(since_at)}`, state === 'up' ? 'green' : 'yellow'],
     ...token_refused.map(
@@ -32,7 +33,7 @@ function rowsOf({ upstream, rates, waiting, parked, held, custody }: StatusAnswe
     ),
     ['received', `${rates.received_per_s}/s`],
     ['delivered', `${rates.delivered_per_s}/s`],
-    ['waiting', waiting.fixes, waitingNote(waiting, drained_at, clock)],
+    ['waiting', waiting.fixes, waitingNote(status, clock)],
     troubleRow('parked', parked.fixes, `on ${counted(parked.lanes, 'lane')}`),
     troubleRow('held', held.fixes, `of ${counted(held.devices, 'device')}`),
     ['difference', custody.difference, custodyNote(custody), custody.difference === 0 ? 'bold' : 'yellow'],
@@ -43,15 +44,11 @@ function troubleRow(label: string, fixes: number, note: string): StatusRow {
   return fixes === 0 ? [label, 0] : [label, fixes, note, 'yellow']
 }
 
-function waitingNote(
-  { fixes, lanes, oldest_at }: StatusAnswer['waiting'],
-  drainedAt: string | undefined,
-  clock: Clock,
-) {
+function waitingNote({ waiting: { fixes, lanes, oldest_at }, upstream }: StatusAnswer, clock: Clock): string {
   if (fixes === 0) return ''
-  const oldest = oldest_at === undefined ? '' : `, the oldest since ${clock(oldest_at)}`
-  const drained = drainedAt === undefined ? '' : `, all delivered by ${clock(drainedAt)} at this rate`
-  return `on ${counted(lanes, 'lane')}${oldest}${drained}`
+  const oldest = oldest_at && `, the oldest since ${clock(oldest_at)}`
+  const drained = upstream.drained_at && `, all delivered by ${clock(upstream.drained_at)} at this rate`
+  return `on ${counted(lanes, 'lane')}${oldest ?? ''}${drained ?? ''}`
 }
 
 /** `12 received: 9 delivered, 3 filtered` */

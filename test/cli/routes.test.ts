@@ -91,7 +91,7 @@ describe('routes put', () => {
     [[3, 5], 'routes.csv: lines 3 and 5 are left out, all others are put: correct them and put the file again'],
     [
       Array.from({ length: 11 }, (_, n) => n + 2),
-      'routes.csv: lines 2, 3, 4, 5, 6, 7, 8, 9, 10 and others are left out, all others are put: correct them and put the file again',
+      'routes.csv: lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 1 more are left out, all others are put: correct them and put the file again',
     ],
   ])('ends with exit code 1 and names the lines %j that are left out', async (lines, sentence) => {
     const rejected = lines.map((line) => ({ line, message: 'device: no device has the id or the name "Van 31"' }))

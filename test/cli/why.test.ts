@@ -47,7 +47,7 @@ function port({ path, query }: Asked): Reply {
     const results = all.slice(first, first + 2).map(({ id, name, configured }) => ({ id, name, configured }))
     return { json: { results, ...(first + 2 < all.length && { next_page_token: String(first + 2) }) } }
   }
-  const found = all.find(({ id }) => path === `/admin/devices/${id === '..' ? '%2E%2E' : encodeURIComponent(id)}`)
+  const found = all.find(({ id }) => path === `/admin/devices/${encodeURIComponent(id)}`)
   return found ? { json: found } : { status: 404, json: { message: 'no device with this id is configured' } }
 }
 

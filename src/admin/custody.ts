@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { countParked, custodyCounters, type HoldReason, type Redis, surveyHeld, surveyLanes } from '../lanes/index.ts'
+import {
+  countParked,
+  custodyCounters,
+  parkedLanes,
+  type HoldReason,
+  type Redis,
+  surveyHeld,
+  surveyLanes,
+} from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 
 /** Where every fix is that was ever received; instants in ms UTC. */
@@ -23,7 +31,7 @@ export type Custody = Readonly<
 /** Counts waiting, parked and held fixes in what is stored, slice by slice; the rest comes from the counters in Redis. */
 export async function takeAccount(redis: Redis): Promise<FixAccount> {
   const waiting = await countWaiting(redis)
-  const { fixes: parked, lanes: parkedLanes } = await countParked(redis)
+  const parked = { fixes: await countParked(redis), lanes: (await parkedLanes(redis)).size }
   const { held, heldFor } = await countHeld(redis)
   const counters = await custodyCounters(redis)
   const discardedFor = withPrefix(counters, 'discarded:')
@@ -31,14 +39,14 @@ export async function takeAccount(redis: Redis): Promise<FixAccount> {
     filtered: sumOf(withPrefix(counters, 'filtered:').values()),
     delivered: counters.get('delivered') ?? 0,
     waiting: waiting.fixes,
-    parked,
+    parked: parked.fixes,
     held: held.fixes,
     discarded: sumOf(discardedFor.values()),
   }
   const received = counters.get('received') ?? 0
   const difference = received - sumOf(Object.values(accounted))
   const custody = { received, ...accounted, difference }
-  return { waiting, parked: { fixes: parked, lanes: parkedLanes.size }, held, heldFor, discardedFor, custody }
+  return { waiting, parked, held, heldFor, discardedFor, custody }
 }
 
 /** What waits in a parked lane counts as parked. */

@@ -86,16 +86,11 @@ export async function parkedLanes(redis: Redis): Promise<Set<string>> {
   return new Set([...(await redis.hkeys(keys.parked)), ...(await redis.zrange(keys.refusedLanes, '0', '-1'))])
 }
 
-/** How many records were refused, and of which lanes. */
-async function countRefused(redis: Redis): Promise<{ fixes: number; lanes: string[] }> {
-  const lanes = await redis.zrange(keys.refusedLanes, '0', '-1')
-  return { fixes: await sumOver(lanes, (lane) => redis.llen(keys.refused(lane))), lanes }
-}
-
-/** How many records are parked, refused ones and those of lanes that are parked whole. */
+/** How many records are parked: refused ones, and those of lanes that are parked whole. */
 export async function countParked(redis: Redis): Promise<number> {
-  const { fixes } = await countRefused(redis)
-  return fixes + (await sumOver(await redis.hkeys(keys.parked), (lane) => redis.llen(keys.lane(lane))))
+  const lanes = await redis.zrange(keys.refusedLanes, '0', '-1')
+  const refused = await sumOver(lanes, (lane) => redis.llen(keys.refused(lane)))
+  return refused + (await sumOver(await redis.hkeys(keys.parked), (lane) => redis.llen(keys.lane(lane))))
 }
 
 /** What was refused of a lane, oldest first, read in slices: there may be a million entries. */

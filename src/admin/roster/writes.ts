@@ -54,9 +54,9 @@ export function rosterWrites({ redis, live }: { redis: Redis; live: RosterInEffe
 
   return async (plan) => {
     const { planned, version } = await inTurn(() => write(plan))
+    if (version === undefined) return planned
     const deadline = performance.now() + ROSTER_HOLDS_MS
-    while (version !== undefined && !(await isRosterApplied(redis, version)) && performance.now() < deadline)
-      await sleep(LOOK_MS)
+    while (!(await isRosterApplied(redis, version)) && performance.now() < deadline) await sleep(LOOK_MS)
     return planned
   }
 }

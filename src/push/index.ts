@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
+import { within } from '../async.ts'
 import { joinWorkers, type Lease, Leases, type Place, type Redis, releaseParked, relocate } from '../lanes/index.ts'
 import { LanePush, type PushLaneOptions } from './push-lane.ts'
 import { Rate } from './rate.ts'
@@ -84,7 +85,7 @@ export function startPushing(options: PushingOptions): Pushing {
       const deadline = Date.now() + STOP_MS
       while (held.size > 0 && Date.now() < deadline) await sleep(20)
       clearInterval(renewing)
-      await workers.stop()
+      await within(LAST_WRITE_MS, workers.stop())
       await tickets.close()
     },
   }
@@ -93,3 +94,4 @@ export function startPushing(options: PushingOptions): Pushing {
 const RENEW_MS = 5000
 /** How long the end waits for requests under way. */
 const STOP_MS = 6000
+const LAST_WRITE_MS = 500

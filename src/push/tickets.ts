@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Queue, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
+import { within } from '../async.ts'
 import { keys, type Lease, type Leases, LOADING } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 
@@ -42,14 +43,14 @@ export class Tickets {
     await before.close()
   }
 
-  /** Claims no more lanes. */
+  /** Claims no more lanes. Waits a second for Redis at most. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await this.#dispatching
+    await within(LAST_ANSWER_MS, this.#dispatching)
   }
 
   async close(): Promise<void> {
-    await this.stop()
+    this.#stopping.abort()
     await this.#queue.close()
   }
 
@@ -129,3 +130,4 @@ const MAX_WAITING = 8
 const LANES_PER_TICKET = 32
 const TICK_MS = 25
 const REDIS_AGAIN_MS = 500
+const LAST_ANSWER_MS = 1000

@@ -367,6 +367,17 @@ describe('Redis', () => {
 })
 
 describe('stopping', () => {
+  it('a worker stops within four seconds while Redis does not answer', async () => {
+    const { end } = pushing()
+    await store('7/42/1', 1)
+    await expect.poll(delivered, soon).toBe(1)
+    await server.kill('SIGSTOP')
+    const since = performance.now()
+    await end().finally(() => server.kill('SIGCONT'))
+    stops = []
+    expect(performance.now() - since).toBeLessThan(4000)
+  })
+
   it('a stopping worker ends its requests and leaves the rest to the next worker', async () => {
     api.respond((push, response) => void setTimeout(() => ok(push, response), 200))
     await store('7/42/1', ...range(1, 9))

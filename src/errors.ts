@@ -5,7 +5,12 @@ export class UserError extends Error {
 
 /** Turns the error of a port that cannot be opened, or of a file that cannot be used, into a UserError; returns others as is. */
 export function explainError(error: unknown): unknown {
-  const { code = '', syscall, path, ...address } = error as NodeJS.ErrnoException & Address
+  const {
+    code = '',
+    syscall,
+    path,
+    ...address
+  } = error as NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number }
   if (syscall === 'listen' || syscall === 'bind') {
     const place = address.port === undefined ? address.address : `${address.address}:${address.port}`
     return new UserError(`Cannot listen on ${place}: ${LISTEN_REASONS.get(code) ?? code}.`)
@@ -23,21 +28,16 @@ export function databaseReason(error: unknown, otherwise: string): string | unde
   return `${message}; ${DATABASE_ADVICE.get(errcode & PRIMARY_CODE) ?? otherwise}`
 }
 
-interface Address {
-  readonly address?: string
-  readonly hostname?: string
-  readonly port?: number
-}
-
 const LISTEN_REASONS = new Map([
   ['EADDRINUSE', 'another program has this port; end it or choose another port'],
   ['EACCES', 'this user may not use that port; choose one above 1023'],
   ['EADDRNOTAVAIL', 'this machine does not have that address'],
 ])
 
+const NOT_OWNER = 'this user has no permission; run as its owner, or choose another data_dir'
 const FILE_REASONS = new Map([
-  ['EACCES', 'this user has no permission; run as its owner, or choose another data_dir'],
-  ['EPERM', 'this user has no permission; run as its owner, or choose another data_dir'],
+  ['EACCES', NOT_OWNER],
+  ['EPERM', NOT_OWNER],
   ['EROFS', 'the file system is read-only; choose another data_dir'],
   ['EEXIST', 'it is a file; choose another data_dir'],
   ['ENOTDIR', 'a part of its path is no folder; choose another data_dir'],

@@ -2,10 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { explainError, UserError } from '../errors.ts'
 
-/** Something that runs until it ends by itself or is stopped. */
+/** Something that runs until it ends by itself or is stopped; `stop` resolves once it has ended. */
 export interface Runnable {
   readonly exited: Promise<unknown>
-  /** Resolves once it has ended. */
   stop(): Promise<void>
 }
 
@@ -16,20 +15,15 @@ export interface Startable<R extends Runnable> {
   readonly start: (signal: AbortSignal) => Promise<R>
 }
 
-/** Something that is started again whenever it ends. */
-export interface Kept<R extends Runnable> {
-  /** Resolves when it is ready for the first time; rejects with the UserError that prevents it. */
-  readonly ready: Promise<void>
-  /** The present run; undefined between two runs. */
-  current(): R | undefined
-  /** From now on it is not started again. A start in progress is aborted; a run that is ready goes on. */
-  endRestarts(): void
-  /** Ends it for good; resolves once it has ended. */
-  stop(): Promise<void>
-}
+export type Kept<R extends Runnable> = ReturnType<typeof keepRunning<R>>
 
-/** Restarts it at once, then after a delay that doubles up to 5 s; after 10 s of health the delay starts anew. */
-export function keepRunning<R extends Runnable>({ name, logger, start }: Startable<R>): Kept<R> {
+/**
+ * Starts something, and again whenever it ends: at once, then after a delay that doubles up to 5 s; after 10 s of health the
+ * delay starts anew. `ready` resolves when it is ready for the first time, or rejects with the UserError that prevents it;
+ * `current` returns the present run; `endRestarts` aborts a start in progress but leaves a run that is ready; `stop` ends it
+ * for good.
+ */
+export function keepRunning<R extends Runnable>({ name, logger, start }: Startable<R>) {
   const ready = Promise.withResolvers<void>()
   const ending = new AbortController()
   let wasReady = false
@@ -41,7 +35,7 @@ export function keepRunning<R extends Runnable>({ name, logger, start }: Startab
     let restarts = 0
     do {
       if ((await run()) >= HEALTHY_MS) restarts = 0
-    } while (await pause(restartDelay(restarts++), ending.signal))
+    } while (await delay(restartDelay(restarts++), true, { signal: ending.signal }).catch(() => false))
   }
 
   /** One run from start to end; returns how many ms it was ready. */
@@ -76,11 +70,6 @@ export function keepRunning<R extends Runnable>({ name, logger, start }: Startab
 /** Returns how many ms to wait before a restart, after that many restarts without 10 s of health. */
 export function restartDelay(restarts: number): number {
   return restarts === 0 ? 0 : Math.min(FIRST_DELAY_MS * 2 ** (restarts - 1), MAX_DELAY_MS)
-}
-
-/** Returns false, and at once, if the signal is aborted. */
-function pause(ms: number, signal: AbortSignal): Promise<boolean> {
-  return delay(ms, true, { signal }).catch(() => false)
 }
 
 const HEALTHY_MS = 10_000

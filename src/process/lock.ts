@@ -12,8 +12,15 @@ import { databaseReason, UserError } from '../errors.ts'
  */
 export async function lockDataDir(dataDir: string, logger: Logger): Promise<() => void> {
   await mkdir(dataDir, { recursive: true })
-  const release = takeAlone(dataDir, START_LOCK, 'start')
-  await leftoversEnded(dataDir, logger)
+  const release = takeAlone(dataDir, 'start.lock', 'start')
+  const roles = join(dataDir, ROLES_LOCK)
+  const deadline = Date.now() + LEFTOVER_MS
+  if (!isFree(roles)) logger.warn('waiting for the processes of an earlier run to end')
+  while (!isFree(roles)) {
+    if (Date.now() > deadline)
+      throw new UserError(`Processes of an earlier run on ${dataDir} do not end: end them first.`)
+    await delay(50)
+  }
   return release
 }
 
@@ -27,25 +34,13 @@ export function shareDataDir(dataDir: string): void {
  * is not the lock of `start`: a `start` that pushes to a separate service may use the same data folder.
  */
 export function lockTracking(dataDir: string): void {
-  takeAlone(dataDir, TRACKING_LOCK, 'tracking service')
+  takeAlone(dataDir, 'tracking.lock', 'tracking service')
 }
 
 function takeAlone(dataDir: string, lock: string, what: string): () => void {
   const release = take(join(dataDir, lock), 'EXCLUSIVE')
   if (!release) throw new UserError(`Another ${what} is running on ${dataDir}: end it, or choose another data_dir.`)
   return release
-}
-
-async function leftoversEnded(dataDir: string, logger: Logger): Promise<void> {
-  const file = join(dataDir, ROLES_LOCK)
-  if (isFree(file)) return
-  logger.warn('waiting for the processes of an earlier run to end')
-  const deadline = Date.now() + LEFTOVER_MS
-  while (!isFree(file)) {
-    if (Date.now() > deadline)
-      throw new UserError(`Processes of an earlier run on ${dataDir} do not end: end them first.`)
-    await delay(50)
-  }
 }
 
 function isFree(file: string): boolean {
@@ -75,9 +70,7 @@ function take(file: string, kind: keyof typeof STATEMENTS): (() => void) | undef
 /** A lock whose object is garbage-collected is released. */
 const held = new Set<DatabaseSync>()
 
-const START_LOCK = 'start.lock'
 const ROLES_LOCK = 'roles.lock'
-const TRACKING_LOCK = 'tracking.lock'
 const STATEMENTS = { EXCLUSIVE: 'BEGIN EXCLUSIVE', SHARED: 'BEGIN; SELECT 1 FROM sqlite_schema' } as const
 const LEFTOVER_MS = 15_000
 const SQLITE_BUSY = 5

@@ -9,20 +9,10 @@ export interface Readiness {
   readonly problems: readonly string[]
 }
 
-/** Port 0: any free port. Without `readiness` the process is always ready. */
-interface MonitorOptions {
-  readonly host: string
-  readonly port: number
-  readonly readiness?: () => Promise<Readiness>
-}
+type CheckReadiness = () => Promise<Readiness>
 
-interface Monitor {
-  readonly port: number
-  close(): Promise<void>
-}
-
-/** Serves `/healthz`, `/readyz` (503 while not ready) and `/metrics` of this process. */
-export async function startMonitor({ host, port, readiness = alwaysReady }: MonitorOptions): Promise<Monitor> {
+/** Serves `/healthz`, `/readyz` (503 while not ready) and `/metrics` of this process. Port 0: any free port. */
+export async function startMonitor({ host, port }: { host: string; port: number }, readiness: CheckReadiness) {
   const server = createServer((request, response) => {
     answer(request.url ?? '', response, readiness).catch((error: Error) =>
       send(response, 500, { message: error.message }),
@@ -40,7 +30,7 @@ export async function startMonitor({ host, port, readiness = alwaysReady }: Moni
   }
 }
 
-async function answer(url: string, response: ServerResponse, readiness: () => Promise<Readiness>): Promise<void> {
+async function answer(url: string, response: ServerResponse, readiness: CheckReadiness): Promise<void> {
   const [path] = url.split('?')
   if (path === '/healthz') return send(response, 200, { ok: true })
   if (path === '/readyz') {
@@ -54,5 +44,3 @@ async function answer(url: string, response: ServerResponse, readiness: () => Pr
 function send(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
-
-const alwaysReady = () => Promise.resolve({ ok: true, problems: [] })

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -23,9 +24,9 @@ export type PortState =
  * @throws UserError if a process holds the port and does not answer.
  */
 export async function takeEndpoint(dir: string): Promise<RedisEndpoint> {
-  const text = await readFile(fileOf(dir), 'utf8').catch(ifMissing)
-  if (text === undefined) return newEndpoint(dir)
-  const kept = JSON.parse(text) as RedisEndpoint
+  const file = join(dir, FILE)
+  if (!existsSync(file)) return newEndpoint(dir)
+  const kept = JSON.parse(await readFile(file, 'utf8')) as RedisEndpoint
   return (await endLeftover(kept, dir)) ? kept : newEndpoint(dir)
 }
 
@@ -42,18 +43,10 @@ export async function inspectPort({ port, password }: RedisEndpoint): Promise<Po
 /** Creates a new password too: the program that holds the old port may have received the old one. */
 async function newEndpoint(dir: string): Promise<RedisEndpoint> {
   const endpoint = { port: await freePort(), password: randomBytes(24).toString('hex') }
-  const draft = `${fileOf(dir)}.new`
+  const draft = join(dir, `${FILE}.new`)
   await writeFile(draft, JSON.stringify(endpoint), { mode: 0o600 })
-  await rename(draft, fileOf(dir))
+  await rename(draft, join(dir, FILE))
   return endpoint
-}
-
-function fileOf(dir: string): string {
-  return join(dir, 'endpoint.json')
-}
-
-function ifMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error
 }
 
 async function freePort(): Promise<number> {
@@ -65,30 +58,19 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Returns whether the port is free now. */
+/** Returns whether the port is free now. Redis closes it when everything is written. */
 async function endLeftover(endpoint: RedisEndpoint, dir: string): Promise<boolean> {
   const { port, password } = endpoint
   const state = await inspectPort(endpoint)
   if (state.is !== 'silent') {
     if (state.is !== 'ours' || state.dir !== dir) return state.is === 'free'
     await converse(port, [`AUTH ${password}`, 'SHUTDOWN NOSAVE'])
-    if (await becomesFree(endpoint)) return true
-    process.kill(state.pid, 'SIGKILL')
-    if (await becomesFree(endpoint)) return true
+    for (const deadline = Date.now() + SHUTDOWN_MS; Date.now() < deadline; await delay(20))
+      if ((await inspectPort(endpoint)).is === 'free') return true
   }
   throw new UserError(
     `A process holds port ${port} of the private Redis and does not answer: end it, then start again.`,
   )
-}
-
-/** Redis closes its port when everything is written. Its process id is no sign: a zombie keeps it. */
-async function becomesFree(endpoint: RedisEndpoint): Promise<boolean> {
-  const deadline = Date.now() + SHUTDOWN_MS
-  while (Date.now() < deadline) {
-    if ((await inspectPort(endpoint)).is === 'free') return true
-    await delay(20)
-  }
-  return false
 }
 
 /** Sends inline commands, of which the last one ends the connection, and returns everything that came back. */
@@ -110,5 +92,6 @@ async function converse(port: number, commands: string[]): Promise<string | { is
   }
 }
 
+const FILE = 'endpoint.json'
 const ANSWER_MS = 3000
 const SHUTDOWN_MS = 5000

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { UserError } from '../errors.ts'
+import type { Runnable } from './keep-running.ts'
 import { inspectPort, type RedisEndpoint, takeEndpoint } from './redis-endpoint.ts'
 import { findRedisServer, missingRedis, type RedisServer } from './setup/redis-server.mjs'
 import { spawnTethered, type Tethered } from './tether.ts'
@@ -17,13 +18,9 @@ export interface PrivateRedisOptions {
 }
 
 /** A running Redis that ends when this process does. `url` contains the password: never log it. */
-export interface PrivateRedis {
+export interface PrivateRedis extends Runnable {
   readonly url: string
   readonly pid: number
-  /** Resolves once the server has ended, for any reason. */
-  readonly exited: Promise<void>
-  /** Ends it with everything that it acknowledged on disk; resolves once it has ended. */
-  stop(): Promise<void>
 }
 
 /**
@@ -41,10 +38,8 @@ export async function startPrivateRedis({ dataDir, maxMemory, signal }: PrivateR
   const log = join(dir, 'redis.log')
   const logStart = await rotate(log)
   signal?.throwIfAborted()
-  const child = spawnTethered([server.command, conf], {
-    env: { ...process.env, ...server.env, TETHER_GRACE_S: '2' },
-    log,
-  })
+  const env = { ...process.env, ...server.env, TETHER_GRACE_S: '2' }
+  const child = spawnTethered([server.command, conf], { env, log })
   const abort = () => void child.end(STOP_MS)
   signal?.addEventListener('abort', abort)
   const pid = await whenReady(child, endpoint)
@@ -70,22 +65,21 @@ export function startFailure(log: string, { server, dir }: { server: RedisServer
 
 /** Nothing is answered before it is on disk, nothing is evicted, loopback only. `maxMemory` in bytes. */
 function redisConf(dir: string, { port, password }: RedisEndpoint, maxMemory: number): string {
-  const settings: [string, string | number][] = [
-    ['dir', quoted(dir)],
-    ['logfile', quoted(join(dir, 'redis.log'))],
-    ['daemonize', 'no'],
-    ['bind', '127.0.0.1 -::1'],
-    ['port', port],
-    ['protected-mode', 'yes'],
-    ['requirepass', quoted(password)],
-    ['appendonly', 'yes'],
-    ['appendfsync', 'always'],
-    ['aof-load-truncated', 'yes'],
-    ['save', '""'],
-    ['maxmemory', maxMemory],
-    ['maxmemory-policy', 'noeviction'],
-  ]
-  return settings.map(([name, value]) => `${name} ${value}\n`).join('')
+  return `
+dir ${quoted(dir)}
+logfile ${quoted(join(dir, 'redis.log'))}
+daemonize no
+bind 127.0.0.1 -::1
+port ${port}
+protected-mode yes
+requirepass ${quoted(password)}
+appendonly yes
+appendfsync always
+aof-load-truncated yes
+save ""
+maxmemory ${maxMemory}
+maxmemory-policy noeviction
+`
 }
 
 function quoted(value: string): string {

@@ -31,7 +31,7 @@ export class RoleProcesses {
   /** What listens where. A process that is started again takes the ports that it had. */
   readonly ports: Ports = {}
   readonly #options: RoleProcessesOptions
-  readonly #kept: { readonly role: RoleName; readonly process: Kept<RoleProcess> }[] = []
+  readonly #kept: Partial<Record<RoleName, readonly Kept<RoleProcess>[]>> = {}
   readonly #inTurns = inTurns()
   #retired: Metrics = []
 
@@ -45,18 +45,18 @@ export class RoleProcesses {
     const begun = Array.from({ length: roles[role] ?? 0 }, () =>
       keepRunning({ name: role, logger, start: (signal) => this.#startProcess(role, signal) }),
     )
-    this.#kept.push(...begun.map((process) => ({ role, process })))
+    this.#kept[role] = begun
     await Promise.all(begun.map(({ ready }) => ready))
   }
 
   /** From now on no process is started again, and those that are starting are ended. */
   endRestarts(): void {
-    for (const { process } of this.#kept) process.endRestarts()
+    for (const kept of Object.values(this.#kept).flat()) kept.endRestarts()
   }
 
   /** Ends each process of the role for good. */
   async stop(role: RoleName): Promise<void> {
-    await Promise.all(this.#kept.filter((one) => one.role === role).map(({ process }) => process.stop()))
+    await Promise.all((this.#kept[role] ?? []).map((kept) => kept.stop()))
   }
 
   /** Ends each process; it is started again. */
@@ -65,7 +65,7 @@ export class RoleProcesses {
   }
 
   #running(): RoleProcess[] {
-    return this.#kept.flatMap(({ process }) => process.current() ?? [])
+    return Object.values(this.#kept).flatMap((kept) => kept.flatMap((each) => each.current() ?? []))
   }
 
   async #startProcess(role: RoleName, signal: AbortSignal): Promise<RoleProcess> {
@@ -79,12 +79,10 @@ export class RoleProcesses {
       signal: cut,
       killSignal: 'SIGKILL',
     })
-    const roleProcess = new RoleProcess(child)
-    child.on('message', (message: FromRole) => {
-      if (message.type === 'collect')
-        void this.#collect().then((processes) => tell(child, { type: 'collected', processes }))
-    })
-    void roleProcess.exited.then(() => this.#retire(roleProcess.latestMetrics))
+    const roleProcess = new RoleProcess(child, () => this.#collect())
+    // Without the counters of a process that has ended, a sum would fall when it is started again.
+    const retire = async () => void (this.#retired = await addCounters(this.#retired, roleProcess.latestMetrics))
+    void roleProcess.exited.then(() => this.#inTurns(retire))
     Object.assign(this.ports, await roleProcess.whenReady(signal))
     changed()
     return roleProcess
@@ -92,13 +90,6 @@ export class RoleProcesses {
 
   async #collect(): Promise<Metrics[]> {
     return [this.#retired, ...(await Promise.all(this.#running().map((process) => process.metrics())))]
-  }
-
-  /** Adds the counters of a process that has ended; without them a sum would fall when a process is started again. */
-  #retire(metrics: Metrics): Promise<void> {
-    return this.#inTurns(async () => {
-      this.#retired = await addCounters(this.#retired, metrics)
-    })
   }
 }
 
@@ -115,19 +106,25 @@ class RoleProcess implements Runnable {
   /** The last known metrics. */
   latestMetrics: Metrics = []
   readonly #child: ChildProcess
+  readonly #ready = Promise.withResolvers<Ports>()
+  #mistake: UserError | undefined
   #asked: PromiseWithResolvers<void> | undefined
 
-  constructor(child: ChildProcess) {
+  /** `collect` returns the metrics of all processes. */
+  constructor(child: ChildProcess, collect: () => Promise<Metrics[]>) {
     this.#child = child
     this.exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => resolve(signal ?? `exit ${code}`))
       child.once('error', (error) => resolve(error.message))
     })
     child.on('message', (message: FromRole) => {
-      if (message.type !== 'metrics') return
-      this.latestMetrics = message.metrics
-      this.#asked?.resolve()
-      this.#asked = undefined
+      if (message.type === 'ready') this.#ready.resolve(message.ports)
+      else if (message.type === 'failed') this.#mistake = new UserError(message.message)
+      else if (message.type === 'metrics') {
+        this.latestMetrics = message.metrics
+        this.#asked?.resolve()
+        this.#asked = undefined
+      } else void collect().then((processes) => tell(child, { type: 'collected', processes }))
     })
   }
 
@@ -135,17 +132,11 @@ class RoleProcess implements Runnable {
   async whenReady(signal: AbortSignal): Promise<Ports> {
     const terminate = () => void this.#child.kill('SIGTERM')
     signal.addEventListener('abort', terminate)
-    const ready = Promise.withResolvers<Ports>()
-    let mistake: string | undefined
-    this.#child.on('message', (message: FromRole) => {
-      if (message.type === 'ready') ready.resolve(message.ports)
-      if (message.type === 'failed') mistake = message.message
-    })
     const ended = this.exited.then((end) => {
-      throw mistake ? new UserError(mistake) : new Error(`it ended at its start: ${end}`)
+      throw this.#mistake ?? new Error(`it ended at its start: ${end}`)
     })
     try {
-      return await Promise.race([ready.promise, ended])
+      return await Promise.race([this.#ready.promise, ended])
     } finally {
       signal.removeEventListener('abort', terminate)
     }

@@ -10,7 +10,7 @@ import { endOnRequest } from './signals.ts'
 /** A role that is ready. */
 export interface Role {
   readonly ports?: Ports
-  /** For `/readyz` of the monitor; without it, always ready. */
+  /** Without it, the role is always ready. */
   readonly readiness?: () => Promise<Readiness>
   /** Stops accepting, finishes what has begun, closes. */
   close(): Promise<void>
@@ -44,13 +44,11 @@ export type FromRole =
   | { readonly type: 'metrics'; readonly metrics: Metrics }
   | { readonly type: 'collect' }
 
-/** From the supervisor to a role's process. */
 export type ToRole = { readonly type: 'ask_metrics' } | { readonly type: 'collected'; readonly processes: Metrics[] }
 
-/** The environment variable with the `RoleSettings` of a role's process, as JSON. */
+/** The environment variable by which the supervisor gives a role's process its settings, as JSON. */
 export const ROLE_SETTINGS = 'WAYBRIDGE_ROLE_SETTINGS'
 
-/** What the supervisor gives a role's process at its start. */
 export interface RoleSettings extends RoleContext {
   readonly dataDir: string
 }
@@ -62,17 +60,27 @@ export interface RoleSettings extends RoleContext {
  */
 export function runRole(options: RoleOptions, start: (context: RoleContext) => Promise<Role>): void {
   const { logger } = options
-  const fault = (error: unknown) => endWithFault(error, logger)
+  // Only the stack: the properties of an error may contain a URL with a key.
+  const fault = (error: unknown) => {
+    logger.fatal({ stack: error instanceof Error ? error.stack : String(error) }, 'fault')
+    process.exit(2)
+  }
   process.on('uncaughtException', fault).on('unhandledRejection', fault)
   collectNodeMetrics()
   const started = begin(options, start)
-  answerMetricsRequests()
+  process.on('message', (message: ToRole) => {
+    if (message.type !== 'ask_metrics') return
+    void registry.getMetricsAsJSON().then((metrics) => tellSupervisor({ type: 'metrics', metrics }))
+  })
   endOnRequest(async () => {
     logger.info('closing')
     await (await started).close()
   }, fault)
   started
-    .then(({ ports = {} }) => announce(ports, logger))
+    .then(({ ports = {} }) => {
+      logger[process.connected ? 'debug' : 'info']({ ports }, 'ready')
+      return tellSupervisor({ type: 'ready', ports })
+    })
     .catch(async (error) => {
       const known = explainError(error)
       await (known instanceof UserError ? refuse(known) : fault(error))
@@ -106,7 +114,7 @@ async function begin({ monitor }: RoleOptions, start: (context: RoleContext) => 
   if (settings) shareDataDir(settings.dataDir)
   const role = await start(settings ?? { redisUrl: null, ports: {} })
   if (!monitor || settings) return role
-  const { port, close } = await startMonitor({ ...monitor, readiness: role.readiness })
+  const { port, close } = await startMonitor(monitor, role.readiness ?? alwaysReady)
   const closeBoth = async () => void (await Promise.all([role.close(), close()]))
   return { ports: { ...role.ports, monitor: port }, close: closeBoth }
 }
@@ -116,18 +124,6 @@ function takeSettings(): RoleSettings | undefined {
   const text = process.env[ROLE_SETTINGS]
   delete process.env[ROLE_SETTINGS]
   return text === undefined ? undefined : (JSON.parse(text) as RoleSettings)
-}
-
-function answerMetricsRequests(): void {
-  process.on('message', (message: ToRole) => {
-    if (message.type !== 'ask_metrics') return
-    void registry.getMetricsAsJSON().then((metrics) => tellSupervisor({ type: 'metrics', metrics }))
-  })
-}
-
-async function announce(ports: Ports, logger: Logger): Promise<void> {
-  logger[process.connected ? 'debug' : 'info']({ ports }, 'ready')
-  await tellSupervisor({ type: 'ready', ports })
 }
 
 async function refuse({ message }: UserError): Promise<void> {
@@ -144,10 +140,5 @@ function tellSupervisor(message: FromRole): Promise<void> {
   })
 }
 
-/** Logs only the stack: the properties of an error may contain a URL with a key. */
-function endWithFault(error: unknown, logger: Logger): never {
-  logger.fatal({ stack: error instanceof Error ? error.stack : String(error) }, 'fault')
-  process.exit(2)
-}
-
+const alwaysReady = () => Promise.resolve({ ok: true, problems: [] })
 const COLLECT_MS = 2500

@@ -46,28 +46,26 @@ function mayUseOwnRedis() {
   return ['prestart', 'prewaybridge'].includes(process.env.npm_lifecycle_event ?? '')
 }
 
-/** Whether node_modules matches package-lock.json, and the Node in it runs. */
+/**
+ * Whether node_modules matches package-lock.json, and the Node in it runs. npm writes node_modules/.package-lock.json last;
+ * it does not list packages for other systems.
+ */
 function hasPackages() {
-  return matchesLock() && runsPinnedNode()
-}
-
-/** npm writes node_modules/.package-lock.json last. It does not list packages for other systems. */
-function matchesLock() {
   const [wanted, installed] = [lockedPackages('package-lock.json'), lockedPackages('node_modules/.package-lock.json')]
-  if (!wanted || !installed) return false
-  return Object.entries(wanted).every(([path, { integrity, optional }]) => {
+  const isSame = Object.entries(wanted).every(([path, { integrity, optional }]) => {
     const found = installed[path]
     return path === '' || (found ? found.integrity === integrity : optional)
   })
+  return isSame && runsPinnedNode()
 }
 
 /**
  * @param {string} file
- * @returns {Record<string, { integrity?: string, optional?: boolean }> | undefined}
+ * @returns {Record<string, { integrity?: string, optional?: boolean }>}
  */
 function lockedPackages(file) {
   const path = join(root, file)
-  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).packages : undefined
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).packages : {}
 }
 
 /** npm puts node_modules/.bin first on PATH, so usually that Node runs this process. */
@@ -116,10 +114,7 @@ function say(sentence) {
   process.stderr.write(`${sentence}\n`)
 }
 
-/**
- * @param {string} sentence
- * @returns {never}
- */
+/** @param {string} sentence */
 function fail(sentence) {
   say(sentence)
   process.exit(1)

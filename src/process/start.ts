@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { EXIT_CODES, onSignals, type StopSignal } from './signals.ts'
-import { type Supervision, startEverything } from './supervisor.ts'
+import { type Supervision, Supervisor } from './supervisor.ts'
 
 /** Runs everything on the configuration of a folder; returns the exit code. @throws ConfigError, UserError. */
 export async function start(configDir: string): Promise<number> {
@@ -34,20 +34,20 @@ export async function supervise(what: Supervision): Promise<number> {
     logger.warn({ reason: signal }, 'second signal: killing what still runs')
     second.abort()
   })
-  const everything = startEverything(what)
+  const supervisor = new Supervisor(what)
   try {
-    const ports = await Promise.race([everything.ready, first.promise])
+    const ports = await Promise.race([supervisor.ready, first.promise])
     if (typeof ports !== 'string') {
       const open = Object.entries(ports).map(([name, port]) => `${name} ${port}`)
       logger.info(`ready: ${open.join(', ')}`)
     }
   } catch (error) {
-    await everything.stop(second.signal)
+    await supervisor.stop(second.signal)
     throw error
   }
   const signal = await first.promise
   logger.info({ reason: signal }, 'stopping')
-  return (await everything.stop(second.signal)) ? 0 : EXIT_CODES[signal]
+  return (await supervisor.stop(second.signal)) ? 0 : EXIT_CODES[signal]
 }
 
 const CLI = fileURLToPath(new URL('../cli/index.ts', import.meta.url))

@@ -14,24 +14,12 @@ export interface Supervision extends Pick<RoleProcessesOptions, 'dataDir' | 'rol
   readonly redis: { readonly maxMemory: number | null } | null
 }
 
-/** Everything that `start` runs. */
-export interface Everything {
+/** Starts the private Redis and the roles, keeps them running, and writes to ports.json what listens where. */
+export class Supervisor {
   /** What listens where, once everything is ready; rejects with the UserError that prevents it: then call `stop`. */
   readonly ready: Promise<Ports>
-  /** Ends everything in order, within 10 s or once `hurry` is aborted; returns whether no process had to be killed. */
-  stop(hurry?: AbortSignal): Promise<boolean>
-}
-
-/** Starts the private Redis and the roles, keeps them running, and writes to ports.json what listens where. */
-export function startEverything(supervision: Supervision): Everything {
-  const supervisor = new Supervisor(supervision)
-  const ready = supervisor.start().catch((error) => Promise.reject(explainError(error)))
-  ready.catch(() => {})
-  return { ready, stop: (hurry) => supervisor.stop(hurry) }
-}
-
-class Supervisor {
   readonly #supervision: Supervision
+  readonly #portsFile: string
   readonly #cut = new AbortController()
   readonly #roles: RoleProcesses
   readonly #inTurns = inTurns()
@@ -42,6 +30,7 @@ class Supervisor {
 
   constructor(supervision: Supervision) {
     this.#supervision = supervision
+    this.#portsFile = join(supervision.dataDir, 'ports.json')
     setMaxListeners(0, this.#cut.signal)
     this.#roles = new RoleProcesses({
       ...supervision,
@@ -49,24 +38,11 @@ class Supervisor {
       redisUrl: () => this.#redisUrl,
       changed: () => void this.#publishPorts(),
     })
+    this.ready = this.#start().catch((error) => Promise.reject(explainError(error)))
+    this.ready.catch(() => {})
   }
 
-  async start(): Promise<Ports> {
-    const { dataDir, logger, redis } = this.#supervision
-    this.#unlock = await lockDataDir(dataDir, logger)
-    await this.#removePorts()
-    if (redis && this.#state === 'starting') {
-      this.#redis = keepRunning({ name: 'redis', logger, start: (signal) => this.#startRedis(signal) })
-      await this.#redis.ready
-    }
-    for (const stage of STARTING_ORDER) {
-      if (this.#state === 'starting') await Promise.all(stage.map((role) => this.#roles.start(role)))
-    }
-    if (this.#state === 'starting') this.#state = 'ready'
-    await this.#publishPorts()
-    return this.#roles.ports
-  }
-
+  /** Ends everything in order, within 10 s or once `hurry` is aborted; returns whether no process had to be killed. */
   async stop(hurry?: AbortSignal): Promise<boolean> {
     this.#state = 'stopping'
     // A service manager may signal every process: what has ended, Redis included, must not come back.
@@ -83,6 +59,22 @@ class Supervisor {
     if (this.#unlock) await this.#removePorts()
     this.#unlock?.()
     return !this.#cut.signal.aborted
+  }
+
+  async #start(): Promise<Ports> {
+    const { dataDir, logger, redis } = this.#supervision
+    this.#unlock = await lockDataDir(dataDir, logger)
+    await this.#removePorts()
+    if (redis && this.#state === 'starting') {
+      this.#redis = keepRunning({ name: 'redis', logger, start: (signal) => this.#startRedis(signal) })
+      await this.#redis.ready
+    }
+    for (const stage of STARTING_ORDER) {
+      if (this.#state === 'starting') await Promise.all(stage.map((role) => this.#roles.start(role)))
+    }
+    if (this.#state === 'starting') this.#state = 'ready'
+    await this.#publishPorts()
+    return this.#roles.ports
   }
 
   /** Restarts the roles if Redis listens on another port than before, because another program took its port. */
@@ -103,21 +95,19 @@ class Supervisor {
       await rename(`${this.#portsFile}.new`, this.#portsFile)
     }
     const { logger } = this.#supervision
-    await this.#inTurns(write).catch((error: Error) => logger.error({ reason: error.message }, 'ports.json'))
+    await this.#inTurns(write).catch((error: Error) =>
+      logger.error({ reason: error.message }, 'cannot write ports.json'),
+    )
   }
 
   async #removePorts(): Promise<void> {
     await this.#inTurns(() => rm(this.#portsFile, { force: true }))
   }
-
-  get #portsFile(): string {
-    return join(this.#supervision.dataDir, 'ports.json')
-  }
 }
 
 /**
- * The others are told where the tracking service listens. The admin process writes to the roster what was edited in files while
- * nothing ran: it is in effect from the first fix on.
+ * The other roles need the port of the tracking service. The admin process writes to the roster what was edited in files
+ * while nothing ran: so it is in effect from the first fix on.
  */
 const STARTING_ORDER = [['tracking'], ['admin'], ['worker', 'gateway']] as const
 const STOPPING_ORDER = ['gateway', 'worker', 'admin', 'tracking'] as const

@@ -5,30 +5,21 @@ import { fileURLToPath } from 'node:url'
 import { within } from '../async.ts'
 
 /** A program that ends when this process does. */
-export interface Tethered {
-  isRunning(): boolean
-  /** Resolves once it has ended. */
-  readonly exited: Promise<void>
-  /** Sends SIGTERM and, after `patienceMs`, SIGKILL; resolves once it has ended. */
-  end(patienceMs: number): Promise<void>
-}
+export type Tethered = ReturnType<typeof spawnTethered>
 
 /**
  * Runs a command and appends its output to the file `log`. The command runs in a session of its own, so that Ctrl-C does
  * not reach it.
  */
-export function spawnTethered(command: string[], { env, log }: { env: NodeJS.ProcessEnv; log: string }): Tethered {
+export function spawnTethered(command: string[], { env, log }: { env: NodeJS.ProcessEnv; log: string }) {
   const output = openSync(log, 'a', 0o600)
-  const child = spawn('/bin/sh', [TETHER, ...command], {
-    env,
-    detached: true,
-    stdio: ['pipe', output, output],
-  })
+  const child = spawn('/bin/sh', [TETHER, ...command], { env, detached: true, stdio: ['pipe', output, output] })
   closeSync(output)
   const exited = once(child, 'exit').then(() => undefined)
   const isRunning = () => child.exitCode === null && child.signalCode === null
   return { isRunning, exited, end }
 
+  /** Sends SIGTERM and, after `patienceMs`, SIGKILL; resolves once the program has ended. */
   async function end(patienceMs: number): Promise<void> {
     const deadline = Date.now() + patienceMs
     // Again and again: the shell loses a signal that it receives while it forks.

@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { UserError } from '../errors.ts'
 import type { Ports } from '../process/role.ts'
 import { supervision } from '../process/start.ts'
-import { startEverything } from '../process/supervisor.ts'
+import { Supervisor } from '../process/supervisor.ts'
 import { createTrackingClient } from '../tracking/client.ts'
 import { countPositions } from '../tracking/service/positions.ts'
 import { accountFor, type Ending, isWhole, lastLine, NOTHING, readStatus, verdict } from './demo/account.ts'
@@ -50,7 +50,7 @@ interface Demo {
 async function runSystem(demo: Demo, log: FileHandle): Promise<{ ending: Ending; clean: boolean }> {
   const { signals, site, screen } = demo
   const logger = pino({ level: 'warn' }, pino.destination({ dest: log.fd, sync: true }))
-  const system = startEverything({ ...(await supervision(site.configDir)), logger, output: log.fd })
+  const system = new Supervisor({ ...(await supervision(site.configDir)), logger, output: log.fd })
   const hurry = signals.within(STOP_BY_MS)
   try {
     screen.say('', screen.paint('dim', '  Starting Redis, tracking service, workers, admin port and gateway …'))

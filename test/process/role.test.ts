@@ -77,11 +77,7 @@ it('serves health, readiness and metrics when it runs without a supervisor', asy
 
 it('answers /readyz with 503 and the problems when it is not ready', async () => {
   const problems = ['Redis does not answer']
-  const monitor = await startMonitor({
-    host: '127.0.0.1',
-    port: 0,
-    readiness: () => Promise.resolve({ ok: false, problems }),
-  })
+  const monitor = await startMonitor({ host: '127.0.0.1', port: 0 }, () => Promise.resolve({ ok: false, problems }))
   onTestFinished(() => monitor.close())
   const response = await fetch(`http://127.0.0.1:${monitor.port}/readyz`)
   expect([response.status, await response.json()]).toEqual([503, { ok: false, problems }])

@@ -19,11 +19,9 @@ export interface AdminRoleOptions {
 /** The admin port. */
 export async function startAdmin({ live, redisUrl, baseUrl, context }: AdminRoleOptions): Promise<Role> {
   const { config, logger } = live
-  const { host, port } = config.admin
   const redis = connect(redisUrl, 'admin', logger)
   await firstComparison(live, redis)
   const readiness = redisReadiness(redis, config.redis, logger)
-  const directory = () => live.directory()
   const tracking = createTrackingClient({
     baseUrl,
     returnPrefix: config.tracking.return_prefix,
@@ -32,10 +30,10 @@ export async function startAdmin({ live, redisUrl, baseUrl, context }: AdminRole
   })
   const tokens = await adminTokens(config)
   const admin = await openAdmin({
-    listen: { host, port: port === 0 ? (context.ports.admin ?? 0) : port },
+    listen: { ...config.admin, port: config.admin.port || (context.ports.admin ?? 0) },
     tokens,
     redis,
-    directory,
+    directory: () => live.directory(),
     live,
     tracking,
     companies: () => live.companies(),
@@ -45,7 +43,7 @@ export async function startAdmin({ live, redisUrl, baseUrl, context }: AdminRole
     metrics: collectMetrics,
     logger,
   })
-  logger.info(`admin port http://${host}:${admin.port}; its tokens are in ${tokens.place}`)
+  logger.info(`admin port http://${config.admin.host}:${admin.port}; its tokens are in ${tokens.place}`)
   return {
     ports: { admin: admin.port },
     readiness,

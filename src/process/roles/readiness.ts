@@ -9,35 +9,22 @@ import type { Readiness } from '../monitor.ts'
  * Checks that Redis answers and, if it is not the private one, that its settings keep what it acknowledges, unless
  * `durability: relaxed`. After each connect the log says what is missing.
  */
-export function redisReadiness(
-  redis: Redis,
-  { url, durability }: Config['redis'],
-  logger: Logger,
-): () => Promise<Readiness> {
+export function redisReadiness(redis: Redis, { url, durability }: Config['redis'], logger: Logger) {
   const isVerified = url !== null && durability === 'strict'
   const problemsNow = async () => (isVerified ? durabilityProblems(redis) : redis.ping().then(() => []))
-  const report = () => {
-    problemsNow().then(
-      (problems) => problems.forEach((problem) => logger.error(problem)),
-      () => {},
-    )
-  }
+  const log = (problems: readonly string[]) => problems.forEach((problem) => logger.error(problem))
+  const report = () => void problemsNow().then(log, () => {})
   if (isVerified) redis.on('ready', report)
   if (isVerified && redis.status === 'ready') report()
-  return () => problemsNow().then(readinessOf, () => readinessOf([NO_ANSWER]))
+  return (): Promise<Readiness> => problemsNow().then(readinessOf, () => readinessOf([NO_ANSWER]))
 }
 
 /** Checks that this process is ready, that Redis has memory left, and that every gateway acknowledges what it receives. */
-export function systemReadiness(own: () => Promise<Readiness>, redis: Redis, stopAt: number): () => Promise<Readiness> {
-  return async () => {
-    const [{ problems }, memory, gateways] = await Promise.all([
-      own(),
-      redis.info('memory').then(
-        (info) => memoryProblems(info, stopAt),
-        () => [],
-      ),
-      readGatewayProblems(redis).catch(() => []),
-    ])
+export function systemReadiness(own: () => Promise<Readiness>, redis: Redis, stopAt: number) {
+  const memoryProblemsNow = async () => memoryProblems(await redis.info('memory'), stopAt)
+  return async (): Promise<Readiness> => {
+    const others = [memoryProblemsNow(), readGatewayProblems(redis)].map((problems) => problems.catch(() => []))
+    const [{ problems }, memory, gateways] = await Promise.all([own(), ...others])
     return readinessOf([...new Set([...problems, ...memory, ...gateways])])
   }
 }

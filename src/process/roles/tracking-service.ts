@@ -35,6 +35,8 @@ export async function openService(
 function retryingService(service: TrackingService, databaseFile: string, logger: Logger): OpenService {
   let retry: NodeJS.Timeout | undefined
   let hasFailed = false
+  const close = () => (clearTimeout(retry), service.close())
+  return { port: service.port, provision, close }
 
   function provision(provisioning: Provisioning): boolean {
     clearTimeout(retry)
@@ -56,13 +58,6 @@ function retryingService(service: TrackingService, databaseFile: string, logger:
     hasFailed = false
     return true
   }
-
-  async function close(): Promise<void> {
-    clearTimeout(retry)
-    await service.close()
-  }
-
-  return { port: service.port, provision, close }
 }
 
 // Each attempt on a database that another program has locked blocks the process for a second.

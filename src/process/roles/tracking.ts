@@ -70,23 +70,16 @@ function joinRoster(live: Live, redisUrl: string | null, provisioned: () => Prom
   if (redisUrl === null) return void live.join()
   const redis = connect(redisUrl, 'tracking', live.logger)
   void live.join(new Replica(redis, live.logger))
-  /** The gateway may apply a change of the roster before this process does. */
-  const caughtUp = () =>
-    live
-      .catchUp()
-      .then(provisioned)
-      .catch(() => {})
-  return { catchUp: () => within(CATCH_UP_MS, caughtUp()), disconnect: () => redis.disconnect() }
+  // The gateway may apply a change of the roster before this process does.
+  const caughtUp = () => within(CATCH_UP_MS, live.catchUp().then(provisioned))
+  return { catchUp: () => caughtUp().catch(() => {}), disconnect: () => redis.disconnect() }
 }
 
 /** Provisions companies, and those lanes of the devices that have changed which the service does not have yet. */
-function newLanesProvisioner(
-  service: OpenService,
-  live: Live,
-): (changed: ReadonlySet<string> | undefined) => Promise<void> {
+function newLanesProvisioner(service: OpenService, live: Live) {
   const provisioned = new Set<string>()
   const added = new Map<string, Lane>()
-  return async (changed) => {
+  return async (changed: ReadonlySet<string> | undefined): Promise<void> => {
     const directory = live.directory()
     const entries = changed ? Array.from(changed, (id) => directory.find(id)) : directory.devices()
     for (const entry of entries) {
@@ -110,8 +103,9 @@ async function startTrackingAlone(configDir: string, config: TrackingConfig, log
   metrics.configReloadSuccessful.set(1)
   const watching = watchTracking(configDir, config, (change) => {
     metrics.configReloadSuccessful.set(change.config ? 1 : 0)
+    report(change, { configDir, started: config, logger })
     const isProvisioned = change.config !== undefined && service.provision(onlyThese(change.config))
-    report(change, { configDir, config, logger, isProvisioned })
+    if (isProvisioned) logger.info('configuration reloaded')
   })
   return {
     ports: { tracking: service.port },
@@ -126,22 +120,18 @@ function onlyThese({ companies, routes }: TrackingConfig): Provisioning {
   return { companies, routes, exhaustive: true }
 }
 
-interface ReloadReport {
+/** `started`: the configuration at the start of the process. */
+interface Reload {
   readonly configDir: string
-  /** The configuration that the process started with. */
-  readonly config: TrackingConfig
+  readonly started: TrackingConfig
   readonly logger: Logger
-  /** Whether every change that needs no restart is in effect. */
-  readonly isProvisioned: boolean
 }
 
-function report({ config, problems }: TrackingRead, started: ReloadReport): void {
-  const { configDir, logger } = started
+function report({ config, problems }: TrackingRead, { configDir, started, logger }: Reload): void {
   for (const problem of problems) logger.error(problemText(problem))
   if (!config) return logger.error(`${trackingFile(configDir)} is ignored: the previous configuration stays in effect`)
-  const changed = AT_NEXT_START.filter((key) => JSON.stringify(config[key]) !== JSON.stringify(started.config[key]))
+  const changed = AT_NEXT_START.filter((key) => JSON.stringify(config[key]) !== JSON.stringify(started[key]))
   if (changed.length > 0) logger.warn(`${changed.join(', ')}: takes effect at the next start`)
-  if (started.isProvisioned) logger.info('configuration reloaded')
 }
 
 const AT_NEXT_START = ['listen', 'data_dir', 'time_limit', 'monitor', 'log'] as const

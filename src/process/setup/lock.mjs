@@ -1,12 +1,10 @@
-import { randomUUID } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const lock = fileURLToPath(new URL('../../../.setup.lock', import.meta.url))
 const BEAT_MS = 1000
 const STALE_MS = 10_000
-const SETTLE_MS = 300
 
 /**
  * Runs `action` while no other set-up of this folder runs. The holder touches the lock file every second: a lock that is not
@@ -14,34 +12,24 @@ const SETTLE_MS = 300
  * @param {() => Promise<void>} action
  */
 export async function withLock(action) {
-  const id = randomUUID()
-  await acquire(id)
-  process.once('exit', () => release(id))
+  if (!create()) {
+    process.stderr.write('Waiting for another set-up of this folder …\n')
+    do {
+      await delay(100)
+      if (isStale()) rmSync(lock, { force: true })
+    } while (!create())
+  }
+  process.once('exit', () => rmSync(lock, { force: true }))
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1))
-  const beat = setInterval(() => existsSync(lock) && utimesSync(lock, new Date(), new Date()), BEAT_MS)
+  const beat = setInterval(() => utimesSync(lock, new Date(), new Date()), BEAT_MS)
   await action()
   clearInterval(beat)
 }
 
-/** @param {string} id */
-async function acquire(id) {
-  if (create(id)) return
-  process.stderr.write('Waiting for another set-up of this folder …\n')
-  let seen = lastBeat()
-  let since = Date.now()
-  while (!create(id)) {
-    await delay(100)
-    if (Date.now() - since > STALE_MS && (await takeOver(id))) return
-    if (lastBeat() === seen) continue
-    seen = lastBeat()
-    since = Date.now()
-  }
-}
-
-/** @param {string} id */
-function create(id) {
+/** Returns whether this process has the lock now. */
+function create() {
   try {
-    writeFileSync(lock, id, { flag: 'wx' })
+    writeFileSync(lock, '', { flag: 'wx' })
     return true
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST') return false
@@ -49,27 +37,7 @@ function create(id) {
   }
 }
 
-function lastBeat() {
-  return statSync(lock, { throwIfNoEntry: false })?.mtimeMs
-}
-
-/**
- * If several processes replace an abandoned lock at once, the last one has it.
- * @param {string} id
- */
-async function takeOver(id) {
-  writeFileSync(`${lock}.${id}`, id)
-  renameSync(`${lock}.${id}`, lock)
-  await delay(SETTLE_MS)
-  return holds(id)
-}
-
-/** @param {string} id */
-function release(id) {
-  if (holds(id)) rmSync(lock, { force: true })
-}
-
-/** @param {string} id */
-function holds(id) {
-  return existsSync(lock) && readFileSync(lock, 'utf8') === id
+function isStale() {
+  const touched = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Infinity
+  return Date.now() - touched > STALE_MS
 }

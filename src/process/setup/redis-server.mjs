@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 
 const OLDEST = [6, 2]
 const NAMES = ['redis', 'valkey']
+const searchPath = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
 
 /** The folder into which set-up unpacks a Redis server from the system's packages. */
 const fetchedDir = fileURLToPath(new URL('../../../node_modules/.cache/waybridge/redis', import.meta.url))
@@ -25,8 +26,9 @@ const APT_OPTIONS = ['-qq', '-o', 'APT::Sandbox::User=root', '-o', 'Debug::NoLoc
  */
 export function findRedisServer() {
   const chosen = process.env.WAYBRIDGE_REDIS_SERVER
-  const candidates = chosen ? [{ command: chosen, env: {} }] : [...installed(), ...fetched()]
-  return candidates.find(isRecent)
+  if (chosen) return [{ command: chosen, env: {} }].find(isRecent)
+  const commands = NAMES.flatMap((name) => searchPath.map((folder) => join(folder, `${name}-server`)))
+  return [...commands.map((command) => ({ command, env: {} })), ...fetched()].find(isRecent)
 }
 
 /** The error if there is none: one sentence that says what to install or to change. */
@@ -42,9 +44,7 @@ export function missingRedis() {
 
 /** Whether this system's packages can be unpacked here, and the user has not chosen a server. */
 export function canFetchRedis() {
-  const folders = (process.env.PATH ?? '').split(delimiter)
-  const has = (/** @type {string} */ tool) => folders.some((folder) => existsSync(join(folder, tool)))
-  return !process.env.WAYBRIDGE_REDIS_SERVER && has('apt-get') && has('dpkg')
+  return !process.env.WAYBRIDGE_REDIS_SERVER && searchPath.some((folder) => existsSync(join(folder, 'apt-get')))
 }
 
 /**
@@ -75,25 +75,15 @@ export function namesOwnRedis(text) {
   return /^redis:(?:[ \t]*\{[^}\n]*|.*\n(?:[ \t#].*\n)*?[ \t]+)\burl:[ \t]*(?!null\b|~)[^\s,}#]/m.test(text)
 }
 
-function installed() {
-  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
-  return NAMES.flatMap((name) => folders.map((folder) => ({ command: join(folder, `${name}-server`), env: {} })))
-}
-
 function fetched() {
   if (!existsSync(fetchedDir)) return []
-  const folders = [...libraryFolders(fetchedDir), process.env.LD_LIBRARY_PATH].filter(Boolean)
-  const env = { LD_LIBRARY_PATH: folders.join(delimiter) }
+  // The names of the folders with libraries contain the architecture.
+  const libraries = readdirSync(fetchedDir, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /\.so(\.\d+)*$/.test(file),
+  )
+  const folders = new Set(libraries.map((file) => dirname(join(fetchedDir, file))))
+  const env = { LD_LIBRARY_PATH: [...folders, process.env.LD_LIBRARY_PATH].filter(Boolean).join(delimiter) }
   return NAMES.map((name) => ({ command: join(fetchedDir, 'usr/bin', `${name}-server`), env }))
-}
-
-/**
- * The folders below `root` with shared libraries. Their names contain the architecture.
- * @param {string} root
- */
-function libraryFolders(root) {
-  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => /\.so(\.\d+)*$/.test(file))
-  return [...new Set(files.map((file) => dirname(join(root, file))))]
 }
 
 /** @param {RedisServer} server */

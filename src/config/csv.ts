@@ -36,7 +36,8 @@ export function parseCsv(text: string): Table | undefined {
   const header = lines.next().value
   if (!header) return undefined
   if (header.text.includes('\0')) return { at: header.at, columns: [], rows: [], mistake: NOT_UTF8 }
-  const delimiter = delimiterOf(header.text)
+  const count = (delimiter: string) => header.text.split(delimiter).length
+  const [delimiter] = DELIMITERS.toSorted((a, b) => count(b) - count(a))
   const columns = (cut(header.text, delimiter) ?? []).map((name) => name.toLowerCase())
   return { at: header.at, columns, rows: rowsOf(lines, delimiter, columns.length) }
 }
@@ -62,7 +63,7 @@ export function columnMistakes(
   ]
 }
 
-function* rowsOf(lines: Iterable<TextLine>, delimiter: string, width: number): Generator<Row> {
+function* rowsOf(lines: ReturnType<typeof significantLines>, delimiter: string, width: number): Generator<Row> {
   for (const { at, line, text } of lines) {
     const cells = cut(text, delimiter)
     if (!cells) yield { at, line, cells: [], mistake: text.length > MAX_LINE_LENGTH ? TOO_LONG : MISQUOTED }
@@ -70,25 +71,13 @@ function* rowsOf(lines: Iterable<TextLine>, delimiter: string, width: number): G
   }
 }
 
-interface TextLine {
-  readonly at: number
-  /** From 1. */
-  readonly line: number
-  readonly text: string
-}
-
-function* significantLines(text: string): Generator<TextLine> {
+function* significantLines(text: string) {
   const starts = lineStarts(text)
   for (const [index, start] of starts.entries()) {
     const at = index === 0 && text.startsWith(BYTE_ORDER_MARK) ? 1 : start
     const content = text.slice(at, starts[index + 1]).replace(/[\r\n]+$/, '')
     if (content.trim() !== '' && !content.startsWith('#')) yield { at, line: index + 1, text: content }
   }
-}
-
-function delimiterOf(header: string): string {
-  const count = (delimiter: string) => header.split(delimiter).length
-  return DELIMITERS.toSorted((a, b) => count(b) - count(a))[0]
 }
 
 /** Undefined where the line is too long, or text follows a quoted cell, or the cell has no closing quotation mark. */

@@ -15,24 +15,16 @@ import type { Mistake } from './problem.ts'
 import { int64 } from './units.ts'
 import { parseYaml, withoutEchoes } from './yaml.ts'
 
-/** A YAML file as a schema reads it. */
-export interface Document<Value> {
-  /** Absent where the file is not YAML. */
-  readonly root?: Node
-  /** Absent where there are mistakes. */
-  readonly value?: Value
-  readonly mistakes: readonly Mistake[]
-}
-
 /**
  * Reads a YAML file by a schema whose scalars may be text; an empty file is an empty mapping.
  * @param also finds mistakes beyond the schema, also in files with other mistakes
+ * @returns `root` is absent where the file is not YAML, `value` where there are mistakes
  */
 export function readDocument<Value>(
   text: string,
   schema: z.ZodType<Value>,
   also: (root: Node) => readonly Mistake[],
-): Document<Value> {
+): { root?: Node; value?: Value; mistakes: Mistake[] } {
   const { root = EMPTY, mistakes } = parseYaml(text)
   if (root === EMPTY && mistakes.length > 0) return { mistakes }
   const parsed = schema.safeParse(valueOf(root, ({ text: scalar }) => scalar))

@@ -61,15 +61,11 @@ export const ROUTE_COLUMNS = {
 export const COLUMNS = Object.keys(ROUTE_COLUMNS)
 
 /** The first mistake in a line. */
-interface CellMistake {
-  readonly key: string
-  readonly message: string
-}
+type CellMistake = Pick<Mistake, 'message' | 'key'>
 
 function rowReader({ columns }: Table, times: Times): (row: Row) => RouteRow | CellMistake {
-  const at = Object.fromEntries(COLUMNS.map((name) => [name, columns.indexOf(name)]))
   return (row) => {
-    const cell = (name: string) => row.cells[at[name]] ?? ''
+    const cell = (name: string) => row.cells[columns.indexOf(name)] ?? ''
     const [device, courier, route] = [cell('device'), cell('courier_id'), cell('route_id')]
     if (device === '') return { key: 'device', message: 'empty' }
     if (isScientific(device)) return { key: 'device', message: int64Mistake(device) }

@@ -77,7 +77,7 @@ export function configSchema(protocols: Protocols) {
       listen: section(address('127.0.0.1', 8090)).describe('Address of the embedded tracking service.'),
       return_prefix: setting(pathPrefix, '', 'Path of the return operation, such as `/api/v1`.'),
     }),
-    companies: list(company()).describe('The companies whose couriers are tracked.'),
+    companies: list(company).describe('The companies whose couriers are tracked.'),
     batch: section({
       max_positions: setting(integer(1, 100_000), 500, 'Maximum number of positions in one request.'),
       max_wait: setting(timer(0), '1s', 'Maximum time that a position waits for its batch to fill.'),
@@ -160,14 +160,12 @@ function listener(protocols: Protocols) {
   })
 }
 
-function company() {
-  return fields({
-    company_id: id.describe('Id of the company in the tracking API.'),
-    name: text.optional().describe('Name for people.'),
-    apikey: text.describe('Key with which positions are pushed.'),
-    oauth_token: headerToken.optional().describe('Token with which the relay calls the tracking API.'),
-  })
-}
+const company = fields({
+  company_id: id.describe('Id of the company in the tracking API.'),
+  name: text.optional().describe('Name for people.'),
+  apikey: text.describe('Key with which positions are pushed.'),
+  oauth_token: headerToken.optional().describe('Token with which the relay calls the tracking API.'),
+})
 
 /** A token that is listed twice could have two roles. */
 function tokens() {

@@ -28,24 +28,16 @@ export async function fingerprintOf(file: string): Promise<string> {
   return found ? `${file} ${found.dev} ${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}` : file
 }
 
-export interface FollowOptions {
-  /** The fingerprint of all that is followed. */
-  readonly print: () => Promise<string>
-  /** Reads what is there now; false: call it again after a second. */
-  readonly changed: () => Promise<boolean>
-}
-
-export interface Following {
-  /** Resolves once `changed` has been called for the first time. */
-  readonly first: Promise<void>
-  close(): Promise<void>
-}
+export type Following = ReturnType<typeof follow>
 
 /**
  * Calls `changed` at once; then compares fingerprints ten times a second, and calls it when a new one is the same
  * twice in a row. So rename, links, slow writers and network file systems are all one case.
+ * @param print finds the fingerprint of all that is followed
+ * @param changed reads what is there now; false: call it again after a second
+ * @returns `first` resolves once `changed` has been called for the first time
  */
-export function follow({ print, changed }: FollowOptions): Following {
+export function follow(print: () => Promise<string>, changed: () => Promise<boolean>) {
   const closing = new AbortController()
   let seen: string
   let done: boolean
@@ -64,13 +56,11 @@ export function follow({ print, changed }: FollowOptions): Following {
   }
   const first = begin()
   const polling = first.then(poll, () => {})
-  return {
-    first,
-    close: () => {
-      closing.abort()
-      return polling
-    },
+  const close = () => {
+    closing.abort()
+    return polling
   }
+  return { first, close }
 }
 
 /** False once the signal is aborted. */

@@ -58,11 +58,12 @@ export function watchTracking(
     onChange(read)
   }
 
-  return follow({
-    print: () => fingerprintOf(trackingFile(dir)),
-    changed: async () => {
+  const file = trackingFile(dir)
+  return follow(
+    () => fingerprintOf(file),
+    async () => {
       try {
-        take((await readTracking(dir)) ?? missingFile(dir))
+        take((await readTracking(dir)) ?? { problems: [{ severity: 'mistake', file, message: FILE_MISSING }] })
         return true
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error
@@ -70,13 +71,10 @@ export function watchTracking(
         return false
       }
     },
-  })
+  )
 }
 
-function missingFile(dir: string): TrackingRead {
-  const message = 'this file does not exist any more: its last content stays in effect'
-  return { problems: [{ severity: 'mistake', file: trackingFile(dir), message }] }
-}
+const FILE_MISSING = 'this file does not exist any more: its last content stays in effect'
 
 const NAME = 'tracking.yaml'
 const {

@@ -138,7 +138,7 @@ class FollowedConfig implements Live {
       await replica.first
     }
     const print = () => fingerprint(this.#start.dir, !this.#start.followsFiles)
-    this.#following = follow({ print, changed: () => this.#look() })
+    this.#following = follow(print, () => this.#look())
     return this.#complete.promise
   }
 

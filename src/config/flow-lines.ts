@@ -10,12 +10,14 @@ import type { Entry } from './node.ts'
  * @returns the text that the parser still has to read
  */
 export async function takeFlowLines(text: string, take: (entry: Entry) => void): Promise<string> {
-  if (!isOnlyMapping(text)) return text
+  // Only one document of keys without indentation: no document marks, lists, or complex keys.
+  if (MARKER.test(text) || !FIRST_KEY.test(text)) return text
   const rest: string[] = []
   let kept = 0
   for (let at = text.startsWith(BYTE_ORDER_MARK) ? 1 : 0; at < text.length; ) {
     const end = endOfLine(text, at)
-    const entry = isContinued(text, end) ? undefined : entryOf(text, at, end)
+    CONTINUED.lastIndex = end
+    const entry = CONTINUED.test(text) ? undefined : entryOf(text, at)
     if (entry) {
       take(entry)
       // Adjacent lines become one comment, which the parser skips in one step.
@@ -29,23 +31,7 @@ export async function takeFlowLines(text: string, take: (entry: Entry) => void):
   return rest.join('')
 }
 
-/** Whether the text is one document of keys without indentation: no document marks, lists, or complex keys. */
-function isOnlyMapping(text: string): boolean {
-  return !MARKER.test(text) && FIRST_KEY.test(text)
-}
-
-/** Whether the next line with content is indented, and so continues this one. */
-function isContinued(text: string, end: number): boolean {
-  for (let at = end + 1; at < text.length; at = endOfLine(text, at) + 1) {
-    INDENT.lastIndex = at
-    INDENT.test(text)
-    const next = INDENT.lastIndex
-    if (next < text.length && !PASSED_OVER.includes(text[next])) return next > at
-  }
-  return false
-}
-
-function entryOf(text: string, at: number, end: number): Entry | undefined {
+function entryOf(text: string, at: number): Entry | undefined {
   KEY.lastIndex = at
   const key = KEY.exec(text)
   if (!key) return undefined
@@ -58,8 +44,7 @@ function entryOf(text: string, at: number, end: number): Entry | undefined {
     last = pair[7] === '}'
   }
   END.lastIndex = PAIR.lastIndex
-  END.test(text)
-  if (END.lastIndex !== end) return undefined
+  if (!END.test(text)) return undefined
   return { key: key[1] ?? key[2], keyAt: at, value: { kind: 'mapping', at: KEY.lastIndex - 1, entries } }
 }
 
@@ -84,10 +69,10 @@ function endOfLine(text: string, at: number): number {
 const BYTE_ORDER_MARK = '\ufeff'
 const MARKER = /^(?:\.\.\.|[%?:}\]-])/m
 const FIRST_KEY = /^\ufeff?(?:[ \t]*(?:#[^\n]*)?\r?\n)*(?:"[^"\\\n]+"|\w[\w.-]*):(?:\s|$)/
-const INDENT = /[ \t]*/y
-const PASSED_OVER = '#\r\n'
+/** From the end of a line: the next line with content is indented, and so continues this one. */
+const CONTINUED = /(?:\n[ \t]*(?:[#\r][^\n]*)?(?=\n))*\n[ \t]+[^#\s]/y
 const NULL = /^(?:null|Null|NULL)$/
 const KEY = /(?:"([^"\\\n]+)"|(\w[\w.-]*)): +\{/y
 const PLAIN = /[^\s,[\]{}:#"'&*!|>%@`?\\=~<-](?: *[^\s,[\]{}:#"'\\])*/.source
 const PAIR = new RegExp(`( *)([a-z_]+)(: +)(?:"([^"\\\\\\n]*)"|'([^'\\n]*)'|(${PLAIN})) *([,}])`, 'y')
-const END = /(?: +#[^\n]*| *\r?)/y
+const END = /(?: +#[^\n]*| *\r?)(?=\n|$)/y

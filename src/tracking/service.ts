@@ -11,7 +11,7 @@ import { GroupCommit } from './service/group-commit.ts'
 import { itemOperations } from './service/items.ts'
 import { numberOperations } from './service/numbers.ts'
 import { trackingDocument } from './service/openapi.ts'
-import type { ServedOperation, ServedRoute } from './service/operation.ts'
+import type { ServedOperation, ServedRequest } from './service/operation.ts'
 import { courierPositions, PositionStore } from './service/positions.ts'
 import { LaneStore, pushPositions } from './service/push.ts'
 
@@ -96,11 +96,11 @@ function createServer(logger: Logger): HttpServer {
 function serveOperations(app: FastifyInstance, served: Readonly<Record<OperationName, ServedOperation>>): void {
   for (const [name, { method, path }] of Object.entries(OPERATIONS)) {
     const { admit, answer } = served[name as OperationName]
-    app.route<ServedRoute>({
+    app.route({
       method,
       url: routerPath(path),
-      onRequest: async (request) => admit(request),
-      handler: async (request, reply) => answer(request, reply),
+      onRequest: async (request) => admit(request as ServedRequest),
+      handler: async (request, reply) => answer(request as ServedRequest, reply),
     })
   }
 }

@@ -3,7 +3,7 @@ import { MAX_INTERVAL_S, type PositionInterval } from '../../tracking/interval.t
 import { ApiRefusal } from '../../tracking/refusal.ts'
 
 /** Reads the positions of at most two hours, not encoded; an answer of more than `maxBytes` is the fault `too_large`. */
-export type ReadWindow = (window: PositionInterval, maxBytes: number) => Promise<Reply | Failure>
+type ReadWindow = (window: PositionInterval, maxBytes: number) => Promise<Reply | Failure>
 
 /**
  * Reads a longer interval in windows and joins their lists, in order and byte for byte. The first answer that is not a 200 with

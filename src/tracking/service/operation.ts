@@ -11,13 +11,7 @@ export interface ServedOperation {
   readonly answer: (request: ServedRequest, reply: FastifyReply) => unknown
 }
 
-/** The types of a path's and a query's parameters. */
-export interface ServedRoute {
-  Params: Record<string, string>
-  Querystring: Record<string, unknown>
-}
-
-export type ServedRequest = FastifyRequest<ServedRoute>
+export type ServedRequest = FastifyRequest<{ Params: Record<string, string>; Querystring: Record<string, unknown> }>
 
 /** Reads the body of a request and checks it with the schema. @throws ApiRefusal 422 */
 export async function bodyOf<T>({ raw, headers }: ServedRequest, schema: z.ZodType<T>): Promise<T> {

@@ -9,27 +9,27 @@ import { fileURLToPath } from 'node:url'
 import { expect, vi } from 'vitest'
 import { pidsWhere, pidsWith } from './processes.ts'
 
-/** `waybridge start` on a folder of its own, as a user runs it. */
+/** A running `waybridge start` with its own temporary folder, as a user runs it. */
 export interface Product {
   readonly dir: string
   readonly ports: Readonly<Record<string, number>>
-  /** Everything that its processes have written until now. */
+  /** Everything that its processes have printed so far. */
   said(): string
   /** The process ids of a role. */
   pidsOf(role: string): number[]
-  /** The private Redis; undefined if it does not run. */
+  /** The process id of the private Redis; undefined if it does not run. */
   redisPid(): number | undefined
   /** Replaces a file of the configuration by rename, as editors do. */
   write(file: string, text: string): Promise<void>
   positions(route: string, from: number, to: number): Promise<{ lat: number; lon: number; timestamp: number }[]>
   admin<T>(path: string, init?: RequestInit): Promise<T>
-  /** Ends it by a signal; returns the exit code. */
+  /** Ends it by a signal, removes the folder, and returns the exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>
 }
 
 export const COMPANY = { apikey: 'canary-apikey', oauth_token: 'canary-oauth' }
 
-/** `files` are written into its configuration beside a gateway.yaml with every port free and company 7. */
+/** Writes `files` and a gateway.yaml (free ports, company 7, then `yaml`) to a new folder, and starts the product on it. */
 export async function startProduct(files: Readonly<Record<string, string>>, yaml = ''): Promise<Product> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-e2e-'))
   await writeFile(join(dir, 'gateway.yaml'), gatewayYaml(dir) + yaml)
@@ -37,7 +37,7 @@ export async function startProduct(files: Readonly<Record<string, string>>, yaml
   return runProduct(dir)
 }
 
-/** Starts it on a folder that has a configuration and whose data folder is `data`; the folder is removed at its end. */
+/** Starts the product on a folder that holds a configuration with `data` as data folder; resolves once it is ready. */
 export async function runProduct(dir: string): Promise<Product> {
   const child = spawn(process.execPath, [CLI, 'start', '--config', dir], { stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
@@ -85,7 +85,7 @@ export async function runProduct(dir: string): Promise<Product> {
   }
 }
 
-/** A connection that keeps every byte it receives. */
+/** Opens a TCP connection that keeps every byte it receives. */
 export async function dial(port: number): Promise<{ socket: Socket; answered(): Buffer; closed(): boolean }> {
   const socket = connect(port, '127.0.0.1')
   let answered = Buffer.alloc(0)

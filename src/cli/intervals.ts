@@ -1,15 +1,9 @@
 import type { RouteRow } from '../config/routes.ts'
-import { localDay, localFromUtc, timesIn } from '../config/times.ts'
+import { type Interval, localDay, localFromUtc, timesIn } from '../config/times.ts'
 import { UserError } from '../errors.ts'
 
-/** An interval in which a company's lines are replaced, by their beginning; unix seconds, `until` exclusive. */
-export interface PutInterval {
-  readonly from: number
-  readonly until: number
-}
-
 /**
- * The intervals that a roster file is about, in order of time. The options give one; its missing end is that of the file's
+ * The intervals in which a roster file replaces lines, by their beginning, in order of time. The options give one; its missing end is that of the file's
  * days. Without options, there is one for each run of adjacent local days on which lines begin. Empty where neither the
  * options nor the file say anything. @throws UserError
  */
@@ -17,7 +11,7 @@ export function intervalsOf(
   rows: readonly RouteRow[],
   options: { readonly from?: string; readonly until?: string },
   zone: string,
-): PutInterval[] {
+): Interval[] {
   const from = options.from === undefined ? undefined : timeOption('--from', options.from, zone)
   const until = options.until === undefined ? undefined : timeOption('--until', options.until, zone)
   if (from !== undefined && until !== undefined) return [{ from, until }]
@@ -41,13 +35,13 @@ export function timeOption(option: string, text: string, zone: string): number {
 }
 
 /** `2026-11-20 00:00 to 2026-11-21 00:00` */
-export function intervalText({ from, until }: PutInterval, zone: string): string {
+export function intervalText({ from, until }: Interval, zone: string): string {
   const text = (seconds: number) =>
     new Date(localFromUtc(seconds * 1000, zone)).toISOString().slice(0, 16).replace('T', ' ')
   return `${text(from)} to ${text(until)}`
 }
 
-function dayRuns(rows: readonly RouteRow[], zone: string): PutInterval[] {
+function dayRuns(rows: readonly RouteRow[], zone: string): Interval[] {
   const days = new Map<number, number>()
   for (const row of rows) {
     const { from, until } = localDay(row.from * 1000, zone)

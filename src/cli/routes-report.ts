@@ -1,11 +1,12 @@
+import type { Interval } from '../config/times.ts'
 import { isSilent, type ListedDevice, type RosterAnswer } from './answers.ts'
 import { type AdminAnswer, errorOf, errorText } from './client.ts'
-import { intervalText, type PutInterval } from './intervals.ts'
+import { intervalText } from './intervals.ts'
 import { type Clock, clockIn, listText, MAX_NAMES } from './output.ts'
 
 /** What the admin port answered to the lines of one interval. */
 export interface IntervalResult {
-  readonly interval: PutInterval
+  readonly interval: Interval
   readonly answer: AdminAnswer
   /** Whether the lines are put; otherwise nothing has changed. */
   readonly isPut: boolean
@@ -20,7 +21,7 @@ export interface ReportContext {
   readonly company: string
   readonly devices: readonly ListedDevice[]
   /** The intervals that the file is put in; the report of the last one names the silent devices. */
-  readonly intervals: readonly PutInterval[]
+  readonly intervals: readonly Interval[]
 }
 
 /** The report of an interval: the lines that are left out, how many lines change, and which devices have a route. */

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { ConfigError, lineStarts, locator, problemsIn } from '../config/problem.ts'
 import { type RouteFile, type RouteRow, readRoutes } from '../config/routes.ts'
+import type { Interval } from '../config/times.ts'
 import { sameId } from '../config/units.ts'
 import { UserError } from '../errors.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { type ListedDevice, RosterAnswer } from './answers.ts'
 import { ask, bodyOf, gatewayStatus, listDevices } from './client.ts'
-import { intervalsOf, intervalText, type PutInterval } from './intervals.ts'
+import { intervalsOf, intervalText } from './intervals.ts'
 import { listText, printLines } from './output.ts'
 import { type IntervalResult, leftOutSentence, type ReportContext, report } from './routes-report.ts'
 
@@ -71,12 +72,12 @@ function companyOf(rows: readonly RouteRow[], devices: readonly ListedDevice[]):
 
 /** The lines of a file that are put in one interval; in `body` they keep the line numbers of the file. */
 interface FilePart {
-  readonly interval: PutInterval
+  readonly interval: Interval
   readonly body: Buffer
 }
 
 /** Each interval gets the lines that begin in it; the first also gets the unreadable lines. */
-function partsOf(text: string, { rows, mistakes }: RouteFile, intervals: readonly PutInterval[]): FilePart[] {
+function partsOf(text: string, { rows, mistakes }: RouteFile, intervals: readonly Interval[]): FilePart[] {
   const locate = locator(text)
   const starts = lineStarts(text)
   const unread = mistakes.filter(({ severity }) => severity === 'left_out').map(({ at }) => locate(at).line)

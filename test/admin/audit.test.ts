@@ -219,13 +219,10 @@ describe('the audit log has no entry of', () => {
 describe('the path of an audit entry', () => {
   it.each([
     ['masks secrets', `${RETRY}&token=canary-1&x=y&apikey=canary-2`, `${RETRY}&token=***&x=y&apikey=***`],
-    ['is decoded', `${RETRY}&van=M%C3%BCller%2F1%261`, `${RETRY}&van=Müller%2F1%261`],
-    ['keeps control characters encoded', `${RETRY}&x=%1B%5B2J%0A%E2%80%AE`, `${RETRY}&x=%1B[2J%0A%E2%80%AE`],
-    ['stays encoded where it cannot be decoded', `${RETRY}&x=%zz%C3`, `${RETRY}&x=%zz%C3`],
+    ['stays encoded', `${RETRY}&van=M%C3%BCller&x=%1B%zz`, `${RETRY}&van=M%C3%BCller&x=%1B%zz`],
     ['masks long secrets', `${RETRY}&x=${LONG_TOKEN}`, `${RETRY}&x=***`],
     ['may consist of parameters alone', `${RETRY}&x=${'?a='.repeat(4000)}`, `${`${RETRY}&x=`.padEnd(256, '?a=')}…`],
     ['is cut when it is long', `${RETRY}&x=${'y'.repeat(10_000)}`, `${`${RETRY}&x=`.padEnd(256, 'y')}…`],
-    ['is cut between characters', `${RETRY}&van=${'%F0%9F%9A%9A'.repeat(100)}`, `${RETRY}&van=${'🚚'.repeat(55)}…`],
   ])('%s', async (_, asked, path) => {
     expect((await ask(asked)).status).toBe(200)
     expect((await entries()).map((entry) => entry.path)).toEqual([path])

@@ -5,7 +5,7 @@ import { addToAudit, keys, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { masked, printableUrl } from '../tracking/masking.ts'
 import { parse } from '../tracking/refusal.ts'
-import { Instant, instant, pageSchema } from './json.ts'
+import { Count, each, Instant, instant, pageSchema, Text } from './json.ts'
 import { type Operation, type OperationDoc, templateOf } from './operation.ts'
 import { PageQuery, wrongToken } from './paging.ts'
 
@@ -84,35 +84,54 @@ function entryOf(
     token: caller?.label,
     role: caller?.role,
     method,
-    path: cut(readable(path)),
+    path: path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path,
     operation: templateOf(routeOptions.url ?? ''),
     status,
     summary: audit,
   }
 }
 
-/** Decodes letters of any script; characters that a terminal would act on stay encoded. */
-function readable(path: string): string {
-  try {
-    return decodeURI(path).replaceAll(/[\p{Cc}\p{Cf}]/gu, encodeURIComponent)
-  } catch {
-    return path
-  }
-}
-
-function cut(text: string): string {
-  const bytes = Buffer.from(text)
-  if (bytes.length <= MAX_PATH_BYTES) return text
-  return `${bytes.toString('utf8', 0, MAX_PATH_BYTES).replace(/\uFFFD$/, '')}…`
-}
-
 function entryJson([id, [, json]]: [id: string, fields: string[]]) {
   return { id, at: instant(Number.parseInt(id, 10)), ...(JSON.parse(json) as AuditEntry) }
 }
 
+/** `GET /admin/misunderstood`: payloads that were acknowledged without being understood, latest first; the last 1,000 are kept. */
+export function misunderstoodOperations(redis: Redis): Operation[] {
+  const answer: Operation['answer'] = async ({ query }) => {
+    const { max_results } = parse(PageQuery, query)
+    const entries = await redis.lrange(keys.misunderstood, 0, max_results - 1)
+    return { results: entries.map(payloadJson) }
+  }
+
+  return [{ method: 'GET', path: '/admin/misunderstood', answer, doc: MISUNDERSTOOD_DOC }]
+}
+
+const MISUNDERSTOOD_DOC = {
+  id: 'listMisunderstood',
+  summary: 'List the payloads that were acknowledged without being understood, latest first',
+  query: PageQuery.pick({ max_results: true }),
+  answer: z.object({
+    results: z.array(
+      z.object({
+        at: Instant,
+        ...each(Text, 'device', 'protocol', 'reason'),
+        bytes: Count,
+        ...each(Text.optional(), 'text', 'hex'),
+      }),
+    ),
+  }),
+  refusals: [422],
+} satisfies OperationDoc
+
+/** @param entry as src/ingest/misunderstood.ts has written it */
+function payloadJson(entry: string): object {
+  const { at, ...rest } = JSON.parse(entry) as { at: number }
+  return { at: instant(at), ...rest }
+}
+
 /** A shorter secret would mask parts of ordinary words. */
 const MIN_SECRET = 8
-const MAX_PATH_BYTES = 256
+const MAX_PATH = 256
 const MAX_WAIT_MS = 1000
 /** The id of an entry of a Redis stream: ms UTC and a serial number. */
 const ENTRY_ID = /^[1-9]\d{0,14}-\d{1,15}$/

@@ -38,7 +38,7 @@ export const ContactJson = z.object({
   remote: Text,
 })
 /** Why a lane is parked whole. */
-export const ParkedJson = z.object({ status: z.int(), message: Text, tries: Count, at: Instant, since_at: Instant })
+const ParkedJson = z.object({ status: z.int(), message: Text, tries: Count, at: Instant, since_at: Instant })
 
 export const LaneJson = LaneIds.extend({
   waiting: Count,

@@ -40,7 +40,7 @@ export const Id = z
 export const Int64Text = int64Text('expected an integer of 64 bits in decimal digits')
 
 /** §2.2, the location of a position. */
-export const Point = z.object(
+const Point = z.object(
   { lat: degrees(90).describe('Degrees WGS 84.'), lon: degrees(180).describe('Degrees WGS 84.') },
   'expected an object with lat and lon',
 )

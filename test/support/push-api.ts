@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 /** One push as the API saw it. */
-export interface Seen {
+interface Seen {
   readonly lane: string
   readonly apikey: string | null
   readonly timestamps: readonly number[]

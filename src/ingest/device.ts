@@ -28,11 +28,6 @@ export function createSession(transport: Transport, remote: string): DeviceSessi
   }
 }
 
-/** Whether a device stays connected: UDP has no connection, and one of HTTP lasts for a request. */
-export function isConnected(transport: Transport): boolean {
-  return transport === 'tcp' || transport === 'mqtt'
-}
-
 /** Whether this is the secret of the device, in constant time; a device without a secret presents none. */
 export function isSecretOf(entry: DeviceEntry, secret: string | undefined): boolean {
   if (entry.secret === undefined && entry.secretDigest === undefined) return true

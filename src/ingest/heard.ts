@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Fix, Transport } from '../../protocols/kit/index.ts'
 import { everySecond } from '../async.ts'
 import { appendEvents, EVENTS_KEPT, keys, type Redis } from '../lanes/index.ts'
-import { type DeviceSession, isConnected } from './device.ts'
+import type { DeviceSession } from './device.ts'
 import { giveLifeSign } from './gateways.ts'
 
 /** When and how a device was last heard. Instants in ms UTC. */
@@ -190,6 +190,11 @@ export class HeardBook {
       }
     }
   }
+}
+
+/** Whether a device stays connected: UDP has no connection, and one of HTTP lasts for a request. */
+export function isConnected(transport: Transport): boolean {
+  return transport === 'tcp' || transport === 'mqtt'
 }
 
 /** What this gateway knows of a device. */

@@ -111,7 +111,7 @@ export function configSchema(protocols: Protocols) {
     workers: setting(integer(1, 1024), 1, 'Number of processes that push positions.'),
     admin: section({
       ...address('127.0.0.1', 8080),
-      tokens: tokens().describe('Access tokens; if empty, the first start creates one.'),
+      tokens: tokens.describe('Access tokens; if empty, the first start creates one.'),
     }),
     parked: section({
       max_positions: setting(
@@ -167,20 +167,18 @@ const company = fields({
   oauth_token: headerToken.optional().describe('Token with which the relay calls the tracking API.'),
 })
 
-/** A token that is listed twice could have two roles. */
-function tokens() {
-  return list(token()).superRefine((all, context) => {
-    for (const [index, { token: own }] of all.entries())
-      if (all.findIndex((other) => other.token === own) < index)
-        context.addIssue({ code: 'custom', path: [index, 'token'], message: 'this token is listed twice' })
-  })
-}
-
 /** A token alone, or a token with its role. */
-function token() {
-  const full = fields({
+const token = z.preprocess(
+  (value) => (typeof value === 'string' ? { token: value } : value),
+  fields({
     token: headerToken.describe('Token without spaces.'),
     role: setting(oneOf('read', 'operate'), 'operate', '`read`: may look; `operate`: may also change things.'),
-  })
-  return z.preprocess((value) => (typeof value === 'string' ? { token: value } : value), full)
-}
+  }),
+)
+
+/** A token that is listed twice could have two roles. */
+const tokens = list(token).superRefine((all, context) => {
+  for (const [index, { token: own }] of all.entries())
+    if (all.findIndex((other) => other.token === own) < index)
+      context.addIssue({ code: 'custom', path: [index, 'token'], message: 'this token is listed twice' })
+})

@@ -1,7 +1,8 @@
 import type { Fix } from '../../protocols/kit/index.ts'
 import { utcFromLocal } from '../config/times.ts'
 import { type HoldReason, type Part, type Position, packDevice, packRecords, type Storable } from '../lanes/index.ts'
-import type { DeviceEntry, Directory, Lane } from '../roster/directory.ts'
+import type { DeviceEntry, Lane } from '../roster/directory.ts'
+import type { Roster } from '../roster/roster.ts'
 
 /** Why a fix is not stored. `clock`: its time is in the future. */
 export type FilterReason = 'invalid' | 'zero' | 'out_of_range' | 'past' | 'clock' | 'no_route'
@@ -28,7 +29,7 @@ export interface HoldOptions {
 
 /** What decides where a fix goes. */
 export interface PlacementRules {
-  readonly roster: Directory
+  readonly roster: Roster
   readonly filter: FilterOptions
   readonly hold: HoldOptions
 }

@@ -5,7 +5,8 @@ import { type Mistake, type Problem, placesIn, problemsIn } from '../config/prob
 import type { RouteRow } from '../config/routes.ts'
 import { localDay } from '../config/times.ts'
 import type { Assignment, DeviceEntry, Lane, Stay } from './directory.ts'
-import type { Roster } from './roster.ts'
+import { isRouted } from './loss.ts'
+import { lanesOf, type Roster } from './roster.ts'
 import { bySource } from './spans.ts'
 
 /** When it is, ms UTC, and in which zone a day begins. */
@@ -21,13 +22,14 @@ export interface Today {
 export async function advice(roster: Roster, files: Files, today: Today): Promise<Problem[]> {
   const place = placesIn([...files.devices, ...files.routes].map(({ source }) => source))
   const { from, until } = localDay(today.now, today.zone)
+  const isRoutedToday = isRouted(roster, { from: from / 1000, until: until / 1000 })
   const warnings: Warning[] = []
   for (const entry of roster.devices()) {
     await yieldToEventLoop()
     const ofFiles = roster.assignmentsOf(entry).filter(({ company_id }) => company_id === undefined)
     for (const { line, message } of overlaps(ofFiles.toSorted(bySource)))
       warnings.push({ source: line.source, key: 'from', message })
-    if (!isRoutedBetween(entry, from / 1000, until / 1000))
+    if (!isRoutedToday(entry))
       warnings.push({ source: entry.source, key: entry.id, message: 'this device has no route today' })
   }
   warnings.push(...(await sharedRoutes(roster)), ...(await mixedFleet(roster, files)))
@@ -81,10 +83,6 @@ interface Warning {
   readonly message: string
 }
 
-function isRoutedBetween({ usual, stays }: DeviceEntry, from: number, until: number): boolean {
-  return usual !== undefined || stays.some((stay) => stay.from < until && stay.until > from)
-}
-
 /** Devices that were put are not compared with those of files that are written later. */
 async function mixedFleet(roster: Roster, { devices, gateway }: Files): Promise<Warning[]> {
   const all = [...roster.devices()]
@@ -97,18 +95,15 @@ async function mixedFleet(roster: Roster, { devices, gateway }: Files): Promise<
 
 /** One warning for each route that two devices have at the same time, at the line of the later one. */
 async function sharedRoutes(roster: Roster): Promise<Warning[]> {
-  const first = new Map<string, DeviceEntry>()
-  const shared = new Map<string, Set<DeviceEntry>>()
+  const entries = new Map<string, Set<DeviceEntry>>()
   for (const entry of roster.devices()) {
     await yieldToEventLoop()
-    for (const { lane } of entry.usual ? [...entry.stays, entry.usual] : entry.stays) {
+    for (const lane of lanesOf(entry)) {
       const route = routeKey(lane)
-      const other = first.get(route)
-      if (!other) first.set(route, entry)
-      else if (other !== entry) shared.set(route, (shared.get(route) ?? new Set([other])).add(entry))
+      entries.set(route, (entries.get(route) ?? new Set()).add(entry))
     }
   }
-  return [...shared].flatMap(([route, entries]) => sharedBy(entries, route) ?? [])
+  return [...entries].flatMap(([route, sharing]) => (sharing.size > 1 ? (sharedBy(sharing, route) ?? []) : []))
 }
 
 function sharedBy(entries: ReadonlySet<DeviceEntry>, route: string): Warning | undefined {

@@ -49,16 +49,3 @@ export interface DeviceEntry extends Device {
   /** What its own courier and route say, for all other times. */
   readonly usual?: Stay
 }
-
-/** Who drives what. */
-export interface Directory {
-  /** The device with this id; ids of digits compare without leading zeros. */
-  find(id: string): DeviceEntry | undefined
-  /** The lane of a device at a time, unix seconds; undefined where it has no route then. */
-  laneAt(entry: DeviceEntry, timeSeconds: number): Lane | undefined
-  /** As `laneAt`, with the line that decided. */
-  stayAt(entry: DeviceEntry, timeSeconds: number): Stay | undefined
-  devices(): Iterable<DeviceEntry>
-  /** Every lane that any device has at any time, each once. */
-  lanes(): Iterable<Lane>
-}

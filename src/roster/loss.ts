@@ -1,6 +1,6 @@
 import type { Device } from '../config/devices.ts'
 import type { Interval } from '../config/times.ts'
-import type { Directory } from './directory.ts'
+import type { Roster } from './roster.ts'
 
 /** Devices that had a route, and those of them that would have none. */
 export interface Loss {
@@ -11,7 +11,7 @@ export interface Loss {
 /** What devices would lose, where it is the route of more than half of those that have one; else undefined. */
 export function lossOf(
   devices: Iterable<Pick<Device, 'id'>>,
-  { before, after }: { readonly before: Directory; readonly after: Directory },
+  { before, after }: { readonly before: Roster; readonly after: Roster },
   interval: Interval,
 ): Loss | undefined {
   const [wasRouted, staysRouted] = [isRouted(before, interval), isRouted(after, interval)]
@@ -31,7 +31,7 @@ export function lossText({ lost, routed }: Loss): string {
 }
 
 /** Tells of devices whether they have a route at some time of an interval. */
-export function isRouted(directory: Directory, { from, until }: Interval): (device: Pick<Device, 'id'>) => boolean {
+export function isRouted(directory: Roster, { from, until }: Interval): (device: Pick<Device, 'id'>) => boolean {
   return ({ id }) => {
     const entry = directory.find(id)
     if (!entry) return false

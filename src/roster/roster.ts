@@ -2,7 +2,7 @@ import type { Settings } from '../../protocols/kit/index.ts'
 import { yieldToEventLoop } from '../async.ts'
 import type { Device } from '../config/devices.ts'
 import { sameId } from '../config/units.ts'
-import type { Assignment, DeviceEntry, Directory, Lane, Stay } from './directory.ts'
+import type { Assignment, DeviceEntry, Lane, Stay } from './directory.ts'
 import { partsOf } from './spans.ts'
 
 /** What of a roster is set, in this order; what is undefined is dropped. */
@@ -19,7 +19,7 @@ export function assignmentField({ device, courier_id, route_id, from, until }: A
 }
 
 /** Devices and assignments in memory. Applying a change costs what the devices concerned have. */
-export class Roster implements Directory {
+export class Roster {
   /** By id without leading zeros. */
   readonly #entries: Map<string, DeviceEntry>
   /** The ids of the devices with a name, by the name as an id: a name of digits compares without leading zeros too. */
@@ -57,14 +57,17 @@ export class Roster implements Directory {
     for (const id of concerned) yield this.#derive(id)
   }
 
+  /** The device with this id; ids of digits compare without leading zeros. */
   find(id: string): DeviceEntry | undefined {
     return this.#entries.get(id.charCodeAt(0) === ZERO ? sameId(id) : id)
   }
 
+  /** The lane of a device at a time; undefined where it has no route then. */
   laneAt(entry: DeviceEntry, timeSeconds: number): Lane | undefined {
     return this.stayAt(entry, timeSeconds)?.lane
   }
 
+  /** As `laneAt`, with the line that decided. */
   stayAt({ stays, usual }: DeviceEntry, timeSeconds: number): Stay | undefined {
     let low = 0
     let high = stays.length
@@ -81,6 +84,7 @@ export class Roster implements Directory {
     return this.#entries.values()
   }
 
+  /** Every lane that any device has at any time, each once. */
   *lanes(): Generator<Lane> {
     const seen = new Set<string>()
     for (const entry of this.#entries.values())

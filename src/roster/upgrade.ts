@@ -30,7 +30,7 @@ interface OldPut {
   readonly rows: readonly RouteRow[]
 }
 
-interface UpgradeOptions {
+interface FilesOwner {
   readonly dir: string
   readonly config: Config
   readonly protocols: Protocols
@@ -41,9 +41,12 @@ interface UpgradeOptions {
  * Takes over the roster of the version before, once: what was in effect of files and puts becomes the roster, and the files
  * that were in effect (`accepted.json`) what files have written last. It knows the lines of this machine's files alone.
  */
-export async function upgradeRoster(replica: Replica, onDisk: Files, options: UpgradeOptions): Promise<void> {
+export async function upgradeRoster(
+  replica: Replica,
+  onDisk: Files,
+  { dir, config, protocols, installation }: FilesOwner,
+): Promise<void> {
   const { redis } = replica
-  const { dir, config, protocols, installation } = options
   const acceptedFile = join(config.data_dir, 'accepted.json')
   const accepted = await readFile(acceptedFile, 'utf8').then(
     (text) => new Map<string, string>(JSON.parse(text)),
@@ -67,34 +70,31 @@ async function readOld(redis: Redis): Promise<OldRoster> {
       const [, at, text] = /^(\d+) ?(.*)$/s.exec(value) ?? []
       return { field, at: Number(at), text }
     })
+  const puts = (await read('routes')).map(({ field, text }) => ({ ...JSON.parse(text), at: Number.parseInt(field) }))
   return {
     devices: new Map((await read('devices')).map(({ field, at, text }) => [field, { at, device: JSON.parse(text) }])),
-    puts: (await read('routes'))
-      .map(({ field, text }): OldPut => ({ ...JSON.parse(text), at: Number.parseInt(field) }))
-      .toSorted((a, b) => a.at - b.at),
+    puts: puts.toSorted((a, b) => a.at - b.at),
     marks: new Map((await read('files')).map(({ field, at }) => [field, at])),
   }
 }
 
 /** What was in effect: for a device and a time the last write. */
 async function tableOf(files: Files, { devices: edits, puts, marks }: OldRoster) {
-  const devices = new Map<string, string>()
-  const fleet: Device[] = []
-  const take = (device: Device, version?: number) => {
-    devices.set(
-      sameId(device.id),
-      deviceText(version === undefined ? device : { ...device, source: undefined }, version),
-    )
-    fleet.push(device)
+  const fleet = new Map<string, { device: Device; at?: number }>()
+  for (const { device } of files.devices.flatMap(({ content }) => content.devices))
+    fleet.set(sameId(device.id), { device })
+  for (const [id, { at, device }] of edits) {
+    if (at <= (marks.get(deviceKey(id, fleet.get(id)?.device)) ?? 0)) continue
+    if (device) fleet.set(id, { device, at })
+    else fleet.delete(id)
   }
-  const ofFiles = new Map(
-    files.devices.flatMap(({ content }) => content.devices.map(({ device }) => [sameId(device.id), device])),
+  const devices = Array.from(fleet, ([id, { device, at }]) => {
+    return [id, deviceText(at === undefined ? device : { ...device, source: undefined }, at)] as const
+  })
+  const roster = await createDirectory(
+    Array.from(fleet.values(), ({ device }) => device),
+    [],
   )
-  const isLater = (id: string, at: number) => at > (marks.get(deviceKey(id, ofFiles.get(id))) ?? 0)
-  for (const [id, device] of ofFiles) if (!isLater(id, edits.get(id)?.at ?? 0)) take(device)
-  for (const [id, { at, device }] of edits) if (device && isLater(id, at)) take(device, at)
-
-  const roster = await createDirectory(fleet, [])
   const lastPut = (company: string | undefined, from: number) =>
     puts.findLast((put) => put.company_id === company && from >= put.from && from < put.until)?.at ?? 0
   const assignments = new Map<string, string>()
@@ -109,7 +109,7 @@ async function tableOf(files: Files, { devices: edits, puts, marks }: OldRoster)
   for (const { at, company_id, rows } of puts)
     for (const row of rows.filter(({ from }) => lastPut(company_id, from) === at))
       assignments.set(assignmentField(assignmentOf(row, '')), putText(company_id, row.line, at))
-  return { devices: [...devices], assignments: [...assignments] }
+  return { devices, assignments: [...assignments] }
 }
 
 function deviceKey(id: string, device: Device | undefined): string {

@@ -4,7 +4,8 @@ import { sameId } from '../../config/units.ts'
 import { type Contact, isConnected } from '../../ingest/heard.ts'
 import { surveyContacts } from '../../ingest/heard-reader.ts'
 import { type Redis, surveyHeld } from '../../lanes/index.ts'
-import type { DeviceEntry, Directory, Stay } from '../../roster/directory.ts'
+import type { DeviceEntry, Stay } from '../../roster/directory.ts'
+import type { Roster } from '../../roster/roster.ts'
 import { parse } from '../../tracking/refusal.ts'
 import { contactJson, DeviceMapping, DeviceRowJson, DeviceState, pageSchema, stayJson } from '../json.ts'
 import type { Operation, OperationDoc } from '../operation.ts'
@@ -12,7 +13,7 @@ import { type ListPlace, PageQuery, pageOf } from '../paging.ts'
 
 export interface DeviceSources {
   readonly redis: Redis
-  readonly directory: () => Directory
+  readonly directory: () => Roster
   /** How long a device without a lasting connection counts as online after it sent something. */
   readonly idleMs: number
 }
@@ -72,7 +73,7 @@ interface DeviceRow extends SurveyedDevice {
   readonly state?: DeviceState
 }
 
-async function surveyDevices(redis: Redis, directory: Directory): Promise<ReadonlyMap<string, SurveyedDevice>> {
+async function surveyDevices(redis: Redis, directory: Roster): Promise<ReadonlyMap<string, SurveyedDevice>> {
   const devices = new Map<string, SurveyedDevice>()
   const get = (name: string): SurveyedDevice => {
     const id = sameId(name)
@@ -96,7 +97,7 @@ async function surveyDevices(redis: Redis, directory: Directory): Promise<Readon
 /** A device that is not configured and was never heard has no state. */
 function rowOf(
   device: SurveyedDevice,
-  { roster, now, idleMs }: { readonly roster: Directory; readonly now: number; readonly idleMs: number },
+  { roster, now, idleMs }: { readonly roster: Roster; readonly now: number; readonly idleMs: number },
 ): DeviceRow {
   const { entry, contact } = device
   const stay = entry && roster.stayAt(entry, now / 1000)

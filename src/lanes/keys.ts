@@ -35,14 +35,10 @@ export const keys = {
   upstream: `${TAG}:upstream`,
   /** BullMQ's prefix */
   tickets: TAG,
-  lanePrefix: `${TAG}:lane:`,
-  heldPrefix: `${TAG}:held:`,
   /** hash: device → its latest span of 2,048 s in which anything was stored */
   latestSpans: `${TAG}:latest`,
   /** string `seen:<device>:<span>`: marks of what was stored of a device lately (see duplicates.ts) */
   marksPrefix: `${TAG}:seen:`,
-  pushPrefix: `${TAG}:push:`,
-  eventsPrefix: `${TAG}:events:`,
   /** zset: devices with held records, by since when */
   heldDevices: (reason: string) => `${TAG}:held:${reason}`,
   /** list: held records of a device, oldest first */
@@ -51,9 +47,10 @@ export const keys = {
   lane: (lane: string) => `${TAG}:lane:${lane}`,
   /**
    * string `version`: of the last write to the roster, ms UTC; hashes `device-table`, `assignment-table`, `file-versions`, stream
-   * `log`: see src/roster/table.ts; hash `applied`: gateway process → the version that is in effect there
+   * `log`: see src/roster/table.ts; hash `applied`: gateway process → the version that is in effect there; `at`, `devices`,
+   * `routes`, `files`: in the format of the version before, see src/roster/upgrade.ts
    */
-  roster: (part: RosterKey) => `${TAG}:roster:${part}`,
+  roster: (part: string) => `${TAG}:roster:${part}`,
   /** string that expires: a gateway process lives; JSON of why it acknowledges nothing, a sentence each */
   gateway: (id: string) => `${TAG}:gateway:${id}`,
   /** string: `<ms>:<status>:<failures in a row>` of a lane's last push, for a day */
@@ -66,16 +63,3 @@ export const keys = {
 
 /** A lane whose oldest record waits for longer is behind: its newest record goes first. */
 export const BEHIND_MS = 60_000
-
-/** `at`, `devices`, `routes`, `files`: in the format of the version before, which is read once: see src/roster/upgrade.ts. */
-type RosterKey =
-  | 'version'
-  | 'device-table'
-  | 'assignment-table'
-  | 'file-versions'
-  | 'log'
-  | 'applied'
-  | 'at'
-  | 'devices'
-  | 'routes'
-  | 'files'

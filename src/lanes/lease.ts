@@ -60,8 +60,7 @@ export class Leases {
   readonly #run: RunScript
   readonly #options: Required<LeaseOptions>
   /** Tokens change while a renewal is away: no call that carries a token may leave meanwhile. */
-  #renewal: Promise<unknown> = Promise.resolve()
-  #renewing = false
+  #renewal: Promise<unknown> | undefined
 
   constructor(redis: Redis, options: LeaseOptions) {
     this.#run = scripts(redis)
@@ -77,9 +76,8 @@ export class Leases {
 
   /** Renews leases in place; a lost one gets the token ''. One renewal at a time: a second does nothing. */
   async renew(leases: readonly Lease[]): Promise<void> {
-    if (this.#renewing) return
-    this.#renewing = true
-    const renewal = this.#renew(leases).finally(() => (this.#renewing = false))
+    if (this.#renewal) return
+    const renewal = this.#renew(leases).finally(() => (this.#renewal = undefined))
     this.#renewal = renewal.catch(() => {})
     await renewal
   }
@@ -185,8 +183,8 @@ export class Leases {
 }
 
 const { schedule, upstream, failing } = keys
-const TAKE_KEYS = [schedule, keys.lanePrefix, keys.parked, keys.ahead, upstream]
-const DONE_KEYS = [schedule, keys.custody, keys.lanePrefix, keys.pushPrefix, keys.parked, keys.ahead, upstream, failing]
+const TAKE_KEYS = [schedule, keys.lane(''), keys.parked, keys.ahead, upstream]
+const DONE_KEYS = [schedule, keys.custody, keys.lane(''), keys.push(''), keys.parked, keys.ahead, upstream, failing]
 const DONE_AGAIN_MS = 100
 const DONE_AGAIN_FOR_MS = 120_000
 const GROUP = { inFlight: 2, maxWeight: 64 }

@@ -10,7 +10,7 @@ export async function appendEvents(
   events: Iterable<readonly [device: string, events: readonly string[]]>,
 ): Promise<void> {
   const args = [...events].flatMap(([device, some]) => [device, some.length, ...some])
-  await scripts(redis)('events', [keys.eventsPrefix], [EVENTS_KEPT, EVENTS_KEPT_FOR_S, ...args])
+  await scripts(redis)('events', [keys.events('')], [EVENTS_KEPT, EVENTS_KEPT_FOR_S, ...args])
 }
 
 /** Adds an entry, JSON, to the audit log, which keeps the last 10,000; also where Redis' memory is full. */

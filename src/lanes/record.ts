@@ -63,24 +63,13 @@ export function packDevice(id: string): Buffer {
   return bytes
 }
 
-/** The records of a list's entries, in order, each a view. */
-export function* records(bytes: Buffer): Generator<Buffer> {
-  for (let at = 0; at < bytes.length; at += bytes[at]) yield bytes.subarray(at, at + bytes[at])
-}
-
 /** Records in slices of `most` at the most, each with how many there are in it. */
 export function* slicesOf(bytes: Buffer, most: number): Generator<{ records: Buffer; count: number }> {
-  let from = 0
-  let count = 0
-  for (let at = 0; at < bytes.length; at += bytes[at]) {
-    if (count === most) {
-      yield { records: bytes.subarray(from, at), count }
-      from = at
-      count = 0
-    }
-    count++
+  for (let from = 0, at = 0; at < bytes.length; from = at) {
+    let count = 0
+    for (; at < bytes.length && count < most; count++) at += bytes[at]
+    yield { records: bytes.subarray(from, at), count }
   }
-  if (count > 0) yield { records: bytes.subarray(from), count }
 }
 
 /** How many records there are. */
@@ -120,9 +109,9 @@ export function positionOf(record: Buffer): Position {
   }
 }
 
-/** ms UTC at which the record that begins at `at` was received. */
-export function receivedAt(bytes: Buffer, at = 0): number {
-  return EPOCH + bytes[at + 2] * 0x1_0000_0000 + bytes.readUInt32BE(at + 3)
+/** ms UTC at which a record, the first one of several, was received. */
+export function receivedAt(bytes: Buffer): number {
+  return EPOCH + bytes[2] * 0x1_0000_0000 + bytes.readUInt32BE(3)
 }
 
 /** The fix's own time, unix seconds. */

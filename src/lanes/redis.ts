@@ -4,33 +4,23 @@ import type { Logger } from '../observe/log.ts'
 
 export type { Redis }
 
-/** Each script by name: its file in lua/ and, where this has several, its function. Keys and arguments are said there. */
+/** The scripts of each file in lua/: its functions, or the one that has its name. Their keys and arguments are said there. */
 const SCRIPTS = {
-  append: ['store'],
-  move: ['store'],
-  claim: ['schedule', 'claim'],
-  renew: ['schedule', 'renew'],
-  postpone: ['schedule', 'postpone'],
-  seize: ['schedule', 'seize'],
-  make_due: ['schedule', 'make_due'],
-  count_overdue: ['schedule', 'count_overdue'],
+  store: ['append', 'move'],
+  schedule: ['claim', 'renew', 'postpone', 'seize', 'make_due', 'beat'],
   take: ['take'],
   done: ['done'],
   retry: ['retry'],
-  park: ['refusal', 'park'],
-  refuse: ['refusal', 'refuse'],
+  refusal: ['park', 'refuse'],
   survey: ['survey'],
-  beat: ['schedule', 'beat'],
-  events: ['logs', 'events'],
-  audit: ['logs', 'audit'],
-  roster_write: ['roster', 'write'],
-  roster_changes: ['roster', 'changes'],
+  logs: ['events', 'audit'],
+  roster: ['roster'],
 } as const
 
 /** Scripts that fail while Redis' memory is full: what they bring was not acknowledged yet. All others make room. */
-const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set(['append', 'roster_write', 'events'])
+const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set(['append', 'roster', 'events'])
 
-export type Script = keyof typeof SCRIPTS
+export type Script = (typeof SCRIPTS)[keyof typeof SCRIPTS][number]
 type Value = string | number | Buffer
 
 /** Of a connection: a server that reads its file at its start says how long that takes, which may be wrong by far. */
@@ -51,14 +41,24 @@ export function connect(url: string, name: string, logger?: Logger): Redis {
     retryStrategy: (attempt) => Math.min(attempt * 50, 1000),
     ...LOADING,
   })
-  redis.on('ready', () => void learnVersion(redis).catch(() => {}))
+  let isGone = false
   redis.on('error', (error) => logger?.debug({ err: error }, 'Redis'))
-  reportAbsence(redis, logger)
-  for (const [script, [file, call]] of Object.entries(SCRIPTS)) {
-    const lua = source('lease') + source(file) + (call ? `return ${call}()` : '')
-    redis.defineCommand(PREFIX + script, { lua })
-    redis.defineCommand(PREFIX + script + WHEN_FULL, { lua: `#!lua flags=allow-oom\n${lua}` })
-  }
+  redis.on('close', () => {
+    if (!isGone && redis.status !== 'end')
+      logger?.warn({ reason: 'redis' }, 'Redis is gone: nothing is stored until it is back')
+    isGone = true
+  })
+  redis.on('ready', () => {
+    if (isGone) logger?.info('Redis is back')
+    isGone = false
+    void learnVersion(redis).catch(() => {})
+  })
+  for (const [file, names] of Object.entries(SCRIPTS))
+    for (const script of names) {
+      const lua = source('lease') + source(file) + (script === file ? '' : `return ${script}()`)
+      redis.defineCommand(PREFIX + script, { lua })
+      redis.defineCommand(PREFIX + script + WHEN_FULL, { lua: `#!lua flags=allow-oom\n${lua}` })
+    }
   return redis
 }
 
@@ -76,17 +76,15 @@ export function scripts(redis: Redis): RunScript {
 }
 
 /**
- * Group commit: what arrives while the previous call is away leaves together in the next one. No timer.
- *
- * @param send takes a group and answers with one result for each item, in order; if it fails, every item of it fails
- * @param options `inFlight`: calls away at once; `maxWeight`: where a group ends (one item may be heavier)
- * @returns a function that takes an item and its weight
+ * Group commit: what arrives while the previous call is away leaves together in the next one. No timer. `send` answers with
+ * one result for each item, in order; if it fails, every item fails. `inFlight`: calls away at once; `maxWeight`: where a
+ * group ends (one item may be heavier).
  */
 export function grouped<Item, Result>(
   send: (items: Item[]) => Promise<Result[]>,
   { inFlight = 1, maxWeight = 1000 } = {},
 ): (item: Item, weight?: number) => Promise<Result> {
-  const waiting: WaitingItem<Item, Result>[] = []
+  const waiting: ({ item: Item; weight: number } & PromiseWithResolvers<Result>)[] = []
   let away = 0
 
   async function sendNext(): Promise<void> {
@@ -116,11 +114,6 @@ export function grouped<Item, Result>(
   }
 }
 
-interface WaitingItem<Item, Result> extends PromiseWithResolvers<Result> {
-  readonly item: Item
-  readonly weight: number
-}
-
 /** Of the commands that run scripts: Redis has an APPEND of its own. */
 const PREFIX = 'wb_'
 /** Of a script that may write though Redis' memory is full; Redis 7 lets it. */
@@ -128,20 +121,6 @@ const WHEN_FULL = 'WhenFull'
 
 function source(name: string): string {
   return readFileSync(new URL(`lua/${name}.lua`, import.meta.url), 'utf8')
-}
-
-/** Says when Redis goes and when it is back: every device waits for it. */
-function reportAbsence(redis: Redis, logger?: Logger): void {
-  let gone = false
-  redis.on('close', () => {
-    if (!gone && redis.status !== 'end')
-      logger?.warn({ reason: 'redis' }, 'Redis is gone: nothing is stored until it is back')
-    gone = true
-  })
-  redis.on('ready', () => {
-    if (gone) logger?.info('Redis is back')
-    gone = false
-  })
 }
 
 /** Of the servers, as they said at the last connect. */

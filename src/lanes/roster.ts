@@ -15,7 +15,6 @@ export interface RosterWrite {
 
 /** An entry of the roster's log: one part of a write. */
 export interface RosterLogEntry {
-  /** Of the write. */
   readonly version: number
   /** From 0. */
   readonly part: number
@@ -24,10 +23,7 @@ export interface RosterLogEntry {
   readonly change: Pick<RosterWrite, 'devices' | 'assignments'>
 }
 
-/**
- * Writes to the roster in one step. @returns its new version; null where there was another write since the version `asOf`:
- * nothing is written
- */
+/** Writes to the roster in one step. Answers its new version; null, and nothing is written, after another write since `asOf`. */
 export async function writeRoster(
   redis: Redis,
   { devices, assignments, files = [] }: RosterWrite,
@@ -38,8 +34,8 @@ export async function writeRoster(
   const changes = Array.from({ length: parts }, (_, n) =>
     JSON.stringify({ devices: part(devices, n), assignments: part(assignments, n) }),
   )
-  const names = (['version', 'device-table', 'assignment-table', 'file-versions', 'log'] as const).map(keys.roster)
-  const version = await scripts(redis)('roster_write', names, [asOf, JSON.stringify(files), ...changes])
+  const names = ['version', 'device-table', 'assignment-table', 'file-versions', 'log'].map(keys.roster)
+  const version = await scripts(redis)('roster', names, [asOf, JSON.stringify(files), ...changes])
   return version === null ? null : Number(version)
 }
 
@@ -53,9 +49,9 @@ export async function readRosterChanges(
   redis: Redis,
   since: number,
 ): Promise<{ version: number; entries: RosterLogEntry[] }> {
-  const names = [keys.roster('version'), keys.roster('log')]
-  const [version, entries] = (await scripts(redis)('roster_changes', names, [since])) as [Buffer, [Buffer, Buffer[]][]]
-  return { version: Number(version), entries: entries.map(logEntry) }
+  const version = await readRosterVersion(redis)
+  const entries = version > since ? await redis.xrange(keys.roster('log'), since + 1, version) : []
+  return { version, entries: entries.map(logEntry) }
 }
 
 /** Makes a value of what the write of a version has stored in a field. */
@@ -79,14 +75,9 @@ export async function readRosterTable<Stored, Value>(
   return values
 }
 
-/** Notes which version of the roster is in effect at a gateway process. */
-export async function noteApplied(redis: Redis, gateway: string, version: number): Promise<void> {
-  await redis.hset(keys.roster('applied'), gateway, version)
-}
-
-function logEntry([id, fields]: readonly [id: Buffer, fields: readonly Buffer[]]): RosterLogEntry {
-  const [version, part] = id.toString().split('-').map(Number)
-  return { version, part, after: Number(fields[1]), change: JSON.parse(fields[3].toString()) }
+function logEntry([id, fields]: readonly [id: string, fields: readonly string[]]): RosterLogEntry {
+  const [version, part] = id.split('-').map(Number)
+  return { version, part, after: Number(fields[1]), change: JSON.parse(fields[3]) }
 }
 
 /** Fields of a kind in one entry of the log. */

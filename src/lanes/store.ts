@@ -111,8 +111,8 @@ const KINDS = { unknown: 'U', no_route: 'N', clock: 'C' } satisfies Record<HoldR
 const KEYS = [
   keys.schedule,
   keys.custody,
-  keys.lanePrefix,
-  keys.heldPrefix,
+  keys.lane(''),
+  keys.heldDevices(''),
   keys.marksPrefix,
   keys.latestSpans,
   keys.storing,

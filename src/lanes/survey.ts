@@ -4,7 +4,7 @@ import { receivedAt } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
 import type { HoldReason } from './store.ts'
 
-/** A lane that has something stored, as operations see it. Instants in ms UTC. */
+/** A lane as operations see it. Instants in ms UTC. */
 export interface LaneState {
   readonly lane: string
   readonly waiting: number
@@ -61,7 +61,7 @@ export async function* surveyLanes(redis: Redis): AsyncGenerator<LaneState> {
 
 /** The state of some hundred lanes at most, in their order. */
 export async function describeLanes(redis: Redis, lanes: readonly string[]): Promise<LaneState[]> {
-  const touched = [keys.schedule, keys.lanePrefix, keys.pushPrefix, keys.parked, keys.ahead]
+  const touched = [keys.schedule, keys.lane(''), keys.push(''), keys.parked, keys.ahead]
   const states = (await scripts(redis)('survey', touched, lanes)) as [number, ...Buffer[]][]
   return states.map(([waiting, head, push, parked, due], index) => {
     const [at, status, failures] = push.toString().split(':')
@@ -78,7 +78,8 @@ export async function describeLanes(redis: Redis, lanes: readonly string[]): Pro
 
 /** How many lanes are due for longer than `ms`, or have a lease that ended before that. */
 export async function countOverdue(redis: Redis, ms: number): Promise<number> {
-  return (await scripts(redis)('count_overdue', [keys.schedule], [ms])) as number
+  const [seconds] = await redis.time()
+  return redis.zcount(keys.schedule, '-inf', Number(seconds) * 1000 - ms)
 }
 
 /** The lanes that are parked whole, and those that have refused records. */

@@ -2,21 +2,18 @@ import { randomUUID } from 'node:crypto'
 import { keys } from './keys.ts'
 import { type Redis, scripts } from './redis.ts'
 
-/**
- * Notes twice a second that this worker process lives, and calls `changed` with the number of workers when it is another
- * one than before (at first: 1). A worker that has ended is forgotten after three seconds.
- */
+/** Notes twice a second that this worker process lives. `changed` is told how many live when that changes; at first it is 1. */
 export function joinWorkers(redis: Redis, changed: (count: number) => void): { stop(): Promise<void> } {
   const worker = randomUUID()
   let count = 1
 
   async function beat(): Promise<void> {
-    const workers = (await scripts(redis)('beat', [keys.workers], [worker, FORGET_MS])) as number
+    const workers = (await scripts(redis)('beat', [keys.workers], [worker, FORGET_MS]).catch(() => count)) as number
     if (workers !== count) changed((count = workers))
   }
 
-  const timer = setInterval(() => void beat().catch(() => {}), BEAT_MS)
-  void beat().catch(() => {})
+  const timer = setInterval(() => void beat(), BEAT_MS)
+  void beat()
   return {
     async stop() {
       clearInterval(timer)
@@ -26,4 +23,5 @@ export function joinWorkers(redis: Redis, changed: (count: number) => void): { s
 }
 
 const BEAT_MS = 500
+/** After which a worker that has ended is forgotten. */
 const FORGET_MS = 3000

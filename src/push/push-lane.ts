@@ -4,9 +4,12 @@ import {
   type Lease,
   type Leases,
   NOT_CURRENT,
+  type Place,
   positionsJson,
+  type Redis,
   type RefusalReason,
   receivedAt,
+  relocate,
   slicesOf,
   stillHolds,
 } from '../lanes/index.ts'
@@ -16,41 +19,50 @@ import type { ApiAnswer } from '../tracking/client/answer.ts'
 import type { TrackingClient } from '../tracking/client.ts'
 import type { Rate } from './rate.ts'
 
-export interface PushLaneOptions {
-  readonly leases: Leases
+export interface PushingOptions {
+  readonly redis: Redis
+  readonly redisUrl: string
+  /** Where the records of a parked lane belong by now. */
+  readonly place: Place
   readonly client: Pick<TrackingClient, 'push'>
   /** Each company's apikey, as configured now. */
   readonly apikeys: ReadonlyMap<string, string>
-  /** Moves the records of a parked lane to the lanes where they belong by now; answers whether the rest may be pushed. */
-  readonly relocate: (lease: Lease) => Promise<boolean | typeof NOT_CURRENT>
+  readonly batch: { readonly max_positions: number; readonly max_wait: number }
+  readonly push: {
+    readonly concurrency: number
+    readonly max_requests_per_s: number | null
+    readonly first_delay: number
+    readonly max_delay: number
+  }
+  readonly logger: Logger
+}
+
+interface LaneOptions extends PushingOptions {
+  readonly leases: Leases
   /** null: no bound. */
   readonly rate: Rate | null
-  readonly maxPositions: number
-  readonly firstDelayMs: number
-  readonly maxDelayMs: number
-  readonly logger: Logger
   readonly stopping: AbortSignal
 }
 
 /** Pushes one leased lane: one request at a time, in order, then gives the lane back. */
 export class LanePush {
   readonly #lease: Lease
-  readonly #options: PushLaneOptions
+  readonly #options: LaneOptions
   /** The number of records, from the head on, of which at least one is refused. */
   #suspects = 0
   #requests = 0
 
-  constructor(lease: Lease, options: PushLaneOptions) {
+  constructor(lease: Lease, options: LaneOptions) {
     this.#lease = lease
     this.#options = options
   }
 
   /** Resolves when the lane is given back, or its lease is lost. */
   async run(): Promise<void> {
-    const { leases, relocate, stopping } = this.#options
+    const { leases, place, redis, stopping } = this.#options
     let batch = stopping.aborted ? undefined : await leases.take(this.#lease)
     if (batch?.parked) {
-      const mayPush = await relocate(this.#lease)
+      const mayPush = await relocate(redis, this.#lease, place)
       if (mayPush === NOT_CURRENT) await leases.postpone(this.#lease, ROSTER_AGAIN_MS)
       batch = mayPush === true ? await leases.take(this.#lease) : undefined
     }
@@ -83,26 +95,27 @@ export class LanePush {
   }
 
   #delivered({ records }: Batch, status: number): Promise<Batch | undefined> {
-    const { leases, maxPositions, stopping } = this.#options
+    const { batch, leases, stopping } = this.#options
     const count = countRecords(records)
     metrics.delivered.inc({}, count)
     metrics.deliveryDelay.observe((Date.now() - receivedAt(records)) / 1000)
     const suspects = Math.max(0, this.#suspects - count)
     this.#suspects = suspects
     const isLast = this.#requests >= REQUESTS_OF_A_LANE || stopping.aborted
-    const wanted = suspects > 0 ? Math.max(1, suspects >> 1) : isLast ? 0 : maxPositions
+    const wanted = suspects > 0 ? Math.max(1, suspects >> 1) : isLast ? 0 : batch.max_positions
     return leases.done(this.#lease, { count, status, wanted, atOnce: suspects > 0 })
   }
 
   async #retry({ status, leastMs }: Consequence & { to: 'retry' }): Promise<undefined> {
-    const { firstDelayMs, leases, maxDelayMs } = this.#options
-    const delayMs = await leases.retry(this.#lease, status, { firstMs: firstDelayMs, maxMs: maxDelayMs, leastMs })
+    const { leases, push } = this.#options
+    const delay = { firstMs: push.first_delay, maxMs: push.max_delay, leastMs }
+    const delayMs = await leases.retry(this.#lease, status, delay)
     this.#log().debug({ reason: String(status), delay_ms: delayMs }, 'push failed, tried again later')
   }
 
   /** Halves what is refused until the position is found; that one is parked, the rest goes on. */
   async #refused({ parked, records }: Batch, refusal: RefusalReason): Promise<Batch | undefined> {
-    const { leases, maxPositions, stopping } = this.#options
+    const { batch, leases, stopping } = this.#options
     const count = countRecords(records)
     if (count > 1) {
       this.#suspects = count
@@ -112,7 +125,7 @@ export class LanePush {
     this.#suspects = 0
     if (parked && ABOUT_POSITIONS.has(parked.status)) return this.#park(refusal)
     this.#log().warn({ reason: String(refusal.status), answer: refusal.message }, 'position refused and parked')
-    const answer = await leases.refuse(this.#lease, refusal, stopping.aborted ? 0 : maxPositions)
+    const answer = await leases.refuse(this.#lease, refusal, stopping.aborted ? 0 : batch.max_positions)
     return answer && answer.row >= REFUSED_IN_A_ROW && answer.next ? this.#park(refusal) : answer?.next
   }
 

@@ -26,7 +26,7 @@ export interface Ticket {
  */
 export class Tickets {
   readonly #options: TicketsOptions
-  readonly #stopping = new AbortController()
+  #isStopping = false
   #queue: ReturnType<typeof openQueue>
   readonly #dispatching: Promise<void>
 
@@ -45,7 +45,7 @@ export class Tickets {
 
   /** Claims no more lanes. Waits a second for Redis at most. */
   async stop(): Promise<void> {
-    this.#stopping.abort()
+    this.#isStopping = true
     await within(LAST_ANSWER_MS, this.#dispatching)
   }
 
@@ -55,7 +55,7 @@ export class Tickets {
   }
 
   async #dispatch(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
+    while (!this.#isStopping) {
       try {
         if (!(await this.#handOut())) await sleep(TICK_MS)
       } catch (error) {

@@ -2,43 +2,39 @@ import { countOverdue, keys, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 
-export interface WatchdogOptions {
+interface Watched {
   /** Whether this process pushes nothing now. */
   readonly idle: () => boolean
-  /** Restarts the hand-out of lanes. */
   readonly heal: () => Promise<void>
   readonly logger: Logger
 }
 
-/** Restarts the hand-out of lanes where it has stopped, as queues have after a reconnect: lanes are overdue, nothing is pushed. */
-export function watchOverdue(redis: Redis, { idle, heal, logger }: WatchdogOptions): { stop(): void } {
-  async function look(): Promise<void> {
+/** Heals the hand-out of lanes where it has stopped, as queues have after a reconnect: lanes are overdue, nothing is pushed. */
+export function watchOverdue(redis: Redis, { idle, heal, logger }: Watched): NodeJS.Timeout {
+  return every(OVERDUE_LOOK_MS, async () => {
     if (!idle() || (await upstreamState(redis)) !== 'up') return
     const overdue = await countOverdue(redis, OVERDUE_MS)
     if (overdue === 0 || !idle()) return
     metrics.healed.inc({})
     logger.error({ lanes: overdue }, 'lanes are due and nobody pushes them: the hand-out of lanes is started again')
     await heal()
-  }
-
-  const timer = setInterval(() => void look().catch(() => {}), OVERDUE_LOOK_MS)
-  return { stop: () => clearInterval(timer) }
+  })
 }
 
 /** Logs when the tracking API goes down, limits us, or is up again: the scripts keep its state in Redis. */
-export function reportUpstream(redis: Redis, logger: Logger): { stop(): void } {
+export function reportUpstream(redis: Redis, logger: Logger): NodeJS.Timeout {
   let known = 'up'
-
-  async function look(): Promise<void> {
+  return every(UPSTREAM_LOOK_MS, async () => {
     const state = await upstreamState(redis)
     if (state === known) return
     known = state
     if (state === 'up') logger.info('the tracking API answers again: what waits is delivered')
     else logger.warn({ reason: state }, WORDS.get(state))
-  }
+  })
+}
 
-  const timer = setInterval(() => void look().catch(() => {}), UPSTREAM_LOOK_MS)
-  return { stop: () => clearInterval(timer) }
+function every(ms: number, look: () => Promise<void>): NodeJS.Timeout {
+  return setInterval(() => void look().catch(() => {}), ms)
 }
 
 async function upstreamState(redis: Redis): Promise<string> {

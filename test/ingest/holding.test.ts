@@ -9,13 +9,13 @@ import {
   DuplicateFilter,
   keys,
   type Redis,
-  records,
   surveyHeld,
   timestampOf,
 } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import type { Assignment } from '../../src/roster/directory.ts'
 import { createDirectory } from '../../src/roster/roster.ts'
+import { records } from '../support/records.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
@@ -80,7 +80,7 @@ const line = (route_id: string, from: number, until: number): Assignment => {
   return { device: VAN.id, courier_id: '42', route_id, from, until, source: 'routes.csv:2' }
 }
 const waitingIn = async (lane: string) =>
-  [...records(Buffer.concat(await redis.lrangeBuffer(keys.lane(lane), 0, -1)))].map(timestampOf)
+  records(Buffer.concat(await redis.lrangeBuffer(keys.lane(lane), 0, -1))).map(timestampOf)
 const held = async () =>
   (await Array.fromAsync(surveyHeld(redis))).map(({ reason, device, fixes }) => [reason, device, fixes])
 const soon = { timeout: 3000, interval: 20 }

@@ -7,11 +7,12 @@ import type { Heard } from '../../src/ingest/heard.ts'
 import { Ingest } from '../../src/ingest/ingest.ts'
 import type { HoldOptions } from '../../src/ingest/place.ts'
 import type { Stored } from '../../src/lanes/append.ts'
-import { type Part, records, type Storable } from '../../src/lanes/index.ts'
+import type { Part, Storable } from '../../src/lanes/index.ts'
 import { deviceOf, timestampOf } from '../../src/lanes/record.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import type { Assignment } from '../../src/roster/directory.ts'
 import { createDirectory } from '../../src/roster/roster.ts'
+import { records } from '../support/records.ts'
 import { count } from '../support/listen.ts'
 
 const NOW_S = Math.floor(Date.now() / 1000)

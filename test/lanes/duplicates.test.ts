@@ -8,9 +8,9 @@ import {
   packDevice,
   packRecords,
   type Redis,
-  records,
   timestampOf,
 } from '../../src/lanes/index.ts'
+import { records } from '../support/records.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -47,8 +47,7 @@ function gateway({ maxFutureMs = 300_000 } = {}) {
   }
 }
 
-const stored = async () =>
-  [...records(Buffer.concat(await redis.lrangeBuffer(keys.lane(LANE), 0, -1)))].map(timestampOf)
+const stored = async () => records(Buffer.concat(await redis.lrangeBuffer(keys.lane(LANE), 0, -1))).map(timestampOf)
 const NOW = Math.floor(Date.now() / 1000)
 const LATER = NOW + 400
 const t = (...times: number[]): Place[] => times.map((time) => ({ time }))

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { protocols } from '../../protocols/index.ts'
-import { custodyCounters, keys, type Redis, records, timestampOf } from '../../src/lanes/index.ts'
+import { custodyCounters, keys, type Redis, timestampOf } from '../../src/lanes/index.ts'
 import { startGateway } from '../../src/process/roles/gateway.ts'
 import { followConfig } from '../../src/process/roles/live.ts'
+import { records } from '../support/records.ts'
 import { type Cutting, cutting, PACKET } from '../support/cutting.ts'
 import { until } from '../support/listen.ts'
 import { client, position, TOPIC } from '../support/mqtt.ts'
@@ -150,7 +151,7 @@ describe('an MQTT device that loses its connection', () => {
     await lost
     expect(way.published.length).toBeGreaterThan(100)
     const stored = await redis.lrangeBuffer(keys.lane(LANE), 0, -1)
-    expect(stored.flatMap((entry) => [...records(entry)]).map(timestampOf)).toEqual(times)
+    expect(stored.flatMap(records).map(timestampOf)).toEqual(times)
   })
 
   it('before it is configured has its held and repeated position released once', async () => {
@@ -159,9 +160,9 @@ describe('an MQTT device that loses its connection', () => {
     const lost = way.cutAt(PACKET.puback)
     await van.publishAsync('devices/van-2/fix', position(), { qos: 1 })
     await lost
-    expect(await redis.llen(`${keys.heldPrefix}unknown:van-2`)).toBe(2)
+    expect(await redis.llen(keys.held('unknown', 'van-2'))).toBe(2)
     await configure('van-2: { company_id: 7, courier_id: 42, route_id: 1001 }\n')
     await until(async () => expect(await account()).toEqual({ received: 2, duplicates: 1, stored: 1 }))
-    expect(await redis.exists(`${keys.heldPrefix}unknown:van-2`)).toBe(0)
+    expect(await redis.exists(keys.held('unknown', 'van-2'))).toBe(0)
   })
 })

@@ -331,7 +331,7 @@ describe('the hand-out of lanes', () => {
     await store('7/42/1', 1)
     let healed = 0
     const watchdog = watchOverdue(redis, { idle: () => true, heal: async () => void healed++, logger })
-    stops.push(async () => watchdog.stop())
+    stops.push(async () => clearInterval(watchdog))
     await new Promise((resolve) => setTimeout(resolve, 6000))
     expect(healed).toBe(0)
     await redis.zadd(keys.schedule, Date.now() - 21_000, '7/42/1')

@@ -1,4 +1,10 @@
--- Scripts for the roster: devices, assignments, and the log of their changes.
+-- Writes to the roster in one step, unless there was another write since the one that the caller knows of.
+-- A change is JSON: {"devices": [[field, text] …], "assignments": [[field, text] …]}; null in place of a text drops the field.
+-- The hashes keep `[<version>,<text>]`. Each change is an entry of the log, whose id is `<version>-<n>`.
+-- Answers with the new version: ms UTC by Redis' clock, always higher than the last; false: nothing is written.
+local version_key, devices, assignments, files, log = unpack(KEYS)
+local as_of, file_notes, first_change = ARGV[1], ARGV[2], 3
+local kept_entries, kept_bytes = 1000, 4000000
 
 local function store(key, fields, before, after)
   for _, field in ipairs(fields) do
@@ -10,37 +16,19 @@ local function store(key, fields, before, after)
   end
 end
 
--- Writes in one step, unless there was another write since the one that the caller knows of.
--- A change is JSON: {"devices": [[field, text] …], "assignments": [[field, text] …]}; null in place of a text drops the field.
--- The hashes keep `[<version>,<text>]`. Each change is an entry of the log, whose id is `<version>-<n>`.
--- Answers with the new version: ms UTC by Redis' clock, always higher than the last; false: nothing is written.
-local function write()
-  local version_key, devices, assignments, files, log = unpack(KEYS)
-  local as_of, file_notes, first_change = ARGV[1], ARGV[2], 3
-  local kept_entries, kept_bytes = 1000, 4000000
-  local last = redis.call('GET', version_key) or '0'
-  if as_of ~= last then return false end
-  local version = string.format('%.0f', math.max(now, tonumber(last) + 1))
-  for arg = first_change, #ARGV do
-    -- First what Redis refuses while its memory is full: then nothing is written.
-    -- A large entry leaves few others: a process that misses those reads the whole roster.
-    local kept = math.max(1, math.min(kept_entries, math.floor(kept_bytes / #ARGV[arg])))
-    local id = version .. '-' .. (arg - first_change)
-    redis.call('XADD', log, 'MAXLEN', kept, id, 'after', last, 'change', ARGV[arg])
-    local change = cjson.decode(ARGV[arg])
-    store(devices, change.devices, '[' .. version .. ',', ']')
-    store(assignments, change.assignments, '[' .. version .. ',', ']')
-  end
-  store(files, cjson.decode(file_notes), '', '')
-  redis.call('SET', version_key, version)
-  return version
+local last = redis.call('GET', version_key) or '0'
+if as_of ~= last then return false end
+local version = string.format('%.0f', math.max(now, tonumber(last) + 1))
+for arg = first_change, #ARGV do
+  -- First what Redis refuses while its memory is full: then nothing is written.
+  -- A large entry leaves few others: a process that misses those reads the whole roster.
+  local kept = math.max(1, math.min(kept_entries, math.floor(kept_bytes / #ARGV[arg])))
+  local id = version .. '-' .. (arg - first_change)
+  redis.call('XADD', log, 'MAXLEN', kept, id, 'after', last, 'change', ARGV[arg])
+  local change = cjson.decode(ARGV[arg])
+  store(devices, change.devices, '[' .. version .. ',', ']')
+  store(assignments, change.assignments, '[' .. version .. ',', ']')
 end
-
--- Answers with the roster's version, and the entries of its log since another version.
-local function changes()
-  local version_key, log = unpack(KEYS)
-  local since = ARGV[1]
-  local version = redis.call('GET', version_key) or '0'
-  if version == since then return { version, {} } end
-  return { version, redis.call('XRANGE', log, string.format('%.0f', tonumber(since) + 1), '+') }
-end
+store(files, cjson.decode(file_notes), '', '')
+redis.call('SET', version_key, version)
+return version

@@ -70,12 +70,6 @@ local function make_due()
   if score and not is_leased(score) then set_due(schedule, lane, now) end
 end
 
--- Counts the lanes that are due for long, or of which a lease ended long ago.
-local function count_overdue()
-  local schedule, ms = KEYS[1], ARGV[1]
-  return redis.call('ZCOUNT', schedule, '-inf', now - ms)
-end
-
 -- Notes that a worker lives, by the clock of Redis, and forgets those that have not said so lately. Answers how many live.
 local function beat()
   local workers = KEYS[1]

@@ -147,44 +147,46 @@ local function note(answers, number, value)
   answers[#answers + 1] = value
 end
 
-if list then
+local function append()
+  for i = first_counter, last_counter, 2 do count(ARGV[i], ARGV[i + 1]) end
+  local turn = gateway == '' and '' or turn_of(gateway)
+  local look_up_all = turn ~= known_turn
+  local due = string.format('%.0f', now + lane_delay)
+  -- `begun`: score and name of the lanes that were empty.
+  local left_out, latest, begun = {}, {}, {}
+  local duplicates, overflowed, refused = 0, 0, 0
+  local at, number, run = 1, 0, nil
+  while at <= #group do
+    run, at = run_at(at)
+    if run.kind == LANE then
+      if run.flags >= 4 then note(latest, number, latest_span(string.match(run.marks_name, '^(.*):'))) end
+      local records = #run.marks_name > 0 and new_records(run, look_up_all) or run.records
+      local known = #run.records - #records
+      if known > 0 then note(left_out, number, known) end
+      duplicates = duplicates + known
+      if #records > 0 and redis.call('RPUSH', lane_prefix .. run.place, unpack(records)) == #records then
+        note(begun, due, run.place)
+      end
+    else
+      local discarded = hold(run)
+      if not discarded then note(left_out, number, -1) end
+      overflowed = overflowed + (discarded or 0)
+      refused = refused + (discarded and 0 or #run.records)
+    end
+    number = number + 1
+  end
+  -- As many at once as Lua can hand over.
+  for i = 1, #begun, 2000 do
+    redis.call('ZADD', schedule, 'NX', unpack(begun, i, math.min(i + 1999, #begun)))
+  end
+  count('filtered:duplicate', duplicates)
+  count('discarded:held_overflow', overflowed)
+  count('received', -refused)
+  return { left_out, latest, turn }
+end
+
+local function move()
   if not unchanged() then return false end
   take_out()
+  return append()
 end
-for i = first_counter, last_counter, 2 do count(ARGV[i], ARGV[i + 1]) end
-
-local turn = gateway == '' and '' or turn_of(gateway)
-local look_up_all = turn ~= known_turn
-local due = string.format('%.0f', now + lane_delay)
--- `begun`: score and name of the lanes that were empty.
-local left_out, latest, begun = {}, {}, {}
-local duplicates, overflowed, refused = 0, 0, 0
-local at, number, run = 1, 0, nil
-while at <= #group do
-  run, at = run_at(at)
-  if run.kind == LANE then
-    if run.flags >= 4 then note(latest, number, latest_span(string.match(run.marks_name, '^(.*):'))) end
-    local records = #run.marks_name > 0 and new_records(run, look_up_all) or run.records
-    local known = #run.records - #records
-    if known > 0 then note(left_out, number, known) end
-    duplicates = duplicates + known
-    if #records > 0 and redis.call('RPUSH', lane_prefix .. run.place, unpack(records)) == #records then
-      note(begun, due, run.place)
-    end
-  else
-    local discarded = hold(run)
-    if not discarded then note(left_out, number, -1) end
-    overflowed = overflowed + (discarded or 0)
-    refused = refused + (discarded and 0 or #run.records)
-  end
-  number = number + 1
-end
-
--- As many at once as Lua can hand over.
-for i = 1, #begun, 2000 do
-  redis.call('ZADD', schedule, 'NX', unpack(begun, i, math.min(i + 1999, #begun)))
-end
-count('filtered:duplicate', duplicates)
-count('discarded:held_overflow', overflowed)
-count('received', -refused)
-return { left_out, latest, turn }

@@ -8,7 +8,7 @@ import { HeardBook } from '../../ingest/heard.ts'
 import { Holding } from '../../ingest/holding.ts'
 import { Ingest } from '../../ingest/ingest.ts'
 import { createMisunderstood } from '../../ingest/misunderstood.ts'
-import { Appender, connect, DuplicateFilter, noteApplied } from '../../lanes/index.ts'
+import { Appender, connect, DuplicateFilter, keys } from '../../lanes/index.ts'
 import { Backpressure } from '../../listen/backpressure.ts'
 import { listenHttp } from '../../listen/http.ts'
 import { ConnectionLimits, type Endpoint, type Listener, type Shared } from '../../listen/listener.ts'
@@ -117,7 +117,8 @@ async function openListeners(live: Live, { shared, misunderstood, replica }: Fra
 
 /** Reports which changes of the roster this gateway applies: a writer of the roster waits for that. */
 function reportApplied(live: Live, replica: Replica, gateway: string): void {
-  const report = () => void noteApplied(replica.redis, gateway, replica.version).catch(() => {})
+  const applied = keys.roster('applied')
+  const report = () => void replica.redis.hset(applied, gateway, replica.version).catch(() => {})
   live.follow(report)
   replica.redis.on('ready', report)
   report()

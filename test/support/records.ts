@@ -1,0 +1,6 @@
+import { slicesOf } from '../../src/lanes/index.ts'
+
+/** Packed records one by one. */
+export function records(bytes: Buffer): Buffer[] {
+  return Array.from(slicesOf(bytes, 1), (slice) => slice.records)
+}

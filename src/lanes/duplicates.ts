@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto'
 
 /*
- * The filter of duplicates. A device whose answer was lost sends its fixes again: perhaps over another connection, to
- * another gateway, a day later, or with other fixes in between.
+ * The filter of duplicates. A device whose answer was lost sends its fixes again, perhaps to another gateway or a day later.
  *
  * For each device and each 2,048 seconds of its fixes' own time (a span) Redis has a string of marks, 6 bytes a fix: 11 bits
  * of its time, 37 bits of a hash of its place. The string expires when nothing was added for the window. A hash has the
- * latest span of each device. Sets of integers would find a mark faster, but adding to them costs more, and every fix pays
- * for adding.
+ * latest span of each device. Adding to sets of integers costs more, and every fix pays for adding.
  *
  * A fix that is newer than all fixes of its device cannot be a duplicate and is not looked up. What a gateway knows of newest
  * fixes is true during its turn: a turn begins when a gateway stores after another one, and store.lua looks up every fix of

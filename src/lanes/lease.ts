@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BEHIND_MS, keys } from './keys.ts'
 import { grouped, type Redis, type RunScript, type Script, scripts } from './redis.ts'
-import type { Parked } from './survey.ts'
+import type { Parked, RefusalReason } from './survey.ts'
 
 /** A lane that a worker may push for now. */
 export interface Lease {
@@ -25,20 +25,12 @@ export interface Batch {
   readonly parked?: Parked
 }
 
-/** Why something is not delivered, as the service said it; status 0: our own reason. */
-export interface RefusalReason {
-  readonly status: number
-  readonly message: string
-}
-
 export interface Delivered {
   /** Records, from the head of the lane; 0: none, only the next are wanted. */
   readonly count: number
-  /** The answer's. */
   readonly status: number
-  /** Most records wanted next; 0: none, the lane is given back. */
+  /** Most records wanted next, `atOnce` though they may be no whole batch; 0: none, the lane is given back. */
   readonly wanted: number
-  /** Whether the next are wanted though they may be no whole batch. */
   readonly atOnce: boolean
 }
 

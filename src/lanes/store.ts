@@ -4,7 +4,8 @@ import { slicesOf } from './record.ts'
 import type { RunScript } from './redis.ts'
 
 /** Why fixes are held: their device is not configured, it has no route at their time, or their time is in the future. */
-export type HoldReason = 'unknown' | 'no_route' | 'clock'
+export const HOLD_REASONS = ['unknown', 'no_route', 'clock'] as const
+export type HoldReason = (typeof HOLD_REASONS)[number]
 
 /** Records of one device for one place, as `packRecords` makes them: a lane, or what is held for a reason. */
 export type Part =

@@ -2,7 +2,7 @@ import pLimit from 'p-limit'
 import { keys } from './keys.ts'
 import { receivedAt } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
-import type { HoldReason } from './store.ts'
+import { HOLD_REASONS, type HoldReason } from './store.ts'
 
 /** A lane as operations see it. Instants in ms UTC. */
 export interface LaneState {
@@ -16,19 +16,21 @@ export interface LaneState {
   readonly dueAt?: number
 }
 
-/** Why a lane is parked whole. Instants in ms UTC. */
-export interface Parked {
+/** Why something is not delivered, as the service said it; status 0: our own reason. */
+export interface RefusalReason {
   readonly status: number
   readonly message: string
+}
+
+/** Why a lane is parked whole. Instants in ms UTC. */
+export interface Parked extends RefusalReason {
   readonly tries: number
   readonly at: number
   readonly since: number
 }
 
 /** One answer of the service under which records were refused. */
-export interface Refused {
-  readonly status: number
-  readonly message: string
+export interface Refused extends RefusalReason {
   readonly at: number
   readonly count: number
 }
@@ -41,8 +43,6 @@ export interface HeldDevice {
   /** When the oldest was received, ms UTC. */
   readonly oldestAt?: number
 }
-
-export const HOLD_REASONS = ['unknown', 'no_route', 'clock'] as const satisfies readonly HoldReason[]
 
 /** The custody account's counters: `received`, `delivered`, `filtered:<reason>` … */
 export async function custodyCounters(redis: Redis): Promise<Map<string, number>> {

@@ -22,14 +22,9 @@ local failures = redis.call('HINCRBY', upstream, 'failures', 1)
 redis.call('SADD', failing, lane)
 redis.call('EXPIRE', failing, 3600)
 local state = redis.call('HGET', upstream, 'state') or 'up'
-local next_state = state
-if status == '429' then
-  next_state = 'limited'
-elseif status == 'refused' then
-  next_state = 'down'
-elseif failures >= 5 and (redis.call('SCARD', failing) > 1 or redis.call('ZCARD', schedule) == 1) then
-  next_state = 'down'
-end
+local is_down = status == 'refused'
+  or failures >= 5 and (redis.call('SCARD', failing) > 1 or redis.call('ZCARD', schedule) == 1)
+local next_state = status == '429' and 'limited' or is_down and 'down' or state
 if next_state ~= state then
   redis.call('HSET', upstream, 'state', next_state, 'since', now)
   if state == 'up' then redis.call('HDEL', upstream, 'prober') end

@@ -32,7 +32,7 @@ export function startPushing(options: PushingOptions) {
 
   const workers = joinWorkers(redis, (count) => {
     limit.concurrency = Math.max(1, Math.floor(concurrency / count))
-    if (perSecond !== null) rate?.resize(perSecond / count)
+    if (rate && perSecond !== null) rate.perSecond = perSecond / count
   })
   const renewing = setInterval(() => {
     if (held.size > 0) leases.renew([...held]).catch(() => {})

@@ -140,15 +140,12 @@ export class LanePush {
   }
 }
 
-/** What an answer of the tracking API leads to. */
+/** What an answer of the tracking API leads to: positions are delivered, tried again or refused, or their lane is parked. */
 export type Consequence =
   | { readonly to: 'delivered'; readonly status: number }
-  /** The positions stay and are tried again. `leastMs`: what `Retry-After` asked for. */
+  /** `leastMs`: what `Retry-After` asked for. */
   | { readonly to: 'retry'; readonly status: number | string; readonly leastMs: number }
-  /** The service refuses these positions. */
-  | ({ readonly to: 'refuse' } & RefusalReason)
-  /** The service refuses the lane. */
-  | ({ readonly to: 'park' } & RefusalReason)
+  | ({ readonly to: 'refuse' | 'park' } & RefusalReason)
 
 /** 2xx delivers; 408, 425, 429, 5xx and every fault may pass; 422 and 413 are about the positions, the rest about the lane. */
 export function consequence(answer: ApiAnswer): Consequence {

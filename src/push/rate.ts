@@ -2,12 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A bound on requests a second. Requests leave evenly: no burst at the beginning of each second. */
 export class Rate {
-  #perSecond: number
+  /** A change applies to requests too that wait already. */
+  perSecond: number
   #last = -Infinity
   #line = Promise.resolve()
 
   constructor(perSecond: number) {
-    this.#perSecond = perSecond
+    this.perSecond = perSecond
   }
 
   /** Resolves when the next request may leave. */
@@ -17,11 +18,6 @@ export class Rate {
     return this.#line
   }
 
-  /** Changes the bound, for requests too that wait already. */
-  resize(perSecond: number): void {
-    this.#perSecond = perSecond
-  }
-
   async #leave(asked: number): Promise<void> {
     for (let now = performance.now(); this.#due(asked) > now; now = performance.now())
       await sleep(this.#due(asked) - now)
@@ -29,6 +25,6 @@ export class Rate {
   }
 
   #due(asked: number): number {
-    return Math.max(asked, this.#last + 1000 / this.#perSecond)
+    return Math.max(asked, this.#last + 1000 / this.perSecond)
   }
 }

@@ -20,9 +20,8 @@ export interface Ticket {
 }
 
 /**
- * Hands out the lanes that are due to worker processes, as BullMQ jobs (tickets) that name leased lanes, and works the
- * tickets that this process gets. Any number of processes do so at once: a lane is leased to one. A ticket that is lost heals
- * when the leases of its lanes end.
+ * Hands out the lanes that are due as BullMQ jobs (tickets), and works those that this process gets. Any number of processes
+ * do so at once: a lane is leased to one. A ticket that is lost heals when the leases of its lanes end.
  */
 export class Tickets {
   readonly #options: TicketsOptions

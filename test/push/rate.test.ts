@@ -30,7 +30,7 @@ describe('a rate', () => {
     const rate = new Rate(100)
     const began = performance.now()
     const waiting = leaving(rate, 5)
-    rate.resize(20)
+    rate.perSecond = 20
     const left = [...(await waiting), ...(await leaving(rate, 3))]
     expect(left.at(-1)! - began).toBeGreaterThanOrEqual(7 * 50 - ROUNDING_MS)
   })
@@ -38,7 +38,7 @@ describe('a rate', () => {
   it('a raised rate applies to requests that wait already', async () => {
     const rate = new Rate(2)
     const waiting = leaving(rate, 21)
-    rate.resize(200)
+    rate.perSecond = 200
     const left = await waiting
     expect(left.at(-1)! - left[0]).toBeLessThan(2000)
   })

@@ -79,7 +79,7 @@ export async function describeLanes(redis: Redis, lanes: readonly string[]): Pro
 /** How many lanes are due for longer than `ms`, or have a lease that ended before that. */
 export async function countOverdue(redis: Redis, ms: number): Promise<number> {
   const [seconds] = await redis.time()
-  return redis.zcount(keys.schedule, '-inf', Number(seconds) * 1000 - ms)
+  return redis.zcount(keys.schedule, '-inf', seconds * 1000 - ms)
 }
 
 /** The lanes that are parked whole, and those that have refused records. */

@@ -49,7 +49,7 @@ export class Tickets {
   }
 
   async close(): Promise<void> {
-    this.#stopping.abort()
+    this.#isStopping = true
     await this.#queue.close()
   }
 

@@ -2,7 +2,7 @@ import { countOverdue, keys, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 
-interface Watched {
+interface WatchdogOptions {
   /** Whether this process pushes nothing now. */
   readonly idle: () => boolean
   readonly heal: () => Promise<void>
@@ -10,7 +10,7 @@ interface Watched {
 }
 
 /** Heals the hand-out of lanes where it has stopped, as queues have after a reconnect: lanes are overdue, nothing is pushed. */
-export function watchOverdue(redis: Redis, { idle, heal, logger }: Watched): NodeJS.Timeout {
+export function watchOverdue(redis: Redis, { idle, heal, logger }: WatchdogOptions): NodeJS.Timeout {
   return every(OVERDUE_LOOK_MS, async () => {
     if (!idle() || (await upstreamState(redis)) !== 'up') return
     const overdue = await countOverdue(redis, OVERDUE_MS)

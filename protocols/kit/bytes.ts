@@ -61,30 +61,18 @@ export class ByteReader {
   }
 
   i16(): number {
-    return this.int(2)
+    const at = this.take(2)
+    return ((this.#bytes[at] << 24) >> 16) | this.#bytes[at + 1]
   }
 
   i16le(): number {
     return (this.u16le() << 16) >> 16
   }
 
-  /** An unsigned integer of so many bytes. One of eight is exact up to 2^53; above that the nearest number. */
-  uint(width: 1 | 2 | 8): number {
-    const b = this.#bytes
+  /** An integer of one or two bytes: for formats that differ only in the width of a field. */
+  uint(width: 1 | 2): number {
     const at = this.take(width)
-    if (width === 1) return b[at]
-    if (width === 2) return (b[at] << 8) | b[at + 1]
-    const high = (b[at] << 24) | (b[at + 1] << 16) | (b[at + 2] << 8) | b[at + 3]
-    const low = (b[at + 4] << 24) | (b[at + 5] << 16) | (b[at + 6] << 8) | b[at + 7]
-    return (high >>> 0) * 0x1_0000_0000 + (low >>> 0)
-  }
-
-  /** A signed integer of so many bytes. */
-  int(width: 2 | 4): number {
-    const b = this.#bytes
-    const at = this.take(width)
-    if (width === 2) return ((b[at] << 24) >> 16) | b[at + 1]
-    return (b[at] << 24) | (b[at + 1] << 16) | (b[at + 2] << 8) | b[at + 3]
+    return width === 1 ? this.#bytes[at] : (this.#bytes[at] << 8) | this.#bytes[at + 1]
   }
 
   u24(): number {
@@ -100,7 +88,9 @@ export class ByteReader {
   }
 
   i32(): number {
-    return this.int(4)
+    const b = this.#bytes
+    const at = this.take(4)
+    return (b[at] << 24) | (b[at + 1] << 16) | (b[at + 2] << 8) | b[at + 3]
   }
 
   i32le(): number {
@@ -111,7 +101,11 @@ export class ByteReader {
 
   /** Exact up to 2^53; above that the nearest number. */
   u64(): number {
-    return this.uint(8)
+    const b = this.#bytes
+    const at = this.take(8)
+    const high = (b[at] << 24) | (b[at + 1] << 16) | (b[at + 2] << 8) | b[at + 3]
+    const low = (b[at + 4] << 24) | (b[at + 5] << 16) | (b[at + 6] << 8) | b[at + 7]
+    return (high >>> 0) * 0x1_0000_0000 + (low >>> 0)
   }
 
   /** Exact up to 2^53; above that the nearest number. */

@@ -167,11 +167,11 @@ interface RecordLayout extends Layout {
 
 function record(r: ByteReader, layout: RecordLayout): Fix {
   const { count, id, hasLong, hasGnssSpeed, hasVariable } = layout
-  const time = r.uint(8)
+  const time = r.u64()
   r.take(1)
-  const longitude = r.int(4) / 1e7
-  const latitude = r.int(4) / 1e7
-  const altitude = r.int(2)
+  const longitude = r.i32() / 1e7
+  const latitude = r.i32() / 1e7
+  const altitude = r.i16()
   const angle = heading(r.uint(2))
   const satellites = r.uint(1)
   const speed = kmh(r.uint(2))

@@ -131,7 +131,7 @@ function waitingText({ device: { lane }, upstream, now }: DeviceFacts, clock: Cl
   if (upstream.state === 'down') return `${what}: the service is down since ${clock(upstream.since_at)}`
   if (upstream.state === 'limited')
     return `${what}: the service accepts fewer requests since ${clock(upstream.since_at)}`
-  if (last_push && !/^2/.test(String(last_push.status)))
+  if (last_push && !String(last_push.status).startsWith('2'))
     return `${what}: at the push of ${clock(last_push.at)} ${failureText(last_push.status)}, it is being retried`
   const isBehind = oldest_at !== undefined && now - Date.parse(oldest_at) > BEHIND_MS
   return isBehind ? `${what}: behind, the newest position is sent first` : `${what}, will be pushed next`

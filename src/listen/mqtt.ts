@@ -111,18 +111,20 @@ function noSubscribers() {
  * PUBLISH that is authorised, which means stored, and PUBCOMP to a PUBREL.
  */
 function emptyPersistence(released: (client: Client, messageId: number) => void) {
-  const each = (names: readonly string[], method: () => unknown) =>
-    Object.fromEntries(names.map((name) => [name, method]))
   return {
-    ...each(WRITES, async () => {}),
-    ...each(['subscriptionsByClient', 'subscriptionsByTopic'], async () => []),
-    ...each(['createRetainedStreamCombi', 'outgoingStream', 'streamWill'], () => Readable.from([])),
+    ...methods(WRITES, async () => {}),
+    ...methods('subscriptionsByClient subscriptionsByTopic', async () => []),
+    ...methods('createRetainedStreamCombi outgoingStream streamWill', () => Readable.from([])),
     incomingGetPacket: async (_client: object, packet: object) => packet,
     incomingDelPacket: async (client: Client, packet: { messageId: number }) => released(client, packet.messageId),
   }
 }
 
-const WRITES = [
-  ...['setup', 'storeRetained', 'addSubscriptions', 'removeSubscriptions', 'cleanSubscriptions', 'putWill', 'delWill'],
-  ...['outgoingEnqueue', 'outgoingEnqueueCombi', 'outgoingUpdate', 'outgoingClearMessageId', 'incomingStorePacket'],
-]
+/** The same method under several names. */
+function methods(names: string, method: () => unknown): Record<string, () => unknown> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, method]))
+}
+
+const WRITES =
+  'setup storeRetained addSubscriptions removeSubscriptions cleanSubscriptions putWill delWill outgoingEnqueue ' +
+  'outgoingEnqueueCombi outgoingUpdate outgoingClearMessageId incomingStorePacket'

@@ -58,21 +58,19 @@ export async function readRosterChanges(
 export type ReadStored<Stored, Value> = (field: string, version: number, stored: Stored) => Value
 
 /** Reads a hash of the roster, in slices; a field may come twice. */
-export async function readRosterTable<Stored, Value>(
+export async function* readRosterTable<Stored, Value>(
   redis: Redis,
   part: 'device-table' | 'assignment-table',
   read: ReadStored<Stored, Value>,
-): Promise<(readonly [field: string, value: Value])[]> {
-  const values: (readonly [string, Value])[] = []
+): AsyncGenerator<(readonly [field: string, value: Value])[]> {
   let cursor = '0'
   do {
     const [next, flat] = await redis.hscan(keys.roster(part), cursor, 'COUNT', SLICE)
     const stored = JSON.parse(`[${flat.filter((_, index) => index % 2 === 1).join()}]`) as [number, Stored][]
-    for (const [n, [version, value]] of stored.entries()) values.push([flat[2 * n], read(flat[2 * n], version, value)])
+    yield stored.map(([version, value], n) => [flat[2 * n], read(flat[2 * n], version, value)])
     cursor = next
     await yieldToEventLoop()
   } while (cursor !== '0')
-  return values
 }
 
 function logEntry([id, fields]: readonly [id: string, fields: readonly string[]]): RosterLogEntry {
@@ -82,4 +80,4 @@ function logEntry([id, fields]: readonly [id: string, fields: readonly string[]]
 
 /** Fields of a kind in one entry of the log. */
 const PART_SIZE = 5000
-const SLICE = 2000
+const SLICE = 1000

@@ -36,25 +36,27 @@ export class Roster {
   }
 
   /** Applies a change. @returns the ids, without leading zeros, of the devices that it concerns. */
-  apply(change: RosterChange): Set<string> {
+  apply({ devices, assignments }: RosterChange): Set<string> {
     const concerned = new Set<string>()
-    for (const _ of this.#steps(change, concerned));
+    for (const [id, device] of devices) this.#setDevice(id, device, concerned)
+    for (const [field, assignment] of assignments) this.#setAssignment(field, assignment, concerned)
+    for (const id of concerned) this.#derive(id)
     return concerned
   }
 
-  /** As `apply`; the process does other work in between. Nobody else may use the roster meanwhile. */
-  async applyInSlices(change: RosterChange): Promise<Set<string>> {
+  /** As `apply`, in slices, between which the process does other work. Nobody else may use the roster meanwhile. */
+  async applyInSlices({ devices, assignments }: RosterChange): Promise<Set<string>> {
     const concerned = new Set<string>()
-    let steps = 0
-    for (const _ of this.#steps(change, concerned)) if (++steps % SLICE === 0) await yieldToEventLoop()
+    const applySlice = async (slice: RosterChange) => {
+      for (const id of this.apply(slice)) concerned.add(id)
+      await yieldToEventLoop()
+    }
+    // Assignments first: a new device is derived once, with all of them.
+    for (let at = 0; at < assignments.length; at += SLICE)
+      await applySlice({ devices: [], assignments: assignments.slice(at, at + SLICE) })
+    for (let at = 0; at < devices.length; at += SLICE)
+      await applySlice({ devices: devices.slice(at, at + SLICE), assignments: [] })
     return concerned
-  }
-
-  /** A device is derived once, after all that is set. */
-  *#steps({ devices, assignments }: RosterChange, concerned: Set<string>): Generator<void> {
-    for (const [id, device] of devices) yield this.#setDevice(id, device, concerned)
-    for (const [field, assignment] of assignments) yield this.#setAssignment(field, assignment, concerned)
-    for (const id of concerned) yield this.#derive(id)
   }
 
   /** The device with this id; ids of digits compare without leading zeros. */
@@ -116,18 +118,21 @@ export class Roster {
   }
 
   /** As they are written. */
-  #linesOf({ id, name, company_id, courier_id }: Device): Assignment[] {
+  #linesOf(device: Device): Assignment[] {
     const found: Assignment[] = []
-    const add = (field: string) => {
-      const line = this.#assignments.get(field)
-      if (line && (line.courier_id || courier_id) && (line.company_id ?? company_id) === company_id) found.push(line)
-    }
-    this.#fieldsByDevice.get(sameId(id))?.forEach(add)
-    if (name === undefined || this.#entries.has(sameId(name))) return found
-    // A name of digits is no other name with leading zeros.
-    const byName = this.#fieldsByDevice.get(sameId(name)) ?? []
-    byName.filter((field) => this.#assignments.get(field)?.device === name).forEach(add)
+    this.#addLines(found, device, device.id)
+    const { name } = device
+    if (name !== undefined && !this.#entries.has(sameId(name))) this.#addLines(found, device, name)
     return found
+  }
+
+  #addLines(found: Assignment[], { id, company_id, courier_id }: Device, written: string): void {
+    for (const field of this.#fieldsByDevice.get(sameId(written)) ?? NONE) {
+      const line = this.#assignments.get(field)
+      // A name of digits is no other name with leading zeros.
+      if (!line || (written !== id && line.device !== written)) continue
+      if ((line.courier_id || courier_id) && (line.company_id ?? company_id) === company_id) found.push(line)
+    }
   }
 
   #setDevice(id: string, device: Device | undefined, concerned: Set<string>): void {
@@ -158,7 +163,7 @@ export class Roster {
   #meantBy(device: string): readonly string[] {
     const id = sameId(device)
     if (this.#entries.has(id)) return [id]
-    return (this.#idsByName.get(id) ?? []).filter((named) => this.#entries.get(named)?.name === device)
+    return this.#idsByName.get(id)?.filter((named) => this.#entries.get(named)?.name === device) ?? NONE
   }
 
   #derive(id: string): void {
@@ -203,7 +208,8 @@ function protocolSettings({ settings, model, time_zone }: Device): Settings {
 }
 
 function addTo(lists: Map<string, readonly string[]>, key: string, value: string): void {
-  lists.set(key, [...(lists.get(key) ?? []), value])
+  const before = lists.get(key)
+  lists.set(key, before ? [...before, value] : [value])
 }
 
 function removeFrom(lists: Map<string, readonly string[]>, key: string, value: string): void {
@@ -213,5 +219,6 @@ function removeFrom(lists: Map<string, readonly string[]>, key: string, value: s
 }
 
 const NO_SETTINGS: Settings = {}
-const SLICE = 100
+const NONE: readonly string[] = []
+const SLICE = 500
 const ZERO = 0x30

@@ -81,10 +81,12 @@ function valuesOf<Stored, Value>(texts: FieldTexts, version: number, read: ReadS
  */
 export async function readTable(redis: Redis): Promise<{ roster: Roster; version: number }> {
   const version = await readRosterVersion(redis)
-  const devices = await readRosterTable(redis, 'device-table', deviceOf)
-  const assignments = await readRosterTable(redis, 'assignment-table', assignmentOf)
   const roster = new Roster()
-  await roster.applyInSlices({ devices, assignments })
+  // In this order a device is derived once.
+  for await (const assignments of readRosterTable(redis, 'assignment-table', assignmentOf))
+    roster.apply({ devices: [], assignments })
+  for await (const devices of readRosterTable(redis, 'device-table', deviceOf))
+    roster.apply({ devices, assignments: [] })
   return { roster, version }
 }
 

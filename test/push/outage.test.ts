@@ -60,8 +60,10 @@ describe('an outage with 2,000 lanes of 5 fixes', () => {
 
 /** What the next seconds bring while the service is down: a request now and then, never two at once. */
 async function probes(): Promise<void> {
-  await expect.poll(() => together, soon).toBe(0)
-  const before = api.seen.length
+  let before = -1
+  const isQuiet = () => before === (before = api.seen.length) && together === 0
+  // Requests that were on their way when the service went down have ended.
+  await expect.poll(isQuiet, { timeout: 30_000, interval: 400 }).toBe(true)
   // Those that were under way; the lanes that this worker had leased besides were given back.
   expect(before).toBeLessThanOrEqual(2 * CONCURRENCY)
   most = 0

@@ -45,7 +45,7 @@ export async function runProduct(dir: string): Promise<Product> {
     stream.setEncoding('utf8').on('data', (text: string) => (said += text))
   const portsFile = join(dir, 'data', 'ports.json')
   await vi
-    .waitUntil(() => existsSync(portsFile) || child.exitCode !== null, { timeout: 30_000 })
+    .waitUntil(() => existsSync(portsFile) || child.exitCode !== null, { timeout: 60_000 })
     .catch(async (error) => {
       await endChild(child, 'SIGTERM')
       throw new Error(`start is not ready: ${said}`, { cause: error })

@@ -27,7 +27,8 @@ import { type OpenService, openService } from './tracking-service.ts'
 export async function startTracking(live: Live, configDir: string, { ports, redisUrl }: RoleContext): Promise<Role> {
   const { config, logger } = live
   let provisioned = Promise.resolve()
-  const roster = joinRoster(live, config.redis.url ?? redisUrl, () => provisioned)
+  const url = config.redis.url ?? redisUrl
+  const roster = url === null ? await live.join() : joinRoster(live, url, () => provisioned)
   const { listen } = config.tracking
   if (existsSync(trackingFile(configDir))) logger.warn(`${trackingFile(configDir)}: ${NOT_USED}`)
   const service = await openService(config.data_dir, {
@@ -65,9 +66,8 @@ export async function runTrackingAlone(configDir: string): Promise<boolean> {
   return true
 }
 
-/** Follows the roster, if there is a Redis. `provisioned` resolves once the service has everything that is in effect. */
-function joinRoster(live: Live, redisUrl: string | null, provisioned: () => Promise<void>) {
-  if (redisUrl === null) return void live.join()
+/** Follows the roster in Redis. `provisioned` resolves once the service has everything that is in effect. */
+function joinRoster(live: Live, redisUrl: string, provisioned: () => Promise<void>) {
   const redis = connect(redisUrl, 'tracking', live.logger)
   void live.join(new Replica(redis, live.logger))
   // The gateway may apply a change of the roster before this process does.

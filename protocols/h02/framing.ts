@@ -86,8 +86,8 @@ function shortOrLong(bytes: Buffer): number {
 }
 
 /**
- * Whether 32 bytes, after which the stream pauses, are a short frame: it ends with FF 00 and a serial number, where a long
- * frame has the GSM signal strength, 1 to 31.
+ * No more bytes came after these 32. Are they a short frame? A short frame ends with FF 00 and a serial number; a long frame
+ * has the GSM signal strength, 1 to 31, there.
  */
 function looksShort(bytes: Buffer): boolean {
   const serial = bytes[31]

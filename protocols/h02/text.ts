@@ -97,7 +97,7 @@ function timeOf(fields: Fields, north: number, type: string, { now }: Session): 
   return now >= midnight && now < midnight + 86_400_000 ? now : midnight
 }
 
-/** An answer with these words; it begins with *HQ for devices that begin with *TH too. */
+/** A reply with these words. It begins with *HQ, also where the device's own frames begin with *TH. */
 function replyOf(id: string, words: string): Buffer {
   return Buffer.from(`*HQ,${id},${words}#`, 'latin1')
 }

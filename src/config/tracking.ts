@@ -112,7 +112,7 @@ function mistakesBeyond(root: Node): Mistake[] {
 }
 
 /**
- * Apikeys of two companies: what is pushed with one could belong to either. OAuth tokens may have several companies.
+ * Apikeys that two companies share: a push with one could belong to either. An OAuth token may be for several companies.
  */
 function sharedApikeys(root: Node): Mistake[] {
   const values = itemsAt(root, 'companies').flatMap((company, index) => {

@@ -63,8 +63,8 @@ export class Ingest {
   }
 
   /**
-   * Takes one frame. Resolves once its fixes are stored, or are not. Everything but the storing happens in the order of the
-   * calls, so that the frames of a connection are decoded in their order.
+   * Takes one frame. Resolves once its fixes are stored, or once storing was given up. Everything but the storing happens in
+   * the order of the calls, so that the frames of a connection are decoded in their order.
    */
   async take(frame: Buffer, session: DeviceSession, protocol: Protocol): Promise<FrameOutcome> {
     const startedAt = performance.now()
@@ -78,7 +78,7 @@ export class Ingest {
     const read = this.#decode(frame, session, protocol)
     if (read instanceof DecodeError) return this.#misunderstood(read, session, protocol)
     const { device = session.device } = read
-    // A keepalive before the login.
+    // No device is known and there is no fix, as in a keepalive before the login: there is nothing to store.
     if (device === undefined && !read.fixes?.length) return { status: 'stored', reply: read.reply }
 
     const sender = this.#resolveDevice(read, session)

@@ -30,7 +30,7 @@ export class DuplicateFilter {
   readonly gateway = randomUUID()
   /** The turn of this process as store.lua named it; '' before its first answer. */
   turn = ''
-  /** ms for which a string of marks is kept: it gets marks for an hour after Redis was last told to keep it. */
+  /** ms for which a string of marks is kept. Longer than the window, as its expiry is renewed only once an hour. */
   readonly keepMs: number
   readonly #maxFutureMs: number
   readonly #devices = new Map<string, Known>()

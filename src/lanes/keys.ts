@@ -21,7 +21,7 @@ export const keys = {
   failing: `${TAG}:failing`,
   /** string: the gateway that stored last, and since when no other has: its turn (see duplicates.ts) */
   storing: `${TAG}:storing`,
-  /** set: gateway processes that may live (see `gateway`) */
+  /** set: gateway processes that were alive lately; `gateway` says whether one still is */
   gatewayIds: `${TAG}:gateway-ids`,
   /** hash: lane that is or was behind → whether its first record is its newest, moved there, and when that was received */
   ahead: `${TAG}:ahead`,
@@ -39,7 +39,7 @@ export const keys = {
   latestSpans: `${TAG}:latest`,
   /** string `seen:<device>:<span>`: marks of what was stored of a device lately (see duplicates.ts) */
   marksPrefix: `${TAG}:seen:`,
-  /** zset: devices with held records, by since when */
+  /** zset: devices with held records; score: since when they have some, ms UTC */
   heldDevices: (reason: string) => `${TAG}:held:${reason}`,
   /** list: held records of a device, oldest first */
   held: (reason: string, device: string) => `${TAG}:held:${reason}:${device}`,

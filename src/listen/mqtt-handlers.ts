@@ -130,7 +130,7 @@ export class MqttHandlers {
     if (outcome.status === 'stored') return undefined
     if (outcome.status !== 'misunderstood') return outcome.status
     const { device = '', now: at, secret } = session
-    // Only of configured devices: one that invents ids would push out what is kept of the others.
+    // Only for configured devices: a client that invents ids would fill the list and remove the payloads of real devices.
     if (replica.roster.find(device))
       misunderstood({ at, device, protocol: protocol.name, reason: outcome.reason, payload, secret })
     return undefined

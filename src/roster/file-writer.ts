@@ -21,7 +21,7 @@ export interface FilesOutcome {
   readonly inEffect: Files
   /** Why files are not in effect. */
   readonly refused: readonly Problem[]
-  /** Whether one is refused as devices would lose their routes: later, when old lines have ended, they may not. */
+  /** Whether a file is refused because devices would lose their routes. It is tried again: old lines may have ended by then. */
   readonly withLoss: boolean
   /** Names of files that are older copies of what another installation has written. */
   readonly stale: readonly string[]

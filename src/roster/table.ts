@@ -112,7 +112,7 @@ export async function readSince(
   return { version, change }
 }
 
-/** An entry that is missing shows: each names the version before it, and the parts of a write are numbered. */
+/** Whether no log entry is missing. Each names the version before it, and the parts of one write are numbered from 0. */
 function isComplete(entries: readonly RosterLogEntry[], since: number, version: number): boolean {
   let [last, parts] = [since, 0]
   for (const entry of entries) {

@@ -21,7 +21,7 @@ export class ApiRefusal extends Error {
   }
 }
 
-/** A refusal for mistakes in fields, at least one; it names the first `MAX_ERRORS`. */
+/** A refusal for mistakes in fields. `errors` has at least one; only the first `MAX_ERRORS` are named. */
 export function refuseFields(code: ApiRefusal['code'], errors: readonly FieldError[]): ApiRefusal {
   const [{ path, message }] = errors
   return new ApiRefusal(code, `${path || 'the body'}: ${message}`, errors.slice(0, MAX_ERRORS))

@@ -20,7 +20,9 @@ local function token_until(ms, state) return string.format('%.2f', math.floor(ms
 -- The token of the same lease, with another end.
 local function renewed(token, ms) return token_until(ms, token % 1) end
 
-local function is_leased(score) return score % 1 ~= 0 and tonumber(score) > now end
+local function is_due_time(score) return score % 1 == 0 end
+
+local function is_leased(score) return not is_due_time(score) and tonumber(score) > now end
 
 local function holds(schedule, lane, token)
   return tonumber(redis.call('ZSCORE', schedule, lane) or -1) == tonumber(token)

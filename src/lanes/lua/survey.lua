@@ -11,7 +11,7 @@ for i, lane in ipairs(ARGV) do
     redis.call('LINDEX', list, newest_at_head and 1 or 0) or redis.call('LINDEX', list, 0) or '',
     redis.call('GET', push_prefix .. lane) or '',
     redis.call('HGET', parked, lane) or '',
-    score and score % 1 == 0 and score or '',
+    score and is_due_time(score) and score or '',
   }
 end
 return states

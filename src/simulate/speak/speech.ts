@@ -34,7 +34,7 @@ export interface StreamSpeech extends CommonSpeech {
   readonly answers: Framer
 }
 
-/** Over UDP: a packet a datagram, an answer a datagram. */
+/** Over UDP: each datagram holds one packet, or one answer. */
 export interface DatagramSpeech extends CommonSpeech {
   readonly transport: 'udp'
   readonly packet: (fixes: readonly Fix[], sender: PacketSender) => Packet

@@ -135,5 +135,5 @@ const CAUSES = {
   closed: /^UND_ERR_(?:DESTROYED|CLOSED)$/,
 }
 const GIVEN_UP = new Error('the answer is not waited for any more')
-/** What a Buffer takes beside its bytes: an answer may come in chunks of one byte. */
+/** Memory of a Buffer in addition to its bytes. It counts, because an answer may come in chunks of one byte. */
 const CHUNK_BYTES = 200

@@ -10,7 +10,7 @@ import { randomUUID } from 'node:crypto'
  * A fix that is newer than all fixes of its device cannot be a duplicate and is not looked up. What a gateway knows of newest
  * fixes is true during its turn: a turn begins when a gateway stores after another one, and store.lua looks up every fix of
  * a call that was packed before the turn began. When a turn begins, a gateway knows only that no gateway has stored a fix further
- * ahead than `maxFutureMs`; with the second frame of a device it asks for the device's latest span.
+ * ahead than `maxFutureMs`; with the first frame of a device in its turn it asks for the device's latest span.
  */
 
 /** Records of one device within one span, as store.lua needs them. */
@@ -46,7 +46,8 @@ export class DuplicateFilter {
   split(device: string, records: Buffer, now: number): { readonly runs: MarkedRun[]; readonly duplicates: number } {
     let known = this.#devices.get(device)
     if (known?.turn !== this.turn) this.#devices.set(device, (known = this.#knownInTurn(known)))
-    const ask = known.frames++ === 1
+    const ask = !known.isAsked
+    known.isAsked = true
     const newestBefore = Math.max(known.newestOfOthers, known.newest)
     const runs: MarkedRun[] = []
     const { records: unique, duplicates } = withoutRepeats(records)
@@ -91,15 +92,15 @@ export class DuplicateFilter {
 
   #knownInTurn({ newest = -1, keptSpan = -1, keptAt = 0 }: Partial<Known> = {}): Known {
     const newestOfOthers = Math.ceil((this.#turnBeganAt + this.#maxFutureMs) / 1000)
-    return { turn: this.turn, frames: 0, newestOfOthers, newest, keptSpan, keptAt }
+    return { turn: this.turn, isAsked: false, newestOfOthers, newest, keptSpan, keptAt }
   }
 }
 
 /** What this process knows of a device. Times in unix seconds. */
 interface Known {
   readonly turn: string
-  /** In this turn. */
-  frames: number
+  /** Whether its latest span was asked for in this turn. */
+  isAsked: boolean
   /** No other gateway, and not this one in an earlier turn, has stored a newer fix. */
   newestOfOthers: number
   /** The newest fix that this process stored, or tried to. */

@@ -27,9 +27,8 @@ export interface Live {
   /** As it was at the start, but for its companies. */
   readonly config: Config
   readonly logger: Logger
-  /** The roster in effect. */
+  /** The roster in effect, and its version. */
   directory(): Roster
-  /** The roster's version in effect. */
   version(): number
   companies(): Config['companies']
   /** The files of devices and routes in effect; undefined where this process does not follow them. */

@@ -44,8 +44,7 @@ export class DuplicateFilter {
 
   /** Splits a device's records by span; `duplicates` counts those that repeat others of the same call. `now`: ms UTC. */
   split(device: string, records: Buffer, now: number): { readonly runs: MarkedRun[]; readonly duplicates: number } {
-    let known = this.#devices.get(device)
-    if (known?.turn !== this.turn) this.#devices.set(device, (known = this.#knownInTurn(known)))
+    const known = this.#knownInTurn(device)
     const ask = !known.isAsked
     known.isAsked = true
     const newestBefore = Math.max(known.newestOfOthers, known.newest)
@@ -76,10 +75,10 @@ export class DuplicateFilter {
     this.#turnBeganAt = Date.now()
   }
 
-  /** Takes the latest span (-1: none) that a device had before a call of this turn that asked for it. */
+  /** Takes the latest span (-1: none) that a device had before a call that asked for it, and that was stored in this turn. */
   learn(device: string, latestSpan: number): void {
-    const known = this.#devices.get(device)
-    if (known?.turn !== this.turn) return
+    const known = this.#knownInTurn(device)
+    known.isAsked = true
     const spanEnd = latestSpan < 0 ? -1 : (latestSpan + 1) * 2 ** SPAN_BITS - 1
     known.newestOfOthers = Math.min(known.newestOfOthers, spanEnd)
   }
@@ -90,9 +89,14 @@ export class DuplicateFilter {
     if (known) known.keptSpan = -1
   }
 
-  #knownInTurn({ newest = -1, keptSpan = -1, keptAt = 0 }: Partial<Known> = {}): Known {
+  #knownInTurn(device: string): Known {
+    const before = this.#devices.get(device)
+    if (before?.turn === this.turn) return before
+    const { newest = -1, keptSpan = -1, keptAt = 0 } = before ?? {}
     const newestOfOthers = Math.ceil((this.#turnBeganAt + this.#maxFutureMs) / 1000)
-    return { turn: this.turn, isAsked: false, newestOfOthers, newest, keptSpan, keptAt }
+    const known = { turn: this.turn, isAsked: false, newestOfOthers, newest, keptSpan, keptAt }
+    this.#devices.set(device, known)
+    return known
   }
 }
 

@@ -66,9 +66,7 @@ export async function storeRecords(
   const [ofRuns, latest, storedIn] = answer as [leftOut: number[], latest: number[], turn: Buffer]
   const storedTurn = storedIn.toString()
   if (duplicates && duplicates.turn !== storedTurn) duplicates.beginTurn(storedTurn)
-  // An answer to a call of an earlier turn does not know what other gateways have stored since.
-  if (turn === storedTurn)
-    for (let i = 0; i < latest.length; i += 2) duplicates?.learn(parts[partOfRun[latest[i]]].device, latest[i + 1])
+  for (let i = 0; i < latest.length; i += 2) duplicates?.learn(parts[partOfRun[latest[i]]].device, latest[i + 1])
   for (let i = 0; i < ofRuns.length; i += 2) leftOut.push({ part: partOfRun[ofRuns[i]], duplicates: ofRuns[i + 1] })
   return leftOut
 }

@@ -63,7 +63,7 @@ export function accessBy({ tokens, place }: Tokens) {
     }
     const { label, role } = tokens[known]
     request.caller = { label, role }
-    if (role === 'operate' || !request.changes) return undefined
+    if (role === 'operate' || request.change === undefined) return undefined
     const message = `this token may only read: ${request.method} needs a token with the role operate; the tokens are in ${place}`
     return reply.code(403).send({ message })
   }

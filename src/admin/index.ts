@@ -96,13 +96,11 @@ function secretsOf({ tokens, companies }: AdminOptions): string[] {
 
 function createServer({ redis, logger, readerMs }: AdminOptions): HttpServer {
   const server = createHttpServer({
-    bodyLimit: MAX_BODY_BYTES,
     fault: answerFault(redis, logger),
     closeMs: CLOSE_TIMEOUT_MS + LAST_ANSWERS_MS,
     readerMs,
   })
   const { app } = server
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null))
   app.addHook('onRequest', async (_request, reply) => void reply.headers(HEADERS))
   app.addHook('onResponse', async ({ method, routeOptions }, { statusCode, elapsedTime }) =>
     logger.debug({ method, path: routeOptions.url, status: statusCode, ms: Math.round(elapsedTime) }, 'request'),
@@ -132,6 +130,5 @@ const HEADERS = {
 const OUT_OF_MEMORY = /^(?:ERR .*-)?OOM /
 const FULL =
   'the memory of Redis is full: nothing was changed; try again once positions have been delivered, or raise redis.max_memory'
-const MAX_BODY_BYTES = 65_536
 const CLOSE_TIMEOUT_MS = 2000
 const LAST_ANSWERS_MS = 500

@@ -2,33 +2,33 @@ import * as z from 'zod'
 import { type LaneState, type Redis, surveyLanes } from '../lanes/index.ts'
 import { parse } from '../tracking/refusal.ts'
 import { instant, LaneJson, laneIds, pageSchema } from './json.ts'
-import type { Operation, OperationDoc } from './operation.ts'
+import type { Operation } from './operation.ts'
 import { type ListPlace, PageQuery, pageOf } from './paging.ts'
 import { parkedJson } from './parked.ts'
 
 /** `GET /admin/lanes`: lanes in which something is stored, those with most fixes or the oldest fix first. */
 export function laneOperations(redis: Redis): Operation[] {
-  const answer: Operation['answer'] = async ({ query }) => {
-    const { sort, ...page } = parse(LanesQuery, query)
-    const states = await Array.fromAsync(surveyLanes(redis))
-    const { results, ...rest } = await pageOf(states, { list: `lanes by ${sort}`, placeOf: PLACES[sort] }, page)
-    return { results: results.map(laneJson), ...rest }
-  }
-
-  return [{ method: 'GET', path: '/admin/lanes', answer, doc: LANES_DOC }]
+  return [
+    {
+      method: 'GET',
+      path: '/admin/lanes',
+      id: 'listLanes',
+      summary: 'List the lanes in which positions are stored',
+      query: LanesQuery,
+      answer: pageSchema(LaneJson),
+      async handle({ query }) {
+        const { sort, ...page } = parse(LanesQuery, query)
+        const states = await Array.fromAsync(surveyLanes(redis))
+        const { results, ...rest } = await pageOf(states, { list: `lanes by ${sort}`, placeOf: PLACES[sort] }, page)
+        return { results: results.map(laneJson), ...rest }
+      },
+    },
+  ]
 }
 
 const LanesQuery = PageQuery.extend({
   sort: z.enum(['waiting', 'oldest'], 'expected waiting or oldest').default('waiting'),
 })
-
-const LANES_DOC = {
-  id: 'listLanes',
-  summary: 'List the lanes in which positions are stored',
-  query: LanesQuery,
-  answer: pageSchema(LaneJson),
-  refusals: [400, 422],
-} satisfies OperationDoc
 
 const PLACES = {
   waiting: ({ waiting, lane }: LaneState): ListPlace => [-waiting, lane],

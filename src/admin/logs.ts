@@ -6,7 +6,7 @@ import type { Logger } from '../observe/log.ts'
 import { masked, printableUrl } from '../tracking/masking.ts'
 import { parse } from '../tracking/refusal.ts'
 import { Count, each, Instant, instant, pageSchema, Text } from './json.ts'
-import { type Operation, type OperationDoc, templateOf } from './operation.ts'
+import type { Operation } from './operation.ts'
 import { PageQuery, wrongToken } from './paging.ts'
 
 export interface AuditOptions {
@@ -23,8 +23,8 @@ export interface AuditOptions {
  */
 export function keepAudit(app: FastifyInstance, { redis, logger, secrets }: AuditOptions): void {
   app.addHook('onSend', async (request, { statusCode }) => {
-    const { caller, changes } = request
-    if (!caller || !changes) return
+    const { caller, change } = request
+    if (!caller || change === undefined) return
     const entry = entryOf(request, statusCode, secrets())
     logger.info({ audit: entry }, 'request for a change')
     if (caller.role !== 'operate') return
@@ -39,16 +39,24 @@ export function keepAudit(app: FastifyInstance, { redis, logger, secrets }: Audi
 
 /** `GET /admin/audit`: requests for changes, latest first; the last 10,000 are kept. */
 export function auditOperations(redis: Redis): Operation[] {
-  const answer: Operation['answer'] = async ({ query }) => {
-    const { max_results, page_token } = parse(PageQuery, query)
-    if (page_token !== undefined && !ENTRY_ID.test(page_token)) throw wrongToken()
-    const before = page_token === undefined ? '+' : `(${page_token}`
-    const entries = await redis.xrevrange(keys.audit, before, '-', 'COUNT', max_results + 1)
-    const results = entries.slice(0, max_results).map(entryJson)
-    return { results, next_page_token: entries.length > max_results ? results.at(-1)?.id : undefined }
-  }
-
-  return [{ method: 'GET', path: '/admin/audit', answer, doc: AUDIT_DOC }]
+  return [
+    {
+      method: 'GET',
+      path: '/admin/audit',
+      id: 'listAudit',
+      summary: 'List the requests for changes, latest first',
+      query: PageQuery,
+      answer: pageSchema(AuditEntry.extend({ id: z.string(), at: Instant })),
+      async handle({ query }) {
+        const { max_results, page_token } = parse(PageQuery, query)
+        if (page_token !== undefined && !ENTRY_ID.test(page_token)) throw wrongToken()
+        const before = page_token === undefined ? '+' : `(${page_token}`
+        const entries = await redis.xrevrange(keys.audit, before, '-', 'COUNT', max_results + 1)
+        const results = entries.slice(0, max_results).map(entryJson)
+        return { results, next_page_token: entries.length > max_results ? results.at(-1)?.id : undefined }
+      },
+    },
+  ]
 }
 
 const AuditEntry = z.object({
@@ -65,17 +73,9 @@ const AuditEntry = z.object({
 })
 type AuditEntry = z.infer<typeof AuditEntry>
 
-const AUDIT_DOC = {
-  id: 'listAudit',
-  summary: 'List the requests for changes, latest first',
-  query: PageQuery,
-  answer: pageSchema(AuditEntry.extend({ id: z.string(), at: Instant })),
-  refusals: [400, 422],
-} satisfies OperationDoc
-
 /** Without the body, which may contain the secret of a device. */
 function entryOf(
-  { caller, method, url, routeOptions, audit }: FastifyRequest,
+  { caller, method, url, change, audit }: FastifyRequest,
   status: number,
   secrets: readonly string[],
 ): AuditEntry {
@@ -85,7 +85,7 @@ function entryOf(
     role: caller?.role,
     method,
     path: path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path,
-    operation: templateOf(routeOptions.url ?? ''),
+    operation: change,
     status,
     summary: audit,
   }
@@ -97,31 +97,29 @@ function entryJson([id, [, json]]: [id: string, fields: string[]]) {
 
 /** `GET /admin/misunderstood`: payloads that were acknowledged without being understood, latest first; the last 1,000 are kept. */
 export function misunderstoodOperations(redis: Redis): Operation[] {
-  const answer: Operation['answer'] = async ({ query }) => {
-    const { max_results } = parse(PageQuery, query)
-    const entries = await redis.lrange(keys.misunderstood, 0, max_results - 1)
-    return { results: entries.map(payloadJson) }
-  }
-
-  return [{ method: 'GET', path: '/admin/misunderstood', answer, doc: MISUNDERSTOOD_DOC }]
+  return [
+    {
+      method: 'GET',
+      path: '/admin/misunderstood',
+      id: 'listMisunderstood',
+      summary: 'List the payloads that were acknowledged without being understood, latest first',
+      query: PageQuery.pick({ max_results: true }),
+      answer: z.object({ results: z.array(Misunderstood) }),
+      async handle({ query }) {
+        const { max_results } = parse(PageQuery, query)
+        const entries = await redis.lrange(keys.misunderstood, 0, max_results - 1)
+        return { results: entries.map(payloadJson) }
+      },
+    },
+  ]
 }
 
-const MISUNDERSTOOD_DOC = {
-  id: 'listMisunderstood',
-  summary: 'List the payloads that were acknowledged without being understood, latest first',
-  query: PageQuery.pick({ max_results: true }),
-  answer: z.object({
-    results: z.array(
-      z.object({
-        at: Instant,
-        ...each(Text, 'device', 'protocol', 'reason'),
-        bytes: Count,
-        ...each(Text.optional(), 'text', 'hex'),
-      }),
-    ),
-  }),
-  refusals: [422],
-} satisfies OperationDoc
+const Misunderstood = z.object({
+  at: Instant,
+  ...each(Text, 'device', 'protocol', 'reason'),
+  bytes: Count,
+  ...each(Text.optional(), 'text', 'hex'),
+})
 
 /** @param entry as src/ingest/misunderstood.ts has written it */
 function payloadJson(entry: string): object {

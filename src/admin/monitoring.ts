@@ -22,32 +22,30 @@ export function monitoringOperations({ readiness, metrics }: MonitoringSources):
     {
       ...open,
       path: '/healthz',
-      answer: async () => ({ ok: true }),
-      doc: { id: 'getHealth', summary: 'Get whether the process runs', answer: z.object({ ok }) },
+      id: 'getHealth',
+      summary: 'Get whether the process runs',
+      answer: z.object({ ok }),
+      handle: async () => ({ ok: true }),
     },
     {
       ...open,
       path: '/readyz',
-      async answer(_request, reply) {
+      id: 'getReadiness',
+      summary: 'Get whether waybridge is ready; 503 with the same fields while it is not',
+      answer: z.object({ ok, problems: z.array(z.string()) }),
+      async handle(_request, reply) {
         const state = await readiness()
         return reply.code(state.ok ? 200 : 503).send(state)
-      },
-      doc: {
-        id: 'getReadiness',
-        summary: 'Get whether waybridge is ready; 503 with the same fields while it is not',
-        answer: z.object({ ok, problems: z.array(z.string()) }),
       },
     },
     {
       ...open,
       path: '/metrics',
-      answer: async (_request, reply) => reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics()),
-      doc: {
-        id: 'getMetrics',
-        summary: 'Get the metrics of all processes for Prometheus',
-        answer: z.string(),
-        answerType: 'text/plain',
-      },
+      id: 'getMetrics',
+      summary: 'Get the metrics of all processes for Prometheus',
+      answer: z.string(),
+      answerType: 'text/plain',
+      handle: async (_request, reply) => reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics()),
     },
   ]
 }

@@ -1,41 +1,32 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { type DescribedOperation, openApiDocument } from '../tracking/openapi.ts'
+import { routerPath } from '../tracking/operations.ts'
 import type { Caller } from './access.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Absent where the operation needs no token. */
     caller?: Caller
-    /** Whether it asks for a change, which needs a token with the role `operate`. */
-    changes: boolean
+    /** The path of the operation, where the request asks for a change, which needs a token with the role `operate`. */
+    change?: string
     /** What the operation changed, for the audit log: `{ added: 3, removed: 1 }`. */
     audit?: Readonly<Record<string, number | boolean>>
   }
 }
 
 /** One operation of the admin port. Its errors become answers in `createHttpServer`. */
-export interface Operation {
+export interface Operation extends Omit<DescribedOperation, 'method' | 'credential' | 'refusals'> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** As fastify's router takes it. */
-  readonly path: string
+  /** The operationId. */
+  readonly id: string
+  /** Statuses beside 401, 403 and 503, and those that a query adds. */
+  readonly refusals?: readonly number[]
   /** Needs no token. */
   readonly open?: true
   /** Whether a request only asks what a change would do. Any other request asks for a change, unless its method is GET. */
   readonly isDryRun?: (request: FastifyRequest) => boolean
-  /** Checks that come before the body is read. @throws ApiRefusal */
-  readonly admit?: (request: FastifyRequest) => Promise<void>
-  /** Reads its body itself, of any size and type. */
-  readonly rawBody?: true
-  readonly answer: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
-  readonly doc: OperationDoc
-}
-
-/** The part of the OpenAPI document about an operation, without its method, path and token. */
-export interface OperationDoc extends Omit<DescribedOperation, 'method' | 'path' | 'credential' | 'refusals'> {
-  /** The operationId. */
-  readonly id: string
-  /** Statuses other than 401, 403 and 503, which the document adds. */
-  readonly refusals?: readonly number[]
+  /** Reads the body itself. */
+  readonly handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 }
 
 /**
@@ -47,36 +38,25 @@ export function register(
   operations: readonly Operation[],
   access: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
 ): void {
-  app.decorateRequest('caller').decorateRequest('audit').decorateRequest('changes', false)
-  const add = (scope: FastifyInstance, raw?: true) => {
-    for (const { method, path, open, isDryRun, admit, rawBody, answer } of operations) {
-      const mark = async (request: FastifyRequest) => void (request.changes = method !== 'GET' && !isDryRun?.(request))
-      const onRequest = [mark, ...(open ? [] : [access]), ...(admit ? [admit] : [])]
-      if (rawBody === raw) scope.route({ method, url: path, onRequest, handler: answer })
+  app.decorateRequest('caller').decorateRequest('audit').decorateRequest('change')
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  for (const { method, path, open, isDryRun, handle } of operations) {
+    const mark = async (request: FastifyRequest) => {
+      if (method !== 'GET' && !isDryRun?.(request)) request.change = path
     }
+    app.route({ method, url: routerPath(path), onRequest: open ? mark : [mark, access], handler: handle })
   }
-  add(app)
-  void app.register(async (scope) => {
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
-    add(scope, true)
-  })
   for (const [path, some] of Map.groupBy(operations, (operation) => operation.path)) refuseOthers(app, path, some)
 
   const message = `unknown path; this port has ${adminPaths(operations).join(', ')}`
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message }))
 }
 
-/** A path with its parameters in braces. */
-export function templateOf(path: string): string {
-  return path.replaceAll(/::|:(\w+)(?:\([^)]*\))?/g, (colons, name?: string) => (name ? `{${name}}` : colons[0]))
-}
-
 /** The port's own paths, without those of the relay. */
 function adminPaths(operations: readonly Operation[]): string[] {
   return [...Map.groupBy(operations, ({ path }) => path)]
     .filter(([path]) => path.startsWith('/admin/'))
-    .map(([path, some]) => `${some.map(({ method }) => method).join('|')} ${templateOf(path)}`)
+    .map(([path, some]) => `${some.map(({ method }) => method).join('|')} ${path}`)
 }
 
 function refuseOthers(app: FastifyInstance, path: string, operations: readonly Operation[]): void {
@@ -85,7 +65,7 @@ function refuseOthers(app: FastifyInstance, path: string, operations: readonly O
   const message = `method not allowed: use ${allow}`
   app.route({
     method: METHODS.filter((method) => !allowed.includes(method)),
-    url: path,
+    url: routerPath(path),
     handler: (_request, reply) => reply.code(405).header('allow', allow).send({ message }),
   })
 }
@@ -97,23 +77,25 @@ export function openApiOperation(operations: readonly Operation[]): Operation {
   const own: Operation = {
     method: 'GET',
     path: '/openapi.json',
-    doc: { id: 'getOpenApi', summary: 'Get this document' },
-    answer: async () => document,
+    id: 'getOpenApi',
+    summary: 'Get this document',
+    handle: async () => document,
   }
   const document = openApiDocument({
     info: { title: 'waybridge admin port', description: DESCRIPTION },
     securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A token of the admin port.' } },
     refusals: REFUSALS,
-    operations: Object.fromEntries([...operations, own].map(described)),
+    operations: Object.fromEntries([...operations, own].map((operation) => [operation.id, described(operation)])),
   })
   return own
 }
 
-function described({ method, path, open, doc: { id, refusals = [], ...rest } }: Operation) {
+function described({ open, refusals = [], ...operation }: Operation): DescribedOperation {
+  const { method, query } = operation
   const common = open ? [] : method === 'GET' ? [401, 503] : [401, 403, 503]
-  const credential = open ? undefined : 'token'
-  const statuses = [...new Set([...common, ...refusals])]
-  return [id, { ...rest, method, path: templateOf(path), credential, refusals: statuses }] as const
+  const ofQuery = query ? ('page_token' in query.shape ? [400, 422] : [422]) : []
+  const statuses = [...new Set([...common, ...ofQuery, ...refusals])]
+  return { ...operation, credential: open ? undefined : 'token', refusals: statuses }
 }
 
 const REFUSALS = {

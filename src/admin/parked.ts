@@ -16,7 +16,7 @@ import type { Logger } from '../observe/log.ts'
 import { ApiRefusal, parse } from '../tracking/refusal.ts'
 import { Int64Text } from '../tracking/schemas.ts'
 import { Count, instant, laneIds, ParkedLaneJson, pageSchema } from './json.ts'
-import type { Operation, OperationDoc } from './operation.ts'
+import type { Operation } from './operation.ts'
 import { PageQuery, pageOf } from './paging.ts'
 
 export interface ParkedSources {
@@ -28,34 +28,50 @@ export interface ParkedSources {
 
 /** `/admin/parked`: what the service refused; trying it again (`POST …/retry`) and deleting it. */
 export function parkedOperations({ redis, place, logger }: ParkedSources): Operation[] {
-  const list: Operation['answer'] = async ({ query }) => {
-    const { courier_id, route_id, ...page } = parse(ListQuery, query)
-    const found = await lanesOf(redis, { courier_id, route_id })
-    const { results, ...rest } = await pageOf(found, { list: 'parked', placeOf: (lane) => [0, lane] }, page)
-    const states = await describeLanes(redis, results)
-    const refused = await Promise.all(results.map((lane) => answersOf(redis, lane)))
-    const lanes = states.map((state, index) => parkedLaneJson(state, refused[index]))
-    return { results: lanes.filter(({ fixes }) => fixes > 0), ...rest }
-  }
-
-  const retry: Operation['answer'] = async (request) => {
-    const which = chosen(request.query, 'tried again')
-    const retried = await release(redis, await lanesOf(redis, which), place)
-    if (retried === NOT_CURRENT) throw new ApiRefusal(503, ROSTER_NOT_CURRENT)
-    return (request.audit = { retried })
-  }
-
-  const remove: Operation['answer'] = async (request) => {
-    const which = chosen(request.query, 'deleted')
-    const deleted = await discard(redis, await lanesOf(redis, which))
-    logger.warn({ ...which, deleted }, 'parked positions are deleted')
-    return (request.audit = { deleted })
-  }
-
   return [
-    { method: 'GET', path: '/admin/parked', answer: list, doc: LIST_DOC },
-    { method: 'DELETE', path: '/admin/parked', answer: remove, doc: DELETE_DOC },
-    { method: 'POST', path: '/admin/parked/retry', answer: retry, doc: RETRY_DOC },
+    {
+      method: 'GET',
+      path: '/admin/parked',
+      id: 'listParked',
+      summary: 'List the parked lanes, and the positions that the tracking API refused, by answer',
+      query: ListQuery,
+      answer: pageSchema(ParkedLaneJson),
+      async handle({ query }) {
+        const { courier_id, route_id, ...page } = parse(ListQuery, query)
+        const found = await lanesOf(redis, { courier_id, route_id })
+        const { results, ...rest } = await pageOf(found, { list: 'parked', placeOf: (lane) => [0, lane] }, page)
+        const states = await describeLanes(redis, results)
+        const lanes = await Promise.all(states.map((state) => parkedLaneJson(redis, state)))
+        return { results: lanes.filter(({ fixes }) => fixes > 0), ...rest }
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/admin/parked',
+      id: 'deleteParked',
+      summary: 'Delete parked positions of a courier, a route, or all',
+      query: ChoiceQuery,
+      answer: z.object({ deleted: Count }),
+      async handle(request) {
+        const which = chosen(request.query, 'deleted')
+        const deleted = await discard(redis, await lanesOf(redis, which))
+        logger.warn({ ...which, deleted }, 'parked positions are deleted')
+        return (request.audit = { deleted })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/admin/parked/retry',
+      id: 'retryParked',
+      summary: 'Retry parked positions of a courier, a route, or all',
+      query: ChoiceQuery,
+      answer: z.object({ retried: Count }),
+      async handle(request) {
+        const retried = await release(redis, await lanesOf(redis, chosen(request.query, 'tried again')), place)
+        if (retried === NOT_CURRENT) throw new ApiRefusal(503, ROSTER_NOT_CURRENT)
+        return (request.audit = { retried })
+      },
+    },
   ]
 }
 
@@ -69,28 +85,6 @@ const ListQuery = PageQuery.extend(LaneChoice.shape)
 const ChoiceQuery = LaneChoice.extend({ all: z.enum(['true', 'false'], 'expected true or false').optional() })
 
 type LaneChoice = z.infer<typeof LaneChoice>
-
-const LIST_DOC = {
-  id: 'listParked',
-  summary: 'List the parked lanes, and the positions that the tracking API refused, by answer',
-  query: ListQuery,
-  answer: pageSchema(ParkedLaneJson),
-  refusals: [400, 422],
-} satisfies OperationDoc
-
-const CHANGE_DOC = { query: ChoiceQuery, refusals: [422] }
-const RETRY_DOC = {
-  ...CHANGE_DOC,
-  id: 'retryParked',
-  summary: 'Retry parked positions of a courier, a route, or all',
-  answer: z.object({ retried: Count }),
-}
-const DELETE_DOC = {
-  ...CHANGE_DOC,
-  id: 'deleteParked',
-  summary: 'Delete parked positions of a courier, a route, or all',
-  answer: z.object({ deleted: Count }),
-}
 
 const ROSTER_NOT_CURRENT =
   'the roster of the admin process is not current, so the routes of these positions are uncertain: nothing more is tried ' +
@@ -111,25 +105,20 @@ async function lanesOf(redis: Redis, { courier_id, route_id }: LaneChoice): Prom
   })
 }
 
-/** What was refused of a lane, answer by answer: equal ones are one. */
-async function answersOf(redis: Redis, lane: string): Promise<RefusedJson[]> {
+/** `fixes`: all that is parked of the lane; `parked`: why it is parked whole; `refused`: what was refused, equal answers as one. */
+async function parkedLaneJson(redis: Redis, { lane, waiting, parked, dueAt }: LaneState) {
   const answers = new Map<string, RefusedJson>()
   for await (const { status, message, at, count } of surveyRefused(redis, lane)) {
     const key = `${status} ${message}`
     const { first_at = instant(at), count: before = 0 } = answers.get(key) ?? {}
     answers.set(key, { status, message, at: instant(at), first_at, count: count + before })
   }
-  return [...answers.values()]
+  return {
+    ...laneIds(lane),
+    fixes: answers.values().reduce((sum, { count }) => sum + count, parked ? waiting : 0),
+    parked: parked && { ...parkedJson(parked), next_try_at: instant(dueAt) },
+    refused: [...answers.values()],
+  }
 }
 
 type RefusedJson = Pick<Refused, 'status' | 'message' | 'count'> & Partial<Record<'at' | 'first_at', string>>
-
-/** `fixes`: all that is parked of the lane; `parked`: why it is parked whole; `refused`: what was refused, by answer. */
-function parkedLaneJson({ lane, waiting, parked, dueAt }: LaneState, refused: readonly RefusedJson[]) {
-  return {
-    ...laneIds(lane),
-    fixes: refused.reduce((sum, { count }) => sum + count, parked ? waiting : 0),
-    parked: parked && { ...parkedJson(parked), next_try_at: instant(dueAt) },
-    refused,
-  }
-}

@@ -4,7 +4,7 @@ import { parseBody, readBody } from '../tracking/body.ts'
 import type { Failure, Reply } from '../tracking/client/exchange.ts'
 import type { OperationRequest, TrackingClient } from '../tracking/client.ts'
 import { MAX_INTERVAL_S, parseInterval, type PositionInterval } from '../tracking/interval.ts'
-import { OPERATIONS, parametersOf, routerPath, type TrackingOperation } from '../tracking/operations.ts'
+import { OPERATIONS, parametersOf, type TrackingOperation } from '../tracking/operations.ts'
 import { ApiRefusal, parse, parseId } from '../tracking/refusal.ts'
 import { Id } from '../tracking/schemas.ts'
 import type { Operation } from './operation.ts'
@@ -41,14 +41,13 @@ function relayOperation(
   hold: ReturnType<typeof limitMemory>,
 ): Operation {
   const { tracking, companies, tokens, closing } = sources
-  const { method, path, refusals } = OPERATIONS[operation]
+  const { method, refusals } = OPERATIONS[operation]
   return {
-    method,
-    path: routerPath(path),
-    rawBody: true,
-    doc: { ...OPERATIONS[operation], id: operation, parameter: Id, refusals: [...refusals, 404, 502, 504] },
-    admit: async (request) => void companyOf(companies(), request),
-    async answer(request, reply) {
+    ...OPERATIONS[operation],
+    id: operation,
+    parameter: Id,
+    refusals: [...refusals, 404, 502, 504],
+    async handle(request, reply) {
       const company = companyOf(companies(), request)
       const input = await readInput(operation, request)
       const oauthToken = company.oauth_token

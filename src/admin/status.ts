@@ -2,7 +2,7 @@ import { everySecond } from '../async.ts'
 import { BEHIND_MS, custodyCounters, keys, type Redis } from '../lanes/index.ts'
 import type { FixAccount } from './custody.ts'
 import { instant, StatusJson } from './json.ts'
-import type { Operation, OperationDoc } from './operation.ts'
+import type { Operation } from './operation.ts'
 
 export interface StatusSources {
   readonly account: () => Promise<FixAccount>
@@ -16,7 +16,7 @@ export interface StatusSources {
 
 /** `GET /admin/status`: `oldest_at` is absent where nothing waits, `drained_at` where no backlog shrinks. */
 export function statusOperations({ account, upstream, rates, tokensRefused, zone }: StatusSources): Operation[] {
-  async function answer(): Promise<object> {
+  async function handle(): Promise<object> {
     const [{ waiting, parked, held, custody }, api] = await Promise.all([account(), upstream()])
     const { oldestAt, ...counts } = waiting
     const now = rates()
@@ -36,14 +36,9 @@ export function statusOperations({ account, upstream, rates, tokensRefused, zone
     }
   }
 
-  return [{ method: 'GET', path: '/admin/status', answer, doc: STATUS_DOC }]
+  const summary = 'Get how many fixes wait, are parked and held, and whether the tracking API accepts pushes'
+  return [{ method: 'GET', path: '/admin/status', id: 'getStatus', summary, answer: StatusJson, handle }]
 }
-
-const STATUS_DOC = {
-  id: 'getStatus',
-  summary: 'Get how many fixes wait, are parked and held, and whether the tracking API accepts pushes',
-  answer: StatusJson,
-} satisfies OperationDoc
 
 interface Backlog {
   readonly waiting: FixAccount['waiting']
@@ -90,7 +85,7 @@ export class RateWatch {
   }
 
   now(): Rates {
-    const [first, last] = [recent(this.#samples).at(0), this.#samples.at(-1)]
+    const [first, last] = [this.#samples[0], this.#samples.at(-1)]
     return { received_per_s: rate('received', first, last), delivered_per_s: rate('delivered', first, last) }
   }
 
@@ -100,30 +95,22 @@ export class RateWatch {
 
   async #read(redis: Redis): Promise<void> {
     const counters = await custodyCounters(redis).catch(() => undefined)
-    if (!counters) return
-    const [received, delivered] = [counters.get('received') ?? 0, counters.get('delivered') ?? 0]
+    if (!counters) return void (this.#samples = [])
+    const [received = 0, delivered = 0] = [counters.get('received'), counters.get('delivered')]
     const last = this.#samples.at(-1)
     // Counters that fall: somebody emptied Redis.
-    const isReset = last !== undefined && (received < last.received || delivered < last.delivered)
-    this.#samples = [...(isReset ? [] : recent(this.#samples)), { at: performance.now(), received, delivered }]
+    if (last && (received < last.received || delivered < last.delivered)) this.#samples = []
+    this.#samples = [...this.#samples, { at: performance.now(), received, delivered }].slice(-SAMPLES)
   }
 }
 
 /** `at`: ms of the process' monotonic clock. */
-interface RateSample {
-  readonly at: number
-  readonly received: number
-  readonly delivered: number
-}
-
-function recent(samples: readonly RateSample[]): RateSample[] {
-  const now = performance.now()
-  return samples.filter(({ at }) => now - at <= WINDOW_MS)
-}
+type RateSample = Readonly<Record<'at' | 'received' | 'delivered', number>>
 
 function rate(counter: 'received' | 'delivered', first?: RateSample, last?: RateSample): number {
   if (!first || !last || first === last) return 0
   return Math.round(((last[counter] - first[counter]) / (last.at - first.at)) * 10_000) / 10
 }
 
-const WINDOW_MS = 10_500
+/** One a second: the first and the last are ten seconds apart. */
+const SAMPLES = 11

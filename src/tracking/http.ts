@@ -8,8 +8,6 @@ import { ApiRefusal } from './refusal.ts'
 export interface HttpServerOptions {
   /** Without it, HEAD is served wherever GET is. */
   readonly exposeHeadRoutes?: false
-  /** Most bytes of a body that is read by a content type parser. */
-  readonly bodyLimit?: number
   /** Answers a fault of the server itself. */
   readonly fault: (error: Error, request: FastifyRequest, reply: FastifyReply) => FastifyReply
   /** How long requests in flight may still take once the server closes. */
@@ -167,7 +165,6 @@ const NO_SUCH_EXPECTATION = 'of the header Expect only 100-continue is understoo
 const NOT_UNDERSTOOD = 'the request cannot be understood: its method, Content-Length or Content-Type is wrong'
 /** By fastify's status or Node's code; in the tracking interface, incorrect input is 422. */
 const ERRORS = new Map<number | string, readonly [status: number, message: string]>([
-  [413, [413, 'the body is too large: nothing here needs one']],
   [415, [422, 'the content type cannot be understood']],
   ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'the request took too long to arrive: send it again, faster or in parts']],
   ['HPE_HEADER_OVERFLOW', [431, 'the URL and the headers are too long: together they may have 16 KiB']],

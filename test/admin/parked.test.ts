@@ -179,7 +179,7 @@ describe('POST /admin/parked/retry', () => {
     const operations = parkedOperations({ redis: admin.redis, place: () => NOT_CURRENT, logger })
     const retryOperation = operations.find(({ path }) => path === '/admin/parked/retry')
     const request = { query: { all: 'true' } } as FastifyRequest
-    await expect(retryOperation?.answer(request, {} as FastifyReply)).rejects.toMatchObject({
+    await expect(retryOperation?.handle(request, {} as FastifyReply)).rejects.toMatchObject({
       code: 503,
       message: expect.stringMatching(/^the roster of the admin process is not current/) as string,
     })

@@ -58,10 +58,7 @@ const INSTEAD: Readonly<Record<string, (cell: Cell) => { status: number; json: u
     title === 'an unknown company'
       ? { status: 404, json: { message: 'there is no company 99 in gateway.yaml' } }
       : { status: 403, json: message(/^company 8 has no oauth_token in gateway.yaml: add it/) },
-  [NO_PUSH]: ({ title }) =>
-    title === 'a body: 5 MB'
-      ? { status: 413, json: message(/^the body is too large/) }
-      : { status: 404, json: message(/^unknown path/) },
+  [NO_PUSH]: () => ({ status: 404, json: message(/^unknown path/) }),
   [WINDOWS]: () => ({ status: 200, json: [position(FROM), position(FROM + 7_201)] }),
   [NO_CALL]: ({ operation }) => ({
     status: 422,

@@ -9,7 +9,7 @@ import { assignmentOf } from '../../roster/file-content.ts'
 import { assignmentField } from '../../roster/roster.ts'
 import { contactJson, DeviceJson, entryAdvice, instant, laneIds, stayJson } from '../json.ts'
 import { laneJson } from '../lanes.ts'
-import type { Operation, OperationDoc } from '../operation.ts'
+import type { Operation } from '../operation.ts'
 import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
 import { deviceEntryOperations } from './entry.ts'
 import { type DeviceSources, stateOf } from './list.ts'
@@ -22,7 +22,7 @@ export function deviceOperations(
   { redis, directory, idleMs, live }: DeviceSources & { readonly live: RosterInEffect },
   change: RosterWrites,
 ): Operation[] {
-  const answer: Operation['answer'] = async ({ params }, reply) => {
+  const handle: Operation['handle'] = async ({ params }, reply) => {
     const { id } = params as { id: string }
     const entry = directory().find(id)
     const name = entry?.id ?? id
@@ -53,17 +53,18 @@ export function deviceOperations(
   }
 
   return [
-    { method: 'GET', path: '/admin/devices/:id', answer, doc: DEVICE_DOC },
-    ...deviceEntryOperations(live, change, answer),
+    {
+      method: 'GET',
+      path: '/admin/devices/{id}',
+      id: 'getDevice',
+      summary: "Get a device's entry, lane, held fixes, last contact and last events",
+      answer: DeviceJson,
+      refusals: [404, 422],
+      handle,
+    },
+    ...deviceEntryOperations(live, change, handle),
   ]
 }
-
-const DEVICE_DOC = {
-  id: 'getDevice',
-  summary: "Get a device's entry, lane, held fixes, last contact and last events",
-  answer: DeviceJson,
-  refusals: [404, 422],
-} satisfies OperationDoc
 
 /** Where the entry of a device stands that is in a file though the device was deleted: `devices.yaml:3`. */
 function hiddenEntry(live: RosterInEffect, id: string): string | undefined {

@@ -11,7 +11,7 @@ import { deviceText, withoutSecret } from '../../roster/table.ts'
 import { isJson, jsonText, parseJson, readBody } from '../../tracking/body.ts'
 import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
 import { DeviceJson, each } from '../json.ts'
-import type { Operation, OperationDoc } from '../operation.ts'
+import type { Operation } from '../operation.ts'
 import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
 
 /**
@@ -22,9 +22,9 @@ import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
 export function deviceEntryOperations(
   live: Pick<RosterInEffect, 'companies'>,
   change: RosterWrites,
-  get: Operation['answer'],
+  get: Operation['handle'],
 ): Operation[] {
-  const put: Operation['answer'] = async (request, reply) => {
+  const put: Operation['handle'] = async (request, reply) => {
     const { id } = request.params as { id: string }
     const entry = entryOf(id, await readBody(request.raw, MAX_ENTRY_BYTES), request.headers['content-type'])
     await change(async (roster) => {
@@ -34,7 +34,7 @@ export function deviceEntryOperations(
     return get(request, reply)
   }
 
-  const remove: Operation['answer'] = async (request) => {
+  const remove: Operation['handle'] = async (request) => {
     const { id } = request.params as { id: string }
     await change(async (roster) => {
       if (!roster.find(id)) throw new ApiRefusal(404, 'no device with this id is configured')
@@ -44,8 +44,25 @@ export function deviceEntryOperations(
   }
 
   return [
-    { method: 'PUT', path: '/admin/devices/:id', rawBody: true, answer: put, doc: PUT_DOC },
-    { method: 'DELETE', path: '/admin/devices/:id', answer: remove, doc: DELETE_DOC },
+    {
+      method: 'PUT',
+      path: '/admin/devices/{id}',
+      id: 'putDevice',
+      summary: "Add or replace a device's entry; answers as getDevice",
+      body: EntryJson,
+      answer: DeviceJson,
+      refusals: [415, 422, 504],
+      handle: put,
+    },
+    {
+      method: 'DELETE',
+      path: '/admin/devices/{id}',
+      id: 'deleteDevice',
+      summary: 'Delete a device',
+      answer: z.object({ deleted: z.literal(1) }),
+      refusals: [404, 504],
+      handle: remove,
+    },
   ]
 }
 
@@ -59,21 +76,6 @@ const EntryJson = z.looseObject({
   secret: z.union([z.string(), z.boolean()]).nullish(),
   settings: z.record(z.string(), z.unknown()).nullish(),
 })
-
-const PUT_DOC = {
-  id: 'putDevice',
-  summary: "Add or replace a device's entry; answers as getDevice",
-  body: EntryJson,
-  answer: DeviceJson,
-  refusals: [415, 422, 504],
-} satisfies OperationDoc
-
-const DELETE_DOC = {
-  id: 'deleteDevice',
-  summary: 'Delete a device',
-  answer: z.object({ deleted: z.literal(1) }),
-  refusals: [404, 504],
-} satisfies OperationDoc
 
 /** @throws ApiRefusal 422 where the body is no JSON object, names a key twice or another device, 415 where it is not declared as JSON. */
 function entryOf(id: string, bytes: Buffer, contentType: string | undefined): Mapping {

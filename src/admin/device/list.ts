@@ -8,7 +8,7 @@ import type { DeviceEntry, Stay } from '../../roster/directory.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { parse } from '../../tracking/refusal.ts'
 import { contactJson, DeviceMapping, DeviceRowJson, DeviceState, pageSchema, stayJson } from '../json.ts'
-import type { Operation, OperationDoc } from '../operation.ts'
+import type { Operation } from '../operation.ts'
 import { type ListPlace, PageQuery, pageOf } from '../paging.ts'
 
 export interface DeviceSources {
@@ -23,26 +23,36 @@ export interface DeviceSources {
  * those without a name last, then by id.
  */
 export function deviceListOperations({ redis, directory, idleMs }: DeviceSources): Operation[] {
-  const answer: Operation['answer'] = async ({ query }) => {
+  const handle: Operation['handle'] = async ({ query }) => {
     const { state, mapping, q, ...page } = parse(DevicesQuery, query)
     const roster = directory()
     const now = Date.now()
-    const devices = (await surveyDevices(redis, roster))
-      .values()
-      .map((device) => rowOf(device, { roster, now, idleMs }))
+    const surveyed = await surveyDevices(redis, roster)
+    const devices = surveyed.values().map((device) => rowOf(device, { roster, now, idleMs }))
     const isListed = (device: DeviceRow) =>
       (state ?? device.state) === device.state &&
       (mapping ?? device.mapping) === device.mapping &&
       (contains(device.id, q) || contains(device.entry?.name ?? '', q))
-    const { results, ...rest } = await pageOf(
-      devices,
-      { list: 'devices', placeOf: ({ id, entry }) => placeOfDevice({ id, name: entry?.name }), isListed },
-      page,
-    )
+    const listing = {
+      list: 'devices',
+      placeOf: ({ id, entry }: DeviceRow) => placeOfDevice({ id, name: entry?.name }),
+      isListed,
+    }
+    const { results, ...rest } = await pageOf(devices, listing, page)
     return { results: results.map(rowJson), ...rest }
   }
 
-  return [{ method: 'GET', path: '/admin/devices', answer, doc: DEVICES_DOC }]
+  return [
+    {
+      method: 'GET',
+      path: '/admin/devices',
+      id: 'listDevices',
+      summary: 'List the devices, by state, mapping, or a part of the id or name',
+      query: DevicesQuery,
+      answer: pageSchema(DeviceRowJson),
+      handle,
+    },
+  ]
 }
 
 const DevicesQuery = PageQuery.extend({
@@ -50,14 +60,6 @@ const DevicesQuery = PageQuery.extend({
   mapping: DeviceMapping.optional(),
   q: z.string('expected one text').default(''),
 })
-
-const DEVICES_DOC = {
-  id: 'listDevices',
-  summary: 'List the devices, by state, mapping, or a part of the id or name',
-  query: DevicesQuery,
-  answer: pageSchema(DeviceRowJson),
-  refusals: [400, 422],
-} satisfies OperationDoc
 
 interface SurveyedDevice {
   id: string

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import { type Interval, timesIn } from '../../config/times.ts'
 import type { Assignment } from '../../roster/directory.ts'
@@ -8,7 +7,7 @@ import { readBody } from '../../tracking/body.ts'
 import { ApiRefusal, parse, refuseFields } from '../../tracking/refusal.ts'
 import { Id } from '../../tracking/schemas.ts'
 import { instant, pageSchema, RosterPutJson, StayJson } from '../json.ts'
-import type { Operation, OperationDoc } from '../operation.ts'
+import type { Operation } from '../operation.ts'
 import { type ListPlace, PageQuery, pageOf } from '../paging.ts'
 import { planJson } from './answer.ts'
 import { readRosterBody, refuseLines } from './body.ts'
@@ -20,7 +19,7 @@ import type { RosterInEffect, RosterWrites } from './writes.ts'
  * `PUT /admin/routes`: puts lines in place of a company's that begin in an interval.
  */
 export function routeOperations(live: RosterInEffect, change: RosterWrites): Operation[] {
-  const list: Operation['answer'] = async ({ query }) => {
+  const list: Operation['handle'] = async ({ query }) => {
     const { company_id, at, ...page } = parse(ListQuery, query)
     const roster = live.directory()
     const lines = at === undefined ? allLines(roster) : linesAt(roster, instantIn(live, 'at', at))
@@ -29,7 +28,7 @@ export function routeOperations(live: RosterInEffect, change: RosterWrites): Ope
     return { results: results.map(lineJson), ...rest }
   }
 
-  const put: Operation['answer'] = async (request, reply) => {
+  const put: Operation['handle'] = async (request, reply) => {
     const { dry_run, force, ...which } = parse(PutQuery, request.query)
     const bytes = await readBody(request.raw)
     const outcome = await change(async (roster) => {
@@ -47,13 +46,29 @@ export function routeOperations(live: RosterInEffect, change: RosterWrites): Ope
   }
 
   return [
-    { method: 'GET', path: '/admin/routes', answer: list, doc: LIST_DOC },
-    { method: 'PUT', path: '/admin/routes', rawBody: true, isDryRun, answer: put, doc: PUT_DOC },
+    {
+      method: 'GET',
+      path: '/admin/routes',
+      id: 'listRoutes',
+      summary: 'List the assignments in effect; with `at`, those that hold at that time',
+      query: ListQuery,
+      answer: pageSchema(StayJson.extend({ device: z.string(), name: z.string().optional() })),
+      handle: list,
+    },
+    {
+      method: 'PUT',
+      path: '/admin/routes',
+      id: 'putRoutes',
+      summary: "Replace a company's assignments that begin in an interval by those of the body",
+      query: PutQuery,
+      body: z.unknown().meta({ description: BODY }),
+      bodyTypes: ['text/csv', 'application/json'],
+      answer: RosterPutJson,
+      refusals: [404, 409, 415, 504],
+      isDryRun: ({ query }) => (query as { dry_run?: unknown }).dry_run === 'true',
+      handle: put,
+    },
   ]
-}
-
-function isDryRun({ query }: FastifyRequest): boolean {
-  return (query as { dry_run?: unknown }).dry_run === 'true'
 }
 
 const Flag = z.enum(['true', 'false'], 'expected true or false').optional()
@@ -69,25 +84,7 @@ const PutQuery = z
   // A `dry-run` would be no dry run.
   .catchall(z.unknown().refine(() => false, 'unknown: expected company_id, from, until, dry_run and force alone'))
 
-const LIST_DOC = {
-  id: 'listRoutes',
-  summary: 'List the assignments in effect; with `at`, those that hold at that time',
-  query: ListQuery,
-  answer: pageSchema(StayJson.extend({ device: z.string(), name: z.string().optional() })),
-  refusals: [400, 422],
-} satisfies OperationDoc
-
-const PUT_DOC = {
-  id: 'putRoutes',
-  summary: "Replace a company's assignments that begin in an interval by those of the body",
-  query: PutQuery,
-  body: z
-    .unknown()
-    .meta({ description: 'CSV in the form of routes.csv, or a JSON array of objects with its columns.' }),
-  bodyTypes: ['text/csv', 'application/json'],
-  answer: RosterPutJson,
-  refusals: [404, 409, 415, 422, 504],
-} satisfies OperationDoc
+const BODY = 'CSV in the form of routes.csv, or a JSON array of objects with its columns.'
 
 /** A parameter that is needed, once. */
 function onceText(meaning: string) {

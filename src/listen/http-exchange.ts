@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { HttpRequest, Protocol } from '../../protocols/kit/index.ts'
 import { createSession } from '../ingest/device.ts'
@@ -26,15 +27,11 @@ export class HttpExchanges {
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request, this.#shared)
     if (body === undefined) return
-    // Storing may take long. It has no reference to request and response, so that they can be freed when the client goes.
-    const { method = '', url: uri = '', headers, socket } = request
-    const remote = `${socket.remoteAddress}:${socket.remotePort}`
-    const read = { method, uri, headers: headers as HttpRequest['headers'], body: body as Buffer }
-    const answer = this.#track(typeof body === 'string' ? refuse(body) : this.#answerOf(read, remote))
-    const sent = Promise.race([answer, closeOf(response)]).then(
-      (answered) => answered && this.#send(answered, response),
-    )
-    await this.#track(sent)
+    const work = this.#answerOf(request, body)
+      .then((answer) => this.#send(answer, response))
+      .finally(() => this.#underWay.delete(work))
+    this.#underWay.add(work)
+    await work
     // A body that is far too long is not read to its end.
     if (!request.complete) request.destroy()
   }
@@ -45,31 +42,24 @@ export class HttpExchanges {
     await Promise.all(this.#underWay)
   }
 
-  #track<Result>(work: Promise<Result>): Promise<Result> {
-    const tracked = work.finally(() => this.#underWay.delete(tracked))
-    this.#underWay.add(tracked)
-    return tracked
-  }
-
-  async #answerOf(request: HttpRequest, remote: string): Promise<HttpAnswer> {
-    try {
-      return answerTo(await this.#take(request, remote))
-    } catch (error) {
-      this.#shared.logger.error({ err: error, protocol: this.#protocol.name }, 'fault in handling a request')
-      return NOT_STORED
+  async #answerOf(request: IncomingMessage, body: Buffer | RequestRefusal): Promise<HttpAnswer> {
+    if (typeof body !== 'string') {
+      return this.#take(request, body).then(answerTo, (error: unknown) => {
+        this.#shared.logger.error({ err: error, protocol: this.#protocol.name }, 'fault in handling a request')
+        return NOT_STORED
+      })
     }
+    metrics.refused.inc({ reason: body })
+    return REQUEST_REFUSALS[body]
   }
 
-  async #take(request: HttpRequest, remote: string): Promise<FrameOutcome> {
+  async #take({ method = '', url: uri = '', headers, socket }: IncomingMessage, body: Buffer): Promise<FrameOutcome> {
     const { ingest, pressure } = this.#shared
     const { frame: frameOf } = this.#protocol.http as { frame: (request: HttpRequest) => Buffer }
-    const frame = frameOf(request)
+    const frame = frameOf({ method, uri, headers: headers as HttpRequest['headers'], body })
+    const session = createSession('http', `${socket.remoteAddress}:${socket.remotePort}`)
     pressure.add(frame.length, FRAMES_PER_REQUEST)
-    try {
-      return await ingest.take(frame, createSession('http', remote), this.#protocol)
-    } finally {
-      pressure.remove(frame.length, FRAMES_PER_REQUEST)
-    }
+    return ingest.take(frame, session, this.#protocol).finally(() => pressure.remove(frame.length, FRAMES_PER_REQUEST))
   }
 
   async #send({ status, headers, body }: HttpAnswer, response: ServerResponse): Promise<void> {
@@ -77,7 +67,8 @@ export class HttpExchanges {
     if (this.isClosing) response.shouldKeepAlive = false
     response.writeHead(status, { ...headers, 'content-length': body.length })
     response.end(body)
-    await closeOf(response)
+    // Also when it cannot be sent any more.
+    await once(response, 'close').catch(() => {})
   }
 }
 
@@ -90,7 +81,7 @@ function readBody(
   { limits, pressure }: Pick<Shared, 'limits' | 'pressure'>,
 ): Promise<Buffer | RequestRefusal | undefined> {
   const { promise, resolve } = Promise.withResolvers<Buffer | RequestRefusal | undefined>()
-  const sender = { partialBytes: 0, end: refuseBody }
+  const sender = { partialBytes: 0, abort: refuseBody }
   let received: ReceivedBytes | undefined = new ReceivedBytes()
   let refusal: RequestRefusal | undefined
   let length = 0
@@ -119,14 +110,6 @@ function readBody(
   return promise
 }
 
-/** Resolves when the response is sent, or cannot be sent any more. */
-function closeOf(response: ServerResponse): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (response.destroyed) resolve(undefined)
-    response.once('close', () => resolve(undefined)).once('error', () => resolve(undefined))
-  })
-}
-
 /** A response. A failure is one sentence for the person who connects the device. */
 interface HttpAnswer {
   readonly status: number
@@ -141,16 +124,10 @@ function answerTo(outcome: FrameOutcome): HttpAnswer {
   return outcome.refusal ? reply(403, outcome.refusal) : sentence(403, REFUSED[outcome.reason])
 }
 
-async function refuse(reason: RequestRefusal): Promise<HttpAnswer> {
-  metrics.refused.inc({ reason })
-  return REQUEST_REFUSALS[reason]
-}
-
 /** The bytes of a refusal where node:http has no response to write it to; the connection ends with it. */
 export function rawAnswer(reason: RequestRefusal): Buffer {
   const { status, headers, body } = REQUEST_REFUSALS[reason]
-  const all = { ...headers, 'content-length': body.length, connection: 'close' }
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+  const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`)
   return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`), body])
 }
 

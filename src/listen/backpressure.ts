@@ -1,53 +1,39 @@
 import { metrics } from '../observe/metrics.ts'
 
-/** Reads sockets: `pause` and `resume` are called when the pressure becomes high and low. */
-export interface SocketReader {
-  pause(): void
-  resume(): void
-}
-
 /** A connection or request with an incomplete frame in memory. */
 export interface PartialSender {
   /** Bytes in memory; written by `Backpressure`. */
   partialBytes: number
   readonly session?: { readonly device?: string }
   /** Drops the bytes: all senders together have too many. */
-  end(reason: 'memory'): void
-}
-
-/** The marks are bytes of memory: those of the frames, and `FRAME_BYTES` for each. */
-export interface BackpressureOptions {
-  readonly highMark?: number
-  readonly lowMark?: number
-  /** For all incomplete frames together. */
-  readonly maxPartialBytes?: number
+  abort(reason: 'memory'): void
 }
 
 /**
  * Bounds the memory of a gateway, over all its listeners. Above the high mark of frames that are not stored yet no socket is
- * read (devices and the kernel's buffers keep the rest), below the low mark all are again. Incomplete frames have a budget
+ * read (devices and the kernel's buffers keep the rest), below half of it all are again. Incomplete frames have a budget
  * of their own: above it, the senders with most bytes are ended.
  */
 export class Backpressure {
   /** Whether sockets must not be read now; written here alone. */
   isHigh = false
   readonly #highMark: number
-  readonly #lowMark: number
   readonly #maxPartialBytes: number
-  readonly #readers: SocketReader[] = []
+  readonly #followers: ((isHigh: boolean) => void)[] = []
   readonly #senders = new Set<PartialSender>()
   #bytes = 0
   #weight = 0
   #partialBytes = 0
 
-  constructor({ highMark = 64 << 20, lowMark = highMark / 2, maxPartialBytes = 256 << 20 }: BackpressureOptions = {}) {
+  /** The marks are bytes of memory: those of frames, with `FRAME_BYTES` for each, and those of incomplete frames. */
+  constructor({ highMark = 64 << 20, maxPartialBytes = 256 << 20 } = {}) {
     this.#highMark = highMark
-    this.#lowMark = lowMark
     this.#maxPartialBytes = maxPartialBytes
   }
 
-  follow(reader: SocketReader): void {
-    this.#readers.push(reader)
+  /** Calls `changed` when the pressure becomes high, and when it becomes low again. */
+  follow(changed: (isHigh: boolean) => void): void {
+    this.#followers.push(changed)
   }
 
   /** Frames arrived that wait to be stored: `bytes` in all. */
@@ -55,9 +41,9 @@ export class Backpressure {
     this.#bytes += bytes
     this.#weight += bytes + frames * FRAME_BYTES
     metrics.inFlightBytes.set(this.#bytes)
-    if (this.isHigh ? this.#weight > this.#lowMark : this.#weight < this.#highMark) return
+    if (this.isHigh ? this.#weight > this.#highMark / 2 : this.#weight < this.#highMark) return
     this.isHigh = !this.isHigh
-    for (const reader of this.#readers) reader[this.isHigh ? 'pause' : 'resume']()
+    for (const changed of this.#followers) changed(this.isHigh)
   }
 
   remove(bytes: number, frames = 1): void {
@@ -78,7 +64,7 @@ export class Backpressure {
     for (const sender of [...this.#senders].toSorted(inOrderOfEnding)) {
       if (this.#partialBytes <= this.#maxPartialBytes * 0.875) break
       this.setPartial(sender, 0)
-      sender.end('memory')
+      sender.abort('memory')
     }
   }
 }

@@ -13,9 +13,10 @@ export interface DeviceConnection extends PartialSender {
   readonly idleMs: number
   /** Frames that are being stored; meanwhile the connection is not read. */
   readonly storing: number
-  pause(): void
-  resume(): void
-  end(reason: string): void
+  stopReading(): void
+  startReading(): void
+  /** Ends it at once; the reason is counted. */
+  abort(reason: string): void
   /** Called when it has ended. */
   ended(): void
 }
@@ -32,9 +33,11 @@ export class Connections<Connection extends DeviceConnection> {
   constructor(transport: 'tcp' | 'mqtt', shared: Shared) {
     this.#transport = transport
     this.#shared = shared
-    shared.pressure.follow({
-      pause: () => this.open.forEach((connection) => connection.pause()),
-      resume: () => this.#isClosing || this.open.forEach((connection) => connection.resume()),
+    shared.pressure.follow((isHigh) => {
+      for (const connection of this.open) {
+        if (isHigh) connection.stopReading()
+        else if (!this.#isClosing) connection.startReading()
+      }
     })
     this.#sweeping = setInterval(() => this.#sweep(), 1000)
   }
@@ -47,7 +50,7 @@ export class Connections<Connection extends DeviceConnection> {
     const connection = connectionOf(`${socket.remoteAddress}:${socket.remotePort}`)
     this.open.add(connection)
     socket.on('close', () => this.#remove(connection))
-    if (pressure.isHigh) connection.pause()
+    if (pressure.isHigh) connection.stopReading()
     return connection
   }
 
@@ -78,8 +81,8 @@ export class Connections<Connection extends DeviceConnection> {
         connection.session.device === undefined &&
         now - connection.unidentifiedSince > limits.identify_timeout
       )
-        connection.end('not_identified')
-      else if (now - connection.heardAt > connection.idleMs) connection.end('idle')
+        connection.abort('not_identified')
+      else if (now - connection.heardAt > connection.idleMs) connection.abort('idle')
     }
   }
 }

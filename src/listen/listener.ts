@@ -1,20 +1,12 @@
 import { once } from 'node:events'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import type { Protocol } from '../../protocols/kit/index.ts'
+import type { Config } from '../config/schema.ts'
 import type { HeardBook } from '../ingest/heard.ts'
 import type { Ingest } from '../ingest/ingest.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import type { Backpressure } from './backpressure.ts'
-
-/** `limits` of gateway.yaml; durations in ms. */
-export interface Limits {
-  readonly max_connections: number
-  readonly max_connections_per_ip: number
-  readonly identify_timeout: number
-  readonly idle_timeout: number
-  readonly max_frame_bytes: number
-}
 
 /** What all listeners of a gateway share. */
 export interface Shared {
@@ -22,7 +14,7 @@ export interface Shared {
   readonly heard: Pick<HeardBook, 'spoke' | 'stored' | 'became' | 'gone'>
   readonly connectionLimits: ConnectionLimits
   readonly pressure: Backpressure
-  readonly limits: Limits
+  readonly limits: Config['limits']
   readonly logger: Logger
 }
 
@@ -66,11 +58,11 @@ export function closeServer(server: Server): Promise<void> {
 
 /** Counts the open connections of all listeners, in all and by address. */
 export class ConnectionLimits {
-  readonly #limits: Pick<Limits, 'max_connections' | 'max_connections_per_ip'>
+  readonly #limits: Config['limits']
   readonly #perAddress = new Map<string, number>()
   #open = 0
 
-  constructor(limits: Pick<Limits, 'max_connections' | 'max_connections_per_ip'>) {
+  constructor(limits: Config['limits']) {
     this.#limits = limits
   }
 

@@ -1,76 +1,110 @@
 import type { Socket } from 'node:net'
-import type { Protocol } from '../../protocols/kit/index.ts'
+import { Duplex } from 'node:stream'
 import { createSession, type DeviceSession } from '../ingest/device.ts'
-import type { FrameOutcome, Ingest } from '../ingest/ingest.ts'
-import type { Misunderstood } from '../ingest/misunderstood.ts'
 import { metrics } from '../observe/metrics.ts'
-import type { Replica } from '../roster/replica.ts'
 import type { DeviceConnection } from './connections.ts'
 import type { Shared } from './listener.ts'
-import { GuardedStream } from './mqtt-guard.ts'
+import { PacketFollower } from './mqtt-packets.ts'
 
-/** What the built-in broker needs beside what listeners share. */
-export interface MqttShared extends Shared {
-  /** Every protocol by its name. */
-  readonly protocols: ReadonlyMap<string, Protocol>
-  readonly ingest: Pick<Ingest, 'take' | 'waitForRoster'>
-  readonly replica: Pick<Replica, 'roster'>
-  /** Keeps a payload that could not be understood. */
-  readonly misunderstood: (entry: Misunderstood) => void
-  /** Whether an unknown device may log in: its fixes are held. */
-  readonly admitsUnknown: boolean
-}
-
-/** One connection, between its socket and the broker. */
-export class MqttConnection implements DeviceConnection {
-  readonly stream: GuardedStream
+/**
+ * One connection: the stream that the broker reads and writes in place of the socket, since the broker would buffer whatever
+ * arrives. It passes bytes on no faster than the broker reads them, and none of a packet that is too long.
+ */
+export class MqttConnection extends Duplex implements DeviceConnection {
   readonly session: DeviceSession
   unidentifiedSince: number
   heardAt: number
   idleMs: number
+  /** Bytes in memory, in the broker or before it. */
   partialBytes = 0
   storing = 0
-  /** Its QoS 2 messages that are not released yet. */
-  unreleased: Unreleased = new Map()
-  readonly #shared: MqttShared
+  readonly #shared: Shared
+  readonly #socket: Socket
+  readonly #packets = new PacketFollower()
+  #isStopped = false
+  #isWanted = false
+  /** Bytes in memory of the packet that is not complete. */
+  #incomplete = 0
 
-  constructor(shared: MqttShared, socket: Socket, remote: string) {
-    const { limits, pressure } = shared
+  constructor(shared: Shared, socket: Socket, remote: string) {
+    super({ readableHighWaterMark: 1 })
     this.#shared = shared
+    this.#socket = socket
     this.session = createSession('mqtt', remote)
     this.unidentifiedSince = this.session.connectedAt
     this.heardAt = this.session.connectedAt
-    this.idleMs = limits.idle_timeout
-    const maxConnect = Math.min(limits.max_frame_bytes, MAX_CONNECT_BYTES)
-    const maxPublish = limits.max_frame_bytes + TOPIC_BYTES
-    this.stream = new GuardedStream(socket, {
-      maxLength: (packet) => (packet === 1 ? maxConnect : maxPublish),
-      heard: () => (this.heardAt = Date.now()),
-      // Bytes that were dropped when memory was short are subtracted again as the connection ends.
-      changed: (bytes) => pressure.setPartial(this, Math.max(0, this.partialBytes + bytes)),
-      refuse: (fault) => this.end(fault),
-    })
+    this.idleMs = shared.limits.idle_timeout
     socket.setNoDelay(true)
+    socket.on('data', (bytes: Buffer) => this.#receive(bytes))
+    socket.on('end', () => this.push(null))
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => this.destroy())
   }
 
-  pause(): void {
-    this.stream.stopReading()
+  stopReading(): void {
+    this.#isStopped = true
+    this.#socket.pause()
   }
 
-  resume(): void {
-    this.stream.startReading()
+  startReading(): void {
+    this.#isStopped = false
+    if (this.#isWanted) this.#socket.resume()
   }
 
-  end(reason: string): void {
+  abort(reason: string): void {
     const { device, remote } = this.session
     this.session.ended = reason
     metrics.refused.inc({ reason })
     this.#shared.logger.debug({ reason, protocol: 'mqtt', device, remote }, 'connection ended')
-    this.stream.destroy()
+    this.destroy()
   }
 
   ended(): void {
     this.#shared.heard.gone(this.session)
+  }
+
+  override _read(): void {
+    this.#isWanted = true
+    this.#keep(this.#incomplete)
+    if (!this.#isStopped) this.#socket.resume()
+  }
+
+  override _write(bytes: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#socket.write(bytes, done)
+  }
+
+  override _writev(chunks: { chunk: unknown }[], done: (error?: Error | null) => void): void {
+    this.#socket.write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done)
+  }
+
+  override _final(done: () => void): void {
+    this.#socket.end(done)
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#socket.destroy()
+    this.#keep(0)
+    done(error)
+  }
+
+  #receive(bytes: Buffer): void {
+    const { max_frame_bytes: max } = this.#shared.limits
+    this.heardAt = Date.now()
+    const fault = this.#packets.follow(bytes, (packet) =>
+      packet === 1 ? Math.min(max, MAX_CONNECT_BYTES) : max + TOPIC_BYTES,
+    )
+    if (fault) return this.abort(fault)
+    const { arrived } = this.#packets
+    const cost = bytes.length + CHUNK_BYTES
+    if (arrived === 0) this.#incomplete = 0
+    else this.#incomplete = arrived > bytes.length ? this.#incomplete + cost : cost
+    this.#keep(this.partialBytes + cost)
+    this.#isWanted = this.push(bytes)
+    if (!this.#isWanted) this.#socket.pause()
+  }
+
+  #keep(bytes: number): void {
+    if (bytes !== this.partialBytes) this.#shared.pressure.setPartial(this, bytes)
   }
 }
 
@@ -78,6 +112,5 @@ export class MqttConnection implements DeviceConnection {
 const MAX_CONNECT_BYTES = 8192
 /** What a PUBLISH has beside its payload. */
 const TOPIC_BYTES = 1024
-
-/** The QoS 2 messages of a session that are not released yet, by packet identifier. */
-export type Unreleased = Map<number, { readonly digest: string; readonly outcome: Promise<FrameOutcome> }>
+/** What a chunk costs beside its bytes: a packet that arrives byte by byte is as many buffers. */
+const CHUNK_BYTES = 200

@@ -1,11 +1,26 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Aedes, Client } from 'aedes'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import { sameId } from '../config/units.ts'
 import { isSecretOf } from '../ingest/device.ts'
-import type { FrameOutcome } from '../ingest/ingest.ts'
+import type { Ingest } from '../ingest/ingest.ts'
+import type { Misunderstood } from '../ingest/misunderstood.ts'
 import { metrics } from '../observe/metrics.ts'
-import type { MqttConnection, MqttShared, Unreleased } from './mqtt-connection.ts'
+import type { Replica } from '../roster/replica.ts'
+import type { Shared } from './listener.ts'
+import type { MqttConnection } from './mqtt-connection.ts'
+
+/** What the built-in broker needs beside what listeners share. */
+export interface MqttShared extends Shared {
+  /** Every protocol by its name. */
+  readonly protocols: ReadonlyMap<string, Protocol>
+  readonly ingest: Pick<Ingest, 'take' | 'waitForRoster'>
+  readonly replica: Pick<Replica, 'roster'>
+  /** Keeps a payload that could not be understood. */
+  readonly misunderstood: (entry: Misunderstood) => void
+  /** Whether an unknown device may log in: its fixes are held. */
+  readonly admitsUnknown: boolean
+}
 
 type PreConnect = Parameters<Aedes['preConnect']>
 type Authenticate = Parameters<Aedes['authenticate']>
@@ -14,26 +29,22 @@ type AuthorizePublish = Parameters<Aedes['authorizePublish']>
 /** What the broker asks about each CONNECT, whose user name and password are the device's id and secret, and each PUBLISH. */
 export class MqttHandlers {
   readonly #shared: MqttShared
-  readonly #connectionOf: (client: Client) => MqttConnection
-  /** The session that each configured device last asked to keep: one, whatever client ids it uses. */
-  readonly #kept = new Map<string, { readonly clientId: string; readonly unreleased: Unreleased }>()
   readonly #storing = new Set<Promise<void>>()
 
-  constructor(shared: MqttShared, connectionOf: (client: Client) => MqttConnection) {
+  constructor(shared: MqttShared) {
     this.#shared = shared
-    this.#connectionOf = connectionOf
   }
 
   async preConnect(...[client, packet, done]: PreConnect): Promise<void> {
     const { ingest, limits, replica } = this.#shared
-    const connection = this.#connectionOf(client)
+    const connection = connectionOf(client)
     connection.storing++
     const isCurrent = await ingest.waitForRoster('mqtt')
     connection.storing--
     if (!isCurrent) {
       metrics.refused.inc({ reason: 'not_ready' })
       // Without an answer: some clients never come back after a refusal.
-      connection.stream.destroy()
+      connection.destroy()
       return
     }
     const { clientId, keepalive = 0, username = '' } = packet
@@ -48,13 +59,9 @@ export class MqttHandlers {
     done(null, true)
   }
 
-  authenticate(
-    client: Authenticate[0],
-    { username = '', password }: { username?: Authenticate[1]; password?: Authenticate[2] },
-    done: Authenticate[3],
-  ): void {
+  authenticate(...[client, username = '', password, done]: Authenticate): void {
     const { admitsUnknown, heard, replica } = this.#shared
-    const { session } = this.#connectionOf(client)
+    const { session } = connectionOf(client)
     const entry = replica.roster.find(username)
     if (!entry && admitsUnknown && username !== '') {
       session.device = sameId(username)
@@ -70,18 +77,8 @@ export class MqttHandlers {
     session.secret = secret
     session.settings = entry.protocolSettings
     session.now = Date.now()
-    this.#connectionOf(client).unreleased = this.#unreleasedOf(entry.id, client)
     heard.spoke(entry.id, session)
     done(null, true)
-  }
-
-  #unreleasedOf(device: string, { id, clean }: Client): Unreleased {
-    const kept = this.#kept.get(device)
-    if (!clean && kept?.clientId === id) return kept.unreleased
-    const unreleased: Unreleased = new Map()
-    if (!clean) this.#kept.set(device, { clientId: id, unreleased })
-    else if (kept?.clientId === id) this.#kept.delete(device)
-    return unreleased
   }
 
   /**
@@ -91,7 +88,7 @@ export class MqttHandlers {
   authorize(...[client, packet, done]: AuthorizePublish): void {
     // A publication without a client would be a will: none is kept.
     if (!client) return done(new Error('no client'))
-    const work = this.#answer(this.#connectionOf(client), packet, done).finally(() => this.#storing.delete(work))
+    const work = this.#answer(connectionOf(client), packet, done).finally(() => this.#storing.delete(work))
     this.#storing.add(work)
   }
 
@@ -113,20 +110,16 @@ export class MqttHandlers {
   }
 
   /** Stores one message. Answers why it must not be acknowledged, if so. */
-  async #take(connection: MqttConnection, packet: AuthorizePublish[1]): Promise<string | undefined> {
-    const { misunderstood, protocols, replica } = this.#shared
-    const { session, unreleased } = connection
+  async #take({ session }: MqttConnection, packet: AuthorizePublish[1]): Promise<string | undefined> {
+    const { ingest, misunderstood, pressure, protocols, replica } = this.#shared
     const topic = readTopic(packet.topic)
     const protocol = topic && protocols.get(topic.protocol)
     if (!topic || !protocol) return refused('unknown_topic')
     if (!this.#isSameDevice(topic.device, session.device ?? '')) return refused('other_device')
 
     const payload = Buffer.from(packet.payload)
-    const store = () => this.#store(connection, payload, protocol)
-    const { qos, messageId = 0 } = packet
-    const outcome = await (qos === 2
-      ? storeOnce(unreleased, { messageId, topic: packet.topic, payload }, store)
-      : store())
+    pressure.add(payload.length)
+    const outcome = await ingest.take(payload, session, protocol).finally(() => pressure.remove(payload.length))
     if (outcome.status === 'stored') return undefined
     if (outcome.status !== 'misunderstood') return outcome.status
     const { device = '', now: at, secret } = session
@@ -141,16 +134,11 @@ export class MqttHandlers {
     const { roster } = this.#shared.replica
     return (roster.find(one) ?? sameId(one)) === (roster.find(other) ?? sameId(other))
   }
+}
 
-  async #store({ session }: MqttConnection, payload: Buffer, protocol: Protocol): Promise<FrameOutcome> {
-    const { ingest, pressure } = this.#shared
-    pressure.add(payload.length)
-    try {
-      return await ingest.take(payload, session, protocol)
-    } finally {
-      pressure.remove(payload.length)
-    }
-  }
+/** The broker has the connection as the stream of its client. */
+export function connectionOf({ conn }: Client): MqttConnection {
+  return conn as MqttConnection
 }
 
 /** `returnCode`: 4 bad user name or password, 5 not authorised. */
@@ -170,31 +158,3 @@ function readTopic(topic: string): { readonly device: string; readonly protocol:
   if (root === 'owntracks') return { device, protocol: 'owntracks' }
   return root === 'devices' && more.length === 0 ? { device, protocol: name } : undefined
 }
-
-/**
- * Stores a QoS 2 message, unless it repeats one that is not released: then its outcome is that one's. A device that lost its
- * memory may use an identifier for another message, so that a repeat must have the same bytes.
- */
-async function storeOnce(
-  unreleased: Unreleased,
-  { messageId, topic, payload }: { readonly messageId: number; readonly topic: string; readonly payload: Buffer },
-  store: () => Promise<FrameOutcome>,
-): Promise<FrameOutcome> {
-  const digest = createHash('sha256').update(topic).update('\n').update(payload).digest('base64')
-  const earlier = unreleased.get(messageId)
-  if (earlier?.digest === digest) return earlier.outcome
-
-  const entry = { digest, outcome: store() }
-  unreleased.delete(messageId)
-  unreleased.set(messageId, entry)
-  if (unreleased.size > MAX_UNRELEASED) unreleased.delete(unreleased.keys().next().value as number)
-  const isStored = await entry.outcome.then(
-    ({ status }) => status === 'stored',
-    () => false,
-  )
-  if (!isStored && unreleased.get(messageId) === entry) unreleased.delete(messageId)
-  return entry.outcome
-}
-
-/** The oldest is forgotten: at worst its message is stored twice. */
-const MAX_UNRELEASED = 1000

@@ -6,8 +6,8 @@ import { within } from '../async.ts'
 import { metrics } from '../observe/metrics.ts'
 import { Connections } from './connections.ts'
 import { CLOSE_WAIT_MS, closeServer, type Listener, openServer } from './listener.ts'
-import { MqttConnection, type MqttShared } from './mqtt-connection.ts'
-import { MqttHandlers } from './mqtt-handlers.ts'
+import { MqttConnection } from './mqtt-connection.ts'
+import { connectionOf, MqttHandlers, type MqttShared } from './mqtt-handlers.ts'
 
 /** Listens for trackers over MQTT 3.1 and 3.1.1: the built-in broker, with limits that it does not have itself. */
 export async function listenMqtt(
@@ -20,16 +20,16 @@ export async function listenMqtt(
   const connections = new Connections<MqttConnection>('mqtt', shared)
   server.on('connection', (socket) => {
     const connection = connections.admit(socket, (remote) => new MqttConnection(shared, socket, remote))
-    if (connection) broker.serve(connection)
+    if (connection) broker.handle(connection)
   })
   return {
     port: actualPort,
     async close(waitMs = CLOSE_WAIT_MS) {
       connections.close()
       const closed = closeServer(server)
-      for (const connection of connections.open) connection.pause()
+      for (const connection of connections.open) connection.stopReading()
       await within(waitMs, broker.close())
-      for (const { stream } of connections.open) stream.destroy()
+      for (const connection of connections.open) connection.destroy()
       await closed
     },
   }
@@ -38,17 +38,15 @@ export async function listenMqtt(
 /** Aedes, reduced to what trackers need: a login, and PUBLISH. */
 async function createBroker(shared: MqttShared) {
   const { limits, logger } = shared
-  const connections = new WeakMap<object, MqttConnection>()
-  const connectionOf = (client: Client) => connections.get(client.conn) as MqttConnection
-  const handlers = new MqttHandlers(shared, connectionOf)
+  const handlers = new MqttHandlers(shared)
 
   const broker = await Aedes.createBroker({
-    preConnect: (client, packet, done) => void handlers.preConnect(client, packet, done),
-    authenticate: (client, username, password, done) => handlers.authenticate(client, { username, password }, done),
-    authorizePublish: (client, packet, done) => handlers.authorize(client, packet, done),
+    preConnect: (...connect) => void handlers.preConnect(...connect),
+    authenticate: (...login) => handlers.authenticate(...login),
+    authorizePublish: (...publication) => handlers.authorize(...publication),
     authorizeSubscribe: (_client, _subscription, done) => done(null, null),
     mq: noSubscribers(),
-    persistence: emptyPersistence((client, messageId) => connectionOf(client).unreleased.delete(messageId)),
+    persistence: emptyPersistence(),
     // The listener ends a connection without a login before, and counts it.
     connectTimeout: limits.identify_timeout + 60_000,
     // Packets that follow CONNECT wait for the login; they are no more than the guard passes on at once.
@@ -68,10 +66,7 @@ async function createBroker(shared: MqttShared) {
   broker.on('clientError', ended)
   broker.on('connectionError', ended)
   return {
-    serve(connection: MqttConnection): void {
-      connections.set(connection.stream, connection)
-      broker.handle(connection.stream)
-    },
+    handle: (connection: MqttConnection) => broker.handle(connection),
     /** Resolves once what is being stored is answered and every connection has ended. */
     async close(): Promise<void> {
       await handlers.settled()
@@ -110,13 +105,12 @@ function noSubscribers() {
  * so that no client can fill it. It says that it knows every packet of QoS 2, so that the broker answers at once: PUBREC to a
  * PUBLISH that is authorised, which means stored, and PUBCOMP to a PUBREL.
  */
-function emptyPersistence(released: (client: Client, messageId: number) => void) {
+function emptyPersistence() {
   return {
     ...methods(WRITES, async () => {}),
     ...methods('subscriptionsByClient subscriptionsByTopic', async () => []),
     ...methods('createRetainedStreamCombi outgoingStream streamWill', () => Readable.from([])),
     incomingGetPacket: async (_client: object, packet: object) => packet,
-    incomingDelPacket: async (client: Client, packet: { messageId: number }) => released(client, packet.messageId),
   }
 }
 
@@ -127,4 +121,4 @@ function methods(names: string, method: () => unknown): Record<string, () => unk
 
 const WRITES =
   'setup storeRetained addSubscriptions removeSubscriptions cleanSubscriptions putWill delWill outgoingEnqueue ' +
-  'outgoingEnqueueCombi outgoingUpdate outgoingClearMessageId incomingStorePacket'
+  'outgoingEnqueueCombi outgoingUpdate outgoingClearMessageId incomingStorePacket incomingDelPacket'

@@ -70,15 +70,15 @@ class TcpConnection implements DeviceConnection {
     socket.on('error', () => socket.destroy())
   }
 
-  pause(): void {
+  stopReading(): void {
     this.#socket.pause()
   }
 
-  resume(): void {
+  startReading(): void {
     if (this.storing === 0) this.#socket.resume()
   }
 
-  end(reason: string): void {
+  abort(reason: string): void {
     const { logger, protocol } = this.#context
     const { device, remote } = this.session
     this.session.ended = reason
@@ -172,9 +172,9 @@ class TcpConnection implements DeviceConnection {
     const { max_frame_bytes: maxBytes } = limits
     const maxFrameBytes = this.session.device === undefined ? Math.min(MAX_UNIDENTIFIED_BYTES, maxBytes) : maxBytes
     if (!this.#socket.writable) return
-    if (this.#received.bytes.length > maxFrameBytes) this.end('frame_too_long')
-    else if (this.#noise > maxBytes) this.end('noise')
-    else if (this.#socket.writableLength > maxBytes) this.end('not_reading')
+    if (this.#received.bytes.length > maxFrameBytes) this.abort('frame_too_long')
+    else if (this.#noise > maxBytes) this.abort('noise')
+    else if (this.#socket.writableLength > maxBytes) this.abort('not_reading')
     else if (isClosing || this.#socket.readableEnded) this.#finish([])
     else if (!pressure.isHigh) this.#socket.resume()
   }

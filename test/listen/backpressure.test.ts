@@ -2,37 +2,37 @@ import { describe, expect, it } from 'vitest'
 import { Backpressure } from '../../src/listen/backpressure.ts'
 import { count } from '../support/listen.ts'
 
-function watched(highMark: number, lowMark: number) {
-  const pressure = new Backpressure({ highMark, lowMark })
+function watched(highMark: number) {
+  const pressure = new Backpressure({ highMark })
   const calls: string[] = []
-  pressure.follow({ pause: () => void calls.push('pause'), resume: () => void calls.push('resume') })
+  pressure.follow((isHigh) => void calls.push(isHigh ? 'high' : 'low'))
   return { pressure, calls }
 }
 
 describe('backpressure', () => {
   it('counts 3,000 bytes for each frame beside its own', () => {
-    const { pressure, calls } = watched(4 * 3044, 2 * 3044)
+    const { pressure, calls } = watched(4 * 3044)
     pressure.add(3 * 44, 3)
     expect(pressure.isHigh).toBe(false)
     pressure.add(44)
     expect(pressure.isHigh).toBe(true)
     pressure.remove(44)
-    expect([pressure.isHigh, calls]).toEqual([true, ['pause']])
+    expect([pressure.isHigh, calls]).toEqual([true, ['high']])
     pressure.remove(44)
-    expect([pressure.isHigh, calls]).toEqual([false, ['pause', 'resume']])
+    expect([pressure.isHigh, calls]).toEqual([false, ['high', 'low']])
     pressure.remove(2 * 44, 2)
   })
 
   it('counts the bytes of frames', () => {
-    const { pressure, calls } = watched(10_000, 5_000)
+    const { pressure, calls } = watched(10_000)
     pressure.add(7000)
-    expect([pressure.isHigh, calls]).toEqual([true, ['pause']])
+    expect([pressure.isHigh, calls]).toEqual([true, ['high']])
     pressure.remove(7000)
-    expect([pressure.isHigh, calls]).toEqual([false, ['pause', 'resume']])
+    expect([pressure.isHigh, calls]).toEqual([false, ['high', 'low']])
   })
 
   it('reports the bytes that wait to be stored as a metric', async () => {
-    const { pressure } = watched(1e6, 1e6)
+    const { pressure } = watched(1e6)
     pressure.add(100, 7)
     expect(await count('in_flight_bytes')).toBe(100)
     pressure.remove(100, 7)

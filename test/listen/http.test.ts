@@ -291,7 +291,7 @@ describe('the limits of HTTP', () => {
 
   it('answers 503 under pressure', async () => {
     const refused = await refusals('overload')
-    const shared = gateway({ pressure: new Backpressure({ highMark: 10, lowMark: 5 }) })
+    const shared = gateway({ pressure: new Backpressure({ highMark: 10 }) })
     const { port } = await listen(shared)
     shared.store = 'waits'
     const first = client(port)('/fixof%20van-1')
@@ -329,7 +329,7 @@ describe('requests sent ahead on one connection', () => {
   })
 
   it('count as pressure only while they wait', async () => {
-    const shared = gateway({ pressure: new Backpressure({ highMark: 24_000, lowMark: 1 }) })
+    const shared = gateway({ pressure: new Backpressure({ highMark: 24_000 }) })
     const { port } = await listen(shared)
     const peer = await dial(port)
     shared.store = 'waits'

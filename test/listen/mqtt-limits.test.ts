@@ -112,7 +112,7 @@ describe('the silence of an MQTT connection', () => {
 describe('pressure on MQTT connections', () => {
   it('stops reading MQTT sockets, and does not count that as silence', async () => {
     const limits = { idle_timeout: 500, identify_timeout: 500 }
-    const shared = gateway({ limits, pressure: new Backpressure({ highMark: 10, lowMark: 5 }) })
+    const shared = gateway({ limits, pressure: new Backpressure({ highMark: 10 }) })
     const { port } = await listen(shared)
     const [first, second] = [await raw(port), await raw(port)]
     first.say(connect({ user: 'van-1', clientId: '1' }))

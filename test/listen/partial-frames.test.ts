@@ -7,7 +7,7 @@ function senders() {
   const sender = (name: string, device?: string) => ({
     partialBytes: 0,
     session: { device },
-    end: (reason: string) => void ended.push(`${name} ${reason}`),
+    abort: (reason: string) => void ended.push(`${name} ${reason}`),
   })
   return { ended, sender }
 }

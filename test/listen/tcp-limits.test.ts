@@ -218,7 +218,7 @@ describe('the number and the silence of TCP connections', () => {
 
 describe('pressure on TCP connections', () => {
   it('stops reading sockets above the high mark, and reads again below the low mark', async () => {
-    const shared = gateway({ pressure: new Backpressure({ highMark: 10, lowMark: 5 }) })
+    const shared = gateway({ pressure: new Backpressure({ highMark: 10 }) })
     const { port } = await listen(shared)
     const [first, second] = [await dial(port), await dial(port)]
     first.say('id van-1\n')
@@ -288,7 +288,7 @@ describe('pressure on TCP connections', () => {
   it('does not count the time that sockets are not read as silence', async () => {
     const shared = gateway({
       limits: { idle_timeout: 300, identify_timeout: 300 },
-      pressure: new Backpressure({ highMark: 5, lowMark: 1 }),
+      pressure: new Backpressure({ highMark: 5 }),
     })
     const { port } = await listen(shared)
     const first = await dial(port)

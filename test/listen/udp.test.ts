@@ -103,7 +103,7 @@ describe('UDP datagrams', () => {
 
   it('are dropped under pressure', async () => {
     const refused = await refusals('overload')
-    const shared = gateway({ pressure: new Backpressure({ highMark: 10, lowMark: 5 }) })
+    const shared = gateway({ pressure: new Backpressure({ highMark: 10 }) })
     const { port } = await listen(shared)
     const [first, second] = [await device(port), await device(port)]
     shared.store = 'waits'

@@ -8,11 +8,11 @@ import { UnknownDeviceQuota } from '../../src/ingest/device.ts'
 import { Ingest } from '../../src/ingest/ingest.ts'
 import type { Appender, Part, Storable } from '../../src/lanes/index.ts'
 import { Backpressure } from '../../src/listen/backpressure.ts'
-import { ConnectionLimits, type Limits, type Listener, type Shared } from '../../src/listen/listener.ts'
+import { ConnectionLimits, type Listener, type Shared } from '../../src/listen/listener.ts'
 import { registry } from '../../src/observe/metrics.ts'
 import { createDirectory, type Roster } from '../../src/roster/roster.ts'
 
-const LIMITS: Limits = {
+const LIMITS: Shared['limits'] = {
   max_connections: 1000,
   max_connections_per_ip: 1000,
   identify_timeout: 30_000,
@@ -146,7 +146,7 @@ function placeOf(part: Part): string {
 }
 
 interface GatewayOptions {
-  readonly limits: Partial<Limits>
+  readonly limits: Partial<Shared['limits']>
   readonly pressure: Shared['pressure']
   readonly admitsUnknown: boolean
   /** How long a frame waits until it can be stored. */

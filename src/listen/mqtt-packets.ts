@@ -1,0 +1,51 @@
+/** A packet is longer than it may be, or its length has more than four bytes. */
+export type PacketFault = 'frame_too_long' | 'malformed_packet'
+
+/**
+ * Follows the packets of an MQTT stream by their fixed headers, to know the length of each before the broker buffers it.
+ *
+ *   TT LL…  body      L  remaining length, 1 to 4 bytes of 7 bits, least significant first; top bit: another byte follows
+ */
+export class PacketFollower {
+  /** Packets begun so far. */
+  begun = 0
+  /** Bytes that have arrived of the packet that is not complete; 0 between packets. */
+  arrived = 0
+  /** Bytes of its body that are missing. */
+  #missing = 0
+  /** Bytes of its fixed header that have arrived; 0: the header is complete, or there is none. */
+  #header = 0
+  #length = 0
+
+  /** Follows the next bytes of the stream. `maxLength`: how many bytes may follow the fixed header of the nth packet. */
+  follow(bytes: Buffer, maxLength: (packet: number) => number): PacketFault | undefined {
+    for (let at = 0; at < bytes.length; ) {
+      if (this.#missing > 0) {
+        const here = Math.min(this.#missing, bytes.length - at)
+        at += here
+        this.#missing -= here
+        this.arrived += here
+      } else {
+        const fault = this.#readHeader(bytes[at++], maxLength)
+        if (fault) return fault
+      }
+      if (this.#missing === 0 && this.#header === 0) this.arrived = 0
+    }
+    return undefined
+  }
+
+  #readHeader(byte: number, maxLength: (packet: number) => number): PacketFault | undefined {
+    this.arrived++
+    if (this.#header++ === 0) {
+      this.begun++
+      this.#length = 0
+      return undefined
+    }
+    this.#length += (byte & 0x7f) * 128 ** (this.#header - 2)
+    if (this.#length > maxLength(this.begun)) return 'frame_too_long'
+    if (byte >= 0x80) return this.#header > 4 ? 'malformed_packet' : undefined
+    this.#missing = this.#length
+    this.#header = 0
+    return undefined
+  }
+}

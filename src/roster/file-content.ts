@@ -4,65 +4,63 @@ import type { Device, DeviceFile } from '../config/devices.ts'
 import type { Files, Read } from '../config/files.ts'
 import type { RouteFile, RouteRow } from '../config/routes.ts'
 import { sameId } from '../config/units.ts'
-import type { FieldTexts } from '../lanes/index.ts'
 import type { Assignment } from './directory.ts'
-import { assignmentField, type Roster } from './roster.ts'
-import { deviceText, lineText } from './table.ts'
+import { assignmentField, type Roster, type RosterChange } from './roster.ts'
+import { assignmentText, deviceText, type RosterWrite } from './table.ts'
 
-/** One version of a file: the marks of what it says, by key (see `Item`), and the hash of them. */
+/** One version of a file: what it says by key, `d <id>` or `a <field>`, and the hash of that. */
 export interface FileVersion {
+  readonly name: string
   readonly hash: string
-  readonly marks: ReadonlyMap<string, string>
-}
-
-/** A file's version with what it says. */
-export interface FileContent extends FileVersion {
   readonly items: ReadonlyMap<string, Item>
 }
 
-/** One device or line of a file. Its key is `d <id>` or `a <field>`; its mark tells whether a device has changed. */
+/** One device or line of a file. Of what a file said before the mark alone is known. */
 interface Item {
+  /** Tells whether a device has changed. */
+  readonly mark: string
   readonly device?: Device
-  /** Where an assignment stands. */
-  readonly line?: number
+  readonly source?: string
 }
 
 /** The files of devices and routes, by name. */
-export async function contentsOf({ devices, routes }: Files): Promise<ReadonlyMap<string, FileContent>> {
-  const contents = new Map<string, FileContent>()
+export async function contentsOf({ devices, routes }: Files): Promise<ReadonlyMap<string, FileVersion>> {
+  const contents = new Map<string, FileVersion>()
   for (const file of devices) contents.set(file.source.name, await contentOf(file, deviceItems(file.content)))
   for (const file of routes) contents.set(file.source.name, await contentOf(file, lineItems(file.content)))
   return contents
 }
 
-async function contentOf(file: Read<unknown>, read: Iterable<[string, string, Item]>): Promise<FileContent> {
+async function contentOf(file: Read<unknown>, read: Iterable<[key: string, Item]>): Promise<FileVersion> {
   const known = knownContents.get(file)
   if (known) return known
-  const [items, marks] = [new Map<string, Item>(), new Map<string, string>()]
+  const items = new Map<string, Item>()
   const sum = createHash('sha256')
-  for (const [key, mark, item] of read) {
+  for (const [key, item] of read) {
     items.set(key, item)
-    marks.set(key, mark)
-    sum.update(`${key} ${mark}\n`)
+    sum.update(`${key} ${item.mark}\n`)
     await yieldToEventLoop()
   }
-  const content = { hash: sum.digest('base64url'), marks, items }
+  const content = { name: file.source.name, hash: sum.digest('base64url'), items }
   knownContents.set(file, content)
   return content
 }
 
 /** A file is read once. */
-const knownContents = new WeakMap<Read<unknown>, FileContent>()
+const knownContents = new WeakMap<Read<unknown>, FileVersion>()
 
-function* deviceItems({ devices }: DeviceFile): Generator<[string, string, Item]> {
+function* deviceItems({ devices }: DeviceFile): Generator<[string, Item]> {
   for (const { device } of devices) {
     const mark = hash('sha256', deviceText({ ...device, source: undefined }), 'base64url').slice(0, 11)
-    yield [`d ${sameId(device.id)}`, mark, { device }]
+    yield [`d ${sameId(device.id)}`, { mark, device, source: device.source }]
   }
 }
 
-function* lineItems({ rows }: RouteFile): Generator<[string, string, Item]> {
-  for (const row of rows) yield [`a ${assignmentField(assignmentOf(row, ''))}`, '', { line: row.line }]
+function* lineItems({ name, rows }: RouteFile): Generator<[string, Item]> {
+  for (const row of rows) {
+    const source = `${name}:${row.line}`
+    yield [`a ${assignmentField(assignmentOf(row, source))}`, { mark: '', source }]
+  }
 }
 
 /** The assignment that a row of a file or a put makes. */
@@ -70,32 +68,19 @@ export function assignmentOf({ device, courier_id = '', route_id, from, until }:
   return { device, courier_id, route_id, from, until, source }
 }
 
-/** A file as it is compared: what it said last, what it says now, and what another machine has written of it already. */
-export interface Comparison {
-  readonly name: string
-  readonly before?: FileVersion
-  readonly now?: FileVersion | FileContent
-  readonly elsewhere?: FileVersion
-}
-
-/** What has to be written: all that files say now and did not before, and the other way round. */
+/** What has to be written: all that files say now and did not say before, and the other way round. */
 export async function differenceOf(
-  comparisons: readonly Comparison[],
-  roster: Roster,
-): Promise<{ devices: FieldTexts; assignments: FieldTexts }> {
+  files: readonly { readonly before?: FileVersion; readonly now?: FileVersion }[],
+  roster: Pick<Roster, 'assignment'>,
+): Promise<Pick<RosterWrite, 'devices' | 'assignments'>> {
   const [devices, assignments]: [string, string | null][][] = [[], []]
-  const before = mergedMarks(comparisons.map((each) => each.before))
-  const elsewhere = mergedMarks(comparisons.map((each) => each.elsewhere))
-  const now = mergedMarks(comparisons.map((each) => each.now))
-  for (const { name, now: file } of comparisons) {
-    if (!file || !('items' in file)) continue
-    for (const [key, mark] of file.marks) {
-      await yieldToEventLoop()
-      if (before.get(key) === mark || elsewhere.get(key) === mark) continue
-      const { device, line = 0 } = file.items.get(key) ?? {}
-      if (device) devices.push([key.slice(2), deviceText(device)])
-      else assignments.push([key.slice(2), lineText(name, line)])
-    }
+  const before = together(files.map((each) => each.before))
+  const now = together(files.map((each) => each.now))
+  for (const [key, { mark, source, device }] of now) {
+    await yieldToEventLoop()
+    if (before.get(key)?.mark === mark) continue
+    if (device) devices.push([key.slice(2), deviceText(device)])
+    else assignments.push([key.slice(2), assignmentText({ source })])
   }
   for (const key of before.keys()) {
     await yieldToEventLoop()
@@ -108,26 +93,25 @@ export async function differenceOf(
   return { devices, assignments }
 }
 
+function together(versions: readonly (FileVersion | undefined)[]): FileVersion['items'] {
+  return new Map(versions.flatMap((version) => (version ? [...version.items] : [])))
+}
+
 /**
  * Has the roster of this process name the lines where assignments and devices of files stand now. Redis keeps those of the
  * write: a line that is inserted above 100,000 others is not a write of them.
  */
-export async function correctSources(roster: Roster, contents: ReadonlyMap<string, FileContent>): Promise<void> {
-  for (const [name, { items }] of contents)
-    for (const [key, { device, line }] of items) {
+export async function correctSources(roster: Roster, contents: ReadonlyMap<string, FileVersion>): Promise<void> {
+  const devices: RosterChange['devices'][number][] = []
+  const assignments: RosterChange['assignments'][number][] = []
+  for (const { name, items } of contents.values())
+    for (const [key, { device, source = '' }] of items) {
       await yieldToEventLoop()
       const field = key.slice(2)
       const [entry, assignment] = [device && roster.find(field), device ? undefined : roster.assignment(field)]
-      const source = device?.source ?? `${name}:${line}`
-      const isMoved = (there?: { source: string }) => there?.source.startsWith(`${name}:`) && there.source !== source
-      if (entry && isMoved(entry)) roster.apply({ devices: [[field, { ...entry, source }]], assignments: [] })
-      if (assignment && isMoved(assignment))
-        roster.apply({ devices: [], assignments: [[field, { ...assignment, source }]] })
+      const isMoved = (there?: { source: string }) => there?.source !== source && there?.source.startsWith(`${name}:`)
+      if (entry && isMoved(entry)) devices.push([field, { ...entry, source }])
+      if (assignment && isMoved(assignment)) assignments.push([field, { ...assignment, source }])
     }
-}
-
-function mergedMarks(versions: readonly (FileVersion | undefined)[]): ReadonlyMap<string, string> {
-  const present = versions.filter((version) => version !== undefined)
-  if (present.length === 1) return present[0].marks
-  return new Map(present.flatMap(({ marks }) => [...marks]))
+  await roster.applyInSlices({ devices, assignments })
 }

@@ -3,26 +3,32 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import { type FieldTexts, keys, type Redis } from '../lanes/index.ts'
+import { keys, type Redis } from '../lanes/index.ts'
 import type { FileVersion } from './file-content.ts'
+import type { FieldTexts } from './table.ts'
 
 /*
  * What Redis knows of files, in one hash:
  *
- *   versions <name>               JSON: the last 100 versions of all files of this name, oldest first, as `NotedVersion`
- *   base <installation> <name>    what the file of this installation wrote last: JSON of the marks, gzip, base64
+ *   versions <name>       JSON: the last 100 notes of all files of this name, oldest first
+ *   marks <hash> <name>   of what the last ten installations say: JSON of keys and marks, gzip, base64
  */
 
-/** A version of a file that was written: what tells its text, who wrote it, and the roster's version before that. */
-export type NotedVersion = readonly [hash: string, installation: string, asOf: number]
+/**
+ * What the file of an installation said, and of which version the roster was; the hash is empty where the file was gone.
+ * `isWritten`: not where it was written already by another installation.
+ */
+export type Note = readonly [hash: string, installation: string, asOf: number, isWritten: boolean]
 
-/** What is known of the files of some names. */
+/** What is known of the files of a name. */
 export interface FileNotes {
-  /** What this installation wrote last. */
-  readonly bases: ReadonlyMap<string, FileVersion>
-  readonly versions: ReadonlyMap<string, readonly NotedVersion[]>
-  /** The last version of each name that has one, whoever wrote it. */
-  readonly latest: ReadonlyMap<string, FileVersion>
+  readonly name: string
+  /** Oldest first. */
+  readonly notes: readonly Note[]
+  /** What the file of this installation said last. */
+  readonly own?: Note
+  /** What its text is compared with: that, else what any installation has written last. */
+  readonly before?: FileVersion
 }
 
 /** The id of the installation that a data folder belongs to; `isNew`: it was made by this call. */
@@ -38,60 +44,51 @@ export async function installationId(dataDir: string): Promise<{ id: string; isN
   return { id: await read().catch(() => id), isNew: true }
 }
 
-/** Reads what is known of the files with these names, and of those that this installation has written. */
-export async function readFileNotes(redis: Redis, installation: string, names: Iterable<string>): Promise<FileNotes> {
+/** Reads what is known of the files with these names, and of those that this installation has had. */
+export async function readFileNotes(
+  redis: Redis,
+  installation: string,
+  names: ReadonlyMap<string, unknown>,
+): Promise<FileNotes[]> {
   const texts = new Map(Object.entries(await redis.hgetall(keys.roster('file-versions'))))
-  const versions = new Map<string, readonly NotedVersion[]>()
-  const [bases, latest] = [new Map<string, FileVersion>(), new Map<string, FileVersion>()]
-  const own = baseField(installation, '')
-  const written = [...texts.keys()].filter((field) => field.startsWith(own)).map((field) => field.slice(own.length))
-  for (const name of new Set([...names, ...written])) {
-    const noted: NotedVersion[] = JSON.parse(texts.get(versionsField(name)) ?? '[]')
-    versions.set(name, noted)
-    const writer = noted.at(-1)?.[1] ?? installation
-    const base = await unpacked(texts.get(baseField(installation, name)))
-    const last = writer === installation ? base : await unpacked(texts.get(baseField(writer, name)))
-    if (base) bases.set(name, base)
-    if (last) latest.set(name, last)
-  }
-  return { bases, versions, latest }
+  const noted = [...texts.keys()]
+    .filter((field) => field.startsWith(VERSIONS))
+    .map((field) => field.slice(VERSIONS.length))
+  const all = Array.from(new Set([...names.keys(), ...noted]), async (name): Promise<FileNotes> => {
+    const notes: Note[] = JSON.parse(texts.get(VERSIONS + name) ?? '[]')
+    const isKnown = (hash: string) => hash === '' || texts.has(marksField(hash, name))
+    const own = notes.findLast(([hash, writer]) => writer === installation && isKnown(hash))
+    const [hash] = own ?? notes.findLast(([, , , isWritten]) => isWritten) ?? ['']
+    return { name, notes, own, before: await unpacked(name, hash, texts.get(marksField(hash, name))) }
+  })
+  return (await Promise.all(all)).filter(({ name, own }) => names.has(name) || (own && own[0] !== ''))
 }
 
-async function unpacked(base: string | undefined): Promise<FileVersion | undefined> {
-  if (base === undefined) return undefined
-  const [hash, marks] = JSON.parse((await unpack(Buffer.from(base, 'base64'))).toString())
-  return { hash, marks: new Map(marks) }
+async function unpacked(name: string, hash: string, text: string | undefined): Promise<FileVersion | undefined> {
+  if (text === undefined) return undefined
+  const marks = JSON.parse((await unpack(Buffer.from(text, 'base64'))).toString()) as [key: string, mark: string][]
+  return { name, hash, items: new Map(marks.map(([key, mark]) => [key, { mark }])) }
 }
 
-/** The fields that note a file's next version; without one the file is gone. */
-export async function versionNotes(
-  name: string,
-  next: { version?: FileVersion; installation: string; asOf: number },
-  before: readonly NotedVersion[] = [],
-): Promise<FieldTexts> {
-  const { version, installation, asOf } = next
-  const base = baseField(installation, name)
-  if (!version) return [[base, null]]
-  const versions = [...before, [version.hash, installation, asOf] as const].slice(-MOST_VERSIONS)
-  const writers = [...new Set(versions.map(([, writer]) => writer).toReversed())]
-  const packed = await pack(JSON.stringify([version.hash, [...version.marks]]))
-  return [
-    [versionsField(name), JSON.stringify(versions)],
-    [base, packed.toString('base64')],
-    ...writers.slice(MOST_WRITERS).map((writer) => [baseField(writer, name), null] as const),
-  ]
+/** The fields that note what a file says now; without a version the file is gone. */
+export async function notesWith({ name, notes }: FileNotes, note: Note, version?: FileVersion): Promise<FieldTexts> {
+  const all = [...notes, note].slice(-MOST_NOTES)
+  const installations = [...new Set(all.map(([, writer]) => writer).toReversed())].slice(0, MOST_INSTALLATIONS)
+  const needed = new Set(installations.map((id) => all.findLast(([, writer]) => writer === id)?.[0]))
+  const unneeded = notes.filter(([hash]) => !needed.has(hash)).map(([hash]) => [marksField(hash, name), null] as const)
+  const texts = [[VERSIONS + name, JSON.stringify(all)] as const, ...unneeded]
+  if (!version) return texts
+  const marks = Array.from(version.items, ([key, { mark }]) => [key, mark])
+  return [...texts, [marksField(version.hash, name), (await pack(JSON.stringify(marks))).toString('base64')]]
 }
 
-function versionsField(name: string): string {
-  return `versions ${name}`
-}
-
-function baseField(installation: string, name: string): string {
-  return `base ${installation} ${name}`
+function marksField(hash: string, name: string): string {
+  return `marks ${hash} ${name}`
 }
 
 const pack = promisify(gzip)
 const unpack = promisify(gunzip)
-const MOST_VERSIONS = 100
-/** Installations whose last version of a file is kept: one without a data folder of its own has a new id at each start. */
-const MOST_WRITERS = 10
+const VERSIONS = 'versions '
+const MOST_NOTES = 100
+/** An installation without a data folder of its own has a new id at each start. */
+const MOST_INSTALLATIONS = 10

@@ -1,19 +1,11 @@
 import { deviceProblems, type Files, isMistake, type Read, routeProblems } from '../config/files.ts'
 import type { Problem } from '../config/problem.ts'
-import { type RosterWrite, writeRoster } from '../lanes/index.ts'
-import {
-  type Comparison,
-  contentsOf,
-  correctSources,
-  differenceOf,
-  type FileContent,
-  type FileVersion,
-} from './file-content.ts'
-import { type FileNotes, readFileNotes, versionNotes } from './file-notes.ts'
+import { contentsOf, correctSources, differenceOf, type FileVersion } from './file-content.ts'
+import { type FileNotes, notesWith, readFileNotes } from './file-notes.ts'
 import { lossOf, lossText } from './loss.ts'
 import type { Replica } from './replica.ts'
 import { Roster } from './roster.ts'
-import { changeOf } from './table.ts'
+import { changeOf, writeRoster } from './table.ts'
 
 /** What became of files. */
 export interface FilesOutcome {
@@ -27,184 +19,150 @@ export interface FilesOutcome {
   readonly stale: readonly string[]
 }
 
-/** What files are compared with. */
-interface Situation extends FileNotes {
+/** What a file said before, and what it says now: the same where it is refused, or written already. */
+interface Comparison extends FileNotes {
+  readonly now?: FileVersion
+}
+
+/**
+ * Writes to the roster what has changed in files: the difference of what they say and what they said when they were compared
+ * last. So a file that has not changed writes nothing, and does not undo what was put since. Rejects where Redis does not
+ * answer: call it again then.
+ * @param last what became of them last
+ */
+export async function writeFiles(
+  files: Files,
+  replica: Replica,
+  { installation, last }: { readonly installation: string; readonly last?: FilesOutcome },
+): Promise<FilesOutcome> {
+  const contents = await contentsOf(files)
+  for (;;) {
+    await replica.refresh()
+    const asOf = replica.version
+    const known = await readFileNotes(replica.redis, installation, contents)
+    const { mistakes, broken } = await mistakesIn(files, known)
+    const { comparisons, difference, loss } = await withoutLoss(known, replica, { files, contents, broken })
+    const notes = comparisons
+      .filter(isChanged)
+      .map((each) => notesWith(each, [hashOf(each), installation, asOf, isWritten(each)], each.now))
+    const write = { ...difference, files: (await Promise.all(notes)).flat() }
+    if ((await writeRoster(replica.redis, write, asOf)) === null) continue
+    await replica.refresh()
+    const refused = comparisons.filter(({ name, now }) => contents.has(name) && contents.get(name) !== now)
+    const isRefused = ({ source }: Read<unknown>) => refused.some(({ name }) => name === source.name)
+    const inEffect = {
+      gateway: files.gateway,
+      devices: [
+        ...files.devices.filter((file) => !isRefused(file)),
+        ...(last?.inEffect.devices ?? []).filter(isRefused),
+      ],
+      routes: [...files.routes.filter((file) => !isRefused(file)), ...(last?.inEffect.routes ?? []).filter(isRefused)],
+    }
+    await correctSources(replica.roster, await contentsOf(inEffect))
+    return {
+      inEffect,
+      refused: loss ? [...mistakes, loss] : mistakes,
+      withLoss: loss !== undefined,
+      stale: comparisons.filter(isStale).map(({ name }) => name),
+    }
+  }
+}
+
+interface Contents {
   readonly files: Files
-  readonly contents: ReadonlyMap<string, FileContent>
-  /** Of all files that are or were. */
-  readonly names: readonly string[]
-  /** The roster's version. */
-  readonly asOf: number
+  readonly contents: ReadonlyMap<string, FileVersion>
   /** Names of files that are refused for mistakes. */
   readonly broken: readonly string[]
 }
 
-/**
- * Writes to the roster what has changed in files: the difference of what they say and what they said when they were written
- * last. So a file that has not changed writes nothing, and does not undo what was put since.
- */
-export class FileWriter {
-  readonly #replica: Replica
-  readonly #installation: string
-  #bases: FileNotes['bases'] | undefined
-  /** The roster's version as of the last comparison. */
-  #position: number | undefined
-  #inEffect: Files | undefined
-
-  constructor(replica: Replica, installation: string) {
-    this.#replica = replica
-    this.#installation = installation
-  }
-
-  /** Writes what has changed. Rejects where Redis does not answer: call it again then. */
-  async write(files: Files): Promise<FilesOutcome> {
-    const replica = this.#replica
-    const contents = await contentsOf(files)
-    for (;;) {
-      await replica.refresh()
-      const asOf = replica.version
-      // Redis has lost what was written, and with it what it knew of files.
-      if (asOf < (this.#position ?? 0)) this.#bases = this.#position = undefined
-      const notes = await readFileNotes(replica.redis, this.#installation, contents.keys())
-      const bases = this.#bases ?? notes.bases
-      const { mistakes, broken } = await mistakesIn(files, bases)
-      const names = [...new Set([...bases.keys(), ...contents.keys()])]
-      const situation = { ...notes, bases, files, contents, names, asOf, broken }
-      const { comparisons, difference, loss } = await this.#withoutLoss(situation)
-      if (asOf === 0 || !isEmpty(difference)) {
-        const write = { ...difference, files: await this.#notesOf(comparisons, situation) }
-        if ((await writeRoster(replica.redis, write, asOf)) === null) continue
-        await replica.refresh()
-      }
-      this.#bases = new Map(comparisons.flatMap(({ name, now }) => (now ? [[name, now]] : [])))
-      this.#position = replica.version
-      const refused = new Set(names.filter((name) => isRefused(name, comparisons, contents)))
-      this.#inEffect = {
-        gateway: files.gateway,
-        devices: filesInEffect(files.devices, this.#inEffect?.devices, refused),
-        routes: filesInEffect(files.routes, this.#inEffect?.routes, refused),
-      }
-      await correctSources(replica.roster, await contentsOf(this.#inEffect))
-      return {
-        inEffect: this.#inEffect,
-        refused: loss ? [...mistakes, loss] : mistakes,
-        withLoss: loss !== undefined,
-        stale: comparisons.filter((each) => isOld(each, notes)).map(({ name }) => name),
-      }
-    }
-  }
-
-  /** As much as takes the route from few devices: all files, without those of routes, without those of devices, none. */
-  async #withoutLoss(situation: Situation) {
-    const { asOf, broken, names, files } = situation
-    const ofRoutes = names.filter((name) => !isOfDevices(name))
-    let loss: Problem | undefined
-    for (const refused of [[], ofRoutes, names.filter(isOfDevices), names]) {
-      const comparisons = names.map((name) => this.#compare(name, situation, [...broken, ...refused].includes(name)))
-      const difference = await differenceOf(comparisons, this.#replica.roster)
-      const lost = asOf === 0 || isEmpty(difference) ? undefined : await this.#lossBy(difference, asOf)
-      if (lost === undefined) return { comparisons, difference, loss }
-      const changed = comparisons.filter(({ before, now }) => before?.hash !== now?.hash).map(({ name }) => name)
-      const file = (refused.length === 0 && changed.find((name) => !isOfDevices(name))) || changed[0]
-      loss = lossProblem(files, file, lost)
-    }
-    throw new Error('files that are all refused take no route')
-  }
-
-  /** Compares a file with what it said last. One that is refused, or written elsewhere, says what it said. */
-  #compare(name: string, situation: Situation, isBroken: boolean): Comparison {
-    const [elsewhere, now] = [situation.latest.get(name), situation.contents.get(name)]
-    const before = situation.bases.get(name) ?? elsewhere
-    if (isBroken) return { name, before, now: before }
-    if (now && this.#isWrittenElsewhere(name, now, situation)) return { name, before: now, now }
-    return { name, before, now, elsewhere }
-  }
-
-  /**
-   * Whether another process has written this very version of a file: since the comparison before, or, at the first, another
-   * installation at any time: an older copy must not undo what came after it.
-   */
-  #isWrittenElsewhere(name: string, { hash }: FileVersion, { bases, versions }: Situation): boolean {
-    if (bases.get(name)?.hash === hash) return false
-    const [position, own] = [this.#position, this.#installation]
-    const written = versions.get(name)?.filter(([each]) => each === hash) ?? []
-    return written.some(([, writer, asOf]) => (position === undefined ? writer !== own : asOf >= position))
-  }
-
-  async #lossBy(difference: RosterWrite, asOf: number): Promise<string | undefined> {
-    const before = this.#replica.roster
-    const after = new Roster(before)
-    await after.applyInSlices(changeOf(difference, asOf + 1))
-    const second = Math.floor(Date.now() / 1000)
-    const loss = lossOf(before.devices(), { before, after }, { from: second, until: second + 1 })
-    return loss && lossText(loss)
-  }
-
-  async #notesOf(comparisons: readonly Comparison[], { asOf, versions }: Situation) {
-    const written = comparisons.filter(({ before, now }) => before?.hash !== now?.hash)
-    const notes = written.map(({ name, now: version }) =>
-      versionNotes(name, { version, installation: this.#installation, asOf }, versions.get(name)),
+/** As much as takes the route from few devices: all files, without those of routes, without those of devices, none. */
+async function withoutLoss(known: readonly FileNotes[], replica: Replica, { files, contents, broken }: Contents) {
+  const names = known.map(({ name }) => name)
+  const ofRoutes = names.filter((name) => !isOfDevices(name))
+  let loss: Problem | undefined
+  for (const refused of [[], ofRoutes, names.filter(isOfDevices), names]) {
+    const unchanged = new Set([...broken, ...refused])
+    const comparisons = known.map((each) =>
+      compare(each, unchanged.has(each.name) ? each.before : contents.get(each.name)),
     )
-    return (await Promise.all(notes)).flat()
+    const difference = await differenceOf(comparisons, replica.roster)
+    const lost = await lossBy(difference, replica)
+    if (lost === undefined) return { comparisons, difference, loss }
+    const changed = comparisons.filter(isChanged).map(({ name }) => name)
+    const file = (refused.length === 0 && changed.find((name) => !isOfDevices(name))) || changed[0]
+    const message = `would take the route from ${lost} now: it is not in effect`
+    loss = { severity: 'mistake', file: pathBeside(files.gateway, file), message }
   }
+  throw new Error('files that are all refused take no route')
 }
 
-function isEmpty({ devices, assignments }: RosterWrite): boolean {
-  return devices.length + assignments.length === 0
+/**
+ * Where another process has written this very version since the last comparison, or at any time before the first one, it says
+ * nothing new: an older copy must not undo what came after it.
+ */
+function compare(known: FileNotes, now: FileVersion | undefined): Comparison {
+  const [hash, , position] = known.own ?? ['', '', 0]
+  const isKnown = now !== undefined && now.hash !== hash
+  const isWrittenElsewhere =
+    isKnown && known.notes.some((note) => note[0] === now.hash && note[2] >= position && note[3])
+  return isWrittenElsewhere ? { ...known, before: now, now } : { ...known, now }
 }
 
-function isRefused(name: string, comparisons: readonly Comparison[], contents: Situation['contents']): boolean {
-  return contents.has(name) && contents.get(name) !== comparisons.find((each) => each.name === name)?.now
+async function lossBy(
+  difference: Awaited<ReturnType<typeof differenceOf>>,
+  { roster: before, version }: Replica,
+): Promise<string | undefined> {
+  if (version === 0 || difference.devices.length + difference.assignments.length === 0) return undefined
+  const after = new Roster(before)
+  await after.applyInSlices(changeOf(difference, version + 1))
+  const second = Math.floor(Date.now() / 1000)
+  const loss = lossOf(before.devices(), { before, after }, { from: second, until: second + 1 })
+  return loss && lossText(loss)
 }
 
-/** Whether a later version of the file was written. */
-function isOld({ name, now }: Comparison, { versions }: FileNotes): boolean {
-  const hashes = (versions.get(name) ?? []).map(([hash]) => hash)
-  return now !== undefined && hashes.includes(now.hash) && hashes.at(-1) !== now.hash
+function hashOf({ now }: Comparison): string {
+  return now?.hash ?? ''
+}
+
+/** Whether a file says something else than this installation has noted. */
+function isChanged(comparison: Comparison): boolean {
+  return (comparison.own?.[0] ?? '') !== hashOf(comparison)
+}
+
+/** Whether what a file says is written by this comparison. */
+function isWritten(comparison: Comparison): boolean {
+  return isChanged(comparison) && comparison.now !== comparison.before
+}
+
+/** Whether another version of the file was written last. */
+function isStale(comparison: Comparison): boolean {
+  const written = comparison.notes.findLast((note) => note[3])
+  return !isWritten(comparison) && written !== undefined && written[0] !== hashOf(comparison)
 }
 
 /** The files that are refused for mistakes. Files of devices are refused together, as they are read as one. */
 async function mistakesIn(
   files: Files,
-  bases: ReadonlyMap<string, FileVersion>,
+  known: readonly FileNotes[],
 ): Promise<{ mistakes: Problem[]; broken: string[] }> {
-  const ofDevices = [...(await deviceProblems(files)).filter(isMistake), ...goneProblems(files, bases)]
+  const ofDevices = [...(await deviceProblems(files)).filter(isMistake), ...goneProblems(files, known)]
   const ofRoutes = routeProblems(files).filter(isMistake)
-  const names = files.routes
-    .map(({ source }) => source)
-    .filter(({ file }) => ofRoutes.some((each) => each.file === file))
-  const devices = [...bases.keys(), ...files.devices.map(({ source }) => source.name)].filter(isOfDevices)
-  return {
-    mistakes: [...ofDevices, ...ofRoutes],
-    broken: [...(ofDevices.length > 0 ? devices : []), ...names.map(({ name }) => name)],
-  }
+  const routes = files.routes.filter(({ source }) => ofRoutes.some(({ file }) => file === source.file))
+  const devices = ofDevices.length > 0 ? known.map(({ name }) => name).filter(isOfDevices) : []
+  return { mistakes: [...ofDevices, ...ofRoutes], broken: [...devices, ...routes.map(({ source }) => source.name)] }
 }
 
 /** Nobody means that no file of devices is left: every device would be refused. */
-function goneProblems({ devices, gateway }: Files, bases: ReadonlyMap<string, FileVersion>): Problem[] {
+function goneProblems({ devices, gateway }: Files, known: readonly FileNotes[]): Problem[] {
   if (devices.length > 0) return []
-  const gone = [...bases].filter(([name, { marks }]) => isOfDevices(name) && marks.size > 0)
+  const gone = known.filter(({ name, before }) => isOfDevices(name) && (before?.items.size ?? 0) > 0)
   const message = 'this file is gone: its devices stay in effect'
-  return gone.map(([name]) => ({ severity: 'mistake', file: pathBeside(gateway, name), message }))
-}
-
-function lossProblem({ gateway }: Files, name: string, lost: string): Problem {
-  const message = `would take the route from ${lost} now: it is not in effect`
-  return { severity: 'mistake', file: pathBeside(gateway, name), message }
+  return gone.map(({ name }) => ({ severity: 'mistake', file: pathBeside(gateway, name), message }))
 }
 
 /** The path of a file that may not exist. */
 function pathBeside({ source: { name, file } }: Read<unknown>, other: string): string {
   return `${file.slice(0, -name.length)}${other}`
-}
-
-function filesInEffect<Content>(
-  read: readonly Read<Content>[],
-  before: readonly Read<Content>[] = [],
-  refused: ReadonlySet<string>,
-): Read<Content>[] {
-  const kept = before.filter(({ source: { name } }) => refused.has(name))
-  return [...read.filter(({ source: { name } }) => !refused.has(name)), ...kept]
 }
 
 function isOfDevices(name: string): boolean {

@@ -98,7 +98,7 @@ export class Replica {
 
   async #readChanges(since: number): Promise<void> {
     const found = await readSince(this.redis, since)
-    if ('lost' in found) {
+    if (!found.change) {
       if (found.version < since) this.#reportOlder(found.version, since)
       return this.#readWhole()
     }
@@ -115,7 +115,7 @@ export class Replica {
   async #readWhole(): Promise<void> {
     const { roster, version } = await readTable(this.redis)
     const missed = await readSince(this.redis, version)
-    if ('lost' in missed) return this.#readWhole()
+    if (!missed.change) return this.#readWhole()
     await roster.applyInSlices(missed.change)
     this.roster = roster
     this.#take(missed.version, undefined)

@@ -1,14 +1,6 @@
 import { yieldToEventLoop } from '../async.ts'
 import type { Device } from '../config/devices.ts'
-import {
-  type FieldTexts,
-  type ReadStored,
-  type Redis,
-  type RosterLogEntry,
-  readRosterChanges,
-  readRosterTable,
-  readRosterVersion,
-} from '../lanes/index.ts'
+import { keys, type Redis, scripts } from '../lanes/index.ts'
 import type { Assignment } from './directory.ts'
 import { Roster, type RosterChange } from './roster.ts'
 import { secretDigest } from './secret.ts'
@@ -16,42 +8,133 @@ import { secretDigest } from './secret.ts'
 /*
  * The roster in Redis: two hashes of JSON, `[<version that wrote it>, <what is stored>]`:
  *
- *   devices       id without leading zeros                         {"device": {…}, "source": "devices.yaml:3"}
- *   assignments   from until courier_id route_id device (written)  {"file": "routes.csv", "line": 17} or {"company_id": "7", "line": 3}
+ *   device-table       id without leading zeros                {"id": …, "company_id": …, "source": "devices.yaml:3"}
+ *   assignment-table   from until courier_id route_id device   {"source": "routes.csv:17"} or {"company_id": "7", "line": 3}
  *
- * What has no file was put through the admin port. `version`: of a write before the upgrade to this format.
+ * What has no source was put through the admin port.
  */
-interface StoredDevice {
-  readonly device: Omit<Device, 'source'>
-  readonly source?: string
-  readonly version?: number
-}
+type StoredDevice = Omit<Device, 'source'> & Partial<Pick<Device, 'source'>>
 
-interface StoredAssignment extends Pick<Assignment, 'company_id' | 'line' | 'version'> {
-  readonly file?: string
-}
+/** A line of a file, or one that a company's put has. */
+type StoredAssignment = Partial<Pick<Assignment, 'source' | 'company_id' | 'line'>>
 
-/** A device as it is stored, with a digest of its secret. */
-export function deviceText({ source, ...device }: WrittenDevice, version?: number): string {
-  return JSON.stringify({ device: withoutSecret(device), source, version } satisfies StoredDevice)
+/** A device as it is stored. */
+export function deviceText(device: StoredDevice): string {
+  return JSON.stringify(withoutSecret(device))
 }
-
-/** Without a source it was put through the admin port. */
-type WrittenDevice = Omit<Device, 'source'> & Partial<Pick<Device, 'source'>>
 
 /** A device with a digest of its secret in place of the secret. */
-export function withoutSecret<Some extends Omit<Device, 'source'>>({ secret, ...device }: Some): Omit<Some, 'secret'> {
+export function withoutSecret<Some extends StoredDevice>({ secret, ...device }: Some): Omit<Some, 'secret'> {
   return secret === undefined ? device : { ...device, secretDigest: secretDigest(device.id, secret) }
 }
 
-/** A line of a file as it is stored. */
-export function lineText(file: string, line: number, version?: number): string {
-  return JSON.stringify({ file, line, version })
+/** An assignment as it is stored. */
+export function assignmentText(stored: StoredAssignment): string {
+  return JSON.stringify(stored)
 }
 
-/** An assignment that was put, as it is stored. */
-export function putText(company_id: string, line: number, version?: number): string {
-  return JSON.stringify({ company_id, line, version })
+/** Fields of a hash with their new texts; null drops a field. */
+export type FieldTexts = readonly (readonly [field: string, text: string | null])[]
+
+/** A write to the roster. */
+export interface RosterWrite {
+  readonly devices: FieldTexts
+  readonly assignments: FieldTexts
+  /** What is noted of files: see file-notes.ts. */
+  readonly files?: FieldTexts
+}
+
+/**
+ * Writes to the roster in one step. Answers its new version, which a write of notes alone does not change; null, and nothing is
+ * written, after another write since `asOf`. The first write makes a roster, though it may be empty.
+ */
+export async function writeRoster(
+  redis: Redis,
+  { devices, assignments, files = [] }: RosterWrite,
+  asOf: number,
+): Promise<number | null> {
+  const parts = Math.ceil(Math.max(devices.length, assignments.length, asOf === 0 ? 1 : 0) / PART_SIZE)
+  if (parts + files.length === 0) return asOf
+  const part = (all: FieldTexts, n: number) => all.slice(n * PART_SIZE, (n + 1) * PART_SIZE)
+  const changes = Array.from({ length: parts }, (_, n) =>
+    JSON.stringify({ devices: part(devices, n), assignments: part(assignments, n) }),
+  )
+  const names = ['version', 'device-table', 'assignment-table', 'file-versions', 'log'].map(keys.roster)
+  const version = await scripts(redis)('roster', names, [asOf, LAST_PART, JSON.stringify(files), ...changes])
+  return version === null ? null : Number(version)
+}
+
+/** The version of the last write to the roster; 0: it was never written. */
+export async function readRosterVersion(redis: Redis): Promise<number> {
+  return Number((await redis.get(keys.roster('version'))) ?? 0)
+}
+
+/**
+ * Reads the whole roster, in slices. What is written meanwhile may be in it or not: `readSince` the version that it is of tells
+ * all of that again.
+ */
+export async function readTable(redis: Redis): Promise<{ roster: Roster; version: number }> {
+  const version = await readRosterVersion(redis)
+  const roster = new Roster()
+  // In this order a device is derived once.
+  for await (const assignments of valuesOf(redis, 'assignment-table', assignmentOf))
+    roster.apply({ devices: [], assignments })
+  for await (const devices of valuesOf(redis, 'device-table', deviceOf)) roster.apply({ devices, assignments: [] })
+  return { roster, version }
+}
+
+/** A field may come twice. */
+async function* valuesOf<Stored, Value>(redis: Redis, table: string, valueOf: ValueOf<Stored, Value>) {
+  let cursor = '0'
+  do {
+    const [next, flat] = await redis.hscan(keys.roster(table), cursor, 'COUNT', SLICE)
+    const stored = JSON.parse(`[${flat.filter((_, index) => index % 2 === 1).join()}]`) as [number, Stored][]
+    yield stored.map(([version, value], n) => [flat[2 * n], valueOf(flat[2 * n], version, value)] as const)
+    cursor = next
+    await yieldToEventLoop()
+  } while (cursor !== '0')
+}
+
+/**
+ * What has been written since a version; without `change` the log does not say: it does not go back so far, or Redis has another
+ * past by now.
+ */
+export async function readSince(redis: Redis, since: number): Promise<{ version: number; change?: RosterChange }> {
+  const version = await readRosterVersion(redis)
+  const [devices, assignments]: [RosterChange['devices'][number][], RosterChange['assignments'][number][]] = [[], []]
+  if (version === since) return { version, change: { devices, assignments } }
+  // The oldest entries go first: where the last one of `since` is there, all later ones are.
+  const [known, ...entries] = await redis.xrange(keys.roster('log'), `${since}-${LAST_PART}`, version)
+  if (known?.[0] !== `${since}-${LAST_PART}`) return { version }
+  for (const [id, [, text]] of entries) {
+    await yieldToEventLoop()
+    const change = changeOf(JSON.parse(text), Number.parseInt(id))
+    devices.push(...change.devices)
+    assignments.push(...change.assignments)
+  }
+  return { version, change: { devices, assignments } }
+}
+
+/** What a write changes in the roster, with this version. */
+export function changeOf({ devices, assignments }: RosterWrite, version: number): RosterChange {
+  const read = <Stored, Value>(texts: FieldTexts, valueOf: ValueOf<Stored, Value>) =>
+    texts.map(
+      ([field, text]) => [field, text === null ? undefined : valueOf(field, version, JSON.parse(text))] as const,
+    )
+  return { devices: read(devices, deviceOf), assignments: read(assignments, assignmentOf) }
+}
+
+/** Makes a value of what the write of a version has stored in a field. */
+type ValueOf<Stored, Value> = (field: string, version: number, stored: Stored) => Value
+
+function deviceOf(_id: string, version: number, { source = putSource(version), ...device }: StoredDevice): Device {
+  return { ...device, source }
+}
+
+function assignmentOf(field: string, version: number, stored: StoredAssignment): Assignment {
+  const [, from, until, courier_id, route_id, device] = FIELD.exec(field) ?? []
+  const { source = putSource(version), company_id, line } = stored
+  return { device, courier_id, route_id, from: Number(from), until: Number(until), version, source, company_id, line }
 }
 
 /** Where something stands that was put through the admin port: `admin 2026-11-20T08:00:00Z`. */
@@ -63,80 +146,8 @@ function putSource(version: number): string {
 
 /** A put may have 100,000 lines. */
 let lastPut = { version: 0, source: '' }
-
-/** What a write changes in the roster, with this version. */
-export function changeOf({ devices, assignments }: RosterLogEntry['change'], version: number): RosterChange {
-  return { devices: valuesOf(devices, version, deviceOf), assignments: valuesOf(assignments, version, assignmentOf) }
-}
-
-function valuesOf<Stored, Value>(texts: FieldTexts, version: number, read: ReadStored<Stored, Value>) {
-  return texts.map(([field, text]) => {
-    return [field, text === null ? undefined : read(field, version, JSON.parse(text))] as const
-  })
-}
-
-/**
- * Reads the whole roster, in slices. What is written meanwhile may be in it or not: `readSince` the version that it is of tells
- * all of that again.
- */
-export async function readTable(redis: Redis): Promise<{ roster: Roster; version: number }> {
-  const version = await readRosterVersion(redis)
-  const roster = new Roster()
-  // In this order a device is derived once.
-  for await (const assignments of readRosterTable(redis, 'assignment-table', assignmentOf))
-    roster.apply({ devices: [], assignments })
-  for await (const devices of readRosterTable(redis, 'device-table', deviceOf))
-    roster.apply({ devices, assignments: [] })
-  return { roster, version }
-}
-
-/**
- * What has been written since a version; `lost` where the log does not say: it does not go back so far, or Redis has another
- * past by now.
- */
-export async function readSince(
-  redis: Redis,
-  since: number,
-): Promise<{ version: number; change: RosterChange } | { version: number; lost: true }> {
-  const { version, entries } = await readRosterChanges(redis, since)
-  if (version < since || !isComplete(entries, since, version)) return { version, lost: true }
-  const changes: RosterChange[] = []
-  for (const entry of entries) {
-    await yieldToEventLoop()
-    changes.push(changeOf(entry.change, entry.version))
-  }
-  const change = {
-    devices: changes.flatMap(({ devices }) => devices),
-    assignments: changes.flatMap(({ assignments }) => assignments),
-  }
-  return { version, change }
-}
-
-/** Whether no log entry is missing. Each names the version before it, and the parts of one write are numbered from 0. */
-function isComplete(entries: readonly RosterLogEntry[], since: number, version: number): boolean {
-  let [last, parts] = [since, 0]
-  for (const entry of entries) {
-    if (entry.version !== last) {
-      if (entry.after !== last) return false
-      parts = 0
-    }
-    if (entry.part !== parts++) return false
-    last = entry.version
-  }
-  return last === version
-}
-
-function deviceOf(_id: string, written: number, { device, source, version = written }: StoredDevice): Device {
-  return { ...device, source: source ?? putSource(version) }
-}
-
-function assignmentOf(field: string, written: number, stored: StoredAssignment): Assignment {
-  const [, from, until, courier_id, route_id, device] = FIELD.exec(field) ?? []
-  const { file, company_id, line, version = written } = stored
-  const said = { device, courier_id, route_id, from: Number(from), until: Number(until), version }
-  return file === undefined
-    ? { ...said, source: putSource(version), company_id, line }
-    : { ...said, source: `${file}:${line}` }
-}
-
 const FIELD = /^(\S+) (\S+) (\S*) (\S+) (.*)$/s
+/** Fields of a kind in one entry of the log, whose id is `<version>-<part>`; the last part of each write has the same number. */
+const PART_SIZE = 5000
+const LAST_PART = 99_999
+const SLICE = 1000

@@ -1,34 +1,16 @@
-import { hash } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseCsv } from '../config/csv.ts'
 import type { Device } from '../config/devices.ts'
 import { type Files, filesOf } from '../config/files.ts'
-import type { RouteRow } from '../config/routes.ts'
+import { type RouteRow, readTable } from '../config/routes.ts'
 import type { Config, Protocols } from '../config/schema.ts'
 import { sameId } from '../config/units.ts'
-import { keys, type Redis, writeRoster } from '../lanes/index.ts'
-import { assignmentOf, contentsOf } from './file-content.ts'
-import { versionNotes } from './file-notes.ts'
+import { keys, type Redis } from '../lanes/index.ts'
+import { assignmentOf, contentsOf, differenceOf } from './file-content.ts'
+import { notesWith } from './file-notes.ts'
 import type { Replica } from './replica.ts'
-import { assignmentField, createDirectory } from './roster.ts'
-import { deviceText, lineText, putText } from './table.ts'
-
-/** A roster of the version before: puts and deletions beside the files, and when devices and lines of files were written. */
-interface OldRoster {
-  readonly devices: ReadonlyMap<string, { readonly at: number; readonly device: Device | null }>
-  /** Oldest first. */
-  readonly puts: readonly OldPut[]
-  readonly marks: ReadonlyMap<string, number>
-}
-
-interface OldPut {
-  readonly at: number
-  readonly company_id: string
-  readonly from: number
-  readonly until: number
-  readonly rows: readonly RouteRow[]
-}
+import { assignmentField, Roster } from './roster.ts'
+import { assignmentText, changeOf, deviceText, type RosterWrite, writeRoster } from './table.ts'
 
 interface FilesOwner {
   readonly dir: string
@@ -42,88 +24,89 @@ interface FilesOwner {
  * that were in effect (`accepted.json`) what files have written last. It knows the lines of this machine's files alone.
  */
 export async function upgradeRoster(
-  replica: Replica,
+  { redis, roster, version }: Replica,
   onDisk: Files,
   { dir, config, protocols, installation }: FilesOwner,
 ): Promise<void> {
-  const { redis } = replica
   const acceptedFile = join(config.data_dir, 'accepted.json')
   const accepted = await readFile(acceptedFile, 'utf8').then(
     (text) => new Map<string, string>(JSON.parse(text)),
     () => undefined,
   )
-  const old = replica.version === 0 ? await readOld(redis) : undefined
-  if (old && (accepted || old.devices.size + old.puts.length > 0)) {
+  const old = version === 0 ? await readOld(redis, config.time_zone) : undefined
+  if (old && (accepted || old.edits.length + old.puts.length > 0)) {
     const files = accepted ? await filesOf(dir, accepted, { protocols, zone: config.time_zone }) : onDisk
-    const notes = Array.from(await contentsOf(files), ([name, version]) =>
-      versionNotes(name, { version, installation, asOf: 0 }),
+    const contents = [...(await contentsOf(files)).values()]
+    const ofFiles = await differenceOf(
+      contents.map((now) => ({ now })),
+      roster,
     )
-    await writeRoster(redis, { ...(await tableOf(files, old)), files: (await Promise.all(notes)).flat() }, 0)
+    const notes = contents.map((now) => notesWith({ ...now, notes: [] }, [now.hash, installation, 0, true], now))
+    await writeRoster(redis, { ...(await withEdits(ofFiles, old)), files: (await Promise.all(notes)).flat() }, 0)
     await redis.del((['at', 'devices', 'routes', 'files'] as const).map(keys.roster))
   }
   if (accepted) await rm(acceptedFile)
 }
 
-async function readOld(redis: Redis): Promise<OldRoster> {
+/** A roster of the version before: puts and deletions beside the files, and when devices and lines of files were written. */
+interface OldRoster {
+  readonly edits: readonly { readonly id: string; readonly at: number; readonly device: Device | null }[]
+  /** Oldest first. */
+  readonly puts: readonly OldPut[]
+  readonly devicesAt: ReadonlyMap<string, number>
+  readonly linesAt: ReadonlyMap<string, number>
+}
+
+interface OldPut {
+  readonly at: number
+  readonly company_id: string
+  readonly from: number
+  readonly until: number
+  readonly rows: readonly RouteRow[]
+}
+
+async function readOld(redis: Redis, zone: string): Promise<OldRoster> {
   const read = async (part: 'devices' | 'routes' | 'files') =>
     Object.entries(await redis.hgetall(keys.roster(part))).map(([field, value]) => {
       const [, at, text] = /^(\d+) ?(.*)$/s.exec(value) ?? []
       return { field, at: Number(at), text }
     })
   const puts = (await read('routes')).map(({ field, text }) => ({ ...JSON.parse(text), at: Number.parseInt(field) }))
+  const marks = (await read('files')).toSorted((a, b) => a.at - b.at)
+  // The mark of a line has its cells.
+  const rows = marks.map(({ field, at }) => ({ at, line: 0, cells: LINE.exec(field)?.slice(1) ?? [] }))
+  const columns = ['from', 'until', 'date', 'courier_id', 'route_id', 'device']
+  const lines = await readTable({ at: 0, columns, rows: rows.filter(({ cells }) => cells.length > 0) }, '', zone)
   return {
-    devices: new Map((await read('devices')).map(({ field, at, text }) => [field, { at, device: JSON.parse(text) }])),
+    edits: (await read('devices')).map(({ field, at, text }) => ({ id: field, at, device: JSON.parse(text) })),
     puts: puts.toSorted((a, b) => a.at - b.at),
-    marks: new Map((await read('files')).map(({ field, at }) => [field, at])),
+    devicesAt: new Map(marks.map(({ field, at }) => [DEVICE.exec(field)?.[1] ?? '', at])),
+    linesAt: new Map(lines.rows.map((row) => [fieldOf(row), row.at])),
   }
 }
 
 /** What was in effect: for a device and a time the last write. */
-async function tableOf(files: Files, { devices: edits, puts, marks }: OldRoster) {
-  const fleet = new Map<string, { device: Device; at?: number }>()
-  for (const { device } of files.devices.flatMap(({ content }) => content.devices))
-    fleet.set(sameId(device.id), { device })
-  for (const [id, { at, device }] of edits) {
-    if (at <= (marks.get(deviceKey(id, fleet.get(id)?.device)) ?? 0)) continue
-    if (device) fleet.set(id, { device, at })
-    else fleet.delete(id)
-  }
-  const devices = Array.from(fleet, ([id, { device, at }]) => {
-    return [id, deviceText(at === undefined ? device : { ...device, source: undefined }, at)] as const
-  })
-  const roster = await createDirectory(
-    Array.from(fleet.values(), ({ device }) => device),
-    [],
-  )
+async function withEdits(ofFiles: RosterWrite, { edits, puts, devicesAt, linesAt }: OldRoster): Promise<RosterWrite> {
+  const [devices, assignments] = [new Map(ofFiles.devices), new Map(ofFiles.assignments)]
+  for (const { id, at, device } of edits)
+    if (at > (devicesAt.get(id) ?? 0)) devices.set(id, device && deviceText({ ...device, source: undefined }))
+  const roster = new Roster()
+  await roster.applyInSlices(changeOf({ devices: [...devices], assignments: ofFiles.assignments }, 0))
   const lastPut = (company: string | undefined, from: number) =>
     puts.findLast((put) => put.company_id === company && from >= put.from && from < put.until)?.at ?? 0
-  const assignments = new Map<string, string>()
-  for (const { source, content } of files.routes) {
-    const writtenAt = marksOf(source.text, marks)
-    for (const row of content.rows) {
-      const at = writtenAt(row)
-      if (at < lastPut(roster.meant(row.device)[0]?.company_id, row.from)) continue
-      assignments.set(assignmentField(assignmentOf(row, '')), lineText(content.name, row.line, at))
-    }
+  for (const [field, line] of roster.assignments()) {
+    const at = linesAt.get(assignmentField({ ...line, device: sameId(line.device) })) ?? 0
+    if (at < lastPut(roster.meant(line.device)[0]?.company_id, line.from)) assignments.delete(field)
   }
   for (const { at, company_id, rows } of puts)
     for (const row of rows.filter(({ from }) => lastPut(company_id, from) === at))
-      assignments.set(assignmentField(assignmentOf(row, '')), putText(company_id, row.line, at))
-  return { devices, assignments: [...assignments] }
+      assignments.set(fieldOf(row), assignmentText({ company_id, line: row.line }))
+  return { devices: [...devices], assignments: [...assignments] }
 }
 
-function deviceKey(id: string, device: Device | undefined): string {
-  const says = { ...device, source: undefined, secret: undefined }
-  return `device ${id} ${device ? hash('sha256', JSON.stringify(says), 'base64url') : 'gone'}`
+function fieldOf(row: RouteRow): string {
+  return assignmentField(assignmentOf(row, ''))
 }
 
-/** Tells when rows of a file were written: their marks have the times in the words of the file. */
-function marksOf(text: string, marks: OldRoster['marks']): (row: RouteRow) => number {
-  const { columns = [], rows = [] } = parseCsv(text) ?? {}
-  const cellsAt = new Map(Array.from(rows, ({ line, cells }) => [line, cells]))
-  return ({ line, courier_id = '', route_id, device }) => {
-    const cell = (name: string) => cellsAt.get(line)?.[columns.indexOf(name)] ?? ''
-    const when = `${cell('from')}/${cell('until')}/${cell('date')}`
-    return marks.get(`line ${when}/${courier_id}/${route_id}/${sameId(device)}`) ?? 0
-  }
-}
+const DEVICE = /^device (.*) \S+$/s
+const LINE = /^line (.*?)\/(.*?)\/(.*?)\/(\d*)\/(\d*)\/(.*)$/s

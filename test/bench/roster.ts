@@ -2,10 +2,10 @@ import { fork } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
-import { connect, type FieldTexts, type Redis, readRosterVersion, writeRoster } from '../../src/lanes/index.ts'
+import { connect, type Redis } from '../../src/lanes/index.ts'
 import { Replica } from '../../src/roster/replica.ts'
 import { assignmentField } from '../../src/roster/roster.ts'
-import { deviceText, putText } from '../../src/roster/table.ts'
+import { assignmentText, deviceText, type FieldTexts, readRosterVersion, writeRoster } from '../../src/roster/table.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 /**
@@ -26,7 +26,10 @@ async function measure(): Promise<void> {
   const devices = Array.from({ length: DEVICES }, (_, n) => {
     return [String(n), deviceText({ id: String(n), name: `Van ${n}`, company_id: '7', courier_id: `${n}` })] as const
   })
-  const assignments = Array.from({ length: DEVICES }, (_, n) => [fieldOf(n, n), putText('7', n)] as const)
+  const assignments = Array.from(
+    { length: DEVICES },
+    (_, n) => [fieldOf(n, n), assignmentText({ company_id: '7', line: n })] as const,
+  )
   const fillMs = await msOf(() => writeRoster(redis, { devices, assignments }, 0))
   const replicas = await Promise.all(Array.from({ length: REPLICAS }, () => startReplica(server.url)))
   const before = await Promise.all(replicas.map((replica) => replica.ask('cpu')))
@@ -35,7 +38,7 @@ async function measure(): Promise<void> {
   for (let n = 0; n < WRITES; n++) {
     const changed: FieldTexts = [
       [fieldOf(n, n), null],
-      [fieldOf(n, n + 1_000_000), putText('7', n)],
+      [fieldOf(n, n + 1_000_000), assignmentText({ company_id: '7', line: n })],
     ]
     const began = Date.now()
     const version = await writeRoster(redis, { devices: [], assignments: changed }, await readRosterVersion(redis))

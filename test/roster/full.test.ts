@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { readRosterVersion } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { Replica } from '../../src/roster/replica.ts'
+import { readRosterVersion } from '../../src/roster/table.ts'
 import { adminFixture, TOKEN } from '../support/admin.ts'
 
 const fixture = adminFixture()

@@ -1,8 +1,8 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
-import { connect, keys, type Redis, readRosterVersion, writeRoster } from '../../src/lanes/index.ts'
+import { connect, keys, type Redis } from '../../src/lanes/index.ts'
 import { Replica } from '../../src/roster/replica.ts'
-import { deviceText } from '../../src/roster/table.ts'
+import { deviceText, readRosterVersion, writeRoster } from '../../src/roster/table.ts'
 import { putDevice } from '../support/put-device.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -38,12 +38,15 @@ const ids = ({ roster }: Replica) => Array.from(roster.devices(), ({ id }) => id
 
 it('a replica tells which devices a write has changed', async () => {
   const { replica: one, changes } = await replica()
+  await putDevice(redis, '1', device('1'))
+  await one.refresh()
+  changes.length = 0
   await putDevice(redis, '007', device('007'))
   await putDevice(redis, '8', device('8'))
   await one.refresh()
   expect([changes.flat(), ids(one)]).toEqual([
-    [undefined, '7', '8'],
-    ['007', '8'],
+    ['7', '8'],
+    ['1', '007', '8'],
   ])
 })
 

@@ -64,19 +64,18 @@ async function start(dir: string) {
   })
   await live.join(new Replica(connection, live.logger))
   const devices = Array.from(live.directory().devices(), ({ id, courier_id, route_id, source, stays }) => [
-    [id, courier_id, route_id, source].join(' '),
-    ...stays.map(({ lane, from, until, source: line }) => `${lane.key} ${from} ${until} ${line}`),
+    [id, courier_id, route_id, withoutTime(source)].join(' '),
+    ...stays.map(({ lane, from, until, source: line }) => `${lane.key} ${from} ${until} ${withoutTime(line)}`),
   ])
   return { live, devices: devices.toSorted((a, b) => (a[0] < b[0] ? -1 : 1)) }
 }
 
+/** What was put is of the upgrade. */
+const withoutTime = (source: string) => source.replace(/^(admin) \S+$/, '$1')
+
 const IN_EFFECT = [
-  ['1 44  admin 2026-11-22T09:35:41Z', '7/44/14 1795158000 1795165200 routes.csv:5'],
-  [
-    '2 5  devices.yaml:2',
-    '7/5/22 1795161600 1795168800 admin 2026-11-22T09:35:41Z',
-    '7/5/13 1795240800 1795291200 routes.csv:4',
-  ],
+  ['1 44  admin', '7/44/14 1795158000 1795165200 routes.csv:5'],
+  ['2 5  devices.yaml:2', '7/5/22 1795161600 1795168800 admin', '7/5/13 1795240800 1795291200 routes.csv:4'],
   ['3 6 31 devices.yaml:3'],
   ['4 6 40 devices.yaml:4'],
 ]

@@ -1,7 +1,7 @@
 import type { Device } from '../../src/config/devices.ts'
 import { sameId } from '../../src/config/units.ts'
-import { type Redis, readRosterVersion, writeRoster } from '../../src/lanes/index.ts'
-import { deviceText } from '../../src/roster/table.ts'
+import type { Redis } from '../../src/lanes/index.ts'
+import { deviceText, readRosterVersion, writeRoster } from '../../src/roster/table.ts'
 
 /** Puts a device, or, null, deletes it, whatever was written before. @returns the roster's version by that */
 export async function putDevice(redis: Redis, id: string, device: Device | null): Promise<number> {

@@ -3,13 +3,12 @@ import type { Device } from '../../config/devices.ts'
 import type { Mistake } from '../../config/problem.ts'
 import type { RouteFile, RouteRow } from '../../config/routes.ts'
 import type { Interval } from '../../config/times.ts'
-import type { RosterWrite } from '../../lanes/index.ts'
 import { unresolved } from '../../roster/advice.ts'
 import type { Assignment } from '../../roster/directory.ts'
 import { assignmentOf } from '../../roster/file-content.ts'
 import { isRouted, type Loss, lossOf } from '../../roster/loss.ts'
 import { assignmentField, Roster } from '../../roster/roster.ts'
-import { changeOf, putText } from '../../roster/table.ts'
+import { assignmentText, changeOf, type RosterWrite } from '../../roster/table.ts'
 
 /** Lines that are to take the place of a company's that begin in [from, until), unix seconds. */
 export interface RosterPut extends Interval {
@@ -85,7 +84,8 @@ async function assignmentsOf(rows: readonly RouteRow[], roster: Roster, put: Ros
     const company = assignment.company_id ?? roster.meant(assignment.device)[0]?.company_id
     if (company === put.company_id && isWithin(assignment, put)) texts.set(field, null)
   }
-  for (const row of rows) texts.set(assignmentField(assignmentOf(row, '')), putText(put.company_id, row.line))
+  for (const row of rows)
+    texts.set(assignmentField(assignmentOf(row, '')), assignmentText({ company_id: put.company_id, line: row.line }))
   return [...texts]
 }
 

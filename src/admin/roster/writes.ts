@@ -3,9 +3,10 @@ import { inTurns } from '../../async.ts'
 import type { Files } from '../../config/files.ts'
 import type { Company, Config } from '../../config/schema.ts'
 import { isRosterApplied } from '../../ingest/gateways.ts'
-import { type Redis, type RosterWrite, writeRoster } from '../../lanes/index.ts'
+import type { Redis } from '../../lanes/index.ts'
 import { ROSTER_HOLDS_MS } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
+import { type RosterWrite, writeRoster } from '../../roster/table.ts'
 import { ApiRefusal } from '../../tracking/refusal.ts'
 
 /** The roster in effect in this process. */

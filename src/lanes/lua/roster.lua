@@ -1,9 +1,10 @@
 -- Writes to the roster in one step, unless there was another write since the one that the caller knows of.
 -- A change is JSON: {"devices": [[field, text] …], "assignments": [[field, text] …]}; null in place of a text drops the field.
--- The hashes keep `[<version>,<text>]`. Each change is an entry of the log, whose id is `<version>-<n>`.
--- Answers with the new version: ms UTC by Redis' clock, always higher than the last; false: nothing is written.
+-- The hashes keep `[<version>,<text>]`. Each change is an entry of the log; the last one of a write has the id `<version>-<last_part>`.
+-- Answers with the new version: ms UTC by Redis' clock, always higher than the last; the last one where nothing but notes of
+-- files is written; false: nothing is written.
 local version_key, devices, assignments, files, log = unpack(KEYS)
-local as_of, file_notes, first_change = ARGV[1], ARGV[2], 3
+local as_of, last_part, file_notes, first_change = ARGV[1], ARGV[2], ARGV[3], 4
 local kept_entries, kept_bytes = 1000, 4000000
 
 local function store(key, fields, before, after)
@@ -18,13 +19,13 @@ end
 
 local last = redis.call('GET', version_key) or '0'
 if as_of ~= last then return false end
-local version = string.format('%.0f', math.max(now, tonumber(last) + 1))
+local version = last
+if #ARGV >= first_change then version = string.format('%.0f', math.max(now, tonumber(last) + 1)) end
 for arg = first_change, #ARGV do
   -- First what Redis refuses while its memory is full: then nothing is written.
   -- A large entry leaves few others: a process that misses those reads the whole roster.
   local kept = math.max(1, math.min(kept_entries, math.floor(kept_bytes / #ARGV[arg])))
-  local id = version .. '-' .. (arg - first_change)
-  redis.call('XADD', log, 'MAXLEN', kept, id, 'after', last, 'change', ARGV[arg])
+  redis.call('XADD', log, 'MAXLEN', kept, version .. '-' .. (arg == #ARGV and last_part or arg), 'change', ARGV[arg])
   local change = cjson.decode(ARGV[arg])
   store(devices, change.devices, '[' .. version .. ',', ']')
   store(assignments, change.assignments, '[' .. version .. ',', ']')

@@ -15,7 +15,7 @@ import { type Following, follow } from '../../config/text-file.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { installationId } from '../../roster/file-notes.ts'
-import { type FilesOutcome, FileWriter } from '../../roster/file-writer.ts'
+import { type FilesOutcome, writeFiles } from '../../roster/file-writer.ts'
 import { problemsOf, rosterOf } from '../../roster/load.ts'
 import type { Replica, RosterFollower } from '../../roster/replica.ts'
 import { Roster } from '../../roster/roster.ts'
@@ -91,7 +91,6 @@ class FollowedConfig implements Live {
   /** Of a process without Redis: what its files say. */
   #local = new Roster()
   #replica: Replica | undefined
-  #writer: FileWriter | undefined
   #following: Following | undefined
   #outcome: FilesOutcome | undefined
   #compared = false
@@ -132,7 +131,6 @@ class FollowedConfig implements Live {
     if (replica) {
       replica.isCompared = false
       this.#replica = replica
-      if (this.#start.followsFiles) this.#writer = new FileWriter(replica, this.#start.installation)
       replica.follow((changed) => this.#rosterChanged(changed))
       await replica.first
     }
@@ -162,7 +160,7 @@ class FollowedConfig implements Live {
     if (this.#companies.length > (this.#files.gateway.content.config?.companies.length ?? 0)) this.#updateCompanies()
     this.#tell(changed)
     // It was read as a whole: Redis may have lost what files have written.
-    if (changed || !this.#writer || !this.#compared) return
+    if (changed || !this.#start.followsFiles || !this.#compared) return
     this.#isDue = true
     this.#comparing = this.#look()
   }
@@ -214,8 +212,10 @@ class FollowedConfig implements Live {
 
   async #write(files: Files): Promise<FilesOutcome | undefined> {
     if (!this.#start.followsFiles) return undefined
-    if (this.#replica && !this.#compared) await upgradeRoster(this.#replica, files, this.#start)
-    this.#outcome = await (this.#writer?.write(files) ?? this.#takeAlone(files))
+    const [replica, last] = [this.#replica, this.#outcome]
+    if (replica && !this.#compared) await upgradeRoster(replica, files, this.#start)
+    const { installation } = this.#start
+    this.#outcome = await (replica ? writeFiles(files, replica, { installation, last }) : this.#takeAlone(files))
     this.#comparedAt = performance.now()
     return this.#outcome
   }

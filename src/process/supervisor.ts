@@ -1,17 +1,30 @@
+import { spawn } from 'node:child_process'
 import { setMaxListeners } from 'node:events'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Logger } from 'pino'
 import { inTurns } from '../async.ts'
 import { explainError } from '../errors.ts'
 import { type Kept, keepRunning } from './keep-running.ts'
 import { lockDataDir } from './lock.ts'
 import { type PrivateRedis, startPrivateRedis } from './redis.ts'
-import type { Ports } from './role.ts'
-import { RoleProcesses, type RoleProcessesOptions } from './role-processes.ts'
+import { type Metrics, type Ports, ROLE_SETTINGS, type RoleSettings } from './role.ts'
+import { addCounters, RoleProcess } from './role-process.ts'
 
-/** What to run. `redis`: the private one, with `maxMemory` in bytes (null: half of the machine's); null: none. */
-export interface Supervision extends Pick<RoleProcessesOptions, 'dataDir' | 'roles' | 'command' | 'logger' | 'output'> {
+type RoleName = 'gateway' | 'worker' | 'admin' | 'tracking'
+
+/** What to run. */
+export interface Supervision {
+  readonly dataDir: string
+  /** The private Redis, with `maxMemory` in bytes (null: half of the machine's); null: none. */
   readonly redis: { readonly maxMemory: number | null } | null
+  /** How many processes of each role. */
+  readonly roles: Readonly<Partial<Record<RoleName, number>>>
+  /** What Node runs for a role. */
+  readonly command: (role: RoleName) => readonly string[]
+  readonly logger: Logger
+  /** The open file that the roles print to; without it, stderr. */
+  readonly output?: number
 }
 
 /** Starts the private Redis and the roles, keeps them running, and writes to ports.json what listens where. */
@@ -21,23 +34,21 @@ export class Supervisor {
   readonly #supervision: Supervision
   readonly #portsFile: string
   readonly #cut = new AbortController()
-  readonly #roles: RoleProcesses
+  /** A process that is started again takes the ports that it had. */
+  readonly #ports: Ports = {}
+  readonly #roles: Partial<Record<RoleName, readonly Kept<RoleProcess>[]>> = {}
   readonly #inTurns = inTurns()
   #state: 'starting' | 'ready' | 'stopping' = 'starting'
   #redis: Kept<PrivateRedis> | undefined
   #redisUrl: string | null = null
   #unlock: (() => void) | undefined
+  /** The counters of processes that have ended. */
+  #retired: Metrics = []
 
   constructor(supervision: Supervision) {
     this.#supervision = supervision
     this.#portsFile = join(supervision.dataDir, 'ports.json')
     setMaxListeners(0, this.#cut.signal)
-    this.#roles = new RoleProcesses({
-      ...supervision,
-      cut: this.#cut.signal,
-      redisUrl: () => this.#redisUrl,
-      changed: () => void this.#publishPorts(),
-    })
     this.ready = this.#start().catch((error) => Promise.reject(explainError(error)))
     this.ready.catch(() => {})
   }
@@ -46,13 +57,12 @@ export class Supervisor {
   async stop(hurry?: AbortSignal): Promise<boolean> {
     this.#state = 'stopping'
     // A service manager may signal every process: what has ended, Redis included, must not come back.
-    this.#redis?.endRestarts()
-    this.#roles.endRestarts()
+    for (const kept of [this.#redis, ...Object.values(this.#roles).flat()]) kept?.endRestarts()
     const cut = () => this.#cut.abort()
     const limit = setTimeout(cut, ROLES_STOP_MS)
     if (hurry?.aborted) cut()
     hurry?.addEventListener('abort', cut)
-    for (const role of STOPPING_ORDER) await this.#roles.stop(role)
+    for (const role of STOPPING_ORDER) await Promise.all((this.#roles[role] ?? []).map((kept) => kept.stop()))
     clearTimeout(limit)
     hurry?.removeEventListener('abort', cut)
     await this.#redis?.stop()
@@ -70,11 +80,11 @@ export class Supervisor {
       await this.#redis.ready
     }
     for (const stage of STARTING_ORDER) {
-      if (this.#state === 'starting') await Promise.all(stage.map((role) => this.#roles.start(role)))
+      if (this.#state === 'starting') await Promise.all(stage.map((role) => this.#startRole(role)))
     }
     if (this.#state === 'starting') this.#state = 'ready'
     await this.#publishPorts()
-    return this.#roles.ports
+    return this.#ports
   }
 
   /** Restarts the roles if Redis listens on another port than before, because another program took its port. */
@@ -83,21 +93,56 @@ export class Supervisor {
     const started = await startPrivateRedis({ dataDir, maxMemory: redis?.maxMemory, signal })
     const before = this.#redisUrl
     this.#redisUrl = started.url
-    if (before !== null && before !== started.url) this.#roles.restart()
+    if (before !== null && before !== started.url) for (const process of this.#running()) void process.stop()
     return started
+  }
+
+  /** Resolves once each process of the role is ready; rejects with the UserError that prevents it. */
+  async #startRole(role: RoleName): Promise<void> {
+    const { roles, logger } = this.#supervision
+    const begun = Array.from({ length: roles[role] ?? 0 }, () =>
+      keepRunning({ name: role, logger, start: (signal) => this.#startProcess(role, signal) }),
+    )
+    this.#roles[role] = begun
+    await Promise.all(begun.map(({ ready }) => ready))
+  }
+
+  async #startProcess(role: RoleName, signal: AbortSignal): Promise<RoleProcess> {
+    const { dataDir, command, output = 2 } = this.#supervision
+    const settings: RoleSettings = { dataDir, redisUrl: this.#redisUrl, ports: this.#ports }
+    // In a session of its own, so that Ctrl-C reaches only the supervisor.
+    const child = spawn(process.execPath, [...command(role)], {
+      env: { ...process.env, [ROLE_SETTINGS]: JSON.stringify(settings) },
+      stdio: ['ignore', output, output, 'ipc'],
+      detached: true,
+      signal: this.#cut.signal,
+      killSignal: 'SIGKILL',
+    })
+    const started = new RoleProcess(child, () => this.#collect())
+    // Without the counters of a process that has ended, a sum would fall when it is started again.
+    const retire = async () => void (this.#retired = await addCounters(this.#retired, started.latestMetrics))
+    void started.exited.then(() => this.#inTurns(retire))
+    Object.assign(this.#ports, await started.whenReady(signal))
+    void this.#publishPorts()
+    return started
+  }
+
+  #running(): RoleProcess[] {
+    return Object.values(this.#roles).flatMap((kept) => kept.flatMap((each) => each.current() ?? []))
+  }
+
+  async #collect(): Promise<Metrics[]> {
+    return [this.#retired, ...(await Promise.all(this.#running().map((process) => process.metrics())))]
   }
 
   /** Replaces `<data_dir>/ports.json` in one step. */
   async #publishPorts(): Promise<void> {
     if (this.#state !== 'ready') return
-    const write = async () => {
-      await writeFile(`${this.#portsFile}.new`, `${JSON.stringify(this.#roles.ports)}\n`)
-      await rename(`${this.#portsFile}.new`, this.#portsFile)
-    }
     const { logger } = this.#supervision
-    await this.#inTurns(write).catch((error: Error) =>
-      logger.error({ reason: error.message }, 'cannot write ports.json'),
-    )
+    await this.#inTurns(async () => {
+      await writeFile(`${this.#portsFile}.new`, `${JSON.stringify(this.#ports)}\n`)
+      await rename(`${this.#portsFile}.new`, this.#portsFile)
+    }).catch((error: Error) => logger.error({ reason: error.message }, 'cannot write ports.json'))
   }
 
   async #removePorts(): Promise<void> {

@@ -6,7 +6,7 @@ import { HeardBook } from '../../src/ingest/heard.ts'
 import { keys } from '../../src/lanes/index.ts'
 import { collectNodeMetrics, registry } from '../../src/observe/metrics.ts'
 import type { Metrics } from '../../src/process/role.ts'
-import { addCounters } from '../../src/process/role-processes.ts'
+import { addCounters } from '../../src/process/role-process.ts'
 import { adminFixture, hold, store, workerOf } from '../support/admin.ts'
 
 const admin = adminFixture()

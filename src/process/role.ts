@@ -4,7 +4,7 @@ import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } fro
 import { explainError, UserError } from '../errors.ts'
 import { collectNodeMetrics, registry } from '../observe/metrics.ts'
 import { shareDataDir } from './lock.ts'
-import { type Readiness, startMonitor } from './monitor.ts'
+import type { Readiness } from './monitor.ts'
 import { endOnRequest } from './signals.ts'
 
 /** A role that is ready. */
@@ -22,6 +22,13 @@ export interface RoleContext {
   readonly redisUrl: string | null
   /** What listens where under this `start`; where a role may choose a port, it takes the one that it has here. */
   readonly ports: Ports
+}
+
+/** Where a role finds what it needs. */
+export interface RoleAddresses extends RoleContext {
+  readonly redisUrl: string
+  /** The tracking API's. */
+  readonly baseUrl: string
 }
 
 /** `monitor`: where a role on its own serves `/healthz`, `/readyz` and `/metrics`; null: nowhere. */
@@ -114,6 +121,7 @@ async function begin({ monitor }: RoleOptions, start: (context: RoleContext) => 
   if (settings) shareDataDir(settings.dataDir)
   const role = await start(settings ?? { redisUrl: null, ports: {} })
   if (!monitor || settings) return role
+  const { startMonitor } = await import('./monitor.ts')
   const { port, close } = await startMonitor(monitor, role.readiness ?? alwaysReady)
   const closeBoth = async () => void (await Promise.all([role.close(), close()]))
   return { ports: { ...role.ports, monitor: port }, close: closeBoth }

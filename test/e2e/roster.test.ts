@@ -148,11 +148,11 @@ describe('a roster that is put at one machine', () => {
   beforeAll(async () => {
     server = await startTestRedis()
     redis = connect(server.url, 'test')
-    const context = { redisUrl: null, ports: {} }
+    const addresses = { redisUrl: server.url, baseUrl: 'http://127.0.0.1:9', ports: {} }
     roles = [
-      await startGateway(await live(), server.url, context),
-      await startGateway(await live(), server.url, context),
-      await startAdmin({ live: await live(), redisUrl: server.url, baseUrl: 'http://127.0.0.1:9', context }),
+      await startGateway(await live(), addresses),
+      await startGateway(await live(), addresses),
+      await startAdmin(await live(), addresses),
     ]
   })
   afterAll(async () => {

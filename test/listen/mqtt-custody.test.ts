@@ -45,7 +45,7 @@ ${filter}
   await writeFile(join(dir, 'devices.yaml'), DEVICES)
   const start = async () => {
     const live = await followConfig({ dir, protocols, role: 'gateway', followsFiles: true })
-    return startGateway(live, server.url, { redisUrl: null, ports: {} })
+    return startGateway(live, { redisUrl: server.url, ports: {} })
   }
   let role = await start()
   onTestFinished(async () => {

@@ -3,21 +3,13 @@ import { within } from '../../async.ts'
 import { connect, type Redis } from '../../lanes/index.ts'
 import { Replica } from '../../roster/replica.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
-import { collectMetrics, type Role, type RoleContext } from '../role.ts'
+import { collectMetrics, type Role, type RoleAddresses } from '../role.ts'
 import type { Live } from './live.ts'
 import { placeIn } from './place.ts'
 import { redisReadiness, systemReadiness } from './readiness.ts'
 
-export interface AdminRoleOptions {
-  readonly live: Live
-  readonly redisUrl: string
-  /** The tracking API's. */
-  readonly baseUrl: string
-  readonly context: Pick<RoleContext, 'ports'>
-}
-
 /** The admin port. */
-export async function startAdmin({ live, redisUrl, baseUrl, context }: AdminRoleOptions): Promise<Role> {
+export async function startAdmin(live: Live, { redisUrl, baseUrl, ports }: RoleAddresses): Promise<Role> {
   const { config, logger } = live
   const redis = connect(redisUrl, 'admin', logger)
   await firstComparison(live, redis)
@@ -30,7 +22,7 @@ export async function startAdmin({ live, redisUrl, baseUrl, context }: AdminRole
   })
   const tokens = await adminTokens(config)
   const admin = await openAdmin({
-    listen: { ...config.admin, port: config.admin.port || (context.ports.admin ?? 0) },
+    listen: { ...config.admin, port: config.admin.port || (ports.admin ?? 0) },
     tokens,
     redis,
     directory: () => live.directory(),

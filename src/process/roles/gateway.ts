@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { protocolsByName } from '../../../protocols/index.ts'
+import type { Protocol } from '../../../protocols/kit/index.ts'
 import { within } from '../../async.ts'
 import type { Config, ListenerConfig } from '../../config/schema.ts'
 import { Capacity, ClockWatch } from '../../ingest/acceptance.ts'
@@ -17,17 +18,17 @@ import { listenTcp } from '../../listen/tcp.ts'
 import { listenUdp } from '../../listen/udp.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { Replica } from '../../roster/replica.ts'
-import type { Ports, Role, RoleContext } from '../role.ts'
+import type { Ports, Role, RoleAddresses } from '../role.ts'
 import type { Live } from './live.ts'
 import { readinessOf, redisReadiness } from './readiness.ts'
 
 /** The process that trackers connect to: the listeners, the path of their frames, and the appender to the lanes. */
-export async function startGateway(live: Live, redisUrl: string, context: RoleContext): Promise<Role> {
-  const redis = connect(redisUrl, 'gateway', live.logger)
+export async function startGateway(live: Live, at: Pick<RoleAddresses, 'redisUrl' | 'ports'>): Promise<Role> {
+  const redis = connect(at.redisUrl, 'gateway', live.logger)
   const replica = new Replica(redis, live.logger)
   await within(ROSTER_MS, live.join(replica))
   const path = await openPath(live, replica)
-  const { listeners, ports } = await openListeners(live, path, context.ports)
+  const { listeners, ports } = await openListeners(live, path, at.ports)
   return {
     ports,
     readiness: async () => readinessOf([...(await path.redisReadiness()).problems, ...path.problems()]),
@@ -103,9 +104,10 @@ async function openListeners(live: Live, { shared, misunderstood, replica }: Fra
     ports[name] = listener.port
   }
 
-  for (const listener of configured) {
-    const name = portName(`${listener.transport}/${listener.protocol}`, ports)
-    await open(name, listener.port, (port) => LISTEN[listener.transport](endpoint(listener, port), shared))
+  for (const { transport, protocol: name, host, port } of configured) {
+    const protocol = protocolsByName.get(name) as Protocol
+    const listen = (actual: number) => LISTEN[transport]({ host, port: actual, protocol }, shared)
+    await open(portName(`${transport}/${name}`, ports), port, listen)
   }
   const { broker } = mqtt
   if (broker) {
@@ -147,12 +149,6 @@ function portName(name: string, ports: Ports): string {
   let numbered = name
   for (let number = 2; numbered in ports; number++) numbered = `${name}#${number}`
   return numbered
-}
-
-function endpoint({ host, protocol }: ListenerConfig, port: number): Endpoint {
-  const known = protocolsByName.get(protocol)
-  if (!known) throw new Error(`no protocol ${protocol}`)
-  return { host, port, protocol: known }
 }
 
 const LISTEN = { tcp: listenTcp, udp: listenUdp, http: listenHttp } satisfies Record<

@@ -1,9 +1,10 @@
+import type { Config } from '../../config/schema.ts'
 import { UserError } from '../../errors.ts'
-import { isSupervised, type Role, type RoleContext, runRole } from '../role.ts'
+import { isSupervised, type Role, type RoleAddresses, type RoleContext, runRole } from '../role.ts'
 import { followConfig, type Live } from './live.ts'
 
 /** Runs one role as this process, until the process ends. @throws ConfigError. */
-export async function run(name: keyof typeof START, configDir: string): Promise<void> {
+export async function run(name: keyof typeof START | 'tracking', configDir: string): Promise<void> {
   if (name === 'tracking' && !isSupervised()) {
     const { runTrackingAlone } = await import('./tracking.ts')
     if (await runTrackingAlone(configDir)) return
@@ -14,33 +15,23 @@ export async function run(name: keyof typeof START, configDir: string): Promise<
   const followsFiles = name === 'admin' || !isSupervised()
   const live = await followConfig({ dir: configDir, protocols, role: name, followsFiles })
   const { logger, config } = live
-  runRole({ name, logger, monitor: config.monitor }, (context) => START[name](live, context, configDir))
+  runRole({ name, logger, monitor: config.monitor }, async (context) => {
+    if (name === 'tracking') return (await import('./tracking.ts')).startTracking(live, configDir, context)
+    return START[name](live, addressesOf(config, context))
+  })
 }
 
 /** Starts each role; a process loads the code of its own role only. */
 const START = {
-  gateway: async (live, context) =>
-    (await import('./gateway.ts')).startGateway(live, redisUrlOf(live, context), context),
-  worker: async (live, context) =>
-    (await import('./worker.ts')).startWorker(live, redisUrlOf(live, context), baseUrlOf(live, context)),
-  admin: async (live, context) =>
-    (await import('./admin.ts')).startAdmin({
-      live,
-      redisUrl: redisUrlOf(live, context),
-      baseUrl: baseUrlOf(live, context),
-      context,
-    }),
-  tracking: async (live, context, configDir) => (await import('./tracking.ts')).startTracking(live, configDir, context),
-} satisfies Record<string, (live: Live, context: RoleContext, configDir: string) => Promise<Role>>
+  gateway: async (live, at) => (await import('./gateway.ts')).startGateway(live, at),
+  worker: async (live, at) => (await import('./worker.ts')).startWorker(live, at),
+  admin: async (live, at) => (await import('./admin.ts')).startAdmin(live, at),
+} satisfies Record<string, (live: Live, at: RoleAddresses) => Promise<Role>>
 
-function redisUrlOf({ config }: Live, { redisUrl }: RoleContext): string {
-  const url = config.redis.url ?? redisUrl
+function addressesOf({ redis, tracking }: Config, { redisUrl, ports }: RoleContext): RoleAddresses {
+  const url = redis.url ?? redisUrl
   if (url === null)
     throw new UserError('A role on its own needs redis.url in gateway.yaml: only "start" runs a private Redis.')
-  return url
-}
-
-function baseUrlOf({ config }: Live, { ports }: RoleContext): string {
-  if (config.tracking.base_url !== null) return config.tracking.base_url
-  return `http://127.0.0.1:${ports.tracking ?? config.tracking.listen.port}`
+  const baseUrl = tracking.base_url ?? `http://127.0.0.1:${ports.tracking ?? tracking.listen.port}`
+  return { redisUrl: url, baseUrl, ports }
 }

@@ -7,17 +7,10 @@ import type { Provisioning } from '../../tracking/provisioning.ts'
 import { createTrackingService, type TrackingService, type TrackingServiceOptions } from '../../tracking/service.ts'
 import { lockTracking } from '../lock.ts'
 
-/** A tracking service that survives a database which refuses to write. */
-export interface OpenService extends TrackingService {
-  /** Returns whether everything is in effect. If the database refuses the routes, that is logged and retried. */
-  provision(provisioning: Provisioning): boolean
-}
+export type OpenService = Awaited<ReturnType<typeof openService>>
 
 /** Starts the tracking service on the database of a data folder. @throws UserError if another service uses it. */
-export async function openService(
-  dataDir: string,
-  options: Omit<TrackingServiceOptions, 'databaseFile'>,
-): Promise<OpenService> {
+export async function openService(dataDir: string, options: Omit<TrackingServiceOptions, 'databaseFile'>) {
   await mkdir(dataDir, { recursive: true })
   // SQLite does not report the reason.
   await access(dataDir, constants.W_OK)
@@ -32,12 +25,13 @@ export async function openService(
   }
 }
 
-function retryingService(service: TrackingService, databaseFile: string, logger: Logger): OpenService {
+function retryingService(service: TrackingService, databaseFile: string, logger: Logger) {
   let retry: NodeJS.Timeout | undefined
   let hasFailed = false
   const close = () => (clearTimeout(retry), service.close())
   return { port: service.port, provision, close }
 
+  /** Returns whether everything is in effect. If the database refuses the routes, that is logged and retried. */
   function provision(provisioning: Provisioning): boolean {
     clearTimeout(retry)
     try {

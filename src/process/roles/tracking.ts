@@ -1,19 +1,13 @@
 import { existsSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { within, yieldToEventLoop } from '../../async.ts'
 import { problemText } from '../../config/problem.ts'
-import {
-  loadTracking,
-  type TrackingConfig,
-  type TrackingRead,
-  trackingFile,
-  watchTracking,
-} from '../../config/tracking.ts'
+import { loadTracking, type TrackingConfig, trackingFile, watchTracking } from '../../config/tracking.ts'
 import { connect } from '../../lanes/index.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
-import { Replica } from '../../roster/replica.ts'
 import type { Lane } from '../../roster/directory.ts'
-import type { RosterFollower } from '../../roster/replica.ts'
+import { Replica, type RosterFollower } from '../../roster/replica.ts'
 import { lanesOf } from '../../roster/roster.ts'
 import { type Provisioning, provisioningOf } from '../../tracking/provisioning.ts'
 import { type Role, type RoleContext, runRole } from '../role.ts'
@@ -28,14 +22,21 @@ export async function startTracking(live: Live, configDir: string, { ports, redi
   const { config, logger } = live
   let provisioned = Promise.resolve()
   const url = config.redis.url ?? redisUrl
-  const roster = url === null ? await live.join() : joinRoster(live, url, () => provisioned)
+  const redis = url === null ? undefined : connect(url, 'tracking', logger)
+  const joined = live.join(redis && new Replica(redis, logger))
+  if (!redis) await joined
   const { listen } = config.tracking
   if (existsSync(trackingFile(configDir))) logger.warn(`${trackingFile(configDir)}: ${NOT_USED}`)
   const service = await openService(config.data_dir, {
     listen: listen.port === 0 ? { ...listen, port: ports.tracking ?? 0 } : listen,
     provisioning: provisioningOf(live.companies(), live.directory().lanes()),
     timeLimitMs: TIME_LIMIT_MS,
-    catchUp: roster?.catchUp,
+    // The gateway may apply a change of the roster before this process does.
+    catchUp: () =>
+      within(
+        CATCH_UP_MS,
+        live.catchUp().then(() => provisioned),
+      ).catch(() => {}),
     logger,
   })
   const provisionNew = newLanesProvisioner(service, live)
@@ -49,7 +50,7 @@ export async function startTracking(live: Live, configDir: string, { ports, redi
       await live.close()
       await provisioned
       await service.close()
-      roster?.disconnect()
+      redis?.disconnect()
     },
   }
 }
@@ -64,15 +65,6 @@ export async function runTrackingAlone(configDir: string): Promise<boolean> {
   const logger = createLogger('tracking', config.log)
   runRole({ name: 'tracking', logger, monitor: config.monitor }, () => startTrackingAlone(configDir, config, logger))
   return true
-}
-
-/** Follows the roster in Redis. `provisioned` resolves once the service has everything that is in effect. */
-function joinRoster(live: Live, redisUrl: string, provisioned: () => Promise<void>) {
-  const redis = connect(redisUrl, 'tracking', live.logger)
-  void live.join(new Replica(redis, live.logger))
-  // The gateway may apply a change of the roster before this process does.
-  const caughtUp = () => within(CATCH_UP_MS, live.catchUp().then(provisioned))
-  return { catchUp: () => caughtUp().catch(() => {}), disconnect: () => redis.disconnect() }
 }
 
 /** Provisions companies, and those lanes of the devices that have changed which the service does not have yet. */
@@ -101,11 +93,13 @@ async function startTrackingAlone(configDir: string, config: TrackingConfig, log
     logger,
   })
   metrics.configReloadSuccessful.set(1)
-  const watching = watchTracking(configDir, config, (change) => {
-    metrics.configReloadSuccessful.set(change.config ? 1 : 0)
-    report(change, { configDir, started: config, logger })
-    const isProvisioned = change.config !== undefined && service.provision(onlyThese(change.config))
-    if (isProvisioned) logger.info('configuration reloaded')
+  const watching = watchTracking(configDir, config, ({ config: next, problems }) => {
+    metrics.configReloadSuccessful.set(next ? 1 : 0)
+    for (const problem of problems) logger.error(problemText(problem))
+    if (!next) return logger.error(`${trackingFile(configDir)} is ignored: the previous configuration stays in effect`)
+    const changed = AT_NEXT_START.filter((key) => !isDeepStrictEqual(next[key], config[key]))
+    if (changed.length > 0) logger.warn(`${changed.join(', ')}: takes effect at the next start`)
+    if (service.provision(onlyThese(next))) logger.info('configuration reloaded')
   })
   return {
     ports: { tracking: service.port },
@@ -118,20 +112,6 @@ async function startTrackingAlone(configDir: string, config: TrackingConfig, log
 
 function onlyThese({ companies, routes }: TrackingConfig): Provisioning {
   return { companies, routes, exhaustive: true }
-}
-
-/** `started`: the configuration at the start of the process. */
-interface Reload {
-  readonly configDir: string
-  readonly started: TrackingConfig
-  readonly logger: Logger
-}
-
-function report({ config, problems }: TrackingRead, { configDir, started, logger }: Reload): void {
-  for (const problem of problems) logger.error(problemText(problem))
-  if (!config) return logger.error(`${trackingFile(configDir)} is ignored: the previous configuration stays in effect`)
-  const changed = AT_NEXT_START.filter((key) => JSON.stringify(config[key]) !== JSON.stringify(started[key]))
-  if (changed.length > 0) logger.warn(`${changed.join(', ')}: takes effect at the next start`)
 }
 
 const AT_NEXT_START = ['listen', 'data_dir', 'time_limit', 'monitor', 'log'] as const

@@ -2,13 +2,13 @@ import { connect } from '../../lanes/index.ts'
 import { startPushing } from '../../push/index.ts'
 import { Replica } from '../../roster/replica.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
-import type { Role } from '../role.ts'
+import type { Role, RoleAddresses } from '../role.ts'
 import type { Live } from './live.ts'
 import { placeIn } from './place.ts'
 import { redisReadiness } from './readiness.ts'
 
 /** The process that pushes waiting positions to the tracking API at `baseUrl`. */
-export function startWorker(live: Live, redisUrl: string, baseUrl: string): Role {
+export async function startWorker(live: Live, { redisUrl, baseUrl }: RoleAddresses): Promise<Role> {
   const { config, logger } = live
   const redis = connect(redisUrl, 'worker', logger)
   void live.join(new Replica(redis, logger))

@@ -39,11 +39,11 @@ export async function createTrackingService(options: TrackingServiceOptions) {
   const commits = new GroupCommit(database, MAX_ROWS_PER_COMMIT)
   const positions = new PositionStore(database, commits)
   const server = createServer(logger)
-  serveOperations(server.app, {
-    ...numberOperations(database, commits, access),
-    ...itemOperations(database, commits, access),
+  serveOperations(server.app, access, {
+    ...numberOperations(database, commits),
+    ...itemOperations(database, commits),
     pushPositions: pushPositions({ access, lanes, positions, catchUp }),
-    courierPositions: courierPositions(positions, access, timeLimitMs),
+    courierPositions: courierPositions(positions, timeLimitMs),
   })
 
   /**
@@ -73,7 +73,6 @@ export async function createTrackingService(options: TrackingServiceOptions) {
   }
 }
 
-/** Operations read bodies themselves, after they have checked the credentials. */
 function createServer(logger: Logger): HttpServer {
   const server = createHttpServer({
     exposeHeadRoutes: false,
@@ -84,7 +83,8 @@ function createServer(logger: Logger): HttpServer {
     closeMs: CLOSE_TIMEOUT_MS,
   })
   const { app } = server
-  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  // Operations read bodies themselves, after they have checked the credentials.
+  for (const method of app.supportedMethods) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   app.setReplySerializer(exactJson)
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message: 'there is no such operation' }))
   app.get('/healthz', async () => ({ status: 'ok' }))
@@ -93,14 +93,16 @@ function createServer(logger: Logger): HttpServer {
   return server
 }
 
-function serveOperations(app: FastifyInstance, served: Readonly<Record<OperationName, ServedOperation>>): void {
-  for (const [name, { method, path }] of Object.entries(OPERATIONS)) {
-    const { admit, answer } = served[name as OperationName]
+function serveOperations(app: FastifyInstance, access: Access, served: Record<OperationName, ServedOperation>): void {
+  for (const [name, { method, path, credential }] of Object.entries(OPERATIONS)) {
     app.route({
       method,
       url: routerPath(path),
-      onRequest: async (request) => admit(request as ServedRequest),
-      handler: async (request, reply) => answer(request as ServedRequest, reply),
+      handler: async (request, reply) => {
+        const asked = request as ServedRequest
+        if (credential === 'oauth') access.authorizeCompany(asked)
+        return served[name as OperationName](asked, reply)
+      },
     })
   }
 }

@@ -63,19 +63,13 @@ const CASES: readonly (readonly [what: string, status: number, message: string, 
     'of the header Expect only 100-continue is understood: leave it out',
     put('expect: tea\r\ncontent-length: 14\r\n'),
   ],
-  [
-    'QUERY without a content type',
-    400,
-    'the request cannot be understood: its method, Content-Length or Content-Type is wrong',
-    `QUERY ${NUMBER} HTTP/1.1\r\n${HOST}\r\n`,
-  ],
-  ['QUERY', 404, 'there is no such operation', `QUERY ${NUMBER} HTTP/1.1\r\n${HOST}${JSON_TYPE}\r\n`],
+  ['QUERY', 404, 'there is no such operation', `QUERY ${NUMBER} HTTP/1.1\r\n${HOST}\r\n`],
   ['PROPFIND', 404, 'there is no such operation', `PROPFIND ${NUMBER} HTTP/1.1\r\n${HOST}\r\n`],
   [
     'a content type that is none',
     422,
-    'the content type cannot be understood',
-    `DELETE ${NUMBER} HTTP/1.1\r\n${HOST}${OAUTH}content-type: ?\r\ncontent-length: 2\r\n\r\n{}`,
+    'the body must be sent as application/json',
+    `POST ${NUMBER} HTTP/1.1\r\n${HOST}${OAUTH}content-type: ?\r\ncontent-length: 2\r\n\r\n{}`,
   ],
 ]
 

@@ -14,91 +14,78 @@ import {
   NewItems,
   NO_PAGE_TOKEN,
 } from '../schemas.ts'
-import type { Access } from './access.ts'
 import { prepareAll } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { bodyOf, type ServedOperation, type ServedRequest } from './operation.ts'
 
 /** The operations on the items of orders; what they write is on disk when they answer. */
-export function itemOperations(database: DatabaseSync, commits: GroupCommit, access: Access) {
+export function itemOperations(database: DatabaseSync, commits: GroupCommit) {
   const sql = prepareAll(database, ITEM_SQL)
 
   /** @throws ApiRefusal 422 where any id of the path is invalid; 404 for an order that never had an item */
-  function admit(request: ServedRequest): void {
-    access.authorizeCompany(request)
-    const { params } = request
+  function knownOrder(params: ServedRequest['params']): Order {
     for (const [name, id] of Object.entries(params)) parseId(id, name)
-    if (!sql.order.get(...orderOf(params)))
-      throw new ApiRefusal(404, `company ${params.company_id} has no order ${params.order_id}`)
+    const order = orderOf(params)
+    if (sql.order.get(...order)) return order
+    throw new ApiRefusal(404, `company ${params.company_id} has no order ${params.order_id}`)
   }
 
-  const returnItems = {
-    admit,
-    /** Replaces what an earlier return said. */
-    answer: async (request) => {
-      const order = orderOf(request.params)
-      const returns = await bodyOf(request, LIMITED_RETURNS)
-      const totalOf = (id: bigint) => sql.total.get(...order, id)?.total_count as bigint | undefined
-      return commits.write(returns.length, () => {
-        refuseAny(mistakesIn(returns, totalOf))
-        return returns.map(({ item_id, undelivered_count, comment = null }) =>
-          itemOf(sql.return.get(BigInt(undelivered_count), comment, BigInt(item_id))),
-        )
-      })
-    },
-  } satisfies ServedOperation
+  /** Replaces what an earlier return said. */
+  async function returnItems(request: ServedRequest) {
+    const order = knownOrder(request.params)
+    const returns = await bodyOf(request, LIMITED_RETURNS)
+    const totalOf = (id: bigint) => sql.total.get(...order, id)?.total_count as bigint | undefined
+    return commits.write(returns.length, () => {
+      refuseAny(mistakesIn(returns, totalOf))
+      return returns.map(({ item_id, undelivered_count, comment = null }) =>
+        itemOf(sql.return.get(BigInt(undelivered_count), comment, BigInt(item_id))),
+      )
+    })
+  }
 
   return {
     /** An order begins with its first item. */
-    addItems: {
-      admit: (request) => access.authorizeCompany(request),
-      answer: async (request) => {
-        const order = orderOf(request.params)
-        const items = await bodyOf(request, LIMITED_ITEMS)
-        return commits.write(items.length, () => {
-          const isTaken = ({ number }: NewItem) => sql.number.get(...order, number) !== undefined
-          refuseAny(items.flatMap((item, n) => (isTaken(item) ? [{ path: `${n}.number`, message: TAKEN }] : [])))
-          sql.addOrder.run(...order)
-          return items.map(({ number, description, price, total_count, code = null }) =>
-            itemOf(sql.add.get(...order, number, description, price, BigInt(total_count), code)),
-          )
-        })
-      },
+    async addItems(request) {
+      const order = orderOf(request.params)
+      const items = await bodyOf(request, LIMITED_ITEMS)
+      return commits.write(items.length, () => {
+        const isTaken = ({ number }: NewItem) => sql.number.get(...order, number) !== undefined
+        refuseAny(items.flatMap((item, n) => (isTaken(item) ? [{ path: `${n}.number`, message: TAKEN }] : [])))
+        sql.addOrder.run(...order)
+        return items.map(({ number, description, price, total_count, code = null }) =>
+          itemOf(sql.add.get(...order, number, description, price, BigInt(total_count), code)),
+        )
+      })
     },
-    listItems: {
-      admit,
-      answer: ({ params, query }) => {
-        const { max_results = DEFAULT_RESULTS, page_token } = parse(ItemsQuery, query)
-        const after = page_token === undefined ? 0n : lastIdOf(page_token, params.order_id)
-        const found = sql.page.all(...orderOf(params), after, max_results + 1).map(itemOf)
-        if (found.length <= max_results) return { results: found }
-        const results = found.slice(0, max_results)
-        return { results, next_page_token: pageToken(params.order_id, results[max_results - 1].id) }
-      },
+    listItems({ params, query }) {
+      const order = knownOrder(params)
+      const { max_results = DEFAULT_RESULTS, page_token } = parse(ItemsQuery, query)
+      const after = page_token === undefined ? 0n : lastIdOf(page_token, params.order_id)
+      const found = sql.page.all(...order, after, max_results + 1).map(itemOf)
+      if (found.length <= max_results) return { results: found }
+      const results = found.slice(0, max_results)
+      return { results, next_page_token: pageToken(params.order_id, results[max_results - 1].id) }
     },
     /** The order remains, without items. */
-    deleteItems: {
-      admit,
-      answer: async ({ params }) => {
-        await commits.write(1, () => sql.deleteAll.run(...orderOf(params)))
-        return {}
-      },
+    async deleteItems({ params }) {
+      const order = knownOrder(params)
+      await commits.write(1, () => sql.deleteAll.run(...order))
+      return {}
     },
-    deleteItem: {
-      admit,
-      answer: async ({ params }) => {
-        const id = BigInt(params.item_id)
-        const isDeleted = await commits.write(1, () => sql.delete.run(...orderOf(params), id).changes === 1n)
-        if (isDeleted) return {}
-        throw new ApiRefusal(404, `order ${params.order_id} has no item ${id}`)
-      },
+    async deleteItem({ params }) {
+      const order = knownOrder(params)
+      const id = BigInt(params.item_id)
+      if (await commits.write(1, () => sql.delete.run(...order, id).changes === 1n)) return {}
+      throw new ApiRefusal(404, `order ${params.order_id} has no item ${id}`)
     },
     returnItems,
     returnItemsV1: returnItems,
   } satisfies Record<string, ServedOperation>
 }
 
-function orderOf({ company_id, order_id }: ServedRequest['params']): [company: bigint, order: bigint] {
+type Order = readonly [company: bigint, order: bigint]
+
+function orderOf({ company_id, order_id }: ServedRequest['params']): Order {
   return [BigInt(company_id), BigInt(parseId(order_id, 'order_id'))]
 }
 

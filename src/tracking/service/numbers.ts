@@ -1,43 +1,31 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { ApiRefusal, parseId } from '../refusal.ts'
 import { ContractorNumber, type StoredContractorNumber } from '../schemas.ts'
-import type { Access } from './access.ts'
 import { prepareAll } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { bodyOf, type ServedOperation, type ServedRequest } from './operation.ts'
 
 /** The operations on the contractor numbers of companies; what they write is on disk when they answer. */
-export function numberOperations(database: DatabaseSync, commits: GroupCommit, access: Access) {
+export function numberOperations(database: DatabaseSync, commits: GroupCommit) {
   const sql = prepareAll(database, NUMBER_SQL)
-  const admit = (request: ServedRequest) => access.authorizeCompany(request)
   return {
-    getNumber: {
-      admit,
-      answer: ({ params }) => {
-        const row = sql.get.get(...keyOf(params))
-        return row ? numberOf(row) : refuseMissing(params)
-      },
+    getNumber({ params }) {
+      const row = sql.get.get(...keyOf(params))
+      return row ? numberOf(row) : refuseMissing(params)
     },
     /** Replaces the name too: a name that is not sent again is removed. */
-    putNumber: {
-      admit,
-      answer: async (request) => {
-        const key = keyOf(request.params)
-        const { number, name = null } = await bodyOf(request, ContractorNumber)
-        return commits.write(1, () => numberOf(sql.put.get(...key, number, name)))
-      },
+    async putNumber(request) {
+      const key = keyOf(request.params)
+      const { number, name = null } = await bodyOf(request, ContractorNumber)
+      return commits.write(1, () => numberOf(sql.put.get(...key, number, name)))
     },
-    listNumbers: {
-      admit,
-      answer: ({ params }) => sql.list.all(BigInt(params.company_id)).map(numberOf),
+    listNumbers({ params }) {
+      return sql.list.all(BigInt(params.company_id)).map(numberOf)
     },
-    deleteNumber: {
-      admit,
-      answer: async ({ params }) => {
-        const key = keyOf(params)
-        const isDeleted = await commits.write(1, () => sql.delete.run(...key).changes === 1n)
-        return isDeleted ? {} : refuseMissing(params)
-      },
+    async deleteNumber({ params }) {
+      const key = keyOf(params)
+      const isDeleted = await commits.write(1, () => sql.delete.run(...key).changes === 1n)
+      return isDeleted ? {} : refuseMissing(params)
     },
   } satisfies Record<string, ServedOperation>
 }

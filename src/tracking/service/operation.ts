@@ -3,13 +3,11 @@ import type * as z from 'zod'
 import { parseBody, readBody } from '../body.ts'
 import { parse } from '../refusal.ts'
 
-/** How the service does an operation of the table. Both functions throw an ApiRefusal for what they refuse. */
-export interface ServedOperation {
-  /** Checks credentials, access and existence; the body is not read yet. */
-  readonly admit: (request: ServedRequest) => void | Promise<void>
-  /** Checks the input, does the work, and resolves to the body of a 200. */
-  readonly answer: (request: ServedRequest, reply: FastifyReply) => unknown
-}
+/**
+ * Does an operation of the table and gives the body of a 200. It checks existence before input; an OAuth token is checked
+ * before. Throws an ApiRefusal for what it refuses.
+ */
+export type ServedOperation = (request: ServedRequest, reply: FastifyReply) => unknown
 
 export type ServedRequest = FastifyRequest<{ Params: Record<string, string>; Querystring: Record<string, unknown> }>
 

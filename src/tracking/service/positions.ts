@@ -1,11 +1,10 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
-import { parseInterval } from '../interval.ts'
+import { parseInterval, type PositionInterval } from '../interval.ts'
 import { ApiRefusal, parseId } from '../refusal.ts'
 import type { PositionV3 } from '../schemas.ts'
-import type { Access } from './access.ts'
 import type { GroupCommit } from './group-commit.ts'
-import type { ServedOperation, ServedRequest } from './operation.ts'
+import type { ServedOperation } from './operation.ts'
 
 interface PositionRow {
   readonly lat: number
@@ -15,12 +14,9 @@ interface PositionRow {
   readonly courier_id: bigint
 }
 
-interface PositionQuery {
+interface PositionQuery extends PositionInterval {
   readonly company: bigint
   readonly route: bigint
-  /** Unix seconds, both ends included. */
-  readonly from: bigint
-  readonly to: bigint
 }
 
 /** The positions that were pushed. */
@@ -37,9 +33,9 @@ export class PositionStore {
     this.#commits = commits
   }
 
-  /** Resolves once all positions are on disk. A position that is stored already is counted, not stored again. */
-  append(lane: ServedRequest['params'], positions: readonly PositionV3[]): Promise<void> {
-    const [company, route, courier] = [lane.company_id, lane.route_id, lane.courier_id].map(BigInt)
+  /** Resolves once all positions of a company, route and courier are on disk. A position that is stored already is counted, not stored again. */
+  append(lane: readonly string[], positions: readonly PositionV3[]): Promise<void> {
+    const [company, route, courier] = lane.map(BigInt)
     return this.#commits.write(positions.length, () => {
       for (const { timestamp, point, accuracy, heading = null, speed = null } of positions) {
         const { lat, lon } = point
@@ -65,17 +61,14 @@ export class PositionStore {
  * §4.4. The interface lists no 404: a route that the company does not have has no positions. The positions of a route that
  * was given to another courier, or removed, can still be read.
  */
-export function courierPositions(positions: PositionStore, access: Access, timeLimitMs: number): ServedOperation {
-  return {
-    admit: (request) => access.authorizeCompany(request),
-    answer: async ({ params, query }, reply) => {
-      const company = BigInt(params.company_id)
-      const route = BigInt(parseId(params.route_id, 'route_id'))
-      const interval = parseInterval(query, Math.floor(Date.now() / 1_000))
-      const deadline = performance.now() + timeLimitMs
-      const json = await readJsonArray(positions, { company, route, ...interval }, deadline)
-      return reply.type('application/json; charset=utf-8').send(json)
-    },
+export function courierPositions(positions: PositionStore, timeLimitMs: number): ServedOperation {
+  return async ({ params, query }, reply) => {
+    const company = BigInt(params.company_id)
+    const route = BigInt(parseId(params.route_id, 'route_id'))
+    const interval = parseInterval(query, Math.floor(Date.now() / 1_000))
+    const deadline = performance.now() + timeLimitMs
+    const json = await readJsonArray(positions, { company, route, ...interval }, deadline)
+    return reply.type('application/json; charset=utf-8').send(json)
   }
 }
 

@@ -44,7 +44,7 @@ export interface PushSources {
   readonly catchUp?: () => Promise<void>
 }
 
-/** §4.3. Answers once the positions are on disk. `admit` adds the company of the lane to the parameters. */
+/** §4.3. Answers once the positions are on disk. */
 export function pushPositions({ access, lanes, positions, catchUp }: PushSources): ServedOperation {
   function find({ params, query }: ServedRequest) {
     const companies = access.companiesOfApikey(query.apikey)
@@ -61,20 +61,16 @@ export function pushPositions({ access, lanes, positions, catchUp }: PushSources
     throw new ApiRefusal(404, `courier ${courier} has no route ${route}`)
   }
 
-  return {
-    admit: async (request) => {
-      let lane = find(request)
-      if (lane.company === undefined) {
-        await catchUp?.()
-        lane = find(request)
-      }
-      request.params.company_id = lane.company ?? refuse(lane)
-    },
-    answer: async (request) => {
-      const body = await bodyOf(request, PushPositions)
-      await positions.append(request.params, body.positions)
-      return {}
-    },
+  return async (request) => {
+    let lane = find(request)
+    if (lane.company === undefined) {
+      await catchUp?.()
+      lane = find(request)
+    }
+    const { courier, route, company = refuse(lane) } = lane
+    const body = await bodyOf(request, PushPositions)
+    await positions.append([company, route, courier], body.positions)
+    return {}
   }
 }
 

@@ -29,16 +29,28 @@ export function readBody(request: IncomingMessage, maxBytes = MAX_BODY_BYTES): P
 }
 
 /**
- * The value of a JSON body, undefined for an empty one; integers beyond 2^53 in `INT64_FIELDS` are bigint.
+ * The value of a JSON body, undefined for an empty one; integers of 16 and more digits in `INT64_FIELDS` are bigint.
  * @throws ApiRefusal 422 where the content type or the text is not JSON
  */
 export function parseBody(bytes: Buffer, contentType?: string): unknown {
   if (bytes.length === 0) return undefined
   if (!isJson(contentType)) throw new ApiRefusal(422, 'the body must be sent as application/json')
   const text = jsonText(bytes)
-  const body = parseJson(text)
-  restoreDigits(body, text)
+  const marked = text.replaceAll(LONG_INTEGER, '$1"$2n"')
+  const body = parseJson(marked)
+  if (marked !== text) restoreIntegers(body)
   return body
+}
+
+/** Makes the marked integers of a body's objects bigint. */
+function restoreIntegers(body: unknown): void {
+  const list = Array.isArray(body) ? body : (body as { positions?: unknown } | null)?.positions
+  if (!Array.isArray(list)) return
+  for (const object of list as (Record<string, unknown> | null)[])
+    for (const field of INT64_FIELDS) {
+      const value = object?.[field]
+      if (object && typeof value === 'string' && MARKED.test(value)) object[field] = BigInt(value.slice(0, -1))
+    }
 }
 
 /** Whether a content type is that of JSON. */
@@ -77,33 +89,13 @@ declare global {
   }
 }
 
-/** Replaces numbers that lost digits in parsing with bigints that have the digits of the text. */
-function restoreDigits(body: unknown, text: string): void {
-  const objects = objectsOf(body)
-  if (!objects.some((object) => INT64_FIELDS.some((field) => isInexact(object?.[field])))) return
-  const written = objectsOf(parseJson(text.replaceAll(LONG_INTEGER, '$1"$2"')))
-  for (const [index, object] of objects.entries())
-    for (const field of INT64_FIELDS) {
-      const digits = written[index]?.[field]
-      if (object && isInexact(object[field]) && typeof digits === 'string') object[field] = BigInt(digits)
-    }
-}
-
-function isInexact(value: unknown): boolean {
-  return typeof value === 'number' && !Number.isSafeInteger(value)
-}
-
-type BodyObject = Record<string, unknown> | null | undefined
-
-/** The objects of a body that may have 64-bit integers. */
-function objectsOf(body: unknown): readonly BodyObject[] {
-  const list = Array.isArray(body) ? body : (body as { positions?: unknown } | null)?.positions
-  return Array.isArray(list) ? (list as BodyObject[]) : []
-}
-
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i
 // A member of a JSON object: inside a string its quotation marks would have backslashes. A reviver of JSON.parse gets the digits
 // as well, but takes seconds for a body of 4 MiB. An integer with more digits is beyond 64 bits.
-const LONG_INTEGER = new RegExp(`((?<!\\\\)"(?:${INT64_FIELDS.join('|')})"\\s*:\\s*)(-?\\d{16,19})(?![\\d.eE])`, 'g')
+const LONG_INTEGER = new RegExp(
+  `((?<!\\\\)"(?:${INT64_FIELDS.join('|')})"\\s*:\\s*)(-?[1-9]\\d{15,18})(?![\\d.eE])`,
+  'g',
+)
+const MARKED = /^-?\d{16,19}n$/
 // V8's messages: `Unexpected token 'x', ..."of the text"... is not valid JSON`, `"the text" is not valid JSON`.
 const QUOTATION = /(?:^|, )(?:\.\.\.)?".*$/s

@@ -51,14 +51,10 @@ describe('a secret', () => {
   })
 
   it.each([500, 501, 4000, 16_000])('masks a secret of %d characters', (length) => {
-    const secret = 'y0_aB/9+=.'
-      .repeat(length)
-      .slice(0, length - 1)
-      .concat('!')
-    expect(masked(`${secret.slice(2)}<${secret}>${encodeURIComponent(secret)}&`, secret)).toBe(
-      `${secret.slice(2)}<***>***&`,
+    const secret = `y0_${'aB/9+=.'.repeat(length)}`.slice(0, length)
+    expect(masked(`x${secret.slice(2)}<${secret}>"${encodeURIComponent(secret)}"`, secret)).toBe(
+      `x${secret.slice(2)}<***>"***"`,
     )
-    expect(masked(`y0_aB/9+=.${secret}y`, secret)).toBe('y0_aB/9+=.***y')
   })
 
   it('masks nothing for an empty secret', () => {

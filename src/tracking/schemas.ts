@@ -14,12 +14,6 @@ import {
 /** Most positions of a push. */
 const MAX_POSITIONS = 1_000
 
-/** Most items in one request to the service, so that others need not wait long. The interface lists no limit. */
-export const MAX_ITEMS = 1_000
-
-/** Most characters of an item's texts in the service; the interface lists no limit for these. A page has 100 items. */
-export const MAX_ITEM_TEXTS = { code: 1_000, comment: 10_000, price: 100 } as const
-
 /** Fields whose integers may be beyond 2^53; such values are read from JSON exactly, as bigint. */
 export const INT64_FIELDS: readonly string[] = ['timestamp', 'total_count', 'undelivered_count', 'item_id']
 

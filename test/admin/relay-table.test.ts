@@ -124,7 +124,7 @@ it('leaves limits that only the service has to the service', async () => {
   })
   expect([answer.status, answer.json]).toEqual([
     422,
-    message(/^the body: expected at most 1000 items: send them in parts$/),
+    message(/^the body: expected at most 1000 objects: send them in parts$/),
   ])
 })
 

@@ -136,7 +136,7 @@ describe('a body that is refused says what to change', () => {
       '{"positions":[1]}',
       'positions.0: expected an object with accuracy, point and timestamp',
     ],
-    ['no positions', '{}', 'positions: expected an array of 0 to 1000 objects'],
+    ['no positions', '{}', 'positions: expected an array of 0 or more objects'],
     ['an array', '[]', 'the body: expected an object with positions'],
     [
       'a byte order mark',
@@ -146,7 +146,7 @@ describe('a body that is refused says what to change', () => {
     [
       'what is nested deeply, and has a long integer',
       `{"a":1234567890123456789,"b":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
-      'positions: expected an array of 0 to 1000 objects',
+      'positions: expected an array of 0 or more objects',
     ],
   ])('explains a refused push with %s', async (_, body, message) => {
     expect(await push(body)).toMatchObject({ status: 422, json: { message } })
@@ -176,7 +176,7 @@ describe('a body that is refused says what to change', () => {
 })
 
 describe('more than 1,000 items at once', () => {
-  const message = 'the body: expected at most 1000 items: send them in parts'
+  const message = 'the body: expected at most 1000 objects: send them in parts'
 
   it.each([
     ['items', ITEMS, (n: number): object => item(`${n}`)],
@@ -194,8 +194,8 @@ describe('more than 1,000 items at once', () => {
     expect(() => parse(NewItems, [...many, item('0')])).toThrow('1500.number: this body has it twice')
   })
 
-  it('reports the first mistakes of two million wrong items quickly', () => {
-    const wrong = NewItems.safeParse(Array<number>(2_000_000).fill(5))
-    expect(wrong.error?.issues.map(({ path }) => path)).toEqual(Array.from({ length: 20 }, (_, index) => [index]))
+  it('refuses two million wrong items by their number', () => {
+    const message = 'the body: expected at most 105000 objects: send them in parts'
+    expect(() => parse(NewItems, Array<number>(2_000_000).fill(5))).toThrow(message)
   })
 })

@@ -59,28 +59,17 @@ export function degrees(most: number) {
 /** A refusal names at most this many wrong fields. */
 export const MAX_ERRORS = 20
 
-/** A list whose length is checked before its objects. */
-export function listOf<Schema extends z.ZodType>(schema: Schema, min: number, max = Infinity) {
-  const mistake = `expected an array of ${max === Infinity ? `${min} or more` : `${min} to ${max}`} objects`
+/** A list whose length is checked before its objects: a body can hold two million wrong ones. */
+export function listOf<Schema extends z.ZodType>(schema: Schema, min: number, max?: number) {
+  const most = max ?? MAX_OBJECTS
+  const mistake = `expected an array of ${min} or more objects`
+  const tooMany = `expected at most ${most} objects: send them in parts`
   const list = z.array(schema).min(min)
   return z
     .array(z.unknown(), mistake)
-    .refine(({ length }) => length >= min && length <= max, { error: mistake, abort: true })
-    .superRefine(firstMistakes(schema))
-    .pipe(max === Infinity ? list : list.max(max))
-}
-
-/** A body of 4 MiB can hold two million wrong objects: in a long list the search ends at `MAX_ERRORS` mistakes. */
-function firstMistakes(schema: z.ZodType) {
-  return (objects: readonly unknown[], context: z.RefinementCtx<unknown[]>) => {
-    if (objects.length <= LONG_LIST) return
-    for (const [index, object] of objects.entries()) {
-      const { error } = schema.safeParse(object)
-      for (const { path, message } of error?.issues ?? [])
-        context.addIssue({ code: 'custom', path: [index, ...path], message })
-      if (context.issues.length >= MAX_ERRORS) return
-    }
-  }
+    .refine(({ length }) => length >= min, { error: mistake, abort: true })
+    .refine(({ length }) => length <= most, { error: tooMany, abort: true })
+    .pipe(max === undefined ? list : list.max(max))
 }
 
 /** A list in which no two entries have the same value of `field`. */
@@ -95,4 +84,5 @@ export function withoutRepeats<Entry>(list: z.ZodType<Entry[]>, field: keyof Ent
   })
 }
 
-const LONG_LIST = 1_000
+/** No body of 4 MiB has more objects that are right. */
+const MAX_OBJECTS = 105_000

@@ -1,19 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
-import * as z from 'zod'
 import { ApiRefusal, type FieldError, parse, parseId, refuseFields } from '../refusal.ts'
-import { isOfLength } from '../schemas/fields.ts'
-import {
-  Id,
-  type OrderItem,
-  type ItemReturn,
-  ItemReturns,
-  ItemsQuery,
-  MAX_ITEM_TEXTS,
-  MAX_ITEMS,
-  type NewItem,
-  NewItems,
-  NO_PAGE_TOKEN,
-} from '../schemas.ts'
+import { isOfLength, listOf, withoutRepeats } from '../schemas/fields.ts'
+import { Id, ItemReturn, ItemsQuery, NewItem, NO_PAGE_TOKEN, type OrderItem } from '../schemas.ts'
 import { prepareAll } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { bodyOf, type ServedOperation, type ServedRequest } from './operation.ts'
@@ -33,7 +21,7 @@ export function itemOperations(database: DatabaseSync, commits: GroupCommit) {
   /** Replaces what an earlier return said. */
   async function returnItems(request: ServedRequest) {
     const order = knownOrder(request.params)
-    const returns = await bodyOf(request, LIMITED_RETURNS)
+    const returns = await bodyOf(request, LimitedReturns)
     const totalOf = (id: bigint) => sql.total.get(...order, id)?.total_count as bigint | undefined
     return commits.write(returns.length, () => {
       refuseAny(mistakesIn(returns, totalOf))
@@ -47,7 +35,7 @@ export function itemOperations(database: DatabaseSync, commits: GroupCommit) {
     /** An order begins with its first item. */
     async addItems(request) {
       const order = orderOf(request.params)
-      const items = await bodyOf(request, LIMITED_ITEMS)
+      const items = await bodyOf(request, LimitedItems)
       return commits.write(items.length, () => {
         const isTaken = ({ number }: NewItem) => sql.number.get(...order, number) !== undefined
         refuseAny(items.flatMap((item, n) => (isTaken(item) ? [{ path: `${n}.number`, message: TAKEN }] : [])))
@@ -120,28 +108,24 @@ function lastIdOf(token: string, orderId: string): bigint {
   throw refuseFields(422, [{ path: 'page_token', message: NO_PAGE_TOKEN }])
 }
 
-/** A list of items with the limits of this service, which the interface does not have. */
-function limited<T>(list: z.ZodType<T[]>): z.ZodType<T[]> {
-  return z
-    .unknown()
-    .refine(
-      (body) => !Array.isArray(body) || body.length <= MAX_ITEMS,
-      `expected at most ${MAX_ITEMS} items: send them in parts`,
-    )
-    .pipe(list.superRefine(refuseLongTexts))
+/** Most items in one request, so that others need not wait long. The interface lists no limit. */
+export const MAX_ITEMS = 1_000
+
+/** Most characters of an item's texts; the interface lists no limit for these. A page has 100 items. */
+export const MAX_TEXTS = { code: 1_000, comment: 10_000, price: 100 } as const
+
+function atMost(characters: number) {
+  const isShort = (text = '') => isOfLength(text, 0, characters)
+  return [isShort, `expected at most ${characters} characters`] as const
 }
 
-function refuseLongTexts(items: readonly unknown[], context: z.RefinementCtx): void {
-  for (const [index, item] of items.entries())
-    for (const [field, most] of Object.entries(MAX_ITEM_TEXTS)) {
-      const text = (item as Record<string, unknown>)[field]
-      if (typeof text === 'string' && !isOfLength(text, 0, most))
-        context.addIssue({ code: 'custom', path: [index, field], message: `expected at most ${most} characters` })
-    }
-}
-
-const LIMITED_ITEMS = limited(NewItems)
-const LIMITED_RETURNS = limited(ItemReturns)
+const LimitedItem = NewItem.extend({
+  code: NewItem.shape.code.refine(...atMost(MAX_TEXTS.code)),
+  price: NewItem.shape.price.refine(...atMost(MAX_TEXTS.price)),
+})
+const LimitedReturn = ItemReturn.extend({ comment: ItemReturn.shape.comment.refine(...atMost(MAX_TEXTS.comment)) })
+const LimitedItems = withoutRepeats(listOf(LimitedItem, 1, MAX_ITEMS), 'number')
+const LimitedReturns = withoutRepeats(listOf(LimitedReturn, 1, MAX_ITEMS), 'item_id')
 const TAKEN = 'the order has an item of that number already'
 const DEFAULT_RESULTS = 100
 const COLUMNS = 'id, number, description, price, total_count, undelivered_count, code, comment'

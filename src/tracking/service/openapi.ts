@@ -1,7 +1,8 @@
 import { MAX_BODY_BYTES } from '../body.ts'
 import { openApiDocument } from '../openapi.ts'
 import { OPERATIONS, type TrackingOperation } from '../operations.ts'
-import { Id, MAX_ITEM_TEXTS, MAX_ITEMS } from '../schemas.ts'
+import { Id } from '../schemas.ts'
+import { MAX_ITEMS, MAX_TEXTS } from './items.ts'
 
 /** The whole tracking interface as an OpenAPI document. */
 export function trackingDocument() {
@@ -34,13 +35,10 @@ const SECURITY_SCHEMES = {
   apikey: { type: 'apiKey', in: 'query', name: 'apikey', description: "The company's API key." },
 } satisfies Record<TrackingOperation['credential'], object>
 
-const LIMITS = Object.entries(MAX_ITEM_TEXTS)
-  .map(([field, most]) => `at most ${most} characters of \`${field}\``)
-  .join(', ')
 const DESCRIPTION = `Contractor numbers, positions of couriers, items of orders and their return.
 
 Integers of the format int64 go up to 9223372036854775807 and are exact: read them with a parser that keeps all digits,
 and write those beyond 2^53 in plain digits. The service takes at most ${MAX_ITEMS} items at once,
-and of an item ${LIMITS}.
+with at most ${MAX_TEXTS.code} characters of \`code\`, ${MAX_TEXTS.comment} of \`comment\` and ${MAX_TEXTS.price} of \`price\`.
 Unknown fields are ignored. Text must be well-formed Unicode, and its length is counted in code points.
 A request body has at most ${MAX_BODY_BYTES} bytes. Credentials are checked first, then access, existence, input.`

@@ -12,6 +12,8 @@ import product from '../../package.json' with { type: 'json' }
 /** The registry of this process; under `start` the admin port answers with the sum of all processes'. */
 export const registry = new Registry()
 
+const SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 3600, 14400, 86400]
+
 /** Each metric of the product, once. Never a device, courier or route id as a label: ids grow without bound. */
 export const metrics = {
   frames: counter('frames_total', 'Number of frames received.', ['protocol', 'transport']),
@@ -46,12 +48,8 @@ export const metrics = {
     'Seconds from a frame to its acknowledgement.',
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   ),
-  deliveryDelay: histogram(
-    'delivery_delay_seconds',
-    'Seconds from the storing of a fix to its delivery.',
-    coarseSeconds(),
-  ),
-  pushDuration: histogram('push_duration_seconds', 'Seconds that a push request took.', coarseSeconds()),
+  deliveryDelay: histogram('delivery_delay_seconds', 'Seconds from the storing of a fix to its delivery.', SECONDS),
+  pushDuration: histogram('push_duration_seconds', 'Seconds that a push request took.', SECONDS),
   pushRequests: counter('push_requests_total', 'Number of push requests, by HTTP status or kind of failure.', ['code']),
   configReloadSuccessful: gauge(
     'config_last_reload_successful',
@@ -86,31 +84,41 @@ export function operationGauges(refresh: () => Promise<void>) {
   const names: string[] = []
   const own = <Label extends string>(name: string, help: string, labelNames: Label[] = []) => {
     names.push(`waybridge_${name}`)
-    return gauge(name, help, { labelNames, collect: refresh })
+    return { ...described(name, help), labelNames, collect: refresh }
   }
-  const discarded = stored('fixes_discarded_total', 'Number of held or parked fixes discarded.', 'reason', refresh)
-  names.push(discarded.name)
+  // The sum over processes takes the highest value, since each start of the process reads the same one.
+  const discarded = new Counter({
+    ...own('fixes_discarded_total', 'Number of held or parked fixes discarded.', ['reason']),
+    aggregator: 'max',
+  })
   const gauges = {
-    waiting: own('fixes_waiting', 'Number of fixes that wait in lanes, without parked ones.'),
-    parked: own('fixes_parked', 'Number of parked fixes: the tracking API refused them.'),
-    held: own('fixes_held', 'Number of held fixes: their device, route or time is not known yet.', ['reason']),
-    oldest: own(
-      'oldest_waiting_timestamp_seconds',
-      'Unix time in seconds when the oldest waiting fix was received; absent while none waits.',
+    waiting: new Gauge(own('fixes_waiting', 'Number of fixes that wait in lanes, without parked ones.')),
+    parked: new Gauge(own('fixes_parked', 'Number of parked fixes: the tracking API refused them.')),
+    held: new Gauge(
+      own('fixes_held', 'Number of held fixes: their device, route or time is not known yet.', ['reason']),
     ),
-    difference: own(
-      'custody_difference',
-      'Number of received fixes minus those accounted for: 0 whenever nothing moves.',
+    oldest: new Gauge(
+      own(
+        'oldest_waiting_timestamp_seconds',
+        'Unix time in seconds when the oldest waiting fix was received; absent while none waits.',
+      ),
     ),
-    devices: own('devices', 'Number of configured devices in each state.', ['state']),
-    upstreamUp: own('upstream_up', '1 while the tracking API accepts pushes, 0 while it is down.'),
-    memory: own('redis_memory_used_ratio', 'Share of its memory limit that Redis uses, 0 to 1.'),
+    difference: new Gauge(
+      own('custody_difference', 'Number of received fixes minus those accounted for: 0 whenever nothing moves.'),
+    ),
+    devices: new Gauge(own('devices', 'Number of configured devices in each state.', ['state'])),
+    upstreamUp: new Gauge(own('upstream_up', '1 while the tracking API accepts pushes, 0 while it is down.')),
+    memory: new Gauge(own('redis_memory_used_ratio', 'Share of its memory limit that Redis uses, 0 to 1.')),
   }
   return {
     ...gauges,
-    setDiscarded: discarded.set,
+    /** By reason. */
+    setDiscarded(fixes: ReadonlyMap<string, number>): void {
+      discarded.reset()
+      for (const [reason, number] of fixes) discarded.inc({ reason }, number)
+    },
     forget() {
-      discarded.set(new Map())
+      discarded.reset()
       for (const each of Object.values(gauges)) {
         each.reset()
         each.remove({})
@@ -137,10 +145,8 @@ interface Cell {
 function counter<Label extends string>(name: string, help: string, labelNames: Label[] = []) {
   const cells: { readonly labels: LabelValues<Label>; readonly cell: Cell }[] = []
   const sum = new Counter<Label>({
-    name: `waybridge_${name}`,
-    help,
+    ...described(name, help),
     labelNames,
-    registers: [registry],
     collect() {
       for (const { labels, cell } of cells) {
         this.inc(labels, cell.value)
@@ -156,38 +162,14 @@ function counter<Label extends string>(name: string, help: string, labelNames: L
   return Object.assign(sum, { cell })
 }
 
-/** A counter that is stored in Redis. The sum over processes takes the highest value, since each process reads the same one. */
-function stored(name: string, help: string, label: string, collect: () => Promise<void>) {
-  const sum = new Counter({
-    name: `waybridge_${name}`,
-    help,
-    labelNames: [label],
-    registers: [registry],
-    aggregator: 'max',
-    collect,
-  })
-  return {
-    name: `waybridge_${name}`,
-    /** By the value of its label. */
-    set(values: ReadonlyMap<string, number>): void {
-      sum.reset()
-      for (const [value, number] of values) sum.inc({ [label]: value }, number)
-    },
-  }
-}
-
-function gauge<Label extends string>(
-  name: string,
-  help: string,
-  options: Pick<Partial<GaugeConfiguration<Label>>, 'labelNames' | 'aggregator' | 'collect'> = {},
-): Gauge<Label> {
-  return new Gauge({ name: `waybridge_${name}`, help, registers: [registry], ...options })
+function gauge<Label extends string>(name: string, help: string, options: Partial<GaugeConfiguration<Label>> = {}) {
+  return new Gauge<Label>({ ...described(name, help), ...options })
 }
 
 function histogram(name: string, help: string, buckets: number[]): Histogram {
-  return new Histogram({ name: `waybridge_${name}`, help, buckets, registers: [registry] })
+  return new Histogram({ ...described(name, help), buckets })
 }
 
-function coarseSeconds(): number[] {
-  return [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 3600, 14400, 86400]
+function described(name: string, help: string) {
+  return { name: `waybridge_${name}`, help, registers: [registry] }
 }

@@ -195,7 +195,6 @@ describe('more than 1,000 items at once', () => {
   })
 
   it('refuses two million wrong items by their number', () => {
-    const message = 'the body: expected at most 105000 objects: send them in parts'
-    expect(() => parse(NewItems, Array<number>(2_000_000).fill(5))).toThrow(message)
+    expect(() => parse(NewItems, Array<number>(2_000_000).fill(5))).toThrow('the body: expected at most 105000 objects')
   })
 })

@@ -1,45 +1,57 @@
 import { yieldToEventLoop } from '../async.ts'
 import type { Files } from '../config/files.ts'
-import { fleetMistakes } from '../config/fleet.ts'
 import { type Mistake, type Problem, placesIn, problemsIn } from '../config/problem.ts'
 import type { RouteRow } from '../config/routes.ts'
-import { localDay } from '../config/times.ts'
-import type { Assignment, DeviceEntry, Lane, Stay } from './directory.ts'
-import { isRouted } from './loss.ts'
+import { type Interval, localDay } from '../config/times.ts'
+import type { Assignment, DeviceEntry } from './directory.ts'
 import { lanesOf, type Roster } from './roster.ts'
-import { bySource } from './spans.ts'
-
-/** When it is, ms UTC, and in which zone a day begins. */
-export interface Today {
-  readonly now: number
-  readonly zone: string
-}
+import { bySource, topmost } from './spans.ts'
 
 /**
  * Lines of files that are left out as no device is meant, and warnings of what takes effect and may not be meant: overlapping
- * lines, shared routes, devices without a route today, and devices of files and of the admin port that do not go together.
+ * lines, shared routes, and devices without a route today. `now`, ms UTC, and `zone` say which day is today.
  */
-export async function advice(roster: Roster, files: Files, today: Today): Promise<Problem[]> {
+export async function advice(
+  roster: Roster,
+  files: Files,
+  { now, zone }: { readonly now: number; readonly zone: string },
+): Promise<Problem[]> {
   const place = placesIn([...files.devices, ...files.routes].map(({ source }) => source))
-  const { from, until } = localDay(today.now, today.zone)
-  const isRoutedToday = isRouted(roster, { from: from / 1000, until: until / 1000 })
-  const warnings: Warning[] = []
+  const problems: Problem[] = []
+  const warn = (source: string, key: string, message: string) =>
+    problems.push({ severity: 'warning', ...place(source), key, message })
+  for (const { source, content } of files.routes)
+    problems.push(...problemsIn(source, await unresolved(content.rows, roster)))
+  const day = localDay(now, zone)
+  const today = { from: day.from / 1000, until: day.until / 1000 }
+  const sharing = new Map<string, Set<DeviceEntry>>()
   for (const entry of roster.devices()) {
     await yieldToEventLoop()
     const ofFiles = roster.assignmentsOf(entry).filter(({ company_id }) => company_id === undefined)
-    for (const { line, message } of overlaps(ofFiles.toSorted(bySource)))
-      warnings.push({ source: line.source, key: 'from', message })
-    if (!isRoutedToday(entry))
-      warnings.push({ source: entry.source, key: entry.id, message: 'this device has no route today' })
+    for (const { line, message } of overlaps(ofFiles.toSorted(bySource))) warn(line.source, 'from', message)
+    if (!roster.isRouted(entry.id, today)) warn(entry.source, entry.id, 'this device has no route today')
+    for (const { company, route } of lanesOf(entry)) {
+      const key = `${company}/${route}`
+      sharing.set(key, (sharing.get(key) ?? new Set()).add(entry))
+    }
   }
-  warnings.push(...(await sharedRoutes(roster)), ...(await mixedFleet(roster, files)))
-  const leftOut = await Promise.all(
-    files.routes.map(async ({ source, content }) => problemsIn(source, await unresolved(content.rows, roster))),
-  )
-  return [
-    ...leftOut.flat(),
-    ...warnings.map(({ source, key, message }) => ({ severity: 'warning' as const, ...place(source), key, message })),
-  ]
+  for (const [route, entries] of sharing) {
+    if (entries.size === 1) continue
+    // One device's stays do not overlap: these are of two.
+    const [together] = overlapping([...entries].flatMap((entry) => staysOn(route, entry)))
+    if (together) {
+      const [one, other] = together
+      const message = `devices ${one.id} and ${other.id} are on route ${one.lane.route} at the same time: both are pushed`
+      warn(other.source, 'route_id', message)
+    }
+  }
+  return problems
+}
+
+/** When a device is on a route, by assignments and, at all other times, by its own courier and route. */
+function staysOn(key: string, { id, stays, usual }: DeviceEntry) {
+  const all = topmost(usual ? [usual, ...stays] : stays)
+  return all.filter(({ lane: { company, route } }) => `${company}/${route}` === key).map((stay) => ({ ...stay, id }))
 }
 
 /** Why rows are not in effect: no device is meant, or it has no courier. */
@@ -56,84 +68,22 @@ export async function unresolved(rows: readonly RouteRow[], roster: Pick<Roster,
   return mistakes
 }
 
-/** A line that begins while an earlier one of its device holds, and which of them wins. */
-export interface Overlap {
-  readonly line: Assignment
-  readonly message: string
-}
-
-/** The lines of one device that overlap; of two with the same `from` the latter of `lines` counts as the later one. */
-export function* overlaps(lines: readonly Assignment[]): Generator<Overlap> {
-  let before: Assignment | undefined
-  let longest: Assignment | undefined
-  for (const line of lines.toSorted((a, b) => a.from - b.from)) {
-    const earlier = before?.from === line.from ? before : longest
-    if (earlier && line.from < earlier.until) {
-      const winner = line.from === earlier.from ? 'of the same from the later line wins' : 'the later from wins'
-      yield { line, message: `overlaps ${earlier.source} for device ${line.device}: ${winner}` }
-    }
-    if (!longest || line.until > longest.until) longest = line
-    before = line
-  }
-}
-
-interface Warning {
-  readonly source: string
-  readonly key?: string
-  readonly message: string
-}
-
-/** Devices that were put are not compared with those of files that are written later. */
-async function mixedFleet(roster: Roster, { devices, gateway }: Files): Promise<Warning[]> {
-  const all = [...roster.devices()]
-  if (all.every(({ source }) => devices.some(({ source: { name } }) => source.startsWith(`${name}:`)))) return []
-  const placed = all.map((device, at) => ({ device, at, companyAt: at, nameAt: at }))
-  const [found] = await fleetMistakes([{ devices: placed, mistakes: [] }], gateway.content.companyIds)
-  const mistakes = found.filter(({ severity }) => severity === undefined)
-  return mistakes.map(({ at, key, message }) => ({ source: all[at].source, key, message }))
-}
-
-/** One warning for each route that two devices have at the same time, at the line of the later one. */
-async function sharedRoutes(roster: Roster): Promise<Warning[]> {
-  const entries = new Map<string, Set<DeviceEntry>>()
-  for (const entry of roster.devices()) {
-    await yieldToEventLoop()
-    for (const lane of lanesOf(entry)) {
-      const route = routeKey(lane)
-      entries.set(route, (entries.get(route) ?? new Set()).add(entry))
-    }
-  }
-  return [...entries].flatMap(([route, sharing]) => (sharing.size > 1 ? (sharedBy(sharing, route) ?? []) : []))
-}
-
-function sharedBy(entries: ReadonlySet<DeviceEntry>, route: string): Warning | undefined {
-  const uses = [...entries].flatMap((entry) => {
-    const stays = allStays(entry).filter(({ lane }) => routeKey(lane) === route)
-    return stays.map((stay) => ({ id: entry.id, stay })).toArray()
+/** The lines of one device that overlap, and which wins; of two with the same `from` the latter of `lines` counts as the later. */
+export function overlaps(lines: readonly Assignment[]) {
+  return overlapping(lines).map(([earlier, line]) => {
+    const winner = line.from === earlier.from ? 'of the same from the later line wins' : 'the later from wins'
+    return { line, message: `overlaps ${earlier.source} for device ${line.device}: ${winner}` }
   })
-  let last = { id: '', until: -Infinity }
-  for (const { id, stay } of uses.toSorted((a, b) => a.stay.from - b.stay.from)) {
-    // One device's stays do not overlap: this is another one's.
-    if (stay.from < last.until) {
-      const message = `devices ${last.id} and ${id} are on route ${stay.lane.route} at the same time: both are pushed`
-      return { source: stay.source, key: 'route_id', message }
-    }
-    if (stay.until > last.until) last = { id, until: stay.until }
-  }
-  return undefined
 }
 
-/** The stays of a device without gaps: between those of assignments its own courier and route. */
-function* allStays({ stays, usual }: DeviceEntry): Generator<Stay> {
-  let at = -Infinity
-  for (const stay of stays) {
-    if (usual && stay.from > at) yield { ...usual, from: at, until: stay.from }
-    yield stay
-    at = stay.until
+/** What begins while something earlier lasts, each after that: the one before with the same `from`, or else the longest. */
+function* overlapping<Span extends Interval>(spans: readonly Span[]): Generator<[earlier: Span, later: Span]> {
+  let before: Span | undefined
+  let longest: Span | undefined
+  for (const span of spans.toSorted((a, b) => a.from - b.from)) {
+    const earlier = before?.from === span.from ? before : longest
+    if (earlier && span.from < earlier.until) yield [earlier, span]
+    if (!longest || span.until > longest.until) longest = span
+    before = span
   }
-  if (usual) yield { ...usual, from: at }
-}
-
-function routeKey({ company, route }: Lane): string {
-  return `${company}/${route}`
 }

@@ -72,7 +72,7 @@ export function assignmentOf({ device, courier_id = '', route_id, from, until }:
 export async function differenceOf(
   files: readonly { readonly before?: FileVersion; readonly now?: FileVersion }[],
   roster: Pick<Roster, 'assignment'>,
-): Promise<Pick<RosterWrite, 'devices' | 'assignments'>> {
+): Promise<Required<Pick<RosterWrite, 'devices' | 'assignments'>>> {
   const [devices, assignments]: [string, string | null][][] = [[], []]
   const before = together(files.map((each) => each.before))
   const now = together(files.map((each) => each.now))
@@ -102,8 +102,8 @@ function together(versions: readonly (FileVersion | undefined)[]): FileVersion['
  * write: a line that is inserted above 100,000 others is not a write of them.
  */
 export async function correctSources(roster: Roster, contents: ReadonlyMap<string, FileVersion>): Promise<void> {
-  const devices: RosterChange['devices'][number][] = []
-  const assignments: RosterChange['assignments'][number][] = []
+  const devices: Required<RosterChange>['devices'][number][] = []
+  const assignments: Required<RosterChange>['assignments'][number][] = []
   for (const { name, items } of contents.values())
     for (const [key, { device, source = '' }] of items) {
       await yieldToEventLoop()

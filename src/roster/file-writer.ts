@@ -2,7 +2,7 @@ import { deviceProblems, type Files, isMistake, type Read, routeProblems } from 
 import type { Problem } from '../config/problem.ts'
 import { contentsOf, correctSources, differenceOf, type FileVersion } from './file-content.ts'
 import { type FileNotes, notesWith, readFileNotes } from './file-notes.ts'
-import { lossOf, lossText } from './loss.ts'
+import { lossOf } from './loss.ts'
 import type { Replica } from './replica.ts'
 import { Roster } from './roster.ts'
 import { changeOf, writeRoster } from './table.ts'
@@ -116,8 +116,7 @@ async function lossBy(
   const after = new Roster(before)
   await after.applyInSlices(changeOf(difference, version + 1))
   const second = Math.floor(Date.now() / 1000)
-  const loss = lossOf(before.devices(), { before, after }, { from: second, until: second + 1 })
-  return loss && lossText(loss)
+  return lossOf(before.devices(), { before, after }, { from: second, until: second + 1 })
 }
 
 function hashOf({ now }: Comparison): string {

@@ -1,25 +1,18 @@
 import { deviceProblems, type Files, gatewayProblems, isMistake, readFiles, routeProblems } from '../config/files.ts'
 import { ConfigError, type Problem } from '../config/problem.ts'
-import type { Config, Protocols } from '../config/schema.ts'
+import type { Protocols } from '../config/schema.ts'
 import { readTracking } from '../config/tracking.ts'
+import { sameId } from '../config/units.ts'
 import { advice } from './advice.ts'
 import { assignmentOf } from './file-content.ts'
-import { createDirectory, type Roster } from './roster.ts'
+import { assignmentField, Roster } from './roster.ts'
 
-/** A configuration without mistakes, and the roster that its files alone make. */
-export interface Loaded {
-  readonly config: Config
-  readonly files: Files
-  readonly directory: Roster
-}
-
-/** Reads the configuration in a directory; files that do not exist are defaults, or empty. @throws ConfigError with all mistakes. */
-export async function loadConfig(dir: string, protocols: Protocols): Promise<Loaded> {
-  return loadedOf(await readFiles(dir, { protocols }))
-}
-
-/** @throws ConfigError with all mistakes at once */
-async function loadedOf(files: Files): Promise<Loaded> {
+/**
+ * Reads the configuration in a directory, and makes the roster of its files alone; files that do not exist are defaults, or empty.
+ * @throws ConfigError with all mistakes
+ */
+export async function loadConfig(dir: string, protocols: Protocols) {
+  const files = await readFiles(dir, { protocols })
   const mistakes = (await problemsOf(files)).filter(isMistake)
   const { config } = files.gateway.content
   if (!config || mistakes.length > 0) throw new ConfigError(mistakes)
@@ -31,46 +24,48 @@ export async function rosterOf({ devices, routes }: Files): Promise<Roster> {
   const lines = routes.flatMap(({ content: { name, rows } }) =>
     rows.map((row) => assignmentOf(row, `${name}:${row.line}`)),
   )
-  return createDirectory(
-    devices.flatMap(({ content }) => content.devices.map(({ device }) => device)),
-    lines,
-  )
+  const roster = new Roster()
+  await roster.applyInSlices({
+    devices: devices.flatMap(({ content }) =>
+      content.devices.map(({ device }) => [sameId(device.id), device] as const),
+    ),
+    assignments: lines.map((line) => [assignmentField(line), line] as const),
+  })
+  return roster
 }
 
-/** What there is to say about a configuration; with `mistakes` a start would fail, or leave lines out. */
-export interface Checked {
-  readonly mistakes: readonly Problem[]
-  readonly warnings: readonly Problem[]
-}
-
-/** Validates the configuration in a directory without starting anything; `now`, ms UTC, says which day is today. */
-export async function check(dir: string, protocols: Protocols, now: number): Promise<Checked> {
+/**
+ * Validates the configuration in a directory without starting anything; `now`, ms UTC, says which day is today. With `mistakes`
+ * a start would fail, or leave lines out.
+ */
+export async function check(dir: string, protocols: Protocols, now: number) {
   const problems = [
     ...(await folderProblems(dir, protocols, now).catch(mistakesOf)),
     ...(await readTracking(dir).then((read) => read?.problems ?? [], mistakesOf)),
   ]
-  return {
-    mistakes: problems.filter(({ severity }) => severity !== 'warning'),
-    warnings: problems.filter(({ severity }) => severity === 'warning'),
-  }
+  const { warnings = [], mistakes = [] } = Object.groupBy(problems, ({ severity }) =>
+    severity === 'warning' ? 'warnings' : 'mistakes',
+  )
+  return { mistakes, warnings }
 }
 
-async function folderProblems(dir: string, protocols: Protocols, now: number): Promise<readonly Problem[]> {
+async function folderProblems(dir: string, protocols: Protocols, now: number): Promise<Problem[]> {
   const files = await readFiles(dir, { protocols })
   const problems = await problemsOf(files)
-  if (problems.some(isMistake)) return problems
-  const { directory, config } = await loadedOf(files)
-  return inOrder([...problems, ...(await advice(directory, files, { now, zone: config.time_zone }))])
+  const { config } = files.gateway.content
+  if (!config || problems.some(isMistake)) return problems
+  return remarksOn(files, await rosterOf(files), { now, zone: config.time_zone })
+}
+
+/** What there is to say about files and the roster that they are in, in the order of files and lines. */
+export async function remarksOn(files: Files, roster: Roster, today: Parameters<typeof advice>[2]): Promise<Problem[]> {
+  const problems = [...(await problemsOf(files)), ...(await advice(roster, files, today))]
+  return problems.toSorted((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : (a.line ?? 0) - (b.line ?? 0)))
 }
 
 /** What is wrong with each file, and with the devices beside one another. */
 export async function problemsOf(files: Files): Promise<Problem[]> {
   return [...gatewayProblems(files), ...(await deviceProblems(files)), ...routeProblems(files)]
-}
-
-/** In the order of files and lines. */
-export function inOrder(problems: readonly Problem[]): Problem[] {
-  return problems.toSorted((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : (a.line ?? 0) - (b.line ?? 0)))
 }
 
 function mistakesOf(error: unknown): readonly Problem[] {

@@ -1,6 +1,7 @@
 import type { Settings } from '../../protocols/kit/index.ts'
 import { yieldToEventLoop } from '../async.ts'
 import type { Device } from '../config/devices.ts'
+import type { Interval } from '../config/times.ts'
 import { sameId } from '../config/units.ts'
 import type { Assignment, DeviceEntry, Lane, Stay } from './directory.ts'
 import { partsOf } from './spans.ts'
@@ -8,9 +9,9 @@ import { partsOf } from './spans.ts'
 /** What of a roster is set, in this order; what is undefined is dropped. */
 export interface RosterChange {
   /** By id without leading zeros. */
-  readonly devices: readonly (readonly [id: string, device: Device | undefined])[]
+  readonly devices?: readonly (readonly [id: string, device: Device | undefined])[]
   /** By `assignmentField`. */
-  readonly assignments: readonly (readonly [field: string, assignment: Assignment | undefined])[]
+  readonly assignments?: readonly (readonly [field: string, assignment: Assignment | undefined])[]
 }
 
 /** What tells an assignment from others: all that it says. */
@@ -36,7 +37,7 @@ export class Roster {
   }
 
   /** Applies a change. @returns the ids, without leading zeros, of the devices that it concerns. */
-  apply({ devices, assignments }: RosterChange): Set<string> {
+  apply({ devices = [], assignments = [] }: RosterChange): Set<string> {
     const concerned = new Set<string>()
     for (const [id, device] of devices) this.#setDevice(id, device, concerned)
     for (const [field, assignment] of assignments) this.#setAssignment(field, assignment, concerned)
@@ -45,17 +46,17 @@ export class Roster {
   }
 
   /** As `apply`, in slices, between which the process does other work. Nobody else may use the roster meanwhile. */
-  async applyInSlices({ devices, assignments }: RosterChange): Promise<Set<string>> {
+  async applyInSlices({ devices = [], assignments = [] }: RosterChange): Promise<Set<string>> {
+    // Assignments first: a new device is derived once, with all of them.
+    const slices = [
+      ...slicesOf(assignments).map((slice) => ({ assignments: slice })),
+      ...slicesOf(devices).map((slice) => ({ devices: slice })),
+    ]
     const concerned = new Set<string>()
-    const applySlice = async (slice: RosterChange) => {
+    for (const slice of slices) {
       for (const id of this.apply(slice)) concerned.add(id)
       await yieldToEventLoop()
     }
-    // Assignments first: a new device is derived once, with all of them.
-    for (let at = 0; at < assignments.length; at += SLICE)
-      await applySlice({ devices: [], assignments: assignments.slice(at, at + SLICE) })
-    for (let at = 0; at < devices.length; at += SLICE)
-      await applySlice({ devices: devices.slice(at, at + SLICE), assignments: [] })
     return concerned
   }
 
@@ -64,12 +65,7 @@ export class Roster {
     return this.#entries.get(id.charCodeAt(0) === ZERO ? sameId(id) : id)
   }
 
-  /** The lane of a device at a time; undefined where it has no route then. */
-  laneAt(entry: DeviceEntry, timeSeconds: number): Lane | undefined {
-    return this.stayAt(entry, timeSeconds)?.lane
-  }
-
-  /** As `laneAt`, with the line that decided. */
+  /** Where a device is at a time; undefined where it has no route then. */
   stayAt({ stays, usual }: DeviceEntry, timeSeconds: number): Stay | undefined {
     let low = 0
     let high = stays.length
@@ -80,6 +76,12 @@ export class Roster {
     }
     const stay = stays[low]
     return stay && stay.from <= timeSeconds ? stay : usual
+  }
+
+  /** Whether a device has a route at some time of an interval. */
+  isRouted(id: string, { from, until }: Interval): boolean {
+    const { usual, stays = [] } = this.find(id) ?? {}
+    return usual !== undefined || stays.some((stay) => stay.from < until && stay.until > from)
   }
 
   devices(): Iterable<DeviceEntry> {
@@ -188,16 +190,6 @@ export function* lanesOf({ stays, usual }: DeviceEntry): Generator<Lane> {
   if (usual) yield usual.lane
 }
 
-/** A roster of devices, whose ids are unique, and lines of files. */
-export async function createDirectory(devices: Iterable<Device>, lines: Iterable<Assignment>): Promise<Roster> {
-  const roster = new Roster()
-  await roster.applyInSlices({
-    devices: Array.from(devices, (device) => [sameId(device.id), device]),
-    assignments: Array.from(lines, (line) => [assignmentField(line), line]),
-  })
-  return roster
-}
-
 function laneOf(company: string, courier: string, route: string): Lane {
   return { company, courier, route, key: `${company}/${courier}/${route}` }
 }
@@ -205,6 +197,10 @@ function laneOf(company: string, courier: string, route: string): Lane {
 function protocolSettings({ settings, model, time_zone }: Device): Settings {
   if (settings === undefined && model === undefined && time_zone === undefined) return NO_SETTINGS
   return { ...settings, ...(model !== undefined && { model }), ...(time_zone !== undefined && { timeZone: time_zone }) }
+}
+
+function slicesOf<Value>(all: readonly Value[]): (readonly Value[])[] {
+  return Array.from({ length: Math.ceil(all.length / SLICE) }, (_, n) => all.slice(n * SLICE, (n + 1) * SLICE))
 }
 
 function addTo(lists: Map<string, readonly string[]>, key: string, value: string): void {

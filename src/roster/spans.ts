@@ -34,36 +34,14 @@ export function topmost<Span extends Interval>(
   rankOf: (span: Span) => number = () => 0,
 ): readonly Span[] {
   if (all.length < 2) return all
-  const pieces: Piece<Span>[] = []
-  const open: Span[] = []
-  let at = -Infinity
-  const advance = (to: number) => {
-    for (let top = open.at(-1); top && at < to; top = open.at(-1)) {
-      const until = Math.min(top.until, to)
-      if (until > at) append(pieces, { of: top, from: at, until })
-      at = Math.max(at, until)
-      if (top.until <= to) open.pop()
-    }
-    at = to
+  const pieces: Span[] = []
+  for (const span of all.toSorted((a, b) => rankOf(a) - rankOf(b) || a.from - b.from)) {
+    const begin = pieces.findLastIndex(({ until }) => until <= span.from) + 1
+    const end = pieces.findLastIndex(({ from }) => from < span.until) + 1
+    const under = pieces.slice(begin, end)
+    const before = under.filter(({ from }) => from < span.from).map((piece) => ({ ...piece, until: span.from }))
+    const after = under.filter(({ until }) => until > span.until).map((piece) => ({ ...piece, from: span.until }))
+    pieces.splice(begin, under.length, ...before, span, ...after)
   }
-  for (const span of all.toSorted((a, b) => a.from - b.from)) {
-    advance(span.from)
-    const below = open.findLastIndex((other) => rankOf(other) <= rankOf(span))
-    open.splice(below + 1, 0, span)
-  }
-  advance(Infinity)
-  return pieces.map(({ of, from, until }) => ({ ...of, from, until }))
-}
-
-interface Piece<Span> {
-  readonly of: Span
-  readonly from: number
-  until: number
-}
-
-/** Something may have begun below the last piece, which goes on then. */
-function append<Span>(pieces: Piece<Span>[], next: Piece<Span>): void {
-  const last = pieces.at(-1)
-  if (last?.of === next.of && last.until === next.from) last.until = next.until
-  else pieces.push(next)
+  return pieces
 }

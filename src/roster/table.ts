@@ -38,8 +38,8 @@ export type FieldTexts = readonly (readonly [field: string, text: string | null]
 
 /** A write to the roster. */
 export interface RosterWrite {
-  readonly devices: FieldTexts
-  readonly assignments: FieldTexts
+  readonly devices?: FieldTexts
+  readonly assignments?: FieldTexts
   /** What is noted of files: see file-notes.ts. */
   readonly files?: FieldTexts
 }
@@ -50,7 +50,7 @@ export interface RosterWrite {
  */
 export async function writeRoster(
   redis: Redis,
-  { devices, assignments, files = [] }: RosterWrite,
+  { devices = [], assignments = [], files = [] }: RosterWrite,
   asOf: number,
 ): Promise<number | null> {
   const parts = Math.ceil(Math.max(devices.length, assignments.length, asOf === 0 ? 1 : 0) / PART_SIZE)
@@ -77,9 +77,8 @@ export async function readTable(redis: Redis): Promise<{ roster: Roster; version
   const version = await readRosterVersion(redis)
   const roster = new Roster()
   // In this order a device is derived once.
-  for await (const assignments of valuesOf(redis, 'assignment-table', assignmentOf))
-    roster.apply({ devices: [], assignments })
-  for await (const devices of valuesOf(redis, 'device-table', deviceOf)) roster.apply({ devices, assignments: [] })
+  for await (const assignments of valuesOf(redis, 'assignment-table', assignmentOf)) roster.apply({ assignments })
+  for await (const devices of valuesOf(redis, 'device-table', deviceOf)) roster.apply({ devices })
   return { roster, version }
 }
 
@@ -99,24 +98,26 @@ async function* valuesOf<Stored, Value>(redis: Redis, table: string, valueOf: Va
  * What has been written since a version; without `change` the log does not say: it does not go back so far, or Redis has another
  * past by now.
  */
-export async function readSince(redis: Redis, since: number): Promise<{ version: number; change?: RosterChange }> {
+export async function readSince(
+  redis: Redis,
+  since: number,
+): Promise<{ version: number; change?: Required<RosterChange> }> {
   const version = await readRosterVersion(redis)
-  const [devices, assignments]: [RosterChange['devices'][number][], RosterChange['assignments'][number][]] = [[], []]
-  if (version === since) return { version, change: { devices, assignments } }
+  if (version === since) return { version, change: { devices: [], assignments: [] } }
   // The oldest entries go first: where the last one of `since` is there, all later ones are.
   const [known, ...entries] = await redis.xrange(keys.roster('log'), `${since}-${LAST_PART}`, version)
   if (known?.[0] !== `${since}-${LAST_PART}`) return { version }
+  const changes: Required<RosterChange>[] = []
   for (const [id, [, text]] of entries) {
+    changes.push(changeOf(JSON.parse(text), Number.parseInt(id)))
     await yieldToEventLoop()
-    const change = changeOf(JSON.parse(text), Number.parseInt(id))
-    devices.push(...change.devices)
-    assignments.push(...change.assignments)
   }
+  const [devices, assignments] = [changes.flatMap((each) => each.devices), changes.flatMap((each) => each.assignments)]
   return { version, change: { devices, assignments } }
 }
 
 /** What a write changes in the roster, with this version. */
-export function changeOf({ devices, assignments }: RosterWrite, version: number): RosterChange {
+export function changeOf({ devices = [], assignments = [] }: RosterWrite, version: number): Required<RosterChange> {
   const read = <Stored, Value>(texts: FieldTexts, valueOf: ValueOf<Stored, Value>) =>
     texts.map(
       ([field, text]) => [field, text === null ? undefined : valueOf(field, version, JSON.parse(text))] as const,

@@ -14,8 +14,8 @@ import {
 } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import type { Assignment } from '../../src/roster/directory.ts'
-import { createDirectory } from '../../src/roster/roster.ts'
 import { records } from '../support/records.ts'
+import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 const NOW = Math.floor(Date.now() / 1000)

@@ -11,9 +11,9 @@ import type { Part, Storable } from '../../src/lanes/index.ts'
 import { deviceOf, timestampOf } from '../../src/lanes/record.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import type { Assignment } from '../../src/roster/directory.ts'
-import { createDirectory } from '../../src/roster/roster.ts'
-import { records } from '../support/records.ts'
 import { count } from '../support/listen.ts'
+import { records } from '../support/records.ts'
+import { createDirectory } from '../support/roster.ts'
 
 const NOW_S = Math.floor(Date.now() / 1000)
 const HOLD = { unknown: false, no_route: false, clock: false, max_age: 86_400_000 }

@@ -7,8 +7,8 @@ import { ClockWatch } from '../../src/ingest/acceptance.ts'
 import { createSession, UnknownDeviceQuota } from '../../src/ingest/device.ts'
 import { Ingest } from '../../src/ingest/ingest.ts'
 import { Appender, connect, custodyCounters, DuplicateFilter, keys, type Redis } from '../../src/lanes/index.ts'
-import { createDirectory } from '../../src/roster/roster.ts'
 import type { TestRedis } from '../support/redis.ts'
+import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null }

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { connect, type Redis } from '../../src/lanes/index.ts'
 import { followConfig, type Live } from '../../src/process/roles/live.ts'
-import { assignmentField } from '../../src/roster/roster.ts'
 import { Replica } from '../../src/roster/replica.ts'
+import { assignmentField } from '../../src/roster/roster.ts'
 import { assignmentText, readRosterVersion, writeRoster } from '../../src/roster/table.ts'
 import { putDevice } from '../support/put-device.ts'
 import type { TestRedis } from '../support/redis.ts'
@@ -52,7 +52,7 @@ async function following(dir: string, { followsFiles = true, url = server.url } 
 
 function routeOf(live: Live, id: string): string | undefined {
   const entry = live.directory().find(id)
-  return entry && live.directory().laneAt(entry, Date.now() / 1000)?.route
+  return entry && live.directory().stayAt(entry, Date.now() / 1000)?.lane.route
 }
 
 const put = (id: string, route_id?: string) => ({ id, company_id: '7', courier_id: '5', route_id, source: '' })

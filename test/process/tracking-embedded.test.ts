@@ -5,8 +5,9 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { Device } from '../../src/config/devices.ts'
 import { followConfig, type Live } from '../../src/process/roles/live.ts'
 import { startTracking } from '../../src/process/roles/tracking.ts'
-import { createDirectory, type Roster } from '../../src/roster/roster.ts'
+import type { Roster } from '../../src/roster/roster.ts'
 import { folder } from '../support/config-folder.ts'
+import { createDirectory } from '../support/roster.ts'
 import { turnsDuring } from '../support/turns.ts'
 
 interface Changing extends Live {

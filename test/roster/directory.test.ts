@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Device } from '../../src/config/devices.ts'
 import type { Assignment } from '../../src/roster/directory.ts'
-import { createDirectory } from '../../src/roster/roster.ts'
+import { createDirectory } from '../support/roster.ts'
 
 const VAN: Device = {
   id: '0356307042441013',
@@ -19,7 +19,7 @@ function line(route_id: string, from: number, until: number, changes: Partial<As
 /** Of the device at each time. */
 async function routesAt(lines: Assignment[], times: number[], device: Device = VAN): Promise<(string | undefined)[]> {
   const directory = await createDirectory([device], lines)
-  return times.map((time) => directory.laneAt(directory.find(device.id)!, time)?.route)
+  return times.map((time) => directory.stayAt(directory.find(device.id)!, time)?.lane.route)
 }
 
 describe('find', async () => {
@@ -132,5 +132,5 @@ describe('lanes', async () => {
     ])
   })
   it('belong to the company of their device', () =>
-    expect(directory.laneAt(directory.find('2')!, 1)?.company).toBe('8'))
+    expect(directory.stayAt(directory.find('2')!, 1)?.lane.company).toBe('8'))
 })

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { connect, type Redis } from '../../src/lanes/index.ts'
 import { followConfig, type Live } from '../../src/process/roles/live.ts'
-import { assignmentField } from '../../src/roster/roster.ts'
 import { Replica } from '../../src/roster/replica.ts'
+import { assignmentField } from '../../src/roster/roster.ts'
 import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
 import { folder } from '../support/config-folder.ts'
 import { putDevice } from '../support/put-device.ts'
@@ -49,7 +49,7 @@ function routesOf(live: Live, ...ids: number[]): (string | undefined)[] {
   const directory = live.directory()
   return ids.map((id) => {
     const entry = directory.find(`${id}`)
-    return entry && directory.laneAt(entry, Date.now() / 1000)?.route
+    return entry && directory.stayAt(entry, Date.now() / 1000)?.lane.route
   })
 }
 

@@ -1,7 +1,21 @@
 import { expect, it } from 'vitest'
-import { lossText } from '../../src/roster/loss.ts'
+import { lossOf } from '../../src/roster/loss.ts'
+import { createDirectory } from '../support/roster.ts'
+
+const fleet = (routed: number) =>
+  createDirectory(
+    Array.from({ length: 3 }, (_, id) => {
+      return { id: `${id}`, company_id: '7', courier_id: '4', route_id: id < routed ? '1' : undefined, source: '' }
+    }),
+    [],
+  )
 
 it.each([
-  [{ lost: 2, routed: 3 }, '2 of the 3 devices that have one'],
-  [{ lost: 1, routed: 1 }, 'the only device that has one'],
-])('%j is said as "%s"', (loss, text) => expect(lossText(loss)).toBe(text))
+  [3, 1, '2 of the 3 devices that have one'],
+  [1, 0, 'the only device that has one'],
+  [2, 1, undefined],
+  [0, 0, undefined],
+])('of %i routed devices of which %i stay so, "%s" is lost', async (routed, staying, text) => {
+  const [before, after] = [await fleet(routed), await fleet(staying)]
+  expect(lossOf(before.devices(), { before, after }, { from: 0, until: 1 })).toBe(text)
+})

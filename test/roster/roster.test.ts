@@ -26,7 +26,7 @@ function change(devices: readonly Device[], lines: readonly Assignment[], droppe
 
 function routeOf(roster: Roster, id: string): string | undefined {
   const entry = roster.find(id)
-  return entry && roster.laneAt(entry, 50)?.route
+  return entry && roster.stayAt(entry, 50)?.lane.route
 }
 
 describe('a change', () => {
@@ -88,7 +88,7 @@ describe('an assignment', () => {
     roster.apply(change([{ ...van('1'), courier_id: undefined }], [line('1', '10')]))
     expect(routeOf(roster, '1')).toBeUndefined()
     roster.apply(change([van('1')], []))
-    expect(roster.laneAt(roster.find('1')!, 50)?.key).toBe('7/4/10')
+    expect(roster.stayAt(roster.find('1')!, 50)?.lane.key).toBe('7/4/10')
   })
 
   it('with the same from as another decides where it is the later line', () => {

@@ -19,9 +19,9 @@ import {
 import type { Role } from '../../src/process/role.ts'
 import { startAdmin } from '../../src/process/roles/admin.ts'
 import { followConfig, type Live } from '../../src/process/roles/live.ts'
-import { createDirectory } from '../../src/roster/roster.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { startTestRedis, type TestRedis } from './redis.ts'
+import { createDirectory } from './roster.ts'
 
 /** The token that the fixture's configuration has. */
 export const TOKEN = 'canary-admin-token'

@@ -10,7 +10,8 @@ import type { Appender, Part, Storable } from '../../src/lanes/index.ts'
 import { Backpressure } from '../../src/listen/backpressure.ts'
 import { ConnectionLimits, type Listener, type Shared } from '../../src/listen/listener.ts'
 import { registry } from '../../src/observe/metrics.ts'
-import { createDirectory, type Roster } from '../../src/roster/roster.ts'
+import type { Roster } from '../../src/roster/roster.ts'
+import { createDirectory } from './roster.ts'
 
 const LIMITS: Shared['limits'] = {
   max_connections: 1000,

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { createDirectory } from '../../src/roster/roster.ts'
 import { provisioningOf } from '../../src/tracking/provisioning.ts'
 import { createTrackingService } from '../../src/tracking/service.ts'
+import { createDirectory } from '../support/roster.ts'
 import { JSON_TYPE, type Lane, path, position } from '../support/tracking/push.ts'
 import { PROVISIONING, startService, temporaryFolder } from '../support/tracking/service.ts'
 

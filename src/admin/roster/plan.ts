@@ -6,7 +6,7 @@ import type { Interval } from '../../config/times.ts'
 import { unresolved } from '../../roster/advice.ts'
 import type { Assignment } from '../../roster/directory.ts'
 import { assignmentOf } from '../../roster/file-content.ts'
-import { isRouted, type Loss, lossOf } from '../../roster/loss.ts'
+import { lossOf } from '../../roster/loss.ts'
 import { assignmentField, Roster } from '../../roster/roster.ts'
 import { assignmentText, changeOf, type RosterWrite } from '../../roster/table.ts'
 
@@ -32,8 +32,8 @@ export interface RosterPlan {
   readonly devices: readonly Device[]
   /** Those without a route: now where now is in the interval, else at any time of it. */
   readonly withoutRoute: readonly Device[]
-  /** Where more than half of the company's devices that have a route then would have none. */
-  readonly loss?: Loss
+  /** Which of the company's devices would lose their route then, where they are more than half. */
+  readonly loss?: string
   readonly write: RosterWrite
 }
 
@@ -45,13 +45,12 @@ export async function planRoster(roster: Roster, put: RosterPut): Promise<Roster
   await after.applyInSlices(changeOf(write, put.now))
   const devices = Array.from(roster.devices()).filter(({ company_id }) => company_id === put.company_id)
   const interval = momentOf(put)
-  const hasRoute = isRouted(after, interval)
   return {
     ...difference(linesOf(roster, devices, put), linesOf(after, devices, put)),
     rows,
     rejected,
     devices,
-    withoutRoute: devices.filter((device) => !hasRoute(device)),
+    withoutRoute: devices.filter(({ id }) => !after.isRouted(id, interval)),
     loss: lossOf(devices, { before: roster, after }, interval),
     write,
   }

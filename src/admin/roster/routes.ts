@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { type Interval, timesIn } from '../../config/times.ts'
 import type { Assignment } from '../../roster/directory.ts'
-import { type Loss, lossText } from '../../roster/loss.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { readBody } from '../../tracking/body.ts'
 import { ApiRefusal, parse, refuseFields } from '../../tracking/refusal.ts'
@@ -143,8 +142,8 @@ function lineJson({ device, name, company_id, courier_id, route_id, from, until,
   return { device, name, company_id, courier_id, route_id, from_at, until_at, source }
 }
 
-function refusalText(loss: Loss): string {
-  return `this would take the route from ${lossText(loss)}: nothing is changed; send it with force=true if it is meant`
+function refusalText(loss: string): string {
+  return `this would take the route from ${loss}: nothing is changed; send it with force=true if it is meant`
 }
 
 function summaryOf({ added, changed, removed, rejected }: Omit<RosterPlan, 'write'>, force?: string) {

@@ -3,9 +3,8 @@ import { ConfigError, type Problem, problemText } from '../../config/problem.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
-import { advice } from '../../roster/advice.ts'
 import type { FilesOutcome } from '../../roster/file-writer.ts'
-import { inOrder, problemsOf } from '../../roster/load.ts'
+import { remarksOn } from '../../roster/load.ts'
 import type { Roster } from '../../roster/roster.ts'
 
 /** A change of the files, and what became of it. */
@@ -61,9 +60,8 @@ export class ConfigReport {
 
   /** The first new problems: there may be one for each of ten thousand devices. */
   async #warn(files: Files, roster: Roster): Promise<void> {
-    const all = (await problemsOf(files)).filter((problem) => !isMistake(problem))
-    const today = { now: Date.now(), zone: this.#config.time_zone }
-    const problems = inOrder([...all, ...(await advice(roster, files, today))])
+    const remarks = await remarksOn(files, roster, { now: Date.now(), zone: this.#config.time_zone })
+    const problems = remarks.filter((remark) => !isMistake(remark))
     const known = new Set(this.#problems.map(problemText))
     const added = problems.map(problemText).filter((problem) => !known.has(problem))
     this.#problems = problems

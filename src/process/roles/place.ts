@@ -7,6 +7,6 @@ export function placeIn(live: Pick<Live, 'complete' | 'directory'>): Place {
     if (!live.complete) return NOT_CURRENT
     const directory = live.directory()
     const entry = directory.find(deviceOf(record))
-    return entry && directory.laneAt(entry, timestampOf(record))?.key
+    return entry && directory.stayAt(entry, timestampOf(record))?.lane.key
   }
 }

@@ -1,11 +1,11 @@
 import { getGlobalDispatcher } from 'undici'
 import type * as z from 'zod'
+import { type DeviceJson, type DeviceRowJson, type pageSchema, StatusJson } from '../admin/json.ts'
 import { nearest } from '../config/problem.ts'
 import { UserError } from '../errors.ts'
 import { printableUrl } from '../tracking/masking.ts'
 import type { ErrorBody } from '../tracking/schemas.ts'
 import type { AdminPort } from './admin-port.ts'
-import { DeviceAnswer, DevicesPage, type ListedDevice, NoDevice, StatusAnswer } from './answers.ts'
 import { printable } from './output.ts'
 
 interface AdminRequest {
@@ -57,22 +57,25 @@ function throwNoAnswer({ url }: AdminPort, error: Error & { code?: string }, tim
   throw new UserError(`Nothing answers at ${place}${why}: start waybridge, or give the address with --url.`)
 }
 
-/** The JSON of an answer with status 200. @throws UserError for any other status, with the message of the admin port */
-export function jsonOf<Shape>(admin: AdminPort, answer: AdminAnswer, shape: z.ZodType<Shape>): Shape {
-  if (answer.status !== 200) throw new UserError(errorText(answer))
-  return bodyOf(admin, answer, shape)
+/** The JSON of an answer; undefined where it is none. Who asks has seen by the status that it is the admin port. */
+export function bodyOf({ text }: AdminAnswer): ReturnType<typeof JSON.parse> {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
-/** The JSON of an answer with any status. @throws UserError where it does not have this shape */
-export function bodyOf<Shape>({ url }: AdminPort, { text }: AdminAnswer, shape: z.ZodType<Shape>): Shape {
-  const body = shape.safeParse(parseJson(text))
-  if (body.success) return body.data
-  throw new UserError(`${printableUrl(url)} does not answer like the admin port of waybridge.`)
+/** The JSON of an answer to a GET. @throws UserError for any status but 200, with the message of the admin port */
+export async function read<Body>(admin: AdminPort, request: AdminRequest): Promise<Body> {
+  const answer = await ask(admin, request)
+  if (answer.status !== 200) throw new UserError(errorText(answer))
+  return bodyOf(answer)
 }
 
 /** An error answer; empty where the text is none. */
-export function errorOf({ text }: AdminAnswer): Partial<z.infer<typeof ErrorBody>> {
-  return parseJson(text) ?? {}
+export function errorOf(answer: AdminAnswer): Partial<z.infer<typeof ErrorBody>> {
+  return bodyOf(answer) ?? {}
 }
 
 /** The message of an error answer, in one line. */
@@ -82,22 +85,27 @@ export function errorText(answer: AdminAnswer): string {
   return printable(`The admin port answers ${status}: ${message}`).replace(/\s+/g, ' ').slice(0, MAX_TEXT)
 }
 
-/** `GET /admin/status`, unparsed. @throws UserError where another program answers */
-export async function askStatus(admin: AdminPort): Promise<AdminAnswer> {
-  const answer = await ask(admin, { path: '/admin/status' })
-  if (answer.status !== 404) return answer
-  throw new UserError(
-    `${printableUrl(admin.url)} has no /admin/status (404): it is not the admin port (admin.port in gateway.yaml, 8080 by default).`,
-  )
-}
+export type StatusAnswer = z.infer<typeof StatusJson>
 
 /**
- * The gateway's status. Commands take its time zone from here: a local time is always the gateway's, wherever the command
- * runs, because the gateway reads its files so. @throws UserError
+ * The gateway's status, and the text of the answer. Commands take its time zone from here: a local time is always the
+ * gateway's, wherever the command runs, because the gateway reads its files so. @throws UserError
  */
-export async function gatewayStatus(admin: AdminPort): Promise<StatusAnswer> {
-  return jsonOf(admin, await askStatus(admin), StatusAnswer)
+export async function readStatus(admin: AdminPort): Promise<{ readonly status: StatusAnswer; readonly text: string }> {
+  const answer = await ask(admin, { path: '/admin/status' })
+  const url = printableUrl(admin.url)
+  if (answer.status === 404)
+    throw new UserError(
+      `${url} has no /admin/status (404): it is not the admin port (admin.port in gateway.yaml, 8080 by default).`,
+    )
+  if (answer.status !== 200) throw new UserError(errorText(answer))
+  const { data: status } = StatusJson.safeParse(bodyOf(answer))
+  if (status) return { status, text: answer.text }
+  throw new UserError(`${url} does not answer like the admin port of waybridge.`)
 }
+
+export type ListedDevice = z.infer<typeof DeviceRowJson>
+export type DeviceAnswer = z.infer<typeof DeviceJson>
 
 /** All devices of `GET /admin/devices`, in its order. @throws UserError */
 export async function listDevices(admin: AdminPort): Promise<ListedDevice[]> {
@@ -105,12 +113,14 @@ export async function listDevices(admin: AdminPort): Promise<ListedDevice[]> {
   let token: string | undefined
   do {
     const query = { max_results: '1000', ...(token && { page_token: token }) }
-    const page: DevicesPage = jsonOf(admin, await ask(admin, { path: '/admin/devices', query }), DevicesPage)
-    devices.push(...page.results)
-    token = page.next_page_token
+    const { results, next_page_token } = await read<DevicesPage>(admin, { path: '/admin/devices', query })
+    devices.push(...results)
+    token = next_page_token
   } while (token !== undefined)
   return devices
 }
+
+type DevicesPage = z.infer<ReturnType<typeof pageSchema<typeof DeviceRowJson>>>
 
 /** The device with this id, or all devices with this name: two trackers of one van may share it. @throws UserError where there is none */
 export async function findDevices(admin: AdminPort, idOrName: string): Promise<DeviceAnswer[]> {
@@ -131,19 +141,17 @@ export async function findDevices(admin: AdminPort, idOrName: string): Promise<D
 /** A device that was deleted while a file still has it is answered too: the user must learn of the deletion. */
 async function deviceWithId(admin: AdminPort, id: string): Promise<DeviceAnswer | undefined> {
   const answer = await ask(admin, { path: `/admin/devices/${encodeURIComponent(id)}` })
-  if (answer.status !== 404) return jsonOf(admin, answer, DeviceAnswer)
-  const { file_entry } = bodyOf(admin, answer, NoDevice)
-  return file_entry === undefined ? undefined : { id, configured: false, file_entry, held: [] }
+  if (answer.status === 200) return bodyOf(answer)
+  if (answer.status !== 404) throw new UserError(errorText(answer))
+  const { file_entry }: Partial<DeviceAnswer> = bodyOf(answer) ?? {}
+  return file_entry === undefined ? undefined : { id, configured: false, file_entry, held: [], events: [] }
 }
 
-/** The value of JSON text; undefined where it is not JSON. */
-function parseJson(text: string): ReturnType<typeof JSON.parse> {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+/** Whether a device has no connection and was not heard for 15 minutes: many disconnect between two packets. `now`: ms UTC. */
+export function isSilent({ state, last_heard }: Pick<ListedDevice, 'state' | 'last_heard'>, now: number): boolean {
+  return state === 'offline' && last_heard !== undefined && now - Date.parse(last_heard.at) > SILENT_MS
 }
 
+const SILENT_MS = 15 * 60_000
 const TIMEOUT_MS = 30_000
 const MAX_TEXT = 500

@@ -4,7 +4,7 @@ import { UserError } from '../errors.ts'
 import { exactJson, parseBody } from '../tracking/body.ts'
 import { CourierPosition } from '../tracking/schemas.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { ask, errorText, gatewayStatus } from './client.ts'
+import { ask, errorText, readStatus } from './client.ts'
 import { timeOption } from './intervals.ts'
 import { printExact } from './output.ts'
 
@@ -20,7 +20,7 @@ export async function positionsCommand(options: PositionsOptions): Promise<numbe
   const company = idOption('--company', options.company)
   const route = idOption('--route', options.route)
   const admin = await findAdminPort(options)
-  const { time_zone } = await gatewayStatus(admin)
+  const { time_zone } = (await readStatus(admin)).status
   const from = timeOption('--from', options.from, time_zone)
   const now = Math.floor(Date.now() / 1000)
   const to = options.to === undefined ? now : timeOption('--to', options.to, time_zone)

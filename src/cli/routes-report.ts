@@ -1,6 +1,7 @@
+import type * as z from 'zod'
+import type { RosterPutJson } from '../admin/json.ts'
 import type { Interval } from '../config/times.ts'
-import { isSilent, type ListedDevice, type RosterAnswer } from './answers.ts'
-import { type AdminAnswer, errorOf, errorText } from './client.ts'
+import { type AdminAnswer, errorOf, errorText, isSilent, type ListedDevice } from './client.ts'
 import { intervalText } from './intervals.ts'
 import { type Clock, clockIn, listText, MAX_NAMES } from './output.ts'
 
@@ -13,6 +14,8 @@ export interface IntervalResult {
   /** What changes; absent where the lines are refused for a mistake. */
   readonly roster?: RosterAnswer
 }
+
+export type RosterAnswer = z.infer<typeof RosterPutJson>
 
 /** What all reports of one command share. */
 export interface ReportContext {

@@ -5,8 +5,7 @@ import type { Interval } from '../config/times.ts'
 import { sameId } from '../config/units.ts'
 import { UserError } from '../errors.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { type ListedDevice, RosterAnswer } from './answers.ts'
-import { ask, bodyOf, gatewayStatus, listDevices } from './client.ts'
+import { ask, bodyOf, type ListedDevice, listDevices, readStatus } from './client.ts'
 import { intervalsOf, intervalText } from './intervals.ts'
 import { listText, printLines } from './output.ts'
 import { type IntervalResult, leftOutSentence, type ReportContext, report } from './routes-report.ts'
@@ -28,7 +27,7 @@ export async function routesCommand(act: 'check' | 'put', file: string, options:
     throw new UserError(`${file}: ${UNREADABLE.get(code ?? '') ?? `cannot be read (${code})`}.`)
   })
   const admin = await findAdminPort(options)
-  const { time_zone: zone } = await gatewayStatus(admin)
+  const { time_zone: zone } = (await readStatus(admin)).status
   const source = { name: 'routes.csv', file, text: bytes.toString() }
   const read = await readRoutes(source, zone)
   const intervals = intervalsOf(read.rows, options, zone)
@@ -99,7 +98,7 @@ async function sendPart(
   const answer = await ask(admin, { method: 'PUT', path: '/admin/routes', query: { ...query, from, until }, body })
   const hasRoster = answer.status === 200 || answer.status === 409
   const isPut = answer.status === 200 && query.dry_run === undefined
-  return { interval, answer, isPut, roster: hasRoster ? bodyOf(admin, answer, RosterAnswer) : undefined }
+  return { interval, answer, isPut, roster: hasRoster ? bodyOf(answer) : undefined }
 }
 
 /** Puts each part and prints its report, until one is refused. @returns the exit code @throws UserError */

@@ -1,14 +1,12 @@
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { StatusAnswer } from './answers.ts'
-import { askStatus, jsonOf } from './client.ts'
+import { readStatus, type StatusAnswer } from './client.ts'
 import { type Clock, clockIn, colours, counted, type Painter, printExact } from './output.ts'
 
 /** `waybridge status`. @returns the exit code @throws UserError */
 export async function statusCommand(options: AdminPortOptions & { readonly json?: boolean }): Promise<number> {
   const admin = await findAdminPort(options)
-  const answer = await askStatus(admin)
-  const status = jsonOf(admin, answer, StatusAnswer)
-  printExact(options.json ? [answer.text] : statusPage(status, clockIn(status.time_zone, Date.now()), colours))
+  const { status, text } = await readStatus(admin)
+  printExact(options.json ? [text] : statusPage(status, clockIn(status.time_zone, Date.now()), colours))
   return 0
 }
 
@@ -25,7 +23,7 @@ type StatusRow = [label: string, figure: string | number, note?: string, style?:
 
 function rowsOf(status: StatusAnswer, clock: Clock): StatusRow[] {
   const { upstream, rates, waiting, parked, held, custody } = status
-  const { state, since_at, token_refused = [] } = upstream
+  const { state, since_at, token_refused } = upstream
   return [
     ['tracking service', state, `since ${clock(since_at)}`, state === 'up' ? 'green' : 'yellow'],
     ...token_refused.map(

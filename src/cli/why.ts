@@ -1,14 +1,15 @@
-import { entryAdvice } from '../admin/json.ts'
+import type * as z from 'zod'
+import { entryAdvice, type ParkedLaneJson } from '../admin/json.ts'
+import type { FilterReason } from '../ingest/place.ts'
 import { BEHIND_MS } from '../lanes/keys.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { type DeviceAnswer, isSilent, type ParkedLane, ParkedPage, type StatusAnswer } from './answers.ts'
-import { ask, findDevices, gatewayStatus, jsonOf } from './client.ts'
+import { type DeviceAnswer, findDevices, isSilent, read, readStatus, type StatusAnswer } from './client.ts'
 import { type Clock, clockIn, counted, printLines } from './output.ts'
 
 /** `waybridge why DEVICE`: a line for each device with that id or name. @returns the exit code @throws UserError */
 export async function whyCommand(idOrName: string, options: AdminPortOptions): Promise<number> {
   const admin = await findAdminPort(options)
-  const { upstream, time_zone } = await gatewayStatus(admin)
+  const { upstream, time_zone } = (await readStatus(admin)).status
   const devices = await findDevices(admin, idOrName)
   const now = Date.now()
   const clock = clockIn(time_zone, now)
@@ -25,9 +26,11 @@ async function parkedOf(admin: AdminPort, { lane, company_id, courier_id }: Devi
   const courier = lane?.courier_id ?? courier_id
   if (courier === undefined) return []
   const query = { courier_id: courier, max_results: '1000' }
-  const { results } = jsonOf(admin, await ask(admin, { path: '/admin/parked', query }), ParkedPage)
-  return results.filter((each) => each.company_id === company_id)
+  const page = await read<{ results: ParkedLane[] }>(admin, { path: '/admin/parked', query })
+  return page.results.filter((each) => each.company_id === company_id)
 }
+
+type ParkedLane = z.infer<typeof ParkedLaneJson>
 
 /** What the gateway knows of a device. */
 export interface DeviceFacts {
@@ -98,7 +101,7 @@ function routeAdvice({ replaced_line: line }: Pick<DeviceAnswer, 'replaced_line'
 function filteredTrouble({ last_filtered, last_fix }: DeviceAnswer, clock: Clock): string | undefined {
   if (!last_filtered || last_filtered.held) return undefined
   if (Date.parse(last_filtered.at) <= Date.parse(last_fix?.received_at ?? '')) return undefined
-  const why = FILTERED.get(last_filtered.reason) ?? ''
+  const why = FILTERED[last_filtered.reason as FilterReason] ?? ''
   return `filtered as ${last_filtered.reason} at ${clock(last_filtered.at)}${why}`
 }
 
@@ -157,13 +160,14 @@ function failureText(status: number | string): string {
   return FAILURES.get(status) ?? `the connection failed (${status})`
 }
 
-const FILTERED = new Map([
-  ['invalid', ': the device has no satellite fix, check its antenna and where it is'],
-  ['zero', ': the device sent 0/0, it has no satellite fix'],
-  ['out_of_range', ': its latitude or longitude does not exist'],
-  ['past', ': the fix is older than filter.max_age'],
-  ['clock', ': the fix is ahead of the clock by more than filter.max_future'],
-])
+const FILTERED: Readonly<Record<FilterReason, string>> = {
+  invalid: ': the device has no satellite fix, check its antenna and where it is',
+  zero: ': the device sent 0/0, it has no satellite fix',
+  out_of_range: ': its latitude or longitude does not exist',
+  past: ': the fix is older than filter.max_age',
+  clock: ': the fix is ahead of the clock by more than filter.max_future',
+  no_route: ': it had no route then, and hold.no_route is false',
+}
 const FAILURES = new Map([
   ['refused', 'the connection was refused'],
   ['reset', 'the connection was cut'],

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { DeviceAnswer, ParkedLane } from '../../src/cli/answers.ts'
 import { clockIn } from '../../src/cli/output.ts'
 import { type DeviceFacts, explain } from '../../src/cli/why.ts'
 
@@ -8,7 +7,7 @@ const at = (time: string, day = '2026-11-20') => `${day}T${time}.000Z`
 const HEARD = { last_heard: { at: at('08:14:03') }, last_fix: { time_at: at('08:14:02'), received_at: at('08:14:03') } }
 
 const LANE = { courier_id: '42', route_id: '1007', source: 'routes.csv:17', from_at: at('06:00:00'), waiting: 0 }
-const DEVICE: DeviceAnswer = {
+const DEVICE = {
   id: '356307042441013',
   configured: true,
   company_id: '7',
@@ -19,21 +18,20 @@ const DEVICE: DeviceAnswer = {
   ...HEARD,
 }
 const IDS = { company_id: '7', courier_id: '42', route_id: '1007' }
-const NOT_FOUND: ParkedLane = { ...IDS, fixes: 214, parked: { status: 404, message: 'no such route' }, refused: [] }
+const NOT_FOUND = { ...IDS, fixes: 214, parked: { status: 404, message: 'no such route' }, refused: [] }
 
-function says(device: Partial<DeviceAnswer>, findings: Partial<DeviceFacts> = {}): string {
-  const up = { state: 'up', since_at: at('06:00:00') } as const
-  return explain(
-    { device: { ...DEVICE, ...device }, parked: [], upstream: up, now: NOW, ...findings },
-    clockIn('UTC', NOW),
-  )
+/** The sentence on a device; what the facts leave out is not looked at. */
+function says(device: object, facts: object = {}): string {
+  const upstream = { state: 'up', since_at: at('06:00:00') }
+  const all = { device: { ...DEVICE, ...device }, parked: [], upstream, now: NOW, ...facts }
+  return explain(all as unknown as DeviceFacts, clockIn('UTC', NOW))
 }
 
-function waiting(count: number, lane: Partial<NonNullable<DeviceAnswer['lane']>> = {}): Partial<DeviceAnswer> {
+function waiting(count: number, lane: object = {}) {
   return { lane: { ...LANE, waiting: count, oldest_at: at('08:19:58'), ...lane } }
 }
 
-function held(why: 'unknown' | 'no_route' | 'clock', offset?: string): Partial<DeviceAnswer> {
+function held(why: 'unknown' | 'no_route' | 'clock', offset?: string) {
   return { held: [{ reason: why, fixes: 12, oldest_at: at('08:01:00'), offset }] }
 }
 
@@ -165,6 +163,7 @@ describe('a filtered fix', () => {
     ['out_of_range', 'filtered as out_of_range at 08:15:00: its latitude or longitude does not exist'],
     ['past', 'filtered as past at 08:15:00: the fix is older than filter.max_age'],
     ['clock', 'filtered as clock at 08:15:00: the fix is ahead of the clock by more than filter.max_future'],
+    ['no_route', 'filtered as no_route at 08:15:00: it had no route then, and hold.no_route is false'],
     ['a new reason', 'filtered as a new reason at 08:15:00'],
   ])('is explained for the reason %s', (why, sentence) =>
     expect(says(filtered(why))).toBe(`last fix 08:14:02, route 1007 by routes.csv:17, ${sentence}`),
@@ -184,7 +183,7 @@ describe('a filtered fix', () => {
   )
 })
 
-const parked = (...lanes: ParkedLane[]) => says({}, { parked: lanes })
+const parked = (...lanes: object[]) => says({}, { parked: lanes })
 
 describe('parked positions', () => {
   const HEAD = 'last fix 08:14:02, route 1007 by routes.csv:17,'

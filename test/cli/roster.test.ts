@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { ListedDevice, RosterAnswer } from '../../src/cli/answers.ts'
+import type { ListedDevice } from '../../src/cli/client.ts'
 import { clockIn } from '../../src/cli/output.ts'
-import { type RosterContext, rosterSentence } from '../../src/cli/routes-report.ts'
+import { type RosterAnswer, type RosterContext, rosterSentence } from '../../src/cli/routes-report.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 20)
 const LINES = { added: 0, changed: 0, removed: 0, rejected: [] }
@@ -16,11 +16,12 @@ function vans(silent: Readonly<Record<number, string | undefined>> = {}): Listed
       name: `Van ${n}`,
       configured: true,
       company_id: '7',
+      mapping: 'mapped',
       state,
-      ...(at && { last_heard: { at } }),
+      ...(at && { last_heard: { at, transport: 'tcp', remote: '10.1.2.3:40001' } }),
     }
   })
-  const never = { configured: true, state: 'never' } as const
+  const never = { configured: true, mapping: 'unmapped', state: 'never' } as const
   return [...ours, { ...never, id: 'x', company_id: '8' }, { ...never, id: 'y', configured: false, company_id: '7' }]
 }
 

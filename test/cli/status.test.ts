@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { StatusAnswer } from '../../src/cli/answers.ts'
+import type { StatusAnswer } from '../../src/cli/client.ts'
 import { clockIn, type Painter } from '../../src/cli/output.ts'
 import { statusPage } from '../../src/cli/status.ts'
 import { answering, STATUS, waybridge } from '../support/cli.ts'

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach } from 'vitest'
-import type { StatusAnswer } from '../../src/cli/answers.ts'
+import type { StatusAnswer } from '../../src/cli/client.ts'
 
 const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
 
@@ -52,7 +52,7 @@ export const STATUS = {
   parked: { fixes: 0, lanes: 0 },
   held: { fixes: 0, devices: 0 },
   rates: { received_per_s: 12.3, delivered_per_s: 12 },
-  upstream: { state: 'up', since_at: '2026-11-19T06:00:12.000Z' },
+  upstream: { state: 'up', since_at: '2026-11-19T06:00:12.000Z', token_refused: [] },
   custody: {
     received: 1200,
     filtered: 0,

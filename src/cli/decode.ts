@@ -5,11 +5,13 @@ import { protocolsByName } from '../../protocols/index.ts'
 import {
   cut,
   DecodeError,
+  type Fix,
   type Message,
   type Protocol,
   type Session,
   type Transport,
 } from '../../protocols/kit/index.ts'
+import { instant } from '../admin/json.ts'
 import { UserError } from '../errors.ts'
 
 interface DecodeArguments {
@@ -64,12 +66,11 @@ const DecodeInput = z.object({
 export type DecodeInput = z.infer<typeof DecodeInput>
 
 /** One position as it is printed: RFC 3339, degrees, metres, metres per second. */
-export interface DecodedFix extends Partial<Readonly<Record<NumberField, number>>> {
+export interface DecodedFix extends Partial<Omit<Fix, 'time' | 'latitude' | 'longitude'>> {
   readonly time?: string
-  readonly valid: boolean
+  readonly lat?: number
+  readonly lon?: number
 }
-
-type NumberField = 'lat' | 'lon' | 'altitude' | 'speed' | 'heading' | 'accuracy' | 'hdop' | 'satellites'
 
 type DecodedReply = { readonly hex: string } | { readonly http: 200; readonly bodyHex: string }
 
@@ -148,7 +149,7 @@ export function decodeInput(line: DecodeInput, options: DecodeOptions = {}): Dec
     return {
       id: line.id,
       device: session.device,
-      fixes: messages.flatMap(fixesOf),
+      fixes: messages.flatMap(({ fixes = [] }) => fixes.map(decodedFix)),
       replies: messages.flatMap((message) => replyOf(message, transport)),
     }
   } catch (error) {
@@ -206,22 +207,15 @@ function sessionOf(line: DecodeInput, transport: Transport, options: DecodeOptio
   return session
 }
 
-function fixesOf({ fixes = [] }: Message): DecodedFix[] {
-  return fixes.map(({ time, valid, latitude, longitude, altitude, speed, heading, accuracy, hdop, satellites }) => ({
-    ...(Math.abs(time) <= LATEST ? { time: new Date(time).toISOString() } : {}),
-    valid,
-    ...finite({ lat: latitude, lon: longitude, altitude, speed, heading, accuracy, hdop, satellites }),
-  }))
-}
-
-function finite(values: Record<NumberField, number | undefined>): Partial<Record<NumberField, number>> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => Number.isFinite(value)))
+/** Without numbers that JSON does not have. */
+function decodedFix({ time, latitude, longitude, ...rest }: Fix): DecodedFix {
+  const fix = { time: instant(time), lat: latitude, lon: longitude, ...rest }
+  return Object.fromEntries(
+    Object.entries(fix).filter(([, value]) => typeof value !== 'number' || Number.isFinite(value)),
+  )
 }
 
 function replyOf({ reply }: Message, transport: Transport): DecodedReply[] {
   if (transport === 'http') return [{ http: 200, bodyHex: reply?.toString('hex') ?? '' }]
   return reply ? [{ hex: reply.toString('hex') }] : []
 }
-
-/** The end of the calendar, ms UTC. */
-const LATEST = 8.64e15

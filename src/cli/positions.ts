@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { instant } from '../admin/json.ts'
 import { int64, int64Mistake } from '../config/units.ts'
 import { UserError } from '../errors.ts'
 import { exactJson, parseBody } from '../tracking/body.ts'
@@ -81,8 +82,7 @@ function geoJson(positions: readonly StoredPosition[]): string {
 
 /** RFC 3339; empty where the calendar has no such day. */
 function timeText(timestamp: number | bigint): string {
-  const seconds = Number(timestamp)
-  return Math.abs(seconds) <= LAST_S ? new Date(seconds * 1000).toISOString().replace('.000Z', 'Z') : ''
+  return instant(Number(timestamp) * 1000)?.replace('.000Z', 'Z') ?? ''
 }
 
 function idOption(option: string, text: string): string {
@@ -93,4 +93,3 @@ function idOption(option: string, text: string): string {
 
 /** The relay fetches a month in hundreds of windows, which takes minutes. */
 const TIMEOUT_MS = 600_000
-const LAST_S = 8.64e12

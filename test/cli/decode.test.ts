@@ -74,7 +74,7 @@ describe('decodeInput', () => {
 
   it('leaves out a time beyond the calendar', () => {
     const packet = avlPacket(0x08, [{ ...RECORD, time: 9e15 }])
-    expect(decodeInput(teltonika(packet)).fixes[0]).not.toHaveProperty('time')
+    expect(decodeInput(teltonika(packet)).fixes[0].time).toBeUndefined()
   })
 
   it.each<[string, DecodeInput, string]>([

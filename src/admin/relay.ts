@@ -109,10 +109,9 @@ type Asked = OperationRequest & RelayInput & { readonly headers: Readonly<Record
 
 function ask(tracking: TrackingClient, { interval, ...request }: Asked): Promise<Reply | Failure> {
   if (!interval || interval.to - interval.from <= MAX_INTERVAL_S) return attempt(tracking, request)
-  // Answers that are joined must be complete and not encoded.
-  const headers = Object.fromEntries(
-    Object.entries(request.headers).filter(([name]) => !/^(?:accept-encoding|range|if-.*)$/.test(name)),
-  )
+  // Answers that are joined must be complete.
+  const asked = Object.entries(request.headers).filter(([name]) => !/^(?:range|if-.*)$/.test(name))
+  const headers = Object.fromEntries(asked)
   return readWindows(interval, ({ from, to }, maxBytes) =>
     attempt(tracking, { ...request, query: { from: String(from), to: String(to) }, headers, maxBytes }),
   )

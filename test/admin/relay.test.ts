@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { createConnection } from 'node:net'
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { OPERATIONS, type OperationName, parametersOf } from '../../src/tracking/operations.ts'
 import { OPERATE, READ, recordingServer, relayFixture } from '../support/relay.ts'
@@ -248,7 +248,6 @@ describe('headers of a request', () => {
     const seen = await answering(200)
     const headers = {
       accept: 'application/json',
-      'accept-encoding': 'gzip, br',
       'accept-language': 'de',
       'content-type': 'application/json; charset=utf-8',
       'user-agent': 'dispatch/1.2',
@@ -274,6 +273,7 @@ describe('headers of a request', () => {
     const seen = await answering(200)
     const lines = [
       'host: admin.example',
+      'accept-encoding: gzip, br',
       'authorization: Bearer canary-operate',
       'cookie: session=canary-cookie',
       'connection: keep-alive, If-Hop, close',
@@ -477,10 +477,6 @@ describe('the token that an answer quotes', () => {
   it.each([
     ['plain', undefined, page],
     ['identity', 'identity', page],
-    ['gzip', 'gzip', gzipSync(page)],
-    ['deflate', 'deflate', deflateSync(page)],
-    ['br', 'br', brotliCompressSync(page)],
-    ['zstd', 'zstd', zstdCompressSync(page)],
   ])('masks the token in the body of an error: %s', async (_, encoding, body) => {
     await answering(403, { 'content-type': 'text/html', ...(encoding && { 'content-encoding': encoding }) }, body)
     const { status, headers, bytes } = await relay.ask(NUMBER)
@@ -503,7 +499,7 @@ describe('the token that an answer quotes', () => {
 
   it.each([
     ['encoded in a way that nobody knows', 'aes'],
-    ['not encoded as it says', 'gzip'],
+    ['encoded although nobody asked for it', 'gzip'],
   ])('leaves out the body of an error that is %s', async (_, encoding) => {
     await answering(500, { 'content-encoding': encoding }, page)
     const { status, bytes, headers } = await relay.ask(NUMBER)
@@ -511,10 +507,10 @@ describe('the token that an answer quotes', () => {
   })
 
   it('changes nothing in an error without the token', async () => {
-    const body = gzipSync('{"message":"no"}')
-    await answering(403, { 'content-encoding': 'gzip', etag: '"1"' }, body)
+    const body = Buffer.from('{"message":"n\xf6"}')
+    await answering(403, { etag: '"1"' }, body)
     const { bytes, headers } = await relay.ask(NUMBER)
-    expect([bytes, headers['content-encoding'], headers.etag]).toEqual([body, 'gzip', '"1"'])
+    expect([bytes, headers.etag]).toEqual([body, '"1"'])
   })
 })
 

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
 import type { FastifyReply } from 'fastify'
 import { masked } from '../../tracking/masking.ts'
 import { bodyOf, type Failure, isSuccess, type Reply } from '../../tracking/client/exchange.ts'
@@ -19,7 +18,10 @@ export function answerWith(reply: FastifyReply, outcome: Reply | Failure, reques
   return pass(reply, withoutToken(outcome, request.token))
 }
 
-/** The caller's headers for the tracking API: content and its negotiation, but nothing about the caller or the connection. */
+/**
+ * The caller's headers for the tracking API: content and its negotiation, but nothing about the caller or the connection. The
+ * answer must not be encoded: windows are joined, and the token is looked for in errors.
+ */
 export function forwardedHeaders(headers: Reply['headers'], hasBody: boolean): Record<string, string | string[]> {
   return endToEnd(headers, (name) => FORWARDED.test(name) && (hasBody || !name.startsWith('content-')))
 }
@@ -33,18 +35,14 @@ function pass(reply: FastifyReply, { status, headers, chunks }: Reply): FastifyR
 
 /** RFC 9110 §7.6.1: headers that Connection names are hop-by-hop as well. */
 function endToEnd(headers: Reply['headers'], isKept: (name: string) => boolean): Record<string, string | string[]> {
-  const named = new Set(
-    String(headers.connection)
-      .toLowerCase()
-      .split(/[\s,]+/),
-  )
-  const kept = Object.entries(headers).filter(([name]) => isKept(name) && !named.has(name))
+  const named = String(headers.connection).toLowerCase()
+  const kept = Object.entries(headers).filter(([name]) => isKept(name) && !named.split(/[\s,]+/).includes(name))
   return Object.fromEntries(kept.filter((entry): entry is [string, string | string[]] => entry[1] !== undefined))
 }
 
 /**
- * Masks the token, should the tracking API quote it: in all headers, and in the body of an error. An error's body is left out
- * where it cannot be decoded. The body of a success is data and stays as it is.
+ * Masks the token, should the tracking API quote it: in all headers, and in the body of an error, which is left out where it is
+ * encoded all the same. The body of a success is data and stays as it is.
  */
 function withoutToken(reply: Reply, token: string): Reply {
   const mask = (text: string) => masked(text, token)
@@ -53,22 +51,13 @@ function withoutToken(reply: Reply, token: string): Reply {
   })
   const headers = Object.fromEntries(entries)
   if (isSuccess(reply.status)) return { ...reply, headers }
-  const text = decoded(reply)
-  const hidden = text === undefined ? '' : mask(text)
-  if (hidden === text) return { ...reply, headers }
-  return { ...reply, headers: { ...headers, 'content-encoding': undefined }, chunks: [Buffer.from(hidden, 'latin1')] }
+  const text = isEncoded(reply) ? '' : mask(bodyOf(reply).toString('latin1'))
+  return { ...reply, headers: { ...headers, 'content-encoding': undefined }, chunks: [Buffer.from(text, 'latin1')] }
 }
 
-/** The body as latin1; undefined where it cannot be decoded. */
-function decoded(reply: Reply): string | undefined {
-  const encoding = String(reply.headers['content-encoding'] ?? 'identity').toLowerCase()
-  const body = bodyOf(reply)
-  if (encoding === 'identity' || body.length === 0) return body.toString('latin1')
-  try {
-    return DECODERS.get(encoding)?.(body, { maxOutputLength: MAX_DECODED_BYTES }).toString('latin1')
-  } catch {
-    return undefined
-  }
+/** Whether the body must be decoded before it can be read. */
+export function isEncoded({ headers }: Reply): boolean {
+  return (headers['content-encoding'] ?? 'identity') !== 'identity'
 }
 
 function explain(
@@ -105,16 +94,8 @@ const MAX_STATUS = 599
 
 /** Content-Length is set anew from the same bytes. */
 const FORWARDED =
-  /^(?!content-length$)(?:(?:accept|content|if)-.+|accept|range|user-agent|x-request-id|traceparent|tracestate)$/
+  /^(?!content-length$|accept-encoding$)(?:(?:accept|content|if)-.+|accept|range|user-agent|x-request-id|traceparent|tracestate)$/
 
 /** What describes the content. A browser would take other headers as said by the admin port: cookies, rules, caching. */
 const PASSED_ON =
   /^(?!content-length$|content-security-policy|x-content-type-options$)(?:(?:content|x)-.+|accept-ranges|allow|date|etag|last-modified|link|location|retry-after|server|vary|via|warning)$/
-
-const DECODERS = new Map<string, (body: Buffer, options: { maxOutputLength: number }) => Buffer>([
-  ['gzip', gunzipSync],
-  ['deflate', inflateSync],
-  ['br', brotliDecompressSync],
-  ['zstd', zstdDecompressSync],
-])
-const MAX_DECODED_BYTES = 1024 * 1024

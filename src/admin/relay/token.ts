@@ -11,24 +11,18 @@ export type TokenWatch = ReturnType<typeof watchTokens>
 export function watchTokens(companies: () => readonly Company[], logger: Logger) {
   const refusedTokens = new Map<string, string | undefined>()
   const loggedAt = new Map<string, number>()
-
-  function log(company_id: string): void {
-    const now = performance.now()
-    if (now - (loggedAt.get(company_id) ?? -Infinity) < LOG_EVERY_MS) return
-    loggedAt.set(company_id, now)
-    logger.error(
-      { company_id, reason: '401' },
-      `the tracking API refuses the oauth_token of company ${company_id}: get a new one, and put it into gateway.yaml`,
-    )
-  }
-
   return {
     /** Notes the status that answered a request with a company's token. */
     answered({ company_id, oauth_token }: Company, status: number): void {
-      if (status === 401) {
-        refusedTokens.set(company_id, oauth_token)
-        log(company_id)
-      } else if (isAccepted(status) && refusedTokens.get(company_id) === oauth_token) refusedTokens.delete(company_id)
+      const isAccepted = isSuccess(status) || AFTER_TOKEN_CHECK.has(status)
+      if (isAccepted && refusedTokens.get(company_id) === oauth_token) refusedTokens.delete(company_id)
+      if (status !== 401) return
+      refusedTokens.set(company_id, oauth_token)
+      const now = performance.now()
+      if (now - (loggedAt.get(company_id) ?? -Infinity) < LOG_EVERY_MS) return
+      loggedAt.set(company_id, now)
+      const message = `the tracking API refuses the oauth_token of company ${company_id}: get a new one, and put it into gateway.yaml`
+      logger.error({ company_id, reason: '401' }, message)
     },
     /** Ids of the companies whose present token was refused, and not accepted since. */
     refused(): string[] {
@@ -39,10 +33,6 @@ export function watchTokens(companies: () => readonly Company[], logger: Logger)
   }
 }
 
-/** Whether the status shows that the API accepted the token: a success, or a refusal that comes after its check. */
-function isAccepted(status: number): boolean {
-  return isSuccess(status) || AFTER_TOKEN_CHECK.has(status)
-}
-
+/** Refusals that come after the check of the token. */
 const AFTER_TOKEN_CHECK: ReadonlySet<number> = new Set([400, 403, 404, 422])
 const LOG_EVERY_MS = 60_000

@@ -1,6 +1,7 @@
 import { bodyOf, type Failure, type Reply } from '../../tracking/client/exchange.ts'
 import { MAX_INTERVAL_S, type PositionInterval } from '../../tracking/interval.ts'
 import { ApiRefusal } from '../../tracking/refusal.ts'
+import { isEncoded } from './answer.ts'
 
 /** Reads the positions of at most two hours, not encoded; an answer of more than `maxBytes` is the fault `too_large`. */
 type ReadWindow = (window: PositionInterval, maxBytes: number) => Promise<Reply | Failure>
@@ -48,7 +49,7 @@ function* windowsOf({ from, to }: PositionInterval): Generator<PositionInterval>
 
 /** The bytes between the brackets of a JSON list, none for an empty list; undefined where the answer is no list. */
 function entriesOf(reply: Reply): Buffer | undefined {
-  if ((reply.headers['content-encoding'] ?? 'identity') !== 'identity') return undefined
+  if (isEncoded(reply)) return undefined
   const body = bodyOf(reply)
   try {
     const list: unknown = JSON.parse(body.toString())

@@ -67,14 +67,17 @@ export function jsonText(bytes: Buffer): string {
 }
 
 /** The value of JSON text. @throws ApiRefusal 422 where it is not JSON; the text, which may be secret, is not quoted */
-export function parseJson(text: string): unknown {
+export function parseJson(text: string, reviver?: Reviver): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text, reviver as Parameters<typeof JSON.parse>[1])
   } catch (error) {
     const reason = (error as Error).message.replace(QUOTATION, '')
     throw new ApiRefusal(422, `the body is not JSON: ${reason || 'no value that JSON knows'}`)
   }
 }
+
+/** Replaces a value of JSON; `source` is the text of a number. */
+type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown
 
 /** JSON in which a bigint is an integer with all of its digits. */
 export function exactJson(value: unknown): string {

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import { yieldToEventLoop } from '../../async.ts'
 import { parseCsv, type Row } from '../../config/csv.ts'
 import { locator, type Mistake, unknownName } from '../../config/problem.ts'
 import { COLUMNS, type RouteFile, readTable } from '../../config/routes.ts'
@@ -29,11 +28,8 @@ export async function readRosterBody(bytes: Buffer, contentType = 'text/csv', zo
 
 /** The refusal of a roster for mistakes in its lines. */
 export function refuseLines(mistakes: readonly Mistake[], { lineAt }: RosterBody): ApiRefusal {
-  const first = mistakes.slice(0, MAX_ERRORS)
-  return refuseFields(
-    422,
-    first.map((mistake) => ({ path: `line ${lineAt(mistake.at)}`, message: said(mistake) })),
-  )
+  const errors = mistakes.map((mistake) => ({ path: `line ${lineAt(mistake.at)}`, message: said(mistake) }))
+  return refuseFields(422, errors)
 }
 
 /** A mistake with the column that it is about. */
@@ -56,13 +52,18 @@ async function readText(bytes: Buffer, contentType: string, zone: string): Promi
 
 /** An array of objects with the columns of routes.csv, or all that `GET /admin/routes` answers, as the table of a CSV. */
 async function readJson(bytes: Buffer, zone: string): Promise<RosterBody> {
-  const text = jsonText(bytes)
-  refuseUnknown(entriesOf(parseJson(text)))
-  const rows = entriesOf(parseJson(await withDigits(text))).map((entry, index) => {
+  const entries = entriesOf(parseJson(jsonText(bytes), asWritten))
+  refuseUnknown(entries)
+  const rows = entries.map((entry, index) => {
     const read = isObject(entry) ? cellsOf(entry) : { cells: [], mistake: 'expected an object' }
     return { at: index + 1, line: index + 1, ...read }
   })
   return { file: await readTable({ at: 1, columns: COLUMNS, rows }, 'roster', zone), lineAt: (at) => at }
+}
+
+/** A number as its text: ids may have more digits than a number. */
+function asWritten(_key: string, value: unknown, { source }: { readonly source?: string }): unknown {
+  return typeof value === 'number' ? source : value
 }
 
 function entriesOf(body: unknown): readonly unknown[] {
@@ -79,29 +80,13 @@ function entriesOf(body: unknown): readonly unknown[] {
 }
 
 function refuseUnknown(entries: readonly unknown[]): void {
-  const unknown = entries.values().flatMap((entry, index) => {
-    const keys = isObject(entry) ? Object.keys(entry).filter((key) => !KEYS.has(key)) : []
-    return keys.slice(0, MAX_ERRORS).map((key) => ({ path: `line ${index + 1}`, key }))
+  const errors = entries.values().flatMap((entry, index) => {
+    const unknown = Object.keys(isObject(entry) ? entry : {}).filter((key) => !KEYS.has(key))
+    const path = `line ${index + 1}`
+    return unknown.values().map((key) => ({ path, message: `${key}: ${unknownName('key', key, COLUMNS)}` }))
   })
-  const errors = unknown
-    .take(MAX_ERRORS)
-    .map(({ path, key }) => ({ path, message: `${key}: ${unknownName('key', key, COLUMNS)}` }))
-    .toArray()
-  if (errors.length > 0) throw refuseFields(422, errors)
-}
-
-/** JSON with its numbers as text, as they are written: ids may have more digits than a number. */
-async function withDigits(json: string): Promise<string> {
-  await yieldToEventLoop()
-  const parts: string[] = []
-  let at = 0
-  for (const { 0: found, index } of json.matchAll(TEXT_OR_NUMBER)) {
-    await yieldToEventLoop()
-    if (found.startsWith('"')) continue
-    parts.push(json.slice(at, index), `"${found}"`)
-    at = index + found.length
-  }
-  return parts.join('') + json.slice(at)
+  const first = errors.take(MAX_ERRORS).toArray()
+  if (first.length > 0) throw refuseFields(422, first)
 }
 
 function isObject(entry: unknown): entry is Readonly<Record<string, unknown>> {
@@ -120,7 +105,6 @@ function cellsOf(entry: Readonly<Record<string, unknown>>): Pick<Row, 'cells' | 
 
 /** Columns, and what `GET /admin/routes` answers in place of them and beside them. */
 const KEYS = new Set<string>([...COLUMNS, 'from_at', 'until_at', 'name', 'company_id', 'source'])
-const TEXT_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/gs
 /** More than a body of short lines has. */
 const MAX_LINES = 200_000
 /** With room for what spreadsheets leave empty behind the last one. */

@@ -18,29 +18,18 @@ export interface RosterPut extends Interval {
   readonly now: number
 }
 
-/** What a put would do. */
-export interface RosterPlan {
-  /** How many lines are new, differ from the one of the same device and `from`, and go. */
-  readonly added: number
-  readonly changed: number
-  readonly removed: number
-  /** Lines that are taken. */
-  readonly rows: readonly RouteRow[]
-  /** Lines that are left out, and why; in order. */
-  readonly rejected: readonly Mistake[]
-  /** The company's devices. */
-  readonly devices: readonly Device[]
-  /** Those without a route: now where now is in the interval, else at any time of it. */
-  readonly withoutRoute: readonly Device[]
-  /** Which of the company's devices would lose their route then, where they are more than half. */
-  readonly loss?: string
-  readonly write: RosterWrite
-}
+export type RosterPlan = Awaited<ReturnType<typeof planRoster>>
 
-/** Plans a put: what it would write and do to the roster in effect. */
-export async function planRoster(roster: Roster, put: RosterPut): Promise<RosterPlan> {
+/**
+ * Plans a put: what it would write, and do to the roster in effect.
+ * - `added`, `changed`, `removed`: how many lines are new, differ from the one of the same device and `from`, and go.
+ * - `rows`: the lines that are taken. `rejected`: those that are left out, and why; in order.
+ * - `devices`: the company's. `withoutRoute`: those without a route, now where now is in the interval, else at any time of it.
+ * - `loss`: which devices would lose their route then, where they are more than half of those that have one.
+ */
+export async function planRoster(roster: Roster, put: RosterPut) {
   const { rows, rejected } = await takeRows(roster, put)
-  const write = { devices: [], assignments: await assignmentsOf(rows, roster, put) }
+  const write: RosterWrite = { devices: [], assignments: await assignmentsOf(rows, roster, put) }
   const after = new Roster(roster)
   await after.applyInSlices(changeOf(write, put.now))
   const devices = Array.from(roster.devices()).filter(({ company_id }) => company_id === put.company_id)
@@ -56,7 +45,7 @@ export async function planRoster(roster: Roster, put: RosterPut): Promise<Roster
   }
 }
 
-async function takeRows(roster: Roster, put: RosterPut): Promise<Pick<RosterPlan, 'rows' | 'rejected'>> {
+async function takeRows(roster: Roster, put: RosterPut) {
   const { mistakes: unread, rows } = put.file
   const misplaced = rows.flatMap((row): Mistake[] => {
     const message = misplacement(row, roster, put)

@@ -1,15 +1,19 @@
 import * as z from 'zod'
+import { yieldToEventLoop } from '../../async.ts'
+import type { RouteRow } from '../../config/routes.ts'
 import { type Interval, timesIn } from '../../config/times.ts'
+import { overlaps } from '../../roster/advice.ts'
 import type { Assignment } from '../../roster/directory.ts'
+import { assignmentOf } from '../../roster/file-content.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { readBody } from '../../tracking/body.ts'
 import { ApiRefusal, parse, refuseFields } from '../../tracking/refusal.ts'
 import { Id } from '../../tracking/schemas.ts'
 import { instant, pageSchema, RosterPutJson, StayJson } from '../json.ts'
 import type { Operation } from '../operation.ts'
-import { type ListPlace, PageQuery, pageOf } from '../paging.ts'
-import { planJson } from './answer.ts'
-import { readRosterBody, refuseLines } from './body.ts'
+import { placeOfDevice } from '../device/list.ts'
+import { compare, type ListPlace, PageQuery, pageOf } from '../paging.ts'
+import { readRosterBody, refuseLines, type RosterBody, said } from './body.ts'
 import { planRoster, type RosterPlan } from './plan.ts'
 import type { RosterInEffect, RosterWrites } from './writes.ts'
 
@@ -35,7 +39,10 @@ export function routeOperations(live: RosterInEffect, change: RosterWrites): Ope
       const body = await readRosterBody(bytes, request.headers['content-type'], live.config.time_zone)
       const { write, ...plan } = await planRoster(roster, { ...interval, file: body.file, now: Date.now() })
       const answer = await planJson(plan, body, roster)
-      if (plan.loss && force !== 'true') return { status: 409, answer: { message: refusalText(plan.loss), ...answer } }
+      if (plan.loss && force !== 'true') {
+        const message = `this would take the route from ${plan.loss}: nothing is changed; send it with force=true if it is meant`
+        return { status: 409, answer: { message, ...answer } }
+      }
       if (plan.rows.length === 0 && plan.rejected.length > 0) throw refuseLines(plan.rejected, body)
       if (dry_run === 'true') return { status: 200, answer }
       return { status: 200, answer, write, summary: summaryOf(plan, force) }
@@ -142,8 +149,32 @@ function lineJson({ device, name, company_id, courier_id, route_id, from, until,
   return { device, name, company_id, courier_id, route_id, from_at, until_at, source }
 }
 
-function refusalText(loss: string): string {
-  return `this would take the route from ${loss}: nothing is changed; send it with force=true if it is meant`
+/** What a put answers; `warnings` only where there are some. */
+async function planJson(plan: Omit<RosterPlan, 'write'>, { lineAt }: RosterBody, roster: Roster) {
+  const { added, changed, removed, rejected, withoutRoute, devices } = plan
+  const warnings = await overlapsIn(plan.rows, roster)
+  return {
+    added,
+    changed,
+    removed,
+    rejected: rejected.map((mistake) => ({ line: lineAt(mistake.at), message: said(mistake) })),
+    ...(warnings.length > 0 && { warnings }),
+    without_route: withoutRoute.toSorted((a, b) => compare(placeOfDevice(a), placeOfDevice(b))).map(({ id }) => id),
+    devices: devices.length,
+  }
+}
+
+async function overlapsIn(rows: readonly RouteRow[], roster: Roster) {
+  const lines = rows.flatMap((row) =>
+    roster.meant(row.device).map(({ id }) => assignmentOf({ ...row, device: id }, `line ${row.line}`)),
+  )
+  const warnings: { line: number; message: string }[] = []
+  for (const ofDevice of Map.groupBy(lines, ({ device }) => device).values()) {
+    await yieldToEventLoop()
+    for (const { line, message } of overlaps(ofDevice))
+      warnings.push({ line: Number(line.source.replace('line ', '')), message: `from: ${message}` })
+  }
+  return warnings
 }
 
 function summaryOf({ added, changed, removed, rejected }: Omit<RosterPlan, 'write'>, force?: string) {

@@ -26,21 +26,15 @@ interface Planned {
   readonly write?: RosterWrite
 }
 
-/** Changes of the roster, one at a time: each sees all that was written before it. */
-export interface RosterWrites {
-  /**
-   * Writes what `plan` answers, in one step. Where another process has written since `plan` saw the roster, it is asked again.
-   * Resolves once the write is in effect in this process, and at every gateway that answers in time.
-   * @throws ApiRefusal 504 where others write all the time
-   */
-  <Plan extends Planned>(plan: (roster: Roster) => Promise<Plan>): Promise<Plan>
-}
+type Planner<Plan extends Planned> = (roster: Roster) => Promise<Plan>
 
-/** Writes to the roster in Redis. */
-export function rosterWrites({ redis, live }: { redis: Redis; live: RosterInEffect }): RosterWrites {
+export type RosterWrites = ReturnType<typeof rosterWrites>
+
+/** Changes of the roster in Redis, one at a time: each sees all that was written before it. */
+export function rosterWrites({ redis, live }: { redis: Redis; live: RosterInEffect }) {
   const inTurn = inTurns()
 
-  async function write<Plan extends Planned>(plan: (roster: Roster) => Promise<Plan>) {
+  async function write<Plan extends Planned>(plan: Planner<Plan>) {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       await live.catchUp()
       const asOf = live.version()
@@ -53,7 +47,12 @@ export function rosterWrites({ redis, live }: { redis: Redis; live: RosterInEffe
     throw new ApiRefusal(504, 'other processes change the roster all the time: nothing is changed; try again')
   }
 
-  return async (plan) => {
+  /**
+   * Writes what `plan` answers, in one step. Where another process has written since `plan` saw the roster, it is asked again.
+   * Resolves once the write is in effect in this process, and at every gateway that answers in time.
+   * @throws ApiRefusal 504 where others write all the time
+   */
+  return async <Plan extends Planned>(plan: Planner<Plan>): Promise<Plan> => {
     const { planned, version } = await inTurn(() => write(plan))
     if (version === undefined) return planned
     const deadline = performance.now() + ROSTER_HOLDS_MS

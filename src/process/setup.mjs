@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { withLock } from './setup/lock.mjs'
 import { canFetchRedis, fetchRedis, findRedisServer, missingRedis, namesOwnRedis } from './setup/redis-server.mjs'
@@ -19,7 +19,7 @@ const tether = fileURLToPath(new URL('tether.sh', import.meta.url))
 if (!isComplete()) await withLock(setUp)
 
 function isComplete() {
-  return hasPackages() && (!needsRedis() || findRedisServer() !== undefined)
+  return hasPackages() && !lacksRedis()
 }
 
 async function setUp() {
@@ -27,7 +27,7 @@ async function setUp() {
     say('Installing npm packages …')
     if (!(await installPackages())) fail('npm could not install the packages: correct what it reports above.')
   }
-  if (!needsRedis() || findRedisServer()) return
+  if (!lacksRedis()) return
   if (canFetchRedis()) {
     say('Downloading a Redis server …')
     if (await fetchRedis()) return
@@ -35,10 +35,10 @@ async function setUp() {
   if (!mayUseOwnRedis()) fail(missingRedis())
 }
 
-function needsRedis() {
-  if (!mayUseOwnRedis()) return true
+function lacksRedis() {
   const file = join(root, 'config/gateway.yaml')
-  return !(existsSync(file) && namesOwnRedis(readFileSync(file, 'utf8')))
+  const hasOwn = mayUseOwnRedis() && existsSync(file) && namesOwnRedis(readFileSync(file, 'utf8'))
+  return !hasOwn && !findRedisServer()
 }
 
 /** These commands may use a Redis of the user's own, and report themselves if the private one is missing. */
@@ -93,20 +93,13 @@ function npmEnvironment() {
   /** @type {NodeJS.ProcessEnv} */
   const env = { ...process.env, PATH: path.join(delimiter) }
   delete env.npm_config_allow_scripts
-  if (!canWrite(env.npm_config_cache ?? join(homedir(), '.npm'))) {
+  const cache = env.npm_config_cache ?? join(homedir(), '.npm')
+  try {
+    accessSync(existsSync(cache) ? cache : dirname(cache), constants.W_OK)
+  } catch {
     env.npm_config_cache = join(tmpdir(), `npm-cache-${process.getuid?.()}`)
   }
   return env
-}
-
-/** @param {string} folder */
-function canWrite(folder) {
-  try {
-    accessSync(existsSync(folder) ? folder : join(folder, '..'), constants.W_OK)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** @param {string} sentence */

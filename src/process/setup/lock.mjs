@@ -16,7 +16,8 @@ export async function withLock(action) {
     process.stderr.write('Waiting for another set-up of this folder …\n')
     do {
       await delay(100)
-      if (isStale()) rmSync(lock, { force: true })
+      const touchedAt = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Infinity
+      if (Date.now() - touchedAt > STALE_MS) rmSync(lock, { force: true })
     } while (!create())
   }
   process.once('exit', () => rmSync(lock, { force: true }))
@@ -35,9 +36,4 @@ function create() {
     if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST') return false
     throw error
   }
-}
-
-function isStale() {
-  const touched = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Infinity
-  return Date.now() - touched > STALE_MS
 }

@@ -8,8 +8,10 @@ const OLDEST = [6, 2]
 const NAMES = ['redis', 'valkey']
 const searchPath = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
 
-/** The folder into which set-up unpacks a Redis server from the system's packages. */
+/** The folder into which set-up unpacks a Redis server from the system's packages, and the one in which it prepares that. */
 const fetchedDir = fileURLToPath(new URL('../../../node_modules/.cache/waybridge/redis', import.meta.url))
+const work = `${fetchedDir}.new`
+const run = promisify(execFile)
 
 /** As root, apt would switch to a user who may not write here. The system's locks are not needed. */
 const APT_OPTIONS = ['-qq', '-o', 'APT::Sandbox::User=root', '-o', 'Debug::NoLocking=1']
@@ -52,14 +54,13 @@ export function canFetchRedis() {
  * verifies it, dpkg unpacks it into `fetchedDir`. Returns whether there is a usable server now.
  */
 export async function fetchRedis() {
-  const work = `${fetchedDir}.new`
   rmSync(work, { recursive: true, force: true })
   mkdirSync(work, { recursive: true })
   try {
-    for (const lists of [() => [], () => updatedLists(work)]) {
-      const options = await lists()
-      for (const flavour of NAMES) if (await fetchFlavour(flavour, work, options)) return true
-    }
+    for (const flavour of NAMES) if (await fetchFlavour(flavour, [])) return true
+    // The system may have no package lists, or old ones.
+    const lists = await updatedLists()
+    for (const flavour of NAMES) if (await fetchFlavour(flavour, lists)) return true
     return false
   } finally {
     rmSync(work, { recursive: true, force: true })
@@ -95,58 +96,38 @@ function isRecent({ command, env }) {
 }
 
 /**
+ * Unpacks the server's packages and the libraries that this system lacks. The program is in the package of the tools.
  * @param {string} flavour
- * @param {string} work
  * @param {string[]} lists apt's options that name the package lists
  */
-async function fetchFlavour(flavour, work, lists) {
+async function fetchFlavour(flavour, lists) {
   const [packages, unpacked] = [join(work, 'packages'), join(work, 'unpacked')]
   for (const folder of [packages, unpacked]) {
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder)
   }
-  const names = await missingPackages(flavour, lists)
-  if (!(await run('apt-get', [...lists, ...APT_OPTIONS, 'download', ...names], packages)).ok) return false
-  for (const file of readdirSync(packages)) await run('dpkg', ['-x', join(packages, file), unpacked])
+  const server = `${flavour}-server`
+  const apt = [...lists, ...APT_OPTIONS]
+  try {
+    const install = ['install', '--print-uris', '--yes', '--no-install-recommends', server]
+    const { stdout } = await run('apt-get', [...apt, ...install])
+    const missing = [...stdout.matchAll(/^'\S+' ([^_\s]+)_\S+\.deb/gm)].map((match) => match[1])
+    const names = new Set([...missing, server, `${flavour}-tools`])
+    await run('apt-get', [...apt, 'download', ...names], { cwd: packages })
+    for (const file of readdirSync(packages)) await run('dpkg', ['-x', join(packages, file), unpacked])
+  } catch {
+    return false
+  }
   rmSync(fetchedDir, { recursive: true, force: true })
   renameSync(unpacked, fetchedDir)
   return findRedisServer() !== undefined
 }
 
-/**
- * The names of the server's package and of each library that this system lacks. The program is in the package of the tools.
- * @param {string} flavour
- * @param {string[]} lists
- */
-async function missingPackages(flavour, lists) {
-  const server = `${flavour}-server`
-  const install = ['install', '--print-uris', '--yes', '--no-install-recommends', server]
-  const { stdout } = await run('apt-get', [...lists, ...APT_OPTIONS, ...install])
-  const missing = [...stdout.matchAll(/^'\S+' ([^_\s]+)_\S+\.deb/gm)].map((match) => match[1])
-  return [...new Set([...missing, server, `${flavour}-tools`])]
-}
-
-/**
- * Downloads package lists, for a system that has none or old ones.
- * @param {string} work
- */
-async function updatedLists(work) {
+/** Downloads package lists; returns apt's options that name them. Lists that cannot be downloaded may be needless. */
+async function updatedLists() {
   const [lists, cache] = [join(work, 'lists'), join(work, 'cache')]
   for (const folder of [lists, join(cache, 'archives')]) mkdirSync(join(folder, 'partial'), { recursive: true })
   const options = ['-o', `Dir::State::lists=${lists}`, '-o', `Dir::Cache=${cache}`]
-  await run('apt-get', [...options, ...APT_OPTIONS, 'update'])
+  await run('apt-get', [...options, ...APT_OPTIONS, 'update']).catch(() => {})
   return options
-}
-
-/**
- * @param {string} command
- * @param {string[]} args
- * @param {string} [cwd]
- */
-async function run(command, args, cwd) {
-  try {
-    return { ok: true, ...(await promisify(execFile)(command, args, { cwd })) }
-  } catch {
-    return { ok: false, stdout: '' }
-  }
 }

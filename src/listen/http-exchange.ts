@@ -111,11 +111,7 @@ function readBody(
 }
 
 /** A response. A failure is one sentence for the person who connects the device. */
-interface HttpAnswer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: Buffer
-}
+type HttpAnswer = ReturnType<typeof reply>
 
 function answerTo(outcome: FrameOutcome): HttpAnswer {
   if (outcome.status === 'stored') return reply(200, outcome.reply)
@@ -131,9 +127,10 @@ export function rawAnswer(reason: RequestRefusal): Buffer {
   return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`), body])
 }
 
-function reply(status: number, body: Buffer = Buffer.alloc(0)): HttpAnswer {
+function reply(status: number, body: Buffer = Buffer.alloc(0)) {
   const isJson = body[0] === 0x5b || body[0] === 0x7b
-  return { status, headers: isJson ? { 'content-type': 'application/json' } : {}, body }
+  const headers: Record<string, string> = isJson ? { 'content-type': 'application/json' } : {}
+  return { status, headers, body }
 }
 
 function sentence(status: number, text: string, headers: Record<string, string> = {}): HttpAnswer {

@@ -25,7 +25,6 @@ export interface Endpoint {
   readonly protocol: Protocol
 }
 
-/** An open listener. */
 export interface Listener {
   readonly port: number
   /**
@@ -81,15 +80,11 @@ export class ConnectionLimits {
     metrics.connections.inc({ transport })
     socket.on('close', () => {
       metrics.connections.dec({ transport })
-      this.#release(address)
+      this.#open--
+      const left = (this.#perAddress.get(address) ?? 0) - 1
+      if (left > 0) this.#perAddress.set(address, left)
+      else this.#perAddress.delete(address)
     })
     return true
-  }
-
-  #release(address: string): void {
-    this.#open--
-    const count = (this.#perAddress.get(address) ?? 0) - 1
-    if (count > 0) this.#perAddress.set(address, count)
-    else this.#perAddress.delete(address)
   }
 }

@@ -8,7 +8,6 @@ import { Connections, type DeviceConnection } from './connections.ts'
 import { CLOSE_WAIT_MS, closeServer, type Endpoint, type Listener, openServer, type Shared } from './listener.ts'
 import { ReceivedBytes } from './received-bytes.ts'
 
-/** Listens for trackers over TCP. */
 export async function listenTcp({ host, port, protocol }: Endpoint, shared: Shared): Promise<Listener> {
   const { frame } = protocol.tcp as { frame: Framer }
   const context: TcpContext = { ...shared, protocol, frame, isClosing: false }

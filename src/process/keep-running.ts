@@ -8,22 +8,20 @@ export interface Runnable {
   stop(): Promise<void>
 }
 
-/** What to keep running: `start` resolves once it is ready, and ends what it began when the signal is aborted. */
-export interface Startable<R extends Runnable> {
-  readonly name: string
-  readonly logger: Logger
-  readonly start: (signal: AbortSignal) => Promise<R>
-}
-
 export type Kept<R extends Runnable> = ReturnType<typeof keepRunning<R>>
 
 /**
- * Starts something, and again whenever it ends: at once, then after a delay that doubles up to 5 s; after 10 s of health the
+ * Calls `start`, which resolves once something is ready and ends what it began when its signal is aborted; calls it again
+ * whenever that ends: at once, then after a delay that doubles up to 5 s; after 10 s of health the
  * delay starts anew. `ready` resolves when it is ready for the first time, or rejects with the UserError that prevents it;
  * `current` returns the present run; `endRestarts` aborts a start in progress but leaves a run that is ready; `stop` ends it
  * for good.
  */
-export function keepRunning<R extends Runnable>({ name, logger, start }: Startable<R>) {
+export function keepRunning<R extends Runnable>(
+  name: string,
+  logger: Logger,
+  start: (signal: AbortSignal) => Promise<R>,
+) {
   const ready = Promise.withResolvers<void>()
   const ending = new AbortController()
   let wasReady = false

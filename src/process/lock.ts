@@ -14,13 +14,10 @@ export async function lockDataDir(dataDir: string, logger: Logger): Promise<() =
   await mkdir(dataDir, { recursive: true })
   const release = takeAlone(dataDir, 'start.lock', 'start')
   const roles = join(dataDir, ROLES_LOCK)
-  const deadline = Date.now() + LEFTOVER_MS
   if (!isFree(roles)) logger.warn('waiting for the processes of an earlier run to end')
-  while (!isFree(roles)) {
+  for (const deadline = Date.now() + LEFTOVER_MS; !isFree(roles); await delay(50))
     if (Date.now() > deadline)
       throw new UserError(`Processes of an earlier run on ${dataDir} do not end: end them first.`)
-    await delay(50)
-  }
   return release
 }
 

@@ -40,22 +40,18 @@ export async function inspectPort({ port, password }: RedisEndpoint): Promise<Po
   return { is: 'ours', pid: Number(pid), dir, loading: !/^loading:0/m.test(answer) }
 }
 
-/** Creates a new password too: the program that holds the old port may have received the old one. */
+/** A free port, and a new password too: the program that holds the old port may have received the old one. */
 async function newEndpoint(dir: string): Promise<RedisEndpoint> {
-  const endpoint = { port: await freePort(), password: randomBytes(24).toString('hex') }
-  const draft = join(dir, `${FILE}.new`)
-  await writeFile(draft, JSON.stringify(endpoint), { mode: 0o600 })
-  await rename(draft, join(dir, FILE))
-  return endpoint
-}
-
-async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   server.close()
   await once(server, 'close')
-  return port
+  const endpoint = { port, password: randomBytes(24).toString('hex') }
+  const draft = join(dir, `${FILE}.new`)
+  await writeFile(draft, JSON.stringify(endpoint), { mode: 0o600 })
+  await rename(draft, join(dir, FILE))
+  return endpoint
 }
 
 /** Returns whether the port is free now. Redis closes it when everything is written. */

@@ -5,7 +5,6 @@ import { UserError } from '../errors.ts'
 import type { Runnable } from './keep-running.ts'
 import type { FromRole, Metrics, Ports, ToRole } from './role.ts'
 
-/** One process of a role. */
 export class RoleProcess implements Runnable {
   /** How it ended, in two words. */
   readonly exited: Promise<string>

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client'
+import type { Config } from '../config/schema.ts'
 import { explainError, UserError } from '../errors.ts'
 import { collectNodeMetrics, registry } from '../observe/metrics.ts'
 import { shareDataDir } from './lock.ts'
@@ -31,13 +32,6 @@ export interface RoleAddresses extends RoleContext {
   readonly baseUrl: string
 }
 
-/** `monitor`: where a role on its own serves `/healthz`, `/readyz` and `/metrics`; null: nowhere. */
-export interface RoleOptions {
-  readonly name: string
-  readonly logger: Logger
-  readonly monitor: { readonly host: string; readonly port: number } | null
-}
-
 /** What a process listens on (`tcp/teltonika`, `mqtt`, `admin` …), and the port. */
 export type Ports = Record<string, number>
 
@@ -63,18 +57,21 @@ export interface RoleSettings extends RoleContext {
 /**
  * Runs a role as this process, under `start` or on its own, until the process ends: exit 0 when all is closed after a
  * signal or after the supervisor's end, 130 or 143 when a second signal or 10 s cut that short, 1 for a UserError, 2 for a
- * fault.
+ * fault. On its own it serves `/healthz`, `/readyz` and `/metrics` on `monitor`.
  */
-export function runRole(options: RoleOptions, start: (context: RoleContext) => Promise<Role>): void {
-  const { logger } = options
+export function runRole(
+  logger: Logger,
+  monitor: Config['monitor'],
+  start: (context: RoleContext) => Promise<Role>,
+): void {
   // Only the stack: the properties of an error may contain a URL with a key.
-  const fault = (error: unknown) => {
+  const fault: (error: unknown) => never = (error) => {
     logger.fatal({ stack: error instanceof Error ? error.stack : String(error) }, 'fault')
     process.exit(2)
   }
   process.on('uncaughtException', fault).on('unhandledRejection', fault)
   collectNodeMetrics()
-  const started = begin(options, start)
+  const started = begin(monitor, start)
   process.on('message', (message: ToRole) => {
     if (message.type !== 'ask_metrics') return
     void registry.getMetricsAsJSON().then((metrics) => tellSupervisor({ type: 'metrics', metrics }))
@@ -90,7 +87,11 @@ export function runRole(options: RoleOptions, start: (context: RoleContext) => P
     })
     .catch(async (error) => {
       const known = explainError(error)
-      await (known instanceof UserError ? refuse(known) : fault(error))
+      if (!(known instanceof UserError)) fault(error)
+      const { message } = known
+      if (!process.connected) process.stderr.write(`${message}\n`)
+      await tellSupervisor({ type: 'failed', message })
+      process.exit(1)
     })
 }
 
@@ -116,11 +117,11 @@ export async function collectMetrics(): Promise<string> {
   return text ?? registry.metrics()
 }
 
-async function begin({ monitor }: RoleOptions, start: (context: RoleContext) => Promise<Role>): Promise<Role> {
+async function begin(monitor: Config['monitor'], start: (context: RoleContext) => Promise<Role>): Promise<Role> {
   const settings = takeSettings()
   if (settings) shareDataDir(settings.dataDir)
   const role = await start(settings ?? { redisUrl: null, ports: {} })
-  if (!monitor || settings) return role
+  if (settings) return role
   const { startMonitor } = await import('./monitor.ts')
   const { port, close } = await startMonitor(monitor, role.readiness ?? alwaysReady)
   const closeBoth = async () => void (await Promise.all([role.close(), close()]))
@@ -132,12 +133,6 @@ function takeSettings(): RoleSettings | undefined {
   const text = process.env[ROLE_SETTINGS]
   delete process.env[ROLE_SETTINGS]
   return text === undefined ? undefined : (JSON.parse(text) as RoleSettings)
-}
-
-async function refuse({ message }: UserError): Promise<void> {
-  if (!process.connected) process.stderr.write(`${message}\n`)
-  await tellSupervisor({ type: 'failed', message })
-  process.exit(1)
 }
 
 /** Resolves once the message is sent, or if there is no supervisor. */

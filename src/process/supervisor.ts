@@ -76,7 +76,7 @@ export class Supervisor {
     this.#unlock = await lockDataDir(dataDir, logger)
     await this.#removePorts()
     if (redis && this.#state === 'starting') {
-      this.#redis = keepRunning({ name: 'redis', logger, start: (signal) => this.#startRedis(signal) })
+      this.#redis = keepRunning('redis', logger, (signal) => this.#startRedis(signal))
       await this.#redis.ready
     }
     for (const stage of STARTING_ORDER) {
@@ -101,7 +101,7 @@ export class Supervisor {
   async #startRole(role: RoleName): Promise<void> {
     const { roles, logger } = this.#supervision
     const begun = Array.from({ length: roles[role] ?? 0 }, () =>
-      keepRunning({ name: role, logger, start: (signal) => this.#startProcess(role, signal) }),
+      keepRunning(role, logger, (signal) => this.#startProcess(role, signal)),
     )
     this.#roles[role] = begun
     await Promise.all(begun.map(({ ready }) => ready))

@@ -9,11 +9,8 @@ import { endOnRequest } from '../../src/process/signals.ts'
  * has it knows of no other.
  */
 const [dataDir, maxMemory] = [process.argv[2], Number(process.argv[3])]
-const kept = keepRunning({
-  name: 'redis',
-  logger: createLogger('redis', { level: 'debug', format: 'json' }),
-  start: (signal) => startPrivateRedis({ dataDir, maxMemory, signal }),
-})
+const logger = createLogger('redis', { level: 'debug', format: 'json' })
+const kept = keepRunning('redis', logger, (signal) => startPrivateRedis({ dataDir, maxMemory, signal }))
 endOnRequest(kept.stop, (error) => {
   throw error
 })

@@ -11,13 +11,9 @@ it('waits 0 ms before the first restart, then twice as long each time, up to 5 s
 
 it('waits between restarts of a program that ends at once', async () => {
   const starts: number[] = []
-  const kept = keepRunning({
-    name: 'brief',
-    logger,
-    start() {
-      starts.push(performance.now())
-      return Promise.resolve({ exited: Promise.resolve(), stop: () => Promise.resolve() })
-    },
+  const kept = keepRunning('brief', logger, () => {
+    starts.push(performance.now())
+    return Promise.resolve({ exited: Promise.resolve(), stop: () => Promise.resolve() })
   })
   onTestFinished(() => kept.stop())
   await expect.poll(() => starts.length, { timeout: 10_000 }).toBe(4)
@@ -27,7 +23,7 @@ it('waits between restarts of a program that ends at once', async () => {
 
 it('rejects with a mistake of the user at the first start, and does not retry', async () => {
   let starts = 0
-  const kept = keepRunning({ name: 'wrong', logger, start: () => (starts++, Promise.reject(new UserError('No.'))) })
+  const kept = keepRunning('wrong', logger, () => (starts++, Promise.reject(new UserError('No.'))))
   await expect(kept.ready).rejects.toThrow('No.')
   await kept.stop()
   expect(starts).toBe(1)
@@ -36,18 +32,16 @@ it('rejects with a mistake of the user at the first start, and does not retry', 
 it('retries after a mistake of the user at a later start', async () => {
   let starts = 0
   const running = { exited: Promise.resolve(), stop: () => Promise.resolve() }
-  const kept = keepRunning({
-    name: 'later',
-    logger,
-    start: () => (starts++ === 1 ? Promise.reject(new UserError('Disk full.')) : Promise.resolve(running)),
-  })
+  const kept = keepRunning('later', logger, () =>
+    starts++ === 1 ? Promise.reject(new UserError('Disk full.')) : Promise.resolve(running),
+  )
   onTestFinished(() => kept.stop())
   await kept.ready
   await expect.poll(() => starts, { timeout: 10_000 }).toBe(3)
 })
 
 it('stops while it waits for the next restart', async () => {
-  const kept = keepRunning({ name: 'never', logger, start: () => Promise.reject(new Error('not today')) })
+  const kept = keepRunning('never', logger, () => Promise.reject(new Error('not today')))
   await kept.stop()
   expect(kept.current()).toBe(undefined)
 })
@@ -56,7 +50,7 @@ it('stops a run that becomes ready while it is being stopped', async () => {
   const exited = Promise.withResolvers<void>()
   const run = { exited: exited.promise, stop: () => Promise.resolve(exited.resolve()) }
   const start = Promise.withResolvers<typeof run>()
-  const kept = keepRunning({ name: 'late', logger, start: () => start.promise })
+  const kept = keepRunning('late', logger, () => start.promise)
   const stopped = kept.stop()
   start.resolve(run)
   await stopped

@@ -8,7 +8,6 @@ import type { Live } from './live.ts'
 import { placeIn } from './place.ts'
 import { redisReadiness, systemReadiness } from './readiness.ts'
 
-/** The admin port. */
 export async function startAdmin(live: Live, { redisUrl, baseUrl, ports }: RoleAddresses): Promise<Role> {
   const { config, logger } = live
   const redis = connect(redisUrl, 'admin', logger)

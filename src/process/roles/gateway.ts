@@ -48,9 +48,8 @@ type FramePath = Awaited<ReturnType<typeof openPath>>
 async function openPath(live: Live, replica: Replica) {
   const { config, logger } = live
   const { redis } = replica
-  const duplicates = duplicateFilter(config)
-  const appenderOptions = { maxWaitMs: config.batch.max_wait, duplicates, hold: holdBounds(config) }
-  const appender = new Appender(redis, appenderOptions)
+  const appending = appenderOptions(config)
+  const appender = new Appender(redis, appending)
   const problems = () => [
     ...capacity.problems,
     ...(clock.isWrong ? [CLOCK_PROBLEM] : []),
@@ -59,7 +58,7 @@ async function openPath(live: Live, replica: Replica) {
   const misunderstood = createMisunderstood(redis)
   const capacity = new Capacity(redis, { stopAt: config.redis.stop_at, maxParked: config.parked.max_positions, logger })
   const placing = { replica, filter: filterOptions(config), hold: config.hold, logger }
-  const holding = new Holding({ ...placing, redis, appender: appenderOptions })
+  const holding = new Holding({ ...placing, redis, appender: appending })
   live.follow(() => holding.rosterChanged())
   const clock = new ClockWatch((isWrong, devices) => {
     metrics.clockAlarm.set(isWrong ? 1 : 0)
@@ -126,13 +125,13 @@ function reportApplied(live: Live, replica: Replica, gateway: string): void {
   report()
 }
 
-function duplicateFilter({ filter }: Config): DuplicateFilter | null {
-  if (filter.duplicate_window === 0) return null
-  return new DuplicateFilter({ windowMs: filter.duplicate_window, maxFutureMs: filter.max_future })
-}
-
-function holdBounds({ hold }: Config) {
-  return { maxFixesPerDevice: hold.max_fixes_per_device, maxUnknownDevices: hold.max_unknown_devices }
+function appenderOptions({ batch, filter, hold }: Config) {
+  const window = { windowMs: filter.duplicate_window, maxFutureMs: filter.max_future }
+  return {
+    maxWaitMs: batch.max_wait,
+    duplicates: window.windowMs === 0 ? null : new DuplicateFilter(window),
+    hold: { maxFixesPerDevice: hold.max_fixes_per_device, maxUnknownDevices: hold.max_unknown_devices },
+  }
 }
 
 function filterOptions({ filter }: Config) {

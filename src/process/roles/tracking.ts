@@ -27,16 +27,13 @@ export async function startTracking(live: Live, configDir: string, { ports, redi
   if (!redis) await joined
   const { listen } = config.tracking
   if (existsSync(trackingFile(configDir))) logger.warn(`${trackingFile(configDir)}: ${NOT_USED}`)
+  // The gateway may apply a change of the roster before this process does.
+  const inEffect = () => live.catchUp().then(() => provisioned)
   const service = await openService(config.data_dir, {
     listen: listen.port === 0 ? { ...listen, port: ports.tracking ?? 0 } : listen,
     provisioning: provisioningOf(live.companies(), live.directory().lanes()),
     timeLimitMs: TIME_LIMIT_MS,
-    // The gateway may apply a change of the roster before this process does.
-    catchUp: () =>
-      within(
-        CATCH_UP_MS,
-        live.catchUp().then(() => provisioned),
-      ).catch(() => {}),
+    catchUp: () => within(CATCH_UP_MS, inEffect()).catch(() => {}),
     logger,
   })
   const provisionNew = newLanesProvisioner(service, live)
@@ -63,7 +60,7 @@ export async function runTrackingAlone(configDir: string): Promise<boolean> {
   const config = await loadTracking(configDir)
   if (!config) return false
   const logger = createLogger('tracking', config.log)
-  runRole({ name: 'tracking', logger, monitor: config.monitor }, () => startTrackingAlone(configDir, config, logger))
+  runRole(logger, config.monitor, () => startTrackingAlone(configDir, config, logger))
   return true
 }
 

@@ -5,7 +5,7 @@ import type { Files, Read } from '../config/files.ts'
 import type { RouteFile, RouteRow } from '../config/routes.ts'
 import { sameId } from '../config/units.ts'
 import type { Assignment } from './directory.ts'
-import { assignmentField, type Roster, type RosterChange } from './roster.ts'
+import { assignmentField, type Roster } from './roster.ts'
 import { assignmentText, deviceText, type RosterWrite } from './table.ts'
 
 /** One version of a file: what it says by key, `d <id>` or `a <field>`, and the hash of that. */
@@ -57,10 +57,7 @@ function* deviceItems({ devices }: DeviceFile): Generator<[string, Item]> {
 }
 
 function* lineItems({ name, rows }: RouteFile): Generator<[string, Item]> {
-  for (const row of rows) {
-    const source = `${name}:${row.line}`
-    yield [`a ${assignmentField(assignmentOf(row, source))}`, { mark: '', source }]
-  }
+  for (const row of rows) yield [`a ${assignmentField(row)}`, { mark: '', source: `${name}:${row.line}` }]
 }
 
 /** The assignment that a row of a file or a put makes. */
@@ -102,16 +99,14 @@ function together(versions: readonly (FileVersion | undefined)[]): FileVersion['
  * write: a line that is inserted above 100,000 others is not a write of them.
  */
 export async function correctSources(roster: Roster, contents: ReadonlyMap<string, FileVersion>): Promise<void> {
-  const devices: Required<RosterChange>['devices'][number][] = []
-  const assignments: Required<RosterChange>['assignments'][number][] = []
   for (const { name, items } of contents.values())
     for (const [key, { device, source = '' }] of items) {
       await yieldToEventLoop()
       const field = key.slice(2)
-      const [entry, assignment] = [device && roster.find(field), device ? undefined : roster.assignment(field)]
-      const isMoved = (there?: { source: string }) => there?.source !== source && there?.source.startsWith(`${name}:`)
-      if (entry && isMoved(entry)) devices.push([field, { ...entry, source }])
-      if (assignment && isMoved(assignment)) assignments.push([field, { ...assignment, source }])
+      const [entry, line] = [device && roster.find(field), device ? undefined : roster.assignment(field)]
+      const there = (entry ?? line)?.source
+      if (there === source || !there?.startsWith(`${name}:`)) continue
+      if (entry) roster.apply({ devices: [[field, { ...entry, source }]] })
+      if (line) roster.apply({ assignments: [[field, { ...line, source }]] })
     }
-  await roster.applyInSlices({ devices, assignments })
 }

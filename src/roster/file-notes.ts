@@ -34,14 +34,14 @@ export interface FileNotes {
 /** The id of the installation that a data folder belongs to; `isNew`: it was made by this call. */
 export async function installationId(dataDir: string): Promise<{ id: string; isNew: boolean }> {
   const file = join(dataDir, 'installation')
-  const read = async () => (await readFile(file, 'utf8')).trim()
-  const known = await read().catch(() => undefined)
-  if (known !== undefined) return { id: known, isNew: false }
-  const id = randomUUID()
+  const made = randomUUID()
   await mkdir(dataDir, { recursive: true })
-  await writeFile(file, `${id}\n`, { flag: 'wx' }).catch(() => {})
-  // Another process may have made it meanwhile.
-  return { id: await read().catch(() => id), isNew: true }
+  // Another process may make it meanwhile.
+  const isNew = await writeFile(file, `${made}\n`, { flag: 'wx' })
+    .then(() => true)
+    .catch(() => false)
+  const id = await readFile(file, 'utf8').catch(() => made)
+  return { id: id.trim(), isNew }
 }
 
 /** Reads what is known of the files with these names, and of those that this installation has had. */

@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path'
 import { deviceProblems, type Files, isMistake, type Read, routeProblems } from '../config/files.ts'
 import type { Problem } from '../config/problem.ts'
 import { contentsOf, correctSources, differenceOf, type FileVersion } from './file-content.ts'
@@ -22,6 +23,10 @@ export interface FilesOutcome {
 /** What a file said before, and what it says now: the same where it is refused, or written already. */
 interface Comparison extends FileNotes {
   readonly now?: FileVersion
+  /** Whether it says something else than this installation has noted. */
+  readonly isChanged: boolean
+  /** Whether that is written now. */
+  readonly isWritten: boolean
 }
 
 /**
@@ -41,10 +46,15 @@ export async function writeFiles(
     const asOf = replica.version
     const known = await readFileNotes(replica.redis, installation, contents)
     const { mistakes, broken } = await mistakesIn(files, known)
-    const { comparisons, difference, loss } = await withoutLoss(known, replica, { files, contents, broken })
-    const notes = comparisons
-      .filter(isChanged)
-      .map((each) => notesWith(each, [hashOf(each), installation, asOf, isWritten(each)], each.now))
+    const { comparisons, difference, loss } = await withoutLoss(files, replica, (isRefused) =>
+      known.map((each) => {
+        const isKept = broken.includes(each.name) || isRefused(each.name)
+        return compare(each, isKept ? each.before : contents.get(each.name))
+      }),
+    )
+    const notes = comparisons.map(async (each) =>
+      each.isChanged ? notesWith(each, [hashOf(each.now), installation, asOf, each.isWritten], each.now) : [],
+    )
     const write = { ...difference, files: (await Promise.all(notes)).flat() }
     if ((await writeRoster(replica.redis, write, asOf)) === null) continue
     await replica.refresh()
@@ -68,30 +78,24 @@ export async function writeFiles(
   }
 }
 
-interface Contents {
-  readonly files: Files
-  readonly contents: ReadonlyMap<string, FileVersion>
-  /** Names of files that are refused for mistakes. */
-  readonly broken: readonly string[]
-}
-
-/** As much as takes the route from few devices: all files, without those of routes, without those of devices, none. */
-async function withoutLoss(known: readonly FileNotes[], replica: Replica, { files, contents, broken }: Contents) {
-  const names = known.map(({ name }) => name)
-  const ofRoutes = names.filter((name) => !isOfDevices(name))
+/**
+ * As much as takes the route from few devices: all files, without those of routes, without those of devices, none.
+ * @param compareAll compares files, without those that are refused
+ */
+async function withoutLoss(
+  files: Files,
+  replica: Replica,
+  compareAll: (isRefused: (name: string) => boolean) => readonly Comparison[],
+) {
   let loss: Problem | undefined
-  for (const refused of [[], ofRoutes, names.filter(isOfDevices), names]) {
-    const unchanged = new Set([...broken, ...refused])
-    const comparisons = known.map((each) =>
-      compare(each, unchanged.has(each.name) ? each.before : contents.get(each.name)),
-    )
+  for (const isRefused of [() => false, (name: string) => !isOfDevices(name), isOfDevices, () => true]) {
+    const comparisons = compareAll(isRefused)
     const difference = await differenceOf(comparisons, replica.roster)
     const lost = await lossBy(difference, replica)
     if (lost === undefined) return { comparisons, difference, loss }
-    const changed = comparisons.filter(isChanged).map(({ name }) => name)
-    const file = (refused.length === 0 && changed.find((name) => !isOfDevices(name))) || changed[0]
-    const message = `would take the route from ${lost} now: it is not in effect`
-    loss = { severity: 'mistake', file: pathBeside(files.gateway, file), message }
+    const changed = comparisons.filter(({ isChanged }) => isChanged).map(({ name }) => name)
+    const file = (!loss && changed.find((name) => !isOfDevices(name))) || changed[0]
+    loss = problemOf(files, file, `would take the route from ${lost} now: it is not in effect`)
   }
   throw new Error('files that are all refused take no route')
 }
@@ -101,11 +105,21 @@ async function withoutLoss(known: readonly FileNotes[], replica: Replica, { file
  * nothing new: an older copy must not undo what came after it.
  */
 function compare(known: FileNotes, now: FileVersion | undefined): Comparison {
-  const [hash, , position] = known.own ?? ['', '', 0]
-  const isKnown = now !== undefined && now.hash !== hash
-  const isWrittenElsewhere =
-    isKnown && known.notes.some((note) => note[0] === now.hash && note[2] >= position && note[3])
-  return isWrittenElsewhere ? { ...known, before: now, now } : { ...known, now }
+  const [noted, , position] = known.own ?? ['', '', 0]
+  const isChanged = hashOf(now) !== noted
+  const isKnown = isChanged && known.notes.some((note) => note[0] === hashOf(now) && note[2] >= position && note[3])
+  const before = isKnown ? now : known.before
+  return { ...known, before, now, isChanged, isWritten: isChanged && now !== before }
+}
+
+function hashOf(version: FileVersion | undefined): string {
+  return version?.hash ?? ''
+}
+
+/** Whether another version of the file was written last. */
+function isStale({ isWritten, notes, now }: Comparison): boolean {
+  const last = notes.findLast((note) => note[3])
+  return !isWritten && last !== undefined && last[0] !== hashOf(now)
 }
 
 async function lossBy(
@@ -119,49 +133,24 @@ async function lossBy(
   return lossOf(before.devices(), { before, after }, { from: second, until: second + 1 })
 }
 
-function hashOf({ now }: Comparison): string {
-  return now?.hash ?? ''
-}
-
-/** Whether a file says something else than this installation has noted. */
-function isChanged(comparison: Comparison): boolean {
-  return (comparison.own?.[0] ?? '') !== hashOf(comparison)
-}
-
-/** Whether what a file says is written by this comparison. */
-function isWritten(comparison: Comparison): boolean {
-  return isChanged(comparison) && comparison.now !== comparison.before
-}
-
-/** Whether another version of the file was written last. */
-function isStale(comparison: Comparison): boolean {
-  const written = comparison.notes.findLast((note) => note[3])
-  return !isWritten(comparison) && written !== undefined && written[0] !== hashOf(comparison)
-}
-
 /** The files that are refused for mistakes. Files of devices are refused together, as they are read as one. */
-async function mistakesIn(
-  files: Files,
-  known: readonly FileNotes[],
-): Promise<{ mistakes: Problem[]; broken: string[] }> {
-  const ofDevices = [...(await deviceProblems(files)).filter(isMistake), ...goneProblems(files, known)]
+async function mistakesIn(files: Files, known: readonly FileNotes[]) {
+  const isGone = ({ name, before }: FileNotes) => isOfDevices(name) && (before?.items.size ?? 0) > 0
+  // Nobody means that no file of devices is left: every device would be refused.
+  const gone = files.devices.length > 0 ? [] : known.filter(isGone)
+  const ofDevices = [
+    ...(await deviceProblems(files)).filter(isMistake),
+    ...gone.map(({ name }) => problemOf(files, name, 'this file is gone: its devices stay in effect')),
+  ]
   const ofRoutes = routeProblems(files).filter(isMistake)
   const routes = files.routes.filter(({ source }) => ofRoutes.some(({ file }) => file === source.file))
   const devices = ofDevices.length > 0 ? known.map(({ name }) => name).filter(isOfDevices) : []
   return { mistakes: [...ofDevices, ...ofRoutes], broken: [...devices, ...routes.map(({ source }) => source.name)] }
 }
 
-/** Nobody means that no file of devices is left: every device would be refused. */
-function goneProblems({ devices, gateway }: Files, known: readonly FileNotes[]): Problem[] {
-  if (devices.length > 0) return []
-  const gone = known.filter(({ name, before }) => isOfDevices(name) && (before?.items.size ?? 0) > 0)
-  const message = 'this file is gone: its devices stay in effect'
-  return gone.map(({ name }) => ({ severity: 'mistake', file: pathBeside(gateway, name), message }))
-}
-
-/** The path of a file that may not exist. */
-function pathBeside({ source: { name, file } }: Read<unknown>, other: string): string {
-  return `${file.slice(0, -name.length)}${other}`
+/** A file that may not exist is beside gateway.yaml. */
+function problemOf({ gateway }: Files, name: string, message: string): Problem {
+  return { severity: 'mistake', file: join(dirname(gateway.source.file), name), message }
 }
 
 function isOfDevices(name: string): boolean {

@@ -7,16 +7,13 @@ import { advice } from './advice.ts'
 import { assignmentOf } from './file-content.ts'
 import { assignmentField, Roster } from './roster.ts'
 
-/**
- * Reads the configuration in a directory, and makes the roster of its files alone; files that do not exist are defaults, or empty.
- * @throws ConfigError with all mistakes
- */
+/** Reads the configuration in a directory; files that do not exist are defaults, or empty. @throws ConfigError with all mistakes. */
 export async function loadConfig(dir: string, protocols: Protocols) {
   const files = await readFiles(dir, { protocols })
   const mistakes = (await problemsOf(files)).filter(isMistake)
   const { config } = files.gateway.content
   if (!config || mistakes.length > 0) throw new ConfigError(mistakes)
-  return { config, files, directory: await rosterOf(files) }
+  return { config, files }
 }
 
 /** The roster that files alone make. */

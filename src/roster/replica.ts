@@ -1,6 +1,6 @@
 import type { Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
-import { Roster } from './roster.ts'
+import { Roster, type RosterChange } from './roster.ts'
 import { readSince, readTable } from './table.ts'
 
 /**
@@ -19,6 +19,8 @@ export class Replica {
   readonly #logger: Logger
   readonly #followers: RosterFollower[] = []
   readonly #first = Promise.withResolvers<void>()
+  /** Resolves once it was read for the first time. */
+  readonly first = this.#first.promise
   readonly #reported = new Set<string>()
   /** Another object after a change of many lines; written here alone. */
   roster = new Roster()
@@ -47,11 +49,6 @@ export class Replica {
   get current(): boolean {
     if (!this.#version || !this.isCompared || this.#currentAt <= this.#disconnectedAt) return false
     return performance.now() - this.#currentAt < ROSTER_HOLDS_MS
-  }
-
-  /** Resolves once it was read for the first time. */
-  get first(): Promise<void> {
-    return this.#first.promise
   }
 
   /** Calls `changed` after each change, which is in effect then. */
@@ -90,20 +87,15 @@ export class Replica {
 
   async #read(): Promise<void> {
     const began = performance.now()
-    if (this.#version === undefined) await this.#readWhole()
-    else await this.#readChanges(this.#version)
+    const since = this.#version
+    const { version, change } = since === undefined ? {} : await readSince(this.redis, since)
+    if (version === undefined || !change) await this.#readWhole(version)
+    else if (version !== since) await this.#apply(version, change)
     this.#currentAt = began
     this.#first.resolve()
   }
 
-  async #readChanges(since: number): Promise<void> {
-    const found = await readSince(this.redis, since)
-    if (!found.change) {
-      if (found.version < since) this.#reportOlder(found.version, since)
-      return this.#readWhole()
-    }
-    if (found.version === since) return
-    const { change, version } = found
+  async #apply(version: number, change: Required<RosterChange>): Promise<void> {
     if (change.devices.length + change.assignments.length <= AT_ONCE)
       return this.#take(version, this.roster.apply(change))
     const next = new Roster(this.roster)
@@ -112,13 +104,11 @@ export class Replica {
     this.#take(version, changed)
   }
 
-  async #readWhole(): Promise<void> {
+  async #readWhole(found = this.version): Promise<void> {
+    if (found < this.version) this.#reportOlder(found, this.version)
     const { roster, version } = await readTable(this.redis)
-    const missed = await readSince(this.redis, version)
-    if (!missed.change) return this.#readWhole()
-    await roster.applyInSlices(missed.change)
     this.roster = roster
-    this.#take(missed.version, undefined)
+    this.#take(version, undefined)
   }
 
   #take(version: number, changed: ReadonlySet<string> | undefined): void {
@@ -128,11 +118,10 @@ export class Replica {
 
   /** Once until it can be read again. That Redis is away is the connection's to report. */
   #reportUnreadable(error: Error): void {
-    const isDamaged = error instanceof SyntaxError
-    if ((!isDamaged && this.redis.status !== 'ready') || this.#reported.has(error.message)) return
+    if (this.redis.status !== 'ready' || this.#reported.has(error.message)) return
     this.#reported.add(error.message)
-    const what = isDamaged ? 'the roster in Redis is damaged' : 'the roster in Redis cannot be read'
-    this.#logger.error({ err: error }, `${what}: the roster that was read before stays in effect`)
+    const message = 'the roster in Redis cannot be read: the roster that was read before stays in effect'
+    this.#logger.error({ err: error }, message)
   }
 
   /** After a restore from a backup, a failover to a copy that lacks the last writes, or FLUSHALL. */

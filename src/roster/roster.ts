@@ -1,6 +1,7 @@
 import type { Settings } from '../../protocols/kit/index.ts'
 import { yieldToEventLoop } from '../async.ts'
 import type { Device } from '../config/devices.ts'
+import type { RouteRow } from '../config/routes.ts'
 import type { Interval } from '../config/times.ts'
 import { sameId } from '../config/units.ts'
 import type { Assignment, DeviceEntry, Lane, Stay } from './directory.ts'
@@ -15,7 +16,13 @@ export interface RosterChange {
 }
 
 /** What tells an assignment from others: all that it says. */
-export function assignmentField({ device, courier_id, route_id, from, until }: Assignment): string {
+export function assignmentField({
+  device,
+  courier_id = '',
+  route_id,
+  from,
+  until,
+}: Omit<RouteRow, 'at' | 'line'>): string {
   return `${from} ${until} ${courier_id} ${route_id} ${device}`
 }
 
@@ -46,17 +53,14 @@ export class Roster {
   }
 
   /** As `apply`, in slices, between which the process does other work. Nobody else may use the roster meanwhile. */
-  async applyInSlices({ devices = [], assignments = [] }: RosterChange): Promise<Set<string>> {
-    // Assignments first: a new device is derived once, with all of them.
-    const slices = [
-      ...slicesOf(assignments).map((slice) => ({ assignments: slice })),
-      ...slicesOf(devices).map((slice) => ({ devices: slice })),
-    ]
+  async applyInSlices(change: RosterChange): Promise<Set<string>> {
     const concerned = new Set<string>()
-    for (const slice of slices) {
-      for (const id of this.apply(slice)) concerned.add(id)
-      await yieldToEventLoop()
-    }
+    // Assignments first: a new device is derived once, with all of them.
+    for (const part of ['assignments', 'devices'] as const)
+      for (let at = 0; at < (change[part]?.length ?? 0); at += SLICE) {
+        for (const id of this.apply({ [part]: change[part]?.slice(at, at + SLICE) })) concerned.add(id)
+        await yieldToEventLoop()
+      }
     return concerned
   }
 
@@ -176,10 +180,10 @@ export class Roster {
       const lane = laneOf(company_id, line.courier_id || courier_id, line.route_id)
       return { lane, from: line.from, until: line.until, source: line.source }
     })
-    const usual =
-      courier_id === '' || route_id === undefined
-        ? undefined
-        : { lane: laneOf(company_id, courier_id, route_id), from: -Infinity, until: Infinity, source }
+    const isRouted = courier_id !== '' && route_id !== undefined
+    const usual = isRouted
+      ? { lane: laneOf(company_id, courier_id, route_id), from: -Infinity, until: Infinity, source }
+      : undefined
     this.#entries.set(id, { ...device, protocolSettings: protocolSettings(device), stays, usual })
   }
 }
@@ -197,10 +201,6 @@ function laneOf(company: string, courier: string, route: string): Lane {
 function protocolSettings({ settings, model, time_zone }: Device): Settings {
   if (settings === undefined && model === undefined && time_zone === undefined) return NO_SETTINGS
   return { ...settings, ...(model !== undefined && { model }), ...(time_zone !== undefined && { timeZone: time_zone }) }
-}
-
-function slicesOf<Value>(all: readonly Value[]): (readonly Value[])[] {
-  return Array.from({ length: Math.ceil(all.length / SLICE) }, (_, n) => all.slice(n * SLICE, (n + 1) * SLICE))
 }
 
 function addTo(lists: Map<string, readonly string[]>, key: string, value: string): void {

@@ -69,17 +69,17 @@ export async function readRosterVersion(redis: Redis): Promise<number> {
   return Number((await redis.get(keys.roster('version'))) ?? 0)
 }
 
-/**
- * Reads the whole roster, in slices. What is written meanwhile may be in it or not: `readSince` the version that it is of tells
- * all of that again.
- */
+/** Reads the whole roster, in slices. What is written meanwhile may be in them or not: the log tells all of that again. */
 export async function readTable(redis: Redis): Promise<{ roster: Roster; version: number }> {
   const version = await readRosterVersion(redis)
   const roster = new Roster()
   // In this order a device is derived once.
   for await (const assignments of valuesOf(redis, 'assignment-table', assignmentOf)) roster.apply({ assignments })
   for await (const devices of valuesOf(redis, 'device-table', deviceOf)) roster.apply({ devices })
-  return { roster, version }
+  const missed = await readSince(redis, version)
+  if (!missed.change) return readTable(redis)
+  await roster.applyInSlices(missed.change)
+  return { roster, version: missed.version }
 }
 
 /** A field may come twice. */

@@ -6,18 +6,11 @@ import { type RouteRow, readTable } from '../config/routes.ts'
 import type { Config, Protocols } from '../config/schema.ts'
 import { sameId } from '../config/units.ts'
 import { keys, type Redis } from '../lanes/index.ts'
-import { assignmentOf, contentsOf, differenceOf } from './file-content.ts'
+import { contentsOf, differenceOf } from './file-content.ts'
 import { notesWith } from './file-notes.ts'
 import type { Replica } from './replica.ts'
 import { assignmentField, Roster } from './roster.ts'
 import { assignmentText, changeOf, deviceText, type RosterWrite, writeRoster } from './table.ts'
-
-interface FilesOwner {
-  readonly dir: string
-  readonly config: Config
-  readonly protocols: Protocols
-  readonly installation: string
-}
 
 /**
  * Takes over the roster of the version before, once: what was in effect of files and puts becomes the roster, and the files
@@ -26,7 +19,7 @@ interface FilesOwner {
 export async function upgradeRoster(
   { redis, roster, version }: Replica,
   onDisk: Files,
-  { dir, config, protocols, installation }: FilesOwner,
+  { dir, config, protocols, installation }: { dir: string; config: Config; protocols: Protocols; installation: string },
 ): Promise<void> {
   const acceptedFile = join(config.data_dir, 'accepted.json')
   const accepted = await readFile(acceptedFile, 'utf8').then(
@@ -48,15 +41,6 @@ export async function upgradeRoster(
   if (accepted) await rm(acceptedFile)
 }
 
-/** A roster of the version before: puts and deletions beside the files, and when devices and lines of files were written. */
-interface OldRoster {
-  readonly edits: readonly { readonly id: string; readonly at: number; readonly device: Device | null }[]
-  /** Oldest first. */
-  readonly puts: readonly OldPut[]
-  readonly devicesAt: ReadonlyMap<string, number>
-  readonly linesAt: ReadonlyMap<string, number>
-}
-
 interface OldPut {
   readonly at: number
   readonly company_id: string
@@ -65,28 +49,37 @@ interface OldPut {
   readonly rows: readonly RouteRow[]
 }
 
-async function readOld(redis: Redis, zone: string): Promise<OldRoster> {
+/** A roster of the version before: puts and deletions beside the files, and when devices and lines of files were written. */
+async function readOld(redis: Redis, zone: string) {
   const read = async (part: 'devices' | 'routes' | 'files') =>
     Object.entries(await redis.hgetall(keys.roster(part))).map(([field, value]) => {
       const [, at, text] = /^(\d+) ?(.*)$/s.exec(value) ?? []
       return { field, at: Number(at), text }
     })
-  const puts = (await read('routes')).map(({ field, text }) => ({ ...JSON.parse(text), at: Number.parseInt(field) }))
+  const puts = (await read('routes')).map(({ field, text }): OldPut => {
+    return { ...JSON.parse(text), at: Number.parseInt(field) }
+  })
   const marks = (await read('files')).toSorted((a, b) => a.at - b.at)
   // The mark of a line has its cells.
   const rows = marks.map(({ field, at }) => ({ at, line: 0, cells: LINE.exec(field)?.slice(1) ?? [] }))
   const columns = ['from', 'until', 'date', 'courier_id', 'route_id', 'device']
   const lines = await readTable({ at: 0, columns, rows: rows.filter(({ cells }) => cells.length > 0) }, '', zone)
   return {
-    edits: (await read('devices')).map(({ field, at, text }) => ({ id: field, at, device: JSON.parse(text) })),
+    edits: (await read('devices')).map(({ field, at, text }) => {
+      return { id: field, at, device: JSON.parse(text) as Device | null }
+    }),
+    // Oldest first.
     puts: puts.toSorted((a, b) => a.at - b.at),
     devicesAt: new Map(marks.map(({ field, at }) => [DEVICE.exec(field)?.[1] ?? '', at])),
-    linesAt: new Map(lines.rows.map((row) => [fieldOf(row), row.at])),
+    linesAt: new Map(lines.rows.map((row) => [assignmentField(row), row.at])),
   }
 }
 
 /** What was in effect: for a device and a time the last write. */
-async function withEdits(ofFiles: RosterWrite, { edits, puts, devicesAt, linesAt }: OldRoster): Promise<RosterWrite> {
+async function withEdits(
+  ofFiles: RosterWrite,
+  { edits, puts, devicesAt, linesAt }: Awaited<ReturnType<typeof readOld>>,
+): Promise<RosterWrite> {
   const [devices, assignments] = [new Map(ofFiles.devices), new Map(ofFiles.assignments)]
   for (const { id, at, device } of edits)
     if (at > (devicesAt.get(id) ?? 0)) devices.set(id, device && deviceText({ ...device, source: undefined }))
@@ -100,12 +93,8 @@ async function withEdits(ofFiles: RosterWrite, { edits, puts, devicesAt, linesAt
   }
   for (const { at, company_id, rows } of puts)
     for (const row of rows.filter(({ from }) => lastPut(company_id, from) === at))
-      assignments.set(fieldOf(row), assignmentText({ company_id, line: row.line }))
+      assignments.set(assignmentField(row), assignmentText({ company_id, line: row.line }))
   return { devices: [...devices], assignments: [...assignments] }
-}
-
-function fieldOf(row: RouteRow): string {
-  return assignmentField(assignmentOf(row, ''))
 }
 
 const DEVICE = /^device (.*) \S+$/s

@@ -67,7 +67,7 @@ async function measure(): Promise<void> {
 
 function fieldOf(device: number, route: number): string {
   const [from, until] = [1_700_000_000, 1_900_000_000]
-  return assignmentField({ device: `Van ${device}`, courier_id: '', route_id: `${route}`, from, until, source: '' })
+  return assignmentField({ device: `Van ${device}`, courier_id: '', route_id: `${route}`, from, until })
 }
 
 async function connected(redisUrl: string): Promise<Redis> {

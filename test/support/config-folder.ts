@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { problemText } from '../../src/config/problem.ts'
 import type { Protocols } from '../../src/config/schema.ts'
-import { check, loadConfig } from '../../src/roster/load.ts'
+import { check, loadConfig, rosterOf } from '../../src/roster/load.ts'
 
 /** Two protocols, reduced to what the configuration needs. */
 export const PROTOCOLS = [
@@ -36,7 +36,8 @@ export async function checked(files: Record<string, string>): Promise<{ mistakes
 
 /** What the files of a folder say: devices and lines as they are written, and the roster that they make. */
 export async function loadedFolder(dir: string, protocols: Protocols = PROTOCOLS) {
-  const { config, files, directory } = await loadConfig(dir, protocols)
+  const { config, files } = await loadConfig(dir, protocols)
+  const directory = await rosterOf(files)
   const devices = files.devices.flatMap(({ content }) => content.devices.map(({ device }) => device))
   const routes = Array.from(directory.devices()).flatMap((entry) => directory.assignmentsOf(entry))
   const { mistakes, warnings } = await check(dir, protocols, Date.now())

@@ -5,7 +5,6 @@ import type { DeviceEvent, Heard } from '../../ingest/heard.ts'
 import { readEvents, readHeard } from '../../ingest/heard-reader.ts'
 import { describeLanes, heldOf, type Redis, receivedAt, timestampOf } from '../../lanes/index.ts'
 import type { DeviceEntry, Stay } from '../../roster/directory.ts'
-import { assignmentOf } from '../../roster/file-content.ts'
 import { assignmentField } from '../../roster/roster.ts'
 import { contactJson, DeviceJson, entryAdvice, instant, laneIds, stayJson } from '../json.ts'
 import { laneJson } from '../lanes.ts'
@@ -85,8 +84,7 @@ async function hiddenLine(live: RosterInEffect, device: DeviceEntry, time: numbe
       await yieldToEventLoop()
       if (row.from <= (latest?.from ?? -Infinity) || row.from > time || row.until <= time) continue
       if (!roster.meant(row.device).some(({ id }) => id === device.id)) continue
-      if (!roster.assignment(assignmentField(assignmentOf(row, ''))))
-        latest = { source: `${content.name}:${row.line}`, from: row.from }
+      if (!roster.assignment(assignmentField(row))) latest = { source: `${content.name}:${row.line}`, from: row.from }
     }
   return latest && { source: latest.source }
 }

@@ -5,7 +5,6 @@ import type { RouteFile, RouteRow } from '../../config/routes.ts'
 import type { Interval } from '../../config/times.ts'
 import { unresolved } from '../../roster/advice.ts'
 import type { Assignment } from '../../roster/directory.ts'
-import { assignmentOf } from '../../roster/file-content.ts'
 import { lossOf } from '../../roster/loss.ts'
 import { assignmentField, Roster } from '../../roster/roster.ts'
 import { assignmentText, changeOf, type RosterWrite } from '../../roster/table.ts'
@@ -73,7 +72,7 @@ async function assignmentsOf(rows: readonly RouteRow[], roster: Roster, put: Ros
     if (company === put.company_id && isWithin(assignment, put)) texts.set(field, null)
   }
   for (const row of rows)
-    texts.set(assignmentField(assignmentOf(row, '')), assignmentText({ company_id: put.company_id, line: row.line }))
+    texts.set(assignmentField(row), assignmentText({ company_id: put.company_id, line: row.line }))
   return [...texts]
 }
 

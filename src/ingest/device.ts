@@ -1,4 +1,4 @@
-import { createHash, hash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { Session, Transport } from '../../protocols/kit/index.ts'
 import type { Logger } from '../observe/log.ts'
 import type { DeviceEntry } from '../roster/directory.ts'
@@ -57,9 +57,8 @@ export class UnknownDeviceQuota {
     }
     const ids = this.#admitted.get(address) ?? new Set()
     this.#admitted.set(address, ids)
-    const key = id.length <= 20 ? id : createHash('sha256').update(id).digest('base64')
-    if (!ids.has(key) && ids.size >= this.#devicesPerAddress) return false
-    ids.add(key)
+    if (!ids.has(id) && ids.size >= this.#devicesPerAddress) return false
+    ids.add(id)
     return true
   }
 }

@@ -41,13 +41,11 @@ export async function isRosterApplied(redis: Redis, at: number): Promise<boolean
 
 /** Those gateways that give a life sign, each with its problems. */
 export async function whichLive(redis: Redis, gateways: readonly string[]): Promise<Map<string, string[]>> {
-  if (gateways.length === 0) return new Map()
-  const signs = await redis.mget(gateways.map(keys.gateway))
-  const live = gateways.flatMap((id, index) => {
-    const sign = signs[index]
-    return sign === null ? [] : [[id, JSON.parse(sign) as string[]] as const]
-  })
-  return new Map(live)
+  const live = new Map<string, string[]>()
+  const signs = gateways.length > 0 ? await redis.mget(gateways.map(keys.gateway)) : []
+  for (const [index, sign] of signs.entries())
+    if (sign !== null) live.set(gateways[index], JSON.parse(sign) as string[])
+  return live
 }
 
 /** All gateways with a life sign, each with its problems; forgets the others. */

@@ -52,28 +52,24 @@ export class HeardBook {
   readonly #redis: Redis
   readonly #gateway: string
   readonly #devices = new Map<string, Track>()
+  /** The devices of which something is not in Redis yet. */
   readonly #changed = new Set<string>()
-  /** Events that are not in Redis yet, as JSON, by device. */
-  readonly #events = new Map<string, string[]>()
   readonly #lifeSign: ReturnType<typeof giveLifeSign>
-  readonly #heardWrites: ReturnType<typeof everySecond>
-  readonly #eventWrites: ReturnType<typeof everySecond>
+  readonly #writes: ReturnType<typeof everySecond>
 
   /** `problems`: why this gateway acknowledges nothing, as sentences. `gateway`: which process this is. */
   constructor(redis: Redis, problems: () => readonly string[] = () => [], gateway: string = randomUUID()) {
     this.#redis = redis
     this.#gateway = gateway
     this.#lifeSign = giveLifeSign(redis, gateway, problems)
-    this.#heardWrites = everySecond(() => this.#writeHeard())
-    this.#eventWrites = everySecond(() => this.#writeEvents())
+    this.#writes = everySecond(() => this.#write())
   }
 
   /** A device sent a message; `protocol`: undefined at a login over MQTT. */
   spoke(device: string, session: DeviceSession, protocol?: string): void {
     const { transport, remote } = session
-    const track = this.#devices.get(device) ?? this.#newTrack(device)
-    track.heard ??= { at: 0, protocol, transport, remote }
-    const { heard } = track
+    const track = this.#trackOf(device)
+    const heard = (track.heard ??= { at: 0, protocol, transport, remote })
     const connectedAt = isConnected(transport) ? session.connectedAt : undefined
     if (heard.connectedAt !== connectedAt) this.#connected(device, session, protocol)
     heard.at = session.now
@@ -95,7 +91,7 @@ export class HeardBook {
 
   /** What became of something that a device sent, with the lane or the reason: an event where it differs from before. */
   became(device: string, treatment: Treatment, what: string): void {
-    const track = this.#devices.get(device) ?? this.#newTrack(device)
+    const track = this.#trackOf(device)
     const isSame = track.treatment === treatment && track.what === what
     if (isSame ? !track.mayBeOld : !isWithinLimit(track.changes, performance.now())) return
     track.treatment = treatment
@@ -118,16 +114,14 @@ export class HeardBook {
     }
   }
 
-  /** Ends the life sign, then writes the rest: what was heard before what happened. */
+  /** Ends the life sign, then writes the rest. */
   async close(): Promise<void> {
-    await Promise.all([this.#lifeSign.end(), this.#heardWrites.stop()])
-    await this.#writeHeard()
-    await this.#eventWrites.stop()
-    await this.#writeEvents()
+    await Promise.all([this.#lifeSign.end(), this.#writes.stop()])
+    await this.#write()
   }
 
   #connected(device: string, session: DeviceSession, protocol?: string): void {
-    const track = this.#devices.get(device) ?? this.#newTrack(device)
+    const track = this.#trackOf(device)
     const { connectedAt, remote, transport } = session
     // Of two connections at once the newer one counts.
     if (!isConnected(transport) || connectedAt <= track.connectedAt) return
@@ -139,54 +133,49 @@ export class HeardBook {
   }
 
   #note(device: string, happening: Happening): void {
+    const track = this.#trackOf(device)
     const event = JSON.stringify({ at: Date.now(), ...happening } satisfies DeviceEvent)
-    this.#events.set(device, [...(this.#events.get(device) ?? []), event].slice(-EVENTS_KEPT))
+    track.events = [...track.events, event].slice(-EVENTS_KEPT)
+    this.#changed.add(device)
   }
 
-  #newTrack(device: string): Track {
-    const track = new Track()
-    this.#devices.set(device, track)
+  #trackOf(device: string): Track {
+    let track = this.#devices.get(device)
+    if (!track) this.#devices.set(device, (track = new Track()))
     return track
   }
 
   /** While Redis is slow, several messages of a device are written as one. What another gateway heard beside it stays. */
-  async #writeHeard(): Promise<void> {
-    const devices = [...this.#changed]
-    for (let at = 0; at < devices.length; at += HEARD_AT_ONCE) {
-      const contacts: string[] = []
-      const fixes: string[] = []
-      const unplaced: string[] = []
-      const some = devices.slice(at, at + HEARD_AT_ONCE)
-      for (const device of some) {
-        this.#changed.delete(device)
-        const heard = this.#devices.get(device)?.heard
-        if (!heard) continue
-        const { fix, filtered, ...contact } = heard
-        contacts.push(device, JSON.stringify({ ...contact, gateway: this.#gateway } satisfies StoredContact))
-        if (fix) fixes.push(device, JSON.stringify(fix))
-        if (filtered) unplaced.push(device, JSON.stringify(filtered))
-      }
-      const writes = [this.#redis.hset(keys.devices, ...contacts)]
-      if (fixes.length > 0) writes.push(this.#redis.hset(keys.lastFixes, ...fixes))
-      if (unplaced.length > 0) writes.push(this.#redis.hset(keys.lastFiltered, ...unplaced))
-      await Promise.all(writes).catch(() => some.forEach((device) => this.#changed.add(device)))
-    }
+  async #write(): Promise<void> {
+    const changed = [...this.#changed]
+    for (let at = 0; at < changed.length; at += DEVICES_AT_ONCE)
+      await this.#writeDevices(changed.slice(at, at + DEVICES_AT_ONCE))
   }
 
-  /** Events that Redis does not take wait, 20 of a device at most. */
-  async #writeEvents(): Promise<void> {
-    const devices = [...this.#events.keys()]
-    for (let at = 0; at < devices.length; at += EVENTS_AT_ONCE) {
-      const some = devices
-        .slice(at, at + EVENTS_AT_ONCE)
-        .map((device) => [device, this.#events.get(device) ?? []] as const)
-      for (const [device] of some) this.#events.delete(device)
-      try {
-        await appendEvents(this.#redis, some)
-      } catch {
-        for (const [device, events] of some)
-          this.#events.set(device, [...events, ...(this.#events.get(device) ?? [])].slice(-EVENTS_KEPT))
-        return
+  /** What Redis does not take waits; of events, 20 of a device at most. */
+  async #writeDevices(devices: readonly string[]): Promise<void> {
+    const [contacts, fixes, unplaced]: string[][] = [[], [], []]
+    const events: [device: string, events: readonly string[]][] = []
+    for (const device of devices) {
+      this.#changed.delete(device)
+      const track = this.#trackOf(device)
+      if (track.events.length > 0) events.push([device, track.events])
+      track.events = []
+      if (!track.heard) continue
+      const { fix, filtered, ...contact } = track.heard
+      contacts.push(device, JSON.stringify({ ...contact, gateway: this.#gateway } satisfies StoredContact))
+      if (fix) fixes.push(device, JSON.stringify(fix))
+      if (filtered) unplaced.push(device, JSON.stringify(filtered))
+    }
+    const put = (key: string, entries: string[]) => entries.length > 0 && this.#redis.hset(key, ...entries)
+    const heard = [put(keys.devices, contacts), put(keys.lastFixes, fixes), put(keys.lastFiltered, unplaced)]
+    try {
+      await Promise.all([...heard, events.length > 0 && appendEvents(this.#redis, events)])
+    } catch {
+      for (const device of devices) this.#changed.add(device)
+      for (const [device, waiting] of events) {
+        const track = this.#trackOf(device)
+        track.events = [...waiting, ...track.events].slice(-EVENTS_KEPT)
       }
     }
   }
@@ -200,6 +189,8 @@ export function isConnected(transport: Transport): boolean {
 /** What this gateway knows of a device. */
 class Track {
   heard?: Heard
+  /** Events that are not in Redis yet, as JSON. */
+  events: readonly string[] = []
   /** Of the connection that was noted last; 0: it has ended. */
   connectedAt = 0
   /** Whether the event of its beginning was noted. */
@@ -223,6 +214,5 @@ export function isWithinLimit(times: number[], now: number): boolean {
 
 const MAX_EVENTS = 6
 const WITHIN_MS = 600_000
-const HEARD_AT_ONCE = 1000
-/** Devices in one script: some milliseconds of Redis' time. */
-const EVENTS_AT_ONCE = 100
+/** Their events are one script, which takes some milliseconds of Redis' time. */
+const DEVICES_AT_ONCE = 500

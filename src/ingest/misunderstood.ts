@@ -1,4 +1,5 @@
 import { StringDecoder } from 'node:string_decoder'
+import { everySecond } from '../async.ts'
 import { keys, type Redis } from '../lanes/index.ts'
 
 /** A payload that was acknowledged although it was not understood: otherwise the device would send it for ever. */
@@ -19,8 +20,7 @@ export function createMisunderstood(redis: Redis) {
 
   async function flush(): Promise<void> {
     if (latest.length === 0) return
-    const entries = latest
-    latest = []
+    const entries = latest.splice(0)
     await redis
       .multi()
       .lpush(keys.misunderstood, ...entries)
@@ -29,14 +29,14 @@ export function createMisunderstood(redis: Redis) {
       .catch(() => (latest = [...entries, ...latest].slice(-KEPT)))
   }
 
-  const timer = setInterval(() => void flush(), 1000).unref()
+  const writes = everySecond(flush)
   return {
     keep(entry: Misunderstood): void {
       latest.push(describe(entry))
       if (latest.length > KEPT) latest.shift()
     },
     async close(): Promise<void> {
-      clearInterval(timer)
+      await writes.stop()
       await flush()
     },
   }

@@ -7,8 +7,16 @@ import type { Ports } from '../process/role.ts'
 import { supervision } from '../process/start.ts'
 import { Supervisor } from '../process/supervisor.ts'
 import { createTrackingClient } from '../tracking/client.ts'
-import { countPositions } from '../tracking/service/positions.ts'
-import { accountFor, type Ending, isWhole, lastLine, NOTHING, readStatus, verdict } from './demo/account.ts'
+import {
+  accountFor,
+  countPositions,
+  type Ending,
+  isWhole,
+  lastLine,
+  NOTHING,
+  readStatus,
+  verdict,
+} from './demo/account.ts'
 import {
   announcement,
   type DemoArguments,

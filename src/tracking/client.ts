@@ -1,9 +1,8 @@
 import { Pool } from 'undici'
 import { type ApiAnswer, answerOf } from './client/answer.ts'
-import { bodyOf, exchange, type ExchangeLimits, type Failure, isSuccess, type Reply } from './client/exchange.ts'
+import { exchange, type ExchangeLimits, type Failure, isSuccess, type Reply } from './client/exchange.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
 import { printableUrl } from './masking.ts'
-import { CourierPositions } from './schemas.ts'
 
 export interface TrackingClientOptions {
   /** May have a path, which goes in front of every operation's. */
@@ -24,15 +23,6 @@ export interface PushRequest {
   readonly route: string
   readonly apikey: string
   readonly body: string | Buffer
-}
-
-/** Unix seconds, both ends included. */
-export interface PositionsRequest {
-  readonly company: string
-  readonly route: string
-  readonly oauthToken: string
-  readonly from: number
-  readonly to?: number
 }
 
 /** Any operation but the push. Default limits: the client's time limit, 64 MiB, and 1 MiB of an answer other than 2xx. */
@@ -100,24 +90,12 @@ export function createTrackingClient(options: TrackingClientOptions) {
     return { fault: isSuccess(reply.status) ? 'too_large' : 'long_error' }
   }
 
-  /** `positions` where the answer is 200 and fits the interface; `malformed` where it is 200 and does not. */
-  async function positions({ company, route, oauthToken, from, to }: PositionsRequest) {
-    const reply = await request({
-      operation: 'courierPositions',
-      params: { company_id: company, route_id: route },
-      query: { from: String(from), to: to === undefined ? undefined : String(to) },
-      oauthToken,
-    })
-    if ('fault' in reply) return { fault: reply.fault }
-    return reply.status === 200 ? parsePositions(bodyOf(reply)) : answerOf(reply, oauthToken)
-  }
-
   /** Waits for the requests in flight, then closes all connections. */
   async function close(): Promise<void> {
     await Promise.all([...new Set([basePool, freshPool, pushPool])].map((pool) => pool.close()))
   }
 
-  return { baseUrl: printableUrl(base), timeoutMs, push, request, positions, close }
+  return { baseUrl: printableUrl(base), timeoutMs, push, request, close }
 }
 
 /**
@@ -163,14 +141,6 @@ function pathOf({ operation, params, query = {} }: OperationRequest, returnPrefi
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name]))
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`
-}
-
-function parsePositions(body: Buffer) {
-  try {
-    return { positions: CourierPositions.parse(JSON.parse(body.toString())) }
-  } catch {
-    return { fault: 'malformed' } as const
-  }
 }
 
 const JSON_HEADERS = ['content-type', 'application/json']

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { accountFor } from '../../src/simulate/demo/account.ts'
+import { accountFor, positionsIn } from '../../src/simulate/demo/account.ts'
 import { createFleet, devicesYaml, ROUTES_FROM } from '../../src/simulate/fleet.ts'
 import { type SimulationOutcome, type Progress, runSimulation } from '../../src/simulate/simulation.ts'
 import { speeches } from '../../src/simulate/speak/index.ts'
@@ -119,10 +119,9 @@ async function allArrived({ trips, sent, acked }: SimulationOutcome): Promise<vo
   const account = await accountFor(client, journeys)
   expect(account).toEqual({ sent, acked: sent, delivered: sent, lost: 0 })
   let stored = 0
-  for (const { route, trip, company } of journeys) {
+  for (const { trip, ...route } of journeys) {
     const range = { from: trip.sent[0].time / 1000, to: trip.sent.at(-1)!.time / 1000 }
-    const answer = await client.positions({ company, route, oauthToken: OAUTH, ...range })
-    if ('positions' in answer) stored += answer.positions.length
+    stored += (await positionsIn(client, route, range)).length
   }
   expect(stored).toBe(sent)
   await client.close()

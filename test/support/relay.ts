@@ -128,7 +128,6 @@ function following(client: () => TrackingClient): TrackingClient {
     },
     push: (request) => client().push(request),
     request: (request) => client().request(request),
-    positions: (request) => client().positions(request),
     close: () => client().close(),
   }
 }

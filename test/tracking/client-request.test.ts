@@ -57,6 +57,11 @@ describe('a request', () => {
     expect(seen.url).toBe('/api/v1/companies/1/orders/2/items?page_token=a+b%26c%3Dd%2F%C3%A9%23%3F%2B')
   })
 
+  it('gives a fault when a header cannot carry the token', async () => {
+    const url = await httpServer((_request, response) => response.end())
+    expect(await client(url).request({ ...NUMBER, oauthToken: 'a\r\nb: c' })).toMatchObject({ fault: 'failed' })
+  })
+
   it('sends the body and headers of a request, with the length', async () => {
     const body = Buffer.from(' {"number" : "é"}\n')
     const headers = { 'content-type': 'application/json; charset=utf-8', 'x-thing': 'a' }

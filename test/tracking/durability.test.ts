@@ -6,7 +6,7 @@ import { pino } from 'pino'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ApiAnswer } from '../../src/tracking/client/answer.ts'
 import { createTrackingClient, type TrackingClient } from '../../src/tracking/client.ts'
-import { countPositions } from '../../src/tracking/service/positions.ts'
+import { countPositions, positionsIn } from '../../src/simulate/demo/account.ts'
 import { createTrackingService, type TrackingService } from '../../src/tracking/service.ts'
 import { PROVISIONING, temporaryFolder } from '../support/tracking/service.ts'
 
@@ -63,6 +63,8 @@ async function pushUntilGone(
   }
 }
 
+const ROUTE = { company: '7', route: '1001', oauthToken: 'token-7' }
+
 describe('an answered push', () => {
   it('keeps answered pushes after a SIGKILL under load', async () => {
     const databaseFile = join(folder, 'killed.sqlite')
@@ -76,15 +78,8 @@ describe('an answered push', () => {
     const read = new Set<number>()
     for (let lane = 0; lane < 16; lane++) {
       const from = lane * 100_000
-      const answer = await again.client.positions({
-        company: '7',
-        route: '1001',
-        oauthToken: 'token-7',
-        from,
-        to: from + 7_200,
-      })
-      if (!('positions' in answer)) throw new Error(JSON.stringify(answer))
-      for (const { timestamp } of answer.positions) read.add(timestamp)
+      for (const { timestamp } of await positionsIn(again.client, ROUTE, { from, to: from + 7_200 }))
+        read.add(timestamp)
     }
     expect(accepted.filter((time) => !read.has(time))).toEqual([])
   })
@@ -94,8 +89,7 @@ describe('an answered push', () => {
     for (const time of [1, 2]) {
       const { service, client } = await start(databaseFile, 1)
       expect(await push(client, time)).toMatchObject({ status: 200 })
-      const answer = await client.positions({ company: '7', route: '1001', oauthToken: 'token-7', from: 0, to: 9 })
-      expect(answer).toMatchObject({ positions: { length: time } })
+      expect(await positionsIn(client, ROUTE, { from: 0, to: 9 })).toHaveLength(time)
       await client.close()
       await service.close()
     }

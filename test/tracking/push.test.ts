@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { countPositions } from '../../src/tracking/service/positions.ts'
+import { countPositions } from '../../src/simulate/demo/account.ts'
 import { LANE, nextSecond, path, position, startPushService } from '../support/tracking/push.ts'
 import { MAX_ID, PROVISIONING } from '../support/tracking/service.ts'
 

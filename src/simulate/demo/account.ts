@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { request as httpRequest } from 'undici'
 import type { Fix } from '../../../protocols/kit/index.ts'
-import type { PositionsRequest, TrackingClient } from '../../tracking/client.ts'
-import type { CourierPosition } from '../../tracking/schemas.ts'
+import { bodyOf } from '../../tracking/client/exchange.ts'
+import type { TrackingClient } from '../../tracking/client.ts'
+import { type CourierPosition, CourierPositions } from '../../tracking/schemas.ts'
 import type { SimulationOutcome, Trip } from '../simulation.ts'
 
 /** What happened to the fixes that were sent, compared with the tracking service. */
@@ -49,15 +51,23 @@ async function positionsOf(client: TrackingClient, { trip, ...route }: Journey):
   const positions: CourierPosition[] = []
   const [first, last] = [trip.sent[0], trip.sent.at(-1)].map((fix) => (fix ? fix.time / 1000 : Number.NaN))
   for (let from = first; from <= last; from += WINDOW_S + 1)
-    positions.push(...(await positionsIn(client, { ...route, from, to: Math.min(last, from + WINDOW_S) })))
+    positions.push(...(await positionsIn(client, route, { from, to: Math.min(last, from + WINDOW_S) })))
   return positions
 }
 
-async function positionsIn(client: TrackingClient, request: PositionsRequest): Promise<readonly CourierPosition[]> {
+/** The positions of at most two hours. @throws Error where the service does not answer. */
+export async function positionsIn(
+  client: TrackingClient,
+  { company, route, oauthToken }: Omit<Journey, 'trip'>,
+  interval: Readonly<Record<'from' | 'to', number>>,
+): Promise<readonly CourierPosition[]> {
+  const params = { company_id: company, route_id: route }
+  const query = { from: String(interval.from), to: String(interval.to) }
   for (let attempt = 1; ; attempt++) {
-    const answer = await client.positions(request)
-    if ('positions' in answer) return answer.positions
-    const reason = 'fault' in answer ? answer.fault : `${answer.status} ${answer.text}`
+    const answer = await client.request({ operation: 'courierPositions', params, query, oauthToken })
+    const text = 'fault' in answer ? '' : bodyOf(answer).toString()
+    if ('status' in answer && answer.status === 200) return CourierPositions.parse(JSON.parse(text))
+    const reason = 'fault' in answer ? answer.fault : `${answer.status} ${text}`
     if (attempt === ATTEMPTS) throw new Error(`The tracking service cannot be read: ${reason}.`)
     await pause(200 * attempt)
   }
@@ -138,3 +148,15 @@ export async function readStatus(port: number, dataDir: string): Promise<Status 
 }
 
 const TIMEOUT_MS = 2000
+
+/** Positions in the database of a tracking service: how many, and how many times they were received in all. */
+export function countPositions(databaseFile: string): { stored: number; received: number } {
+  const database = new DatabaseSync(databaseFile, { readOnly: true })
+  try {
+    return database.prepare(COUNT).get() as { stored: number; received: number }
+  } finally {
+    database.close()
+  }
+}
+
+const COUNT = 'SELECT count(*) AS stored, coalesce(sum(received_count), 0) AS received FROM positions'

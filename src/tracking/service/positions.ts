@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { parseInterval, type PositionInterval } from '../interval.ts'
 import { ApiRefusal, parseId } from '../refusal.ts'
@@ -92,16 +92,6 @@ function positionJson({ lat, lon, timestamp, received_us }: PositionRow): string
   return `{"lat":${lat},"lon":${lon},"timestamp":${timestamp},"server_timestamp":${received_us / 1_000_000n}}`
 }
 
-/** Positions in the database of a service, running or not: how many, and how many times they were received in all. */
-export function countPositions(databaseFile: string): { stored: number; received: number } {
-  const database = new DatabaseSync(databaseFile, { readOnly: true })
-  try {
-    return database.prepare(COUNT).get() as { stored: number; received: number }
-  } finally {
-    database.close()
-  }
-}
-
 function beforeAll(timestamp: bigint): PositionRow {
   return { timestamp, received_us: -1n, courier_id: 0n, lat: 0, lon: 0 }
 }
@@ -120,8 +110,6 @@ const INSERT = `
   INSERT INTO positions (company_id, route_id, timestamp, courier_id, lat, lon, accuracy, heading, speed, received_us)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET received_count = received_count + 1`
-
-const COUNT = 'SELECT count(*) AS stored, coalesce(sum(received_count), 0) AS received FROM positions'
 
 /** A smaller difference is a slewed clock, or many positions within one millisecond. */
 const SET_BACK_US = 1_000_000

@@ -43,7 +43,8 @@ export function createHttpServer({ fault, closeMs, readerMs = READER_MS, ...opti
   app.removeAllContentTypeParsers()
   app.addHook('onSend', async (request, reply) => {
     reply.raw.setTimeout(readerMs)
-    if (!request.raw.complete && isLast(reply)) await readRest(request.raw)
+    const isLast = !reply.raw.shouldKeepAlive || reply.getHeader('connection') === 'close'
+    if (isLast && !request.raw.complete) await readRest(request.raw)
   })
   answerErrors(app, fault)
   return {
@@ -62,11 +63,6 @@ export function createHttpServer({ fault, closeMs, readerMs = READER_MS, ...opti
       clearTimeout(cut)
     },
   }
-}
-
-/** Whether the connection ends with this answer. */
-function isLast(reply: FastifyReply): boolean {
-  return !reply.raw.shouldKeepAlive || reply.getHeader('connection') === 'close'
 }
 
 /** Reads and drops the rest of a request for up to 2 s: closing a connection with unread bytes would lose the answer. */
@@ -93,14 +89,16 @@ function answerRefusal(reply: FastifyReply, { code, message, errors }: ApiRefusa
   return reply.code(code).send(errors.length > 0 ? { message, errors } : { message })
 }
 
-/** A server of node:http that also answers requests which Node itself refuses with a JSON `message`. */
+/** A server of node:http that answers malformed requests with a JSON `message`. */
 function createNodeServer(handler: http.RequestListener): http.Server {
-  const answers: Answers = new Map()
-  const server = http.createServer({ ...TIMEOUTS, requireHostHeader: false }, (request, response) => {
-    track(answers, request.socket, response)
-    if (request.headers.host === undefined && request.httpVersion === '1.1')
-      refuse(response, 400, 'the header Host is needed')
-    else handler(request, response)
+  /** The answers of each connection that are not sent completely. */
+  const answers = new Map<Duplex, Set<http.ServerResponse>>()
+  const server = http.createServer(TIMEOUTS, (request, response) => {
+    const open = answers.get(request.socket)
+    open?.add(response)
+    // Both, because fastify's hook onResponse runs at the first.
+    for (const end of ['finish', 'close']) response.once(end, () => open?.delete(response))
+    handler(request, response)
   })
   server.on('connection', (socket: Socket) => {
     answers.set(socket, new Set())
@@ -110,26 +108,7 @@ function createNodeServer(handler: http.RequestListener): http.Server {
   server.closeIdleConnections = () => {
     for (const [socket, open] of answers) if (open.size === 0) socket.destroy()
   }
-  return server
-    .on('checkExpectation', ({ socket }: http.IncomingMessage, response: http.ServerResponse) => {
-      track(answers, socket, response)
-      refuse(response, 417, NO_SUCH_EXPECTATION)
-    })
-    .on('clientError', (error: ClientError, socket: Duplex) => answerClientError(error, socket, answers.get(socket)))
-}
-
-/** The answers of each connection that are not sent completely. */
-type Answers = Map<Duplex, Set<http.ServerResponse>>
-
-function track(answers: Answers, socket: Duplex, response: http.ServerResponse): void {
-  const open = answers.get(socket)
-  open?.add(response)
-  // Both, because fastify's hook onResponse runs at the first.
-  for (const end of ['finish', 'close']) response.once(end, () => open?.delete(response))
-}
-
-function refuse(response: http.ServerResponse, status: number, message: string): void {
-  response.writeHead(status, { 'content-type': JSON_TYPE, connection: 'close' }).end(JSON.stringify({ message }))
+  return server.on('clientError', (error, socket) => answerClientError(error, socket, answers.get(socket)))
 }
 
 /** Node's error; `reason` is the parser's message, which quotes nothing of the request. */
@@ -161,7 +140,6 @@ const TIMEOUTS = { requestTimeout: 60_000, connectionsCheckingInterval: 5_000, k
 // The operation refuses a long path parameter with 422; without this, the path would be unknown. Node limits the whole URL.
 const MAX_PARAMETER_LENGTH = 16_384
 const JSON_TYPE = 'application/json; charset=utf-8'
-const NO_SUCH_EXPECTATION = 'of the header Expect only 100-continue is understood: leave it out'
 const NOT_UNDERSTOOD = 'the request cannot be understood: its method, Content-Length or Content-Type is wrong'
 /** By fastify's status or Node's code; in the tracking interface, incorrect input is 422. */
 const ERRORS = new Map<number | string, readonly [status: number, message: string]>([

@@ -6,18 +6,11 @@ const relay = relayFixture([])
 
 it.each([
   ['bytes that are not HTTP', '?\r\n\r\n', 400, 'this is not HTTP/1.1: Invalid method encountered'],
-  ['a request without Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'the header Host is needed'],
   [
     'headers that are too long',
     `GET /admin/status HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`,
     431,
     'the URL and the headers are too long: together they may have 16 KiB',
-  ],
-  [
-    'an unknown Expect header',
-    'PUT /admin/routes HTTP/1.1\r\nhost: x\r\nexpect: tea\r\n\r\n',
-    417,
-    'of the header Expect only 100-continue is understood: leave it out',
   ],
 ])('the admin port answers %s like the tracking service, and does not log it', async (_, bytes, status, message) => {
   expect(await raw(relay.port, bytes)).toEqual({ status, message, type: 'application/json; charset=utf-8' })

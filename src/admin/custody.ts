@@ -11,25 +11,15 @@ import {
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 
-/** Where every fix is that was ever received; instants in ms UTC. */
-export interface FixAccount {
-  readonly waiting: { readonly fixes: number; readonly lanes: number; readonly oldestAt?: number }
-  readonly parked: { readonly fixes: number; readonly lanes: number }
-  readonly held: { readonly fixes: number; readonly devices: number }
-  /** Fixes held for each reason. */
-  readonly heldFor: Readonly<Record<HoldReason, number>>
-  /** Fixes discarded, by reason. */
-  readonly discardedFor: ReadonlyMap<string, number>
-  readonly custody: Custody
-}
+export type FixAccount = Awaited<ReturnType<typeof takeAccount>>
+type Custody = FixAccount['custody']
 
-/** `difference`: received minus all others; 0 whenever nothing moves. */
-export type Custody = Readonly<
-  Record<'received' | 'filtered' | 'delivered' | 'waiting' | 'parked' | 'held' | 'discarded' | 'difference', number>
->
-
-/** Counts waiting, parked and held fixes in what is stored, slice by slice; the rest comes from the counters in Redis. */
-export async function takeAccount(redis: Redis): Promise<FixAccount> {
+/**
+ * Where every fix is that was ever received; instants in ms UTC. Waiting, parked and held fixes are counted in what is stored,
+ * slice by slice; the rest comes from the counters in Redis. `heldFor`, `discardedFor`: fixes by reason.
+ * `custody.difference`: received minus all others; 0 whenever nothing moves.
+ */
+export async function takeAccount(redis: Redis) {
   const waiting = await countWaiting(redis)
   const parked = { fixes: await countParked(redis), lanes: (await parkedLanes(redis)).size }
   const { held, heldFor } = await countHeld(redis)
@@ -44,13 +34,12 @@ export async function takeAccount(redis: Redis): Promise<FixAccount> {
     discarded: sumOf(discardedFor.values()),
   }
   const received = counters.get('received') ?? 0
-  const difference = received - sumOf(Object.values(accounted))
-  const custody = { received, ...accounted, difference }
+  const custody = { received, ...accounted, difference: received - sumOf(Object.values(accounted)) }
   return { waiting, parked, held, heldFor, discardedFor, custody }
 }
 
 /** What waits in a parked lane counts as parked. */
-async function countWaiting(redis: Redis): Promise<FixAccount['waiting']> {
+async function countWaiting(redis: Redis) {
   let [fixes, lanes, oldest] = [0, 0, Infinity]
   for await (const { waiting, parked, oldestAt = Infinity } of surveyLanes(redis)) {
     if (parked) continue
@@ -61,8 +50,8 @@ async function countWaiting(redis: Redis): Promise<FixAccount['waiting']> {
   return { fixes, lanes, oldestAt: oldest === Infinity ? undefined : oldest }
 }
 
-async function countHeld(redis: Redis): Promise<Pick<FixAccount, 'held' | 'heldFor'>> {
-  const heldFor = { unknown: 0, no_route: 0, clock: 0 }
+async function countHeld(redis: Redis) {
+  const heldFor: Record<HoldReason, number> = { unknown: 0, no_route: 0, clock: 0 }
   const devices = new Set<string>()
   for await (const { reason, device, fixes } of surveyHeld(redis)) {
     heldFor[reason] += fixes

@@ -40,8 +40,7 @@ export function statusOperations({ account, upstream, rates, tokensRefused, zone
   return [{ method: 'GET', path: '/admin/status', id: 'getStatus', summary, answer: StatusJson, handle }]
 }
 
-interface Backlog {
-  readonly waiting: FixAccount['waiting']
+type Backlog = Pick<FixAccount, 'waiting'> & {
   readonly upstream: Upstream
   readonly rates: Rates
   readonly now: number

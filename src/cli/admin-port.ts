@@ -112,12 +112,12 @@ async function readSettings(dir: string, { withTokens }: { readonly withTokens: 
 }
 
 function settingsIn(root: Node | undefined, withTokens: boolean): object {
-  const [admin, dataDir] = ['admin', 'data_dir'].map((key) => {
+  const [admin, data_dir] = ['admin', 'data_dir'].map((key) => {
     const node = child(root, key)
     return node && valueOf(node, ({ text }) => text)
   })
   if (!withTokens) delete (admin as { tokens?: unknown } | null | undefined)?.tokens
-  return { ...(admin !== undefined && { admin }), ...(dataDir !== undefined && { data_dir: dataDir }) }
+  return { admin, data_dir }
 }
 
 function ifMissing(error: NodeJS.ErrnoException): undefined {

@@ -51,7 +51,7 @@ export async function ask(admin: AdminPort, request: AdminRequest): Promise<Admi
 }
 
 function throwNoAnswer({ url }: AdminPort, error: Error & { code?: string }, timeoutMs: number): never {
-  const place = printableUrl(url).replace(/\/$/, '')
+  const place = printableUrl(url)
   if (error.name === 'TimeoutError') throw new UserError(`No answer from ${place} within ${timeoutMs / 1000} s.`)
   const why = error.code === 'ECONNREFUSED' ? '' : ` (${error.code ?? error.name})`
   throw new UserError(`Nothing answers at ${place}${why}: start waybridge, or give the address with --url.`)

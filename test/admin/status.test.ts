@@ -165,7 +165,7 @@ describe('a backlog', () => {
 
   it.each([
     ['nothing has waited for over a minute', { waiting: { ...draining.waiting, oldestAt: now - 60_000 } }],
-    ['nothing waits', { waiting: { fixes: 0, lanes: 0 } }],
+    ['nothing waits', { waiting: { fixes: 0, lanes: 0, oldestAt: undefined } }],
     ['the service is down', { upstream: { state: 'down', since: now } }],
     ['the service limits requests', { upstream: { state: 'limited', since: now } }],
     ['as many fixes are received as delivered', { rates: { received_per_s: 40, delivered_per_s: 40 } }],

@@ -176,7 +176,7 @@ describe('an answer that is not from the admin port', () => {
     expect(await waybridge([...args, ...server.options], { cwd })).toEqual({
       code: 1,
       out: '',
-      errors: `http://127.0.0.1:${server.port}/ does not answer like the admin port of waybridge.\n`,
+      errors: `http://127.0.0.1:${server.port} does not answer like the admin port of waybridge.\n`,
     })
   })
 

@@ -4,7 +4,7 @@ import { sameId } from '../../config/units.ts'
 import type { DeviceEvent, Heard } from '../../ingest/heard.ts'
 import { readEvents, readHeard } from '../../ingest/heard-reader.ts'
 import { describeLanes, heldOf, type Redis, receivedAt, timestampOf } from '../../lanes/index.ts'
-import type { DeviceEntry, Stay } from '../../roster/directory.ts'
+import type { DeviceEntry } from '../../roster/directory.ts'
 import { assignmentField } from '../../roster/roster.ts'
 import { contactJson, DeviceJson, entryAdvice, instant, laneIds, stayJson } from '../json.ts'
 import { laneJson } from '../lanes.ts'
@@ -43,7 +43,8 @@ export function deviceOperations(
       ...entryJson(entry),
       configured: true,
       held,
-      lane: stay && (await laneNow(redis, stay)),
+      // Where a fix goes that is made now.
+      lane: stay && { ...laneJson((await describeLanes(redis, [stay.lane.key]))[0]), ...stayJson(stay) },
       replaced_line: stay ? undefined : await hiddenLine(live, entry, now / 1000),
       state: 'never',
       ...last,
@@ -67,7 +68,6 @@ export function deviceOperations(
 
 /** Where the entry of a device stands that is in a file though the device was deleted: `devices.yaml:3`. */
 function hiddenEntry(live: RosterInEffect, id: string): string | undefined {
-  if (live.directory().find(id)) return undefined
   const entries = live.files()?.devices.flatMap(({ content }) => content.devices) ?? []
   return entries.find(({ device }) => sameId(device.id) === sameId(id))?.device.source
 }
@@ -102,13 +102,12 @@ async function heldJson(
   entry: DeviceEntry | undefined,
   live: RosterInEffect,
 ): Promise<object> {
-  const mayBeReplaced = entry && reason === 'no_route'
   return {
     reason,
     fixes,
     oldest_at: instant(oldestAt),
     offset: reason === 'clock' ? fittingOffset(latest) : undefined,
-    replaced_line: mayBeReplaced ? await hiddenLine(live, entry, timeOf(latest, entry)) : undefined,
+    replaced_line: entry && reason === 'no_route' ? await hiddenLine(live, entry, timeOf(latest, entry)) : undefined,
   }
 }
 
@@ -122,8 +121,8 @@ function timeOf(record: Buffer, { time_zone }: DeviceEntry): number {
 function fittingOffset(record: Buffer): string | undefined {
   const quarters = Math.round((timestampOf(record) * 1000 - receivedAt(record)) / QUARTER_MS)
   if (Math.abs(quarters) > MAX_QUARTERS) return undefined
-  const [hours, minutes] = [Math.floor(Math.abs(quarters) / 4), (Math.abs(quarters) % 4) * 15]
-  return `${quarters < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(minutes).padStart(2, '0')}`
+  const clock = new Date(Math.abs(quarters) * QUARTER_MS).toISOString()
+  return (quarters < 0 ? '-' : '+') + clock.slice(11, 16)
 }
 
 const QUARTER_MS = 900_000
@@ -141,18 +140,12 @@ const SHOWN = [
   ...(['time_zone', 'model', 'settings', 'source'] as const),
 ]
 
-/** The lane of a fix made now, and what assigns it. */
-async function laneNow(redis: Redis, stay: Stay): Promise<object> {
-  const [state] = await describeLanes(redis, [stay.lane.key])
-  return { ...laneJson(state), ...stayJson(stay) }
-}
-
 function heardJson({ fix, filtered, ...contact }: Heard): object {
   const { protocol, transport, remote, connectedAt } = contact
+  const connection = { protocol, transport, remote, connected_at: instant(connectedAt) }
   return {
     last_heard: contactJson(contact),
-    connection:
-      connectedAt === undefined ? undefined : { protocol, transport, remote, connected_at: instant(connectedAt) },
+    connection: connectedAt === undefined ? undefined : connection,
     last_fix: fix && { ...fixJson(fix.fix), received_at: instant(fix.at) },
     last_filtered: filtered && { ...filtered, at: instant(filtered.at), fix: fixJson(filtered.fix) },
   }

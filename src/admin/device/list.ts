@@ -4,7 +4,7 @@ import { sameId } from '../../config/units.ts'
 import { type Contact, isConnected } from '../../ingest/heard.ts'
 import { surveyContacts } from '../../ingest/heard-reader.ts'
 import { type Redis, surveyHeld } from '../../lanes/index.ts'
-import type { DeviceEntry, Stay } from '../../roster/directory.ts'
+import type { DeviceEntry } from '../../roster/directory.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { parse } from '../../tracking/refusal.ts'
 import { contactJson, DeviceMapping, DeviceRowJson, DeviceState, pageSchema, stayJson } from '../json.ts'
@@ -69,11 +69,7 @@ interface SurveyedDevice {
   held: number
 }
 
-interface DeviceRow extends SurveyedDevice {
-  readonly mapping: DeviceMapping
-  readonly stay?: Stay
-  readonly state?: DeviceState
-}
+type DeviceRow = ReturnType<typeof rowOf>
 
 async function surveyDevices(redis: Redis, directory: Roster): Promise<ReadonlyMap<string, SurveyedDevice>> {
   const devices = new Map<string, SurveyedDevice>()
@@ -100,15 +96,11 @@ async function surveyDevices(redis: Redis, directory: Roster): Promise<ReadonlyM
 function rowOf(
   device: SurveyedDevice,
   { roster, now, idleMs }: { readonly roster: Roster; readonly now: number; readonly idleMs: number },
-): DeviceRow {
+) {
   const { entry, contact } = device
   const stay = entry && roster.stayAt(entry, now / 1000)
-  return {
-    ...device,
-    stay,
-    mapping: !entry ? 'unmapped' : stay ? 'mapped' : 'no_route',
-    state: entry || contact ? stateOf(contact, now, idleMs) : undefined,
-  }
+  const mapping: DeviceMapping = !entry ? 'unmapped' : stay ? 'mapped' : 'no_route'
+  return { ...device, stay, mapping, state: entry || contact ? stateOf(contact, now, idleMs) : undefined }
 }
 
 /**

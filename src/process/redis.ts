@@ -1,21 +1,13 @@
-import { createReadStream, existsSync } from 'node:fs'
-import { mkdir, realpath, rename, stat, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, realpath, rename, writeFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { UserError } from '../errors.ts'
 import type { Runnable } from './keep-running.ts'
 import { inspectPort, type RedisEndpoint, takeEndpoint } from './redis-endpoint.ts'
 import { findRedisServer, missingRedis, type RedisServer } from './setup/redis-server.mjs'
 import { spawnTethered, type Tethered } from './tether.ts'
-
-/** `maxMemory` in bytes; null or left out: half of the machine's. `signal` aborts the start. */
-export interface PrivateRedisOptions {
-  readonly dataDir: string
-  readonly maxMemory?: number | null
-  readonly signal?: AbortSignal
-}
 
 /** A running Redis that ends when this process does. `url` contains the password: never log it. */
 export interface PrivateRedis extends Runnable {
@@ -26,8 +18,13 @@ export interface PrivateRedis extends Runnable {
 /**
  * Starts the Redis of a data folder; resolves once it has loaded its data, however long that takes. First ends one that
  * an earlier run left behind. Throws a UserError if the user has to act: no server program, full disk, damaged files.
+ * `maxMemory` in bytes; null: half of the machine's. `signal` aborts the start.
  */
-export async function startPrivateRedis({ dataDir, maxMemory, signal }: PrivateRedisOptions): Promise<PrivateRedis> {
+export async function startPrivateRedis(
+  dataDir: string,
+  maxMemory: number | null,
+  signal?: AbortSignal,
+): Promise<PrivateRedis> {
   const server = findRedisServer()
   if (!server) throw new UserError(missingRedis())
   await mkdir(join(dataDir, 'redis'), { recursive: true, mode: 0o700 })
@@ -36,7 +33,8 @@ export async function startPrivateRedis({ dataDir, maxMemory, signal }: PrivateR
   const conf = join(dir, 'redis.conf')
   await writeFile(conf, redisConf(dir, endpoint, maxMemory ?? halfOfMemory()), { mode: 0o600 })
   const log = join(dir, 'redis.log')
-  const logStart = await rotate(log)
+  // The log of the run before says why that ended.
+  await rename(log, `${log}.1`).catch(() => {})
   signal?.throwIfAborted()
   const env = { ...process.env, ...server.env, TETHER_GRACE_S: '2' }
   const child = spawnTethered([server.command, conf], { env, log })
@@ -45,12 +43,12 @@ export async function startPrivateRedis({ dataDir, maxMemory, signal }: PrivateR
   const pid = await whenReady(child, endpoint)
   signal?.removeEventListener('abort', abort)
   signal?.throwIfAborted()
-  if (pid === undefined) throw startFailure(await text(createReadStream(log, { start: logStart })), { server, dir })
+  if (pid === undefined) throw startFailure(await readFile(log, 'utf8'), { server, dir })
   const url = `redis://:${endpoint.password}@127.0.0.1:${endpoint.port}`
   return { url, pid, exited: child.exited, stop: () => child.end(STOP_MS) }
 }
 
-/** The error for a Redis that ended before it was ready; `log`: what it wrote during this start. */
+/** The error for a Redis that ended before it was ready; `log`: what it wrote. */
 export function startFailure(log: string, { server, dir }: { server: RedisServer; dir: string }): UserError {
   // Without Redis' prefix of process, role, time and level.
   const last = (log.trim().split('\n').at(-1) ?? '').replace(/^\d+:[A-Z] .*? [#*.-] /, '')
@@ -91,14 +89,6 @@ function halfOfMemory(): number {
   return Math.floor(Math.min(totalmem(), process.constrainedMemory() || Infinity) / 2)
 }
 
-/** Renames a large log to `….1`; returns the offset at which the next line begins. */
-async function rotate(log: string): Promise<number> {
-  const { size } = await stat(log).catch(() => ({ size: 0 }))
-  if (size < MAX_LOG_BYTES) return size
-  await rename(log, `${log}.1`)
-  return 0
-}
-
 /** Returns the server's process id, or undefined if it ended before it was ready. */
 async function whenReady(child: Tethered, endpoint: RedisEndpoint): Promise<number | undefined> {
   while (child.isRunning()) {
@@ -118,5 +108,4 @@ function repairCommand(server: RedisServer, dir: string): string {
   return `${libraries.join('')}${existsSync(beside) ? beside : 'redis-check-aof'} --fix ${file}`
 }
 
-const MAX_LOG_BYTES = 8 * 1024 * 1024
 const STOP_MS = 1500

@@ -90,7 +90,7 @@ export class Supervisor {
   /** Restarts the roles if Redis listens on another port than before, because another program took its port. */
   async #startRedis(signal: AbortSignal): Promise<PrivateRedis> {
     const { dataDir, redis } = this.#supervision
-    const started = await startPrivateRedis({ dataDir, maxMemory: redis?.maxMemory, signal })
+    const started = await startPrivateRedis(dataDir, redis?.maxMemory ?? null, signal)
     const before = this.#redisUrl
     this.#redisUrl = started.url
     if (before !== null && before !== started.url) for (const process of this.#running()) void process.stop()

@@ -19,7 +19,7 @@ export interface TestRedis {
 /** Starts one; `maxMemory` in bytes. It ends at the latest with the test's process. */
 export async function startTestRedis({ maxMemory = 256 * 1024 * 1024 } = {}): Promise<TestRedis> {
   const dataDir = await mkdtemp(join(tmpdir(), 'waybridge-redis-'))
-  let redis: PrivateRedis = await startPrivateRedis({ dataDir, maxMemory })
+  let redis: PrivateRedis = await startPrivateRedis(dataDir, maxMemory)
   return {
     url: redis.url,
     get pid() {
@@ -31,7 +31,7 @@ export async function startTestRedis({ maxMemory = 256 * 1024 * 1024 } = {}): Pr
     },
     async restart() {
       await redis.stop()
-      redis = await startPrivateRedis({ dataDir, maxMemory })
+      redis = await startPrivateRedis(dataDir, maxMemory)
     },
     async stop() {
       await redis.stop()

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { protocolsByName } from '../../../protocols/index.ts'
 import type { Protocol } from '../../../protocols/kit/index.ts'
 import { within } from '../../async.ts'
-import type { Config, ListenerConfig } from '../../config/schema.ts'
+import type { Config } from '../../config/schema.ts'
 import { Capacity, ClockWatch } from '../../ingest/acceptance.ts'
 import { UnknownDeviceQuota } from '../../ingest/device.ts'
 import { HeardBook } from '../../ingest/heard.ts'
@@ -12,7 +12,7 @@ import { createMisunderstood } from '../../ingest/misunderstood.ts'
 import { Appender, connect, DuplicateFilter, keys } from '../../lanes/index.ts'
 import { Backpressure } from '../../listen/backpressure.ts'
 import { listenHttp } from '../../listen/http.ts'
-import { ConnectionLimits, type Endpoint, type Listener, type Shared } from '../../listen/listener.ts'
+import { ConnectionLimits, type Listener } from '../../listen/listener.ts'
 import { listenMqtt } from '../../listen/mqtt.ts'
 import { listenTcp } from '../../listen/tcp.ts'
 import { listenUdp } from '../../listen/udp.ts'
@@ -150,10 +150,7 @@ function portName(name: string, ports: Ports): string {
   return numbered
 }
 
-const LISTEN = { tcp: listenTcp, udp: listenUdp, http: listenHttp } satisfies Record<
-  ListenerConfig['transport'],
-  (endpoint: Endpoint, shared: Shared) => Promise<Listener>
->
+const LISTEN = { tcp: listenTcp, udp: listenUdp, http: listenHttp }
 
 /** No acknowledged fix waits for these writes, only counters and the state of devices. */
 const LAST_WRITES_MS = 1500

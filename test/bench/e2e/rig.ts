@@ -36,7 +36,7 @@ export interface Rig {
 
 export async function startRig(options: RigOptions): Promise<Rig> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-bench-'))
-  const redis = await startPrivateRedis({ dataDir: dir, maxMemory: 2 ** 31 })
+  const redis = await startPrivateRedis(dir, 2 ** 31)
   const api = fork(join(HERE, 'api.ts'), [String(options.apiDelayMs), options.keepSamples ? 'samples' : ''])
   const { port: apiPort } = (await message(api, 'ready')) as { port: number }
   const [port, gatewayMonitor, workerMonitor] = await Promise.all([freePort(), freePort(), freePort()])

@@ -17,21 +17,23 @@ export interface DeviceConnection extends PartialSender {
   startReading(): void
   /** Ends it at once; the reason is counted. */
   abort(reason: string): void
-  /** Called when it has ended. */
-  ended(): void
+  /** Devices that spoke on this connection before the session's present one. */
+  readonly earlierDevices?: ReadonlySet<string>
 }
 
 /** The connections of one listener: not read under pressure, and ended without an identity or after a long silence. */
 export class Connections<Connection extends DeviceConnection> {
   readonly open = new Set<Connection>()
   readonly #transport: 'tcp' | 'mqtt'
+  readonly #protocol: string
   readonly #shared: Shared
   readonly #sweeping: NodeJS.Timeout
   #sweptAt = Date.now()
   #isClosing = false
 
-  constructor(transport: 'tcp' | 'mqtt', shared: Shared) {
+  constructor(transport: 'tcp' | 'mqtt', protocol: string, shared: Shared) {
     this.#transport = transport
+    this.#protocol = protocol
     this.#shared = shared
     shared.pressure.follow((isHigh) => {
       for (const connection of this.open) {
@@ -61,10 +63,15 @@ export class Connections<Connection extends DeviceConnection> {
   }
 
   #remove(connection: Connection): void {
+    const { heard, logger, pressure } = this.#shared
+    const { session, earlierDevices = [] } = connection
     this.open.delete(connection)
-    this.#shared.pressure.setPartial(connection, 0)
-    if (this.#isClosing) connection.session.ended ??= 'shutdown'
-    connection.ended()
+    pressure.setPartial(connection, 0)
+    if (this.#isClosing) session.ended ??= 'shutdown'
+    const { device: last, ended: reason, remote } = session
+    if (reason) logger.debug({ reason, protocol: this.#protocol, device: last, remote }, 'connection ended')
+    for (const device of earlierDevices) if (device !== last) heard.gone({ ...session, device })
+    heard.gone(session)
   }
 
   #sweep(): void {

@@ -52,15 +52,9 @@ export class MqttConnection extends Duplex implements DeviceConnection {
   }
 
   abort(reason: string): void {
-    const { device, remote } = this.session
     this.session.ended = reason
     metrics.refused.inc({ reason })
-    this.#shared.logger.debug({ reason, protocol: 'mqtt', device, remote }, 'connection ended')
     this.destroy()
-  }
-
-  ended(): void {
-    this.#shared.heard.gone(this.session)
   }
 
   override _read(): void {

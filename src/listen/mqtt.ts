@@ -17,7 +17,7 @@ export async function listenMqtt(
   const broker = await createBroker(shared)
   const server = createServer({ keepAlive: true, keepAliveInitialDelay: 60_000 })
   const actualPort = await openServer(server, { host, port }, shared.logger)
-  const connections = new Connections<MqttConnection>('mqtt', shared)
+  const connections = new Connections<MqttConnection>('mqtt', 'mqtt', shared)
   server.on('connection', (socket) => {
     const connection = connections.admit(socket, (remote) => new MqttConnection(shared, socket, remote))
     if (connection) broker.handle(connection)
@@ -37,7 +37,7 @@ export async function listenMqtt(
 
 /** Aedes, reduced to what trackers need: a login, and PUBLISH. */
 async function createBroker(shared: MqttShared) {
-  const { limits, logger } = shared
+  const { limits } = shared
   const handlers = new MqttHandlers(shared)
 
   const broker = await Aedes.createBroker({
@@ -54,17 +54,8 @@ async function createBroker(shared: MqttShared) {
     // A client id is prefixed with the id of its device.
     maxClientsIdLength: Infinity,
   })
-  const ended = (client: Client, error: Error) => {
-    // An error after the end is an answer that came too late.
-    if (client.closed) return
-    const { session } = connectionOf(client)
-    const reason = reasonOf(error)
-    session.ended ??= reason
-    const { device, remote } = session
-    logger.debug({ reason, protocol: 'mqtt', device, remote }, 'connection ended')
-  }
-  broker.on('clientError', ended)
-  broker.on('connectionError', ended)
+  broker.on('clientError', noteEnd)
+  broker.on('connectionError', noteEnd)
   return {
     handle: (connection: MqttConnection) => broker.handle(connection),
     /** Resolves once what is being stored is answered and every connection has ended. */
@@ -79,8 +70,15 @@ async function createBroker(shared: MqttShared) {
   }
 }
 
-/** Why the broker ended a connection; counted, unless the handler that refused has counted it. */
-function reasonOf(error: Error & { readonly reason?: string; readonly errorCode?: number }): string {
+type BrokerError = Error & { readonly reason?: string; readonly errorCode?: number }
+
+/** Notes why the broker ended a connection. An error after the end is an answer that came too late. */
+function noteEnd(client: Client, error: BrokerError): void {
+  if (!client.closed) connectionOf(client).session.ended ??= reasonOf(error)
+}
+
+/** The reason is counted, unless the handler that refused has counted it. */
+function reasonOf(error: BrokerError): string {
   if (error.reason !== undefined) return error.reason
   const reason = error.errorCode === BAD_VERSION ? 'protocol_version' : 'malformed_packet'
   metrics.refused.inc({ reason })

@@ -13,7 +13,7 @@ export async function listenTcp({ host, port, protocol }: Endpoint, shared: Shar
   const context: TcpContext = { ...shared, protocol, frame, isClosing: false }
   const server = createServer({ allowHalfOpen: true, keepAlive: true, keepAliveInitialDelay: 60_000 })
   const actualPort = await openServer(server, { host, port }, shared.logger)
-  const connections = new Connections<TcpConnection>('tcp', shared)
+  const connections = new Connections<TcpConnection>('tcp', protocol.name, shared)
   server.on('connection', (socket) => connections.admit(socket, (remote) => new TcpConnection(context, socket, remote)))
   return {
     port: actualPort,
@@ -47,14 +47,13 @@ class TcpConnection implements DeviceConnection {
   heardAt: number
   partialBytes = 0
   storing = 0
+  earlierDevices: Set<string> | undefined
   readonly #context: TcpContext
   readonly #socket: Socket
   /** The beginning of a frame, or all bytes that arrived while frames were being stored. */
   readonly #received = new ReceivedBytes()
   /** Bytes since the last good frame that belong to none. */
   #noise = 0
-  /** Devices that spoke on this connection before the session's present one. */
-  #earlierDevices: Set<string> | undefined
 
   constructor(context: TcpContext, socket: Socket, remote: string) {
     this.#context = context
@@ -78,11 +77,8 @@ class TcpConnection implements DeviceConnection {
   }
 
   abort(reason: string): void {
-    const { logger, protocol } = this.#context
-    const { device, remote } = this.session
     this.session.ended = reason
     metrics.refused.inc({ reason })
-    logger.debug({ reason, protocol: protocol.name, device, remote }, 'connection ended')
     this.#socket.destroy()
   }
 
@@ -94,13 +90,6 @@ class TcpConnection implements DeviceConnection {
 
   destroy(): void {
     this.#socket.destroy()
-  }
-
-  ended(): void {
-    const { heard } = this.#context
-    for (const device of this.#earlierDevices ?? [])
-      if (device !== this.session.device) heard.gone({ ...this.session, device })
-    heard.gone(this.session)
   }
 
   #receive(bytes: Buffer): void {
@@ -142,7 +131,7 @@ class TcpConnection implements DeviceConnection {
     const { ingest, protocol } = this.#context
     const { device } = this.session
     const outcome = ingest.take(frame, this.session, protocol)
-    if (device !== undefined && device !== this.session.device) (this.#earlierDevices ??= new Set()).add(device)
+    if (device !== undefined && device !== this.session.device) (this.earlierDevices ??= new Set()).add(device)
     return outcome
   }
 

@@ -41,8 +41,6 @@ export type Protocols = readonly ProtocolPorts[] | null
 
 /** gateway.yaml, validated: durations in ms, sizes in bytes, ids as canonical digits. */
 export type Config = z.output<ReturnType<typeof configSchema>>
-/** One place to listen for devices. */
-export type ListenerConfig = Config['listeners'][number]
 /** A company whose couriers are tracked. */
 export type Company = Config['companies'][number]
 

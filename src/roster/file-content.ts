@@ -71,6 +71,7 @@ export async function differenceOf(
   roster: Pick<Roster, 'assignment'>,
 ): Promise<Required<Pick<RosterWrite, 'devices' | 'assignments'>>> {
   const [devices, assignments]: [string, string | null][][] = [[], []]
+  if (files.every(({ before, now }) => before?.hash === now?.hash)) return { devices, assignments }
   const before = together(files.map((each) => each.before))
   const now = together(files.map((each) => each.now))
   for (const [key, { mark, source, device }] of now) {

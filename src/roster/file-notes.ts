@@ -44,24 +44,26 @@ export async function installationId(dataDir: string): Promise<{ id: string; isN
   return { id: id.trim(), isNew }
 }
 
-/** Reads what is known of the files with these names, and of those that this installation has had. */
+/** Reads what is known of the files that there are, and of those that this installation has had. */
 export async function readFileNotes(
   redis: Redis,
   installation: string,
-  names: ReadonlyMap<string, unknown>,
+  contents: ReadonlyMap<string, FileVersion>,
 ): Promise<FileNotes[]> {
   const texts = new Map(Object.entries(await redis.hgetall(keys.roster('file-versions'))))
   const noted = [...texts.keys()]
     .filter((field) => field.startsWith(VERSIONS))
     .map((field) => field.slice(VERSIONS.length))
-  const all = Array.from(new Set([...names.keys(), ...noted]), async (name): Promise<FileNotes> => {
+  const all = Array.from(new Set([...contents.keys(), ...noted]), async (name): Promise<FileNotes> => {
     const notes: Note[] = JSON.parse(texts.get(VERSIONS + name) ?? '[]')
     const isKnown = (hash: string) => hash === '' || texts.has(marksField(hash, name))
     const own = notes.findLast(([hash, writer]) => writer === installation && isKnown(hash))
     const [hash] = own ?? notes.findLast(([, , , isWritten]) => isWritten) ?? ['']
-    return { name, notes, own, before: await unpacked(name, hash, texts.get(marksField(hash, name))) }
+    const now = contents.get(name)
+    const before = now?.hash === hash ? now : await unpacked(name, hash, texts.get(marksField(hash, name)))
+    return { name, notes, own, before }
   })
-  return (await Promise.all(all)).filter(({ name, own }) => names.has(name) || (own && own[0] !== ''))
+  return (await Promise.all(all)).filter(({ name, own }) => contents.has(name) || (own && own[0] !== ''))
 }
 
 async function unpacked(name: string, hash: string, text: string | undefined): Promise<FileVersion | undefined> {

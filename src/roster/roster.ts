@@ -33,14 +33,14 @@ export class Roster {
   /** The ids of the devices with a name, by the name as an id: a name of digits compares without leading zeros too. */
   readonly #idsByName: Map<string, readonly string[]>
   readonly #assignments: Map<string, Assignment>
-  /** Fields, by the device as written, as an id. */
-  readonly #fieldsByDevice: Map<string, readonly string[]>
+  /** By the device as written, as an id. */
+  readonly #linesByDevice: Map<string, readonly Assignment[]>
 
   constructor(other?: Roster) {
     this.#entries = new Map(other ? other.#entries : [])
     this.#idsByName = new Map(other ? other.#idsByName : [])
     this.#assignments = new Map(other ? other.#assignments : [])
-    this.#fieldsByDevice = new Map(other ? other.#fieldsByDevice : [])
+    this.#linesByDevice = new Map(other ? other.#linesByDevice : [])
   }
 
   /** Applies a change. @returns the ids, without leading zeros, of the devices that it concerns. */
@@ -124,21 +124,13 @@ export class Roster {
   }
 
   /** As they are written. */
-  #linesOf(device: Device): Assignment[] {
-    const found: Assignment[] = []
-    this.#addLines(found, device, device.id)
-    const { name } = device
-    if (name !== undefined && !this.#entries.has(sameId(name))) this.#addLines(found, device, name)
-    return found
-  }
-
-  #addLines(found: Assignment[], { id, company_id, courier_id }: Device, written: string): void {
-    for (const field of this.#fieldsByDevice.get(sameId(written)) ?? NONE) {
-      const line = this.#assignments.get(field)
-      // A name of digits is no other name with leading zeros.
-      if (!line || (written !== id && line.device !== written)) continue
-      if ((line.courier_id || courier_id) && (line.company_id ?? company_id) === company_id) found.push(line)
-    }
+  #linesOf({ id, name, company_id, courier_id }: Device): Assignment[] {
+    const isNamed = name !== undefined && !this.#entries.has(sameId(name))
+    // A name of digits is no other name with leading zeros.
+    const byName = isNamed ? this.#linesByDevice.get(sameId(name))?.filter(({ device }) => device === name) : undefined
+    return [...(this.#linesByDevice.get(sameId(id)) ?? []), ...(byName ?? [])].filter(
+      (line) => (line.courier_id || courier_id) && (line.company_id ?? company_id) === company_id,
+    )
   }
 
   #setDevice(id: string, device: Device | undefined, concerned: Set<string>): void {
@@ -157,12 +149,12 @@ export class Roster {
 
   #setAssignment(field: string, assignment: Assignment | undefined, concerned: Set<string>): void {
     const before = this.#assignments.get(field)
-    const device = assignment?.device ?? before?.device
+    const device = (assignment ?? before)?.device
     if (device === undefined) return
+    if (before) removeFrom(this.#linesByDevice, sameId(device), before)
+    if (assignment) addTo(this.#linesByDevice, sameId(device), assignment)
     if (assignment) this.#assignments.set(field, assignment)
     else this.#assignments.delete(field)
-    if (assignment && !before) addTo(this.#fieldsByDevice, sameId(device), field)
-    if (!assignment) removeFrom(this.#fieldsByDevice, sameId(device), field)
     for (const id of this.#meantBy(device)) concerned.add(id)
   }
 
@@ -203,12 +195,12 @@ function protocolSettings({ settings, model, time_zone }: Device): Settings {
   return { ...settings, ...(model !== undefined && { model }), ...(time_zone !== undefined && { timeZone: time_zone }) }
 }
 
-function addTo(lists: Map<string, readonly string[]>, key: string, value: string): void {
+function addTo<Value>(lists: Map<string, readonly Value[]>, key: string, value: Value): void {
   const before = lists.get(key)
   lists.set(key, before ? [...before, value] : [value])
 }
 
-function removeFrom(lists: Map<string, readonly string[]>, key: string, value: string): void {
+function removeFrom<Value>(lists: Map<string, readonly Value[]>, key: string, value: Value): void {
   const left = (lists.get(key) ?? []).filter((other) => other !== value)
   if (left.length > 0) lists.set(key, left)
   else lists.delete(key)

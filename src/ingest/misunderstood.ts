@@ -54,13 +54,10 @@ function describe({ at, device, protocol, reason, payload, secret }: Misundersto
 /** The payload with asterisks in place of the secret: plain, or as URLs and JSON encode it. */
 function without(secret: string | undefined, payload: Buffer): Buffer {
   if (!secret) return payload
-  const hidden = Buffer.from(payload)
-  for (const spelling of new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])) {
-    const length = Buffer.byteLength(spelling)
-    for (let at = hidden.indexOf(spelling); at >= 0; at = hidden.indexOf(spelling, at))
-      hidden.fill('*', at, at + length)
-  }
-  return hidden
+  let hidden = payload.toString('latin1')
+  for (const spelling of [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])
+    hidden = hidden.replaceAll(Buffer.from(spelling).toString('latin1'), (found) => '*'.repeat(found.length))
+  return Buffer.from(hidden, 'latin1')
 }
 
 /** Control characters, and the character that stands for bytes that are no UTF-8. */

@@ -79,10 +79,10 @@ export function parseJson(text: string, reviver?: Reviver): unknown {
 /** Replaces a value of JSON; `source` is the text of a number. */
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown
 
-/** JSON in which a bigint is an integer with all of its digits. */
+/** JSON in which a bigint is an integer with all of its digits. A field that is null is left out. */
 export function exactJson(value: unknown): string {
   return JSON.stringify(value, (_key, field: unknown) =>
-    typeof field === 'bigint' ? JSON.rawJSON(String(field)) : field,
+    typeof field === 'bigint' ? JSON.rawJSON(String(field)) : (field ?? undefined),
   )
 }
 

@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import product from '../../package.json' with { type: 'json' }
-import { parametersOf } from './operations.ts'
 import { NAMED_SCHEMAS } from './schemas.ts'
 
 /** An operation as its OpenAPI document describes it. */
@@ -77,6 +76,11 @@ function componentUri(id: string): string {
 function partsOf({ path, parameter = z.string(), query, body, answer = z.unknown() }: DescribedOperation): z.ZodObject {
   const ids = Object.fromEntries(parametersOf(path).map((name) => [name, parameter]))
   return z.object({ path: z.object(ids), ...(query && { query }), ...(body && { body }), answer })
+}
+
+/** The parameters of an operation's path, in their order. */
+export function parametersOf(path: string): string[] {
+  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name)
 }
 
 /** Unknown fields are ignored everywhere. A field with a default may be left out. */

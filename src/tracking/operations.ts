@@ -1,18 +1,12 @@
 import * as z from 'zod'
+import type { DescribedOperation } from './openapi.ts'
 import * as schemas from './schemas.ts'
 
 /** An operation of the interface, for the service, the client, the relay and the OpenAPI documents. */
-export interface TrackingOperation {
-  readonly summary: string
+export interface TrackingOperation extends DescribedOperation {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** With its parameters in braces; they are all int64. */
-  readonly path: string
   /** An OAuth token of the company in the path, or the apikey of the courier's company. */
   readonly credential: 'oauth' | 'apikey'
-  readonly query?: z.ZodObject
-  readonly body?: z.ZodType
-  /** The body of a 200. */
-  readonly answer: z.ZodType
   readonly refusals: readonly (400 | 401 | 403 | 404 | 422 | 504)[]
   /** Doing it twice does no harm. */
   readonly repeatable: boolean
@@ -95,11 +89,6 @@ export const OPERATIONS = {
 } as const satisfies Record<string, TrackingOperation>
 
 export type OperationName = keyof typeof OPERATIONS
-
-/** The parameters of an operation's path, in their order. */
-export function parametersOf(path: string): string[] {
-  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name)
-}
 
 /**
  * An operation's path in the syntax of fastify's router. A parameter before a colon matches any text: the operation refuses a

@@ -4,7 +4,6 @@ import {
   INT64_FROM_0,
   int64From,
   int64Text,
-  isInt64Text,
   listOf,
   SAFE_INTEGER,
   textOf,
@@ -25,10 +24,7 @@ const PAGE_SIZE = 'expected one integer from 1 to 100'
 export const NO_PAGE_TOKEN = 'expected one next_page_token of a page of this order'
 
 /** An id as text, in canonical decimal digits: the type of every path parameter. */
-export const Id = z
-  .string(INT64_FROM_0)
-  .refine((text) => isInt64Text(text) && !text.startsWith('-'), INT64_FROM_0)
-  .meta({ type: 'integer', format: 'int64', minimum: 0 })
+export const Id = int64Text(INT64_FROM_0, 0)
 
 /** An int64 as text, in canonical decimal digits. */
 export const Int64Text = int64Text('expected an integer of 64 bits in decimal digits')

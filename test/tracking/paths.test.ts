@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { OPERATIONS, type OperationName, parametersOf } from '../../src/tracking/operations.ts'
+import { parametersOf } from '../../src/tracking/openapi.ts'
+import { OPERATIONS, type OperationName } from '../../src/tracking/operations.ts'
 import { startCompany } from '../support/tracking/company.ts'
 import type { HttpRequest } from '../support/tracking/service.ts'
 

@@ -42,12 +42,10 @@ function isInt64(value: unknown): value is number | bigint {
 }
 
 /** An int64 as text, in canonical decimal digits; `mistake` is the error for anything else. */
-export function int64Text(mistake: string) {
-  return z.string(mistake).refine(isInt64Text, mistake).meta({ type: 'integer', format: 'int64' })
-}
-
-export function isInt64Text(text: string): boolean {
-  return CANONICAL_INTEGER.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)
+export function int64Text(mistake: string, minimum?: number) {
+  const isRight = (text: string) =>
+    CANONICAL_INTEGER.test(text) && isInt64(BigInt(text)) && BigInt(text) >= (minimum ?? -Infinity)
+  return z.string(mistake).refine(isRight, mistake).meta({ type: 'integer', format: 'int64', minimum })
 }
 
 /** A coordinate from -`most` to `most`. */

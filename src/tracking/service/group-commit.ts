@@ -51,7 +51,9 @@ export class GroupCommit {
 
   #next(): void {
     if (this.#waiting.length === 0) return
-    const group = this.#waiting.splice(0, groupLength(this.#waiting, this.#maxRows))
+    let rows = 0
+    const rest = this.#waiting.findIndex((write, index) => (rows += write.rows) > this.#maxRows && index > 0)
+    const group = this.#waiting.splice(0, rest === -1 ? this.#waiting.length : rest)
     if (this.#waiting.length > 0) setImmediate(() => this.#next())
     try {
       const settlers = transact(this.#database, () => group.map(({ run }) => run()))
@@ -60,11 +62,4 @@ export class GroupCommit {
       for (const { reject } of group) reject(error)
     }
   }
-}
-
-function groupLength(waiting: readonly WaitingWrite[], maxRows: number): number {
-  let rows = waiting[0].rows
-  let length = 1
-  while (length < waiting.length && rows + waiting[length].rows <= maxRows) rows += waiting[length++].rows
-  return length
 }

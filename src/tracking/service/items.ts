@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { ApiRefusal, type FieldError, parse, parseId, refuseFields } from '../refusal.ts'
 import { isOfLength, listOf, withoutRepeats } from '../schemas/fields.ts'
-import { Id, ItemReturn, ItemsQuery, NewItem, NO_PAGE_TOKEN, type OrderItem } from '../schemas.ts'
+import { Id, ItemReturn, ItemsQuery, NewItem, NO_PAGE_TOKEN } from '../schemas.ts'
 import { prepareAll } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { bodyOf, type ServedOperation, type ServedRequest } from './operation.ts'
@@ -26,7 +26,7 @@ export function itemOperations(database: DatabaseSync, commits: GroupCommit) {
     return commits.write(returns.length, () => {
       refuseAny(mistakesIn(returns, totalOf))
       return returns.map(({ item_id, undelivered_count, comment = null }) =>
-        itemOf(sql.return.get(BigInt(undelivered_count), comment, BigInt(item_id))),
+        sql.return.get(BigInt(undelivered_count), comment, BigInt(item_id)),
       )
     })
   }
@@ -41,7 +41,7 @@ export function itemOperations(database: DatabaseSync, commits: GroupCommit) {
         refuseAny(items.flatMap((item, n) => (isTaken(item) ? [{ path: `${n}.number`, message: TAKEN }] : [])))
         sql.addOrder.run(...order)
         return items.map(({ number, description, price, total_count, code = null }) =>
-          itemOf(sql.add.get(...order, number, description, price, BigInt(total_count), code)),
+          sql.add.get(...order, number, description, price, BigInt(total_count), code),
         )
       })
     },
@@ -49,10 +49,10 @@ export function itemOperations(database: DatabaseSync, commits: GroupCommit) {
       const order = knownOrder(params)
       const { max_results = DEFAULT_RESULTS, page_token } = parse(ItemsQuery, query)
       const after = page_token === undefined ? 0n : lastIdOf(page_token, params.order_id)
-      const found = sql.page.all(...order, after, max_results + 1).map(itemOf)
+      const found = sql.page.all(...order, after, max_results + 1)
       if (found.length <= max_results) return { results: found }
       const results = found.slice(0, max_results)
-      return { results, next_page_token: pageToken(params.order_id, results[max_results - 1].id) }
+      return { results, next_page_token: pageToken(params.order_id, results[max_results - 1].id as bigint) }
     },
     /** The order remains, without items. */
     async deleteItems({ params }) {
@@ -77,11 +77,6 @@ function orderOf({ company_id, order_id }: ServedRequest['params']): Order {
   return [BigInt(company_id), BigInt(parseId(order_id, 'order_id'))]
 }
 
-function itemOf(row: unknown): OrderItem {
-  const { code, comment, ...rest } = row as OrderItem & { code: string | null; comment: string | null }
-  return { ...rest, code: code ?? undefined, comment: comment ?? undefined }
-}
-
 /** The mistakes of a return. `totalOf` tells how many of an item were ordered, undefined for an item of another order. */
 function mistakesIn(returns: readonly ItemReturn[], totalOf: (id: bigint) => bigint | undefined): FieldError[] {
   return returns.flatMap(({ item_id, undelivered_count }, index) => {
@@ -98,7 +93,7 @@ function refuseAny(errors: readonly FieldError[]): void {
 }
 
 /** Names the last item of a page. The next page begins after it, whatever was added or deleted meanwhile. */
-function pageToken(orderId: string, itemId: string | number | bigint): string {
+function pageToken(orderId: string, itemId: string | bigint): string {
   return Buffer.from(`${orderId}/${itemId}`).toString('base64url')
 }
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { ApiRefusal, parseId } from '../refusal.ts'
-import { ContractorNumber, type StoredContractorNumber } from '../schemas.ts'
+import { ContractorNumber } from '../schemas.ts'
 import { prepareAll } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { bodyOf, type ServedOperation, type ServedRequest } from './operation.ts'
@@ -10,17 +10,16 @@ export function numberOperations(database: DatabaseSync, commits: GroupCommit) {
   const sql = prepareAll(database, NUMBER_SQL)
   return {
     getNumber({ params }) {
-      const row = sql.get.get(...keyOf(params))
-      return row ? numberOf(row) : refuseMissing(params)
+      return sql.get.get(...keyOf(params)) ?? refuseMissing(params)
     },
     /** Replaces the name too: a name that is not sent again is removed. */
     async putNumber(request) {
       const key = keyOf(request.params)
       const { number, name = null } = await bodyOf(request, ContractorNumber)
-      return commits.write(1, () => numberOf(sql.put.get(...key, number, name)))
+      return commits.write(1, () => sql.put.get(...key, number, name))
     },
     listNumbers({ params }) {
-      return sql.list.all(BigInt(params.company_id)).map(numberOf)
+      return sql.list.all(BigInt(params.company_id))
     },
     async deleteNumber({ params }) {
       const key = keyOf(params)
@@ -32,11 +31,6 @@ export function numberOperations(database: DatabaseSync, commits: GroupCommit) {
 
 function keyOf({ company_id, contractor_company_id }: ServedRequest['params']): [company: bigint, contractor: bigint] {
   return [BigInt(company_id), BigInt(parseId(contractor_company_id, 'contractor_company_id'))]
-}
-
-function numberOf(row: unknown): StoredContractorNumber {
-  const { id, number, name } = row as { id: bigint; number: string; name: string | null }
-  return { id, number, name: name ?? undefined }
 }
 
 function refuseMissing({ company_id, contractor_company_id }: ServedRequest['params']): never {

@@ -74,15 +74,13 @@ export function courierPositions(positions: PositionStore, timeLimitMs: number):
 
 /** Serves other requests between two pages. */
 async function readJsonArray(positions: PositionStore, query: PositionQuery, deadline: number): Promise<string> {
-  const pages: string[] = []
-  let length = 0
+  let json = ''
   for (let last: PositionRow | undefined; ; await setImmediate()) {
     const page = positions.page(query, last)
-    if (page.length > 0) pages.push(page.map(positionJson).join())
-    length += pages.at(-1)?.length ?? 0
+    if (page.length > 0) json += (json && ',') + page.map(positionJson).join()
     if (performance.now() > deadline) throw new ApiRefusal(504, 'reading took too long: ask for less')
-    if (length > MAX_LENGTH) throw new ApiRefusal(504, 'there is too much to read at once: ask for less')
-    if (page.length < PAGE_ROWS) return `[${pages.join()}]`
+    if (json.length > MAX_LENGTH) throw new ApiRefusal(504, 'there is too much to read at once: ask for less')
+    if (page.length < PAGE_ROWS) return `[${json}]`
     last = page.at(-1)
   }
 }

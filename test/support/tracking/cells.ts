@@ -4,7 +4,8 @@
  * included: only `server_timestamp` differs, and says when it was.
  */
 import { expect } from 'vitest'
-import { OPERATIONS, type OperationName, parametersOf } from '../../../src/tracking/operations.ts'
+import { parametersOf } from '../../../src/tracking/openapi.ts'
+import { OPERATIONS, type OperationName } from '../../../src/tracking/operations.ts'
 import { SENTENCE } from './sentence.ts'
 import { type HttpAnswer, MAX_ID } from './service.ts'
 

@@ -29,40 +29,32 @@ export interface RelaySources {
  * interface refuses is refused here, without a call.
  */
 export function relayOperations(sources: RelaySources): Operation[] {
-  const hold = limitMemory(sources.heldBytes ?? HELD_BYTES)
+  const { tracking, companies, tokens, closing, heldBytes = HELD_BYTES } = sources
+  const hold = limitMemory(heldBytes)
   const names = Object.keys(OPERATIONS).filter((name): name is RelayedName => name !== 'pushPositions')
-  return names.map((name) => relayOperation(name, sources, hold))
-}
-
-type RelayedName = OperationRequest['operation']
-
-function relayOperation(
-  operation: RelayedName,
-  sources: RelaySources,
-  hold: ReturnType<typeof limitMemory>,
-): Operation {
-  const { tracking, companies, tokens, closing } = sources
-  const { method, refusals } = OPERATIONS[operation]
-  return {
+  return names.map((operation) => ({
     ...OPERATIONS[operation],
     id: operation,
     parameter: Id,
-    refusals: [...refusals, 404, 502, 504],
+    refusals: [...OPERATIONS[operation].refusals, 404, 502, 504],
     async handle(request, reply) {
       const company = companyOf(companies(), request)
       const input = await readInput(operation, request)
       const oauthToken = company.oauth_token
       const headers = forwardedHeaders(request.headers, input.body !== undefined)
       // A change is completed although its caller has gone.
-      const signal = method === 'GET' ? AbortSignal.any([whenClosed(reply), closing]) : closing
+      const isGet = OPERATIONS[operation].method === 'GET'
+      const signal = isGet ? AbortSignal.any([whenClosed(reply), closing]) : closing
       const outcome = await hold(reply, input.body?.length ?? 0, (take) =>
         ask(tracking, { operation, oauthToken, headers, take, signal, ...input }),
       )
       if (!('fault' in outcome)) tokens.answered(company, outcome.status)
       return answerWith(reply, outcome, { baseUrl: tracking.baseUrl, operation, token: oauthToken })
     },
-  }
+  }))
 }
+
+type RelayedName = OperationRequest['operation']
 
 /** The company in the path. @throws ApiRefusal 422 where it is no id, 404 where it is not configured, 403 without a token */
 function companyOf(companies: readonly Company[], { params }: FastifyRequest): Company & { oauth_token: string } {

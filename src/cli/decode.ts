@@ -25,7 +25,10 @@ interface DecodeArguments {
 /** `waybridge decode`. @returns the exit code: 1 where the frame could not be understood @throws UserError */
 export async function decodeCommand({ protocol, hex, text, jsonl, lenient }: DecodeArguments): Promise<number> {
   if (jsonl) {
-    await decodeLines(process.stdin, process.stdout, { lenient }).catch(ignoreClosedPipe)
+    await decodeLines(process.stdin, process.stdout, { lenient }).catch((error: NodeJS.ErrnoException) => {
+      // `… | head` closes the pipe, which is not a fault.
+      if (error.code !== 'EPIPE') throw error
+    })
     return 0
   }
   if (protocol === undefined) throw new UserError('decode: name the protocol with --protocol, or give --jsonl.')
@@ -33,11 +36,6 @@ export async function decodeCommand({ protocol, hex, text, jsonl, lenient }: Dec
   const output = decodeInput({ protocol, input: { hex, text } }, { lenient })
   process.stdout.write(`${JSON.stringify(output)}\n`)
   return output.error === undefined ? 0 : 1
-}
-
-/** `… | head` closes the pipe, which is not a fault. */
-function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
 }
 
 /** A field of another type counts as missing. */

@@ -45,11 +45,7 @@ type StoredPosition = z.infer<typeof StoredPosition>
 function positionsIn(text: string): StoredPosition[] {
   const read = z.array(StoredPosition).safeParse(parseExact(text))
   if (read.success) return read.data
-  const [{ path, message }] = read.error.issues
-  const place = path.length > 0 ? `${path.join('.')}: ` : ''
-  throw new UserError(
-    `The answer is not a list of positions (${place}${message}); print it without --csv and --geojson.`,
-  )
+  throw new UserError('The answer is not a list of positions; print it without --csv and --geojson.')
 }
 
 /** What a JSON text says, timestamps with all of their digits; undefined where it is not JSON. */

@@ -28,25 +28,17 @@ export interface ReportContext {
 }
 
 /** The report of an interval: the lines that are left out, how many lines change, and which devices have a route. */
-export function report({ interval, answer, isPut, roster }: IntervalResult, context: ReportContext): string[] {
+export function report(result: IntervalResult, context: ReportContext): string[] {
+  const { interval, answer, isPut, roster } = result
   const { file, zone, company, intervals } = context
   const where = `company ${company}, ${intervalText(interval, zone)} (${zone})`
   if (!roster) return errorLines(answer, file, intervals.length > 1 ? `${where}: ` : '')
   const { rejected, warnings = [], added, changed, removed } = roster
-  const now = Date.now()
-  const about: RosterContext = {
-    ...context,
-    isDryRun: !isPut,
-    moment: interval.from * 1000 <= now && now < interval.until * 1000 ? 'now' : 'then',
-    namesSilent: interval === intervals.at(-1),
-    clock: clockIn(zone, now, 'minutes'),
-    now,
-  }
   return [
     ...rejected.map(({ line, message }) => `${file}:${line}: ${message}`),
     ...warnings.map(({ line, message }) => `warning: ${file}:${line}: ${message}`),
     `${where}${isPut ? ':' : ' would have'} ${added} added, ${changed} changed, ${removed} removed`,
-    rosterSentence(roster, about),
+    rosterSentence({ ...result, roster }, context, Date.now()),
     ...(answer.status === 200 ? [] : [`${errorText(answer)} (routes put --force)`]),
   ]
 }
@@ -75,27 +67,23 @@ const OPTIONS = new Map([
   ['until', '--until'],
 ])
 
-export interface RosterContext extends Pick<ReportContext, 'devices' | 'company'> {
-  readonly isDryRun: boolean
-  /** Whether the answer is about now or another time. */
-  readonly moment: 'now' | 'then'
-  readonly namesSilent: boolean
-  readonly clock: Clock
-  /** ms UTC. */
-  readonly now: number
-}
-
-/** `38 of 40 devices have a route now; Van 12 has none; Van 31 is silent since 18:42` */
-export function rosterSentence(answer: RosterAnswer, context: RosterContext): string {
-  const { devices, company, isDryRun, moment, namesSilent, clock, now } = context
-  const { without_route, devices: all } = answer
+/** `38 of 40 devices have a route now; Van 12 has none; Van 31 is silent since 18:42`. `now`: ms UTC. */
+export function rosterSentence(
+  { interval, isPut, roster }: Omit<Required<IntervalResult>, 'answer'>,
+  { devices, company, intervals, zone }: Omit<ReportContext, 'file'>,
+  now: number,
+): string {
+  const { without_route, devices: all } = roster
   const without = new Set(without_route)
   const ours = devices.filter(({ configured, company_id }) => configured && company_id === company)
   const names = new Map(ours.map((device) => [device.id, device.name ?? device.id]))
   const isMute = (device: ListedDevice) => device.state === 'never' || isSilent(device, now)
-  const silent = ours.filter((device) => namesSilent && !without.has(device.id) && isMute(device))
-  const verb = isDryRun ? 'would have' : all - without.size === 1 ? 'has' : 'have'
+  const mute = ours.filter((device) => !without.has(device.id) && isMute(device))
+  const silent = interval === intervals.at(-1) ? mute : []
+  const verb = isPut ? (all - without.size === 1 ? 'has' : 'have') : 'would have'
+  const moment = interval.from * 1000 <= now && now < interval.until * 1000 ? 'now' : 'then'
   const routeless = without_route.map((id) => names.get(id) ?? id)
+  const clock = clockIn(zone, now, 'minutes')
   return [
     `${all - without.size} of ${all} devices ${verb} a route ${moment}`,
     ...(routeless.length > 0 ? [`${listText(routeless)} ${routeless.length === 1 ? 'has' : 'have'} none`] : []),

@@ -24,7 +24,7 @@ interface RoutesOptions extends AdminPortOptions {
  */
 export async function routesCommand(act: 'check' | 'put', file: string, options: RoutesOptions): Promise<number> {
   const bytes = await readFile(file).catch(({ code }: NodeJS.ErrnoException) => {
-    throw new UserError(`${file}: ${UNREADABLE.get(code ?? '') ?? `cannot be read (${code})`}.`)
+    throw new UserError(`${file}: ${code === 'ENOENT' ? 'there is no such file' : `cannot be read (${code})`}.`)
   })
   const admin = await findAdminPort(options)
   const { time_zone: zone } = (await readStatus(admin)).status
@@ -49,11 +49,6 @@ export async function routesCommand(act: 'check' | 'put', file: string, options:
   if (act === 'put') printLines(['nothing is put'])
   return trial.every(({ answer, roster }) => answer.status === 200 && roster?.rejected.length === 0) ? 0 : 1
 }
-
-const UNREADABLE = new Map([
-  ['ENOENT', 'there is no such file'],
-  ['EISDIR', 'a folder, expected a file'],
-])
 
 /**
  * The company of a roster: that of its devices; where none of them is known, the only company that has devices.

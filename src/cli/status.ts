@@ -57,16 +57,11 @@ function custodyNote(custody: StatusAnswer['custody']): string {
 
 /** A note as lines that fit behind a figure; it is cut only after a comma. */
 function folded(note: string): string[] {
-  const lines: string[] = []
-  for (const part of note === '' ? [] : note.split(/(?<=,) /)) {
-    const longer = `${lines.at(-1)} ${part}`
-    if (lines.length > 0 && INDENT.length + longer.length <= COLUMNS) lines.splice(-1, 1, longer)
-    else lines.push(part)
-  }
-  return lines
+  return (note.match(NOTE_LINE) ?? []).map((line) => line.trim())
 }
 
-const COLUMNS = 80
+/** At most 51 characters, which is 80 columns with the indent, as far as there are commas. */
+const NOTE_LINE = /.{1,51}(?:(?<=,) |$)|.+?(?:(?<=,) |$)/g
 /** In front of the further lines of a note. */
 const INDENT = ' '.repeat(29)
 const SHARES = ['delivered', 'filtered', 'waiting', 'parked', 'held', 'discarded'] as const

@@ -92,18 +92,16 @@ describe('the positions of a route', () => {
 })
 
 describe('an answer that is not a list of positions', () => {
-  const HINT = 'print it without --csv and --geojson.'
-
   it.each([
-    ['{"message":"ok"}', 'Invalid input: expected array, received object'],
-    ['<html>', 'Invalid input: expected array, received undefined'],
-    ['null', 'Invalid input: expected array, received null'],
-    ['[{"lat":52.5,"lon":13.4,"timestamp":1},null]', '1: Invalid input: expected object, received null'],
-    ['[{"lat":52.5,"lon":"13.4","timestamp":1}]', '0.lon: Invalid input: expected number, received string'],
-  ])('is reported with exit code 1: %s', async (text, reason) => {
+    ['{"message":"ok"}'],
+    ['<html>'],
+    ['null'],
+    ['[{"lat":52.5,"lon":13.4,"timestamp":1},null]'],
+    ['[{"lat":52.5,"lon":"13.4","timestamp":1}]'],
+  ])('is reported with exit code 1: %s', async (text) => {
     for (const format of ['--csv', '--geojson']) {
       const ended = await (await served(text)).positions('--from', '0', format)
-      const errors = `The answer is not a list of positions (${reason}); ${HINT}\n`
+      const errors = 'The answer is not a list of positions; print it without --csv and --geojson.\n'
       expect(ended).toEqual({ code: 1, out: '', errors })
     }
     expect((await (await served(text)).positions('--from', '0')).out).toBe(`${text}\n`)

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ListedDevice } from '../../src/cli/client.ts'
-import { clockIn } from '../../src/cli/output.ts'
-import { type RosterAnswer, type RosterContext, rosterSentence } from '../../src/cli/routes-report.ts'
+import { type RosterAnswer, rosterSentence } from '../../src/cli/routes-report.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 20)
 const LINES = { added: 0, changed: 0, removed: 0, rejected: [] }
@@ -25,24 +24,19 @@ function vans(silent: Readonly<Record<number, string | undefined>> = {}): Listed
   return [...ours, { ...never, id: 'x', company_id: '8' }, { ...never, id: 'y', configured: false, company_id: '7' }]
 }
 
+const DAY = { from: Date.UTC(2026, 10, 20) / 1000, until: Date.UTC(2026, 10, 21) / 1000 }
+const TOMORROW = { from: DAY.until, until: DAY.until + 86_400 }
+
+/** The sentence on a put of the first of these intervals. */
 function says(
   without: string[],
   devices = vans(),
   answer: Partial<RosterAnswer> = {},
-  about: Partial<RosterContext> = {},
+  { intervals = [DAY], isPut = true } = {},
 ) {
-  const whole = { ...LINES, devices: 40, without_route: without, ...answer }
-  const clock = clockIn('UTC', NOW, 'minutes')
-  return rosterSentence(whole, {
-    devices,
-    company: '7',
-    isDryRun: false,
-    moment: 'now',
-    namesSilent: true,
-    clock,
-    now: NOW,
-    ...about,
-  })
+  const roster = { ...LINES, devices: 40, without_route: without, ...answer }
+  const context = { devices, company: '7', intervals, zone: 'UTC' }
+  return rosterSentence({ interval: intervals[0], isPut, roster }, context, NOW)
 }
 
 const ids = (count: number) => Array.from({ length: count }, (_, n) => String(n))
@@ -78,17 +72,17 @@ it.each([
   ['names a device without a name by its id', says(['z']), '39 of 40 devices have a route now; z has none'],
   [
     'says of a check what would be',
-    says(['12'], vans(), {}, { isDryRun: true }),
+    says(['12'], vans(), {}, { isPut: false }),
     '39 of 40 devices would have a route now; Van 12 has none',
   ],
   [
     'says that it is about another time',
-    says(['12'], vans(), {}, { moment: 'then' }),
+    says(['12'], vans(), {}, { intervals: [TOMORROW] }),
     '39 of 40 devices have a route then; Van 12 has none',
   ],
   [
     'leaves silent devices to the last report',
-    says([], vans({ 33: undefined }), {}, { namesSilent: false }),
+    says([], vans({ 33: undefined }), {}, { intervals: [DAY, TOMORROW] }),
     '40 of 40 devices have a route now',
   ],
 ])('%s', (_, sentence, expected) => expect(sentence).toBe(expected))

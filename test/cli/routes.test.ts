@@ -289,7 +289,7 @@ describe('check', () => {
 describe('routes reports what it cannot send, with exit code 1', () => {
   it.each([
     ['put', 'none.csv', {}, 'none.csv: there is no such file.'],
-    ['put', 'config', {}, 'config: a folder, expected a file.'],
+    ['put', 'config', {}, 'config: cannot be read (EISDIR).'],
     [
       'put',
       'routes.csv',

@@ -19,18 +19,14 @@ export async function attempt(
   let unsent = true
   for (;;) {
     const last = await client.request({ ...request, timeoutMs: deadline - performance.now() })
-    unsent &&= isUnsent(last)
+    const isUnsent = 'fault' in last && last.unsent === true
+    unsent &&= isUnsent
     const outcome = 'fault' in last ? { fault: last.fault, unsent } : last
-    if (!mayRepeat(operation) && !isUnsent(last)) return outcome
-    const delayMs = delays.shift()
+    const delayMs = mayRepeat(operation) || isUnsent ? delays.shift() : undefined
     const waitMs = delayMs === undefined ? undefined : waitAfter(outcome, delayMs)
     if (waitMs === undefined || performance.now() + waitMs >= deadline) return outcome
     await sleep(waitMs, undefined, { signal }).catch(() => {})
   }
-}
-
-function isUnsent(outcome: Reply | Failure): boolean {
-  return 'fault' in outcome && outcome.unsent === true
 }
 
 /** How long to wait before the next attempt; undefined where another attempt would bring no other answer. */

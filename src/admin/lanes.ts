@@ -35,18 +35,13 @@ const PLACES = {
   oldest: ({ oldestAt = 0, lane }: LaneState): ListPlace => [oldestAt, lane],
 }
 
-/** What waits in a lane, its last push, and why it is parked, if it is. */
+/** What waits in a lane, why it is parked, if it is, and its last push: its status, or a word where there was no answer. */
 export function laneJson({ lane, waiting, oldestAt, lastPush, parked }: LaneState): object {
   return {
     ...laneIds(lane),
     waiting,
     oldest_at: instant(oldestAt),
-    last_push: lastPush && { at: instant(lastPush.at), status: statusOf(lastPush.status) },
+    last_push: lastPush && { at: instant(lastPush.at), status: Number(lastPush.status) || lastPush.status },
     parked: parked && parkedJson(parked),
   }
-}
-
-/** An HTTP status; or a word where there was no answer: `timeout`, `refused` … */
-function statusOf(text: string): number | string {
-  return /^\d+$/.test(text) ? Number(text) : text
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import { addToAudit, keys, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
@@ -23,9 +23,21 @@ export interface AuditOptions {
  */
 export function keepAudit(app: FastifyInstance, { redis, logger, secrets }: AuditOptions): void {
   app.addHook('onSend', async (request, { statusCode }) => {
-    const { caller, change } = request
+    const { caller, change, method, url, audit } = request
     if (!caller || change === undefined) return
-    const entry = entryOf(request, statusCode, secrets())
+    const path = secrets()
+      .filter(({ length }) => length >= MIN_SECRET)
+      .reduce(masked, printableUrl(url))
+    // Without the body, which may contain the secret of a device.
+    const entry: AuditEntry = {
+      token: caller.label,
+      role: caller.role,
+      method,
+      path: path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path,
+      operation: change,
+      status: statusCode,
+      summary: audit,
+    }
     logger.info({ audit: entry }, 'request for a change')
     if (caller.role !== 'operate') return
     const late = delay(MAX_WAIT_MS, undefined, { ref: false }).then(() =>
@@ -61,35 +73,17 @@ export function auditOperations(redis: Redis): Operation[] {
 
 const AuditEntry = z.object({
   /** The place of the token, never the token. */
-  token: z.string().optional(),
-  role: z.enum(['read', 'operate']).optional(),
+  token: z.string(),
+  role: z.enum(['read', 'operate']),
   method: z.string(),
   /** As requested, with secrets masked. */
   path: z.string(),
-  operation: z.string().optional(),
+  operation: z.string(),
   status: z.int(),
   /** What the operation says it changed: `{ added: 3 }`. */
   summary: z.record(z.string(), z.union([z.number(), z.boolean()])).optional(),
 })
 type AuditEntry = z.infer<typeof AuditEntry>
-
-/** Without the body, which may contain the secret of a device. */
-function entryOf(
-  { caller, method, url, change, audit }: FastifyRequest,
-  status: number,
-  secrets: readonly string[],
-): AuditEntry {
-  const path = secrets.filter(({ length }) => length >= MIN_SECRET).reduce(masked, printableUrl(url))
-  return {
-    token: caller?.label,
-    role: caller?.role,
-    method,
-    path: path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path,
-    operation: change,
-    status,
-    summary: audit,
-  }
-}
 
 function entryJson([id, [, json]]: [id: string, fields: string[]]) {
   return { id, at: instant(Number.parseInt(id, 10)), ...(JSON.parse(json) as AuditEntry) }

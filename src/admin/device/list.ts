@@ -32,7 +32,7 @@ export function deviceListOperations({ redis, directory, idleMs }: DeviceSources
     const isListed = (device: DeviceRow) =>
       (state ?? device.state) === device.state &&
       (mapping ?? device.mapping) === device.mapping &&
-      (contains(device.id, q) || contains(device.entry?.name ?? '', q))
+      [device.id, device.entry?.name ?? ''].some((text) => text.toLowerCase().includes(q.toLowerCase()))
     const listing = {
       list: 'devices',
       placeOf: ({ id, entry }: DeviceRow) => placeOfDevice({ id, name: entry?.name }),
@@ -121,10 +121,6 @@ export async function countDevices({ redis, directory, idleMs }: DeviceSources):
   const counts = { online: 0, offline: 0, never: 0 }
   for (const { id } of directory().devices()) counts[states.get(id) ?? 'never']++
   return counts
-}
-
-function contains(text: string, part: string): boolean {
-  return text.toLowerCase().includes(part.toLowerCase())
 }
 
 /** By name, then by id; devices without a name are last. */

@@ -15,7 +15,11 @@ export interface RelayedRequest {
 export function answerWith(reply: FastifyReply, outcome: Reply | Failure, request: RelayedRequest): FastifyReply {
   if ('fault' in outcome) return explain(reply, outcome, request)
   if (outcome.status > MAX_STATUS) return explain(reply, { fault: 'malformed' }, request)
-  return pass(reply, withoutToken(outcome, request.token))
+  const { status, headers, chunks } = withoutToken(outcome, request.token)
+  reply.code(status).headers(endToEnd(headers, (name) => PASSED_ON.test(name)))
+  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+  // A stream: to a Buffer, fastify would give another content type where it does not know the one that there is.
+  return length === 0 ? reply.send() : reply.header('content-length', length).send(Readable.from(chunks))
 }
 
 /**
@@ -24,13 +28,6 @@ export function answerWith(reply: FastifyReply, outcome: Reply | Failure, reques
  */
 export function forwardedHeaders(headers: Reply['headers'], hasBody: boolean): Record<string, string | string[]> {
   return endToEnd(headers, (name) => FORWARDED.test(name) && (hasBody || !name.startsWith('content-')))
-}
-
-/** Streams the answer: to a Buffer, fastify would give another content type where it does not know the one that there is. */
-function pass(reply: FastifyReply, { status, headers, chunks }: Reply): FastifyReply {
-  reply.code(status).headers(endToEnd(headers, (name) => PASSED_ON.test(name)))
-  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-  return length === 0 ? reply.send() : reply.header('content-length', length).send(Readable.from(chunks))
 }
 
 /** RFC 9110 §7.6.1: headers that Connection names are hop-by-hop as well. */

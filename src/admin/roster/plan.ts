@@ -89,12 +89,11 @@ function linesOf(roster: Roster, devices: readonly Device[], put: RosterPut): Re
 function difference(before: ReadonlyMap<string, Assignment>, after: ReadonlyMap<string, Assignment>) {
   const added = [...after.keys()].filter((key) => !before.has(key)).length
   const removed = [...before.keys()].filter((key) => !after.has(key)).length
-  const changed = [...after].filter(([key, line]) => !isSameLine(line, before.get(key) ?? line)).length
+  const changed = [...after].filter(([key, { courier_id, route_id, until }]) => {
+    const line = before.get(key)
+    return line && (line.courier_id !== courier_id || line.route_id !== route_id || line.until !== until)
+  }).length
   return { added, changed, removed }
-}
-
-function isSameLine(a: Assignment, b: Assignment): boolean {
-  return a.courier_id === b.courier_id && a.route_id === b.route_id && a.until === b.until
 }
 
 /** Now where that is in the interval, else all of it. */

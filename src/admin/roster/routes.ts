@@ -45,7 +45,9 @@ export function routeOperations(live: RosterInEffect, change: RosterWrites): Ope
       }
       if (plan.rows.length === 0 && plan.rejected.length > 0) throw refuseLines(plan.rejected, body)
       if (dry_run === 'true') return { status: 200, answer }
-      return { status: 200, answer, write, summary: summaryOf(plan, force) }
+      const { added, changed, removed, rejected } = plan
+      const summary = { added, changed, removed, rejected: rejected.length, ...(force === 'true' && { force: true }) }
+      return { status: 200, answer, write, summary }
     })
     request.audit = outcome.summary
     return reply.code(outcome.status).send(outcome.answer)
@@ -175,10 +177,6 @@ async function overlapsIn(rows: readonly RouteRow[], roster: Roster) {
       warnings.push({ line: Number(line.source.replace('line ', '')), message: `from: ${message}` })
   }
   return warnings
-}
-
-function summaryOf({ added, changed, removed, rejected }: Omit<RosterPlan, 'write'>, force?: string) {
-  return { added, changed, removed, rejected: rejected.length, ...(force === 'true' && { force: true }) }
 }
 
 const TIME_EXPECTED = 'expected a time such as 2026-11-20T06:00:00Z, local such as 2026-11-20 06:00, or a day'

@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { yieldToEventLoop } from '../async.ts'
 import { columnMistakes, parseCsv, type Row } from './csv.ts'
 import { schemaMistakes } from './document.ts'
@@ -7,27 +8,6 @@ import { type Entry, type Leaf, type Node, offsetOf, type Path, pathText, valueO
 import { locator, type Mistake, type Source } from './problem.ts'
 import { int64Mistake, isScientific } from './units.ts'
 import { parseYaml, resolveReference, withoutEchoes } from './yaml.ts'
-
-/** One entry of devices.yaml or devices.csv; other ids than its own are canonical digits. */
-export interface Device {
-  /** As it is written, with its leading zeros. */
-  readonly id: string
-  readonly name?: string
-  readonly company_id: string
-  /** For fixes that no line of routes.csv covers; so is `route_id`. */
-  readonly courier_id?: string
-  readonly route_id?: string
-  /** IANA name or offset; only of a device that reports local time. */
-  readonly time_zone?: string
-  /** The password that the device must present. */
-  readonly secret?: string
-  /** In place of `secret`, of a device in the roster: see secret.ts. */
-  readonly secretDigest?: string
-  readonly model?: string
-  readonly settings?: Readonly<Record<string, unknown>>
-  /** Where it was written: `devices.yaml:3`, `admin 2026-11-20T08:00:00Z`. */
-  readonly source: string
-}
 
 /** The schema of an entry, with the description of each key, from which config/README.md is generated. */
 export const DEVICE = fields({
@@ -40,6 +20,16 @@ export const DEVICE = fields({
   model: text.optional().describe('Model of the tracker, where its protocol needs it.'),
   settings: mapping.optional().describe('Mapping of further settings, where its protocol needs them.'),
 })
+
+/** One entry of devices.yaml or devices.csv; other ids than its own are canonical digits. */
+export interface Device extends Readonly<z.output<typeof DEVICE>> {
+  /** As it is written, with its leading zeros. */
+  readonly id: string
+  /** In place of `secret`, of a device in the roster: see secret.ts. */
+  readonly secretDigest?: string
+  /** Where it was written: `devices.yaml:3`, `admin 2026-11-20T08:00:00Z`. */
+  readonly source: string
+}
 
 /** The devices of one file. */
 export interface DeviceFile {

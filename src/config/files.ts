@@ -4,27 +4,18 @@ import { type DeviceFile, readDevices } from './devices.ts'
 import { addressAt, companyIds, type ListenAddress, portConflicts, readDocument } from './document.ts'
 import { fleetMistakes } from './fleet.ts'
 import { child, type Node, nodeAt, textAt } from './node.ts'
-import { type ConfigError, type Mistake, type Problem, problemsIn, type Source } from './problem.ts'
+import { type ConfigError, type Problem, problemsIn, type Source } from './problem.ts'
 import { type RouteFile, readRoutes } from './routes.ts'
-import { type Config, configSchema, defaultConfig, type Protocols } from './schema.ts'
+import { configSchema, defaultConfig, type Protocols } from './schema.ts'
 import { fingerprintOf, ifThere, textOf, unreadable } from './text-file.ts'
 
 /** The files of a configuration directory, each read by itself. */
 export interface Files {
-  readonly gateway: Read<Gateway>
+  readonly gateway: Read<ReturnType<typeof readGateway>>
   /** devices.yaml and devices.csv, if they exist. */
   readonly devices: readonly Read<DeviceFile>[]
   /** routes.csv and routes/*.csv, if they exist. */
   readonly routes: readonly Read<RouteFile>[]
-}
-
-/** A gateway.yaml that was read. */
-export interface Gateway {
-  /** Absent where there are mistakes. */
-  readonly config?: Config
-  /** The ids of all companies, also of those with mistakes; absent where the file is not YAML. */
-  readonly companyIds?: ReadonlySet<string>
-  readonly mistakes: readonly Mistake[]
 }
 
 /** A file and its content. */
@@ -133,8 +124,11 @@ async function reuse<Content>(
   return same ?? { source, content: await read(source) }
 }
 
-/** Reads gateway.yaml; an empty one has every default. */
-export function readGateway(text: string, protocols: Protocols): Gateway {
+/**
+ * Reads gateway.yaml; an empty one has every default. `config` is absent where there are mistakes, `companyIds`, also of companies
+ * with mistakes, where the file is not YAML.
+ */
+export function readGateway(text: string, protocols: Protocols) {
   const { root, value, mistakes } = readDocument(text, configSchema(protocols), (all) => [
     ...portConflicts(addresses(all, protocols)),
     ...companyIds(all).repeated,

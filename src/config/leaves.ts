@@ -136,13 +136,11 @@ export function oneOf<const Values extends readonly string[]>(...values: Values)
   )
 }
 
-const FLAGS = new Map([
-  ['true', true],
-  ['false', false],
-])
-
 /** true or false. */
-export const flag = leaf((value) => FLAGS.get(value), 'expected true or false')
+export const flag = leaf(
+  (value) => (/^(true|false)$/.test(value) ? value === 'true' : undefined),
+  'expected true or false',
+)
 
 /** A whole number in decimal digits, limits included. */
 export function integer(min: number, max: number, what = 'whole number') {

@@ -72,17 +72,13 @@ export function problemsIn(source: Source, mistakes: readonly Mistake[]): Proble
  * place.
  */
 export function placesIn(sources: readonly Source[]): (source: string) => Pick<Problem, 'file' | 'line' | 'column'> {
-  const files = new Map(sources.map((source) => [source.name, source]))
-  const linesOf = new Map<string, string[]>()
+  const files = new Map(sources.map(({ name, file }) => [name, file]))
   return (place) => {
     const colon = place.lastIndexOf(':')
     const name = place.slice(0, colon)
-    const line = Number(place.slice(colon + 1))
-    const source = files.get(name)
-    if (!source) return { file: place }
-    if (name.endsWith('.csv')) return { file: source.file, line }
-    if (!linesOf.has(name)) linesOf.set(name, source.text.split('\n'))
-    return { file: source.file, line, column: (linesOf.get(name)?.[line - 1] ?? '').search(/\S|$/) + 1 }
+    const file = files.get(name)
+    if (file === undefined) return { file: place }
+    return { file, line: Number(place.slice(colon + 1)), ...(!name.endsWith('.csv') && { column: 1 }) }
   }
 }
 
@@ -90,12 +86,9 @@ export function placesIn(sources: readonly Source[]): (source: string) => Pick<P
 export function locator(text: string): (at: number) => { line: number; column: number } {
   let counter: LineCounter | undefined
   return (at) => {
-    if (!counter) {
-      counter = new LineCounter()
-      counter.lineStarts = lineStarts(text)
-    }
-    const { line, col } = counter.linePos(at)
-    return { line, column: col }
+    counter ??= Object.assign(new LineCounter(), { lineStarts: lineStarts(text) })
+    const { line, col: column } = counter.linePos(at)
+    return { line, column }
   }
 }
 

@@ -29,11 +29,8 @@ import { unknownName } from './problem.ts'
 const TRANSPORTS = ['tcp', 'udp', 'http'] as const
 
 /** What the configuration must know of a protocol: its name, and its usual port on each transport. */
-interface ProtocolPorts {
+interface ProtocolPorts extends Partial<Record<(typeof TRANSPORTS)[number], { readonly port: number }>> {
   readonly name: string
-  readonly tcp?: { readonly port: number }
-  readonly udp?: { readonly port: number }
-  readonly http?: { readonly port: number }
 }
 
 /** The protocols that listeners may name; null in a process that opens no listeners, and accepts every name. */

@@ -35,37 +35,27 @@ export type Following = ReturnType<typeof follow>
  * twice in a row. So rename, links, slow writers and network file systems are all one case.
  * @param print finds the fingerprint of all that is followed
  * @param changed reads what is there now; false: call it again after a second
- * @returns `first` resolves once `changed` has been called for the first time
  */
 export function follow(print: () => Promise<string>, changed: () => Promise<boolean>) {
   const closing = new AbortController()
-  let seen: string
-  let done: boolean
-  const begin = async () => {
-    seen = await print()
-    done = await changed()
-  }
   const poll = async () => {
+    let seen = await print()
+    let done = await changed()
     let settled = false
-    for (let polls = 1; await wait(closing.signal); polls++) {
+    for (let polls = 1; await setTimeout(POLL_MS, true, { signal: closing.signal }).catch(() => false); polls++) {
       const now = await print()
       if (now === seen && (!settled || (!done && polls % POLLS_A_SECOND === 0))) done = await changed()
       settled = now === seen
       seen = now
     }
   }
-  const first = begin()
-  const polling = first.then(poll, () => {})
-  const close = () => {
-    closing.abort()
-    return polling
+  const polling = poll()
+  return {
+    close() {
+      closing.abort()
+      return polling
+    },
   }
-  return { first, close }
-}
-
-/** False once the signal is aborted. */
-function wait(signal: AbortSignal): Promise<boolean> {
-  return setTimeout(POLL_MS, true, { signal }).catch(() => false)
 }
 
 const POLL_MS = 100

@@ -3,9 +3,8 @@ import { deviceProblems, type Files, isMistake, type Read, routeProblems } from 
 import type { Problem } from '../config/problem.ts'
 import { contentsOf, correctSources, differenceOf, type FileVersion } from './file-content.ts'
 import { type FileNotes, notesWith, readFileNotes } from './file-notes.ts'
-import { lossOf } from './loss.ts'
 import type { Replica } from './replica.ts'
-import { Roster } from './roster.ts'
+import { lossOf, Roster } from './roster.ts'
 import { changeOf, writeRoster } from './table.ts'
 
 /** What became of files. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { lossOf } from '../../src/roster/loss.ts'
+import { lossOf } from '../../src/roster/roster.ts'
 import { createDirectory } from '../support/roster.ts'
 
 const fleet = (routed: number) =>

@@ -5,8 +5,7 @@ import type { RouteFile, RouteRow } from '../../config/routes.ts'
 import type { Interval } from '../../config/times.ts'
 import { unresolved } from '../../roster/advice.ts'
 import type { Assignment } from '../../roster/directory.ts'
-import { lossOf } from '../../roster/loss.ts'
-import { assignmentField, Roster } from '../../roster/roster.ts'
+import { assignmentField, lossOf, Roster } from '../../roster/roster.ts'
 import { assignmentText, changeOf, type RosterWrite } from '../../roster/table.ts'
 
 /** Lines that are to take the place of a company's that begin in [from, until), unix seconds. */

@@ -186,7 +186,6 @@ export function isConnected(transport: Transport): boolean {
   return transport === 'tcp' || transport === 'mqtt'
 }
 
-/** What this gateway knows of a device. */
 class Track {
   heard?: Heard
   /** Events that are not in Redis yet, as JSON. */

@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http'
 import { ApiRefusal } from './refusal.ts'
 import { INT64_FIELDS } from './schemas.ts'
 
-/** Most bytes of a request body. */
 export const MAX_BODY_BYTES = 4 * 1024 * 1024
 
 /**
@@ -53,7 +52,6 @@ function restoreIntegers(body: unknown): void {
     }
 }
 
-/** Whether a content type is that of JSON. */
 export function isJson(contentType = ''): boolean {
   return JSON_TYPE.test(contentType)
 }

@@ -39,7 +39,6 @@ export interface OperationRequest extends Partial<Omit<ExchangeLimits, 'maxError
   readonly body?: Buffer
 }
 
-/** A client of the tracking interface. */
 export type TrackingClient = ReturnType<typeof createTrackingClient>
 
 /**
@@ -47,18 +46,16 @@ export type TrackingClient = ReturnType<typeof createTrackingClient>
  * @throws Error where a URL cannot be parsed; it quotes no secret of it
  */
 export function createTrackingClient(options: TrackingClientOptions) {
-  const base = parseUrl(options.baseUrl)
-  const pushBase = parseUrl(options.pushUrl ?? options.baseUrl)
+  const base = hostOf(options.baseUrl)
+  const pushBase = hostOf(options.pushUrl ?? options.baseUrl)
   const basePool = createPool(base.origin, options)
   const freshPool = createPool(base.origin, options, true)
   const pushPool = pushBase.origin === base.origin ? basePool : createPool(pushBase.origin, options)
-  const basePath = prefix(base)
-  const pushPath = prefix(pushBase)
   const { timeoutMs, returnPrefix = '' } = options
 
   async function push({ courier, route, apikey, body }: PushRequest): Promise<ApiAnswer> {
     const key = encodeURIComponent(apikey.toWellFormed())
-    const path = `${pushPath}/api/v1/couriers/${courier}/routes/${route}/push-positions-v3?apikey=${key}`
+    const path = `${pushBase.path}/api/v1/couriers/${courier}/routes/${route}/push-positions-v3?apikey=${key}`
     const reply = await exchange(
       pushPool,
       { method: 'POST', path, headers: JSON_HEADERS, body },
@@ -75,7 +72,7 @@ export function createTrackingClient(options: TrackingClientOptions) {
       mayRepeat(operation) ? basePool : freshPool,
       {
         method: OPERATIONS[operation].method,
-        path: basePath + pathOf(asked, returnPrefix),
+        path: base.path + pathOf(asked, returnPrefix),
         headers: { ...headers, authorization: `OAuth ${oauthToken}` },
         body,
       },
@@ -95,7 +92,7 @@ export function createTrackingClient(options: TrackingClientOptions) {
     await Promise.all([...new Set([basePool, freshPool, pushPool])].map((pool) => pool.close()))
   }
 
-  return { baseUrl: printableUrl(base), timeoutMs, push, request, close }
+  return { baseUrl: printableUrl(base.href), timeoutMs, push, request, close }
 }
 
 /**
@@ -108,14 +105,10 @@ export function mayRepeat(operation: OperationName): boolean {
 }
 
 /** The error of `new URL` would quote the whole text. */
-function parseUrl(text: string): URL {
+function hostOf(text: string) {
   const url = URL.parse(text)
   if (!url) throw new Error(`${printableUrl(text)} is not a URL`)
-  return url
-}
-
-function prefix({ pathname }: URL): string {
-  return pathname.replace(/\/+$/, '')
+  return { href: url.href, origin: url.origin, path: url.pathname.replace(/\/+$/, '') }
 }
 
 /**

@@ -2,7 +2,6 @@ import * as z from 'zod'
 import product from '../../package.json' with { type: 'json' }
 import { NAMED_SCHEMAS } from './schemas.ts'
 
-/** An operation as its OpenAPI document describes it. */
 export interface DescribedOperation {
   readonly summary: string
   readonly method: string

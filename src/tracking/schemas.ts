@@ -10,7 +10,6 @@ import {
   withoutRepeats,
 } from './schemas/fields.ts'
 
-/** Most positions of a push. */
 const MAX_POSITIONS = 1_000
 
 /** Fields whose integers may be beyond 2^53; such values are read from JSON exactly, as bigint. */
@@ -20,7 +19,6 @@ export const INT64_FIELDS: readonly string[] = ['timestamp', 'total_count', 'und
 const SECONDS = 'expected unix seconds as one integer in decimal digits'
 const PRICE = 'expected a decimal of at most 4 places, as text'
 const PAGE_SIZE = 'expected one integer from 1 to 100'
-/** The error for an invalid page_token. */
 export const NO_PAGE_TOKEN = 'expected one next_page_token of a page of this order'
 
 /** An id as text, in canonical decimal digits: the type of every path parameter. */
@@ -63,7 +61,6 @@ export const CourierPosition = z.object({
 })
 export type CourierPosition = z.infer<typeof CourierPosition>
 
-/** §4.4, the answer. */
 export const CourierPositions = z.array(CourierPosition)
 
 /** §4.4, the query; both ends included. */
@@ -79,11 +76,9 @@ export const ContractorNumber = z.object(
   { number: textOf(1, 80), name: textOf(0, 80).optional() },
   'expected an object with number',
 )
-export type ContractorNumber = z.infer<typeof ContractorNumber>
 
 /** §2.1, a contractor number as returned. */
 export const StoredContractorNumber = ContractorNumber.extend({ id: int64From(0).describe('The contractor company.') })
-export type StoredContractorNumber = z.infer<typeof StoredContractorNumber>
 
 /** §4.5, an item as sent. */
 export const NewItem = z.object(
@@ -106,7 +101,6 @@ export const NewItems = withoutRepeats(listOf(NewItem, 1), 'number')
 
 /** §4.5, an item as returned. */
 export const Item = NewItem.extend({ id: int64From(1), undelivered_count: int64From(0), comment: textOf(0).optional() })
-export type OrderItem = z.infer<typeof Item>
 
 /** §4.5, how many of an item come back. */
 export const ItemReturn = z.object(
@@ -132,11 +126,9 @@ export const ItemsQuery = z.object({
     .optional(),
   page_token: z.string(NO_PAGE_TOKEN).describe('The next_page_token of the page before.').optional(),
 })
-export type ItemsQuery = z.infer<typeof ItemsQuery>
 
 /** §4.5, a page of an order's items, in the order in which they were added. */
 export const ItemsPage = z.object({ results: z.array(Item), next_page_token: z.string().optional() })
-export type ItemsPage = z.infer<typeof ItemsPage>
 
 /** §7, the body of every refusal. */
 export const ErrorBody = z.object({

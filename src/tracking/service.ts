@@ -27,7 +27,6 @@ export interface TrackingServiceOptions {
   readonly logger: Logger
 }
 
-/** A tracking service that listens. */
 export type TrackingService = Awaited<ReturnType<typeof createTrackingService>>
 
 /** Starts the tracking service of tracking-interface.md. @throws where it cannot open the port or the database */

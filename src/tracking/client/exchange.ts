@@ -7,7 +7,6 @@ import { type Dispatcher, errors } from 'undici'
  */
 export type Fault = keyof typeof CAUSES | 'timeout' | 'too_large' | 'long_error' | 'no_room' | 'given_up' | 'failed'
 
-/** A request without an answer. */
 export interface Failure {
   readonly fault: Fault
   /** Nothing of the request was sent: it was certainly not done. */
@@ -100,7 +99,6 @@ export function exchange(
   return promise
 }
 
-/** Whether it is a 2xx. */
 export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300
 }

@@ -3,7 +3,6 @@ import * as z from 'zod'
 const INT64_MAX = '9223372036854775807'
 const CANONICAL_INTEGER = /^(?:0|-?[1-9]\d{0,18})$/
 
-/** The error for an invalid id. */
 export const INT64_FROM_0 = `expected an integer from 0 to ${INT64_MAX}`
 
 /** The error for an integer that a number cannot hold exactly. */
@@ -48,13 +47,11 @@ export function int64Text(mistake: string, minimum?: number) {
   return z.string(mistake).refine(isRight, mistake).meta({ type: 'integer', format: 'int64', minimum })
 }
 
-/** A coordinate from -`most` to `most`. */
 export function degrees(most: number) {
   const mistake = `expected a number from -${most} to ${most}`
   return z.number(mistake).min(-most, mistake).max(most, mistake)
 }
 
-/** A refusal names at most this many wrong fields. */
 export const MAX_ERRORS = 20
 
 /** A list whose length is checked before its objects: a body can hold two million wrong ones. */

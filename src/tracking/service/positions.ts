@@ -19,7 +19,6 @@ interface PositionQuery extends PositionInterval {
   readonly route: bigint
 }
 
-/** The positions that were pushed. */
 export class PositionStore {
   readonly #insert
   readonly #select

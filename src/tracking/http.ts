@@ -111,12 +111,12 @@ function createNodeServer(handler: http.RequestListener): http.Server {
   return server.on('clientError', (error, socket) => answerClientError(error, socket, answers.get(socket)))
 }
 
-/** Node's error; `reason` is the parser's message, which quotes nothing of the request. */
-type ClientError = NodeJS.ErrnoException & { readonly reason?: string }
-
-/** Nothing after the error can be parsed, so the connection ends. Amid an answer, the refusal would be taken for a part of it. */
+/**
+ * Nothing after the error can be parsed, so the connection ends. Amid an answer, the refusal would be taken for a part of it.
+ * `reason` is the parser's message, which quotes nothing of the request.
+ */
 function answerClientError(
-  { code = '', reason }: ClientError,
+  { code = '', reason }: NodeJS.ErrnoException & { readonly reason?: string },
   socket: Duplex,
   answers?: Set<http.ServerResponse>,
 ): void {

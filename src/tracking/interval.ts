@@ -12,7 +12,7 @@ export interface PositionInterval {
 
 /**
  * The interval of a query of §4.4; without `to`, it has two hours but ends no later than now (unix seconds).
- * @param maxS the longest interval, in seconds
+ * @param maxS the longest interval, in seconds: whole hours
  * @throws ApiRefusal 400 where `from` is missing, a value is no integer, the interval is too long or ends before it begins
  */
 export function parseInterval(query: unknown, nowS: number, maxS: bigint = MAX_INTERVAL_S): PositionInterval {
@@ -23,8 +23,5 @@ export function parseInterval(query: unknown, nowS: number, maxS: bigint = MAX_I
   const to = BigInt(bounds.to)
   if (to < from) throw refuseFields(400, [{ path: 'to', message: 'must not be before from' }])
   if (to - from <= maxS) return { from, to }
-  const length = maxS % DAY_S === 0n ? `${maxS / DAY_S} days` : `${maxS} seconds`
-  throw refuseFields(400, [{ path: 'to', message: `must be at most ${length} after from` }])
+  throw refuseFields(400, [{ path: 'to', message: `must be at most ${maxS / 3_600n} hours after from` }])
 }
-
-const DAY_S = 86_400n

@@ -33,7 +33,8 @@ export type TrackingService = Awaited<ReturnType<typeof createTrackingService>>
 export async function createTrackingService(options: TrackingServiceOptions) {
   const { catchUp, logger, provisioning, timeLimitMs } = options
   const database = openDatabase(options.databaseFile)
-  const access = new Access(provisioning.companies)
+  const access = new Access()
+  access.replace(provisioning.companies)
   const lanes = new LaneStore(database)
   const commits = new GroupCommit(database, MAX_ROWS_PER_COMMIT)
   const positions = new PositionStore(database, commits)

@@ -216,7 +216,7 @@ describe('what the interface refuses', () => {
 
   it('names the longest interval in a refusal', async () => {
     const { json } = await relay.ask('/api/v2/companies/7/routes/1/courier-positions?from=0&to=2678401')
-    expect(json).toMatchObject({ message: 'to: must be at most 31 days after from' })
+    expect(json).toMatchObject({ message: 'to: must be at most 744 hours after from' })
   })
 
   it.each([

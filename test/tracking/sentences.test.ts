@@ -46,7 +46,7 @@ describe('a query that is refused says what to send', () => {
     ['from=5&to=6&to=7', 'to', SECONDS],
     ['from=5&to=', 'to', SECONDS],
     ['from=5&to=4', 'to', 'must not be before from'],
-    ['from=5&to=7206', 'to', 'must be at most 7200 seconds after from'],
+    ['from=5&to=7206', 'to', 'must be at most 2 hours after from'],
   ])('explains the refused query courier-positions?%s: %s', async (query, path, message) => {
     expect(await ask('GET', `${POSITIONS}?${query}`)).toMatchObject({
       status: 400,

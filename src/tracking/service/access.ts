@@ -10,10 +10,6 @@ export class Access {
   #apikeys: CompaniesBySecret = new Map()
   #tokens: CompaniesBySecret = new Map()
 
-  constructor(companies: readonly CompanyCredentials[]) {
-    this.replace(companies)
-  }
-
   replace(companies: readonly CompanyCredentials[]): void {
     this.#apikeys = bySecret(companies, 'apikeys')
     this.#tokens = bySecret(companies, 'oauth_tokens')

@@ -31,14 +31,10 @@ export interface AdminOptions
 }
 
 /** An admin port that listens. */
-export interface Admin {
-  readonly port: number
-  /** Stops accepting, answers what has arrived. */
-  close(): Promise<void>
-}
+export type Admin = Awaited<ReturnType<typeof openAdmin>>
 
 /** Opens the admin port; at most one in a process, whose metrics get its gauges. @throws where it cannot listen */
-export async function openAdmin(options: AdminOptions): Promise<Admin> {
+export async function openAdmin(options: AdminOptions) {
   const { logger, redis } = options
   const startedAt = Date.now()
   // One at a time; calls during a run share the result of the next run.
@@ -69,6 +65,7 @@ export async function openAdmin(options: AdminOptions): Promise<Admin> {
   ]
   register(server.app, [...operations, openApiOperation(operations)], accessBy(options.tokens))
 
+  /** Stops accepting, answers what has arrived. */
   async function stop(): Promise<void> {
     rates.close()
     custody.close()

@@ -84,7 +84,6 @@ export const DeviceRowJson = DeviceHead.extend({
   held: Count.optional(),
 })
 
-/** One device: its entry, lane, held fixes and last contact. */
 export const DeviceJson = DeviceHead.extend({
   ...each(Text.optional(), 'time_zone', 'model', 'source'),
   settings: z.record(Text, z.unknown()).optional(),
@@ -146,7 +145,6 @@ export const StatusJson = z.object({
   time_zone: Text,
 })
 
-/** A page of a list. */
 export function pageSchema<Item extends z.ZodType>(item: Item) {
   return z.object({ results: z.array(item), next_page_token: Text.optional() })
 }
@@ -157,7 +155,6 @@ export function entryAdvice(fileEntry: string | undefined): string {
   return `it was deleted through the admin port: put it there again, or edit its entry, ${fileEntry}`
 }
 
-/** Fields with the same schema. */
 export function each<Schema extends z.ZodType, Name extends string>(schema: Schema, ...names: Name[]) {
   return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>
 }

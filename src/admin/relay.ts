@@ -67,13 +67,11 @@ function companyOf(companies: readonly Company[], { params }: FastifyRequest): C
   return { ...company, oauth_token }
 }
 
-/** The input of a request. `interval`: of positions; it may be longer than the tracking API accepts. */
-interface RelayInput extends Pick<OperationRequest, 'params' | 'query' | 'body'> {
-  readonly interval?: PositionInterval
-}
-
-/** Checks the input as the tracking API would; the body stays as it came. @throws ApiRefusal */
-async function readInput(name: RelayedName, request: FastifyRequest): Promise<RelayInput> {
+/**
+ * Checks the input as the tracking API would; the body stays as it came. The interval of positions may be longer than that API
+ * accepts. @throws ApiRefusal
+ */
+async function readInput(name: RelayedName, request: FastifyRequest) {
   const operation: TrackingOperation = OPERATIONS[name]
   const params = request.params as Parameters
   for (const parameter of parametersOf(operation.path)) parseId(params[parameter], parameter)
@@ -98,7 +96,7 @@ function whenClosed({ raw }: FastifyReply): AbortSignal {
   return gone.signal
 }
 
-type Asked = OperationRequest & RelayInput & { readonly headers: Readonly<Record<string, string | string[]>> }
+type Asked = Required<Pick<OperationRequest, 'headers'>> & OperationRequest & { readonly interval?: PositionInterval }
 
 function ask(tracking: TrackingClient, { interval, ...request }: Asked): Promise<Reply | Failure> {
   if (!interval || interval.to - interval.from <= MAX_INTERVAL_S) return attempt(tracking, request)
@@ -128,14 +126,10 @@ function limitMemory(maxBytes: number) {
       return true
     }
     const release = () => void (total -= held)
-    try {
-      // Added items come back with a little more: whoever adds them must get the answer.
-      if (!reserve(USUAL_BYTES + 2 * bodyBytes)) return { fault: 'no_room', unsent: true }
-      return await work((bytes) => reserve((taken += bytes)))
-    } finally {
-      if (raw.closed) release()
-      else raw.once('close', release)
-    }
+    // Added items come back with a little more: whoever adds them must get the answer.
+    if (!reserve(USUAL_BYTES + 2 * bodyBytes)) return { fault: 'no_room', unsent: true }
+    const asked = work((bytes) => reserve((taken += bytes)))
+    return asked.finally(() => void (raw.closed ? release() : raw.once('close', release)))
   }
 }
 

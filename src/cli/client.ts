@@ -94,10 +94,7 @@ export type StatusAnswer = z.infer<typeof StatusJson>
 export async function readStatus(admin: AdminPort): Promise<{ readonly status: StatusAnswer; readonly text: string }> {
   const answer = await ask(admin, { path: '/admin/status' })
   const url = printableUrl(admin.url)
-  if (answer.status === 404)
-    throw new UserError(
-      `${url} has no /admin/status (404): it is not the admin port (admin.port in gateway.yaml, 8080 by default).`,
-    )
+  if (answer.status === 404) throw new UserError(`${url} has no /admin/status (404): ${NOT_THE_PORT}.`)
   if (answer.status !== 200) throw new UserError(errorText(answer))
   const { data: status } = StatusJson.safeParse(bodyOf(answer))
   if (status) return { status, text: answer.text }
@@ -153,5 +150,6 @@ export function isSilent({ state, last_heard }: Pick<ListedDevice, 'state' | 'la
 }
 
 const SILENT_MS = 15 * 60_000
+const NOT_THE_PORT = 'it is not the admin port (admin.port in gateway.yaml, 8080 by default)'
 const TIMEOUT_MS = 30_000
 const MAX_TEXT = 500

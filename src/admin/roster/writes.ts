@@ -22,10 +22,7 @@ export interface RosterInEffect {
 }
 
 /** What a change writes to the roster, if anything. */
-interface Planned {
-  readonly write?: RosterWrite
-}
-
+type Planned = Partial<Readonly<Record<'write', RosterWrite>>>
 type Planner<Plan extends Planned> = (roster: Roster) => Promise<Plan>
 
 export type RosterWrites = ReturnType<typeof rosterWrites>

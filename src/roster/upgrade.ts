@@ -14,7 +14,7 @@ import { assignmentText, changeOf, deviceText, type RosterWrite, writeRoster } f
 
 /**
  * Takes over the roster of the version before, once: what was in effect of files and puts becomes the roster, and the files
- * that were in effect (`accepted.json`) what files have written last. It knows the lines of this machine's files alone.
+ * that were in effect (`accepted.json`) what files have said last. It knows the lines of this machine's files alone.
  */
 export async function upgradeRoster(
   { redis, roster, version }: Replica,

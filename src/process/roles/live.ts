@@ -1,14 +1,5 @@
 import { inTurns, within } from '../../async.ts'
-import {
-  deviceProblems,
-  type Files,
-  fingerprint,
-  gatewayProblems,
-  isMistake,
-  isSame,
-  readFiles,
-  routeProblems,
-} from '../../config/files.ts'
+import { type Files, fingerprint, gatewayProblems, isMistake, isSame, readFiles } from '../../config/files.ts'
 import { ConfigError } from '../../config/problem.ts'
 import type { Config, Protocols } from '../../config/schema.ts'
 import { type Following, follow } from '../../config/text-file.ts'
@@ -221,7 +212,7 @@ class FollowedConfig implements Live {
   }
 
   async #takeAlone(files: Files): Promise<FilesOutcome> {
-    const refused = [...(await deviceProblems(files)), ...routeProblems(files)].filter(isMistake)
+    const refused = (await problemsOf(files)).filter(isMistake)
     if (refused.length === 0) this.#local = await rosterOf(files)
     this.#tell(undefined)
     return { inEffect: files, refused, withLoss: false, stale: [] }

@@ -29,9 +29,9 @@ export function contactJson({ at, protocol, transport, remote }: Contact) {
 export const Instant = z.string().meta({ format: 'date-time' })
 export const Count = z.int().min(0)
 export const Text = z.string()
-export const LaneIds = z.object(each(Text, 'company_id', 'courier_id', 'route_id'))
+const LaneIds = z.object(each(Text, 'company_id', 'courier_id', 'route_id'))
 export const StayJson = LaneIds.extend({ ...each(Instant.optional(), 'from_at', 'until_at'), source: Text })
-export const ContactJson = z.object({
+const ContactJson = z.object({
   at: Instant,
   protocol: Text.optional(),
   transport: z.enum(['tcp', 'udp', 'http', 'mqtt']),
@@ -52,7 +52,7 @@ export const DeviceState = z.enum(['online', 'offline', 'never'], 'expected onli
 export type DeviceState = z.infer<typeof DeviceState>
 
 const ReplacedLineJson = z.object({ source: Text })
-export const FixJson = z.object({
+const FixJson = z.object({
   time_at: Instant.optional(),
   valid: z.boolean(),
   ...each(z.number().optional(), 'lat', 'lon', 'altitude', 'speed', 'heading', 'accuracy', 'hdop', 'satellites'),

@@ -22,7 +22,7 @@ export function createLogger(role: string, { level, format }: LogOptions): Logge
       serializers: { err: describeError },
       formatters: { level: (label) => ({ level: label }) },
     },
-    pretty ? pino.transport(PRETTY) : pino.destination({ dest: 2, sync: false, minLength: 0 }),
+    pretty ? prettyStream() : pino.destination({ dest: 2, sync: false, minLength: 0 }),
   )
 }
 
@@ -33,7 +33,9 @@ function describeError(error: unknown): unknown {
   return { type: name, message, stack }
 }
 
-const PRETTY = {
-  target: 'pino-pretty',
-  options: { destination: 2, ignore: 'pid,hostname,role', messageFormat: '{role}: {msg}', translateTime: 'HH:MM:ss' },
+function prettyStream() {
+  return pino.transport({
+    target: 'pino-pretty',
+    options: { destination: 2, ignore: 'pid,hostname,role', messageFormat: '{role}: {msg}', translateTime: 'HH:MM:ss' },
+  })
 }

@@ -35,7 +35,6 @@ export interface DocumentParts {
 /** An OpenAPI 3.1 document. A schema's `meta` takes precedence over what zod derives from it: an int64 is no string. */
 export function openApiDocument({ info, securitySchemes, refusals, operations }: DocumentParts) {
   const converted = jsonSchemas(operations)
-  const error = content([JSON_TYPE], { $ref: componentUri('Error') })
   const paths: Record<string, Record<string, object>> = {}
   for (const [id, operation] of Object.entries(operations)) {
     const { path, method } = operation
@@ -48,9 +47,7 @@ export function openApiDocument({ info, securitySchemes, refusals, operations }:
     paths,
     components: {
       schemas: Object.fromEntries(Object.keys(NAMED_SCHEMAS).map((name) => [name, converted[name]])),
-      responses: Object.fromEntries(
-        Object.entries(refusals).map(([status, description]) => [status, { description, content: error }]),
-      ),
+      responses: Object.fromEntries(Object.entries(refusals).map(([status, text]) => [status, refusal(text)])),
       securitySchemes,
     },
   }
@@ -116,6 +113,10 @@ function parameters(place: 'path' | 'query', { properties = {}, required = [] }:
     required: required.includes(name),
     schema,
   }))
+}
+
+function refusal(description: string) {
+  return { description, content: content([JSON_TYPE], { $ref: componentUri('Error') }) }
 }
 
 function content(types: readonly string[], schema: JsonSchema) {

@@ -63,15 +63,20 @@ export function exchange(
     resolve(outcome)
   }
 
-  /** Ends the connection as well. */
-  function stop(outcome: Reply | Failure): void {
-    end(outcome)
+  /** undici starts a request only on a connection that is ready: without a controller nothing was sent. */
+  function failure(fault: Fault): Failure {
+    return controller ? { fault } : { fault, unsent: true }
+  }
+
+  function fail(fault: Fault): void {
+    end(failure(fault))
     controller?.abort(GIVEN_UP)
   }
 
-  /** undici starts a request only on a connection that is ready: without a controller nothing was sent. */
-  function fail(fault: Fault): void {
-    stop(controller ? { fault } : { fault, unsent: true })
+  /** Ends the exchange with what has come, and the connection with it. */
+  function cut(): void {
+    end({ ...reply, cut: true })
+    controller?.abort(GIVEN_UP)
   }
 
   pool.dispatch(request, {
@@ -83,18 +88,18 @@ export function exchange(
     onResponseStart(_controller, status, headers) {
       reply.status = status
       reply.headers = headers
-      if (!isSuccess(status)) left = Math.min(maxBytes, maxErrorBytes)
+      if (status < 200 || status > 299) left = Math.min(maxBytes, maxErrorBytes)
       // The length in a 304 is that of the body that it does not have.
-      if (status !== 304 && Number(headers['content-length']) > left) stop({ ...reply, cut: true })
+      if (status !== 304 && Number(headers['content-length']) > left) cut()
     },
     onResponseData(_controller, chunk) {
       if (take?.(chunk.length + CHUNK_BYTES) === false) return fail('no_room')
       reply.chunks.push(chunk.length > left ? chunk.subarray(0, left) : chunk)
       left -= chunk.length
-      if (left < 0) stop({ ...reply, cut: true })
+      if (left < 0) cut()
     },
     onResponseEnd: () => end(reply),
-    onResponseError: (_controller, error) => fail(faultOf(error)),
+    onResponseError: (_controller, error) => end(failure(faultOf(error))),
   })
   return promise
 }

@@ -1,18 +1,20 @@
+import { hash, randomBytes } from 'node:crypto'
 import type { CompanyCredentials } from '../provisioning.ts'
 import { ApiRefusal, parseId, refuseFields } from '../refusal.ts'
 import type { ServedRequest } from './operation.ts'
 
 /**
- * Finds the companies that a secret belongs to. A Map compares only texts of the same hash, and V8 hashes with a random seed:
- * the time that a look-up takes tells nothing about the secret.
+ * Finds the companies that a secret belongs to. The index has digests salted with random bytes: the time that a look-up takes
+ * depends on digests that no caller can compute, and tells nothing about the secret.
  */
 export class Access {
-  #apikeys: CompaniesBySecret = new Map()
-  #tokens: CompaniesBySecret = new Map()
+  readonly #salt = randomBytes(16).toString('hex')
+  #apikeys: CompaniesByDigest = new Map()
+  #tokens: CompaniesByDigest = new Map()
 
   replace(companies: readonly CompanyCredentials[]): void {
-    this.#apikeys = bySecret(companies, 'apikeys')
-    this.#tokens = bySecret(companies, 'oauth_tokens')
+    this.#apikeys = this.#index(companies, 'apikeys')
+    this.#tokens = this.#index(companies, 'oauth_tokens')
   }
 
   /**
@@ -22,7 +24,7 @@ export class Access {
   authorizeCompany({ params, headers }: ServedRequest): void {
     const token = OAUTH.exec(headers.authorization ?? '')?.[1]
     if (token === undefined) throw new ApiRefusal(401, 'the header "Authorization: OAuth <token>" is needed')
-    const companies = this.#tokens.get(token)
+    const companies = this.#tokens.get(this.#digest(token))
     if (!companies) throw new ApiRefusal(401, 'the OAuth token is not known')
     const companyId = parseId(params.company_id, 'company_id')
     if (!companies.has(companyId)) throw new ApiRefusal(403, `the OAuth token gives no access to company ${companyId}`)
@@ -32,19 +34,26 @@ export class Access {
   companiesOfApikey(apikey: unknown): ReadonlySet<string> {
     if (typeof apikey !== 'string' || apikey === '')
       throw refuseFields(422, [{ path: 'apikey', message: 'this query parameter is needed, once' }])
-    const companies = this.#apikeys.get(apikey)
+    const companies = this.#apikeys.get(this.#digest(apikey))
     if (!companies) throw new ApiRefusal(403, 'the apikey is not known')
     return companies
   }
+
+  #index(companies: readonly CompanyCredentials[], secrets: 'apikeys' | 'oauth_tokens'): CompaniesByDigest {
+    const index = new Map<string, Set<string>>()
+    for (const company of companies)
+      for (const secret of company[secrets]) {
+        const digest = this.#digest(secret)
+        index.set(digest, (index.get(digest) ?? new Set()).add(company.company_id))
+      }
+    return index
+  }
+
+  #digest(secret: string): string {
+    return hash('sha256', this.#salt + secret, 'base64')
+  }
 }
 
-type CompaniesBySecret = ReadonlyMap<string, ReadonlySet<string>>
-
-function bySecret(companies: readonly CompanyCredentials[], secrets: 'apikeys' | 'oauth_tokens'): CompaniesBySecret {
-  const index = new Map<string, Set<string>>()
-  for (const company of companies)
-    for (const secret of company[secrets]) index.set(secret, (index.get(secret) ?? new Set()).add(company.company_id))
-  return index
-}
+type CompaniesByDigest = ReadonlyMap<string, ReadonlySet<string>>
 
 const OAUTH = /^OAuth +(\S+) *$/i

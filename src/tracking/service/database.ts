@@ -1,7 +1,10 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 
-/** Opens the service's database and creates a missing file and tables; its folder exists. A commit returns when it is on disk. */
+/** Opens the service's database and creates missing folders, file and tables. A commit returns when it is on disk. */
 export function openDatabase(file: string): DatabaseSync {
+  mkdirSync(dirname(file), { recursive: true })
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
   database.exec(TABLES)

@@ -127,3 +127,14 @@ const MAX_TIME = 8.64e15
 const MAX_CACHED = 10_000
 const INSTANT = /^(\d{4}-\d\d-\d\d)[T ]([0-2]\d):([0-5]\d)(?::([0-5]\d)(\.\d{1,9})?)?(?: ?(Z|[+-]\d\d:?[0-5]\d))?$/i
 const ZONE = /^(?:[A-Za-z][\w+/-]*|[+-](?:0\d:?[0-5]\d|1[0-3]:?[0-5]\d|14:?00))$/
+
+/** The offset in which a time that is ahead of UTC by so much is local: `+03:00`; to a quarter of an hour, undefined beyond 14 h. */
+export function zoneAhead(aheadMs: number): string | undefined {
+  const quarters = Math.round(aheadMs / QUARTER_MS)
+  if (Math.abs(quarters) > MAX_QUARTERS) return undefined
+  const clock = new Date(Math.abs(quarters) * QUARTER_MS).toISOString()
+  return (quarters < 0 ? '-' : '+') + clock.slice(11, 16)
+}
+
+/** 14 hours. */
+const MAX_QUARTERS = 56

@@ -93,51 +93,6 @@ function fullAt(stopAt: number): string {
 
 const RESUME_BELOW = 0.02
 
-/** Watches whether our own clock is wrong: then most devices are in the future at once. */
-export class ClockWatch {
-  readonly #changed: (isWrong: boolean, devices: number) => void
-  /** Devices that are ahead of us, with the time of their last message. */
-  readonly #ahead = new Map<string, number>()
-  /** Devices heard in the minute before this one, and in this one. */
-  #before = new Set<string>()
-  #lately = new Set<string>()
-  #minuteAt = 0
-  #isWrong = false
-
-  /** `changed` is called when the clock turns out to be wrong, or right again. */
-  constructor(changed: (isWrong: boolean, devices: number) => void) {
-    this.#changed = changed
-  }
-
-  get isWrong(): boolean {
-    return this.#isWrong
-  }
-
-  /** Notes whether a device is ahead of us at `now`, ms UTC. Answers whether nothing may be acknowledged. */
-  note(device: string, isAhead: boolean, now: number): boolean {
-    if (!isAhead && this.#ahead.size === 0 && !this.#isWrong && this.#lately.has(device)) return false
-    this.#startMinute(now)
-    this.#lately.add(device)
-    if (isAhead) this.#ahead.set(device, now)
-    else this.#ahead.delete(device)
-    const heard = Math.max(this.#before.size, this.#lately.size)
-    const isWrong = this.#ahead.size >= MIN_DEVICES_AHEAD && this.#ahead.size * 2 > heard
-    if (isWrong !== this.#isWrong) this.#changed((this.#isWrong = isWrong), this.#ahead.size)
-    return isWrong
-  }
-
-  #startMinute(now: number): void {
-    if (Math.abs(now - this.#minuteAt) < MINUTE_MS) return
-    this.#minuteAt = now
-    this.#before = this.#lately
-    this.#lately = new Set()
-    for (const [device, at] of this.#ahead) if (Math.abs(now - at) > 2 * MINUTE_MS) this.#ahead.delete(device)
-  }
-}
-
-const MINUTE_MS = 60_000
-const MIN_DEVICES_AHEAD = 3
-
 /**
  * While Redis does not answer or the roster is not current, a frame waits as long as trackers usually wait for an answer:
  * otherwise a whole fleet would reconnect at once. A client over HTTP is told earlier; over UDP the device sends again.

@@ -17,6 +17,7 @@ import {
 import type { Logger } from '../observe/log.ts'
 import type { DeviceEntry } from '../roster/directory.ts'
 import type { Replica } from '../roster/replica.ts'
+import type { OwnClock } from './clock.ts'
 import { type FilterOptions, type HoldOptions, judge } from './place.ts'
 
 export interface HoldingOptions {
@@ -26,6 +27,7 @@ export interface HoldingOptions {
   readonly replica: Pick<Replica, 'current' | 'roster'>
   readonly filter: FilterOptions
   readonly hold: HoldOptions
+  readonly clock: Pick<OwnClock, 'isInDoubt'>
   readonly logger: Logger
 }
 
@@ -115,7 +117,7 @@ export class Holding {
   }
 
   #fateOf(record: Buffer, reason: HoldReason, device: string): Fate {
-    const { filter, hold, replica } = this.#options
+    const { clock, filter, hold, replica } = this.#options
     const { roster } = replica
     const now = Date.now()
     const received = receivedAt(record)
@@ -123,7 +125,7 @@ export class Holding {
     // A fix without a time of its own has that of its arrival, which no time zone changes.
     const hasOwnTime = timestampOf(record) !== Math.floor(received / 1000)
     const origin = { entry: hasOwnTime ? entry : withoutZone(entry), now, isReleasing: false }
-    const verdict = judge(fixOf(record), origin, { roster, filter, hold })
+    const verdict = judge(fixOf(record), origin, { roster, filter, hold, isClockInDoubt: clock.isInDoubt })
     if ('filtered' in verdict) return { gone: `filtered:${verdict.filtered}` }
     const id = entry?.id ?? device
     const records = packRecords([verdict.position], packDevice(id), received)

@@ -1,11 +1,14 @@
 import { DecodeError, type Fix, type Message, type Protocol, type Transport } from '../../protocols/kit/index.ts'
+import { zoneAhead } from '../config/times.ts'
 import { sameId } from '../config/units.ts'
 import type { Appender } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { frameCounters, metrics } from '../observe/metrics.ts'
+import { observations } from '../observe/observations.ts'
 import type { DeviceEntry } from '../roster/directory.ts'
 import type { Replica } from '../roster/replica.ts'
-import { type Capacity, type ClockWatch, Waiting } from './acceptance.ts'
+import { type Capacity, Waiting } from './acceptance.ts'
+import type { OwnClock } from './clock.ts'
 import { type DeviceSession, isSecretOf, RejectedDeviceLog, type UnknownDeviceQuota } from './device.ts'
 import type { HeardBook } from './heard.ts'
 import type { Holding } from './holding.ts'
@@ -27,7 +30,7 @@ export type FrameOutcome =
 export type IdentityReason = 'unknown_device' | 'wrong_secret' | 'other_device'
 
 /** Why fixes are not stored. `fault`: an error of ours. */
-export type Obstacle = 'roster' | 'redis' | 'memory' | 'parked' | 'clock' | 'fault'
+export type Obstacle = 'roster' | 'redis' | 'memory' | 'parked' | 'fault'
 
 export interface IngestOptions {
   /** While it is not current no frame is taken. */
@@ -37,7 +40,7 @@ export interface IngestOptions {
   readonly appender: Pick<Appender, 'append' | 'count'>
   readonly heard: Pick<HeardBook, 'spoke' | 'stored' | 'became'>
   readonly holding: Pick<Holding, 'releasing' | 'noteHeld'>
-  readonly clock: Pick<ClockWatch, 'note'>
+  readonly clock: Pick<OwnClock, 'isInDoubt'>
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor'>
   /** Which unknown devices may have held fixes. */
   readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
@@ -46,7 +49,7 @@ export interface IngestOptions {
   readonly waitMs?: Readonly<Record<Transport, number>>
 }
 
-/** Not `parked`: it lasts, and frames of a few lanes would use up the memory of all. Not `clock`: it lasts as well. */
+/** Not `parked`: it lasts, and frames of a few lanes would use up the memory of all. */
 const RETRIED: ReadonlySet<Obstacle | IdentityReason> = new Set(['roster', 'redis', 'memory'])
 
 /** The path of one frame: decode it, resolve its device, place its fixes, store them. */
@@ -176,8 +179,9 @@ export class Ingest {
     const { appender, capacity, clock, filter, hold, holding, replica } = this.#options
     if (!replica.current) return 'roster'
     const isReleasing = holding.releasing.has(id)
-    const placed = placeFixes(fixes, { device: id, entry, now, isReleasing }, { roster: replica.roster, filter, hold })
-    if (entry && clock.note(id, placed.isAhead, now)) return 'clock'
+    const rules = { roster: replica.roster, filter, hold, isClockInDoubt: clock.isInDoubt }
+    const placed = placeFixes(fixes, { device: id, entry, now, isReleasing }, rules)
+    if (placed.aheadMs > 0) noteAhead(id, placed.aheadMs)
     const shortage = capacity.hasShortage && capacity.shortageFor(placed.parts)
     if (shortage) return shortage
 
@@ -234,6 +238,16 @@ function introduce({ id, entry }: ResolvedDevice, message: Message, session: Dev
   if (session.settings === settings) return false
   session.settings = settings
   return Object.keys(settings).length > 0
+}
+
+/** Notes that a device is ahead of our clock, and what would fit: a zone, if it is whole quarters of an hour ahead. */
+function noteAhead(device: string, aheadMs: number): void {
+  const zone = zoneAhead(aheadMs)
+  const fits = zone === undefined ? 'its clock is wrong' : `time_zone "${zone}" would fit`
+  observations.note('clock_ahead', {
+    subject: { device },
+    evidence: `about ${Math.round(aheadMs / 60_000)} min ahead: ${fits}`,
+  })
 }
 
 /** The outcome of a message that is not stored, counted. */

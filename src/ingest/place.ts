@@ -32,6 +32,8 @@ export interface PlacementRules {
   readonly roster: Roster
   readonly filter: FilterOptions
   readonly hold: HoldOptions
+  /** Whether our own clock is in doubt: then fixes that seem too old are held as well. */
+  readonly isClockInDoubt: boolean
 }
 
 /** Where fixes come from. */
@@ -54,8 +56,8 @@ export type Verdict =
 /** Where the fixes of one frame go. */
 export interface Placement extends Storable {
   readonly filtered: readonly FilterReason[]
-  /** Whether a fix is ahead of our clock. */
-  readonly isAhead: boolean
+  /** By how much the last fix that is too far ahead of our clock is ahead, ms; 0: none is. */
+  readonly aheadMs: number
   /** Fixes whose GPS week was repaired, without the filtered ones. */
   readonly repaired: number
   /** The last fix with a lane, or held with a known time: in UTC. */
@@ -69,7 +71,7 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
   const { device, entry, now } = origin
   const runs: PositionRun[] = []
   const filtered: FilterReason[] = []
-  let isAhead = false
+  let aheadMs = 0
   let repaired = 0
   let lastFix: Fix | undefined
   let lastUnplaced: Placement['lastUnplaced']
@@ -77,7 +79,7 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
     const verdict = judge(fix, origin, rules)
     if ('filtered' in verdict) {
       filtered.push(verdict.filtered)
-      isAhead ||= verdict.filtered === 'clock'
+      if (verdict.filtered === 'clock') aheadMs = fix.time - now
       lastUnplaced = { reason: verdict.filtered, fix }
       continue
     }
@@ -85,9 +87,11 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
     const time = 'lane' in verdict ? verdict.position.timestamp * 1000 : utcOf(fix.time, origin)
     if (time - fix.time > ROLLOVER_MS / 2) repaired++
     if ('held' in verdict) {
-      isAhead ||= verdict.held === 'clock'
       lastUnplaced = { reason: verdict.held, fix, held: true }
-      if (verdict.held === 'clock') continue
+      if (verdict.held === 'clock') {
+        aheadMs = fix.time - now
+        continue
+      }
     }
     lastFix = time === Math.floor(fix.time / 1000) * 1000 ? fix : { ...fix, time }
   }
@@ -96,18 +100,20 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
     const records = packRecords(positions, packed, now)
     return held === undefined ? { lane: lane ?? '', device, records } : { held, device, records }
   })
-  return { parts, received: fixes.length, filtered, isAhead, repaired, lastFix, lastUnplaced }
+  return { parts, received: fixes.length, filtered, aheadMs, repaired, lastFix, lastUnplaced }
 }
 
 /** Pure: where one fix goes. */
 export function judge(fix: Fix, origin: Omit<FixOrigin, 'device'>, rules: PlacementRules): Verdict {
   const { entry, isReleasing, now } = origin
   const position = normalise(fix, { now, time: utcOf(fix.time, origin) }, rules.filter)
-  if (position === 'clock') return hold('clock', fix, rules)
-  if (typeof position === 'string') return { filtered: position }
-  if (!entry) return hold('unknown', fix, rules)
+  const isOutOfTime = position === 'clock' || (position === 'past' && rules.isClockInDoubt)
+  if (typeof position === 'string' && !isOutOfTime) return { filtered: position }
+  // Whatever its time: all that is held of a device that is not configured counts together.
+  if (!entry) return hold('unknown', fix, rules, 'clock')
+  if (typeof position === 'string') return hold('clock', fix, rules, position)
   const lane = rules.roster.stayAt(entry, position.timestamp)?.lane
-  if (!lane) return hold('no_route', fix, rules)
+  if (!lane) return hold('no_route', fix, rules, 'no_route')
   const behind = isReleasing ? asReported(fix, rules.filter) : undefined
   return behind ? { held: 'no_route', position: behind } : { lane, position }
 }
@@ -154,11 +160,10 @@ export function utcOf(time: number, { entry, now }: Pick<FixOrigin, 'entry' | 'n
   return repaired <= now + DAY_MS && repaired > now - 366 * DAY_MS ? repaired : utc
 }
 
-/** Holds a fix for a reason, where the configuration wants that and a record can hold its time. */
-function hold(reason: HoldReason, fix: Fix, { filter, hold: wanted }: PlacementRules): Verdict {
+/** Holds a fix for a reason, where the configuration wants that and a record can hold its time; else filters it. */
+function hold(reason: HoldReason, fix: Fix, { filter, hold: wanted }: PlacementRules, filtered: FilterReason): Verdict {
   const position = wanted[reason] ? asReported(fix, filter) : undefined
-  if (position) return { held: reason, position }
-  return { filtered: reason === 'unknown' ? 'clock' : reason }
+  return position ? { held: reason, position } : { filtered }
 }
 
 /** A position with the time that the device reported; undefined where a record cannot hold it. */

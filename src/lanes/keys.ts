@@ -23,6 +23,10 @@ export const keys = {
   storing: `${TAG}:storing`,
   /** set: gateway processes that were alive lately; `gateway` says whether one still is */
   gatewayIds: `${TAG}:gateway-ids`,
+  /** string that expires: the clock of the tracking API, JSON */
+  apiClock: `${TAG}:api-clock`,
+  /** set: processes that observe something; `observed` has what */
+  observers: `${TAG}:observers`,
   /** hash: lane that is or was behind → whether its first record is its newest, moved there, and when that was received */
   ahead: `${TAG}:ahead`,
   /** zset: worker processes, scored by when they were last heard of, ms UTC */
@@ -53,6 +57,8 @@ export const keys = {
   roster: (part: string) => `${TAG}:roster:${part}`,
   /** string that expires: a gateway process lives; JSON of why it acknowledges nothing, a sentence each */
   gateway: (id: string) => `${TAG}:gateway:${id}`,
+  /** string that expires: what a process observes, JSON (src/observe/observations.ts) */
+  observed: (id: string) => `${TAG}:observed:${id}`,
   /** string: `<ms>:<status>:<failures in a row>` of a lane's last push, for a day */
   push: (lane: string) => `${TAG}:push:${lane}`,
   /** list that expires: what happened to a device, JSON each, oldest first */

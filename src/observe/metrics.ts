@@ -33,10 +33,7 @@ export const metrics = {
   repaired: counter('fixes_repaired_total', 'Number of stored fixes whose time was repaired.', ['reason']),
   delivered: counter('fixes_delivered_total', 'Number of fixes that the tracking API accepted.'),
   appends: counter('appends_total', 'Number of group commits to Redis: fixes of many devices with one fsync.'),
-  clockAlarm: gauge(
-    'clock_alarm',
-    '1 while most devices are ahead of the clock of this machine, which is then wrong; else 0.',
-  ),
+  clockAlarm: gauge('clock_alarm', '1 while the clock of this machine is in doubt; else 0.'),
   notStored: counter('not_stored_total', 'Number of frames not acknowledged because they could not be stored.', [
     'reason',
   ]),

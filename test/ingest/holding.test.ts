@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { Holding } from '../../src/ingest/holding.ts'
-import { type HoldOptions, placeFixes } from '../../src/ingest/place.ts'
+import { type FilterOptions, type HoldOptions, placeFixes } from '../../src/ingest/place.ts'
 import {
   Appender,
   custodyCounters,
@@ -40,9 +40,11 @@ async function gateway(
   lines: Assignment[] = [],
   hold: HoldOptions = HOLD,
   bounds = { maxFixesPerDevice: 5, maxUnknownDevices: 3 },
+  filter: FilterOptions = FILTER,
 ) {
   const replica = { current: true, roster: await createDirectory(devices, lines) }
-  const placing = { replica, filter: FILTER, hold }
+  const clock = { isInDoubt: false }
+  const placing = { replica, filter, hold, clock }
   const options = {
     maxWaitMs: 0,
     duplicates: new DuplicateFilter({ windowMs: 86_400_000, maxFutureMs: 300_000 }),
@@ -56,6 +58,7 @@ async function gateway(
   )
   return {
     holding,
+    clock,
     set isCurrent(current: boolean) {
       replica.current = current
     },
@@ -68,7 +71,7 @@ async function gateway(
       const id = entry?.id ?? device
       const fixes = times.map((time): Fix => ({ time: time * 1000, latitude: 52.5, longitude: 13.4, valid: true }))
       const origin = { device: id, entry, now: Date.now(), isReleasing: holding.releasing.has(id) }
-      const placed = placeFixes(fixes, origin, { ...placing, roster: replica.roster })
+      const placed = placeFixes(fixes, origin, { ...placing, roster: replica.roster, isClockInDoubt: clock.isInDoubt })
       const storing = appender.append(placed)
       if (placed.parts.some((part) => 'held' in part)) holding.noteHeld(id, storing)
       return storing
@@ -226,6 +229,18 @@ describe('held fixes from the future', () => {
     expect(await held()).toEqual([['clock', '0123', 2]])
     await configure([{ ...routed, time_zone: '+03:00' }])
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW, NOW + 1])
+  })
+
+  it('are released or filtered when our clock is not in doubt any more', async () => {
+    const old = { ...FILTER, maxAgeMs: 3_600_000 }
+    const { clock, send } = await gateway([routed], [], HOLD, undefined, old)
+    clock.isInDoubt = true
+    await send('0123', NOW - 7200)
+    expect(await held()).toEqual([['clock', '0123', 1]])
+    clock.isInDoubt = false
+    await expect.poll(held, soon).toEqual([])
+    expect(await waitingIn('7/42/1')).toEqual([])
+    expect((await custodyCounters(redis)).get('filtered:past')).toBe(1)
   })
 
   it('are released when their time has come', async () => {

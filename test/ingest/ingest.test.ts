@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
-import { ClockWatch } from '../../src/ingest/acceptance.ts'
 import { createSession, UnknownDeviceQuota } from '../../src/ingest/device.ts'
 import type { Heard } from '../../src/ingest/heard.ts'
 import { Ingest } from '../../src/ingest/ingest.ts'
-import type { HoldOptions } from '../../src/ingest/place.ts'
+import type { FilterOptions, HoldOptions } from '../../src/ingest/place.ts'
 import type { Stored } from '../../src/lanes/append.ts'
 import type { Part, Storable } from '../../src/lanes/index.ts'
 import { deviceOf, timestampOf } from '../../src/lanes/record.ts'
 import { createLogger } from '../../src/observe/log.ts'
+import { observations } from '../../src/observe/observations.ts'
 import type { Assignment } from '../../src/roster/directory.ts'
 import { count } from '../support/listen.ts'
 import { records } from '../support/records.ts'
@@ -58,6 +58,8 @@ interface Options {
   shortage?: 'memory' | 'parked'
   isReleasing?: boolean
   hold?: Partial<HoldOptions>
+  filter?: Partial<FilterOptions>
+  isClockInDoubt?: boolean
   answer?: Partial<Stored>
   waitMs?: number
 }
@@ -71,6 +73,8 @@ async function gateway({
   shortage,
   isReleasing = false,
   hold,
+  filter,
+  isClockInDoubt = false,
   answer,
   waitMs = 0,
 }: Options = {}) {
@@ -81,9 +85,9 @@ async function gateway({
   const state = { current: isCurrent, fails, attempts: 0, roster: await createDirectory(devices, lines) }
   const ingest = new Ingest({
     replica: state,
-    filter: FILTER,
+    filter: { ...FILTER, ...filter },
     hold: { ...HOLD, ...hold },
-    clock: new ClockWatch(() => {}),
+    clock: { isInDoubt: isClockInDoubt },
     capacity: {
       hasShortage: shortage !== undefined,
       shortageFor: (parts) => (parts.length > 0 ? shortage : undefined),
@@ -317,6 +321,33 @@ describe('a held fix', () => {
     })
   })
 
+  it('from the future never stops other devices from being acknowledged, however many devices are ahead', async () => {
+    const devices = ['1', '2', '3', '4'].map((id) => ({ ...van, id }))
+    const { say } = await gateway({ devices, hold: all })
+    for (const device of ['1', '2', '3'])
+      expect(await say({ device, fixes: [at((NOW_S + 7200) * 1000)] })).toMatchObject({ status: 'stored' })
+    expect(await say({ device: '4', fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'stored' })
+    const ahead = observations.current().find(({ code, subject }) => code === 'clock_ahead' && subject.device === '1')
+    expect(ahead?.evidence).toEqual(['about 120 min ahead: time_zone "+02:00" would fit'])
+  })
+
+  it('of an unknown device is held as unknown, whatever its time', async () => {
+    const { say, stored } = await gateway({ hold: all })
+    await say({ device: '1', fixes: [at(NOW_S * 1000), at((NOW_S + 7200) * 1000)] })
+    expect(stored[0].parts.map(placeOf)).toEqual(['held: unknown'])
+  })
+
+  it('is held as clock where it is too old by a clock that is in doubt', async () => {
+    const filter = { maxAgeMs: 86_400_000 }
+    const old = { device: van.id, fixes: [at((NOW_S - 90_000) * 1000)] }
+    const trusted = await gateway({ hold: all, filter })
+    await trusted.say(old)
+    expect(trusted.stored).toEqual([])
+    const doubted = await gateway({ hold: all, filter, isClockInDoubt: true })
+    await doubted.say(old)
+    expect(doubted.stored[0].parts.map(placeOf)).toEqual(['held: clock'])
+  })
+
   it('follows older ones that are being released', async () => {
     const { say, stored } = await gateway({ hold: all, isReleasing: true })
     await say({ device: van.id, fixes: [at(NOW_S * 1000)] })
@@ -329,18 +360,6 @@ describe('nothing is acknowledged', () => {
     const { say, stored } = await gateway({ shortage: 'memory' })
     expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'not_stored' })
     expect(stored).toEqual([])
-  })
-
-  it('while most devices are ahead of our clock', async () => {
-    const devices = ['1', '2', '3', '4'].map((id) => ({ ...van, id }))
-    const { say } = await gateway({ devices, hold: { clock: true } })
-    const ahead = [at((NOW_S + 7200) * 1000)]
-    expect(await say({ device: '4', fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'stored' })
-    expect(await say({ device: '1', fixes: ahead })).toMatchObject({ status: 'stored' })
-    expect(await say({ device: '2', fixes: ahead })).toMatchObject({ status: 'stored' })
-    expect(await say({ device: '3', fixes: ahead })).toMatchObject({ status: 'not_stored' })
-    expect(await say({ device: '4', fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'not_stored' })
-    expect(await say({ device: '1', fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'stored' })
   })
 })
 

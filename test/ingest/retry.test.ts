@@ -3,7 +3,6 @@ import { type AddressInfo, createServer, connect as dial, type Socket } from 'no
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import fix from '../../protocols/fix/index.ts'
-import { ClockWatch } from '../../src/ingest/acceptance.ts'
 import { createSession, UnknownDeviceQuota } from '../../src/ingest/device.ts'
 import { Ingest } from '../../src/ingest/ingest.ts'
 import { Appender, connect, custodyCounters, DuplicateFilter, keys, type Redis } from '../../src/lanes/index.ts'
@@ -65,7 +64,7 @@ it('stores a fix once and acknowledges it when the connection to Redis breaks be
     appender,
     heard: { spoke: () => {}, stored: () => {}, became: () => {} },
     holding: { releasing: new Set(), noteHeld: () => {} },
-    clock: new ClockWatch(() => {}),
+    clock: { isInDoubt: false },
     capacity: { hasShortage: false, shortageFor: () => undefined },
     unknownDevices: new UnknownDeviceQuota(10),
     logger: pino({ level: 'silent' }),

@@ -3,7 +3,6 @@ import { pino } from 'pino'
 import { onTestFinished, vi } from 'vitest'
 import { DecodeError, line, type Protocol } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
-import { ClockWatch } from '../../src/ingest/acceptance.ts'
 import { UnknownDeviceQuota } from '../../src/ingest/device.ts'
 import { Ingest } from '../../src/ingest/ingest.ts'
 import type { Appender, Part, Storable } from '../../src/lanes/index.ts'
@@ -133,7 +132,7 @@ export function gateway({
     appender: { append, count: () => {} },
     heard: made.heard,
     holding: { releasing: new Set(), noteHeld: () => {} },
-    clock: new ClockWatch(() => {}),
+    clock: { isInDoubt: false },
     capacity: { hasShortage: false, shortageFor: () => undefined },
     unknownDevices: new UnknownDeviceQuota(1000),
     waitMs: { tcp: waitMs, mqtt: waitMs, http: waitMs, udp: 0 },

@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from '../../async.ts'
-import { utcFromLocal } from '../../config/times.ts'
+import { utcFromLocal, zoneAhead } from '../../config/times.ts'
 import { sameId } from '../../config/units.ts'
 import type { DeviceEvent, Heard } from '../../ingest/heard.ts'
 import { readEvents, readHeard } from '../../ingest/heard-reader.ts'
@@ -106,7 +106,7 @@ async function heldJson(
     reason,
     fixes,
     oldest_at: instant(oldestAt),
-    offset: reason === 'clock' ? fittingOffset(latest) : undefined,
+    offset: reason === 'clock' ? zoneAhead(timestampOf(latest) * 1000 - receivedAt(latest)) : undefined,
     replaced_line: entry && reason === 'no_route' ? await hiddenLine(live, entry, timeOf(latest, entry)) : undefined,
   }
 }
@@ -116,18 +116,6 @@ function timeOf(record: Buffer, { time_zone }: DeviceEntry): number {
   const seconds = timestampOf(record)
   return time_zone === undefined ? seconds : utcFromLocal(seconds * 1000, time_zone) / 1000
 }
-
-/** The `time_zone`, to a quarter of an hour, in which a record was measured at its arrival; undefined where no zone fits. */
-function fittingOffset(record: Buffer): string | undefined {
-  const quarters = Math.round((timestampOf(record) * 1000 - receivedAt(record)) / QUARTER_MS)
-  if (Math.abs(quarters) > MAX_QUARTERS) return undefined
-  const clock = new Date(Math.abs(quarters) * QUARTER_MS).toISOString()
-  return (quarters < 0 ? '-' : '+') + clock.slice(11, 16)
-}
-
-const QUARTER_MS = 900_000
-/** 14 hours. */
-const MAX_QUARTERS = 56
 
 /** `secret`: whether there is one, never which. */
 function entryJson(entry: DeviceEntry): object {

@@ -3,20 +3,20 @@ import { protocolsByName } from '../../../protocols/index.ts'
 import type { Protocol } from '../../../protocols/kit/index.ts'
 import { within } from '../../async.ts'
 import type { Config } from '../../config/schema.ts'
-import { Capacity, ClockWatch } from '../../ingest/acceptance.ts'
+import { Capacity } from '../../ingest/acceptance.ts'
+import { OwnClock } from '../../ingest/clock.ts'
 import { UnknownDeviceQuota } from '../../ingest/device.ts'
 import { HeardBook } from '../../ingest/heard.ts'
 import { Holding } from '../../ingest/holding.ts'
 import { Ingest } from '../../ingest/ingest.ts'
 import { createMisunderstood } from '../../ingest/misunderstood.ts'
-import { Appender, connect, DuplicateFilter, keys } from '../../lanes/index.ts'
+import { Appender, connect, DuplicateFilter, keys, shareObservations } from '../../lanes/index.ts'
 import { Backpressure } from '../../listen/backpressure.ts'
 import { listenHttp } from '../../listen/http.ts'
 import { ConnectionLimits, type Listener } from '../../listen/listener.ts'
 import { listenMqtt } from '../../listen/mqtt.ts'
 import { listenTcp } from '../../listen/tcp.ts'
 import { listenUdp } from '../../listen/udp.ts'
-import { metrics } from '../../observe/metrics.ts'
 import { Replica } from '../../roster/replica.ts'
 import type { Ports, Role, RoleAddresses } from '../role.ts'
 import type { Live } from './live.ts'
@@ -50,26 +50,19 @@ async function openPath(live: Live, replica: Replica) {
   const { redis } = replica
   const appending = appenderOptions(config)
   const appender = new Appender(redis, appending)
-  const problems = () => [
-    ...capacity.problems,
-    ...(clock.isWrong ? [CLOCK_PROBLEM] : []),
-    ...(replica.current ? [] : [ROSTER_PROBLEM]),
-  ]
+  const problems = () => [...capacity.problems, ...(replica.current ? [] : [ROSTER_PROBLEM])]
   const misunderstood = createMisunderstood(redis)
   const capacity = new Capacity(redis, { stopAt: config.redis.stop_at, maxParked: config.parked.max_positions, logger })
-  const placing = { replica, filter: filterOptions(config), hold: config.hold, logger }
+  const clock = new OwnClock(redis, logger)
+  const placing = { clock, replica, filter: filterOptions(config), hold: config.hold, logger }
   const holding = new Holding({ ...placing, redis, appender: appending })
   live.follow(() => holding.rosterChanged())
-  const clock = new ClockWatch((isWrong, devices) => {
-    metrics.clockAlarm.set(isWrong ? 1 : 0)
-    if (isWrong) logger.error({ reason: 'clock' }, `${devices} devices are ahead of our clock: ${CLOCK_PROBLEM}`)
-    else logger.info('our clock agrees with the devices again')
-  })
   const gateway = randomUUID()
   const heard = new HeardBook(redis, problems, gateway)
+  const sharing = shareObservations(redis)
   reportApplied(live, replica, gateway)
   const unknownDevices = new UnknownDeviceQuota(config.hold.max_unknown_devices)
-  const ingest = new Ingest({ ...placing, appender, heard, holding, clock, capacity, unknownDevices })
+  const ingest = new Ingest({ ...placing, appender, heard, holding, capacity, unknownDevices })
   const connectionLimits = new ConnectionLimits(config.limits)
   return {
     replica,
@@ -80,7 +73,9 @@ async function openPath(live: Live, replica: Replica) {
     stopWaiting: () => ingest.close(),
     async close() {
       capacity.stop()
+      clock.stop()
       const lastWrites = [
+        sharing.stop(),
         // Releasing uses the roster: until it ends, a writer of the roster waits for this gateway.
         holding.close().then(() => heard.close()),
         appender.close(),
@@ -157,4 +152,3 @@ const LAST_WRITES_MS = 1500
 /** Without Redis the listeners open all the same, and nothing is acknowledged. */
 const ROSTER_MS = 2000
 const ROSTER_PROBLEM = 'the roster has not been read from Redis yet: nothing is acknowledged'
-const CLOCK_PROBLEM = 'the clock of this machine must be wrong, nothing is acknowledged: set it (NTP)'

@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { everySecond } from '../async.ts'
+import { aheadOfRedis, clockOfApi, type Redis } from '../lanes/index.ts'
+import type { Logger } from '../observe/log.ts'
+import { metrics } from '../observe/metrics.ts'
+import { observations } from '../observe/observations.ts'
+
+/** What speaks about the clock of this machine; nothing of it comes from a device. */
+export interface ClockEvidence {
+  /** How far the clock is ahead of that of Redis, ms. */
+  readonly aheadOfRedisMs?: number
+  /** How far it is ahead of the `Date` of the tracking API, ms. */
+  readonly aheadOfApiMs?: number
+  /** By how much it jumped, against the monotonic clock, ms; absent where it has not for `JUMP_COUNTS_MS`. */
+  readonly jumpMs?: number
+  /** Whether the kernel says that the clock is synchronised; absent where it cannot be asked. */
+  readonly isSynchronised?: boolean
+}
+
+/**
+ * Pure: why the clock of this machine is in doubt, as a sentence; undefined where it is not. The API alone counts only where
+ * the kernel does not call our clock synchronised: otherwise the clock of the API is wrong.
+ */
+export function doubtOf(evidence: ClockEvidence): string | undefined {
+  const { aheadOfApiMs, aheadOfRedisMs = 0, isSynchronised, jumpMs = 0 } = evidence
+  const agreesWithApi = aheadOfApiMs !== undefined && Math.abs(aheadOfApiMs) <= TOLERANCE_MS
+  if (Math.abs(aheadOfRedisMs) > TOLERANCE_MS)
+    return `the clock differs from that of Redis by ${seconds(aheadOfRedisMs)}`
+  if (agreesWithApi) return undefined
+  if (Math.abs(jumpMs) > TOLERANCE_MS) return `the clock jumped by ${seconds(jumpMs)}`
+  if (aheadOfApiMs === undefined || isSynchronised) return undefined
+  return `the clock differs from that of the tracking API by ${seconds(aheadOfApiMs)}, and is not synchronised`
+}
+
+/** Judges once a second whether the clock of this machine is in doubt. Devices have no say: they could forge their times. */
+export class OwnClock {
+  isInDoubt = false
+  readonly #redis: Redis
+  readonly #logger: Logger
+  readonly #looking: ReturnType<typeof everySecond>
+  /** Wall clock minus monotonic clock at the last look. */
+  #offset = Date.now() - performance.now()
+  #jump = { at: -Infinity, ms: 0 }
+  #isSynchronised: boolean | undefined
+  #askedKernelAt = -Infinity
+
+  constructor(redis: Redis, logger: Logger) {
+    this.#redis = redis
+    this.#logger = logger
+    this.#looking = everySecond(() => this.#look())
+  }
+
+  stop(): void {
+    void this.#looking.stop()
+  }
+
+  async #look(): Promise<void> {
+    const now = performance.now()
+    const offset = Date.now() - now
+    if (Math.abs(offset - this.#offset) > TOLERANCE_MS) this.#jump = { at: now, ms: offset - this.#offset }
+    this.#offset = offset
+    if (now - this.#askedKernelAt > KERNEL_AGAIN_MS) {
+      this.#askedKernelAt = now
+      this.#isSynchronised = await isSynchronised()
+    }
+    const doubt = doubtOf({
+      ...(await this.#aheadOfOthers().catch(() => ({}))),
+      jumpMs: now - this.#jump.at < JUMP_COUNTS_MS ? this.#jump.ms : undefined,
+      isSynchronised: this.#isSynchronised,
+    })
+    if (doubt) observations.note('own_clock', { subject: { process: 'gateway' }, evidence: doubt })
+    if (this.isInDoubt === (doubt !== undefined)) return
+    this.isInDoubt = doubt !== undefined
+    metrics.clockAlarm.set(this.isInDoubt ? 1 : 0)
+    if (doubt) this.#logger.error({ reason: 'clock' }, `${doubt}: fixes that seem too new or too old are held`)
+    else this.#logger.info('the clock of this machine is not in doubt any more')
+  }
+
+  async #aheadOfOthers(): Promise<Pick<ClockEvidence, 'aheadOfRedisMs' | 'aheadOfApiMs'>> {
+    const [aheadOfRedisMs, api] = await Promise.all([aheadOfRedis(this.#redis), clockOfApi(this.#redis)])
+    return { aheadOfRedisMs, aheadOfApiMs: api && aheadOfRedisMs - api.aheadOfRedisMs }
+  }
+}
+
+/** What the kernel says, by way of systemd; undefined where that is not there, as in a container. */
+async function isSynchronised(): Promise<boolean | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)('timedatectl', ['show', '-p', 'NTPSynchronized', '--value'], {
+      timeout: 2000,
+    })
+    return stdout.trim() === '' ? undefined : stdout.trim() === 'yes'
+  } catch {
+    return undefined
+  }
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`
+}
+
+/** The `Date` of an answer has whole seconds, and answers take time. */
+const TOLERANCE_MS = 30_000
+/** For how long a jump counts that nothing has confirmed. */
+const JUMP_COUNTS_MS = 600_000
+const KERNEL_AGAIN_MS = 600_000

@@ -1,0 +1,94 @@
+/** What a process observes that may be wrong; src/diagnose says what each means and what to do. */
+export type ObservationCode =
+  | 'clock_ahead'
+  | 'own_clock'
+  | 'held_full'
+  | 'unknown_refused'
+  | 'marks_full'
+  | 'parked_full'
+  | 'redis_full'
+  | 'not_stored'
+  | 'slow_script'
+  | 'event_loop_delay'
+  | 'flood'
+  | 'connections_full'
+  | 'device_connections'
+  | 'one_address'
+  | 'open_files'
+  | 'guessing'
+  | 'wrong_secret'
+  | 'not_permitted'
+  | 'claimed_twice'
+  | 'impossible_move'
+  | 'certificate_expires'
+  | 'certificate_refused'
+  | 'enrolment_open'
+
+/** What an observation is about; nothing: the whole system. */
+export interface Subject {
+  readonly device?: string
+  readonly company_id?: string
+  readonly listener?: string
+  readonly process?: string
+}
+
+/** The same thing, observed once or often, about one subject. Instants in ms UTC. */
+export interface Observation {
+  readonly code: ObservationCode
+  readonly subject: Subject
+  readonly sinceAt: number
+  lastAt: number
+  count: number
+  /** The latest different texts, at most `MAX_EVIDENCE`. Never a secret. */
+  evidence: readonly string[]
+}
+
+/**
+ * What this process observes. It keeps at most `MAX_SUBJECTS` observations: further subjects of a code are counted together,
+ * so that a sender who invents ids cannot use up memory. An observation is over when it was not repeated for a minute.
+ */
+export class Observations {
+  readonly #observed = new Map<string, Observation>()
+
+  /** Notes that something is observed (again), with what shows it. */
+  note(code: ObservationCode, { subject = {}, evidence = '', now = Date.now() }: NoteDetails = {}): void {
+    const own = `${code} ${JSON.stringify(subject)}`
+    const isKept = this.#observed.has(own) || this.#observed.size < MAX_SUBJECTS
+    const key = isKept ? own : code
+    const known = this.#observed.get(key)
+    const observation = known ?? {
+      code,
+      subject: isKept ? subject : {},
+      sinceAt: now,
+      lastAt: now,
+      count: 0,
+      evidence: [],
+    }
+    if (!known) this.#observed.set(key, observation)
+    observation.count++
+    observation.lastAt = now
+    const shown = evidence.slice(0, MAX_EVIDENCE_LENGTH)
+    if (shown !== '' && !observation.evidence.includes(shown))
+      observation.evidence = [...observation.evidence, shown].slice(-MAX_EVIDENCE)
+  }
+
+  /** What is observed at `now`. */
+  current(now = Date.now()): Observation[] {
+    for (const [key, { lastAt }] of this.#observed) if (Math.abs(now - lastAt) > OVER_MS) this.#observed.delete(key)
+    return [...this.#observed.values()]
+  }
+}
+
+interface NoteDetails {
+  readonly subject?: Subject
+  readonly evidence?: string
+  readonly now?: number
+}
+
+/** Those of this process, as `metrics` are. */
+export const observations = new Observations()
+
+const OVER_MS = 60_000
+const MAX_SUBJECTS = 500
+const MAX_EVIDENCE = 5
+const MAX_EVIDENCE_LENGTH = 200

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { type ClockEvidence, doubtOf, OwnClock } from '../../src/ingest/clock.ts'
+import { noteClockOfApi, type Redis } from '../../src/lanes/index.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+let redis: Redis
+
+withRedis((_, connection) => {
+  redis = connection
+})
+
+describe('our own clock', () => {
+  it.each<[string, ClockEvidence]>([
+    ['nothing speaks about it', {}],
+    ['it agrees with all', { aheadOfRedisMs: 5, aheadOfApiMs: -900, isSynchronised: true }],
+    ['only the API differs, and the kernel calls it synchronised', { aheadOfApiMs: 3_600_000, isSynchronised: true }],
+    ['it jumped to the time of the API', { jumpMs: 3_600_000, aheadOfApiMs: 400 }],
+    ['the kernel alone calls it unsynchronised', { isSynchronised: false }],
+  ])('is not in doubt where %s', (_, evidence) => {
+    expect(doubtOf(evidence)).toBeUndefined()
+  })
+
+  it.each<[string, ClockEvidence, string]>([
+    ['it differs from that of Redis', { aheadOfRedisMs: 60_000 }, 'the clock differs from that of Redis by 60 s'],
+    ['it jumped', { jumpMs: -3_600_000, isSynchronised: true }, 'the clock jumped by -3600 s'],
+    [
+      'the API differs and the kernel does not call it synchronised',
+      { aheadOfApiMs: -40_000, isSynchronised: false },
+      'the clock differs from that of the tracking API by -40 s, and is not synchronised',
+    ],
+  ])('is in doubt where %s', (_, evidence, sentence) => {
+    expect(doubtOf(evidence)).toBe(sentence)
+  })
+
+  it('comes into doubt when the API disagrees with it, and out of it when the API agrees', async () => {
+    const clock = new OwnClock(redis, createLogger('test', { level: 'fatal', format: 'json' }))
+    await noteClockOfApi(redis, 3_600_000)
+    await expect.poll(() => clock.isInDoubt, { timeout: 10_000 }).toBe(true)
+    await noteClockOfApi(redis, 0)
+    await expect.poll(() => clock.isInDoubt, { timeout: 10_000 }).toBe(false)
+    clock.stop()
+  })
+})

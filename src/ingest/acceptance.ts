@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Transport } from '../../protocols/kit/index.ts'
 import { everySecond } from '../async.ts'
-import { countParked, type Part, parkedLanes, type Redis } from '../lanes/index.ts'
+import { countParked, type MemoryShares, type Part, parkedLanes, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
+import { observations } from '../observe/observations.ts'
 
 export interface CapacityOptions {
   /** Share of Redis' memory from which on nothing more is stored: delivery needs the rest. */
   readonly stopAt: number
   /** Parked positions from which on lanes with parked positions get no more. */
   readonly maxParked: number
+  /** Written here alone: what else may be stored, by the memory that Redis has. */
+  readonly shares: MemoryShares
   readonly logger: Logger
 }
 
@@ -45,8 +48,11 @@ export class Capacity {
   }
 
   async #look(): Promise<void> {
-    const { logger, stopAt } = this.#options
-    const share = memoryShare(await this.#redis.info('memory'))
+    const { logger, shares, stopAt } = this.#options
+    const info = await this.#redis.info('memory')
+    const share = memoryShare(info)
+    shares.markBytes = memoryLimit(info) * MARKS_SHARE
+    if (share > stopAt) observations.note('redis_full', { evidence: `${Math.round(share * 100)} % of its memory` })
     const isFull = share > (this.#isFull ? stopAt - RESUME_BELOW : stopAt)
     if (isFull !== this.#isFull) {
       this.#isFull = isFull
@@ -61,6 +67,7 @@ export class Capacity {
   async #lookAtParked(): Promise<void> {
     const { logger, maxParked } = this.#options
     const fixes = await countParked(this.#redis)
+    if (fixes > maxParked) observations.note('parked_full', { evidence: `${fixes} positions` })
     const crowded = fixes > maxParked ? await parkedLanes(this.#redis) : new Set<string>()
     if (crowded.size > 0 && this.#crowdedLanes.size === 0)
       logger.error(
@@ -81,10 +88,17 @@ export function memoryProblems(info: string, stopAt: number): string[] {
  * or of the machine's memory where there is no limit.
  */
 export function memoryShare(info: string): number {
-  const figure = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
-  const used = figure('used_memory') - figure('mem_not_counted_for_evict')
-  const limit = figure('maxmemory') || figure('total_system_memory')
+  const used = figureOf(info, 'used_memory') - figureOf(info, 'mem_not_counted_for_evict')
+  const limit = memoryLimit(info)
   return limit > 0 ? used / limit : 0
+}
+
+function memoryLimit(info: string): number {
+  return figureOf(info, 'maxmemory') || figureOf(info, 'total_system_memory')
+}
+
+function figureOf(info: string, name: string): number {
+  return Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
 }
 
 function fullAt(stopAt: number): string {
@@ -92,6 +106,8 @@ function fullAt(stopAt: number): string {
 }
 
 const RESUME_BELOW = 0.02
+/** Of the memory of Redis. */
+const MARKS_SHARE = 0.2
 
 /**
  * While Redis does not answer or the roster is not current, a frame waits as long as trackers usually wait for an answer:

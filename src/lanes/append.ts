@@ -1,3 +1,4 @@
+import { everySecond } from '../async.ts'
 import { metrics } from '../observe/metrics.ts'
 import { grouped, type Redis, type RunScript, scripts } from './redis.ts'
 import { type AppenderOptions, add, type Part, storeRecords } from './store.ts'
@@ -24,13 +25,14 @@ export class Appender {
   readonly #run: RunScript
   readonly #options: AppenderOptions
   readonly #group = grouped((items: Storable[]) => this.#store(items), GROUP)
-  readonly #timer = setInterval(() => void this.#flush(), 1000).unref()
+  readonly #tidying: ReturnType<typeof everySecond>
   /** Counts that wait for the next call. */
   #counted = new Map<string, number>()
 
   constructor(redis: Redis, options: AppenderOptions) {
     this.#run = scripts(redis)
     this.#options = options
+    this.#tidying = everySecond(() => this.#tidy())
   }
 
   /** Resolves once every record is on disk in Redis. Rejects where that is not certain: then nothing may be acknowledged. */
@@ -47,7 +49,7 @@ export class Appender {
 
   /** Resolves when Redis has the counts, or cannot be told. */
   async close(): Promise<void> {
-    clearInterval(this.#timer)
+    await this.#tidying.stop()
     await this.#flush()
   }
 
@@ -71,6 +73,11 @@ export class Appender {
       for (const [name, amount] of waiting) add(this.#counted, name, amount)
       throw error
     }
+  }
+
+  async #tidy(): Promise<void> {
+    await this.#flush()
+    await this.#options.duplicates?.forget()
   }
 
   async #flush(): Promise<void> {

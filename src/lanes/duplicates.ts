@@ -1,11 +1,16 @@
-import { randomUUID } from 'node:crypto'
+import { type Cipheriv, createCipheriv, randomBytes, randomUUID } from 'node:crypto'
+import { keys } from './keys.ts'
+import { type Redis, scripts } from './redis.ts'
 
 /*
  * The filter of duplicates. A device whose answer was lost sends its fixes again, perhaps to another gateway or a day later.
  *
- * For each device and each 2,048 seconds of its fixes' own time (a span) Redis has a string of marks, 6 bytes a fix: 11 bits
- * of its time, 37 bits of a hash of its place. The string expires when nothing was added for the window. A hash has the
- * latest span of each device. Adding to sets of integers costs more, and every fix pays for adding.
+ * For each device and each 2,048 seconds of its fixes' own time (a span) Redis has a string of marks, 6 bytes a fix. A mark
+ * is the beginning of the fix's time and place, encrypted with a secret of the installation (AES): nobody can compute a far
+ * position that has the mark of a van's own fix. A string and the marks of a device are bounded (store.lua), so that a
+ * look-up has a bounded cost; beyond the bounds a fix is stored without a mark. A string is deleted when nothing was added
+ * for the window. A hash has the latest span of each device. Adding to sets of integers costs more, and every fix pays for
+ * adding.
  *
  * A fix that is newer than all fixes of its device cannot be a duplicate and is not looked up. What a gateway knows of newest
  * fixes is true during its turn: a turn begins when a gateway stores after another one, and store.lua looks up every fix of
@@ -17,12 +22,16 @@ import { randomUUID } from 'node:crypto'
 export interface MarkedRun {
   /** `<device>:<span>` */
   readonly name: string
-  /** 6 bytes a record, in their order. */
-  readonly marks: Buffer
   readonly count: number
   readonly records: Buffer
   /** Sum of 1: some may be duplicates; 2: keep the marks for the whole window; 4: ask for the device's latest span. */
   readonly flags: number
+}
+
+export interface DuplicateOptions {
+  /** ms for which a fix is remembered. */
+  readonly windowMs: number
+  readonly maxFutureMs: number
 }
 
 export class DuplicateFilter {
@@ -32,14 +41,52 @@ export class DuplicateFilter {
   turn = ''
   /** ms for which a string of marks is kept. Longer than the window, as its expiry is renewed only once an hour. */
   readonly keepMs: number
+  readonly #redis: Redis
   readonly #maxFutureMs: number
   readonly #devices = new Map<string, Known>()
   #turnBeganAt = Date.now()
+  #cipher: Cipheriv | undefined
+  /** Until when (ms UTC) there may be marks of version 0.1.0, which had no secret. */
+  #unkeyedUntil = 0
 
-  /** `windowMs`: for how long a fix is remembered. */
-  constructor({ windowMs, maxFutureMs }: { windowMs: number; maxFutureMs: number }) {
+  constructor(redis: Redis, { windowMs, maxFutureMs }: DuplicateOptions) {
+    this.#redis = redis
     this.keepMs = windowMs + 2 * KEEP_AGAIN_MS
     this.#maxFutureMs = maxFutureMs
+  }
+
+  /** Reads the secret of the installation; the first gateway makes it. Rejects while Redis does not answer. */
+  async prepare(): Promise<void> {
+    if (this.#cipher) return
+    const { secret } = keys
+    const hasUnkeyed = (await this.#redis.exists(secret)) === 0 && (await this.#redis.exists(keys.latestSpans)) === 1
+    await this.#redis.hsetnx(secret, 'unkeyed_until', hasUnkeyed ? Date.now() + this.keepMs : 0)
+    await this.#redis.hsetnx(secret, 'key', randomBytes(16))
+    const [key, until] = await this.#redis.hmgetBuffer(secret, 'key', 'unkeyed_until')
+    if (!key) throw new Error('the secret of the installation cannot be read')
+    this.#unkeyedUntil = Number(until)
+    this.#cipher = createCipheriv('aes-128-ecb', key, null).setAutoPadding(false)
+  }
+
+  /**
+   * The marks of records, 6 bytes each, in their order; once `prepare` has resolved. `unkeyed`: those of version 0.1.0, empty
+   * once none can be in Redis any more. One call is for many records: encrypting is dear by the call.
+   */
+  marksOf(records: Buffer, count: number, now: number): { readonly marks: Buffer; readonly unkeyed: Buffer } {
+    if (!this.#cipher) throw new Error('the filter of duplicates has no secret yet')
+    const blocks = Buffer.alloc(BLOCK_BYTES * count)
+    for (let at = 0, to = 0; at < records.length; at += records[at], to += BLOCK_BYTES)
+      records.copy(blocks, to, at + TIME, at + TIME + 12)
+    const encrypted = this.#cipher.update(blocks)
+    const marks = Buffer.allocUnsafe(MARK_BYTES * count)
+    for (let i = 0; i < count; i++) encrypted.copy(marks, i * MARK_BYTES, i * BLOCK_BYTES, i * BLOCK_BYTES + MARK_BYTES)
+    return { marks, unkeyed: now < this.#unkeyedUntil ? unkeyedMarks(records, count) : NONE }
+  }
+
+  /** Deletes marks that are kept no longer. Never rejects. */
+  async forget(): Promise<void> {
+    const touched = [keys.marksPrefix, keys.markExpiries, keys.markBytes]
+    await scripts(this.#redis)('forget', touched, [FORGET_AT_ONCE]).catch(() => {})
   }
 
   /** Splits a device's records by span; `duplicates` counts those that repeat others of the same call. `now`: ms UTC. */
@@ -64,7 +111,7 @@ export class DuplicateFilter {
       if (keep) [known.keptSpan, known.keptAt] = [span, now]
       const own = unique.subarray(from, at)
       const flags = (oldest <= newestBefore ? 1 : 0) + (keep ? 2 : 0) + (ask ? 4 : 0)
-      runs.push({ name: `${device}:${span}`, marks: marksOf(own, count), count, records: own, flags })
+      runs.push({ name: `${device}:${span}`, count, records: own, flags })
     }
     return { runs, duplicates }
   }
@@ -133,7 +180,7 @@ function withoutRepeats(records: Buffer): { records: Buffer; duplicates: number 
   return { records: Buffer.concat([...unique.values()]), duplicates: count - unique.size }
 }
 
-function marksOf(records: Buffer, count: number): Buffer {
+function unkeyedMarks(records: Buffer, count: number): Buffer {
   const marks = Buffer.allocUnsafe(MARK_BYTES * count)
   for (let at = 0, to = 0; at < records.length; at += records[at], to += MARK_BYTES) {
     const time = records.readUInt32BE(at + TIME) & (2 ** SPAN_BITS - 1)
@@ -153,11 +200,16 @@ function mix(a: number, b: number): number {
   return hash ^ (hash >>> 16)
 }
 
+const NONE = Buffer.alloc(0)
 const SPAN_BITS = 11
+/** Of AES. */
+const BLOCK_BYTES = 16
 /** As in store.lua. */
 const MARK_BYTES = 6
 /** Where a record has its time, then latitude and longitude, 4 bytes each. */
 const TIME = 7
+/** Strings of marks in one second. */
+const FORGET_AT_ONCE = 500
 const KEEP_AGAIN_MS = 3_600_000
 /** What Lua hands over to one command. */
 export const MOST_IN_RUN = 1000

@@ -41,8 +41,15 @@ export const keys = {
   tickets: TAG,
   /** hash: device → its latest span of 2,048 s in which anything was stored */
   latestSpans: `${TAG}:latest`,
-  /** string `seen:<device>:<span>`: marks of what was stored of a device lately (see duplicates.ts) */
-  marksPrefix: `${TAG}:seen:`,
+  /** string `marks:<device>:<span>`: marks of what was stored of a device lately (see duplicates.ts) */
+  marksPrefix: `${TAG}:marks:`,
+  /** the same of version 0.1.0, without a secret; they expire by themselves */
+  unkeyedMarksPrefix: `${TAG}:seen:`,
+  /** zset: the strings of marks by when they are deleted, ms UTC; hash: device → bytes of its marks, '' → of all */
+  markExpiries: `${TAG}:mark-expiries`,
+  markBytes: `${TAG}:mark-bytes`,
+  /** hash: key (of the marks), unkeyed_until (ms UTC) */
+  secret: `${TAG}:secret`,
   /** zset: devices with held records; score: since when they have some, ms UTC */
   heldDevices: (reason: string) => `${TAG}:held:${reason}`,
   /** list: held records of a device, oldest first */

@@ -58,6 +58,7 @@ export async function sweepHeld(
 const UNBOUNDED: AppenderOptions = {
   maxWaitMs: 0,
   duplicates: null,
+  shares: { markBytes: 0 },
   hold: { maxFixesPerDevice: 0, maxUnknownDevices: 0 },
 }
 /** Entries read and moved in one step. */

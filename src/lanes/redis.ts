@@ -7,6 +7,7 @@ export type { Redis }
 /** The scripts of each file in lua/: its functions, or the one that has its name. Their keys and arguments are said there. */
 const SCRIPTS = {
   store: ['append', 'move'],
+  forget: ['forget'],
   schedule: ['claim', 'renew', 'postpone', 'seize', 'make_due', 'beat'],
   take: ['take'],
   done: ['done'],
@@ -55,7 +56,7 @@ export function connect(url: string, name: string, logger?: Logger): Redis {
   })
   for (const [file, names] of Object.entries(SCRIPTS))
     for (const script of names) {
-      const lua = source('lease') + source(file) + (script === file ? '' : `return ${script}()`)
+      const lua = source('lease') + source('marks') + source(file) + (script === file ? '' : `return ${script}()`)
       redis.defineCommand(PREFIX + script, { lua })
       redis.defineCommand(PREFIX + script + WHEN_FULL, { lua: `#!lua flags=allow-oom\n${lua}` })
     }

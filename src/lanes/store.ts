@@ -1,3 +1,4 @@
+import { observations } from '../observe/observations.ts'
 import { type DuplicateFilter, type MarkedRun, MOST_IN_RUN } from './duplicates.ts'
 import { keys } from './keys.ts'
 import { slicesOf } from './record.ts'
@@ -12,8 +13,15 @@ export type Part =
   | { readonly lane: string; readonly device: string; readonly records: Buffer }
   | { readonly held: HoldReason; readonly device: string; readonly records: Buffer }
 
+/** What may be stored beside waiting fixes, so that it cannot take the memory that these need. */
+export interface MemoryShares {
+  /** Bytes of marks of duplicates. */
+  markBytes: number
+}
+
 export interface AppenderOptions {
   readonly maxWaitMs: number
+  readonly shares: Readonly<MemoryShares>
   /** null: duplicates are stored like other fixes. */
   readonly duplicates: DuplicateFilter | null
   readonly hold: { readonly maxFixesPerDevice: number; readonly maxUnknownDevices: number }
@@ -44,13 +52,14 @@ interface StoreCall {
  */
 export async function storeRecords(
   run: RunScript,
-  { maxWaitMs, duplicates, hold }: AppenderOptions,
+  { maxWaitMs, duplicates, hold, shares }: AppenderOptions,
   { parts, counters, from }: StoreCall,
 ): Promise<{ part: number; duplicates: number }[] | null> {
+  await duplicates?.prepare()
   const turn = duplicates?.turn ?? ''
-  const { bytes, partOfRun, leftOut } = packGroup(parts, duplicates, Date.now())
+  const { bytes, marks = '', unkeyed = '', partOfRun, leftOut } = packGroup(parts, duplicates, Date.now())
   for (const left of leftOut) add(counters, 'filtered:duplicate', left.duplicates)
-  const filter = [duplicates?.gateway ?? '', turn, duplicates?.keepMs ?? 0]
+  const filter = [duplicates?.gateway ?? '', turn, duplicates?.keepMs ?? 0, shares.markBytes, marks, unkeyed]
   // What was acknowledged once is never refused.
   const bounds = [hold.maxFixesPerDevice, from ? Number.MAX_SAFE_INTEGER : hold.maxUnknownDevices]
   const args = [bytes, maxWaitMs, ...filter, ...bounds, counters.size, ...[...counters].flat()]
@@ -63,10 +72,11 @@ export async function storeRecords(
     if (!answer) for (const { device } of parts) duplicates?.failed(device)
   }
   if (!answer) return null
-  const [ofRuns, latest, storedIn] = answer as [leftOut: number[], latest: number[], turn: Buffer]
+  const [ofRuns, latest, storedIn, unmarked] = answer as [number[], number[], Buffer, number[]]
   const storedTurn = storedIn.toString()
   if (duplicates && duplicates.turn !== storedTurn) duplicates.beginTurn(storedTurn)
   for (let i = 0; i < latest.length; i += 2) duplicates?.learn(parts[partOfRun[latest[i]]].device, latest[i + 1])
+  for (const run of unmarked) observations.note('marks_full', { subject: { device: parts[partOfRun[run]].device } })
   for (let i = 0; i < ofRuns.length; i += 2) leftOut.push({ part: partOfRun[ofRuns[i]], duplicates: ofRuns[i + 1] })
   return leftOut
 }
@@ -79,6 +89,8 @@ export function add(counters: Map<string, number>, name: string, amount: number)
 /** Parts as store.lua reads them: runs. `leftOut`: records that repeat others of the same part. `now`: ms UTC. */
 function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: number) {
   const chunks: Buffer[] = []
+  const marked: Buffer[] = []
+  let markedCount = 0
   const partOfRun: number[] = []
   const leftOut: { part: number; duplicates: number }[] = []
   for (const [index, part] of parts.entries()) {
@@ -86,20 +98,22 @@ function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: 
     const split = 'lane' in part ? filter?.split(part.device, part.records, now) : undefined
     if (split && split.duplicates > 0) leftOut.push({ part: index, duplicates: split.duplicates })
     const runs: Iterable<PackedRun> = split?.runs ?? slicesOf(part.records, MOST_IN_RUN)
-    for (const { name = '', marks, flags = 0, count, records } of runs) {
-      const head = Buffer.allocUnsafe(10 + 4 * (place.length + name.length) + (marks?.length ?? 0))
+    for (const { name = '', flags = 0, count, records } of runs) {
+      const head = Buffer.allocUnsafe(10 + 4 * (place.length + name.length))
       let at = head.write(kind, 0, 'latin1')
       at += 1 + (head[at] = head.write(place, at + 1))
       at += 1 + (head[at] = head.write(name, at + 1))
       head[at++] = flags
       at = head.writeUInt16BE(count, at)
-      if (marks) at += marks.copy(head, at)
-      at = head.writeUInt32BE(records.length, at)
       chunks.push(head.subarray(0, at), records)
       partOfRun.push(index)
+      if (!split) continue
+      marked.push(records)
+      markedCount += count
     }
   }
-  return { bytes: Buffer.concat(chunks), partOfRun, leftOut }
+  const marks = filter?.marksOf(Buffer.concat(marked), markedCount, now)
+  return { bytes: Buffer.concat(chunks), ...marks, partOfRun, leftOut }
 }
 
 /** A run with or without marks. */
@@ -113,6 +127,9 @@ const KEYS = [
   keys.lane(''),
   keys.heldDevices(''),
   keys.marksPrefix,
+  keys.unkeyedMarksPrefix,
+  keys.markExpiries,
+  keys.markBytes,
   keys.latestSpans,
   keys.storing,
   keys.parked,

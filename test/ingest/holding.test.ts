@@ -47,7 +47,8 @@ async function gateway(
   const placing = { replica, filter, hold, clock }
   const options = {
     maxWaitMs: 0,
-    duplicates: new DuplicateFilter({ windowMs: 86_400_000, maxFutureMs: 300_000 }),
+    duplicates: new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 }),
+    shares: { markBytes: Number.MAX_SAFE_INTEGER },
     hold: bounds,
   }
   const appender = new Appender(redis, options)

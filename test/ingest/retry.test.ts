@@ -53,7 +53,8 @@ it('stores a fix once and acknowledges it when the connection to Redis breaks be
   const directory = await createDirectory([VAN], [])
   const appender = new Appender(connection, {
     maxWaitMs: 0,
-    duplicates: new DuplicateFilter({ windowMs: 86_400_000, maxFutureMs: 300_000 }),
+    duplicates: new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 }),
+    shares: { markBytes: Number.MAX_SAFE_INTEGER },
     hold: { maxFixesPerDevice: 5, maxUnknownDevices: 3 },
   })
   onTestFinished(() => appender.close())

@@ -10,6 +10,7 @@ import {
   type Redis,
   timestampOf,
 } from '../../src/lanes/index.ts'
+import { observations } from '../../src/observe/observations.ts'
 import { records } from '../support/records.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -31,11 +32,15 @@ interface Place {
   readonly latitude?: number
 }
 
+/** Calls that stored something. */
+let sends = 0
+
 /** A gateway that has just started, as far as repeats are concerned. */
-function gateway({ maxFutureMs = 300_000 } = {}) {
-  const duplicates = new DuplicateFilter({ windowMs: WINDOW_MS, maxFutureMs })
-  const appender = new Appender(redis, { maxWaitMs: 0, duplicates, hold: HOLD })
+function gateway({ maxFutureMs = 300_000, markBytes = Number.MAX_SAFE_INTEGER } = {}) {
+  const duplicates = new DuplicateFilter(redis, { windowMs: WINDOW_MS, maxFutureMs })
+  const appender = new Appender(redis, { maxWaitMs: 0, duplicates, shares: { markBytes }, hold: HOLD })
   return async (device: string, ...fixes: Place[]) => {
+    sends++
     const positions = fixes.map(({ time, latitude = 52.5 }) => ({
       timestamp: time,
       latitude,
@@ -163,16 +168,23 @@ describe('any order of frames', () => {
   })
 })
 
+const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
+
 /** How often marks were read; the turn is read with each call. */
-async function calls(): Promise<number> {
-  const statistics = await redis.info('commandstats')
-  const of = (command: string) => Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(statistics)?.[1] ?? 0)
-  return of('get') - of('evalsha')
+async function reads(): Promise<number> {
+  const [, gets] = /cmdstat_get:calls=(\d+)/.exec(await redis.info('commandstats')) ?? []
+  return Number(gets ?? 0) - sends
+}
+
+/** The name of the only string of marks, as it is among the expiries. */
+async function onlyName(): Promise<string> {
+  const names = await redis.zrange(keys.markExpiries, '0', '-1')
+  expect(names).toHaveLength(1)
+  return names[0]
 }
 
 describe('the marks of stored fixes', () => {
   it('take less than 16 bytes of Redis memory a fix, for vans that send every 10 s for 24 hours', async () => {
-    const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
     const send = gateway()
     const before = await used()
     for (let device = 1; device <= 20; device++)
@@ -186,13 +198,14 @@ describe('the marks of stored fixes', () => {
     // With the second before it in one span of marks.
     const late = Math.floor((NOW - 7200) / 2048) * 2048 + 1
     await gateway()('1', ...t(late))
-    const [set] = await redis.keys(`${keys.marksPrefix}*`)
-    await redis.pexpire(set, 60_000)
+    const name = await onlyName()
+    await redis.zadd(keys.markExpiries, Date.now() + 60_000, name)
     const send = gateway()
     await send('1', ...t(late - 1))
-    expect(await redis.pttl(set)).toBeGreaterThan(WINDOW_MS + 3_600_000)
-    await redis.pexpire(set, 1)
-    await expect.poll(() => redis.exists(set)).toBe(0)
+    expect(Number(await redis.zscore(keys.markExpiries, name))).toBeGreaterThan(Date.now() + WINDOW_MS + 3_600_000)
+    await redis.zadd(keys.markExpiries, 1, name)
+    await expect.poll(() => redis.exists(keys.marksPrefix + name), { timeout: 5000 }).toBe(0)
+    expect(await redis.hgetall(keys.markBytes)).toEqual({ '': '0' })
     expect(await send('1', ...t(late))).toBe(0)
   })
 
@@ -203,8 +216,7 @@ describe('the marks of stored fixes', () => {
     await server.restart()
     await expect.poll(() => redis.status, { timeout: 10_000 }).toBe('ready')
     await send('1', ...t(LATER))
-    const [set] = await redis.keys(`${keys.marksPrefix}*`)
-    expect(await redis.pttl(set)).toBeGreaterThan(WINDOW_MS)
+    expect(Number(await redis.zscore(keys.markExpiries, await onlyName()))).toBeGreaterThan(Date.now() + WINDOW_MS)
     expect(await redis.hget(keys.latestSpans, '1')).toBe(String(LATER >>> 11))
   })
 
@@ -215,21 +227,70 @@ describe('the marks of stored fixes', () => {
     // This call begins a turn of the gateway.
     await send('1', ...t(OLD + 1))
     await send('2', ...t(OLD))
-    const before = await calls()
+    const before = await reads()
     await send('1', ...t(OLD + 4096))
     await send('1', ...t(OLD + 4097))
     await send('2', ...t(OLD + 1))
-    expect(await calls()).toBe(before)
+    expect(await reads()).toBe(before)
     expect(await send('1', ...t(OLD, OLD + 4096, OLD + 1))).toBe(3)
   })
 
   it('are not read for fixes newer than the newest of their device', async () => {
     const send = gateway()
     await send('1', ...t(LATER))
-    const before = await calls()
+    const before = await reads()
     for (let i = 1; i <= 20; i++) await send('1', ...t(LATER + i))
-    expect(await calls()).toBe(before)
+    expect(await reads()).toBe(before)
     await send('1', ...t(LATER + 20))
-    expect(await calls()).toBe(before + 1)
+    expect(await reads()).toBe(before + 1)
+  })
+
+  it('cannot be computed without the secret of the installation', async () => {
+    await gateway()('1', ...t(LATER))
+    const marks = await redis.getBuffer(keys.marksPrefix + (await onlyName()))
+    await redis.flushall()
+    await gateway()('1', ...t(LATER))
+    expect(await redis.getBuffer(keys.marksPrefix + (await onlyName()))).not.toEqual(marks)
+  })
+
+  it('are bounded for one span of a device: further fixes are stored without a mark, and duplicates of the others found', async () => {
+    const send = gateway()
+    const span = (NOW >>> 11) * 2048 - 4096
+    const places = Array.from({ length: 900 }, (_, i) => ({ time: span, latitude: i / 100 }))
+    for (let shift = 0; shift < 6; shift++)
+      await send('1', ...places.map(({ time, latitude }) => ({ time: time + shift, latitude })))
+    expect(await redis.strlen(keys.marksPrefix + (await onlyName()))).toBeLessThanOrEqual(4096 * 6)
+    expect(await stored()).toHaveLength(5400)
+    expect(await send('1', ...places)).toBe(900)
+    expect(observations.current()).toContainEqual(
+      expect.objectContaining({ code: 'marks_full', subject: { device: '1' } }),
+    )
+  })
+
+  it('of one device are bounded, however many different times it sends', async () => {
+    const send = gateway({ maxFutureMs: 2 ** 50 })
+    const before = await used()
+    for (let i = 0; i < 40; i++) await send('1', ...t(...Array.from({ length: 500 }, (_, k) => (i * 500 + k) * 2048)))
+    await redis.del(keys.lane(LANE), keys.schedule)
+    expect(Number(await redis.hget(keys.markBytes, '1'))).toBeLessThan(4.2e6)
+    expect((await used()) - before).toBeLessThan(4.2e6)
+  })
+
+  it('of all devices together are bounded', async () => {
+    const send = gateway({ markBytes: 100_000 })
+    for (let device = 1; device <= 40; device++)
+      await send(String(device), ...t(...Array.from({ length: 20 }, (_, k) => NOW - k * 2048)))
+    expect(Number(await redis.hget(keys.markBytes, ''))).toBeLessThan(101_000)
+  })
+
+  it('of the version without a secret are still found', async () => {
+    const span = LATER >>> 11
+    await redis.hset(keys.latestSpans, '1', String(span))
+    // 11 bits of the time, and 37 bits of a hash of the place, as recorded from version 0.1.0.
+    const mark = `${(((LATER & 2047) << 5) | 0x1b).toString(16).padStart(4, '0')}e63f98f4`
+    await redis.set(`${keys.unkeyedMarksPrefix}1:${span}`, Buffer.from(mark, 'hex'))
+    const send = gateway()
+    expect(await send('1', ...t(LATER, LATER + 1))).toBe(1)
+    expect(await stored()).toEqual([LATER + 1])
   })
 })

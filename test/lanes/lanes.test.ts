@@ -21,6 +21,7 @@ import {
   surveyRefused,
 } from '../../src/lanes/index.ts'
 import { deviceOf, timestampOf } from '../../src/lanes/record.ts'
+import { UNFILTERED } from '../support/appending.ts'
 import { records } from '../support/records.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -28,7 +29,6 @@ import { withRedis } from '../support/with-redis.ts'
 const RECEIVED = Date.UTC(2026, 10, 20, 8, 14, 2)
 const ID = '356307042441013'
 const IMEI = packDevice(ID)
-const UNSEEN = { maxWaitMs: 0, duplicates: null, hold: { maxFixesPerDevice: 100, maxUnknownDevices: 10 } }
 const STAY = () => undefined
 const ONLY_2 = (record: Buffer) => (timestampOf(record) === 2 ? '7/43/1' : NOT_CURRENT)
 
@@ -47,7 +47,7 @@ const packed = (...timestamps: number[]) => packRecords(timestamps.map(position)
 const timestamps = (bytes: Buffer) => records(bytes).map(timestampOf)
 
 async function append(lane: string, ...times: number[]): Promise<void> {
-  const appender = new Appender(redis, UNSEEN)
+  const appender = new Appender(redis, UNFILTERED)
   await appender.append({
     parts: [{ lane, device: ID, records: packed(...times) }],
     received: times.length,
@@ -134,7 +134,7 @@ describe('the appender', () => {
   })
 
   it('stores frames that arrive together in few calls', async () => {
-    const appender = new Appender(redis, UNSEEN)
+    const appender = new Appender(redis, UNFILTERED)
     const before = Number(
       /calls=(\d+)/.exec((await redis.info('commandstats')).split('cmdstat_evalsha')[1] ?? '')?.[1] ?? 0,
     )
@@ -158,7 +158,7 @@ describe('the appender', () => {
   })
 
   it('counts filtered fixes, with and without stored ones', async () => {
-    const appender = new Appender(redis, UNSEEN)
+    const appender = new Appender(redis, UNFILTERED)
     appender.count(['zero', 'zero'])
     await appender.append({
       parts: [{ lane: '7/42/1', device: ID, records: packed(1) }],
@@ -178,7 +178,7 @@ describe('the appender', () => {
   })
 
   it('rejects and counts nothing while Redis is away, and stores again when it is back', async () => {
-    const appender = new Appender(redis, UNSEEN)
+    const appender = new Appender(redis, UNFILTERED)
     await server.kill('SIGKILL')
     const item = { parts: [{ lane: '7/42/1', device: ID, records: packed(1) }], received: 1, filtered: [] }
     await expect(appender.append(item)).rejects.toThrow()
@@ -192,7 +192,7 @@ describe('the appender', () => {
 describe('leases of a lane', () => {
   it('only due lanes are leased, each once', async () => {
     await append('7/42/1', 1)
-    const appender = new Appender(redis, { ...UNSEEN, maxWaitMs: 60_000 })
+    const appender = new Appender(redis, { ...UNFILTERED, maxWaitMs: 60_000 })
     await appender.append({ parts: [{ lane: '7/43/1', device: ID, records: packed(1) }], received: 1, filtered: [] })
     expect((await leases().claim(10)).map(({ lane }) => lane)).toEqual(['7/42/1'])
     expect(await leases().claim(10)).toEqual([])
@@ -502,7 +502,7 @@ describe('a lane that is behind', () => {
   const LATE = Date.now() - 61_000
 
   async function appendLate(...times: number[]): Promise<void> {
-    const appender = new Appender(redis, UNSEEN)
+    const appender = new Appender(redis, UNFILTERED)
     const bytes = packRecords(times.map(position), IMEI, LATE)
     await appender.append({ parts: [{ lane: '7/42/1', device: ID, records: bytes }], received: 1, filtered: [] })
     await appender.close()
@@ -547,7 +547,7 @@ const state = () => redis.hget(keys.upstream, 'state')
 describe('a lane that is behind for many turns', () => {
   it('a lane that stays behind sends a newest record first only when a newer one has arrived', async () => {
     const put = async (at: number, ...times: number[]) => {
-      const appender = new Appender(redis, UNSEEN)
+      const appender = new Appender(redis, UNFILTERED)
       const bytes = packRecords(times.map(position), IMEI, Date.now() - at)
       await appender.append({ parts: [{ lane: '7/42/1', device: ID, records: bytes }], received: 1, filtered: [] })
       await appender.close()

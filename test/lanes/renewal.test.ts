@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { Appender, Leases, packDevice, packRecords, type Redis } from '../../src/lanes/index.ts'
+import { UNFILTERED } from '../support/appending.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 let redis: Redis
@@ -21,7 +22,7 @@ it.each(['take', 'done'] as const)('a lease outlives a renewal that overtakes th
 })
 
 async function store(lane: string, count: number): Promise<void> {
-  const appender = new Appender(redis, UNSEEN)
+  const appender = new Appender(redis, UNFILTERED)
   const positions = Array.from({ length: count }, (_, i) => ({
     timestamp: i,
     latitude: 52.5,
@@ -34,4 +35,3 @@ async function store(lane: string, count: number): Promise<void> {
 }
 
 const ID = '356307042441013'
-const UNSEEN = { maxWaitMs: 0, duplicates: null, hold: { maxFixesPerDevice: 100, maxUnknownDevices: 10 } }

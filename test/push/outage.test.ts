@@ -4,6 +4,7 @@ import { connect, Appender, custodyCounters, keys, packDevice, packRecords, type
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
+import { UNFILTERED } from '../support/appending.ts'
 import { ok, type Respond, startApi, status } from '../support/push-api.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -113,7 +114,7 @@ function pushing(): void {
 
 /** All lanes at once, as the positions of a moment arrive, so that none is behind for a minute. */
 async function storeBacklog(to: Redis): Promise<void> {
-  const appender = new Appender(to, UNSEEN)
+  const appender = new Appender(to, UNFILTERED)
   for (const timestamp of TIMES) {
     const position = { timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5, heading: 90, speed: 10 }
     const parts = Array.from({ length: LANES }, (_, i) => {
@@ -149,6 +150,5 @@ const BYTES_PER_FIX = 40
 const BYTES_PER_LANE = 400
 const ID = '356307042441013'
 const DEVICE = packDevice(ID)
-const UNSEEN = { maxWaitMs: 0, duplicates: null, hold: { maxFixesPerDevice: 100, maxUnknownDevices: 10 } }
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const soon = { timeout: 20_000, interval: 20 }

@@ -19,6 +19,7 @@ import { startPushing } from '../../src/push/index.ts'
 import { type Ticket, Tickets } from '../../src/push/tickets.ts'
 import { watchOverdue } from '../../src/push/watch.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
+import { UNFILTERED } from '../support/appending.ts'
 import { ok, startApi, status } from '../support/push-api.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -27,7 +28,6 @@ const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const ID = '356307042441013'
 const DEVICE = packDevice(ID)
 const STAY: Place = () => undefined
-const UNSEEN = { maxWaitMs: 0, duplicates: null, hold: { maxFixesPerDevice: 100, maxUnknownDevices: 10 } }
 const PUSH = { concurrency: 64, max_requests_per_s: null, first_delay: 20, max_delay: 100 }
 
 const refusedOf = (lane: string) => Array.fromAsync(surveyRefused(redis, lane))
@@ -73,7 +73,7 @@ function pushing({ push = PUSH, max_positions = 3, apikeys = new Map([['7', 'key
 }
 
 async function store(lane: string, ...timestamps: number[]): Promise<void> {
-  const appender = new Appender(redis, UNSEEN)
+  const appender = new Appender(redis, UNFILTERED)
   const positions = timestamps.map((timestamp) => ({ timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5 }))
   const records = packRecords(positions, DEVICE, Date.now())
   await appender.append({ parts: [{ lane, device: ID, records }], received: timestamps.length, filtered: [] })

@@ -4,6 +4,7 @@ import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
 import { Rate } from '../../src/push/rate.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
+import { UNFILTERED } from '../support/appending.ts'
 import { startApi } from '../support/push-api.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -153,7 +154,7 @@ async function beaten(redis: Redis): Promise<void> {
 
 /** One fix in each of so many lanes: each is a request. */
 async function storeInLanes(redis: Redis, lanes: number): Promise<void> {
-  const appender = new Appender(redis, UNSEEN)
+  const appender = new Appender(redis, UNFILTERED)
   const parts = Array.from({ length: lanes }, (_, i) => {
     const position = { timestamp: 1, latitude: 52.5, longitude: 13.4, accuracy: 5 }
     return { lane: `7/${i + 1}/1`, device: ID, records: packRecords([position], DEVICE, Date.now()) }
@@ -165,7 +166,6 @@ async function storeInLanes(redis: Redis, lanes: number): Promise<void> {
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const ID = '356307042441013'
 const DEVICE = packDevice(ID)
-const UNSEEN = { maxWaitMs: 0, duplicates: null, hold: { maxFixesPerDevice: 100, maxUnknownDevices: 10 } }
 const soon = { timeout: 20_000, interval: 20 }
 /** Times are measured from before the first turn is asked for: a slow machine can only make them longer, sums round. */
 const ROUNDING_MS = 0.001

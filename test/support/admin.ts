@@ -20,6 +20,7 @@ import type { Role } from '../../src/process/role.ts'
 import { startAdmin } from '../../src/process/roles/admin.ts'
 import { followConfig, type Live } from '../../src/process/roles/live.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
+import { UNFILTERED } from './appending.ts'
 import { startTestRedis, type TestRedis } from './redis.ts'
 import { createDirectory } from './roster.ts'
 
@@ -191,7 +192,7 @@ function packed(device: string, { count, receivedAt, time }: Packed): Buffer {
 
 async function append(redis: Redis, item: Storable): Promise<void> {
   const bounds = { maxFixesPerDevice: 100, maxUnknownDevices: 100 }
-  const appender = new Appender(redis, { maxWaitMs: 0, duplicates: null, hold: bounds })
+  const appender = new Appender(redis, { ...UNFILTERED, hold: bounds })
   await appender.append(item)
   await appender.close()
 }

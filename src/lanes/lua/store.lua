@@ -1,12 +1,14 @@
 -- Stores a group of records: those that arrive (append), or those that leave another list in the same step (move).
 -- KEYS  as named; `list` and `index`, the zset that has the list's name while it is not empty, of a move alone
 -- ARGV  group, a sequence of runs; ms until a lane that was empty is due; the gateway that stores and its turn as it knows
---       it (see duplicates.ts; '': no duplicates are looked for); ms for which marks are kept; most held fixes of a device;
---       most unknown devices; number of counters; name and amount of each. Of a move then: the list's name in its index,
---       the token of the lease where the list is a lane's own, else ''; of each entry that leaves its position in the list,
---       from 0, and the entry as it was read there
+--       it (see duplicates.ts; '': no duplicates are looked for); ms for which marks are kept; bytes that the marks of all
+--       devices may take; the marks of all records of runs with a string of marks, 6 bytes each; the same without a secret,
+--       '' where there are none; most held fixes of a device; most unknown devices; number of counters; name and amount of
+--       each. Of a move then: the list's name in its index, the token of the lease where the list is a lane's own, else '';
+--       of each entry that leaves its position in the list, from 0, and the entry as it was read there
 -- Answers { list of (number of a run, from 0; its duplicates, or -1: its device is unknown and there are too many),
---           list of (number of a run that asked; its device's latest span before, or -1), turn in which this was stored };
+--           list of (number of a run that asked; its device's latest span before, or -1), turn in which this was stored,
+--           list of numbers of runs that were stored without marks, since there are too many };
 --         false, and nothing has changed: the list is not as it was read, or the lease was lost.
 --
 -- A run is what one frame leaves behind for one place:
@@ -14,18 +16,19 @@
 --   u8   length, then name of the lane or device
 --   u8   length, then name of the string of marks `<device>:<span>`; empty: no marks
 --   u8   flags: 1 look up first, 2 keep the marks for the whole window, 4 ask for the device's latest span
---   u16  number of records; where there is a string of marks, 6 bytes for each
---   u32  length of the records, then the records; the first byte of each is its length
-local schedule, custody, lane_prefix, held_prefix, marks_prefix, latest_spans, storing, parked, ahead, list, index =
-  unpack(KEYS)
-local group, lane_delay, gateway, known_turn, keep_ms = unpack(ARGV, 1, 5)
-local most_held, most_unknown = tonumber(ARGV[6]), tonumber(ARGV[7])
-local first_counter, last_counter = 9, 8 + 2 * ARGV[8]
+--   u16  number of records, then the records; the first byte of each is its length
+local schedule, custody, lane_prefix, held_prefix, marks_prefix, unkeyed_prefix, mark_expiries, mark_bytes, latest_spans,
+  storing, parked, ahead, list, index = unpack(KEYS)
+local group, lane_delay, gateway, known_turn, keep_ms, most_mark_bytes, all_marks, all_unkeyed = unpack(ARGV, 1, 8)
+local most_held, most_unknown = tonumber(ARGV[9]), tonumber(ARGV[10])
+local first_counter, last_counter = 12, 11 + 2 * ARGV[11]
 local name, token = ARGV[last_counter + 1], ARGV[last_counter + 2]
 local first_entry = last_counter + 3
 
 local byte, sub = string.byte, string.sub
 local MARK = 6
+-- Bytes: marks of a string; marks of a device, as they are accounted for.
+local MOST_OF_SPAN, MOST_OF_DEVICE = 4096 * MARK, 4194304
 local LANE, UNKNOWN, NO_ROUTE = byte('LUN', 1, 3)
 
 -- Whether the entries that leave are as they were read, and the lease of their lane holds.
@@ -65,21 +68,28 @@ local function text_at(at)
   return sub(group, at + 1, behind - 1), behind
 end
 
--- A run, and the position of the next one.
+-- A run, and the position of the next one. The marks are in the order of the runs that have some.
+local next_mark = 1
 local function run_at(at)
   local place, behind_place = text_at(at + 1)
   local marks_name, behind_name = text_at(behind_place)
   local flags, high, low = byte(group, behind_name, behind_name + 2)
-  local count, marks_at = high * 256 + low, behind_name + 3
-  local marks = #marks_name > 0 and sub(group, marks_at, marks_at + count * MARK - 1) or ''
-  local records, behind = {}, marks_at + #marks + 4
+  local count, behind = high * 256 + low, behind_name + 3
+  local marks, unkeyed = '', ''
+  if #marks_name > 0 then
+    local first_mark = next_mark
+    next_mark = first_mark + count * MARK
+    marks, unkeyed = sub(all_marks, first_mark, next_mark - 1), sub(all_unkeyed, first_mark, next_mark - 1)
+  end
+  local records = {}
   for i = 1, count do
     local first = behind
     behind = behind + byte(group, first)
     records[i] = sub(group, first, behind - 1)
   end
   return {
-    kind = byte(group, at), place = place, marks_name = marks_name, flags = flags, marks = marks, records = records,
+    kind = byte(group, at), place = place, marks_name = marks_name, flags = flags, marks = marks, unkeyed = unkeyed,
+    records = records,
   }, behind
 end
 
@@ -90,13 +100,15 @@ local function among(marks, mark)
   return at
 end
 
--- The records whose marks are not known, and their marks.
-local function without_known(records, marks, known)
+-- The records whose marks are not known, and their marks. `known_unkeyed`: of version 0.1.0, or false.
+local function without_known(run, known, known_unkeyed)
   local new_records, new_marks = {}, {}
-  for i = 1, #records do
-    local mark = sub(marks, (i - 1) * MARK + 1, i * MARK)
-    if not among(known, mark) then
-      new_records[#new_records + 1] = records[i]
+  for i, record in ipairs(run.records) do
+    local first, last = (i - 1) * MARK + 1, i * MARK
+    local mark = sub(run.marks, first, last)
+    local is_known = known and among(known, mark) or known_unkeyed and among(known_unkeyed, sub(run.unkeyed, first, last))
+    if not is_known then
+      new_records[#new_records + 1] = record
       new_marks[#new_marks + 1] = mark
     end
   end
@@ -107,21 +119,56 @@ local function latest_span(device)
   return tonumber(redis.call('HGET', latest_spans, device) or -1)
 end
 
--- Keeps marks for the whole window, and notes their span where it is the device's latest.
+-- Accounts for bytes of marks of a device.
+local function account(device, bytes)
+  redis.call('HINCRBY', mark_bytes, device, bytes)
+  redis.call('HINCRBY', mark_bytes, '', bytes)
+end
+
+-- Keeps a string of marks for the whole window, and notes its span where it is the device's latest.
 local function keep(marks_name)
-  redis.call('PEXPIRE', marks_prefix .. marks_name, keep_ms)
   local device, span = string.match(marks_name, '^(.*):(%d+)$')
+  if redis.call('ZADD', mark_expiries, now + keep_ms, marks_name) == 1 then
+    account(device, marks_size(redis.call('STRLEN', marks_prefix .. marks_name)))
+  end
   if tonumber(span) > latest_span(device) then redis.call('HSET', latest_spans, device, span) end
 end
 
--- The records of a run that are no duplicates; their marks are stored.
+-- Whether a device may have more marks.
+local function has_room(device)
+  local own, all = unpack(redis.call('HMGET', mark_bytes, device, ''))
+  return tonumber(own or 0) < MOST_OF_DEVICE and tonumber(all or 0) < tonumber(most_mark_bytes)
+end
+
+-- A string of marks grew into another block: accounts for it, or takes the new marks away where there would be too many.
+-- Answers whether they may stay.
+local function admit(run, key, before, length)
+  local device = string.match(run.marks_name, '^(.*):')
+  if length <= MOST_OF_SPAN and has_room(device) then
+    if before > 0 then account(device, marks_size(length) - marks_size(before)) end
+    return true
+  end
+  if before == 0 then
+    redis.call('DEL', key)
+  else
+    redis.call('SET', key, redis.call('GETRANGE', key, 0, before - 1))
+  end
+  return false
+end
+
+-- The records of a run that are no duplicates, and whether their marks could be stored.
 local function new_records(run, look_up_all)
   local key, records, marks = marks_prefix .. run.marks_name, run.records, run.marks
-  local known = (look_up_all or run.flags % 2 == 1) and redis.call('GET', key)
-  if known then records, marks = without_known(records, marks, known) end
-  local is_new = #marks > 0 and redis.call('APPEND', key, marks) == #marks
-  if is_new or run.flags % 4 >= 2 then keep(run.marks_name) end
-  return records
+  if look_up_all or run.flags % 2 == 1 then
+    local known = redis.call('GET', key)
+    local known_unkeyed = #run.unkeyed > 0 and redis.call('GET', unkeyed_prefix .. run.marks_name)
+    if known or known_unkeyed then records, marks = without_known(run, known, known_unkeyed) end
+  end
+  local length = #marks > 0 and redis.call('APPEND', key, marks) or 0
+  local before = length - #marks
+  if marks_size(length) > marks_size(before) and not admit(run, key, before, length) then return records, false end
+  if length > 0 and before == 0 or run.flags % 4 >= 2 then keep(run.marks_name) end
+  return records, true
 end
 
 -- Holds a run. Answers how many records are discarded, as the oldest of too many; nothing where it is refused.
@@ -153,14 +200,16 @@ local function append()
   local look_up_all = turn ~= known_turn
   local due = string.format('%.0f', now + lane_delay)
   -- `begun`: score and name of the lanes that were empty.
-  local left_out, latest, begun = {}, {}, {}
+  local left_out, latest, begun, unmarked = {}, {}, {}, {}
   local duplicates, overflowed, refused = 0, 0, 0
   local at, number, run = 1, 0, nil
   while at <= #group do
     run, at = run_at(at)
     if run.kind == LANE then
       if run.flags >= 4 then note(latest, number, latest_span(string.match(run.marks_name, '^(.*):'))) end
-      local records = #run.marks_name > 0 and new_records(run, look_up_all) or run.records
+      local records, is_marked = run.records, true
+      if #run.marks_name > 0 then records, is_marked = new_records(run, look_up_all) end
+      if not is_marked then unmarked[#unmarked + 1] = number end
       local known = #run.records - #records
       if known > 0 then note(left_out, number, known) end
       duplicates = duplicates + known
@@ -182,7 +231,7 @@ local function append()
   count('filtered:duplicate', duplicates)
   count('discarded:held_overflow', overflowed)
   count('received', -refused)
-  return { left_out, latest, turn }
+  return { left_out, latest, turn, unmarked }
 end
 
 local function move()

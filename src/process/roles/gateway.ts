@@ -10,7 +10,7 @@ import { HeardBook } from '../../ingest/heard.ts'
 import { Holding } from '../../ingest/holding.ts'
 import { Ingest } from '../../ingest/ingest.ts'
 import { createMisunderstood } from '../../ingest/misunderstood.ts'
-import { Appender, connect, DuplicateFilter, keys, shareObservations } from '../../lanes/index.ts'
+import { Appender, connect, DuplicateFilter, keys, type Redis, shareObservations } from '../../lanes/index.ts'
 import { Backpressure } from '../../listen/backpressure.ts'
 import { listenHttp } from '../../listen/http.ts'
 import { ConnectionLimits, type Listener } from '../../listen/listener.ts'
@@ -48,11 +48,12 @@ type FramePath = Awaited<ReturnType<typeof openPath>>
 async function openPath(live: Live, replica: Replica) {
   const { config, logger } = live
   const { redis } = replica
-  const appending = appenderOptions(config)
+  const appending = appenderOptions(redis, config)
   const appender = new Appender(redis, appending)
   const problems = () => [...capacity.problems, ...(replica.current ? [] : [ROSTER_PROBLEM])]
   const misunderstood = createMisunderstood(redis)
-  const capacity = new Capacity(redis, { stopAt: config.redis.stop_at, maxParked: config.parked.max_positions, logger })
+  const limits = { stopAt: config.redis.stop_at, maxParked: config.parked.max_positions }
+  const capacity = new Capacity(redis, { ...limits, shares: appending.shares, logger })
   const clock = new OwnClock(redis, logger)
   const placing = { clock, replica, filter: filterOptions(config), hold: config.hold, logger }
   const holding = new Holding({ ...placing, redis, appender: appending })
@@ -120,11 +121,12 @@ function reportApplied(live: Live, replica: Replica, gateway: string): void {
   report()
 }
 
-function appenderOptions({ batch, filter, hold }: Config) {
+function appenderOptions(redis: Redis, { batch, filter, hold }: Config) {
   const window = { windowMs: filter.duplicate_window, maxFutureMs: filter.max_future }
   return {
     maxWaitMs: batch.max_wait,
-    duplicates: window.windowMs === 0 ? null : new DuplicateFilter(window),
+    duplicates: window.windowMs === 0 ? null : new DuplicateFilter(redis, window),
+    shares: { markBytes: Number.MAX_SAFE_INTEGER },
     hold: { maxFixesPerDevice: hold.max_fixes_per_device, maxUnknownDevices: hold.max_unknown_devices },
   }
 }

@@ -1,0 +1,9 @@
+import type { AppenderOptions } from '../../src/lanes/index.ts'
+
+/** Options of an appender that waits for no batch and looks for no duplicates. */
+export const UNFILTERED: AppenderOptions = {
+  maxWaitMs: 0,
+  duplicates: null,
+  shares: { markBytes: Number.MAX_SAFE_INTEGER },
+  hold: { maxFixesPerDevice: 100, maxUnknownDevices: 10 },
+}

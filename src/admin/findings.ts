@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import * as z from 'zod'
+import type * as z from 'zod'
 import { everySecond } from '../async.ts'
 import { diagnose, type Finding } from '../diagnose/diagnose.ts'
 import { readObservations, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
-import { Count, Instant, instant, Text } from './json.ts'
+import { type FindingJson, instant } from './json.ts'
 
 /** The findings that hold, looked at once a second. The log has one line when a finding begins, and one when it ends. */
 export class Findings {
@@ -49,23 +49,6 @@ export function findingJson({ sinceAt, ...finding }: Finding): z.infer<typeof Fi
     since_at: instant(sinceAt) ?? '',
   }
 }
-
-export const FindingJson = z.object({
-  code: Text,
-  severity: z.enum(['info', 'warning', 'error']),
-  link: z.enum(['connected', 'understood', 'identified', 'placed', 'stored', 'pushed', 'accepted']),
-  subject: z.object({
-    device: Text.optional(),
-    company_id: Text.optional(),
-    listener: Text.optional(),
-    process: Text.optional(),
-  }),
-  since_at: Instant,
-  count: Count,
-  evidence: z.array(Text),
-  message: Text,
-  action: Text,
-})
 
 function isSame(one: Finding, other: Finding): boolean {
   return one.code === other.code && isDeepStrictEqual(one.subject, other.subject)

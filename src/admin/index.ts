@@ -5,6 +5,7 @@ import { accessBy, type Tokens } from './access.ts'
 import { CustodyWatch, type FixAccount, takeAccount } from './custody.ts'
 import { deviceOperations } from './device/device.ts'
 import { countDevices, type DeviceSources, deviceListOperations } from './device/list.ts'
+import { Findings } from './findings.ts'
 import { laneOperations } from './lanes.ts'
 import { auditOperations, keepAudit, misunderstoodOperations } from './logs.ts'
 import { type MonitoringSources, monitoringOperations, startGauges } from './monitoring.ts'
@@ -44,7 +45,8 @@ export async function openAdmin(options: AdminOptions) {
   const upstream = () => readUpstream(redis, startedAt)
   const rates = new RateWatch(redis)
   const custody = new CustodyWatch(account, logger)
-  const gauges = startGauges({ redis, account, upstream, devices: () => countDevices(options) })
+  const findings = new Findings(redis, logger)
+  const gauges = startGauges({ redis, account, upstream, findings, devices: () => countDevices(options) })
   const tokens = watchTokens(options.companies, logger)
   const closing = new AbortController()
   const change = rosterWrites(options)
@@ -53,7 +55,7 @@ export async function openAdmin(options: AdminOptions) {
   keepAudit(server.app, { redis, logger, secrets: () => secretsOf(options) })
   const operations = [
     ...monitoringOperations(options),
-    ...statusOperations({ account, upstream, rates: () => rates.now(), tokensRefused: tokens.refused, zone }),
+    ...statusOperations({ account, upstream, findings, rates: () => rates.now(), tokensRefused: tokens.refused, zone }),
     ...laneOperations(redis),
     ...deviceListOperations(options),
     ...deviceOperations(options, change),
@@ -69,6 +71,7 @@ export async function openAdmin(options: AdminOptions) {
   async function stop(): Promise<void> {
     rates.close()
     custody.close()
+    findings.close()
     gauges.close()
     // Requests under way have 2 s; then relayed ones are aborted, and connections without an answer are cut.
     const timer = setTimeout(() => closing.abort(), CLOSE_TIMEOUT_MS)

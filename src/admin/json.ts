@@ -124,6 +124,24 @@ export const RosterPutJson = z.object({
   devices: Count,
 })
 
+/** One thing that is wrong; `subject` is empty where it is about the whole system. */
+export const FindingJson = z.object({
+  code: Text,
+  severity: z.enum(['info', 'warning', 'error']),
+  link: z.enum(['connected', 'understood', 'identified', 'placed', 'stored', 'pushed', 'accepted']),
+  subject: z.object({
+    device: Text.optional(),
+    company_id: Text.optional(),
+    listener: Text.optional(),
+    process: Text.optional(),
+  }),
+  since_at: Instant,
+  count: Count,
+  evidence: z.array(Text),
+  message: Text,
+  action: Text,
+})
+
 export const StatusJson = z.object({
   waiting: z.object({ fixes: Count, lanes: Count, oldest_at: Instant.optional() }),
   parked: z.object({ fixes: Count, lanes: Count }),
@@ -141,6 +159,7 @@ export const StatusJson = z.object({
     ...each(Count, 'received', 'filtered', 'delivered', 'waiting', 'parked', 'held', 'discarded'),
     difference: z.int(),
   }),
+  findings: z.array(FindingJson),
   /** In which a time without an offset is read. */
   time_zone: Text,
 })

@@ -4,6 +4,7 @@ import { memoryShare } from '../ingest/acceptance.ts'
 import type { Redis } from '../lanes/index.ts'
 import { operationGauges } from '../observe/metrics.ts'
 import type { FixAccount } from './custody.ts'
+import type { Findings } from './findings.ts'
 import type { DeviceState } from './json.ts'
 import type { Operation } from './operation.ts'
 import type { Upstream } from './status.ts'
@@ -55,13 +56,16 @@ interface GaugeSources {
   readonly account: () => Promise<FixAccount>
   readonly upstream: () => Promise<Upstream>
   readonly devices: () => Promise<Record<DeviceState, number>>
+  readonly findings: Pick<Findings, 'current'>
 }
 
 /**
  * Keeps the gauges of what is stored in Redis; they are taken whenever the metrics of this process are read. While Redis does
  * not answer they have no value; where it takes longer than two seconds, their last one.
  */
-export function startGauges({ redis, account, upstream, devices }: GaugeSources): { readonly close: () => void } {
+export function startGauges({ redis, account, upstream, devices, findings }: GaugeSources): {
+  readonly close: () => void
+} {
   const gauges = operationGauges(refresh)
   let taking: Promise<void> | undefined
 
@@ -84,6 +88,8 @@ export function startGauges({ redis, account, upstream, devices }: GaugeSources)
     for (const [state, number] of Object.entries(states)) gauges.devices.set({ state }, number)
     gauges.upstreamUp.set(api.state === 'down' ? 0 : 1)
     gauges.memory.set(memoryShare(memory))
+    gauges.findings.reset()
+    for (const { code, severity } of findings.current) gauges.findings.inc({ code, severity })
   }
 
   return { close: gauges.unregister }

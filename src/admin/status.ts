@@ -1,12 +1,14 @@
 import { everySecond } from '../async.ts'
 import { BEHIND_MS, custodyCounters, keys, type Redis } from '../lanes/index.ts'
 import type { FixAccount } from './custody.ts'
+import { type Findings, findingJson } from './findings.ts'
 import { instant, StatusJson } from './json.ts'
 import type { Operation } from './operation.ts'
 
 export interface StatusSources {
   readonly account: () => Promise<FixAccount>
   readonly upstream: () => Promise<Upstream>
+  readonly findings: Pick<Findings, 'current'>
   readonly rates: () => Rates
   /** Ids of companies whose OAuth token the tracking API refuses. */
   readonly tokensRefused: () => string[]
@@ -15,7 +17,14 @@ export interface StatusSources {
 }
 
 /** `GET /admin/status`: `oldest_at` is absent where nothing waits, `drained_at` where no backlog shrinks. */
-export function statusOperations({ account, upstream, rates, tokensRefused, zone }: StatusSources): Operation[] {
+export function statusOperations({
+  account,
+  upstream,
+  findings,
+  rates,
+  tokensRefused,
+  zone,
+}: StatusSources): Operation[] {
   async function handle(): Promise<object> {
     const [{ waiting, parked, held, custody }, api] = await Promise.all([account(), upstream()])
     const { oldestAt, ...counts } = waiting
@@ -32,6 +41,7 @@ export function statusOperations({ account, upstream, rates, tokensRefused, zone
         token_refused: tokensRefused(),
       },
       custody,
+      findings: findings.current.map(findingJson),
       time_zone: zone(),
     }
   }

@@ -56,7 +56,7 @@ interface Meaning {
   readonly action: string
 }
 
-const CODES = {
+export const CODES = {
   clock_ahead: {
     severity: 'warning',
     link: 'placed',

@@ -105,6 +105,7 @@ export function operationGauges(refresh: () => Promise<void>) {
     ),
     devices: new Gauge(own('devices', 'Number of configured devices in each state.', ['state'])),
     upstreamUp: new Gauge(own('upstream_up', '1 while the tracking API accepts pushes, 0 while it is down.')),
+    findings: new Gauge(own('findings', 'Number of findings: what is wrong now.', ['code', 'severity'])),
     memory: new Gauge(own('redis_memory_used_ratio', 'Share of its memory limit that Redis uses, 0 to 1.')),
   }
   return {

@@ -5,7 +5,7 @@ import { joinWorkers, type Lease, Leases, releaseParked } from '../lanes/index.t
 import { LanePush, type PushingOptions } from './push-lane.ts'
 import { Rate } from './rate.ts'
 import { type Ticket, Tickets } from './tickets.ts'
-import { reportUpstream, watchOverdue } from './watch.ts'
+import { ApiClockWatch, reportUpstream, watchOverdue } from './watch.ts'
 
 /** Pushes waiting fixes until it is stopped: hands out due lanes as tickets and works the tickets that this process gets. */
 export function startPushing(options: PushingOptions) {
@@ -16,7 +16,7 @@ export function startPushing(options: PushingOptions) {
   const rate = perSecond === null ? null : new Rate(perSecond)
   const held = new Set<Lease>()
   const stopping = new AbortController()
-  const laneOptions = { ...options, leases, rate, stopping: stopping.signal }
+  const laneOptions = { ...options, leases, rate, apiClock: new ApiClockWatch(redis), stopping: stopping.signal }
 
   /** Where Redis goes away, a lane waits until its lease ends; then it is offered again. */
   async function work({ data }: Ticket): Promise<void> {

@@ -18,6 +18,7 @@ import { metrics } from '../observe/metrics.ts'
 import type { ApiAnswer } from '../tracking/client/answer.ts'
 import type { TrackingClient } from '../tracking/client.ts'
 import type { Rate } from './rate.ts'
+import type { ApiClockWatch } from './watch.ts'
 
 export interface PushingOptions {
   readonly redis: Redis
@@ -41,6 +42,7 @@ interface LaneOptions extends PushingOptions {
   readonly leases: Leases
   /** null: no bound. */
   readonly rate: Rate | null
+  readonly apiClock: ApiClockWatch
   readonly stopping: AbortSignal
 }
 
@@ -81,14 +83,15 @@ export class LanePush {
 
   /** Answers nothing, and has sent nothing, where the lease no longer holds. */
   async #request(records: Buffer): Promise<Consequence | undefined> {
-    const { apikeys, client, rate } = this.#options
+    const { apiClock, apikeys, client, rate } = this.#options
     const [company, courier, route] = this.#lease.lane.split('/')
     const apikey = apikeys.get(company)
     if (apikey === undefined) return NO_APIKEY
     if (rate) await rate.turn()
     if (!stillHolds(this.#lease)) return undefined
-    const started = performance.now()
+    const [started, sentAt] = [performance.now(), Date.now()]
     const answer = await client.push({ courier, route, apikey, body: positionsJson(records) })
+    if ('date' in answer && answer.date !== undefined) apiClock.note(answer.date, sentAt)
     metrics.pushDuration.observe((performance.now() - started) / 1000)
     metrics.pushRequests.inc({ code: 'fault' in answer ? answer.fault : String(answer.status) })
     return consequence(answer)

@@ -35,6 +35,7 @@ describe('GET /admin/status', () => {
         discarded: 0,
         difference: 0,
       },
+      findings: [],
       time_zone: 'UTC',
     })
     expect(Object.keys(rates)).toEqual(['received_per_s', 'delivered_per_s'])

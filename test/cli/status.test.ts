@@ -18,6 +18,7 @@ const TROUBLED: StatusAnswer = {
     drained_at: '2026-11-20T08:40:00.000Z',
     token_refused: ['7', '9223372036854775807'],
   },
+  findings: [],
   custody: {
     received: 2000,
     filtered: 70,

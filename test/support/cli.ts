@@ -53,6 +53,7 @@ export const STATUS = {
   held: { fixes: 0, devices: 0 },
   rates: { received_per_s: 12.3, delivered_per_s: 12 },
   upstream: { state: 'up', since_at: '2026-11-19T06:00:12.000Z', token_refused: [] },
+  findings: [],
   custody: {
     received: 1200,
     filtered: 0,

@@ -1,6 +1,6 @@
 import { adminTokens, openAdmin } from '../../admin/index.ts'
 import { within } from '../../async.ts'
-import { connect, type Redis } from '../../lanes/index.ts'
+import { connect, type Redis, shareObservations } from '../../lanes/index.ts'
 import { Replica } from '../../roster/replica.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
 import { collectMetrics, type Role, type RoleAddresses } from '../role.ts'
@@ -34,12 +34,13 @@ export async function startAdmin(live: Live, { redisUrl, baseUrl, ports }: RoleA
     metrics: collectMetrics,
     logger,
   })
+  const sharing = shareObservations(redis)
   logger.info(`admin port http://${config.admin.host}:${admin.port}; its tokens are in ${tokens.place}`)
   return {
     ports: { admin: admin.port },
     readiness,
     async close() {
-      await Promise.all([admin.close(), live.close()])
+      await Promise.all([admin.close(), live.close(), sharing.stop()])
       await tracking.close()
       redis.disconnect()
     },

@@ -1,4 +1,4 @@
-import { connect } from '../../lanes/index.ts'
+import { connect, shareObservations } from '../../lanes/index.ts'
 import { startPushing } from '../../push/index.ts'
 import { Replica } from '../../roster/replica.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
@@ -34,10 +34,11 @@ export async function startWorker(live: Live, { redisUrl, baseUrl }: RoleAddress
     for (const { company_id, apikey } of live.companies()) apikeys.set(company_id, apikey)
     pushing.configured()
   })
+  const sharing = shareObservations(redis)
   return {
     readiness: redisReadiness(redis, config.redis, logger),
     async close() {
-      await pushing.stop()
+      await Promise.all([pushing.stop(), sharing.stop()])
       await live.close()
       redis.disconnect()
     },

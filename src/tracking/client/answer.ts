@@ -3,10 +3,10 @@ import { bodyOf, type Fault, type Reply } from './exchange.ts'
 
 /**
  * The answer to a push, or why there is none. `text`: the answer's `message` where it has one, else its body; at most 2 KiB,
- * without the secret; empty for a 200.
+ * without the secret; empty for a 200. `date`: the header of that name, which says what time it is there.
  */
 export type ApiAnswer =
-  | { readonly status: number; readonly text: string; readonly retryAfterMs?: number }
+  | { readonly status: number; readonly text: string; readonly retryAfterMs?: number; readonly date?: string }
   | { readonly fault: Fault }
 
 /** The answer for callers: the server may quote the request, so the secret is masked. */
@@ -14,9 +14,14 @@ export function answerOf(reply: Reply, secret: string): ApiAnswer {
   const { status, headers } = reply
   const body = bodyOf(reply)
   const text = body.length === 0 ? '' : cut(masked(messageOf(body.toString()), secret))
+  const answer = { status, text, date: dateOf(reply) }
   const retryAfter = headers['retry-after']
-  if (retryAfter === undefined) return { status, text }
-  return { status, text, retryAfterMs: retryAfterMs(String(retryAfter), Date.now()) }
+  return retryAfter === undefined ? answer : { ...answer, retryAfterMs: retryAfterMs(String(retryAfter), Date.now()) }
+}
+
+/** The time that an answer says it is, as it came. */
+export function dateOf({ headers }: Reply): string | undefined {
+  return typeof headers.date === 'string' ? headers.date : undefined
 }
 
 /** Milliseconds to wait from a Retry-After header in seconds or as an HTTP date; undefined where it is neither. */

@@ -1,0 +1,43 @@
+import { pino } from 'pino'
+import { expect, it } from 'vitest'
+import { Findings } from '../../src/admin/findings.ts'
+import { observations } from '../../src/observe/observations.ts'
+import { adminFixture } from '../support/admin.ts'
+
+const admin = adminFixture()
+const soon = { timeout: 10_000 }
+
+async function findings(): Promise<unknown> {
+  return ((await admin.ask('/admin/status')).json as { findings: unknown }).findings
+}
+
+it('the status, the metrics and the log show a finding while a process observes it', async () => {
+  const lines: { level: number; msg: string; reason: string; device: string }[] = []
+  const logging = new Findings(admin.redis, pino({}, { write: (line) => void lines.push(JSON.parse(line)) }))
+  expect(await findings()).toEqual([])
+
+  // Over in five seconds, since it is not repeated.
+  const now = Date.now() - 55_000
+  observations.note('clock_ahead', { subject: { device: '1' }, evidence: 'about 120 min ahead', now })
+  await expect.poll(findings, soon).toEqual([
+    {
+      code: 'clock_ahead',
+      severity: 'warning',
+      link: 'placed',
+      subject: { device: '1' },
+      since_at: new Date(now).toISOString(),
+      count: 1,
+      evidence: ['about 120 min ahead'],
+      message: 'the fixes of 1 are ahead of our clock and are held',
+      action: expect.stringContaining('time_zone'),
+    },
+  ])
+  expect((await admin.ask('/metrics')).text).toContain('waybridge_findings{code="clock_ahead",severity="warning"} 1')
+
+  await expect.poll(findings, soon).toEqual([])
+  expect((await admin.ask('/metrics')).text).not.toContain('waybridge_findings{')
+  await expect.poll(() => lines.length, soon).toBe(2)
+  logging.close()
+  expect(lines[0]).toMatchObject({ level: 40, reason: 'clock_ahead', device: '1', count: 1 })
+  expect(lines.map(({ msg }) => msg.split(':')[0])).toEqual(['begins', 'has ended'])
+})

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { CODES, diagnose } from '../../src/diagnose/diagnose.ts'
+import type { Observation, ObservationCode } from '../../src/observe/observations.ts'
+
+const observed = (code: ObservationCode, changes: Partial<Observation> = {}): Observation => ({
+  code,
+  subject: {},
+  sinceAt: 1000,
+  lastAt: 2000,
+  count: 1,
+  evidence: [],
+  ...changes,
+})
+
+describe('the diagnosis', () => {
+  it('finds nothing where nothing is observed', () => {
+    expect(diagnose({ observations: [] })).toEqual([])
+  })
+
+  it('makes one finding of what several processes observe of one device', () => {
+    const subject = { device: '1' }
+    const [finding, ...others] = diagnose({
+      observations: [
+        observed('clock_ahead', { subject, sinceAt: 5000, count: 2, evidence: ['a'] }),
+        observed('clock_ahead', { subject, sinceAt: 4000, count: 3, evidence: ['a', 'b'] }),
+      ],
+    })
+    expect(others).toEqual([])
+    expect(finding).toMatchObject({ code: 'clock_ahead', severity: 'warning', link: 'placed', subject, sinceAt: 4000 })
+    expect(finding).toMatchObject({ count: 5, evidence: ['a', 'b'] })
+    expect(finding.message).toBe('the fixes of 1 are ahead of our clock and are held')
+  })
+
+  it('names errors before warnings, and older findings before newer ones', () => {
+    const findings = diagnose({
+      observations: [
+        observed('flood', { sinceAt: 1 }),
+        observed('redis_full', { sinceAt: 9 }),
+        observed('own_clock', { sinceAt: 8 }),
+      ],
+    })
+    expect(findings.map(({ code }) => code)).toEqual(['own_clock', 'redis_full', 'flood'])
+  })
+})
+
+describe('src/diagnose/README.md', () => {
+  const text = readFileSync(new URL('../../src/diagnose/README.md', import.meta.url), 'utf8')
+
+  it.each(Object.entries(CODES))('has a paragraph for %s, with its severity and link', (code, { severity, link }) => {
+    const [, paragraph = ''] = text.split(`\n## ${code}\n`)
+    expect(paragraph.split('\n## ')[0].toLowerCase().replaceAll('\n', ' ')).toContain(`*${severity}*, link *${link}*`)
+  })
+
+  it('has no other paragraph', () => {
+    expect([...text.matchAll(/^## (\w+)$/gm)].map(([, code]) => code).toSorted()).toEqual(Object.keys(CODES).toSorted())
+  })
+})

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { Observations } from '../../src/observe/observations.ts'
+
+describe('what a process observes', () => {
+  it('is one observation for each subject, with how often, since when and the latest different evidence', () => {
+    const seen = new Observations()
+    for (const [index, evidence] of ['a', 'b', 'a', 'c', 'd', 'e', 'f'].entries())
+      seen.note('flood', { subject: { device: '1' }, evidence, now: 1000 + index })
+    seen.note('flood', { subject: { device: '2' }, now: 1000 })
+    expect(seen.current(1010)).toEqual([
+      {
+        code: 'flood',
+        subject: { device: '1' },
+        sinceAt: 1000,
+        lastAt: 1006,
+        count: 7,
+        evidence: ['b', 'c', 'd', 'e', 'f'],
+      },
+      { code: 'flood', subject: { device: '2' }, sinceAt: 1000, lastAt: 1000, count: 1, evidence: [] },
+    ])
+  })
+
+  it('is over when it was not repeated for a minute', () => {
+    const seen = new Observations()
+    seen.note('redis_full', { now: 1000 })
+    expect(seen.current(61_000)).toHaveLength(1)
+    expect(seen.current(61_001)).toEqual([])
+  })
+
+  it('does not grow with invented subjects: further ones are counted together', () => {
+    const seen = new Observations()
+    for (let id = 0; id < 10_000; id++) seen.note('clock_ahead', { subject: { device: String(id) }, now: 1000 })
+    const current = seen.current(1000)
+    expect(current.length).toBeLessThanOrEqual(501)
+    expect(current.reduce((sum, { count }) => sum + count, 0)).toBe(10_000)
+  })
+})

@@ -51,7 +51,8 @@ export class Capacity {
     const { logger, shares, stopAt } = this.#options
     const info = await this.#redis.info('memory')
     const share = memoryShare(info)
-    shares.markBytes = memoryLimit(info) * MARKS_SHARE
+    shares.markBytes = memoryLimit(info) * SHARE
+    shares.heldFixes = (memoryLimit(info) * SHARE) / FIX_BYTES
     if (share > stopAt) observations.note('redis_full', { evidence: `${Math.round(share * 100)} % of its memory` })
     const isFull = share > (this.#isFull ? stopAt - RESUME_BELOW : stopAt)
     if (isFull !== this.#isFull) {
@@ -65,7 +66,8 @@ export class Capacity {
   }
 
   async #lookAtParked(): Promise<void> {
-    const { logger, maxParked } = this.#options
+    const { logger, shares } = this.#options
+    const maxParked = Math.min(this.#options.maxParked, shares.heldFixes)
     const fixes = await countParked(this.#redis)
     if (fixes > maxParked) observations.note('parked_full', { evidence: `${fixes} positions` })
     const crowded = fixes > maxParked ? await parkedLanes(this.#redis) : new Set<string>()
@@ -106,8 +108,10 @@ function fullAt(stopAt: number): string {
 }
 
 const RESUME_BELOW = 0.02
-/** Of the memory of Redis. */
-const MARKS_SHARE = 0.2
+/** Of the memory of Redis: for marks, for held fixes, and for parked ones. Waiting fixes have the rest. */
+const SHARE = 0.2
+/** Memory of a held or parked fix, at most. */
+const FIX_BYTES = 100
 
 /**
  * While Redis does not answer or the roster is not current, a frame waits as long as trackers usually wait for an answer:

@@ -3,6 +3,7 @@ import type { Session, Transport } from '../../protocols/kit/index.ts'
 import type { Logger } from '../observe/log.ts'
 import type { DeviceEntry } from '../roster/directory.ts'
 import { matchesDigest } from '../roster/secret.ts'
+import { networkOf } from './network.ts'
 
 /** The memory of one connection or datagram peer, with what listeners know of it. */
 export interface DeviceSession extends Session {
@@ -37,27 +38,28 @@ export function isSecretOf(entry: DeviceEntry, secret: string | undefined): bool
 }
 
 /**
- * Decides which unknown devices may have held fixes: from each address a tenth of all in an hour, so that one address that
- * invents ids does not use up the places of the others.
+ * Decides which unknown devices may have held fixes: from each network (/24, IPv6 /56) a tenth of all in an hour, so that a
+ * network that invents ids does not use up the places of the others.
  */
 export class UnknownDeviceQuota {
-  readonly #devicesPerAddress: number
+  readonly #devicesPerNetwork: number
   #admitted = new Map<string, Set<string>>()
   #since = performance.now()
 
   constructor(maxDevices: number) {
-    this.#devicesPerAddress = Math.max(1, Math.floor(maxDevices / 10))
+    this.#devicesPerNetwork = Math.max(1, Math.floor(maxDevices / 10))
   }
 
   admit(id: string, address: string): boolean {
     if (id.length === 0 || Buffer.byteLength(id) > MAX_ID_BYTES) return false
-    if (performance.now() - this.#since > HOUR_MS || this.#admitted.size > MAX_ADDRESSES) {
+    if (performance.now() - this.#since > HOUR_MS || this.#admitted.size > MAX_NETWORKS) {
       this.#admitted = new Map()
       this.#since = performance.now()
     }
-    const ids = this.#admitted.get(address) ?? new Set()
-    this.#admitted.set(address, ids)
-    if (!ids.has(id) && ids.size >= this.#devicesPerAddress) return false
+    const network = networkOf(address)
+    const ids = this.#admitted.get(network) ?? new Set()
+    this.#admitted.set(network, ids)
+    if (!ids.has(id) && ids.size >= this.#devicesPerNetwork) return false
     ids.add(id)
     return true
   }
@@ -94,6 +96,6 @@ const REJECTIONS = new Map([
 const MINUTE_MS = 60_000
 const MAX_LOGGED = 100
 const HOUR_MS = 3_600_000
-const MAX_ADDRESSES = 100_000
+const MAX_NETWORKS = 100_000
 /** The id of a configured device may be as long. */
 const MAX_ID_BYTES = 64

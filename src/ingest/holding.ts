@@ -1,11 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fix } from '../../protocols/kit/index.ts'
+import { everySecond } from '../async.ts'
+import { sameId } from '../config/units.ts'
 import {
   type AppenderOptions,
+  claimHeld,
   type Fate,
-  HOLD_REASONS,
-  type HoldReason,
+  HELD_LISTS,
+  type HeldLists,
+  heldAmong,
   heldDevices,
+  lookAgain,
+  lookAtAll,
   packDevice,
   packRecords,
   positionOf,
@@ -24,114 +30,173 @@ export interface HoldingOptions {
   readonly redis: Redis
   readonly appender: AppenderOptions
   /** While it is not current, held fixes stay where they are. */
-  readonly replica: Pick<Replica, 'current' | 'roster'>
+  readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
   readonly filter: FilterOptions
   readonly hold: HoldOptions
   readonly clock: Pick<OwnClock, 'isInDoubt'>
   readonly logger: Logger
 }
 
-/** Releases held fixes in order once the configuration or the time says where they belong; discards those that are too old. */
+/** Held fixes of one device in one of the lists. */
+interface HeldPlace {
+  readonly lists: HeldLists
+  readonly device: string
+}
+
+/**
+ * Releases held fixes in order once the configuration or the time says where they belong; discards those that are too old.
+ * What is held is looked at when its device changes in the roster, or when its time comes: the cost grows with what changes,
+ * not with what is held. All is looked at once after the start, since the settings may have changed.
+ */
 export class Holding {
-  /** Devices whose held fixes are being released: new fixes have to go behind them. */
-  releasing: ReadonlySet<string> = new Set()
   readonly #options: HoldingOptions
-  readonly #timer: NodeJS.Timeout
+  readonly #looking: ReturnType<typeof everySecond>
   readonly #closing = new AbortController()
-  /** Devices with fixes held as `unknown` or `no_route`: those of the last sweep, and those of this process since. */
-  #waiting = new Set<string>()
+  /** Devices that the roster has changed; `#changedAll`: all may have. Ids without leading zeros. */
+  #changed = new Set<string>()
+  #changedAll = false
+  /** Devices whose held fixes are being released: new fixes have to go behind them. */
+  readonly #releasing = new Set<string>()
   /** How many frames of a device are on their way to its held fixes. */
   readonly #underWay = new Map<string, number>()
-  #sweeping: Promise<unknown> = Promise.resolve()
-  #seconds = 0
+  #release: Promise<void> | undefined
+  #wasInDoubt = false
+  #isDue = true
 
   constructor(options: HoldingOptions) {
     this.#options = options
-    const sweep = () => void this.#sweepNext(this.#seconds++ % SWEEP_ALL_EVERY === 0 ? HOLD_REASONS : ['clock'])
-    this.#timer = setInterval(sweep, 1000).unref()
+    this.#looking = everySecond(() => this.#look().catch((error: unknown) => this.#wait(error)))
   }
 
-  /** Fixes of a device are being stored as `unknown` or `no_route`; `stored` settles when they are, or are not. */
+  /** Whether new fixes of a device have to go behind held ones, which are being released. */
+  isReleasing(device: string): boolean {
+    if (this.#changedAll) return true
+    if (this.#releasing.size === 0 && this.#changed.size === 0) return false
+    const id = sameId(device)
+    return this.#releasing.has(id) || this.#changed.has(id)
+  }
+
+  /** Fixes of a device are being stored as held ones; `stored` settles when they are, or are not. */
   noteHeld(device: string, stored: Promise<unknown>): void {
-    this.#waiting.add(device)
-    this.#underWay.set(device, (this.#underWay.get(device) ?? 0) + 1)
+    const id = sameId(device)
+    this.#underWay.set(id, (this.#underWay.get(id) ?? 0) + 1)
     const arrived = () => {
-      const left = (this.#underWay.get(device) ?? 1) - 1
-      if (left > 0) this.#underWay.set(device, left)
-      else this.#underWay.delete(device)
+      const left = (this.#underWay.get(id) ?? 1) - 1
+      if (left > 0) this.#underWay.set(id, left)
+      else this.#underWay.delete(id)
     }
     stored.then(arrived, arrived)
   }
 
-  /** The roster has changed: held fixes go where they belong now. */
-  rosterChanged(): void {
-    const { roster } = this.#options.replica
-    const devices = new Set([...this.#waiting].map((device) => roster.find(device)?.id ?? device))
-    this.releasing = devices
-    void this.#release(devices)
+  /** The roster has changed: held fixes of these devices (undefined: of all) go where they belong now. */
+  rosterChanged(changed: ReadonlySet<string> | undefined): void {
+    if (changed) for (const id of changed) this.#changed.add(id)
+    else this.#changedAll = true
+    this.#release ??= this.#releaseChanged().finally(() => (this.#release = undefined))
   }
 
   async close(): Promise<void> {
     this.#closing.abort()
-    clearInterval(this.#timer)
-    await this.#sweeping
+    await Promise.all([this.#looking.stop(), this.#release])
   }
 
   /** New fixes of a device go behind the held ones until none of these moves, and none is on its way to them. */
-  async #release(devices: Set<string>): Promise<void> {
-    while (devices.size > 0 && devices === this.releasing && !this.#closing.signal.aborted) {
-      const moved = await this.#sweepNext(HOLD_REASONS)
-      if (moved)
-        for (const device of devices) if (!moved.has(device) && !this.#underWay.has(device)) devices.delete(device)
-      if (!moved) await sleep(RETRY_MS, undefined, { signal: this.#closing.signal, ref: false }).catch(() => {})
+  async #releaseChanged(): Promise<void> {
+    while (this.#changedAll || this.#changed.size + this.#releasing.size > 0) {
+      if (this.#closing.signal.aborted) return
+      try {
+        if (this.#options.replica.current) await this.#releaseOnce()
+        else await this.#pause()
+      } catch (error) {
+        this.#wait(error)
+        await this.#pause()
+      }
     }
   }
 
-  /** Sweeps after the sweeps before. Answers the devices of which something moved; undefined where it could not sweep. */
-  #sweepNext(reasons: readonly HoldReason[]): Promise<ReadonlySet<string> | undefined> {
-    const sweep = this.#sweeping
-      .then(() => this.#sweep(reasons))
-      .catch((error: unknown) => {
-        this.#options.logger.debug({ err: error }, 'held fixes wait for Redis')
-        return undefined
-      })
-    this.#sweeping = sweep
-    return sweep
+  async #releaseOnce(): Promise<void> {
+    const all = this.#changedAll
+    const held = await this.#heldPlaces(all ? undefined : [...this.#changed, ...this.#releasing])
+    for (const id of [...(all ? this.#underWay.keys() : []), ...this.#changed, ...held.keys()]) this.#releasing.add(id)
+    this.#changed.clear()
+    this.#changedAll = false
+    for (const id of this.#releasing) {
+      let moved = 0
+      for (const place of held.get(id) ?? []) moved += await this.#sweep(place)
+      if (moved === 0 && !this.#underWay.has(id)) this.#releasing.delete(id)
+    }
   }
 
-  async #sweep(reasons: readonly HoldReason[]): Promise<ReadonlySet<string> | undefined> {
-    const { appender, logger, redis, replica } = this.#options
-    if (!replica.current) return undefined
-    const moved = new Set<string>()
-    for (const reason of reasons)
-      for (const device of await heldDevices(redis, reason)) {
-        const fate = (record: Buffer) => this.#fateOf(record, reason, device)
-        const fixes = await sweepHeld(redis, appender, { reason, device, fate })
-        if (fixes === 0) continue
-        moved.add(replica.roster.find(device)?.id ?? device)
-        logger.info({ device, reason, fixes }, 'held fixes released or discarded')
+  /** Where fixes of these devices are held; `ids` undefined: of all devices. */
+  async #heldPlaces(ids: readonly string[] | undefined): Promise<Map<string, HeldPlace[]>> {
+    const { redis, replica } = this.#options
+    // Fixes from before a device was configured are held under its id without leading zeros.
+    const names = ids && [...new Set(ids.flatMap((id) => [id, replica.roster.find(id)?.id ?? id]))]
+    const places: HeldPlace[] = []
+    for (const lists of HELD_LISTS)
+      for (const device of await (names ? heldAmong(redis, lists, names) : heldDevices(redis, lists)))
+        places.push({ lists, device })
+    return Map.groupBy(places, ({ device }) => sameId(device))
+  }
+
+  /** Looks at what is held whose time has come. */
+  async #look(): Promise<void> {
+    const { clock, redis, replica } = this.#options
+    if (!replica.current) return
+    if (this.#isDue || clock.isInDoubt !== this.#wasInDoubt) await lookAtAll(redis, HELD_LISTS)
+    this.#isDue = false
+    this.#wasInDoubt = clock.isInDoubt
+    for (const lists of HELD_LISTS)
+      for (const device of await claimHeld(redis, lists)) {
+        if (this.#closing.signal.aborted) return
+        await this.#sweep({ lists, device })
       }
-    const still = await Promise.all([heldDevices(redis, 'unknown'), heldDevices(redis, 'no_route')])
-    this.#waiting = new Set(still.flat())
-    return moved
   }
 
-  #fateOf(record: Buffer, reason: HoldReason, device: string): Fate {
+  /** Answers how many fixes did not stay. */
+  async #sweep({ lists, device }: HeldPlace): Promise<number> {
+    const { appender, logger, redis } = this.#options
+    const next = { at: Infinity }
+    const fate = (record: Buffer) => this.#fateOf(record, { lists, device }, next)
+    const { left, stayed } = await sweepHeld(redis, appender, { lists, device, fate })
+    // Many fixes are looked at less often, so that looking costs the same.
+    const soonest = Date.now() + LOOK_AGAIN_MS + stayed * LOOK_MS_PER_FIX
+    if (stayed > 0) await lookAgain(redis, lists, device, Math.max(next.at, soonest))
+    if (left > 0) logger.info({ device, reason: lists.reason, fixes: left }, 'held fixes released or discarded')
+    return left
+  }
+
+  #wait(error: unknown): void {
+    this.#options.logger.debug({ err: error }, 'held fixes wait for Redis')
+  }
+
+  async #pause(): Promise<void> {
+    await sleep(RETRY_MS, undefined, { signal: this.#closing.signal, ref: false }).catch(() => {})
+  }
+
+  /** `next.at` becomes the earliest time at which a fix that stays is to be looked at. */
+  #fateOf(record: Buffer, { lists, device }: HeldPlace, next: { at: number }): Fate {
     const { clock, filter, hold, replica } = this.#options
-    const { roster } = replica
+    const { roster, version: rosterVersion } = replica
     const now = Date.now()
     const received = receivedAt(record)
     const entry = roster.find(device)
     // A fix without a time of its own has that of its arrival, which no time zone changes.
     const hasOwnTime = timestampOf(record) !== Math.floor(received / 1000)
     const origin = { entry: hasOwnTime ? entry : withoutZone(entry), now, isReleasing: false }
-    const verdict = judge(fixOf(record), origin, { roster, filter, hold, isClockInDoubt: clock.isInDoubt })
+    const rules = { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt }
+    const verdict = judge(fixOf(record), origin, rules)
     if ('filtered' in verdict) return { gone: `filtered:${verdict.filtered}` }
     const id = entry?.id ?? device
     const records = packRecords([verdict.position], packDevice(id), received)
     if ('lane' in verdict) return { lane: verdict.lane.key, device: id, records }
-    if (received < now - hold.max_age) return { gone: 'discarded:held_age' }
-    return verdict.held === reason ? 'stays' : { held: verdict.held, device: id, records }
+    const oldestAt = received + hold.max_age
+    if (oldestAt < now) return { gone: 'discarded:held_age' }
+    const lookAt = Math.min(verdict.lookAt, oldestAt)
+    if (verdict.held !== lists.reason)
+      return { held: verdict.held, device: id, records, isProven: lists.isProven, lookAt, rosterVersion }
+    next.at = Math.min(next.at, lookAt)
+    return 'stays'
   }
 }
 
@@ -144,5 +209,6 @@ function fixOf(record: Buffer): Fix {
   return { ...position, time: timestamp * 1000, valid: true }
 }
 
-const SWEEP_ALL_EVERY = 5
 const RETRY_MS = 1000
+const LOOK_AGAIN_MS = 1000
+const LOOK_MS_PER_FIX = 6

@@ -34,12 +34,12 @@ export type Obstacle = 'roster' | 'redis' | 'memory' | 'parked' | 'fault'
 
 export interface IngestOptions {
   /** While it is not current no frame is taken. */
-  readonly replica: Pick<Replica, 'current' | 'roster'>
+  readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
   readonly filter: FilterOptions
   readonly hold: HoldOptions
   readonly appender: Pick<Appender, 'append' | 'count'>
   readonly heard: Pick<HeardBook, 'spoke' | 'stored' | 'became'>
-  readonly holding: Pick<Holding, 'releasing' | 'noteHeld'>
+  readonly holding: Pick<Holding, 'isReleasing' | 'noteHeld'>
   readonly clock: Pick<OwnClock, 'isInDoubt'>
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor'>
   /** Which unknown devices may have held fixes. */
@@ -149,7 +149,8 @@ export class Ingest {
     const [address] = remote.split(/:\d+$/)
     const isHeld = this.#options.hold.unknown && this.#options.unknownDevices.admit(id, address)
     this.#rejected.log(id, isHeld ? 'held' : 'unknown_device', remote)
-    return isHeld ? { id, entry: undefined } : 'unknown_device'
+    if (isHeld) return { id, entry: undefined }
+    return this.#options.hold.unknown ? refuseUnknown(id) : 'unknown_device'
   }
 
   #reject(reason: IdentityReason, id: string, session: DeviceSession): IdentityReason {
@@ -174,13 +175,15 @@ export class Ingest {
   async #store(
     fixes: readonly Fix[],
     { id, entry }: ResolvedDevice,
-    { now }: DeviceSession,
+    { now, transport }: DeviceSession,
   ): Promise<Obstacle | IdentityReason | undefined> {
     const { appender, capacity, clock, filter, hold, holding, replica } = this.#options
     if (!replica.current) return 'roster'
-    const isReleasing = holding.releasing.has(id)
-    const rules = { roster: replica.roster, filter, hold, isClockInDoubt: clock.isInDoubt }
-    const placed = placeFixes(fixes, { device: id, entry, now, isReleasing }, rules)
+    const isReleasing = holding.isReleasing(id)
+    const { roster, version: rosterVersion } = replica
+    const rules = { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt }
+    const origin = { device: id, entry, now, isReleasing, isProven: transport !== 'udp' }
+    const placed = placeFixes(fixes, origin, rules)
     if (placed.aheadMs > 0) noteAhead(id, placed.aheadMs)
     const shortage = capacity.hasShortage && capacity.shortageFor(placed.parts)
     if (shortage) return shortage
@@ -189,10 +192,10 @@ export class Ingest {
     if (placed.parts.length === 0) appender.count(placed.filtered)
     else {
       const storing = appender.append(placed)
-      if (placed.parts.some((part) => 'held' in part && part.held !== 'clock')) holding.noteHeld(id, storing)
+      if (placed.parts.some((part) => 'held' in part)) holding.noteHeld(id, storing)
       const stored = await storing.catch(() => undefined)
       if (!stored) return 'redis'
-      if (stored.refused) return 'unknown_device'
+      if (stored.refused) return refuseUnknown(id)
       duplicates = stored.duplicates
     }
     for (const reason of placed.filtered) metrics.filtered.inc({ reason })
@@ -238,6 +241,12 @@ function introduce({ id, entry }: ResolvedDevice, message: Message, session: Dev
   if (session.settings === settings) return false
   session.settings = settings
   return Object.keys(settings).length > 0
+}
+
+/** A device that is not configured has no place for its fixes. */
+function refuseUnknown(id: string): IdentityReason {
+  observations.note('unknown_refused', { evidence: id.slice(0, 64) })
+  return 'unknown_device'
 }
 
 /** Notes that a device is ahead of our clock, and what would fit: a zone, if it is whole quarters of an hour ahead. */

@@ -30,6 +30,7 @@ export interface HoldOptions {
 /** What decides where a fix goes. */
 export interface PlacementRules {
   readonly roster: Roster
+  readonly rosterVersion: number
   readonly filter: FilterOptions
   readonly hold: HoldOptions
   /** Whether our own clock is in doubt: then fixes that seem too old are held as well. */
@@ -45,12 +46,17 @@ export interface FixOrigin {
   readonly now: number
   /** Held fixes of this device are being released: new ones go behind them. */
   readonly isReleasing: boolean
+  /** Whether they came over a connection, and not in a datagram, whose sender may be forged. */
+  readonly isProven: boolean
 }
 
-/** Where one fix goes. A held position keeps the time that the device reported; whoever releases it makes it UTC. */
+/**
+ * Where one fix goes. A held position keeps the time that the device reported; whoever releases it makes it UTC. `lookAt`: when
+ * it may belong somewhere else without a change of the roster, ms UTC; Infinity: never.
+ */
 export type Verdict =
   | { readonly lane: Lane; readonly position: Position }
-  | { readonly held: HoldReason; readonly position: Position }
+  | { readonly held: HoldReason; readonly position: Position; readonly lookAt: number }
   | { readonly filtered: FilterReason }
 
 /** Where the fixes of one frame go. */
@@ -96,26 +102,34 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
     lastFix = time === Math.floor(fix.time / 1000) * 1000 ? fix : { ...fix, time }
   }
   const packed = (entry && packedDevices.get(entry)) ?? packOnce(origin)
-  const parts = runs.map(({ lane, held, positions }): Part => {
+  const oldestAt = now + rules.hold.max_age
+  const parts = runs.map(({ lane, held, lookAt, positions }): Part => {
     const records = packRecords(positions, packed, now)
-    return held === undefined ? { lane: lane ?? '', device, records } : { held, device, records }
+    if (held === undefined) return { lane: lane ?? '', device, records }
+    const { isProven } = origin
+    return { held, device, records, isProven, lookAt: Math.min(lookAt, oldestAt), rosterVersion: rules.rosterVersion }
   })
   return { parts, received: fixes.length, filtered, aheadMs, repaired, lastFix, lastUnplaced }
 }
 
 /** Pure: where one fix goes. */
-export function judge(fix: Fix, origin: Omit<FixOrigin, 'device'>, rules: PlacementRules): Verdict {
+export function judge(fix: Fix, origin: Omit<FixOrigin, 'device' | 'isProven'>, rules: PlacementRules): Verdict {
   const { entry, isReleasing, now } = origin
-  const position = normalise(fix, { now, time: utcOf(fix.time, origin) }, rules.filter)
+  const time = utcOf(fix.time, origin)
+  const position = normalise(fix, { now, time }, rules.filter)
   const isOutOfTime = position === 'clock' || (position === 'past' && rules.isClockInDoubt)
   if (typeof position === 'string' && !isOutOfTime) return { filtered: position }
   // Whatever its time: all that is held of a device that is not configured counts together.
-  if (!entry) return hold('unknown', fix, rules, 'clock')
-  if (typeof position === 'string') return hold('clock', fix, rules, position)
+  if (!entry) return hold('unknown', fix, rules, { filtered: 'clock' })
+  if (typeof position === 'string') {
+    // A time that seems too old is judged again soon: our clock may not be in doubt any more.
+    const lookAt = position === 'clock' ? time - rules.filter.maxFutureMs : now + DOUBT_AGAIN_MS
+    return hold('clock', fix, rules, { filtered: position, lookAt })
+  }
   const lane = rules.roster.stayAt(entry, position.timestamp)?.lane
-  if (!lane) return hold('no_route', fix, rules, 'no_route')
+  if (!lane) return hold('no_route', fix, rules, { filtered: 'no_route' })
   const behind = isReleasing ? asReported(fix, rules.filter) : undefined
-  return behind ? { held: 'no_route', position: behind } : { lane, position }
+  return behind ? { held: 'no_route', position: behind, lookAt: now } : { lane, position }
 }
 
 /** A device's fix as the tracking API takes it, or why it is not pushed. `now` and `time`, the fix's own: ms UTC. */
@@ -161,9 +175,14 @@ export function utcOf(time: number, { entry, now }: Pick<FixOrigin, 'entry' | 'n
 }
 
 /** Holds a fix for a reason, where the configuration wants that and a record can hold its time; else filters it. */
-function hold(reason: HoldReason, fix: Fix, { filter, hold: wanted }: PlacementRules, filtered: FilterReason): Verdict {
+function hold(
+  reason: HoldReason,
+  fix: Fix,
+  { filter, hold: wanted }: PlacementRules,
+  { filtered, lookAt = Infinity }: { filtered: FilterReason; lookAt?: number },
+): Verdict {
   const position = wanted[reason] ? asReported(fix, filter) : undefined
-  return position ? { held: reason, position } : { filtered }
+  return position ? { held: reason, position, lookAt } : { filtered }
 }
 
 /** A position with the time that the device reported; undefined where a record cannot hold it. */
@@ -176,15 +195,18 @@ function asReported(fix: Fix, filter: FilterOptions): Position | undefined {
 interface PositionRun {
   readonly lane?: string
   readonly held?: HoldReason
+  lookAt: number
   readonly positions: Position[]
 }
 
 function addToRuns(runs: PositionRun[], verdict: Exclude<Verdict, { filtered: FilterReason }>): void {
   const lane = 'lane' in verdict ? verdict.lane.key : undefined
-  const held = 'held' in verdict ? verdict.held : undefined
+  const { held, lookAt } = 'held' in verdict ? verdict : { held: undefined, lookAt: Infinity }
   const last = runs.at(-1)
-  if (last && last.lane === lane && last.held === held) last.positions.push(verdict.position)
-  else runs.push({ lane, held, positions: [verdict.position] })
+  if (last && last.lane === lane && last.held === held) {
+    last.positions.push(verdict.position)
+    last.lookAt = Math.min(last.lookAt, lookAt)
+  } else runs.push({ lane, held, lookAt, positions: [verdict.position] })
 }
 
 function packOnce({ device, entry }: FixOrigin): Buffer {
@@ -193,6 +215,8 @@ function packOnce({ device, entry }: FixOrigin): Buffer {
   return packed
 }
 
+/** While our clock is in doubt, ms. */
+const DOUBT_AGAIN_MS = 5000
 const packedDevices = new WeakMap<DeviceEntry, Buffer>()
 const DAY_MS = 86_400_000
 const ROLLOVER_MS = 1024 * 7 * DAY_MS

@@ -50,10 +50,12 @@ export const keys = {
   markBytes: `${TAG}:mark-bytes`,
   /** hash: key (of the marks), unkeyed_until (ms UTC) */
   secret: `${TAG}:secret`,
-  /** zset: devices with held records; score: since when they have some, ms UTC */
-  heldDevices: (reason: string) => `${TAG}:held:${reason}`,
+  /** zset: devices with held records; score: when these are looked at again, ms UTC. `name`: of the lists (`HeldLists`) */
+  heldDevices: (name: string) => `${TAG}:held:${name}`,
   /** list: held records of a device, oldest first */
-  held: (reason: string, device: string) => `${TAG}:held:${reason}:${device}`,
+  held: (name: string, device: string) => `${TAG}:held:${name}:${device}`,
+  /** number of all held records */
+  heldFixes: `${TAG}:held-fixes`,
   /** list: a lane's records, oldest first */
   lane: (lane: string) => `${TAG}:lane:${lane}`,
   /**

@@ -1,6 +1,5 @@
-import { keys } from './keys.ts'
 import { type Redis, scripts } from './redis.ts'
-import { type AppenderOptions, add, type HoldReason, type Part, type RecordSource, storeRecords } from './store.ts'
+import { type AppenderOptions, add, type Part, type RecordSource, storeRecords } from './store.ts'
 
 /** Says that the process cannot know that its roster is current: then it moves nothing. */
 export const NOT_CURRENT = Symbol('roster not current')
@@ -44,22 +43,12 @@ export async function sweep(
   }
 }
 
-/** Sweeps the held fixes of a device. Answers how many did not stay. A list that is changed meanwhile waits for the next time. */
-export async function sweepHeld(
-  redis: Redis,
-  options: AppenderOptions,
-  { reason, device, fate }: { reason: HoldReason; device: string; fate: (record: Buffer) => Fate },
-): Promise<number> {
-  const list = { list: keys.held(reason, device), index: keys.heldDevices(reason), name: device, options }
-  return (await sweep(redis, list, fate)).left
-}
-
 /** For records that were stored before: they are no duplicates, and nothing of them is held. */
 const UNBOUNDED: AppenderOptions = {
   maxWaitMs: 0,
   duplicates: null,
-  shares: { markBytes: 0 },
-  hold: { maxFixesPerDevice: 0, maxUnknownDevices: 0 },
+  shares: { markBytes: 0, heldFixes: 0 },
+  hold: { maxFixesPerDevice: 0, maxFixesConfigured: 0, maxUnknownDevices: 0 },
 }
 /** Entries read and moved in one step. */
 const SLICE = 200

@@ -8,6 +8,7 @@ export type { Redis }
 const SCRIPTS = {
   store: ['append', 'move'],
   forget: ['forget'],
+  held: ['held'],
   schedule: ['claim', 'renew', 'postpone', 'seize', 'make_due', 'beat'],
   take: ['take'],
   done: ['done'],

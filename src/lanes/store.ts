@@ -9,14 +9,25 @@ export const HOLD_REASONS = ['unknown', 'no_route', 'clock'] as const
 export type HoldReason = (typeof HOLD_REASONS)[number]
 
 /** Records of one device for one place, as `packRecords` makes them: a lane, or what is held for a reason. */
-export type Part =
-  | { readonly lane: string; readonly device: string; readonly records: Buffer }
-  | { readonly held: HoldReason; readonly device: string; readonly records: Buffer }
+export type Part = { readonly lane: string; readonly device: string; readonly records: Buffer } | HeldPart
+
+export interface HeldPart {
+  readonly held: HoldReason
+  readonly device: string
+  readonly records: Buffer
+  /** Whether they came over a connection: its sender has the address that it says it has. A datagram's may be forged. */
+  readonly isProven: boolean
+  /** When they may belong somewhere else, or are too old, ms UTC: then they are looked at again. */
+  readonly lookAt: number
+  /** By which version of the roster they are held: where that is not the last one, they are looked at at once. */
+  readonly rosterVersion: number
+}
 
 /** What may be stored beside waiting fixes, so that it cannot take the memory that these need. */
 export interface MemoryShares {
   /** Bytes of marks of duplicates. */
   markBytes: number
+  heldFixes: number
 }
 
 export interface AppenderOptions {
@@ -24,7 +35,16 @@ export interface AppenderOptions {
   readonly shares: Readonly<MemoryShares>
   /** null: duplicates are stored like other fixes. */
   readonly duplicates: DuplicateFilter | null
-  readonly hold: { readonly maxFixesPerDevice: number; readonly maxUnknownDevices: number }
+  readonly hold: HoldLimits
+}
+
+export interface HoldLimits {
+  /** Of a device that is not configured: beyond it, its fixes are refused. */
+  readonly maxFixesPerDevice: number
+  /** Of a configured device, for each reason: beyond it, the oldest are discarded, first those of unproven senders. */
+  readonly maxFixesConfigured: number
+  /** Unproven senders have half of the places. */
+  readonly maxUnknownDevices: number
 }
 
 /** A list whose entries may leave it. */
@@ -47,7 +67,7 @@ interface StoreCall {
 
 /**
  * Stores records in one step, and takes others out of a list where the call says so. Answers what it left out: duplicates of
- * a part, or −1 where its device is unknown and there are too many of these; null where the list is not as it was read, or
+ * a part, or −1 where its device is not configured and has used up its places; null where the list is not as it was read, or
  * the lease was lost: then nothing has changed.
  */
 export async function storeRecords(
@@ -61,7 +81,11 @@ export async function storeRecords(
   for (const left of leftOut) add(counters, 'filtered:duplicate', left.duplicates)
   const filter = [duplicates?.gateway ?? '', turn, duplicates?.keepMs ?? 0, shares.markBytes, marks, unkeyed]
   // What was acknowledged once is never refused.
-  const bounds = [hold.maxFixesPerDevice, from ? Number.MAX_SAFE_INTEGER : hold.maxUnknownDevices]
+  const { MAX_SAFE_INTEGER: unlimited } = Number
+  const { maxFixesPerDevice, maxUnknownDevices, maxFixesConfigured } = hold
+  const bounds = from
+    ? [unlimited, unlimited, maxFixesConfigured, unlimited]
+    : [maxFixesPerDevice, maxUnknownDevices, maxFixesConfigured, shares.heldFixes]
   const args = [bytes, maxWaitMs, ...filter, ...bounds, counters.size, ...[...counters].flat()]
   let answer: unknown = null
   try {
@@ -72,12 +96,13 @@ export async function storeRecords(
     if (!answer) for (const { device } of parts) duplicates?.failed(device)
   }
   if (!answer) return null
-  const [ofRuns, latest, storedIn, unmarked] = answer as [number[], number[], Buffer, number[]]
+  const [ofRuns, latest, storedIn, unmarked, overflowed] = answer as [number[], number[], Buffer, number[], number[]]
   const storedTurn = storedIn.toString()
   if (duplicates && duplicates.turn !== storedTurn) duplicates.beginTurn(storedTurn)
   for (let i = 0; i < latest.length; i += 2) duplicates?.learn(parts[partOfRun[latest[i]]].device, latest[i + 1])
   for (const run of unmarked) observations.note('marks_full', { subject: { device: parts[partOfRun[run]].device } })
   for (let i = 0; i < ofRuns.length; i += 2) leftOut.push({ part: partOfRun[ofRuns[i]], duplicates: ofRuns[i + 1] })
+  for (const run of overflowed) observations.note('held_full', { subject: { device: parts[partOfRun[run]].device } })
   return leftOut
 }
 
@@ -94,11 +119,11 @@ function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: 
   const partOfRun: number[] = []
   const leftOut: { part: number; duplicates: number }[] = []
   for (const [index, part] of parts.entries()) {
-    const [kind, place] = 'lane' in part ? ['L', part.lane] : [KINDS[part.held], part.device]
+    const [kind, place, look] = 'lane' in part ? ['L', part.lane, ''] : [kindOf(part), part.device, lookOf(part)]
     const split = 'lane' in part ? filter?.split(part.device, part.records, now) : undefined
     if (split && split.duplicates > 0) leftOut.push({ part: index, duplicates: split.duplicates })
     const runs: Iterable<PackedRun> = split?.runs ?? slicesOf(part.records, MOST_IN_RUN)
-    for (const { name = '', flags = 0, count, records } of runs) {
+    for (const { name = look, flags = 0, count, records } of runs) {
       const head = Buffer.allocUnsafe(10 + 4 * (place.length + name.length))
       let at = head.write(kind, 0, 'latin1')
       at += 1 + (head[at] = head.write(place, at + 1))
@@ -119,6 +144,15 @@ function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: 
 /** A run with or without marks. */
 type PackedRun = Pick<MarkedRun, 'records' | 'count'> & Partial<MarkedRun>
 
+/** In lower case: of unproven senders. */
+function kindOf({ held, isProven }: HeldPart): string {
+  return isProven ? KINDS[held] : KINDS[held].toLowerCase()
+}
+
+function lookOf({ lookAt, rosterVersion }: HeldPart): string {
+  return `${Math.round(lookAt)} ${rosterVersion}`
+}
+
 const KINDS = { unknown: 'U', no_route: 'N', clock: 'C' } satisfies Record<HoldReason, string>
 /** The keys that store.lua touches; those of a list follow. */
 const KEYS = [
@@ -130,6 +164,8 @@ const KEYS = [
   keys.unkeyedMarksPrefix,
   keys.markExpiries,
   keys.markBytes,
+  keys.heldFixes,
+  keys.roster('version'),
   keys.latestSpans,
   keys.storing,
   keys.parked,

@@ -2,7 +2,6 @@ import pLimit from 'p-limit'
 import { keys } from './keys.ts'
 import { receivedAt } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
-import { HOLD_REASONS, type HoldReason } from './store.ts'
 
 /** A lane as operations see it. Instants in ms UTC. */
 export interface LaneState {
@@ -33,15 +32,6 @@ export interface Parked extends RefusalReason {
 export interface Refused extends RefusalReason {
   readonly at: number
   readonly count: number
-}
-
-/** Held fixes of one device for one reason. */
-export interface HeldDevice {
-  readonly reason: HoldReason
-  readonly device: string
-  readonly fixes: number
-  /** When the oldest was received, ms UTC. */
-  readonly oldestAt?: number
 }
 
 /** The custody account's counters: `received`, `delivered`, `filtered:<reason>` … */
@@ -101,37 +91,6 @@ export async function* surveyRefused(redis: Redis, lane: string): AsyncGenerator
     for (const entry of entries) yield JSON.parse(entry.toString('utf8', 4, 4 + entry.readUInt32BE(0))) as Refused
     if (entries.length < SLICE) return
   }
-}
-
-/** The devices of which fixes are held for a reason. */
-export function heldDevices(redis: Redis, reason: HoldReason): Promise<string[]> {
-  return redis.zrange(keys.heldDevices(reason), '0', '-1')
-}
-
-/** Every device with held fixes, counted from what is stored. */
-export async function* surveyHeld(redis: Redis): AsyncGenerator<HeldDevice> {
-  for (const reason of HOLD_REASONS) {
-    const devices = await heldDevices(redis, reason)
-    for (let at = 0; at < devices.length; at += SLICE) {
-      const some = await Promise.all(devices.slice(at, at + SLICE).map((device) => heldFor(redis, reason, device)))
-      yield* some.filter(({ fixes }) => fixes > 0)
-    }
-  }
-}
-
-/** What is held of one device, by reason, each with its latest record. */
-export async function heldOf(redis: Redis, device: string): Promise<(HeldDevice & { readonly latest: Buffer })[]> {
-  const found = HOLD_REASONS.map(async (reason) => {
-    const latest = await redis.lindexBuffer(keys.held(reason, device), -1)
-    return latest ? [{ ...(await heldFor(redis, reason, device)), latest }] : []
-  })
-  return (await Promise.all(found)).flat()
-}
-
-async function heldFor(redis: Redis, reason: HoldReason, device: string): Promise<HeldDevice> {
-  const list = keys.held(reason, device)
-  const [fixes, oldest] = await Promise.all([redis.llen(list), redis.lindexBuffer(list, 0)])
-  return { reason, device, fixes, oldestAt: oldest ? receivedAt(oldest) : undefined }
 }
 
 /** The sum of what each lane answers, some lanes side by side. */

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { Holding } from '../../src/ingest/holding.ts'
+import type { HoldLimits } from '../../src/lanes/store.ts'
 import { type FilterOptions, type HoldOptions, placeFixes } from '../../src/ingest/place.ts'
 import {
   Appender,
@@ -39,17 +40,17 @@ async function gateway(
   devices: Device[] = [],
   lines: Assignment[] = [],
   hold: HoldOptions = HOLD,
-  bounds = { maxFixesPerDevice: 5, maxUnknownDevices: 3 },
+  bounds: Partial<HoldLimits> = {},
   filter: FilterOptions = FILTER,
 ) {
-  const replica = { current: true, roster: await createDirectory(devices, lines) }
+  const replica = { current: true, version: 0, roster: await createDirectory(devices, lines) }
   const clock = { isInDoubt: false }
   const placing = { replica, filter, hold, clock }
   const options = {
     maxWaitMs: 0,
     duplicates: new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 }),
-    shares: { markBytes: Number.MAX_SAFE_INTEGER },
-    hold: bounds,
+    shares: { markBytes: Number.MAX_SAFE_INTEGER, heldFixes: 1_000_000 },
+    hold: { maxFixesPerDevice: 5, maxFixesConfigured: 5, maxUnknownDevices: 3, ...bounds },
   }
   const appender = new Appender(redis, options)
   const holding = new Holding({ ...placing, redis, appender: options, logger })
@@ -60,23 +61,34 @@ async function gateway(
   return {
     holding,
     clock,
+    shares: options.shares,
     set isCurrent(current: boolean) {
       replica.current = current
     },
     async configure(nextDevices: Device[], nextLines: Assignment[] = []) {
       replica.roster = await createDirectory(nextDevices, nextLines)
-      holding.rosterChanged()
+      holding.rosterChanged(undefined)
     },
-    async send(device: string, ...times: number[]) {
-      const entry = replica.roster.find(device)
-      const id = entry?.id ?? device
-      const fixes = times.map((time): Fix => ({ time: time * 1000, latitude: 52.5, longitude: 13.4, valid: true }))
-      const origin = { device: id, entry, now: Date.now(), isReleasing: holding.releasing.has(id) }
-      const placed = placeFixes(fixes, origin, { ...placing, roster: replica.roster, isClockInDoubt: clock.isInDoubt })
-      const storing = appender.append(placed)
-      if (placed.parts.some((part) => 'held' in part)) holding.noteHeld(id, storing)
-      return storing
-    },
+    replica,
+    send: (device: string, ...times: number[]) => sendAs(true, device, times),
+    /** In datagrams. */
+    sendUnproven: (device: string, ...times: number[]) => sendAs(false, device, times),
+  }
+
+  async function sendAs(isProven: boolean, device: string, times: number[]) {
+    const entry = replica.roster.find(device)
+    const id = entry?.id ?? device
+    const fixes = times.map((time): Fix => ({ time: time * 1000, latitude: 52.5, longitude: 13.4, valid: true }))
+    const origin = { device: id, entry, now: Date.now(), isReleasing: holding.isReleasing(id), isProven }
+    const placed = placeFixes(fixes, origin, {
+      ...placing,
+      roster: replica.roster,
+      rosterVersion: replica.version,
+      isClockInDoubt: clock.isInDoubt,
+    })
+    const storing = appender.append(placed)
+    if (placed.parts.some((part) => 'held' in part)) holding.noteHeld(id, storing)
+    return storing
   }
 }
 
@@ -133,13 +145,35 @@ describe('held fixes of an unknown device', () => {
     expect(await custodyCounters(redis)).toEqual(new Map([['received', 4]]))
   })
 
-  it('are discarded from the oldest on, and counted, above the maximum', async () => {
+  it('are refused above the maximum of a device, and those that were acknowledged stay', async () => {
     const { configure, send } = await gateway()
-    await send('123', ...times(NOW - 100, 8))
-    expect(await held()).toEqual([['unknown', '123', 5]])
-    expect((await custodyCounters(redis)).get('discarded:held_overflow')).toBe(3)
-    await configure([VAN], [line('1', NOW - 200, NOW)])
-    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual(times(NOW - 97, 5))
+    expect(await send('123', ...times(NOW - 100, 5))).toMatchObject({ refused: false })
+    expect(await send('123', NOW)).toMatchObject({ refused: true })
+    await configure([VAN], [line('1', NOW - 200, NOW + 1)])
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual(times(NOW - 100, 5))
+    expect(await custodyCounters(redis)).toEqual(new Map([['received', 5]]))
+  })
+
+  it('are held of half as many devices that only send datagrams', async () => {
+    const { send, sendUnproven } = await gateway([], [], HOLD, { maxUnknownDevices: 4 })
+    const datagrams = await Promise.all(['1', '2', '3'].map((device) => sendUnproven(device, NOW)))
+    expect(datagrams.map(({ refused }) => refused)).toEqual([false, false, true])
+    const connections = await Promise.all(['4', '5', '6'].map((device) => send(device, NOW)))
+    expect(connections.map(({ refused }) => refused)).toEqual([false, false, true])
+  })
+
+  it('are refused where all held fixes have used their share of memory, and those of configured devices make room', async () => {
+    const { send, shares } = await gateway([VAN])
+    shares.heldFixes = 6
+    expect(await send('0123', ...times(NOW - 100, 4))).toMatchObject({ refused: false })
+    expect(await send('9', NOW, NOW + 1)).toMatchObject({ refused: false })
+    expect(await send('8', NOW)).toMatchObject({ refused: true })
+    expect(await send('0123', NOW)).toMatchObject({ refused: false })
+    expect(await held()).toEqual([
+      ['unknown', '9', 2],
+      ['no_route', '0123', 4],
+    ])
+    expect((await custodyCounters(redis)).get('discarded:held_overflow')).toBe(1)
   })
 })
 
@@ -153,27 +187,24 @@ describe('held fixes without a route', () => {
   })
 
   it('keep their order with fixes that arrive while they are being released', async () => {
-    const { configure, holding, send } = await gateway([VAN], [], HOLD, {
-      maxFixesPerDevice: 10_000,
-      maxUnknownDevices: 3,
-    })
+    const { configure, holding, send } = await gateway([VAN], [], HOLD, { maxFixesConfigured: 10_000 })
     for (let i = 0; i < 10; i++) await send('0123', ...times(NOW - 20_000 + i * 500, 500))
     await expect.poll(held, soon).toEqual([['no_route', '0123', 5000]])
     await configure([VAN], [line('1', 0, NOW + 1000)])
-    expect(holding.releasing.has('0123')).toBe(true)
+    expect(holding.isReleasing('0123')).toBe(true)
     await send('0123', NOW)
     await expect.poll(() => redis.llen(keys.lane('7/42/1')), { timeout: 10_000 }).toBe(5001)
     expect(await waitingIn('7/42/1')).toEqual([...times(NOW - 20_000, 5000), NOW])
-    await expect.poll(() => holding.releasing.has('0123'), soon).toBe(false)
+    await expect.poll(() => holding.isReleasing('0123'), soon).toBe(false)
   }, 30_000)
 
   it('do not make fixes that arrive during their release filtered with no_route: false', async () => {
     const hold = { ...HOLD, no_route: false }
-    const bounds = { maxFixesPerDevice: 10_000, maxUnknownDevices: 3 }
+    const bounds = { maxFixesPerDevice: 10_000, maxFixesConfigured: 10_000 }
     const { configure, holding, send } = await gateway([], [], hold, bounds)
     for (let i = 0; i < 10; i++) await send('123', ...times(NOW - 20_000 + i * 500, 500))
     await configure([VAN], [line('1', 0, NOW + 1000)])
-    expect(holding.releasing.has('0123')).toBe(true)
+    expect(holding.isReleasing('0123')).toBe(true)
     await send('0123', NOW)
     await expect.poll(() => redis.llen(keys.lane('7/42/1')), { timeout: 10_000 }).toBe(5001)
     expect(await waitingIn('7/42/1')).toEqual([...times(NOW - 20_000, 5000), NOW])
@@ -185,9 +216,9 @@ describe('held fixes without a route', () => {
     await all.send('0123', NOW - 30)
     all.isCurrent = false
     await all.configure([VAN], [line('1', 0, NOW + 1000)])
-    expect(all.holding.releasing.has('0123')).toBe(true)
+    expect(all.holding.isReleasing('0123')).toBe(true)
     all.isCurrent = true
-    await expect.poll(() => all.holding.releasing.has('0123'), { timeout: 5000 }).toBe(false)
+    await expect.poll(() => all.holding.isReleasing('0123'), { timeout: 5000 }).toBe(false)
     await all.send('0123', NOW)
     expect(await waitingIn('7/42/1')).toEqual([NOW - 30, NOW])
   })
@@ -208,6 +239,45 @@ describe('held fixes without a route', () => {
     await expect.poll(held, { timeout: 9000 }).toEqual([])
     expect((await custodyCounters(redis)).get('discarded:held_age')).toBe(1)
   }, 15_000)
+
+  it('are discarded from the oldest on, and counted, above the maximum', async () => {
+    const { configure, send } = await gateway([VAN])
+    await send('0123', ...times(NOW - 100, 8))
+    expect(await held()).toEqual([['no_route', '0123', 5]])
+    expect((await custodyCounters(redis)).get('discarded:held_overflow')).toBe(3)
+    await configure([VAN], [line('1', NOW - 200, NOW)])
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual(times(NOW - 97, 5))
+  })
+
+  it('that came over a connection are never displaced by datagrams', async () => {
+    const { configure, send, sendUnproven } = await gateway([VAN])
+    await send('0123', ...times(NOW - 100, 4))
+    for (let i = 0; i < 40; i++) await sendUnproven('0123', NOW - 50 + i)
+    await configure([VAN], [line('1', NOW - 200, NOW)])
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([...times(NOW - 100, 4), NOW - 11])
+    expect((await custodyCounters(redis)).get('discarded:held_overflow')).toBe(39)
+  })
+
+  it('are released though the gateway that held them lagged behind the roster', async () => {
+    const lines = [line('1', NOW - 100, NOW + 100)]
+    const ahead = await gateway([VAN])
+    const frozen = await gateway([VAN])
+    await ahead.configure([VAN], lines)
+    ahead.replica.version = 2
+    await redis.set(keys.roster('version'), 2)
+    await frozen.send('0123', NOW)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW])
+  })
+
+  it('are not read again while nothing changes', async () => {
+    const { send } = await gateway([VAN], [], HOLD, { maxUnknownDevices: 100 })
+    for (let device = 1; device <= 50; device++) await send(String(device), NOW)
+    const reads = async () => Number(/cmdstat_lrange:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
+    const looks = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
+    const [readBefore, looksBefore] = [await reads(), await looks()]
+    await expect.poll(looks, { timeout: 10_000 }).toBeGreaterThan(looksBefore + 12)
+    expect(await reads()).toBe(readBefore)
+  })
 
   it('are released once with two gateways', async () => {
     const first = await gateway([VAN])

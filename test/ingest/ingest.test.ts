@@ -82,7 +82,7 @@ async function gateway({
   const counted: string[] = []
   const heard = new Map<string, Heard>()
   const told: string[] = []
-  const state = { current: isCurrent, fails, attempts: 0, roster: await createDirectory(devices, lines) }
+  const state = { current: isCurrent, fails, attempts: 0, version: 0, roster: await createDirectory(devices, lines) }
   const ingest = new Ingest({
     replica: state,
     filter: { ...FILTER, ...filter },
@@ -93,7 +93,7 @@ async function gateway({
       shortageFor: (parts) => (parts.length > 0 ? shortage : undefined),
     },
     unknownDevices: new UnknownDeviceQuota(20),
-    holding: { releasing: new Set(isReleasing ? [van.id] : []), noteHeld: () => {} },
+    holding: { isReleasing: (device) => isReleasing && device === van.id, noteHeld: () => {} },
     appender: {
       append: async (item) => {
         state.attempts++

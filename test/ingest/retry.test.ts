@@ -54,17 +54,17 @@ it('stores a fix once and acknowledges it when the connection to Redis breaks be
   const appender = new Appender(connection, {
     maxWaitMs: 0,
     duplicates: new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 }),
-    shares: { markBytes: Number.MAX_SAFE_INTEGER },
-    hold: { maxFixesPerDevice: 5, maxUnknownDevices: 3 },
+    shares: { markBytes: Number.MAX_SAFE_INTEGER, heldFixes: Number.MAX_SAFE_INTEGER },
+    hold: { maxFixesPerDevice: 5, maxFixesConfigured: 5, maxUnknownDevices: 3 },
   })
   onTestFinished(() => appender.close())
   const ingest = new Ingest({
-    replica: { current: true, roster: directory },
+    replica: { current: true, roster: directory, version: 0 },
     filter: FILTER,
     hold: HOLD,
     appender,
     heard: { spoke: () => {}, stored: () => {}, became: () => {} },
-    holding: { releasing: new Set(), noteHeld: () => {} },
+    holding: { isReleasing: () => false, noteHeld: () => {} },
     clock: { isInDoubt: false },
     capacity: { hasShortage: false, shortageFor: () => undefined },
     unknownDevices: new UnknownDeviceQuota(10),

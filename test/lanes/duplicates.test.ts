@@ -15,7 +15,7 @@ import { records } from '../support/records.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
-const HOLD = { maxFixesPerDevice: 100, maxUnknownDevices: 10 }
+const HOLD = { maxFixesPerDevice: 100, maxFixesConfigured: 100, maxUnknownDevices: 10 }
 const WINDOW_MS = 86_400_000
 const LANE = '7/42/1'
 
@@ -38,7 +38,12 @@ let sends = 0
 /** A gateway that has just started, as far as repeats are concerned. */
 function gateway({ maxFutureMs = 300_000, markBytes = Number.MAX_SAFE_INTEGER } = {}) {
   const duplicates = new DuplicateFilter(redis, { windowMs: WINDOW_MS, maxFutureMs })
-  const appender = new Appender(redis, { maxWaitMs: 0, duplicates, shares: { markBytes }, hold: HOLD })
+  const appender = new Appender(redis, {
+    maxWaitMs: 0,
+    duplicates,
+    shares: { markBytes, heldFixes: Number.MAX_SAFE_INTEGER },
+    hold: HOLD,
+  })
   return async (device: string, ...fixes: Place[]) => {
     sends++
     const positions = fixes.map(({ time, latitude = 52.5 }) => ({

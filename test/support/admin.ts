@@ -175,7 +175,11 @@ export async function hold(
   { count = 1, receivedAt = Date.now(), time }: { count?: number; receivedAt?: number; time?: number } = {},
 ): Promise<void> {
   const records = packed(device, { count, receivedAt, time: time ?? receivedAt })
-  await append(redis, { parts: [{ held, device, records }], received: count, filtered: [] })
+  await append(redis, {
+    parts: [{ held, device, records, isProven: true, lookAt: Number.MAX_SAFE_INTEGER, rosterVersion: 0 }],
+    received: count,
+    filtered: [],
+  })
 }
 
 interface Packed {
@@ -191,7 +195,7 @@ function packed(device: string, { count, receivedAt, time }: Packed): Buffer {
 }
 
 async function append(redis: Redis, item: Storable): Promise<void> {
-  const bounds = { maxFixesPerDevice: 100, maxUnknownDevices: 100 }
+  const bounds = { maxFixesPerDevice: 100, maxFixesConfigured: 100, maxUnknownDevices: 100 }
   const appender = new Appender(redis, { ...UNFILTERED, hold: bounds })
   await appender.append(item)
   await appender.close()

@@ -66,7 +66,7 @@ export interface Gateway extends Shared {
   /** What becomes of the next appends: taken (at first), refused, or neither until it changes. */
   store: 'takes' | 'fails' | 'waits'
   readonly ingest: Pick<Ingest, 'take' | 'waitForRoster'>
-  readonly replica: { current: boolean; roster: Roster }
+  readonly replica: { current: boolean; roster: Roster; version: number }
   /** Whether fixes of devices that nobody has configured are held. */
   readonly admitsUnknown: boolean
   /** Configures one more device. */
@@ -91,7 +91,7 @@ export function gateway({
     stored: [],
     goneDevices: [],
     admitsUnknown,
-    replica: { current: true, roster: DIRECTORY },
+    replica: { current: true, roster: DIRECTORY, version: 0 },
     async configure(device) {
       devices = [...devices, device]
       made.replica.roster = await createDirectory(devices, [])
@@ -131,7 +131,7 @@ export function gateway({
     hold,
     appender: { append, count: () => {} },
     heard: made.heard,
-    holding: { releasing: new Set(), noteHeld: () => {} },
+    holding: { isReleasing: () => false, noteHeld: () => {} },
     clock: { isInDoubt: false },
     capacity: { hasShortage: false, shortageFor: () => undefined },
     unknownDevices: new UnknownDeviceQuota(1000),

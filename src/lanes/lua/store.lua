@@ -3,25 +3,29 @@
 -- ARGV  group, a sequence of runs; ms until a lane that was empty is due; the gateway that stores and its turn as it knows
 --       it (see duplicates.ts; '': no duplicates are looked for); ms for which marks are kept; bytes that the marks of all
 --       devices may take; the marks of all records of runs with a string of marks, 6 bytes each; the same without a secret,
---       '' where there are none; most held fixes of a device; most unknown devices; number of counters; name and amount of
+--       '' where there are none; most held fixes of a device that is not configured; most of these devices; most held fixes of a
+--       configured device for a reason; most held fixes in all; number of counters; name and amount of
 --       each. Of a move then: the list's name in its index, the token of the lease where the list is a lane's own, else '';
 --       of each entry that leaves its position in the list, from 0, and the entry as it was read there
--- Answers { list of (number of a run, from 0; its duplicates, or -1: its device is unknown and there are too many),
+-- Answers { list of (number of a run, from 0; its duplicates, or -1: its device is not configured and it is refused),
 --           list of (number of a run that asked; its device's latest span before, or -1), turn in which this was stored,
---           list of numbers of runs that were stored without marks, since there are too many };
+--           list of numbers of runs that were stored without marks, since there are too many,
+--           list of numbers of runs for which older held fixes were discarded };
 --         false, and nothing has changed: the list is not as it was read, or the lease was lost.
 --
 -- A run is what one frame leaves behind for one place:
---   u8   kind: 'L' a lane; 'U', 'N', 'C' held: unknown device, no route, clock
+--   u8   kind: 'L' a lane; 'U', 'N', 'C' held: unknown device, no route, clock; in lower case: of unproven senders
 --   u8   length, then name of the lane or device
---   u8   length, then name of the string of marks `<device>:<span>`; empty: no marks
+--   u8   length, then of a lane the name of the string of marks `<device>:<span>`, empty: no marks; of what is held when
+--        it is looked at again, ms, and the version of the roster by which it is held
 --   u8   flags: 1 look up first, 2 keep the marks for the whole window, 4 ask for the device's latest span
 --   u16  number of records, then the records; the first byte of each is its length
-local schedule, custody, lane_prefix, held_prefix, marks_prefix, unkeyed_prefix, mark_expiries, mark_bytes, latest_spans,
-  storing, parked, ahead, list, index = unpack(KEYS)
+local schedule, custody, lane_prefix, held_prefix, marks_prefix, unkeyed_prefix, mark_expiries, mark_bytes,
+  held_fixes, roster_version, latest_spans, storing, parked, ahead, list, index = unpack(KEYS)
 local group, lane_delay, gateway, known_turn, keep_ms, most_mark_bytes, all_marks, all_unkeyed = unpack(ARGV, 1, 8)
-local most_held, most_unknown = tonumber(ARGV[9]), tonumber(ARGV[10])
-local first_counter, last_counter = 12, 11 + 2 * ARGV[11]
+local most_of_unknown, most_unknown = tonumber(ARGV[9]), tonumber(ARGV[10])
+local most_of_configured, most_held = tonumber(ARGV[11]), tonumber(ARGV[12])
+local first_counter, last_counter = 14, 13 + 2 * ARGV[13]
 local name, token = ARGV[last_counter + 1], ARGV[last_counter + 2]
 local first_entry = last_counter + 3
 
@@ -29,7 +33,8 @@ local byte, sub = string.byte, string.sub
 local MARK = 6
 -- Bytes: marks of a string; marks of a device, as they are accounted for.
 local MOST_OF_SPAN, MOST_OF_DEVICE = 4096 * MARK, 4194304
-local LANE, UNKNOWN, NO_ROUTE = byte('LUN', 1, 3)
+local LANE = byte('L')
+local REASONS = { U = 'unknown', N = 'no_route', C = 'clock' }
 
 -- Whether the entries that leave are as they were read, and the lease of their lane holds.
 local function unchanged()
@@ -43,7 +48,8 @@ end
 -- Takes the entries that leave out of their list. They are emptied first: so positions stay as they were read.
 local function take_out()
   for i = first_entry, #ARGV, 2 do redis.call('LSET', list, ARGV[i], '') end
-  redis.call('LREM', list, (#ARGV - first_entry + 1) / 2, '')
+  local left = redis.call('LREM', list, (#ARGV - first_entry + 1) / 2, '')
+  if sub(index, 1, #held_prefix) == held_prefix then redis.call('DECRBY', held_fixes, left) end
   if redis.call('EXISTS', list) == 1 then return end
   redis.call('ZREM', index, name)
   if token ~= '' then
@@ -72,11 +78,11 @@ end
 local next_mark = 1
 local function run_at(at)
   local place, behind_place = text_at(at + 1)
-  local marks_name, behind_name = text_at(behind_place)
+  local text, behind_name = text_at(behind_place)
   local flags, high, low = byte(group, behind_name, behind_name + 2)
   local count, behind = high * 256 + low, behind_name + 3
   local marks, unkeyed = '', ''
-  if #marks_name > 0 then
+  if byte(group, at) == LANE and #text > 0 then
     local first_mark = next_mark
     next_mark = first_mark + count * MARK
     marks, unkeyed = sub(all_marks, first_mark, next_mark - 1), sub(all_unkeyed, first_mark, next_mark - 1)
@@ -88,8 +94,8 @@ local function run_at(at)
     records[i] = sub(group, first, behind - 1)
   end
   return {
-    kind = byte(group, at), place = place, marks_name = marks_name, flags = flags, marks = marks, unkeyed = unkeyed,
-    records = records,
+    kind = byte(group, at), place = place, marks_name = text, look = text, flags = flags, marks = marks,
+    unkeyed = unkeyed, records = records,
   }, behind
 end
 
@@ -171,18 +177,51 @@ local function new_records(run, look_up_all)
   return records, true
 end
 
+-- The held fixes of a device for a reason: those of proven and of unproven senders have lists of their own.
+local function held_lists(reason, place)
+  local proven = { devices = held_prefix .. reason, list = held_prefix .. reason .. ':' .. place }
+  local unproven = { devices = held_prefix .. reason .. '~', list = held_prefix .. reason .. '~:' .. place }
+  for _, each in ipairs({ proven, unproven }) do each.length = redis.call('LLEN', each.list) end
+  return proven, unproven
+end
+
+-- Whether a device that is not configured has no place for more fixes.
+local function is_refused(proven, unproven, own, more)
+  local length = proven.length + unproven.length
+  if length + more > most_of_unknown or tonumber(redis.call('GET', held_fixes) or 0) + more > most_held then return true end
+  if length > 0 then return false end
+  local of_unproven = redis.call('ZCARD', unproven.devices)
+  if own == unproven and of_unproven * 2 >= most_unknown then return true end
+  return redis.call('ZCARD', proven.devices) + of_unproven >= most_unknown
+end
+
+-- Discards the oldest of a list of held fixes, `most` of them. Answers how many.
+local function discard_oldest(held, most, place)
+  local number = math.max(0, math.min(most, held.length))
+  if number == 0 then return 0 end
+  redis.call('LTRIM', held.list, number, -1)
+  if number == held.length then redis.call('ZREM', held.devices, place) end
+  redis.call('DECRBY', held_fixes, number)
+  return number
+end
+
 -- Holds a run. Answers how many records are discarded, as the oldest of too many; nothing where it is refused.
 local function hold(run)
-  local reason = run.kind == UNKNOWN and 'unknown' or run.kind == NO_ROUTE and 'no_route' or 'clock'
-  local devices, held = held_prefix .. reason, held_prefix .. reason .. ':' .. run.place
-  if run.kind == UNKNOWN and redis.call('EXISTS', held) == 0 and redis.call('ZCARD', devices) >= most_unknown then
-    return
-  end
-  local length = redis.call('RPUSH', held, unpack(run.records))
-  redis.call('ZADD', devices, 'NX', now, run.place)
-  if length <= most_held then return 0 end
-  redis.call('LTRIM', held, length - most_held, -1)
-  return length - most_held
+  local letter, more, place = string.char(run.kind), #run.records, run.place
+  local reason = REASONS[string.upper(letter)]
+  local proven, unproven = held_lists(reason, place)
+  local own = letter == string.upper(letter) and proven or unproven
+  if reason == 'unknown' and is_refused(proven, unproven, own, more) then return end
+  local look_at, version = string.match(run.look, '^(%d+) (%d+)$')
+  -- A gateway that lags behind the roster may have held what has a route by now.
+  if version ~= (redis.call('GET', roster_version) or '0') then look_at = '0' end
+  own.length = redis.call('RPUSH', own.list, unpack(run.records))
+  redis.call('ZADD', own.devices, 'LT', look_at, place)
+  local all = redis.call('INCRBY', held_fixes, more)
+  if reason == 'unknown' then return 0 end
+  local over = math.max(proven.length + unproven.length - most_of_configured, math.min(all - most_held, more))
+  local discarded = discard_oldest(unproven, over, place)
+  return discarded + discard_oldest(proven, over - discarded, place)
 end
 
 local function count(field, amount)
@@ -200,7 +239,7 @@ local function append()
   local look_up_all = turn ~= known_turn
   local due = string.format('%.0f', now + lane_delay)
   -- `begun`: score and name of the lanes that were empty.
-  local left_out, latest, begun, unmarked = {}, {}, {}, {}
+  local left_out, latest, begun, unmarked, full = {}, {}, {}, {}, {}
   local duplicates, overflowed, refused = 0, 0, 0
   local at, number, run = 1, 0, nil
   while at <= #group do
@@ -219,6 +258,7 @@ local function append()
     else
       local discarded = hold(run)
       if not discarded then note(left_out, number, -1) end
+      if discarded and discarded > 0 then full[#full + 1] = number end
       overflowed = overflowed + (discarded or 0)
       refused = refused + (discarded and 0 or #run.records)
     end
@@ -231,7 +271,7 @@ local function append()
   count('filtered:duplicate', duplicates)
   count('discarded:held_overflow', overflowed)
   count('received', -refused)
-  return { left_out, latest, turn, unmarked }
+  return { left_out, latest, turn, unmarked, full }
 end
 
 local function move()

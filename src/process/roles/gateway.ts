@@ -57,7 +57,7 @@ async function openPath(live: Live, replica: Replica) {
   const clock = new OwnClock(redis, logger)
   const placing = { clock, replica, filter: filterOptions(config), hold: config.hold, logger }
   const holding = new Holding({ ...placing, redis, appender: appending })
-  live.follow(() => holding.rosterChanged())
+  live.follow((changed) => holding.rosterChanged(changed))
   const gateway = randomUUID()
   const heard = new HeardBook(redis, problems, gateway)
   const sharing = shareObservations(redis)
@@ -126,8 +126,13 @@ function appenderOptions(redis: Redis, { batch, filter, hold }: Config) {
   return {
     maxWaitMs: batch.max_wait,
     duplicates: window.windowMs === 0 ? null : new DuplicateFilter(redis, window),
-    shares: { markBytes: Number.MAX_SAFE_INTEGER },
-    hold: { maxFixesPerDevice: hold.max_fixes_per_device, maxUnknownDevices: hold.max_unknown_devices },
+    shares: { markBytes: Number.MAX_SAFE_INTEGER, heldFixes: Number.MAX_SAFE_INTEGER },
+    hold: {
+      maxFixesPerDevice: hold.max_fixes_per_device,
+      // A fix a second for as long as fixes are held.
+      maxFixesConfigured: Math.max(hold.max_fixes_per_device, Math.ceil(hold.max_age / 1000)),
+      maxUnknownDevices: hold.max_unknown_devices,
+    },
   }
 }
 

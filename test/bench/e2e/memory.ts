@@ -35,8 +35,8 @@ export async function redisBytesPerWaitingFix(): Promise<number> {
   const appender = new Appender(redis, {
     maxWaitMs: 0,
     duplicates: null,
-    shares: { markBytes: 0 },
-    hold: { maxFixesPerDevice: 0, maxUnknownDevices: 0 },
+    shares: { markBytes: 0, heldFixes: 0 },
+    hold: { maxFixesPerDevice: 0, maxFixesConfigured: 0, maxUnknownDevices: 0 },
   })
   const store = (lanes: number, fixes: number) =>
     Promise.all(

@@ -1,0 +1,22 @@
+import { isIPv4 } from 'node:net'
+
+/**
+ * The network of an address, for limits: its /24, of IPv6 its /56. An IPv4 address as IPv6 (`::ffff:192.0.2.1`) counts as IPv4.
+ * Whatever is no address is a network of its own.
+ */
+export function networkOf(address: string): string {
+  const text = address.startsWith('::ffff:') ? address.slice(7) : address
+  if (isIPv4(text)) return `${text.slice(0, text.lastIndexOf('.'))}.0/24`
+  if (!text.includes(':')) return text
+  const groups = groupsOf(text)
+  return `${groups.slice(0, 3).join(':')}:${(groups[3] ?? '0').padStart(4, '0').slice(0, 2)}00/56`
+}
+
+/** The eight groups of an IPv6 address, without leading zeros. */
+function groupsOf(address: string): string[] {
+  const [[front, back]] = [address.split('%')[0].split('::')]
+  const first = front === '' ? [] : front.split(':')
+  const last = back === undefined || back === '' ? [] : back.split(':')
+  const missing = back === undefined ? 0 : Math.max(0, 8 - first.length - last.length)
+  return [...first, ...Array<string>(missing).fill('0'), ...last].map((group) => group.replace(/^0+(?=.)/, ''))
+}

@@ -1,0 +1,98 @@
+import { keys } from './keys.ts'
+import { type Fate, sweep } from './move.ts'
+import { receivedAt } from './record.ts'
+import { type Redis, scripts } from './redis.ts'
+import { type AppenderOptions, HOLD_REASONS, type HoldReason } from './store.ts'
+
+/** The lists of what is held for one reason, those of proven or of unproven senders: one for each device. */
+export interface HeldLists {
+  readonly reason: HoldReason
+  readonly isProven: boolean
+  /** As it is in their keys. */
+  readonly name: string
+}
+
+export const HELD_LISTS: readonly HeldLists[] = HOLD_REASONS.flatMap((reason) => [
+  { reason, isProven: true, name: reason },
+  { reason, isProven: false, name: `${reason}~` },
+])
+
+/** Held fixes of one device for one reason, of proven or unproven senders. */
+export interface HeldDevice {
+  readonly reason: HoldReason
+  readonly device: string
+  readonly fixes: number
+  /** When the oldest was received, ms UTC. */
+  readonly oldestAt?: number
+}
+
+/** The devices that have some of these held fixes. */
+export function heldDevices(redis: Redis, { name }: HeldLists): Promise<string[]> {
+  return redis.zrange(keys.heldDevices(name), '0', '-1')
+}
+
+/** Those of these devices that have some of these held fixes. */
+export async function heldAmong(redis: Redis, { name }: HeldLists, devices: readonly string[]): Promise<string[]> {
+  if (devices.length === 0) return []
+  const scores = await redis.zmscore(keys.heldDevices(name), ...devices)
+  return devices.filter((_, index) => scores[index] !== null)
+}
+
+/** Claims up to 200 devices whose held fixes are to be looked at by now. Another gateway does not get them for a minute. */
+export async function claimHeld(redis: Redis, { name }: HeldLists): Promise<string[]> {
+  const names = (await scripts(redis)('held', [keys.heldDevices(name)], [SLICE, CLAIM_MS])) as Buffer[]
+  return names.map(String)
+}
+
+/** Has the held fixes of a device looked at at a time, ms UTC, where they would not be earlier. */
+export async function lookAgain(redis: Redis, { name }: HeldLists, device: string, at: number): Promise<void> {
+  await redis.zadd(keys.heldDevices(name), 'XX', 'LT', Math.round(at), device)
+}
+
+/** Has all held fixes of these lists looked at soon. */
+export async function lookAtAll(redis: Redis, lists: readonly HeldLists[]): Promise<void> {
+  for (const { name } of lists) await redis.zunionstore(keys.heldDevices(name), 1, keys.heldDevices(name), 'WEIGHTS', 0)
+}
+
+/**
+ * Sweeps held fixes of a device. Answers how many left their list and how many stayed; a list that is changed meanwhile waits
+ * for the next time.
+ */
+export async function sweepHeld(
+  redis: Redis,
+  options: AppenderOptions,
+  { lists, device, fate }: { lists: HeldLists; device: string; fate: (record: Buffer) => Fate },
+): Promise<{ readonly left: number; readonly stayed: number }> {
+  const list = { list: keys.held(lists.name, device), index: keys.heldDevices(lists.name), name: device, options }
+  return sweep(redis, list, fate)
+}
+
+/** Every device with held fixes, counted from what is stored. */
+export async function* surveyHeld(redis: Redis): AsyncGenerator<HeldDevice> {
+  for (const lists of HELD_LISTS) {
+    const devices = await heldDevices(redis, lists)
+    for (let at = 0; at < devices.length; at += SLICE) {
+      const some = await Promise.all(devices.slice(at, at + SLICE).map((device) => heldFor(redis, lists, device)))
+      yield* some.filter(({ fixes }) => fixes > 0)
+    }
+  }
+}
+
+/** What is held of one device, each with its latest record. */
+export async function heldOf(redis: Redis, device: string): Promise<(HeldDevice & { readonly latest: Buffer })[]> {
+  const found = HELD_LISTS.map(async (lists) => {
+    const latest = await redis.lindexBuffer(keys.held(lists.name, device), -1)
+    return latest ? [{ ...(await heldFor(redis, lists, device)), latest }] : []
+  })
+  return (await Promise.all(found)).flat()
+}
+
+async function heldFor(redis: Redis, { name, reason }: HeldLists, device: string): Promise<HeldDevice> {
+  const list = keys.held(name, device)
+  const [fixes, oldest] = await Promise.all([redis.llen(list), redis.lindexBuffer(list, 0)])
+  return { reason, device, fixes, oldestAt: oldest ? receivedAt(oldest) : undefined }
+}
+
+/** Devices at once. */
+const SLICE = 200
+const CLAIM_MS = 60_000

@@ -1,8 +1,8 @@
 import type { Observation, ObservationCode, Subject } from '../observe/observations.ts'
 
 /** The links that a position passes, in their order. */
-export type Link = 'connected' | 'understood' | 'identified' | 'placed' | 'stored' | 'pushed' | 'accepted'
-export type Severity = 'info' | 'warning' | 'error'
+type Link = 'connected' | 'understood' | 'identified' | 'placed' | 'stored' | 'pushed' | 'accepted'
+type Severity = 'info' | 'warning' | 'error'
 
 /** One thing that is wrong, with its cause, its evidence and what to do. Instants in ms UTC. */
 export interface Finding {

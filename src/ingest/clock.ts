@@ -62,7 +62,7 @@ export class OwnClock {
     this.#offset = offset
     if (now - this.#askedKernelAt > KERNEL_AGAIN_MS) {
       this.#askedKernelAt = now
-      this.#isSynchronised = await isSynchronised()
+      this.#isSynchronised = await askKernel()
     }
     const doubt = doubtOf({
       ...(await this.#aheadOfOthers().catch(() => ({}))),
@@ -84,7 +84,7 @@ export class OwnClock {
 }
 
 /** What the kernel says, by way of systemd; undefined where that is not there, as in a container. */
-async function isSynchronised(): Promise<boolean | undefined> {
+async function askKernel(): Promise<boolean | undefined> {
   try {
     const { stdout } = await promisify(execFile)('timedatectl', ['show', '-p', 'NTPSynchronized', '--value'], {
       timeout: 2000,

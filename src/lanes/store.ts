@@ -11,7 +11,7 @@ export type HoldReason = (typeof HOLD_REASONS)[number]
 /** Records of one device for one place, as `packRecords` makes them: a lane, or what is held for a reason. */
 export type Part = { readonly lane: string; readonly device: string; readonly records: Buffer } | HeldPart
 
-export interface HeldPart {
+interface HeldPart {
   readonly held: HoldReason
   readonly device: string
   readonly records: Buffer
@@ -100,9 +100,9 @@ export async function storeRecords(
   const storedTurn = storedIn.toString()
   if (duplicates && duplicates.turn !== storedTurn) duplicates.beginTurn(storedTurn)
   for (let i = 0; i < latest.length; i += 2) duplicates?.learn(parts[partOfRun[latest[i]]].device, latest[i + 1])
-  for (const run of unmarked) observations.note('marks_full', { subject: { device: parts[partOfRun[run]].device } })
+  for (const each of unmarked) observations.note('marks_full', { subject: { device: parts[partOfRun[each]].device } })
   for (let i = 0; i < ofRuns.length; i += 2) leftOut.push({ part: partOfRun[ofRuns[i]], duplicates: ofRuns[i + 1] })
-  for (const run of overflowed) observations.note('held_full', { subject: { device: parts[partOfRun[run]].device } })
+  for (const each of overflowed) observations.note('held_full', { subject: { device: parts[partOfRun[each]].device } })
   return leftOut
 }
 

@@ -5,7 +5,7 @@ import { adminFixture } from '../support/admin.ts'
 
 const admin = adminFixture()
 const FULL = 'Redis has more than 85 % of its memory in use: nothing is acknowledged'
-const CLOCK = 'the clock is wrong'
+const ROSTER = 'the roster has not been read'
 const soon = { timeout: 5000 }
 
 async function readyz(): Promise<[number, unknown]> {
@@ -29,8 +29,8 @@ describe('/readyz of the admin port', () => {
   })
 
   it('is 503 while a gateway does not acknowledge, with each reason once', async () => {
-    const [first, second] = [await gateway(CLOCK), await gateway(CLOCK)]
-    expect(await readyz()).toEqual([503, { ok: false, problems: [CLOCK] }])
+    const [first, second] = [await gateway(ROSTER), await gateway(ROSTER)]
+    expect(await readyz()).toEqual([503, { ok: false, problems: [ROSTER] }])
     first.problems.length = 0
     await second.heard.close()
     await expect.poll(readyz, soon).toEqual([200, { ok: true, problems: [] }])
@@ -39,7 +39,7 @@ describe('/readyz of the admin port', () => {
   it('is 200 again once that gateway is gone', async () => {
     await gateway()
     await admin.redis.sadd(keys.gatewayIds, 'gone')
-    await admin.redis.set(keys.gateway('gone'), JSON.stringify([CLOCK]), 'PX', 200)
+    await admin.redis.set(keys.gateway('gone'), JSON.stringify([ROSTER]), 'PX', 200)
     expect((await readyz())[0]).toBe(503)
     await expect.poll(readyz, soon).toEqual([200, { ok: true, problems: [] }])
     expect(await admin.redis.sismember(keys.gatewayIds, 'gone')).toBe(0)
@@ -55,11 +55,11 @@ describe('while the memory of Redis is full', () => {
   })
 
   it('a gateway keeps reporting that it lives', async () => {
-    await gateway(CLOCK)
+    await gateway(ROSTER)
     const [sign] = await admin.redis.keys(keys.gateway('*'))
     await admin.redis.config('SET', 'maxmemory', '1mb')
     await admin.redis.pexpire(sign, 3000)
     await expect.poll(() => admin.redis.pttl(sign), soon).toBeGreaterThan(4000)
-    expect(await readyz()).toEqual([503, { ok: false, problems: [FULL, CLOCK] }])
+    expect(await readyz()).toEqual([503, { ok: false, problems: [FULL, ROSTER] }])
   })
 })

@@ -121,9 +121,9 @@ export class Holding {
     this.#changed.clear()
     this.#changedAll = false
     for (const id of this.#releasing) {
-      let moved = 0
-      for (const place of held.get(id) ?? []) moved += await this.#sweep(place)
-      if (moved === 0 && !this.#underWay.has(id)) this.#releasing.delete(id)
+      let isMoving = this.#underWay.has(id)
+      for (const place of held.get(id) ?? []) if (await this.#sweep(place)) isMoving = true
+      if (!isMoving && !this.#underWay.has(id)) this.#releasing.delete(id)
     }
   }
 
@@ -153,17 +153,17 @@ export class Holding {
       }
   }
 
-  /** Answers how many fixes did not stay. */
-  async #sweep({ lists, device }: HeldPlace): Promise<number> {
+  /** Answers whether fixes did not stay, or another gateway moved some meanwhile. */
+  async #sweep({ lists, device }: HeldPlace): Promise<boolean> {
     const { appender, logger, redis } = this.#options
     const next = { at: Infinity }
     const fate = (record: Buffer) => this.#fateOf(record, { lists, device }, next)
-    const { left, stayed } = await sweepHeld(redis, appender, { lists, device, fate })
+    const { end, left, stayed } = await sweepHeld(redis, appender, { lists, device, fate })
     // Many fixes are looked at less often, so that looking costs the same.
     const soonest = Date.now() + LOOK_AGAIN_MS + stayed * LOOK_MS_PER_FIX
     if (stayed > 0) await lookAgain(redis, lists, device, Math.max(next.at, soonest))
     if (left > 0) logger.info({ device, reason: lists.reason, fixes: left }, 'held fixes released or discarded')
-    return left
+    return left > 0 || end === 'changed'
   }
 
   #wait(error: unknown): void {

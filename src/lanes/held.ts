@@ -1,5 +1,5 @@
 import { keys } from './keys.ts'
-import { type Fate, sweep } from './move.ts'
+import { type Fate, type Swept, sweep } from './move.ts'
 import { receivedAt } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
 import { type AppenderOptions, HOLD_REASONS, type HoldReason } from './store.ts'
@@ -54,15 +54,12 @@ export async function lookAtAll(redis: Redis, lists: readonly HeldLists[]): Prom
   for (const { name } of lists) await redis.zunionstore(keys.heldDevices(name), 1, keys.heldDevices(name), 'WEIGHTS', 0)
 }
 
-/**
- * Sweeps held fixes of a device. Answers how many left their list and how many stayed; a list that is changed meanwhile waits
- * for the next time.
- */
+/** Sweeps held fixes of a device. A list that is changed meanwhile waits for the next time. */
 export async function sweepHeld(
   redis: Redis,
   options: AppenderOptions,
   { lists, device, fate }: { lists: HeldLists; device: string; fate: (record: Buffer) => Fate },
-): Promise<{ readonly left: number; readonly stayed: number }> {
+): Promise<Swept> {
   const list = { list: keys.held(lists.name, device), index: keys.heldDevices(lists.name), name: device, options }
   return sweep(redis, list, fate)
 }

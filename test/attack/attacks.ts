@@ -1,0 +1,277 @@
+import { createSocket } from 'node:dgram'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { avlDatagram, avlLogin, avlPacket } from '../support/encode.ts'
+
+/** Where an attacker sends, and what he knows. */
+export interface Victim {
+  readonly ports: Readonly<Record<string, number>>
+  readonly known: readonly string[]
+  readonly guarded: string
+}
+
+/** What an attack has cost so far. */
+export interface Cost {
+  bytes: number
+  /** Datagrams, requests or connections. */
+  units: number
+  received: number
+}
+
+export type Attack = (victim: Victim, cost: Cost, signal: AbortSignal) => Promise<void>
+
+/** Each attack goes on until it is stopped; the number is the row of the table of SECURITY.md that it belongs to. */
+export const ATTACKS = {
+  'future times from known ids (UDP)': futureTimes,
+  'invented ids from 24 networks (TCP)': inventedIds,
+  'fixes 2,048 s apart from known ids (TCP)': spans,
+  'fixes of one span from a known id (TCP)': oneSpan,
+  'pings before a login (TCP)': tcpPings,
+  'PINGREQ of an open MQTT connection': mqttPings,
+  'a flood of datagrams (UDP)': datagrams,
+  'tries of ids (TCP)': triedIds,
+  'guesses of a secret (MQTT)': guesses,
+  'pipelined GET /metrics (admin)': metrics,
+  'connections of one known id (TCP)': connections,
+} satisfies Record<string, Attack>
+
+const HOST = '127.0.0.1'
+const PLACE = { latitude: 48.1, longitude: 11.5, satellites: 9 }
+
+async function futureTimes({ ports, known }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  const socket = createSocket('udp4')
+  for (let n = 0; !signal.aborted; n++) {
+    const time = Date.now() + 7_200_000 + n * 1000
+    const datagram = avlDatagram(known[n % 4], 0x08, [{ time, ...PLACE }])
+    socket.send(datagram, ports['udp/teltonika'], HOST)
+    count(cost, datagram)
+    await sleep(20)
+  }
+  socket.close()
+}
+
+/** Connections from addresses of 24 networks of loopback; each id sends as many fixes as it may. */
+async function inventedIds(victim: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  let id = 800_000_000_000_000
+  const networks = Array.from({ length: 24 }, (_, index) => `127.1.${index}.1`)
+  await Promise.all(
+    networks.map(async (localAddress) => {
+      while (!signal.aborted) {
+        const imei = String(id++)
+        const socket = dial(victim.ports['tcp/teltonika'], cost, localAddress)
+        write(socket, avlLogin(imei), cost)
+        await once(socket, 'data', 2000)
+        for (let n = 0; n < 8 && !socket.destroyed; n++) {
+          write(
+            socket,
+            packet(255, (index) => Date.now() - (n * 255 + index) * 1000),
+            cost,
+          )
+          await once(socket, 'data', 2000)
+        }
+        socket.destroy()
+      }
+    }),
+  )
+}
+
+async function spans(victim: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  const newest = Math.floor(Date.now() / 2_048_000) * 2_048_000
+  await Promise.all(
+    victim.known.slice(0, 3).map((imei) => {
+      let n = 0
+      return login(victim, imei, cost, signal, () =>
+        packet(255, () => newest - ((n += 1) % 3700) * 2_048_000 + (n % 2000) * 1000),
+      )
+    }),
+  )
+}
+
+async function oneSpan(victim: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  const from = Math.floor(Date.now() / 2_048_000) * 2_048_000 - 4_096_000
+  await login(victim, victim.known[4], cost, signal, () =>
+    packet(255, () => from + Math.floor(Math.random() * 2048) * 1000, true),
+  )
+}
+
+async function tcpPings({ ports }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  await pour(ports['tcp/teltonika'], Buffer.alloc(65_536, 0xff), { cost, signal, perSecond: 1_300_000 })
+}
+
+async function mqttPings({ ports }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  const pings = Buffer.alloc(65_536, Buffer.of(0xc0, 0x00))
+  await pour(ports.mqtt, pings, { cost, signal, perSecond: 1_300_000, first: mqttConnect('900000000000001', '') })
+}
+
+async function datagrams({ ports }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  const socket = createSocket('udp4')
+  socket.on('message', (reply) => (cost.received += reply.length))
+  const junk = Buffer.from('000fcafe0133000f333536333037303432343431303133', 'hex')
+  while (!signal.aborted) {
+    // 30,000 a second.
+    for (let n = 0; n < 300; n++) {
+      socket.send(junk, ports['udp/teltonika'], HOST)
+      count(cost, junk)
+    }
+    await sleep(10)
+  }
+  socket.close()
+}
+
+async function triedIds(victim: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  let id = 810_000_000_000_000
+  await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      while (!signal.aborted) {
+        const socket = dial(victim.ports['tcp/teltonika'], cost)
+        write(socket, avlLogin(String(id++)), cost)
+        await once(socket, 'data', 1000)
+        socket.destroy()
+      }
+    }),
+  )
+}
+
+async function guesses({ guarded, ports }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  let guess = 0
+  await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      while (!signal.aborted) {
+        const socket = dial(ports.mqtt, cost)
+        write(socket, mqttConnect(guarded, String(guess++)), cost)
+        await once(socket, 'data', 1000)
+        socket.destroy()
+      }
+    }),
+  )
+}
+
+async function metrics({ ports }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  const request = `GET /metrics HTTP/1.1\r\nhost: ${HOST}\r\n\r\n`
+  const pipeline = Buffer.from(request.repeat(Math.ceil(255_000 / request.length)))
+  await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      while (!signal.aborted) {
+        const socket = dial(ports.admin, cost)
+        socket.on('data', (bytes) => (cost.received += bytes.length))
+        write(socket, pipeline, cost)
+        await once(socket, 'close', 3000)
+        socket.destroy()
+      }
+    }),
+  )
+}
+
+async function connections(victim: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  const open: Socket[] = []
+  while (!signal.aborted) {
+    for (let n = 0; n < 50 && open.length < 4000; n++) {
+      const socket = dial(victim.ports['tcp/teltonika'], cost)
+      write(socket, avlLogin(victim.known[5]), cost)
+      open.push(socket)
+    }
+    await sleep(20)
+  }
+  for (const socket of open) socket.destroy()
+}
+
+/** Logs in, and sends packets as fast as they are answered; again after the connection was ended. */
+async function login(
+  { ports }: Victim,
+  imei: string,
+  cost: Cost,
+  signal: AbortSignal,
+  next: () => Buffer,
+): Promise<void> {
+  while (!signal.aborted) {
+    const socket = dial(ports['tcp/teltonika'], cost)
+    write(socket, avlLogin(imei), cost)
+    await once(socket, 'data', 2000)
+    while (!signal.aborted && !socket.destroyed && socket.writable) {
+      write(socket, next(), cost)
+      await once(socket, 'data', 5000)
+    }
+    socket.destroy()
+    await sleep(50)
+  }
+}
+
+/** Writes bytes at a rate on four connections; again where they are ended. */
+async function pour(
+  port: number,
+  bytes: Buffer,
+  { cost, signal, perSecond, first }: { cost: Cost; signal: AbortSignal; perSecond: number; first?: Buffer },
+): Promise<void> {
+  const pauseMs = (bytes.length * 4 * 1000) / perSecond
+  await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      while (!signal.aborted) {
+        const socket = dial(port, cost)
+        if (first) {
+          write(socket, first, cost)
+          await once(socket, 'data', 1000)
+        }
+        while (!signal.aborted && !socket.destroyed) {
+          // A connection that is not read keeps what is written: the attacker waits.
+          if (socket.writableLength === 0) write(socket, bytes, cost)
+          await sleep(pauseMs)
+        }
+        socket.destroy()
+      }
+    }),
+  )
+}
+
+function packet(count: number, time: (index: number) => number, isScattered = false): Buffer {
+  const records = Array.from({ length: count }, (_, index) => ({
+    time: time(index),
+    ...PLACE,
+    latitude: isScattered ? Math.random() * 80 : PLACE.latitude,
+  }))
+  return avlPacket(0x08, records)
+}
+
+/** An MQTT 3.1.1 CONNECT with a user name, and a password unless it is ''. */
+function mqttConnect(user: string, password: string): Buffer {
+  const text = (value: string) => Buffer.concat([Buffer.of(0, value.length), Buffer.from(value)])
+  const flags = password === '' ? 0x82 : 0xc2
+  const body = Buffer.concat([
+    text('MQTT'),
+    Buffer.of(4, flags, 0, 60),
+    text(user),
+    text(user),
+    ...(password === '' ? [] : [text(password)]),
+  ])
+  return Buffer.concat([Buffer.of(0x10, body.length), body])
+}
+
+function dial(port: number, cost: Cost, localAddress?: string): Socket {
+  const socket = connect({ port, host: HOST, localAddress })
+  socket.on('error', () => {})
+  cost.units++
+  return socket
+}
+
+function write(socket: Socket, bytes: Buffer, cost: Cost): void {
+  if (socket.destroyed) return
+  socket.write(bytes)
+  cost.bytes += bytes.length
+}
+
+function count(cost: Cost, bytes: Buffer): void {
+  cost.bytes += bytes.length
+  cost.units++
+}
+
+/** Resolves at an event of a socket, at its end, or after a while. */
+function once(socket: Socket, event: string, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      socket.off(event, done).off('close', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    socket.on(event, done).on('close', done)
+  })
+}

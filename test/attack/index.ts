@@ -1,0 +1,127 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { ATTACKS, type Cost } from './attacks.ts'
+import { startTarget, type Target } from './target.ts'
+
+/**
+ * Attacks a gateway of its own on loopback, and measures what honest vans beside it notice: `--seconds N` for each attack,
+ * `--only text` for those whose name has it. Exit 0 where in each attack at least 99 % of the vans' fixes were acknowledged,
+ * with p99 under a second, memory within its bound, and the account without a difference.
+ */
+const BOUNDS = { ackedShare: 0.99, p99Ms: 1000, memoryBytes: 600 << 20 }
+const WARM_UP_MS = 3000
+const { values } = parseArgs({
+  options: { seconds: { type: 'string', default: '15' }, only: { type: 'string', default: '' } },
+})
+const names = Object.keys(ATTACKS).filter((name) => name.includes(values.only))
+if (names.length === 0) {
+  console.error(`--only ${values.only}: there are\n  ${Object.keys(ATTACKS).join('\n  ')}`)
+  process.exit(1)
+}
+
+interface Row {
+  readonly name: string
+  readonly cost: Cost
+  readonly acked: number
+  readonly sent: number
+  readonly p99Ms: number
+  readonly memory: Record<string, number>
+  readonly problems: readonly string[]
+}
+
+const target = await startTarget()
+const honest = fork(fileURLToPath(new URL('honest.ts', import.meta.url)), [
+  JSON.stringify({ port: target.ports['tcp/teltonika'], vans: target.vans }),
+])
+let failed = 0
+try {
+  await message(honest, 'ready')
+  await sleep(WARM_UP_MS)
+  console.log(line('attack', 'sent', 'units', 'answers', 'acked', 'p99', 'gateway', 'admin', 'start'))
+  for (const name of ['none', ...names]) {
+    const row = await attack(name, target)
+    const megabytes = (bytes = 0) => `${(bytes / 1e6).toFixed(1)} MB`
+    const share = `${((100 * row.acked) / row.sent).toFixed(1)} %`
+    const { bytes, units, received } = row.cost
+    const memory = ['gateway', 'admin', 'start'].map((role) => megabytes(row.memory[role]))
+    console.log(
+      line(name, megabytes(bytes), String(units), megabytes(received), share, `${Math.round(row.p99Ms)} ms`, ...memory),
+    )
+    for (const problem of row.problems) console.log(`  PROBLEM ${problem}`)
+    failed += row.problems.length
+  }
+} finally {
+  honest.disconnect()
+  await target.stop()
+}
+console.log(`attacks=${names.length} problems=${failed}`)
+process.exitCode = failed === 0 ? 0 : 1
+
+async function attack(name: string, { known, guarded, memory, ports, status }: Target): Promise<Row> {
+  const victim = JSON.stringify({ ports, known, guarded })
+  await report()
+  const attacker =
+    name === 'none' ? undefined : fork(fileURLToPath(new URL('attacker.ts', import.meta.url)), [name, victim])
+  const peak: Record<string, number> = {}
+  for (let second = 0; second < Number(values.seconds); second++) {
+    await sleep(1000)
+    for (const [role, bytes] of Object.entries(memory())) peak[role] = Math.max(peak[role] ?? 0, bytes)
+  }
+  const { sent, acked, latencies } = await report()
+  let cost: Cost = { bytes: 0, units: 0, received: 0 }
+  if (attacker) {
+    const told = message(attacker, 'cost')
+    attacker.send({ type: 'stop' })
+    cost = ((await told) as { cost: Cost }).cost
+  }
+  const p99Ms = latencies.toSorted((a, b) => a - b)[Math.floor(latencies.length * 0.99)] ?? Number.POSITIVE_INFINITY
+  const difference = await settledDifference(status)
+  const problems = [
+    // Those on their way when the time is over are not acknowledged yet.
+    ...(acked + target.vans.length < sent * BOUNDS.ackedShare ? [`${acked} of ${sent} fixes were acknowledged`] : []),
+    ...(p99Ms > BOUNDS.p99Ms ? [`p99 is ${Math.round(p99Ms)} ms`] : []),
+    ...Object.entries(peak).flatMap(([role, bytes]) =>
+      bytes > BOUNDS.memoryBytes ? [`${role} uses ${Math.round(bytes / 1e6)} MB`] : [],
+    ),
+    ...(difference === 0 ? [] : [`the account has a difference of ${difference}`]),
+  ]
+  return { name, cost, acked, sent, p99Ms, memory: peak, problems }
+}
+
+/** What honest vans did since the last report. */
+async function report(): Promise<{ sent: number; acked: number; latencies: number[] }> {
+  const told = message(honest, 'report')
+  honest.send({ type: 'report' })
+  return (await told) as { sent: number; acked: number; latencies: number[] }
+}
+
+/** The account moves while vans send: it is right once it was right at one look. */
+async function settledDifference(status: Target['status']): Promise<number> {
+  let difference = Number.NaN
+  for (let tries = 0; tries < 100 && difference !== 0; tries++) {
+    difference = await status().then(
+      ({ custody }) => custody.difference,
+      () => Number.NaN,
+    )
+    if (difference !== 0) await sleep(100)
+  }
+  return difference
+}
+
+function message(child: ChildProcess, type: string): Promise<object> {
+  return new Promise((resolve, reject) => {
+    const take = (sent: { type: string }) => {
+      if (sent.type !== type) return
+      child.off('message', take)
+      resolve(sent)
+    }
+    child.on('message', take)
+    child.once('exit', (code) => reject(new Error(`a process of the attack ended (${code})`)))
+  })
+}
+
+function line(name: string, ...columns: string[]): string {
+  return name.padEnd(44) + columns.map((column) => column.padStart(11)).join('')
+}

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+/** What is attacked: a running `waybridge start` on this machine. */
+export interface Target {
+  readonly ports: Readonly<Record<string, number>>
+  readonly token: string
+  /** Ids of configured devices that the honest vans use, and of some that an attacker knows. */
+  readonly vans: readonly string[]
+  readonly known: readonly string[]
+  readonly guarded: string
+  /** Resident memory of the supervisor, gateway and admin process, bytes. */
+  memory(): Record<string, number>
+  /** `GET /admin/status`. */
+  status(): Promise<TargetStatus>
+  stop(): Promise<void>
+}
+
+export interface TargetStatus {
+  readonly custody: { readonly difference: number }
+  readonly findings: readonly { readonly code: string }[]
+}
+
+const VANS = 40
+const KNOWN = 10
+
+/** Starts the product on a folder of its own, on free ports of loopback, with devices for vans and attackers. */
+export async function startTarget(): Promise<Target> {
+  const dir = await mkdtemp(join(tmpdir(), 'waybridge-attack-'))
+  const [vans, known] = [ids(350_000_000_000_000, VANS), ids(360_000_000_000_000, KNOWN)]
+  const guarded = '370000000000000'
+  await writeFile(join(dir, 'gateway.yaml'), GATEWAY_YAML.replace('DIR', dir))
+  await writeFile(join(dir, 'devices.yaml'), devices([...vans, ...known], guarded))
+  const child = spawn(process.execPath, [CLI, 'start', '--config', dir], { stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-10_000)))
+  const portsFile = join(dir, 'data', 'ports.json')
+  while (!existsSync(portsFile)) {
+    if (child.exitCode !== null) throw new Error(`start ended with ${child.exitCode}: ${said}`)
+    await sleep(50)
+  }
+  const ports = JSON.parse(readFileSync(portsFile, 'utf8')) as Record<string, number>
+  const token = TOKEN
+  return {
+    ports,
+    token,
+    vans,
+    known,
+    guarded,
+    memory: () => memoryOf(dir),
+    status: () => statusOf(ports.admin, token),
+    async stop() {
+      await end(child)
+      await rm(dir, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+function ids(first: number, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => String(first + index))
+}
+
+function devices(plain: readonly string[], guarded: string): string {
+  const lines = plain.map((id, index) => `"${id}": { company_id: 7, courier_id: ${index + 1}, route_id: ${index + 1} }`)
+  return `${[...lines, `"${guarded}": { company_id: 7, courier_id: 999, route_id: 999, secret: 8c1f0a9d7be24430 }`].join('\n')}\n`
+}
+
+async function statusOf(port: number, token: string): Promise<TargetStatus> {
+  const answer = await fetch(`http://127.0.0.1:${port}/admin/status`, { headers: { authorization: `Bearer ${token}` } })
+  if (!answer.ok) throw new Error(`/admin/status: ${answer.status}`)
+  return (await answer.json()) as TargetStatus
+}
+
+/** By role: the word of the command line that names it. */
+function memoryOf(dir: string): Record<string, number> {
+  const memory: Record<string, number> = {}
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+      const role = ROLES.find((name) => words.includes(name))
+      if (!role || !words.includes(dir)) continue
+      memory[role] = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+    } catch {
+      // It has ended meanwhile.
+    }
+  return memory
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+}
+
+const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
+const ROLES = ['start', 'gateway', 'worker', 'admin'] as const
+const TOKEN = 'b6f0c5d4e1a29387'
+const GATEWAY_YAML = `
+data_dir: DIR/data
+redis: { max_memory: 512mb }
+listeners:
+  - { transport: tcp, port: 0, protocol: teltonika, host: 127.0.0.1 }
+  - { transport: udp, port: 0, protocol: teltonika, host: 127.0.0.1 }
+  - { transport: http, port: 0, protocol: osmand, host: 127.0.0.1 }
+mqtt: { broker: { host: 127.0.0.1, port: 0 } }
+tracking: { listen: { host: 127.0.0.1, port: 0 } }
+companies: [{ company_id: 7, apikey: 52a1c7e09b3f4d68 }]
+admin: { host: 127.0.0.1, port: 0, tokens: [${TOKEN}] }
+log: { level: fatal }
+`

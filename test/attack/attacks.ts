@@ -222,8 +222,8 @@ async function pour(
   )
 }
 
-function packet(count: number, time: (index: number) => number, isScattered = false): Buffer {
-  const records = Array.from({ length: count }, (_, index) => ({
+function packet(size: number, time: (index: number) => number, isScattered = false): Buffer {
+  const records = Array.from({ length: size }, (_, index) => ({
     time: time(index),
     ...PLACE,
     latitude: isScattered ? Math.random() * 80 : PLACE.latitude,
@@ -233,7 +233,6 @@ function packet(count: number, time: (index: number) => number, isScattered = fa
 
 /** An MQTT 3.1.1 CONNECT with a user name, and a password unless it is ''. */
 function mqttConnect(user: string, password: string): Buffer {
-  const text = (value: string) => Buffer.concat([Buffer.of(0, value.length), Buffer.from(value)])
   const flags = password === '' ? 0x82 : 0xc2
   const body = Buffer.concat([
     text('MQTT'),
@@ -243,6 +242,10 @@ function mqttConnect(user: string, password: string): Buffer {
     ...(password === '' ? [] : [text(password)]),
   ])
   return Buffer.concat([Buffer.of(0x10, body.length), body])
+}
+
+function text(value: string): Buffer {
+  return Buffer.concat([Buffer.of(0, value.length), Buffer.from(value)])
 }
 
 function dial(port: number, cost: Cost, localAddress?: string): Socket {

@@ -42,7 +42,6 @@ try {
   console.log(line('attack', 'sent', 'units', 'answers', 'acked', 'p99', 'gateway', 'admin', 'start'))
   for (const name of ['none', ...names]) {
     const row = await attack(name, target)
-    const megabytes = (bytes = 0) => `${(bytes / 1e6).toFixed(1)} MB`
     const share = `${((100 * row.acked) / row.sent).toFixed(1)} %`
     const { bytes, units, received } = row.cost
     const memory = ['gateway', 'admin', 'start'].map((role) => megabytes(row.memory[role]))
@@ -120,6 +119,10 @@ function message(child: ChildProcess, type: string): Promise<object> {
     child.on('message', take)
     child.once('exit', (code) => reject(new Error(`a process of the attack ended (${code})`)))
   })
+}
+
+function megabytes(bytes = 0): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`
 }
 
 function line(name: string, ...columns: string[]): string {

@@ -72,7 +72,10 @@ function devices(plain: readonly string[], guarded: string): string {
 }
 
 async function statusOf(port: number, token: string): Promise<TargetStatus> {
-  const answer = await fetch(`http://127.0.0.1:${port}/admin/status`, { headers: { authorization: `Bearer ${token}` } })
+  const answer = await fetch(`http://127.0.0.1:${port}/admin/status`, {
+    headers: { authorization: `Bearer ${token}` },
+    signal: AbortSignal.timeout(STATUS_MS),
+  })
   if (!answer.ok) throw new Error(`/admin/status: ${answer.status}`)
   return (await answer.json()) as TargetStatus
 }
@@ -98,6 +101,7 @@ async function end(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
+const STATUS_MS = 2000
 const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
 const ROLES = ['start', 'gateway', 'worker', 'admin'] as const
 const TOKEN = 'b6f0c5d4e1a29387'

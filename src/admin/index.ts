@@ -1,4 +1,4 @@
-import { grouped, type Redis } from '../lanes/index.ts'
+import { grouped, isConnectionError, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../tracking/http.ts'
 import { accessBy, type Tokens } from './access.ts'
@@ -111,7 +111,7 @@ function createServer({ redis, logger, readerMs }: AdminOptions): HttpServer {
 /** Answers 503 while Redis is away or full. Any other error is a fault of waybridge: it is logged, and answered 500. */
 function answerFault(redis: Redis, logger: Logger): HttpServerOptions['fault'] {
   return (error, { routeOptions }, reply) => {
-    const isAway = redis.status !== 'ready' || error.message === 'Command timed out'
+    const isAway = redis.status !== 'ready' || isConnectionError(error)
     const message = isAway ? 'Redis does not answer: try again later' : FULL
     if (isAway || OUT_OF_MEMORY.test(error.message)) return reply.code(503).header('retry-after', '1').send({ message })
     logger.error({ err: error, operation: routeOptions.url }, 'a request to the admin port failed')

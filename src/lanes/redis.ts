@@ -64,6 +64,14 @@ export function connect(url: string, name: string, logger?: Logger): Redis {
   return redis
 }
 
+/** Whether a command failed because the connection was gone, which may be there again by now. */
+export function isConnectionError({ message }: Error): boolean {
+  return GONE.test(message)
+}
+
+const GONE =
+  /^(?:Command timed out|Stream isn't writeable|Connection is closed|Reached the max retries|(?:read|write|connect) E)/
+
 /** Runs a script of a connection made by `connect`: its keys, then its arguments. Strings in the answer are buffers. */
 export type RunScript = (script: Script, keys: readonly string[], args: readonly Value[]) => Promise<unknown>
 

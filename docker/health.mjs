@@ -3,14 +3,30 @@
  * (only then is there a ports.json) and /readyz answers 200: devices get acknowledgements. Otherwise exit 1 and the reason.
  */
 import { readFileSync } from 'node:fs'
+import http from 'node:http'
+import https from 'node:https'
 import { join } from 'node:path'
 
 try {
   const { admin } = JSON.parse(readFileSync(join(process.argv[2], 'ports.json'), 'utf8'))
-  const answer = await fetch(`http://127.0.0.1:${admin}/readyz`, { signal: AbortSignal.timeout(4000) })
-  process.stdout.write(await answer.text())
-  process.exitCode = answer.ok ? 0 : 1
+  // With admin.tls the port speaks HTTPS; its certificate names another host than 127.0.0.1.
+  const { status, text } = await ask(http, admin).catch(() => ask(https, admin))
+  process.stdout.write(text)
+  process.exitCode = status === 200 ? 0 : 1
 } catch (error) {
   process.stdout.write(String(error))
   process.exitCode = 1
+}
+
+/** @param {typeof http | typeof https} client */
+function ask(client, port) {
+  const { promise, resolve, reject } = Promise.withResolvers()
+  const options = { host: '127.0.0.1', port, path: '/readyz', rejectUnauthorized: false, timeout: 2000, agent: false }
+  const request = client.get(options, (response) => {
+    let text = ''
+    response.setEncoding('utf8').on('data', (more) => (text += more))
+    response.on('end', () => resolve({ status: response.statusCode, text })).on('error', reject)
+  })
+  request.on('error', reject).on('timeout', () => request.destroy(new Error('no answer within 2 s')))
+  return promise
 }

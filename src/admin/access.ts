@@ -21,8 +21,12 @@ export interface Tokens {
   readonly place: string
 }
 
+interface TokenSettings extends Pick<Config, 'data_dir'> {
+  readonly admin: Pick<Config['admin'], 'tokens'>
+}
+
 /** The tokens of the configuration; where it has none, the one in `<data_dir>/admin-token`, which the first start makes. */
-export async function adminTokens({ admin, data_dir }: Pick<Config, 'admin' | 'data_dir'>): Promise<Tokens> {
+export async function adminTokens({ admin, data_dir }: TokenSettings): Promise<Tokens> {
   if (admin.tokens.length > 0)
     return {
       tokens: admin.tokens.map((token, index) => ({ ...token, label: `admin.tokens[${index}]` })),

@@ -1,3 +1,5 @@
+import type { CertificateFiles } from '../config/certificate.ts'
+import { ServedCertificate } from '../config/served-certificate.ts'
 import { grouped, isConnectionError, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../tracking/http.ts'
@@ -28,6 +30,8 @@ export interface AdminOptions
   /** Port 0: any free one. */
   readonly listen: { readonly host: string; readonly port: number }
   readonly tokens: Tokens
+  /** The files of the port's certificate; without them it has no TLS. */
+  readonly tls?: CertificateFiles | null
   readonly live: RosterInEffect
 }
 
@@ -37,6 +41,7 @@ export type Admin = Awaited<ReturnType<typeof openAdmin>>
 /** Opens the admin port; at most one in a process, whose metrics get its gauges. @throws where it cannot listen */
 export async function openAdmin(options: AdminOptions) {
   const { logger, redis } = options
+  const certificate = options.tls ? new ServedCertificate(options.tls, 'admin') : undefined
   const startedAt = Date.now()
   // One at a time; calls during a run share the result of the next run.
   const account = grouped<void, FixAccount>(async (calls) =>
@@ -51,7 +56,8 @@ export async function openAdmin(options: AdminOptions) {
   const closing = new AbortController()
   const change = rosterWrites(options)
   const zone = () => options.live.config.time_zone
-  const server = createServer(options)
+  const server = createServer(options, certificate)
+  certificate?.follow((renewed) => server.renew(renewed))
   keepAudit(server.app, { redis, logger, secrets: () => secretsOf(options) })
   const operations = [
     ...monitoringOperations(options),
@@ -75,7 +81,7 @@ export async function openAdmin(options: AdminOptions) {
     gauges.close()
     // Requests under way have 2 s; then relayed ones are aborted, and connections without an answer are cut.
     const timer = setTimeout(() => closing.abort(), CLOSE_TIMEOUT_MS)
-    await server.close()
+    await Promise.all([server.close(), certificate?.close()])
     clearTimeout(timer)
     closing.abort()
   }
@@ -94,8 +100,9 @@ function secretsOf({ tokens, companies }: AdminOptions): string[] {
   ]
 }
 
-function createServer({ redis, logger, readerMs }: AdminOptions): HttpServer {
+function createServer({ redis, logger, readerMs }: AdminOptions, certificate?: ServedCertificate): HttpServer {
   const server = createHttpServer({
+    secure: certificate?.context,
     fault: answerFault(redis, logger),
     closeMs: CLOSE_TIMEOUT_MS + LAST_ANSWERS_MS,
     readerMs,

@@ -20,6 +20,8 @@ export interface AdminPort {
   /** Without a slash at its end. */
   readonly url: string
   readonly token: string
+  /** The certificate that the port of this configuration has, PEM: no other one is accepted, and its name does not matter. */
+  readonly certificate?: string
   /** Where the token comes from, for messages: `--token`, `the file .data/admin-token`. */
   readonly tokenPlace: string
 }
@@ -36,7 +38,7 @@ export async function findAdminPort(options: AdminPortOptions, env = process.env
   const settings = dir === undefined ? undefined : await readSettings(dir, { withTokens: !token })
   const { value, place } = token ?? (await configuredToken(settings))
   return {
-    url: url ? checkedUrl(url) : await configuredUrl(settings!),
+    ...(url ? { url: checkedUrl(url) } : await configuredPort(settings!)),
     token: sendable(value, place),
     tokenPlace: place,
   }
@@ -75,11 +77,13 @@ async function configuredToken(settings: PortSettings | undefined): Promise<Give
 }
 
 /** The port that `start` has written down, else the configured one. */
-async function configuredUrl({ admin, data_dir }: PortSettings): Promise<string> {
+async function configuredPort({ admin, data_dir }: PortSettings): Promise<Pick<AdminPort, 'url' | 'certificate'>> {
   const file = join(data_dir, 'ports.json')
   const ports = await readFile(file, 'utf8').catch(ifMissing)
   const port = ports === undefined ? admin.port : (JSON.parse(ports) as { admin?: number }).admin
-  if (port) return `http://${connectableHost(admin.host)}:${port}`
+  const address = `${connectableHost(admin.host)}:${port}`
+  if (port && !admin.tls) return { url: `http://${address}` }
+  if (port && admin.tls) return { url: `https://${address}`, certificate: await readFile(admin.tls.cert, 'utf8') }
   throw new UserError(`There is no ${file} with the admin port: start waybridge, or give the address with --url.`)
 }
 
@@ -101,7 +105,7 @@ async function readSettings(dir: string, { withTokens }: { readonly withTokens: 
   const source = { name: 'gateway.yaml', file, text: (await readFile(file, 'utf8').catch(ifMissing)) ?? '' }
   const { root, mistakes } = parseYaml(source.text)
   if (!root && mistakes.length > 0) throw new ConfigError(problemsIn(source, mistakes))
-  const parsed = configSchema(null).safeParse(settingsIn(root, withTokens))
+  const parsed = configSchema(null, dir).safeParse(settingsIn(root, withTokens))
   const wrong = (parsed.error?.issues ?? []).map(({ path, message }) => {
     return { at: root ? offsetOf(root, path) : 0, key: pathText(path), message }
   })

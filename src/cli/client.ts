@@ -1,4 +1,4 @@
-import { getGlobalDispatcher } from 'undici'
+import { Agent, type Dispatcher, getGlobalDispatcher } from 'undici'
 import type * as z from 'zod'
 import { type DeviceJson, type DeviceRowJson, type pageSchema, StatusJson } from '../admin/json.ts'
 import { nearest } from '../config/problem.ts'
@@ -29,7 +29,7 @@ export interface AdminAnswer {
 export async function ask(admin: AdminPort, request: AdminRequest): Promise<AdminAnswer> {
   const { path, timeoutMs = TIMEOUT_MS, ...rest } = request
   const { origin, pathname } = new URL(admin.url)
-  const { status, text, challenge } = await getGlobalDispatcher()
+  const { status, text, challenge } = await dispatcherTo(admin)
     .request({
       method: 'GET',
       ...rest,
@@ -49,6 +49,15 @@ export async function ask(admin: AdminPort, request: AdminRequest): Promise<Admi
     throw new UserError(`${errorText({ status, text })} (the token came from ${admin.tokenPlace})`)
   return { status, text }
 }
+
+/** Accepts the known certificate of a port, else those that the system trusts. */
+function dispatcherTo({ certificate: ca }: AdminPort): Dispatcher {
+  if (ca === undefined) return getGlobalDispatcher()
+  pinned ??= new Agent({ connect: { ca, allowPartialTrustChain: true, checkServerIdentity: () => undefined } })
+  return pinned
+}
+
+let pinned: Agent | undefined
 
 function throwNoAnswer({ url }: AdminPort, error: Error & { code?: string }, timeoutMs: number): never {
   const place = printableUrl(url)

@@ -89,6 +89,8 @@ export function mistakeAt(root: Node, path: Path, message: string): Mistake {
 /** An address that a file says to listen on; `at` is undefined where the file leaves the port to its default. */
 export interface ListenAddress {
   readonly key: string
+  /** Its key that has the port. */
+  readonly portKey: string
   readonly at?: number
   readonly family: 'tcp' | 'udp'
   readonly host: string
@@ -100,11 +102,12 @@ export function addressAt(
   root: Node,
   path: Path,
   usual: { host: string; port: number },
-  family: ListenAddress['family'] = 'tcp',
+  { family = 'tcp', portKey = 'port' }: Partial<Pick<ListenAddress, 'family' | 'portKey'>> = {},
 ): ListenAddress {
   const node = nodeAt(root, path)
-  const port = Number(textAt(node, 'port') ?? usual.port)
-  return { key: pathText(path), at: child(node, 'port')?.at, family, host: textAt(node, 'host') ?? usual.host, port }
+  const port = Number(textAt(node, portKey) ?? usual.port)
+  const host = textAt(node, 'host') ?? usual.host
+  return { key: pathText(path), portKey, at: child(node, portKey)?.at, family, host, port }
 }
 
 /** Addresses that claim the same port. Two defaults are no mistake of the file. */
@@ -116,7 +119,7 @@ export function portConflicts(addresses: readonly ListenAddress[]): Mistake[] {
     // The mistake is at the address that the file names.
     const [named, against] = address.at === undefined ? [other, address] : [address, other]
     const message = `${against.key} already uses ${named.family} port ${named.port}`
-    return named.at === undefined ? [] : [{ at: named.at, key: `${named.key}.port`, message }]
+    return named.at === undefined ? [] : [{ at: named.at, key: `${named.key}.${named.portKey}`, message }]
   })
 }
 

@@ -1,13 +1,15 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { certificatesIn, readCertificate } from './certificate.ts'
 import { type DeviceFile, readDevices } from './devices.ts'
-import { addressAt, companyIds, type ListenAddress, portConflicts, readDocument } from './document.ts'
+import { addressAt, companyIds, type ListenAddress, mistakeAt, portConflicts, readDocument } from './document.ts'
 import { fleetMistakes } from './fleet.ts'
 import { child, type Node, nodeAt, textAt } from './node.ts'
 import { type ConfigError, type Problem, problemsIn, type Source } from './problem.ts'
 import { type RouteFile, readRoutes } from './routes.ts'
 import { configSchema, defaultConfig, type Protocols } from './schema.ts'
 import { fingerprintOf, ifThere, textOf, unreadable } from './text-file.ts'
+import { parseYaml } from './yaml.ts'
 
 /** The files of a configuration directory, each read by itself. */
 export interface Files {
@@ -54,7 +56,9 @@ export async function filesOf(
 ): Promise<Files> {
   const sources = Array.from(texts, ([name, text]): Source => ({ name, file: join(dir, name), text }))
   const gatewaySource = { name: GATEWAY, file: join(dir, GATEWAY), text: texts.get(GATEWAY) ?? '' }
-  const gateway = await reuse(gatewaySource, previous && [previous.gateway], ({ text }) => readGateway(text, protocols))
+  const gateway = await reuse(gatewaySource, previous && [previous.gateway], ({ text }) =>
+    readGateway(text, protocols, dir),
+  )
   const devices = sources.filter(({ name }) => DEVICES.includes(name))
   const routes = sources.filter(({ name }) => name !== GATEWAY && !DEVICES.includes(name))
   const routeZone = zone ?? gateway.content.config?.time_zone ?? 'UTC'
@@ -76,6 +80,17 @@ export function isSame(a: Files, b: Files): boolean {
 /** The mistakes in gateway.yaml. */
 export function gatewayProblems({ gateway }: Files): Problem[] {
   return problemsIn(gateway.source, gateway.content.mistakes)
+}
+
+/** The certificates of gateway.yaml that cannot be used. Only who opens their ports needs to be able to read them. */
+export function certificateProblems({ gateway: { source, content } }: Files): Problem[] {
+  const { root } = parseYaml(source.text)
+  if (!content.config || !root) return []
+  const mistakes = certificatesIn(content.config).flatMap(({ path, files }) => {
+    const certificate = readCertificate(files)
+    return 'message' in certificate ? [mistakeAt(root, [...path, certificate.key], certificate.message)] : []
+  })
+  return problemsIn(source, mistakes)
 }
 
 /** The mistakes in the devices files, each alone and all together. */
@@ -125,11 +140,11 @@ async function reuse<Content>(
 }
 
 /**
- * Reads gateway.yaml; an empty one has every default. `config` is absent where there are mistakes, `companyIds`, also of companies
- * with mistakes, where the file is not YAML.
+ * Reads gateway.yaml, which is in the folder `dir`; an empty one has every default. `config` is absent where there are mistakes,
+ * `companyIds`, also of companies with mistakes, where the file is not YAML.
  */
-export function readGateway(text: string, protocols: Protocols) {
-  const { root, value, mistakes } = readDocument(text, configSchema(protocols), (all) => [
+export function readGateway(text: string, protocols: Protocols, dir = '') {
+  const { root, value, mistakes } = readDocument(text, configSchema(protocols, dir), (all) => [
     ...portConflicts(addresses(all, protocols)),
     ...companyIds(all).repeated,
   ])
@@ -149,11 +164,18 @@ function addresses(root: Node, protocols: Protocols): ListenAddress[] {
   return [
     ...transports.map((transport, index) => {
       const address = listed?.kind === 'sequence' ? { host: '0.0.0.0', port: 0 } : usual.listeners[index]
-      return addressAt(root, ['listeners', index], address, transport === 'udp' ? 'udp' : 'tcp')
+      return addressAt(root, ['listeners', index], address, { family: transport === 'udp' ? 'udp' : 'tcp' })
     }),
-    ...(isBroker ? [addressAt(root, ['mqtt', 'broker'], { host: '0.0.0.0', port: 1883 })] : []),
+    ...(isBroker ? brokerAddresses(root) : []),
     addressAt(root, ['admin'], usual.admin),
     ...(isEmbedded ? [addressAt(root, ['tracking', 'listen'], usual.tracking.listen)] : []),
     addressAt(root, ['monitor'], usual.monitor),
   ]
+}
+
+function brokerAddresses(root: Node): ListenAddress[] {
+  const path = ['mqtt', 'broker']
+  const plain = addressAt(root, path, { host: '0.0.0.0', port: 1883 })
+  const isSecure = nodeAt(root, [...path, 'tls'])?.kind === 'mapping'
+  return isSecure ? [plain, addressAt(root, path, { host: '0.0.0.0', port: 8883 }, { portKey: 'tls_port' })] : [plain]
 }

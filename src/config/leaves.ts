@@ -1,4 +1,6 @@
+import { resolve } from 'node:path'
 import { z } from 'zod'
+import { cidr } from './networks.ts'
 import { type Path, pathText } from './node.ts'
 import { unknownName } from './problem.ts'
 import { isZone } from './times.ts'
@@ -40,11 +42,10 @@ export function unknownKey(path: Path, known: readonly string[], kind = 'key'): 
 /** Keys of the finished product that this version refuses. */
 const NOT_YET = new Set(
   [
-    'gateways alerts page trusted_proxies filter.suspicious limits.max_connections_per_device',
+    'gateways alerts page filter.suspicious limits.max_connections_per_device',
     'redis.sentinels redis.name redis.cluster redis.shards redis.replicas',
-    'listeners[].tls listeners[].proxy_protocol listeners[].networks',
-    'mqtt.bridges mqtt.broker.tls mqtt.broker.tls_port mqtt.broker.proxy_protocol',
-    'admin.tls admin.behind_proxy admin.metrics_token admin.tokens[].name admin.tokens[].companies',
+    'mqtt.bridges',
+    'admin.metrics_token admin.tokens[].name admin.tokens[].companies',
     'protocol transports networks client_certificate',
   ].flatMap((keys) => keys.split(' ')),
 )
@@ -55,7 +56,7 @@ export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
 }
 
 /** A list that may be left out or empty. */
-export function list<Element extends z.ZodType>(element: Element, usual: () => z.output<Element>[] = () => []) {
+export function list<Element extends z.ZodType>(element: Element, usual: () => readonly unknown[] = () => []) {
   return z.preprocess((value) => value ?? usual(), z.array(element, { error: 'expected a list' }))
 }
 
@@ -91,6 +92,14 @@ export const id = leaf(int64, int64Mistake)
 
 /** Text that is not empty, and that UTF-8 can hold. */
 export const text = textThat((value) => value !== '' && value.isWellFormed(), 'expected text')
+
+/** The path of a file; a relative one begins in the folder `dir`. */
+export function filePath(dir: string) {
+  return text.transform((value) => resolve(dir, value))
+}
+
+/** Networks: CIDR or single addresses. */
+export const networks = list(leaf(cidr, 'expected a network such as 10.20.0.0/16, or an address'))
 
 /** Text without spaces around it that `isPrintable`. */
 export const printable = leaf(

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
 import {
   address,
@@ -7,14 +8,13 @@ import {
   httpUrl,
   id,
   integer,
-  leaf,
   list,
   logging,
+  networks,
   number,
   oneOf,
   orNull,
   pathPrefix,
-  port,
   redisUrl,
   section,
   setting,
@@ -24,20 +24,15 @@ import {
   timer,
   zone,
 } from './leaves.ts'
-import { unknownName } from './problem.ts'
+import { broker, certificate, listener, type Protocols, usualListeners } from './listener.ts'
+import { isWithin, networksOf } from './networks.ts'
 
-const TRANSPORTS = ['tcp', 'udp', 'http'] as const
-
-/** What the configuration must know of a protocol: its name, and its usual port on each transport. */
-interface ProtocolPorts extends Partial<Record<(typeof TRANSPORTS)[number], { readonly port: number }>> {
-  readonly name: string
-}
-
-/** The protocols that listeners may name; null in a process that opens no listeners, and accepts every name. */
-export type Protocols = readonly ProtocolPorts[] | null
+export type { Protocols }
 
 /** gateway.yaml, validated: durations in ms, sizes in bytes, ids as canonical digits. */
 export type Config = z.output<ReturnType<typeof configSchema>>
+/** The certificate of a port, and who may connect with which. */
+export type TlsConfig = NonNullable<Config['listeners'][number]['tls']>
 /** A company whose couriers are tracked. */
 export type Company = Config['companies'][number]
 
@@ -48,9 +43,10 @@ export function defaultConfig(protocols: Protocols): Config {
 
 /**
  * The schema of gateway.yaml, with the default and the description of each key, from which config/README.md is
- * generated. A scalar may be text, as the YAML file has it, or the value that the text means.
+ * generated. A scalar may be text, as the YAML file has it, or the value that the text means. `dir` is the folder of the
+ * file, in which the relative paths of certificates begin.
  */
-export function configSchema(protocols: Protocols) {
+export function configSchema(protocols: Protocols, dir = '') {
   return section({
     redis: section({
       url: orNull(redisUrl).describe('URL of your own Redis; null: a private Redis in `data_dir`.'),
@@ -60,11 +56,11 @@ export function configSchema(protocols: Protocols) {
     }),
     data_dir: setting(text, '.data', 'Folder of the private Redis, the embedded service and the admin token.'),
     time_zone: setting(zone, 'UTC', 'Zone of local times in routes files: an IANA name or an offset.'),
-    listeners: list(listener(protocols), () => usualListeners(protocols)).describe(
+    listeners: list(listener(protocols, dir), () => usualListeners(protocols)).describe(
       'Ports for devices; default: each protocol on its usual ports.',
     ),
     mqtt: section({
-      broker: setting(fields(address('0.0.0.0', 1883)).nullable(), {}, 'The built-in MQTT broker; null: none.'),
+      broker: setting(broker(dir).nullable(), {}, 'The built-in MQTT broker; null: none.'),
     }),
     tracking: section({
       base_url: orNull(httpUrl).describe('URL of the tracking API; null: the embedded tracking service.'),
@@ -104,10 +100,7 @@ export function configSchema(protocols: Protocols) {
       max_age: setting(span, '24h', 'Age at which a held fix is discarded.'),
     }),
     workers: setting(integer(1, 1024), 1, 'Number of processes that push positions.'),
-    admin: section({
-      ...address('127.0.0.1', 8080),
-      tokens: tokens.describe('Access tokens; if empty, the first start creates one.'),
-    }),
+    admin: admin(dir),
     parked: section({
       max_positions: setting(
         integer(0, 1_000_000_000_000),
@@ -123,37 +116,38 @@ export function configSchema(protocols: Protocols) {
       idle_timeout: setting(timer(1), '15m', 'A connection without data for this time is closed.'),
       max_frame_bytes: setting(integer(64, 1 << 30), 65_536, 'Size of the largest frame, in bytes.'),
     }),
+    trusted_proxies: networks.describe('CIDR: whose PROXY headers and `Forwarded` are believed.'),
     log: logging(),
+  }).superRefine(({ listeners, mqtt, trusted_proxies }, context) => {
+    if (trusted_proxies.length > 0) return
+    const listed = listeners.map(({ proxy_protocol }, index) => ({ proxy_protocol, path: ['listeners', index] }))
+    for (const { proxy_protocol, path: at } of [...listed, { ...mqtt.broker, path: ['mqtt', 'broker'] }])
+      if (proxy_protocol) context.addIssue({ code: 'custom', path: [...at, 'proxy_protocol'], message: NO_PROXY })
   })
 }
 
-function usualListeners(protocols: Protocols) {
-  return (protocols ?? []).flatMap((protocol) =>
-    TRANSPORTS.flatMap((transport) => {
-      const usual = protocol[transport]
-      return usual ? [{ transport, port: usual.port, protocol: protocol.name, host: '0.0.0.0' }] : []
-    }),
-  )
-}
+const NO_PROXY = 'trusted_proxies is empty: list the addresses of the proxies there'
 
-function listener(protocols: Protocols) {
-  const known = new Map(protocols?.map((protocol) => [protocol.name, protocol]))
-  const name = leaf(
-    (value) => (!protocols || known.has(value) ? value : undefined),
-    (value) => (value === 'auto' ? 'auto is not yet supported' : unknownName('protocol', value, [...known.keys()])),
-  )
-  const shape = {
-    transport: oneOf(...TRANSPORTS).describe('`tcp`, `udp` or `http`.'),
-    port: port.describe('Port; 0: any free port, kept while `start` runs.'),
-    protocol: name.describe('Name of a protocol, as `waybridge protocols` lists it.'),
-    host: setting(text, '0.0.0.0', 'IP address to listen on.'),
-  }
-  return fields(shape).superRefine(({ transport, protocol }, context) => {
-    if (!protocols || known.get(protocol)?.[transport]) return
-    const supported = TRANSPORTS.filter((each) => known.get(protocol)?.[each]).join(' or ')
-    context.addIssue({ code: 'custom', path: ['transport'], message: `expected ${supported} for ${protocol}` })
+/** Who reaches the admin port may change everything with its token, which must not cross a network in the clear. */
+function admin(dir: string) {
+  return section({
+    ...address('127.0.0.1', 8080),
+    tls: orNull(fields(certificate(dir))).describe('Certificate of the port; null: HTTP without TLS.'),
+    behind_proxy: setting(flag, false, 'A proxy with TLS is in front of the port.'),
+    tokens: tokens.describe('Access tokens; if empty, the first start creates one.'),
+  }).superRefine(({ host, tls: secure, behind_proxy }, context) => {
+    if (secure || behind_proxy || isLoopback(host)) return
+    context.addIssue({ code: 'custom', path: ['host'], message: NOT_LOOPBACK })
   })
 }
+
+function isLoopback(host: string): boolean {
+  return isIP(host) === 0 ? host === 'localhost' : isWithin(LOOPBACK, host)
+}
+
+const LOOPBACK = networksOf(['127.0.0.0/8', '::1'])
+const NOT_LOOPBACK =
+  'other machines reach this address: set admin.tls, or admin.behind_proxy: true if a proxy with TLS is in front'
 
 const company = fields({
   company_id: id.describe('Id of the company in the tracking API.'),

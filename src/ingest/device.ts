@@ -11,6 +11,8 @@ export interface DeviceSession extends Session {
   readonly remote: string
   /** ms UTC. */
   readonly connectedAt: number
+  /** The verified name of the client certificate that the peer has presented over TLS; the listener sets it. */
+  certificate?: string
   /** Why the gateway ends the connection, once it does. */
   ended?: string
 }
@@ -26,6 +28,7 @@ export function createSession(transport: Transport, remote: string): DeviceSessi
     settings: {},
     device: undefined,
     secret: undefined,
+    certificate: undefined,
   }
 }
 

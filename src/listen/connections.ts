@@ -24,15 +24,13 @@ export interface DeviceConnection extends PartialSender {
 /** The connections of one listener: not read under pressure, and ended without an identity or after a long silence. */
 export class Connections<Connection extends DeviceConnection> {
   readonly open = new Set<Connection>()
-  readonly #transport: 'tcp' | 'mqtt'
   readonly #protocol: string
   readonly #shared: Shared
   readonly #sweeping: NodeJS.Timeout
   #sweptAt = Date.now()
   #isClosing = false
 
-  constructor(transport: 'tcp' | 'mqtt', protocol: string, shared: Shared) {
-    this.#transport = transport
+  constructor(protocol: string, shared: Shared) {
     this.#protocol = protocol
     this.#shared = shared
     shared.pressure.follow((isHigh) => {
@@ -44,16 +42,11 @@ export class Connections<Connection extends DeviceConnection> {
     this.#sweeping = setInterval(() => this.#sweep(), 1000)
   }
 
-  /** Makes a connection of a socket, or destroys it where a limit is reached. */
-  admit(socket: Socket, connectionOf: (remote: string) => Connection): Connection | undefined {
-    const { connectionLimits, pressure } = this.#shared
-    if (this.#isClosing) socket.destroy()
-    if (this.#isClosing || !connectionLimits.admit(socket, this.#transport)) return undefined
-    const connection = connectionOf(`${socket.remoteAddress}:${socket.remotePort}`)
+  /** Has a connection until its socket is closed. */
+  add(socket: Socket, connection: Connection): void {
     this.open.add(connection)
     socket.on('close', () => this.#remove(connection))
-    if (pressure.isHigh) connection.stopReading()
-    return connection
+    if (this.#shared.pressure.isHigh) connection.stopReading()
   }
 
   /** Admits no more connections, and resumes none. */

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { HttpRequest, Protocol } from '../../protocols/kit/index.ts'
-import { createSession } from '../ingest/device.ts'
 import type { FrameOutcome } from '../ingest/ingest.ts'
 import { metrics } from '../observe/metrics.ts'
+import { type Origin, sessionOf } from './acceptor.ts'
 import type { Shared } from './listener.ts'
 import { ReceivedBytes } from './received-bytes.ts'
 
@@ -15,12 +15,15 @@ export class HttpExchanges {
   isClosing = false
   readonly #shared: Shared
   readonly #protocol: Protocol
+  readonly #originOf: (request: IncomingMessage) => Origin | undefined
   /** What is being stored and answered. */
   readonly #underWay = new Set<Promise<unknown>>()
 
-  constructor(shared: Shared, protocol: Protocol) {
+  /** `originOf`: who sent a request; undefined where its sender may not connect. */
+  constructor(shared: Shared, protocol: Protocol, originOf: (request: IncomingMessage) => Origin | undefined) {
     this.#shared = shared
     this.#protocol = protocol
+    this.#originOf = originOf
   }
 
   /** Resolves once the answer is written, or the client is gone. */
@@ -43,21 +46,26 @@ export class HttpExchanges {
   }
 
   async #answerOf(request: IncomingMessage, body: Buffer | RequestRefusal): Promise<HttpAnswer> {
+    const origin = this.#originOf(request)
+    if (!origin) return refuse('network')
     if (typeof body !== 'string') {
-      return this.#take(request, body).then(answerTo, (error: unknown) => {
+      return this.#take(request, body, origin).then(answerTo, (error: unknown) => {
         this.#shared.logger.error({ err: error, protocol: this.#protocol.name }, 'fault in handling a request')
         return NOT_STORED
       })
     }
-    metrics.refused.inc({ reason: body })
-    return REQUEST_REFUSALS[body]
+    return refuse(body)
   }
 
-  async #take({ method = '', url: uri = '', headers, socket }: IncomingMessage, body: Buffer): Promise<FrameOutcome> {
+  async #take(
+    { method = '', url: uri = '', headers }: IncomingMessage,
+    body: Buffer,
+    origin: Origin,
+  ): Promise<FrameOutcome> {
     const { ingest, pressure } = this.#shared
     const { frame: frameOf } = this.#protocol.http as { frame: (request: HttpRequest) => Buffer }
     const frame = frameOf({ method, uri, headers: headers as HttpRequest['headers'], body })
-    const session = createSession('http', `${socket.remoteAddress}:${socket.remotePort}`)
+    const session = sessionOf('http', origin)
     pressure.add(frame.length, FRAMES_PER_REQUEST)
     return ingest.take(frame, session, this.#protocol).finally(() => pressure.remove(frame.length, FRAMES_PER_REQUEST))
   }
@@ -110,6 +118,11 @@ function readBody(
   return promise
 }
 
+function refuse(reason: RequestRefusal): HttpAnswer {
+  metrics.refused.inc({ reason })
+  return REQUEST_REFUSALS[reason]
+}
+
 /** A response. A failure is one sentence for the person who connects the device. */
 type HttpAnswer = ReturnType<typeof reply>
 
@@ -150,6 +163,7 @@ const REQUEST_REFUSALS = {
   overload: sentence(503, 'Too many requests are under way.', LATER),
   not_identified: sentence(408, 'The request did not arrive in time (limits.identify_timeout).'),
   headers_too_long: sentence(431, 'The headers of the request are too long.'),
+  network: sentence(403, 'Requests from this address are not taken (networks of the listener).'),
   malformed_request: sentence(400, 'This is not an HTTP request.'),
 } as const
 

@@ -2,17 +2,27 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net'
 import { within } from '../async.ts'
 import { metrics } from '../observe/metrics.ts'
+import { Acceptor, type Origin } from './acceptor.ts'
 import type { Backpressure } from './backpressure.ts'
+import { senderOf } from './forwarded.ts'
 import { FRAMES_PER_REQUEST, HttpExchanges, rawAnswer, type RequestRefusal } from './http-exchange.ts'
-import { CLOSE_WAIT_MS, closeServer, type Endpoint, type Listener, openServer, type Shared } from './listener.ts'
+import { CLOSE_WAIT_MS, closeServer, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
 
 /**
  * Listens for trackers over HTTP: a request is a frame in a session of its own, and the status is its outcome. It uses
  * node:http alone: there is one handler for every path, and a framework would only add its cost.
  */
-export async function listenHttp({ host, port, protocol }: Endpoint, shared: Shared): Promise<Listener> {
-  const { connectionLimits, limits, logger, pressure } = shared
-  const exchanges = new HttpExchanges(shared, protocol)
+export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Promise<Listener> {
+  const { limits, pressure, trustedProxies } = shared
+  const acceptor = new Acceptor('http', endpoint, shared)
+  const origins = new WeakMap<Socket, Origin>()
+  const originOf = ({ headers, socket }: IncomingMessage): Origin | undefined => {
+    const origin = origins.get(socket) as Origin
+    const address = senderOf(origin.address, headers, trustedProxies)
+    if (!acceptor.permits(address)) return undefined
+    return address === origin.address ? origin : { address, port: 0 }
+  }
+  const exchanges = new HttpExchanges(shared, endpoint.protocol, originOf)
   const queues = new RequestQueues((request, response) => exchanges.serve(request, response), pressure)
   const server = createServer(
     {
@@ -25,21 +35,25 @@ export async function listenHttp({ host, port, protocol }: Endpoint, shared: Sha
     },
     (request, response) => queues.add(request, response),
   )
-  server.on('connection', (socket) => {
-    if (exchanges.isClosing) socket.destroy()
-    else connectionLimits.admit(socket, 'http')
-  })
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) =>
     endBroken(socket as Socket, code, !queues.isAnswering(socket as Socket)),
   )
-  const actualPort = await openServer(server, { host, port }, logger)
+  // The acceptor comes before Node's own listener, which reads the requests of a connection.
+  const [serve] = server.listeners('connection')
+  server.removeAllListeners('connection')
+  acceptor.accept(server, (socket, origin) => {
+    origins.set(socket, origin)
+    serve.call(server, socket)
+  })
+  const actualPort = await acceptor.open(server)
   return {
     port: actualPort,
     async close(waitMs = CLOSE_WAIT_MS) {
+      const handshakes = acceptor.close()
       const closed = closeServer(server)
       await within(waitMs, exchanges.close())
       server.closeAllConnections()
-      await closed
+      await Promise.all([closed, handshakes])
     },
   }
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import type { AddressInfo, Server, Socket } from 'node:net'
+import type { AddressInfo, BlockList, Server, Socket } from 'node:net'
 import type { Protocol } from '../../protocols/kit/index.ts'
-import type { Config } from '../config/schema.ts'
+import type { Config, TlsConfig } from '../config/schema.ts'
 import type { HeardBook } from '../ingest/heard.ts'
 import type { Ingest } from '../ingest/ingest.ts'
 import type { Logger } from '../observe/log.ts'
@@ -15,13 +15,25 @@ export interface Shared {
   readonly connectionLimits: ConnectionLimits
   readonly pressure: Backpressure
   readonly limits: Config['limits']
+  /** Whose PROXY headers and `Forwarded` are believed. */
+  readonly trustedProxies: BlockList
   readonly logger: Logger
 }
 
-/** Where a listener listens. Port 0: any free one. */
+/** Where a listener listens, and how it accepts connections; all from everywhere where it does not say. */
 export interface Endpoint {
+  /** Its name, as in ports.json. */
+  readonly name?: string
   readonly host: string
+  /** 0: any free one. */
   readonly port: number
+  readonly tls?: TlsConfig | null
+  readonly proxy_protocol?: boolean
+  readonly networks?: readonly string[]
+}
+
+/** A listener whose devices all speak one protocol. */
+export interface ProtocolEndpoint extends Endpoint {
   readonly protocol: Protocol
 }
 
@@ -65,10 +77,9 @@ export class ConnectionLimits {
     this.#limits = limits
   }
 
-  /** Counts a socket while it is open, or destroys it where a limit is reached. Answers whether it may stay. */
-  admit(socket: Socket, transport: 'tcp' | 'http' | 'mqtt'): boolean {
+  /** Counts a socket from an address while it is open, or destroys it where a limit is reached. Answers whether it may stay. */
+  admit(socket: Socket, transport: 'tcp' | 'http' | 'mqtt', address: string): boolean {
     const { max_connections, max_connections_per_ip } = this.#limits
-    const address = socket.remoteAddress ?? ''
     const count = this.#perAddress.get(address) ?? 0
     if (this.#open >= max_connections || count >= max_connections_per_ip) {
       metrics.refused.inc({ reason: this.#open >= max_connections ? 'max_connections' : 'max_per_ip' })

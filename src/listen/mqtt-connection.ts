@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import { createSession, type DeviceSession } from '../ingest/device.ts'
+import type { DeviceSession } from '../ingest/device.ts'
 import { metrics } from '../observe/metrics.ts'
+import { type Origin, sessionOf } from './acceptor.ts'
 import type { DeviceConnection } from './connections.ts'
 import type { Shared } from './listener.ts'
 import { PacketFollower } from './mqtt-packets.ts'
@@ -26,11 +27,11 @@ export class MqttConnection extends Duplex implements DeviceConnection {
   /** Bytes in memory of the packet that is not complete. */
   #incomplete = 0
 
-  constructor(shared: Shared, socket: Socket, remote: string) {
+  constructor(shared: Shared, socket: Socket, origin: Origin) {
     super({ readableHighWaterMark: 1 })
     this.#shared = shared
     this.#socket = socket
-    this.session = createSession('mqtt', remote)
+    this.session = sessionOf('mqtt', origin)
     this.unidentifiedSince = this.session.connectedAt
     this.heardAt = this.session.connectedAt
     this.idleMs = shared.limits.idle_timeout

@@ -4,33 +4,34 @@ import { setImmediate } from 'node:timers/promises'
 import { Aedes, type Client } from 'aedes'
 import { within } from '../async.ts'
 import { metrics } from '../observe/metrics.ts'
+import { Acceptor } from './acceptor.ts'
 import { Connections } from './connections.ts'
-import { CLOSE_WAIT_MS, closeServer, type Listener, openServer } from './listener.ts'
+import { CLOSE_WAIT_MS, closeServer, type Endpoint, type Listener } from './listener.ts'
 import { MqttConnection } from './mqtt-connection.ts'
 import { connectionOf, MqttHandlers, type MqttShared } from './mqtt-handlers.ts'
 
 /** Listens for trackers over MQTT 3.1 and 3.1.1: the built-in broker, with limits that it does not have itself. */
-export async function listenMqtt(
-  { host, port }: { readonly host: string; readonly port: number },
-  shared: MqttShared,
-): Promise<Listener> {
+export async function listenMqtt(endpoint: Endpoint, shared: MqttShared): Promise<Listener> {
+  const acceptor = new Acceptor('mqtt', endpoint, shared)
   const broker = await createBroker(shared)
   const server = createServer({ keepAlive: true, keepAliveInitialDelay: 60_000 })
-  const actualPort = await openServer(server, { host, port }, shared.logger)
-  const connections = new Connections<MqttConnection>('mqtt', 'mqtt', shared)
-  server.on('connection', (socket) => {
-    const connection = connections.admit(socket, (remote) => new MqttConnection(shared, socket, remote))
-    if (connection) broker.handle(connection)
+  const actualPort = await acceptor.open(server)
+  const connections = new Connections<MqttConnection>('mqtt', shared)
+  acceptor.accept(server, (socket, origin) => {
+    const connection = new MqttConnection(shared, socket, origin)
+    connections.add(socket, connection)
+    broker.handle(connection)
   })
   return {
     port: actualPort,
     async close(waitMs = CLOSE_WAIT_MS) {
+      const handshakes = acceptor.close()
       connections.close()
       const closed = closeServer(server)
       for (const connection of connections.open) connection.stopReading()
       await within(waitMs, broker.close())
       for (const connection of connections.open) connection.destroy()
-      await closed
+      await Promise.all([closed, handshakes])
     },
   }
 }

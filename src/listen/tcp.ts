@@ -1,30 +1,34 @@
 import { createServer, type Socket } from 'node:net'
 import { cut, type Framer, type Protocol } from '../../protocols/kit/index.ts'
 import { within } from '../async.ts'
-import { createSession, type DeviceSession } from '../ingest/device.ts'
+import type { DeviceSession } from '../ingest/device.ts'
 import type { FrameOutcome } from '../ingest/ingest.ts'
 import { metrics } from '../observe/metrics.ts'
+import { Acceptor, type Origin, sessionOf } from './acceptor.ts'
 import { Connections, type DeviceConnection } from './connections.ts'
-import { CLOSE_WAIT_MS, closeServer, type Endpoint, type Listener, openServer, type Shared } from './listener.ts'
+import { CLOSE_WAIT_MS, closeServer, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
 import { ReceivedBytes } from './received-bytes.ts'
 
-export async function listenTcp({ host, port, protocol }: Endpoint, shared: Shared): Promise<Listener> {
+export async function listenTcp(endpoint: ProtocolEndpoint, shared: Shared): Promise<Listener> {
+  const { protocol } = endpoint
   const { frame } = protocol.tcp as { frame: Framer }
   const context: TcpContext = { ...shared, protocol, frame, isClosing: false }
   const server = createServer({ allowHalfOpen: true, keepAlive: true, keepAliveInitialDelay: 60_000 })
-  const actualPort = await openServer(server, { host, port }, shared.logger)
-  const connections = new Connections<TcpConnection>('tcp', protocol.name, shared)
-  server.on('connection', (socket) => connections.admit(socket, (remote) => new TcpConnection(context, socket, remote)))
+  const acceptor = new Acceptor('tcp', endpoint, shared)
+  const actualPort = await acceptor.open(server)
+  const connections = new Connections<TcpConnection>(protocol.name, shared)
+  acceptor.accept(server, (socket, origin) => connections.add(socket, new TcpConnection(context, socket, origin)))
   return {
     port: actualPort,
     async close(waitMs = CLOSE_WAIT_MS) {
       context.isClosing = true
+      const handshakes = acceptor.close()
       connections.close()
       const closed = closeServer(server)
       for (const connection of connections.open) connection.close()
       await within(waitMs, closed)
       for (const connection of connections.open) connection.destroy()
-      await closed
+      await Promise.all([closed, handshakes])
     },
   }
 }
@@ -55,10 +59,10 @@ class TcpConnection implements DeviceConnection {
   /** Bytes since the last good frame that belong to none. */
   #noise = 0
 
-  constructor(context: TcpContext, socket: Socket, remote: string) {
+  constructor(context: TcpContext, socket: Socket, origin: Origin) {
     this.#context = context
     this.#socket = socket
-    this.session = createSession('tcp', remote)
+    this.session = sessionOf('tcp', origin)
     this.idleMs = context.limits.idle_timeout
     this.unidentifiedSince = this.session.connectedAt
     this.heardAt = this.session.connectedAt

@@ -5,14 +5,17 @@ import { cut, type Protocol } from '../../protocols/kit/index.ts'
 import { within } from '../async.ts'
 import { createSession, type DeviceSession } from '../ingest/device.ts'
 import { metrics } from '../observe/metrics.ts'
-import { CLOSE_WAIT_MS, type Endpoint, type Listener, type Shared } from './listener.ts'
+import { networkFilter } from './acceptor.ts'
+import { CLOSE_WAIT_MS, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
 
 /**
  * Listens for trackers over UDP: a datagram is a frame, or several where the protocol has a framer for datagrams. Under
  * pressure datagrams are dropped without an answer: the device sends again.
  */
-export async function listenUdp({ host, port, protocol }: Endpoint, shared: Shared): Promise<Listener> {
+export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Promise<Listener> {
+  const { host, port, protocol, networks } = endpoint
   const { limits, logger } = shared
+  const isPermitted = networkFilter(networks)
   const socket = createSocket({ type: isIPv6(host) ? 'udp6' : 'udp4', recvBufferSize: 4 << 20 })
   socket.bind(port, host)
   await once(socket, 'listening')
@@ -22,7 +25,7 @@ export async function listenUdp({ host, port, protocol }: Endpoint, shared: Shar
   const context: UdpContext = { ...shared, protocol, sessions, socket, isClosed: false }
   const storing = new Set<Promise<void>>()
   socket.on('message', (datagram: Buffer, peer) => {
-    const reason = dropReason(datagram, peer, context)
+    const reason = isPermitted(peer.address) ? dropReason(datagram, peer, context) : 'network'
     if (reason) return metrics.refused.inc({ reason })
     const work = take(context, datagram, peer)
       .catch((error: unknown) => logger.error({ err: error, protocol: protocol.name }, 'fault in handling a datagram'))

@@ -1,4 +1,12 @@
-import { deviceProblems, type Files, gatewayProblems, isMistake, readFiles, routeProblems } from '../config/files.ts'
+import {
+  certificateProblems,
+  deviceProblems,
+  type Files,
+  gatewayProblems,
+  isMistake,
+  readFiles,
+  routeProblems,
+} from '../config/files.ts'
 import { ConfigError, type Problem } from '../config/problem.ts'
 import type { Protocols } from '../config/schema.ts'
 import { readTracking } from '../config/tracking.ts'
@@ -10,7 +18,7 @@ import { assignmentField, Roster } from './roster.ts'
 /** Reads the configuration in a directory; files that do not exist are defaults, or empty. @throws ConfigError with all mistakes. */
 export async function loadConfig(dir: string, protocols: Protocols) {
   const files = await readFiles(dir, { protocols })
-  const mistakes = (await problemsOf(files)).filter(isMistake)
+  const mistakes = [...(await problemsOf(files)).filter(isMistake), ...certificateProblems(files)]
   const { config } = files.gateway.content
   if (!config || mistakes.length > 0) throw new ConfigError(mistakes)
   return { config, files }
@@ -48,7 +56,7 @@ export async function check(dir: string, protocols: Protocols, now: number) {
 
 async function folderProblems(dir: string, protocols: Protocols, now: number): Promise<Problem[]> {
   const files = await readFiles(dir, { protocols })
-  const problems = await problemsOf(files)
+  const problems = [...(await problemsOf(files)), ...certificateProblems(files)]
   const { config } = files.gateway.content
   if (!config || problems.some(isMistake)) return problems
   return remarksOn(files, await rosterOf(files), { now, zone: config.time_zone })

@@ -1,7 +1,9 @@
 import * as http from 'node:http'
+import * as https from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { finished } from 'node:stream/promises'
+import type { SecureContextOptions } from 'node:tls'
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { ApiRefusal } from './refusal.ts'
 
@@ -14,6 +16,8 @@ export interface HttpServerOptions {
   readonly closeMs: number
   /** A client that reads nothing of its answer for this long is disconnected; default: a minute. */
   readonly readerMs?: number
+  /** The certificate of a server with TLS. */
+  readonly secure?: SecureContextOptions
 }
 
 export type HttpServer = ReturnType<typeof createHttpServer>
@@ -23,8 +27,8 @@ export type HttpServer = ReturnType<typeof createHttpServer>
  * refusal, whether by an operation, by fastify or by Node, is answered with its status and a JSON `message`. fastify logs
  * nothing: URLs and headers contain secrets.
  */
-export function createHttpServer({ fault, closeMs, readerMs = READER_MS, ...options }: HttpServerOptions) {
-  const servers: http.Server[] = []
+export function createHttpServer({ fault, closeMs, readerMs = READER_MS, secure, ...options }: HttpServerOptions) {
+  const servers: (http.Server | https.Server)[] = []
   const app = fastify({
     ...options,
     logger: false,
@@ -33,7 +37,7 @@ export function createHttpServer({ fault, closeMs, readerMs = READER_MS, ...opti
     frameworkErrors: (_error, _request: FastifyRequest, reply: FastifyReply) =>
       void reply.code(422).send({ message: 'the path cannot be decoded' }),
     // Called for each address of `localhost`; fastify would handle client errors only at the first one.
-    serverFactory: (handler) => servers[servers.push(createNodeServer(handler)) - 1],
+    serverFactory: (handler) => servers[servers.push(createNodeServer(handler, secure)) - 1],
     clientErrorHandler: () => {},
   })
   let closing = false
@@ -54,6 +58,10 @@ export function createHttpServer({ fault, closeMs, readerMs = READER_MS, ...opti
       // fastify modifies the object that it is given.
       await app.listen({ ...address })
       return (app.server.address() as AddressInfo).port
+    },
+    /** Uses another certificate from now on. */
+    renew(certificate: SecureContextOptions): void {
+      for (const server of servers) if ('setSecureContext' in server) server.setSecureContext(certificate)
     },
     /** Stops accepting and answers what has arrived; resolves after the last answer, at the latest after `closeMs`. */
     async close(): Promise<void> {
@@ -90,17 +98,23 @@ function answerRefusal(reply: FastifyReply, { code, message, errors }: ApiRefusa
 }
 
 /** A server of node:http that answers malformed requests with a JSON `message`. */
-function createNodeServer(handler: http.RequestListener): http.Server {
+function createNodeServer(handler: http.RequestListener, secure?: SecureContextOptions): http.Server | https.Server {
   /** The answers of each connection that are not sent completely. */
   const answers = new Map<Duplex, Set<http.ServerResponse>>()
-  const server = http.createServer(TIMEOUTS, (request, response) => {
+  const sockets = new Set<Socket>()
+  const answer: http.RequestListener = (request, response) => {
     const open = answers.get(request.socket)
     open?.add(response)
     // Both, because fastify's hook onResponse runs at the first.
     for (const end of ['finish', 'close']) response.once(end, () => open?.delete(response))
     handler(request, response)
-  })
+  }
+  const server = secure ? https.createServer({ ...TIMEOUTS, ...secure }, answer) : http.createServer(TIMEOUTS, answer)
   server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => {
     answers.set(socket, new Set())
     socket.once('close', () => answers.delete(socket))
   })
@@ -108,6 +122,8 @@ function createNodeServer(handler: http.RequestListener): http.Server {
   server.closeIdleConnections = () => {
     for (const [socket, open] of answers) if (open.size === 0) socket.destroy()
   }
+  // Node's own leaves connections whose TLS handshake is not done.
+  server.closeAllConnections = () => sockets.forEach((socket) => socket.destroy())
   return server.on('clientError', (error, socket) => answerClientError(error, socket, answers.get(socket)))
 }
 
@@ -136,7 +152,12 @@ function answerClientError(
 const READER_MS = 60_000
 const MAX_REST_MS = 2_000
 // The request time-out is what sending the largest body may take. A proxy in front closes an idle connection first, after 60 s.
-const TIMEOUTS = { requestTimeout: 60_000, connectionsCheckingInterval: 5_000, keepAliveTimeout: 72_000 }
+const TIMEOUTS = {
+  requestTimeout: 60_000,
+  connectionsCheckingInterval: 5_000,
+  keepAliveTimeout: 72_000,
+  handshakeTimeout: 10_000,
+}
 // The operation refuses a long path parameter with 422; without this, the path would be unknown. Node limits the whole URL.
 const MAX_PARAMETER_LENGTH = 16_384
 const JSON_TYPE = 'application/json; charset=utf-8'

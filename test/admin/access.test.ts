@@ -21,7 +21,7 @@ const MADE = {
   label: 'admin-token',
 }
 
-const tokensIn = (data_dir: string) => adminTokens({ admin: { host: '', port: 0, tokens: [] }, data_dir })
+const tokensIn = (data_dir: string) => adminTokens({ admin: { tokens: [] }, data_dir })
 
 describe('a request', () => {
   it.each(['/admin/status', '/admin/lanes', '/admin/devices/1', '/admin/parked'])(
@@ -110,7 +110,7 @@ describe('the tokens of a configuration', () => {
       { token: 'a', role: 'operate' as const },
       { token: 'b', role: 'read' as const },
     ]
-    expect(await adminTokens({ admin: { host: '', port: 0, tokens }, data_dir: '' })).toEqual({
+    expect(await adminTokens({ admin: { tokens }, data_dir: '' })).toEqual({
       tokens: [
         { token: 'a', role: 'operate', label: 'admin.tokens[0]' },
         { token: 'b', role: 'read', label: 'admin.tokens[1]' },

@@ -26,7 +26,7 @@ describe('a command finds the admin port', () => {
 
   it('by gateway.yaml and the token that the first start made', async () => {
     const server = await answering(() => WELL)
-    const yaml = `admin: { port: ${server.port}, host: 0.0.0.0 }\ndata_dir: kept\n`
+    const yaml = `admin: { port: ${server.port}, host: 0.0.0.0, behind_proxy: true }\ndata_dir: kept\n`
     const cwd = await folder({ 'config/gateway.yaml': yaml, 'kept/admin-token': `${TOKEN}\n` })
     expect((await waybridge(status(), { cwd })).code).toBe(0)
   })

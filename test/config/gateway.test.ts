@@ -17,6 +17,8 @@ async function mistakes(text: string): Promise<string[]> {
   return (await checked({ 'gateway.yaml': text })).mistakes
 }
 
+/** How a listener accepts connections where the file does not say. */
+const OPEN = { host: '0.0.0.0', tls: null, proxy_protocol: false, networks: [] }
 const TOKEN_EXPECTED = 'expected printable ASCII characters without spaces'
 
 describe('gateway.yaml', () => {
@@ -26,11 +28,11 @@ describe('gateway.yaml', () => {
       data_dir: '.data',
       time_zone: 'UTC',
       listeners: [
-        { transport: 'tcp', port: 5027, protocol: 'teltonika', host: '0.0.0.0' },
-        { transport: 'udp', port: 5027, protocol: 'teltonika', host: '0.0.0.0' },
-        { transport: 'http', port: 5055, protocol: 'osmand', host: '0.0.0.0' },
+        { transport: 'tcp', port: 5027, protocol: 'teltonika', ...OPEN },
+        { transport: 'udp', port: 5027, protocol: 'teltonika', ...OPEN },
+        { transport: 'http', port: 5055, protocol: 'osmand', ...OPEN },
       ],
-      mqtt: { broker: { host: '0.0.0.0', port: 1883 } },
+      mqtt: { broker: { host: '0.0.0.0', port: 1883, tls: null, tls_port: 8883, proxy_protocol: false } },
       tracking: { base_url: null, push_url: null, listen: { host: '127.0.0.1', port: 8090 }, return_prefix: '' },
       companies: [],
       batch: { max_positions: 500, max_wait: 1000 },
@@ -51,7 +53,7 @@ describe('gateway.yaml', () => {
         max_age: 86_400_000,
       },
       workers: 1,
-      admin: { host: '127.0.0.1', port: 8080, tokens: [] },
+      admin: { host: '127.0.0.1', port: 8080, tls: null, behind_proxy: false, tokens: [] },
       parked: { max_positions: 1_000_000 },
       monitor: { host: '127.0.0.1', port: 9464 },
       limits: {
@@ -61,6 +63,7 @@ describe('gateway.yaml', () => {
         idle_timeout: 900_000,
         max_frame_bytes: 65_536,
       },
+      trusted_proxies: [],
       log: { level: 'info', format: 'auto' },
     })
   })
@@ -84,7 +87,7 @@ admin: { tokens: [abc] }
     const { redis, listeners, mqtt, tracking, companies, filter, admin } = await config(text)
     expect({ redis, listeners, mqtt, companies }).toEqual({
       redis: { url: 'redis://127.0.0.1:6379/1', max_memory: 536_870_912, stop_at: 0.85, durability: 'relaxed' },
-      listeners: [{ transport: 'udp', port: 0, protocol: 'teltonika', host: '127.0.0.1' }],
+      listeners: [{ transport: 'udp', port: 0, protocol: 'teltonika', ...OPEN, host: '127.0.0.1' }],
       mqtt: { broker: null },
       companies: [
         { company_id: '7', apikey: '0123', name: '7' },
@@ -127,7 +130,7 @@ parked: { max_positions: 0 }
     [
       'an unknown key that is similar to no other',
       'admin: { x: 1 }',
-      '1:10 admin.x: unknown key: expected one of host, port, tokens',
+      '1:10 admin.x: unknown key: expected one of host, port, tls, behind_proxy, tokens',
     ],
     [
       'a wrong type',
@@ -182,7 +185,7 @@ parked: { max_positions: 0 }
     [
       'a document that is a list',
       '- 1',
-      '1:1 expected a mapping with redis, data_dir, time_zone, listeners, mqtt, tracking, companies, batch, push, filter, hold, workers, admin, parked, monitor, limits, log',
+      '1:1 expected a mapping with redis, data_dir, time_zone, listeners, mqtt, tracking, companies, batch, push, filter, hold, workers, admin, parked, monitor, limits, trusted_proxies, log',
     ],
     [
       'text that is not YAML',
@@ -226,8 +229,8 @@ parked: { max_positions: 0 }
     ['a planned key', 'redis: { sentinels: [a] }', '1:10 redis.sentinels: not yet supported'],
     [
       'a planned key in an item of a list',
-      'listeners: [{ transport: tcp, port: 1, protocol: teltonika, tls: {} }]',
-      '1:61 listeners[0].tls: not yet supported',
+      'admin: { tokens: [{ token: a, name: b }] }',
+      '1:31 admin.tokens[0].name: not yet supported',
     ],
     [
       'the planned protocol auto',
@@ -319,11 +322,11 @@ describe('references', () => {
     vi.stubEnv('WB_TEST_EMPTY', '')
     await writeFile(
       join(dir, 'gateway.yaml'),
-      `admin: { port: "\${env:WB_TEST_PORT}", host: "\${env:WB_TEST_EMPTY:-10.0.0.1}" }
+      `admin: { port: "\${env:WB_TEST_PORT}", host: "\${env:WB_TEST_EMPTY:-127.0.0.2}" }
 companies: [{ company_id: "\${env:WB_TEST_NONE:-7}", apikey: "\${file:${dir}/secret}", name: "a \${b}" }]`,
     )
     const { config: read } = await loadConfig(dir, PROTOCOLS)
-    expect(read.admin).toMatchObject({ port: 9000, host: '10.0.0.1' })
+    expect(read.admin).toMatchObject({ port: 9000, host: '127.0.0.2' })
     expect(read.companies).toEqual([{ company_id: '7', apikey: 'from file', name: 'a ${b}' }])
   })
 

@@ -15,7 +15,7 @@ async function connected(): Promise<{ connection: MqttConnection; peer: Peer }> 
   const accepted = once(server, 'connection') as Promise<[Socket]>
   const peer = await raw(port)
   const [socket] = await accepted
-  return { connection: new MqttConnection(shared, socket, 'remote'), peer }
+  return { connection: new MqttConnection(shared, socket, { address: '127.0.0.1', port: 1 }), peer }
 }
 
 const packet = publish({ topic: 't', payload: 'x'.repeat(100), qos: 0 })

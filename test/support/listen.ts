@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { onTestFinished, vi } from 'vitest'
 import { DecodeError, line, type Protocol } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
+import { networksOf } from '../../src/config/networks.ts'
 import { UnknownDeviceQuota } from '../../src/ingest/device.ts'
 import { Ingest } from '../../src/ingest/ingest.ts'
 import type { Appender, Part, Storable } from '../../src/lanes/index.ts'
@@ -107,6 +108,7 @@ export function gateway({
       for (const go of waiting.splice(0)) go()
     },
     limits: all,
+    trustedProxies: networksOf([]),
     logger: pino({ level: 'silent' }),
     connectionLimits: new ConnectionLimits(all),
     pressure,

@@ -23,6 +23,7 @@ export async function startAdmin(live: Live, { redisUrl, baseUrl, ports }: RoleA
   const admin = await openAdmin({
     listen: { ...config.admin, port: config.admin.port || (ports.admin ?? 0) },
     tokens,
+    tls: config.admin.tls,
     redis,
     directory: () => live.directory(),
     live,
@@ -35,7 +36,8 @@ export async function startAdmin(live: Live, { redisUrl, baseUrl, ports }: RoleA
     logger,
   })
   const sharing = shareObservations(redis)
-  logger.info(`admin port http://${config.admin.host}:${admin.port}; its tokens are in ${tokens.place}`)
+  const scheme = config.admin.tls ? 'https' : 'http'
+  logger.info(`admin port ${scheme}://${config.admin.host}:${admin.port}; its tokens are in ${tokens.place}`)
   return {
     ports: { admin: admin.port },
     readiness,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { protocolsByName } from '../../../protocols/index.ts'
 import type { Protocol } from '../../../protocols/kit/index.ts'
 import { within } from '../../async.ts'
+import { networksOf } from '../../config/networks.ts'
 import type { Config } from '../../config/schema.ts'
 import { Capacity } from '../../ingest/acceptance.ts'
 import { OwnClock } from '../../ingest/clock.ts'
@@ -67,7 +68,15 @@ async function openPath(live: Live, replica: Replica) {
   const connectionLimits = new ConnectionLimits(config.limits)
   return {
     replica,
-    shared: { ingest, heard, connectionLimits, pressure: new Backpressure(), limits: config.limits, logger },
+    shared: {
+      ingest,
+      heard,
+      connectionLimits,
+      pressure: new Backpressure(),
+      limits: config.limits,
+      trustedProxies: networksOf(config.trusted_proxies),
+      logger,
+    },
     misunderstood: misunderstood.keep,
     redisReadiness: redisReadiness(redis, config.redis, logger),
     problems,
@@ -99,15 +108,19 @@ async function openListeners(live: Live, { shared, misunderstood, replica }: Fra
     ports[name] = listener.port
   }
 
-  for (const { transport, protocol: name, host, port } of configured) {
-    const protocol = protocolsByName.get(name) as Protocol
-    const listen = (actual: number) => LISTEN[transport]({ host, port: actual, protocol }, shared)
-    await open(portName(`${transport}/${name}`, ports), port, listen)
+  for (const listener of configured) {
+    const { transport } = listener
+    const protocol = protocolsByName.get(listener.protocol) as Protocol
+    const name = portName(`${transport}/${protocol.name}`, ports)
+    await open(name, listener.port, (port) => LISTEN[transport]({ ...listener, name, port, protocol }, shared))
   }
   const { broker } = mqtt
   if (broker) {
     const options = { ...shared, replica, admitsUnknown: hold.unknown, protocols: protocolsByName, misunderstood }
-    await open('mqtt', broker.port, (port) => listenMqtt({ host: broker.host, port }, options))
+    const plain = { ...broker, tls: null }
+    await open('mqtt', broker.port, (port) => listenMqtt({ ...plain, name: 'mqtt', port }, options))
+    if (broker.tls)
+      await open('mqtts', broker.tls_port, (port) => listenMqtt({ ...broker, name: 'mqtts', port }, options))
   }
   return { listeners, ports }
 }

@@ -1,0 +1,90 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import type { Config, TlsConfig } from './schema.ts'
+
+/** The certificate of one port as the configuration names it; the admin port has no `client_ca`. */
+export type CertificateFiles = Omit<TlsConfig, 'client_ca'> & Partial<Pick<TlsConfig, 'client_ca'>>
+
+/** Certificate files that were read. */
+export interface Certificate {
+  readonly context: SecureContextOptions
+  /** When each file's certificate ends, ms UTC. */
+  readonly ends: readonly { readonly file: string; readonly at: number }[]
+}
+
+/** Why certificate files cannot be used: the key of the configuration, and a sentence that names the file. */
+export interface CertificateMistake {
+  readonly key: 'cert' | 'key' | 'client_ca'
+  readonly message: string
+}
+
+/** Reads the files of a certificate, and checks that they belong together. */
+export function readCertificate(files: CertificateFiles): Certificate | CertificateMistake {
+  const cert = read(files.cert, 'cert', certificateIn)
+  if ('message' in cert) return cert
+  const key = read(files.key, 'key', createPrivateKey)
+  if ('message' in key) return key
+  const clientCa = files.client_ca == null ? undefined : read(files.client_ca, 'client_ca', certificateIn)
+  if (clientCa && 'message' in clientCa) return clientCa
+  if (!cert.value.checkPrivateKey(key.value))
+    return { key: 'key', message: `the key in ${files.key} does not belong to the certificate in ${files.cert}` }
+  const context = { cert: cert.text, key: key.text, ca: clientCa?.text, ...PROFILES[files.profile] }
+  try {
+    createSecureContext(context)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    return { key: 'cert', message: `the certificate in ${files.cert} cannot be used: ${code ?? message}` }
+  }
+  const ends = [cert, ...(clientCa ? [clientCa] : [])].map(({ file, value }) => ({ file, at: +value.validToDate }))
+  return { context, ends }
+}
+
+/** A certificate that the configuration names, and the path of its key. */
+interface NamedCertificate {
+  readonly path: readonly (string | number)[]
+  readonly files: CertificateFiles
+}
+
+/** Every certificate that the configuration names. */
+export function certificatesIn({ admin, listeners, mqtt }: Pick<Config, 'admin' | 'listeners' | 'mqtt'>) {
+  return [
+    ...listeners.flatMap(({ tls }, index) => named(['listeners', index, 'tls'], tls)),
+    ...named(['mqtt', 'broker', 'tls'], mqtt.broker?.tls),
+    ...named(['admin', 'tls'], admin.tls),
+  ]
+}
+
+function named(path: NamedCertificate['path'], files?: CertificateFiles | null): NamedCertificate[] {
+  return files ? [{ path, files }] : []
+}
+
+const PROFILES: Record<TlsConfig['profile'], SecureContextOptions> = {
+  intermediate: { minVersion: 'TLSv1.2' },
+  old: { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' },
+}
+
+/** What a file says; its text is not quoted in mistakes, as it may be a key. */
+function read<Value>(
+  file: string,
+  key: CertificateMistake['key'],
+  parse: (text: string) => Value,
+): { file: string; text: string; value: Value } | CertificateMistake {
+  try {
+    const text = readFileSync(file, 'utf8')
+    return { file, text, value: parse(text) }
+  } catch (error) {
+    const { code = '', syscall } = error as NodeJS.ErrnoException
+    return { key, message: syscall ? `the file ${file} cannot be read (${code})` : `${file} ${NOT_PEM[key]}` }
+  }
+}
+
+function certificateIn(text: string): X509Certificate {
+  return new X509Certificate(text)
+}
+
+const NOT_PEM = {
+  cert: 'is no certificate in PEM',
+  key: 'is no private key in PEM without a passphrase',
+  client_ca: 'is no certificate in PEM',
+}

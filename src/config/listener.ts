@@ -1,0 +1,79 @@
+import { address, fields, filePath, flag, leaf, networks, oneOf, orNull, port, setting, text } from './leaves.ts'
+import { unknownName } from './problem.ts'
+
+const TRANSPORTS = ['tcp', 'udp', 'http'] as const
+
+/** What the configuration must know of a protocol: its name, and its usual port on each transport. */
+interface ProtocolPorts extends Partial<Record<(typeof TRANSPORTS)[number], { readonly port: number }>> {
+  readonly name: string
+}
+
+/** The protocols that listeners may name; null in a process that opens no listeners, and accepts every name. */
+export type Protocols = readonly ProtocolPorts[] | null
+
+/** Every protocol on its usual ports. */
+export function usualListeners(protocols: Protocols) {
+  return (protocols ?? []).flatMap((protocol) =>
+    TRANSPORTS.flatMap((transport) => {
+      const usual = protocol[transport]
+      return usual ? [{ transport, port: usual.port, protocol: protocol.name, host: '0.0.0.0' }] : []
+    }),
+  )
+}
+
+/** A port for devices. */
+export function listener(protocols: Protocols, dir: string) {
+  const known = new Map(protocols?.map((protocol) => [protocol.name, protocol]))
+  const name = leaf(
+    (value) => (!protocols || known.has(value) ? value : undefined),
+    (value) => (value === 'auto' ? 'auto is not yet supported' : unknownName('protocol', value, [...known.keys()])),
+  )
+  const shape = {
+    transport: oneOf(...TRANSPORTS).describe('`tcp`, `udp` or `http`.'),
+    port: port.describe('Port; 0: any free port, kept while `start` runs.'),
+    protocol: name.describe('Name of a protocol, as `waybridge protocols` lists it.'),
+    host: setting(text, '0.0.0.0', 'IP address to listen on.'),
+    tls: orNull(deviceTls(dir)).describe('Certificate of the port; null: without TLS.'),
+    proxy_protocol: setting(flag, false, PROXY_PROTOCOL),
+    networks: networks.describe('CIDR: who may connect; []: everybody.'),
+  }
+  return fields(shape).superRefine(({ transport, protocol, ...stream }, context) => {
+    for (const key of ['tls', 'proxy_protocol'] as const)
+      if (transport === 'udp' && stream[key])
+        context.addIssue({ code: 'custom', path: [key], message: 'only for the transports tcp and http' })
+    if (!protocols || known.get(protocol)?.[transport]) return
+    const supported = TRANSPORTS.filter((each) => known.get(protocol)?.[each]).join(' or ')
+    context.addIssue({ code: 'custom', path: ['transport'], message: `expected ${supported} for ${protocol}` })
+  })
+}
+
+/** The built-in MQTT broker. */
+export function broker(dir: string) {
+  return fields({
+    ...address('0.0.0.0', 1883),
+    tls: orNull(deviceTls(dir)).describe('Certificate of a further port, with TLS; null: none.'),
+    tls_port: setting(port, 8883, 'The port with TLS; 0: any free port.'),
+    proxy_protocol: setting(flag, false, PROXY_PROTOCOL),
+  })
+}
+
+/** The keys of a certificate. */
+export function certificate(dir: string) {
+  return {
+    cert: filePath(dir).describe('File with the certificate and its chain, PEM; relative to this folder.'),
+    key: filePath(dir).describe('File with its private key, PEM.'),
+    profile: setting(
+      oneOf('intermediate', 'old'),
+      'intermediate',
+      '`intermediate`: TLS 1.2 and 1.3; `old`: TLS 1.0 and weak ciphers as well.',
+    ),
+  }
+}
+
+/** A certificate, and whether devices need one of their own. */
+function deviceTls(dir: string) {
+  const clientCa = orNull(filePath(dir)).describe('File with the CA of client certificates, PEM; null: they need none.')
+  return fields({ ...certificate(dir), client_ca: clientCa })
+}
+
+const PROXY_PROTOCOL = 'Each connection begins with a PROXY header, v1 or v2.'

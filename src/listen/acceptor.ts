@@ -1,0 +1,139 @@
+import type { Server, Socket } from 'node:net'
+import { isWithin, networksOf } from '../config/networks.ts'
+import { createSession, type DeviceSession } from '../ingest/device.ts'
+import { metrics } from '../observe/metrics.ts'
+import { type Endpoint, openServer, type Shared } from './listener.ts'
+import { OneAddressWatch } from './one-address.ts'
+import { receiveProxyHeader } from './proxy-connection.ts'
+import { TlsHandshakes } from './tls.ts'
+
+/** Where a connection comes from: the address in its PROXY header, else the one of the socket. */
+export interface Origin {
+  readonly address: string
+  readonly port: number
+  /** The name in the client certificate, verified. */
+  readonly certificate?: string
+}
+
+/** The session of a connection. */
+export function sessionOf(transport: 'tcp' | 'http' | 'mqtt', { address, port, certificate }: Origin): DeviceSession {
+  return Object.assign(createSession(transport, `${address}:${port}`), { certificate })
+}
+
+/** Says which addresses are in these networks; without any, all are. */
+export function networkFilter(networks: readonly string[] = []): (address: string) => boolean {
+  const list = networksOf(networks)
+  return networks.length === 0 ? () => true : (address) => isWithin(list, address)
+}
+
+type Serve = (socket: Socket, origin: Origin) => void
+
+/**
+ * Stands between a server and what serves its connections: reads the PROXY header, refuses addresses that may not connect,
+ * keeps the limits of connections, and does the TLS handshake. What is not done within `identify_timeout` ends.
+ */
+export class Acceptor {
+  readonly #transport: 'tcp' | 'http' | 'mqtt'
+  readonly #endpoint: Endpoint
+  readonly #shared: Shared
+  readonly #isOfNetworks: (address: string) => boolean
+  readonly #handshakes: TlsHandshakes | undefined
+  readonly #oneAddress: OneAddressWatch | undefined
+  /** Connections whose header or handshake is not complete. */
+  readonly #beginning = new Set<Socket>()
+  #isClosing = false
+
+  /** @throws UserError where the certificate cannot be used */
+  constructor(transport: 'tcp' | 'http' | 'mqtt', endpoint: Endpoint, shared: Shared) {
+    const { name = transport, networks, proxy_protocol, tls } = endpoint
+    this.#transport = transport
+    this.#endpoint = endpoint
+    this.#shared = shared
+    this.#isOfNetworks = networkFilter(networks)
+    this.#handshakes = tls ? new TlsHandshakes(tls, name, shared) : undefined
+    this.#oneAddress = proxy_protocol ? undefined : new OneAddressWatch(name)
+  }
+
+  /** Opens the server. Answers its port. @throws the system's error (EADDRINUSE, EACCES …) */
+  async open(server: Server): Promise<number> {
+    try {
+      return await openServer(server, this.#endpoint, this.#shared.logger)
+    } catch (error) {
+      await this.close()
+      throw error
+    }
+  }
+
+  /** Hands the connections of a server to `serve`. */
+  accept(server: Server, serve: Serve): void {
+    const { proxy_protocol } = this.#endpoint
+    server.on('connection', (socket) => {
+      const { remoteAddress: address = '', remotePort: port = 0 } = socket
+      if (this.#isClosing) socket.destroy()
+      else if (proxy_protocol) this.#behindProxy(socket, { address, port }, serve)
+      else this.#admit(socket, { address, port }, serve)
+    })
+  }
+
+  /** Whether an address may connect. */
+  permits(address: string): boolean {
+    return this.#isOfNetworks(address)
+  }
+
+  /** Accepts no more connections, and ends those that have not begun. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    for (const socket of this.#beginning) socket.destroy()
+    this.#oneAddress?.close()
+    await this.#handshakes?.close()
+  }
+
+  #behindProxy(socket: Socket, proxy: Origin, serve: Serve): void {
+    if (!isWithin(this.#shared.trustedProxies, proxy.address)) return refuse(socket, 'proxy_header')
+    const begun = this.#begin(socket, 'proxy_header')
+    receiveProxyHeader(socket, (header) => {
+      begun()
+      this.#admit(socket, header.source ?? proxy, serve)
+    })
+  }
+
+  #admit(socket: Socket, origin: Origin, serve: Serve): void {
+    const { connectionLimits } = this.#shared
+    if (!this.permits(origin.address) && !this.#isHttpProxy(origin.address)) return refuse(socket, 'network')
+    if (!connectionLimits.admit(socket, this.#transport, origin.address)) return
+    if (!this.#isHttpProxy(origin.address)) this.#oneAddress?.opened(socket, origin.address)
+    if (!this.#handshakes) return serve(socket, origin)
+    const begun = this.#begin(socket, 'tls')
+    this.#handshakes.receive(socket, (secured, certificate) => {
+      begun()
+      serve(secured, { ...origin, certificate })
+    })
+  }
+
+  /** A trusted proxy in front of HTTP says in each request who sent it. */
+  #isHttpProxy(address: string): boolean {
+    return this.#transport === 'http' && isWithin(this.#shared.trustedProxies, address)
+  }
+
+  /** Counts the connection as refused where it ends, or its time is over, before the answer is called. */
+  #begin(socket: Socket, reason: 'proxy_header' | 'tls'): () => void {
+    const late = setTimeout(() => socket.destroy(), this.#shared.limits.identify_timeout)
+    const end = () => {
+      clearTimeout(late)
+      this.#beginning.delete(socket)
+      if (!this.#isClosing) metrics.refused.inc({ reason })
+    }
+    this.#beginning.add(socket)
+    socket.on('close', end).on('error', () => socket.destroy())
+    return () => {
+      clearTimeout(late)
+      this.#beginning.delete(socket)
+      socket.off('close', end)
+    }
+  }
+}
+
+function refuse(socket: Socket, reason: string): void {
+  metrics.refused.inc({ reason })
+  socket.destroy()
+}

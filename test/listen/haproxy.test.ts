@@ -1,0 +1,125 @@
+import { once } from 'node:events'
+import { createServer, connect as dialFrom, type Socket } from 'node:net'
+import mqtt from 'mqtt'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { networksOf } from '../../src/config/networks.ts'
+import { listenMqtt } from '../../src/listen/mqtt.ts'
+import { listenTcp } from '../../src/listen/tcp.ts'
+import { CertificateMaker, type Issued } from '../support/certificates.ts'
+import { findHaproxy, type Haproxy, startHaproxy } from '../support/haproxy.ts'
+import { type Gateway, gateway, open, talk, until } from '../support/listen.ts'
+import { listening } from '../support/listening.ts'
+import { PROTOCOLS, position, TOPIC } from '../support/mqtt.ts'
+import { dialTls, tlsWith } from '../support/tls.ts'
+
+/** An address of this machine by which the proxy and its client differ. */
+const CLIENT = '127.0.0.77'
+
+let haproxy: Haproxy | undefined
+let certificates: CertificateMaker
+let server: Issued
+
+beforeAll(async () => {
+  haproxy = await findHaproxy()
+  certificates = await CertificateMaker.create()
+  server = await certificates.server('server')
+}, 120_000)
+afterAll(() => certificates.remove())
+
+/** A gateway that trusts the proxy alone, and says from where each message came. */
+function witness() {
+  const shared = gateway()
+  const seen: string[] = []
+  const ingest: Gateway['ingest'] = {
+    ...shared.ingest,
+    take: (frame, session, protocol) => {
+      seen.push(session.remote)
+      return shared.ingest.take(frame, session, protocol)
+    },
+  }
+  return { shared: { ...shared, ingest, trustedProxies: networksOf(['127.0.0.1']) }, seen }
+}
+
+async function freePort(): Promise<number> {
+  const blocker = createServer()
+  const port = await listening(blocker)
+  blocker.close()
+  await once(blocker, 'close')
+  return port
+}
+
+/** Connects from `CLIENT` once the proxy listens. */
+async function connectThrough(port: number): Promise<Socket> {
+  let socket: Socket | undefined
+  await until(async () => {
+    const trying = dialFrom({ host: '127.0.0.1', port, localAddress: CLIENT })
+    await once(trying, 'connect')
+    socket = trying
+  })
+  onTestFinished(() => void socket?.destroy())
+  return socket as Socket
+}
+
+describe('a real HAProxy', () => {
+  beforeEach(({ skip }) => skip(!haproxy, 'there is no haproxy, and apt cannot fetch it'))
+
+  it.each([
+    ['version 1', 'send-proxy'],
+    ['version 2', 'send-proxy-v2'],
+    ['version 2 with TLVs', 'send-proxy-v2 proxy-v2-options unique-id,crc32c'],
+  ])(
+    'in front of TCP, TLS and MQTT hands on the address of the client: %s',
+    async (_, options) => {
+      const { shared, seen } = witness()
+      const endpoint = { host: '127.0.0.1', port: 0, proxy_protocol: true }
+      const tcp = await open(listenTcp({ ...endpoint, protocol: talk }, shared))
+      const tls = await open(listenTcp({ ...endpoint, protocol: talk, tls: tlsWith(server) }, shared))
+      const broker = await open(listenMqtt(endpoint, { ...shared, protocols: PROTOCOLS, misunderstood: () => {} }))
+      const ways = await Promise.all(
+        [tcp, tls, broker].map(async ({ port: to }) => ({ port: await freePort(), to, options })),
+      )
+      await startHaproxy(haproxy!, ways)
+
+      const plain = await connectThrough(ways[0].port)
+      let heard = ''
+      plain.on('data', (bytes: Buffer) => (heard += bytes.toString()))
+      plain.write('id van-1\nfix 1\n')
+      await until(() => expect(heard).toBe('hi\nok 1\n'))
+      expect(seen.splice(0)).toEqual(Array(2).fill(`${CLIENT}:${plain.localPort}`))
+
+      const below = await connectThrough(ways[1].port)
+      const { localPort } = below
+      const secure = await dialTls(0, { ca: server.cert, socket: below })
+      secure.say('id van-1\n')
+      await until(() => expect(secure.heard).toBe('hi\n'))
+      expect(seen.splice(0)).toEqual([`${CLIENT}:${localPort}`])
+
+      const client = mqtt.connect(`mqtt://127.0.0.1:${ways[2].port}`, {
+        username: 'van-1',
+        reconnectPeriod: 50,
+        localAddress: CLIENT,
+      } as mqtt.IClientOptions)
+      onTestFinished(() => void client.end(true))
+      client.on('error', () => {})
+      await client.publishAsync(TOPIC, position(), { qos: 1 })
+      expect(seen).toEqual([expect.stringMatching(/^127\.0\.0\.77:\d+$/)])
+      await client.endAsync(true)
+    },
+    60_000,
+  )
+
+  it('that is not trusted is refused', async () => {
+    const shared = { ...gateway(), trustedProxies: networksOf(['192.0.2.1']) }
+    const { port: to } = await open(
+      listenTcp({ host: '127.0.0.1', port: 0, protocol: talk, proxy_protocol: true }, shared),
+    )
+    const port = await freePort()
+    await startHaproxy(haproxy!, [{ port, to, options: 'send-proxy-v2' }])
+    const socket = await connectThrough(port)
+    const closed = once(socket, 'close')
+    socket.on('error', () => {})
+    socket.resume().write('id van-1\n')
+    await closed
+    expect(socket.bytesRead).toBe(0)
+  }, 60_000)
+})

@@ -53,7 +53,7 @@ export function tokenFile(dataDir: string): string {
  * A hook that sets `request.caller`, and answers 401 without a known token, and 403 where a token with the role `read` asks
  * for a change. It takes as long for a wrong token as for a right one.
  */
-export function accessBy({ tokens, place }: Tokens) {
+export function accessBy({ tokens }: Pick<Tokens, 'tokens'>) {
   const digests = tokens.map(({ token }) => digest(token))
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const presented = /^Bearer +(.*\S)/i.exec(request.headers.authorization ?? '')?.[1]
@@ -62,13 +62,13 @@ export function accessBy({ tokens, place }: Tokens) {
     const known = digests.map((each) => timingSafeEqual(each, sent)).indexOf(true)
     if (known < 0) {
       const fault = presented === undefined ? 'the token is missing' : 'the token is unknown'
-      const message = `${fault}: send the header "Authorization: Bearer <token>"; the token is in ${place}`
+      const message = `${fault}: send the header "Authorization: Bearer <token>"; ${WHERE}`
       return reply.code(401).header('www-authenticate', 'Bearer').send({ message })
     }
     const { label, role } = tokens[known]
     request.caller = { label, role }
     if (role === 'operate' || request.change === undefined) return undefined
-    const message = `this token may only read: ${request.method} needs a token with the role operate; the tokens are in ${place}`
+    const message = `this token may only read: ${request.method} needs a token with the role operate; ${WHERE}`
     return reply.code(403).send({ message })
   }
 }
@@ -87,6 +87,9 @@ async function keptToken(dataDir: string): Promise<string> {
   await rename(draft, file)
   return token
 }
+
+/** An answer does not say where the file of a token is. */
+const WHERE = 'the log of the start says where the tokens are'
 
 function digest(token: string): Buffer {
   return hash('sha256', token, 'buffer')

@@ -51,7 +51,7 @@ async function countWaiting(redis: Redis) {
 }
 
 async function countHeld(redis: Redis) {
-  const heldFor: Record<HoldReason, number> = { unknown: 0, no_route: 0, clock: 0 }
+  const heldFor: Record<HoldReason, number> = { unknown: 0, no_route: 0, clock: 0, suspicious: 0 }
   const devices = new Set<string>()
   for await (const { reason, device, fixes } of surveyHeld(redis)) {
     heldFor[reason] += fixes

@@ -7,6 +7,7 @@ import { accessBy, type Tokens } from './access.ts'
 import { CustodyWatch, type FixAccount, takeAccount } from './custody.ts'
 import { deviceOperations } from './device/device.ts'
 import { countDevices, type DeviceSources, deviceListOperations } from './device/list.ts'
+import { enrolmentOperations } from './enrolment.ts'
 import { Findings } from './findings.ts'
 import { laneOperations } from './lanes.ts'
 import { auditOperations, keepAudit, misunderstoodOperations } from './logs.ts'
@@ -67,6 +68,7 @@ export async function openAdmin(options: AdminOptions) {
     ...deviceOperations(options, change),
     ...routeOperations(options.live, change),
     ...parkedOperations(options),
+    ...enrolmentOperations(redis),
     ...misunderstoodOperations(redis),
     ...auditOperations(redis),
     ...relayOperations({ ...options, tokens, closing: closing.signal }),

@@ -87,11 +87,13 @@ export const DeviceRowJson = DeviceHead.extend({
 export const DeviceJson = DeviceHead.extend({
   ...each(Text.optional(), 'time_zone', 'model', 'source'),
   settings: z.record(Text, z.unknown()).optional(),
-  secret: z.boolean().optional(),
+  ...each(z.boolean().optional(), 'secret', 'previous_secret'),
+  protocol: Text.optional(),
+  ...each(z.array(Text).optional(), 'transports', 'networks', 'client_certificate'),
   file_entry: Text.optional(),
   held: z.array(
     z.object({
-      reason: z.enum(['unknown', 'no_route', 'clock']),
+      reason: z.enum(['unknown', 'no_route', 'clock', 'suspicious']),
       fixes: Count,
       oldest_at: Instant,
       offset: Text.optional(),

@@ -9,7 +9,7 @@ import type { AdminPort } from './admin-port.ts'
 import { printable } from './output.ts'
 
 interface AdminRequest {
-  readonly method?: 'GET' | 'PUT'
+  readonly method?: 'GET' | 'PUT' | 'POST' | 'DELETE'
   /** From the port's root. It is sent unchanged; `new URL` would resolve a `..` in it. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>

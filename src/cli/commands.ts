@@ -71,6 +71,10 @@ function program(): Command {
     .option('--csv', 'print CSV, with times in UTC')
     .option('--geojson', 'print GeoJSON: the track and its points, with times in UTC')
     .action(async (options) => exit(await (await import('./positions.ts')).positionsCommand(options)))
+  asking('enrol', 'admit devices that are not configured for a while; without options: say whether they are')
+    .option('--for <duration>', 'open the enrolment window for so long from now on: 30m')
+    .option('--stop', 'close it')
+    .action(async (options) => exit(await (await import('./enrol.ts')).enrolCommand(options)))
   const routes = waybridge.command('routes').description('check or put a roster file in the form of routes.csv')
   for (const act of ['check', 'put'] as const) {
     const command = asking(`${act} <file>`, ROUTES[act], routes)

@@ -82,13 +82,22 @@ function heldTrouble(device: DeviceAnswer, clock: Clock): string | undefined {
   if (!held) return undefined
   const { fixes, oldest_at, offset = NO_OFFSET } = held
   const what = `${counted(fixes, 'fix', 'fixes')} held since ${clock(oldest_at)}`
-  if (held.reason === 'unknown')
-    return `${what}${device.source ? ', being released now' : `: ${entryAdvice(device.file_entry)}`}`
+  if (held.reason === 'unknown') return `${what}${unknownAdvice(device)}`
+  if (held.reason === 'suspicious')
+    return `${what}, off the track of the device: compare the findings of \`status\`; filter.suspicious: report releases them`
   if (held.reason === 'no_route')
     return `${what}, no route at ${fixes === 1 ? 'its' : 'their'} time: ${routeAdvice(held)}`
   if (offset === NO_OFFSET) return `${what}, ahead of the clock, by no time zone: correct the clock of the device`
   const entry = device.source?.startsWith('admin ') ? 'its entry' : (device.source ?? 'devices.yaml')
   return `${what}, ahead of the clock: set time_zone: "${offset}" in ${entry}`
+}
+
+/** Of fixes that are held as those of a device that is not configured. */
+function unknownAdvice({ source, file_entry, ...entry }: DeviceAnswer): string {
+  if (source === undefined) return `: ${entryAdvice(file_entry)}`
+  const { secret, protocol, transports, networks, client_certificate } = entry
+  if (!secret && !(protocol ?? transports ?? networks ?? client_certificate)) return ', being released now'
+  return `, they came without what its entry asks for (secret, protocol, transports, networks or client_certificate)`
 }
 
 /** An edited line of a file replaces an earlier put. */

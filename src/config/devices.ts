@@ -3,10 +3,12 @@ import { yieldToEventLoop } from '../async.ts'
 import { columnMistakes, parseCsv, type Row } from './csv.ts'
 import { schemaMistakes } from './document.ts'
 import { takeFlowLines } from './flow-lines.ts'
-import { fields, id, isPrintable, mapping, printable, text, zone } from './leaves.ts'
+import { fields, id, isPrintable, leaf, mapping, oneOf, printable, text, words, zone } from './leaves.ts'
+import { cidr } from './networks.ts'
 import { type Entry, type Leaf, type Node, offsetOf, type Path, pathText, valueOf } from './node.ts'
 import { locator, type Mistake, type Source } from './problem.ts'
 import { int64Mistake, isScientific } from './units.ts'
+import { weaknessOf } from './weakness.ts'
 import { parseYaml, resolveReference, withoutEchoes } from './yaml.ts'
 
 /** The schema of an entry, with the description of each key, from which config/README.md is generated. */
@@ -17,6 +19,17 @@ export const DEVICE = fields({
   route_id: id.optional().describe('Route of fixes that no line of a routes file covers.'),
   time_zone: zone.optional().describe('Zone of a tracker that reports local time: an IANA name or an offset.'),
   secret: text.optional().describe('What the tracker must present: MQTT and OwnTracks password, OsmAnd `token=`.'),
+  previous_secret: text.optional().describe('Accepted beside `secret`, until the tracker has the new one.'),
+  protocol: text.optional().describe('Name of the only protocol that it may speak.'),
+  transports: words(oneOf('tcp', 'udp', 'http', 'mqtt'))
+    .optional()
+    .describe('The only transports that it may come by: `tcp`, `udp`, `http`, `mqtt`.'),
+  networks: words(leaf(cidr, 'expected a network such as 10.20.0.0/16, or an address'))
+    .optional()
+    .describe('The only networks (CIDR) that it may come from, such as the private APN of a carrier.'),
+  client_certificate: words(printable)
+    .optional()
+    .describe('Names of the client certificates of which it must present one, over TLS.'),
   model: text.optional().describe('Model of the tracker, where its protocol needs it.'),
   settings: mapping.optional().describe('Mapping of further settings, where its protocol needs them.'),
 })
@@ -25,8 +38,9 @@ export const DEVICE = fields({
 export interface Device extends Readonly<z.output<typeof DEVICE>> {
   /** As it is written, with its leading zeros. */
   readonly id: string
-  /** In place of `secret`, of a device in the roster: see secret.ts. */
+  /** In place of `secret` and `previous_secret`, of a device in the roster: see secret.ts. */
   readonly secretDigest?: string
+  readonly previousSecretDigest?: string
   /** Where it was written: `devices.yaml:3`, `admin 2026-11-20T08:00:00Z`. */
   readonly source: string
 }
@@ -37,12 +51,13 @@ export interface DeviceFile {
   readonly mistakes: readonly Mistake[]
 }
 
-/** A device with the offsets of its id, its company and its name. */
+/** A device with the offsets of its id, its company, its name and its protocol. */
 export interface PlacedDevice {
   readonly device: Device
   readonly at: number
   readonly companyAt: number
   readonly nameAt: number
+  readonly protocolAt: number
 }
 
 /** Reads devices.yaml, or devices.csv with the same names as columns. */
@@ -106,14 +121,26 @@ export function readDeviceEntry(
   const found = [...idMistakes(key, keyAt), ...schemaMistakes(error, value, [key])]
   mistakes.push(...found)
   if (!data || found.length > 0) return undefined
-  const { name, company_id, courier_id, route_id, time_zone, secret, model, settings } = data
+  mistakes.push(...weakSecrets(key, value, data))
+  const { name, company_id, courier_id, route_id, time_zone, secret, previous_secret, model, settings } = data
+  const { protocol, transports, networks, client_certificate } = data
+  // Sets every key, also to undefined: V8 reads objects of one shape faster.
+  const what = { id: key, name, company_id, courier_id, route_id, time_zone, secret, previous_secret, model, settings }
   return {
-    // Sets every key, also to undefined: V8 reads objects of one shape faster.
-    device: { id: key, name, company_id, courier_id, route_id, time_zone, secret, model, settings, source },
+    device: { ...what, protocol, transports, networks, client_certificate, source },
     at: keyAt,
     companyAt: offsetOf(value, ['company_id']),
     nameAt: offsetOf(value, ['name']),
+    protocolAt: offsetOf(value, ['protocol']),
   }
+}
+
+function weakSecrets(key: string, value: Node, data: z.output<typeof DEVICE>): Mistake[] {
+  return (['secret', 'previous_secret'] as const).flatMap((name): Mistake[] => {
+    const weakness = data[name] === undefined ? undefined : weaknessOf(data[name], key)
+    if (weakness === undefined) return []
+    return [{ at: offsetOf(value, [name]), key: pathText([key, name]), severity: 'weak', message: weakness }]
+  })
 }
 
 function idMistakes(key: string, at: number): Mistake[] {

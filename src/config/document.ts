@@ -29,7 +29,8 @@ export function readDocument<Value>(
   if (root === EMPTY && mistakes.length > 0) return { mistakes }
   const parsed = schema.safeParse(valueOf(root, ({ text: scalar }) => scalar))
   const all = withoutEchoes(mistakes, [...schemaMistakes(parsed.error, root), ...also(root)])
-  return { root, value: all.length === 0 ? parsed.data : undefined, mistakes: all }
+  const isWrong = all.some(({ severity = 'mistake' }) => severity === 'mistake')
+  return { root, value: isWrong ? undefined : parsed.data, mistakes: all }
 }
 
 /** The issues that a schema found in a value, at the offsets of `node`; `prefix` is the path of the value. */

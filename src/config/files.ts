@@ -4,11 +4,12 @@ import { certificatesIn, readCertificate } from './certificate.ts'
 import { type DeviceFile, readDevices } from './devices.ts'
 import { addressAt, companyIds, type ListenAddress, mistakeAt, portConflicts, readDocument } from './document.ts'
 import { fleetMistakes } from './fleet.ts'
-import { child, type Node, nodeAt, textAt } from './node.ts'
-import { type ConfigError, type Problem, problemsIn, type Source } from './problem.ts'
+import { child, itemsAt, type Node, nodeAt, textAt } from './node.ts'
+import { type ConfigError, type Mistake, type Problem, problemsIn, type Source } from './problem.ts'
 import { type RouteFile, readRoutes } from './routes.ts'
 import { configSchema, defaultConfig, type Protocols } from './schema.ts'
 import { fingerprintOf, ifThere, textOf, unreadable } from './text-file.ts'
+import { weaknessOf } from './weakness.ts'
 import { parseYaml } from './yaml.ts'
 
 /** The files of a configuration directory, each read by itself. */
@@ -96,7 +97,7 @@ export function certificateProblems({ gateway: { source, content } }: Files): Pr
 /** The mistakes in the devices files, each alone and all together. */
 export async function deviceProblems({ gateway, devices }: Files): Promise<Problem[]> {
   const contents = devices.map(({ content }) => content)
-  const beside = await fleetMistakes(contents, gateway.content.companyIds)
+  const beside = await fleetMistakes(contents, gateway.content)
   return devices.flatMap(({ source, content }, index) => problemsIn(source, [...content.mistakes, ...beside[index]]))
 }
 
@@ -147,8 +148,24 @@ export function readGateway(text: string, protocols: Protocols, dir = '') {
   const { root, value, mistakes } = readDocument(text, configSchema(protocols, dir), (all) => [
     ...portConflicts(addresses(all, protocols)),
     ...companyIds(all).repeated,
+    ...weakTokens(all),
   ])
-  return { config: value, companyIds: root && companyIds(root).ids, mistakes }
+  const protocolNames = protocols?.map(({ name }) => name)
+  return { config: value, companyIds: root && companyIds(root).ids, protocolNames, mistakes }
+}
+
+/** The tokens of the admin port that are easily guessed. */
+function weakTokens(root: Node): Mistake[] {
+  const admin = child(root, 'admin')
+  const tokens = itemsAt(admin, 'tokens').map((item, index) => ({
+    value: item.kind === 'leaf' ? item.text : textAt(item, 'token'),
+    path: item.kind === 'leaf' ? ['admin', 'tokens', index] : ['admin', 'tokens', index, 'token'],
+  }))
+  const all = [...tokens, { value: textAt(admin, 'metrics_token'), path: ['admin', 'metrics_token'] }]
+  return all.flatMap(({ value, path }): Mistake[] => {
+    const weakness = value ? weaknessOf(value) : undefined
+    return weakness === undefined ? [] : [{ ...mistakeAt(root, path, weakness), severity: 'weak' }]
+  })
 }
 
 /** Every address that the processes of one machine listen on, also in a file with other mistakes. */

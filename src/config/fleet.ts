@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from '../async.ts'
 import { type Device, type DeviceFile, type PlacedDevice, readDeviceEntry } from './devices.ts'
 import { type Mapping, pathText } from './node.ts'
-import type { Mistake } from './problem.ts'
+import { type Mistake, unknownName } from './problem.ts'
 import { sameId } from './units.ts'
 
 /** The devices that a device is compared with. */
@@ -11,15 +11,17 @@ interface OtherDevices {
   named(name: string): readonly Device[]
 }
 
+/** What an entry may name; undefined: not known here. */
+export interface KnownNames {
+  readonly companyIds?: ReadonlySet<string>
+  readonly protocolNames?: readonly string[]
+}
+
 /**
- * Finds what is wrong with devices together: repeated ids and names, also in two files, and unknown companies.
- * @param companyIds undefined where the companies are not known
+ * Finds what is wrong with devices together: repeated ids and names, also in two files, unknown companies and protocols.
  * @returns the mistakes of each of `files`
  */
-export async function fleetMistakes(
-  files: readonly DeviceFile[],
-  companyIds: ReadonlySet<string> | undefined,
-): Promise<Mistake[][]> {
+export async function fleetMistakes(files: readonly DeviceFile[], known: KnownNames): Promise<Mistake[][]> {
   const byId = new Map<string, Device>()
   const byName = new Map<string, Device[]>()
   for (const { device } of files.flatMap(({ devices }) => devices)) {
@@ -34,7 +36,7 @@ export async function fleetMistakes(
   for (const [index, { devices }] of files.entries())
     for (const placed of devices) {
       await yieldToEventLoop()
-      found[index].push(...repeatedId(placed, first), ...mistakesBeside(placed, first, companyIds))
+      found[index].push(...repeatedId(placed, first), ...mistakesBeside(placed, first, known))
     }
   return found
 }
@@ -45,9 +47,13 @@ function repeatedId({ device, at }: PlacedDevice, { find }: OtherDevices): Mista
   return [{ at, key: device.id, message: `this device is already defined at ${same.source}` }]
 }
 
-function mistakesBeside(placed: PlacedDevice, others: OtherDevices, companyIds?: ReadonlySet<string>): Mistake[] {
-  const { device, nameAt, companyAt } = placed
-  const { id, name, company_id } = device
+function mistakesBeside(
+  placed: PlacedDevice,
+  others: OtherDevices,
+  { companyIds, protocolNames }: KnownNames,
+): Mistake[] {
+  const { device, nameAt, companyAt, protocolAt } = placed
+  const { id, name, company_id, protocol } = device
   const isOther = (other: Device) => sameId(other.id) !== sameId(id)
   const found: Mistake[] = []
   if (name !== undefined) {
@@ -61,6 +67,12 @@ function mistakesBeside(placed: PlacedDevice, others: OtherDevices, companyIds?:
     const message = `company ${company_id} is not among the companies of gateway.yaml`
     found.push({ at: companyAt, key: pathText([id, 'company_id']), message })
   }
+  if (protocol !== undefined && protocolNames?.includes(protocol) === false)
+    found.push({
+      at: protocolAt,
+      key: pathText([id, 'protocol']),
+      message: unknownName('protocol', protocol, protocolNames),
+    })
   return found
 }
 
@@ -90,11 +102,12 @@ export function readDevice(
   const mistakes: Mistake[] = []
   const placed = readDeviceEntry({ key: id, keyAt: 0, value: entry }, '', mistakes)
   if (placed) {
-    mistakes.push(...mistakesBeside(placed, others, companyIds).filter(({ severity }) => severity !== 'warning'))
+    mistakes.push(...mistakesBeside(placed, others, { companyIds }))
     // A line of routes.csv with this text could mean either device.
     const named = others.named(id).find((other) => sameId(other.id) !== sameId(id))
     if (named) mistakes.push({ at: 0, message: `${whichText(named)} has this id as its name` })
   }
-  if (placed && mistakes.length === 0) return { device: placed.device }
-  return { mistakes: mistakes.map(({ key = id, ...rest }) => ({ ...rest, key: key.slice(id.length + 1) || 'id' })) }
+  const wrong = mistakes.filter(({ severity = 'mistake' }) => severity === 'mistake')
+  if (placed && wrong.length === 0) return { device: placed.device }
+  return { mistakes: wrong.map(({ key = id, ...rest }) => ({ ...rest, key: key.slice(id.length + 1) || 'id' })) }
 }

@@ -42,11 +42,10 @@ export function unknownKey(path: Path, known: readonly string[], kind = 'key'): 
 /** Keys of the finished product that this version refuses. */
 const NOT_YET = new Set(
   [
-    'gateways alerts page filter.suspicious limits.max_connections_per_device',
+    'gateways alerts page limits.max_connections_per_device',
     'redis.sentinels redis.name redis.cluster redis.shards redis.replicas',
     'mqtt.bridges',
     'admin.metrics_token admin.tokens[].name admin.tokens[].companies',
-    'protocol transports networks client_certificate',
   ].flatMap((keys) => keys.split(' ')),
 )
 
@@ -58,6 +57,15 @@ export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
 /** A list that may be left out or empty. */
 export function list<Element extends z.ZodType>(element: Element, usual: () => readonly unknown[] = () => []) {
   return z.preprocess((value) => value ?? usual(), z.array(element, { error: 'expected a list' }))
+}
+
+/** A list of words, also as one text with spaces or commas between them: a cell of a CSV file. Not empty. */
+export function words<Word extends z.ZodType>(word: Word) {
+  return z.preprocess(wordsOf, z.array(word, { error: 'expected a list' }).min(1, 'expected at least one'))
+}
+
+function wordsOf(value: unknown): unknown {
+  return typeof value === 'string' ? value.split(/[\s,]+/).filter(Boolean) : value
 }
 
 /** A key that may be left out, with the value that it then has, and what it means. */

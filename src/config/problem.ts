@@ -3,11 +3,12 @@ import { LineCounter } from 'yaml'
 /**
  * One thing in the configuration that its owner should know. It never contains a secret.
  * - `mistake`: nothing of the file takes effect; at start the process exits with 1.
+ * - `weak`: a secret that is easily guessed. `check` refuses it; it takes effect all the same, since a start must not fail for it.
  * - `left_out`: this line of a routes file is left out; the other lines take effect.
  * - `warning`: it takes effect, but may not be what the owner meant.
  */
 export interface Problem {
-  readonly severity: 'mistake' | 'left_out' | 'warning'
+  readonly severity: 'mistake' | 'weak' | 'left_out' | 'warning'
   /** The path as the user would open it: `config/gateway.yaml`. */
   readonly file: string
   /** From 1; absent where the problem concerns the whole file. */

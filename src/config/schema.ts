@@ -90,9 +90,18 @@ export function configSchema(protocols: Protocols, dir = '') {
       max_future: setting(span, '5m', 'A fix further in the future is held as `clock`.'),
       max_age: setting(span.nullable(), '90d', 'An older fix is filtered as `past`; null: no limit.'),
       duplicate_window: setting(span, '24h', 'Time in which a repeated fix is filtered; `0s`: never.'),
+      suspicious: setting(
+        oneOf('report', 'hold'),
+        'report',
+        'Fixes off the track of their device: `report` them as a finding, or `hold` them as well.',
+      ),
     }),
     hold: section({
-      unknown: setting(flag, true, 'Hold fixes of unknown devices; `false`: refuse them.'),
+      unknown: setting(
+        flag,
+        true,
+        'Hold fixes of unknown devices; `false`: refuse them, except while `waybridge enrol` admits them.',
+      ),
       no_route: setting(flag, true, 'Hold fixes without a route; `false`: filter them.'),
       clock: setting(flag, true, 'Hold fixes from the future; `false`: filter them.'),
       max_unknown_devices: setting(integer(0, 1_000_000), 1000, 'Maximum of unknown devices with held fixes.'),

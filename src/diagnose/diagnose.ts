@@ -152,19 +152,23 @@ export const CODES = {
   guessing: {
     severity: 'warning',
     link: 'identified',
-    message: (about) => `somebody tries secrets for ${about}: answers are delayed`,
-    action: 'block the addresses in the evidence in your firewall',
+    message: (about) =>
+      `somebody guesses the secret of ${about}: from that network it is not looked at for a growing time`,
+    action:
+      'block the networks in the evidence in your firewall; if it is the device itself, set the same secret in it and in devices.yaml',
   },
   wrong_secret: {
     severity: 'warning',
     link: 'identified',
-    message: (about) => `${about} presents a wrong secret and is refused`,
+    message: (about) =>
+      `${about} presents a wrong secret, or none, and is treated like a device that is not configured`,
     action: 'set the same secret in the device and in devices.yaml',
   },
   not_permitted: {
     severity: 'warning',
     link: 'identified',
-    message: (about) => `${about} came in a way that devices.yaml does not allow, and is refused`,
+    message: (about) =>
+      `${about} came in a way that devices.yaml does not allow, and is treated like a device that is not configured`,
     action:
       'see the evidence; correct protocol, transports, networks or client_certificate of the device if it is yours',
   },

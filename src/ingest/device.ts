@@ -1,9 +1,8 @@
-import { hash, timingSafeEqual } from 'node:crypto'
 import type { Session, Transport } from '../../protocols/kit/index.ts'
 import type { Logger } from '../observe/log.ts'
 import type { DeviceEntry } from '../roster/directory.ts'
-import { matchesDigest } from '../roster/secret.ts'
 import { networkOf } from './network.ts'
+import type { Sender } from './suspicion.ts'
 
 /** The memory of one connection or datagram peer, with what listeners know of it. */
 export interface DeviceSession extends Session {
@@ -13,6 +12,12 @@ export interface DeviceSession extends Session {
   readonly connectedAt: number
   /** The verified name of the client certificate that the peer has presented over TLS; the listener sets it. */
   certificate?: string
+  /** Whether its device has presented its secret or a certificate: such a connection is not given up for one that has not. */
+  isProved: boolean
+  /** By what its device was identified last; src/ingest/identity.ts sets it. */
+  identified?: { readonly entry: DeviceEntry; readonly protocol?: string; readonly secret?: string }
+  /** Who sends on it, for trails.ts, which sets it. */
+  sender?: Sender
   /** Why the gateway ends the connection, once it does. */
   ended?: string
 }
@@ -29,15 +34,10 @@ export function createSession(transport: Transport, remote: string): DeviceSessi
     device: undefined,
     secret: undefined,
     certificate: undefined,
+    isProved: false,
+    identified: undefined,
+    sender: undefined,
   }
-}
-
-/** Whether this is the secret of the device, in constant time; a device without a secret presents none. */
-export function isSecretOf(entry: DeviceEntry, secret: string | undefined): boolean {
-  if (entry.secret === undefined && entry.secretDigest === undefined) return true
-  if (secret === undefined) return false
-  if (entry.secretDigest !== undefined) return matchesDigest(entry.secretDigest, secret)
-  return timingSafeEqual(hash('sha256', secret, 'buffer'), hash('sha256', entry.secret ?? '', 'buffer'))
 }
 
 /**
@@ -93,7 +93,8 @@ export class RejectedDeviceLog {
 const REJECTIONS = new Map([
   ['unknown_device', 'refused: the device is not configured'],
   ['held', 'the device is not configured: its fixes are held until it is'],
-  ['wrong_secret', 'refused: the secret of the device is missing or wrong'],
+  ['wrong_secret', 'not taken for the device: its secret is missing or wrong'],
+  ['not_permitted', 'not taken for the device: it came in a way that its entry does not allow'],
   ['other_device', 'refused: the device used the id of another device'],
 ])
 const MINUTE_MS = 60_000

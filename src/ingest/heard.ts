@@ -69,9 +69,12 @@ export class HeardBook {
   spoke(device: string, session: DeviceSession, protocol?: string): void {
     const { transport, remote } = session
     const track = this.#trackOf(device)
+    // The newest connection counts only where it proves as much as an open one.
+    if (track.provedAt > 0 && !session.isProved) return
     const heard = (track.heard ??= { at: 0, protocol, transport, remote })
     const connectedAt = isConnected(transport) ? session.connectedAt : undefined
     if (heard.connectedAt !== connectedAt) this.#connected(device, session, protocol)
+    if (session.isProved && connectedAt !== undefined) track.provedAt = connectedAt
     heard.at = session.now
     heard.protocol = protocol
     heard.transport = transport
@@ -104,6 +107,7 @@ export class HeardBook {
   gone({ connectedAt, device, ended, remote }: DeviceSession): void {
     const track = device === undefined ? undefined : this.#devices.get(device)
     if (device === undefined || !track) return
+    if (track.provedAt === connectedAt) track.provedAt = 0
     if (track.connectedAt === connectedAt) {
       track.connectedAt = 0
       if (track.isConnectionNoted) this.#note(device, { event: 'disconnected', remote, reason: ended })
@@ -192,6 +196,8 @@ class Track {
   events: readonly string[] = []
   /** Of the connection that was noted last; 0: it has ended. */
   connectedAt = 0
+  /** When the open connection began on which the device has presented its secret or a certificate; 0: there is none. */
+  provedAt = 0
   /** Whether the event of its beginning was noted. */
   isConnectionNoted = false
   /** What became of what it sent last, with the lane or the reason; undefined: nothing yet. */

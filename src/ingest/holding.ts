@@ -180,17 +180,23 @@ export class Holding {
     const { roster, version: rosterVersion } = replica
     const now = Date.now()
     const received = receivedAt(record)
-    const entry = roster.find(device)
+    const found = roster.find(device)
+    // What came without the proof that the device must give stays where it is.
+    const entry = lists.reason === 'unknown' && found?.guard ? undefined : found
     // A fix without a time of its own has that of its arrival, which no time zone changes.
     const hasOwnTime = timestampOf(record) !== Math.floor(received / 1000)
     const origin = { entry: hasOwnTime ? entry : withoutZone(entry), now, isReleasing: false }
     const rules = { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt }
+    const oldestAt = received + hold.max_age
+    if (lists.reason === 'suspicious' && filter.holdsSuspicious) {
+      next.at = Math.min(next.at, oldestAt)
+      return oldestAt < now ? { gone: 'discarded:held_age' } : 'stays'
+    }
     const verdict = judge(fixOf(record), origin, rules)
     if ('filtered' in verdict) return { gone: `filtered:${verdict.filtered}` }
     const id = entry?.id ?? device
     const records = packRecords([verdict.position], packDevice(id), received)
     if ('lane' in verdict) return { lane: verdict.lane.key, device: id, records }
-    const oldestAt = received + hold.max_age
     if (oldestAt < now) return { gone: 'discarded:held_age' }
     const lookAt = Math.min(verdict.lookAt, oldestAt)
     if (verdict.held !== lists.reason)

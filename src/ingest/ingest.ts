@@ -1,23 +1,24 @@
 import { DecodeError, type Fix, type Message, type Protocol, type Transport } from '../../protocols/kit/index.ts'
 import { zoneAhead } from '../config/times.ts'
-import { sameId } from '../config/units.ts'
 import type { Appender } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { frameCounters, metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
-import type { DeviceEntry } from '../roster/directory.ts'
 import type { Replica } from '../roster/replica.ts'
 import { type Capacity, Waiting } from './acceptance.ts'
 import type { OwnClock } from './clock.ts'
-import { type DeviceSession, isSecretOf, RejectedDeviceLog, type UnknownDeviceQuota } from './device.ts'
+import type { DeviceSession, UnknownDeviceQuota } from './device.ts'
+import type { Enrolment } from './enrolment.ts'
 import type { HeardBook } from './heard.ts'
 import type { Holding } from './holding.ts'
+import { Identity, type IdentityReason, noteTooMany, type ResolvedDevice } from './identity.ts'
 import { type FilterOptions, type HoldOptions, type Placement, placeFixes } from './place.ts'
+import { noteSuspicion, Trails } from './trails.ts'
 
 /**
  * What became of one frame. Only `stored` has an answer for the device: its fixes are on disk, or it has none.
  * - `misunderstood`: damaged, or no frame of the protocol; counted, and not answered (HTTP 400).
- * - `refused`: an unknown device or a wrong secret; the connection ends, after `refusal` where the protocol has one (403).
+ * - `refused`: nobody that we know (see identity.ts); the connection ends, after `refusal` where the protocol has one (403).
  * - `not_stored`: the connection ends without an answer, and the device sends again (503).
  */
 export type FrameOutcome =
@@ -25,9 +26,6 @@ export type FrameOutcome =
   | { readonly status: 'misunderstood'; readonly reason: DecodeError['code'] }
   | { readonly status: 'refused'; readonly reason: IdentityReason; readonly refusal?: Buffer }
   | { readonly status: 'not_stored'; readonly reason: Obstacle }
-
-/** Why a message is refused: its device is not configured, its secret is wrong, or it uses the id of another device. */
-export type IdentityReason = 'unknown_device' | 'wrong_secret' | 'other_device'
 
 /** Why fixes are not stored. `fault`: an error of ours. */
 export type Obstacle = 'roster' | 'redis' | 'memory' | 'parked' | 'fault'
@@ -44,6 +42,8 @@ export interface IngestOptions {
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor'>
   /** Which unknown devices may have held fixes. */
   readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
+  /** While it is open, unknown devices are admitted, whatever `hold.unknown` says. */
+  readonly enrolment: Pick<Enrolment, 'isOpen'>
   readonly logger: Logger
   /** How long a frame waits until it can be stored, by transport. */
   readonly waitMs?: Readonly<Record<Transport, number>>
@@ -56,13 +56,15 @@ const RETRIED: ReadonlySet<Obstacle | IdentityReason> = new Set(['roster', 'redi
 export class Ingest {
   readonly #options: IngestOptions
   readonly #waiting: Waiting
-  readonly #rejected: RejectedDeviceLog
+  readonly #identity: Identity
+  readonly #trails = new Trails()
   readonly #counters = new Map<string, ReturnType<typeof frameCounters>>()
 
   constructor(options: IngestOptions) {
     this.#options = options
     this.#waiting = new Waiting(options.waitMs)
-    this.#rejected = new RejectedDeviceLog(options.logger)
+    const { enrolment, hold } = options
+    this.#identity = new Identity({ ...options, admitsUnknown: () => hold.unknown || enrolment.isOpen })
   }
 
   /**
@@ -84,17 +86,18 @@ export class Ingest {
     // No device is known and there is no fix, as in a keepalive before the login: there is nothing to store.
     if (device === undefined && !read.fixes?.length) return { status: 'stored', reply: read.reply }
 
-    const sender = this.#resolveDevice(read, session)
+    const sender = this.#identity.senderOf(read, session, protocol.name)
     if (typeof sender === 'string') return failed(sender, read)
     const message = introduce(sender, read, session) ? this.#decode(frame, session, protocol) : read
     if (message instanceof DecodeError) return this.#misunderstood(message, session, protocol)
     if (message.unreadable) metrics.decodeErrors.inc({ protocol: protocol.name, reason: 'entry' }, message.unreadable)
     if (sender.entry) this.#options.heard.spoke(sender.id, session, protocol.name)
     if (message.fixes?.length) {
+      if (sender.entry) this.#trails.heard(sender.id, session, protocol.name)
       let failure = await this.#store(message.fixes, sender, session)
       while (failure && RETRIED.has(failure) && (await this.#waiting.pauseBefore(deadline))) {
         // The roster may have changed meanwhile.
-        const resolved = this.#resolveDevice(message, session)
+        const resolved = this.#identity.senderOf(message, session, protocol.name)
         failure = typeof resolved === 'string' ? resolved : await this.#store(message.fixes, resolved, session)
       }
       if (failure) return failed(failure, message)
@@ -102,6 +105,16 @@ export class Ingest {
     }
     metrics.ackDuration.observe((performance.now() - startedAt) / 1000)
     return { status: 'stored', reply: message.reply }
+  }
+
+  /** Takes the login of a connection over MQTT. Answers why it is refused, if so, which the caller counts. */
+  login(id: string, secret: string | undefined, session: DeviceSession): IdentityReason | undefined {
+    const sender = id === '' ? 'unknown_device' : this.#identity.identify({ id, secret }, session)
+    if (typeof sender === 'string') return sender
+    session.now = Date.now()
+    introduce(sender, { secret }, session)
+    if (sender.entry) this.#options.heard.spoke(sender.id, session)
+    return undefined
   }
 
   /** Resolves once the roster is current; false: it was not for as long as a device may wait. */
@@ -128,47 +141,11 @@ export class Ingest {
     }
   }
 
-  /** Which device sent a message: the one that it names, else the one of the session; or why it is refused. */
-  #resolveDevice({ device, secret }: Message, session: DeviceSession): ResolvedDevice | IdentityReason {
-    const { roster } = this.#options.replica
-    const entry = roster.find(device ?? session.device ?? '')
-    if (!entry) return this.#resolveUnknown(device ?? session.device ?? '', session)
-    // Over MQTT login and topic name the device, and a frame cannot name another one.
-    if (session.transport === 'mqtt' && entry !== roster.find(session.device ?? ''))
-      return this.#reject('other_device', entry.id, session)
-    const isGuarded = (entry.secret ?? entry.secretDigest) !== undefined
-    if (isGuarded && !isSecretOf(entry, secret ?? session.secret))
-      return this.#reject('wrong_secret', entry.id, session)
-    return { id: entry.id, entry }
-  }
-
-  #resolveUnknown(name: string, session: DeviceSession): ResolvedDevice | IdentityReason {
-    const { device = '', remote, transport } = session
-    const id = sameId(name)
-    if (transport === 'mqtt' && id !== sameId(device)) return this.#reject('other_device', id, session)
-    const [address] = remote.split(/:\d+$/)
-    const isHeld = this.#options.hold.unknown && this.#options.unknownDevices.admit(id, address)
-    this.#rejected.log(id, isHeld ? 'held' : 'unknown_device', remote)
-    if (isHeld) return { id, entry: undefined }
-    return this.#options.hold.unknown ? refuseUnknown(id) : 'unknown_device'
-  }
-
-  #reject(reason: IdentityReason, id: string, session: DeviceSession): IdentityReason {
-    this.#noteRefusal(reason === 'other_device' ? session.device : id, 'refused', reason)
-    this.#rejected.log(id, reason, session.remote)
-    return reason
-  }
-
   #misunderstood({ code }: DecodeError, { device }: DeviceSession, { name }: Protocol): FrameOutcome {
     metrics.decodeErrors.inc({ protocol: name, reason: code })
-    this.#noteRefusal(device, 'misunderstood', code)
-    return { status: 'misunderstood', reason: code }
-  }
-
-  /** Notes what became of a message of which nothing is taken, if its device is configured. */
-  #noteRefusal(device: string | undefined, treatment: 'refused' | 'misunderstood', reason: string): void {
     const entry = device === undefined ? undefined : this.#options.replica.roster.find(device)
-    if (entry) this.#options.heard.became(entry.id, treatment, reason)
+    if (entry) this.#options.heard.became(entry.id, 'misunderstood', code)
+    return { status: 'misunderstood', reason: code }
   }
 
   /** Places and stores fixes. Answers undefined once they are stored. */
@@ -182,8 +159,10 @@ export class Ingest {
     const isReleasing = holding.isReleasing(id)
     const { roster, version: rosterVersion } = replica
     const rules = { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt }
-    const origin = { device: id, entry, now, isReleasing, isProven: transport !== 'udp' }
+    const trail = entry && this.#trails.of(id)
+    const origin = { device: id, entry, now, isReleasing, isProven: transport !== 'udp', trail }
     const placed = placeFixes(fixes, origin, rules)
+    noteSuspicion(id, trail?.suspicion)
     if (placed.aheadMs > 0) noteAhead(id, placed.aheadMs)
     const shortage = capacity.hasShortage && capacity.shortageFor(placed.parts)
     if (shortage) return shortage
@@ -195,7 +174,10 @@ export class Ingest {
       if (placed.parts.some((part) => 'held' in part)) holding.noteHeld(id, storing)
       const stored = await storing.catch(() => undefined)
       if (!stored) return 'redis'
-      if (stored.refused) return refuseUnknown(id)
+      if (stored.refused) {
+        noteTooMany(id)
+        return 'unknown_device'
+      }
       duplicates = stored.duplicates
     }
     for (const reason of placed.filtered) metrics.filtered.inc({ reason })
@@ -227,12 +209,6 @@ export class Ingest {
   }
 }
 
-/** The device that sent a message. `entry`: undefined for a device that is not configured. */
-interface ResolvedDevice {
-  readonly id: string
-  readonly entry: DeviceEntry | undefined
-}
-
 /** Tells the session who speaks. Answers whether the frame must be decoded again, since it was without the device's settings. */
 function introduce({ id, entry }: ResolvedDevice, message: Message, session: DeviceSession): boolean {
   if (message.secret !== undefined) session.secret = message.secret
@@ -241,12 +217,6 @@ function introduce({ id, entry }: ResolvedDevice, message: Message, session: Dev
   if (session.settings === settings) return false
   session.settings = settings
   return Object.keys(settings).length > 0
-}
-
-/** A device that is not configured has no place for its fixes. */
-function refuseUnknown(id: string): IdentityReason {
-  observations.note('unknown_refused', { evidence: id.slice(0, 64) })
-  return 'unknown_device'
 }
 
 /** Notes that a device is ahead of our clock, and what would fit: a zone, if it is whole quarters of an hour ahead. */
@@ -261,10 +231,16 @@ function noteAhead(device: string, aheadMs: number): void {
 
 /** The outcome of a message that is not stored, counted. */
 function failed(failure: Obstacle | IdentityReason, { refusal }: Message): FrameOutcome {
-  if (failure === 'unknown_device' || failure === 'wrong_secret' || failure === 'other_device') {
-    metrics.refused.inc({ reason: failure })
-    return { status: 'refused', reason: failure, refusal }
+  if (isObstacle(failure)) {
+    metrics.notStored.inc({ reason: failure })
+    return { status: 'not_stored', reason: failure }
   }
-  metrics.notStored.inc({ reason: failure })
-  return { status: 'not_stored', reason: failure }
+  metrics.refused.inc({ reason: failure })
+  return { status: 'refused', reason: failure, refusal }
 }
+
+function isObstacle(failure: Obstacle | IdentityReason): failure is Obstacle {
+  return OBSTACLES.has(failure)
+}
+
+const OBSTACLES: ReadonlySet<string> = new Set(['roster', 'redis', 'memory', 'parked', 'fault'] satisfies Obstacle[])

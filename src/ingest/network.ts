@@ -1,5 +1,11 @@
 import { isIPv4 } from 'node:net'
 
+/** The address in the `remote` of a session, `address:port`. */
+export function addressOf(remote: string): string {
+  const colon = remote.lastIndexOf(':')
+  return colon < 0 ? remote : remote.slice(0, colon)
+}
+
 /**
  * The network of an address, for limits: its /24, of IPv6 its /56. An IPv4 address as IPv6 (`::ffff:192.0.2.1`) counts as IPv4.
  * Whatever is no address is a network of its own.

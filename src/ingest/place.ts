@@ -3,6 +3,7 @@ import { utcFromLocal } from '../config/times.ts'
 import { type HoldReason, type Part, type Position, packDevice, packRecords, type Storable } from '../lanes/index.ts'
 import type { DeviceEntry, Lane } from '../roster/directory.ts'
 import type { Roster } from '../roster/roster.ts'
+import type { DeviceTrail } from './suspicion.ts'
 
 /** Why a fix is not stored. `clock`: its time is in the future. */
 export type FilterReason = 'invalid' | 'zero' | 'out_of_range' | 'past' | 'clock' | 'no_route'
@@ -16,6 +17,8 @@ export interface FilterOptions {
   readonly maxFutureMs: number
   /** null: a fix is never too old. */
   readonly maxAgeMs: number | null
+  /** Whether fixes are held that are off the track of their device: see suspicion.ts. */
+  readonly holdsSuspicious: boolean
 }
 
 /** `hold` of gateway.yaml: which fixes are kept until the configuration says where they belong. */
@@ -48,6 +51,8 @@ export interface FixOrigin {
   readonly isReleasing: boolean
   /** Whether they came over a connection, and not in a datagram, whose sender may be forged. */
   readonly isProven: boolean
+  /** Where the device was before; it learns where the fixes with a lane are. */
+  readonly trail?: Pick<DeviceTrail, 'isOff'>
 }
 
 /**
@@ -114,12 +119,12 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
 
 /** Pure: where one fix goes. */
 export function judge(fix: Fix, origin: Omit<FixOrigin, 'device' | 'isProven'>, rules: PlacementRules): Verdict {
-  const { entry, isReleasing, now } = origin
+  const { entry, isReleasing, now, trail } = origin
   const time = utcOf(fix.time, origin)
   const position = normalise(fix, { now, time }, rules.filter)
   const isOutOfTime = position === 'clock' || (position === 'past' && rules.isClockInDoubt)
   if (typeof position === 'string' && !isOutOfTime) return { filtered: position }
-  // Whatever its time: all that is held of a device that is not configured counts together.
+  // Whatever its time: all that is held of a device that is not configured counts together. Whether it may be is decided before.
   if (!entry) return hold('unknown', fix, rules, { filtered: 'clock' })
   if (typeof position === 'string') {
     // A time that seems too old is judged again soon: our clock may not be in doubt any more.
@@ -128,6 +133,9 @@ export function judge(fix: Fix, origin: Omit<FixOrigin, 'device' | 'isProven'>, 
   }
   const lane = rules.roster.stayAt(entry, position.timestamp)?.lane
   if (!lane) return hold('no_route', fix, rules, { filtered: 'no_route' })
+  // A fix without a time of its own has that of its arrival: of several, all seem to be of the same moment.
+  const isOff = trail !== undefined && fix.time !== now && trail.isOff(position)
+  if (isOff && rules.filter.holdsSuspicious) return hold('suspicious', fix, rules, { filtered: 'no_route' })
   const behind = isReleasing ? asReported(fix, rules.filter) : undefined
   return behind ? { held: 'no_route', position: behind, lookAt: now } : { lane, position }
 }
@@ -181,7 +189,8 @@ function hold(
   { filter, hold: wanted }: PlacementRules,
   { filtered, lookAt = Infinity }: { filtered: FilterReason; lookAt?: number },
 ): Verdict {
-  const position = wanted[reason] ? asReported(fix, filter) : undefined
+  const isWanted = reason === 'unknown' || reason === 'suspicious' || wanted[reason]
+  const position = isWanted ? asReported(fix, filter) : undefined
   return position ? { held: reason, position, lookAt } : { filtered }
 }
 

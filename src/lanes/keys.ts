@@ -11,6 +11,8 @@ export const keys = {
   parked: `${TAG}:parked`,
   /** zset: lanes that have refused records, by since when */
   refusedLanes: `${TAG}:refused`,
+  /** string that expires when the enrolment window ends (src/ingest/enrolment.ts) */
+  enrolment: `${TAG}:enrolment`,
   /** hash: device → JSON of when and how it sent last */
   devices: `${TAG}:devices`,
   /** hash: device → JSON of its last fix that went to a lane, and when that arrived */

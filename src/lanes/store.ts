@@ -4,8 +4,11 @@ import { keys } from './keys.ts'
 import { slicesOf } from './record.ts'
 import type { RunScript } from './redis.ts'
 
-/** Why fixes are held: their device is not configured, it has no route at their time, or their time is in the future. */
-export const HOLD_REASONS = ['unknown', 'no_route', 'clock'] as const
+/**
+ * Why fixes are held: their device is not configured, it has no route at their time, their time is in the future, or they are off
+ * the track of the device.
+ */
+export const HOLD_REASONS = ['unknown', 'no_route', 'clock', 'suspicious'] as const
 export type HoldReason = (typeof HOLD_REASONS)[number]
 
 /** Records of one device for one place, as `packRecords` makes them: a lane, or what is held for a reason. */
@@ -153,7 +156,7 @@ function lookOf({ lookAt, rosterVersion }: HeldPart): string {
   return `${Math.round(lookAt)} ${rosterVersion}`
 }
 
-const KINDS = { unknown: 'U', no_route: 'N', clock: 'C' } satisfies Record<HoldReason, string>
+const KINDS = { unknown: 'U', no_route: 'N', clock: 'C', suspicious: 'S' } satisfies Record<HoldReason, string>
 /** The keys that store.lua touches; those of a list follow. */
 const KEYS = [
   keys.schedule,

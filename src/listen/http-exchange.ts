@@ -130,7 +130,7 @@ function answerTo(outcome: FrameOutcome): HttpAnswer {
   if (outcome.status === 'stored') return reply(200, outcome.reply)
   if (outcome.status === 'misunderstood') return sentence(400, MISUNDERSTOOD[outcome.reason])
   if (outcome.status === 'not_stored') return NOT_STORED
-  return outcome.refusal ? reply(403, outcome.refusal) : sentence(403, REFUSED[outcome.reason])
+  return outcome.refusal ? reply(403, outcome.refusal) : REFUSED
 }
 
 /** The bytes of a refusal where node:http has no response to write it to; the connection ends with it. */
@@ -174,8 +174,8 @@ const MISUNDERSTOOD = {
   unsupported: 'This kind of request is not understood.',
 }
 
-const REFUSED = {
-  unknown_device: 'This device is not configured here: check its id, or have it configured.',
-  wrong_secret: 'The secret of this device is missing or wrong.',
-  other_device: 'This request is for another device.',
-}
+/** The same for all: it does not tell which ids are configured. */
+const REFUSED = sentence(
+  403,
+  'This device is not configured here, or it did not present its secret: check its id and its secret.',
+)

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { Aedes, Client } from 'aedes'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import { sameId } from '../config/units.ts'
-import { isSecretOf } from '../ingest/device.ts'
 import type { Ingest } from '../ingest/ingest.ts'
 import type { Misunderstood } from '../ingest/misunderstood.ts'
 import { metrics } from '../observe/metrics.ts'
@@ -14,12 +13,10 @@ import type { MqttConnection } from './mqtt-connection.ts'
 export interface MqttShared extends Shared {
   /** Every protocol by its name. */
   readonly protocols: ReadonlyMap<string, Protocol>
-  readonly ingest: Pick<Ingest, 'take' | 'waitForRoster'>
+  readonly ingest: Pick<Ingest, 'take' | 'login' | 'waitForRoster'>
   readonly replica: Pick<Replica, 'roster'>
   /** Keeps a payload that could not be understood. */
   readonly misunderstood: (entry: Misunderstood) => void
-  /** Whether an unknown device may log in: its fixes are held. */
-  readonly admitsUnknown: boolean
 }
 
 type PreConnect = Parameters<Aedes['preConnect']>
@@ -53,32 +50,19 @@ export class MqttHandlers {
     packet.keepalive = 0
     // A client id counts within its device, so that no device can end the connection of another one.
     const device = replica.roster.find(username)?.id ?? sameId(username)
-    packet.clientId = JSON.stringify([device, clientId === '' ? randomUUID() : clientId])
+    // A connection that has proved nothing does not end one with a certificate.
+    const { certificate } = connection.session
+    packet.clientId = JSON.stringify([device, clientId === '' ? randomUUID() : clientId, certificate])
     // A will has no subscribers.
     delete packet.will
     done(null, true)
   }
 
+  /** One refusal for all: it does not tell which ids are configured. */
   authenticate(...[client, username = '', password, done]: Authenticate): void {
-    const { admitsUnknown, heard, replica } = this.#shared
-    const { session } = connectionOf(client)
-    const entry = replica.roster.find(username)
-    if (!entry && admitsUnknown && username !== '') {
-      session.device = sameId(username)
-      return done(null, true)
-    }
-    if (!entry) return done(loginRefusal('unknown_device', 5), false)
-    const secret = password?.toString()
-    if (!isSecretOf(entry, secret)) {
-      heard.became(entry.id, 'refused', 'wrong_secret')
-      return done(loginRefusal('wrong_secret', 4), false)
-    }
-    session.device = entry.id
-    session.secret = secret
-    session.settings = entry.protocolSettings
-    session.now = Date.now()
-    heard.spoke(entry.id, session)
-    done(null, true)
+    const refusal = this.#shared.ingest.login(username, password?.toString() || undefined, connectionOf(client).session)
+    if (refusal === undefined) done(null, true)
+    else done(Object.assign(new Error(refused(refusal)), { returnCode: NOT_AUTHORISED }), false)
   }
 
   /**
@@ -141,15 +125,13 @@ export function connectionOf({ conn }: Client): MqttConnection {
   return conn as MqttConnection
 }
 
-/** `returnCode`: 4 bad user name or password, 5 not authorised. */
-function loginRefusal(reason: 'unknown_device' | 'wrong_secret', returnCode: 4 | 5) {
-  return Object.assign(new Error(refused(reason)), { returnCode })
-}
-
 function refused(reason: string): string {
   metrics.refused.inc({ reason })
   return reason
 }
+
+/** The return code of CONNACK. */
+const NOT_AUTHORISED = 5
 
 /** The device and the protocol of `devices/<device>/<protocol>` or `owntracks/<device>/<anything>`; undefined for other topics. */
 function readTopic(topic: string): { readonly device: string; readonly protocol: string } | undefined {

@@ -1,3 +1,4 @@
+import type { BlockList } from 'node:net'
 import type { Settings } from '../../protocols/kit/index.ts'
 import type { Device } from '../config/devices.ts'
 
@@ -40,10 +41,22 @@ export interface Stay {
   readonly source: string
 }
 
+/** What a device must come by and present, so that its id alone is not enough. */
+export interface Guard {
+  readonly hasSecret: boolean
+  readonly protocol?: string
+  readonly transports?: readonly string[]
+  readonly networks?: BlockList
+  /** Names of client certificates, of which it must present one. */
+  readonly certificates?: readonly string[]
+}
+
 /** A device with what is derived for the path of its frames. It never changes: a change of the roster makes another one. */
 export interface DeviceEntry extends Device {
   /** What its protocol's decoder is told: `settings`, `model` and `timeZone`. */
   readonly protocolSettings: Settings
+  /** undefined: whoever uses its id is taken for the device. */
+  readonly guard: Guard | undefined
   /** What assignments say, in order of time, without overlaps. */
   readonly stays: readonly Stay[]
   /** What its own courier and route say, for all other times. */

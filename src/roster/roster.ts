@@ -1,10 +1,12 @@
 import type { Settings } from '../../protocols/kit/index.ts'
 import { yieldToEventLoop } from '../async.ts'
 import type { Device } from '../config/devices.ts'
+import { networksOf } from '../config/networks.ts'
 import type { RouteRow } from '../config/routes.ts'
 import type { Interval } from '../config/times.ts'
 import { sameId } from '../config/units.ts'
-import type { Assignment, DeviceEntry, Lane, Stay } from './directory.ts'
+import type { Assignment, DeviceEntry, Guard, Lane, Stay } from './directory.ts'
+import { hasSecret } from './secret.ts'
 import { partsOf } from './spans.ts'
 
 /** What of a roster is set, in this order; what is undefined is dropped. */
@@ -176,7 +178,13 @@ export class Roster {
     const usual = isRouted
       ? { lane: laneOf(company_id, courier_id, route_id), from: -Infinity, until: Infinity, source }
       : undefined
-    this.#entries.set(id, { ...device, protocolSettings: protocolSettings(device), stays, usual })
+    this.#entries.set(id, {
+      ...device,
+      protocolSettings: protocolSettings(device),
+      guard: guardOf(device),
+      stays,
+      usual,
+    })
   }
 }
 
@@ -202,6 +210,18 @@ export function lossOf(
 
 function laneOf(company: string, courier: string, route: string): Lane {
   return { company, courier, route, key: `${company}/${courier}/${route}` }
+}
+
+function guardOf(device: Device): Guard | undefined {
+  const { client_certificate: certificates, networks, protocol, transports } = device
+  if (!hasSecret(device) && !(certificates ?? networks ?? protocol ?? transports)) return undefined
+  return {
+    hasSecret: hasSecret(device),
+    certificates,
+    networks: networks && networksOf(networks),
+    protocol,
+    transports,
+  }
 }
 
 function protocolSettings({ settings, model, time_zone }: Device): Settings {

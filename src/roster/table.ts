@@ -23,9 +23,18 @@ export function deviceText(device: StoredDevice): string {
   return JSON.stringify(withoutSecret(device))
 }
 
-/** A device with a digest of its secret in place of the secret. */
-export function withoutSecret<Some extends StoredDevice>({ secret, ...device }: Some): Omit<Some, 'secret'> {
-  return secret === undefined ? device : { ...device, secretDigest: secretDigest(device.id, secret) }
+/** A device with digests of its secrets in place of the secrets. */
+export function withoutSecret<Some extends StoredDevice>({
+  secret,
+  previous_secret,
+  ...device
+}: Some): Omit<Some, 'secret' | 'previous_secret'> {
+  const { id } = device
+  return {
+    ...device,
+    ...(secret !== undefined && { secretDigest: secretDigest(id, secret) }),
+    ...(previous_secret !== undefined && { previousSecretDigest: secretDigest(id, previous_secret) }),
+  }
 }
 
 /** An assignment as it is stored. */

@@ -7,7 +7,7 @@ import { UserError } from '../../src/errors.ts'
 import { adminFixture, READ_TOKEN, refuse, store, TOKEN } from '../support/admin.ts'
 
 const admin = adminFixture()
-const HOW = 'send the header "Authorization: Bearer <token>"; the token is in admin.tokens of gateway.yaml'
+const HOW = 'send the header "Authorization: Bearer <token>"; the log of the start says where the tokens are'
 
 async function dataDir(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-token-'))
@@ -92,7 +92,7 @@ describe('a token with the role read', () => {
     ['DELETE', '/admin/parked?all=true'],
   ])('is answered 403 for %s %s', async (method, path) => {
     const { status, json } = await admin.ask(path, { method, headers })
-    const message = `this token may only read: ${method} needs a token with the role operate; the tokens are in admin.tokens of gateway.yaml`
+    const message = `this token may only read: ${method} needs a token with the role operate; the log of the start says where the tokens are`
     expect([status, json]).toEqual([403, { message }])
   })
 

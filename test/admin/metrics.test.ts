@@ -49,6 +49,7 @@ describe('the metrics', () => {
       'fixes_held{reason="unknown"}': 2,
       'fixes_held{reason="no_route"}': 0,
       'fixes_held{reason="clock"}': 1,
+      'fixes_held{reason="suspicious"}': 0,
     }
     const all = {
       ...held,

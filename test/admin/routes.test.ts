@@ -329,7 +329,7 @@ describe('PUT /admin/routes that is refused', () => {
     async (more) => {
       const { status, json } = await put(HEADER + LINE, `company_id=7&${DAY}${more}`, undefined, READ_TOKEN)
       const message =
-        'this token may only read: PUT needs a token with the role operate; the tokens are in admin.tokens of gateway.yaml'
+        'this token may only read: PUT needs a token with the role operate; the log of the start says where the tokens are'
       expect([status, json]).toEqual([403, { message }])
       expect(await lines()).toEqual([FILE_LINE])
     },

@@ -43,6 +43,7 @@ describe('gateway.yaml', () => {
         max_future: 300_000,
         max_age: 7_776_000_000,
         duplicate_window: 86_400_000,
+        suspicious: 'report',
       },
       hold: {
         unknown: true,
@@ -200,15 +201,19 @@ parked: { max_positions: 0 }
     ],
     [
       'an unknown role',
-      'admin: { tokens: [{ token: a, role: write }] }',
-      '1:37 admin.tokens[0].role: expected one of read, operate',
+      'admin: { tokens: [{ token: token-one, role: write }] }',
+      '1:45 admin.tokens[0].role: expected one of read, operate',
     ],
     [
       'a token with two roles',
-      'admin: { tokens: [a, b, { token: a, role: read }] }',
-      '1:34 admin.tokens[2].token: this token is listed twice',
+      'admin: { tokens: [token-one, token-two, { token: token-one, role: read }] }',
+      '1:50 admin.tokens[2].token: this token is listed twice',
     ],
-    ['a token with a space', 'admin: { tokens: [a, canary b] }', `1:22 admin.tokens[1].token: ${TOKEN_EXPECTED}`],
+    [
+      'a token with a space',
+      'admin: { tokens: [token-one, canary b] }',
+      `1:30 admin.tokens[1].token: ${TOKEN_EXPECTED}`,
+    ],
     ['an empty token', 'admin: { tokens: [{ token: "" }] }', `1:28 admin.tokens[0].token: ${TOKEN_EXPECTED}`],
     [
       'an oauth_token of two lines',

@@ -9,6 +9,9 @@ import {
   custodyCounters,
   DuplicateFilter,
   keys,
+  type Part,
+  packDevice,
+  packRecords,
   type Redis,
   surveyHeld,
   timestampOf,
@@ -20,7 +23,7 @@ import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
-const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null }
+const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
 const HOLD = { unknown: true, no_route: true, clock: true, max_age: 86_400_000 }
 const VAN: Device = { id: '0123', company_id: '7', courier_id: '42', source: 'devices.yaml:1' }
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
@@ -71,6 +74,7 @@ async function gateway(
     },
     replica,
     send: (device: string, ...times: number[]) => sendAs(true, device, times),
+    store: (part: Part) => appender.append({ parts: [part], received: 1, filtered: [] }),
     /** In datagrams. */
     sendUnproven: (device: string, ...times: number[]) => sendAs(false, device, times),
   }
@@ -133,6 +137,26 @@ describe('held fixes of an unknown device', () => {
     await expect.poll(held, soon).toEqual([['no_route', '0123', 1]])
     await configure([VAN], [line('1', NOW - 100, NOW)])
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30])
+  })
+
+  it('stay held while its entry asks for a proof, which nobody gave for them', async () => {
+    const { configure, holding, send } = await gateway()
+    await send('123', NOW - 30)
+    const lines = [line('1', NOW - 100, NOW)]
+    await configure([{ ...VAN, secret: 'right-secret' }], lines)
+    await expect.poll(() => holding.isReleasing('123'), soon).toBe(false)
+    expect(await held()).toEqual([['unknown', '123', 1]])
+    await configure([VAN], lines)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30])
+  })
+
+  it('stay held where no more of them are admitted', async () => {
+    const { send } = await gateway()
+    await send('123', NOW - 30)
+    const { holding } = await gateway([], [], { ...HOLD, unknown: false })
+    holding.rosterChanged(undefined)
+    await expect.poll(() => holding.isReleasing('123'), soon).toBe(false)
+    expect(await held()).toEqual([['unknown', '123', 1]])
   })
 
   it('are held of max_unknown_devices devices; those that are held already go on', async () => {
@@ -321,5 +345,34 @@ describe('held fixes from the future', () => {
     await send('0123', ahead)
     expect(await held()).toEqual([['clock', '0123', 1]])
     await expect.poll(() => waitingIn('7/42/1'), { timeout: 8000 }).toEqual([ahead])
+  })
+})
+
+describe('fixes that are off the track of their device', () => {
+  const USUAL = { ...VAN, route_id: '1' }
+  const hold = { ...FILTER, holdsSuspicious: true }
+  const part = () => ({
+    held: 'suspicious' as const,
+    device: USUAL.id,
+    records: packRecords(
+      [{ timestamp: NOW - 30, latitude: 52.5, longitude: 13.4, accuracy: 5 }],
+      packDevice(USUAL.id),
+      Date.now(),
+    ),
+    isProven: true,
+    lookAt: 0,
+    rosterVersion: 0,
+  })
+
+  it('stay held with suspicious: hold, and go to their lane with report', async () => {
+    const one = await gateway([USUAL], [], HOLD, {}, hold)
+    await one.store(part())
+    one.holding.rosterChanged(undefined)
+    await expect.poll(() => one.holding.isReleasing(USUAL.id), soon).toBe(false)
+    expect(await held()).toEqual([['suspicious', USUAL.id, 1]])
+    await one.holding.close()
+    await gateway([USUAL])
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30])
+    expect(await held()).toEqual([])
   })
 })

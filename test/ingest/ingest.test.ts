@@ -17,7 +17,7 @@ import { createDirectory } from '../support/roster.ts'
 
 const NOW_S = Math.floor(Date.now() / 1000)
 const HOLD = { unknown: false, no_route: false, clock: false, max_age: 86_400_000 }
-const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null }
+const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const van: Device = {
   id: '0356307042441013',
@@ -93,6 +93,7 @@ async function gateway({
       shortageFor: (parts) => (parts.length > 0 ? shortage : undefined),
     },
     unknownDevices: new UnknownDeviceQuota(20),
+    enrolment: { isOpen: false },
     holding: { isReleasing: (device) => isReleasing && device === van.id, noteHeld: () => {} },
     appender: {
       append: async (item) => {

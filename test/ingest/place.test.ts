@@ -4,7 +4,7 @@ import { normalise, utcOf } from '../../src/ingest/place.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
 const DAY = 86_400_000
-const OPTIONS = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null }
+const OPTIONS = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
 
 const fix = (changes: Partial<Fix> = {}): Fix => ({
   time: NOW,

@@ -10,7 +10,7 @@ import type { TestRedis } from '../support/redis.ts'
 import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
 
-const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null }
+const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
 const HOLD = { unknown: true, no_route: true, clock: true, max_age: 86_400_000 }
 const VAN = { id: 'van-1', company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' }
 const NOW_S = Math.floor(Date.now() / 1000)
@@ -68,6 +68,7 @@ it('stores a fix once and acknowledges it when the connection to Redis breaks be
     clock: { isInDoubt: false },
     capacity: { hasShortage: false, shortageFor: () => undefined },
     unknownDevices: new UnknownDeviceQuota(10),
+    enrolment: { isOpen: false },
     logger: pino({ level: 'silent' }),
   })
   const session = { ...createSession('mqtt', '127.0.0.1:1'), device: 'van-1' }

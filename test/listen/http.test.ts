@@ -93,7 +93,7 @@ describe('an answer over HTTP', () => {
     const answer = await client(port)('/?id=nobody&lat=50&lon=8')
     expect([answer.status, answer.text]).toEqual([
       403,
-      'This device is not configured here: check its id, or have it configured.\n',
+      'This device is not configured here, or it did not present its secret: check its id and its secret.\n',
     ])
   })
 
@@ -104,7 +104,7 @@ describe('an answer over HTTP', () => {
     const wrong = await get('/?id=locked&lat=50&lon=8&token=guess')
     const right = await get(`/?id=locked&lat=50&lon=8&token=${encodeURIComponent(SECRET)}`)
     expect([without.status, wrong.status, right.status]).toEqual([403, 403, 200])
-    expect(wrong.text).toBe('The secret of this device is missing or wrong.\n')
+    expect(wrong.text).toBe((await get('/?id=nobody&lat=50&lon=8')).text)
   })
 
   it('answers 403 with the refusal of the protocol', async () => {

@@ -32,8 +32,8 @@ describe('the MQTT broker', () => {
   it('refuses a login with a wrong password or none', async () => {
     const refused = await refusals('wrong_secret')
     const { port } = await listen(gateway())
-    expect(await refusalOf(port, { username: 'locked', password: 'guess' })).toBe(4)
-    expect(await refusalOf(port, { username: 'locked' })).toBe(4)
+    expect(await refusalOf(port, { username: 'locked', password: 'guess' })).toBe(5)
+    expect(await refusalOf(port, { username: 'locked' })).toBe(5)
     expect(await refused()).toBe(2)
   })
 
@@ -137,7 +137,7 @@ describe('an MQTT client id', () => {
   it('with a wrong password ends no connection', async () => {
     const { port } = await listen(gateway())
     const van = await client(port, { clientId: 'tracker', username: 'locked', password: SECRET })
-    expect(await refusalOf(port, { clientId: 'tracker', username: 'locked', password: 'guess' })).toBe(4)
+    expect(await refusalOf(port, { clientId: 'tracker', username: 'locked', password: 'guess' })).toBe(5)
     await van.publishAsync('devices/locked/fix', position(), { qos: 1 })
     expect(van.connected).toBe(true)
   })

@@ -82,27 +82,23 @@ describe('an unknown device over MQTT with hold.unknown', () => {
     expect(shared.places).toEqual(['unknown 99', '7/9/9'])
   })
 
-  it('loses its connection once it is configured with a secret that it has not presented', async () => {
-    const refused = await refusals('wrong_secret')
+  it('is held as before once it is configured with a secret that it has not presented', async () => {
     const shared = held()
     const { port } = await listen(shared)
-    const van = await client(port, { username: '99', password: SECRET })
+    const van = await client(port, { username: '99' })
     await van.publishAsync('devices/99/fix', position(), { qos: 1 })
-    const entry = {
-      id: '99',
-      company_id: '7',
-      courier_id: '9',
-      route_id: '9',
-      source: 'devices.yaml:5',
-      secret: SECRET,
-    }
-    await shared.configure(entry)
-    const closed = new Promise((resolve) => van.once('close', () => resolve(undefined)))
-    van.publish('devices/99/fix', position(), { qos: 1 })
-    await closed
-    expect([shared.places, await refused()]).toEqual([['unknown 99'], 1])
+    const ids = { id: '99', company_id: '7', courier_id: '9', route_id: '9' }
+    await shared.configure({ ...ids, source: 'devices.yaml:5', secret: SECRET })
+    await van.publishAsync('devices/99/fix', position(), { qos: 1 })
     const again = await client(port, { username: '99', password: SECRET })
     await again.publishAsync('devices/99/fix', position(), { qos: 1 })
-    expect(shared.places).toEqual(['unknown 99', '7/9/9'])
+    expect(shared.places).toEqual(['unknown 99', 'unknown 99', '7/9/9'])
+  })
+
+  it('is refused with a password, which nobody has configured', async () => {
+    const refused = await refusals('unknown_device')
+    const { port } = await listen(held())
+    expect(await refusalOf(port, { username: 'nobody', password: 'guess' })).toBe(5)
+    expect(await refused()).toBe(1)
   })
 })

@@ -12,7 +12,8 @@ async function mistakes(files: Record<string, string>): Promise<string[]> {
   return (await checked({ 'gateway.yaml': COMPANY, ...files })).mistakes
 }
 
-const KEYS = 'company_id, name, courier_id, route_id, time_zone, secret, model, settings'
+const KEYS =
+  'company_id, name, courier_id, route_id, time_zone, secret, previous_secret, protocol, transports, networks, client_certificate, model, settings'
 
 describe('devices.yaml', () => {
   it('is read as it is meant', async () => {
@@ -91,7 +92,7 @@ describe('devices.yaml', () => {
       '1:29 1.secret: the environment variable WB_TEST_NONE is not set',
     ],
     ['a secret that is empty', '1: { company_id: 7, secret: "${env:WB_TEST_NONE:-}" }', '1:29 1.secret: expected text'],
-    ['a key that is not built yet', '1: { company_id: 7, networks: [] }', '1:21 1.networks: not yet supported'],
+    ['an empty list', '1: { company_id: 7, networks: [] }', '1:31 1.networks: expected at least one'],
     ['a key twice', '1: { company_id: 7, company_id: 7 }', '1:21 1.company_id: this key occurs twice'],
     ['a list', '- 1', '1:1 expected a mapping of device ids'],
     ['what is not YAML', '1: { company_id: 7 }\n2: { company_id: "7 }', '2:22 not valid YAML: Missing closing "quote'],
@@ -251,4 +252,76 @@ describe('devices.csv', () => {
   ])('names %s', async (_, text, mistake) =>
     expect(await mistakes({ 'devices.csv': text })).toEqual([`devices.csv:${mistake}`]),
   )
+})
+
+describe('what a device may do', () => {
+  const READ = {
+    protocol: 'teltonika',
+    transports: ['tcp', 'udp'],
+    networks: ['10.20.0.0/16', '2001:db8::/32', '192.0.2.7'],
+    client_certificate: ['van-12', 'van-12-new'],
+    secret: 'second-secret',
+    previous_secret: 'first-secret',
+  }
+
+  it('is read from devices.yaml, as lists or as texts', async () => {
+    const lists = `1:
+  company_id: 7
+  protocol: teltonika
+  transports: [tcp, udp]
+  networks: [10.20.0.0/16, "2001:db8::/32", 192.0.2.7]
+  client_certificate: [van-12, van-12-new]
+  secret: second-secret
+  previous_secret: first-secret
+`
+    const texts =
+      '2: { company_id: 7, protocol: teltonika, transports: tcp udp, networks: "10.20.0.0/16, 2001:db8::/32 192.0.2.7", client_certificate: van-12 van-12-new, secret: second-secret, previous_secret: first-secret }\n'
+    for (const device of await devices({ 'devices.yaml': lists + texts })) expect(device).toMatchObject(READ)
+  })
+
+  it('is read from devices.csv', async () => {
+    const text =
+      'device;company_id;protocol;transports;networks;client_certificate;secret;previous_secret\n1;7;teltonika;tcp udp;10.20.0.0/16 2001:db8::/32 192.0.2.7;van-12 van-12-new;second-secret;first-secret\n'
+    expect((await devices({ 'devices.csv': text }))[0]).toMatchObject(READ)
+  })
+
+  it.each([
+    ['protocol: telltonika', '1:31 1.protocol: unknown protocol: did you mean teltonika?'],
+    ['transports: [tcp, tls]', '1:39 1.transports[1]: expected one of tcp, udp, http, mqtt'],
+    ['transports: []', '1:33 1.transports: expected at least one'],
+    ['networks: 10.20.0.0/33', '1:31 1.networks[0]: expected a network such as 10.20.0.0/16, or an address'],
+    ['networks: [apn.example]', '1:32 1.networks[0]: expected a network such as 10.20.0.0/16, or an address'],
+  ])('is a mistake with %s', async (entry, mistake) => {
+    expect(await mistakes({ 'devices.yaml': `1: { company_id: 7, ${entry} }` })).toEqual([`devices.yaml:${mistake}`])
+  })
+})
+
+describe('a secret that is easily guessed', () => {
+  it.each([
+    ['s3cret', 'too short: use at least 8 characters'],
+    ['aaaaaaaaaaaa', 'too easily guessed: use more different characters'],
+    ['356307042441013', 'too easily guessed: it is the id of the device'],
+    ['12345678', 'too easily guessed: its characters follow each other'],
+    ['Password123', 'too easily guessed: it is a common password'],
+  ])('is refused by check with how to make another one, and takes effect: %s', async (secret, why) => {
+    const devicesYaml = `"0356307042441013": { company_id: 7, secret: "${secret}" }`
+    const files = { 'gateway.yaml': COMPANY, 'devices.yaml': devicesYaml }
+    expect((await checked(files)).mistakes).toEqual([
+      `devices.yaml:1:46 0356307042441013.secret: ${why}; make one with: openssl rand -hex 16`,
+    ])
+    expect((await loadedFolder(await folder(files))).devices).toMatchObject([{ secret }])
+  })
+
+  it('is refused by check as a token of the admin port', async () => {
+    const gateway = `${COMPANY}admin: { tokens: [abc, { token: "11111111" }, 0b7bd5a2f6bc4b7d9a1f] }\n`
+    expect((await checked({ 'gateway.yaml': gateway })).mistakes).toEqual([
+      'gateway.yaml:2:19 admin.tokens[0]: too short: use at least 8 characters; make one with: openssl rand -hex 16',
+      'gateway.yaml:2:33 admin.tokens[1].token: too easily guessed: use more different characters; make one with: openssl rand -hex 16',
+    ])
+  })
+
+  it.each(['0b7bd5a2f6bc4b7d9a1f', 's3cret&"', 'canary-device', 'correct horse'])('is not: %s', async (secret) => {
+    const text = `1: { company_id: 7, secret: ${JSON.stringify(secret)} }`
+    expect(await mistakes({ 'devices.yaml': text })).toEqual([])
+  })
 })

@@ -66,10 +66,8 @@ export interface Gateway extends Shared {
   readonly places: readonly string[]
   /** What becomes of the next appends: taken (at first), refused, or neither until it changes. */
   store: 'takes' | 'fails' | 'waits'
-  readonly ingest: Pick<Ingest, 'take' | 'waitForRoster'>
+  readonly ingest: Pick<Ingest, 'take' | 'login' | 'waitForRoster'>
   readonly replica: { current: boolean; roster: Roster; version: number }
-  /** Whether fixes of devices that nobody has configured are held. */
-  readonly admitsUnknown: boolean
   /** Configures one more device. */
   configure(device: Device): Promise<void>
   readonly goneDevices: (string | undefined)[]
@@ -82,6 +80,8 @@ export function gateway({
   pressure = new Backpressure(),
   admitsUnknown = false,
   waitMs = 0,
+  maxUnknownDevices = 1000,
+  holdsSuspicious = false,
   ...other
 }: Partial<GatewayOptions> = {}): Gateway {
   const all = { ...LIMITS, ...limits }
@@ -91,7 +91,6 @@ export function gateway({
   const made: Gateway = {
     stored: [],
     goneDevices: [],
-    admitsUnknown,
     replica: { current: true, roster: DIRECTORY, version: 0 },
     async configure(device) {
       devices = [...devices, device]
@@ -116,6 +115,7 @@ export function gateway({
     ingest: {
       take: (frame, session, protocol) => ingest.take(frame, session, protocol),
       waitForRoster: (transport) => ingest.waitForRoster(transport),
+      login: (...login) => ingest.login(...login),
     },
     ...other,
   }
@@ -125,7 +125,7 @@ export function gateway({
     made.stored.push(item)
     return { duplicates: 0, refused: false }
   }
-  const filter = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null }
+  const filter = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious }
   const hold = { unknown: admitsUnknown, no_route: true, clock: true, max_age: 86_400_000 }
   const ingest = new Ingest({
     replica: made.replica,
@@ -136,7 +136,8 @@ export function gateway({
     holding: { isReleasing: () => false, noteHeld: () => {} },
     clock: { isInDoubt: false },
     capacity: { hasShortage: false, shortageFor: () => undefined },
-    unknownDevices: new UnknownDeviceQuota(1000),
+    unknownDevices: new UnknownDeviceQuota(maxUnknownDevices),
+    enrolment: { isOpen: false },
     waitMs: { tcp: waitMs, mqtt: waitMs, http: waitMs, udp: 0 },
     logger: made.logger,
   })
@@ -153,6 +154,8 @@ interface GatewayOptions {
   readonly admitsUnknown: boolean
   /** How long a frame waits until it can be stored. */
   readonly waitMs: number
+  readonly maxUnknownDevices: number
+  readonly holdsSuspicious: boolean
   readonly ingest: Gateway['ingest']
 }
 

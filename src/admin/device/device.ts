@@ -117,15 +117,20 @@ function timeOf(record: Buffer, { time_zone }: DeviceEntry): number {
   return time_zone === undefined ? seconds : utcFromLocal(seconds * 1000, time_zone) / 1000
 }
 
-/** `secret`: whether there is one, never which. */
+/** `secret`, `previous_secret`: whether there is one, never which. */
 function entryJson(entry: DeviceEntry): object {
   const shown = Object.fromEntries(SHOWN.map((key) => [key, entry[key]]))
-  return { ...shown, secret: entry.secret !== undefined || entry.secretDigest !== undefined }
+  return {
+    ...shown,
+    secret: (entry.secret ?? entry.secretDigest) !== undefined,
+    previous_secret: (entry.previous_secret ?? entry.previousSecretDigest) !== undefined || undefined,
+  }
 }
 
 const SHOWN = [
   ...(['id', 'name', 'company_id', 'courier_id', 'route_id'] as const),
-  ...(['time_zone', 'model', 'settings', 'source'] as const),
+  ...(['time_zone', 'protocol', 'transports', 'networks', 'client_certificate'] as const),
+  ...(['model', 'settings', 'source'] as const),
 ]
 
 function heardJson({ fix, filtered, ...contact }: Heard): object {

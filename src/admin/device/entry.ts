@@ -16,7 +16,7 @@ import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
 /**
  * `PUT /admin/devices/{id}`: configures a device; what is held of it goes where it belongs. The body is its entry of
  * devices.yaml as JSON, or what `get` answers. A secret, which nobody can read back, stays where the body has none or `true`,
- * and goes with `null` or `false`. `DELETE /admin/devices/{id}`: from now on nobody has configured it.
+ * and goes with `null` or `false`; so does the previous one. `DELETE /admin/devices/{id}`: from now on nobody has configured it.
  */
 export function deviceEntryOperations(
   live: Pick<RosterInEffect, 'companies'>,
@@ -72,7 +72,9 @@ const EntryJson = z.looseObject({
   name: z.string().optional(),
   ...each(IdOrNumber.nullish(), 'courier_id', 'route_id'),
   ...each(z.string().nullish(), 'time_zone', 'model'),
-  secret: z.union([z.string(), z.boolean()]).nullish(),
+  ...each(z.union([z.string(), z.boolean()]).nullish(), 'secret', 'previous_secret'),
+  protocol: z.string().nullish(),
+  ...each(z.union([z.string(), z.array(z.string())]).nullish(), 'transports', 'networks', 'client_certificate'),
   settings: z.record(z.string(), z.unknown()).nullish(),
 })
 
@@ -104,12 +106,15 @@ function deviceOf(
   { roster, companyIds }: { readonly roster: Roster; readonly companyIds: ReadonlySet<string> },
 ): Device {
   const before = roster.find(id)
-  const secret = secretIn(entry)
-  const mapping = secret === 'new' ? entry : without(entry, SECRET)
-  const read = readDevice({ id: before?.id ?? id, entry: mapping }, roster, companyIds)
+  const [secret, previous] = SECRETS.map((key) => secretIn(entry, key))
+  const old = SECRETS.filter((key) => secretIn(entry, key) !== 'new')
+  const read = readDevice({ id: before?.id ?? id, entry: without(entry, new Set(old)) }, roster, companyIds)
   if ('mistakes' in read) throw refusalOf(read.mistakes)
-  const device = withoutSecret(read.device)
-  return secret === 'kept' ? { ...device, secretDigest: before?.secretDigest } : device
+  return {
+    ...withoutSecret(read.device),
+    ...(secret === 'kept' && { secretDigest: before?.secretDigest }),
+    ...(previous === 'kept' && { previousSecretDigest: before?.previousSecretDigest }),
+  }
 }
 
 function refusalOf(mistakes: readonly Mistake[]): ApiRefusal {
@@ -123,9 +128,9 @@ function without(entry: Mapping, keys: ReadonlySet<string>): Mapping {
   return { ...entry, entries: entry.entries.filter(({ key }) => !keys.has(key)) }
 }
 
-/** What becomes of the secret of before: `true` and `false` are what `get` answers. */
-function secretIn(entry: Mapping): 'kept' | 'dropped' | 'new' {
-  const secret = child(entry, 'secret')
+/** What becomes of a secret of before: `true` and `false` are what `get` answers. */
+function secretIn(entry: Mapping, key: string): 'kept' | 'dropped' | 'new' {
+  const secret = child(entry, key)
   if (!secret) return 'kept'
   if (secret.kind !== 'leaf' || secret.quoted) return 'new'
   return secret.text === 'true' ? 'kept' : secret.text === null || secret.text === 'false' ? 'dropped' : 'new'
@@ -133,6 +138,6 @@ function secretIn(entry: Mapping): 'kept' | 'dropped' | 'new' {
 
 /** What `GET /admin/devices/{id}` answers beside the entry. */
 const READ_ONLY = new Set(Object.keys(DeviceJson.shape).filter((key) => !(key in EntryJson.shape)))
-const SECRET = new Set(['secret'])
+const SECRETS = ['secret', 'previous_secret'] as const
 /** YAML takes its time: an entry is read while nobody else is answered. */
 const MAX_ENTRY_BYTES = 65_536

@@ -14,7 +14,7 @@
 --         false, and nothing has changed: the list is not as it was read, or the lease was lost.
 --
 -- A run is what one frame leaves behind for one place:
---   u8   kind: 'L' a lane; 'U', 'N', 'C' held: unknown device, no route, clock; in lower case: of unproven senders
+--   u8   kind: 'L' a lane; 'U', 'N', 'C', 'S' held: unknown device, no route, clock, off the track; in lower case: of unproven senders
 --   u8   length, then name of the lane or device
 --   u8   length, then of a lane the name of the string of marks `<device>:<span>`, empty: no marks; of what is held when
 --        it is looked at again, ms, and the version of the roster by which it is held
@@ -34,7 +34,7 @@ local MARK = 6
 -- Bytes: marks of a string; marks of a device, as they are accounted for.
 local MOST_OF_SPAN, MOST_OF_DEVICE = 4096 * MARK, 4194304
 local LANE = byte('L')
-local REASONS = { U = 'unknown', N = 'no_route', C = 'clock' }
+local REASONS = { U = 'unknown', N = 'no_route', C = 'clock', S = 'suspicious' }
 
 -- Whether the entries that leave are as they were read, and the lease of their lane holds.
 local function unchanged()

@@ -7,6 +7,7 @@ import type { Config } from '../../config/schema.ts'
 import { Capacity } from '../../ingest/acceptance.ts'
 import { OwnClock } from '../../ingest/clock.ts'
 import { UnknownDeviceQuota } from '../../ingest/device.ts'
+import { Enrolment } from '../../ingest/enrolment.ts'
 import { HeardBook } from '../../ingest/heard.ts'
 import { Holding } from '../../ingest/holding.ts'
 import { Ingest } from '../../ingest/ingest.ts'
@@ -64,7 +65,8 @@ async function openPath(live: Live, replica: Replica) {
   const sharing = shareObservations(redis)
   reportApplied(live, replica, gateway)
   const unknownDevices = new UnknownDeviceQuota(config.hold.max_unknown_devices)
-  const ingest = new Ingest({ ...placing, appender, heard, holding, capacity, unknownDevices })
+  const enrolment = new Enrolment(redis)
+  const ingest = new Ingest({ ...placing, appender, heard, holding, capacity, unknownDevices, enrolment })
   const connectionLimits = new ConnectionLimits(config.limits)
   return {
     replica,
@@ -84,6 +86,7 @@ async function openPath(live: Live, replica: Replica) {
     async close() {
       capacity.stop()
       clock.stop()
+      enrolment.stop()
       const lastWrites = [
         sharing.stop(),
         // Releasing uses the roster: until it ends, a writer of the roster waits for this gateway.
@@ -98,7 +101,7 @@ async function openPath(live: Live, replica: Replica) {
 
 /** `earlier`: the ports of an earlier run, for listeners that may choose theirs. */
 async function openListeners(live: Live, { shared, misunderstood, replica }: FramePath, earlier: Ports) {
-  const { listeners: configured, mqtt, hold } = live.config
+  const { listeners: configured, mqtt } = live.config
   const listeners: Listener[] = []
   const ports: Ports = {}
 
@@ -116,7 +119,7 @@ async function openListeners(live: Live, { shared, misunderstood, replica }: Fra
   }
   const { broker } = mqtt
   if (broker) {
-    const options = { ...shared, replica, admitsUnknown: hold.unknown, protocols: protocolsByName, misunderstood }
+    const options = { ...shared, replica, protocols: protocolsByName, misunderstood }
     const plain = { ...broker, tls: null }
     await open('mqtt', broker.port, (port) => listenMqtt({ ...plain, name: 'mqtt', port }, options))
     if (broker.tls)
@@ -155,6 +158,7 @@ function filterOptions({ filter }: Config) {
     defaultAccuracyM: filter.default_accuracy_m,
     maxFutureMs: filter.max_future,
     maxAgeMs: filter.max_age,
+    holdsSuspicious: filter.suspicious === 'hold',
   }
 }
 

@@ -1,0 +1,48 @@
+import { observations } from '../observe/observations.ts'
+import { networkOf } from './network.ts'
+
+/**
+ * Slows down those who guess secrets: after a few wrong secrets for a device from a network (/24, IPv6 /56), further ones are not
+ * even looked at for a second, then two, four, up to a minute. The device itself, which is in another network, is not concerned;
+ * nor is a connection on which it has presented its secret.
+ */
+export class GuessDelays {
+  /** By device and network, the latest last. */
+  readonly #guessers = new Map<string, { wrong: number; at: number; until: number }>()
+
+  /** Whether a secret for the device from this address is not looked at now. `now`: ms of a monotonic clock. */
+  isDelayed(device: string, address: string, now = performance.now()): boolean {
+    const guesser = this.#guessers.get(keyOf(device, address))
+    if (!guesser || now >= guesser.until) return false
+    note(device, address, guesser.wrong)
+    return true
+  }
+
+  /** A secret for the device from this address was wrong. */
+  failed(device: string, address: string, now = performance.now()): void {
+    const key = keyOf(device, address)
+    const before = this.#guessers.get(key)
+    const wrong = before && now - before.at < FORGOTTEN_MS ? before.wrong + 1 : 1
+    this.#guessers.delete(key)
+    const [oldest] = this.#guessers.size >= MAX_GUESSERS ? this.#guessers.keys() : []
+    if (oldest !== undefined) this.#guessers.delete(oldest)
+    const delay = wrong > FREE_GUESSES ? Math.min(FIRST_MS * 2 ** (wrong - FREE_GUESSES - 1), LONGEST_MS) : 0
+    this.#guessers.set(key, { wrong, at: now, until: now + delay })
+    if (delay > 0) note(device, address, wrong)
+  }
+}
+
+function keyOf(device: string, address: string): string {
+  return `${networkOf(address)} ${device}`
+}
+
+function note(device: string, address: string, wrong: number): void {
+  observations.note('guessing', { subject: { device }, evidence: `${wrong} wrong secrets from ${networkOf(address)}` })
+}
+
+/** A person who mistypes, and a device that sends again what was refused. */
+const FREE_GUESSES = 5
+const FIRST_MS = 1000
+const LONGEST_MS = 60_000
+const FORGOTTEN_MS = 3_600_000
+const MAX_GUESSERS = 50_000

@@ -1,0 +1,167 @@
+import type { Message } from '../../protocols/kit/index.ts'
+import { isWithin } from '../config/networks.ts'
+import { sameId } from '../config/units.ts'
+import type { Logger } from '../observe/log.ts'
+import { observations } from '../observe/observations.ts'
+import type { DeviceEntry, Guard } from '../roster/directory.ts'
+import type { Replica } from '../roster/replica.ts'
+import { isSecretOf } from '../roster/secret.ts'
+import { type DeviceSession, RejectedDeviceLog, type UnknownDeviceQuota } from './device.ts'
+import { GuessDelays } from './guesses.ts'
+import type { HeardBook } from './heard.ts'
+import { addressOf } from './network.ts'
+
+/**
+ * Why a message is refused: its device is not configured, its secret is wrong, it came in a way that its entry does not allow, or
+ * it uses the id of another device. Only counters and logs tell these apart, never an answer.
+ */
+export type IdentityReason = 'unknown_device' | 'wrong_secret' | 'not_permitted' | 'other_device'
+
+/** The device that sent a message. `entry`: undefined for one that is not configured, or not taken for the one with its id. */
+export interface ResolvedDevice {
+  readonly id: string
+  readonly entry: DeviceEntry | undefined
+}
+
+/** What a sender says of itself. `protocol`: undefined at a login over MQTT. */
+interface Claim {
+  readonly id: string
+  readonly secret?: string
+  readonly protocol?: string
+}
+
+export interface IdentityOptions {
+  readonly replica: Pick<Replica, 'roster'>
+  /** Whether devices that are not configured are admitted now. */
+  readonly admitsUnknown: () => boolean
+  /** Which of them may have held fixes. */
+  readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
+  readonly heard: Pick<HeardBook, 'became'>
+  readonly logger: Logger
+}
+
+/**
+ * Decides which device speaks. Whoever does not prove to be the device whose id it uses is handled exactly like a device that is
+ * not configured, by the same code: so no answer tells which ids are configured.
+ */
+export class Identity {
+  readonly #options: IdentityOptions
+  readonly #guesses = new GuessDelays()
+  readonly #rejected: RejectedDeviceLog
+
+  constructor(options: IdentityOptions) {
+    this.#options = options
+    this.#rejected = new RejectedDeviceLog(options.logger)
+  }
+
+  /** Which device sent a message: the one that it names, else the one of the session; or why it is refused. */
+  senderOf({ device, secret }: Message, session: DeviceSession, protocol: string): ResolvedDevice | IdentityReason {
+    const own = session.device ?? ''
+    // Over MQTT login and topic name the device, and a frame cannot name another one.
+    if (device !== undefined && session.transport === 'mqtt' && sameId(device) !== sameId(own)) {
+      this.#note(own, 'other_device')
+      this.#rejected.log(device, 'other_device', session.remote)
+      return 'other_device'
+    }
+    return this.identify({ id: device ?? own, secret: secret ?? session.secret, protocol }, session)
+  }
+
+  identify(claim: Claim, session: DeviceSession): ResolvedDevice | IdentityReason {
+    const entry = this.#options.replica.roster.find(claim.id)
+    const { certificate } = session
+    if (entry && entry.guard === undefined && certificate === undefined) return { id: entry.id, entry }
+    if (certificate !== undefined && !isNameOf(certificate, claim.id, entry)) {
+      if (entry) noteNotPermitted(entry, `certificate of ${certificate}`, session)
+      this.#rejected.log(claim.id, 'other_device', session.remote)
+      return 'other_device'
+    }
+    const objection = entry ? this.#objectionTo(entry, claim, session) : 'unknown_device'
+    if (entry && objection === undefined) return { id: entry.id, entry }
+    if (entry) this.#note(entry.id, objection as IdentityReason)
+    return this.#asUnknown(claim, session, objection as IdentityReason)
+  }
+
+  /** Notes that a message of a device is refused, if it is configured. */
+  #note(device: string, reason: IdentityReason): void {
+    const entry = this.#options.replica.roster.find(device)
+    if (entry) this.#options.heard.became(entry.id, 'refused', reason)
+  }
+
+  /** Why the sender is not taken for this device; undefined: it is. What was looked at before is not looked at again. */
+  #objectionTo(entry: DeviceEntry, claim: Claim, session: DeviceSession): IdentityReason | undefined {
+    const { guard } = entry
+    const { certificate, identified } = session
+    const { protocol, secret } = claim
+    if (identified?.entry === entry && identified.protocol === protocol && identified.secret === secret)
+      return undefined
+    const hindrance = guard && hindranceOf(guard, claim, session)
+    if (hindrance !== undefined) {
+      noteNotPermitted(entry, hindrance, session)
+      return 'not_permitted'
+    }
+    if (guard?.hasSecret && certificate === undefined && !this.#isSecret(entry, secret, session)) return 'wrong_secret'
+    session.identified = { entry, protocol, secret }
+    session.isProved = guard?.hasSecret === true || certificate !== undefined
+    return undefined
+  }
+
+  #isSecret(entry: DeviceEntry, secret: string | undefined, { identified, remote }: DeviceSession): boolean {
+    const { id } = entry
+    const address = addressOf(remote)
+    // Over MQTT each protocol is looked at, and the secret once.
+    if (secret !== undefined && identified?.entry === entry && identified.secret === secret) return true
+    if (secret !== undefined && !this.#guesses.isDelayed(id, address)) {
+      if (isSecretOf(entry, secret)) return true
+      this.#guesses.failed(id, address)
+    }
+    const evidence = `${secret === undefined ? 'no secret' : 'another secret'} from ${address}`
+    observations.note('wrong_secret', { subject: { device: id }, evidence })
+    return false
+  }
+
+  /**
+   * A sender without a device. A secret that nobody has configured is refused like a wrong one: so a device that presents one keeps
+   * its fixes until it is configured.
+   */
+  #asUnknown(
+    { id: name, secret }: Claim,
+    { remote }: DeviceSession,
+    reason: IdentityReason,
+  ): ResolvedDevice | IdentityReason {
+    const { admitsUnknown, unknownDevices } = this.#options
+    const id = sameId(name)
+    const mayBeHeld = admitsUnknown() && secret === undefined
+    const isHeld = mayBeHeld && unknownDevices.admit(id, addressOf(remote))
+    this.#rejected.log(id, isHeld && reason === 'unknown_device' ? 'held' : reason, remote)
+    if (isHeld) return { id, entry: undefined }
+    if (mayBeHeld) noteTooMany(id)
+    return reason
+  }
+}
+
+/** So many devices that are not configured send fixes that this one is refused. */
+export function noteTooMany(id: string): void {
+  observations.note('unknown_refused', { evidence: id.slice(0, 64) })
+}
+
+/** Whether a certificate is that of a device: its name is the id, or the entry of the device lists it. */
+function isNameOf(certificate: string, id: string, entry: DeviceEntry | undefined): boolean {
+  return sameId(certificate) === sameId(id) || entry?.guard?.certificates?.includes(certificate) === true
+}
+
+/** What of a device's entry a sender does not keep to; undefined: nothing. The certificate that it has is one of the device. */
+function hindranceOf(
+  guard: Guard,
+  { protocol }: Claim,
+  { certificate, remote, transport }: DeviceSession,
+): string | undefined {
+  if (guard.certificates && certificate === undefined) return 'no client certificate'
+  if (guard.transports?.includes(transport) === false) return `transport ${transport}`
+  if (guard.protocol !== undefined && protocol !== undefined && protocol !== guard.protocol)
+    return `protocol ${protocol}`
+  return guard.networks && !isWithin(guard.networks, addressOf(remote)) ? 'another network' : undefined
+}
+
+function noteNotPermitted({ id }: DeviceEntry, hindrance: string, { remote }: DeviceSession): void {
+  observations.note('not_permitted', { subject: { device: id }, evidence: `${hindrance}, from ${addressOf(remote)}` })
+}

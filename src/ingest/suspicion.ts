@@ -1,0 +1,184 @@
+/*
+ * Whether somebody else uses the id of a device. Two things are looked at, for each configured device:
+ *
+ * - Senders. Two that speak in turns are two: an older connection that speaks again after a newer one from another network or
+ *   in another protocol; over UDP and HTTP, where a phone changes between networks, several turns within ten minutes (over HTTP
+ *   only of protocols). A sender that takes over from another, as after a change of the SIM card, is nothing odd.
+ * - Places. A fix that a vehicle cannot reach from the track of the device, by the times of the fixes, is off the track.
+ *   A receiver jumps, also several times, and comes back; when it starts cold its first fix may be anywhere. So what counts is a
+ *   second track: places that can be reached from one another, to which the device has gone and come back three times in ten
+ *   minutes (it is in two places), or where it stays (it has moved impossibly). After ten minutes without a return the second
+ *   track is the track. A track of less than five fixes may be a cold start: the next place replaces it.
+ */
+
+/** A position by the device's own time; degrees, unix seconds. */
+export interface Whereabouts {
+  readonly timestamp: number
+  readonly latitude: number
+  readonly longitude: number
+}
+
+/** Who sends. */
+export interface Sender {
+  /** Over MQTT `mqtt`, since one connection may use several. */
+  readonly protocol: string
+  /** Empty over HTTP. */
+  readonly network: string
+  /** When its connection began, ms; 0: it has none that lasts. */
+  readonly connectedAt: number
+}
+
+/** What is odd, and what shows it. */
+export interface Suspicion {
+  readonly code: 'claimed_twice' | 'impossible_move'
+  readonly evidence: string
+}
+
+/** What is remembered of one device: its last two senders and its last two tracks. */
+export class DeviceTrail {
+  #sender: Sender | undefined
+  #earlier: Sender | undefined
+  #turns = NEVER
+  #track: PlaceTrack | undefined
+  #second: PlaceTrack | undefined
+  /** Fixes in a row on the second track; 0: the last one was on the track. */
+  #row = 0
+  #rowSince = 0
+  #returns = NEVER
+
+  /** A sender has sent something, at `now`, unix seconds. Answers what is odd about that. */
+  heard(sender: Sender, now: number): Suspicion | undefined {
+    const [last, earlier] = [this.#sender, this.#earlier]
+    if (last && isSame(last, sender)) {
+      this.#sender = sender
+      return undefined
+    }
+    this.#sender = sender
+    this.#earlier = last
+    if (!last || !earlier || !isSame(earlier, sender) || earlier.connectedAt !== sender.connectedAt) return undefined
+    this.#turns = added(this.#turns, now)
+    if (countOf(this.#turns, now) < (sender.connectedAt > 0 ? TURNS : TURNS_WITHOUT_CONNECTION)) return undefined
+    return { code: 'claimed_twice', evidence: `${nameOf(last)} and ${nameOf(sender)} in turns` }
+  }
+
+  /** Whether a fix is off the track of the device. `suspicion` then says whether that is odd. */
+  isOff(place: Whereabouts): boolean {
+    const track = this.#track
+    if (!track) this.#track = new PlaceTrack(place)
+    else if (canReach(track, place)) this.#onTrack(track, place)
+    else if (track.fixes < ESTABLISHED) this.#track = new PlaceTrack(place)
+    else return this.#offTrack(place)
+    return false
+  }
+
+  /** What it shows that the last fix was off the track. */
+  get suspicion(): Suspicion | undefined {
+    const [track, second] = [this.#track, this.#second]
+    if (!track || !second || this.#row === 0) return undefined
+    const isTwice = second.fixes >= SECOND && countOf(this.#returns, second.timestamp) >= RETURNS
+    if (!isTwice && this.#row < ESTABLISHED) return undefined
+    return {
+      code: isTwice ? 'claimed_twice' : 'impossible_move',
+      evidence: `${placeText(track)}; ${placeText(second)}`,
+    }
+  }
+
+  #onTrack(track: PlaceTrack, place: Whereabouts): void {
+    if (this.#row > 0) this.#returns = added(this.#returns, place.timestamp)
+    this.#row = 0
+    track.extend(place)
+  }
+
+  #offTrack(place: Whereabouts): boolean {
+    if (this.#row === 0) this.#rowSince = place.timestamp
+    if (!this.#second || !canReach(this.#second, place)) {
+      this.#second = new PlaceTrack(place)
+      this.#row = 1
+      this.#rowSince = place.timestamp
+    } else if (this.#second.extend(place)) this.#row++
+    if (this.#row < ESTABLISHED || place.timestamp - this.#rowSince < STAYS_S) return true
+    this.#track = this.#second
+    this.#second = undefined
+    this.#row = 0
+    return false
+  }
+}
+
+/** Places that can be reached from one another; its end is the one with the latest time. */
+class PlaceTrack implements Whereabouts {
+  timestamp: number
+  latitude: number
+  longitude: number
+  fixes = 1
+
+  constructor({ timestamp, latitude, longitude }: Whereabouts) {
+    this.timestamp = timestamp
+    this.latitude = latitude
+    this.longitude = longitude
+  }
+
+  /** Answers whether the place is later than the end. */
+  extend({ timestamp, latitude, longitude }: Whereabouts): boolean {
+    if (timestamp <= this.timestamp) return false
+    // After a long silence almost every place can be reached: the first one may be a cold start.
+    this.fixes = timestamp - this.timestamp > SILENCE_S ? 1 : this.fixes + 1
+    this.timestamp = timestamp
+    this.latitude = latitude
+    this.longitude = longitude
+    return true
+  }
+}
+
+/** The last times at which something happened, with one more. */
+function added(times: readonly number[], time: number): readonly number[] {
+  return [...times, time].slice(-TURNS_WITHOUT_CONNECTION)
+}
+
+/** How often it happened in the ten minutes around a time. */
+function countOf(times: readonly number[], now: number): number {
+  let count = 0
+  for (const time of times) if (Math.abs(now - time) < WINDOW_S) count++
+  return count
+}
+
+function isSame(one: Sender, other: Sender): boolean {
+  return one.network === other.network && one.protocol === other.protocol
+}
+
+/** Whether a vehicle can be at both places, in whichever order. */
+function canReach(from: Whereabouts, to: Whereabouts): boolean {
+  const metres = SLACK_M + MAX_SPEED * Math.abs(to.timestamp - from.timestamp)
+  const north = (to.latitude - from.latitude) * METRES_PER_DEGREE
+  if (Math.abs(north) > metres) return false
+  const degrees = Math.abs(to.longitude - from.longitude)
+  const east =
+    Math.min(degrees, 360 - degrees) * METRES_PER_DEGREE * Math.cos(((from.latitude + to.latitude) / 2) * RADIAN)
+  return north * north + east * east <= metres * metres
+}
+
+function nameOf({ network, protocol }: Sender): string {
+  return network === '' ? protocol : `${protocol} from ${network}`
+}
+
+function placeText({ timestamp, latitude, longitude }: Whereabouts): string {
+  return `${latitude.toFixed(2)},${longitude.toFixed(2)} at ${new Date(timestamp * 1000).toISOString().slice(11, 16)} UTC`
+}
+
+/** m/s: no van, and no train or ferry that carries it. */
+const MAX_SPEED = 70
+/** Metres by which receivers err, also in tunnels and between high houses. */
+const SLACK_M = 5000
+/** Fixes of an established track; fixes of a second track; returns from it. */
+const ESTABLISHED = 5
+const SECOND = 3
+const RETURNS = 3
+/** Turns of two senders. */
+const TURNS = 2
+const TURNS_WITHOUT_CONNECTION = 6
+/** Seconds. */
+const WINDOW_S = 600
+const STAYS_S = 600
+const SILENCE_S = 1800
+const NEVER: readonly number[] = []
+const METRES_PER_DEGREE = 111_195
+const RADIAN = Math.PI / 180

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest'
+import { DeviceTrail, type Whereabouts, type Sender } from '../../src/ingest/suspicion.ts'
+import { seeded } from '../../src/simulate/random.ts'
+
+const START = Date.UTC(2026, 9, 1) / 1000
+const MINUTE = 60
+const HOUR = 3600
+const DAY = 86_400
+const DEPOT = { latitude: 52.52, longitude: 13.4 }
+const PARIS = { latitude: 48.86, longitude: 2.35 }
+/** Where a van is that has driven for ten minutes. */
+const ON_THE_WAY = { latitude: 52.63, longitude: 13.4 }
+const SHENZHEN = { latitude: 22.54, longitude: 114.06 }
+
+/** Degrees for metres to the north. */
+const north = (metres: number) => metres / 111_195
+
+/** The codes that a trail gives for places, each once, in order. */
+function codesOf(places: Iterable<Whereabouts>, trail = new DeviceTrail()): string[] {
+  const codes = new Set<string>()
+  for (const place of places) {
+    trail.isOff(place)
+    if (trail.suspicion) codes.add(trail.suspicion.code)
+  }
+  return [...codes]
+}
+
+/** A van that drives north at 20 m/s, with a fix every `every` seconds. */
+function* drive(from: number, count: number, { every = 30, at = DEPOT } = {}): Generator<Whereabouts> {
+  for (let fix = 0; fix < count; fix++)
+    yield { timestamp: from + fix * every, latitude: at.latitude + north(20 * every * fix), longitude: at.longitude }
+}
+
+function* inTurns(...all: Generator<Whereabouts>[]): Generator<Whereabouts> {
+  for (;;)
+    for (const one of all) {
+      const { value, done } = one.next()
+      if (done) return
+      yield value
+    }
+}
+
+describe('the theft of an id', () => {
+  it('is seen while the van goes on: it is in two places', () => {
+    const trail = new DeviceTrail()
+    expect(codesOf(drive(START, 20), trail)).toEqual([])
+    const both = inTurns(drive(START + 600, 8, { at: ON_THE_WAY }), drive(START + 615, 8, { at: PARIS }))
+    expect(codesOf(both, trail)).toEqual(['claimed_twice'])
+    expect(trail.suspicion?.evidence).toBe('52.67,13.40 at 00:13 UTC; 48.90,2.35 at 00:13 UTC')
+  })
+
+  it('is seen while the van is silent: it moved impossibly', () => {
+    const trail = new DeviceTrail()
+    codesOf(drive(START, 20), trail)
+    expect(codesOf(drive(START + 630, 4, { at: PARIS }), trail)).toEqual([])
+    expect(codesOf(drive(START + 750, 2, { at: PARIS }), trail)).toEqual(['impossible_move'])
+  })
+
+  it('is seen when old times are sent again from another place', () => {
+    const trail = new DeviceTrail()
+    codesOf(drive(START, 20), trail)
+    expect(codesOf(inTurns(drive(START, 9, { at: PARIS }), drive(START + 600, 9, { at: ON_THE_WAY })), trail)).toEqual([
+      'claimed_twice',
+    ])
+  })
+
+  it('ends when the device has been at the other place for ten minutes: that is where it is', () => {
+    const trail = new DeviceTrail()
+    codesOf(drive(START, 20), trail)
+    codesOf(drive(START + 630, 22, { at: PARIS }), trail)
+    expect(codesOf(drive(START + 630 + 22 * 30, 20, { at: { latitude: 48.98, longitude: 2.35 } }), trail)).toEqual([])
+  })
+
+  it('puts the fixes off the track, and none of the van', () => {
+    const trail = new DeviceTrail()
+    for (const place of drive(START, 20)) expect(trail.isOff(place)).toBe(false)
+    for (const place of inTurns(drive(START + 570, 9, { at: PARIS }), drive(START + 600, 9, { at: ON_THE_WAY })))
+      expect(trail.isOff(place)).toBe(place.latitude < 50)
+  })
+})
+
+/** What each of these senders is told, one after the other. */
+const hear = (senders: readonly Sender[], every = 10) => {
+  const trail = new DeviceTrail()
+  return senders.map((sender, index) => trail.heard(sender, START + index * every)?.code)
+}
+
+describe('two senders', () => {
+  const van: Sender = { protocol: 'teltonika', network: '192.0.2.0/24', connectedAt: 1 }
+  const thief: Sender = { protocol: 'teltonika', network: '198.51.100.0/24', connectedAt: 2 }
+  it('are seen when an older connection speaks again after a newer one, twice', () => {
+    expect(hear([van, thief, van, thief])).toEqual([undefined, undefined, undefined, 'claimed_twice'])
+  })
+
+  it('are seen in another protocol from the same network', () => {
+    expect(
+      hear([van, { ...van, protocol: 'h02', connectedAt: 3 }, van, { ...van, protocol: 'h02', connectedAt: 3 }])[3],
+    ).toBe('claimed_twice')
+  })
+
+  it('are seen over UDP after some turns, since a datagram has no connection', () => {
+    const [one, other] = [van, thief].map((sender) => ({ ...sender, connectedAt: 0 }))
+    const codes = hear([one, other, one, other, one, other, one, other])
+    expect(codes).toEqual([...Array<undefined>(7).fill(undefined), 'claimed_twice'])
+  })
+
+  it('are named by their networks and protocols', () => {
+    const trail = new DeviceTrail()
+    for (const sender of [van, thief, van]) trail.heard(sender, START)
+    expect(trail.heard(thief, START)?.evidence).toBe(
+      'teltonika from 192.0.2.0/24 and teltonika from 198.51.100.0/24 in turns',
+    )
+  })
+
+  it.for([
+    ['a SIM card that was swapped', [van, van, thief, thief, thief]],
+    [
+      'a tracker that connects anew each time, now here, now there',
+      [1, 2, 3, 4, 5, 6, 7, 8].map((n) => ({ ...(n % 2 ? van : thief), connectedAt: n })),
+    ],
+    ['bytes of an old connection that arrive late, once', [van, thief, van]],
+  ] as const)('are not seen in %s', ([, senders]) => {
+    expect(hear(senders)).toEqual(senders.map(() => undefined))
+  })
+
+  it('are not seen in turns that are an hour apart', () => {
+    expect(hear([van, thief, van, thief, van, thief], HOUR)).toEqual(Array(6).fill(undefined))
+  })
+})
+
+/** Fixes of one van, in the order in which they are sent. */
+function* month(seed: number): Generator<Whereabouts> {
+  const random = seeded(seed)
+  let { latitude, longitude } = DEPOT
+  let restartedAt = 0
+  for (let day = 0; day < 30; day++) {
+    let time = START + day * DAY + 6 * HOUR + Math.floor(random() * HOUR)
+    // Asleep at night, then a cold start, whose first fix is anywhere: near, in another country, or where it was made.
+    const first = [undefined, SHENZHEN, PARIS, { latitude: latitude + 0.4, longitude }][Math.floor(random() * 4)]
+    if (first) yield { timestamp: time, ...first }
+    const kept: Whereabouts[] = []
+    for (const end = time + 9 * HOUR; time < end; ) {
+      const what = random()
+      if (what < 0.002) {
+        // A tunnel: silent, or guesses that drift by some kilometres.
+        time += 5 * MINUTE
+        latitude += north(6000)
+        yield { timestamp: time, latitude: latitude + north(3000), longitude }
+      } else if (what < 0.004) {
+        // A ferry: two hours without a fix, 60 km further.
+        time += 2 * HOUR
+        longitude += 0.9
+      } else if (what < 0.008) {
+        // A receiver jumps, once or three times in a row.
+        for (let n = random() < 0.5 ? 1 : 3; n > 0; n--)
+          yield {
+            timestamp: (time += 10),
+            latitude: latitude + random() * 4 - 2,
+            longitude: longitude + random() * 4,
+          }
+      } else if (what < 0.012 && time - restartedAt > 20 * MINUTE) {
+        // A restart: a cold start in the middle of the day.
+        time += 3 * MINUTE
+        restartedAt = time
+        yield { timestamp: time, ...SHENZHEN }
+      }
+      time += 10 + Math.floor(random() * 50)
+      latitude += north((random() - 0.5) * 1500)
+      longitude += (random() - 0.5) * 0.02
+      const place = { timestamp: time, latitude, longitude }
+      // Without a network for a while: it is sent late, after newer ones, some of it twice.
+      if (random() < 0.05) kept.push(place)
+      else yield place
+      if (kept.length > 20) yield* [...kept.splice(0), place]
+    }
+    yield* kept
+    // Back at the depot; on one day in five it is carried 300 km overnight.
+    if (random() < 0.2) latitude = DEPOT.latitude + 2.7
+    else ({ latitude, longitude } = DEPOT)
+  }
+}
+
+describe('a month of a normal fleet', () => {
+  it.for(Array.from({ length: 40 }, (_, seed) => seed))('is silent: van %i', (seed) => {
+    const trail = new DeviceTrail()
+    const found = Array.from(month(seed), (place) => (trail.isOff(place), trail.suspicion)).filter(Boolean)
+    expect(found).toEqual([])
+  })
+})

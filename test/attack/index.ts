@@ -3,17 +3,22 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { ATTACKS, type Cost } from './attacks.ts'
-import { startTarget, type Target } from './target.ts'
+import { attachTarget, startTarget, type Target } from './target.ts'
 
 /**
- * Attacks a gateway of its own on loopback, and measures what honest vans beside it notice: `--seconds N` for each attack,
- * `--only text` for those whose name has it. Exit 0 where in each attack at least 99 % of the vans' fixes were acknowledged,
+ * Attacks a gateway on loopback, and measures what honest vans beside it notice: `--seconds N` for each attack, `--only text`
+ * for those whose name has it. The gateway is one of its own, or with `--data-dir DIR --company ID` one that runs already. Exit 0 where in each attack at least 99 % of the vans' fixes were acknowledged,
  * with p99 under a second, memory within its bound, and the account without a difference.
  */
 const BOUNDS = { ackedShare: 0.99, p99Ms: 1000, memoryBytes: 600 << 20 }
 const WARM_UP_MS = 3000
 const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '15' }, only: { type: 'string', default: '' } },
+  options: {
+    seconds: { type: 'string', default: '15' },
+    only: { type: 'string', default: '' },
+    'data-dir': { type: 'string' },
+    company: { type: 'string', default: '1' },
+  },
 })
 const names = Object.keys(ATTACKS).filter((name) => name.includes(values.only))
 if (names.length === 0) {
@@ -31,7 +36,8 @@ interface Row {
   readonly problems: readonly string[]
 }
 
-const target = await startTarget()
+const dataDir = values['data-dir']
+const target = await (dataDir === undefined ? startTarget() : attachTarget(dataDir, values.company))
 const honest = fork(fileURLToPath(new URL('honest.ts', import.meta.url)), [
   JSON.stringify({ port: target.ports['tcp/teltonika'], vans: target.vans }),
 ])

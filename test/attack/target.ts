@@ -10,7 +10,6 @@ import { fileURLToPath } from 'node:url'
 /** What is attacked: a running `waybridge start` on this machine. */
 export interface Target {
   readonly ports: Readonly<Record<string, number>>
-  readonly token: string
   /** Ids of configured devices that the honest vans use, and of some that an attacker knows. */
   readonly vans: readonly string[]
   readonly known: readonly string[]
@@ -46,18 +45,48 @@ export async function startTarget(): Promise<Target> {
     await sleep(50)
   }
   const ports = JSON.parse(readFileSync(portsFile, 'utf8')) as Record<string, number>
-  const token = TOKEN
   return {
     ports,
-    token,
     vans,
     known,
     guarded,
     memory: () => memoryOf(dir),
-    status: () => statusOf(ports.admin, token),
+    status: () => statusOf(ports.admin, TOKEN),
     async stop() {
       await end(child)
       await rm(dir, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+/**
+ * A `waybridge start` that runs on this machine already, by its data folder. Only its ports on 127.0.0.1 are attacked. It gets
+ * devices of a company for the time of the attacks, whose fixes go to its tracking API.
+ */
+export async function attachTarget(dataDir: string, company: string): Promise<Target> {
+  const ports = JSON.parse(readFileSync(join(dataDir, 'ports.json'), 'utf8')) as Record<string, number>
+  const token = readFileSync(join(dataDir, 'admin-token'), 'utf8').trim()
+  const [vans, known] = [ids(350_000_000_000_000, VANS), ids(360_000_000_000_000, KNOWN)]
+  const guarded = '370000000000000'
+  const ask = async (method: string, id: string, body?: object) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const url = `http://127.0.0.1:${ports.admin}/admin/devices/${id}`
+    const answer = await fetch(url, { method, headers, body: body && JSON.stringify(body) })
+    if (!answer.ok) throw new Error(`${method} ${url}: ${answer.status} ${await answer.text()}`)
+  }
+  for (const [index, id] of [...vans, ...known, guarded].entries()) {
+    const lane = { courier_id: String(index + 1), route_id: String(index + 1) }
+    await ask('PUT', id, { company_id: company, ...lane, ...(id === guarded && { secret: SECRET }) })
+  }
+  return {
+    ports,
+    vans,
+    known,
+    guarded,
+    memory: () => memoryOf(),
+    status: () => statusOf(ports.admin, token),
+    async stop() {
+      for (const id of [...vans, ...known, guarded]) await ask('DELETE', id)
     },
   }
 }
@@ -68,7 +97,7 @@ function ids(first: number, count: number): string[] {
 
 function devices(plain: readonly string[], guarded: string): string {
   const lines = plain.map((id, index) => `"${id}": { company_id: 7, courier_id: ${index + 1}, route_id: ${index + 1} }`)
-  return `${[...lines, `"${guarded}": { company_id: 7, courier_id: 999, route_id: 999, secret: 8c1f0a9d7be24430 }`].join('\n')}\n`
+  return `${[...lines, `"${guarded}": { company_id: 7, courier_id: 999, route_id: 999, secret: ${SECRET} }`].join('\n')}\n`
 }
 
 async function statusOf(port: number, token: string): Promise<TargetStatus> {
@@ -80,14 +109,14 @@ async function statusOf(port: number, token: string): Promise<TargetStatus> {
   return (await answer.json()) as TargetStatus
 }
 
-/** By role: the word of the command line that names it. */
-function memoryOf(dir: string): Record<string, number> {
+/** By role, the word of the command line that names it; `dir`: another word of it. */
+function memoryOf(dir?: string): Record<string, number> {
   const memory: Record<string, number> = {}
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
     try {
       const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
       const role = ROLES.find((name) => words.includes(name))
-      if (!role || !words.includes(dir)) continue
+      if (!role || (dir && !words.includes(dir))) continue
       memory[role] = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
     } catch {
       // It has ended meanwhile.
@@ -105,6 +134,7 @@ const STATUS_MS = 2000
 const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
 const ROLES = ['start', 'gateway', 'worker', 'admin'] as const
 const TOKEN = 'b6f0c5d4e1a29387'
+const SECRET = '8c1f0a9d7be24430'
 const GATEWAY_YAML = `
 data_dir: DIR/data
 redis: { max_memory: 512mb }

@@ -131,12 +131,14 @@ export class Holding {
   async #heldPlaces(ids: readonly string[] | undefined): Promise<Map<string, HeldPlace[]>> {
     const { redis, replica } = this.#options
     // Fixes from before a device was configured are held under its id without leading zeros.
-    const names = ids && [...new Set(ids.flatMap((id) => [id, replica.roster.find(id)?.id ?? id]))]
+    const names = ids && ids.length <= ASK_AT_ONCE && ids.flatMap((id) => [id, replica.roster.find(id)?.id ?? id])
     const places: HeldPlace[] = []
     for (const lists of HELD_LISTS)
       for (const device of await (names ? heldAmong(redis, lists, names) : heldDevices(redis, lists)))
         places.push({ lists, device })
-    return Map.groupBy(places, ({ device }) => sameId(device))
+    const wanted = names ? undefined : ids && new Set(ids)
+    const found = wanted ? places.filter(({ device }) => wanted.has(sameId(device))) : places
+    return Map.groupBy(found, ({ device }) => sameId(device))
   }
 
   /** Looks at what is held whose time has come. */
@@ -216,5 +218,7 @@ function fixOf(record: Buffer): Fix {
 }
 
 const RETRY_MS = 1000
+/** Of more devices than these, all that are held are read. */
+const ASK_AT_ONCE = 500
 const LOOK_AGAIN_MS = 1000
 const LOOK_MS_PER_FIX = 6

@@ -33,9 +33,10 @@ export function heldDevices(redis: Redis, { name }: HeldLists): Promise<string[]
 
 /** Those of these devices that have some of these held fixes. */
 export async function heldAmong(redis: Redis, { name }: HeldLists, devices: readonly string[]): Promise<string[]> {
-  if (devices.length === 0) return []
-  const scores = await redis.zmscore(keys.heldDevices(name), ...devices)
-  return devices.filter((_, index) => scores[index] !== null)
+  const asked = [...new Set(devices)]
+  if (asked.length === 0) return []
+  const scores = await redis.zmscore(keys.heldDevices(name), ...asked)
+  return asked.filter((_, index) => scores[index] !== null)
 }
 
 /** Claims up to 200 devices whose held fixes are to be looked at by now. Another gateway does not get them for a minute. */

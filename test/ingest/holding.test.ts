@@ -68,9 +68,9 @@ async function gateway(
     set isCurrent(current: boolean) {
       replica.current = current
     },
-    async configure(nextDevices: Device[], nextLines: Assignment[] = []) {
+    async configure(nextDevices: Device[], nextLines: Assignment[] = [], changed?: ReadonlySet<string>) {
       replica.roster = await createDirectory(nextDevices, nextLines)
-      holding.rosterChanged(undefined)
+      holding.rosterChanged(changed)
     },
     replica,
     send: (device: string, ...times: number[]) => sendAs(true, device, times),
@@ -201,6 +201,24 @@ describe('held fixes of an unknown device', () => {
       ['no_route', '0123', 4],
     ])
     expect((await custodyCounters(redis)).get('discarded:held_overflow')).toBe(1)
+  })
+})
+
+describe('a change of the roster', () => {
+  const others = Array.from({ length: 2000 }, (_, index) => String(900_000 + index))
+
+  it.each([
+    ['one device', ['123']],
+    ['thousands of devices', ['123', ...others]],
+  ])('that concerns %s releases what is held of these, and of no other', async (_, changed) => {
+    const { configure, send } = await gateway()
+    await send('123', NOW - 30)
+    await send('77', NOW - 30)
+    const other = { ...VAN, id: '77', courier_id: '43' }
+    const lines = [line('1', NOW - 100, NOW), { ...line('2', NOW - 100, NOW), device: '77' }]
+    await configure([VAN, other], lines, new Set(changed))
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30])
+    expect(await held()).toEqual([['unknown', '77', 1]])
   })
 })
 

@@ -47,3 +47,23 @@ export function everySecond(work: () => Promise<void>): { stop(): Promise<void> 
     },
   }
 }
+
+/**
+ * Returns a function that runs a task for all who ask: never twice at the same time, and not again within `maxAgeMs` of its
+ * end. After a failure the next one who asks runs it again.
+ */
+export function shared<Result>(maxAgeMs: number, task: () => Promise<Result>): () => Promise<Result> {
+  let latest: Promise<Result>
+  /** By `performance.now()`; in the future while the task runs. */
+  let endedAt = -Infinity
+  return () => {
+    if (performance.now() - endedAt <= maxAgeMs) return latest
+    endedAt = Infinity
+    latest = task()
+    latest.then(
+      () => (endedAt = performance.now()),
+      () => (endedAt = -Infinity),
+    )
+    return latest
+  }
+}

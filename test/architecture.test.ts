@@ -13,14 +13,15 @@ import {
 
 const DECODERS = 'protocols/index.ts'
 
-/** Small things that depend on nothing. */
-const EVERYWHERE = ['src/async', 'src/errors', 'src/observe']
+/** Small things that depend on nothing, or on `observe` alone. */
+const EVERYWHERE = ['src/async', 'src/errors', 'src/http-flood', 'src/observe']
 
 /** Which parts of the product a part may import, itself aside. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'protocols/kit': [],
   'src/async': [],
   'src/errors': [],
+  'src/http-flood': ['src/observe'],
   'src/observe': ['package.json'],
   'src/config': ['protocols/kit', ...EVERYWHERE],
   'src/lanes': EVERYWHERE,

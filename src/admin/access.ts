@@ -73,6 +73,16 @@ export function accessBy({ tokens }: Pick<Tokens, 'tokens'>) {
   }
 }
 
+/**
+ * A hook that answers 401 where `/metrics` wants a token and the request has neither that one nor one of the admin port's;
+ * undefined where it wants none.
+ */
+export function metricsAccess(metricsToken: string | null, tokens: Tokens['tokens'] = []) {
+  if (metricsToken === null) return undefined
+  const read = { token: metricsToken, label: 'admin.metrics_token', role: 'read' } as const
+  return accessBy({ tokens: [read, ...tokens], place: 'admin.metrics_token of gateway.yaml' })
+}
+
 /** An empty file counts as missing: a full disk leaves one behind. */
 async function keptToken(dataDir: string): Promise<string> {
   const file = tokenFile(dataDir)
@@ -82,7 +92,7 @@ async function keptToken(dataDir: string): Promise<string> {
   if (kept?.trim()) return kept.trim()
   const token = randomBytes(32).toString('base64url')
   const draft = `${file}.new`
-  await mkdir(dataDir, { recursive: true })
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
   await writeFile(draft, `${token}\n`, { mode: 0o600, flush: true })
   await rename(draft, file)
   return token

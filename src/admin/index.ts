@@ -6,6 +6,7 @@ import { createHttpServer, type HttpServer, type HttpServerOptions } from '../tr
 import { accessBy, type Tokens } from './access.ts'
 import { CustodyWatch, type FixAccount, takeAccount } from './custody.ts'
 import { deviceOperations } from './device/device.ts'
+import { forgetOperation } from './device/forget.ts'
 import { countDevices, type DeviceSources, deviceListOperations } from './device/list.ts'
 import { enrolmentOperations } from './enrolment.ts'
 import { Findings } from './findings.ts'
@@ -66,6 +67,7 @@ export async function openAdmin(options: AdminOptions) {
     ...laneOperations(redis),
     ...deviceListOperations(options),
     ...deviceOperations(options, change),
+    forgetOperation(options),
     ...routeOperations(options.live, change),
     ...parkedOperations(options),
     ...enrolmentOperations(redis),
@@ -95,8 +97,9 @@ export async function openAdmin(options: AdminOptions) {
   }
 }
 
-function secretsOf({ tokens, companies }: AdminOptions): string[] {
+function secretsOf({ tokens, metricsToken, companies }: AdminOptions): string[] {
   return [
+    ...(metricsToken === null ? [] : [metricsToken]),
     ...tokens.tokens.map(({ token }) => token),
     ...companies().flatMap(({ apikey, oauth_token = apikey }) => [apikey, oauth_token]),
   ]

@@ -1,8 +1,9 @@
 import * as z from 'zod'
-import { within } from '../async.ts'
-import { memoryShare } from '../ingest/acceptance.ts'
-import type { Redis } from '../lanes/index.ts'
+import { shared, within } from '../async.ts'
+import { memoryShare, memoryUses } from '../ingest/acceptance.ts'
+import { keys, type Redis } from '../lanes/index.ts'
 import { operationGauges } from '../observe/metrics.ts'
+import { metricsAccess, type Tokens } from './access.ts'
 import type { FixAccount } from './custody.ts'
 import type { Findings } from './findings.ts'
 import type { DeviceState } from './json.ts'
@@ -13,11 +14,18 @@ export interface MonitoringSources {
   readonly readiness: () => Promise<{ readonly ok: boolean; readonly problems: readonly string[] }>
   /** The text for Prometheus. */
   readonly metrics: () => Promise<string>
+  /** What `/metrics` wants as bearer token; null: none. A token of the admin port does as well. */
+  readonly metricsToken: string | null
+  readonly tokens: Tokens
 }
 
-/** `GET /healthz`, `/readyz` (503 while not ready) and `/metrics`; monitoring systems need no token for them. */
-export function monitoringOperations({ readiness, metrics }: MonitoringSources): Operation[] {
-  const ok = z.boolean()
+/**
+ * `GET /healthz`, `/readyz` (503 while not ready) and `/metrics`; monitoring systems need no token for them, unless
+ * `admin.metrics_token` is set. Whoever asks, and how often: metrics are collected at most once a second.
+ */
+export function monitoringOperations({ readiness, metrics, metricsToken, tokens }: MonitoringSources): Operation[] {
+  const state = shared(0, readiness)
+  const text = shared(MAX_AGE_MS, async () => Buffer.from(await metrics()))
   const open = { method: 'GET', open: true } as const
   return [
     {
@@ -25,7 +33,7 @@ export function monitoringOperations({ readiness, metrics }: MonitoringSources):
       path: '/healthz',
       id: 'getHealth',
       summary: 'Get whether the process runs',
-      answer: z.object({ ok }),
+      answer: z.object({ ok: z.boolean() }),
       handle: async () => ({ ok: true }),
     },
     {
@@ -33,20 +41,22 @@ export function monitoringOperations({ readiness, metrics }: MonitoringSources):
       path: '/readyz',
       id: 'getReadiness',
       summary: 'Get whether waybridge is ready; 503 with the same fields while it is not',
-      answer: z.object({ ok, problems: z.array(z.string()) }),
+      answer: z.object({ ok: z.boolean(), problems: z.array(z.string()) }),
       async handle(_request, reply) {
-        const state = await readiness()
-        return reply.code(state.ok ? 200 : 503).send(state)
+        const { ok, problems } = await state()
+        return reply.code(ok ? 200 : 503).send({ ok, problems })
       },
     },
     {
       ...open,
       path: '/metrics',
       id: 'getMetrics',
-      summary: 'Get the metrics of all processes for Prometheus',
+      open: metricsAccess(metricsToken, tokens.tokens) ?? true,
+      summary: 'Get the metrics of all processes for Prometheus, at most a second old',
+      refusals: [401],
       answer: z.string(),
       answerType: 'text/plain',
-      handle: async (_request, reply) => reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics()),
+      handle: async (_request, reply) => reply.type('text/plain; version=0.0.4; charset=utf-8').send(await text()),
     },
   ]
 }
@@ -77,7 +87,13 @@ export function startGauges({ redis, account, upstream, devices, findings }: Gau
   }
 
   async function take(): Promise<void> {
-    const [taken, api, states, memory] = await Promise.all([account(), upstream(), devices(), redis.info('memory')])
+    const [taken, api, states, memory, markBytes] = await Promise.all([
+      account(),
+      upstream(),
+      devices(),
+      redis.info('memory'),
+      redis.hget(keys.markBytes, ''),
+    ])
     gauges.waiting.set(taken.waiting.fixes)
     gauges.parked.set(taken.parked.fixes)
     for (const [reason, fixes] of Object.entries(taken.heldFor)) gauges.held.set({ reason }, fixes)
@@ -88,6 +104,9 @@ export function startGauges({ redis, account, upstream, devices, findings }: Gau
     for (const [state, number] of Object.entries(states)) gauges.devices.set({ state }, number)
     gauges.upstreamUp.set(api.state === 'down' ? 0 : 1)
     gauges.memory.set(memoryShare(memory))
+    const { waiting, parked, held } = taken.custody
+    const uses = memoryUses(memory, { marks: Number(markBytes ?? 0), held, parked, waiting })
+    for (const [use, share] of Object.entries(uses)) gauges.memoryUses.set({ use }, share)
     gauges.findings.reset()
     for (const { code, severity } of findings.current) gauges.findings.inc({ code, severity })
   }
@@ -96,3 +115,4 @@ export function startGauges({ redis, account, upstream, devices, findings }: Gau
 }
 
 const MAX_WAIT_MS = 2000
+const MAX_AGE_MS = 1000

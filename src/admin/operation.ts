@@ -14,6 +14,8 @@ declare module 'fastify' {
   }
 }
 
+type AccessHook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+
 /** One operation of the admin port. Its errors become answers in `createHttpServer`. */
 export interface Operation extends Omit<DescribedOperation, 'method' | 'credential' | 'refusals'> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -21,8 +23,8 @@ export interface Operation extends Omit<DescribedOperation, 'method' | 'credenti
   readonly id: string
   /** Statuses beside 401, 403 and 503, and those that a query adds. */
   readonly refusals?: readonly number[]
-  /** Needs no token. */
-  readonly open?: true
+  /** Needs no token, or has a hook of its own that answers a caller without the needed one. */
+  readonly open?: true | AccessHook
   /** Whether a request only asks what a change would do. Any other request asks for a change, unless its method is GET. */
   readonly isDryRun?: (request: FastifyRequest) => boolean
   /** Reads the body itself. */
@@ -33,18 +35,15 @@ export interface Operation extends Omit<DescribedOperation, 'method' | 'credenti
  * Registers the operations. Another method of a known path is answered 405, an unknown path 404.
  * @param access a hook that answers a caller without the needed token
  */
-export function register(
-  app: FastifyInstance,
-  operations: readonly Operation[],
-  access: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
-): void {
+export function register(app: FastifyInstance, operations: readonly Operation[], access: AccessHook): void {
   app.decorateRequest('caller').decorateRequest('audit').decorateRequest('change')
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   for (const { method, path, open, isDryRun, handle } of operations) {
     const mark = async (request: FastifyRequest) => {
       if (method !== 'GET' && !isDryRun?.(request)) request.change = path
     }
-    app.route({ method, url: routerPath(path), onRequest: open ? mark : [mark, access], handler: handle })
+    const own = open === true ? [] : [open ?? access]
+    app.route({ method, url: routerPath(path), onRequest: [mark, ...own], handler: handle })
   }
   for (const [path, some] of Map.groupBy(operations, (operation) => operation.path)) refuseOthers(app, path, some)
 

@@ -45,7 +45,7 @@ const NOT_YET = new Set(
     'gateways alerts page limits.max_connections_per_device',
     'redis.sentinels redis.name redis.cluster redis.shards redis.replicas',
     'mqtt.bridges',
-    'admin.metrics_token admin.tokens[].name admin.tokens[].companies',
+    'admin.tokens[].name admin.tokens[].companies',
   ].flatMap((keys) => keys.split(' ')),
 )
 
@@ -131,8 +131,8 @@ export const zone = textThat(isZone, 'expected a time zone such as Europe/Berlin
 
 /** The URL of a Redis; may contain a password. */
 export const redisUrl = textThat(
-  (value) => /^rediss?:\/\/./.test(value) && URL.canParse(value),
-  'expected a URL such as redis://host:6379/0',
+  (value) => /^(?:rediss?:\/\/|unix:\/\/\/)./.test(value) && URL.canParse(value),
+  'expected a URL such as redis://host:6379/0 or unix:///run/redis.sock',
 )
 
 /** The beginning of paths, without a slash at its end; may be empty. */

@@ -143,6 +143,7 @@ function admin(dir: string) {
     ...address('127.0.0.1', 8080),
     tls: orNull(fields(certificate(dir))).describe('Certificate of the port; null: HTTP without TLS.'),
     behind_proxy: setting(flag, false, 'A proxy with TLS is in front of the port.'),
+    metrics_token: orNull(headerToken).describe('Token that `/metrics` wants; null: none.'),
     tokens: tokens.describe('Access tokens; if empty, the first start creates one.'),
   }).superRefine(({ host, tls: secure, behind_proxy }, context) => {
     if (secure || behind_proxy || isLoopback(host)) return

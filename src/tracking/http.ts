@@ -5,6 +5,8 @@ import type { Duplex } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { SecureContextOptions } from 'node:tls'
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { endFlood } from '../http-flood.ts'
+import { metrics } from '../observe/metrics.ts'
 import { ApiRefusal } from './refusal.ts'
 
 export interface HttpServerOptions {
@@ -18,6 +20,8 @@ export interface HttpServerOptions {
   readonly readerMs?: number
   /** The certificate of a server with TLS. */
   readonly secure?: SecureContextOptions
+  /** Above this number of connections the oldest is closed, one without a request under way first; default: 1,000. */
+  readonly maxConnections?: number
 }
 
 export type HttpServer = ReturnType<typeof createHttpServer>
@@ -27,17 +31,18 @@ export type HttpServer = ReturnType<typeof createHttpServer>
  * refusal, whether by an operation, by fastify or by Node, is answered with its status and a JSON `message`. fastify logs
  * nothing: URLs and headers contain secrets.
  */
-export function createHttpServer({ fault, closeMs, readerMs = READER_MS, secure, ...options }: HttpServerOptions) {
+export function createHttpServer(options: HttpServerOptions) {
+  const { fault, closeMs, exposeHeadRoutes, readerMs = READER_MS } = options
   const servers: (http.Server | https.Server)[] = []
   const app = fastify({
-    ...options,
+    exposeHeadRoutes,
     logger: false,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     // fastify's own answer would quote the URL.
     frameworkErrors: (_error, _request: FastifyRequest, reply: FastifyReply) =>
       void reply.code(422).send({ message: 'the path cannot be decoded' }),
     // Called for each address of `localhost`; fastify would handle client errors only at the first one.
-    serverFactory: (handler) => servers[servers.push(createNodeServer(handler, secure)) - 1],
+    serverFactory: (handler) => servers[servers.push(createNodeServer(handler, options)) - 1],
     clientErrorHandler: () => {},
   })
   let closing = false
@@ -97,8 +102,14 @@ function answerRefusal(reply: FastifyReply, { code, message, errors }: ApiRefusa
   return reply.code(code).send(errors.length > 0 ? { message, errors } : { message })
 }
 
-/** A server of node:http that answers malformed requests with a JSON `message`. */
-function createNodeServer(handler: http.RequestListener, secure?: SecureContextOptions): http.Server | https.Server {
+/**
+ * A server of node:http that answers malformed requests with a JSON `message`. A connection on which too many requests wait
+ * for their answers is ended.
+ */
+function createNodeServer(
+  handler: http.RequestListener,
+  { secure, maxConnections = MAX_CONNECTIONS }: HttpServerOptions,
+): http.Server | https.Server {
   /** The answers of each connection that are not sent completely. */
   const answers = new Map<Duplex, Set<http.ServerResponse>>()
   const sockets = new Set<Socket>()
@@ -107,10 +118,12 @@ function createNodeServer(handler: http.RequestListener, secure?: SecureContextO
     open?.add(response)
     // Both, because fastify's hook onResponse runs at the first.
     for (const end of ['finish', 'close']) response.once(end, () => open?.delete(response))
-    handler(request, response)
+    if (open && open.size > MAX_REQUESTS_AHEAD) endFlood(request.socket)
+    else handler(request, response)
   }
   const server = secure ? https.createServer({ ...TIMEOUTS, ...secure }, answer) : http.createServer(TIMEOUTS, answer)
   server.on('connection', (socket: Socket) => {
+    if (sockets.size >= maxConnections) makeRoom(sockets, (each) => answers.get(each)?.size === 0)
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
@@ -125,6 +138,14 @@ function createNodeServer(handler: http.RequestListener, secure?: SecureContextO
   // Node's own leaves connections whose TLS handshake is not done.
   server.closeAllConnections = () => sockets.forEach((socket) => socket.destroy())
   return server.on('clientError', (error, socket) => answerClientError(error, socket, answers.get(socket)))
+}
+
+/** Closes the oldest connection, one that is idle if there is one: whoever comes now is served. */
+function makeRoom(sockets: Set<Socket>, isIdle: (socket: Socket) => boolean): void {
+  metrics.refused.inc({ reason: 'max_connections' })
+  const oldest = sockets.values().find(isIdle) ?? [...sockets.values().take(1)][0]
+  sockets.delete(oldest)
+  oldest.destroy()
 }
 
 /**
@@ -150,9 +171,13 @@ function answerClientError(
 }
 
 const READER_MS = 60_000
+const MAX_CONNECTIONS = 1000
+/** Requests of one connection that are not answered yet. */
+const MAX_REQUESTS_AHEAD = 16
 const MAX_REST_MS = 2_000
 // The request time-out is what sending the largest body may take. A proxy in front closes an idle connection first, after 60 s.
 const TIMEOUTS = {
+  headersTimeout: 30_000,
   requestTimeout: 60_000,
   connectionsCheckingInterval: 5_000,
   keepAliveTimeout: 72_000,

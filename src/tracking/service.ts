@@ -81,6 +81,7 @@ function createServer(logger: Logger): HttpServer {
       return reply.code(500).send({ message: 'a fault of the service; nothing of this request was stored' })
     },
     closeMs: CLOSE_TIMEOUT_MS,
+    maxConnections: MAX_CONNECTIONS,
   })
   const { app } = server
   // Operations read bodies themselves, after they have checked the credentials.
@@ -110,3 +111,5 @@ function serveOperations(app: FastifyInstance, access: Access, served: Record<Op
 // A commit of this size blocks the event loop for 10 to 30 ms.
 const MAX_ROWS_PER_COMMIT = 4_000
 const CLOSE_TIMEOUT_MS = 5_000
+/** More than workers open (`push.concurrency`): closing a connection repeats the push that is on its way there. */
+const MAX_CONNECTIONS = 10_000

@@ -7,6 +7,10 @@ import { adminFixture } from '../support/admin.ts'
 const admin = adminFixture()
 const soon = { timeout: 10_000 }
 
+async function metrics(): Promise<string> {
+  return (await admin.ask('/metrics')).text
+}
+
 async function findings(): Promise<unknown> {
   return ((await admin.ask('/admin/status')).json as { findings: unknown }).findings
 }
@@ -32,10 +36,10 @@ it('the status, the metrics and the log show a finding while a process observes 
       action: expect.stringContaining('time_zone'),
     },
   ])
-  expect((await admin.ask('/metrics')).text).toContain('waybridge_findings{code="clock_ahead",severity="warning"} 1')
+  await expect.poll(metrics, soon).toContain('waybridge_findings{code="clock_ahead",severity="warning"} 1')
 
   await expect.poll(findings, soon).toEqual([])
-  expect((await admin.ask('/metrics')).text).not.toContain('waybridge_findings{')
+  await expect.poll(metrics, soon).not.toContain('waybridge_findings{')
   await expect.poll(() => lines.length, soon).toBe(2)
   logging.close()
   expect(lines[0]).toMatchObject({ level: 40, reason: 'clock_ahead', device: '1', count: 1 })

@@ -54,7 +54,7 @@ describe('gateway.yaml', () => {
         max_age: 86_400_000,
       },
       workers: 1,
-      admin: { host: '127.0.0.1', port: 8080, tls: null, behind_proxy: false, tokens: [] },
+      admin: { host: '127.0.0.1', port: 8080, tls: null, behind_proxy: false, metrics_token: null, tokens: [] },
       parked: { max_positions: 1_000_000 },
       monitor: { host: '127.0.0.1', port: 9464 },
       limits: {
@@ -131,7 +131,7 @@ parked: { max_positions: 0 }
     [
       'an unknown key that is similar to no other',
       'admin: { x: 1 }',
-      '1:10 admin.x: unknown key: expected one of host, port, tls, behind_proxy, tokens',
+      '1:10 admin.x: unknown key: expected one of host, port, tls, behind_proxy, metrics_token, tokens',
     ],
     [
       'a wrong type',

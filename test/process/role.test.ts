@@ -7,6 +7,7 @@ import { listening } from '../support/listening.ts'
 import { fixture, journalOf, type Program, run, temporaryDir, writeBehaviour } from '../support/running.ts'
 
 const ROLE = fixture('role.ts')
+const AT = { host: '127.0.0.1', port: 0, metricsToken: null }
 
 it('closes and exits with 0 after a signal', async () => {
   const { dir, child, ended } = await runningRole()
@@ -77,10 +78,25 @@ it('serves health, readiness and metrics when it runs without a supervisor', asy
 
 it('answers /readyz with 503 and the problems when it is not ready', async () => {
   const problems = ['Redis does not answer']
-  const monitor = await startMonitor({ host: '127.0.0.1', port: 0 }, () => Promise.resolve({ ok: false, problems }))
+  const monitor = await startMonitor(AT, () => Promise.resolve({ ok: false, problems }))
   onTestFinished(() => monitor.close())
   const response = await fetch(`http://127.0.0.1:${monitor.port}/readyz`)
   expect([response.status, await response.json()]).toEqual([503, { ok: false, problems }])
+})
+
+it('wants the token for /metrics of a role on its own, and collects once for all who ask', async () => {
+  let collections = 0
+  const metrics = async () => `collected ${++collections}\n`
+  const monitor = await startMonitor({ ...AT, metricsToken: 'canary' }, neverAsked, metrics)
+  onTestFinished(() => monitor.close())
+  const url = `http://127.0.0.1:${monitor.port}/metrics`
+  const ask = (authorization: string) => fetch(url, { headers: { authorization } })
+  expect((await Promise.all([fetch(url), ask('Bearer wrong')])).map(({ status }) => status)).toEqual([401, 401])
+  expect(collections).toBe(0)
+  const began = performance.now()
+  const texts = await Promise.all(Array.from({ length: 20 }, async () => (await ask('Bearer canary')).text()))
+  expect(collections).toBeLessThanOrEqual(1 + (performance.now() - began) / 1000)
+  expect(texts[0]).toBe('collected 1\n')
 })
 
 async function runningRole(behaviour?: string): Promise<Program & { dir: string }> {
@@ -93,4 +109,8 @@ async function role(behaviour = ''): Promise<Program & { dir: string }> {
   const dir = await temporaryDir()
   await writeBehaviour(dir, { gateway: behaviour })
   return { ...run([ROLE, 'gateway', dir]), dir }
+}
+
+function neverAsked(): never {
+  throw new Error('the readiness was asked for')
 }

@@ -192,6 +192,42 @@ describe('a server of its own', () => {
   })
 })
 
+describe('a server with as many connections as it takes', () => {
+  const { app, listen, close } = createHttpServer({
+    closeMs: 0,
+    maxConnections: 3,
+    fault: (_error, _request, reply) => reply.code(500).send({ message: 'a fault' }),
+  })
+  app.get('/', async () => ({}))
+  app.get('/waits', () => new Promise(() => {}))
+  const port = listen({ host: '127.0.0.1', port: 0 })
+  afterAll(close)
+
+  /** A connection that asks for something; `over` once the server has ended it. */
+  async function asking(path: string, state = { over: false }) {
+    const requested = once(app.server, 'request')
+    const socket = connect(await port, '127.0.0.1')
+    onTestFinished(() => void socket.destroy())
+    socket.on('error', () => {}).on('close', () => (state.over = true))
+    socket.write(`GET ${path} HTTP/1.1\r\n${HOST}\r\n`)
+    await requested
+    return { socket, state }
+  }
+
+  it('closes the oldest that waits for no answer, else the oldest, and serves who comes', async () => {
+    const waiting = await asking('/waits')
+    const idle = await asking('/')
+    await answerOn(idle.socket)
+    const others = [await asking('/waits'), await asking('/waits')]
+    await vi.waitUntil(() => idle.state.over)
+    expect([waiting, ...others].map(({ state }) => state.over)).toEqual([false, false, false])
+    const last = await asking('/')
+    expect(await answerOn(last.socket)).toMatch(/^HTTP\/1.1 200 OK/)
+    await vi.waitUntil(() => waiting.state.over)
+    expect(others.map(({ state }) => state.over)).toEqual([false, false])
+  })
+})
+
 describe('a server that closes', () => {
   /** One that cuts nothing in the time of a test. */
   async function patient() {

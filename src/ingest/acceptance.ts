@@ -95,6 +95,18 @@ export function memoryShare(info: string): number {
   return limit > 0 ? used / limit : 0
 }
 
+/** About what share of the memory of Redis each use takes, with this answer to `INFO memory`. */
+export function memoryUses(info: string, used: { marks: number; held: number; parked: number; waiting: number }) {
+  const limit = memoryLimit(info) || Infinity
+  const ofFixes = (fixes: number) => (fixes * FIX_BYTES) / limit
+  return {
+    marks: used.marks / limit,
+    held: ofFixes(used.held),
+    parked: ofFixes(used.parked),
+    waiting: (used.waiting * WAITING_BYTES) / limit,
+  }
+}
+
 function memoryLimit(info: string): number {
   return figureOf(info, 'maxmemory') || figureOf(info, 'total_system_memory')
 }
@@ -110,8 +122,9 @@ function fullAt(stopAt: number): string {
 const RESUME_BELOW = 0.02
 /** Of the memory of Redis: for marks, for held fixes, and for parked ones. Waiting fixes have the rest. */
 const SHARE = 0.2
-/** Memory of a held or parked fix, at most. */
+/** Memory of a held or parked fix, at most, and of a waiting one. */
 const FIX_BYTES = 100
+const WAITING_BYTES = 40
 
 /**
  * While Redis does not answer or the roster is not current, a frame waits as long as trackers usually wait for an answer:

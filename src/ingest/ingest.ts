@@ -3,6 +3,7 @@ import { zoneAhead } from '../config/times.ts'
 import type { Appender } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { frameCounters, metrics } from '../observe/metrics.ts'
+import { noteNotStored } from '../observe/not-stored.ts'
 import { observations } from '../observe/observations.ts'
 import type { Replica } from '../roster/replica.ts'
 import { type Capacity, Waiting } from './acceptance.ts'
@@ -235,8 +236,13 @@ function failed(failure: Obstacle | IdentityReason, { refusal }: Message): Frame
     metrics.notStored.inc({ reason: failure })
     return { status: 'not_stored', reason: failure }
   }
+<<<<<<< HEAD
   metrics.refused.inc({ reason: failure })
   return { status: 'refused', reason: failure, refusal }
+=======
+  noteNotStored(failure)
+  return { status: 'not_stored', reason: failure }
+>>>>>>> 5a9f851 (Measure event loop delay, slow scripts and shares of memory, with alerts)
 }
 
 function isObstacle(failure: Obstacle | IdentityReason): failure is Obstacle {

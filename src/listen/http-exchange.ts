@@ -3,6 +3,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { HttpRequest, Protocol } from '../../protocols/kit/index.ts'
 import type { FrameOutcome } from '../ingest/ingest.ts'
 import { metrics } from '../observe/metrics.ts'
+import { noteNotStored } from '../observe/not-stored.ts'
 import { type Origin, sessionOf } from './acceptor.ts'
 import type { Shared } from './listener.ts'
 import { ReceivedBytes } from './received-bytes.ts'
@@ -50,6 +51,7 @@ export class HttpExchanges {
     if (!origin) return refuse('network')
     if (typeof body !== 'string') {
       return this.#take(request, body, origin).then(answerTo, (error: unknown) => {
+        noteNotStored('fault')
         this.#shared.logger.error({ err: error, protocol: this.#protocol.name }, 'fault in handling a request')
         return NOT_STORED
       })

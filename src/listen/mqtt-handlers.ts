@@ -5,6 +5,7 @@ import { sameId } from '../config/units.ts'
 import type { Ingest } from '../ingest/ingest.ts'
 import type { Misunderstood } from '../ingest/misunderstood.ts'
 import { metrics } from '../observe/metrics.ts'
+import { noteNotStored } from '../observe/not-stored.ts'
 import type { Replica } from '../roster/replica.ts'
 import type { Shared } from './listener.ts'
 import type { MqttConnection } from './mqtt-connection.ts'
@@ -84,6 +85,7 @@ export class MqttHandlers {
   async #answer(connection: MqttConnection, packet: AuthorizePublish[1], done: AuthorizePublish[2]): Promise<void> {
     connection.storing++
     const refusal = await this.#take(connection, packet).catch((error: unknown) => {
+      noteNotStored('fault')
       this.#shared.logger.error({ err: error, device: connection.session.device }, 'fault in handling an MQTT message')
       return 'fault'
     })

@@ -4,6 +4,7 @@ import { within } from '../async.ts'
 import type { DeviceSession } from '../ingest/device.ts'
 import type { FrameOutcome } from '../ingest/ingest.ts'
 import { metrics } from '../observe/metrics.ts'
+import { noteNotStored } from '../observe/not-stored.ts'
 import { Acceptor, type Origin, sessionOf } from './acceptor.ts'
 import { Connections, type DeviceConnection } from './connections.ts'
 import { CLOSE_WAIT_MS, closeServer, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
@@ -126,6 +127,7 @@ class TcpConnection implements DeviceConnection {
       this.storing = 0
       this.#continue()
     } catch (error) {
+      noteNotStored('fault')
       logger.error({ err: error, device: this.session.device, protocol: protocol.name }, 'fault in handling a frame')
       this.#socket.destroy()
     }

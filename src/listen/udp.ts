@@ -5,6 +5,7 @@ import { cut, type Protocol } from '../../protocols/kit/index.ts'
 import { within } from '../async.ts'
 import { createSession, type DeviceSession } from '../ingest/device.ts'
 import { metrics } from '../observe/metrics.ts'
+import { noteNotStored } from '../observe/not-stored.ts'
 import { networkFilter } from './acceptor.ts'
 import { CLOSE_WAIT_MS, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
 
@@ -28,7 +29,10 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
     const reason = isPermitted(peer.address) ? dropReason(datagram, peer, context) : 'network'
     if (reason) return metrics.refused.inc({ reason })
     const work = take(context, datagram, peer)
-      .catch((error: unknown) => logger.error({ err: error, protocol: protocol.name }, 'fault in handling a datagram'))
+      .catch((error: unknown) => {
+        noteNotStored('fault')
+        logger.error({ err: error, protocol: protocol.name }, 'fault in handling a datagram')
+      })
       .finally(() => storing.delete(work))
     storing.add(work)
   })

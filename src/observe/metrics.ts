@@ -37,6 +37,12 @@ export const metrics = {
   notStored: counter('not_stored_total', 'Number of frames not acknowledged because they could not be stored.', [
     'reason',
   ]),
+  slowScripts: counter('slow_scripts_total', 'Number of calls to Redis that took longer than 250 ms.', ['script']),
+  eventLoopDelay: histogram(
+    'event_loop_delay_seconds',
+    'The longest time in each second for which a process was too busy to react.',
+    [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  ),
   healed: counter('dispatch_healed_total', 'Number of times that the dispatcher had stopped and was restarted.'),
   connections: gauge('connections', 'Number of open connections of devices.', { labelNames: ['transport'] }),
   inFlightBytes: gauge('in_flight_bytes', 'Bytes received from devices that wait to be stored.'),
@@ -107,6 +113,13 @@ export function operationGauges(refresh: () => Promise<void>) {
     upstreamUp: new Gauge(own('upstream_up', '1 while the tracking API accepts pushes, 0 while it is down.')),
     findings: new Gauge(own('findings', 'Number of findings: what is wrong now.', ['code', 'severity'])),
     memory: new Gauge(own('redis_memory_used_ratio', 'Share of its memory limit that Redis uses, 0 to 1.')),
+    memoryUses: new Gauge(
+      own(
+        'redis_memory_share_ratio',
+        'About what share of the memory of Redis one use takes; marks, held and parked fixes may have 0.2 each.',
+        ['use'],
+      ),
+    ),
   }
   return {
     ...gauges,

@@ -11,8 +11,10 @@ import { adminFixture, hold, store, workerOf } from '../support/admin.ts'
 
 const admin = adminFixture()
 const OLDEST = Date.UTC(2026, 10, 20, 8, 14, 2, 250)
+const ofMemory = (bytes: number) => bytes / (256 * 1024 * 1024)
 const OWN = ['fixes_waiting', 'fixes_parked', 'oldest_waiting_timestamp_seconds', 'custody_difference', 'devices']
-const ALL = [...OWN, 'fixes_held', 'fixes_discarded_total', 'upstream_up', 'redis_memory_used_ratio']
+const MEMORY = ['redis_memory_used_ratio', 'redis_memory_share_ratio']
+const ALL = [...OWN, ...MEMORY, 'fixes_held', 'fixes_discarded_total', 'upstream_up']
 
 /** The samples of the metrics with these names: `devices{state="online"}` → its value. */
 async function samples(names: readonly string[]): Promise<Record<string, number>> {
@@ -113,6 +115,18 @@ describe('the metrics', () => {
     const used = Number(/^used_memory:(\d+)/m.exec(info)?.[1])
     const { redis_memory_used_ratio } = await samples(['redis_memory_used_ratio'])
     expect(Math.abs(redis_memory_used_ratio - used / (256 * 1024 * 1024))).toBeLessThan(0.01)
+  })
+
+  it('show about which share of its memory marks, held, parked and waiting fixes take', async () => {
+    await store(admin.redis, '7/42/1', { count: 3 })
+    await hold(admin.redis, 'no_route', '1', { count: 2 })
+    await admin.redis.hset(keys.markBytes, '', 64 * 1024 * 1024)
+    expect(await samples(['redis_memory_share_ratio'])).toEqual({
+      'redis_memory_share_ratio{use="marks"}': 0.25,
+      'redis_memory_share_ratio{use="held"}': ofMemory(200),
+      'redis_memory_share_ratio{use="parked"}': 0,
+      'redis_memory_share_ratio{use="waiting"}': ofMemory(120),
+    })
   })
 
   it('show which version runs', async () => {

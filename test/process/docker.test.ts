@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { parse } from 'yaml'
 import { protocols } from '../../protocols/index.ts'
+import { operationGauges, registry } from '../../src/observe/metrics.ts'
 import { loadConfig } from '../../src/roster/load.ts'
 import { listening } from '../support/listening.ts'
 import { temporaryDir } from '../support/running.ts'
@@ -34,6 +35,18 @@ it('publishes every port of the shipped configuration, and the admin port to thi
   const broker = `${mqtt.broker!.port}:${mqtt.broker!.port}/tcp`
   const local = [admin.port, tracking.listen.port].map((port) => `127.0.0.1:${port}:${port}/tcp`)
   expect(service.ports.toSorted()).toEqual([...devices, broker, ...local].toSorted())
+})
+
+it('has rules for alerts on metrics that exist, the same as the table of alerts', async () => {
+  const rules = readFileSync(join(ROOT, 'docker/alerts.yaml'), 'utf8')
+  const readme = readFileSync(join(ROOT, 'src/admin/README.md'), 'utf8')
+  const own = operationGauges(async () => {})
+  const known = new Set(registry.getMetricsAsArray().map(({ name }) => name))
+  own.unregister()
+  expect(namesIn(rules).filter((name) => !known.has(name))).toEqual([])
+  const table = readme.slice(readme.indexOf('| Metric | Alert when |'), readme.indexOf('## Privacy'))
+  expect(namesIn(rules)).toEqual(namesIn(table))
+  expect((parse(rules) as { groups: { rules: object[] }[] }).groups[0].rules.length).toBeGreaterThan(10)
 })
 
 it('uses a health check that follows /readyz, and fails before everything has started', async () => {
@@ -67,4 +80,10 @@ async function health(dir: string): Promise<number> {
   expect([kind, node]).toEqual(['CMD', 'node'])
   const [code] = await once(spawn(process.execPath, [join(ROOT, script), join(dir, dataDir)]), 'exit')
   return code as number
+}
+
+/** The names of metrics in a text. */
+function namesIn(text: string): string[] {
+  const found = text.match(/waybridge_[a-z_]+/g)?.map((name) => name.replace(/_seconds_(?:count|bucket)$/, '_seconds'))
+  return [...new Set(found)].toSorted()
 }

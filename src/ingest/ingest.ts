@@ -233,16 +233,11 @@ function noteAhead(device: string, aheadMs: number): void {
 /** The outcome of a message that is not stored, counted. */
 function failed(failure: Obstacle | IdentityReason, { refusal }: Message): FrameOutcome {
   if (isObstacle(failure)) {
-    metrics.notStored.inc({ reason: failure })
+    noteNotStored(failure)
     return { status: 'not_stored', reason: failure }
   }
-<<<<<<< HEAD
   metrics.refused.inc({ reason: failure })
   return { status: 'refused', reason: failure, refusal }
-=======
-  noteNotStored(failure)
-  return { status: 'not_stored', reason: failure }
->>>>>>> 5a9f851 (Measure event loop delay, slow scripts and shares of memory, with alerts)
 }
 
 function isObstacle(failure: Obstacle | IdentityReason): failure is Obstacle {

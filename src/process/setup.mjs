@@ -5,7 +5,14 @@ import { homedir, tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { withLock } from './setup/lock.mjs'
-import { canFetchRedis, fetchRedis, findRedisServer, missingRedis, namesOwnRedis } from './setup/redis-server.mjs'
+import {
+  canFetchRedis,
+  fetchRedis,
+  findRedisServer,
+  missingRedis,
+  namesOwnRedis,
+  newerRedis,
+} from './setup/redis-server.mjs'
 
 /*
  * Runs before every npm script and installs what is missing: the npm packages and a Redis server. If nothing is missing, it
@@ -17,6 +24,17 @@ const modules = join(root, 'node_modules')
 const tether = fileURLToPath(new URL('tether.sh', import.meta.url))
 
 if (!isComplete()) await withLock(setUp)
+else await lookForNewerRedis()
+
+/** It is replaced by `npm run setup` alone: any other command only says that there is one. */
+async function lookForNewerRedis() {
+  const replaces = process.env.npm_lifecycle_event === 'setup'
+  const version = newerRedis({ now: replaces })
+  if (version === undefined) return
+  if (!replaces) return say(`The system's packages have another Redis, ${version}: \`npm run setup\` downloads it.`)
+  say(`Downloading Redis ${version} …`)
+  await withLock(async () => void (await fetchRedis()))
+}
 
 function isComplete() {
   return hasPackages() && !lacksRedis()

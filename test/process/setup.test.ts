@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { cp, readdir, readFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { namesOwnRedis } from '../../src/process/setup/redis-server.mjs'
 import { fixture, run, temporaryDir } from '../support/running.ts'
 
@@ -48,6 +48,27 @@ it('runs one at a time: other set-ups of the folder wait', async () => {
   expect(await readdir(dir)).toEqual(['journal', 'src'])
 })
 
+describe('a Redis that set-up has downloaded', () => {
+  const NEWER = '5:7.0.15-1~deb12u5'
+
+  it('is compared with the packages of the system, once a day or when asked', async () => {
+    const look = await downloaded({ version: '5:7.0.15-1~deb12u1', candidate: NEWER })
+    expect([look(), look(), look('{ now: true }')]).toEqual([NEWER, 'undefined', NEWER])
+  })
+
+  it('is left alone where it is from the same package', async () => {
+    expect((await downloaded({ version: NEWER, candidate: NEWER }))()).toBe('undefined')
+  })
+
+  it.each([
+    [NEWER, 'undefined'],
+    ['5:7.0.16-1~deb12u1', '5:7.0.16-1~deb12u1'],
+    ['(none)', 'undefined'],
+  ])('of an earlier version of set-up is compared by its own version with %s', async (candidate, expected) => {
+    expect((await downloaded({ candidate }))()).toBe(expected)
+  })
+})
+
 it.each([
   ['redis: { url: redis://10.0.0.5:6379, max_memory: null }', true],
   ['redis: { max_memory: 2gb, url: "${env:REDIS_URL}" }', true],
@@ -78,4 +99,27 @@ function setUp(env: Record<string, string>): [number | null, string, string] {
   const { npm_lifecycle_event: _, ...own } = process.env
   const { status, stdout, stderr } = spawnSync(process.execPath, [SETUP], { env: { ...own, ...env }, encoding: 'utf8' })
   return [status, stdout, stderr]
+}
+
+async function program(path: string, line: string): Promise<void> {
+  await writeFile(path, `#!/bin/sh\n${line}\n`)
+  await chmod(path, 0o755)
+}
+
+/** Set-up's folder with a Redis 7.0.15 and, in `version`, the package that it is from; a system that has a candidate. */
+async function downloaded({ version, candidate }: { version?: string; candidate: string }) {
+  const dir = await temporaryDir()
+  const module = join(dir, 'src/process/setup/redis-server.mjs')
+  const redis = join(dir, 'node_modules/.cache/waybridge/redis')
+  const bin = join(dir, 'bin')
+  await cp(new URL('../../src/process/setup/redis-server.mjs', import.meta.url), module)
+  for (const folder of [join(redis, 'usr/bin'), bin]) await mkdir(folder, { recursive: true })
+  if (version !== undefined) await writeFile(join(redis, 'version'), version)
+  await program(join(redis, 'usr/bin/redis-server'), 'echo "Redis server v=7.0.15 sha=0"')
+  await program(join(bin, 'apt-cache'), `printf 'redis-tools:\\n  Installed: (none)\\n  Candidate: ${candidate}\\n'`)
+  return (options = '') => {
+    const script = `const { newerRedis } = await import(${JSON.stringify(module)}); console.log(newerRedis(${options}))`
+    const env = { PATH: bin }
+    return spawnSync(process.execPath, ['--input-type=module', '-e', script], { env, encoding: 'utf8' }).stdout.trim()
+  }
 }

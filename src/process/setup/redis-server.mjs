@@ -1,10 +1,12 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const OLDEST = [6, 2]
+const DAY_MS = 86_400_000
+const LOOK_MS = 500
 const NAMES = ['redis', 'valkey']
 const searchPath = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
 
@@ -68,6 +70,31 @@ export async function fetchRedis() {
 }
 
 /**
+ * The version of the Redis in the system's packages, if it is another than that of the one that set-up downloaded and that is
+ * used; looked for once a day, or `now`, in the package lists that the system has: it is as new as they are.
+ */
+export function newerRedis({ now = false } = {}) {
+  const command = findRedisServer()?.command ?? ''
+  const [looked, version] = [join(fetchedDir, 'looked'), join(fetchedDir, 'version')]
+  const lookedAt = statSync(looked, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const isDue = now || Date.now() - lookedAt > DAY_MS
+  if (!isDue || !command.startsWith(fetchedDir)) return undefined
+  try {
+    writeFileSync(looked, '')
+  } catch {
+    return undefined
+  }
+  const name = basename(command).replace('server', 'tools')
+  const { stdout } = spawnSync('apt-cache', ['policy', name], { encoding: 'utf8', timeout: LOOK_MS })
+  const candidate = /^ {2}Candidate: (\d\S*)/m.exec(stdout ?? '')?.[1]
+  if (candidate === undefined) return undefined
+  const isSame = existsSync(version)
+    ? readFileSync(version, 'utf8') === candidate
+    : versionOf({ command, env: fetchedEnvironment() }) === candidate.replace(/^\d+:/, '').replace(/-[^-]*$/, '')
+  return isSame ? undefined : candidate
+}
+
+/**
  * Whether the text of gateway.yaml names a Redis of the user's own. Reads it without a YAML parser, because packages may not
  * be installed yet; `start` parses the file later.
  * @param {string} text
@@ -78,21 +105,30 @@ export function namesOwnRedis(text) {
 
 function fetched() {
   if (!existsSync(fetchedDir)) return []
+  const env = fetchedEnvironment()
+  return NAMES.map((name) => ({ command: join(fetchedDir, 'usr/bin', `${name}-server`), env }))
+}
+
+function fetchedEnvironment() {
   // The names of the folders with libraries contain the architecture.
   const libraries = readdirSync(fetchedDir, { recursive: true, encoding: 'utf8' }).filter((file) =>
     /\.so(\.\d+)*$/.test(file),
   )
   const folders = new Set(libraries.map((file) => dirname(join(fetchedDir, file))))
-  const env = { LD_LIBRARY_PATH: [...folders, process.env.LD_LIBRARY_PATH].filter(Boolean).join(delimiter) }
-  return NAMES.map((name) => ({ command: join(fetchedDir, 'usr/bin', `${name}-server`), env }))
+  return { LD_LIBRARY_PATH: [...folders, process.env.LD_LIBRARY_PATH].filter(Boolean).join(delimiter) }
 }
 
 /** @param {RedisServer} server */
-function isRecent({ command, env }) {
-  if (!statSync(command, { throwIfNoEntry: false })?.isFile()) return false
-  const { stdout } = spawnSync(command, ['--version'], { env: { ...process.env, ...env }, encoding: 'utf8' })
-  const [major, minor] = (/v=(\d+)\.(\d+)/.exec(stdout ?? '') ?? []).slice(1).map(Number)
+function isRecent(server) {
+  if (!statSync(server.command, { throwIfNoEntry: false })?.isFile()) return false
+  const [major, minor] = versionOf(server).split('.').map(Number)
   return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])
+}
+
+/** @param {RedisServer} server */
+function versionOf({ command, env }) {
+  const { stdout } = spawnSync(command, ['--version'], { env: { ...process.env, ...env }, encoding: 'utf8' })
+  return /v=(\d+\.\d+[.\d]*)/.exec(stdout ?? '')?.[1] ?? ''
 }
 
 /**
@@ -115,6 +151,8 @@ async function fetchFlavour(flavour, lists) {
     const names = new Set([...missing, server, `${flavour}-tools`])
     await run('apt-get', [...apt, 'download', ...names], { cwd: packages })
     for (const file of readdirSync(packages)) await run('dpkg', ['-x', join(packages, file), unpacked])
+    const tools = readdirSync(packages).find((file) => file.startsWith(`${flavour}-tools_`)) ?? ''
+    writeFileSync(join(unpacked, 'version'), decodeURIComponent(tools.split('_')[1]))
   } catch {
     return false
   }

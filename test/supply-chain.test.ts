@@ -1,0 +1,38 @@
+import { spawnSync } from 'node:child_process'
+import { expect, it } from 'vitest'
+import { lockedPackages } from './support/licences.ts'
+import { ROOT } from './support/structure/sources.ts'
+
+/** What a product that is not published may contain. */
+const ALLOWED = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT OR Apache-2.0'])
+/** What may be used beside, to build and test. */
+const ALLOWED_IN_DEVELOPMENT = new Set([...ALLOWED, 'MPL-2.0'])
+
+const packages = lockedPackages()
+
+it('the lock file has the SHA-512 of every package, and none has a source beside the registry', () => {
+  expect(packages.length).toBeGreaterThan(200)
+  expect(packages.filter(({ integrity }) => !integrity?.startsWith('sha512-'))).toEqual([])
+  expect(packages.filter(({ resolved }) => resolved !== undefined)).toEqual([])
+})
+
+it('every package has a licence that is allowed', () => {
+  const others = packages.filter(({ licence, isDev }) => !(isDev ? ALLOWED_IN_DEVELOPMENT : ALLOWED).has(licence))
+  expect(others.map(({ name, licence }) => [name, licence])).toEqual([])
+})
+
+it('npm lists every package of the lock file as CycloneDX, with its hash', () => {
+  const args = ['run', '--silent', 'sbom']
+  const { stdout } = spawnSync('npm', args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 1 << 26 })
+  const { bomFormat, components } = JSON.parse(stdout) as { bomFormat: string; components: Component[] }
+  expect(bomFormat).toBe('CycloneDX')
+  const listed = new Set(components.map(({ name, version }) => `${name}@${version}`))
+  expect(packages.filter(({ name, version }) => !listed.has(`${name}@${version}`))).toEqual([])
+  expect(components.filter(({ hashes }) => !hashes?.length)).toEqual([])
+}, 60_000)
+
+interface Component {
+  readonly name: string
+  readonly version: string
+  readonly hashes?: readonly unknown[]
+}

@@ -63,6 +63,10 @@ function program(): Command {
   asking('why <device>', 'explain in one sentence where the fixes of a device are; give its id or name').action(
     async (device: string, options) => exit(await (await import('./why.ts')).whyCommand(device, options)),
   )
+  asking(
+    'forget <device>',
+    'delete what is stored of a device (fixes that are not delivered, contacts, events); its entry and routes stay',
+  ).action(async (device: string, options) => exit(await (await import('./forget.ts')).forgetCommand(device, options)))
   asking('positions', 'print the positions that the tracking service has stored of a route, as JSON')
     .requiredOption('--company <id>', 'the company of the route')
     .requiredOption('--route <id>', 'the route')

@@ -1,14 +1,24 @@
 export * from './append.ts'
 export { DuplicateFilter } from './duplicates.ts'
 export { BEHIND_MS, keys } from './keys.ts'
+export * from './forget-device.ts'
 export * from './held.ts'
 export * from './lease.ts'
 export * from './logs.ts'
 export { type Fate, NOT_CURRENT } from './move.ts'
 export * from './observed.ts'
-export * from './parked.ts'
+export { discard, type Place, release, releaseParked, relocate } from './parked.ts'
 export * from './record.ts'
-export { connect, durabilityProblems, grouped, isConnectionError, LOADING, type Redis, scripts } from './redis.ts'
+export {
+  connect,
+  durabilityProblems,
+  grouped,
+  isConnectionError,
+  LOADING,
+  openRedis,
+  type Redis,
+  scripts,
+} from './redis.ts'
 export { type AppenderOptions, type HoldReason, type MemoryShares, type Part } from './store.ts'
 export * from './survey.ts'
 export { joinWorkers } from './workers.ts'

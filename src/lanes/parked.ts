@@ -76,7 +76,7 @@ export async function relocate(
 }
 
 /** Leases a lane for an admin operation, once its present lease has ended; undefined where it is not there any more. */
-async function seize(redis: Redis, lane: string): Promise<string | undefined> {
+export async function seize(redis: Redis, lane: string): Promise<string | undefined> {
   for (let tries = 0; tries < SEIZE_TRIES; tries++) {
     const token = (await scripts(redis)('seize', [keys.schedule], [lane, SEIZE_MS])) as Buffer | null
     if (token) return token.toString()
@@ -86,7 +86,7 @@ async function seize(redis: Redis, lane: string): Promise<string | undefined> {
 }
 
 /** Sweeps the refused records of a lane until each had its fate, or one is uncertain: this and those behind it stay. */
-async function sweepRefused(
+export async function sweepRefused(
   redis: Redis,
   lane: string,
   fate: (record: Buffer) => Fate | typeof NOT_CURRENT,
@@ -99,7 +99,8 @@ async function sweepRefused(
   }
 }
 
-function listOf(lane: string) {
+/** A lane's own records. */
+export function listOf(lane: string) {
   return { list: keys.lane(lane), index: keys.schedule, name: lane }
 }
 

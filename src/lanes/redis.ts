@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { Redis } from 'ioredis'
+import { fileURLToPath } from 'node:url'
+import { Redis, type RedisOptions } from 'ioredis'
 import type { Logger } from '../observe/log.ts'
+import { metrics } from '../observe/metrics.ts'
+import { observations } from '../observe/observations.ts'
 
 export type { Redis }
 
@@ -28,12 +31,20 @@ type Value = string | number | Buffer
 /** Of a connection: a server that reads its file at its start says how long that takes, which may be wrong by far. */
 export const LOADING = { maxLoadingRetryTime: 500 }
 
+/** A connection to `redis://`, `rediss://` or, on a socket of the file system, `unix:///path?username=…&password=…&db=…`. */
+export function openRedis(url: string, options: RedisOptions): Redis {
+  if (!url.startsWith('unix:')) return new Redis(url, options)
+  const { username, password, db = '0' } = Object.fromEntries(new URL(url).searchParams)
+  const path = fileURLToPath(url.replace('unix:', 'file:'))
+  return new Redis({ path, username, password, db: Number(db), ...options })
+}
+
 /**
  * A connection whose commands fail at once while there is no Redis, and are never sent twice: the caller treats a
  * broken connection as "not done", and every script is harmless when it ran all the same.
  */
 export function connect(url: string, name: string, logger?: Logger): Redis {
-  const redis = new Redis(url, {
+  const redis = openRedis(url, {
     connectionName: `waybridge-${name}`,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
@@ -80,10 +91,22 @@ export function scripts(redis: Redis): RunScript {
   const commands = redis as unknown as Record<string, (...args: (Value | readonly Value[])[]) => Promise<unknown>>
   return (script, names, args) => {
     const always = !REFUSED_WHEN_FULL.has(script) && (majorVersions.get(redis) ?? 0) >= 7
+    const askedAt = performance.now()
     // An array, which ioredis takes apart: a call has no room for 100,000 arguments.
-    return commands[`${PREFIX}${script}${always ? WHEN_FULL : ''}Buffer`](names.length, ...names, args)
+    const answer = commands[`${PREFIX}${script}${always ? WHEN_FULL : ''}Buffer`](names.length, ...names, args)
+    const ended = () => noteDuration(script, performance.now() - askedAt)
+    answer.then(ended, ended)
+    return answer
   }
 }
+
+function noteDuration(script: Script, ms: number): void {
+  if (ms < SLOW_MS) return
+  metrics.slowScripts.inc({ script })
+  observations.note('slow_script', { evidence: `${script}: ${Math.round(ms)} ms` })
+}
+
+const SLOW_MS = 250
 
 /**
  * Group commit: what arrives while the previous call is away leaves together in the next one. No timer. `send` answers with

@@ -93,9 +93,9 @@ export async function* surveyRefused(redis: Redis, lane: string): AsyncGenerator
   }
 }
 
-/** The sum of what each lane answers, some lanes side by side. */
-export async function sumOver(lanes: readonly string[], each: (lane: string) => Promise<number>): Promise<number> {
-  const counts = await pLimit(AT_ONCE).map(lanes, each)
+/** The sum of what each item, such as a lane, answers; some side by side. */
+export async function sumOver<Item>(items: readonly Item[], each: (item: Item) => Promise<number>): Promise<number> {
+  const counts = await pLimit(AT_ONCE).map(items, each)
   return counts.reduce((sum, count) => sum + count, 0)
 }
 

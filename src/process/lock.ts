@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { databaseReason, UserError } from '../errors.ts'
+import { openDataDir } from './data-dir.ts'
 
 /**
  * Locks a data folder and waits until the processes of an earlier run on it have ended; returns what unlocks it. A UserError
@@ -11,7 +11,7 @@ import { databaseReason, UserError } from '../errors.ts'
  * is no stale lock and no process id that another program may have taken.
  */
 export async function lockDataDir(dataDir: string, logger: Logger): Promise<() => void> {
-  await mkdir(dataDir, { recursive: true })
+  await openDataDir(dataDir, logger)
   const release = takeAlone(dataDir, 'start.lock', 'start')
   const roles = join(dataDir, ROLES_LOCK)
   if (!isFree(roles)) logger.warn('waiting for the processes of an earlier run to end')

@@ -1,93 +1,120 @@
-import { randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { readFile, rename, writeFile } from 'node:fs/promises'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { lstat, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { UserError } from '../errors.ts'
 
-/** Where the private Redis of a data folder listens on loopback, and its password: the same from start to start. */
-export interface RedisEndpoint {
-  readonly port: number
-  readonly password: string
-}
+/** Where a private Redis listens: a socket of the file system; of version 0.1.0 a port on loopback, with a password. */
+export type RedisEndpoint = { readonly socket: string } | { readonly port: number; readonly password: string }
 
-/** What is on a port: a Redis that accepts our password, another program, nothing, or a program that does not answer. */
-export type PortState =
+/** What answers there: a Redis that takes our commands, another program, nothing, or a program that does not answer. */
+export type EndpointState =
   | { readonly is: 'ours'; readonly pid: number; readonly dir: string; readonly loading: boolean }
   | { readonly is: 'foreign' | 'free' | 'silent' }
 
 /**
- * The endpoint kept in `dir`, after ending the Redis that a killed run left behind there: two servers on one folder would
- * both acknowledge, and one would lose what the other wrote. A new endpoint if another program has the port.
- * @throws UserError if a process holds the port and does not answer.
+ * The path of the socket for the Redis of the folder `dir`, after ending the Redis that a killed run left behind there, also
+ * one of version 0.1.0: two servers on one folder would both acknowledge, and one would lose what the other wrote. A Redis is
+ * ended only by its own command, over a socket that only this user can reach: never by a process id, which may be reused.
+ * @throws UserError if something there does not answer, or is no Redis.
  */
-export async function takeEndpoint(dir: string): Promise<RedisEndpoint> {
+export async function takeSocket(dir: string): Promise<string> {
   const file = join(dir, FILE)
-  if (!existsSync(file)) return newEndpoint(dir)
-  const kept = JSON.parse(await readFile(file, 'utf8')) as RedisEndpoint
-  return (await endLeftover(kept, dir)) ? kept : newEndpoint(dir)
+  const socket = await socketOf(dir)
+  if (existsSync(file)) await endLeftover(JSON.parse(await readFile(file, 'utf8')) as RedisEndpoint, dir)
+  await endLeftover({ socket }, dir)
+  const draft = `${file}.new`
+  await writeFile(draft, JSON.stringify({ socket } satisfies RedisEndpoint), { mode: 0o600 })
+  await rename(draft, file)
+  return socket
 }
 
-/** Asks what listens on the endpoint's port; answers within 3 s. */
-export async function inspectPort({ port, password }: RedisEndpoint): Promise<PortState> {
-  const answer = await converse(port, [`AUTH ${password}`, 'INFO', 'CONFIG GET dir', 'QUIT'])
+/** The URL of a Redis that listens on a socket of the file system. */
+export function socketUrl(socket: string): string {
+  return pathToFileURL(socket).href.replace('file:', 'unix:')
+}
+
+/**
+ * The path of the socket for a Redis folder: in the folder, or where such a path is too long in a folder of its own in
+ * `$XDG_RUNTIME_DIR` or the folder for temporary files. @throws UserError if somebody else has that folder.
+ */
+export async function socketOf(dir: string): Promise<string> {
+  const own = join(dir, SOCKET)
+  if (Buffer.byteLength(own) <= MAX_PATH_BYTES) return own
+  const name = `waybridge-${createHash('sha256').update(dir).digest('hex').slice(0, 16)}`
+  const places = [process.env.XDG_RUNTIME_DIR, tmpdir(), '/tmp'].flatMap((place) => (place ? [join(place, name)] : []))
+  const folder = places.find((place) => Buffer.byteLength(join(place, SOCKET)) <= MAX_PATH_BYTES) as string
+  await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  const { mode, uid } = await lstat(folder)
+  const isOurs = (mode & 0o170077) === DIRECTORY && uid === process.getuid?.()
+  if (!isOurs) throw new UserError(`${folder} is not this user's alone: remove it, or choose a shorter data_dir.`)
+  return join(folder, SOCKET)
+}
+
+/** Asks what answers at an endpoint; answers within 3 s. */
+export async function inspectEndpoint(endpoint: RedisEndpoint): Promise<EndpointState> {
+  const answer = await converse(endpoint, ['INFO', 'CONFIG GET dir', 'QUIT'])
   if (typeof answer !== 'string') return answer
   const pid = /^process_id:(\d+)/m.exec(answer)?.[1]
   const dir = /\r\ndir\r\n\$\d+\r\n(.*)\r\n/.exec(answer)?.[1]
-  if (!answer.startsWith('+OK') || pid === undefined || dir === undefined) return { is: 'foreign' }
+  if (pid === undefined || dir === undefined) return { is: 'foreign' }
   return { is: 'ours', pid: Number(pid), dir, loading: !/^loading:0/m.test(answer) }
 }
 
-/** A free port, and a new password too: the program that holds the old port may have received the old one. */
-async function newEndpoint(dir: string): Promise<RedisEndpoint> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  const endpoint = { port, password: randomBytes(24).toString('hex') }
-  const draft = join(dir, `${FILE}.new`)
-  await writeFile(draft, JSON.stringify(endpoint), { mode: 0o600 })
-  await rename(draft, join(dir, FILE))
-  return endpoint
-}
-
-/** Returns whether the port is free now. Redis closes it when everything is written. */
-async function endLeftover(endpoint: RedisEndpoint, dir: string): Promise<boolean> {
-  const { port, password } = endpoint
-  const state = await inspectPort(endpoint)
-  if (state.is !== 'silent') {
-    if (state.is !== 'ours' || state.dir !== dir) return state.is === 'free'
-    await converse(port, [`AUTH ${password}`, 'SHUTDOWN NOSAVE'])
+/** Resolves once nothing answers there. Redis ends when everything is written. */
+async function endLeftover(endpoint: RedisEndpoint, dir: string): Promise<void> {
+  const state = await inspectEndpoint(endpoint)
+  if (state.is === 'free') return
+  const isOurs = state.is === 'ours' && state.dir === dir
+  // A port may belong to anybody by now.
+  if ('port' in endpoint && !isOurs && state.is !== 'silent') return
+  if (isOurs) {
+    await converse(endpoint, ['SHUTDOWN NOSAVE'])
     for (const deadline = Date.now() + SHUTDOWN_MS; Date.now() < deadline; await delay(20))
-      if ((await inspectPort(endpoint)).is === 'free') return true
+      if ((await inspectEndpoint(endpoint)).is === 'free') return
   }
-  throw new UserError(
-    `A process holds port ${port} of the private Redis and does not answer: end it, then start again.`,
-  )
+  const what = 'port' in endpoint ? `port ${endpoint.port}` : endpoint.socket
+  const fault = state.is === 'foreign' ? 'is no Redis of this folder' : 'does not answer'
+  throw new UserError(`A process holds ${what} of the private Redis and ${fault}: end it, then start again.`)
 }
 
 /** Sends inline commands, of which the last one ends the connection, and returns everything that came back. */
-async function converse(port: number, commands: string[]): Promise<string | { is: 'free' | 'silent' | 'foreign' }> {
-  const socket = connect(port, '127.0.0.1')
+async function converse(
+  endpoint: RedisEndpoint,
+  commands: readonly string[],
+): Promise<string | { is: 'free' | 'silent' | 'foreign' }> {
+  const isPort = 'port' in endpoint
+  const socket = isPort ? connect(endpoint.port, '127.0.0.1') : connect(endpoint.socket)
+  const all = isPort ? [`AUTH ${endpoint.password}`, ...commands] : commands
   const signal = AbortSignal.timeout(ANSWER_MS)
   let answer = ''
   try {
     socket.setEncoding('utf8').on('data', (text: string) => (answer += text))
-    socket.write(`${commands.join('\r\n')}\r\n`)
+    socket.write(`${all.join('\r\n')}\r\n`)
     await once(socket, 'end', { signal })
     return answer
   } catch (error) {
-    const { code, name } = error as NodeJS.ErrnoException
+    const { code = '', name } = error as NodeJS.ErrnoException
     if (name === 'AbortError') return { is: answer === '' ? 'silent' : 'foreign' }
-    return { is: code === 'ECONNREFUSED' ? 'free' : 'foreign' }
+    return { is: FREE.has(code) ? 'free' : code === 'EAGAIN' ? 'silent' : 'foreign' }
   } finally {
     socket.destroy()
   }
 }
 
 const FILE = 'endpoint.json'
+const SOCKET = 'redis.sock'
+/** Without the zero byte at the end: 108 bytes with it on Linux, 104 on macOS. */
+const MAX_PATH_BYTES = 103
+/** Type and permissions of a folder that only its owner may use. */
+const DIRECTORY = 0o040000
+const FREE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOENT'])
 const ANSWER_MS = 3000
 const SHUTDOWN_MS = 5000

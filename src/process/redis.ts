@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { UserError } from '../errors.ts'
 import type { Runnable } from './keep-running.ts'
-import { inspectPort, type RedisEndpoint, takeEndpoint } from './redis-endpoint.ts'
+import { inspectEndpoint, socketUrl, takeSocket } from './redis-endpoint.ts'
 import { findRedisServer, missingRedis, type RedisServer } from './setup/redis-server.mjs'
 import { spawnTethered, type Tethered } from './tether.ts'
 
-/** A running Redis that ends when this process does. `url` contains the password: never log it. */
+/** A running Redis that ends when this process does. `url` is the same for a folder from start to start. */
 export interface PrivateRedis extends Runnable {
   readonly url: string
   readonly pid: number
@@ -29,9 +29,9 @@ export async function startPrivateRedis(
   if (!server) throw new UserError(missingRedis())
   await mkdir(join(dataDir, 'redis'), { recursive: true, mode: 0o700 })
   const dir = await realpath(join(dataDir, 'redis'))
-  const endpoint = await takeEndpoint(dir)
+  const socket = await takeSocket(dir)
   const conf = join(dir, 'redis.conf')
-  await writeFile(conf, redisConf(dir, endpoint, maxMemory ?? halfOfMemory()), { mode: 0o600 })
+  await writeFile(conf, redisConf(dir, socket, maxMemory ?? halfOfMemory()), { mode: 0o600 })
   const log = join(dir, 'redis.log')
   // The log of the run before says why that ended.
   await rename(log, `${log}.1`).catch(() => {})
@@ -40,12 +40,11 @@ export async function startPrivateRedis(
   const child = spawnTethered([server.command, conf], { env, log })
   const abort = () => void child.end(STOP_MS)
   signal?.addEventListener('abort', abort)
-  const pid = await whenReady(child, endpoint)
+  const pid = await whenReady(child, socket)
   signal?.removeEventListener('abort', abort)
   signal?.throwIfAborted()
   if (pid === undefined) throw startFailure(await readFile(log, 'utf8'), { server, dir })
-  const url = `redis://:${endpoint.password}@127.0.0.1:${endpoint.port}`
-  return { url, pid, exited: child.exited, stop: () => child.end(STOP_MS) }
+  return { url: socketUrl(socket), pid, exited: child.exited, stop: () => child.end(STOP_MS) }
 }
 
 /** The error for a Redis that ended before it was ready; `log`: what it wrote. */
@@ -61,16 +60,18 @@ export function startFailure(log: string, { server, dir }: { server: RedisServer
   return new UserError(`The private Redis ended at its start: ${reason} (${join(dir, 'redis.log')}).`)
 }
 
-/** Nothing is answered before it is on disk, nothing is evicted, loopback only. `maxMemory` in bytes. */
-function redisConf(dir: string, { port, password }: RedisEndpoint, maxMemory: number): string {
+/**
+ * Nothing is answered before it is on disk, nothing is evicted, and only this user reaches it: no network, so no password.
+ * `maxMemory` in bytes.
+ */
+function redisConf(dir: string, socket: string, maxMemory: number): string {
   return `
 dir ${quoted(dir)}
 logfile ${quoted(join(dir, 'redis.log'))}
 daemonize no
-bind 127.0.0.1 -::1
-port ${port}
-protected-mode yes
-requirepass ${quoted(password)}
+port 0
+unixsocket ${quoted(socket)}
+unixsocketperm 600
 appendonly yes
 appendfsync always
 aof-load-truncated yes
@@ -90,9 +91,9 @@ function halfOfMemory(): number {
 }
 
 /** Returns the server's process id, or undefined if it ended before it was ready. */
-async function whenReady(child: Tethered, endpoint: RedisEndpoint): Promise<number | undefined> {
+async function whenReady(child: Tethered, socket: string): Promise<number | undefined> {
   while (child.isRunning()) {
-    const state = await Promise.race([inspectPort(endpoint), child.exited])
+    const state = await Promise.race([inspectEndpoint({ socket }), child.exited])
     if (state?.is === 'ours' && !state.loading) return state.pid
     await Promise.race([child.exited, delay(20)])
   }

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client'
-import type { Config } from '../config/schema.ts'
 import { explainError, UserError } from '../errors.ts'
+import { watchEventLoop } from '../observe/event-loop.ts'
 import { collectNodeMetrics, registry } from '../observe/metrics.ts'
 import { shareDataDir } from './lock.ts'
-import type { Readiness } from './monitor.ts'
+import type { MonitorOptions, Readiness } from './monitor.ts'
 import { endOnRequest } from './signals.ts'
 
 /** A role that is ready. */
@@ -19,7 +19,7 @@ export interface Role {
 
 /** What a role gets at its start. */
 export interface RoleContext {
-  /** The private Redis, with its password; null: use the one in the configuration. */
+  /** The private Redis; null: use the one in the configuration. */
   readonly redisUrl: string | null
   /** What listens where under this `start`; where a role may choose a port, it takes the one that it has here. */
   readonly ports: Ports
@@ -59,11 +59,8 @@ export interface RoleSettings extends RoleContext {
  * signal or after the supervisor's end, 130 or 143 when a second signal or 10 s cut that short, 1 for a UserError, 2 for a
  * fault. On its own it serves `/healthz`, `/readyz` and `/metrics` on `monitor`.
  */
-export function runRole(
-  logger: Logger,
-  monitor: Config['monitor'],
-  start: (context: RoleContext) => Promise<Role>,
-): void {
+export function runRole(logger: Logger, monitor: MonitorOptions, start: (context: RoleContext) => Promise<Role>): void {
+  process.umask(0o077)
   // Only the stack: the properties of an error may contain a URL with a key.
   const fault: (error: unknown) => never = (error) => {
     logger.fatal({ stack: error instanceof Error ? error.stack : String(error) }, 'fault')
@@ -71,6 +68,7 @@ export function runRole(
   }
   process.on('uncaughtException', fault).on('unhandledRejection', fault)
   collectNodeMetrics()
+  watchEventLoop(String(logger.bindings().role))
   const started = begin(monitor, start)
   process.on('message', (message: ToRole) => {
     if (message.type !== 'ask_metrics') return
@@ -117,7 +115,7 @@ export async function collectMetrics(): Promise<string> {
   return text ?? registry.metrics()
 }
 
-async function begin(monitor: Config['monitor'], start: (context: RoleContext) => Promise<Role>): Promise<Role> {
+async function begin(monitor: MonitorOptions, start: (context: RoleContext) => Promise<Role>): Promise<Role> {
   const settings = takeSettings()
   if (settings) shareDataDir(settings.dataDir)
   const role = await start(settings ?? { redisUrl: null, ports: {} })
@@ -128,7 +126,7 @@ async function begin(monitor: Config['monitor'], start: (context: RoleContext) =
   return { ports: { ...role.ports, monitor: port }, close: closeBoth }
 }
 
-/** Removes it from the environment, because it contains a password. */
+/** Removes it from the environment: it is for this process alone. */
 function takeSettings(): RoleSettings | undefined {
   const text = process.env[ROLE_SETTINGS]
   delete process.env[ROLE_SETTINGS]

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { inTurns } from '../async.ts'
+import { inTurns, shared } from '../async.ts'
 import { explainError } from '../errors.ts'
 import { type Kept, keepRunning } from './keep-running.ts'
 import { lockDataDir } from './lock.ts'
@@ -44,6 +44,11 @@ export class Supervisor {
   #unlock: (() => void) | undefined
   /** The counters of processes that have ended. */
   #retired: Metrics = []
+  /** One collection at a time, for all who ask. */
+  readonly #collect = shared(0, async () => [
+    this.#retired,
+    ...(await Promise.all(this.#running().map((process) => process.metrics()))),
+  ])
 
   constructor(supervision: Supervision) {
     this.#supervision = supervision
@@ -73,6 +78,8 @@ export class Supervisor {
 
   async #start(): Promise<Ports> {
     const { dataDir, logger, redis } = this.#supervision
+    // No other user reads what this process, Redis and the roles write.
+    process.umask(0o077)
     this.#unlock = await lockDataDir(dataDir, logger)
     await this.#removePorts()
     if (redis && this.#state === 'starting') {
@@ -87,13 +94,10 @@ export class Supervisor {
     return this.#ports
   }
 
-  /** Restarts the roles if Redis listens on another port than before, because another program took its port. */
   async #startRedis(signal: AbortSignal): Promise<PrivateRedis> {
     const { dataDir, redis } = this.#supervision
     const started = await startPrivateRedis(dataDir, redis?.maxMemory ?? null, signal)
-    const before = this.#redisUrl
     this.#redisUrl = started.url
-    if (before !== null && before !== started.url) for (const process of this.#running()) void process.stop()
     return started
   }
 
@@ -118,7 +122,7 @@ export class Supervisor {
       signal: this.#cut.signal,
       killSignal: 'SIGKILL',
     })
-    const started = new RoleProcess(child, () => this.#collect())
+    const started = new RoleProcess(child, this.#collect)
     // Without the counters of a process that has ended, a sum would fall when it is started again.
     const retire = async () => void (this.#retired = await addCounters(this.#retired, started.latestMetrics))
     void started.exited.then(() => this.#inTurns(retire))
@@ -129,10 +133,6 @@ export class Supervisor {
 
   #running(): RoleProcess[] {
     return Object.values(this.#roles).flatMap((kept) => kept.flatMap((each) => each.current() ?? []))
-  }
-
-  async #collect(): Promise<Metrics[]> {
-    return [this.#retired, ...(await Promise.all(this.#running().map((process) => process.metrics())))]
   }
 
   /** Replaces `<data_dir>/ports.json` in one step. */

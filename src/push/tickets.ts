@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Queue, Worker } from 'bullmq'
-import { Redis } from 'ioredis'
 import { within } from '../async.ts'
-import { keys, type Lease, type Leases, LOADING } from '../lanes/index.ts'
+import { keys, type Lease, type Leases, LOADING, openRedis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 
 export interface TicketsOptions {
@@ -90,7 +89,7 @@ export class Tickets {
 
 function openQueue({ redisUrl, logger, work }: TicketsOptions) {
   const report = (error: Error) => logger.debug({ err: error }, 'tickets')
-  const producer = new Redis(redisUrl, {
+  const producer = openRedis(redisUrl, {
     ...LOADING,
     connectionName: 'waybridge-tickets',
     maxRetriesPerRequest: 1,
@@ -98,7 +97,7 @@ function openQueue({ redisUrl, logger, work }: TicketsOptions) {
     autoResendUnfulfilledCommands: false,
     commandTimeout: 5000,
   })
-  const consumer = new Redis(redisUrl, { ...LOADING, connectionName: 'waybridge-worker', maxRetriesPerRequest: null })
+  const consumer = openRedis(redisUrl, { ...LOADING, connectionName: 'waybridge-worker', maxRetriesPerRequest: null })
   const tickets = new Queue<Lease[]>(NAME, { connection: producer, prefix: keys.tickets })
   const worker = new Worker<Lease[]>(NAME, work, {
     connection: consumer,

@@ -35,9 +35,9 @@ export interface FileNotes {
 export async function installationId(dataDir: string): Promise<{ id: string; isNew: boolean }> {
   const file = join(dataDir, 'installation')
   const made = randomUUID()
-  await mkdir(dataDir, { recursive: true })
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
   // Another process may make it meanwhile.
-  const isNew = await writeFile(file, `${made}\n`, { flag: 'wx' })
+  const isNew = await writeFile(file, `${made}\n`, { flag: 'wx', mode: 0o600 })
     .then(() => true)
     .catch(() => false)
   const id = await readFile(file, 'utf8').catch(() => made)

@@ -150,6 +150,7 @@ const REQUESTS: readonly (readonly [operation: string, query?: string, options?:
   ['GET /admin/devices/{id}', '356307042441014'],
   ['GET /admin/devices/{id}', '77'],
   ['PUT /admin/devices/{id}', 'new', { body: '{"company_id":7,"name":"Van 16"}', type: 'application/json' }],
+  ['DELETE /admin/devices/{id}/data', 'new'],
   ['DELETE /admin/devices/{id}', 'new'],
   ['PUT /admin/routes', `?${WINDOW}&dry_run=true`, { body: LINES, type: 'text/csv' }],
   ['PUT /admin/routes', `?${WINDOW}`, { body: LINES, type: 'text/csv' }],

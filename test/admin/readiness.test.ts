@@ -63,8 +63,7 @@ describe('the check of the durability of Redis', () => {
 
   it('says that it cannot check where CONFIG is forbidden', async () => {
     await redis.acl('SETUSER', 'managed', 'on', '>pw', '~*', '&*', '+@all', '-config')
-    const { port } = new URL(server.url)
-    const managed = await connected(`redis://managed:pw@127.0.0.1:${port}`)
+    const managed = await connected(`${server.url}?username=managed&password=pw`)
     expect(await durabilityProblems(managed)).toEqual([UNVERIFIED])
     managed.disconnect()
   })

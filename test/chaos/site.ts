@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { socketOf, socketUrl } from '../../src/process/redis-endpoint.ts'
 import type { Ports } from '../../src/process/role.ts'
 import { devicesYaml, type FleetVan } from '../../src/simulate/fleet.ts'
 import { usualPorts } from '../../src/simulate/options.ts'
@@ -45,14 +45,14 @@ export async function prepareSite(fleet: readonly FleetVan[], gateways: number):
   await mkdir(dataDir)
   const ownDisk = mount(dataDir)
   const places = Object.keys(usualPorts())
-  const [adminPort, apiPort, redisPort, ...free] = await freePorts(gateways * (places.length + 1) + 3)
+  const [adminPort, apiPort, ...free] = await freePorts(gateways * (places.length + 1) + 2)
   const machines = Array.from({ length: gateways }, (_, index): Machine => {
     const [monitorPort, ...own] = free.splice(0, places.length + 1)
     const ports = Object.fromEntries(places.map((place, at) => [place, own[at]]))
     return { dir: index === 0 ? dir : join(dir, `gateway-${index + 1}`), ports, monitorPort }
   })
   const sharedRedis = gateways > 1
-  const redis = sharedRedis ? `url: "${await foundRedis(dataDir, redisPort)}"` : `max_memory: ${MAX_MEMORY / 2 ** 20}mb`
+  const redis = sharedRedis ? `url: "${await redisUrl(dataDir)}"` : `max_memory: ${MAX_MEMORY / 2 ** 20}mb`
   for (const machine of machines) {
     await mkdir(join(machine.dir, 'data'), { recursive: true })
     await writeFile(join(machine.dir, 'gateway.yaml'), gatewayYaml({ machine, redis, adminPort, apiPort }))
@@ -74,12 +74,9 @@ export async function prepareSite(fleet: readonly FleetVan[], gateways: number):
   }
 }
 
-/** Says in advance where the Redis of a data folder will listen; answers its URL. */
-async function foundRedis(dataDir: string, port: number): Promise<string> {
-  const password = randomBytes(24).toString('hex')
-  await mkdir(join(dataDir, 'redis'), { mode: 0o700 })
-  await writeFile(join(dataDir, 'redis/endpoint.json'), JSON.stringify({ port, password }), { mode: 0o600 })
-  return `redis://:${password}@127.0.0.1:${port}`
+/** Where the Redis of a data folder will listen. */
+async function redisUrl(dataDir: string): Promise<string> {
+  return socketUrl(await socketOf(join(dataDir, 'redis')))
 }
 
 function mount(dir: string): boolean {

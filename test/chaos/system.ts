@@ -5,7 +5,8 @@ import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { Redis } from 'ioredis'
+import { openRedis, type Redis } from '../../src/lanes/index.ts'
+import { socketOf, socketUrl } from '../../src/process/redis-endpoint.ts'
 import { pidsIn, pidsWith } from '../support/processes.ts'
 import { MAX_MEMORY, type Machine, type Site } from './site.ts'
 
@@ -127,13 +128,7 @@ function pidsOf(who: string, { dir, dataDir }: Site): number[] {
 }
 
 async function withRedis<T>({ dataDir }: Site, work: (redis: Redis) => Promise<T>): Promise<T> {
-  const { port, password } = JSON.parse(await readFile(join(dataDir, 'redis/endpoint.json'), 'utf8')) as {
-    port: number
-    password: string
-  }
-  const redis = new Redis({
-    port,
-    password,
+  const redis = openRedis(socketUrl(await socketOf(join(dataDir, 'redis'))), {
     lazyConnect: true,
     retryStrategy: null,
     connectTimeout: 2000,

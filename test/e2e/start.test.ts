@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { connectAsync } from 'mqtt'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -177,6 +177,14 @@ describe('the account of all fixes', () => {
     expect(custody.difference).toBe(0)
     expect(custody.delivered).toBeGreaterThan(10)
   })
+})
+
+it('keeps its data folder from other users', () => {
+  const data = join(product.dir, 'data')
+  const names = ['', ...readdirSync(data, { recursive: true, encoding: 'utf8' })]
+  const open = names.filter((name) => (lstatSync(join(data, name)).mode & 0o077) !== 0)
+  expect(names).toEqual(expect.arrayContaining(['admin-token', 'ports.json', 'tracking.sqlite', 'redis/redis.sock']))
+  expect(open).toEqual([])
 })
 
 it('passes the health check of the container', () => {

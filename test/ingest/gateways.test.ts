@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer, connect as dial, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createSession } from '../../src/ingest/device.ts'
 import { HeardBook } from '../../src/ingest/heard.ts'
 import { connect, keys, type Redis } from '../../src/lanes/index.ts'
-import type { TestRedis } from '../support/redis.ts'
+import { dialRedis, type TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 const soon = { timeout: 8000 }
@@ -20,17 +20,15 @@ withRedis((started, connection) => {
 
 /** A connection to Redis whose every answer comes late. */
 async function distant(): Promise<Redis> {
-  const { hostname, port } = new URL(server.url)
   const proxy = createServer((near: Socket) => {
-    const far = dial(Number(port), hostname)
+    const far = dialRedis(server.url)
     near.pipe(far).on('data', (bytes: Buffer) => setTimeout(() => near.write(bytes), LATE_MS))
     for (const [one, other] of [[near, far] as const, [far, near] as const])
       one.on('error', () => {}).on('close', () => other.destroy())
   }).listen(0, '127.0.0.1')
   await once(proxy, 'listening')
-  const url = new URL(server.url)
-  url.port = String((proxy.address() as AddressInfo).port)
-  const connection = connect(url.href, 'distant')
+  const { port } = proxy.address() as AddressInfo
+  const connection = connect(`redis://127.0.0.1:${port}`, 'distant')
   onTestFinished(() => {
     connection.disconnect()
     proxy.close()

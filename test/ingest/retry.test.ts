@@ -1,12 +1,12 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer, connect as dial, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import fix from '../../protocols/fix/index.ts'
 import { createSession, UnknownDeviceQuota } from '../../src/ingest/device.ts'
 import { Ingest } from '../../src/ingest/ingest.ts'
 import { Appender, connect, custodyCounters, DuplicateFilter, keys, type Redis } from '../../src/lanes/index.ts'
-import type { TestRedis } from '../support/redis.ts'
+import { dialRedis, type TestRedis } from '../support/redis.ts'
 import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -24,10 +24,9 @@ withRedis((started, connection) => {
 
 /** A connection to Redis that breaks, once, before the next answer arrives. */
 async function breaking(): Promise<{ connection: Redis; breakNext(): void }> {
-  const { hostname, port } = new URL(server.url)
   let isBreaking = false
   const proxy = createServer((near: Socket) => {
-    const far = dial(Number(port), hostname)
+    const far = dialRedis(server.url)
     near.pipe(far).on('data', (bytes: Buffer) => {
       if (isBreaking) near.destroy()
       else near.write(bytes)
@@ -37,9 +36,8 @@ async function breaking(): Promise<{ connection: Redis; breakNext(): void }> {
       one.on('error', () => {}).on('close', () => other.destroy())
   }).listen(0, '127.0.0.1')
   await once(proxy, 'listening')
-  const url = new URL(server.url)
-  url.port = String((proxy.address() as AddressInfo).port)
-  const connection = connect(url.href, 'breaking')
+  const { port } = proxy.address() as AddressInfo
+  const connection = connect(`redis://127.0.0.1:${port}`, 'breaking')
   onTestFinished(() => {
     connection.disconnect()
     proxy.close()

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -10,7 +10,7 @@ import { Replica } from '../../src/roster/replica.ts'
 import { assignmentField } from '../../src/roster/roster.ts'
 import { assignmentText, readRosterVersion, writeRoster } from '../../src/roster/table.ts'
 import { putDevice } from '../support/put-device.ts'
-import type { TestRedis } from '../support/redis.ts'
+import { dialRedis, type TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 const HEADER = 'device,courier_id,route_id,from,until\n'
@@ -102,7 +102,6 @@ describe('what is put', () => {
 
 /** A way to Redis that can be cut. */
 async function wayToRedis() {
-  const target = new URL(server.url)
   const sockets = new Set<Socket>()
   let cut = false
   const proxy = createServer((socket) => {
@@ -110,7 +109,7 @@ async function wayToRedis() {
       socket.destroy()
       return
     }
-    const other = createConnection(Number(target.port), target.hostname)
+    const other = dialRedis(server.url)
     for (const [one, end] of [
       [socket, other],
       [other, socket],
@@ -122,10 +121,8 @@ async function wayToRedis() {
   }).listen(0, '127.0.0.1')
   await once(proxy, 'listening')
   onTestFinished(() => void proxy.close())
-  const url = new URL(target)
-  url.port = String((proxy.address() as AddressInfo).port)
   return {
-    url: url.href,
+    url: `redis://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     cut() {
       cut = true
       for (const socket of sockets) socket.destroy()

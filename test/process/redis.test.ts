@@ -1,8 +1,14 @@
-import { appendFile, readFile, stat } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFile, chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Redis } from 'ioredis'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { openRedis } from '../../src/lanes/index.ts'
 import { type PrivateRedis, startFailure, startPrivateRedis } from '../../src/process/redis.ts'
+import { findRedisServer } from '../../src/process/setup/redis-server.mjs'
 import { listening } from '../support/listening.ts'
 import { fixture, processesOn, run, temporaryDir } from '../support/running.ts'
 
@@ -11,35 +17,48 @@ const MEGABYTE = 1024 * 1024
 it('runs Redis with the settings that prevent loss', async () => {
   const { redis } = await started(await temporaryDir())
   const client = clientOf(redis.url)
-  const settings = ['appendonly', 'appendfsync', 'maxmemory-policy', 'maxmemory', 'save', 'protected-mode', 'bind']
+  const settings = ['appendonly', 'appendfsync', 'maxmemory-policy', 'maxmemory', 'save', 'port', 'unixsocketperm']
   expect(await Promise.all(settings.map((name) => client.config('GET', name)))).toEqual([
     ['appendonly', 'yes'],
     ['appendfsync', 'always'],
     ['maxmemory-policy', 'noeviction'],
     ['maxmemory', String(64 * MEGABYTE)],
     ['save', ''],
-    ['protected-mode', 'yes'],
-    ['bind', '127.0.0.1 -::1'],
+    ['port', '0'],
+    ['unixsocketperm', '600'],
   ])
 })
 
-it('refuses commands without the password, which only the owner can read', async () => {
+it('listens on a socket in its folder that only the owner can reach, and on no port', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
-  const { port } = new URL(redis.url)
-  await expect(clientOf(`redis://127.0.0.1:${port}`).get('a')).rejects.toThrow('NOAUTH')
-  const files = ['endpoint.json', 'redis.conf', 'redis.log'].map((file) => stat(`${dataDir}/redis/${file}`))
-  expect((await Promise.all(files)).map(({ mode }) => mode & 0o077)).toEqual([0, 0, 0])
+  const socket = join(dataDir, 'redis/redis.sock')
+  expect(redis.url).toBe(pathToFileURL(socket).href.replace('file:', 'unix:'))
+  const files = ['', 'redis.sock', 'endpoint.json', 'redis.conf', 'redis.log'].map((file) =>
+    stat(join(dataDir, 'redis', file)),
+  )
+  expect((await Promise.all(files)).map(({ mode }) => mode & 0o077)).toEqual([0, 0, 0, 0, 0])
+  const info = await clientOf(redis.url).info('server')
+  expect(info).toContain('tcp_port:0')
 })
 
-it('shows the password on no command line', async () => {
-  const { redis, dataDir } = await started(await temporaryDir())
-  const { password } = new URL(redis.url)
-  const words = processesOn(dataDir).flatMap(({ command }) => command)
-  expect(words.length).toBeGreaterThan(2)
-  expect(words.filter((word) => word.includes(password))).toEqual([])
+it('listens in the runtime directory where the path of its folder is too long, in a folder of this user alone', async () => {
+  const base = await temporaryDir()
+  const runtime = join(base, 'run')
+  await mkdir(runtime)
+  vi.stubEnv('XDG_RUNTIME_DIR', runtime)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const long = join(base, 'x'.repeat(120))
+  const { redis } = await started(long)
+  expect(await clientOf(redis.url).ping()).toBe('PONG')
+  const [folder] = await readdir(runtime)
+  expect(fileURLToPath(redis.url.replace('unix:', 'file:'))).toBe(join(runtime, folder, 'redis.sock'))
+  expect((await stat(join(runtime, folder))).mode & 0o777).toBe(0o700)
+  await redis.stop()
+  await chmod(join(runtime, folder), 0o755)
+  await expect(started(long)).rejects.toThrow(`${join(runtime, folder)} is not this user's alone`)
 })
 
-it('keeps acknowledged data, port and password over a SIGKILL', async () => {
+it('keeps acknowledged data over a SIGKILL, and its URL', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
   await clientOf(redis.url).rpush('lane', 'a', 'b')
   process.kill(redis.pid, 'SIGKILL')
@@ -58,27 +77,50 @@ it('ends a Redis that still runs before it starts another one on the same folder
   expect(await clientOf(again.redis.url).get('a')).toBe('1')
 })
 
-it('takes another port and a new password if another program has the port', async () => {
-  const { redis, dataDir } = await started(await temporaryDir())
-  const before = new URL(redis.url)
-  await redis.stop()
-  const other = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
-  onTestFinished(() => void other.close())
-  await listening(other, Number(before.port))
-  const after = new URL((await started(dataDir)).redis.url)
-  expect(after.port).not.toBe(before.port)
-  expect(after.password).not.toBe(before.password)
+describe('a folder of version 0.1.0', () => {
+  it('is taken over: its Redis, which still runs on a port, is ended, and nothing is lost', async () => {
+    const { dataDir, exited, client } = await leftover()
+    await client.rpush('lane', 'a', 'b')
+    const { redis } = await started(dataDir)
+    expect(await exited).toEqual([0, null])
+    expect(await clientOf(redis.url).lrange('lane', 0, -1)).toEqual(['a', 'b'])
+    expect(await readFile(join(dataDir, 'redis/endpoint.json'), 'utf8')).not.toContain('password')
+  })
+
+  it('is taken over although another program has its port, which stays untouched', async () => {
+    const { dataDir, port, client, end } = await leftover()
+    await client.set('a', '1')
+    await end()
+    const heard: string[] = []
+    const other = createServer((socket) =>
+      socket.on('data', (bytes) => heard.push(String(bytes)) && socket.end('no\n')),
+    )
+    onTestFinished(() => void other.close())
+    await listening(other, port)
+    const { redis } = await started(dataDir)
+    expect(await clientOf(redis.url).get('a')).toBe('1')
+    expect(heard.join('')).not.toContain('SHUTDOWN')
+  })
+
+  it('does not start while a process on its port does not answer', async () => {
+    const { dataDir, port, end } = await leftover()
+    await end()
+    const silent = createServer(() => {})
+    onTestFinished(() => void silent.close())
+    await listening(silent, port)
+    const sentence = `A process holds port ${port} of the private Redis and does not answer: end it, then start again.`
+    await expect(started(dataDir)).rejects.toThrow(sentence)
+  })
 })
 
-it('does not start if a process on its port does not answer', async () => {
+it('does not start while a process on its socket does not answer, and leaves it alone', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
-  const port = Number(new URL(redis.url).port)
-  await redis.stop()
-  const silent = createServer(() => {})
-  onTestFinished(() => void silent.close())
-  await listening(silent, port)
-  const sentence = `A process holds port ${port} of the private Redis and does not answer: end it, then start again.`
+  process.kill(redis.pid, 'SIGSTOP')
+  onTestFinished(() => void process.kill(redis.pid, 'SIGCONT'))
+  const sentence = 'redis.sock of the private Redis and does not answer: end it, then start again.'
   await expect(started(dataDir)).rejects.toThrow(sentence)
+  process.kill(redis.pid, 'SIGCONT')
+  expect(await clientOf(redis.url).ping()).toBe('PONG')
 })
 
 it('ends when its parent is killed', async () => {
@@ -133,7 +175,7 @@ async function started(dataDir: string): Promise<{ redis: PrivateRedis; dataDir:
 }
 
 function clientOf(url: string): Redis {
-  const client = new Redis(url, { retryStrategy: () => null, maxRetriesPerRequest: 0 })
+  const client = openRedis(url, { retryStrategy: () => null, maxRetriesPerRequest: 0 })
   client.on('error', () => {})
   onTestFinished(() => client.disconnect())
   return client
@@ -144,4 +186,39 @@ async function newestFile(dataDir: string): Promise<string> {
   const manifest = await readFile(`${dataDir}/redis/appendonlydir/appendonly.aof.manifest`, 'utf8').catch(() => '')
   const name = /^file (\S+) seq \d+ type i/m.exec(manifest)?.[1]
   return name ? `${dataDir}/redis/appendonlydir/${name}` : `${dataDir}/redis/appendonly.aof`
+}
+
+/** What that version left: a Redis on a port of loopback, with a password, both kept in the folder. */
+async function leftover() {
+  const dataDir = await temporaryDir()
+  const dir = join(dataDir, 'redis')
+  await mkdir(dir, { recursive: true })
+  const port = await freePort()
+  await writeFile(join(dir, 'endpoint.json'), JSON.stringify({ port, password: 'old' }))
+  const conf = `dir "${dir.replaceAll('"', '\\"')}"\nport ${port}\nrequirepass old\nappendonly yes\nappendfsync always\nsave ""\n`
+  await writeFile(join(dir, 'old.conf'), conf)
+  const server = findRedisServer()!
+  const child = spawn(server.command, [join(dir, 'old.conf')], {
+    env: { ...process.env, ...server.env },
+    stdio: 'ignore',
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const client = new Redis(`redis://:old@127.0.0.1:${port}`)
+  client.on('error', () => {})
+  onTestFinished(() => client.disconnect())
+  const exited = once(child, 'exit')
+  const end = async () => {
+    client.disconnect()
+    child.kill('SIGTERM')
+    await exited
+  }
+  return { dataDir, port, exited, client, end }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  const port = await listening(server)
+  server.close()
+  await once(server, 'close')
+  return port
 }

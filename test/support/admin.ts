@@ -256,6 +256,7 @@ export async function openBare(
     idleMs: 1000,
     readiness: () => Promise.resolve({ ok: true, problems: [] }),
     metrics: () => Promise.resolve(''),
+    metricsToken: null,
     ...options,
   })
 }

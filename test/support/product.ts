@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, vi } from 'vitest'
-import { pidsWhere, pidsWith } from './processes.ts'
+import { pidsIn, pidsWith } from './processes.ts'
 
 /** A running `waybridge start` with its own temporary folder, as a user runs it. */
 export interface Product {
@@ -51,16 +51,13 @@ export async function runProduct(dir: string): Promise<Product> {
       throw new Error(`start is not ready: ${said}`, { cause: error })
     })
   if (child.exitCode !== null) throw new Error(`start ended with ${child.exitCode}: ${said}`)
-  const { port: redisPort } = JSON.parse(await readFile(join(dir, 'data', 'redis', 'endpoint.json'), 'utf8')) as {
-    port: number
-  }
   const ports = JSON.parse(await readFile(portsFile, 'utf8')) as Record<string, number>
   return {
     dir,
     ports,
     said: () => said,
     pidsOf: (role) => pidsWith(dir, role),
-    redisPid: () => pidsWhere((words) => words[0].endsWith(`redis-server 127.0.0.1:${redisPort}`))[0],
+    redisPid: () => pidsIn(join(dir, 'data', 'redis'))[0],
     async write(file, text) {
       await writeFile(join(dir, `${file}.new`), text)
       await rename(join(dir, `${file}.new`), join(dir, file))

@@ -1,16 +1,18 @@
 import { mkdtemp, rm } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type PrivateRedis, startPrivateRedis } from '../../src/process/redis.ts'
 
 /** A real Redis in a temporary folder, as the product runs it: AOF, fsync always, no eviction. */
 export interface TestRedis {
-  /** Contains the password; the same after `restart`. */
+  /** A socket of the file system; the same after `restart`. */
   readonly url: string
   readonly pid: number
   /** Sends a signal to the server itself; after one that ends it, resolves once it has ended. */
   kill(signal: NodeJS.Signals): Promise<void>
-  /** Starts it again on the same files and port, after `kill` or by ending it first. */
+  /** Starts it again on the same files and socket, after `kill` or by ending it first. */
   restart(): Promise<void>
   /** Ends it and removes its folder. */
   stop(): Promise<void>
@@ -38,4 +40,9 @@ export async function startTestRedis({ maxMemory = 256 * 1024 * 1024 } = {}): Pr
       await rm(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+/** A connection to one, for proxies. */
+export function dialRedis(url: string): Socket {
+  return connect(fileURLToPath(url.replace('unix:', 'file:')))
 }

@@ -33,6 +33,7 @@ export async function startAdmin(live: Live, { redisUrl, baseUrl, ports }: RoleA
     idleMs: config.limits.idle_timeout,
     readiness: systemReadiness(readiness, redis, config.redis.stop_at),
     metrics: collectMetrics,
+    metricsToken: config.admin.metrics_token,
     logger,
   })
   const sharing = shareObservations(redis)

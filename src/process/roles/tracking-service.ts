@@ -1,17 +1,18 @@
-import { access, constants, mkdir } from 'node:fs/promises'
+import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { databaseReason, UserError } from '../../errors.ts'
 import type { Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
 import type { Provisioning } from '../../tracking/provisioning.ts'
 import { createTrackingService, type TrackingService, type TrackingServiceOptions } from '../../tracking/service.ts'
+import { openDataDir } from '../data-dir.ts'
 import { lockTracking } from '../lock.ts'
 
 export type OpenService = Awaited<ReturnType<typeof openService>>
 
 /** Starts the tracking service on the database of a data folder. @throws UserError if another service uses it. */
 export async function openService(dataDir: string, options: Omit<TrackingServiceOptions, 'databaseFile'>) {
-  await mkdir(dataDir, { recursive: true })
+  await openDataDir(dataDir, options.logger)
   // SQLite does not report the reason.
   await access(dataDir, constants.W_OK)
   lockTracking(dataDir)

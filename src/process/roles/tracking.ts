@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { within, yieldToEventLoop } from '../../async.ts'
 import { problemText } from '../../config/problem.ts'
 import { loadTracking, type TrackingConfig, trackingFile, watchTracking } from '../../config/tracking.ts'
-import { connect } from '../../lanes/index.ts'
+import { connect, shareObservations } from '../../lanes/index.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
 import type { Lane } from '../../roster/directory.ts'
@@ -23,6 +23,7 @@ export async function startTracking(live: Live, configDir: string, { ports, redi
   let provisioned = Promise.resolve()
   const url = config.redis.url ?? redisUrl
   const redis = url === null ? undefined : connect(url, 'tracking', logger)
+  const sharing = redis && shareObservations(redis)
   const joined = live.join(redis && new Replica(redis, logger))
   if (!redis) await joined
   const { listen } = config.tracking
@@ -46,7 +47,7 @@ export async function startTracking(live: Live, configDir: string, { ports, redi
     async close() {
       await live.close()
       await provisioned
-      await service.close()
+      await Promise.all([service.close(), sharing?.stop()])
       redis?.disconnect()
     },
   }
@@ -60,7 +61,7 @@ export async function runTrackingAlone(configDir: string): Promise<boolean> {
   const config = await loadTracking(configDir)
   if (!config) return false
   const logger = createLogger('tracking', config.log)
-  runRole(logger, config.monitor, () => startTrackingAlone(configDir, config, logger))
+  runRole(logger, { ...config.monitor, metricsToken: null }, () => startTrackingAlone(configDir, config, logger))
   return true
 }
 

@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis'
+import { openRedis } from '../../../src/lanes/index.ts'
 import { startTestRedis } from '../../support/redis.ts'
 
 /**
@@ -7,7 +7,7 @@ import { startTestRedis } from '../../support/redis.ts'
  */
 export async function bareRedis(recordsPerCall: number, seconds: number): Promise<number> {
   const server = await startTestRedis({ maxMemory: 2 ** 32 })
-  const redis = new Redis(server.url)
+  const redis = openRedis(server.url, {})
   const records = Array.from({ length: Math.max(1, Math.round(recordsPerCall)) }, (_, i) => Buffer.alloc(33, i))
   const until = performance.now() + seconds * 1000
   let stored = 0

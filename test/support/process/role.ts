@@ -8,8 +8,8 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Redis } from 'ioredis'
 import { UserError } from '../../../src/errors.ts'
+import { openRedis } from '../../../src/lanes/index.ts'
 import { createLogger } from '../../../src/observe/log.ts'
 import { metrics } from '../../../src/observe/metrics.ts'
 import { collectMetrics, type Role, type RoleContext, runRole } from '../../../src/process/role.ts'
@@ -21,7 +21,7 @@ const behaviour = behaviours[role] ?? ''
 const logger = createLogger(role, { level: 'info', format: 'json' })
 
 if (behaviour === 'orphan') await once(process, 'disconnect')
-runRole(logger, { host: '127.0.0.1', port: 0 }, start)
+runRole(logger, { host: '127.0.0.1', port: 0, metricsToken: null }, start)
 
 async function start({ redisUrl, ports }: RoleContext): Promise<Role> {
   if (behaviour === 'refuse') throw new UserError(`The ${role} does not like this configuration.`)
@@ -48,7 +48,7 @@ async function close(redisUrl: string | null, server: ReturnType<typeof createSe
 }
 
 async function ping(url: string): Promise<string> {
-  const redis = new Redis(url, { maxRetriesPerRequest: 1 })
+  const redis = openRedis(url, { maxRetriesPerRequest: 1 })
   redis.on('error', () => {})
   try {
     return await redis.ping()

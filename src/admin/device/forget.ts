@@ -1,0 +1,37 @@
+import * as z from 'zod'
+import { sameId } from '../../config/units.ts'
+import { forgetDevice } from '../../lanes/index.ts'
+import type { Logger } from '../../observe/log.ts'
+import { Count, each } from '../json.ts'
+import type { Operation } from '../operation.ts'
+import type { DeviceSources } from './list.ts'
+
+interface ForgetSources extends Pick<DeviceSources, 'redis' | 'directory'> {
+  readonly logger: Logger
+}
+
+/**
+ * `DELETE /admin/devices/{id}/data`: deletes the fixes of a device that are not delivered, what recognises its duplicates, and
+ * what was last heard of it. Its entry and its assignments stay.
+ */
+export function forgetOperation({ redis, directory, logger }: ForgetSources): Operation {
+  return {
+    method: 'DELETE',
+    path: '/admin/devices/{id}/data',
+    id: 'forgetDevice',
+    summary: 'Delete what is stored of a device: fixes that are not delivered, marks of duplicates, contacts, events',
+    answer: ForgottenJson,
+    async handle(request) {
+      const { id } = request.params as { id: string }
+      const ids = new Set([id, sameId(id), directory().find(id)?.id ?? id])
+      const deleted = await forgetDevice(redis, ids)
+      // Until then the file of Redis still has what was deleted. A managed Redis may forbid it.
+      await redis.bgrewriteaof().catch(() => {})
+      logger.warn({ device: id, ...deleted }, 'what is stored of a device is deleted')
+      return (request.audit = { ...deleted })
+    },
+  }
+}
+
+/** Fixes by where they were; strings of marks; entries of contacts and events; lanes to be asked again for. */
+export const ForgottenJson = z.object(each(Count, 'waiting', 'parked', 'held', 'marks', 'contacts', 'busy'))

@@ -1,0 +1,37 @@
+import type * as z from 'zod'
+import type { ForgottenJson } from '../admin/device/forget.ts'
+import { UserError } from '../errors.ts'
+import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
+import { ask, bodyOf, errorText, listDevices } from './client.ts'
+import { counted, printLines } from './output.ts'
+
+/**
+ * `waybridge forget DEVICE`: a line of what was deleted for each device with that id or name. A device that nobody has
+ * configured is forgotten by its id. @returns the exit code: 1 where something could not be deleted now @throws UserError
+ */
+export async function forgetCommand(idOrName: string, options: AdminPortOptions): Promise<number> {
+  const admin = await findAdminPort(options)
+  const named = (await listDevices(admin)).filter(({ name }) => name === idOrName).map(({ id }) => id)
+  let isAll = true
+  for (const id of named.length > 0 ? named : [idOrName]) {
+    const path = `/admin/devices/${encodeURIComponent(id)}/data`
+    const answer = await ask(admin, { method: 'DELETE', path, timeoutMs: TIMEOUT_MS })
+    if (answer.status !== 200) throw new UserError(errorText(answer))
+    const deleted = bodyOf(answer) as Forgotten
+    printLines(textOf(id, deleted))
+    isAll &&= deleted.busy === 0
+  }
+  return isAll ? 0 : 1
+}
+
+type Forgotten = z.infer<typeof ForgottenJson>
+
+function textOf(id: string, { waiting, parked, held, marks, contacts, busy }: Forgotten): string[] {
+  const all = `${waiting} waiting, ${parked} parked and ${held} held fixes`
+  const rest = `${counted(marks, 'mark of duplicates', 'marks of duplicates')}, ${counted(contacts, 'contact and event', 'contacts and events')}`
+  const again = `${counted(busy, 'lane is', 'lanes are')} being pushed at this moment: run the command again`
+  return [`${id}: deleted ${all}, ${rest}`, ...(busy > 0 ? [`${id}: ${again}`] : [])]
+}
+
+/** A hundred lanes may have to be waited for. */
+const TIMEOUT_MS = 600_000

@@ -1,0 +1,106 @@
+import { HELD_LISTS } from './held.ts'
+import { keys } from './keys.ts'
+import { type Fate, type Swept, sweep } from './move.ts'
+import { listOf, seize, sweepRefused } from './parked.ts'
+import { deviceOf } from './record.ts'
+import { type Redis, scripts } from './redis.ts'
+import type { RecordSource } from './store.ts'
+import { sumOver } from './survey.ts'
+
+/** How much was deleted of a device. */
+export interface ForgottenDevice {
+  /** Fixes, counted as discarded. */
+  readonly waiting: number
+  readonly parked: number
+  readonly held: number
+  /** What recognises duplicates: a string for each 34 minutes of fixes. */
+  readonly marks: number
+  /** Lists and entries of what was last heard of it. */
+  readonly contacts: number
+  /** Lanes that a worker pushes at this moment: fixes of the device may be left there. */
+  readonly busy: number
+}
+
+/**
+ * Deletes everything that Redis has of a device but its entry, its assignments and the audit log. `ids`: the ways in which its
+ * id is written. Whatever arrives meanwhile stays.
+ */
+export async function forgetDevice(redis: Redis, ids: ReadonlySet<string>): Promise<ForgottenDevice> {
+  const fate = (record: Buffer): Fate => (ids.has(deviceOf(record)) ? DELETED : 'stays')
+  const held = await sumOver(
+    HELD_LISTS.flatMap(({ name }) => Array.from(ids, (id) => [name, id] as const)),
+    ([name, id]) => sweepAll(redis, { list: keys.held(name, id), index: keys.heldDevices(name), name: id }, fate),
+  )
+  const refused = await sumOver(await redis.zrange(keys.refusedLanes, '0', '-1'), async (lane) => {
+    return (await sweepRefused(redis, lane, fate)).left
+  })
+  const { parked, ...lanes } = await forgetInLanes(redis, ids, fate)
+  const marks = await forgetMarks(redis, ids)
+  const contacts = await sumOver([...ids], (id) => forgetContacts(redis, id))
+  return { held, parked: parked + refused, ...lanes, marks, contacts }
+}
+
+async function sweepAll(redis: Redis, source: RecordSource, fate: (record: Buffer) => Fate): Promise<number> {
+  for (let left = 0; ; ) {
+    const swept: Swept = await sweep(redis, source, fate)
+    left += swept.left
+    if (swept.end !== 'changed') return left
+  }
+}
+
+/** Leases only the lanes that have something of the device, and gives them back. */
+async function forgetInLanes(redis: Redis, ids: ReadonlySet<string>, fate: (record: Buffer) => Fate) {
+  const gone = { waiting: 0, parked: 0, busy: 0 }
+  for (const lane of await redis.zrange(keys.schedule, '0', '-1')) {
+    if (!(await hasAny(redis, keys.lane(lane), ids))) continue
+    const isParked = (await redis.hexists(keys.parked, lane)) === 1
+    const token = await seize(redis, lane)
+    if (token === undefined) gone.busy++
+    if (!token) continue
+    const { left } = await sweep(redis, { ...listOf(lane), token }, fate)
+    gone[isParked ? 'parked' : 'waiting'] += left
+    await scripts(redis)('postpone', [keys.schedule, keys.upstream], [lane, token, 0])
+  }
+  return gone
+}
+
+async function hasAny(redis: Redis, list: string, ids: ReadonlySet<string>): Promise<boolean> {
+  for (let at = 0; ; at += SLICE) {
+    const records = await redis.lrangeBuffer(list, at, at + SLICE - 1)
+    if (records.some((record) => ids.has(deviceOf(record)))) return true
+    if (records.length < SLICE) return false
+  }
+}
+
+/** Answers how many strings of marks there were. They are deleted by the script that deletes those whose time is over. */
+async function forgetMarks(redis: Redis, ids: ReadonlySet<string>): Promise<number> {
+  const { marksPrefix, markExpiries, markBytes, latestSpans } = keys
+  const names: string[] = []
+  for (const id of ids) {
+    const scan = redis.zscanStream(markExpiries, { match: `${id.replaceAll(/[[\]*?\\^]/g, '\\$&')}:*`, count: SLICE })
+    for await (const slice of scan) names.push(...(slice as string[]).filter((_, index) => index % 2 === 0))
+  }
+  const own = [...new Set(names)].filter((name) => ids.has(name.slice(0, name.lastIndexOf(':'))))
+  for (let at = 0; at < own.length; at += SLICE)
+    await redis.zadd(markExpiries, 'XX', ...own.slice(at, at + SLICE).flatMap((name) => [0, name]))
+  const touched = [marksPrefix, markExpiries, markBytes]
+  while (own.length > 0 && ((await scripts(redis)('forget', touched, [SLICE])) as number) > 0);
+  await redis.hdel(latestSpans, ...ids)
+  return own.length
+}
+
+/** What was last heard of the device, its events, and its payloads that were not understood. */
+async function forgetContacts(redis: Redis, id: string): Promise<number> {
+  const hashes = [keys.devices, keys.lastFixes, keys.lastFiltered]
+  const payloads = await redis.lrange(keys.misunderstood, 0, -1)
+  const own = payloads.filter((text) => (JSON.parse(text) as { device: string }).device === id)
+  const deleted = await Promise.all([
+    ...hashes.map((hash) => redis.hdel(hash, id)),
+    ...own.map((text) => redis.lrem(keys.misunderstood, 1, text)),
+    redis.del(keys.events(id)),
+  ])
+  return deleted.reduce((sum, count) => sum + count, 0)
+}
+
+const DELETED = { gone: 'discarded:deleted' } as const
+const SLICE = 500

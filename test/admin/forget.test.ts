@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest'
+import { createSession } from '../../src/ingest/device.ts'
+import { HeardBook } from '../../src/ingest/heard.ts'
+import { createMisunderstood } from '../../src/ingest/misunderstood.ts'
+import { Appender, DuplicateFilter, keys, packDevice, packRecords } from '../../src/lanes/index.ts'
+import { adminFixture, hold, READ_TOKEN, refuse, store, TOKEN, workerOf } from '../support/admin.ts'
+import { UNFILTERED } from '../support/appending.ts'
+import { waybridge } from '../support/cli.ts'
+
+const admin = adminFixture()
+const VAN = '356307042441014'
+const OTHER = '356307042441015'
+const NOTHING = { waiting: 0, parked: 0, held: 0, marks: 0, contacts: 0, busy: 0 }
+
+const env = () => ({ WAYBRIDGE_ADMIN_URL: admin.url, WAYBRIDGE_ADMIN_TOKEN: TOKEN })
+const forget = (id = VAN, token = TOKEN) =>
+  admin.ask(`/admin/devices/${id}/data`, { method: 'DELETE', headers: { authorization: `Bearer ${token}` } })
+
+/** Both devices have fixes that wait, that are parked in two ways, that are held; only one has the rest. */
+async function fill(): Promise<void> {
+  const { redis } = admin
+  for (const device of [VAN, OTHER]) {
+    await store(redis, '7/42/1', { device, count: 3 })
+    await store(redis, '7/42/2', { device, count: 2 })
+    await store(redis, '7/42/3', { device, count: 2 })
+    await hold(redis, 'no_route', device, { count: 4 })
+    await hold(redis, 'clock', device)
+  }
+  const { leases, lease } = workerOf(redis)
+  await leases.park(await lease('7/42/2'), { status: 403, message: 'no' })
+  await refuse(redis, '7/42/3', 4, { status: 422, message: 'no' })
+}
+
+/** Marks of duplicates in three spans of two devices. */
+async function mark(): Promise<void> {
+  const duplicates = new DuplicateFilter(admin.redis, { windowMs: 86_400_000, maxFutureMs: 300_000 })
+  const appender = new Appender(admin.redis, { ...UNFILTERED, duplicates })
+  for (const device of [VAN, OTHER])
+    for (const hours of [0, 1, 2]) {
+      const timestamp = 1_763_626_442 + hours * 3600
+      const position = { timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5 }
+      const records = packRecords([position], packDevice(device), Date.now())
+      await appender.append({ parts: [{ lane: '7/42/4', device, records }], received: 1, filtered: [] })
+    }
+  await appender.close()
+}
+
+/** What was heard of the device, and a payload of it that was not understood. */
+async function hear(): Promise<void> {
+  const book = new HeardBook(admin.redis)
+  book.spoke(VAN, Object.assign(createSession('tcp', '10.1.2.3:1'), { device: VAN }), 'teltonika')
+  await expect.poll(() => admin.redis.exists(keys.events(VAN)), { timeout: 5000 }).toBe(1)
+  await book.close()
+  const misunderstood = createMisunderstood(admin.redis)
+  for (const device of [VAN, OTHER])
+    misunderstood.keep({ at: Date.now(), device, protocol: 'fix', reason: 'malformed', payload: Buffer.from('{') })
+  await misunderstood.close()
+}
+
+async function custody() {
+  return ((await admin.ask('/admin/status')).json as { custody: Record<string, number> }).custody
+}
+
+describe('DELETE /admin/devices/{id}/data', () => {
+  it('deletes the fixes of the device wherever they are, and no others; the account adds up', async () => {
+    await fill()
+    const { received } = await custody()
+    const { status, json } = await forget()
+    expect([status, json]).toEqual([200, { ...NOTHING, waiting: 3, parked: 4, held: 5 }])
+    expect(await custody()).toEqual({
+      received,
+      filtered: 0,
+      delivered: 0,
+      waiting: 3,
+      parked: 4,
+      held: 5,
+      discarded: 12,
+      difference: 0,
+    })
+    expect(await admin.redis.hget(keys.custody, 'discarded:deleted')).toBe('12')
+    expect(await admin.redis.get(keys.heldFixes)).toBe('5')
+  })
+
+  it('deletes what recognises duplicates of the device, and accounts for the memory', async () => {
+    await mark()
+    expect((await forget()).json).toEqual({ ...NOTHING, waiting: 3, marks: 3 })
+    const left = await admin.redis.keys(`${keys.marksPrefix}*`)
+    expect(left.filter((key) => key.includes(VAN))).toEqual([])
+    expect(left).toHaveLength(3)
+    expect(await admin.redis.hexists(keys.latestSpans, VAN)).toBe(0)
+    const bytes = await admin.redis.hgetall(keys.markBytes)
+    expect(bytes).toEqual({ '': bytes[OTHER], [OTHER]: bytes[OTHER] })
+  })
+
+  it('deletes contacts, events and payloads; a second time there is nothing', async () => {
+    await hear()
+    const { json } = await forget()
+    expect(json).toEqual({ ...NOTHING, contacts: 3 })
+    const { redis } = admin
+    expect(await redis.keys(`*${VAN}*`)).toEqual([])
+    expect(await redis.hexists(keys.devices, VAN)).toBe(0)
+    const payloads = await redis.lrange(keys.misunderstood, 0, -1)
+    expect(payloads.map((text) => (JSON.parse(text) as { device: string }).device)).toEqual([OTHER])
+    expect((await forget()).json).toEqual(NOTHING)
+  })
+
+  it('gives the lanes back at once', async () => {
+    await fill()
+    await forget()
+    const { lease } = workerOf(admin.redis)
+    expect(await lease('7/42/1')).toMatchObject({ lane: '7/42/1' })
+  })
+
+  it('deletes nothing of a device whose id only looks alike, whatever characters it has', async () => {
+    await mark()
+    for (const id of ['35630704244101*', '[0-9]*', '%2A'])
+      expect((await forget(encodeURIComponent(id))).json).toEqual(NOTHING)
+  })
+
+  it('needs a token that may change things, and is in the audit log', async () => {
+    expect((await forget(VAN, READ_TOKEN)).status).toBe(403)
+    await store(admin.redis, '7/42/1', { device: VAN })
+    await forget()
+    const { results } = (await admin.ask('/admin/audit?max_results=1')).json as { results: object[] }
+    expect(results[0]).toMatchObject({
+      method: 'DELETE',
+      path: `/admin/devices/${VAN}/data`,
+      status: 200,
+      summary: { ...NOTHING, waiting: 1 },
+    })
+  })
+})
+
+describe('waybridge forget', () => {
+  it('says what it deleted of a device that is given by its name', async () => {
+    await store(admin.redis, '7/43/2001', { device: VAN, count: 2 })
+    expect(await waybridge(['forget', 'Van 14'], { env: env() })).toEqual({
+      code: 0,
+      out: `${VAN}: deleted 2 waiting, 0 parked and 0 held fixes, 0 marks of duplicates, 0 contacts and events\n`,
+      errors: '',
+    })
+  })
+
+  it('takes the id of a device that nobody has configured', async () => {
+    await hold(admin.redis, 'unknown', '99')
+    const { out } = await waybridge(['forget', '99'], { env: env() })
+    expect(out).toContain('99: deleted 0 waiting, 0 parked and 1 held fixes')
+  })
+})

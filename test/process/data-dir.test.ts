@@ -1,0 +1,43 @@
+import { chmod, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { expect, it } from 'vitest'
+import { openDataDir } from '../../src/process/data-dir.ts'
+import { temporaryDir } from '../support/running.ts'
+
+const logger = pino({ enabled: false })
+
+/** What others may do, by path. */
+async function permissions(dir: string): Promise<Record<string, string>> {
+  const names = ['', ...(await readdir(dir, { recursive: true }))].toSorted()
+  const modes = names.map(async (name) => [name, ((await stat(join(dir, name))).mode & 0o777).toString(8)] as const)
+  return Object.fromEntries(await Promise.all(modes))
+}
+
+it('makes a data folder for its owner alone', async () => {
+  const dir = join(await temporaryDir(), 'a/b')
+  await openDataDir(dir, logger)
+  expect(await permissions(dir)).toEqual({ '': '700' })
+})
+
+it('takes from others what they may do in the folder of an older version, and touches nothing else in it', async () => {
+  const dir = await temporaryDir()
+  for (const folder of ['redis/appendonlydir', 'mine']) await mkdir(join(dir, folder), { recursive: true })
+  for (const file of ['tracking.sqlite', 'redis/appendonlydir/a.aof', 'mine/notes']) {
+    await writeFile(join(dir, file), '')
+    await chmod(join(dir, file), 0o644)
+  }
+  for (const folder of ['', 'redis', 'redis/appendonlydir', 'mine']) await chmod(join(dir, folder), 0o755)
+  await symlink(join(dir, 'mine/notes'), join(dir, 'link'))
+  await openDataDir(dir, logger)
+  expect(await permissions(dir)).toEqual({
+    '': '700',
+    link: '644',
+    mine: '755',
+    'mine/notes': '644',
+    redis: '700',
+    'redis/appendonlydir': '700',
+    'redis/appendonlydir/a.aof': '600',
+    'tracking.sqlite': '600',
+  })
+})

@@ -80,7 +80,7 @@ export function accessBy({ tokens }: Pick<Tokens, 'tokens'>) {
 export function metricsAccess(metricsToken: string | null, tokens: Tokens['tokens'] = []) {
   if (metricsToken === null) return undefined
   const read = { token: metricsToken, label: 'admin.metrics_token', role: 'read' } as const
-  return accessBy({ tokens: [read, ...tokens], place: 'admin.metrics_token of gateway.yaml' })
+  return accessBy({ tokens: [read, ...tokens] })
 }
 
 /** An empty file counts as missing: a full disk leaves one behind. */

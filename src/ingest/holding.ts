@@ -151,7 +151,8 @@ export class Holding {
     for (const lists of HELD_LISTS)
       for (const device of await claimHeld(redis, lists)) {
         if (this.#closing.signal.aborted) return
-        await this.#sweep({ lists, device })
+        // What is being released leaves its lists in their order.
+        if (!this.isReleasing(device)) await this.#sweep({ lists, device })
       }
   }
 

@@ -51,9 +51,7 @@ export class MqttHandlers {
     packet.keepalive = 0
     // A client id counts within its device, so that no device can end the connection of another one.
     const device = replica.roster.find(username)?.id ?? sameId(username)
-    // A connection that has proved nothing does not end one with a certificate.
-    const { certificate } = connection.session
-    packet.clientId = JSON.stringify([device, clientId === '' ? randomUUID() : clientId, certificate])
+    packet.clientId = JSON.stringify([device, clientId === '' ? randomUUID() : clientId])
     // A will has no subscribers.
     delete packet.will
     done(null, true)

@@ -31,7 +31,7 @@ function waiting(count: number, lane: object = {}) {
   return { lane: { ...LANE, waiting: count, oldest_at: at('08:19:58'), ...lane } }
 }
 
-function held(why: 'unknown' | 'no_route' | 'clock', offset?: string) {
+function held(why: 'unknown' | 'no_route' | 'clock' | 'suspicious', offset?: string) {
   return { held: [{ reason: why, fixes: 12, oldest_at: at('08:01:00'), offset }] }
 }
 
@@ -119,12 +119,25 @@ describe('held fixes', () => {
       '12 fixes held since 08:01:00, ahead of the clock, by no time zone: correct the clock of the device',
     ],
     [
+      'suspicious',
+      undefined,
+      '12 fixes held since 08:01:00, off the track of the device: compare the findings of `status`; filter.suspicious: report releases them',
+    ],
+    [
       'clock',
       '+00:00',
       '12 fixes held since 08:01:00, ahead of the clock, by no time zone: correct the clock of the device',
     ],
   ] as const)('are explained for the reason %s and the offset %s', (why, offset, sentence) =>
     expect(says(held(why, offset))).toBe(`last fix 08:14:02, route 1007 by routes.csv:17, ${sentence}`),
+  )
+
+  it.for([{ secret: true }, { networks: ['10.0.0.0/8'] }, { protocol: 'h02' }])(
+    'are explained by its entry: %o',
+    (entry) =>
+      expect(says({ ...held('unknown'), ...entry })).toBe(
+        'last fix 08:14:02, route 1007 by routes.csv:17, 12 fixes held since 08:01:00, they came without what its entry asks for (secret, protocol, transports, networks or client_certificate)',
+      ),
   )
 
   it('are explained by the put that replaced their line', () => {

@@ -234,8 +234,8 @@ parked: { max_positions: 0 }
     ['a planned key', 'redis: { sentinels: [a] }', '1:10 redis.sentinels: not yet supported'],
     [
       'a planned key in an item of a list',
-      'admin: { tokens: [{ token: a, name: b }] }',
-      '1:31 admin.tokens[0].name: not yet supported',
+      'admin: { tokens: [{ token: token-one, name: b }] }',
+      '1:39 admin.tokens[0].name: not yet supported',
     ],
     [
       'the planned protocol auto',

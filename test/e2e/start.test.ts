@@ -19,7 +19,7 @@ const DEVICES = `
 "356307042441039": { name: Van 3, company_id: 7, courier_id: 3, route_id: 103 }
 "356307042441047": { name: Van 4, company_id: 7, courier_id: 4, route_id: 104, secret: canary-device }
 "5678901":         { name: Van 5, company_id: 7, courier_id: ${BIG}, route_id: ${BIG} }
-"356307042441062": { name: Van 6, company_id: 7, courier_id: 6, route_id: 106, secret: canary-device }
+"356307042441062": { name: Van 6, company_id: 7, courier_id: 6, route_id: 106, secret: canary-device, previous_secret: canary-previous }
 "356307042441070": { name: Van 7, company_id: 7, courier_id: 7, route_id: 107 }
 "356307042441088": { name: Van 8, company_id: 7, courier_id: 8, route_id: 108 }
 `

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { DeviceEvent } from '../../src/ingest/heard.ts'
 import { isWithinLimit } from '../../src/ingest/heard.ts'
-import { readEvents } from '../../src/ingest/heard-reader.ts'
+import { readEvents, readHeard } from '../../src/ingest/heard-reader.ts'
 import { createSession } from '../../src/ingest/device.ts'
 import { HeardBook } from '../../src/ingest/heard.ts'
 import { appendEvents, keys, type Redis } from '../../src/lanes/index.ts'
@@ -103,6 +103,17 @@ describe('the events of a device', () => {
     book.gone(first)
     book.gone(second)
     expect(await told(book)).toEqual(['disconnected 10.1.2.3:4005', 'connected teltonika tcp 10.1.2.3:4005', CONNECTED])
+  })
+
+  it('and the last contact are not those of a newer connection that proves less', async () => {
+    const book = gateway()
+    const proved = Object.assign(open(book, 'tcp', 1), { isProved: true })
+    book.spoke(VAN, proved, 'teltonika')
+    const other = open(book, 'tcp', 5)
+    book.gone(other)
+    book.gone(proved)
+    expect(await told(book)).toEqual(['disconnected 10.1.2.3:4001', 'connected teltonika tcp 10.1.2.3:4001'])
+    expect(await readHeard(redis, VAN)).toMatchObject({ remote: '10.1.2.3:4001' })
   })
 
   it('tell a login over MQTT once', async () => {

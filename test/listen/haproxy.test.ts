@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, connect as dialFrom, type Socket } from 'node:net'
-import mqtt from 'mqtt'
+import { MqttClient } from 'mqtt'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { networksOf } from '../../src/config/networks.ts'
 import { listenMqtt } from '../../src/listen/mqtt.ts'
@@ -94,11 +94,8 @@ describe('a real HAProxy', () => {
       await until(() => expect(secure.heard).toBe('hi\n'))
       expect(seen.splice(0)).toEqual([`${CLIENT}:${localPort}`])
 
-      const client = mqtt.connect(`mqtt://127.0.0.1:${ways[2].port}`, {
-        username: 'van-1',
-        reconnectPeriod: 50,
-        localAddress: CLIENT,
-      } as mqtt.IClientOptions)
+      const stream = () => dialFrom({ host: '127.0.0.1', port: ways[2].port, localAddress: CLIENT })
+      const client = new MqttClient(stream, { username: 'van-1', reconnectPeriod: 50 })
       onTestFinished(() => void client.end(true))
       client.on('error', () => {})
       await client.publishAsync(TOPIC, position(), { qos: 1 })

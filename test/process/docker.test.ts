@@ -3,12 +3,14 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { parse } from 'yaml'
 import { protocols } from '../../protocols/index.ts'
 import { operationGauges, registry } from '../../src/observe/metrics.ts'
 import { loadConfig } from '../../src/roster/load.ts'
+import { CertificateMaker } from '../support/certificates.ts'
 import { listening } from '../support/listening.ts'
 import { temporaryDir } from '../support/running.ts'
 
@@ -55,6 +57,21 @@ it('uses a health check that follows /readyz, and fails before everything has st
   expect(await health(dir)).toBe(1)
   let status = 200
   const server = createServer((_, response) => response.writeHead(status).end())
+  onTestFinished(() => void server.close())
+  await writeFile(join(dir, '.data/ports.json'), JSON.stringify({ admin: await listening(server) }))
+  expect(await health(dir)).toBe(0)
+  status = 503
+  expect(await health(dir)).toBe(1)
+})
+
+it('uses a health check that also follows an admin port with TLS', async () => {
+  const certificates = await CertificateMaker.create()
+  onTestFinished(() => certificates.remove())
+  const { cert, key } = await certificates.server('admin')
+  const dir = await temporaryDir()
+  await mkdir(join(dir, '.data'))
+  let status = 200
+  const server = createSecureServer({ cert, key }, (_, response) => response.writeHead(status).end())
   onTestFinished(() => void server.close())
   await writeFile(join(dir, '.data/ports.json'), JSON.stringify({ admin: await listening(server) }))
   expect(await health(dir)).toBe(0)

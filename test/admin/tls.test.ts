@@ -92,10 +92,12 @@ describe('the admin port with a certificate', () => {
   })
 })
 
-describe('the command line', () => {
-  const config = (port: number, { files }: Issued) =>
-    `admin: { port: ${port}, tokens: [canary-operate], tls: { cert: ${files.cert}, key: ${files.key} } }\n`
+/** A gateway.yaml that says where this admin port is. */
+function config(port: number, { files }: Issued): string {
+  return `admin: { port: ${port}, tokens: [canary-operate], tls: { cert: ${files.cert}, key: ${files.key} } }\n`
+}
 
+describe('the command line', () => {
   it('asks the port of its configuration over HTTPS, whatever name is in the certificate', async () => {
     const admin = await openSecure(server)
     onTestFinished(() => admin.close())

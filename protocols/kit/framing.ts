@@ -7,21 +7,24 @@ interface CutStream {
   /** The beginning of the next frame, which is not complete yet. */
   readonly rest: Buffer
   readonly noise: number
+  /** Whether it stopped after `most` steps: there may be further frames in `rest`. */
+  readonly isStopped: boolean
 }
 
-/** Cuts all complete frames off the beginning of a stream. */
-export function cut(bytes: Buffer, frame: Framer): CutStream {
+/** Cuts complete frames off the beginning of a stream: all, or what `most` calls of the framer find. */
+export function cut(bytes: Buffer, frame: Framer, most = Number.POSITIVE_INFINITY): CutStream {
   const frames: Buffer[] = []
   let at = 0
   let noise = 0
-  while (at < bytes.length) {
+  let steps = 0
+  for (; at < bytes.length && steps < most; steps++) {
     const length = frame(at === 0 ? bytes : bytes.subarray(at))
     if (length === 0) break
     if (length > 0) frames.push(bytes.subarray(at, at + length))
     else noise -= length
     at += Math.abs(length)
   }
-  return { frames, rest: bytes.subarray(Math.min(at, bytes.length)), noise }
+  return { frames, rest: bytes.subarray(Math.min(at, bytes.length)), noise, isStopped: steps === most }
 }
 
 /** Frames that end with one byte, which is part of the frame. */

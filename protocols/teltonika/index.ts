@@ -3,7 +3,7 @@
  *
  *   TCP    LLLL I…                                           login: its length, the IMEI in ASCII; answer 01, or 00: refused
  *          00000000 DDDDDDDD KK NN record… NN CCCCCCCC       answer: NNNNNNNN, the records accepted, or the packet comes again
- *          FF                                                ping, no answer
+ *          FF…                                               pings, no answer
  *   UDP    LLLL PPPP 01 AA JJJJ I… KK NN record… NN          answer: 0005 PPPP 01 AA NN
  *   record TTTTTTTTTTTTTTTT QQ OOOOOOOO YYYYYYYY HHHH GGGG SS VVVV io        (of codec 7: gh3000.ts)
  *   io     EE [RR] XX, then for the sizes 1, 2, 4, 8: XX of (id, value); codec 8E: then XX of (id, length16, value)
@@ -78,7 +78,7 @@ const HAS_GNSS_SPEED = /^FM[BCMPTU]/i
 
 /** After damaged bytes no packet start can be found again: the damage is noise, or the packet never ends (length 0). */
 function frameLength(bytes: Buffer): number {
-  if (bytes[0] === PING) return 1
+  if (bytes[0] === PING) return pings(bytes)
   if (bytes.length < 5) return 0
   let length = 2 + bytes.readUInt16BE()
   if (length > 2) {
@@ -89,6 +89,13 @@ function frameLength(bytes: Buffer): number {
     length = HEAD + bytes.readUInt32BE(4) + TAIL
   }
   return bytes.length < length ? 0 : length
+}
+
+/** A run of pings is one frame: a sender of nothing else costs no more than its bytes. */
+function pings(bytes: Buffer): number {
+  let end = 1
+  while (bytes[end] === PING) end++
+  return end
 }
 
 function isText(byte: number): boolean {

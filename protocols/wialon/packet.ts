@@ -9,10 +9,20 @@ const MAX_RATIO = 100
 
 /** Length of the first packet: a line, with the bytes of a picture or file that it announces, or a compressed packet. */
 export function frameLength(bytes: Buffer): number {
-  if (bytes[0] === LF || bytes[0] === CR) return -1
+  if (isLineEnd(bytes[0])) return -lineEnds(bytes)
   if (bytes[0] === COMPRESSED) return bytes.length < 3 ? 0 : whole(bytes, 3 + bytes.readUInt16LE(1))
   const end = bytes.indexOf(LF) + 1
   return end === 0 ? 0 : whole(bytes, end + attached(bytes.toString('latin1', 0, Math.min(end, 64))))
+}
+
+function isLineEnd(byte: number): boolean {
+  return byte === LF || byte === CR
+}
+
+function lineEnds(bytes: Buffer): number {
+  let end = 1
+  while (isLineEnd(bytes[end])) end++
+  return end
 }
 
 /** Whether a stream begins with a login. */

@@ -5,6 +5,7 @@ import { type DeviceFile, readDevices } from './devices.ts'
 import { addressAt, companyIds, type ListenAddress, mistakeAt, portConflicts, readDocument } from './document.ts'
 import { fleetMistakes } from './fleet.ts'
 import { child, itemsAt, type Node, nodeAt, textAt } from './node.ts'
+import { openFilesMistake } from './open-files.ts'
 import { type ConfigError, type Mistake, type Problem, problemsIn, type Source } from './problem.ts'
 import { type RouteFile, readRoutes } from './routes.ts'
 import { configSchema, defaultConfig, type Protocols } from './schema.ts'
@@ -149,6 +150,7 @@ export function readGateway(text: string, protocols: Protocols, dir = '') {
     ...portConflicts(addresses(all, protocols)),
     ...companyIds(all).repeated,
     ...weakTokens(all),
+    ...(protocols ? tooManyConnections(all) : []),
   ])
   const protocolNames = protocols?.map(({ name }) => name)
   return { config: value, companyIds: root && companyIds(root).ids, protocolNames, mistakes }
@@ -166,6 +168,12 @@ function weakTokens(root: Node): Mistake[] {
     const weakness = value ? weaknessOf(value) : undefined
     return weakness === undefined ? [] : [{ ...mistakeAt(root, path, weakness), severity: 'weak' }]
   })
+}
+
+/** A number of connections that this machine does not let a process open; the default is lowered to what fits. */
+function tooManyConnections(root: Node): Mistake[] {
+  const message = openFilesMistake(Number(textAt(child(root, 'limits'), 'max_connections')))
+  return message === undefined ? [] : [mistakeAt(root, ['limits', 'max_connections'], message)]
 }
 
 /** Every address that the processes of one machine listen on, also in a file with other mistakes. */

@@ -121,6 +121,11 @@ export function configSchema(protocols: Protocols, dir = '') {
     limits: section({
       max_connections: setting(integer(1, 10_000_000), 100_000, 'Maximum number of open connections.'),
       max_connections_per_ip: setting(integer(1, 10_000_000), 10_000, 'The same for one IP address.'),
+      max_connections_per_device: setting(
+        integer(1, 10_000_000),
+        4,
+        'The same for one device: above it the oldest from the network with most of them is closed.',
+      ),
       identify_timeout: setting(timer(1), '30s', 'Time within which a connection must send its device id.'),
       idle_timeout: setting(timer(1), '15m', 'A connection without data for this time is closed.'),
       max_frame_bytes: setting(integer(64, 1 << 30), 65_536, 'Size of the largest frame, in bytes.'),

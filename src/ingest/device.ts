@@ -18,6 +18,10 @@ export interface DeviceSession extends Session {
   identified?: { readonly entry: DeviceEntry; readonly protocol?: string; readonly secret?: string }
   /** Who sends on it, for trails.ts, which sets it. */
   sender?: Sender
+  /** Whether `device` is configured. */
+  isConfigured?: boolean
+  /** Of a datagram or a request: whether this device may have a message stored now. A connection is bounded by its reading. */
+  readonly admits?: (device: string) => boolean
   /** Why the gateway ends the connection, once it does. */
   ended?: string
 }

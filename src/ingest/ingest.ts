@@ -28,8 +28,8 @@ export type FrameOutcome =
   | { readonly status: 'refused'; readonly reason: IdentityReason; readonly refusal?: Buffer }
   | { readonly status: 'not_stored'; readonly reason: Obstacle }
 
-/** Why fixes are not stored. `fault`: an error of ours. */
-export type Obstacle = 'roster' | 'redis' | 'memory' | 'parked' | 'fault'
+/** Why fixes are not stored. `flood`: their device sends too much; `fault`: an error of ours. */
+export type Obstacle = 'roster' | 'redis' | 'memory' | 'parked' | 'flood' | 'fault'
 
 export interface IngestOptions {
   /** While it is not current no frame is taken. */
@@ -89,6 +89,7 @@ export class Ingest {
 
     const sender = this.#identity.senderOf(read, session, protocol.name)
     if (typeof sender === 'string') return failed(sender, read)
+    if (session.admits?.(sender.id) === false) return failed('flood', read)
     const message = introduce(sender, read, session) ? this.#decode(frame, session, protocol) : read
     if (message instanceof DecodeError) return this.#misunderstood(message, session, protocol)
     if (message.unreadable) metrics.decodeErrors.inc({ protocol: protocol.name, reason: 'entry' }, message.unreadable)
@@ -214,6 +215,7 @@ export class Ingest {
 function introduce({ id, entry }: ResolvedDevice, message: Message, session: DeviceSession): boolean {
   if (message.secret !== undefined) session.secret = message.secret
   session.device = id
+  session.isConfigured = entry !== undefined
   const settings = entry?.protocolSettings ?? session.settings
   if (session.settings === settings) return false
   session.settings = settings

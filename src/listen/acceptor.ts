@@ -1,11 +1,14 @@
 import type { Server, Socket } from 'node:net'
 import { isWithin, networksOf } from '../config/networks.ts'
 import { createSession, type DeviceSession } from '../ingest/device.ts'
+import { networkOf } from '../ingest/network.ts'
 import { metrics } from '../observe/metrics.ts'
+import { pauseOf } from './connections.ts'
 import { type Endpoint, openServer, type Shared } from './listener.ts'
 import { OneAddressWatch } from './one-address.ts'
 import { receiveProxyHeader } from './proxy-connection.ts'
 import { TlsHandshakes } from './tls.ts'
+import { MAX_DEBT_MS } from './token-bucket.ts'
 
 /** Where a connection comes from: the address in its PROXY header, else the one of the socket. */
 export interface Origin {
@@ -98,10 +101,31 @@ export class Acceptor {
   }
 
   #admit(socket: Socket, origin: Origin, serve: Serve): void {
-    const { connectionLimits } = this.#shared
-    if (!this.permits(origin.address) && !this.#isHttpProxy(origin.address)) return refuse(socket, 'network')
+    const { connectionLimits, flood, slots } = this.#shared
+    const isHttpProxy = this.#isHttpProxy(origin.address)
+    if (!this.permits(origin.address) && !isHttpProxy) return refuse(socket, 'network')
     if (!connectionLimits.admit(socket, this.#transport, origin.address)) return
-    if (!this.#isHttpProxy(origin.address)) this.#oneAddress?.opened(socket, origin.address)
+    if (isHttpProxy) return this.#secure(socket, origin, serve)
+    this.#oneAddress?.opened(socket, origin.address)
+    const network = networkOf(origin.address)
+    const waitMs = flood.take('connections', network, this.#handshakes ? HANDSHAKE_TOKENS : 1)
+    if (waitMs >= MAX_DEBT_MS) return refuse(socket, 'flood')
+    if (waitMs === 0 && !this.#handshakes && this.#transport !== 'http') return serve(socket, origin)
+    const slot = { senderLimits: { network }, abort: (reason: string) => refuse(socket, reason) }
+    slots.opened(slot)
+    socket.on('close', () => slots.closed(slot))
+    const secure = () =>
+      this.#secure(socket, origin, (secured, complete) => {
+        // From here on the connection has a slot of its own; one for requests never says whose it is.
+        if (this.#transport !== 'http') slots.closed(slot)
+        serve(secured, complete)
+      })
+    if (waitMs === 0) return secure()
+    socket.on('error', () => socket.destroy())
+    void pauseOf(socket, waitMs).then(() => socket.destroyed || secure())
+  }
+
+  #secure(socket: Socket, origin: Origin, serve: Serve): void {
     if (!this.#handshakes) return serve(socket, origin)
     const begun = this.#begin(socket, 'tls')
     this.#handshakes.receive(socket, (secured, certificate) => {
@@ -137,3 +161,6 @@ function refuse(socket: Socket, reason: string): void {
   metrics.refused.inc({ reason })
   socket.destroy()
 }
+
+/** A handshake costs about a millisecond. 10,000 vans that connect at once wait up to 24 s for theirs. */
+const HANDSHAKE_TOKENS = 10

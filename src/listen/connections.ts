@@ -1,11 +1,14 @@
 import type { Socket } from 'node:net'
 import type { DeviceSession } from '../ingest/device.ts'
 import type { PartialSender } from './backpressure.ts'
+import type { SenderLimits } from './flood.ts'
 import type { Shared } from './listener.ts'
+import type { Slot } from './slots.ts'
 
 /** A connection on which a device stays. */
-export interface DeviceConnection extends PartialSender {
+export interface DeviceConnection extends PartialSender, Slot {
   readonly session: DeviceSession
+  readonly senderLimits: SenderLimits
   /** Since when it could have identified itself, and when its device was last heard; ms UTC, later by the time it was not read. */
   unidentifiedSince: number
   heardAt: number
@@ -45,6 +48,7 @@ export class Connections<Connection extends DeviceConnection> {
   /** Has a connection until its socket is closed. */
   add(socket: Socket, connection: Connection): void {
     this.open.add(connection)
+    this.#shared.slots.opened(connection)
     socket.on('close', () => this.#remove(connection))
     if (this.#shared.pressure.isHigh) connection.stopReading()
   }
@@ -56,9 +60,10 @@ export class Connections<Connection extends DeviceConnection> {
   }
 
   #remove(connection: Connection): void {
-    const { heard, logger, pressure } = this.#shared
+    const { heard, logger, pressure, slots } = this.#shared
     const { session, earlierDevices = [] } = connection
     this.open.delete(connection)
+    slots.closed(connection)
     pressure.setPartial(connection, 0)
     if (this.#isClosing) session.ended ??= 'shutdown'
     const { device: last, ended: reason, remote } = session
@@ -82,7 +87,28 @@ export class Connections<Connection extends DeviceConnection> {
         now - connection.unidentifiedSince > limits.identify_timeout
       )
         connection.abort('not_identified')
-      else if (now - connection.heardAt > connection.idleMs) connection.abort('idle')
+      else if (now - connection.heardAt > idleMsOf(connection)) connection.abort('idle')
     }
   }
 }
+
+/** A device that nobody has configured takes a place only while it speaks. */
+function idleMsOf({ idleMs, session }: DeviceConnection): number {
+  return session.isConfigured ? idleMs : Math.min(idleMs, UNCONFIGURED_IDLE_MS)
+}
+
+/** Resolves after `ms`, or when the socket closes. */
+export function pauseOf(socket: Socket, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      socket.off('close', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    socket.on('close', end)
+  })
+}
+
+/** Keepalives of 60 s, as MQTT clients have them by default, arrive in time. */
+const UNCONFIGURED_IDLE_MS = 90_000

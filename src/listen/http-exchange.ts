@@ -1,12 +1,17 @@
 import { once } from 'node:events'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import type { HttpRequest, Protocol } from '../../protocols/kit/index.ts'
 import type { FrameOutcome } from '../ingest/ingest.ts'
+import { networkOf } from '../ingest/network.ts'
 import { metrics } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/not-stored.ts'
 import { type Origin, sessionOf } from './acceptor.ts'
+import { pauseOf } from './connections.ts'
+import { inNetwork, tokensOf } from './flood.ts'
 import type { Shared } from './listener.ts'
 import { ReceivedBytes } from './received-bytes.ts'
+import { MAX_DEBT_MS } from './token-bucket.ts'
 
 /** What a request weighs, in frames. */
 export const FRAMES_PER_REQUEST = 2
@@ -60,16 +65,24 @@ export class HttpExchanges {
   }
 
   async #take(
-    { method = '', url: uri = '', headers }: IncomingMessage,
+    { method = '', url: uri = '', headers, socket }: IncomingMessage,
     body: Buffer,
     origin: Origin,
   ): Promise<FrameOutcome> {
-    const { ingest, pressure } = this.#shared
+    const { flood, ingest, pressure } = this.#shared
     const { frame: frameOf } = this.#protocol.http as { frame: (request: HttpRequest) => Buffer }
     const frame = frameOf({ method, uri, headers: headers as HttpRequest['headers'], body })
-    const session = sessionOf('http', origin)
+    const network = networkOf(origin.address)
+    const tokens = tokensOf(1, frame.length)
+    const admits = (device: string) => flood.admit('device', inNetwork(device, network), tokens)
+    const session = Object.assign(sessionOf('http', origin), { admits })
+    if (!(await waited(flood.take('network', network, tokens), socket))) return FLOOD
     pressure.add(frame.length, FRAMES_PER_REQUEST)
-    return ingest.take(frame, session, this.#protocol).finally(() => pressure.remove(frame.length, FRAMES_PER_REQUEST))
+    const outcome = await ingest
+      .take(frame, session, this.#protocol)
+      .finally(() => pressure.remove(frame.length, FRAMES_PER_REQUEST))
+    const isFailure = outcome.status === 'refused' || outcome.status === 'misunderstood'
+    return !isFailure || (await waited(flood.take('failures', network, 1), socket)) ? outcome : FLOOD
   }
 
   async #send({ status, headers, body }: HttpAnswer, response: ServerResponse): Promise<void> {
@@ -81,6 +94,15 @@ export class HttpExchanges {
     await once(response, 'close').catch(() => {})
   }
 }
+
+/** Waits as long as a sender must; answers false where that is too long. */
+async function waited(ms: number, socket: Socket): Promise<boolean> {
+  if (ms > 0 && ms < MAX_DEBT_MS) await pauseOf(socket, ms)
+  if (ms >= MAX_DEBT_MS) metrics.refused.inc({ reason: 'flood' })
+  return ms < MAX_DEBT_MS
+}
+
+const FLOOD = { status: 'not_stored', reason: 'flood' } satisfies FrameOutcome
 
 /**
  * A request's body, or why it is refused; undefined where the client went away before its end. A refused body is read to its

@@ -30,7 +30,7 @@ export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Pr
       headersTimeout: limits.identify_timeout,
       requestTimeout: limits.identify_timeout,
       connectionsCheckingInterval: 1000,
-      keepAliveTimeout: limits.idle_timeout,
+      keepAliveTimeout: Math.min(limits.idle_timeout, MAX_IDLE_MS),
       keepAlive: true,
       noDelay: true,
     },
@@ -115,5 +115,7 @@ export class RequestQueues {
   }
 }
 
+/** An idle connection ends: the next request opens another one. */
+const MAX_IDLE_MS = 60_000
 /** Requests of one connection that are not answered yet. Trackers send one and wait. */
 const MAX_REQUESTS_AHEAD = 16

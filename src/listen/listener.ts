@@ -5,8 +5,12 @@ import type { Config, TlsConfig } from '../config/schema.ts'
 import type { HeardBook } from '../ingest/heard.ts'
 import type { Ingest } from '../ingest/ingest.ts'
 import type { Logger } from '../observe/log.ts'
+import { networkOf } from '../ingest/network.ts'
 import { metrics } from '../observe/metrics.ts'
+import { observations } from '../observe/observations.ts'
 import type { Backpressure } from './backpressure.ts'
+import type { Flood } from './flood.ts'
+import type { Slots } from './slots.ts'
 
 /** What all listeners of a gateway share. */
 export interface Shared {
@@ -14,6 +18,10 @@ export interface Shared {
   readonly heard: Pick<HeardBook, 'spoke' | 'stored' | 'became' | 'gone'>
   readonly connectionLimits: ConnectionLimits
   readonly pressure: Backpressure
+  readonly flood: Flood
+  readonly slots: Slots
+  /** Ports that the gateway listens on for datagrams. */
+  readonly udpPorts: Set<number>
   readonly limits: Config['limits']
   /** Whose PROXY headers and `Forwarded` are believed. */
   readonly trustedProxies: BlockList
@@ -70,19 +78,29 @@ export function closeServer(server: Server): Promise<void> {
 /** Counts the open connections of all listeners, in all and by address. */
 export class ConnectionLimits {
   readonly #limits: Config['limits']
+  readonly #slots: Pick<Slots, 'makeRoom'>
+  readonly #isLowered: boolean
   readonly #perAddress = new Map<string, number>()
   #open = 0
+  #notedAt = Number.NEGATIVE_INFINITY
 
-  constructor(limits: Config['limits']) {
+  /** `isLowered`: `max_connections` is what the limit of open files allows. */
+  constructor(limits: Config['limits'], { slots, isLowered }: SlotOptions) {
     this.#limits = limits
+    this.#slots = slots
+    this.#isLowered = isLowered
   }
 
   /** Counts a socket from an address while it is open, or destroys it where a limit is reached. Answers whether it may stay. */
   admit(socket: Socket, transport: 'tcp' | 'http' | 'mqtt', address: string): boolean {
     const { max_connections, max_connections_per_ip } = this.#limits
     const count = this.#perAddress.get(address) ?? 0
-    if (this.#open >= max_connections || count >= max_connections_per_ip) {
-      metrics.refused.inc({ reason: this.#open >= max_connections ? 'max_connections' : 'max_per_ip' })
+    const isFull = this.#open >= max_connections
+    if (isFull || (this.#isLowered && this.#open >= max_connections * NEARLY_FULL)) this.#noteFull(isFull)
+    const reason =
+      count >= max_connections_per_ip ? 'max_per_ip' : isFull && !this.#slots.makeRoom() ? 'max_connections' : undefined
+    if (reason) {
+      metrics.refused.inc({ reason })
       socket.destroy()
       return false
     }
@@ -98,4 +116,33 @@ export class ConnectionLimits {
     })
     return true
   }
+
+  /** At most once a second, since it looks at all addresses. */
+  #noteFull(isFull: boolean): void {
+    const now = performance.now()
+    if (now - this.#notedAt < NOTED_EVERY_MS) return
+    this.#notedAt = now
+    if (this.#isLowered)
+      observations.note('open_files', {
+        evidence: `${this.#open} of ${this.#limits.max_connections} connections are open`,
+      })
+    if (!isFull) return
+    const networks = new Map<string, number>()
+    for (const [address, count] of this.#perAddress) {
+      const network = networkOf(address)
+      networks.set(network, (networks.get(network) ?? 0) + count)
+    }
+    const most = [...networks].toSorted(([, one], [, other]) => other - one).slice(0, 3)
+    const evidence = most.map(([network, count]) => `${count} connections from ${network}`).join(', ')
+    observations.note('connections_full', { evidence })
+  }
 }
+
+interface SlotOptions {
+  readonly slots: Pick<Slots, 'makeRoom'>
+  readonly isLowered: boolean
+}
+
+/** The share of all connections from which on the limit of open files is a danger. */
+const NEARLY_FULL = 0.8
+const NOTED_EVERY_MS = 1000

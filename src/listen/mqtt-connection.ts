@@ -3,9 +3,11 @@ import { Duplex } from 'node:stream'
 import type { DeviceSession } from '../ingest/device.ts'
 import { metrics } from '../observe/metrics.ts'
 import { type Origin, sessionOf } from './acceptor.ts'
-import type { DeviceConnection } from './connections.ts'
+import { type DeviceConnection, pauseOf } from './connections.ts'
+import { SenderLimits } from './flood.ts'
 import type { Shared } from './listener.ts'
 import { PacketFollower } from './mqtt-packets.ts'
+import { MAX_DEBT_MS } from './token-bucket.ts'
 
 /**
  * One connection: the stream that the broker reads and writes in place of the socket, since the broker would buffer whatever
@@ -13,6 +15,8 @@ import { PacketFollower } from './mqtt-packets.ts'
  */
 export class MqttConnection extends Duplex implements DeviceConnection {
   readonly session: DeviceSession
+  readonly senderLimits: SenderLimits
+  slotDevice?: string
   unidentifiedSince: number
   heardAt: number
   idleMs: number
@@ -24,6 +28,10 @@ export class MqttConnection extends Duplex implements DeviceConnection {
   readonly #packets = new PacketFollower()
   #isStopped = false
   #isWanted = false
+  /** Limits that the sender met, and that it waits for. */
+  #holds = 0
+  /** What was read and is passed on in a later turn of the event loop. */
+  #rest: Buffer = EMPTY
   /** Bytes in memory of the packet that is not complete. */
   #incomplete = 0
 
@@ -32,6 +40,7 @@ export class MqttConnection extends Duplex implements DeviceConnection {
     this.#shared = shared
     this.#socket = socket
     this.session = sessionOf('mqtt', origin)
+    this.senderLimits = new SenderLimits(shared.flood, origin.address)
     this.unidentifiedSince = this.session.connectedAt
     this.heardAt = this.session.connectedAt
     this.idleMs = shared.limits.idle_timeout
@@ -49,7 +58,16 @@ export class MqttConnection extends Duplex implements DeviceConnection {
 
   startReading(): void {
     this.#isStopped = false
-    if (this.#isWanted) this.#socket.resume()
+    this.#goOn()
+  }
+
+  /** Does not read it for so long. */
+  async hold(ms: number): Promise<void> {
+    this.#holds++
+    this.#socket.pause()
+    await pauseOf(this.#socket, ms)
+    this.#holds--
+    this.#goOn()
   }
 
   abort(reason: string): void {
@@ -61,7 +79,7 @@ export class MqttConnection extends Duplex implements DeviceConnection {
   override _read(): void {
     this.#isWanted = true
     this.#keep(this.#incomplete)
-    if (!this.#isStopped) this.#socket.resume()
+    this.#goOn()
   }
 
   override _write(bytes: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
@@ -85,17 +103,38 @@ export class MqttConnection extends Duplex implements DeviceConnection {
   #receive(bytes: Buffer): void {
     const { max_frame_bytes: max } = this.#shared.limits
     this.heardAt = Date.now()
-    const fault = this.#packets.follow(bytes, (packet) =>
-      packet === 1 ? Math.min(max, MAX_CONNECT_BYTES) : max + TOPIC_BYTES,
+    const fault = this.#packets.follow(
+      bytes,
+      (packet) => (packet === 1 ? Math.min(max, MAX_CONNECT_BYTES) : max + TOPIC_BYTES),
+      MOST_AT_ONCE,
     )
     if (fault) return this.abort(fault)
-    const { arrived } = this.#packets
-    const cost = bytes.length + CHUNK_BYTES
+    const { arrived, followed, packets, passed } = this.#packets
+    const cost = followed + CHUNK_BYTES
     if (arrived === 0) this.#incomplete = 0
-    else this.#incomplete = arrived > bytes.length ? this.#incomplete + cost : cost
+    else this.#incomplete = arrived > followed ? this.#incomplete + cost : cost
     this.#keep(this.partialBytes + cost)
-    this.#isWanted = this.push(bytes)
-    if (!this.#isWanted) this.#socket.pause()
+    this.#rest = followed < bytes.length ? bytes.subarray(followed) : EMPTY
+    this.#isWanted = this.push(bytes.subarray(0, passed))
+    const waitMs = this.senderLimits.read(packets, followed, this.session.device)
+    if (waitMs >= MAX_DEBT_MS) this.abort('flood')
+    else if (waitMs > 0) void this.hold(waitMs)
+    else if (!this.#isWanted || this.#rest.length > 0) this.#socket.pause()
+  }
+
+  /** Passes on more, where the broker wants it and nothing else prevents it; what was read before goes first. */
+  #goOn(): void {
+    if (this.#isStopped || this.#holds > 0 || !this.#isWanted || this.destroyed) return
+    if (this.#rest.length === 0) return void this.#socket.resume()
+    const rest = this.#rest
+    this.#rest = EMPTY
+    this.#holds++
+    setImmediate(() => {
+      this.#holds--
+      if (this.destroyed) return
+      this.#receive(rest)
+      this.#goOn()
+    })
   }
 
   #keep(bytes: number): void {
@@ -103,6 +142,9 @@ export class MqttConnection extends Duplex implements DeviceConnection {
   }
 }
 
+const EMPTY = Buffer.alloc(0)
+/** Packets that are passed on in one turn of the event loop. */
+const MOST_AT_ONCE = 100
 /** A login: ids, a password, and a will that is dropped. Before it, no more is buffered. */
 const MAX_CONNECT_BYTES = 8192
 /** What a PUBLISH has beside its payload. */

@@ -11,26 +11,54 @@ export class PacketFollower {
   begun = 0
   /** Bytes that have arrived of the packet that is not complete; 0 between packets. */
   arrived = 0
+  /** Of the last call: bytes that were followed, those of them that are to be passed on, and complete packets. */
+  followed = 0
+  passed = 0
+  packets = 0
   /** Bytes of its body that are missing. */
   #missing = 0
   /** Bytes of its fixed header that have arrived; 0: the header is complete, or there is none. */
   #header = 0
+  #type = 0
   #length = 0
 
-  /** Follows the next bytes of the stream. `maxLength`: how many bytes may follow the fixed header of the nth packet. */
-  follow(bytes: Buffer, maxLength: (packet: number) => number): PacketFault | undefined {
-    for (let at = 0; at < bytes.length; ) {
+  /**
+   * Follows the next bytes of the stream, until `most` packets are complete. `maxLength`: how many bytes may follow the fixed
+   * header of the nth packet. A run of PINGREQ counts as one, and only its first is passed on: the others are removed from
+   * `bytes`, so that the first `passed` bytes are what the broker gets.
+   */
+  follow(
+    bytes: Buffer,
+    maxLength: (packet: number) => number,
+    most = Number.POSITIVE_INFINITY,
+  ): PacketFault | undefined {
+    this.passed = 0
+    this.packets = 0
+    let begin = -1
+    let isAfterPing = false
+    let at = 0
+    while (at < bytes.length && this.packets < most) {
+      const from = at
       if (this.#missing > 0) {
         const here = Math.min(this.#missing, bytes.length - at)
         at += here
         this.#missing -= here
         this.arrived += here
       } else {
+        if (this.#header === 0) begin = at
         const fault = this.#readHeader(bytes[at++], maxLength)
         if (fault) return fault
       }
-      if (this.#missing === 0 && this.#header === 0) this.arrived = 0
+      if (this.passed < from) bytes.copyWithin(this.passed, from, at)
+      this.passed += at - from
+      if (this.#missing > 0 || this.#header > 0) continue
+      this.arrived = 0
+      const isPing = this.#type === PINGREQ && begin === at - 2
+      if (isPing && isAfterPing) this.passed -= 2
+      else this.packets++
+      isAfterPing = isPing
     }
+    this.followed = at
     return undefined
   }
 
@@ -38,6 +66,7 @@ export class PacketFollower {
     this.arrived++
     if (this.#header++ === 0) {
       this.begun++
+      this.#type = byte
       this.#length = 0
       return undefined
     }
@@ -49,3 +78,5 @@ export class PacketFollower {
     return undefined
   }
 }
+
+const PINGREQ = 0xc0

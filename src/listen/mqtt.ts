@@ -9,6 +9,7 @@ import { Connections } from './connections.ts'
 import { CLOSE_WAIT_MS, closeServer, type Endpoint, type Listener } from './listener.ts'
 import { MqttConnection } from './mqtt-connection.ts'
 import { connectionOf, MqttHandlers, type MqttShared } from './mqtt-handlers.ts'
+import { MAX_DEBT_MS } from './token-bucket.ts'
 
 /** Listens for trackers over MQTT 3.1 and 3.1.1: the built-in broker, with limits that it does not have itself. */
 export async function listenMqtt(endpoint: Endpoint, shared: MqttShared): Promise<Listener> {
@@ -43,7 +44,13 @@ async function createBroker(shared: MqttShared) {
 
   const broker = await Aedes.createBroker({
     preConnect: (...connect) => void handlers.preConnect(...connect),
-    authenticate: (...login) => handlers.authenticate(...login),
+    authenticate: (client, name, password, done) =>
+      handlers.authenticate(client, name, password, (error, isAccepted) =>
+        answerLogin(shared, connectionOf(client), {
+          isAccepted: isAccepted === true,
+          answer: () => done(error, isAccepted),
+        }),
+      ),
     authorizePublish: (...publication) => handlers.authorize(...publication),
     authorizeSubscribe: (_client, _subscription, done) => done(null, null),
     mq: noSubscribers(),
@@ -69,6 +76,22 @@ async function createBroker(shared: MqttShared) {
       await handlers.settled()
     },
   }
+}
+
+interface Login {
+  readonly isAccepted: boolean
+  readonly answer: () => void
+}
+
+/** Answers a login, later where its sender fails or logs in too often, and not at all where that is too long. */
+function answerLogin({ slots }: MqttShared, connection: MqttConnection, { isAccepted, answer }: Login): void {
+  const { senderLimits, session } = connection
+  const device = isAccepted ? session.device : undefined
+  if (device !== undefined) slots.identified(connection, device)
+  const waitMs = device === undefined ? senderLimits.failed(1) : senderLimits.identified(device)
+  if (waitMs === 0) return answer()
+  if (waitMs >= MAX_DEBT_MS) return connection.abort('flood')
+  void connection.hold(waitMs).then(() => connection.destroyed || answer())
 }
 
 type BrokerError = Error & { readonly reason?: string; readonly errorCode?: number }

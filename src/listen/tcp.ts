@@ -1,4 +1,5 @@
 import { createServer, type Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { cut, type Framer, type Protocol } from '../../protocols/kit/index.ts'
 import { within } from '../async.ts'
 import type { DeviceSession } from '../ingest/device.ts'
@@ -6,9 +7,11 @@ import type { FrameOutcome } from '../ingest/ingest.ts'
 import { metrics } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/not-stored.ts'
 import { Acceptor, type Origin, sessionOf } from './acceptor.ts'
-import { Connections, type DeviceConnection } from './connections.ts'
+import { Connections, type DeviceConnection, pauseOf } from './connections.ts'
+import { SenderLimits } from './flood.ts'
 import { CLOSE_WAIT_MS, closeServer, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
 import { ReceivedBytes } from './received-bytes.ts'
+import { MAX_DEBT_MS } from './token-bucket.ts'
 
 export async function listenTcp(endpoint: ProtocolEndpoint, shared: Shared): Promise<Listener> {
   const { protocol } = endpoint
@@ -47,6 +50,8 @@ interface TcpContext extends Shared {
  */
 class TcpConnection implements DeviceConnection {
   readonly session: DeviceSession
+  readonly senderLimits: SenderLimits
+  slotDevice?: string
   readonly idleMs: number
   unidentifiedSince: number
   heardAt: number
@@ -59,17 +64,20 @@ class TcpConnection implements DeviceConnection {
   readonly #received = new ReceivedBytes()
   /** Bytes since the last good frame that belong to none. */
   #noise = 0
+  /** Whether frames are being taken; meanwhile what arrives is kept. */
+  #isTaking = false
 
   constructor(context: TcpContext, socket: Socket, origin: Origin) {
     this.#context = context
     this.#socket = socket
     this.session = sessionOf('tcp', origin)
+    this.senderLimits = new SenderLimits(context.flood, origin.address)
     this.idleMs = context.limits.idle_timeout
     this.unidentifiedSince = this.session.connectedAt
     this.heardAt = this.session.connectedAt
     socket.setNoDelay(true)
     socket.on('data', (bytes: Buffer) => this.#receive(bytes))
-    socket.on('end', () => this.storing > 0 || socket.end())
+    socket.on('end', () => this.#isTaking || socket.end())
     socket.on('error', () => socket.destroy())
   }
 
@@ -78,7 +86,7 @@ class TcpConnection implements DeviceConnection {
   }
 
   startReading(): void {
-    if (this.storing === 0) this.#socket.resume()
+    if (!this.#isTaking) this.#socket.resume()
   }
 
   abort(reason: string): void {
@@ -100,37 +108,59 @@ class TcpConnection implements DeviceConnection {
   #receive(bytes: Buffer): void {
     if (!this.#socket.writable) return
     this.#received.append(bytes)
-    if (this.storing === 0) return void this.#takeAll()
+    if (!this.#isTaking) return void this.#takeAll()
     this.#socket.pause()
     this.#context.pressure.setPartial(this, this.#received.size)
   }
 
   /** Takes the received frames until none is complete; the connection takes one group of frames at a time. */
   async #takeAll(): Promise<void> {
-    const { logger, pressure, protocol } = this.#context
+    const { logger, protocol } = this.#context
+    this.#isTaking = true
     try {
-      while (this.#socket.writable) {
-        const { bytes } = this.#received
-        const { frames, rest, noise } = cut(bytes, this.#context.frame)
-        this.#noise += noise
-        this.#received.keep(rest)
-        if (this.#received.size !== this.partialBytes) pressure.setPartial(this, this.#received.size)
-        if (frames.length === 0) break
-        this.storing = frames.length
-        const taken = bytes.length - rest.length
-        pressure.add(taken, frames.length)
-        const outcomes = await Promise.all(frames.map((frame) => this.#take(frame))).finally(() =>
-          pressure.remove(taken, frames.length),
-        )
-        this.#answer(frames, outcomes)
-      }
+      while (this.#socket.writable && (await this.#takeSome())) {}
       this.storing = 0
+      this.#isTaking = false
       this.#continue()
     } catch (error) {
       noteNotStored('fault')
       logger.error({ err: error, device: this.session.device, protocol: protocol.name }, 'fault in handling a frame')
       this.#socket.destroy()
     }
+  }
+
+  /** Takes as many frames as may be taken in one turn of the event loop. Answers whether more bytes are there. */
+  async #takeSome(): Promise<boolean> {
+    const { frame, pressure } = this.#context
+    const { bytes } = this.#received
+    const { frames, rest, noise, isStopped } = cut(bytes, frame, MOST_AT_ONCE)
+    const taken = bytes.length - rest.length
+    this.#noise += noise
+    this.#received.keep(rest)
+    if (this.#received.size !== this.partialBytes) pressure.setPartial(this, this.#received.size)
+    if (taken === 0) return false
+    this.storing = Math.max(1, frames.length)
+    pressure.add(taken, frames.length)
+    const outcomes = await Promise.all(frames.map((each) => this.#take(each))).finally(() =>
+      pressure.remove(taken, frames.length),
+    )
+    const heldMs = this.#answerAfterMs(outcomes)
+    if (heldMs > 0) await this.#pause(heldMs)
+    if (!this.#socket.writable) return false
+    this.#answer(frames, outcomes)
+    const pausedMs = this.senderLimits.read(frames.length, taken, this.session.device)
+    if (pausedMs >= MAX_DEBT_MS) this.abort('flood')
+    else if (pausedMs > 0) await this.#pause(pausedMs)
+    else if (isStopped) await setImmediate()
+    return this.#received.bytes.length > 0
+  }
+
+  /** Waits because the sender met a limit. That counts as silence. */
+  async #pause(ms: number): Promise<void> {
+    const { storing } = this
+    this.storing = 0
+    await pauseOf(this.#socket, ms)
+    this.storing = storing
   }
 
   #take(frame: Buffer): Promise<FrameOutcome> {
@@ -141,13 +171,30 @@ class TcpConnection implements DeviceConnection {
     return outcome
   }
 
+  /** For how many ms the answers must wait: the sender failed, or logged in, too often. Ends it where that is too long. */
+  #answerAfterMs(outcomes: readonly FrameOutcome[]): number {
+    const { device } = this.session
+    let failed = 0
+    for (const { status } of outcomes)
+      if (status === 'refused' || (status !== 'not_stored' && device === undefined)) failed++
+    let waitMs = this.senderLimits.failed(failed)
+    if (device !== undefined && this.slotDevice === undefined) {
+      this.#context.slots.identified(this, device)
+      waitMs = Math.max(waitMs, this.senderLimits.identified(device))
+    }
+    if (waitMs < MAX_DEBT_MS) return waitMs
+    this.abort('flood')
+    return 0
+  }
+
   #answer(frames: readonly Buffer[], outcomes: readonly FrameOutcome[]): void {
     const replies: Buffer[] = []
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome.status === 'misunderstood') {
         this.#noise += frames[index].length
       } else if (outcome.status === 'stored') {
-        this.#noise = 0
+        // A ping before the login says nothing.
+        this.#noise = this.session.device === undefined ? this.#noise + frames[index].length : 0
         this.heardAt = Date.now()
         if (outcome.reply) replies.push(outcome.reply)
       } else {
@@ -186,4 +233,6 @@ class TcpConnection implements DeviceConnection {
 
 /** For the beginning of a frame of an unidentified connection: every login is shorter by far. */
 const MAX_UNIDENTIFIED_BYTES = 4096
+/** Steps of the framer in one turn of the event loop: about a millisecond, then the other connections have theirs. */
+const MOST_AT_ONCE = 100
 const FINISH_MS = 2000

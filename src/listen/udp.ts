@@ -1,17 +1,25 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIPv6 } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { cut, type Protocol } from '../../protocols/kit/index.ts'
 import { within } from '../async.ts'
 import { createSession, type DeviceSession } from '../ingest/device.ts'
+import type { FrameOutcome } from '../ingest/ingest.ts'
+import { addressOf, networkOf } from '../ingest/network.ts'
 import { metrics } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/not-stored.ts'
 import { networkFilter } from './acceptor.ts'
+import { inNetwork, tokensOf } from './flood.ts'
 import { CLOSE_WAIT_MS, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
+import { UdpSessions } from './udp-sessions.ts'
 
 /**
  * Listens for trackers over UDP: a datagram is a frame, or several where the protocol has a framer for datagrams. Under
- * pressure datagrams are dropped without an answer: the device sends again.
+ * pressure, and above the limits of a sender, datagrams are dropped without an answer: the device sends again.
+ *
+ * The source of a datagram may be forged, so what is sent to it is never more than it sent, and nothing is answered that could
+ * be an answer of another server: a datagram of one of our own ports, or one that says nothing of a known device.
  */
 export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Promise<Listener> {
   const { host, port, protocol, networks } = endpoint
@@ -22,13 +30,26 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
   await once(socket, 'listening')
   socket.on('error', (error) => logger.error({ err: error, protocol: protocol.name }, 'UDP socket'))
 
+  const { port: actualPort } = socket.address()
+  shared.udpPorts.add(actualPort)
   const sessions = new UdpSessions(limits.max_connections, limits.idle_timeout)
-  const context: UdpContext = { ...shared, protocol, sessions, socket, isClosed: false }
+  const context: UdpContext = {
+    ...shared,
+    protocol,
+    sessions,
+    socket,
+    ownAddresses: addressesOfMachine(),
+    isClosed: false,
+  }
   const storing = new Set<Promise<void>>()
   socket.on('message', (datagram: Buffer, peer) => {
-    const reason = isPermitted(peer.address) ? dropReason(datagram, peer, context) : 'network'
+    const remote = `${peer.address}:${peer.port}`
+    const known = sessions.find(remote)
+    const reason = isPermitted(peer.address)
+      ? (dropReason(datagram, peer, context) ?? floodReason(datagram, remote, { context, known }))
+      : 'network'
     if (reason) return metrics.refused.inc({ reason })
-    const work = take(context, datagram, peer)
+    const work = take(context, { datagram, peer, session: known ?? newSession(context, remote) })
       .catch((error: unknown) => {
         noteNotStored('fault')
         logger.error({ err: error, protocol: protocol.name }, 'fault in handling a datagram')
@@ -37,9 +58,10 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
     storing.add(work)
   })
   return {
-    port: socket.address().port,
+    port: actualPort,
     async close(waitMs = CLOSE_WAIT_MS) {
       sessions.close()
+      shared.udpPorts.delete(actualPort)
       socket.removeAllListeners('message')
       await within(waitMs, Promise.all(storing))
       context.isClosed = true
@@ -53,6 +75,8 @@ interface UdpContext extends Shared {
   readonly protocol: Protocol
   readonly sessions: UdpSessions
   readonly socket: Socket
+  /** Of this machine. */
+  readonly ownAddresses: ReadonlySet<string>
   /** Nothing can be sent any more. */
   isClosed: boolean
 }
@@ -60,30 +84,80 @@ interface UdpContext extends Shared {
 /** Why a datagram is dropped, if so. Its source may be forged, and port 0 cannot be answered. */
 export function dropReason(
   { length }: Buffer,
-  { port }: Pick<RemoteInfo, 'port'>,
-  { limits, pressure }: Pick<Shared, 'limits' | 'pressure'>,
+  { address, port }: Pick<RemoteInfo, 'address' | 'port'>,
+  { limits, ownAddresses, pressure, udpPorts }: Pick<UdpContext, 'limits' | 'ownAddresses' | 'pressure' | 'udpPorts'>,
 ): string | undefined {
   if (port === 0) return 'no_source_port'
   if (length === 0) return 'empty_datagram'
   if (length > limits.max_frame_bytes) return 'frame_too_long'
+  if (udpPorts.has(port) && ownAddresses.has(address)) return 'own_port'
   return pressure.isHigh ? 'overload' : undefined
 }
 
-async function take(context: UdpContext, datagram: Buffer, peer: RemoteInfo): Promise<void> {
+interface Sending {
+  readonly context: UdpContext
+  readonly known: DeviceSession | undefined
+}
+
+/** `flood` where a sender is above a limit. An identified peer has the limit of its device; all others share one. */
+function floodReason({ length }: Buffer, remote: string, { context: { flood }, known }: Sending): 'flood' | undefined {
+  const network = networkOf(addressOf(remote))
+  const isAdmitted =
+    known?.device === undefined
+      ? flood.admit('unidentified', 'all networks', tokensOf(1, length)) &&
+        flood.admit('network', network, tokensOf(1, length))
+      : flood.admit('device', inNetwork(known.device, network), length / 1024)
+  return isAdmitted ? undefined : 'flood'
+}
+
+/** The session of a peer that is not known yet: each of its frames counts for the device that it names. */
+function newSession({ flood }: UdpContext, remote: string): DeviceSession {
+  const network = networkOf(addressOf(remote))
+  return Object.assign(createSession('udp', remote), {
+    admits(device: string) {
+      const isAdmitted = flood.admit('device', inNetwork(device, network), 1)
+      if (!isAdmitted) metrics.refused.inc({ reason: 'flood' })
+      return isAdmitted
+    },
+  })
+}
+
+interface Arrival {
+  readonly datagram: Buffer
+  readonly peer: RemoteInfo
+  readonly session: DeviceSession
+}
+
+async function take(context: UdpContext, { datagram, peer, session }: Arrival): Promise<void> {
   const { ingest, pressure, protocol, sessions, socket } = context
-  const remote = `${peer.address}:${peer.port}`
-  const session = sessions.find(remote) ?? createSession('udp', remote)
   const frames = framesOf(datagram, protocol)
   pressure.add(datagram.length, frames.length)
   const work = Promise.all(frames.map((frame) => ingest.take(frame, session, protocol)))
   sessions.remember(session)
   const outcomes = await work.finally(() => pressure.remove(datagram.length, frames.length))
+  if (context.isClosed) return
+  let left = datagram.length
   for (const outcome of outcomes) {
-    if (outcome.status === 'not_stored' || context.isClosed) return
-    const reply =
-      outcome.status === 'stored' ? outcome.reply : outcome.status === 'refused' ? outcome.refusal : undefined
-    if (reply) await send(socket, reply, peer)
+    if (outcome.status === 'not_stored') return
+    const reply = replyTo(outcome, session, context)
+    if (!reply) continue
+    left -= reply.length
+    if (left < 0) return metrics.refused.inc({ reason: 'reply_too_long' })
+    await send(socket, reply, peer)
   }
+}
+
+/** What is sent to a peer whose address may be forged. */
+function replyTo(outcome: FrameOutcome, { device, remote }: DeviceSession, { flood }: UdpContext): Buffer | undefined {
+  if (outcome.status === 'stored') return device === undefined ? undefined : outcome.reply
+  const isRefused = outcome.status === 'refused' && outcome.refusal !== undefined
+  return isRefused && flood.admit('failures', networkOf(addressOf(remote)), 1) ? outcome.refusal : undefined
+}
+
+/** Addresses of this machine: a datagram that comes from one of them and from a port of ours is an answer of our own. */
+function addressesOfMachine(): ReadonlySet<string> {
+  const interfaces = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  return new Set(['127.0.0.1', '::1', ...interfaces.map(({ address }) => address)])
 }
 
 function framesOf(datagram: Buffer, { udp }: Protocol): Buffer[] {
@@ -96,44 +170,3 @@ function framesOf(datagram: Buffer, { udp }: Protocol): Buffer[] {
 function send(socket: Socket, reply: Buffer, { address, port }: RemoteInfo): Promise<void> {
   return new Promise((resolve) => socket.send(reply, port, address, () => resolve()))
 }
-
-/**
- * The sessions of identified peers, by address and port; unidentified ones are not kept, so that forged sources push out no
- * device. Two generations make forgetting cheap: a device that speaks moves to the younger one, and the older one is dropped
- * as a whole when the younger one is full or has lasted `idleMs`.
- */
-export class UdpSessions {
-  readonly #idleMs: number
-  readonly #maxPerGeneration: number
-  readonly #timer: NodeJS.Timeout
-  #younger = new Map<string, DeviceSession>()
-  #older = this.#younger
-
-  constructor(max: number, idleMs: number) {
-    this.#idleMs = idleMs
-    this.#maxPerGeneration = Math.ceil(max / 2)
-    this.#timer = setInterval(() => this.#dropOlder(), Math.min(idleMs, MAX_INTERVAL_MS))
-  }
-
-  find(remote: string): DeviceSession | undefined {
-    const session = this.#younger.get(remote) ?? this.#older.get(remote)
-    return session && Date.now() - session.now <= this.#idleMs ? session : undefined
-  }
-
-  remember(session: DeviceSession): void {
-    if (session.device === undefined || this.#younger.get(session.remote) === session) return
-    if (this.#younger.size >= this.#maxPerGeneration) this.#dropOlder()
-    this.#younger.set(session.remote, session)
-  }
-
-  close(): void {
-    clearInterval(this.#timer)
-  }
-
-  #dropOlder(): void {
-    this.#older = this.#younger
-    this.#younger = new Map()
-  }
-}
-
-const MAX_INTERVAL_MS = 2 ** 31 - 1

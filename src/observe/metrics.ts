@@ -22,6 +22,11 @@ export const metrics = {
     'reason',
   ]),
   refused: counter('refused_total', 'Number of connections, datagrams and requests refused.', ['reason']),
+  paused: counter(
+    'pauses_total',
+    'Number of times that a connection was not read for a while, by the limit that it met.',
+    ['limit'],
+  ),
   received: counter(
     'fixes_received_total',
     'Number of fixes acknowledged, whether stored, held, filtered or duplicate.',

@@ -60,6 +60,7 @@ describe('gateway.yaml', () => {
       limits: {
         max_connections: 100_000,
         max_connections_per_ip: 10_000,
+        max_connections_per_device: 4,
         identify_timeout: 30_000,
         idle_timeout: 900_000,
         max_frame_bytes: 65_536,

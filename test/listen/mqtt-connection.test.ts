@@ -49,7 +49,8 @@ it('counts each chunk of an incomplete packet until it is complete', async () =>
 
 it('reads the socket no faster than the broker reads', async () => {
   const { connection, peer } = await connected()
-  const much = Buffer.concat(Array.from({ length: 100_000 }, () => packet))
+  connection.session.device = 'van-1'
+  const much = Buffer.concat(Array.from({ length: 25_000 }, () => packet))
   peer.say(much)
   await until(() => expect(connection.readableLength).toBeGreaterThan(0))
   for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)

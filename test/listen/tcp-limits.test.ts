@@ -78,7 +78,7 @@ describe('a TCP connection', () => {
     const refused = await refusals('noise')
     const { port } = await listen(gateway())
     const peer = await dial(port)
-    peer.say('?\n'.repeat(3000))
+    peer.say(`id van-1\n${'?\n'.repeat(3000)}`)
     await until(() => expect(peer.over).toBe(true))
     expect(await refused()).toBe(1)
   })

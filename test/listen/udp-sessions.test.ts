@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createSession } from '../../src/ingest/device.ts'
-import { UdpSessions } from '../../src/listen/udp.ts'
+import { UdpSessions } from '../../src/listen/udp-sessions.ts'
 
 function sessions(most: number) {
   const made = new UdpSessions(most, 60_000)

@@ -1,20 +1,29 @@
 import { createSocket } from 'node:dgram'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import gt06 from '../../protocols/gt06/index.ts'
+import type { Protocol } from '../../protocols/kit/index.ts'
+import wialon from '../../protocols/wialon/index.ts'
 import { Backpressure } from '../../src/listen/backpressure.ts'
+import { Flood, inNetwork } from '../../src/listen/flood.ts'
+import { listenTcp } from '../../src/listen/tcp.ts'
 import { listenUdp, dropReason } from '../../src/listen/udp.ts'
-import { count, type Gateway, gateway, open, refusals, talk, until } from '../support/listen.ts'
+import { count, dial, type Gateway, gateway, open, refusals, talk, until } from '../support/listen.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
 const listen = (shared: Gateway) => open(listenUdp(AT, shared))
 
 /** A device with a socket of its own. */
-async function device(port: number) {
+async function device(port: number, from = '127.0.0.1') {
   const socket = createSocket('udp4')
   onTestFinished(() => void socket.close())
   const heard: string[] = []
   socket.on('message', (bytes) => heard.push(bytes.toString()))
-  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
-  return { heard, say: (text: string) => socket.send(text, port, '127.0.0.1') }
+  await new Promise<void>((resolve) => socket.bind(0, from, resolve))
+  return {
+    heard,
+    port: socket.address().port,
+    say: (text: string | Buffer) => socket.send(text, port, '127.0.0.1'),
+  }
 }
 
 describe('UDP datagrams', () => {
@@ -183,9 +192,136 @@ describe('forged UDP sources', () => {
   })
 
   it('with port 0 are dropped, as they cannot be answered', () => {
+    const context = { ...gateway(), ownAddresses: new Set<string>() }
+    const address = '192.0.2.1'
+    expect(dropReason(Buffer.from('fix\n'), { address, port: 0 }, context)).toBe('no_source_port')
+    expect(dropReason(Buffer.from('fix\n'), { address, port: 1 }, context)).toBeUndefined()
+  })
+})
+
+/** A protocol whose answers are of any length: `say <n>` is answered with n bytes. */
+const echoing = {
+  ...talk,
+  decode(frame, session) {
+    const [word, length] = frame.toString().trim().split(' ')
+    if (word !== 'say') return talk.decode(frame, session)
+    return { fixes: [], reply: Buffer.alloc(Number(length), 'x') }
+  },
+} satisfies Protocol
+
+describe('what is sent to a source that may be forged', () => {
+  it('is never longer than the datagram, all replies together', async () => {
+    const refused = await refusals('reply_too_long')
+    const { port } = await open(listenUdp({ ...AT, protocol: echoing }, gateway()))
+    const van = await device(port)
+    van.say('id van-1\n')
+    await until(() => expect(van.heard).toEqual(['hi\n']))
+    van.say('say 6\nsay 6\n')
+    van.say('say 6\nsay 7\n')
+    van.say('say 999\n')
+    await until(async () => expect(await refused()).toBe(2))
+    van.say('fix 1\n')
+    await until(() => expect(van.heard.at(-1)).toBe('ok 1\n'))
+    expect(van.heard).toEqual(['hi\n', 'xxxxxx', 'xxxxxx', 'xxxxxx', 'ok 1\n'])
+  })
+
+  it.for([
+    ['wialon', wialon, '#P#\r\n', '#M#hello\r\n'],
+    ['gt06', gt06, '787805130001e9f10d0a', '787805230001e6df0d0a'],
+  ] as const)('is nothing for a keepalive of %s without an id', async ([, protocol, ...keepalives]) => {
+    const frames = await count('frames_total', { transport: 'udp' })
+    const { port } = await open(listenUdp({ ...AT, protocol }, gateway()))
+    const van = await device(port)
+    for (const keepalive of keepalives) van.say(protocol === gt06 ? Buffer.from(keepalive, 'hex') : keepalive)
+    await until(async () => expect((await count('frames_total', { transport: 'udp' })) - frames).toBe(2))
+    await new Promise(setImmediate)
+    expect(van.heard).toEqual([])
+  })
+
+  it('is nothing for a datagram of a port of our own, which would be answered for ever', async () => {
+    const refused = await refusals('own_port')
     const shared = gateway()
-    expect(dropReason(Buffer.from('fix\n'), { port: 0 }, shared)).toBe('no_source_port')
-    expect(dropReason(Buffer.from('fix\n'), { port: 1 }, shared)).toBeUndefined()
+    const { port } = await listen(shared)
+    const van = await device(port)
+    shared.udpPorts.add(van.port)
+    van.say('fixof van-1\n')
+    await until(async () => expect(await refused()).toBe(1))
+    shared.udpPorts.delete(van.port)
+    van.say('fixof van-1\n')
+    await until(() => expect(van.heard).toEqual(['ok\n']))
+    expect(shared.stored).toHaveLength(1)
+  })
+
+  it('knows the ports of our own listeners, while they are open', async () => {
+    const shared = gateway()
+    const [one, other] = [await listenUdp(AT, shared), await listenUdp(AT, shared)]
+    expect([...shared.udpPorts]).toEqual([one.port, other.port])
+    await Promise.all([one.close(), other.close()])
+    expect(shared.udpPorts.size).toBe(0)
+  })
+})
+
+describe('a flood of datagrams', () => {
+  it('of peers that are not known is dropped, and known vans are answered', async () => {
+    const refused = await refusals('flood')
+    const shared = gateway({ flood: new Flood(() => 0) })
+    const { port } = await listen(shared)
+    const [van, other] = [await device(port), await device(port)]
+    van.say('id van-1\n')
+    await until(() => expect(van.heard).toEqual(['hi\n']))
+    shared.flood.take('unidentified', 'all networks', 60_000)
+    for (let i = 0; i < 100; i++) other.say('fixof 007\n')
+    await until(async () => expect(await refused()).toBe(100))
+    van.say('fix 1\n')
+    await until(() => expect(van.heard).toEqual(['hi\n', 'ok 1\n']))
+    expect([other.heard, shared.places]).toEqual([[], ['7/42/1001']])
+  })
+
+  it('of one device in one network is dropped, from however many ports', async () => {
+    const refused = await refusals('flood')
+    const shared = gateway({ flood: new Flood(() => 0) })
+    const { port } = await listen(shared)
+    const elsewhere = await device(port, '127.0.9.9')
+    shared.flood.take('device', inNetwork('van-1', '127.0.9.0/24'), 40_000)
+    elsewhere.say('fixof van-1\n')
+    for (let i = 0; i < 5; i++) (await device(port, '127.0.9.9')).say('fixof van-1\n')
+    await until(async () => expect(await refused()).toBe(6))
+    const [van, other] = [await device(port), await device(port, '127.0.9.9')]
+    van.say('fixof van-1\n')
+    other.say('fixof 007\n')
+    await until(() => expect([van.heard, other.heard]).toEqual([['ok\n'], ['ok\n']]))
+    expect([elsewhere.heard, shared.stored.length]).toEqual([[], 2])
+  })
+
+  it('that are refused is answered 5,000 times at most, then 50 times a second, for its network', async () => {
+    const shared = gateway({ flood: new Flood(() => 0) })
+    const { port } = await listen(shared)
+    const van = await device(port, '127.0.9.9')
+    const refused = await refusals('unknown_device')
+    shared.flood.take('failures', '127.0.9.0/24', 4999)
+    for (let i = 0; i < 20; i++) van.say('id nobody\n')
+    await until(async () => expect(await refused()).toBe(20))
+    const beside = await device(port)
+    beside.say('id nobody\n')
+    await until(() => expect(beside.heard).toEqual(['no\n']))
+    expect(van.heard).toEqual(['no\n', 'no\n'])
+  })
+
+  it('leaves connections alone, whatever 30,000 datagrams say', async () => {
+    const shared = gateway()
+    const [{ port }, tcp] = [await listen(shared), await open(listenTcp(AT, shared))]
+    const van = await dial(tcp.port)
+    van.say('id van-1\n')
+    const sender = await device(port, '127.0.9.9')
+    const words = ['fixof nobody\n', 'id 007 x\n', '?', 'fix\n', 'fixof 007\n', 'x'.repeat(1000)]
+    const begun = await count('refused_total')
+    for (let i = 0; i < 300; i++) {
+      for (let j = 0; j < 100; j++) sender.say(words[j % words.length])
+      van.say(`fix ${i}\n`)
+      await until(() => expect(van.heard).toContain(`ok ${i}\n`))
+    }
+    expect([(await count('refused_total')) > begun, van.over]).toEqual([true, false])
+    await until(async () => expect(await count('in_flight_bytes')).toBe(0))
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import teltonika from '../../protocols/teltonika/index.ts'
+import { cut } from '../../protocols/kit/index.ts'
 import { type AvlRecord, avlContent, avlDatagram, avlEnvelope, avlLogin, avlPacket, bytes } from '../support/encode.ts'
 import { decodesRough, flipped, framesOfParts, framesRough, newSession, reasonOf, within } from '../support/rough.ts'
 
@@ -193,7 +194,13 @@ describe('teltonika', () => {
     const stream = Buffer.concat(frames)
     framesRough(frame, stream)
     const expected = [...frames.map((each) => each.toString('hex')), 'left over: ']
-    for (let cut = 0; cut < stream.length; cut++) expect(framesOfParts(frame, stream, cut)).toEqual(expected)
+    for (let at = 0; at < stream.length; at++) expect(framesOfParts(frame, stream, at)).toEqual(expected)
+  })
+
+  it('cuts a run of pings as one frame', () => {
+    const { frames, rest } = cut(Buffer.concat([Buffer.alloc(65_536, 0xff), avlLogin(IMEI)]), teltonika.tcp.frame)
+    expect([frames.map(({ length }) => length), rest.length]).toEqual([[65_536, 17], 0])
+    expect(decode(frames[0])).toEqual({})
   })
 
   it('skips what is no beginning of a frame', () => {

@@ -92,10 +92,15 @@ function roughRoads(protocol: Protocol, vectors: readonly Vector[]): void {
 
 function splitsAnywhere(framer: Framer, stream: Buffer): void {
   framesRough(framer, stream)
-  const whole = framesOfParts(framer, stream, 0)
+  const whole = framesOfParts(framer, stream, 0).flatMap(singlePings)
   for (let cut = 1; cut < stream.length; cut++) {
-    expect(framesOfParts(framer, stream, cut), `cut at ${cut}`).toEqual(whole)
+    expect(framesOfParts(framer, stream, cut).flatMap(singlePings), `cut at ${cut}`).toEqual(whole)
   }
+}
+
+/** A run of Teltonika's pings is one frame, and two where the stream is cut within it. */
+function singlePings(frame: string): string[] {
+  return /^(ff)+$/.test(frame) ? Array<string>(frame.length / 2).fill('ff') : [frame]
 }
 
 function framing(name: string, framer: Framer): void {

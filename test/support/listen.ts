@@ -8,7 +8,9 @@ import { UnknownDeviceQuota } from '../../src/ingest/device.ts'
 import { Ingest } from '../../src/ingest/ingest.ts'
 import type { Appender, Part, Storable } from '../../src/lanes/index.ts'
 import { Backpressure } from '../../src/listen/backpressure.ts'
+import { Flood } from '../../src/listen/flood.ts'
 import { ConnectionLimits, type Listener, type Shared } from '../../src/listen/listener.ts'
+import { Slots } from '../../src/listen/slots.ts'
 import { registry } from '../../src/observe/metrics.ts'
 import type { Roster } from '../../src/roster/roster.ts'
 import { createDirectory } from './roster.ts'
@@ -16,6 +18,7 @@ import { createDirectory } from './roster.ts'
 const LIMITS: Shared['limits'] = {
   max_connections: 1000,
   max_connections_per_ip: 1000,
+  max_connections_per_device: 1000,
   identify_timeout: 30_000,
   idle_timeout: 60_000,
   max_frame_bytes: 4096,
@@ -85,6 +88,7 @@ export function gateway({
   ...other
 }: Partial<GatewayOptions> = {}): Gateway {
   const all = { ...LIMITS, ...limits }
+  const slots = new Slots(all.max_connections_per_device)
   let devices = DEVICES
   const waiting: (() => void)[] = []
   let store: Gateway['store'] = 'takes'
@@ -109,8 +113,11 @@ export function gateway({
     limits: all,
     trustedProxies: networksOf([]),
     logger: pino({ level: 'silent' }),
-    connectionLimits: new ConnectionLimits(all),
+    connectionLimits: new ConnectionLimits(all, { slots, isLowered: false }),
     pressure,
+    slots,
+    flood: new Flood(),
+    udpPorts: new Set(),
     heard: heardBook((device) => made.goneDevices.push(device)),
     ingest: {
       take: (frame, session, protocol) => ingest.take(frame, session, protocol),
@@ -157,6 +164,7 @@ interface GatewayOptions {
   readonly maxUnknownDevices: number
   readonly holdsSuspicious: boolean
   readonly ingest: Gateway['ingest']
+  readonly flood: Flood
 }
 
 function heardBook(gone: (device: string | undefined) => void): Shared['heard'] {
@@ -185,8 +193,9 @@ export interface Peer {
   say(text: string | Buffer): void
 }
 
-export async function dial(port: number): Promise<Peer> {
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
+/** `from`: the address of loopback that it comes from, so that it is of another network than `127.0.0.1`. */
+export async function dial(port: number, from = '127.0.0.1'): Promise<Peer> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress: from, allowHalfOpen: true, noDelay: true })
   onTestFinished(() => void socket.destroy())
   let heard = ''
   let over = false

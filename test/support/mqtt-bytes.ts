@@ -41,8 +41,8 @@ export function pubrel(messageId: number): Buffer {
 }
 
 /** A connection on which bytes are written by hand. */
-export async function raw(port: number): Promise<Peer & { readonly hex: string }> {
-  const peer = await dial(port)
+export async function raw(port: number, from?: string): Promise<Peer & { readonly hex: string }> {
+  const peer = await dial(port, from)
   return Object.defineProperty(peer, 'hex', {
     get: () => Buffer.from(peer.heard, 'latin1').toString('hex'),
   }) as Peer & {

@@ -3,6 +3,7 @@ import { protocolsByName } from '../../../protocols/index.ts'
 import type { Protocol } from '../../../protocols/kit/index.ts'
 import { within } from '../../async.ts'
 import { networksOf } from '../../config/networks.ts'
+import { connectionsThatFit } from '../../config/open-files.ts'
 import type { Config } from '../../config/schema.ts'
 import { Capacity } from '../../ingest/acceptance.ts'
 import { OwnClock } from '../../ingest/clock.ts'
@@ -14,10 +15,12 @@ import { Ingest } from '../../ingest/ingest.ts'
 import { createMisunderstood } from '../../ingest/misunderstood.ts'
 import { Appender, connect, DuplicateFilter, keys, type Redis, shareObservations } from '../../lanes/index.ts'
 import { Backpressure } from '../../listen/backpressure.ts'
+import { Flood } from '../../listen/flood.ts'
 import { listenHttp } from '../../listen/http.ts'
 import { ConnectionLimits, type Listener } from '../../listen/listener.ts'
 import { listenMqtt } from '../../listen/mqtt.ts'
 import { listenTcp } from '../../listen/tcp.ts'
+import { Slots } from '../../listen/slots.ts'
 import { listenUdp } from '../../listen/udp.ts'
 import { Replica } from '../../roster/replica.ts'
 import type { Ports, Role, RoleAddresses } from '../role.ts'
@@ -67,18 +70,9 @@ async function openPath(live: Live, replica: Replica) {
   const unknownDevices = new UnknownDeviceQuota(config.hold.max_unknown_devices)
   const enrolment = new Enrolment(redis)
   const ingest = new Ingest({ ...placing, appender, heard, holding, capacity, unknownDevices, enrolment })
-  const connectionLimits = new ConnectionLimits(config.limits)
   return {
     replica,
-    shared: {
-      ingest,
-      heard,
-      connectionLimits,
-      pressure: new Backpressure(),
-      limits: config.limits,
-      trustedProxies: networksOf(config.trusted_proxies),
-      logger,
-    },
+    shared: { ...limitsOfSenders(config), ingest, heard, logger },
     misunderstood: misunderstood.keep,
     redisReadiness: redisReadiness(redis, config.redis, logger),
     problems,
@@ -96,6 +90,22 @@ async function openPath(live: Live, replica: Replica) {
       ]
       await within(LAST_WRITES_MS, Promise.all(lastWrites))
     },
+  }
+}
+
+/** What bounds senders, for all listeners together. The default of `max_connections` is lowered to what fits. */
+function limitsOfSenders(config: Config) {
+  const fit = connectionsThatFit()
+  const limits = { ...config.limits, max_connections: Math.min(config.limits.max_connections, fit) }
+  const slots = new Slots(limits.max_connections_per_device)
+  return {
+    limits,
+    slots,
+    connectionLimits: new ConnectionLimits(limits, { slots, isLowered: limits.max_connections === fit }),
+    flood: new Flood(),
+    pressure: new Backpressure(),
+    trustedProxies: networksOf(config.trusted_proxies),
+    udpPorts: new Set<number>(),
   }
 }
 

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+
+/** How many connections of devices fit into the files that a process may open; `Infinity` where the system does not say. */
+export function connectionsThatFit(files = maxOpenFiles()): number {
+  return files - reserveOf(files)
+}
+
+/** What is wrong with a number of connections that somebody asked for; undefined where they fit. */
+export function openFilesMistake(connections: number, files = maxOpenFiles()): string | undefined {
+  const most = connectionsThatFit(files)
+  if (!(connections > most)) return undefined
+  const needed = connections + reserveOf(files)
+  return `${connections} connections need ${needed} open files, and a process may open ${files}: raise that limit (ulimit -n, LimitNOFILE), or set at most ${most}`
+}
+
+/** Files for what is not a device: our own, connections to Redis. */
+function reserveOf(files: number): number {
+  return Math.min(MAX_RESERVE, Math.ceil(files / 10))
+}
+
+/** Node raises its soft limit to the hard one when it starts. */
+function maxOpenFiles(): number {
+  try {
+    const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft)
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}
+
+const MAX_RESERVE = 1000

@@ -1,0 +1,139 @@
+import { networkOf } from '../ingest/network.ts'
+import { metrics } from '../observe/metrics.ts'
+import { observations } from '../observe/observations.ts'
+import { MAX_DEBT_MS, RecentlyUsed, TokenBucket, type TokenRate } from './token-bucket.ts'
+
+/*
+ * What one sender may take, so that it leaves the others enough. A token is a frame, or 1 KiB.
+ *
+ * The fleet that must never meet a limit: 10,000 vans behind the one address of a mobile carrier. Each sends a fix and at
+ * times a keepalive every few seconds, and has a connection; or it opens one for each fix, as phones do (2,000 a second). All
+ * reconnect within a minute, or at once after a restart. After an outage each sends the backlog of a day: at one fix in five
+ * seconds 17,280, one in a frame at worst. Together they send no faster than a gateway stores: 26,000 frames a second.
+ */
+const RATES = {
+  /** Of a connection. What sends live stays below it, and no other rate applies to it. Without an identity nobody may send more. */
+  connection: { perSecond: 10, burst: 200 },
+  /** Of a device in one network, over all its connections: the backlog of a day at once. */
+  device: { perSecond: 200, burst: 30_000 },
+  /** Of a network, without the connections that send live: twice what a gateway stores on two cores. */
+  network: { perSecond: 50_000, burst: 500_000 },
+  /** New connections of a network: all vans at once three times, or one for each fix and half as many again. */
+  connections: { perSecond: 3000, burst: 30_000 },
+  /** Logins of a device in a network: it loses its connection every second, for as long as it likes. */
+  logins: { perSecond: 1, burst: 60 },
+  /** Messages of a network that are refused, or leave a sender unidentified: of one van in two at once, then of each in 200 s. */
+  failures: { perSecond: 50, burst: 5000 },
+  /** Datagrams of unidentified peers, of all networks together, since addresses may be forged: five of each van at once. */
+  unidentified: { perSecond: 10_000, burst: 50_000 },
+} satisfies Record<string, TokenRate>
+
+type FloodLimit = keyof typeof RATES
+/** Limits that connections share, by network, or by device in its network. */
+type SharedLimit = Exclude<FloodLimit, 'connection'>
+
+/**
+ * Bounds what senders may take of a gateway. A connection above a limit is not read for a while; a datagram is dropped, and a
+ * request answered with 503. Memory is bounded: where more than 50,000 networks or devices were seen, those that were not
+ * seen for longest are forgotten, and begin anew.
+ */
+export class Flood {
+  readonly now: () => number
+  readonly #buckets = new Map<SharedLimit, RecentlyUsed<TokenBucket>>()
+  #notedAt = Number.NEGATIVE_INFINITY
+
+  /** `now`: a clock in ms that never goes back. */
+  constructor(now = () => performance.now()) {
+    this.now = now
+  }
+
+  /** Takes tokens of `who`: a network, or `inNetwork`. Answers in how many ms they are paid back; 0: there were enough. */
+  take(limit: SharedLimit, who: string, tokens: number): number {
+    const now = this.now()
+    const waitMs = this.#bucket(limit, who, now).take(tokens, now)
+    if (waitMs > 0) this.notePause(limit, who)
+    return waitMs
+  }
+
+  /** Takes tokens of `who` where it has no debt; answers whether it did. */
+  admit(limit: SharedLimit, who: string, tokens: number): boolean {
+    const now = this.now()
+    const isAdmitted = this.#bucket(limit, who, now).admit(tokens, now)
+    if (!isAdmitted) this.#note(limit, who)
+    return isAdmitted
+  }
+
+  /** A connection of `who` is not read for a while. */
+  notePause(limit: FloodLimit, who: string): void {
+    metrics.paused.inc({ limit })
+    this.#note(limit, who)
+  }
+
+  #bucket(limit: SharedLimit, who: string, now: number): TokenBucket {
+    let buckets = this.#buckets.get(limit)
+    if (!buckets) this.#buckets.set(limit, (buckets = new RecentlyUsed(MAX_BUCKETS / 2, GENERATION_MS)))
+    return buckets.get(who, now, () => new TokenBucket(RATES[limit]))
+  }
+
+  /** A sample of what happens: under a flood it happens for each datagram. */
+  #note(limit: FloodLimit, who: string): void {
+    const now = this.now()
+    if (now - this.#notedAt < NOTED_EVERY_MS) return
+    this.#notedAt = now
+    observations.note('flood', { evidence: `${who.replace('\n', ' in ')}: more than the limit of ${limit}` })
+  }
+}
+
+/**
+ * The other end of one connection. Each method answers for how many ms the connection must not be read, or not be answered;
+ * from `MAX_DEBT_MS` on it ends.
+ */
+export class SenderLimits {
+  readonly network: string
+  readonly #flood: Flood
+  readonly #own = new TokenBucket(RATES.connection)
+
+  constructor(flood: Flood, address: string) {
+    this.#flood = flood
+    this.network = networkOf(address)
+  }
+
+  /** So much was read. `device`: undefined where it is not known whose it is. */
+  read(frames: number, bytes: number, device: string | undefined): number {
+    const tokens = tokensOf(frames, bytes)
+    const ownMs = this.#own.take(tokens, this.#flood.now())
+    if (ownMs === 0) return 0
+    if (device === undefined) {
+      this.#flood.notePause('connection', this.network)
+      return MAX_DEBT_MS
+    }
+    const deviceMs = this.#flood.take('device', inNetwork(device, this.network), tokens)
+    const networkMs = this.#flood.take('network', this.network, tokens)
+    return Math.min(Math.max(deviceMs, networkMs), MAX_DEBT_MS - 1)
+  }
+
+  /** Its device is known now. */
+  identified(device: string): number {
+    return this.#flood.take('logins', inNetwork(device, this.network), 1)
+  }
+
+  /** So many of its messages were refused, or left it unidentified. */
+  failed(messages: number): number {
+    return messages === 0 ? 0 : this.#flood.take('failures', this.network, messages)
+  }
+}
+
+/** A device as it is known in one network: what others do under its name elsewhere does not count against it. */
+export function inNetwork(device: string, network: string): string {
+  return `${device}\n${network}`
+}
+
+/** What frames weigh. */
+export function tokensOf(frames: number, bytes: number): number {
+  return frames + bytes / 1024
+}
+
+const MAX_BUCKETS = 50_000
+/** Longer than any debt, and than any bucket takes to fill. */
+const GENERATION_MS = 160_000
+const NOTED_EVERY_MS = 10

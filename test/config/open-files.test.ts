@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { connectionsThatFit, openFilesMistake } from '../../src/config/open-files.ts'
+import { folder } from '../support/config-folder.ts'
+
+const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
+
+describe('the limit of open files', () => {
+  it('leaves a tenth for our own files, 1,000 at most', () => {
+    expect([1024, 4096, 20_000, 1_048_576].map((files) => connectionsThatFit(files))).toEqual([
+      921, 3686, 19_000, 1_047_576,
+    ])
+  })
+
+  it('does not count where the system does not say it', () => {
+    expect([
+      connectionsThatFit(Number.POSITIVE_INFINITY),
+      openFilesMistake(10_000_000, Number.POSITIVE_INFINITY),
+    ]).toEqual([Number.POSITIVE_INFINITY, undefined])
+  })
+
+  it('is named with what fits and what to do, where more connections are asked for', () => {
+    expect(openFilesMistake(19_001, 20_000)).toBe(
+      '19001 connections need 20001 open files, and a process may open 20000: raise that limit (ulimit -n, LimitNOFILE), or set at most 19000',
+    )
+    expect([openFilesMistake(19_000, 20_000), openFilesMistake(Number.NaN, 20_000)]).toEqual([undefined, undefined])
+  })
+
+  it.for([
+    ['refuses more connections than fit', 'limits: { max_connections: 5000 }', 1],
+    ['accepts as many as fit', 'limits: { max_connections: 1800 }', 0],
+    ['lowers the default to what fits', '', 0],
+  ] as const)('%s in check, under ulimit -n 2000', async ([, yaml, exit]) => {
+    const dir = await folder({ 'gateway.yaml': yaml })
+    const command = `ulimit -n 2000; exec "${process.execPath}" "${CLI}" check --config "${dir}"`
+    const child = spawn('sh', ['-c', command], { stdio: ['ignore', 'pipe', 'inherit'] })
+    let out = ''
+    child.stdout.on('data', (part) => (out += part))
+    const [code] = await once(child, 'close')
+    expect(code).toBe(exit)
+    if (exit === 1)
+      expect(out).toContain(
+        'limits.max_connections: 5000 connections need 5200 open files, and a process may open 2000',
+      )
+  })
+})

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest'
+import { listenMqtt } from '../../src/listen/mqtt.ts'
+import { type Slot, Slots } from '../../src/listen/slots.ts'
+import { listenHttp } from '../../src/listen/http.ts'
+import { listenTcp } from '../../src/listen/tcp.ts'
+import { observations } from '../../src/observe/observations.ts'
+import { dial, type Gateway, gateway, open, openConnections, refusals, talk, until } from '../support/listen.ts'
+import { PROTOCOLS } from '../support/mqtt.ts'
+import { connack, connect, raw } from '../support/mqtt-bytes.ts'
+
+const AT = { host: '127.0.0.1', port: 0, protocol: talk }
+const listen = (shared: Gateway) => open(listenTcp(AT, shared))
+
+/** An address of another network than that of the vans. */
+const ELSEWHERE = '127.0.9.9'
+
+/** Connections by name, and which of them were ended. */
+function slots(maxPerDevice: number) {
+  const made = new Slots(maxPerDevice)
+  const ended: string[] = []
+  const slot = (name: string, network = 'home'): Slot => ({
+    senderLimits: { network },
+    abort: (reason) => void ended.push(`${name} ${reason}`),
+  })
+  return { made, ended, slot }
+}
+
+describe('the connections of one device', () => {
+  it('end with the oldest of the network that has most of them', () => {
+    const { made, ended, slot } = slots(3)
+    const all = [slot('van'), slot('a', 'other'), slot('b', 'other'), slot('c', 'other'), slot('d', 'other')]
+    for (const each of all) {
+      made.opened(each)
+      made.identified(each, '007')
+    }
+    expect(ended).toEqual(['a max_per_device', 'b max_per_device'])
+  })
+
+  it('end with one that has not proved that it is the device, while there is one', () => {
+    const { made, ended, slot } = slots(2)
+    const proved = (name: string) => ({ ...slot(name), session: { isProved: true } })
+    for (const each of [proved('van'), slot('a', 'other'), proved('again'), proved('third')])
+      made.identified(each, '007')
+    expect(ended).toEqual(['a max_per_device', 'van max_per_device'])
+  })
+
+  it('end with the oldest where all come from one network', () => {
+    const { made, ended, slot } = slots(2)
+    for (const name of ['first', 'second', 'third']) made.identified(slot(name), '007')
+    expect(ended).toEqual(['first max_per_device'])
+  })
+
+  it('do not count once they are closed', () => {
+    const { made, ended, slot } = slots(1)
+    for (let i = 0; i < 100; i++) {
+      const each = slot(String(i))
+      made.opened(each)
+      made.identified(each, '007')
+      made.closed(each)
+    }
+    expect([ended, made.makeRoom()]).toEqual([[], false])
+  })
+
+  it('count for the first device that they name: a relay has one connection for many', () => {
+    const { made, ended, slot } = slots(1)
+    const relay = slot('relay')
+    for (const device of ['1', '2', '3']) made.identified(relay, device)
+    made.identified(slot('van 2'), '2')
+    expect(ended).toEqual([])
+    made.identified(slot('van 1'), '1')
+    expect(ended).toEqual(['relay max_per_device'])
+  })
+})
+
+describe('room for a connection', () => {
+  it('is made by the oldest unidentified one of the network that has most of them', () => {
+    const { made, ended, slot } = slots(4)
+    for (const each of [slot('van'), slot('a', 'other'), slot('b', 'other')]) made.opened(each)
+    expect([made.makeRoom(), made.makeRoom(), made.makeRoom(), made.makeRoom()]).toEqual([true, true, true, false])
+    expect(ended).toEqual(['a max_connections', 'van max_connections', 'b max_connections'])
+  })
+
+  it('is made by no connection of a device', () => {
+    const { made, slot } = slots(4)
+    const van = slot('van')
+    made.opened(van)
+    made.identified(van, '007')
+    expect(made.makeRoom()).toBe(false)
+  })
+})
+
+describe('a sender who opens many connections under the id of a van', () => {
+  it('closes their own, over TCP, and the van is acknowledged', async () => {
+    const ended = await refusals('max_per_device')
+    const { port } = await listen(gateway({ limits: { max_connections_per_device: 4 } }))
+    const van = await dial(port)
+    van.say('id van-1\n')
+    await until(() => expect(van.heard).toBe('hi\n'))
+    const others = await Promise.all(Array.from({ length: 40 }, () => dial(port, ELSEWHERE)))
+    for (const other of others) other.say('id van-1\n')
+    await until(() => expect(others.filter(({ over }) => over)).toHaveLength(37))
+    van.say('fix 1\n')
+    await until(() => expect(van.heard).toBe('hi\nok 1\n'))
+    expect([van.over, await ended()]).toEqual([false, 37])
+    const noted = observations
+      .current()
+      .find(({ code, subject }) => code === 'device_connections' && subject.device === 'van-1')
+    expect(noted?.evidence.at(-1)).toBe('5 connections, 4 of them from 127.0.9.0/24')
+  })
+
+  it('closes their own, over TCP and MQTT together', async () => {
+    const shared = gateway({ limits: { max_connections_per_device: 4 } })
+    const { port } = await listen(shared)
+    const mqtt = await open(
+      listenMqtt({ host: '127.0.0.1', port: 0 }, { ...shared, protocols: PROTOCOLS, misunderstood: () => {} }),
+    )
+    const van = await raw(mqtt.port)
+    van.say(connect({ user: 'van-1', clientId: 'van' }))
+    await until(() => expect(van.hex).toBe(connack(0)))
+    const others = await Promise.all(Array.from({ length: 10 }, () => dial(port, ELSEWHERE)))
+    for (const other of others) other.say('id van-1\n')
+    await until(() => expect(others.filter(({ over }) => over)).toHaveLength(7))
+    const again = await raw(mqtt.port, ELSEWHERE)
+    again.say(connect({ user: 'van-1', clientId: 'other' }))
+    await until(() => expect(others.filter(({ over }) => over)).toHaveLength(8))
+    expect([van.over, again.hex]).toEqual([false, connack(0)])
+  })
+
+  it('has four of an invented id', async () => {
+    const { port } = await listen(gateway({ admitsUnknown: true, limits: { max_connections_per_device: 4 } }))
+    const all = await Promise.all(Array.from({ length: 20 }, () => dial(port, ELSEWHERE)))
+    for (const each of all) each.say('id invented\n')
+    await until(() => expect(all.filter(({ over }) => over)).toHaveLength(16))
+    const van = await dial(port)
+    van.say('id 007\nfix 1\n')
+    await until(() => expect(van.heard).toBe('hi\nok 1\n'))
+  })
+})
+
+describe('a gateway whose connections are all taken', () => {
+  it('admits a van in place of one that does not say who it is, and says who has most', async () => {
+    await until(async () => expect(await openConnections('tcp')).toBe(0))
+    const shared = gateway({ limits: { max_connections: 20 } })
+    const { port } = await listen(shared)
+    const idle = await Promise.all(Array.from({ length: 20 }, () => dial(port, ELSEWHERE)))
+    await until(async () => expect(await openConnections('tcp')).toBe(20))
+    const vans = [await dial(port), await dial(port)]
+    vans[0].say('id van-1\nfix 1\n')
+    vans[1].say('id 007\nfix 2\n')
+    await until(() => expect(vans.map(({ heard }) => heard)).toEqual(['hi\nok 1\n', 'hi\nok 2\n']))
+    await until(() => expect(idle.filter(({ over }) => over)).toHaveLength(2))
+    const noted = observations.current().find(({ code }) => code === 'connections_full')
+    expect(noted?.evidence).toContain('20 connections from 127.0.9.0/24')
+  })
+
+  it('admits a van in place of a connection for requests', async () => {
+    await until(async () => expect(await openConnections('http')).toBe(0))
+    const shared = gateway({ limits: { max_connections: 5 } })
+    const [tcp, http] = [await listen(shared), await open(listenHttp(AT, shared))]
+    const idle = await Promise.all(Array.from({ length: 5 }, () => dial(http.port, ELSEWHERE)))
+    await until(async () => expect(await openConnections('http')).toBe(5))
+    const van = await dial(tcp.port)
+    van.say('id van-1\nfix 1\n')
+    await until(() => expect(van.heard).toBe('hi\nok 1\n'))
+    await until(() => expect(idle.filter(({ over }) => over)).toHaveLength(1))
+  })
+})
+
+describe('idle connections', () => {
+  it('of a device that is not configured end after 90 s, those of a van later', async () => {
+    const ended = await refusals('idle')
+    const { port } = await listen(gateway({ admitsUnknown: true, limits: { idle_timeout: 900_000 } }))
+    const [van, unknown] = [await dial(port), await dial(port)]
+    van.say('id van-1\nfix 1\n')
+    unknown.say('id invented\nfix 1\n')
+    await until(() => expect([van.heard, unknown.heard]).toEqual(['hi\nok 1\n', 'hi\nok 1\n']))
+    const real = Date.now
+    Date.now = () => real() + 91_000
+    await until(() => expect(unknown.over).toBe(true)).finally(() => (Date.now = real))
+    expect([van.over, await ended()]).toEqual([false, 1])
+  })
+
+  it('for requests end after a minute', async () => {
+    const { port } = await open(listenHttp(AT, gateway({ limits: { idle_timeout: 900_000 } })))
+    const peer = await dial(port)
+    peer.say('GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\n\r\n')
+    await until(() => expect(peer.heard).toContain('Keep-Alive: timeout=60'))
+  })
+})

@@ -246,4 +246,11 @@ function isObstacle(failure: Obstacle | IdentityReason): failure is Obstacle {
   return OBSTACLES.has(failure)
 }
 
-const OBSTACLES: ReadonlySet<string> = new Set(['roster', 'redis', 'memory', 'parked', 'fault'] satisfies Obstacle[])
+const OBSTACLES: ReadonlySet<string> = new Set([
+  'roster',
+  'redis',
+  'memory',
+  'parked',
+  'flood',
+  'fault',
+] satisfies Obstacle[])

@@ -16,7 +16,7 @@ export interface DeviceSession extends Session {
   isProved: boolean
   /** By what its device was identified last; src/ingest/identity.ts sets it. */
   identified?: { readonly entry: DeviceEntry; readonly protocol?: string; readonly secret?: string }
-  /** Who sends on it, for trails.ts, which sets it. */
+  /** Who sends on it, once somebody has sent fixes: see trails.ts. */
   sender?: Sender
   /** Whether `device` is configured. */
   isConfigured?: boolean

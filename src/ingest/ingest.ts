@@ -14,7 +14,7 @@ import type { HeardBook } from './heard.ts'
 import type { Holding } from './holding.ts'
 import { Identity, type IdentityReason, noteTooMany, type ResolvedDevice } from './identity.ts'
 import { type FilterOptions, type HoldOptions, type Placement, placeFixes } from './place.ts'
-import { noteSuspicion, Trails } from './trails.ts'
+import { noteSuspicion, senderOn, Trails } from './trails.ts'
 
 /**
  * What became of one frame. Only `stored` has an answer for the device: its fixes are on disk, or it has none.
@@ -95,7 +95,7 @@ export class Ingest {
     if (message.unreadable) metrics.decodeErrors.inc({ protocol: protocol.name, reason: 'entry' }, message.unreadable)
     if (sender.entry) this.#options.heard.spoke(sender.id, session, protocol.name)
     if (message.fixes?.length) {
-      if (sender.entry) this.#trails.heard(sender.id, session, protocol.name)
+      session.sender ??= senderOn(session, protocol.name)
       let failure = await this.#store(message.fixes, sender, session)
       while (failure && RETRIED.has(failure) && (await this.#waiting.pauseBefore(deadline))) {
         // The roster may have changed meanwhile.
@@ -154,14 +154,15 @@ export class Ingest {
   async #store(
     fixes: readonly Fix[],
     { id, entry }: ResolvedDevice,
-    { now, transport }: DeviceSession,
+    session: DeviceSession,
   ): Promise<Obstacle | IdentityReason | undefined> {
     const { appender, capacity, clock, filter, hold, holding, replica } = this.#options
+    const { now, transport } = session
     if (!replica.current) return 'roster'
     const isReleasing = holding.isReleasing(id)
     const { roster, version: rosterVersion } = replica
     const rules = { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt }
-    const trail = entry && this.#trails.of(id)
+    const trail = entry && this.#trails.heard(id, session)
     const origin = { device: id, entry, now, isReleasing, isProven: transport !== 'udp', trail }
     const placed = placeFixes(fixes, origin, rules)
     noteSuspicion(id, trail?.suspicion)

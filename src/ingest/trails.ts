@@ -7,7 +7,14 @@ import { DeviceTrail, type Sender, type Suspicion } from './suspicion.ts'
 export class Trails {
   readonly #trails = new Map<string, DeviceTrail>()
 
-  of(device: string): DeviceTrail {
+  /** Notes who sends fixes of a device now. Answers the trail of the device. */
+  heard(device: string, { now, sender }: DeviceSession): DeviceTrail {
+    const trail = this.#of(device)
+    if (sender) noteSuspicion(device, trail.heard(sender, now / 1000))
+    return trail
+  }
+
+  #of(device: string): DeviceTrail {
     const known = this.#trails.get(device)
     if (known) return known
     const [oldest] = this.#trails.size >= MAX_TRAILS ? this.#trails.keys() : []
@@ -16,12 +23,6 @@ export class Trails {
     this.#trails.set(device, trail)
     return trail
   }
-
-  /** A device has sent fixes on a session. */
-  heard(device: string, session: DeviceSession, protocol: string): void {
-    session.sender ??= senderOn(session, protocol)
-    noteSuspicion(device, this.of(device).heard(session.sender, session.now / 1000))
-  }
 }
 
 /** Has what is odd about a device among the findings. */
@@ -29,7 +30,8 @@ export function noteSuspicion(device: string, suspicion: Suspicion | undefined):
   if (suspicion) observations.note(suspicion.code, { subject: { device }, evidence: suspicion.evidence })
 }
 
-function senderOn({ connectedAt, remote, transport }: DeviceSession, protocol: string): Sender {
+/** Who sends on a session, in a protocol. */
+export function senderOn({ connectedAt, remote, transport }: DeviceSession, protocol: string): Sender {
   const isConnection = transport === 'tcp' || transport === 'mqtt'
   return {
     protocol: transport === 'mqtt' ? 'mqtt' : protocol,

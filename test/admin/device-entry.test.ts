@@ -149,6 +149,23 @@ describe('PUT /admin/devices/{id}', () => {
     expect(await dump()).not.toContain('canary-')
   })
 
+  it('takes a previous secret beside the secret, keeps it, and drops it with null', async () => {
+    const entry = { company_id: 7, secret: 'second-secret', previous_secret: 'first-secret' }
+    expect((await put(VAN_12, entry)).json).toMatchObject({ secret: true, previous_secret: true })
+    expect(await admitted(VAN_12, 'first-secret', 'second-secret', 'third-secret')).toEqual([true, true, false])
+    await put(VAN_12, (await get(VAN_12)).json as object)
+    expect(await admitted(VAN_12, 'first-secret', 'second-secret')).toEqual([true, true])
+    expect((await put(VAN_12, { company_id: 7, previous_secret: null })).json).not.toHaveProperty('previous_secret')
+    expect(await admitted(VAN_12, 'first-secret', 'second-secret')).toEqual([false, true])
+  })
+
+  it('takes what a device may do, and shows it', async () => {
+    const guard = { protocol: 'h02', transports: ['tcp'], networks: ['10.0.0.0/8'], client_certificate: ['van 20'] }
+    expect((await put(NEW, { company_id: 7, ...guard })).json).toMatchObject(guard)
+    expect((await elsewhere(NEW))?.guard).toMatchObject({ hasSecret: false, protocol: 'h02', certificates: ['van 20'] })
+    expect(await put(NEW, { company_id: 7, networks: ['10.0.0.0/99'] })).toMatchObject({ status: 422 })
+  })
+
   it('keeps the secret of the file, and drops it with null', async () => {
     await put(VAN_12, { name: 'Van 12', company_id: 7 })
     expect(await admitted(VAN_12, 'canary-secret', 'x')).toEqual([true, false])

@@ -181,7 +181,7 @@ function* month(seed: number): Generator<Whereabouts> {
 }
 
 /** Who sends over a month: each connection from the network that the carrier gives it; a SIM card is swapped on day 10. */
-function* senders(seed: number, transport: 'tcp' | 'udp'): Generator<readonly [Sender, number]> {
+function* sendersOf(seed: number, transport: 'tcp' | 'udp'): Generator<readonly [Sender, number]> {
   const random = seeded(seed)
   let network = ''
   for (let time = START; time < START + 30 * DAY; ) {
@@ -206,7 +206,9 @@ describe('a month of a normal fleet', () => {
   it.for(Array.from({ length: 20 }, (_, seed) => seed))('is silent about who sends: van %i', (seed) => {
     for (const transport of ['tcp', 'udp'] as const) {
       const trail = new DeviceTrail()
-      const found = Array.from(senders(seed, transport), ([sender, time]) => trail.heard(sender, time)).filter(Boolean)
+      const found = Array.from(sendersOf(seed, transport), ([sender, time]) => trail.heard(sender, time)).filter(
+        Boolean,
+      )
       expect(found).toEqual([])
     }
   })

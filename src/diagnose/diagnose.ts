@@ -122,14 +122,15 @@ export const CODES = {
   flood: {
     severity: 'warning',
     link: 'connected',
-    message: (about) => `${about} gets more than its limits allow: the rest is not read, or is dropped`,
-    action: 'block the addresses in the evidence in your firewall if they are not yours',
+    message: () => 'senders take more than their share: the rest is read later, or dropped',
+    action: 'block the networks in the evidence in your firewall if they are not yours',
   },
   connections_full: {
     severity: 'error',
     link: 'connected',
-    message: () => 'the limit of open connections is reached: new connections are refused or replace idle ones',
-    action: 'block the addresses in the evidence if they are not yours, or raise limits.max_connections',
+    message: () =>
+      'the limit of open connections is reached: new ones are refused, or replace those without an identity',
+    action: 'block the networks in the evidence if they are not yours, or raise limits.max_connections',
   },
   device_connections: {
     severity: 'warning',
@@ -146,7 +147,7 @@ export const CODES = {
   open_files: {
     severity: 'warning',
     link: 'connected',
-    message: () => 'the limit of open files is lower than limits.max_connections needs',
+    message: () => 'nearly all connections are taken that the limit of open files allows',
     action: 'raise the limit of open files (ulimit -n, or LimitNOFILE in the systemd unit)',
   },
   guessing: {

@@ -85,6 +85,7 @@ interface Login {
 
 /** Answers a login, later where its sender fails or logs in too often, and not at all where that is too long. */
 function answerLogin({ slots }: MqttShared, connection: MqttConnection, { isAccepted, answer }: Login): void {
+  if (connection.destroyed) return answer()
   const { senderLimits, session } = connection
   const device = isAccepted ? session.device : undefined
   if (device !== undefined) slots.identified(connection, device)

@@ -144,6 +144,7 @@ class TcpConnection implements DeviceConnection {
     const outcomes = await Promise.all(frames.map((each) => this.#take(each))).finally(() =>
       pressure.remove(taken, frames.length),
     )
+    if (this.#socket.destroyed) return false
     const heldMs = this.#answerAfterMs(outcomes)
     if (heldMs > 0) await this.#pause(heldMs)
     if (!this.#socket.writable) return false

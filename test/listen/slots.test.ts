@@ -4,7 +4,7 @@ import { type Slot, Slots } from '../../src/listen/slots.ts'
 import { listenHttp } from '../../src/listen/http.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
 import { observations } from '../../src/observe/observations.ts'
-import { dial, type Gateway, gateway, open, openConnections, refusals, talk, until } from '../support/listen.ts'
+import { count, dial, type Gateway, gateway, open, openConnections, refusals, talk, until } from '../support/listen.ts'
 import { PROTOCOLS } from '../support/mqtt.ts'
 import { connack, connect, raw } from '../support/mqtt-bytes.ts'
 
@@ -124,6 +124,24 @@ describe('a sender who opens many connections under the id of a van', () => {
     again.say(connect({ user: 'van-1', clientId: 'other' }))
     await until(() => expect(others.filter(({ over }) => over)).toHaveLength(8))
     expect([van.over, again.hex]).toEqual([false, connack(0)])
+  })
+
+  it('has none that ended before its device was known', async () => {
+    const ended = await refusals('max_per_device')
+    const shared = gateway({ limits: { max_connections_per_device: 1 } })
+    const { port } = await listen(shared)
+    shared.store = 'waits'
+    const gone = await dial(port)
+    gone.say('id van-1\nfix 1\n')
+    await until(async () => expect(await count('in_flight_bytes')).toBe(15))
+    gone.socket.resetAndDestroy()
+    await until(async () => expect(await openConnections('tcp')).toBe(0))
+    shared.store = 'takes'
+    await until(() => expect(shared.stored).toHaveLength(1))
+    const van = await dial(port)
+    van.say('id van-1\nfix 2\n')
+    await until(() => expect(van.heard).toBe('hi\nok 2\n'))
+    expect(await ended()).toBe(0)
   })
 
   it('has four of an invented id', async () => {

@@ -4,10 +4,12 @@ import { createSession, type DeviceSession } from '../ingest/device.ts'
 import { networkOf } from '../ingest/network.ts'
 import { metrics } from '../observe/metrics.ts'
 import { pauseOf } from './connections.ts'
+import { receiveFirstBytes } from './first-bytes.ts'
+import { handshakeTurns } from './handshake-turns.ts'
 import { type Endpoint, openServer, type Shared } from './listener.ts'
 import { OneAddressWatch } from './one-address.ts'
-import { receiveProxyHeader } from './proxy-connection.ts'
-import { TlsHandshakes } from './tls.ts'
+import { readProxyHeader } from './proxy-header.ts'
+import { readClientHello, TlsHandshakes } from './tls.ts'
 import { MAX_DEBT_MS } from './token-bucket.ts'
 
 /** Where a connection comes from: the address in its PROXY header, else the one of the socket. */
@@ -94,7 +96,7 @@ export class Acceptor {
   #behindProxy(socket: Socket, proxy: Origin, serve: Serve): void {
     if (!isWithin(this.#shared.trustedProxies, proxy.address)) return refuse(socket, 'proxy_header')
     const begun = this.#begin(socket, 'proxy_header')
-    receiveProxyHeader(socket, (header) => {
+    receiveFirstBytes(socket, { read: readProxyHeader, pressure: this.#shared.pressure }, (header) => {
       begun()
       this.#admit(socket, header.source ?? proxy, serve)
     })
@@ -126,12 +128,20 @@ export class Acceptor {
   }
 
   #secure(socket: Socket, origin: Origin, serve: Serve): void {
-    if (!this.#handshakes) return serve(socket, origin)
+    const handshakes = this.#handshakes
+    if (!handshakes) return serve(socket, origin)
     const begun = this.#begin(socket, 'tls')
-    this.#handshakes.receive(socket, (secured, certificate) => {
-      begun()
-      serve(secured, { ...origin, certificate })
-    })
+    const start = () => {
+      if (socket.destroyed) return
+      handshakes.receive(socket, (secured, certificate) => {
+        begun()
+        serve(secured, { ...origin, certificate })
+      })
+    }
+    // Only with all of its first record the handshake costs something, and waits for its turn.
+    receiveFirstBytes(socket, { read: readClientHello, pressure: this.#shared.pressure }, () =>
+      handshakeTurns.add(networkOf(origin.address), start),
+    )
   }
 
   /** A trusted proxy in front of HTTP says in each request who sent it. */

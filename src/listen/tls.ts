@@ -60,6 +60,20 @@ export class TlsHandshakes {
   }
 }
 
+/** The first record of a handshake: `16 vv vv LL LL`, then LL bytes, big-endian. None of its bytes is taken away. */
+export function readClientHello(bytes: Buffer): { readonly length: 0 } | 'incomplete' | 'invalid' {
+  if (bytes[0] !== HANDSHAKE) return 'invalid'
+  if (bytes.length < RECORD_HEAD) return 'incomplete'
+  const length = RECORD_HEAD + bytes.readUInt16BE(3)
+  if (length > MAX_HELLO_BYTES) return 'invalid'
+  return bytes.length < length ? 'incomplete' : { length: 0 }
+}
+
+const HANDSHAKE = 0x16
+const RECORD_HEAD = 5
+/** One with keys after quantum computers and a session with a certificate has some 5 KB. */
+const MAX_HELLO_BYTES = 8192
+
 /** What tells an open connection from all others; node:tls does not say which socket is below a TLS socket. */
 function endsOf({ localAddress, remoteAddress, remotePort }: Socket): string {
   return `${localAddress} ${remoteAddress} ${remotePort}`

@@ -111,7 +111,7 @@ function createNodeServer(
   { secure, maxConnections = MAX_CONNECTIONS }: HttpServerOptions,
 ): http.Server | https.Server {
   /** The answers of each connection that are not sent completely. */
-  const answers = new Map<Duplex, Set<http.ServerResponse>>()
+  const answers = new Map<Socket, Set<http.ServerResponse>>()
   const sockets = new Set<Socket>()
   const answer: http.RequestListener = (request, response) => {
     const open = answers.get(request.socket)
@@ -123,7 +123,7 @@ function createNodeServer(
   }
   const server = secure ? https.createServer({ ...TIMEOUTS, ...secure }, answer) : http.createServer(TIMEOUTS, answer)
   server.on('connection', (socket: Socket) => {
-    if (sockets.size >= maxConnections) makeRoom(sockets, (each) => answers.get(each)?.size === 0)
+    if (sockets.size >= maxConnections) makeRoom(sockets, answers)
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
@@ -137,15 +137,19 @@ function createNodeServer(
   }
   // Node's own leaves connections whose TLS handshake is not done.
   server.closeAllConnections = () => sockets.forEach((socket) => socket.destroy())
-  return server.on('clientError', (error, socket) => answerClientError(error, socket, answers.get(socket)))
+  return server.on('clientError', (error, socket) => answerClientError(error, socket, answers.get(socket as Socket)))
 }
 
 /** Closes the oldest connection, one that is idle if there is one: whoever comes now is served. */
-function makeRoom(sockets: Set<Socket>, isIdle: (socket: Socket) => boolean): void {
+function makeRoom(sockets: Set<Socket>, answers: Map<Socket, Set<http.ServerResponse>>): void {
   metrics.refused.inc({ reason: 'max_connections' })
-  const oldest = sockets.values().find(isIdle) ?? [...sockets.values().take(1)][0]
-  sockets.delete(oldest)
-  oldest.destroy()
+  const [idle] = answers.entries().find(([, open]) => open.size === 0) ?? []
+  const [oldest] = sockets
+  const ending = idle ?? oldest
+  // With TLS it is a socket above one of `sockets`, which closes with it.
+  answers.delete(ending)
+  sockets.delete(ending)
+  ending.destroy()
 }
 
 /**

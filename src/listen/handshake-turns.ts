@@ -1,0 +1,47 @@
+import { setTimeout } from 'node:timers/promises'
+
+/**
+ * Starts TLS handshakes in turns, one of each network that waits: a handshake costs a gateway a millisecond, and who begins
+ * one next to nothing. They take at most half of the time, so that devices that are connected are served meanwhile.
+ */
+export class HandshakeTurns {
+  readonly #waiting = new Map<string, (() => void)[]>()
+  #isRunning = false
+
+  /** Calls `start`, at once where nobody else waits. */
+  add(network: string, start: () => void): void {
+    const others = this.#waiting.get(network)
+    if (others) others.push(start)
+    else this.#waiting.set(network, [start])
+    if (!this.#isRunning) void this.#run()
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true
+    let turnBeganAt = performance.now()
+    for (let start = this.#next(); start; start = this.#next()) {
+      start()
+      // node:tls reads what has arrived, and answers it, in the ticks of `start`.
+      await new Promise<void>((resolve) => process.nextTick(resolve))
+      if (performance.now() - turnBeganAt < TURN_MS) continue
+      await setTimeout(TURN_MS)
+      turnBeganAt = performance.now()
+    }
+    this.#isRunning = false
+  }
+
+  #next(): (() => void) | undefined {
+    const [first] = this.#waiting
+    if (!first) return undefined
+    const [network, starts] = first
+    const start = starts.shift()
+    this.#waiting.delete(network)
+    if (starts.length > 0) this.#waiting.set(network, starts)
+    return start
+  }
+}
+
+/** Those of this process, of all its listeners. */
+export const handshakeTurns = new HandshakeTurns()
+
+const TURN_MS = 5

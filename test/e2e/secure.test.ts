@@ -79,7 +79,7 @@ it('a certificate that ends within 14 days is a finding, for each port that has 
   await until(async () => {
     const { findings } = await product.admin<Status>('/admin/status')
     const ends = findings.filter(({ code }) => code === 'certificate_expires')
-    expect(ends.map(({ subject }) => subject.listener).toSorted()).toEqual(['mqtts', 'tcp/teltonika'])
+    expect(new Set(ends.map(({ subject }) => subject.listener))).toEqual(new Set(['mqtts', 'tcp/teltonika']))
     for (const { evidence } of ends) expect(evidence[0]).toContain(`${server.files.cert} ends 20`)
   })
 })

@@ -5,6 +5,7 @@ import { homedir, tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { withLock } from './setup/lock.mjs'
+import { isPinnedNode } from './setup/pinned-node.mjs'
 import {
   canFetchRedis,
   fetchRedis,
@@ -43,7 +44,10 @@ function isComplete() {
 async function setUp() {
   if (!hasPackages()) {
     say('Installing npm packages …')
-    if (!(await installPackages())) fail('npm could not install the packages: correct what it reports above.')
+    const isInstalled = await installPackages()
+    if (!isPinnedNode(root))
+      fail('The Node that npm downloaded is not the one of package.json (nodeIntegrity): do not use it.')
+    if (!isInstalled) fail('npm could not install the packages: correct what it reports above.')
   }
   if (!lacksRedis()) return
   if (canFetchRedis()) {
@@ -74,7 +78,7 @@ function hasPackages() {
     const found = installed[path]
     return path === '' || (found ? found.integrity === integrity : optional)
   })
-  return isSame && runsPinnedNode()
+  return isSame && isPinnedNode(root) && runsPinnedNode()
 }
 
 /**

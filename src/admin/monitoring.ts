@@ -3,7 +3,7 @@ import { shared, within } from '../async.ts'
 import { memoryShare, memoryUses } from '../ingest/acceptance.ts'
 import { keys, type Redis } from '../lanes/index.ts'
 import { operationGauges } from '../observe/metrics.ts'
-import { metricsAccess, type Tokens } from './access.ts'
+import { type AdminToken, metricsAccess } from './access.ts'
 import type { FixAccount } from './custody.ts'
 import type { Findings } from './findings.ts'
 import type { DeviceState } from './json.ts'
@@ -16,7 +16,7 @@ export interface MonitoringSources {
   readonly metrics: () => Promise<string>
   /** What `/metrics` wants as bearer token; null: none. A token of the admin port does as well. */
   readonly metricsToken: string | null
-  readonly tokens: Tokens
+  readonly tokens: () => readonly AdminToken[]
 }
 
 /**
@@ -51,7 +51,7 @@ export function monitoringOperations({ readiness, metrics, metricsToken, tokens 
       ...open,
       path: '/metrics',
       id: 'getMetrics',
-      open: metricsAccess(metricsToken, tokens.tokens) ?? true,
+      open: metricsAccess(metricsToken, tokens) ?? true,
       summary: 'Get the metrics of all processes for Prometheus, at most a second old',
       refusals: [401],
       answer: z.string(),

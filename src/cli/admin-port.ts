@@ -67,7 +67,7 @@ interface PortSettings extends Pick<Config, 'admin' | 'data_dir'> {
 /** Of several tokens, one with the role `operate`. */
 async function configuredToken(settings: PortSettings | undefined): Promise<Given> {
   if (!settings) throw new UserError(`Give ${TOKEN}.`)
-  const { tokens } = settings.admin
+  const tokens = settings.admin.tokens.filter(({ expires = Infinity }) => expires > Date.now())
   const token = tokens.find(({ role }) => role === 'operate') ?? tokens[0]
   if (token) return { place: `admin.tokens of ${settings.file}`, value: token.token }
   const file = tokenFile(settings.data_dir)

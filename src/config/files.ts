@@ -16,6 +16,8 @@ import { parseYaml } from './yaml.ts'
 /** The files of a configuration directory, each read by itself. */
 export interface Files {
   readonly gateway: Read<ReturnType<typeof readGateway>>
+  /** Changes whenever a file that gateway.yaml takes a value from (`${file:/path}`) may have changed. */
+  readonly references?: string
   /** devices.yaml and devices.csv, if they exist. */
   readonly devices: readonly Read<DeviceFile>[]
   /** routes.csv and routes/*.csv, if they exist. */
@@ -58,14 +60,15 @@ export async function filesOf(
 ): Promise<Files> {
   const sources = Array.from(texts, ([name, text]): Source => ({ name, file: join(dir, name), text }))
   const gatewaySource = { name: GATEWAY, file: join(dir, GATEWAY), text: texts.get(GATEWAY) ?? '' }
-  const gateway = await reuse(gatewaySource, previous && [previous.gateway], ({ text }) =>
-    readGateway(text, protocols, dir),
-  )
+  const references = await referencesOf(gatewaySource)
+  const earlier = previous?.references === references ? [previous.gateway] : undefined
+  const gateway = await reuse(gatewaySource, earlier, ({ text }) => readGateway(text, protocols, dir))
   const devices = sources.filter(({ name }) => DEVICES.includes(name))
   const routes = sources.filter(({ name }) => name !== GATEWAY && !DEVICES.includes(name))
   const routeZone = zone ?? gateway.content.config?.time_zone ?? 'UTC'
   return {
     gateway,
+    references,
     devices: await Promise.all(devices.map((source) => reuse(source, previous?.devices, readDevices))),
     routes: await Promise.all(
       routes.map((source) => reuse(source, previous?.routes, (same) => readRoutes(same, routeZone))),
@@ -112,10 +115,16 @@ export function isMistake({ severity }: Problem): boolean {
   return severity === 'mistake'
 }
 
-/** Changes whenever a file may have changed, also by rename or behind a link. */
-export async function fingerprint(dir: string, gatewayOnly = false): Promise<string> {
+/** Changes whenever a file, or one that gateway.yaml as last read refers to, may have changed, also by rename or behind a link. */
+export async function fingerprint(dir: string, { gateway }: Files, gatewayOnly = false): Promise<string> {
   const names = gatewayOnly ? [GATEWAY] : await fileNames(dir).catch((error: ConfigError) => [error.message])
-  return (await Promise.all(names.map((name) => fingerprintOf(join(dir, name))))).join('\n')
+  const prints = [...names.map((name) => fingerprintOf(join(dir, name))), referencesOf(gateway.source)]
+  return (await Promise.all(prints)).join('\n')
+}
+
+async function referencesOf({ text }: Source): Promise<string> {
+  const paths = Array.from(text.matchAll(/\$\{file:([^}]*)\}/g), ([, path]) => path)
+  return (await Promise.all(paths.map((path) => fingerprintOf(path)))).join('\n')
 }
 
 const GATEWAY = 'gateway.yaml'

@@ -45,7 +45,7 @@ const NOT_YET = new Set(
     'gateways alerts page',
     'redis.sentinels redis.name redis.cluster redis.shards redis.replicas',
     'mqtt.bridges',
-    'admin.tokens[].name admin.tokens[].companies',
+    'admin.tokens[].companies',
   ].flatMap((keys) => keys.split(' ')),
 )
 

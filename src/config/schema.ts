@@ -8,6 +8,7 @@ import {
   httpUrl,
   id,
   integer,
+  leaf,
   list,
   logging,
   networks,
@@ -15,6 +16,7 @@ import {
   oneOf,
   orNull,
   pathPrefix,
+  printable,
   redisUrl,
   section,
   setting,
@@ -171,18 +173,30 @@ const company = fields({
   oauth_token: headerToken.optional().describe('Token with which the relay calls the tracking API.'),
 })
 
+/** An instant, ms UTC. */
+const expiry = leaf((value) => {
+  const ms = RFC_3339.test(value) ? Date.parse(value) : Number.NaN
+  return Number.isNaN(ms) ? undefined : ms
+}, 'expected an instant such as 2027-01-01T00:00:00Z')
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
+
 /** A token alone, or a token with its role. */
 const token = z.preprocess(
   (value) => (typeof value === 'string' ? { token: value } : value),
   fields({
     token: headerToken.describe('Token without spaces.'),
     role: setting(oneOf('read', 'operate'), 'operate', '`read`: may look; `operate`: may also change things.'),
+    name: printable.optional().describe('Whose token it is, for the audit log.'),
+    expires: expiry.optional().describe('From when on it is refused: RFC 3339, `2027-01-01T00:00:00Z`.'),
   }),
 )
 
-/** A token that is listed twice could have two roles. */
+/** A token that is listed twice could have two roles; of two with one name, nobody would know which changed something. */
 const tokens = list(token).superRefine((all, context) => {
-  for (const [index, { token: own }] of all.entries())
+  for (const [index, { token: own, name }] of all.entries()) {
     if (all.findIndex((other) => other.token === own) < index)
       context.addIssue({ code: 'custom', path: [index, 'token'], message: 'this token is listed twice' })
+    if (name !== undefined && all.findIndex((other) => other.name === name) < index)
+      context.addIssue({ code: 'custom', path: [index, 'name'], message: 'another token has this name' })
+  }
 })

@@ -235,8 +235,8 @@ parked: { max_positions: 0 }
     ['a planned key', 'redis: { sentinels: [a] }', '1:10 redis.sentinels: not yet supported'],
     [
       'a planned key in an item of a list',
-      'admin: { tokens: [{ token: token-one, name: b }] }',
-      '1:39 admin.tokens[0].name: not yet supported',
+      'admin: { tokens: [{ token: a-long-token-7d2c, companies: [7] }] }',
+      '1:47 admin.tokens[0].companies: not yet supported',
     ],
     [
       'the planned protocol auto',

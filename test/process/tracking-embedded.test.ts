@@ -27,6 +27,7 @@ async function changing(): Promise<Changing> {
     logger: live.logger,
     complete: true,
     companies: () => live.companies(),
+    admin: () => live.admin(),
     version: () => 1,
     files: () => undefined,
     catchUp: () => Promise.resolve(),

@@ -234,13 +234,10 @@ export async function openBare(
   const directory = await createDirectory([], [])
   return openAdmin({
     listen: { host: '127.0.0.1', port: 0 },
-    tokens: {
-      tokens: [
-        { token: 'canary-operate', role: 'operate', label: 'admin.tokens[0]' },
-        { token: 'canary-read', role: 'read', label: 'admin.tokens[1]' },
-      ],
-      place: 'gateway.yaml',
-    },
+    tokens: () => [
+      { token: 'canary-operate', role: 'operate', label: 'admin.tokens[0]' },
+      { token: 'canary-read', role: 'read', label: 'admin.tokens[1]' },
+    ],
     directory: () => directory,
     live: {
       config: { time_zone: 'UTC' },

@@ -19,10 +19,19 @@ export async function startAdmin(live: Live, { redisUrl, baseUrl, ports }: RoleA
     timeoutMs: config.push.timeout,
     connections: CONNECTIONS,
   })
-  const tokens = await adminTokens(config)
+  let configured = live.admin()
+  let { tokens, place } = await adminTokens({ ...config, admin: configured })
+  live.follow(() => {
+    if (configured === live.admin()) return
+    configured = live.admin()
+    adminTokens({ ...config, admin: configured }).then(
+      (renewed) => ({ tokens, place } = renewed),
+      (error: Error) => logger.error({ reason: error.message }, KEEPS_TOKENS),
+    )
+  })
   const admin = await openAdmin({
     listen: { ...config.admin, port: config.admin.port || (ports.admin ?? 0) },
-    tokens,
+    tokens: () => tokens,
     tls: config.admin.tls,
     redis,
     directory: () => live.directory(),
@@ -38,7 +47,7 @@ export async function startAdmin(live: Live, { redisUrl, baseUrl, ports }: RoleA
   })
   const sharing = shareObservations(redis)
   const scheme = config.admin.tls ? 'https' : 'http'
-  logger.info(`admin port ${scheme}://${config.admin.host}:${admin.port}; its tokens are in ${tokens.place}`)
+  logger.info(`admin port ${scheme}://${config.admin.host}:${admin.port}; its tokens are in ${place}`)
   return {
     ports: { admin: admin.port },
     readiness,
@@ -63,6 +72,7 @@ async function firstComparison(live: Live, redis: Redis): Promise<void> {
 }
 
 const WAIT_MS = 3000
+const KEEPS_TOKENS = 'the new tokens of the admin port cannot be read: those of before stay in effect'
 const MOST_WAITS = 20
 /** To the tracking API, for relayed requests. A worker has connections of its own. */
 const CONNECTIONS = 32

@@ -79,6 +79,7 @@ function settingsThatDiffer(running: Config, read: Config | undefined): string[]
     if (section === 'companies' || JSON.stringify(value) === JSON.stringify(other)) return []
     if (typeof value !== 'object' || Array.isArray(value)) return [section]
     return Object.entries(value)
+      .filter(([key]) => `${section}.${key}` !== 'admin.tokens')
       .filter(([key, setting]) => JSON.stringify(setting) !== JSON.stringify((other as Record<string, unknown>)[key]))
       .map(([key]) => `${section}.${key}`)
   })

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { inTurns, within } from '../../async.ts'
 import { type Files, fingerprint, gatewayProblems, isMistake, isSame, readFiles } from '../../config/files.ts'
 import { ConfigError } from '../../config/problem.ts'
@@ -15,13 +16,15 @@ import { ConfigReport } from './config-report.ts'
 
 /** The configuration of a process, which follows gateway.yaml, and its replica of the roster. */
 export interface Live {
-  /** As it was at the start, but for its companies. */
+  /** As it was at the start. */
   readonly config: Config
   readonly logger: Logger
   /** The roster in effect, and its version. */
   directory(): Roster
   version(): number
+  /** As they are now. */
   companies(): Config['companies']
+  admin(): Pick<Config['admin'], 'tokens'>
   /** The files of devices and routes in effect; undefined where this process does not follow them. */
   files(): Files | undefined
   /** From now on the roster in Redis takes effect, or without Redis that of the files; resolves once this is `complete`. */
@@ -30,7 +33,7 @@ export interface Live {
   readonly complete: boolean
   /** Resolves once all that was written to the roster is in effect. Rejects where Redis does not answer. */
   catchUp(): Promise<void>
-  /** Calls `changed` after each change of the roster or the companies that took effect. */
+  /** Calls `changed` after each change of the roster, the companies or the tokens of the admin port that took effect. */
   follow(changed: RosterFollower): void
   close(): Promise<void>
 }
@@ -78,6 +81,7 @@ class FollowedConfig implements Live {
   readonly #inTurn = inTurns()
   readonly #report: ConfigReport
   #companies: Config['companies']
+  #admin: Pick<Config['admin'], 'tokens'>
   #files: Files
   /** Of a process without Redis: what its files say. */
   #local = new Roster()
@@ -95,6 +99,7 @@ class FollowedConfig implements Live {
     this.logger = start.logger
     this.#report = new ConfigReport(start.config, start.logger)
     this.#companies = start.config.companies
+    this.#admin = start.config.admin
     this.#files = start.files
   }
 
@@ -108,6 +113,10 @@ class FollowedConfig implements Live {
 
   companies(): Config['companies'] {
     return this.#companies
+  }
+
+  admin(): Pick<Config['admin'], 'tokens'> {
+    return this.#admin
   }
 
   files(): Files | undefined {
@@ -125,7 +134,7 @@ class FollowedConfig implements Live {
       replica.follow((changed) => this.#rosterChanged(changed))
       await replica.first
     }
-    const print = () => fingerprint(this.#start.dir, !this.#start.followsFiles)
+    const print = () => fingerprint(this.#start.dir, this.#files, !this.#start.followsFiles)
     this.#following = follow(print, () => this.#look())
     return this.#complete.promise
   }
@@ -148,7 +157,7 @@ class FollowedConfig implements Live {
   }
 
   #rosterChanged(changed: ReadonlySet<string> | undefined): void {
-    if (this.#companies.length > (this.#files.gateway.content.config?.companies.length ?? 0)) this.#updateCompanies()
+    if (this.#companies.length > (this.#files.gateway.content.config?.companies.length ?? 0)) this.#updateSettings()
     this.#tell(changed)
     // It was read as a whole: Redis may have lost what files have written.
     if (changed || !this.#start.followsFiles || !this.#compared) return
@@ -189,7 +198,7 @@ class FollowedConfig implements Live {
     const { gateway } = read.gateway.content.config ? read : this.#start.files
     const outcome = await this.#write({ ...read, gateway })
     this.#files = read
-    this.#updateCompanies()
+    this.#updateSettings()
     const refused = [...gatewayProblems(read).filter(isMistake), ...(outcome?.refused ?? [])]
     metrics.configReloadSuccessful.set(refused.length === 0 ? 1 : 0)
     const isNews = !isSameRead || (wasWithLoss && !outcome?.withLoss)
@@ -218,16 +227,23 @@ class FollowedConfig implements Live {
     return { inEffect: files, refused, withLoss: false, stale: [] }
   }
 
+  /** Takes over the settings that take effect without a restart. */
+  #updateSettings(): void {
+    const { config } = this.#files.gateway.content
+    if (!config) return
+    const [companies, { tokens }] = [this.#companiesWith(config.companies), config.admin]
+    const isSameAsBefore = isDeepStrictEqual([companies, tokens], [this.#companies, this.#admin.tokens])
+    if (isSameAsBefore) return
+    this.#companies = companies
+    this.#admin = { tokens }
+    this.#tell(NOTHING)
+  }
+
   /** A company that is taken out of gateway.yaml stays while it has devices: their fixes could not be pushed without its key. */
-  #updateCompanies(): void {
-    const listed = this.#files.gateway.content.config?.companies
-    if (!listed) return
+  #companiesWith(listed: Config['companies']): Config['companies'] {
     const ids = new Set(listed.map(({ company_id }) => company_id))
     const retained = this.#companies.filter(({ company_id }) => !ids.has(company_id) && this.#hasDevices(company_id))
-    const companies = [...listed, ...retained]
-    if (JSON.stringify(companies) === JSON.stringify(this.#companies)) return
-    this.#companies = companies
-    this.#tell(NOTHING)
+    return [...listed, ...retained]
   }
 
   #hasDevices(company: string): boolean {

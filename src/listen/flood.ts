@@ -20,8 +20,8 @@ const RATES = {
   network: { perSecond: 50_000, burst: 500_000 },
   /** New connections of a network: all vans at once three times, or one for each fix and half as many again. */
   connections: { perSecond: 3000, burst: 30_000 },
-  /** Logins of a device in a network: it loses its connection every second, for as long as it likes. */
-  logins: { perSecond: 1, burst: 60 },
+  /** Logins of a device in a network: while nothing is stored it may connect again at once, for as long as it likes. */
+  logins: { perSecond: 5, burst: 300 },
   /** Messages of a network that are refused, or leave a sender unidentified: of one van in two at once, then of each in 200 s. */
   failures: { perSecond: 50, burst: 5000 },
   /** Datagrams of unidentified peers, of all networks together, since addresses may be forged: five of each van at once. */

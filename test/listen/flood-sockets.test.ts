@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import teltonika from '../../protocols/teltonika/index.ts'
-import { Flood } from '../../src/listen/flood.ts'
+import { Flood, inNetwork } from '../../src/listen/flood.ts'
 import { listenHttp } from '../../src/listen/http.ts'
 import { listenMqtt } from '../../src/listen/mqtt.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
-import { MAX_DEBT_MS } from '../../src/listen/token-bucket.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { avlLogin } from '../support/encode.ts'
 import { count, dial, type Gateway, gateway, open, refusals, talk, until } from '../support/listen.ts'
@@ -207,23 +206,23 @@ describe('connections', () => {
   })
 
   it('of a device that logs in too often are answered later, and not at all in the end', async () => {
-    const ended = await refusals('flood')
+    const [ended, paused] = [await refusals('flood'), await pauses('logins')]
     const shared = gateway({ flood: new Flood(() => 0) })
     const { port } = await listen(shared)
-    let answered = 0
-    for (let i = 0; i < 60; i++) {
+    const login = async () => {
       const peer = await dial(port, ELSEWHERE)
       peer.say('id van-1\n')
-      await until(() => expect(peer.heard).toBe('hi\n'))
-      peer.socket.destroy()
-      answered++
+      return peer
     }
-    const more = await Promise.all(Array.from({ length: 40 }, () => dial(port, ELSEWHERE)))
-    for (const peer of more) peer.say('id van-1\n')
-    await until(async () => expect(await ended()).toBe(40 - (MAX_DEBT_MS / 1000 - 1)))
-    expect(more.filter(({ heard }) => heard !== '').length).toBeLessThan(10)
+    shared.flood.take('logins', inNetwork('van-1', NETWORK), 299)
+    const [last, late] = [await login(), await login()]
+    await until(() => expect([last.heard, late.heard]).toEqual(['hi\n', 'hi\n']))
+    expect(await paused()).toBe(1)
+    shared.flood.take('logins', inNetwork('van-1', NETWORK), 1000)
+    const refused = await login()
+    await until(() => expect(refused.over).toBe(true))
+    expect([refused.heard, await ended()]).toEqual(['', 1])
     await (await van(port))()
-    expect(answered).toBe(60)
   })
 })
 

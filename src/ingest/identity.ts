@@ -139,6 +139,23 @@ export class Identity {
   }
 }
 
+/** Tells the session who speaks. Answers whether the frame must be decoded again, since it was without the device's settings. */
+export function introduce({ id, entry }: ResolvedDevice, message: Message, session: DeviceSession): boolean {
+  if (message.secret !== undefined) session.secret = message.secret
+  session.device = id
+  session.isConfigured = entry !== undefined
+  const settings = entry?.protocolSettings ?? session.settings
+  if (session.settings === settings) return false
+  session.settings = settings
+  return Object.keys(settings).length > 0
+}
+
+/** The configured device that speaks on a session; undefined also where it has not proved what its entry asks for. */
+export function speakerOn({ device, identified }: DeviceSession, { roster }: Pick<Replica, 'roster'>) {
+  const entry = device === undefined ? undefined : roster.find(device)
+  return entry?.guard && identified?.entry !== entry ? undefined : entry
+}
+
 /** So many devices that are not configured send fixes that this one is refused. */
 export function noteTooMany(id: string): void {
   observations.note('unknown_refused', { evidence: id.slice(0, 64) })

@@ -12,7 +12,7 @@ import type { DeviceSession, UnknownDeviceQuota } from './device.ts'
 import type { Enrolment } from './enrolment.ts'
 import type { HeardBook } from './heard.ts'
 import type { Holding } from './holding.ts'
-import { Identity, type IdentityReason, noteTooMany, type ResolvedDevice } from './identity.ts'
+import { Identity, type IdentityReason, introduce, noteTooMany, type ResolvedDevice, speakerOn } from './identity.ts'
 import { type FilterOptions, type HoldOptions, type Placement, placeFixes } from './place.ts'
 import { noteSuspicion, senderOn, Trails } from './trails.ts'
 
@@ -143,9 +143,9 @@ export class Ingest {
     }
   }
 
-  #misunderstood({ code }: DecodeError, { device }: DeviceSession, { name }: Protocol): FrameOutcome {
+  #misunderstood({ code }: DecodeError, session: DeviceSession, { name }: Protocol): FrameOutcome {
     metrics.decodeErrors.inc({ protocol: name, reason: code })
-    const entry = device === undefined ? undefined : this.#options.replica.roster.find(device)
+    const entry = speakerOn(session, this.#options.replica)
     if (entry) this.#options.heard.became(entry.id, 'misunderstood', code)
     return { status: 'misunderstood', reason: code }
   }
@@ -210,17 +210,6 @@ export class Ingest {
       if ('lane' in part) heard.became(id, 'routed', part.lane)
       else heard.became(id, 'held', part.held)
   }
-}
-
-/** Tells the session who speaks. Answers whether the frame must be decoded again, since it was without the device's settings. */
-function introduce({ id, entry }: ResolvedDevice, message: Message, session: DeviceSession): boolean {
-  if (message.secret !== undefined) session.secret = message.secret
-  session.device = id
-  session.isConfigured = entry !== undefined
-  const settings = entry?.protocolSettings ?? session.settings
-  if (session.settings === settings) return false
-  session.settings = settings
-  return Object.keys(settings).length > 0
 }
 
 /** Notes that a device is ahead of our clock, and what would fit: a zone, if it is whole quarters of an hour ahead. */

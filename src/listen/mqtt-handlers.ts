@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Aedes, Client } from 'aedes'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import { sameId } from '../config/units.ts'
+import { speakerOn } from '../ingest/identity.ts'
 import type { Ingest } from '../ingest/ingest.ts'
 import type { Misunderstood } from '../ingest/misunderstood.ts'
 import { metrics } from '../observe/metrics.ts'
@@ -108,7 +109,7 @@ export class MqttHandlers {
     if (outcome.status !== 'misunderstood') return outcome.status
     const { device = '', now: at, secret } = session
     // Only for configured devices: a client that invents ids would fill the list and remove the payloads of real devices.
-    if (replica.roster.find(device))
+    if (speakerOn(session, replica))
       misunderstood({ at, device, protocol: protocol.name, reason: outcome.reason, payload, secret })
     return undefined
   }

@@ -73,6 +73,15 @@ describe('an unknown device over MQTT with hold.unknown', () => {
     expect([kept, shared.places]).toEqual([[], []])
   })
 
+  it('gets PUBACK as a device that has not presented its secret, too, and its payload is not kept', async () => {
+    const shared = held()
+    const { port, kept } = await listen(shared)
+    const van = await client(port, { username: 'locked' })
+    await van.publishAsync('devices/locked/fix', 'garbage', { qos: 1 })
+    await van.publishAsync('devices/locked/fix', position(), { qos: 1 })
+    expect([kept, shared.places]).toEqual([[], ['unknown locked']])
+  })
+
   it('keeps its connection once it is configured', async () => {
     const shared = held()
     const van = await client((await listen(shared)).port, { username: '99' })

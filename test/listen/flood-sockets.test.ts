@@ -205,6 +205,17 @@ describe('connections', () => {
     expect(performance.now() - since).toBeGreaterThan(250)
   })
 
+  it('for requests are served after their wait, too', async () => {
+    const paused = await pauses('connections')
+    const shared = gateway({ flood: new Flood(() => 0) })
+    const { port } = await open(listenHttp(AT, shared))
+    shared.flood.take('connections', NETWORK, 30_000)
+    const peer = await dial(port, ELSEWHERE)
+    peer.say('GET /fixof%20van-1 HTTP/1.1\r\nHost: x\r\n\r\n')
+    await until(() => expect(peer.heard).toContain('200 OK'))
+    expect(await paused()).toBe(1)
+  })
+
   it('of a device that logs in too often are answered later, and not at all in the end', async () => {
     const [ended, paused] = [await refusals('flood'), await pauses('logins')]
     const shared = gateway({ flood: new Flood(() => 0) })

@@ -4,6 +4,7 @@ import { Agent, request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import osmand from '../../protocols/osmand/index.ts'
 import teltonikaProtocol from '../../protocols/teltonika/index.ts'
+import { Flood } from '../../src/listen/flood.ts'
 import { listenHttp } from '../../src/listen/http.ts'
 import { listenMqtt } from '../../src/listen/mqtt.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
@@ -47,6 +48,22 @@ function witness() {
 }
 
 const openTcp = (shared: Gateway, tls = tlsWith(server)) => open(listenTcp({ ...AT, name: 'tcp/talk', tls }, shared))
+
+describe('handshakes of one network', () => {
+  it('count ten times: above the limit they wait, and beyond it they are not begun', async () => {
+    const ended = await refusals('flood')
+    const shared = gateway({ flood: new Flood(() => 0) })
+    const { port } = await openTcp(shared)
+    shared.flood.take('connections', '127.0.0.0/24', 29_995)
+    const peer = await dialTls(port, { ca: server.cert })
+    peer.say('id van-1\n')
+    await until(() => expect(peer.heard).toBe('hi\n'))
+    expect(shared.flood.take('connections', '127.0.0.0/24', 0)).toBeCloseTo(5 / 3)
+    shared.flood.take('connections', '127.0.0.0/24', 1e6)
+    const refused = await dialTls(port, { ca: server.cert })
+    expect([refused.over, await ended()]).toEqual([true, 1])
+  })
+})
 
 describe('a tracker over TLS', () => {
   it('that speaks Teltonika is answered as over TCP', async () => {

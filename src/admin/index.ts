@@ -102,7 +102,7 @@ function secretsOf({ tokens, metricsToken, companies }: AdminOptions): string[] 
   return [
     ...(metricsToken === null ? [] : [metricsToken]),
     ...tokens().map(({ token }) => token),
-    ...companies().flatMap(({ apikey, oauth_token = apikey }) => [apikey, oauth_token]),
+    ...companies().flatMap(({ apikey, oauth_token = [] }) => [apikey, oauth_token].flat()),
   ]
 }
 

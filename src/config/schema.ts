@@ -166,10 +166,20 @@ const LOOPBACK = networksOf(['127.0.0.0/8', '::1'])
 const NOT_LOOPBACK =
   'other machines reach this address: set admin.tls, or admin.behind_proxy: true if a proxy with TLS is in front'
 
+/** One text, or a list of several. */
+const keys = z.unknown().transform((value, context): string | string[] => {
+  const read = Array.isArray(value)
+    ? z.array(text).min(1, 'expected at least one key').safeParse(value)
+    : text.safeParse(value)
+  if (read.success) return read.data
+  for (const { message, path } of read.error.issues) context.addIssue({ code: 'custom', message, path })
+  return z.NEVER
+})
+
 const company = fields({
   company_id: id.describe('Id of the company in the tracking API.'),
   name: text.optional().describe('Name for people.'),
-  apikey: text.describe('Key with which positions are pushed.'),
+  apikey: keys.describe('Key with which positions are pushed, or a list: where one is refused the next is tried.'),
   oauth_token: headerToken.optional().describe('Token with which the relay calls the tracking API.'),
 })
 

@@ -26,8 +26,8 @@ export interface PushingOptions {
   /** Where the records of a parked lane belong by now. */
   readonly place: Place
   readonly client: Pick<TrackingClient, 'push'>
-  /** Each company's apikey, as configured now. */
-  readonly apikeys: ReadonlyMap<string, string>
+  /** Each company's apikeys, as configured now; the one that the API took last is put first here. */
+  readonly apikeys: Map<string, readonly string[]>
   readonly batch: { readonly max_positions: number; readonly max_wait: number }
   readonly push: {
     readonly concurrency: number
@@ -81,12 +81,24 @@ export class LanePush {
     return answer.to === 'refuse' ? this.#refused(batch, answer) : this.#park(answer)
   }
 
-  /** Answers nothing, and has sent nothing, where the lease no longer holds. */
+  /** Answers nothing, and has sent nothing, where the lease no longer holds. Where a key is refused the next one is tried. */
   async #request(records: Buffer): Promise<Consequence | undefined> {
-    const { apiClock, apikeys, client, rate } = this.#options
-    const [company, courier, route] = this.#lease.lane.split('/')
-    const apikey = apikeys.get(company)
-    if (apikey === undefined) return NO_APIKEY
+    const { apikeys } = this.#options
+    const [company] = this.#lease.lane.split('/')
+    const keys = apikeys.get(company) ?? []
+    let outcome: Consequence | undefined = NO_APIKEY
+    for (const apikey of keys) {
+      outcome = await this.#send(records, apikey)
+      if (outcome?.to === 'delivered' && apikey !== keys[0])
+        apikeys.set(company, [apikey, ...keys.filter((other) => other !== apikey)])
+      if (outcome?.to !== 'park' || outcome.status !== FORBIDDEN) break
+    }
+    return outcome
+  }
+
+  async #send(records: Buffer, apikey: string): Promise<Consequence | undefined> {
+    const { apiClock, client, rate } = this.#options
+    const [, courier, route] = this.#lease.lane.split('/')
     if (rate) await rate.turn()
     if (!stillHolds(this.#lease)) return undefined
     const [started, sentAt] = [performance.now(), Date.now()]
@@ -159,6 +171,7 @@ export function consequence(answer: ApiAnswer): Consequence {
   return { to: ABOUT_POSITIONS.has(status) ? 'refuse' : 'park', status, message: text }
 }
 
+const FORBIDDEN = 403
 const MAY_PASS = new Set([408, 425, 429])
 const ABOUT_POSITIONS = new Set([413, 422])
 const NO_APIKEY: Consequence = {

@@ -18,12 +18,16 @@ export interface CompanyCredentials {
  * without `oauth_token` can push, but nobody can read its positions back.
  */
 export function provisioningOf(
-  companies: Iterable<{ readonly company_id: string; readonly apikey: string; readonly oauth_token?: string | null }>,
+  companies: Iterable<{
+    readonly company_id: string
+    readonly apikey: string | readonly string[]
+    readonly oauth_token?: string | null
+  }>,
   lanes: Iterable<{ readonly company: string; readonly courier: string; readonly route: string }>,
 ): Provisioning {
   return {
     companies: Array.from(companies, ({ company_id, apikey, oauth_token }) => {
-      return { company_id, apikeys: [apikey], oauth_tokens: oauth_token ? [oauth_token] : [] }
+      return { company_id, apikeys: [apikey].flat(), oauth_tokens: oauth_token ? [oauth_token] : [] }
     }),
     routes: Array.from(lanes, ({ company, courier, route }) => {
       return { route_id: route, courier_id: courier, company_id: company }

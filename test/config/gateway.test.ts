@@ -167,6 +167,11 @@ parked: { max_positions: 0 }
       'companies: [{ company_id: 9223372036854775808, apikey: k }]',
       '1:27 companies[0].company_id: expected an id of at most 9223372036854775807',
     ],
+    [
+      'a company without any apikey',
+      'companies:\n  - { company_id: 7, apikey: [] }',
+      '2:30 companies[0].apikey: expected at least one key',
+    ],
     ['a company without apikey', 'companies:\n  - { company_id: 7 }', '2:5 companies[0].apikey: missing'],
     [
       'a company twice',

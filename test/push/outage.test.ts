@@ -99,7 +99,7 @@ function pushing(): void {
     redis: connection,
     redisUrl: server.url,
     client,
-    apikeys: new Map([['7', 'key-7']]),
+    apikeys: new Map([['7', ['key-7']]]),
     place: () => undefined,
     batch: { max_positions: 3, max_wait: 0 },
     push: { concurrency: CONCURRENCY, max_requests_per_s: null, first_delay: 1000, max_delay: 60_000 },

@@ -50,7 +50,7 @@ afterEach(async () => {
   await api.close()
 })
 
-function pushing({ push = PUSH, max_positions = 3, apikeys = new Map([['7', 'key-7']]), place = STAY } = {}) {
+function pushing({ push = PUSH, max_positions = 3, apikeys = new Map([['7', ['key-7']]]), place = STAY } = {}) {
   const client = createTrackingClient({ baseUrl: api.url, timeoutMs: 20_000, connections: push.concurrency })
   const connection = connect(server.url, 'worker')
   const { configured, stop } = startPushing({
@@ -202,6 +202,30 @@ describe('a refusal', () => {
       await expect.poll(delivered, soon).toBe(1)
     },
   )
+
+  it('of one of two apikeys has the other one tried, which is then the first; no lane is parked', async () => {
+    api.respond((push, response) => (push.apikey === 'new' ? ok : status(403))(push, response))
+    await store('7/1/1', 1, 2)
+    pushing({ apikeys: new Map([['7', ['old', 'new']]]), max_positions: 1 })
+    await expect.poll(delivered, soon).toBe(2)
+    await store('7/2/1', 3)
+    await expect.poll(delivered, soon).toBe(3)
+    expect(api.seen.map(({ apikey, timestamps: [time] }) => [apikey, time])).toEqual([
+      ['old', 1],
+      ['new', 1],
+      ['new', 2],
+      ['new', 3],
+    ])
+    expect(await redis.hlen(keys.parked)).toBe(0)
+  })
+
+  it('of all apikeys parks the lane after each was tried once', async () => {
+    api.respond(status(403))
+    await store('7/1/1', 1)
+    pushing({ apikeys: new Map([['7', ['old', 'new']]]) })
+    await expect.poll(async () => (await laneState('7/1/1'))?.parked?.status, soon).toBe(403)
+    expect(api.seen.map(({ apikey }) => apikey)).toEqual(['old', 'new'])
+  })
 
   it('one position probes a parked lane; once it is accepted, all are delivered in order', async () => {
     api.respond(status(404))

@@ -82,7 +82,7 @@ describe('push.max_requests_per_s', () => {
           return client.push(request)
         },
       },
-      apikeys: new Map([['7', 'key-7']]),
+      apikeys: new Map([['7', ['key-7']]]),
       place: () => undefined,
       batch: { max_positions: 500, max_wait: 0 },
       push: { concurrency: 64, max_requests_per_s: perSecond, first_delay: 20, max_delay: 100 },

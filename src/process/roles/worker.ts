@@ -18,7 +18,7 @@ export async function startWorker(live: Live, { redisUrl, baseUrl }: RoleAddress
     timeoutMs: config.push.timeout,
     connections: config.push.concurrency,
   })
-  const apikeys = new Map(live.companies().map(({ company_id, apikey }) => [company_id, apikey]))
+  const apikeys = new Map(live.companies().map(({ company_id, apikey }) => [company_id, [apikey].flat()]))
   const pushing = startPushing({
     redis,
     redisUrl,
@@ -31,7 +31,7 @@ export async function startWorker(live: Live, { redisUrl, baseUrl }: RoleAddress
   })
   live.follow(() => {
     apikeys.clear()
-    for (const { company_id, apikey } of live.companies()) apikeys.set(company_id, apikey)
+    for (const { company_id, apikey } of live.companies()) apikeys.set(company_id, [apikey].flat())
     pushing.configured()
   })
   const sharing = shareObservations(redis)

@@ -222,13 +222,14 @@ describe('the sender of an HTTP request', () => {
 
 const observed = () => observations.current().filter(({ code }) => code === 'one_address')
 
-const connectMany = async (endpoint: Endpoint & typeof AT, shared: Gateway, header = '') => {
+const connectMany = async (endpoint: Endpoint & typeof AT, shared: Gateway, { header = '', isHttp = false } = {}) => {
   vi.useFakeTimers({ toFake: ['setInterval'] })
   onTestFinished(() => void vi.useRealTimers())
-  const { port } = await open(listenTcp(endpoint, shared))
-  await until(async () => expect(await openConnections('tcp')).toBe(0))
+  const transport = isHttp ? 'http' : 'tcp'
+  await until(async () => expect(await openConnections(transport)).toBe(0))
+  const { port } = await open(isHttp ? listenHttp(endpoint, shared) : listenTcp(endpoint, shared))
   for (let n = 0; n < 51; n++) (await dial(port)).say(header)
-  await until(async () => expect(await openConnections('tcp')).toBe(51))
+  await until(async () => expect(await openConnections(transport)).toBe(51))
   await vi.advanceTimersByTimeAsync(10_000)
 }
 
@@ -241,8 +242,18 @@ describe('a listener behind a balancer without PROXY headers', () => {
   })
 
   it('is not observed where it has PROXY headers', async () => {
-    await connectMany({ ...BEHIND, name: 'tcp/proxied' }, witness().shared, V1.toString())
+    await connectMany({ ...BEHIND, name: 'tcp/proxied' }, witness().shared, { header: V1.toString() })
     expect(observed().filter(({ subject }) => subject.listener === 'tcp/proxied')).toEqual([])
+  })
+
+  it('is observed over HTTP', async () => {
+    await connectMany({ ...AT, name: 'http/balanced' }, gateway(), { isHttp: true })
+    expect(observed().map(({ subject }) => subject.listener)).toContain('http/balanced')
+  })
+
+  it('is not observed over HTTP from a trusted proxy, which says in each request who sent it', async () => {
+    await connectMany({ ...AT, name: 'http/proxied' }, witness().shared, { isHttp: true })
+    expect(observed().map(({ subject }) => subject.listener)).not.toContain('http/proxied')
   })
 })
 

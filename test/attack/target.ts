@@ -21,7 +21,7 @@ export interface Target {
   stop(): Promise<void>
 }
 
-export interface TargetStatus {
+interface TargetStatus {
   readonly custody: { readonly difference: number }
   readonly findings: readonly { readonly code: string }[]
 }

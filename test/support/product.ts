@@ -32,7 +32,11 @@ export const COMPANY = { apikey: 'canary-apikey', oauth_token: 'canary-oauth' }
 /** Writes `files` and a gateway.yaml (free ports, company 7, then `yaml`) to a new folder, and starts the product on it. */
 export async function startProduct(files: Readonly<Record<string, string>>, yaml = ''): Promise<Product> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-e2e-'))
-  await writeFile(join(dir, 'gateway.yaml'), gatewayYaml(dir) + yaml)
+  // A section of one line that `yaml` has as well is left out.
+  const usual = gatewayYaml(dir).replaceAll(/^(\w+): \{.*\n/gm, (line, section: string) =>
+    new RegExp(`^${section}:`, 'm').test(yaml) ? '' : line,
+  )
+  await writeFile(join(dir, 'gateway.yaml'), usual + yaml)
   for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text)
   return runProduct(dir)
 }

@@ -46,11 +46,16 @@ async function useEverySecret(): Promise<void> {
   for (const path of ['/admin/status', '/metrics'])
     expect((await fetch(base + path, { headers: wrong })).status).toBe(401)
   await product.admin('/admin/parked?all=true&apikey=canary-apikey', { method: 'DELETE' })
-  const custody = async () =>
-    (await product.admin<{ custody: { delivered: number } }>('/admin/status')).custody.delivered
   await vi.waitUntil(async () => (await custody()) > 0, soon)
-  const misunderstood = () => product.admin<{ results: object[] }>('/admin/misunderstood')
   await vi.waitUntil(async () => (await misunderstood()).results.length > 0, soon)
+}
+
+async function custody(): Promise<number> {
+  return (await product.admin<{ custody: { delivered: number } }>('/admin/status')).custody.delivered
+}
+
+function misunderstood(): Promise<{ results: object[] }> {
+  return product.admin<{ results: object[] }>('/admin/misunderstood')
 }
 
 function expectNone(what: string, text: string): void {

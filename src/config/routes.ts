@@ -16,10 +16,10 @@ export interface RouteFile {
 export interface RouteRow {
   readonly at: number
   readonly line: number
-  /** An id or a name. */
+  /** An id or a name, which may mean several devices. */
   readonly device: string
-  /** Undefined: the courier of the device. */
-  readonly courier_id: string | undefined
+  /** Empty: the courier of the device. */
+  readonly courier_id: string
   readonly route_id: string
   readonly from: number
   readonly until: number
@@ -69,8 +69,8 @@ function rowReader({ columns }: Table, times: Times): (row: Row) => RouteRow | C
     const [device, courier, route] = [cell('device'), cell('courier_id'), cell('route_id')]
     if (device === '') return { key: 'device', message: 'empty' }
     if (isScientific(device)) return { key: 'device', message: int64Mistake(device) }
-    const courier_id = courier === '' ? undefined : int64(courier)
-    if (courier !== '' && courier_id === undefined) return { key: 'courier_id', message: int64Mistake(courier) }
+    const courier_id = courier === '' ? '' : int64(courier)
+    if (courier_id === undefined) return { key: 'courier_id', message: int64Mistake(courier) }
     const route_id = int64(route)
     if (route_id === undefined) return { key: 'route_id', message: route === '' ? 'empty' : int64Mistake(route) }
     const [date, from, until] = [cell('date'), cell('from'), cell('until')]

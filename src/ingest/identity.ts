@@ -3,7 +3,7 @@ import { isWithin } from '../config/networks.ts'
 import { sameId } from '../config/units.ts'
 import type { Logger } from '../observe/log.ts'
 import { observations } from '../observe/observations.ts'
-import type { DeviceEntry, Guard } from '../roster/directory.ts'
+import type { DeviceEntry } from '../roster/directory.ts'
 import type { Replica } from '../roster/replica.ts'
 import { isSecretOf } from '../roster/secret.ts'
 import { type DeviceSession, RejectedDeviceLog, type UnknownDeviceQuota } from './device.ts'
@@ -94,7 +94,7 @@ export class Identity {
     const { protocol, secret } = claim
     if (identified?.entry === entry && identified.protocol === protocol && identified.secret === secret)
       return undefined
-    const hindrance = guard && hindranceOf(guard, claim, session)
+    const hindrance = hindranceOf(entry, claim, session)
     if (hindrance !== undefined) {
       noteNotPermitted(entry, hindrance, session)
       return 'not_permitted'
@@ -163,20 +163,21 @@ export function noteTooMany(id: string): void {
 
 /** Whether a certificate is that of a device: its name is the id, or the entry of the device lists it. */
 function isNameOf(certificate: string, id: string, entry: DeviceEntry | undefined): boolean {
-  return sameId(certificate) === sameId(id) || entry?.guard?.certificates?.includes(certificate) === true
+  return sameId(certificate) === sameId(id) || entry?.client_certificate?.includes(certificate) === true
 }
 
 /** What of a device's entry a sender does not keep to; undefined: nothing. The certificate that it has is one of the device. */
 function hindranceOf(
-  guard: Guard,
+  entry: DeviceEntry,
   { protocol }: Claim,
   { certificate, remote, transport }: DeviceSession,
 ): string | undefined {
-  if (guard.certificates && certificate === undefined) return 'no client certificate'
-  if (guard.transports?.includes(transport) === false) return `transport ${transport}`
-  if (guard.protocol !== undefined && protocol !== undefined && protocol !== guard.protocol)
+  if (entry.client_certificate && certificate === undefined) return 'no client certificate'
+  if (entry.transports?.includes(transport) === false) return `transport ${transport}`
+  if (entry.protocol !== undefined && protocol !== undefined && protocol !== entry.protocol)
     return `protocol ${protocol}`
-  return guard.networks && !isWithin(guard.networks, addressOf(remote)) ? 'another network' : undefined
+  const networks = entry.guard?.networks
+  return networks && !isWithin(networks, addressOf(remote)) ? 'another network' : undefined
 }
 
 function noteNotPermitted({ id }: DeviceEntry, hindrance: string, { remote }: DeviceSession): void {

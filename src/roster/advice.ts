@@ -3,8 +3,8 @@ import type { Files } from '../config/files.ts'
 import { type Mistake, type Problem, placesIn, problemsIn } from '../config/problem.ts'
 import type { RouteRow } from '../config/routes.ts'
 import { type Interval, localDay } from '../config/times.ts'
-import type { Assignment, DeviceEntry } from './directory.ts'
-import { lanesOf, type Roster } from './roster.ts'
+import type { Assignment, Stay } from './directory.ts'
+import type { Roster } from './roster.ts'
 import { bySource, topmost } from './spans.ts'
 
 /**
@@ -24,34 +24,25 @@ export async function advice(
     problems.push(...problemsIn(source, await unresolved(content.rows, roster)))
   const day = localDay(now, zone)
   const today = { from: day.from / 1000, until: day.until / 1000 }
-  const sharing = new Map<string, Set<DeviceEntry>>()
+  const onRoutes: (Stay & { readonly id: string })[] = []
   for (const entry of roster.devices()) {
     await yieldToEventLoop()
     const ofFiles = roster.assignmentsOf(entry).filter(({ company_id }) => company_id === undefined)
     for (const { line, message } of overlaps(ofFiles.toSorted(bySource))) warn(line.source, 'from', message)
     if (!roster.isRouted(entry.id, today)) warn(entry.source, entry.id, 'this device has no route today')
-    for (const { company, route } of lanesOf(entry)) {
-      const key = `${company}/${route}`
-      sharing.set(key, (sharing.get(key) ?? new Set()).add(entry))
-    }
+    const { id, stays, usual } = entry
+    for (const stay of topmost(usual ? [usual, ...stays] : stays)) onRoutes.push({ ...stay, id })
   }
-  for (const [route, entries] of sharing) {
-    if (entries.size === 1) continue
+  for (const onRoute of Map.groupBy(onRoutes, ({ lane: { company, route } }) => `${company}/${route}`).values()) {
+    await yieldToEventLoop()
     // One device's stays do not overlap: these are of two.
-    const [together] = overlapping([...entries].flatMap((entry) => staysOn(route, entry)))
-    if (together) {
-      const [one, other] = together
-      const message = `devices ${one.id} and ${other.id} are on route ${one.lane.route} at the same time: both are pushed`
-      warn(other.source, 'route_id', message)
-    }
+    const [together] = overlapping(onRoute)
+    if (!together) continue
+    const [one, other] = together
+    const message = `devices ${one.id} and ${other.id} are on route ${one.lane.route} at the same time: both are pushed`
+    warn(other.source, 'route_id', message)
   }
   return problems
-}
-
-/** When a device is on a route, by assignments and, at all other times, by its own courier and route. */
-function staysOn(key: string, { id, stays, usual }: DeviceEntry) {
-  const all = topmost(usual ? [usual, ...stays] : stays)
-  return all.filter(({ lane: { company, route } }) => `${company}/${route}` === key).map((stay) => ({ ...stay, id }))
 }
 
 /** Why rows are not in effect: no device is meant, or it has no courier. */
@@ -61,7 +52,7 @@ export async function unresolved(rows: readonly RouteRow[], roster: Pick<Roster,
     await yieldToEventLoop()
     const meant = roster.meant(device)
     const leftOut = (key: string, message: string) => mistakes.push({ at, key, message, severity: 'left_out' })
-    const lineless = meant.find((entry) => courier_id === undefined && entry.courier_id === undefined)
+    const lineless = meant.find((entry) => courier_id === '' && entry.courier_id === undefined)
     if (meant.length === 0) leftOut('device', `no device has the id or the name "${device}"`)
     else if (lineless) leftOut('courier_id', `empty, but device ${lineless.id} has no courier_id of its own`)
   }

@@ -1,19 +1,14 @@
 import type { BlockList } from 'node:net'
 import type { Settings } from '../../protocols/kit/index.ts'
 import type { Device } from '../config/devices.ts'
+import type { RouteRow } from '../config/routes.ts'
+import type { Interval } from '../config/times.ts'
 
 /**
  * One line of the roster: who drives what from `from` (inclusive) until `until` (exclusive), unix seconds. Assignments never
  * change; a line that changes is another assignment.
  */
-export interface Assignment {
-  /** As it was written: an id or a name, which may mean several devices. */
-  readonly device: string
-  /** Empty: the device's own. */
-  readonly courier_id: string
-  readonly route_id: string
-  readonly from: number
-  readonly until: number
+export interface Assignment extends Omit<RouteRow, 'at' | 'line'> {
   /** Where it was written: `routes.csv:17`, `admin 2026-11-20T08:00:00Z`. */
   readonly source: string
   /** The roster's version by which it was written. */
@@ -34,29 +29,17 @@ export interface Lane {
 }
 
 /** A lane, when it holds (unix seconds, `until` exclusive), and the line that says so. */
-export interface Stay {
+export interface Stay extends Interval {
   readonly lane: Lane
-  readonly from: number
-  readonly until: number
   readonly source: string
-}
-
-/** What a device must come by and present, so that its id alone is not enough. */
-export interface Guard {
-  readonly hasSecret: boolean
-  readonly protocol?: string
-  readonly transports?: readonly string[]
-  readonly networks?: BlockList
-  /** Names of client certificates, of which it must present one. */
-  readonly certificates?: readonly string[]
 }
 
 /** A device with what is derived for the path of its frames. It never changes: a change of the roster makes another one. */
 export interface DeviceEntry extends Device {
   /** What its protocol's decoder is told: `settings`, `model` and `timeZone`. */
   readonly protocolSettings: Settings
-  /** undefined: whoever uses its id is taken for the device. */
-  readonly guard: Guard | undefined
+  /** undefined: whoever uses its id is taken for the device. `networks`: those of the entry, to look addresses up. */
+  readonly guard: { readonly hasSecret: boolean; readonly networks?: BlockList } | undefined
   /** What assignments say, in order of time, without overlaps. */
   readonly stays: readonly Stay[]
   /** What its own courier and route say, for all other times. */

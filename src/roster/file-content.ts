@@ -2,11 +2,10 @@ import { createHash, hash } from 'node:crypto'
 import { yieldToEventLoop } from '../async.ts'
 import type { Device, DeviceFile } from '../config/devices.ts'
 import type { Files, Read } from '../config/files.ts'
-import type { RouteFile, RouteRow } from '../config/routes.ts'
+import type { RouteFile } from '../config/routes.ts'
 import { sameId } from '../config/units.ts'
-import type { Assignment } from './directory.ts'
 import { assignmentField, type Roster } from './roster.ts'
-import { assignmentText, deviceText, type RosterWrite } from './table.ts'
+import { deviceText, type RosterWrite } from './table.ts'
 
 /** One version of a file: what it says by key, `d <id>` or `a <field>`, and the hash of that. */
 export interface FileVersion {
@@ -60,11 +59,6 @@ function* lineItems({ name, rows }: RouteFile): Generator<[string, Item]> {
   for (const row of rows) yield [`a ${assignmentField(row)}`, { mark: '', source: `${name}:${row.line}` }]
 }
 
-/** The assignment that a row of a file or a put makes. */
-export function assignmentOf({ device, courier_id = '', route_id, from, until }: RouteRow, source: string): Assignment {
-  return { device, courier_id, route_id, from, until, source }
-}
-
 /** What has to be written: all that files say now and did not say before, and the other way round. */
 export async function differenceOf(
   files: readonly { readonly before?: FileVersion; readonly now?: FileVersion }[],
@@ -78,7 +72,7 @@ export async function differenceOf(
     await yieldToEventLoop()
     if (before.get(key)?.mark === mark) continue
     if (device) devices.push([key.slice(2), deviceText(device)])
-    else assignments.push([key.slice(2), assignmentText({ source })])
+    else assignments.push([key.slice(2), JSON.stringify({ source })])
   }
   for (const key of before.keys()) {
     await yieldToEventLoop()
@@ -99,15 +93,14 @@ function together(versions: readonly (FileVersion | undefined)[]): FileVersion['
  * Has the roster of this process name the lines where assignments and devices of files stand now. Redis keeps those of the
  * write: a line that is inserted above 100,000 others is not a write of them.
  */
-export async function correctSources(roster: Roster, contents: ReadonlyMap<string, FileVersion>): Promise<void> {
-  for (const { name, items } of contents.values())
-    for (const [key, { device, source = '' }] of items) {
-      await yieldToEventLoop()
-      const field = key.slice(2)
-      const [entry, line] = [device && roster.find(field), device ? undefined : roster.assignment(field)]
-      const there = (entry ?? line)?.source
-      if (there === source || !there?.startsWith(`${name}:`)) continue
-      if (entry) roster.apply({ devices: [[field, { ...entry, source }]] })
-      if (line) roster.apply({ assignments: [[field, { ...line, source }]] })
-    }
+export async function correctSources(roster: Roster, { name, items }: FileVersion): Promise<void> {
+  for (const [key, { device, source }] of items) {
+    await yieldToEventLoop()
+    const field = key.slice(2)
+    const [entry, line] = [device && roster.find(field), device ? undefined : roster.assignment(field)]
+    const there = (entry ?? line)?.source
+    if (source === undefined || there === source || !there?.startsWith(`${name}:`)) continue
+    if (entry) roster.apply({ devices: [[field, { ...entry, source }]] })
+    if (line) roster.apply({ assignments: [[field, { ...line, source }]] })
+  }
 }

@@ -59,15 +59,17 @@ export async function writeFiles(
     await replica.refresh()
     const refused = comparisons.filter(({ name, now }) => contents.has(name) && contents.get(name) !== now)
     const isRefused = ({ source }: Read<unknown>) => refused.some(({ name }) => name === source.name)
+    const effective = <Content>(read: readonly Read<Content>[], before: readonly Read<Content>[] = []) => [
+      ...read.filter((file) => !isRefused(file)),
+      ...before.filter(isRefused),
+    ]
+    const { gateway, devices, routes } = files
     const inEffect = {
-      gateway: files.gateway,
-      devices: [
-        ...files.devices.filter((file) => !isRefused(file)),
-        ...(last?.inEffect.devices ?? []).filter(isRefused),
-      ],
-      routes: [...files.routes.filter((file) => !isRefused(file)), ...(last?.inEffect.routes ?? []).filter(isRefused)],
+      gateway,
+      devices: effective(devices, last?.inEffect.devices),
+      routes: effective(routes, last?.inEffect.routes),
     }
-    await correctSources(replica.roster, await contentsOf(inEffect))
+    for (const { now } of comparisons) if (now) await correctSources(replica.roster, now)
     return {
       inEffect,
       refused: loss ? [...mistakes, loss] : mistakes,

@@ -12,27 +12,33 @@ import type { Protocols } from '../config/schema.ts'
 import { readTracking } from '../config/tracking.ts'
 import { sameId } from '../config/units.ts'
 import { advice } from './advice.ts'
-import { assignmentOf } from './file-content.ts'
+import type { Assignment } from './directory.ts'
 import { assignmentField, Roster } from './roster.ts'
+import { withoutSecret } from './secret.ts'
 
 /** Reads the configuration in a directory; files that do not exist are defaults, or empty. @throws ConfigError with all mistakes. */
 export async function loadConfig(dir: string, protocols: Protocols) {
-  const files = await readFiles(dir, { protocols })
-  const mistakes = [...(await problemsOf(files)).filter(isMistake), ...certificateProblems(files)]
-  const { config } = files.gateway.content
-  if (!config || mistakes.length > 0) throw new ConfigError(mistakes)
+  const { config, files, problems } = await readAll(dir, protocols)
+  if (!config) throw new ConfigError(problems.filter(isMistake))
   return { config, files }
+}
+
+/** The files of a directory, what is wrong with them, and the configuration where they have no mistakes. */
+async function readAll(dir: string, protocols: Protocols) {
+  const files = await readFiles(dir, { protocols })
+  const problems = [...(await problemsOf(files)), ...certificateProblems(files)]
+  return { files, problems, config: problems.some(isMistake) ? undefined : files.gateway.content.config }
 }
 
 /** The roster that files alone make. */
 export async function rosterOf({ devices, routes }: Files): Promise<Roster> {
   const lines = routes.flatMap(({ content: { name, rows } }) =>
-    rows.map((row) => assignmentOf(row, `${name}:${row.line}`)),
+    rows.map(({ line, ...row }): Assignment => ({ ...row, source: `${name}:${line}` })),
   )
   const roster = new Roster()
   await roster.applyInSlices({
     devices: devices.flatMap(({ content }) =>
-      content.devices.map(({ device }) => [sameId(device.id), device] as const),
+      content.devices.map(({ device }) => [sameId(device.id), withoutSecret(device)] as const),
     ),
     assignments: lines.map((line) => [assignmentField(line), line] as const),
   })
@@ -55,10 +61,8 @@ export async function check(dir: string, protocols: Protocols, now: number) {
 }
 
 async function folderProblems(dir: string, protocols: Protocols, now: number): Promise<Problem[]> {
-  const files = await readFiles(dir, { protocols })
-  const problems = [...(await problemsOf(files)), ...certificateProblems(files)]
-  const { config } = files.gateway.content
-  if (!config || problems.some(isMistake)) return problems
+  const { config, files, problems } = await readAll(dir, protocols)
+  if (!config) return problems
   return remarksOn(files, await rosterOf(files), { now, zone: config.time_zone })
 }
 

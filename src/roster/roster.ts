@@ -2,11 +2,9 @@ import type { Settings } from '../../protocols/kit/index.ts'
 import { yieldToEventLoop } from '../async.ts'
 import type { Device } from '../config/devices.ts'
 import { networksOf } from '../config/networks.ts'
-import type { RouteRow } from '../config/routes.ts'
 import type { Interval } from '../config/times.ts'
 import { sameId } from '../config/units.ts'
-import type { Assignment, DeviceEntry, Guard, Lane, Stay } from './directory.ts'
-import { hasSecret } from './secret.ts'
+import type { Assignment, DeviceEntry, Lane, Stay } from './directory.ts'
 import { partsOf } from './spans.ts'
 
 /** What of a roster is set, in this order; what is undefined is dropped. */
@@ -18,13 +16,7 @@ export interface RosterChange {
 }
 
 /** What tells an assignment from others: all that it says. */
-export function assignmentField({
-  device,
-  courier_id = '',
-  route_id,
-  from,
-  until,
-}: Omit<RouteRow, 'at' | 'line'>): string {
+export function assignmentField({ device, courier_id, route_id, from, until }: Omit<Assignment, 'source'>): string {
   return `${from} ${until} ${courier_id} ${route_id} ${device}`
 }
 
@@ -212,16 +204,11 @@ function laneOf(company: string, courier: string, route: string): Lane {
   return { company, courier, route, key: `${company}/${courier}/${route}` }
 }
 
-function guardOf(device: Device): Guard | undefined {
-  const { client_certificate: certificates, networks, protocol, transports } = device
-  if (!hasSecret(device) && !(certificates ?? networks ?? protocol ?? transports)) return undefined
-  return {
-    hasSecret: hasSecret(device),
-    certificates,
-    networks: networks && networksOf(networks),
-    protocol,
-    transports,
-  }
+function guardOf(device: Device): DeviceEntry['guard'] {
+  const hasSecret = (device.secretDigest ?? device.previousSecretDigest) !== undefined
+  const { client_certificate, networks, protocol, transports } = device
+  if (!hasSecret && !(client_certificate ?? networks ?? protocol ?? transports)) return undefined
+  return { hasSecret, networks: networks && networksOf(networks) }
 }
 
 function protocolSettings({ settings, model, time_zone }: Device): Settings {

@@ -15,14 +15,8 @@ export function partsOf(assignments: readonly Assignment[]): readonly Assignment
 /** In the order of lines: `routes.csv:9`, `routes.csv:10`, `routes/a.csv:1`. */
 export function bySource(a: Assignment, b: Assignment): number {
   if (a.line !== undefined && b.line !== undefined) return a.line - b.line
-  const [nameA, lineA] = splitSource(a.source)
-  const [nameB, lineB] = splitSource(b.source)
-  return nameA === nameB ? lineA - lineB : nameA < nameB ? -1 : 1
-}
-
-function splitSource(source: string): [name: string, line: number] {
-  const colon = source.lastIndexOf(':')
-  return [source.slice(0, colon), Number(source.slice(colon + 1))]
+  const [one, other] = [a, b].map(({ source }) => source.replace(/\d+$/, (line) => line.padStart(9, '0')))
+  return one < other ? -1 : Number(one > other)
 }
 
 /**

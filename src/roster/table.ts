@@ -3,7 +3,7 @@ import type { Device } from '../config/devices.ts'
 import { keys, type Redis, scripts } from '../lanes/index.ts'
 import type { Assignment } from './directory.ts'
 import { Roster, type RosterChange } from './roster.ts'
-import { secretDigest } from './secret.ts'
+import { withoutSecret } from './secret.ts'
 
 /*
  * The roster in Redis: two hashes of JSON, `[<version that wrote it>, <what is stored>]`:
@@ -21,25 +21,6 @@ type StoredAssignment = Partial<Pick<Assignment, 'source' | 'company_id' | 'line
 /** A device as it is stored. */
 export function deviceText(device: StoredDevice): string {
   return JSON.stringify(withoutSecret(device))
-}
-
-/** A device with digests of its secrets in place of the secrets. */
-export function withoutSecret<Some extends StoredDevice>({
-  secret,
-  previous_secret,
-  ...device
-}: Some): Omit<Some, 'secret' | 'previous_secret'> {
-  const { id } = device
-  return {
-    ...device,
-    ...(secret !== undefined && { secretDigest: secretDigest(id, secret) }),
-    ...(previous_secret !== undefined && { previousSecretDigest: secretDigest(id, previous_secret) }),
-  }
-}
-
-/** An assignment as it is stored. */
-export function assignmentText(stored: StoredAssignment): string {
-  return JSON.stringify(stored)
 }
 
 /** Fields of a hash with their new texts; null drops a field. */
@@ -149,13 +130,9 @@ function assignmentOf(field: string, version: number, stored: StoredAssignment):
 
 /** Where something stands that was put through the admin port: `admin 2026-11-20T08:00:00Z`. */
 function putSource(version: number): string {
-  if (lastPut.version !== version)
-    lastPut = { version, source: `admin ${new Date(version).toISOString().slice(0, 19)}Z` }
-  return lastPut.source
+  return `admin ${new Date(version).toISOString().slice(0, 19)}Z`
 }
 
-/** A put may have 100,000 lines. */
-let lastPut = { version: 0, source: '' }
 const FIELD = /^(\S+) (\S+) (\S*) (\S+) (.*)$/s
 /** Fields of a kind in one entry of the log, whose id is `<version>-<part>`; the last part of each write has the same number. */
 const PART_SIZE = 5000

@@ -4,13 +4,14 @@ import type { Device } from '../config/devices.ts'
 import { type Files, filesOf } from '../config/files.ts'
 import { type RouteRow, readTable } from '../config/routes.ts'
 import type { Config, Protocols } from '../config/schema.ts'
+import type { Interval } from '../config/times.ts'
 import { sameId } from '../config/units.ts'
 import { keys, type Redis } from '../lanes/index.ts'
 import { contentsOf, differenceOf } from './file-content.ts'
 import { notesWith } from './file-notes.ts'
 import type { Replica } from './replica.ts'
 import { assignmentField, Roster } from './roster.ts'
-import { assignmentText, changeOf, deviceText, type RosterWrite, writeRoster } from './table.ts'
+import { changeOf, deviceText, type RosterWrite, writeRoster } from './table.ts'
 
 /**
  * Takes over the roster of the version before, once: what was in effect of files and puts becomes the roster, and the files
@@ -41,35 +42,28 @@ export async function upgradeRoster(
   if (accepted) await rm(acceptedFile)
 }
 
-interface OldPut {
-  readonly at: number
+interface OldPut extends Interval {
   readonly company_id: string
-  readonly from: number
-  readonly until: number
   readonly rows: readonly RouteRow[]
 }
 
 /** A roster of the version before: puts and deletions beside the files, and when devices and lines of files were written. */
 async function readOld(redis: Redis, zone: string) {
-  const read = async (part: 'devices' | 'routes' | 'files') =>
-    Object.entries(await redis.hgetall(keys.roster(part))).map(([field, value]) => {
+  const read = async (part: 'devices' | 'routes' | 'files') => {
+    const writes = Object.entries(await redis.hgetall(keys.roster(part))).map(([field, value]) => {
       const [, at, text] = /^(\d+) ?(.*)$/s.exec(value) ?? []
       return { field, at: Number(at), text }
     })
-  const puts = (await read('routes')).map(({ field, text }): OldPut => {
-    return { ...JSON.parse(text), at: Number.parseInt(field) }
-  })
-  const marks = (await read('files')).toSorted((a, b) => a.at - b.at)
+    return writes.toSorted((a, b) => a.at - b.at)
+  }
+  const marks = await read('files')
   // The mark of a line has its cells.
   const rows = marks.map(({ field, at }) => ({ at, line: 0, cells: LINE.exec(field)?.slice(1) ?? [] }))
   const columns = ['from', 'until', 'date', 'courier_id', 'route_id', 'device']
   const lines = await readTable({ at: 0, columns, rows: rows.filter(({ cells }) => cells.length > 0) }, '', zone)
   return {
-    edits: (await read('devices')).map(({ field, at, text }) => {
-      return { id: field, at, device: JSON.parse(text) as Device | null }
-    }),
-    // Oldest first.
-    puts: puts.toSorted((a, b) => a.at - b.at),
+    edits: await read('devices'),
+    puts: (await read('routes')).map(({ at, text }) => ({ at, ...(JSON.parse(text) as OldPut) })),
     devicesAt: new Map(marks.map(({ field, at }) => [DEVICE.exec(field)?.[1] ?? '', at])),
     linesAt: new Map(lines.rows.map((row) => [assignmentField(row), row.at])),
   }
@@ -81,8 +75,10 @@ async function withEdits(
   { edits, puts, devicesAt, linesAt }: Awaited<ReturnType<typeof readOld>>,
 ): Promise<RosterWrite> {
   const [devices, assignments] = [new Map(ofFiles.devices), new Map(ofFiles.assignments)]
-  for (const { id, at, device } of edits)
-    if (at > (devicesAt.get(id) ?? 0)) devices.set(id, device && deviceText({ ...device, source: undefined }))
+  for (const { field, text } of edits.filter((edit) => edit.at > (devicesAt.get(edit.field) ?? 0))) {
+    const device = JSON.parse(text) as Device | null
+    devices.set(field, device && deviceText({ ...device, source: undefined }))
+  }
   const roster = new Roster()
   await roster.applyInSlices(changeOf({ devices: [...devices], assignments: ofFiles.assignments }, 0))
   const lastPut = (company: string | undefined, from: number) =>
@@ -93,7 +89,10 @@ async function withEdits(
   }
   for (const { at, company_id, rows } of puts)
     for (const row of rows.filter(({ from }) => lastPut(company_id, from) === at))
-      assignments.set(assignmentField(row), assignmentText({ company_id, line: row.line }))
+      assignments.set(
+        assignmentField({ ...row, courier_id: row.courier_id || '' }),
+        JSON.stringify({ company_id, line: row.line }),
+      )
   return { devices: [...devices], assignments: [...assignments] }
 }
 

@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { connect, type Redis } from '../../src/lanes/index.ts'
 import { Replica } from '../../src/roster/replica.ts'
 import { assignmentField } from '../../src/roster/roster.ts'
-import { assignmentText, deviceText, type FieldTexts, readRosterVersion, writeRoster } from '../../src/roster/table.ts'
+import { deviceText, type FieldTexts, readRosterVersion, writeRoster } from '../../src/roster/table.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 /**
@@ -28,7 +28,7 @@ async function measure(): Promise<void> {
   })
   const assignments = Array.from(
     { length: DEVICES },
-    (_, n) => [fieldOf(n, n), assignmentText({ company_id: '7', line: n })] as const,
+    (_, n) => [fieldOf(n, n), JSON.stringify({ company_id: '7', line: n })] as const,
   )
   const fillMs = await msOf(() => writeRoster(redis, { devices, assignments }, 0))
   const replicas = await Promise.all(Array.from({ length: REPLICAS }, () => startReplica(server.url)))
@@ -38,7 +38,7 @@ async function measure(): Promise<void> {
   for (let n = 0; n < WRITES; n++) {
     const changed: FieldTexts = [
       [fieldOf(n, n), null],
-      [fieldOf(n, n + 1_000_000), assignmentText({ company_id: '7', line: n })],
+      [fieldOf(n, n + 1_000_000), JSON.stringify({ company_id: '7', line: n })],
     ]
     const began = Date.now()
     const version = await writeRoster(redis, { devices: [], assignments: changed }, await readRosterVersion(redis))

@@ -8,7 +8,7 @@ import { connect, type Redis } from '../../src/lanes/index.ts'
 import { followConfig, type Live } from '../../src/process/roles/live.ts'
 import { Replica } from '../../src/roster/replica.ts'
 import { assignmentField } from '../../src/roster/roster.ts'
-import { assignmentText, readRosterVersion, writeRoster } from '../../src/roster/table.ts'
+import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
 import { putDevice } from '../support/put-device.ts'
 import { dialRedis, type TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -182,7 +182,7 @@ async function put100() {
   const { live } = await following(dir)
   const [[field, written]] = live.directory().assignments()
   const other = assignmentField({ ...written, route_id: '100' })
-  const assignments = [[field, null] as const, [other, assignmentText({ company_id: '7', line: 1 })] as const]
+  const assignments = [[field, null] as const, [other, JSON.stringify({ company_id: '7', line: 1 })] as const]
   await writeRoster(redis, { devices: [], assignments }, await readRosterVersion(redis))
   await live.catchUp()
   return { dir, write, live, before }

@@ -2,12 +2,13 @@ import type { Device } from '../../src/config/devices.ts'
 import { sameId } from '../../src/config/units.ts'
 import type { Assignment } from '../../src/roster/directory.ts'
 import { assignmentField, Roster } from '../../src/roster/roster.ts'
+import { withoutSecret } from '../../src/roster/secret.ts'
 
 /** A roster of devices and lines. */
 export async function createDirectory(devices: Iterable<Device>, lines: Iterable<Assignment>): Promise<Roster> {
   const roster = new Roster()
   await roster.applyInSlices({
-    devices: Array.from(devices, (device) => [sameId(device.id), device]),
+    devices: Array.from(devices, (device) => [sameId(device.id), withoutSecret(device)]),
     assignments: Array.from(lines, (line) => [assignmentField(line), line]),
   })
   return roster

@@ -6,7 +6,7 @@ import type { Interval } from '../../config/times.ts'
 import { unresolved } from '../../roster/advice.ts'
 import type { Assignment } from '../../roster/directory.ts'
 import { assignmentField, lossOf, Roster } from '../../roster/roster.ts'
-import { assignmentText, changeOf, type RosterWrite } from '../../roster/table.ts'
+import { changeOf, type RosterWrite } from '../../roster/table.ts'
 
 /** Lines that are to take the place of a company's that begin in [from, until), unix seconds. */
 export interface RosterPut extends Interval {
@@ -71,7 +71,7 @@ async function assignmentsOf(rows: readonly RouteRow[], roster: Roster, put: Ros
     if (company === put.company_id && isWithin(assignment, put)) texts.set(field, null)
   }
   for (const row of rows)
-    texts.set(assignmentField(row), assignmentText({ company_id: put.company_id, line: row.line }))
+    texts.set(assignmentField(row), JSON.stringify({ company_id: put.company_id, line: row.line }))
   return [...texts]
 }
 

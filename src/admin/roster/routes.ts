@@ -4,7 +4,6 @@ import type { RouteRow } from '../../config/routes.ts'
 import { type Interval, timesIn } from '../../config/times.ts'
 import { overlaps } from '../../roster/advice.ts'
 import type { Assignment } from '../../roster/directory.ts'
-import { assignmentOf } from '../../roster/file-content.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { readBody } from '../../tracking/body.ts'
 import { ApiRefusal, parse, refuseFields } from '../../tracking/refusal.ts'
@@ -168,7 +167,7 @@ async function planJson(plan: Omit<RosterPlan, 'write'>, { lineAt }: RosterBody,
 
 async function overlapsIn(rows: readonly RouteRow[], roster: Roster) {
   const lines = rows.flatMap((row) =>
-    roster.meant(row.device).map(({ id }) => assignmentOf({ ...row, device: id }, `line ${row.line}`)),
+    roster.meant(row.device).map(({ id }) => ({ ...row, device: id, source: `line ${row.line}` })),
   )
   const warnings: { line: number; message: string }[] = []
   for (const ofDevice of Map.groupBy(lines, ({ device }) => device).values()) {

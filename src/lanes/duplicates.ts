@@ -75,11 +75,18 @@ export class DuplicateFilter {
   marksOf(records: Buffer, count: number, now: number): { readonly marks: Buffer; readonly unkeyed: Buffer } {
     if (!this.#cipher) throw new Error('the filter of duplicates has no secret yet')
     const blocks = Buffer.alloc(BLOCK_BYTES * count)
-    for (let at = 0, to = 0; at < records.length; at += records[at], to += BLOCK_BYTES)
-      records.copy(blocks, to, at + TIME, at + TIME + 12)
+    // Reading and writing integers takes a third of the time that copying slices does.
+    for (let at = 0, to = 0; at < records.length; at += records[at], to += BLOCK_BYTES) {
+      blocks.writeUInt32BE(records.readUInt32BE(at + TIME), to)
+      blocks.writeInt32BE(records.readInt32BE(at + TIME + 4), to + 4)
+      blocks.writeInt32BE(records.readInt32BE(at + TIME + 8), to + 8)
+    }
     const encrypted = this.#cipher.update(blocks)
     const marks = Buffer.allocUnsafe(MARK_BYTES * count)
-    for (let i = 0; i < count; i++) encrypted.copy(marks, i * MARK_BYTES, i * BLOCK_BYTES, i * BLOCK_BYTES + MARK_BYTES)
+    for (let i = 0, from = 0, to = 0; i < count; i++, from += BLOCK_BYTES, to += MARK_BYTES) {
+      marks.writeUInt32BE(encrypted.readUInt32BE(from), to)
+      marks.writeUInt16BE(encrypted.readUInt16BE(from + 4), to + 4)
+    }
     return { marks, unkeyed: now < this.#unkeyedUntil ? unkeyedMarks(records, count) : NONE }
   }
 

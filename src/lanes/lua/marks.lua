@@ -1,3 +1,9 @@
 -- Shared by the scripts that store and delete strings of marks: what a string takes of the memory of Redis, bytes. It is
--- counted in blocks of 64 marks, with 200 bytes for the key and its place among the expiries.
-local function marks_size(length) return length == 0 and 0 or 200 + math.ceil(length / 384) * 384 end
+-- counted as its length grows over 64 marks, 128, 256 …, with 200 bytes for the key and its place among the expiries.
+local function marks_capacity(length)
+  local capacity = 384
+  while capacity < length do capacity = capacity * 2 end
+  return capacity
+end
+
+local function marks_size(length) return length == 0 and 0 or 200 + marks_capacity(length) end

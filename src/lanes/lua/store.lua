@@ -146,8 +146,8 @@ local function has_room(device)
   return tonumber(own or 0) < MOST_OF_DEVICE and tonumber(all or 0) < tonumber(most_mark_bytes)
 end
 
--- A string of marks grew into another block: accounts for it, or takes the new marks away where there would be too many.
--- Answers whether they may stay.
+-- A string of marks grew beyond what is accounted for: accounts for it, or takes the new marks away where there would be
+-- too many. Answers whether they may stay.
 local function admit(run, key, before, length)
   local device = string.match(run.marks_name, '^(.*):')
   if length <= MOST_OF_SPAN and has_room(device) then
@@ -172,7 +172,8 @@ local function new_records(run, look_up_all)
   end
   local length = #marks > 0 and redis.call('APPEND', key, marks) or 0
   local before = length - #marks
-  if marks_size(length) > marks_size(before) and not admit(run, key, before, length) then return records, false end
+  local has_grown = length > 0 and (before == 0 or length > marks_capacity(before))
+  if has_grown and not admit(run, key, before, length) then return records, false end
   if length > 0 and before == 0 or run.flags % 4 >= 2 then keep(run.marks_name) end
   return records, true
 end

@@ -110,6 +110,11 @@ export function routeProblems({ routes }: Files): Problem[] {
   return routes.flatMap(({ source, content }) => problemsIn(source, content.mistakes))
 }
 
+/** What is wrong with each file, and with the devices beside one another. */
+export async function problemsOf(files: Files): Promise<Problem[]> {
+  return [...gatewayProblems(files), ...(await deviceProblems(files)), ...routeProblems(files)]
+}
+
 /** Whether a problem prevents its file from taking effect. */
 export function isMistake({ severity }: Problem): boolean {
   return severity === 'mistake'

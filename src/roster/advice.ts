@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from '../async.ts'
-import type { Files } from '../config/files.ts'
+import { type Files, problemsOf } from '../config/files.ts'
 import { type Mistake, type Problem, placesIn, problemsIn } from '../config/problem.ts'
 import type { RouteRow } from '../config/routes.ts'
 import { type Interval, localDay } from '../config/times.ts'
@@ -8,16 +8,17 @@ import type { Roster } from './roster.ts'
 import { bySource, topmost } from './spans.ts'
 
 /**
- * Lines of files that are left out as no device is meant, and warnings of what takes effect and may not be meant: overlapping
- * lines, shared routes, and devices without a route today. `now`, ms UTC, and `zone` say which day is today.
+ * What there is to say about files and the roster that they are in, in the order of files and lines: what is wrong with them,
+ * lines that are left out as no device is meant, and warnings of what takes effect and may not be meant: overlapping lines, shared
+ * routes, and devices without a route today. `now`, ms UTC, and `zone` say which day is today.
  */
-export async function advice(
-  roster: Roster,
+export async function remarksOn(
   files: Files,
+  roster: Roster,
   { now, zone }: { readonly now: number; readonly zone: string },
 ): Promise<Problem[]> {
   const place = placesIn([...files.devices, ...files.routes].map(({ source }) => source))
-  const problems: Problem[] = []
+  const problems = await problemsOf(files)
   const warn = (source: string, key: string, message: string) =>
     problems.push({ severity: 'warning', ...place(source), key, message })
   for (const { source, content } of files.routes)
@@ -42,7 +43,7 @@ export async function advice(
     const message = `devices ${one.id} and ${other.id} are on route ${one.lane.route} at the same time: both are pushed`
     warn(other.source, 'route_id', message)
   }
-  return problems
+  return problems.toSorted((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : (a.line ?? 0) - (b.line ?? 0)))
 }
 
 /** Why rows are not in effect: no device is meant, or it has no courier. */

@@ -1,8 +1,15 @@
 import { dirname, join } from 'node:path'
 import { deviceProblems, type Files, isMistake, type Read, routeProblems } from '../config/files.ts'
 import type { Problem } from '../config/problem.ts'
-import { contentsOf, correctSources, differenceOf, type FileVersion } from './file-content.ts'
-import { type FileNotes, notesWith, readFileNotes } from './file-notes.ts'
+import {
+  contentsOf,
+  correctSources,
+  differenceOf,
+  type FileNotes,
+  type FileVersion,
+  notesWith,
+  readFileNotes,
+} from './file-version.ts'
 import type { Replica } from './replica.ts'
 import { lossOf, Roster } from './roster.ts'
 import { changeOf, writeRoster } from './table.ts'
@@ -19,15 +26,6 @@ export interface FilesOutcome {
   readonly stale: readonly string[]
 }
 
-/** What a file said before, and what it says now: the same where it is refused, or written already. */
-interface Comparison extends FileNotes {
-  readonly now?: FileVersion
-  /** Whether it says something else than this installation has noted. */
-  readonly isChanged: boolean
-  /** Whether that is written now. */
-  readonly isWritten: boolean
-}
-
 /**
  * Writes to the roster what has changed in files: the difference of what they say and what they said when they were compared
  * last. So a file that has not changed writes nothing, and does not undo what was put since. Rejects where Redis does not
@@ -39,9 +37,9 @@ export async function writeFiles(
   replica: Replica,
   { installation, last }: { readonly installation: string; readonly last?: FilesOutcome },
 ): Promise<FilesOutcome> {
-  const contents = await contentsOf(files)
   for (;;) {
     await replica.refresh()
+    const contents = await contentsOf(files)
     const asOf = replica.version
     const known = await readFileNotes(replica.redis, installation, contents)
     const { mistakes, broken } = await mistakesIn(files, known)
@@ -101,11 +99,14 @@ async function withoutLoss(
   throw new Error('files that are all refused take no route')
 }
 
+type Comparison = ReturnType<typeof compare>
+
 /**
- * Where another process has written this very version since the last comparison, or at any time before the first one, it says
- * nothing new: an older copy must not undo what came after it.
+ * What a file said before, and what it says now: the same where it is refused, or where another process has written this very
+ * version since the last comparison, or at any time before the first one: an older copy must not undo what came after it.
+ * `isChanged`: it says something else than this installation has noted; `isWritten`: and that is written now.
  */
-function compare(known: FileNotes, now: FileVersion | undefined): Comparison {
+function compare(known: FileNotes, now: FileVersion | undefined) {
   const [noted, , position] = known.own ?? ['', '', 0]
   const isChanged = hashOf(now) !== noted
   const isKnown = isChanged && known.notes.some((note) => note[0] === hashOf(now) && note[2] >= position && note[3])

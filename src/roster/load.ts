@@ -1,17 +1,9 @@
-import {
-  certificateProblems,
-  deviceProblems,
-  type Files,
-  gatewayProblems,
-  isMistake,
-  readFiles,
-  routeProblems,
-} from '../config/files.ts'
+import { certificateProblems, type Files, isMistake, problemsOf, readFiles } from '../config/files.ts'
 import { ConfigError, type Problem } from '../config/problem.ts'
 import type { Protocols } from '../config/schema.ts'
 import { readTracking } from '../config/tracking.ts'
 import { sameId } from '../config/units.ts'
-import { advice } from './advice.ts'
+import { remarksOn } from './advice.ts'
 import type { Assignment } from './directory.ts'
 import { assignmentField, Roster } from './roster.ts'
 import { withoutSecret } from './secret.ts'
@@ -33,7 +25,9 @@ async function readAll(dir: string, protocols: Protocols) {
 /** The roster that files alone make. */
 export async function rosterOf({ devices, routes }: Files): Promise<Roster> {
   const lines = routes.flatMap(({ content: { name, rows } }) =>
-    rows.map(({ line, ...row }): Assignment => ({ ...row, source: `${name}:${line}` })),
+    rows.map(({ device, courier_id, route_id, from, until, line }): Assignment => {
+      return { device, courier_id, route_id, from, until, source: `${name}:${line}` }
+    }),
   )
   const roster = new Roster()
   await roster.applyInSlices({
@@ -64,17 +58,6 @@ async function folderProblems(dir: string, protocols: Protocols, now: number): P
   const { config, files, problems } = await readAll(dir, protocols)
   if (!config) return problems
   return remarksOn(files, await rosterOf(files), { now, zone: config.time_zone })
-}
-
-/** What there is to say about files and the roster that they are in, in the order of files and lines. */
-export async function remarksOn(files: Files, roster: Roster, today: Parameters<typeof advice>[2]): Promise<Problem[]> {
-  const problems = [...(await problemsOf(files)), ...(await advice(roster, files, today))]
-  return problems.toSorted((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : (a.line ?? 0) - (b.line ?? 0)))
-}
-
-/** What is wrong with each file, and with the devices beside one another. */
-export async function problemsOf(files: Files): Promise<Problem[]> {
-  return [...gatewayProblems(files), ...(await deviceProblems(files)), ...routeProblems(files)]
 }
 
 function mistakesOf(error: unknown): readonly Problem[] {

@@ -22,11 +22,12 @@ export class Replica {
   /** Resolves once it was read for the first time. */
   readonly first = this.#first.promise
   readonly #reported = new Set<string>()
-  /** Another object after a change of many lines; written here alone. */
+  /** Another object after a change of many lines; written here alone, as is `version`. */
   roster = new Roster()
+  /** Of the last write that is in effect here; 0 where there was none yet. */
+  version = 0
   /** Whether the files that this process follows, if any, were compared with the roster; set by who follows them. */
   isCompared = true
-  #version: number | undefined
   #reading: Promise<void> | undefined
   #currentAt = -Infinity
   #disconnectedAt = -Infinity
@@ -40,14 +41,9 @@ export class Replica {
     void this.#look()
   }
 
-  /** Of the last write that is in effect here; 0 where there was none yet. */
-  get version(): number {
-    return this.#version ?? 0
-  }
-
   /** Whether this is the roster as of a moment ago: not while Redis is away, and not until it is read after that. */
   get current(): boolean {
-    if (!this.#version || !this.isCompared || this.#currentAt <= this.#disconnectedAt) return false
+    if (this.version === 0 || !this.isCompared || this.#currentAt <= this.#disconnectedAt) return false
     return performance.now() - this.#currentAt < ROSTER_HOLDS_MS
   }
 
@@ -87,10 +83,9 @@ export class Replica {
 
   async #read(): Promise<void> {
     const began = performance.now()
-    const since = this.#version
-    const { version, change } = since === undefined ? {} : await readSince(this.redis, since)
-    if (version === undefined || !change) await this.#readWhole(version)
-    else if (version !== since) await this.#apply(version, change)
+    const { version, change } = await readSince(this.redis, this.version)
+    if (!change) await this.#readWhole(version)
+    else if (version !== this.version) await this.#apply(version, change)
     this.#currentAt = began
     this.#first.resolve()
   }
@@ -104,7 +99,7 @@ export class Replica {
     this.#take(version, changed)
   }
 
-  async #readWhole(found = this.version): Promise<void> {
+  async #readWhole(found: number): Promise<void> {
     if (found < this.version) this.#reportOlder(found, this.version)
     const { roster, version } = await readTable(this.redis)
     this.roster = roster
@@ -112,7 +107,7 @@ export class Replica {
   }
 
   #take(version: number, changed: ReadonlySet<string> | undefined): void {
-    this.#version = version
+    this.version = version
     for (const follower of this.#followers) follower(changed)
   }
 

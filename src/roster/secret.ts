@@ -3,11 +3,7 @@ import type { Device } from '../config/devices.ts'
 import { sameId } from '../config/units.ts'
 
 /** A device as the roster has it: with digests of its secrets in place of the secrets. */
-export function withoutSecret<Some extends Pick<Device, 'id' | 'secret' | 'previous_secret'>>({
-  secret,
-  previous_secret,
-  ...device
-}: Some): Omit<Some, 'secret' | 'previous_secret'> {
+export function withoutSecret<Some extends Omit<Device, 'source'>>({ secret, previous_secret, ...device }: Some) {
   const { id } = device
   return {
     ...device,

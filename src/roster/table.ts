@@ -30,7 +30,7 @@ export type FieldTexts = readonly (readonly [field: string, text: string | null]
 export interface RosterWrite {
   readonly devices?: FieldTexts
   readonly assignments?: FieldTexts
-  /** What is noted of files: see file-notes.ts. */
+  /** What is noted of files: see file-version.ts. */
   readonly files?: FieldTexts
 }
 

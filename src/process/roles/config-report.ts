@@ -4,7 +4,7 @@ import type { Config } from '../../config/schema.ts'
 import type { Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
 import type { FilesOutcome } from '../../roster/file-writer.ts'
-import { remarksOn } from '../../roster/load.ts'
+import { remarksOn } from '../../roster/advice.ts'
 import type { Roster } from '../../roster/roster.ts'
 
 /** A change of the files, and what became of it. */

@@ -1,14 +1,22 @@
 import { isDeepStrictEqual } from 'node:util'
 import { inTurns, within } from '../../async.ts'
-import { type Files, fingerprint, gatewayProblems, isMistake, isSame, readFiles } from '../../config/files.ts'
+import {
+  type Files,
+  fingerprint,
+  gatewayProblems,
+  isMistake,
+  isSame,
+  problemsOf,
+  readFiles,
+} from '../../config/files.ts'
 import { ConfigError } from '../../config/problem.ts'
 import type { Config, Protocols } from '../../config/schema.ts'
 import { type Following, follow } from '../../config/text-file.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
-import { installationId } from '../../roster/file-notes.ts'
+import { installationId } from '../../roster/file-version.ts'
 import { type FilesOutcome, writeFiles } from '../../roster/file-writer.ts'
-import { problemsOf, rosterOf } from '../../roster/load.ts'
+import { rosterOf } from '../../roster/load.ts'
 import type { Replica, RosterFollower } from '../../roster/replica.ts'
 import { Roster } from '../../roster/roster.ts'
 import { upgradeRoster } from '../../roster/upgrade.ts'

@@ -1,0 +1,196 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+import { yieldToEventLoop } from '../async.ts'
+import type { Device, DeviceFile } from '../config/devices.ts'
+import type { Files } from '../config/files.ts'
+import type { RouteFile } from '../config/routes.ts'
+import { sameId } from '../config/units.ts'
+import { keys, type Redis } from '../lanes/index.ts'
+import { assignmentField, type Roster } from './roster.ts'
+import { deviceText, type FieldTexts, type RosterWrite } from './table.ts'
+
+/** One version of a file: what it says by key, `d <id>` or `a <field>`, and the hash of that. */
+export interface FileVersion {
+  readonly name: string
+  readonly hash: string
+  readonly items: ReadonlyMap<string, Item>
+}
+
+/** One device or line of a file. Of what a file said before the mark alone is known. */
+interface Item {
+  /** Tells whether a device has changed. */
+  readonly mark: string
+  readonly device?: Device
+  readonly source?: string
+}
+
+/** The files of devices and routes, by name. */
+export async function contentsOf({ devices, routes }: Files): Promise<ReadonlyMap<string, FileVersion>> {
+  const contents = new Map<string, FileVersion>()
+  for (const { source, content } of devices)
+    contents.set(source.name, await contentOf(source.name, deviceItems(content)))
+  for (const { source, content } of routes) contents.set(source.name, await contentOf(source.name, lineItems(content)))
+  return contents
+}
+
+async function contentOf(name: string, read: Iterable<[key: string, Item]>): Promise<FileVersion> {
+  const items = new Map<string, Item>()
+  const sum = createHash('sha256')
+  for (const [key, item] of read) {
+    items.set(key, item)
+    sum.update(`${key} ${item.mark}\n`)
+    await yieldToEventLoop()
+  }
+  return { name, hash: sum.digest('base64url'), items }
+}
+
+function* deviceItems({ devices }: DeviceFile): Generator<[string, Item]> {
+  for (const { device } of devices) {
+    const mark = createHash('sha256')
+      .update(deviceText({ ...device, source: undefined }))
+      .digest('base64url')
+      .slice(0, 11)
+    yield [`d ${sameId(device.id)}`, { mark, device, source: device.source }]
+  }
+}
+
+function* lineItems({ name, rows }: RouteFile): Generator<[string, Item]> {
+  for (const row of rows) yield [`a ${assignmentField(row)}`, { mark: '', source: `${name}:${row.line}` }]
+}
+
+/** What has to be written: all that files say now and did not say before, and the other way round. */
+export async function differenceOf(
+  files: readonly { readonly before?: FileVersion; readonly now?: FileVersion }[],
+  roster: Pick<Roster, 'assignment'>,
+): Promise<Required<Pick<RosterWrite, 'devices' | 'assignments'>>> {
+  const [devices, assignments]: [string, string | null][][] = [[], []]
+  if (files.every(({ before, now }) => before?.hash === now?.hash)) return { devices, assignments }
+  const before = together(files.map((each) => each.before))
+  const now = together(files.map((each) => each.now))
+  for (const [key, { mark, source, device }] of now) {
+    await yieldToEventLoop()
+    if (before.get(key)?.mark === mark) continue
+    if (device) devices.push([key.slice(2), deviceText(device)])
+    else assignments.push([key.slice(2), JSON.stringify({ source })])
+  }
+  for (const key of before.keys()) {
+    await yieldToEventLoop()
+    const field = key.slice(2)
+    if (now.has(key)) continue
+    if (key.startsWith('d')) devices.push([field, null])
+    // What was put since is not the file's to drop.
+    else if (roster.assignment(field)?.company_id === undefined) assignments.push([field, null])
+  }
+  return { devices, assignments }
+}
+
+function together(versions: readonly (FileVersion | undefined)[]): FileVersion['items'] {
+  return new Map(versions.flatMap((version) => (version ? [...version.items] : [])))
+}
+
+/**
+ * Has the roster of this process name the lines where assignments and devices of files stand now. Redis keeps those of the
+ * write: a line that is inserted above 100,000 others is not a write of them.
+ */
+export async function correctSources(roster: Roster, { name, items }: FileVersion): Promise<void> {
+  for (const [key, { device, source }] of items) {
+    await yieldToEventLoop()
+    const field = key.slice(2)
+    const [entry, line] = [device && roster.find(field), device ? undefined : roster.assignment(field)]
+    const there = (entry ?? line)?.source
+    if (source === undefined || there === source || !there?.startsWith(`${name}:`)) continue
+    if (entry) roster.apply({ devices: [[field, { ...entry, source }]] })
+    if (line) roster.apply({ assignments: [[field, { ...line, source }]] })
+  }
+}
+
+/*
+ * What Redis knows of files, in one hash:
+ *
+ *   versions <name>       JSON: the last 100 notes of all files of this name, oldest first
+ *   marks <hash> <name>   of what the last ten installations say: JSON of keys and marks, gzip, base64
+ */
+
+/**
+ * What the file of an installation said, and of which version the roster was; the hash is empty where the file was gone.
+ * `isWritten`: not where it was written already by another installation.
+ */
+export type Note = readonly [hash: string, installation: string, asOf: number, isWritten: boolean]
+
+/** What is known of the files of a name. */
+export interface FileNotes {
+  readonly name: string
+  /** Oldest first. */
+  readonly notes: readonly Note[]
+  /** What the file of this installation said last. */
+  readonly own?: Note
+  /** What its text is compared with: that, else what any installation has written last. */
+  readonly before?: FileVersion
+}
+
+/** The id of the installation that a data folder belongs to; `isNew`: it was made by this call. */
+export async function installationId(dataDir: string): Promise<{ id: string; isNew: boolean }> {
+  const file = join(dataDir, 'installation')
+  const made = randomUUID()
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  // Another process may make it meanwhile.
+  const isNew = await writeFile(file, `${made}\n`, { flag: 'wx', mode: 0o600 })
+    .then(() => true)
+    .catch(() => false)
+  const id = await readFile(file, 'utf8').catch(() => made)
+  return { id: id.trim(), isNew }
+}
+
+/** Reads what is known of the files that there are, and of those that this installation has had. */
+export async function readFileNotes(
+  redis: Redis,
+  installation: string,
+  contents: ReadonlyMap<string, FileVersion>,
+): Promise<FileNotes[]> {
+  const texts = new Map(Object.entries(await redis.hgetall(keys.roster('file-versions'))))
+  const noted = [...texts.keys()]
+    .filter((field) => field.startsWith(VERSIONS))
+    .map((field) => field.slice(VERSIONS.length))
+  const all = Array.from(new Set([...contents.keys(), ...noted]), async (name): Promise<FileNotes> => {
+    const notes: Note[] = JSON.parse(texts.get(VERSIONS + name) ?? '[]')
+    const isKnown = (hash: string) => hash === '' || texts.has(marksField(hash, name))
+    const own = notes.findLast(([hash, writer]) => writer === installation && isKnown(hash))
+    const [hash] = own ?? notes.findLast(([, , , isWritten]) => isWritten) ?? ['']
+    const now = contents.get(name)
+    const before = now?.hash === hash ? now : await unpacked(name, hash, texts.get(marksField(hash, name)))
+    return { name, notes, own, before }
+  })
+  return (await Promise.all(all)).filter(({ name, own }) => contents.has(name) || (own && own[0] !== ''))
+}
+
+async function unpacked(name: string, hash: string, text: string | undefined): Promise<FileVersion | undefined> {
+  if (text === undefined) return undefined
+  const marks = JSON.parse((await unpack(Buffer.from(text, 'base64'))).toString()) as [key: string, mark: string][]
+  return { name, hash, items: new Map(marks.map(([key, mark]) => [key, { mark }])) }
+}
+
+/** The fields that note what a file says now; without a version the file is gone. */
+export async function notesWith({ name, notes }: FileNotes, note: Note, version?: FileVersion): Promise<FieldTexts> {
+  const all = [...notes, note].slice(-MOST_NOTES)
+  const installations = [...new Set(all.map(([, writer]) => writer).toReversed())].slice(0, MOST_INSTALLATIONS)
+  const needed = new Set(installations.map((id) => all.findLast(([, writer]) => writer === id)?.[0]))
+  const unneeded = notes.filter(([hash]) => !needed.has(hash)).map(([hash]) => [marksField(hash, name), null] as const)
+  const texts = [[VERSIONS + name, JSON.stringify(all)] as const, ...unneeded]
+  if (!version) return texts
+  const marks = Array.from(version.items, ([key, { mark }]) => [key, mark])
+  return [...texts, [marksField(version.hash, name), (await pack(JSON.stringify(marks))).toString('base64')]]
+}
+
+function marksField(hash: string, name: string): string {
+  return `marks ${hash} ${name}`
+}
+
+const pack = promisify(gzip)
+const unpack = promisify(gunzip)
+const VERSIONS = 'versions '
+const MOST_NOTES = 100
+/** An installation without a data folder of its own has a new id at each start. */
+const MOST_INSTALLATIONS = 10

@@ -1,4 +1,5 @@
-import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 
@@ -11,6 +12,19 @@ export async function openDataDir(dataDir: string, logger: Logger): Promise<void
   const redis = join(dataDir, 'redis')
   const entries = [...(await entriesOf(dataDir, false)), ...(await entriesOf(redis, true))]
   for (const path of [dataDir, redis, ...entries]) await takeFromOthers(path, logger)
+}
+
+/** The id of the installation that a data folder belongs to; `isNew`: it was made by this call. */
+export async function installationId(dataDir: string): Promise<{ id: string; isNew: boolean }> {
+  const file = join(dataDir, 'installation')
+  const made = randomUUID()
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  // Another process may make it meanwhile.
+  const isNew = await writeFile(file, `${made}\n`, { flag: 'wx', mode: 0o600 })
+    .then(() => true)
+    .catch(() => false)
+  const id = await readFile(file, 'utf8').catch(() => made)
+  return { id: id.trim(), isNew }
 }
 
 /** The files in a folder, and with `recursive` those below it and the folders; none where it is not there. */

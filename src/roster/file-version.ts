@@ -1,6 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import { yieldToEventLoop } from '../async.ts'
@@ -14,10 +12,12 @@ import { deviceText, type FieldTexts, type RosterWrite } from './table.ts'
 
 /** One version of a file: what it says by key, `d <id>` or `a <field>`, and the hash of that. */
 export interface FileVersion {
-  readonly name: string
   readonly hash: string
   readonly items: ReadonlyMap<string, Item>
 }
+
+/** What a file says that is not there. */
+export const NO_FILE: FileVersion = { hash: '', items: new Map() }
 
 /** One device or line of a file. Of what a file said before the mark alone is known. */
 interface Item {
@@ -30,13 +30,12 @@ interface Item {
 /** The files of devices and routes, by name. */
 export async function contentsOf({ devices, routes }: Files): Promise<ReadonlyMap<string, FileVersion>> {
   const contents = new Map<string, FileVersion>()
-  for (const { source, content } of devices)
-    contents.set(source.name, await contentOf(source.name, deviceItems(content)))
-  for (const { source, content } of routes) contents.set(source.name, await contentOf(source.name, lineItems(content)))
+  for (const { source, content } of devices) contents.set(source.name, await contentOf(deviceItems(content)))
+  for (const { source, content } of routes) contents.set(source.name, await contentOf(lineItems(content)))
   return contents
 }
 
-async function contentOf(name: string, read: Iterable<[key: string, Item]>): Promise<FileVersion> {
+async function contentOf(read: Iterable<[key: string, Item]>): Promise<FileVersion> {
   const items = new Map<string, Item>()
   const sum = createHash('sha256')
   for (const [key, item] of read) {
@@ -44,7 +43,7 @@ async function contentOf(name: string, read: Iterable<[key: string, Item]>): Pro
     sum.update(`${key} ${item.mark}\n`)
     await yieldToEventLoop()
   }
-  return { name, hash: sum.digest('base64url'), items }
+  return { hash: sum.digest('base64url'), items }
 }
 
 function* deviceItems({ devices }: DeviceFile): Generator<[string, Item]> {
@@ -63,13 +62,13 @@ function* lineItems({ name, rows }: RouteFile): Generator<[string, Item]> {
 
 /** What has to be written: all that files say now and did not say before, and the other way round. */
 export async function differenceOf(
-  files: readonly { readonly before?: FileVersion; readonly now?: FileVersion }[],
+  files: readonly { readonly before: FileVersion; readonly now: FileVersion }[],
   roster: Pick<Roster, 'assignment'>,
 ): Promise<Required<Pick<RosterWrite, 'devices' | 'assignments'>>> {
   const [devices, assignments]: [string, string | null][][] = [[], []]
-  if (files.every(({ before, now }) => before?.hash === now?.hash)) return { devices, assignments }
-  const before = together(files.map((each) => each.before))
-  const now = together(files.map((each) => each.now))
+  if (files.every(({ before, now }) => before.hash === now.hash)) return { devices, assignments }
+  const before = new Map(files.flatMap((each) => [...each.before.items]))
+  const now = new Map(files.flatMap((each) => [...each.now.items]))
   for (const [key, { mark, source, device }] of now) {
     await yieldToEventLoop()
     if (before.get(key)?.mark === mark) continue
@@ -87,23 +86,17 @@ export async function differenceOf(
   return { devices, assignments }
 }
 
-function together(versions: readonly (FileVersion | undefined)[]): FileVersion['items'] {
-  return new Map(versions.flatMap((version) => (version ? [...version.items] : [])))
-}
-
 /**
  * Has the roster of this process name the lines where assignments and devices of files stand now. Redis keeps those of the
  * write: a line that is inserted above 100,000 others is not a write of them.
  */
-export async function correctSources(roster: Roster, { name, items }: FileVersion): Promise<void> {
+export async function correctSources(roster: Roster, name: string, { items }: FileVersion): Promise<void> {
   for (const [key, { device, source }] of items) {
     await yieldToEventLoop()
     const field = key.slice(2)
-    const [entry, line] = [device && roster.find(field), device ? undefined : roster.assignment(field)]
-    const there = (entry ?? line)?.source
-    if (source === undefined || there === source || !there?.startsWith(`${name}:`)) continue
-    if (entry) roster.apply({ devices: [[field, { ...entry, source }]] })
-    if (line) roster.apply({ assignments: [[field, { ...line, source }]] })
+    const there = device ? roster.find(field) : roster.assignment(field)
+    if (source === undefined || there?.source === source || !there?.source.startsWith(`${name}:`)) continue
+    roster.apply({ [device ? 'devices' : 'assignments']: [[field, { ...there, source }]] })
   }
 }
 
@@ -128,20 +121,7 @@ export interface FileNotes {
   /** What the file of this installation said last. */
   readonly own?: Note
   /** What its text is compared with: that, else what any installation has written last. */
-  readonly before?: FileVersion
-}
-
-/** The id of the installation that a data folder belongs to; `isNew`: it was made by this call. */
-export async function installationId(dataDir: string): Promise<{ id: string; isNew: boolean }> {
-  const file = join(dataDir, 'installation')
-  const made = randomUUID()
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
-  // Another process may make it meanwhile.
-  const isNew = await writeFile(file, `${made}\n`, { flag: 'wx', mode: 0o600 })
-    .then(() => true)
-    .catch(() => false)
-  const id = await readFile(file, 'utf8').catch(() => made)
-  return { id: id.trim(), isNew }
+  readonly before: FileVersion
 }
 
 /** Reads what is known of the files that there are, and of those that this installation has had. */
@@ -151,35 +131,37 @@ export async function readFileNotes(
   contents: ReadonlyMap<string, FileVersion>,
 ): Promise<FileNotes[]> {
   const texts = new Map(Object.entries(await redis.hgetall(keys.roster('file-versions'))))
-  const noted = [...texts.keys()]
-    .filter((field) => field.startsWith(VERSIONS))
-    .map((field) => field.slice(VERSIONS.length))
+  const noted = [...texts.keys()].flatMap((field) => VERSIONS.exec(field)?.[1] ?? [])
   const all = Array.from(new Set([...contents.keys(), ...noted]), async (name): Promise<FileNotes> => {
-    const notes: Note[] = JSON.parse(texts.get(VERSIONS + name) ?? '[]')
+    const notes: Note[] = JSON.parse(texts.get(`versions ${name}`) ?? '[]')
     const isKnown = (hash: string) => hash === '' || texts.has(marksField(hash, name))
     const own = notes.findLast(([hash, writer]) => writer === installation && isKnown(hash))
     const [hash] = own ?? notes.findLast(([, , , isWritten]) => isWritten) ?? ['']
     const now = contents.get(name)
-    const before = now?.hash === hash ? now : await unpacked(name, hash, texts.get(marksField(hash, name)))
+    const before = now?.hash === hash ? now : await unpacked(hash, texts.get(marksField(hash, name)))
     return { name, notes, own, before }
   })
   return (await Promise.all(all)).filter(({ name, own }) => contents.has(name) || (own && own[0] !== ''))
 }
 
-async function unpacked(name: string, hash: string, text: string | undefined): Promise<FileVersion | undefined> {
-  if (text === undefined) return undefined
+async function unpacked(hash: string, text: string | undefined): Promise<FileVersion> {
+  if (text === undefined) return NO_FILE
   const marks = JSON.parse((await unpack(Buffer.from(text, 'base64'))).toString()) as [key: string, mark: string][]
-  return { name, hash, items: new Map(marks.map(([key, mark]) => [key, { mark }])) }
+  return { hash, items: new Map(marks.map(([key, mark]) => [key, { mark }])) }
 }
 
-/** The fields that note what a file says now; without a version the file is gone. */
-export async function notesWith({ name, notes }: FileNotes, note: Note, version?: FileVersion): Promise<FieldTexts> {
+/** The fields that note what a file says now. */
+export async function notesWith(
+  { name, notes }: Pick<FileNotes, 'name' | 'notes'>,
+  note: Note,
+  version: FileVersion,
+): Promise<FieldTexts> {
   const all = [...notes, note].slice(-MOST_NOTES)
   const installations = [...new Set(all.map(([, writer]) => writer).toReversed())].slice(0, MOST_INSTALLATIONS)
   const needed = new Set(installations.map((id) => all.findLast(([, writer]) => writer === id)?.[0]))
   const unneeded = notes.filter(([hash]) => !needed.has(hash)).map(([hash]) => [marksField(hash, name), null] as const)
-  const texts = [[VERSIONS + name, JSON.stringify(all)] as const, ...unneeded]
-  if (!version) return texts
+  const texts = [[`versions ${name}`, JSON.stringify(all)] as const, ...unneeded]
+  if (version === NO_FILE) return texts
   const marks = Array.from(version.items, ([key, { mark }]) => [key, mark])
   return [...texts, [marksField(version.hash, name), (await pack(JSON.stringify(marks))).toString('base64')]]
 }
@@ -190,7 +172,7 @@ function marksField(hash: string, name: string): string {
 
 const pack = promisify(gzip)
 const unpack = promisify(gunzip)
-const VERSIONS = 'versions '
+const VERSIONS = /^versions (.*)$/s
 const MOST_NOTES = 100
 /** An installation without a data folder of its own has a new id at each start. */
 const MOST_INSTALLATIONS = 10

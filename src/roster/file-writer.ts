@@ -7,6 +7,7 @@ import {
   differenceOf,
   type FileNotes,
   type FileVersion,
+  NO_FILE,
   notesWith,
   readFileNotes,
 } from './file-version.ts'
@@ -46,11 +47,11 @@ export async function writeFiles(
     const { comparisons, difference, loss } = await withoutLoss(files, replica, (isRefused) =>
       known.map((each) => {
         const isKept = broken.includes(each.name) || isRefused(each.name)
-        return compare(each, isKept ? each.before : contents.get(each.name))
+        return compare(each, isKept ? each.before : (contents.get(each.name) ?? NO_FILE))
       }),
     )
     const notes = comparisons.map(async (each) =>
-      each.isChanged ? notesWith(each, [hashOf(each.now), installation, asOf, each.isWritten], each.now) : [],
+      each.isChanged ? notesWith(each, [each.now.hash, installation, asOf, each.isWritten], each.now) : [],
     )
     const write = { ...difference, files: (await Promise.all(notes)).flat() }
     if ((await writeRoster(replica.redis, write, asOf)) === null) continue
@@ -67,7 +68,7 @@ export async function writeFiles(
       devices: effective(devices, last?.inEffect.devices),
       routes: effective(routes, last?.inEffect.routes),
     }
-    for (const { now } of comparisons) if (now) await correctSources(replica.roster, now)
+    for (const { name, now } of comparisons) await correctSources(replica.roster, name, now)
     return {
       inEffect,
       refused: loss ? [...mistakes, loss] : mistakes,
@@ -106,22 +107,18 @@ type Comparison = ReturnType<typeof compare>
  * version since the last comparison, or at any time before the first one: an older copy must not undo what came after it.
  * `isChanged`: it says something else than this installation has noted; `isWritten`: and that is written now.
  */
-function compare(known: FileNotes, now: FileVersion | undefined) {
+function compare(known: FileNotes, now: FileVersion) {
   const [noted, , position] = known.own ?? ['', '', 0]
-  const isChanged = hashOf(now) !== noted
-  const isKnown = isChanged && known.notes.some((note) => note[0] === hashOf(now) && note[2] >= position && note[3])
+  const isChanged = now.hash !== noted
+  const isKnown = isChanged && known.notes.some((note) => note[0] === now.hash && note[2] >= position && note[3])
   const before = isKnown ? now : known.before
   return { ...known, before, now, isChanged, isWritten: isChanged && now !== before }
-}
-
-function hashOf(version: FileVersion | undefined): string {
-  return version?.hash ?? ''
 }
 
 /** Whether another version of the file was written last. */
 function isStale({ isWritten, notes, now }: Comparison): boolean {
   const last = notes.findLast((note) => note[3])
-  return !isWritten && last !== undefined && last[0] !== hashOf(now)
+  return !isWritten && last !== undefined && last[0] !== now.hash
 }
 
 async function lossBy(
@@ -137,7 +134,7 @@ async function lossBy(
 
 /** The files that are refused for mistakes. Files of devices are refused together, as they are read as one. */
 async function mistakesIn(files: Files, known: readonly FileNotes[]) {
-  const isGone = ({ name, before }: FileNotes) => isOfDevices(name) && (before?.items.size ?? 0) > 0
+  const isGone = ({ name, before }: FileNotes) => isOfDevices(name) && before.items.size > 0
   // Nobody means that no file of devices is left: every device would be refused.
   const gone = files.devices.length > 0 ? [] : known.filter(isGone)
   const ofDevices = [

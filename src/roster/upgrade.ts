@@ -7,7 +7,7 @@ import type { Config, Protocols } from '../config/schema.ts'
 import type { Interval } from '../config/times.ts'
 import { sameId } from '../config/units.ts'
 import { keys, type Redis } from '../lanes/index.ts'
-import { contentsOf, differenceOf, notesWith } from './file-version.ts'
+import { contentsOf, differenceOf, NO_FILE, notesWith } from './file-version.ts'
 import type { Replica } from './replica.ts'
 import { assignmentField, Roster } from './roster.ts'
 import { changeOf, deviceText, type RosterWrite, writeRoster } from './table.ts'
@@ -29,12 +29,12 @@ export async function upgradeRoster(
   const old = version === 0 ? await readOld(redis, config.time_zone) : undefined
   if (old && (accepted || old.edits.length + old.puts.length > 0)) {
     const files = accepted ? await filesOf(dir, accepted, { protocols, zone: config.time_zone }) : onDisk
-    const contents = [...(await contentsOf(files)).values()]
+    const contents = [...(await contentsOf(files))]
     const ofFiles = await differenceOf(
-      contents.map((now) => ({ now })),
+      contents.map(([, now]) => ({ before: NO_FILE, now })),
       roster,
     )
-    const notes = contents.map((now) => notesWith({ ...now, notes: [] }, [now.hash, installation, 0, true], now))
+    const notes = contents.map(([name, now]) => notesWith({ name, notes: [] }, [now.hash, installation, 0, true], now))
     await writeRoster(redis, { ...(await withEdits(ofFiles, old)), files: (await Promise.all(notes)).flat() }, 0)
     await redis.del((['at', 'devices', 'routes', 'files'] as const).map(keys.roster))
   }

@@ -27,7 +27,7 @@ it('does other work while a large fleet is read, compared and applied', async ()
   const loading = await turnsDuring(() => rosterOf(reading.result))
   expect(loading.turns).toBeGreaterThan(5)
   const [before, now] = [await contentsOf(reading.result), await contentsOf(await filesOf('', fleet(COUNT), OPTIONS))]
-  const comparisons = Array.from(now, ([name, file]) => ({ name, before: before.get(name), now: file }))
+  const comparisons = Array.from(now, ([name, file]) => ({ name, before: before.get(name)!, now: file }))
   const comparing = await turnsDuring(() => differenceOf(comparisons, loading.result))
   expect(comparing.turns).toBeGreaterThan(2)
   const next = new Roster(loading.result)

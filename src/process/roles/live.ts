@@ -14,12 +14,12 @@ import type { Config, Protocols } from '../../config/schema.ts'
 import { type Following, follow } from '../../config/text-file.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
-import { installationId } from '../../roster/file-version.ts'
 import { type FilesOutcome, writeFiles } from '../../roster/file-writer.ts'
 import { rosterOf } from '../../roster/load.ts'
 import type { Replica, RosterFollower } from '../../roster/replica.ts'
 import { Roster } from '../../roster/roster.ts'
 import { upgradeRoster } from '../../roster/upgrade.ts'
+import { installationId } from '../data-dir.ts'
 import { ConfigReport } from './config-report.ts'
 
 /** The configuration of a process, which follows gateway.yaml, and its replica of the roster. */

@@ -3,6 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { type ApiAnswer, retryAfterMs } from '../../src/tracking/client/answer.ts'
 import { client, httpServer, OK, PUSH, rawServer } from '../support/tracking/http-servers.ts'
 
+/** What time it is there. */
+const date = expect.stringMatching(/ GMT$/)
+
 describe('an answer', () => {
   it.each([
     ['with its message', '{"message":"no such route","errors":[]}', 'no such route'],
@@ -16,7 +19,7 @@ describe('an answer', () => {
     ['of at most 2 KiB of a message', JSON.stringify({ message: 'x'.repeat(5_000) }), 'x'.repeat(2_048)],
     ['of at most 2 KiB, without half a character', `x${'é'.repeat(2_000)}`, `x${'é'.repeat(1_023)}`],
   ])('gives an error answer %s as its text', async (_, body, text) => {
-    expect(await answering(404, body)).toEqual({ status: 404, text })
+    expect(await answering(404, body)).toEqual({ status: 404, text, date })
   })
 
   it('masks an apikey that the answer quotes percent-encoded', async () => {
@@ -29,11 +32,16 @@ describe('an answer', () => {
   })
 
   it.each([301, 302, 307, 308])('gives a %d as the answer and follows no redirect', async (status) => {
-    expect(await answering(status, 'moved', { location: '/elsewhere' })).toEqual({ status, text: 'moved' })
+    expect(await answering(status, 'moved', { location: '/elsewhere' })).toEqual({ status, text: 'moved', date })
   })
 
   it.each([429, 503])('reads the Retry-After of a %d', async (status) => {
-    expect(await answering(status, '', { 'retry-after': '120' })).toEqual({ status, text: '', retryAfterMs: 120_000 })
+    expect(await answering(status, '', { 'retry-after': '120' })).toEqual({
+      status,
+      text: '',
+      date,
+      retryAfterMs: 120_000,
+    })
   })
 
   it('cuts an endless answer and closes its connection', async () => {
@@ -45,7 +53,7 @@ describe('an answer', () => {
       response.on('drain', write)
       write()
     })
-    expect(await client(url).push(PUSH)).toEqual({ status: 422, text: 'x'.repeat(2_048) })
+    expect(await client(url).push(PUSH)).toEqual({ status: 422, text: 'x'.repeat(2_048), date })
     await closed.promise
   })
 

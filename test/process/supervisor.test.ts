@@ -141,7 +141,8 @@ it('kills a role that does not close at the second SIGTERM, and exits with 143',
   child.kill('SIGTERM')
   await expect.poll(said).toContain('"reason":"SIGTERM","msg":"stopping"')
   await expect.poll(() => (child.kill('SIGTERM'), said())).toContain('second signal')
-  expect(await ended).toBe(143)
+  // A further SIGTERM of the poll may meet a process that is exiting, whose handlers are gone: to a shell that is 143 as well.
+  expect([143, 'SIGTERM']).toContain(await ended)
   expect(processesOn(dir)).toEqual([])
 })
 

@@ -88,6 +88,11 @@ function linesOf(said: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 }
 
+/** At most a second old. */
+async function metricsOf(monitor: string): Promise<string> {
+  return (await fetch(`${monitor}/metrics`)).text()
+}
+
 function messagesOf(said: string): unknown[] {
   return linesOf(said).map(({ msg }) => msg)
 }
@@ -200,10 +205,10 @@ describe('a change of tracking.yaml', () => {
       `${file} is ignored: the previous configuration stays in effect`,
     ])
     expect(await push(NOW)).toBe(200)
-    expect(await (await fetch(`${monitor}/metrics`)).text()).toContain('\nwaybridge_config_last_reload_successful 0\n')
+    await expect.poll(() => metricsOf(monitor), soon).toContain('\nwaybridge_config_last_reload_successful 0\n')
     await write(dir, `${ONE_ROUTE}${route('1002')}`)
     await expect.poll(() => push(NOW, '1002'), soon).toBe(200)
-    expect(await (await fetch(`${monitor}/metrics`)).text()).toContain('\nwaybridge_config_last_reload_successful 1\n')
+    await expect.poll(() => metricsOf(monitor), soon).toContain('\nwaybridge_config_last_reload_successful 1\n')
   })
 
   it('takes effect for companies at once, and for routes when the database can be written', async () => {
@@ -214,7 +219,7 @@ describe('a change of tracking.yaml', () => {
     await expect.poll(said, soon).toContain('the routes are not in effect')
     expect(await positionsAt(url, '1001')).toBe(401)
     expect(await push(NOW, '1002')).toBe(404)
-    expect(await (await fetch(`${monitor}/metrics`)).text()).toContain('\nwaybridge_config_last_reload_successful 0\n')
+    await expect.poll(() => metricsOf(monitor), soon).toContain('\nwaybridge_config_last_reload_successful 0\n')
     release()
     await expect.poll(() => push(NOW, '1002'), soon).toBe(200)
     const locking = `${file}: database is locked; end the program that uses it`
@@ -223,7 +228,7 @@ describe('a change of tracking.yaml', () => {
       `the routes are not in effect, the companies are: ${locking}`,
       'the routes are in effect',
     ])
-    expect(await (await fetch(`${monitor}/metrics`)).text()).toContain('\nwaybridge_config_last_reload_successful 1\n')
+    await expect.poll(() => metricsOf(monitor), soon).toContain('\nwaybridge_config_last_reload_successful 1\n')
   })
 
   it('that removes the file changes nothing', async () => {

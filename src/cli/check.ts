@@ -1,10 +1,14 @@
-import { protocols } from '../../protocols/index.ts'
-import { problemText } from '../config/problem.ts'
-import { check } from '../roster/load.ts'
+import { readAll } from '../config/files.ts'
+import { ConfigError, type Problem, problemText } from '../config/problem.ts'
+import type { Protocols } from '../config/schema.ts'
+import { readTracking } from '../config/tracking.ts'
+import { remarksOn } from '../roster/advice.ts'
+import { rosterOf } from '../roster/file-version.ts'
 import { counted } from './output.ts'
 
 /** `waybridge check`. @returns the exit code: 1 where a part of the configuration does not take effect */
 export async function checkCommand(dir: string): Promise<number> {
+  const { protocols } = await import('../../protocols/index.ts')
   const { mistakes, warnings } = await check(dir, protocols, Date.now())
   for (const mistake of mistakes) process.stdout.write(`${problemText(mistake)}\n`)
   for (const warning of warnings) process.stdout.write(`warning: ${problemText(warning)}\n`)
@@ -13,4 +17,30 @@ export async function checkCommand(dir: string): Promise<number> {
     `${dir}: no mistakes${warnings.length === 0 ? '' : `, ${counted(warnings.length, 'warning')}`}\n`,
   )
   return 0
+}
+
+/**
+ * Validates the configuration in a directory without starting anything; `now`, ms UTC, says which day is today. With `mistakes`
+ * a start would fail, or leave lines out.
+ */
+export async function check(dir: string, protocols: Protocols, now: number) {
+  const problems = [
+    ...(await folderProblems(dir, protocols, now).catch(mistakesOf)),
+    ...(await readTracking(dir).then((read) => read?.problems ?? [], mistakesOf)),
+  ]
+  const { warnings = [], mistakes = [] } = Object.groupBy(problems, ({ severity }) =>
+    severity === 'warning' ? 'warnings' : 'mistakes',
+  )
+  return { mistakes, warnings }
+}
+
+async function folderProblems(dir: string, protocols: Protocols, now: number): Promise<Problem[]> {
+  const { config, files, problems } = await readAll(dir, protocols)
+  if (!config) return problems
+  return remarksOn(files, await rosterOf(files), { now, zone: config.time_zone })
+}
+
+function mistakesOf(error: unknown): readonly Problem[] {
+  if (error instanceof ConfigError) return error.mistakes
+  throw error
 }

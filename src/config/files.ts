@@ -6,7 +6,7 @@ import { addressAt, companyIds, type ListenAddress, mistakeAt, portConflicts, re
 import { fleetMistakes } from './fleet.ts'
 import { child, itemsAt, type Node, nodeAt, textAt } from './node.ts'
 import { openFilesMistake } from './open-files.ts'
-import { type ConfigError, type Mistake, type Problem, problemsIn, type Source } from './problem.ts'
+import { ConfigError, type Mistake, type Problem, problemsIn, type Source } from './problem.ts'
 import { type RouteFile, readRoutes } from './routes.ts'
 import { configSchema, defaultConfig, type Protocols } from './schema.ts'
 import { fingerprintOf, ifThere, textOf, unreadable } from './text-file.ts'
@@ -50,6 +50,20 @@ export async function readFiles(dir: string, options: ReadOptions): Promise<File
   const names = options.gatewayOnly ? [GATEWAY] : await fileNames(dir)
   const texts = await Promise.all(names.map(async (name) => [name, await textOf(join(dir, name))] as const))
   return filesOf(dir, new Map(texts.filter((entry): entry is [string, string] => entry[1] !== undefined)), options)
+}
+
+/** Reads the configuration in a directory; files that do not exist are defaults, or empty. @throws ConfigError with all mistakes. */
+export async function loadConfig(dir: string, protocols: Protocols) {
+  const { config, files, problems } = await readAll(dir, protocols)
+  if (!config) throw new ConfigError(problems.filter(isMistake))
+  return { config, files }
+}
+
+/** Reads the files of a directory, and finds what is wrong with them, and the configuration where they have no mistakes. */
+export async function readAll(dir: string, protocols: Protocols) {
+  const files = await readFiles(dir, { protocols })
+  const problems = [...(await problemsOf(files)), ...certificateProblems(files)]
+  return { files, problems, config: problems.some(isMistake) ? undefined : files.gateway.content.config }
 }
 
 /** Reads the files of a configuration directory from their texts, by their names. */

@@ -10,7 +10,7 @@ export async function start(configDir: string): Promise<number> {
 /** Returns what to run for the configuration of a folder. @throws ConfigError. */
 export async function supervision(configDir: string): Promise<Supervision> {
   const { protocols } = await import('../../protocols/index.ts')
-  const { loadConfig } = await import('../roster/load.ts')
+  const { loadConfig } = await import('../config/files.ts')
   const { createLogger } = await import('../observe/log.ts')
   const { config } = await loadConfig(configDir, protocols)
   return {

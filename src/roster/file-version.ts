@@ -7,8 +7,8 @@ import type { Files } from '../config/files.ts'
 import type { RouteFile } from '../config/routes.ts'
 import { sameId } from '../config/units.ts'
 import { keys, type Redis } from '../lanes/index.ts'
-import { assignmentField, type Roster } from './roster.ts'
-import { deviceText, type FieldTexts, type RosterWrite } from './table.ts'
+import { assignmentField, Roster } from './roster.ts'
+import { changeOf, deviceText, type FieldTexts, type RosterWrite } from './table.ts'
 
 /** One version of a file: what it says by key, `d <id>` or `a <field>`, and the hash of that. */
 export interface FileVersion {
@@ -84,6 +84,14 @@ export async function differenceOf(
     else if (roster.assignment(field)?.company_id === undefined) assignments.push([field, null])
   }
   return { devices, assignments }
+}
+
+/** The roster that files alone make. */
+export async function rosterOf(files: Files): Promise<Roster> {
+  const roster = new Roster()
+  const versions = Array.from((await contentsOf(files)).values(), (now) => ({ before: NO_FILE, now }))
+  await roster.applyInSlices(changeOf(await differenceOf(versions, roster), 0))
+  return roster
 }
 
 /**

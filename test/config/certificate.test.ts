@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { loadConfig } from '../../src/roster/load.ts'
+import { loadConfig } from '../../src/config/files.ts'
 import { CertificateMaker, type Issued } from '../support/certificates.ts'
 import { checked, folder, PROTOCOLS } from '../support/config-folder.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Config, configSchema, defaultConfig } from '../../src/config/schema.ts'
 import { TRACKING } from '../../src/config/tracking.ts'
-import { loadConfig } from '../../src/roster/load.ts'
+import { loadConfig } from '../../src/config/files.ts'
 import { checked, folder, PROTOCOLS } from '../support/config-folder.ts'
 import { configKeys } from '../support/config-keys.ts'
 

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { filesOf } from '../../src/config/files.ts'
-import { contentsOf, differenceOf } from '../../src/roster/file-version.ts'
-import { rosterOf } from '../../src/roster/load.ts'
+import { contentsOf, differenceOf, rosterOf } from '../../src/roster/file-version.ts'
 import { Roster } from '../../src/roster/roster.ts'
 import { changeOf } from '../../src/roster/table.ts'
 import { COMPANY } from '../support/config-folder.ts'

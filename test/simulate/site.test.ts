@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { protocols } from '../../protocols/index.ts'
-import { loadConfig } from '../../src/roster/load.ts'
+import { loadConfig } from '../../src/config/files.ts'
 import { type DemoSite, demoPlan, prepareSite } from '../../src/simulate/demo/site.ts'
 import { loadedFolder } from '../support/config-folder.ts'
 

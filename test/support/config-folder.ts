@@ -2,9 +2,11 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { check } from '../../src/cli/check.ts'
+import { loadConfig } from '../../src/config/files.ts'
 import { problemText } from '../../src/config/problem.ts'
 import type { Protocols } from '../../src/config/schema.ts'
-import { check, loadConfig, rosterOf } from '../../src/roster/load.ts'
+import { rosterOf } from '../../src/roster/file-version.ts'
 
 /** Two protocols, reduced to what the configuration needs. */
 export const PROTOCOLS = [
@@ -39,7 +41,8 @@ export async function loadedFolder(dir: string, protocols: Protocols = PROTOCOLS
   const { config, files } = await loadConfig(dir, protocols)
   const directory = await rosterOf(files)
   const devices = files.devices.flatMap(({ content }) => content.devices.map(({ device }) => device))
-  const routes = Array.from(directory.devices()).flatMap((entry) => directory.assignmentsOf(entry))
+  const lines = Array.from(directory.devices()).flatMap((entry) => directory.assignmentsOf(entry))
+  const routes = lines.map((line) => ({ ...line, version: undefined }))
   const { mistakes, warnings } = await check(dir, protocols, Date.now())
   return { config, devices, routes, directory, problems: [...mistakes, ...warnings] }
 }

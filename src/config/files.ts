@@ -102,7 +102,7 @@ export function gatewayProblems({ gateway }: Files): Problem[] {
 }
 
 /** The certificates of gateway.yaml that cannot be used. Only who opens their ports needs to be able to read them. */
-export function certificateProblems({ gateway: { source, content } }: Files): Problem[] {
+function certificateProblems({ gateway: { source, content } }: Files): Problem[] {
   const { root } = parseYaml(source.text)
   if (!content.config || !root) return []
   const mistakes = certificatesIn(content.config).flatMap(({ path, files }) => {

@@ -1,5 +1,6 @@
 import { everySecond } from '../async.ts'
 import { metrics } from '../observe/metrics.ts'
+import { spansIn } from './duplicates.ts'
 import { grouped, type Redis, type RunScript, scripts } from './redis.ts'
 import { type AppenderOptions, add, type Part, storeRecords } from './store.ts'
 
@@ -38,7 +39,7 @@ export class Appender {
   /** Resolves once every record is on disk in Redis. Rejects where that is not certain: then nothing may be acknowledged. */
   append(item: Storable): Promise<Stored> {
     let weight = 0
-    for (const { records } of item.parts) weight += records.length + PART_WEIGHT
+    for (const { records } of item.parts) weight += records.length * BYTE_WEIGHT + spansIn(records) * SPAN_WEIGHT
     return this.#group(item, weight)
   }
 
@@ -90,7 +91,10 @@ function addFixes(counters: Map<string, number>, { received, filtered }: Omit<St
   for (const reason of filtered) add(counters, `filtered:${reason}`, 1)
 }
 
-/** Of a part beside its bytes: so that a call of small parts, which cost most, takes Redis no longer than one of large parts. */
-const PART_WEIGHT = 224
-/** Weighed in bytes. */
+/*
+ * What weighs a call: about what it costs Redis, so that no input makes a call longer than 20 ms. Dearest are fixes of many spans
+ * (a run for each, with marks of its own), and look-ups among the marks of a full span.
+ */
+const BYTE_WEIGHT = 4
+const SPAN_WEIGHT = 400
 const GROUP = { inFlight: 2, maxWeight: 1 << 19 }

@@ -154,6 +154,17 @@ export class DuplicateFilter {
   }
 }
 
+/** How many runs records have: in each the fixes follow each other within one span. */
+export function spansIn(records: Buffer): number {
+  let [runs, last] = [0, -1]
+  for (let at = 0; at < records.length; at += records[at]) {
+    const span = records.readUInt32BE(at + TIME) >>> SPAN_BITS
+    if (span !== last) runs++
+    last = span
+  }
+  return runs
+}
+
 /** What this process knows of a device. Times in unix seconds. */
 interface Known {
   readonly turn: string

@@ -177,8 +177,13 @@ const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memor
 
 /** How often marks were read; the turn is read with each call. */
 async function reads(): Promise<number> {
-  const [, gets] = /cmdstat_get:calls=(\d+)/.exec(await redis.info('commandstats')) ?? []
-  return Number(gets ?? 0) - sends
+  return (await called('get')) - sends
+}
+
+/** How often a command was called. */
+async function called(command: string): Promise<number> {
+  const statistics = await redis.info('commandstats')
+  return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(statistics)?.[1] ?? 0)
 }
 
 /** The name of the only string of marks, as it is among the expiries. */
@@ -297,5 +302,15 @@ describe('the marks of stored fixes', () => {
     const send = gateway()
     expect(await send('1', ...t(LATER, LATER + 1))).toBe(1)
     expect(await stored()).toEqual([LATER + 1])
+  })
+
+  it('of a hostile input are looked up in many small calls, not in one that blocks Redis', async () => {
+    const send = gateway()
+    const spans = t(...Array.from({ length: 255 }, (_, n) => NOW - n * 2048))
+    await send('1', ...t(NOW))
+    const before = await called('evalsha')
+    await Promise.all(Array.from({ length: 40 }, (_, device) => send(String(device + 10), ...spans)))
+    // 10,200 runs, of which a call has at most 1,310.
+    expect((await called('evalsha')) - before).toBeGreaterThanOrEqual(8)
   })
 })

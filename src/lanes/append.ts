@@ -96,5 +96,5 @@ function addFixes(counters: Map<string, number>, { received, filtered }: Omit<St
  * (a run for each, with marks of its own), and look-ups among the marks of a full span.
  */
 const BYTE_WEIGHT = 4
-const SPAN_WEIGHT = 400
+const SPAN_WEIGHT = 800
 const GROUP = { inFlight: 2, maxWeight: 1 << 19 }

@@ -9,21 +9,9 @@ import { KINDS, planFaults } from './plan.ts'
 import { judge } from './verdict.ts'
 
 describe('a chaos run loses nothing and keeps the order', () => {
-  it.each([
-    [1, 1],
-    [2, 2],
-  ])('seed %i, %i gateways', { timeout: 240_000 }, async (seed, gateways) => {
-    const run = promisify(execFile)(process.execPath, [
-      CHAOS,
-      '--minutes',
-      '0.35',
-      '--vans',
-      '11',
-      '--gateways',
-      String(gateways),
-      '--seed',
-      String(seed),
-    ])
+  it('with two gateways, for twenty seconds', { timeout: 240_000 }, async () => {
+    const options = ['--minutes', '0.35', '--vans', '11', '--gateways', '2', '--seed', '2']
+    const run = promisify(execFile)(process.execPath, [CHAOS, ...options])
     const { stdout } = await run.catch((error: { stdout: string }) => error)
     expect(stdout).toMatch(/^sent=(\d+) acked=\1 delivered=\d+ lost=0 problems=0$/m)
   })

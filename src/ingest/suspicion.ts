@@ -46,7 +46,7 @@ export class DeviceTrail {
   #rowSince = 0
   #returns = NEVER
 
-  /** A sender has sent something, at `now`, unix seconds. Answers what is odd about that. */
+  /** Notes that a sender has sent something at `now`, unix seconds. Answers what is odd about that, if anything is. */
   heard(sender: Sender, now: number): Suspicion | undefined {
     const [last, earlier] = [this.#sender, this.#earlier]
     if (last && isSame(last, sender)) {

@@ -90,7 +90,7 @@ export class DuplicateFilter {
     return { marks, unkeyed: now < this.#unkeyedUntil ? unkeyedMarks(records, count) : NONE }
   }
 
-  /** Deletes marks that are kept no longer. Never rejects. */
+  /** Deletes some of the marks whose time is over. Never rejects. */
   async forget(): Promise<void> {
     const touched = [keys.marksPrefix, keys.markExpiries, keys.markBytes]
     await scripts(this.#redis)('forget', touched, [FORGET_AT_ONCE]).catch(() => {})

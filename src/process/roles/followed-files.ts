@@ -1,0 +1,96 @@
+import { type Files, fingerprint, isMistake, problemsOf, readFiles } from '../../config/files.ts'
+import type { Config, Protocols } from '../../config/schema.ts'
+import { rosterOf } from '../../roster/file-version.ts'
+import { type FilesOutcome, writeFiles } from '../../roster/file-writer.ts'
+import type { Replica } from '../../roster/replica.ts'
+import { Roster } from '../../roster/roster.ts'
+import { upgradeRoster } from '../../roster/upgrade.ts'
+
+/** Which files are followed. */
+export interface FilesOptions {
+  readonly dir: string
+  readonly protocols: Protocols
+  /**
+   * Whether this process writes the files of devices and routes to the roster, and reports what is wrong with them: one of the
+   * processes of `start`, and each that runs on its own. The others follow gateway.yaml alone.
+   */
+  readonly followsFiles: boolean
+}
+
+/** The files at the start, with the configuration in them and the id of this installation. */
+export interface FirstFiles extends FilesOptions {
+  readonly files: Files
+  readonly config: Config
+  readonly installation: string
+}
+
+/** The files of a folder: reads them, and has those of devices and routes take effect. */
+export class FollowedFiles {
+  readonly #first: FirstFiles
+  #read: Files
+  #local = new Roster()
+  #outcome: FilesOutcome | undefined
+  #writtenAt = -Infinity
+
+  constructor(first: FirstFiles) {
+    this.#first = first
+    this.#read = first.files
+  }
+
+  /** As they were read by the last call of `take`. */
+  get read(): Files {
+    return this.#read
+  }
+
+  /** What became of them then; undefined where this process does not follow devices and routes. */
+  get outcome(): FilesOutcome | undefined {
+    return this.#outcome
+  }
+
+  /** Of a process without Redis: what its files say. */
+  get local(): Roster {
+    return this.#local
+  }
+
+  /** Whether a file was refused for a loss of routes, so long ago that it is tried again: old lines may have ended by now. */
+  get isLossDue(): boolean {
+    return this.#outcome?.withLoss === true && performance.now() - this.#writtenAt > LOSS_AGAIN_MS
+  }
+
+  /** Changes whenever a file may have changed. */
+  fingerprint(): Promise<string> {
+    return fingerprint(this.#first.dir, this.#read, !this.#first.followsFiles)
+  }
+
+  /** Reads what is there now. @throws ConfigError where a file cannot be read. */
+  readNow(): Promise<Files> {
+    const { dir, protocols, config, followsFiles } = this.#first
+    return readFiles(dir, { protocols, zone: config.time_zone, previous: this.#read, gatewayOnly: !followsFiles })
+  }
+
+  /**
+   * Writes to the roster in Redis what has changed in files, or without Redis makes the roster of this process of them. Rejects
+   * where Redis does not answer: call it again then.
+   */
+  async take(read: Files, replica: Replica | undefined): Promise<FilesOutcome | undefined> {
+    if (this.#first.followsFiles) {
+      const { gateway } = read.gateway.content.config ? read : this.#first.files
+      this.#outcome = await this.#write({ ...read, gateway }, replica)
+      this.#writtenAt = performance.now()
+    }
+    this.#read = read
+    return this.#outcome
+  }
+
+  async #write(files: Files, replica: Replica | undefined): Promise<FilesOutcome> {
+    const last = this.#outcome
+    const { installation } = this.#first
+    if (replica && !last) await upgradeRoster(replica, files, this.#first)
+    if (replica) return writeFiles(files, replica, { installation, last })
+    const refused = (await problemsOf(files)).filter(isMistake)
+    if (refused.length === 0) this.#local = await rosterOf(files)
+    return { inEffect: files, refused, withLoss: false, stale: [] }
+  }
+}
+
+const LOSS_AGAIN_MS = 10_000

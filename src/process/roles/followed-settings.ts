@@ -1,0 +1,47 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Config } from '../../config/schema.ts'
+import type { Roster } from '../../roster/roster.ts'
+
+/**
+ * What of gateway.yaml takes effect without a restart: the companies and the tokens of the admin port. Their secrets may stand in
+ * files of their own (`${file:/path}`), which are followed as gateway.yaml is.
+ */
+export class FollowedSettings {
+  #companies: Config['companies']
+  #admin: Pick<Config['admin'], 'tokens'>
+
+  constructor({ companies, admin }: Config) {
+    this.#companies = companies
+    this.#admin = admin
+  }
+
+  get companies(): Config['companies'] {
+    return this.#companies
+  }
+
+  /** Another object after each change. */
+  get admin(): Pick<Config['admin'], 'tokens'> {
+    return this.#admin
+  }
+
+  /** Takes over what gateway.yaml says now, beside the roster in effect. Answers whether anything has changed. */
+  update({ companies: listed, admin: { tokens } }: Config, roster: Roster): boolean {
+    const companies = this.#companiesWith(listed, roster)
+    if (isDeepStrictEqual([companies, tokens], [this.#companies, this.#admin.tokens])) return false
+    this.#companies = companies
+    this.#admin = { tokens }
+    return true
+  }
+
+  /** A company that is taken out of gateway.yaml stays while it has devices: their fixes could not be pushed without its key. */
+  #companiesWith(listed: Config['companies'], roster: Roster): Config['companies'] {
+    const ids = new Set(listed.map(({ company_id }) => company_id))
+    const retained = this.#companies.filter(({ company_id }) => !ids.has(company_id) && hasDevices(company_id, roster))
+    return [...listed, ...retained]
+  }
+}
+
+function hasDevices(company: string, roster: Roster): boolean {
+  for (const { company_id } of roster.devices()) if (company_id === company) return true
+  return false
+}

@@ -25,7 +25,15 @@ import {
   unixTime,
 } from '../kit/index.ts'
 
-export default { name: 'fix', devices: 'JSON of your own over MQTT', acknowledges: 'fixes', decode } satisfies Protocol
+export default {
+  name: 'fix',
+  devices: 'JSON of your own over MQTT',
+  acknowledges: 'fixes',
+  accuracy: 'metres',
+  integrity: { none: 'it is JSON' },
+  escaping: 'none',
+  decode,
+} satisfies Protocol
 
 /** Reads the good entries of an array: a bad entry would be as bad when sent again. */
 function decode(frame: Buffer): Message {

@@ -19,6 +19,7 @@ import {
   type Message,
   type Protocol,
   type Session,
+  verify,
 } from '../kit/index.ts'
 import { location } from './location.ts'
 
@@ -26,6 +27,9 @@ export default {
   name: 'gt06',
   devices: 'Concox and Jimi GT06N, GT06E, JM-VL03, WeTrack2, AT4, JC400, and clones of them',
   acknowledges: 'some',
+  accuracy: 'hdop',
+  integrity: { checksum: 'CRC-16/X-25', covers: [3, -4] },
+  escaping: 'none',
   tcp: { port: 5023, frame: frameLength, starts },
   udp: { port: 5023, frame: frameLength },
   decode,
@@ -100,13 +104,14 @@ function starts(bytes: Buffer): Match {
 
 function decode(frame: Buffer, session: Session): Message {
   const head = frame[0] === LONG ? 4 : 3
-  if (isWifi(frame)) return { reply: Buffer.concat([frame.subarray(0, 2), Buffer.of(0), frame.subarray(3, 10), END]) }
+  if (isWifi(frame))
+    return { none: 'wifi', reply: Buffer.concat([frame.subarray(0, 2), Buffer.of(0), frame.subarray(3, 10), END]) }
   if (frame.length < head + 1 + TAIL) throw new DecodeError('truncated')
-  if (!session.lenient) verify(frame)
+  if (!session.lenient) verify(frame.readUInt16BE(frame.length - 4) === crc16X25(frame.subarray(2, -4)), session)
   const type = frame[head] | (head === 4 ? LONG_TYPE : 0)
   const content = frame.subarray(head + 1, session.lenient ? frame.length : -TAIL)
   const reply = answer(type, frame.readUInt16BE(frame.length - TAIL), session.now)
-  if (type === LOGIN) return { device: login(content, frame.length, session), reply }
+  if (type === LOGIN) return { device: login(content, frame.length, session), none: 'login', reply }
   const fix = location(type, content, { model: session.settings.model, ahead: aheadOf(session) })
   return fix ? { fixes: [fix], reply } : { reply }
 }
@@ -115,11 +120,6 @@ function decode(frame: Buffer, session: Session): Message {
 function isWifi(frame: Buffer): boolean {
   if (frame[0] !== SHORT || !WIFI.has(frame[3]) || frame.length <= 12) return false
   return isEnd(frame, frame.length - 2) && !isEnd(frame, 3 + frame[2])
-}
-
-function verify(frame: Buffer): void {
-  const covered = frame.subarray(2, -4)
-  if (frame.readUInt16BE(frame.length - 4) !== crc16X25(covered)) throw new DecodeError('checksum')
 }
 
 /** The device's id. The zone, where a frame is long enough for one, holds for the session. */

@@ -33,6 +33,9 @@ export default {
   name: 'h02',
   devices: 'Sinotrack ST-901, ST-906, LK109, LK209, TK110 and clones',
   acknowledges: 'some',
+  accuracy: 'none',
+  integrity: { none: 'the specification has none' },
+  escaping: 'none',
   tcp: { port: 5013, frame: frameLength, starts },
   udp: { port: 5013, frame: frameLength },
   decode,
@@ -63,7 +66,7 @@ function decodeBinary(frame: Buffer, session: Session): Message {
   const fix = fixOf(r)
   // X frames were seen that repeat the position of the $ frame before them under another id.
   const device = marker === X && session.device !== undefined ? session.device : id
-  return fix ? { device, fixes: [fix], reply: confirmation(device, session.now) } : { device }
+  return fix ? { device, fixes: [fix], reply: confirmation(device, session.now) } : { device, none: 'no date' }
 }
 
 /** Undefined where the device's clock was never set. */

@@ -1,3 +1,6 @@
+import { DecodeError } from './errors.ts'
+import type { Session } from './protocol.ts'
+
 /** How one cyclic redundancy check is computed, in the terms of the CRC catalogue. */
 interface CrcParameters {
   readonly width: 8 | 16
@@ -69,4 +72,13 @@ function reverse(value: number, width: number): number {
   let reversed = 0
   for (let bit = 0; bit < width; bit++) if (value & (1 << bit)) reversed |= 1 << (width - 1 - bit)
   return reversed
+}
+
+/**
+ * Notes that the checksum of a frame fits: evidence of its protocol on a shared port.
+ * @throws DecodeError `checksum` where it does not, unless the session is lenient.
+ */
+export function verify(isRight: boolean, session: Session): void {
+  if (isRight) session.hasVerified = true
+  else if (!session.lenient) throw new DecodeError('checksum')
 }

@@ -28,8 +28,8 @@ const SENTENCES = {
 /** The readable entries of a frame. */
 interface ReadableEntries<Result> {
   readonly good: Result[]
-  /** How many entries are left out; undefined where none is. */
-  readonly unreadable: number | undefined
+  /** Positions of the entries that are left out; undefined where none is. */
+  readonly unreadable: readonly number[] | undefined
 }
 
 /**
@@ -43,19 +43,20 @@ export function eachReadable<Entry, Result>(
   read: (entry: Entry) => Result,
 ): ReadableEntries<Result> {
   const good: Result[] = []
-  let refusals = 0
+  const unreadable: number[] = []
   let first: DecodeError | undefined
-  for (const entry of entries) {
+  for (const [index, entry] of entries.entries()) {
     try {
-      good.push(read(entry))
+      if (unreadable.length < MAX_REFUSALS) good.push(read(entry))
+      else unreadable.push(index)
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error
       first ??= error
-      if (++refusals === MAX_REFUSALS) break
+      unreadable.push(index)
     }
   }
   if (first && good.length === 0) throw first
-  return { good, unreadable: entries.length - good.length || undefined }
+  return { good, unreadable: unreadable.length > 0 ? unreadable : undefined }
 }
 
 const MAX_REFUSALS = 100

@@ -1,5 +1,3 @@
-import type { Framer } from './protocol.ts'
-
 /** The frames at the beginning of a stream; `noise` counts the bytes that were skipped between them. */
 interface CutStream {
   /** Views of the stream's bytes. */
@@ -12,13 +10,18 @@ interface CutStream {
 }
 
 /** Cuts complete frames off the beginning of a stream: all, or what `most` calls of the framer find. */
-export function cut(bytes: Buffer, frame: Framer, most = Number.POSITIVE_INFINITY): CutStream {
+export function cut<S>(
+  bytes: Buffer,
+  frame: (bytes: Buffer, session: S) => number,
+  session: S,
+  most = Number.POSITIVE_INFINITY,
+): CutStream {
   const frames: Buffer[] = []
   let at = 0
   let noise = 0
   let steps = 0
   for (; at < bytes.length && steps < most; steps++) {
-    const length = frame(at === 0 ? bytes : bytes.subarray(at))
+    const length = frame(at === 0 ? bytes : bytes.subarray(at), session)
     if (length === 0) break
     if (length > 0) frames.push(bytes.subarray(at, at + length))
     else noise -= length
@@ -28,12 +31,12 @@ export function cut(bytes: Buffer, frame: Framer, most = Number.POSITIVE_INFINIT
 }
 
 /** Frames that end with one byte, which is part of the frame. */
-export function endsWith(end: number): Framer {
+export function endsWith(end: number): (bytes: Buffer) => number {
   return (bytes) => bytes.indexOf(end) + 1
 }
 
 /** Frames that end with a line feed, which is part of the frame. */
-export const line: Framer = endsWith(0x0a)
+export const line = endsWith(0x0a)
 
 /** Drops CR, LF and NUL from the end of a text frame. */
 export function trimEnd(frame: Buffer): Buffer {

@@ -8,20 +8,27 @@ export {
   crc16X25,
   crc16Xmodem,
   sum8,
+  verify,
   xor,
 } from './checksum.ts'
 export { DecodeError, type DecodeReason, eachReadable } from './errors.ts'
 export { cut, endsWith, line, trimEnd } from './framing.ts'
-export type {
-  Fix,
-  Framer,
-  HttpRequest,
-  Match,
-  Message,
-  Protocol,
-  Session,
-  Settings,
-  Transport,
+export {
+  decodeFrame,
+  type Escaping,
+  type Fix,
+  type Framer,
+  type HttpAnswer,
+  type HttpRequest,
+  type Integrity,
+  type Match,
+  type Message,
+  type Protocol,
+  repliesOf,
+  type Session,
+  type Settings,
+  sessionState,
+  type Transport,
 } from './protocol.ts'
 export {
   digitsOf,

@@ -1,12 +1,14 @@
+import { DecodeError } from './errors.ts'
+
 /** How bytes reach a decoder. */
 export type Transport = 'tcp' | 'udp' | 'http' | 'mqtt'
 
 /**
  * Finds the end of the first frame of a stream, from the bytes that have arrived.
  * n > 0: the frame is n bytes long; 0: the frame is not complete yet; −n: the first n bytes are noise, no frame begins there.
- * It never throws.
+ * It never throws. It reads the session where a length was agreed on in the conversation, and never changes it.
  */
-export type Framer = (bytes: Buffer) => number
+export type Framer = (bytes: Buffer, session: Session) => number
 
 /** Whether a stream is of a protocol, by its first bytes; `maybe`: more bytes are needed. */
 export type Match = 'yes' | 'no' | 'maybe'
@@ -20,6 +22,13 @@ export interface HttpRequest {
   readonly body: Buffer
 }
 
+/** The answer to one HTTP request. Left out: 200, no headers, no body. */
+export interface HttpAnswer {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Buffer | string
+}
+
 /** What a decoder has to know of a configured device, from its entry in devices.yaml. */
 export interface Settings {
   readonly model?: string
@@ -30,7 +39,7 @@ export interface Settings {
 
 /**
  * The memory of one conversation: a TCP connection, a UDP peer, an MQTT client, one HTTP request. A protocol keeps its own
- * state of a session in a `WeakMap<Session, …>`.
+ * state of a session with `sessionState`.
  */
 export interface Session {
   /** The device, once a message has named it and the roster knows it. The caller of `decode` sets it. */
@@ -44,10 +53,14 @@ export interface Session {
   now: number
   /** Accept wrong checksums. */
   lenient: boolean
+  /** Whether the checksum of the last frame was looked at, and fitted; `verify` sets it. */
+  hasVerified?: boolean
 }
 
 /** One position as the device measured it. Keys without a value are left out or undefined. */
 export interface Fix {
+  /** Whose position it is, where one frame holds those of several devices; else it is the message's. */
+  device?: string
   /** ms UTC (local where the device reports local time: see `Settings.timeZone`). */
   time: number
   /** Degrees WGS 84, north positive. */
@@ -68,19 +81,43 @@ export interface Fix {
   satellites?: number
 }
 
-/** What one frame said. `reply` is data: the caller sends it, after the fixes are stored. */
+/**
+ * What one frame said. `reply` is data: the caller sends it, after the fixes are stored.
+ *
+ * A frame that holds no position says why in `none`. Where a decoder gives neither fixes nor `none`, the frame is stored as
+ * it is before it is answered, and decoded again after an upgrade: with `fixes: []` it is of a type that holds positions, of
+ * which none could be read; without `fixes` the decoder does not know its type.
+ */
 export interface Message {
   /** The id in the frame itself; absent where the login of the connection named the device. */
   readonly device?: string
   /** The device's secret in the frame: a password or token. */
   readonly secret?: string
-  readonly fixes?: Fix[]
-  /** How many entries of the frame could not be read where others could: these are answered for too, and counted. */
-  readonly unreadable?: number
+  readonly fixes?: readonly Fix[]
+  /** Why it holds no position: its type has none ('login', 'heartbeat'), or the frame says so ('no fix', 'cells'). */
+  readonly none?: string
+  /**
+   * The entries of the frame that could not be read where others could, by their positions from 0 on: these are answered for
+   * too, where the protocol cannot refuse single entries, and counted.
+   */
+  readonly unreadable?: readonly number[]
   /** The answer to the device once every fix of this message is stored (at once where there is none). */
-  readonly reply?: Buffer
+  readonly reply?: Buffer | readonly Buffer[]
+  /** The same for an HTTP request. */
+  readonly response?: HttpAnswer
   /** The answer to a device that is not configured, before its connection is closed. */
   readonly refusal?: Buffer
+}
+
+/** What the checksum of a protocol covers: its name and the frame's bytes as `slice` counts them; or why it has none. */
+export type Integrity =
+  | { readonly checksum: string; readonly covers: readonly [from: number, to: number] }
+  | { readonly none: string }
+
+/** How bytes that mark frames are written within a frame: `escape` and one of `codes` for the byte that stands beside it. */
+export interface Escaping {
+  readonly escape: number
+  readonly codes: ReadonlyMap<number, number>
 }
 
 /** One tracker protocol. */
@@ -91,15 +128,45 @@ export interface Protocol {
   readonly devices: string
   /** Which fixes the protocol acknowledges: all, those in some kinds of frames, or none. */
   readonly acknowledges: 'fixes' | 'some' | 'nothing'
-  /** `starts` recognises the protocol on a shared port, by the first bytes of a stream. */
+  /** What the device says of the error of its fixes: metres, HDOP, or nothing. */
+  readonly accuracy: 'metres' | 'hdop' | 'none'
+  readonly integrity: Integrity
+  readonly escaping: Escaping | 'none'
+  /** `starts` recognises the protocol on a shared port by the first bytes, where their content does not decide. */
   readonly tcp?: { readonly port: number; readonly frame: Framer; readonly starts?: (bytes: Buffer) => Match }
   /** A datagram is one frame; with `frame` it may hold several. */
   readonly udp?: { readonly port: number; readonly frame?: Framer }
-  /** `frame` reduces a request to the bytes that `decode` reads. */
-  readonly http?: { readonly port: number; readonly frame: (request: HttpRequest) => Buffer }
+  readonly http?: { readonly port: number }
   /**
    * Reads one frame. It is pure, except for the protocol's own state of the session.
    * @throws DecodeError where the frame is damaged or of another protocol.
    */
-  decode(frame: Buffer, session: Session): Message
+  decode?(frame: Buffer, session: Session): Message
+  /** Reads one HTTP request, in the same way. @throws DecodeError */
+  request?(request: HttpRequest, session: Session): Message
+}
+
+/** What one frame or request says. @throws DecodeError, also where the protocol is not spoken in this way. */
+export function decodeFrame(protocol: Protocol, frame: Buffer | HttpRequest, session: Session): Message {
+  if (Buffer.isBuffer(frame)) {
+    if (protocol.decode) return protocol.decode(frame, session)
+    throw new DecodeError('unsupported', `${protocol.name} is spoken over HTTP alone`)
+  }
+  if (protocol.request) return protocol.request(frame, session)
+  throw new DecodeError('unsupported', `${protocol.name} is not spoken over HTTP`)
+}
+
+/** The answers of a message, in order. */
+export function repliesOf(reply: Message['reply']): readonly Buffer[] {
+  return reply === undefined ? [] : Buffer.isBuffer(reply) ? [reply] : reply
+}
+
+/** A protocol's own state of each session; `initial` makes it when it is first asked for. */
+export function sessionState<State extends object>(initial: () => State): (session: Session) => State {
+  const states = new WeakMap<Session, State>()
+  return (session) => {
+    let state = states.get(session)
+    if (!state) states.set(session, (state = initial()))
+    return state
+  }
 }

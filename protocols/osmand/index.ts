@@ -11,8 +11,6 @@
  *   { "device_id", "location": { "timestamp", "coords": { "latitude", "longitude", "accuracy", "speed", "heading", "altitude" } } }
  *
  *   timestamp  ISO 8601      speed  m/s, −1: unknown       heading  degrees, −1: unknown
- *
- * The frame is the parameters, or the query's parameters, LF, JSON.
  */
 import {
   DecodeError,
@@ -39,33 +37,42 @@ export default {
   name: 'osmand',
   devices: 'OsmAnd, Traccar Client, GPSLogger, anything that can fetch a URL',
   acknowledges: 'fixes',
-  http: { port: 5055, frame: httpFrame },
+  accuracy: 'metres',
+  integrity: { none: 'a request has none' },
+  escaping: 'none',
+  http: { port: 5055 },
   decode,
+  request,
 } satisfies Protocol
 
-function httpFrame({ uri, body }: HttpRequest): Buffer {
+function request({ uri, body }: HttpRequest, session: Session): Message {
   const [, query = ''] = /^[^?]*\?(.*)$/s.exec(uri) ?? []
-  const isJson = body.toString('latin1', 0, 64).trimStart().startsWith('{')
-  return Buffer.concat([Buffer.from(query + (isJson ? '\n' : '&')), body])
+  const text = body.toString().trim()
+  const message = text.startsWith('{')
+    ? readMessage(query, text, session)
+    : readMessage(`${query}&${text}`, '', session)
+  if (message.device === undefined) throw new DecodeError('malformed', 'id is missing')
+  return message
 }
 
+/** A publication: the parameters, also as a whole URL, or JSON. Its topic names the device. */
 function decode(frame: Buffer, session: Session): Message {
   const text = frame.toString().trim()
-  const end = text.startsWith('{') ? 0 : text.includes('\n{') ? text.indexOf('\n{') : text.length
-  const parameters = new URLSearchParams(text.slice(0, end).replace(PATH, ''))
-  const json = text.slice(end)
+  return text.startsWith('{') ? readMessage('', text, session) : readMessage(text.replace(PATH, ''), '', session)
+}
+
+const PATH = /^[^=&]*\?/
+
+function readMessage(query: string, json: string, session: Session): Message {
+  const parameters = new URLSearchParams(query)
   const message = json === '' ? readParameters(parameters, session) : readJson(json, session)
   const device = message.device ?? (parameters.get('id') || parameters.get('deviceid') || undefined)
-  if (device === undefined && session.transport === 'http') throw new DecodeError('malformed', 'id is missing')
   return { ...message, device, secret: parameters.get('token') || undefined }
 }
 
-/** The part before the parameters where the text is a whole URL. */
-const PATH = /^[^=&]*\?/
-
 function readParameters(parameters: URLSearchParams, session: Session): Message {
   const [latitude, longitude] = parameters.get('location')?.split(',') ?? [parameters.get('lat'), parameters.get('lon')]
-  if (!latitude && !longitude) return {}
+  if (!latitude && !longitude) return { none: 'no place' }
   const speed = known(optional(parameters, 'speed'))
   const fix: Fix = {
     time: timeOf(parameters.get('timestamp'), session),
@@ -90,7 +97,7 @@ function readJson(text: string, session: Session): Message {
   const { device_id: id, location } = objectOf(parseJson(text), 'the body')
   const name = typeof id === 'number' ? digitsOf(text, 'device_id', id) : id
   const device = typeof name === 'string' && name !== '' ? name : undefined
-  if (location === undefined || location === null) return { device }
+  if (location === undefined || location === null) return { device, none: 'no place' }
   const locations = Array.isArray(location) ? location : [location]
   const { good, unreadable } = eachReadable(locations, (each) => fixOf(each, session))
   return { device, fixes: good, unreadable }

@@ -10,7 +10,7 @@
  *
  * The device is the app's UserID, the second level of the topic. Over MQTT that is the topic of the publication, over HTTP
  * `topic`; without one it is the header X-Limit-U, else X-Limit-D, else `tid`. The password of HTTP Basic is the secret.
- * The frame of a request is `device=…&token=…`, LF, body. No other `_type` is a position.
+ * No other `_type` is a position.
  */
 import {
   DecodeError,
@@ -27,7 +27,6 @@ import {
   optionalNumberOf,
   type Protocol,
   parseJson,
-  type Session,
   unixTime,
 } from '../kit/index.ts'
 
@@ -35,16 +34,19 @@ export default {
   name: 'owntracks',
   devices: 'OwnTracks for Android and iOS',
   acknowledges: 'fixes',
-  http: { port: 5144, frame: httpFrame },
+  accuracy: 'metres',
+  integrity: { none: 'it is JSON' },
+  escaping: 'none',
+  http: { port: 5144 },
   decode,
+  request,
 } satisfies Protocol
 
-function httpFrame({ headers, body }: HttpRequest): Buffer {
-  const device = headers['x-limit-u'] || headers['x-limit-d'] || ''
-  const [, token = ''] = passwordOf(headers.authorization)
-  if (device === '' && token === '') return body
-  const parameters = new URLSearchParams({ device, token }).toString()
-  return Buffer.concat([Buffer.from(`${parameters}\n`), body])
+function request({ headers, body }: HttpRequest): Message {
+  const { first, ...message } = readPayload(body)
+  const [, secret] = passwordOf(headers.authorization)
+  const device = userOf(first.topic) || headers['x-limit-u'] || headers['x-limit-d'] || textOf(first.tid)
+  return { ...message, device, secret: secret || undefined }
 }
 
 /** The password in `Basic <base64 of user:password>`, as the second element; empty where there is none. */
@@ -54,34 +56,29 @@ function passwordOf(authorization?: string): readonly string[] {
   return /:(.*)$/s.exec(Buffer.from(credentials, 'base64').toString()) ?? []
 }
 
-function decode(frame: Buffer, session: Session): Message {
-  const { parameters, body } = apart(frame.toString())
+/** A publication: its topic names the device. */
+function decode(frame: Buffer): Message {
+  const { first: _, ...message } = readPayload(frame)
+  return message
+}
+
+function readPayload(bytes: Buffer): Message & { first: JsonObject } {
+  const text = bytes.toString()
   // An empty payload deletes a friend.
-  const payload = body.trim() === '' ? [] : parseJson(body)
+  const payload = text.trim() === '' ? [] : parseJson(text)
   const entries = Array.isArray(payload) ? payload : [payload]
   const { good, unreadable } = eachReadable(entries, fixesOf)
-  return {
-    device: session.transport === 'http' ? deviceOf(entries, parameters) : undefined,
-    secret: parameters.get('token') || undefined,
-    fixes: good.flat(),
-    unreadable,
-  }
-}
-
-function apart(text: string): { parameters: URLSearchParams; body: string } {
-  const end = text.startsWith('device=') ? text.indexOf('\n') + 1 : 0
-  return { parameters: end === 0 ? NONE : new URLSearchParams(text.slice(0, end - 1)), body: text.slice(end) }
-}
-
-const NONE = new URLSearchParams()
-
-function deviceOf([first]: unknown[], parameters: URLSearchParams): string | undefined {
-  const { topic, tid } = (first ?? {}) as JsonObject
-  return userOf(topic) || parameters.get('device') || (typeof tid === 'string' && tid) || undefined
+  const fixes = good.flat()
+  const positions = fixes.length > 0 ? { fixes, unreadable } : { none: 'no location', unreadable }
+  return { first: (entries[0] ?? {}) as JsonObject, ...positions }
 }
 
 function userOf(topic: unknown): string | undefined {
   return typeof topic === 'string' ? topic.split('/')[1] : undefined
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
 }
 
 function fixesOf(value: unknown): Fix[] {

@@ -26,6 +26,7 @@ import {
   type Message,
   type Protocol,
   type Session,
+  verify,
 } from '../kit/index.ts'
 import { gh3000Fix } from './gh3000.ts'
 
@@ -33,6 +34,9 @@ export default {
   name: 'teltonika',
   devices: 'Teltonika FMB, FMC, FMM, FMU, FMP, FMT, TFT, TMT, GH5200 …',
   acknowledges: 'fixes',
+  accuracy: 'hdop',
+  integrity: { checksum: 'CRC-16/ARC', covers: [8, -4] },
+  escaping: 'none',
   tcp: { port: 5027, frame: frameLength, starts },
   udp: { port: 5027 },
   decode,
@@ -109,7 +113,7 @@ function starts(bytes: Buffer): Match {
 }
 
 function decode(frame: Buffer, session: Session): Message {
-  if (frame[0] === PING) return {}
+  if (frame[0] === PING) return { none: 'ping' }
   if (frame.length < HEAD || frame.readUInt32BE() !== 0)
     return frame[4] === DATAGRAM ? datagram(frame, session) : login(frame)
   if (frame.length < HEAD + TAIL) throw new DecodeError('truncated')
@@ -119,17 +123,17 @@ function decode(frame: Buffer, session: Session): Message {
     const length = frame.readUInt32BE(4)
     if (length !== content.length)
       throw new DecodeError('malformed', `length field is ${length}, content has ${content.length} bytes`)
-    if (frame.readUInt32BE(frame.length - TAIL) !== crc16Arc(content)) throw new DecodeError('checksum')
+    verify(frame.readUInt32BE(frame.length - TAIL) === crc16Arc(content), session)
   }
-  if (COMMANDS.has(content[0])) return {}
-  const { count, fixes } = records(new ByteReader(content), session)
+  if (COMMANDS.has(content[0])) return { none: 'command' }
+  const { count, positions } = records(new ByteReader(content), session)
   const reply = Buffer.alloc(4)
   reply[3] = count
-  return { fixes, reply }
+  return { ...positions, reply }
 }
 
 function login(frame: Buffer): Message {
-  return { device: imei(new ByteReader(frame)), reply: ACCEPTED, refusal: REFUSED }
+  return { device: imei(new ByteReader(frame)), none: 'login', reply: ACCEPTED, refusal: REFUSED }
 }
 
 function imei(r: ByteReader): string {
@@ -142,12 +146,16 @@ function datagram(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
   const reply = Buffer.from([0, 5, frame[2], frame[3], DATAGRAM, frame[5], 0])
   const device = imei(r.skip(6))
-  const { count, fixes } = records(r, session)
+  const { count, positions } = records(r, session)
   reply[6] = count
-  return { device, fixes, reply }
+  return { device, ...positions, reply }
 }
 
-function records(r: ByteReader, { settings: { extended, model = '' } }: Session): { count: number; fixes: Fix[] } {
+/** The records of a packet: how many, and their fixes; all of codec 7 may be without a place. */
+function records(
+  r: ByteReader,
+  { settings: { extended, model = '' } }: Session,
+): { count: number; positions: Pick<Message, 'fixes' | 'none'> } {
   const codec = r.uint(1)
   const known = LAYOUTS.get(codec)
   if (!known && codec !== GH3000) throw new DecodeError('unsupported', `codec ${codec}`)
@@ -162,7 +170,7 @@ function records(r: ByteReader, { settings: { extended, model = '' } }: Session)
   const countAtEnd = r.uint(1)
   if (countAtEnd !== count)
     throw new DecodeError('malformed', `${count} records at the beginning, ${countAtEnd} at the end`)
-  return { count, fixes }
+  return { count, positions: fixes.length > 0 ? { fixes } : { none: 'no place' } }
 }
 
 /** A codec's layout with what the settings of the device say. */

@@ -35,6 +35,9 @@ export default {
   name: 'wialon',
   devices: 'WiaTag and all that can be set to Wialon IPS 1.1, 2.0, 2.1',
   acknowledges: 'fixes',
+  accuracy: 'hdop',
+  integrity: { checksum: 'CRC-16/ARC of 2.x', covers: [0, -6] },
+  escaping: 'none',
   tcp: { port: 5039, frame: frameLength, starts },
   udp: { port: 5039 },
   decode,
@@ -60,8 +63,8 @@ const READERS = new Map<string, (text: string, session: Session, packet: Packet)
   ['SD', (text, session) => ({ fixes: recordOf(text, session), reply: Buffer.from('#ASD#1\r\n') })],
   ['D', (text, session) => ({ fixes: recordOf(text, session), reply: Buffer.from('#AD#1\r\n') })],
   ['B', blackBox],
-  ['P', () => ({ reply: Buffer.from('#AP#\r\n') })],
-  ['M', () => ({ reply: Buffer.from('#AM#1\r\n') })],
+  ['P', () => ({ none: 'ping', reply: Buffer.from('#AP#\r\n') })],
+  ['M', () => ({ none: 'text', reply: Buffer.from('#AM#1\r\n') })],
 ])
 
 function login(text: string, session: Session, { isVersion2 }: Packet): Message {
@@ -69,7 +72,7 @@ function login(text: string, session: Session, { isVersion2 }: Packet): Message 
   const [device, password = ''] = text.split(';').slice(isVersion2 ? 1 : 0)
   if (!device) throw new DecodeError('malformed', 'the login has no id')
   const secret = valueOf(password)
-  return { device, secret, reply: Buffer.from('#AL#1\r\n'), refusal: Buffer.from('#AL#0\r\n') }
+  return { device, secret, none: 'login', reply: Buffer.from('#AL#1\r\n'), refusal: Buffer.from('#AL#0\r\n') }
 }
 
 function blackBox(text: string, session: Session): Message {

@@ -5,9 +5,12 @@ import { protocolsByName } from '../../protocols/index.ts'
 import {
   cut,
   DecodeError,
+  decodeFrame,
   type Fix,
+  type HttpRequest,
   type Message,
   type Protocol,
+  repliesOf,
   type Session,
   type Transport,
 } from '../../protocols/kit/index.ts'
@@ -70,7 +73,7 @@ export interface DecodedFix extends Partial<Omit<Fix, 'time' | 'latitude' | 'lon
   readonly lon?: number
 }
 
-type DecodedReply = { readonly hex: string } | { readonly http: 200; readonly bodyHex: string }
+type DecodedReply = { readonly hex: string } | { readonly http: number; readonly bodyHex: string }
 
 /** What one input contains. With an `error`, `fixes` and `replies` are empty. */
 export interface DecodeOutput {
@@ -137,10 +140,10 @@ export function decodeInput(line: DecodeInput, options: DecodeOptions = {}): Dec
   try {
     const protocol = protocolsByName.get(line.protocol)
     if (!protocol) throw new UserError(`there is no protocol "${line.protocol}": see waybridge protocols`)
-    const { transport, frames } = framesOfInput(protocol, line.input)
+    const transport = transportOf(protocol, line.input)
     const session = sessionOf(line, transport, options)
-    const messages = frames.map((frame) => {
-      const message = protocol.decode(frame, session)
+    const messages = framesOfInput(protocol, line.input, session).map((frame) => {
+      const message = decodeFrame(protocol, frame, session)
       session.device = message.device ?? session.device
       return message
     })
@@ -148,7 +151,7 @@ export function decodeInput(line: DecodeInput, options: DecodeOptions = {}): Dec
       id: line.id,
       device: session.device,
       fixes: messages.flatMap(({ fixes = [] }) => fixes.map(decodedFix)),
-      replies: messages.flatMap((message) => replyOf(message, transport)),
+      replies: messages.flatMap((message) => decodedReplies(message, transport)),
     }
   } catch (error) {
     if (error instanceof DecodeError || error instanceof UserError) return failure(line.id, error.message)
@@ -156,25 +159,25 @@ export function decodeInput(line: DecodeInput, options: DecodeOptions = {}): Dec
   }
 }
 
-function framesOfInput(protocol: Protocol, input: DecodeInput['input']): { transport: Transport; frames: Buffer[] } {
-  if (input.http !== undefined) return { transport: 'http', frames: [requestFrame(protocol, input)] }
-  const transport = protocol.tcp ? 'tcp' : protocol.udp ? 'udp' : protocol.http ? 'http' : 'mqtt'
+function transportOf(protocol: Protocol, { http }: DecodeInput['input']): Transport {
+  if (http !== undefined) return 'http'
+  return protocol.tcp ? 'tcp' : protocol.udp ? 'udp' : protocol.http ? 'http' : 'mqtt'
+}
+
+function framesOfInput(protocol: Protocol, input: DecodeInput['input'], session: Session): (Buffer | HttpRequest)[] {
+  if (input.http !== undefined) return [requestOf(input)]
   const framer = protocol.tcp?.frame ?? protocol.udp?.frame
   const bytes = bytesOf(input)
-  const { frames, rest } = framer ? cut(bytes, framer) : { frames: [], rest: bytes }
+  const { frames, rest } = framer ? cut(bytes, framer, session) : { frames: [], rest: bytes }
   // The stream ends here, so that the rest counts as a frame.
   const all = rest.length > 0 ? [...frames, rest] : frames
   if (all.length === 0) throw new UserError(`there is no frame of ${protocol.name} in these bytes`)
-  return { transport, frames: all }
+  return all
 }
 
-function requestFrame(
-  protocol: Protocol,
-  { http = '', uri = '/', headers = {}, bodyHex = '' }: DecodeInput['input'],
-): Buffer {
-  if (!protocol.http) throw new UserError(`${protocol.name} is not spoken over HTTP`)
+function requestOf({ http = '', uri = '/', headers = {}, bodyHex = '' }: DecodeInput['input']): HttpRequest {
   const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)])
-  return protocol.http.frame({ method: http, uri, headers: Object.fromEntries(entries), body: fromHex(bodyHex) })
+  return { method: http, uri, headers: Object.fromEntries(entries), body: fromHex(bodyHex) }
 }
 
 function bytesOf({ hex, text }: DecodeInput['input']): Buffer {
@@ -213,7 +216,8 @@ function decodedFix({ time, latitude, longitude, ...rest }: Fix): DecodedFix {
   )
 }
 
-function replyOf({ reply }: Message, transport: Transport): DecodedReply[] {
-  if (transport === 'http') return [{ http: 200, bodyHex: reply?.toString('hex') ?? '' }]
-  return reply ? [{ hex: reply.toString('hex') }] : []
+function decodedReplies({ reply, response = {} }: Message, transport: Transport): DecodedReply[] {
+  if (transport !== 'http') return repliesOf(reply).map((each) => ({ hex: each.toString('hex') }))
+  const { status = 200, body = Buffer.concat(repliesOf(reply)) } = response
+  return [{ http: status, bodyHex: Buffer.from(body).toString('hex') }]
 }

@@ -1,4 +1,13 @@
-import { DecodeError, type Fix, type Message, type Protocol, type Transport } from '../../protocols/kit/index.ts'
+import {
+  DecodeError,
+  decodeFrame,
+  type Fix,
+  type HttpAnswer,
+  type HttpRequest,
+  type Message,
+  type Protocol,
+  type Transport,
+} from '../../protocols/kit/index.ts'
 import { zoneAhead } from '../config/times.ts'
 import type { Appender } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
@@ -23,7 +32,7 @@ import { noteSuspicion, senderOn, Trails } from './trails.ts'
  * - `not_stored`: the connection ends without an answer, and the device sends again (503).
  */
 export type FrameOutcome =
-  | { readonly status: 'stored'; readonly reply?: Buffer }
+  | { readonly status: 'stored'; readonly reply?: Message['reply']; readonly response?: HttpAnswer }
   | { readonly status: 'misunderstood'; readonly reason: DecodeError['code'] }
   | { readonly status: 'refused'; readonly reason: IdentityReason; readonly refusal?: Buffer }
   | { readonly status: 'not_stored'; readonly reason: Obstacle }
@@ -72,7 +81,7 @@ export class Ingest {
    * Takes one frame. Resolves once its fixes are stored, or once storing was given up. Everything but the storing happens in
    * the order of the calls, so that the frames of a connection are decoded in their order.
    */
-  async take(frame: Buffer, session: DeviceSession, protocol: Protocol): Promise<FrameOutcome> {
+  async take(frame: Buffer | HttpRequest, session: DeviceSession, protocol: Protocol): Promise<FrameOutcome> {
     const startedAt = performance.now()
     const deadline = startedAt + this.#waiting.waitMs[session.transport]
     if (!this.#options.replica.current && !(await this.waitForRoster(session.transport))) return failed('roster', {})
@@ -83,30 +92,33 @@ export class Ingest {
 
     const read = this.#decode(frame, session, protocol)
     if (read instanceof DecodeError) return this.#misunderstood(read, session, protocol)
-    const { device = session.device } = read
-    // No device is known and there is no fix, as in a keepalive before the login: there is nothing to store.
-    if (device === undefined && !read.fixes?.length) return { status: 'stored', reply: read.reply }
+    const arrival = { session, protocol, deadline, received: counters.received }
+    const { device = session.device, fixes = [] } = read
+    if (device === undefined) {
+      // A keepalive before the login: there is nothing to store, and nobody to store it for.
+      if (fixes.length === 0) return stored(read)
+      if (fixes.every(isOfNamedDevice)) {
+        const failure = await this.#storeOfMany(read, arrival)
+        return failure ? failed(failure, read) : stored(read)
+      }
+    }
 
     const sender = this.#identity.senderOf(read, session, protocol.name)
     if (typeof sender === 'string') return failed(sender, read)
     if (session.admits?.(sender.id) === false) return failed('flood', read)
     const message = introduce(sender, read, session) ? this.#decode(frame, session, protocol) : read
     if (message instanceof DecodeError) return this.#misunderstood(message, session, protocol)
-    if (message.unreadable) metrics.decodeErrors.inc({ protocol: protocol.name, reason: 'entry' }, message.unreadable)
+    if (message.unreadable)
+      metrics.decodeErrors.inc({ protocol: protocol.name, reason: 'entry' }, message.unreadable.length)
     if (sender.entry) this.#options.heard.spoke(sender.id, session, protocol.name)
     if (message.fixes?.length) {
-      session.sender ??= senderOn(session, protocol.name)
-      let failure = await this.#store(message.fixes, sender, session)
-      while (failure && RETRIED.has(failure) && (await this.#waiting.pauseBefore(deadline))) {
-        // The roster may have changed meanwhile.
-        const resolved = this.#identity.senderOf(message, session, protocol.name)
-        failure = typeof resolved === 'string' ? resolved : await this.#store(message.fixes, resolved, session)
-      }
+      const failure = message.fixes.some(isOfNamedDevice)
+        ? await this.#storeOfMany({ ...message, device: sender.id }, arrival)
+        : await this.#storeOf(sender, message, arrival)
       if (failure) return failed(failure, message)
-      counters.received.value += message.fixes.length
     }
     metrics.ackDuration.observe((performance.now() - startedAt) / 1000)
-    return { status: 'stored', reply: message.reply }
+    return stored(message)
   }
 
   /** Takes the login of a connection over MQTT. Answers why it is refused, if so, which the caller counts. */
@@ -132,13 +144,13 @@ export class Ingest {
   }
 
   /** A decoder may only throw DecodeError. Any other error is a fault of ours: it is logged, and harms no other frame. */
-  #decode(frame: Buffer, session: DeviceSession, protocol: Protocol): Message | DecodeError {
+  #decode(frame: Buffer | HttpRequest, session: DeviceSession, protocol: Protocol): Message | DecodeError {
     try {
-      return protocol.decode(frame, session)
+      return decodeFrame(protocol, frame, session)
     } catch (error) {
       if (error instanceof DecodeError) return error
       const { stack } = error as Error
-      this.#options.logger.error({ stack, protocol: protocol.name, bytes: frame.length }, 'fault in a decoder')
+      this.#options.logger.error({ stack, protocol: protocol.name }, 'fault in a decoder')
       return new DecodeError('malformed')
     }
   }
@@ -148,6 +160,45 @@ export class Ingest {
     const entry = speakerOn(session, this.#options.replica)
     if (entry) this.#options.heard.became(entry.id, 'misunderstood', code)
     return { status: 'misunderstood', reason: code }
+  }
+
+  /** Stores the fixes of one device, trying until the deadline. Answers undefined once they are stored. */
+  async #storeOf(
+    sender: ResolvedDevice,
+    message: Message,
+    { session, protocol, deadline, received }: Arrival,
+  ): Promise<Obstacle | IdentityReason | undefined> {
+    const { fixes = [] } = message
+    session.sender ??= senderOn(session, protocol.name)
+    let failure = await this.#store(fixes, sender, session)
+    while (failure && RETRIED.has(failure) && (await this.#waiting.pauseBefore(deadline))) {
+      // The roster may have changed meanwhile.
+      const resolved = this.#identity.senderOf(message, session, protocol.name)
+      failure = typeof resolved === 'string' ? resolved : await this.#store(fixes, resolved, session)
+    }
+    if (!failure) received.value += fixes.length
+    return failure
+  }
+
+  /**
+   * Stores the fixes of a relay's frame, each for the device that it names. Those of a device that is refused are left out,
+   * counted. Answers undefined once all others are stored.
+   */
+  async #storeOfMany(message: Message, arrival: Arrival): Promise<Obstacle | undefined> {
+    const { heard } = this.#options
+    const { session, protocol } = arrival
+    const byDevice = Map.groupBy(message.fixes ?? [], (fix) => fix.device ?? message.device ?? '')
+    const storing = [...byDevice].map(async ([device, fixes]) => {
+      const own = { ...message, device, fixes }
+      const sender = this.#identity.senderOf(own, session, protocol.name)
+      if (typeof sender === 'string') return sender
+      if (session.admits?.(sender.id) === false) return 'flood'
+      if (sender.entry) heard.spoke(sender.id, session, protocol.name)
+      return this.#storeOf(sender, own, arrival)
+    })
+    const failures = (await Promise.all(storing)).filter((failure) => failure !== undefined)
+    for (const reason of failures) if (!isObstacle(reason)) metrics.refused.inc({ reason })
+    return failures.find(isObstacle)
   }
 
   /** Places and stores fixes. Answers undefined once they are stored. */
@@ -220,6 +271,23 @@ function noteAhead(device: string, aheadMs: number): void {
     subject: { device },
     evidence: `about ${Math.round(aheadMs / 60_000)} min ahead: ${fits}`,
   })
+}
+
+/** How a frame came, and until when it may wait, in ms of `performance.now()`. */
+interface Arrival {
+  readonly session: DeviceSession
+  readonly protocol: Protocol
+  readonly deadline: number
+  /** Counts the fixes that are stored. */
+  readonly received: { value: number }
+}
+
+function isOfNamedDevice({ device }: Fix): boolean {
+  return device !== undefined
+}
+
+function stored({ reply, response }: Message): FrameOutcome {
+  return { status: 'stored', reply, response }
 }
 
 /** The outcome of a message that is not stored, counted. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { HttpRequest, Protocol } from '../../protocols/kit/index.ts'
+import { type HttpAnswer, type HttpRequest, type Message, type Protocol, repliesOf } from '../../protocols/kit/index.ts'
 import type { FrameOutcome } from '../ingest/ingest.ts'
 import { networkOf } from '../ingest/network.ts'
 import { metrics } from '../observe/metrics.ts'
@@ -51,7 +51,7 @@ export class HttpExchanges {
     await Promise.all(this.#underWay)
   }
 
-  async #answerOf(request: IncomingMessage, body: Buffer | RequestRefusal): Promise<HttpAnswer> {
+  async #answerOf(request: IncomingMessage, body: Buffer | RequestRefusal): Promise<HttpReply> {
     const origin = this.#originOf(request)
     if (!origin) return refuse('network')
     if (typeof body !== 'string') {
@@ -70,22 +70,21 @@ export class HttpExchanges {
     origin: Origin,
   ): Promise<FrameOutcome> {
     const { flood, ingest, pressure } = this.#shared
-    const { frame: frameOf } = this.#protocol.http as { frame: (request: HttpRequest) => Buffer }
-    const frame = frameOf({ method, uri, headers: headers as HttpRequest['headers'], body })
     const network = networkOf(origin.address)
-    const tokens = tokensOf(1, frame.length)
+    const bytes = uri.length + body.length
+    const tokens = tokensOf(1, bytes)
     const admits = (device: string) => flood.admit('device', inNetwork(device, network), tokens)
     const session = Object.assign(sessionOf('http', origin), { admits })
     if (!(await waited(flood.take('network', network, tokens), socket))) return FLOOD
-    pressure.add(frame.length, FRAMES_PER_REQUEST)
+    pressure.add(bytes, FRAMES_PER_REQUEST)
     const outcome = await ingest
-      .take(frame, session, this.#protocol)
-      .finally(() => pressure.remove(frame.length, FRAMES_PER_REQUEST))
+      .take({ method, uri, headers: headers as HttpRequest['headers'], body }, session, this.#protocol)
+      .finally(() => pressure.remove(bytes, FRAMES_PER_REQUEST))
     const isFailure = outcome.status === 'refused' || outcome.status === 'misunderstood'
     return !isFailure || (await waited(flood.take('failures', network, 1), socket)) ? outcome : FLOOD
   }
 
-  async #send({ status, headers, body }: HttpAnswer, response: ServerResponse): Promise<void> {
+  async #send({ status, headers, body }: HttpReply, response: ServerResponse): Promise<void> {
     if (response.destroyed) return
     if (this.isClosing) response.shouldKeepAlive = false
     response.writeHead(status, { ...headers, 'content-length': body.length })
@@ -142,16 +141,16 @@ function readBody(
   return promise
 }
 
-function refuse(reason: RequestRefusal): HttpAnswer {
+function refuse(reason: RequestRefusal): HttpReply {
   metrics.refused.inc({ reason })
   return REQUEST_REFUSALS[reason]
 }
 
 /** A response. A failure is one sentence for the person who connects the device. */
-type HttpAnswer = ReturnType<typeof reply>
+type HttpReply = ReturnType<typeof reply>
 
-function answerTo(outcome: FrameOutcome): HttpAnswer {
-  if (outcome.status === 'stored') return reply(200, outcome.reply)
+function answerTo(outcome: FrameOutcome): HttpReply {
+  if (outcome.status === 'stored') return replyOf(outcome)
   if (outcome.status === 'misunderstood') return sentence(400, MISUNDERSTOOD[outcome.reason])
   if (outcome.status === 'not_stored') return NOT_STORED
   return outcome.refusal ? reply(403, outcome.refusal) : REFUSED
@@ -164,13 +163,21 @@ export function rawAnswer(reason: RequestRefusal): Buffer {
   return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`), body])
 }
 
+/** A response as the protocol has it. A protocol that is spoken over TCP too has its replies as the body. */
+function replyOf({ reply: replies, response }: { reply?: Message['reply']; response?: HttpAnswer }): HttpReply {
+  if (!response) return reply(200, Buffer.concat(repliesOf(replies)))
+  const { status = 200, headers, body = '' } = response
+  const answer = reply(status, Buffer.from(body))
+  return { ...answer, headers: { ...answer.headers, ...headers } }
+}
+
 function reply(status: number, body: Buffer = Buffer.alloc(0)) {
   const isJson = body[0] === 0x5b || body[0] === 0x7b
   const headers: Record<string, string> = isJson ? { 'content-type': 'application/json' } : {}
   return { status, headers, body }
 }
 
-function sentence(status: number, text: string, headers: Record<string, string> = {}): HttpAnswer {
+function sentence(status: number, text: string, headers: Record<string, string> = {}): HttpReply {
   return { status, headers: { ...TEXT, ...headers }, body: Buffer.from(`${text}\n`) }
 }
 

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { cut, type Framer, type Protocol } from '../../protocols/kit/index.ts'
+import { cut, type Framer, type Protocol, repliesOf } from '../../protocols/kit/index.ts'
 import { within } from '../async.ts'
 import type { DeviceSession } from '../ingest/device.ts'
 import type { FrameOutcome } from '../ingest/ingest.ts'
@@ -133,7 +133,7 @@ class TcpConnection implements DeviceConnection {
   async #takeSome(): Promise<boolean> {
     const { frame, pressure } = this.#context
     const { bytes } = this.#received
-    const { frames, rest, noise, isStopped } = cut(bytes, frame, MOST_AT_ONCE)
+    const { frames, rest, noise, isStopped } = cut(bytes, frame, this.session, MOST_AT_ONCE)
     const taken = bytes.length - rest.length
     this.#noise += noise
     this.#received.keep(rest)
@@ -197,7 +197,7 @@ class TcpConnection implements DeviceConnection {
         // A ping before the login says nothing.
         this.#noise = this.session.device === undefined ? this.#noise + frames[index].length : 0
         this.heardAt = Date.now()
-        if (outcome.reply) replies.push(outcome.reply)
+        replies.push(...repliesOf(outcome.reply))
       } else {
         this.session.ended = outcome.status === 'refused' ? outcome.reason : outcome.status
         if (outcome.status === 'refused' && outcome.refusal) replies.push(outcome.refusal)

@@ -2,7 +2,7 @@ import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { cut, type Protocol } from '../../protocols/kit/index.ts'
+import { cut, type Message, type Protocol, repliesOf, type Session } from '../../protocols/kit/index.ts'
 import { within } from '../async.ts'
 import { createSession, type DeviceSession } from '../ingest/device.ts'
 import type { FrameOutcome } from '../ingest/ingest.ts'
@@ -130,7 +130,7 @@ interface Arrival {
 
 async function take(context: UdpContext, { datagram, peer, session }: Arrival): Promise<void> {
   const { ingest, pressure, protocol, sessions, socket } = context
-  const frames = framesOf(datagram, protocol)
+  const frames = framesOf(datagram, protocol, session)
   pressure.add(datagram.length, frames.length)
   const work = Promise.all(frames.map((frame) => ingest.take(frame, session, protocol)))
   sessions.remember(session)
@@ -139,16 +139,16 @@ async function take(context: UdpContext, { datagram, peer, session }: Arrival): 
   let left = datagram.length
   for (const outcome of outcomes) {
     if (outcome.status === 'not_stored') return
-    const reply = replyTo(outcome, session, context)
-    if (!reply) continue
-    left -= reply.length
-    if (left < 0) return metrics.refused.inc({ reason: 'reply_too_long' })
-    await send(socket, reply, peer)
+    for (const reply of repliesOf(replyTo(outcome, session, context))) {
+      left -= reply.length
+      if (left < 0) return metrics.refused.inc({ reason: 'reply_too_long' })
+      await send(socket, reply, peer)
+    }
   }
 }
 
 /** What is sent to a peer whose address may be forged. */
-function replyTo(outcome: FrameOutcome, { device, remote }: DeviceSession, { flood }: UdpContext): Buffer | undefined {
+function replyTo(outcome: FrameOutcome, { device, remote }: DeviceSession, { flood }: UdpContext): Message['reply'] {
   if (outcome.status === 'stored') return device === undefined ? undefined : outcome.reply
   const isRefused = outcome.status === 'refused' && outcome.refusal !== undefined
   return isRefused && flood.admit('failures', networkOf(addressOf(remote)), 1) ? outcome.refusal : undefined
@@ -160,9 +160,9 @@ function addressesOfMachine(): ReadonlySet<string> {
   return new Set(['127.0.0.1', '::1', ...interfaces.map(({ address }) => address)])
 }
 
-function framesOf(datagram: Buffer, { udp }: Protocol): Buffer[] {
+function framesOf(datagram: Buffer, { udp }: Protocol, session: Session): Buffer[] {
   if (!udp?.frame) return [datagram]
-  const { frames, rest } = cut(datagram, udp.frame)
+  const { frames, rest } = cut(datagram, udp.frame, session)
   return rest.length > 0 ? [...frames, rest] : frames
 }
 

@@ -1,5 +1,5 @@
 import { protocolsByName } from '../../protocols/index.ts'
-import { crc16Arc, cut, type HttpRequest, type Protocol, type Session } from '../../protocols/kit/index.ts'
+import { crc16Arc, cut, decodeFrame, type HttpRequest, type Protocol, type Session } from '../../protocols/kit/index.ts'
 import { type AvlRecord, avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../support/encode.ts'
 
 /** What one core decodes of a protocol, framing and checksums included. */
@@ -44,7 +44,7 @@ function protocolNamed(name: string): Protocol {
 
 function rateOf(protocol: Protocol, load: Load): DecodeRate {
   const session: Session = { settings: {}, transport: load.requests ? 'http' : 'tcp', now: FIRST, lenient: false }
-  if (load.login) protocol.decode(load.login, session)
+  if (load.login) decodeFrame(protocol, load.login, session)
   const round = roundOf(protocol, load, session)
   repeat(round, WARM_UP_MS)
   const { rounds, fixes, seconds } = repeat(round, MEASURED_MS)
@@ -53,12 +53,12 @@ function rateOf(protocol: Protocol, load: Load): DecodeRate {
 
 /** Work that takes every frame of a load once and answers how many fixes they held. */
 function roundOf(protocol: Protocol, { frames = [], requests }: Load, session: Session): () => number {
-  const decoded = (frame: Buffer) => protocol.decode(frame, session).fixes?.length ?? 0
-  const { http, tcp } = protocol
-  if (http && requests) return () => requests.reduce((sum, request) => sum + decoded(http.frame(request)), 0)
+  const decoded = (frame: Buffer | HttpRequest) => decodeFrame(protocol, frame, session).fixes?.length ?? 0
+  const { tcp } = protocol
+  if (requests) return () => requests.reduce((sum, request) => sum + decoded(request), 0)
   if (!tcp) return () => frames.reduce((sum, frame) => sum + decoded(frame), 0)
   const stream = Buffer.concat(frames)
-  return () => cut(stream, tcp.frame).frames.reduce((sum, frame) => sum + decoded(frame), 0)
+  return () => cut(stream, tcp.frame, session).frames.reduce((sum, frame) => sum + decoded(frame), 0)
 }
 
 function repeat(round: () => number, ms: number): { rounds: number; fixes: number; seconds: number } {

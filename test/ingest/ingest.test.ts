@@ -32,6 +32,9 @@ const spoken: Protocol = {
   name: 'spoken',
   devices: 'none',
   acknowledges: 'fixes',
+  accuracy: 'none',
+  integrity: { none: 'it is for tests' },
+  escaping: 'none',
   decode(frame, session) {
     const { reply, fault, settled, ...message } = JSON.parse(frame.toString())
     if (fault === 'decode') throw new DecodeError('checksum')

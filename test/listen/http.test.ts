@@ -1,3 +1,4 @@
+import type { HttpRequest } from '../../protocols/kit/index.ts'
 import { Agent, request } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import osmand from '../../protocols/osmand/index.ts'
@@ -311,9 +312,10 @@ describe('requests sent ahead on one connection', () => {
     const asked: string[] = []
     const answers: (() => void)[] = []
     const take: Gateway['ingest']['take'] = async (frame) => {
-      asked.push(frame.toString())
+      const { uri } = frame as HttpRequest
+      asked.push(uri.slice(1))
       await new Promise<void>((resolve) => answers.push(resolve))
-      return { status: 'stored', reply: frame }
+      return { status: 'stored', reply: Buffer.from(uri.slice(1)) }
     }
     const { port } = await listen({ ...shared, ingest: { ...shared.ingest, take } })
     const peer = await dial(port)

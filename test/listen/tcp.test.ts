@@ -32,7 +32,7 @@ describe('a TCP connection', () => {
     const order: (() => void)[] = []
     const take: Gateway['ingest']['take'] = async (frame) => {
       await new Promise<void>((resolve) => order.push(resolve))
-      return { status: 'stored', reply: frame }
+      return { status: 'stored', reply: frame as Buffer }
     }
     const { port } = await listen({ ...shared, ingest: { ...shared.ingest, take } })
     const peer = await dial(port)

@@ -209,10 +209,10 @@ describe('framing', () => {
 
   it('cuts text and binary frames of all lengths out of one stream', () => {
     const frames = [Buffer.from(V1), SHORT, SHORT, Buffer.from(V1), LONG, LONG, SHORT, Buffer.from(V1)]
-    const { frames: found, rest, noise } = cut(Buffer.concat(frames), frame)
+    const { frames: found, rest, noise } = cut(Buffer.concat(frames), frame, newSession())
     expect(hex(found)).toEqual(hex(frames))
     expect([rest.length, noise]).toEqual([0, 0])
-    expect(hex(cut(Buffer.concat([LONG_ID, LONG_ID]), frame).frames)).toEqual(hex([LONG_ID, LONG_ID]))
+    expect(hex(cut(Buffer.concat([LONG_ID, LONG_ID]), frame, newSession()).frames)).toEqual(hex([LONG_ID, LONG_ID]))
   })
 
   it('a short frame that nothing follows is whole; one that may be the beginning of a long one waits', () => {
@@ -223,7 +223,7 @@ describe('framing', () => {
 
   it('what is no frame is noise up to where one may begin', () => {
     const text = Buffer.from(`\r\n\r\n${V1}\r\nGET /$$$ `)
-    const { frames, rest, noise } = cut(Buffer.concat([text, Buffer.alloc(40, 0xff), SHORT]), frame)
+    const { frames, rest, noise } = cut(Buffer.concat([text, Buffer.alloc(40, 0xff), SHORT]), frame, newSession())
     expect(hex(frames)).toEqual(hex([Buffer.from(V1), SHORT]))
     expect([rest.length, noise]).toEqual([0, text.length + 40 - V1.length])
   })

@@ -253,17 +253,21 @@ describe('framers', () => {
   })
 
   it('cut a stream into frames, noise and the rest', () => {
-    const { frames, rest, noise } = cut(Buffer.from('!!a\n!bc\nd'), (all) => (all[0] === 0x21 ? -1 : line(all)))
+    const { frames, rest, noise } = cut(
+      Buffer.from('!!a\n!bc\nd'),
+      (all) => (all[0] === 0x21 ? -1 : line(all)),
+      undefined,
+    )
     expect([frames.map(String), rest.toString(), noise]).toEqual([['a\n', 'bc\n'], 'd', 3])
   })
 
   it('cut no more of a stream than they are asked for', () => {
-    const first = cut(Buffer.from('a\nb\nc\nd'), line, 2)
+    const first = cut(Buffer.from('a\nb\nc\nd'), line, undefined, 2)
     expect([first.frames.map(String), first.rest.toString(), first.isStopped]).toEqual([['a\n', 'b\n'], 'c\nd', true])
-    const second = cut(first.rest, line, 2)
+    const second = cut(first.rest, line, undefined, 2)
     expect([second.frames.map(String), second.rest.toString()]).toEqual([['c\n'], 'd'])
-    expect(cut(Buffer.from('a\nb'), line, 2).isStopped).toBe(false)
-    expect(cut(Buffer.from('!!!a\n'), (all) => (all[0] === 0x21 ? -1 : line(all)), 2)).toMatchObject({
+    expect(cut(Buffer.from('a\nb'), line, undefined, 2).isStopped).toBe(false)
+    expect(cut(Buffer.from('!!!a\n'), (all) => (all[0] === 0x21 ? -1 : line(all)), undefined, 2)).toMatchObject({
       noise: 2,
       isStopped: true,
     })

@@ -19,7 +19,7 @@ const FIX = {
 const http = (): Session => ({ ...newSession(), transport: 'http' })
 
 function request(uri: string, body = '', headers: HttpRequest['headers'] = {}): Message {
-  return osmand.decode(osmand.http.frame({ method: 'POST', uri, headers, body: Buffer.from(body) }), http())
+  return osmand.request({ method: 'POST', uri, headers, body: Buffer.from(body) }, http())
 }
 
 function posted(body: unknown, uri = '/'): Message {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { DecodeError, type HttpRequest, kmh, type Message, type Session } from '../../protocols/kit/index.ts'
+import { DecodeError, type HttpRequest, kmh, type Message } from '../../protocols/kit/index.ts'
 import owntracks from '../../protocols/owntracks/index.ts'
-import { newSession } from '../support/rough.ts'
 
 const LOCATION = {
   _type: 'location',
@@ -25,15 +24,13 @@ const FIX = {
   accuracy: 5,
 }
 
-const over = (transport: Session['transport']): Session => ({ ...newSession(), transport })
-
 function published(payload: unknown): Message {
-  return owntracks.decode(Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload)), over('mqtt'))
+  return owntracks.decode(Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload)))
 }
 
 function posted(payload: unknown, headers: HttpRequest['headers'] = {}): Message {
   const body = Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload))
-  return owntracks.decode(owntracks.http.frame({ method: 'POST', uri: '/', headers, body }), over('http'))
+  return owntracks.request({ method: 'POST', uri: '/', headers, body })
 }
 
 function reasonOf(work: () => Message): string | undefined {

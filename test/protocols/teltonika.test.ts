@@ -198,7 +198,11 @@ describe('teltonika', () => {
   })
 
   it('cuts a run of pings as one frame', () => {
-    const { frames, rest } = cut(Buffer.concat([Buffer.alloc(65_536, 0xff), avlLogin(IMEI)]), teltonika.tcp.frame)
+    const { frames, rest } = cut(
+      Buffer.concat([Buffer.alloc(65_536, 0xff), avlLogin(IMEI)]),
+      teltonika.tcp.frame,
+      newSession(),
+    )
     expect([frames.map(({ length }) => length), rest.length]).toEqual([[65_536, 17], 0])
     expect(decode(frames[0])).toEqual({})
   })

@@ -217,7 +217,11 @@ describe('framing', () => {
       compressed(`#SD#${SHORT}\r\n`),
       Buffer.from('#P#\n'),
     ]
-    const { frames, rest, noise } = cut(Buffer.concat([Buffer.from('\r\n'), ...packets, Buffer.from('#P')]), frame)
+    const { frames, rest, noise } = cut(
+      Buffer.concat([Buffer.from('\r\n'), ...packets, Buffer.from('#P')]),
+      frame,
+      newSession(),
+    )
     expect(frames).toEqual(packets)
     expect([rest.toString(), noise]).toEqual(['#P', 2])
   })

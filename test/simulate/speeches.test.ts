@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { protocolsByName } from '../../protocols/index.ts'
-import { cut, type Fix, type Message, type Protocol, type Session, type Transport } from '../../protocols/kit/index.ts'
+import {
+  cut,
+  decodeFrame,
+  type Fix,
+  type HttpRequest,
+  type Message,
+  type Protocol,
+  repliesOf,
+  type Session,
+  type Transport,
+} from '../../protocols/kit/index.ts'
 import { type Packet, type Speech, speeches } from '../../src/simulate/speak/index.ts'
 
 const ID = '356307042441013'
@@ -65,8 +75,8 @@ describe('answers', () => {
   it.each(['teltonika', 'teltonika-8e', 'gt06', 'wialon', 'h02'])('%s takes the answer to its packet', (name) => {
     const speech = streamSpeech(name)
     const packet = speech.packet(FIXES.slice(0, speech.maxFixes), { id: ID, serial: 1 })
-    const replies = Buffer.concat(read(speech, [packet.bytes]).map(({ reply }) => reply ?? Buffer.alloc(0)))
-    const { frames, rest } = cut(replies, speech.answers)
+    const replies = Buffer.concat(read(speech, [packet.bytes]).flatMap(({ reply }) => repliesOf(reply)))
+    const { frames, rest } = cut(replies, speech.answers, undefined)
     expect(rest.length).toBe(0)
     expect(frames.map(packet.accepted).findLast((verdict) => verdict !== undefined)).toBe(true)
   })
@@ -135,25 +145,24 @@ function heard(speech: Speech, fixes: readonly Fix[]): Fix[] {
   return read(speech, said(speech, fixes)).flatMap((message) => message.fixes ?? [])
 }
 
-function said(speech: Speech, fixes: readonly Fix[]): Buffer[] {
-  if (speech.transport === 'http') {
-    const frame = protocolOf(speech).http?.frame
-    return [frame?.({ method: 'GET', uri: speech.path(fixes, ID), headers: {}, body: Buffer.alloc(0) }) as Buffer]
-  }
+function said(speech: Speech, fixes: readonly Fix[]): (Buffer | HttpRequest)[] {
+  if (speech.transport === 'http')
+    return [{ method: 'GET', uri: speech.path(fixes, ID), headers: {}, body: Buffer.alloc(0) }]
   if (speech.transport === 'mqtt') return [Buffer.from(speech.payload(fixes))]
   const packet = speech.packet(fixes, { id: ID, serial: 1 }).bytes
   return speech.transport === 'tcp' && speech.login ? [speech.login(ID).bytes, packet] : [packet]
 }
 
 /** The messages of bytes that arrive in one conversation; checksums are verified. */
-function read(speech: Speech, arrivals: readonly Buffer[]): Message[] {
+function read(speech: Speech, arrivals: readonly (Buffer | HttpRequest)[]): Message[] {
   const protocol = protocolOf(speech)
   const frame = speech.transport === 'tcp' ? protocol.tcp?.frame : undefined
   const conversation = session(speech.transport)
   return arrivals.flatMap((bytes) => {
-    const { frames, rest, noise } = frame ? cut(bytes, frame) : { frames: [bytes], rest: Buffer.alloc(0), noise: 0 }
+    if (!frame || !Buffer.isBuffer(bytes)) return [decodeFrame(protocol, bytes, conversation)]
+    const { frames, rest, noise } = cut(bytes, frame, conversation)
     expect([rest.length, noise]).toEqual([0, 0])
-    return frames.map((each) => protocol.decode(each, conversation))
+    return frames.map((each) => decodeFrame(protocol, each, conversation))
   })
 }
 

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { pino } from 'pino'
 import { onTestFinished, vi } from 'vitest'
-import { DecodeError, line, type Protocol } from '../../protocols/kit/index.ts'
+import { DecodeError, line, type Message, type Protocol, type Session } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { networksOf } from '../../src/config/networks.ts'
 import { UnknownDeviceQuota } from '../../src/ingest/device.ts'
@@ -36,14 +36,26 @@ export const talk = {
   name: 'talk',
   devices: 'tests',
   acknowledges: 'fixes',
+  accuracy: 'none',
+  integrity: { none: 'it is for tests' },
+  escaping: 'none',
   tcp: { port: 1, frame: line },
   udp: { port: 1, frame: line },
-  http: { port: 1, frame: ({ uri, body }) => Buffer.concat([Buffer.from(decodeURIComponent(uri.slice(1))), body]) },
-  decode(frame, session) {
+  http: { port: 1 },
+  request({ uri, body }, session): Message {
+    return talk.decode(Buffer.concat([Buffer.from(decodeURIComponent(uri.slice(1))), body]), session)
+  },
+  decode(frame: Buffer, session: Session): Message {
     const [word, ...rest] = frame.toString().trim().split(' ')
     const fixes = [{ ...FIX, time: session.now }]
     if (word === 'id')
-      return { device: rest[0], secret: rest[1], reply: Buffer.from('hi\n'), refusal: Buffer.from('no\n') }
+      return {
+        device: rest[0],
+        secret: rest[1],
+        none: 'login',
+        reply: Buffer.from('hi\n'),
+        refusal: Buffer.from('no\n'),
+      }
     if (word === 'fix') return { fixes, reply: Buffer.from(`${['ok', ...rest].join(' ')}\n`) }
     if (word === 'fixof') return { device: rest[0], secret: rest[1], fixes, reply: Buffer.from('ok\n') }
     if (word === 'mute') return { fixes }

@@ -3,7 +3,17 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { Aedes } from 'aedes'
 import { protocolsByName } from '../../protocols/index.ts'
-import { cut, type Fix, type Protocol, type Session, type Transport } from '../../protocols/kit/index.ts'
+import {
+  cut,
+  decodeFrame,
+  type Fix,
+  type Framer,
+  type HttpRequest,
+  type Protocol,
+  repliesOf,
+  type Session,
+  type Transport,
+} from '../../protocols/kit/index.ts'
 
 /** What decodes and answers on real sockets, as a gateway does, and can be made to misbehave. */
 export interface Receiver {
@@ -36,14 +46,19 @@ export async function startReceiver(): Promise<Receiver> {
 type Closers = (() => Promise<unknown>)[]
 
 /** What the frame is answered; undefined where the connection has to end without an answer. */
-function hear(frame: Buffer, session: Session, protocol: Protocol, receiver: Receiver): Buffer | undefined {
+function hear(
+  frame: Buffer | HttpRequest,
+  session: Session,
+  protocol: Protocol,
+  receiver: Receiver,
+): Buffer | undefined {
   session.now = Date.now()
-  const { device, fixes = [], reply } = protocol.decode(frame, session)
+  const { device, fixes = [], reply } = decodeFrame(protocol, frame, session)
   session.device ??= device
   if (fixes.length > 0 && receiver.mood === 'lost') return undefined
   const id = session.device as string
   receiver.fixes.set(id, [...(receiver.fixes.get(id) ?? []), ...fixes])
-  return fixes.length > 0 && receiver.mood === 'deaf' ? undefined : (reply ?? NOTHING)
+  return fixes.length > 0 && receiver.mood === 'deaf' ? undefined : Buffer.concat(repliesOf(reply))
 }
 
 async function listenTcp(protocol: Protocol, receiver: Receiver, closers: Closers): Promise<number> {
@@ -52,7 +67,7 @@ async function listenTcp(protocol: Protocol, receiver: Receiver, closers: Closer
     let rest: Buffer = NOTHING
     socket.on('error', () => socket.destroy())
     socket.on('data', (bytes: Buffer) => {
-      const heard = cut(Buffer.concat([rest, bytes]), protocol.tcp?.frame as NonNullable<Protocol['tcp']>['frame'])
+      const heard = cut(Buffer.concat([rest, bytes]), protocol.tcp?.frame as Framer, session)
       rest = heard.rest
       for (const frame of heard.frames) {
         const reply = hear(frame, session, protocol, receiver)
@@ -80,10 +95,9 @@ async function listenUdp(protocol: Protocol, receiver: Receiver, closers: Closer
 }
 
 async function listenHttp(protocol: Protocol, receiver: Receiver, closers: Closers): Promise<number> {
-  const frame = protocol.http?.frame as NonNullable<Protocol['http']>['frame']
   const server = createHttpServer((request, response) => {
-    const bytes = frame({ method: 'GET', uri: request.url ?? '', headers: {}, body: NOTHING })
-    const reply = hear(bytes, sessionOf('http'), protocol, receiver)
+    const asked = { method: 'GET', uri: request.url ?? '', headers: {}, body: NOTHING }
+    const reply = hear(asked, sessionOf('http'), protocol, receiver)
     response.writeHead(reply === undefined ? 503 : 200).end()
   })
   closers.push(async () => server.closeAllConnections())

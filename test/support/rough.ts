@@ -1,6 +1,7 @@
 import { runInNewContext } from 'node:vm'
 import {
   cut,
+  decodeFrame,
   DecodeError,
   type DecodeReason,
   type Framer,
@@ -32,16 +33,18 @@ export function decodesRough(protocol: Protocol, frame: Buffer, flips = 60): voi
 
 /** Throws where a framer answers one of the stream's beginnings with anything but a part of it. */
 export function framesRough(framer: Framer, stream: Buffer): void {
+  const session = newSession()
   for (let end = 0; end <= stream.length; end++) {
-    const n = framer(stream.subarray(0, end))
+    const n = framer(stream.subarray(0, end), session)
     if (!Number.isInteger(n) || Math.abs(n) > end) throw new Error(`the framer answers ${n} for ${end} bytes`)
   }
 }
 
 /** The frames (hex) of a stream that arrives in two parts, and what is left over. */
 export function framesOfParts(framer: Framer, stream: Buffer, at: number): string[] {
-  const first = cut(stream.subarray(0, at), framer)
-  const second = cut(Buffer.concat([first.rest, stream.subarray(at)]), framer)
+  const session = newSession()
+  const first = cut(stream.subarray(0, at), framer, session)
+  const second = cut(Buffer.concat([first.rest, stream.subarray(at)]), framer, session)
   const frames = [...first.frames, ...second.frames].map((frame) => frame.toString('hex'))
   return [...frames, `left over: ${second.rest.toString('hex')}`]
 }
@@ -67,7 +70,7 @@ export function flipped(frame: Buffer, bit: number): Buffer {
 function decodesOrRefuses(protocol: Protocol, frame: Buffer): void {
   for (const lenient of [true, false]) {
     try {
-      reasonOf(() => protocol.decode(frame, newSession(lenient)))
+      reasonOf(() => decodeFrame(protocol, frame, newSession(lenient)))
     } catch (error) {
       throw new Error(`${frame.toString('hex')}: ${String(error)}`, { cause: error })
     }

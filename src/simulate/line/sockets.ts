@@ -51,7 +51,7 @@ function open({ answers }: StreamSpeech, end: LineEnd): VanSocket {
   const socket = connect({ host: end.host, port: end.port, noDelay: true })
   let rest: Buffer = Buffer.alloc(0)
   socket.on('data', (bytes: Buffer) => {
-    const received = cut(rest.length === 0 ? bytes : Buffer.concat([rest, bytes]), answers)
+    const received = cut(rest.length === 0 ? bytes : Buffer.concat([rest, bytes]), answers, undefined)
     rest = received.rest
     for (const answer of received.frames) exchange.receive(answer)
   })

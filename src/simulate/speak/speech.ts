@@ -1,4 +1,4 @@
-import type { Fix, Framer } from '../../../protocols/kit/index.ts'
+import type { Fix } from '../../../protocols/kit/index.ts'
 
 /** How trackers of one kind send fixes: pure functions from fixes to bytes. */
 export type Speech = StreamSpeech | DatagramSpeech | HttpSpeech | MqttSpeech
@@ -31,7 +31,7 @@ export interface StreamSpeech extends CommonSpeech {
   readonly login?: (id: string) => Packet
   readonly packet: (fixes: readonly Fix[], sender: PacketSender) => Packet
   /** Cuts the stream of answers. */
-  readonly answers: Framer
+  readonly answers: (bytes: Buffer) => number
 }
 
 /** Over UDP: each datagram holds one packet, or one answer. */

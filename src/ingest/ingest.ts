@@ -96,10 +96,10 @@ export class Ingest {
     const { device = session.device, fixes = [] } = read
     if (device === undefined) {
       // A keepalive before the login: there is nothing to store, and nobody to store it for.
-      if (fixes.length === 0) return stored(read)
+      if (fixes.length === 0) return done(read)
       if (fixes.every(isOfNamedDevice)) {
         const failure = await this.#storeOfMany(read, arrival)
-        return failure ? failed(failure, read) : stored(read)
+        return failure ? failed(failure, read) : done(read)
       }
     }
 
@@ -118,7 +118,7 @@ export class Ingest {
       if (failure) return failed(failure, message)
     }
     metrics.ackDuration.observe((performance.now() - startedAt) / 1000)
-    return stored(message)
+    return done(message)
   }
 
   /** Takes the login of a connection over MQTT. Answers why it is refused, if so, which the caller counts. */
@@ -166,7 +166,7 @@ export class Ingest {
   async #storeOf(
     sender: ResolvedDevice,
     message: Message,
-    { session, protocol, deadline, received }: Arrival,
+    { session, protocol, deadline, received }: FrameArrival,
   ): Promise<Obstacle | IdentityReason | undefined> {
     const { fixes = [] } = message
     session.sender ??= senderOn(session, protocol.name)
@@ -184,7 +184,7 @@ export class Ingest {
    * Stores the fixes of a relay's frame, each for the device that it names. Those of a device that is refused are left out,
    * counted. Answers undefined once all others are stored.
    */
-  async #storeOfMany(message: Message, arrival: Arrival): Promise<Obstacle | undefined> {
+  async #storeOfMany(message: Message, arrival: FrameArrival): Promise<Obstacle | undefined> {
     const { heard } = this.#options
     const { session, protocol } = arrival
     const byDevice = Map.groupBy(message.fixes ?? [], (fix) => fix.device ?? message.device ?? '')
@@ -274,7 +274,7 @@ function noteAhead(device: string, aheadMs: number): void {
 }
 
 /** How a frame came, and until when it may wait, in ms of `performance.now()`. */
-interface Arrival {
+interface FrameArrival {
   readonly session: DeviceSession
   readonly protocol: Protocol
   readonly deadline: number
@@ -286,7 +286,7 @@ function isOfNamedDevice({ device }: Fix): boolean {
   return device !== undefined
 }
 
-function stored({ reply, response }: Message): FrameOutcome {
+function done({ reply, response }: Message): FrameOutcome {
   return { status: 'stored', reply, response }
 }
 

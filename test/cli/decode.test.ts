@@ -87,7 +87,11 @@ describe('decodeInput', () => {
     ['text as hex', { protocol: 'gt06', input: { hex: 'zz' } }, 'the hex is not a sequence of whole bytes'],
     ['noise alone', { protocol: 'gt06', input: { hex: '0102' } }, 'there is no frame of gt06 in these bytes'],
     ['nothing', { protocol: 'gt06', input: { text: '' } }, 'there is no frame of gt06 in these bytes'],
-    ['HTTP', { protocol: 'gt06', input: { http: 'GET', uri: '/' } }, 'gt06 is not spoken over HTTP'],
+    [
+      'HTTP',
+      { protocol: 'gt06', input: { http: 'GET', uri: '/' } },
+      'this kind of frame is not understood: gt06 is not spoken over HTTP',
+    ],
   ])('answers an error for %s', (_, input, error) => {
     expect(decodeInput({ id: 3, ...input })).toEqual({ id: 3, fixes: [], replies: [], error })
   })

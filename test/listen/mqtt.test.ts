@@ -167,7 +167,7 @@ describe('a publication that cannot be stored', () => {
   it('ends its own connection alone after a fault of ours', async () => {
     const shared = gateway()
     const take: Gateway['ingest']['take'] = async (frame, session, protocol) => {
-      if (frame.toString() === 'fault') throw new RangeError('a fault of ours')
+      if ((frame as Buffer).toString() === 'fault') throw new RangeError('a fault of ours')
       return shared.ingest.take(frame, session, protocol)
     }
     const { port } = await listen({ ...shared, ingest: { ...shared.ingest, take } })

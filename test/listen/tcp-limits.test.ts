@@ -20,7 +20,7 @@ describe('a TCP connection', () => {
     const frames: string[] = []
     const first = Promise.withResolvers<void>()
     const take: Gateway['ingest']['take'] = async (frame) => {
-      frames.push(frame.toString())
+      frames.push((frame as Buffer).toString())
       if (frames.length === 1) await first.promise
       return { status: 'refused', reason: 'unknown_device', refusal: Buffer.from('no\n') }
     }

@@ -217,7 +217,7 @@ describe('a fault in handling a TCP frame', () => {
   it('ends the connection of that frame and no other', async () => {
     const shared = gateway()
     const take: Gateway['ingest']['take'] = async (frame, session, protocol) => {
-      if (frame.toString() === 'mute\n') throw new RangeError('a fault of ours')
+      if ((frame as Buffer).toString() === 'mute\n') throw new RangeError('a fault of ours')
       return shared.ingest.take(frame, session, protocol)
     }
     const { port } = await listen({ ...shared, ingest: { ...shared.ingest, take } })

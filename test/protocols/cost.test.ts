@@ -94,8 +94,8 @@ describe('entries', () => {
   })
 
   it('are given up after 100 refusals; the good ones up to there are kept, the rest is counted', () => {
-    expect(eachReadable([1, ...bad(99), 2, 3], read)).toEqual({ good: [1, 2, 3], unreadable: 99 })
-    expect(eachReadable([1, ...bad(100), 2, 3], read)).toEqual({ good: [1], unreadable: 102 })
+    expect(eachReadable([1, ...bad(99), 2, 3], read)).toMatchObject({ good: [1, 2, 3], unreadable: { length: 99 } })
+    expect(eachReadable([1, ...bad(100), 2, 3], read)).toMatchObject({ good: [1], unreadable: { length: 102 } })
     let calls = 0
     const counted = (entry: number) => {
       calls++

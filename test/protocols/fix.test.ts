@@ -88,7 +88,7 @@ describe('an array', () => {
   })
 
   it('its good entries count, the others are counted; without a good one it is refused for the first', () => {
-    expect(decode([{ ...ENTRY, lat: 'x' }, ENTRY, 7])).toEqual({ fixes: [FIX], unreadable: 2 })
+    expect(decode([{ ...ENTRY, lat: 'x' }, ENTRY, 7])).toEqual({ fixes: [FIX], unreadable: [0, 2] })
     expect(reasonOf([{ ...ENTRY, lat: 'x' }, 7])).toBe('the frame is malformed: lat is a string, not a number')
   })
 })

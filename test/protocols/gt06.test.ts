@@ -44,6 +44,7 @@ describe('gt06', () => {
   it("answers the specification's own login", () => {
     expect(decode(bytes('78780D01012345678901234500018CDD0D0A'))).toEqual({
       device: '123456789012345',
+      none: 'login',
       reply: bytes('787805010001D9DC0D0A'),
     })
   })
@@ -144,7 +145,7 @@ describe('gt06', () => {
 
   it('answers WiFi and cells of the Zhongxun family with their time', () => {
     const frame = bytes('787801 69 261120063015 0a0b0c0d0e0f 40 01 01cc00 287d1fb840 0d0a')
-    expect(decode(frame)).toEqual({ reply: bytes('787800 69 261120063015 0d0a') })
+    expect(decode(frame)).toEqual({ none: 'wifi', reply: bytes('787800 69 261120063015 0d0a') })
   })
 
   describe('time zone of the login', () => {

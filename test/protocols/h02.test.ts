@@ -191,7 +191,7 @@ describe('binary', () => {
   it('a clock that was never set gives no fix', () => {
     const frame = Buffer.from(SHORT)
     frame.fill(0, 6, 12)
-    expect(decode(frame)).toEqual({ device: '8800000001' })
+    expect(decode(frame)).toEqual({ device: '8800000001', none: 'no date' })
   })
 
   it('what is damaged is refused', () => {

@@ -82,7 +82,11 @@ describe('parameters', () => {
   })
 
   it('cells alone are no fix', () => {
-    expect(request('/?id=1&timestamp=1&cell=257,02,16,2224')).toEqual({ device: '1', secret: undefined })
+    expect(request('/?id=1&timestamp=1&cell=257,02,16,2224')).toEqual({
+      device: '1',
+      secret: undefined,
+      none: 'no place',
+    })
   })
 
   it('are read with their URL, or as they are', () => {
@@ -120,7 +124,7 @@ describe('JSON', () => {
   it('several locations; a bad one among them is left out and counted', () => {
     const later = { ...LOCATION, timestamp: FIX.time + 1000 }
     const { fixes, unreadable } = posted({ location: [LOCATION, { coords: null }, later], device_id: 'a' })
-    expect([fixes, unreadable]).toEqual([[FIX, { ...FIX, time: FIX.time + 1000 }], 1])
+    expect([fixes, unreadable]).toEqual([[FIX, { ...FIX, time: FIX.time + 1000 }], [1]])
   })
 
   it('the token comes with the query', () => {
@@ -132,7 +136,10 @@ describe('JSON', () => {
   })
 
   it('a device that is a number keeps all its digits', () => {
-    expect(posted(`{"location": null, "device_id": 12345678901234567890}`)).toEqual({ device: '12345678901234567890' })
+    expect(posted(`{"location": null, "device_id": 12345678901234567890}`)).toEqual({
+      device: '12345678901234567890',
+      none: 'no place',
+    })
     expect(posted(`{"device_id": 356307042441013}`).device).toBe('356307042441013')
     expect(posted(`{"x": {"device_id": 7}, "device_id" :12345678901234567890, "y": "device_id:8"}`).device).toBe(
       '12345678901234567890',

@@ -57,12 +57,12 @@ describe('MQTT', () => {
 
   it('of an array what cannot be read is left out and counted; every other type is none of that', () => {
     const { fixes, unreadable } = published([{ ...LOCATION, lat: null }, { _type: 'lwt' }, LOCATION, 'x'])
-    expect([fixes, unreadable]).toEqual([[FIX], 2])
+    expect([fixes, unreadable]).toEqual([[FIX], [0, 3]])
   })
 
   it('every other type is no fix', () => {
     for (const type of ['waypoint', 'waypoints', 'transition', 'lwt', 'status', 'card', 'cmd', 'steps', 'new'])
-      expect(published({ ...LOCATION, _type: type })).toEqual({ fixes: [] })
+      expect(published({ ...LOCATION, _type: type })).toEqual({ none: 'no location' })
   })
 
   it('−1 and what is absent is not known', () => {
@@ -105,7 +105,7 @@ describe('HTTP', () => {
   })
 
   it('an empty payload, which deletes a friend, says nothing', () => {
-    expect(posted('', { 'x-limit-d': 'phone' })).toEqual({ device: 'phone', secret: undefined, fixes: [] })
-    expect(posted('')).toEqual({ fixes: [] })
+    expect(posted('', { 'x-limit-d': 'phone' })).toEqual({ device: 'phone', secret: undefined, none: 'no location' })
+    expect(posted('')).toEqual({ none: 'no location' })
   })
 })

@@ -45,7 +45,7 @@ const PACKET = avlPacket(0x08, [RECORD, { ...RECORD, time: RECORD.time + 1000 }]
 
 describe('teltonika', () => {
   it('answers the login of an IMEI, or refuses it', () => {
-    expect(decode(avlLogin(IMEI))).toEqual({ device: IMEI, reply: bytes('01'), refusal: bytes('00') })
+    expect(decode(avlLogin(IMEI))).toEqual({ device: IMEI, none: 'login', reply: bytes('01'), refusal: bytes('00') })
   })
 
   it.each([
@@ -133,18 +133,18 @@ describe('teltonika', () => {
   })
 
   it.each(['0c', '0d', '0e', '0f'])('passes over commands of codec %s', (codec) => {
-    expect(decode(avlEnvelope(bytes(`${codec} 01 06 00000002 4f4b 01`)))).toEqual({})
+    expect(decode(avlEnvelope(bytes(`${codec} 01 06 00000002 4f4b 01`)))).toEqual({ none: 'command' })
   })
 
   it('does not ask a camera for the photo that it offers', () => {
     const offer = avlEnvelope(bytes('0c 01 0d 00000005 01 0a0b0c0d 01'))
     const data = Buffer.concat([bytes('0c 01 0d 0000080b 02 0a0b0c0d 00001000 0800'), Buffer.alloc(2048), bytes('01')])
-    expect(decode(offer)).toEqual({})
-    expect(decode(avlEnvelope(data))).toEqual({})
+    expect(decode(offer)).toEqual({ none: 'command' })
+    expect(decode(avlEnvelope(data))).toEqual({ none: 'command' })
   })
 
   it('takes a ping for a frame that says nothing', () => {
-    expect(decode(bytes('ff'))).toEqual({})
+    expect(decode(bytes('ff'))).toEqual({ none: 'ping' })
   })
 
   it('refuses a packet with any byte damaged, unless lenient', () => {
@@ -204,7 +204,7 @@ describe('teltonika', () => {
       newSession(),
     )
     expect([frames.map(({ length }) => length), rest.length]).toEqual([[65_536, 17], 0])
-    expect(decode(frames[0])).toEqual({})
+    expect(decode(frames[0])).toEqual({ none: 'ping' })
   })
 
   it('skips what is no beginning of a frame', () => {

@@ -57,7 +57,7 @@ const answer = (packet: string | Buffer, session?: Session) => decode(packet, se
 describe('packets', () => {
   it('a login of 1.1 names the device and its password', () => {
     const { reply, refusal, ...said } = decode('#L#861234000000001;Secret1')
-    expect(said).toEqual({ device: '861234000000001', secret: 'Secret1' })
+    expect(said).toEqual({ device: '861234000000001', secret: 'Secret1', none: 'login' })
     expect([reply, refusal].map(String)).toEqual(['#AL#1\r\n', '#AL#0\r\n'])
   })
 
@@ -91,7 +91,7 @@ describe('packets', () => {
 
   it('a bad record of a black box is left out, counted as such and not answered for; none good is refused', () => {
     const { fixes, reply, unreadable } = decode(`#B#${SHORT}|010524;101530;abc|${SHORT}`)
-    expect([fixes?.length, reply?.toString(), unreadable]).toEqual([2, '#AB#2\r\n', 1])
+    expect([fixes?.length, reply?.toString(), unreadable]).toEqual([2, '#AB#2\r\n', [1]])
     expect(reasonOf('#B#010524;101530;abc|x')).toBe('malformed')
   })
 

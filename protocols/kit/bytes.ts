@@ -37,6 +37,13 @@ export class ByteReader {
     return this
   }
 
+  /** A cursor of its own over the same bytes, at an index. @throws DecodeError `truncated` behind their end. */
+  at(index: number): ByteReader {
+    const reader = new ByteReader(this.#bytes)
+    reader.take(index)
+    return reader
+  }
+
   /** The next byte, without moving; −1 at the end. */
   peek(): number {
     return this.#at < this.#bytes.length ? this.#bytes[this.#at] : -1
@@ -69,14 +76,33 @@ export class ByteReader {
     return (this.u16le() << 16) >> 16
   }
 
-  /** An integer of one or two bytes: for formats that differ only in the width of a field. */
-  uint(width: 1 | 2): number {
+  /** An integer of 1 to 6 bytes: for formats that differ only in the width of a field. */
+  uint(width: number): number {
     const at = this.take(width)
-    return width === 1 ? this.#bytes[at] : (this.#bytes[at] << 8) | this.#bytes[at + 1]
+    if (width === 1) return this.#bytes[at]
+    return width === 2 ? (this.#bytes[at] << 8) | this.#bytes[at + 1] : this.#bytes.readUIntBE(at, width)
+  }
+
+  uintle(width: number): number {
+    const at = this.take(width)
+    if (width === 1) return this.#bytes[at]
+    return width === 2 ? this.#bytes[at] | (this.#bytes[at + 1] << 8) : this.#bytes.readUIntLE(at, width)
   }
 
   u24(): number {
     return this.#bytes.readUIntBE(this.take(3), 3)
+  }
+
+  u24le(): number {
+    return this.#bytes.readUIntLE(this.take(3), 3)
+  }
+
+  i24(): number {
+    return this.#bytes.readIntBE(this.take(3), 3)
+  }
+
+  i24le(): number {
+    return this.#bytes.readIntLE(this.take(3), 3)
   }
 
   u32(): number {
@@ -126,6 +152,19 @@ export class ByteReader {
     return this.#bytes.readDoubleBE(this.take(8))
   }
 
+  f64le(): number {
+    return this.#bytes.readDoubleLE(this.take(8))
+  }
+
+  /** The decimal digits of an unsigned integer of 8 bytes, exact beyond 2^53. */
+  digits64(): string {
+    return this.#bytes.readBigUInt64BE(this.take(8)).toString()
+  }
+
+  digits64le(): string {
+    return this.#bytes.readBigUInt64LE(this.take(8)).toString()
+  }
+
   /** n bytes as 2n hexadecimal digits. */
   hex(n: number): string {
     const at = this.take(n)
@@ -145,8 +184,16 @@ export class ByteReader {
     return this.#bytes.toString('latin1', at, at + n)
   }
 
-  /** A view of n bytes. */
-  slice(n: number): Buffer {
+  /** Latin-1 text up to a byte, which is read too; to the end of the frame where that byte is missing. */
+  asciiUntil(end: number): string {
+    const found = this.#bytes.indexOf(end, this.#at)
+    const text = this.ascii((found < 0 ? this.#bytes.length : found) - this.#at)
+    if (found >= 0) this.#at++
+    return text
+  }
+
+  /** A view of n bytes; left out: of all that are left. */
+  slice(n = this.left): Buffer {
     const at = this.take(n)
     return this.#bytes.subarray(at, at + n)
   }

@@ -1,9 +1,10 @@
+import { crc32 as zlibCrc32 } from 'node:zlib'
 import { DecodeError } from './errors.ts'
 import type { Session } from './protocol.ts'
 
-/** How one cyclic redundancy check is computed, in the terms of the CRC catalogue. */
+/** How one cyclic redundancy check is computed, in the terms of the CRC catalogue (reveng.sourceforge.io/crc-catalogue). */
 interface CrcParameters {
-  readonly width: 8 | 16
+  readonly width: 8 | 16 | 32
   /** Polynomial, most significant bit first. */
   readonly polynomial: number
   readonly initial: number
@@ -12,7 +13,7 @@ interface CrcParameters {
 }
 
 /** A checksum over all bytes of a view. Callers cut the view, so that a length from the wire is never trusted. */
-type Checksum = (bytes: Uint8Array) => number
+export type Checksum = (bytes: Uint8Array) => number
 
 export const crc16Arc = crc({ width: 16, polynomial: 0x8005, initial: 0, reflected: true, xorOut: 0 })
 export const crc16X25 = crc({ width: 16, polynomial: 0x1021, initial: 0xffff, reflected: true, xorOut: 0xffff })
@@ -20,7 +21,16 @@ export const crc16Modbus = crc({ width: 16, polynomial: 0x8005, initial: 0xffff,
 export const crc16CcittFalse = crc({ width: 16, polynomial: 0x1021, initial: 0xffff, reflected: false, xorOut: 0 })
 export const crc16Kermit = crc({ width: 16, polynomial: 0x1021, initial: 0, reflected: true, xorOut: 0 })
 export const crc16Xmodem = crc({ width: 16, polynomial: 0x1021, initial: 0, reflected: false, xorOut: 0 })
+export const crc16AugCcitt = crc({ width: 16, polynomial: 0x1021, initial: 0x1d0f, reflected: false, xorOut: 0 })
+export const crc16Genibus = crc({ width: 16, polynomial: 0x1021, initial: 0xffff, reflected: false, xorOut: 0xffff })
+export const crc16Mcrf4xx = crc({ width: 16, polynomial: 0x1021, initial: 0xffff, reflected: true, xorOut: 0 })
+export const crc16Umts = crc({ width: 16, polynomial: 0x8005, initial: 0, reflected: false, xorOut: 0 })
 export const crc8Egts = crc({ width: 8, polynomial: 0x31, initial: 0xff, reflected: false, xorOut: 0 })
+export const crc8Smbus = crc({ width: 8, polynomial: 0x07, initial: 0, reflected: false, xorOut: 0 })
+export const crc8Maxim = crc({ width: 8, polynomial: 0x31, initial: 0, reflected: true, xorOut: 0 })
+/** CRC-32/ISO-HDLC, of zip and Ethernet. */
+export const crc32: Checksum = (bytes) => zlibCrc32(bytes)
+export const crc32Mpeg2 = crc({ width: 32, polynomial: 0x04c1_1db7, initial: 0xffff_ffff, reflected: false, xorOut: 0 })
 
 /** All bytes combined by exclusive or. */
 export function xor(bytes: Uint8Array): number {
@@ -31,37 +41,71 @@ export function xor(bytes: Uint8Array): number {
 
 /** The lowest eight bits of the sum of all bytes. */
 export function sum8(bytes: Uint8Array): number {
-  let sum = 0
-  for (let i = 0; i < bytes.length; i++) sum = (sum + bytes[i]) & 0xff
-  return sum
+  return sum16(bytes) & 0xff
 }
 
-function crc(parameters: CrcParameters): Checksum {
+/** The lowest sixteen bits of the sum of all bytes. */
+export function sum16(bytes: Uint8Array): number {
+  let sum = 0
+  for (let i = 0; i < bytes.length; i++) sum += bytes[i]
+  return sum & 0xffff
+}
+
+/** What makes the sum of all bytes zero when it is added: their two's complement. */
+export function lrc(bytes: Uint8Array): number {
+  return -sum16(bytes) & 0xff
+}
+
+/** Fletcher's checksum over bytes, modulo 256 (of u-blox, RFC 1145): the sum of the sums in its high byte. */
+export function fletcher8(bytes: Uint8Array): number {
+  let sum = 0
+  let sums = 0
+  for (let i = 0; i < bytes.length; i++) {
+    sum = (sum + bytes[i]) & 0xff
+    sums = (sums + sum) & 0xff
+  }
+  return (sums << 8) | sum
+}
+
+/** Fletcher's checksum over bytes, modulo 255. */
+export function fletcher16(bytes: Uint8Array): number {
+  let sum = 0
+  let sums = 0
+  for (let i = 0; i < bytes.length; i++) {
+    sum = (sum + bytes[i]) % 255
+    sums = (sums + sum) % 255
+  }
+  return (sums << 8) | sum
+}
+
+/** A checksum by its parameters, where the kit does not name it. */
+export function crc(parameters: CrcParameters): Checksum {
   const { width, initial, reflected, xorOut } = parameters
   const table = crcTable(parameters)
   const shift = width - 8
-  const mask = width === 8 ? 0xff : 0xffff
+  const mask = width === 8 ? 0xff : width === 16 ? 0xffff : -1
   return reflected
     ? (bytes) => {
         let value = initial
         for (let i = 0; i < bytes.length; i++) value = (value >>> 8) ^ table[(value ^ bytes[i]) & 0xff]
-        return value ^ xorOut
+        return (value ^ xorOut) >>> 0
       }
     : (bytes) => {
         let value = initial
         for (let i = 0; i < bytes.length; i++)
           value = ((value << 8) & mask) ^ table[((value >>> shift) ^ bytes[i]) & 0xff]
-        return value ^ xorOut
+        return (value ^ xorOut) >>> 0
       }
 }
 
-function crcTable({ width, polynomial, reflected }: CrcParameters): Uint16Array {
+function crcTable({ width, polynomial, reflected }: CrcParameters): Int32Array {
   const top = 1 << (width - 1)
-  const mask = top * 2 - 1
+  const mask = width === 32 ? -1 : top * 2 - 1
+  const reversed = reverse(polynomial, width)
   const step = reflected
-    ? (value: number) => (value & 1 ? (value >>> 1) ^ reverse(polynomial, width) : value >>> 1)
+    ? (value: number) => (value & 1 ? (value >>> 1) ^ reversed : value >>> 1)
     : (value: number) => (value & top ? (value << 1) ^ polynomial : value << 1) & mask
-  return Uint16Array.from({ length: 256 }, (_, byte) => {
+  return Int32Array.from({ length: 256 }, (_, byte) => {
     let value = reflected ? byte : byte << (width - 8)
     for (let bit = 0; bit < 8; bit++) value = step(value)
     return value
@@ -81,4 +125,40 @@ function reverse(value: number, width: number): number {
 export function verify(isRight: boolean, session: Session): void {
   if (isRight) session.hasVerified = true
   else if (!session.lenient) throw new DecodeError('checksum')
+}
+
+/** Where a frame has its checksum, and over what. */
+interface ChecksumPlace {
+  readonly sum: Checksum
+  /** Index of the first byte that is covered; the checksum follows the last one. */
+  readonly from: number
+  /** Bytes of the checksum; of hexadecimal text its digits. */
+  readonly width: 1 | 2 | 4
+  readonly endian?: 'big' | 'little'
+  /** Bytes behind the checksum. */
+  readonly trailing?: number
+}
+
+/**
+ * Checks the checksum at the end of a frame, and returns what it covers: the envelope of most protocols.
+ * @throws DecodeError `truncated` where the frame is too short for both, `checksum`.
+ */
+export function verified(frame: Buffer, place: ChecksumPlace, session: Session): Buffer {
+  const { sum, from, width, endian = 'big', trailing = 0 } = place
+  const at = frame.length - trailing - width
+  if (at < from) throw new DecodeError('truncated')
+  const covered = frame.subarray(from, at)
+  verify(sum(covered) === (endian === 'big' ? frame.readUIntBE(at, width) : frame.readUIntLE(at, width)), session)
+  return covered
+}
+
+/** The same for a checksum in two or four hexadecimal digits of either case. @throws DecodeError */
+export function verifiedHex(frame: Buffer, place: Omit<ChecksumPlace, 'endian'>, session: Session): Buffer {
+  const { sum, from, width, trailing = 0 } = place
+  const at = frame.length - trailing - width
+  if (at < from) throw new DecodeError('truncated')
+  const covered = frame.subarray(from, at)
+  const digits = frame.toString('latin1', at, at + width)
+  verify(sum(covered).toString(16).padStart(width, '0') === digits.toLowerCase(), session)
+  return covered
 }

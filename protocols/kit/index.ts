@@ -1,18 +1,50 @@
+export { Assembly } from './assembly.ts'
+export { BitReader, signMagnitude, splitBits } from './bits.ts'
 export { ByteReader, inflate } from './bytes.ts'
 export {
+  type Checksum,
+  crc,
   crc8Egts,
+  crc8Maxim,
+  crc8Smbus,
   crc16Arc,
+  crc16AugCcitt,
   crc16CcittFalse,
+  crc16Genibus,
   crc16Kermit,
+  crc16Mcrf4xx,
   crc16Modbus,
+  crc16Umts,
   crc16X25,
   crc16Xmodem,
+  crc32,
+  crc32Mpeg2,
+  fletcher8,
+  fletcher16,
+  lrc,
   sum8,
+  sum16,
+  verified,
+  verifiedHex,
   verify,
   xor,
 } from './checksum.ts'
+export { dialects } from './dialects.ts'
 export { DecodeError, type DecodeReason, eachReadable } from './errors.ts'
-export { cut, endsWith, line, trimEnd } from './framing.ts'
+export { escaped, unescape } from './escaping.ts'
+export {
+  between,
+  cut,
+  endsWith,
+  fixedLength,
+  isEndless,
+  lengthField,
+  line,
+  startsWith,
+  trimEnd,
+  whole,
+} from './framing.ts'
+export { EndSearch, type Mark, Marks } from './marks.ts'
 export {
   decodeFrame,
   type Escaping,
@@ -30,6 +62,7 @@ export {
   sessionState,
   type Transport,
 } from './protocol.ts'
+export { tlv } from './tagged.ts'
 export {
   digitsOf,
   type JsonObject,
@@ -40,16 +73,22 @@ export {
   parseJson,
   TextReader,
 } from './text.ts'
+export { bytesDmy, bytesYmd, gpsTime, secondsSince, timeOfDayNear, withoutYearNear } from './times.ts'
 export {
   degreesMinutes,
+  digitsDegreesMinutes,
+  dop,
   heading,
+  imeiOf14,
   kmh,
   knots,
   known,
   mph,
+  radians,
   rfc3339,
   unixTime,
   utc,
   utcDmy,
   utcYmd,
 } from './units.ts'
+export { ByteWriter, digitsOfTime, TextWriter } from './writer.ts'

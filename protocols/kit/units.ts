@@ -15,6 +15,19 @@ export function degreesMinutes(value: number): number {
   return degrees + (value - degrees * 100) / 60
 }
 
+/**
+ * Degrees from digits of degrees and minutes without a point, as packed decimals hold them: '22345678' with two digits of
+ * degrees is 22° 34.5678′. @throws DecodeError `malformed`.
+ */
+export function digitsDegreesMinutes(digits: string, degreeDigits: 2 | 3): number {
+  if (!/^\d{5,}$/.test(digits)) throw new DecodeError('malformed', `"${digits.slice(0, 40)}" is not an angle`)
+  const minutes = Number(digits.slice(degreeDigits)) / 10 ** (digits.length - degreeDigits - 2)
+  return Number(digits.slice(0, degreeDigits)) + minutes / 60
+}
+
+/** Degrees from radians. */
+export const radians = (value: number): number => (value * 180) / Math.PI
+
 /** Degrees from true north, 0 ≤ heading < 360; undefined of a value that is no direction (negative, above 360). */
 export const heading = (value: number | undefined): number | undefined =>
   value !== undefined && value >= 0 && value <= 360 ? value % 360 : undefined
@@ -22,6 +35,21 @@ export const heading = (value: number | undefined): number | undefined =>
 /** A quantity that cannot be negative; undefined of a negative value, by which devices say that they do not know it. */
 export const known = (value: number | undefined): number | undefined =>
   value !== undefined && value >= 0 ? value : undefined
+
+/** A dilution of precision: 0 is how devices say that they do not know it. */
+export const dop = (value: number | undefined): number | undefined =>
+  value !== undefined && value > 0 ? value : undefined
+
+/** An IMEI of 14 digits with its check digit (Luhn). @throws DecodeError `malformed`. */
+export function imeiOf14(digits: string): string {
+  if (!/^\d{14}$/.test(digits)) throw new DecodeError('malformed', `"${digits.slice(0, 40)}" is not 14 digits`)
+  let sum = 0
+  for (let i = 0; i < 14; i++) {
+    const doubled = (digits.charCodeAt(i) - 48) * (1 + (i % 2))
+    sum += doubled > 9 ? doubled - 9 : doubled
+  }
+  return digits + String((10 - (sum % 10)) % 10)
+}
 
 /**
  * ms UTC of a calendar time; a year of two digits is in this century.

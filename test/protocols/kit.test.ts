@@ -1,36 +1,57 @@
 import { describe, expect, it } from 'vitest'
 import {
   ByteReader,
+  bytesDmy,
+  bytesYmd,
+  crc,
   crc8Egts,
+  crc8Maxim,
+  crc8Smbus,
   crc16Arc,
+  crc16AugCcitt,
   crc16CcittFalse,
+  crc16Genibus,
   crc16Kermit,
+  crc16Mcrf4xx,
   crc16Modbus,
+  crc16Umts,
   crc16X25,
   crc16Xmodem,
-  cut,
+  crc32,
+  crc32Mpeg2,
   degreesMinutes,
-  endsWith,
+  digitsDegreesMinutes,
+  dop,
+  gpsTime,
+  imeiOf14,
   heading,
   kmh,
   knots,
-  line,
   mph,
   number,
+  radians,
   rfc3339,
+  secondsSince,
+  fletcher8,
+  fletcher16,
+  lrc,
   sum8,
+  sum16,
   TextReader,
-  trimEnd,
+  timeOfDayNear,
   unixTime,
   utc,
   utcDmy,
   utcYmd,
+  withoutYearNear,
   xor,
 } from '../../protocols/kit/index.ts'
 import { bytes } from '../support/encode.ts'
 import { reasonOf } from '../support/rough.ts'
 
 const DIGITS = Buffer.from('123456789')
+const crc16Dnp = crc({ width: 16, polynomial: 0x3d65, initial: 0, reflected: true, xorOut: 0xffff })
+const crc32Iso = crc({ width: 32, polynomial: 0x04c11db7, initial: 0xffffffff, reflected: true, xorOut: 0xffffffff })
 
 describe('checksums', () => {
   it.each([
@@ -40,9 +61,23 @@ describe('checksums', () => {
     ['CRC-16/CCITT-FALSE', crc16CcittFalse, 0x29b1],
     ['CRC-16/KERMIT', crc16Kermit, 0x2189],
     ['CRC-16/XMODEM', crc16Xmodem, 0x31c3],
-    ['CRC-8 of EGTS', crc8Egts, 0xf7],
+    ['CRC-16/SPI-FUJITSU, AUG-CCITT', crc16AugCcitt, 0xe5cc],
+    ['CRC-16/GENIBUS', crc16Genibus, 0xd64e],
+    ['CRC-16/MCRF4XX', crc16Mcrf4xx, 0x6f91],
+    ['CRC-16/UMTS, BUYPASS', crc16Umts, 0xfee8],
+    ['CRC-16/DNP, by its parameters', crc16Dnp, 0xea82],
+    ['CRC-8/NRSC-5, of EGTS', crc8Egts, 0xf7],
+    ['CRC-8/SMBUS', crc8Smbus, 0xf4],
+    ['CRC-8/MAXIM-DOW', crc8Maxim, 0xa1],
+    ['CRC-32/ISO-HDLC', crc32, 0xcbf43926],
+    ['CRC-32/ISO-HDLC, by its parameters', crc32Iso, 0xcbf43926],
+    ['CRC-32/MPEG-2', crc32Mpeg2, 0x0376e6e7],
     ['exclusive or', xor, 0x31],
     ['sum of eight bits', sum8, 0xdd],
+    ['sum of sixteen bits', sum16, 0x1dd],
+    ["two's complement of the sum", lrc, 0x23],
+    ['Fletcher modulo 255', fletcher16, 0x1ede],
+    ['Fletcher modulo 256', fletcher8, 0x15dd],
   ])('%s has its check value', (_, checksum, value) => {
     expect(checksum(DIGITS)).toBe(value)
   })
@@ -83,6 +118,37 @@ describe('ByteReader', () => {
     ])
   })
 
+  it('reads integers of any width, in both orders', () => {
+    const r = new ByteReader(bytes('010203 fffffe feffff 07 0807 010000000002 020000000001'))
+    expect([r.u24le(), r.i24(), r.i24le(), r.uint(1), r.uintle(2), r.uint(6), r.uintle(6)]).toEqual([
+      0x30201,
+      -2,
+      -2,
+      7,
+      0x708,
+      2 ** 40 + 2,
+      2 ** 40 + 2,
+    ])
+    const ids = new ByteReader(bytes('ffffffffffffffff 0100000000000080 000000000000f83f'))
+    expect([ids.digits64(), ids.digits64le(), ids.f64le()]).toEqual([
+      '18446744073709551615',
+      '9223372036854775809',
+      1.5,
+    ])
+  })
+
+  it('reads elsewhere without moving, and text up to a byte', () => {
+    const r = new ByteReader(Buffer.from('ab,c,'))
+    expect([r.at(3).ascii(1), r.position, r.asciiUntil(0x2c), r.left, r.asciiUntil(0x2c)]).toEqual([
+      'c',
+      0,
+      'ab',
+      2,
+      'c',
+    ])
+    expect([r.left, r.at(3).asciiUntil(0x3b), r.at(1).slice().toString()]).toEqual([0, 'c,', 'b,c,'])
+  })
+
   it('peeks without taking', () => {
     const r = new ByteReader(bytes('2a'))
     expect([r.peek(), r.u8(), r.peek()]).toEqual([42, 42, -1])
@@ -100,6 +166,15 @@ describe('ByteReader', () => {
     ['i16', 2, (r: ByteReader) => r.i16()],
     ['i16le', 2, (r: ByteReader) => r.i16le()],
     ['u24', 3, (r: ByteReader) => r.u24()],
+    ['u24le', 3, (r: ByteReader) => r.u24le()],
+    ['i24', 3, (r: ByteReader) => r.i24()],
+    ['i24le', 3, (r: ByteReader) => r.i24le()],
+    ['uint', 5, (r: ByteReader) => r.uint(5)],
+    ['uintle', 5, (r: ByteReader) => r.uintle(5)],
+    ['f64le', 8, (r: ByteReader) => r.f64le()],
+    ['digits64', 8, (r: ByteReader) => r.digits64()],
+    ['digits64le', 8, (r: ByteReader) => r.digits64le()],
+    ['at', 5, (r: ByteReader) => r.at(5)],
     ['u32', 4, (r: ByteReader) => r.u32()],
     ['u32le', 4, (r: ByteReader) => r.u32le()],
     ['i32', 4, (r: ByteReader) => r.i32()],
@@ -212,6 +287,46 @@ describe('times', () => {
     expect(reasonOf(() => rfc3339(text))).toBe('malformed')
   })
 
+  it('are six bytes, in two orders', () => {
+    const r = new ByteReader(bytes('1a0b14061e0f 140b1a061e0f'))
+    expect([bytesYmd(r), bytesDmy(r)]).toEqual([TIME, TIME])
+    expect(reasonOf(() => bytesYmd(new ByteReader(bytes('1a0d14061e0f'))))).toBe('malformed')
+  })
+
+  it('are seconds since a year', () => {
+    expect([secondsSince(2010)(1), secondsSince(1970)(TIME / 1000)]).toEqual([Date.UTC(2010, 0, 1, 0, 0, 1), TIME])
+  })
+
+  it('have the day that is nearest to another time', () => {
+    const midnight = Date.UTC(2026, 10, 20)
+    const minutes = 60_000
+    expect([
+      timeOfDayNear(23.9 * 60 * minutes, midnight + minutes),
+      timeOfDayNear(minutes, midnight - minutes),
+      timeOfDayNear(6.5 * 60 * minutes, TIME),
+    ]).toEqual([midnight - 6 * minutes, midnight + minutes, midnight + 6.5 * 60 * minutes])
+  })
+
+  it('have the year that is nearest to another time', () => {
+    const newYear = Date.UTC(2026, 0, 1)
+    expect([
+      withoutYearNear([12, 31, 23, 59, 59], newYear),
+      withoutYearNear([1, 1, 0, 0, 0], newYear - 1000),
+      withoutYearNear([2, 29, 0, 0, 0], newYear),
+      withoutYearNear([2, 29, 0, 0, 0], Date.UTC(2028, 2, 1)),
+    ]).toEqual([newYear - 1000, newYear, Date.UTC(2024, 1, 29), Date.UTC(2028, 1, 29)])
+    expect(reasonOf(() => withoutYearNear([2, 30, 0, 0, 0], newYear))).toBe('malformed')
+  })
+
+  it('are weeks of GPS, of ten bits too', () => {
+    expect([gpsTime(2000, 0), gpsTime(2000 - 1024, 5, TIME), gpsTime(0, 18)]).toEqual([
+      Date.UTC(2018, 4, 5, 23, 59, 42),
+      Date.UTC(2018, 4, 5, 23, 59, 47),
+      Date.UTC(1980, 0, 6),
+    ])
+    expect(gpsTime(2376 % 1024, 0, TIME)).toBe(gpsTime(2376, 0))
+  })
+
   it('are unix seconds, fractions too, or milliseconds', () => {
     expect([unixTime(TIME / 1000), unixTime(TIME / 1000 + 0.25), unixTime(TIME)]).toEqual([TIME, TIME + 250, TIME])
     expect(reasonOf(() => unixTime(Number.NaN))).toBe('malformed')
@@ -223,10 +338,32 @@ describe('units', () => {
     ['km/h', kmh(90), 25],
     ['knots', knots(3600 / 1852), 1],
     ['mph', mph(100), 44.704],
+    ['radians', radians(Math.PI / 4), 45],
     ['ddmm.mmmm', degreesMinutes(4916.45), 49 + 16.45 / 60],
+    ['ddmmmmmm in decimals', digitsDegreesMinutes('22345678', 2), 22 + 34.5678 / 60],
+    ['dddmmmmmm in decimals', digitsDegreesMinutes('113451234', 3), 113 + 45.1234 / 60],
     ['ddmm.mmmm, negative', degreesMinutes(-12311.12), -(123 + 11.12 / 60)],
   ])('%s', (_, value, expected) => {
     expect(value).toBeCloseTo(expected, 10)
+  })
+
+  it.each(['1a345678', '2234', ''])('knows no angle in "%s"', (digits) => {
+    expect(reasonOf(() => digitsDegreesMinutes(digits, 2))).toBe('malformed')
+  })
+
+  it('knows no dilution of precision of 0 or less', () => {
+    expect([1.2, 0, -1, undefined, Number.NaN].map(dop)).toEqual([1.2, undefined, undefined, undefined, undefined])
+  })
+
+  it('completes an IMEI of 14 digits', () => {
+    expect(['49015420323751', '35630704244101', '35854203000000'].map(imeiOf14)).toEqual([
+      '490154203237518',
+      '356307042441013',
+      '358542030000003',
+    ])
+    expect(
+      ['4901542032375', '490154203237518', '4901542032375a'].map((digits) => reasonOf(() => imeiOf14(digits))),
+    ).toEqual(['malformed', 'malformed', 'malformed'])
   })
 
   it('turns a heading of 360 to 0, and knows none outside', () => {
@@ -239,37 +376,5 @@ describe('units', () => {
       undefined,
       undefined,
     ])
-  })
-})
-
-describe('framers', () => {
-  it('end frames with a line feed or a byte, which is theirs', () => {
-    expect([line(Buffer.from('ab\ncd')), line(Buffer.from('ab')), endsWith(0x23)(Buffer.from('*#'))]).toEqual([3, 0, 2])
-  })
-
-  it('trim what trails on the wire', () => {
-    expect(trimEnd(Buffer.from('a b \r\n\0')).toString()).toBe('a b ')
-    expect(trimEnd(Buffer.from('\r\n')).length).toBe(0)
-  })
-
-  it('cut a stream into frames, noise and the rest', () => {
-    const { frames, rest, noise } = cut(
-      Buffer.from('!!a\n!bc\nd'),
-      (all) => (all[0] === 0x21 ? -1 : line(all)),
-      undefined,
-    )
-    expect([frames.map(String), rest.toString(), noise]).toEqual([['a\n', 'bc\n'], 'd', 3])
-  })
-
-  it('cut no more of a stream than they are asked for', () => {
-    const first = cut(Buffer.from('a\nb\nc\nd'), line, undefined, 2)
-    expect([first.frames.map(String), first.rest.toString(), first.isStopped]).toEqual([['a\n', 'b\n'], 'c\nd', true])
-    const second = cut(first.rest, line, undefined, 2)
-    expect([second.frames.map(String), second.rest.toString()]).toEqual([['c\n'], 'd'])
-    expect(cut(Buffer.from('a\nb'), line, undefined, 2).isStopped).toBe(false)
-    expect(cut(Buffer.from('!!!a\n'), (all) => (all[0] === 0x21 ? -1 : line(all)), undefined, 2)).toMatchObject({
-      noise: 2,
-      isStopped: true,
-    })
   })
 })

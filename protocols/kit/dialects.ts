@@ -1,0 +1,53 @@
+import { DecodeError } from './errors.ts'
+import { type Mark, Marks } from './marks.ts'
+import type { Framer, Message, Session } from './protocol.ts'
+
+/** One of several kinds of frames that a protocol has. */
+interface Dialect {
+  /** What its frames begin with, or whether a stream begins with one; nothing: whatever no other dialect takes. */
+  readonly when?: Mark | readonly Mark[] | ((bytes: Buffer, session: Session) => boolean | 'maybe')
+  readonly frame: Framer
+  /** Without it, the protocol's own `decode` reads its frames. */
+  readonly decode?: (frame: Buffer, session: Session) => Message
+}
+
+/**
+ * A protocol that has several kinds of frames: the first that fits a beginning frames it and decodes it. Bytes that fit none
+ * are skipped up to the next that may.
+ */
+export function dialects(list: readonly Dialect[]): {
+  frame: Framer
+  decode(frame: Buffer, session: Session): Message
+} {
+  const tests = list.map(({ when = () => true }) => (typeof when === 'function' ? when : beginsWith(when)))
+  const starts = list.map(({ when }) => when).filter((when) => when !== undefined && typeof when !== 'function')
+  const marks = starts.length === list.length ? new Marks(starts.flat()) : undefined
+  const fitting = (bytes: Buffer, session: Session) => {
+    for (let i = 0; i < list.length; i++) {
+      const fits = tests[i](bytes, session)
+      if (fits !== false) return { dialect: list[i], fits }
+    }
+    return undefined
+  }
+  return {
+    frame(bytes, session) {
+      const found = fitting(bytes, session)
+      if (!found) return -(marks ? marks.next(bytes, 1) : 1)
+      return found.fits === 'maybe' ? 0 : found.dialect.frame(bytes, session)
+    },
+    decode(frame, session) {
+      const { dialect, fits } = fitting(frame, session) ?? {}
+      if (fits !== true || !dialect?.decode)
+        throw new DecodeError('unsupported', 'it begins like no frame of this protocol')
+      return dialect.decode(frame, session)
+    },
+  }
+}
+
+function beginsWith(when: Mark | readonly Mark[]): (bytes: Buffer) => boolean | 'maybe' {
+  const marks = new Marks(when)
+  return (bytes) => {
+    const length = marks.lengthAt(bytes, 0)
+    return length > 0 || (length < 0 && 'maybe')
+  }
+}

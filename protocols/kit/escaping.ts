@@ -1,0 +1,57 @@
+import { EndSearch } from './marks.ts'
+import type { Escaping, Framer } from './protocol.ts'
+
+/** A protocol's way to keep the bytes that mark frames out of their content. */
+interface EscapedFrames extends Escaping {
+  readonly frame: Framer
+  /** The content between the flags of a frame, as it was before it was escaped. */
+  content(frame: Buffer): Buffer
+  /** A frame of a content: escaped, with its flags. */
+  wrap(content: Uint8Array): Buffer
+}
+
+/**
+ * Frames between two flags, within which `escape` and one of `codes` stand for another byte: `codes` maps the second byte
+ * to that one. An escape byte with another code stands for itself.
+ */
+export function escaped(marks: Escaping & { readonly flag: number; readonly end?: number }): EscapedFrames {
+  const { flag, end = flag, escape, codes } = marks
+  const search = new EndSearch(end)
+  const byByte = new Map([...codes].map(([code, byte]) => [byte, code]))
+  return {
+    escape,
+    codes,
+    frame(bytes, session) {
+      if (bytes[0] !== flag) return -skipTo(bytes, flag)
+      // Two flags in a row: the end of a frame that was lost, then a beginning.
+      if (bytes[1] === end) return flag === end ? -1 : -2
+      return search.after(bytes, 1, session)
+    },
+    content: (frame) => unescape(frame.subarray(1, frame.at(-1) === end ? -1 : undefined), escape, codes),
+    wrap: (content) => Buffer.from([flag, ...[...content].flatMap((byte) => pairOf(byte)), end]),
+  }
+
+  function pairOf(byte: number): number[] {
+    const code = byByte.get(byte)
+    return code === undefined ? [byte] : [escape, code]
+  }
+}
+
+/** The bytes that escaped ones stand for: a view where there is nothing to replace. */
+export function unescape(bytes: Buffer, escape: number, codes: ReadonlyMap<number, number>): Buffer {
+  let from = bytes.indexOf(escape)
+  if (from < 0) return bytes
+  const result = Buffer.from(bytes)
+  let to = from
+  for (; from < bytes.length; from++) {
+    const byte = bytes[from] === escape ? codes.get(bytes[from + 1]) : undefined
+    result[to++] = byte ?? bytes[from]
+    if (byte !== undefined) from++
+  }
+  return result.subarray(0, to)
+}
+
+function skipTo(bytes: Buffer, flag: number): number {
+  const at = bytes.indexOf(flag)
+  return at < 0 ? bytes.length : at
+}

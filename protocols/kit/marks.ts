@@ -1,0 +1,96 @@
+import type { Session } from './protocol.ts'
+
+/** Bytes that frames begin or end with: text (Latin-1), one byte, or several. */
+export type Mark = string | number | Uint8Array
+
+/** Finds any of several marks in a stream. */
+export class Marks {
+  readonly all: readonly Buffer[]
+  readonly #firsts = new Uint8Array(256)
+
+  constructor(marks: Mark | readonly Mark[]) {
+    this.all = (Array.isArray(marks) ? marks : [marks]).map((mark) => bytesOf(mark))
+    if (this.all.length === 0 || this.all.some(({ length }) => length === 0))
+      throw new RangeError('a mark has no bytes')
+    for (const mark of this.all) this.#firsts[mark[0]] = 1
+  }
+
+  /** The length of the first mark, in their order, that is at an index; 0: none is; −1: the bytes end within one. */
+  lengthAt(bytes: Buffer, at: number): number {
+    if (at >= bytes.length) return -1
+    if (this.#firsts[bytes[at]] === 0) return 0
+    let partial = 0
+    for (const mark of this.all) {
+      let i = 0
+      while (i < mark.length && bytes[at + i] === mark[i]) i++
+      if (i === mark.length) return i
+      if (at + i >= bytes.length) partial = -1
+    }
+    return partial
+  }
+
+  /** Index of the first mark, or of a beginning of one at the end of the bytes; their length where there is none. */
+  next(bytes: Buffer, from: number): number {
+    let at = from
+    while (at < bytes.length && (this.#firsts[bytes[at]] === 0 || this.lengthAt(bytes, at) === 0)) at++
+    return at
+  }
+}
+
+/**
+ * Finds where a frame ends that arrives in many parts. It remembers for each connection how far it has looked, so that each
+ * byte is looked at once, in however small parts a long frame arrives.
+ */
+export class EndSearch {
+  readonly #ends: Marks
+  /** The only end there is. */
+  readonly #end: Buffer | undefined
+  readonly #longest: number
+  readonly #looked = new WeakMap<Session, Looked>()
+
+  constructor(ends: Mark | readonly Mark[]) {
+    this.#ends = new Marks(ends)
+    this.#end = this.#ends.all.length === 1 ? this.#ends.all[0] : undefined
+    this.#longest = Math.max(...this.#ends.all.map(({ length }) => length))
+  }
+
+  /** Index behind the first end at or after `from`; 0 where there is none yet. */
+  after(bytes: Buffer, from: number, session: Session): number {
+    const isLong = bytes.length >= LONG
+    const at = isLong ? Math.max(from, this.#resume(bytes, session)) : from
+    const found = this.#end ? bytes.indexOf(this.#end, at) : this.#next(bytes, at)
+    if (found >= 0) return found + (this.#end ? this.#end.length : this.#ends.lengthAt(bytes, found))
+    if (isLong) this.#looked.set(session, { length: bytes.length, tail: Buffer.from(bytes.subarray(-TAIL)) })
+    return 0
+  }
+
+  #next(bytes: Buffer, from: number): number {
+    for (let at = this.#ends.next(bytes, from); at < bytes.length; at = this.#ends.next(bytes, at + 1))
+      if (this.#ends.lengthAt(bytes, at) > 0) return at
+    return -1
+  }
+
+  /** Where to go on, if these are the bytes that were looked at before, and more. */
+  #resume(bytes: Buffer, session: Session): number {
+    const looked = this.#looked.get(session)
+    if (!looked) return 0
+    this.#looked.delete(session)
+    const { length, tail } = looked
+    if (bytes.length < length || tail.compare(bytes, length - TAIL, length) !== 0) return 0
+    return length - this.#longest + 1
+  }
+}
+
+interface Looked {
+  readonly length: number
+  /** The last bytes that were looked at: another stream on the same session has others. */
+  readonly tail: Buffer
+}
+
+/** Looking at fewer bytes again costs less than remembering. */
+const LONG = 1024
+const TAIL = 32
+
+function bytesOf(mark: Mark): Buffer {
+  return typeof mark === 'string' ? Buffer.from(mark, 'latin1') : Buffer.from(typeof mark === 'number' ? [mark] : mark)
+}

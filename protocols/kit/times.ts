@@ -1,0 +1,53 @@
+import type { ByteReader } from './bytes.ts'
+import { utc } from './units.ts'
+
+/** ms UTC of seconds since the beginning of a year: `secondsSince(2010)(r.u32())`. */
+export function secondsSince(year: number): (seconds: number) => number {
+  const epoch = Date.UTC(year, 0, 1)
+  return (seconds) => epoch + seconds * 1000
+}
+
+/** ms UTC of six bytes: year of the century, month, day, hour, minute, second. @throws DecodeError `malformed`. */
+export function bytesYmd(r: ByteReader): number {
+  const [year, month, day] = [r.u8(), r.u8(), r.u8()]
+  return utc(year, month, day, r.u8(), r.u8(), r.u8())
+}
+
+/** ms UTC of six bytes: day, month, year of the century, hour, minute, second. @throws DecodeError `malformed`. */
+export function bytesDmy(r: ByteReader): number {
+  const [day, month, year] = [r.u8(), r.u8(), r.u8()]
+  return utc(year, month, day, r.u8(), r.u8(), r.u8())
+}
+
+/**
+ * The time with a time of day (ms) that is nearest to another time: for frames with a time of day in UTC and a date in local
+ * time, or with no date (then `near` is `session.now`).
+ */
+export function timeOfDayNear(ofDay: number, near: number): number {
+  return ofDay + Math.round((near - ofDay) / DAY) * DAY
+}
+
+/** The time of a date without a year that is nearest to another time. @throws DecodeError `malformed`. */
+export function withoutYearNear([month, day, hour, minute, second]: DateWithoutYear, near: number): number {
+  const year = new Date(near).getUTCFullYear()
+  // 29 February is malformed in most years.
+  const years = month === 2 && day === 29 ? [year - (year % 4), year - (year % 4) + 4] : [year - 1, year, year + 1]
+  const times = years.map((each) => utc(each, month, day, hour, minute, second))
+  return times.reduce((best, time) => (Math.abs(time - near) < Math.abs(best - near) ? time : best))
+}
+
+type DateWithoutYear = readonly [month: number, day: number, hour: number, minute: number, second: number]
+
+/**
+ * ms UTC of a week and its seconds as GPS counts them, 18 leap seconds ahead of UTC. A week of 10 bits begins anew every
+ * 1,024 weeks: then it is the one nearest to `near`.
+ */
+export function gpsTime(week: number, seconds: number, near?: number): number {
+  const time = GPS_EPOCH + week * 7 * DAY + (seconds - LEAP_SECONDS) * 1000
+  return near === undefined ? time : time + Math.round((near - time) / ERA) * ERA
+}
+
+const DAY = 86_400_000
+const ERA = 1024 * 7 * DAY
+const GPS_EPOCH = Date.UTC(1980, 0, 6)
+const LEAP_SECONDS = 18

@@ -20,10 +20,13 @@ export function assignmentField({ device, courier_id, route_id, from, until }: O
   return `${from} ${until} ${courier_id} ${route_id} ${device}`
 }
 
-/** Devices and assignments in memory. Applying a change costs what the devices concerned have. */
+/**
+ * Devices and assignments in memory. Applying a change costs what the devices concerned have; what the path of frames needs of a
+ * device is derived when somebody asks for the device.
+ */
 export class Roster {
-  /** By id without leading zeros. */
-  readonly #entries: Map<string, DeviceEntry>
+  /** By id without leading zeros; derived where it has `stays`. */
+  readonly #entries: Map<string, Device & Partial<DeviceEntry>>
   /** The ids of the devices with a name, by the name as an id: a name of digits compares without leading zeros too. */
   readonly #idsByName: Map<string, readonly string[]>
   readonly #assignments: Map<string, Assignment>
@@ -42,14 +45,14 @@ export class Roster {
     const concerned = new Set<string>()
     for (const [id, device] of devices) this.#setDevice(id, device, concerned)
     for (const [field, assignment] of assignments) this.#setAssignment(field, assignment, concerned)
-    for (const id of concerned) this.#derive(id)
+    for (const id of concerned) this.#forgetDerived(id)
     return concerned
   }
 
   /** As `apply`, in slices, between which the process does other work. Nobody else may use the roster meanwhile. */
   async applyInSlices(change: RosterChange): Promise<Set<string>> {
     const concerned = new Set<string>()
-    // Assignments first: a new device is derived once, with all of them.
+    // Assignments first: they concern no device that comes after them.
     for (const part of ['assignments', 'devices'] as const)
       for (let at = 0; at < (change[part]?.length ?? 0); at += SLICE) {
         for (const id of this.apply({ [part]: change[part]?.slice(at, at + SLICE) })) concerned.add(id)
@@ -60,7 +63,12 @@ export class Roster {
 
   /** The device with this id; ids of digits compare without leading zeros. */
   find(id: string): DeviceEntry | undefined {
-    return this.#entries.get(id.charCodeAt(0) === ZERO ? sameId(id) : id)
+    const ownId = id.charCodeAt(0) === ZERO ? sameId(id) : id
+    const entry = this.#entries.get(ownId)
+    if (entry === undefined || isDerived(entry)) return entry
+    const derived = this.#derive(entry)
+    this.#entries.set(ownId, derived)
+    return derived
   }
 
   /** Where a device is at a time; undefined where it has no route then. */
@@ -82,25 +90,25 @@ export class Roster {
     return usual !== undefined || stays.some((stay) => stay.from < until && stay.until > from)
   }
 
-  devices(): Iterable<DeviceEntry> {
-    return this.#entries.values()
+  *devices(): Generator<DeviceEntry> {
+    for (const id of this.#entries.keys()) yield this.find(id) as DeviceEntry
   }
 
   /** Every lane that any device has at any time, each once. */
   *lanes(): Generator<Lane> {
     const seen = new Set<string>()
-    for (const entry of this.#entries.values())
+    for (const entry of this.devices())
       for (const lane of lanesOf(entry)) if (seen.size < seen.add(lane.key).size) yield lane
   }
 
   /** The devices whose name is this text, or the same id with other leading zeros. */
   named(name: string): DeviceEntry[] {
-    return (this.#idsByName.get(sameId(name)) ?? []).flatMap((id) => this.#entries.get(id) ?? [])
+    return (this.#idsByName.get(sameId(name)) ?? []).flatMap((id) => this.find(id) ?? [])
   }
 
   /** The devices that an id or a name stands for; an id goes before a name. */
   meant(idOrName: string): DeviceEntry[] {
-    return this.#meantBy(idOrName).flatMap((id) => this.#entries.get(id) ?? [])
+    return this.#meantBy(idOrName).flatMap((id) => this.find(id) ?? [])
   }
 
   assignments(): Iterable<readonly [field: string, assignment: Assignment]> {
@@ -136,8 +144,7 @@ export class Roster {
     // Lines with this text may have meant devices with this name, or do from now on.
     for (const other of this.#idsByName.get(id) ?? []) concerned.add(other)
     concerned.add(id)
-    // Until `#derive`, which follows.
-    if (device) this.#entries.set(id, device as DeviceEntry)
+    if (device) this.#entries.set(id, device)
     else this.#entries.delete(id)
   }
 
@@ -158,9 +165,12 @@ export class Roster {
     return this.#idsByName.get(id)?.filter((named) => this.#entries.get(named)?.name === device) ?? NONE
   }
 
-  #derive(id: string): void {
-    const device = this.#entries.get(id)
-    if (!device) return
+  #forgetDerived(id: string): void {
+    const entry = this.#entries.get(id)
+    if (entry?.stays) this.#entries.set(id, { ...entry, stays: undefined })
+  }
+
+  #derive(device: Device): DeviceEntry {
     const { company_id, courier_id = '', route_id, source } = device
     const stays = partsOf(this.#linesOf(device)).map((line): Stay => {
       const lane = laneOf(company_id, line.courier_id || courier_id, line.route_id)
@@ -170,13 +180,7 @@ export class Roster {
     const usual = isRouted
       ? { lane: laneOf(company_id, courier_id, route_id), from: -Infinity, until: Infinity, source }
       : undefined
-    this.#entries.set(id, {
-      ...device,
-      protocolSettings: protocolSettings(device),
-      guard: guardOf(device),
-      stays,
-      usual,
-    })
+    return { ...device, protocolSettings: protocolSettings(device), guard: guardOf(device), stays, usual }
   }
 }
 
@@ -198,6 +202,10 @@ export function lossOf(
   return routed.length === 1
     ? 'the only device that has one'
     : `${lost.length} of the ${routed.length} devices that have one`
+}
+
+function isDerived(entry: Device & Partial<DeviceEntry>): entry is DeviceEntry {
+  return entry.stays !== undefined
 }
 
 function laneOf(company: string, courier: string, route: string): Lane {

@@ -63,7 +63,7 @@ export async function readRosterVersion(redis: Redis): Promise<number> {
 export async function readTable(redis: Redis): Promise<{ roster: Roster; version: number }> {
   const version = await readRosterVersion(redis)
   const roster = new Roster()
-  // In this order a device is derived once.
+  // Assignments first: they concern no device that comes after them.
   for await (const assignments of valuesOf(redis, 'assignment-table', assignmentOf)) roster.apply({ assignments })
   for await (const devices of valuesOf(redis, 'device-table', deviceOf)) roster.apply({ devices })
   const missed = await readSince(redis, version)
@@ -77,8 +77,12 @@ async function* valuesOf<Stored, Value>(redis: Redis, table: string, valueOf: Va
   let cursor = '0'
   do {
     const [next, flat] = await redis.hscan(keys.roster(table), cursor, 'COUNT', SLICE)
-    const stored = JSON.parse(`[${flat.filter((_, index) => index % 2 === 1).join()}]`) as [number, Stored][]
-    yield stored.map(([version, value], n) => [flat[2 * n], valueOf(flat[2 * n], version, value)] as const)
+    const values: (readonly [field: string, value: Value])[] = []
+    for (let at = 0; at < flat.length; at += 2) {
+      const [version, stored] = JSON.parse(flat[at + 1]) as [number, Stored]
+      values.push([flat[at], valueOf(flat[at], version, stored)])
+    }
+    yield values
     cursor = next
     await yieldToEventLoop()
   } while (cursor !== '0')
@@ -128,10 +132,14 @@ function assignmentOf(field: string, version: number, stored: StoredAssignment):
   return { device, courier_id, route_id, from: Number(from), until: Number(until), version, source, company_id, line }
 }
 
-/** Where something stands that was put through the admin port: `admin 2026-11-20T08:00:00Z`. */
+/** Where something stands that was put through the admin port: `admin 2026-11-20T08:00:00Z`. One text for all of a write. */
 function putSource(version: number): string {
-  return `admin ${new Date(version).toISOString().slice(0, 19)}Z`
+  if (version !== lastPut.version)
+    lastPut = { version, source: `admin ${new Date(version).toISOString().slice(0, 19)}Z` }
+  return lastPut.source
 }
+
+let lastPut = { version: -1, source: '' }
 
 const FIELD = /^(\S+) (\S+) (\S*) (\S+) (.*)$/s
 /** Fields of a kind in one entry of the log, whose id is `<version>-<part>`; the last part of each write has the same number. */

@@ -1,14 +1,45 @@
-import fix from './fix/index.ts'
-import gt06 from './gt06/index.ts'
-import h02 from './h02/index.ts'
 import type { Protocol } from './kit/index.ts'
-import osmand from './osmand/index.ts'
-import owntracks from './owntracks/index.ts'
-import teltonika from './teltonika/index.ts'
-import wialon from './wialon/index.ts'
 
-/** Every protocol, in alphabetical order. */
-export const protocols: readonly Protocol[] = [fix, gt06, h02, osmand, owntracks, teltonika, wialon]
+/** What is known of a protocol before it is loaded: its usual port on each transport. */
+export interface ProtocolPorts {
+  readonly name: string
+  readonly tcp?: number
+  readonly udp?: number
+  readonly http?: number
+}
 
-/** Every protocol by its name. */
-export const protocolsByName: ReadonlyMap<string, Protocol> = new Map(protocols.map((each) => [each.name, each]))
+/** Every protocol in alphabetical order: the usual ports that its file names (a test compares them), and what loads it. */
+const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonly load: Load }>> = {
+  fix: { load: () => import('./fix/index.ts') },
+  gt06: { tcp: 5023, udp: 5023, load: () => import('./gt06/index.ts') },
+  h02: { tcp: 5013, udp: 5013, load: () => import('./h02/index.ts') },
+  osmand: { http: 5055, load: () => import('./osmand/index.ts') },
+  owntracks: { http: 5144, load: () => import('./owntracks/index.ts') },
+  teltonika: { tcp: 5027, udp: 5027, load: () => import('./teltonika/index.ts') },
+  wialon: { tcp: 5039, udp: 5039, load: () => import('./wialon/index.ts') },
+}
+
+type Load = () => Promise<{ readonly default: Protocol }>
+
+const loaded = new Map<string, Promise<Protocol>>()
+
+/** The names and usual ports of all protocols; no protocol is loaded for that. */
+export const protocolPorts: readonly ProtocolPorts[] = Object.entries(PROTOCOLS).map(
+  ([name, { load: _, ...ports }]) => ({
+    name,
+    ...ports,
+  }),
+)
+
+/** The protocol of a name, loaded when it is first asked for; undefined where there is none. */
+export async function loadProtocol(name: string): Promise<Protocol | undefined> {
+  if (!Object.hasOwn(PROTOCOLS, name)) return undefined
+  let protocol = loaded.get(name)
+  if (!protocol) loaded.set(name, (protocol = PROTOCOLS[name].load().then((file) => file.default)))
+  return protocol
+}
+
+/** Every protocol, loaded, in alphabetical order. */
+export async function loadProtocols(): Promise<Protocol[]> {
+  return (await Promise.all(Object.keys(PROTOCOLS).map(loadProtocol))) as Protocol[]
+}

@@ -46,6 +46,7 @@ export {
 } from './framing.ts'
 export { EndSearch, type Mark, Marks } from './marks.ts'
 export {
+  type Covered,
   decodeFrame,
   type Escaping,
   type Fix,

@@ -109,10 +109,11 @@ export interface Message {
   readonly refusal?: Buffer
 }
 
-/** What the checksum of a protocol covers: its name and the frame's bytes as `slice` counts them; or why it has none. */
-export type Integrity =
-  | { readonly checksum: string; readonly covers: readonly [from: number, to: number] }
-  | { readonly none: string }
+/** What the checksum of a protocol covers: its name and the bytes of a frame; or why it has none. */
+export type Integrity = { readonly checksum: string; readonly covers: Covered } | { readonly none: string }
+
+/** As `slice` counts the bytes of a frame; a function where the place depends on the frame. */
+export type Covered = readonly [from: number, to: number] | ((frame: Buffer) => readonly [from: number, to: number])
 
 /** How bytes that mark frames are written within a frame: `escape` and one of `codes` for the byte that stands beside it. */
 export interface Escaping {

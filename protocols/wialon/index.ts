@@ -36,12 +36,18 @@ export default {
   devices: 'WiaTag and all that can be set to Wialon IPS 1.1, 2.0, 2.1',
   acknowledges: 'fixes',
   accuracy: 'hdop',
-  integrity: { checksum: 'CRC-16/ARC of 2.x', covers: [0, -6] },
+  integrity: { checksum: 'CRC-16/ARC of 2.x', covers: coveredBytes },
   escaping: 'none',
   tcp: { port: 5039, frame: frameLength, starts },
   udp: { port: 5039 },
   decode,
 } satisfies Protocol
+
+/** From the second # on; a damaged version makes a login one of 1.1, which has no checksum. */
+function coveredBytes(frame: Buffer): readonly [number, number] {
+  const head = frame.indexOf('#', frame.indexOf('#') + 1) + 1
+  return [frame.indexOf('#L#2.') < 0 ? head : head + 4, -6]
+}
 
 /** With fewer satellites there is no position. */
 const MIN_SATELLITES = 3

@@ -8,8 +8,8 @@ import { counted } from './output.ts'
 
 /** `waybridge check`. @returns the exit code: 1 where a part of the configuration does not take effect */
 export async function checkCommand(dir: string): Promise<number> {
-  const { protocols } = await import('../../protocols/index.ts')
-  const { mistakes, warnings } = await check(dir, protocols, Date.now())
+  const { protocolPorts } = await import('../../protocols/index.ts')
+  const { mistakes, warnings } = await check(dir, protocolPorts, Date.now())
   for (const mistake of mistakes) process.stdout.write(`${problemText(mistake)}\n`)
   for (const warning of warnings) process.stdout.write(`warning: ${problemText(warning)}\n`)
   if (mistakes.length > 0) return 1

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import * as z from 'zod'
-import { protocolsByName } from '../../protocols/index.ts'
+import { loadProtocol } from '../../protocols/index.ts'
 import {
   cut,
   DecodeError,
@@ -36,7 +36,7 @@ export async function decodeCommand({ protocol, hex, text, jsonl, lenient }: Dec
   }
   if (protocol === undefined) throw new UserError('decode: name the protocol with --protocol, or give --jsonl.')
   if ((hex === undefined) === (text === undefined)) throw new UserError('decode: give the frame as --hex or as --text.')
-  const output = decodeInput({ protocol, input: { hex, text } }, { lenient })
+  const output = await decodeNamed({ protocol, input: { hex, text } }, { lenient })
   process.stdout.write(`${JSON.stringify(output)}\n`)
   return output.error === undefined ? 0 : 1
 }
@@ -98,7 +98,8 @@ export interface DecodeOptions {
 export async function decodeLines(input: Readable, output: Writable, options: DecodeOptions = {}): Promise<void> {
   const sessions = options.sessions ?? new Map<string, Session>()
   const answers = async function* (source: AsyncIterable<Buffer | string>) {
-    for await (const line of linesOf(source)) yield `${JSON.stringify(decodeLine(line, { ...options, sessions }))}\n`
+    for await (const line of linesOf(source))
+      yield `${JSON.stringify(await decodeLine(line, { ...options, sessions }))}\n`
   }
   await pipeline(input, answers, output, { end: false })
 }
@@ -116,7 +117,7 @@ async function* linesOf(source: AsyncIterable<Buffer | string>): AsyncGenerator<
 }
 
 /** Unlike `decodeInput`, answers a fault of a decoder too, so that the next lines are still decoded. */
-function decodeLine(text: string, options: DecodeOptions): DecodeOutput {
+async function decodeLine(text: string, options: DecodeOptions): Promise<DecodeOutput> {
   let id: unknown
   try {
     const line = z.looseObject({}).safeParse(JSON.parse(text)).data
@@ -124,22 +125,26 @@ function decodeLine(text: string, options: DecodeOptions): DecodeOutput {
     id = line.id
     const read = DecodeInput.safeParse(line)
     if (!read.success) return failure(id, 'protocol, session and deviceId must be text, input an object')
-    return decodeInput(read.data, options)
+    return await decodeNamed(read.data, options)
   } catch (error) {
     if (error instanceof SyntaxError) return failure(id, 'the line is not a JSON object')
     return failure(id, `fault in the decoder: ${String(error)}`)
   }
 }
 
+async function decodeNamed(line: DecodeInput, options: DecodeOptions): Promise<DecodeOutput> {
+  const protocol = await loadProtocol(line.protocol)
+  if (protocol) return decodeInput(protocol, line, options)
+  return failure(line.id, `there is no protocol "${line.protocol}": see waybridge protocols`)
+}
+
 function failure(id: unknown, error: string): DecodeOutput {
   return { id, fixes: [], replies: [], error }
 }
 
-/** Decodes one input as the bytes of a stream. A mistake in the input is the output's `error`. */
-export function decodeInput(line: DecodeInput, options: DecodeOptions = {}): DecodeOutput {
+/** Decodes one input of a protocol as the bytes of a stream. A mistake in the input is the output's `error`. */
+export function decodeInput(protocol: Protocol, line: DecodeInput, options: DecodeOptions = {}): DecodeOutput {
   try {
-    const protocol = protocolsByName.get(line.protocol)
-    if (!protocol) throw new UserError(`there is no protocol "${line.protocol}": see waybridge protocols`)
     const transport = transportOf(protocol, line.input)
     const session = sessionOf(line, transport, options)
     const messages = framesOfInput(protocol, line.input, session).map((frame) => {

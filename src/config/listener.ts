@@ -4,19 +4,19 @@ import { unknownName } from './problem.ts'
 const TRANSPORTS = ['tcp', 'udp', 'http'] as const
 
 /** What the configuration must know of a protocol: its name, and its usual port on each transport. */
-interface ProtocolPorts extends Partial<Record<(typeof TRANSPORTS)[number], { readonly port: number }>> {
+interface UsualPorts extends Partial<Record<(typeof TRANSPORTS)[number], number>> {
   readonly name: string
 }
 
 /** The protocols that listeners may name; null in a process that opens no listeners, and accepts every name. */
-export type Protocols = readonly ProtocolPorts[] | null
+export type Protocols = readonly UsualPorts[] | null
 
 /** Every protocol on its usual ports. */
 export function usualListeners(protocols: Protocols) {
   return (protocols ?? []).flatMap((protocol) =>
     TRANSPORTS.flatMap((transport) => {
-      const usual = protocol[transport]
-      return usual ? [{ transport, port: usual.port, protocol: protocol.name, host: '0.0.0.0' }] : []
+      const port = protocol[transport]
+      return port ? [{ transport, port, protocol: protocol.name, host: '0.0.0.0' }] : []
     }),
   )
 }

@@ -13,8 +13,8 @@ import type { MqttConnection } from './mqtt-connection.ts'
 
 /** What the built-in broker needs beside what listeners share. */
 export interface MqttShared extends Shared {
-  /** Every protocol by its name. */
-  readonly protocols: ReadonlyMap<string, Protocol>
+  /** The protocol of a name, which is the last word of a topic; undefined where there is none. */
+  readonly protocolNamed: (name: string) => Promise<Protocol | undefined>
   readonly ingest: Pick<Ingest, 'take' | 'login' | 'waitForRoster'>
   readonly replica: Pick<Replica, 'roster'>
   /** Keeps a payload that could not be understood. */
@@ -96,9 +96,9 @@ export class MqttHandlers {
 
   /** Stores one message. Answers why it must not be acknowledged, if so. */
   async #take({ session }: MqttConnection, packet: AuthorizePublish[1]): Promise<string | undefined> {
-    const { ingest, misunderstood, pressure, protocols, replica } = this.#shared
+    const { ingest, misunderstood, pressure, protocolNamed, replica } = this.#shared
     const topic = readTopic(packet.topic)
-    const protocol = topic && protocols.get(topic.protocol)
+    const protocol = topic && (await protocolNamed(topic.protocol))
     if (!topic || !protocol) return refused('unknown_topic')
     if (!this.#isSameDevice(topic.device, session.device ?? '')) return refused('other_device')
 

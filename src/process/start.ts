@@ -9,10 +9,10 @@ export async function start(configDir: string): Promise<number> {
 
 /** Returns what to run for the configuration of a folder. @throws ConfigError. */
 export async function supervision(configDir: string): Promise<Supervision> {
-  const { protocols } = await import('../../protocols/index.ts')
+  const { protocolPorts } = await import('../../protocols/index.ts')
   const { loadConfig } = await import('../config/files.ts')
   const { createLogger } = await import('../observe/log.ts')
-  const { config } = await loadConfig(configDir, protocols)
+  const { config } = await loadConfig(configDir, protocolPorts)
   return {
     dataDir: config.data_dir,
     redis: config.redis.url === null ? { maxMemory: config.redis.max_memory } : null,

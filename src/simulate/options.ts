@@ -1,4 +1,4 @@
-import { protocols } from '../../protocols/index.ts'
+import { protocolPorts } from '../../protocols/index.ts'
 import { unknownName } from '../config/problem.ts'
 import { duration } from '../config/units.ts'
 import { UserError } from '../errors.ts'
@@ -65,9 +65,9 @@ export function portsOption(changes: readonly string[]): Ports {
 /** The usual port of every protocol. */
 export function usualPorts(): Ports {
   const transports = ['tcp', 'udp', 'http'] as const
-  const listeners = protocols.flatMap((protocol) =>
+  const listeners = protocolPorts.flatMap((protocol) =>
     transports.flatMap((transport) => {
-      const port = protocol[transport]?.port
+      const port = protocol[transport]
       return port === undefined ? [] : [[`${transport}/${protocol.name}`, port] as const]
     }),
   )

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import mqtt, { type MqttClient } from 'mqtt'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { protocols } from '../../protocols/index.ts'
+import { protocolPorts } from '../../protocols/index.ts'
 import type { Role } from '../../src/process/role.ts'
 import { startGateway } from '../../src/process/roles/gateway.ts'
 import { followConfig } from '../../src/process/roles/live.ts'
@@ -37,7 +37,7 @@ const soon = { timeout: 10_000 }
 
 /** A whole gateway on the fixture's configuration. */
 async function gateway(): Promise<Role> {
-  const live = await followConfig({ dir: admin.dir, protocols, role: 'gateway', followsFiles: true })
+  const live = await followConfig({ dir: admin.dir, protocols: protocolPorts, role: 'gateway', followsFiles: true })
   const role = await startGateway(live, { redisUrl: admin.server.url, ports: {} })
   onTestFinished(() => role.close())
   return role

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { protocols } from '../../protocols/index.ts'
+import { protocolPorts } from '../../protocols/index.ts'
 import { setEnrolment } from '../../src/ingest/enrolment.ts'
 import { custodyCounters, surveyHeld } from '../../src/lanes/index.ts'
 import type { Role } from '../../src/process/role.ts'
@@ -20,7 +20,7 @@ const soon = { timeout: 10_000 }
 const INSTANT = expect.stringMatching(/^20\d\d-\d\d-\d\dT[\d:.]{12}Z$/) as string
 
 async function gateway(): Promise<Role> {
-  const live = await followConfig({ dir: admin.dir, protocols, role: 'gateway', followsFiles: true })
+  const live = await followConfig({ dir: admin.dir, protocols: protocolPorts, role: 'gateway', followsFiles: true })
   const role = await startGateway(live, { redisUrl: admin.server.url, ports: {} })
   onTestFinished(() => role.close())
   return role

@@ -31,7 +31,7 @@ const idle = await bytesPerIdleConnection()
 say('an idle connection', `${idle} bytes`)
 const waiting = await redisBytesPerWaitingFix()
 say('a waiting fix in Redis', `${waiting} bytes`)
-const decode = benchDecode()
+const decode = await benchDecode()
 for (const [protocol, rate] of Object.entries(decode)) say(`decode ${protocol}`, `${rate.fixes_per_s} fixes/s`)
 
 const e2e = {

@@ -1,8 +1,17 @@
 import { Readable, Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import type { Session } from '../../protocols/kit/index.ts'
-import { type DecodeInput, type DecodeOptions, decodeInput, decodeLines } from '../../src/cli/decode.ts'
+import { loadProtocols } from '../../protocols/index.ts'
+import type { Protocol, Session } from '../../protocols/kit/index.ts'
+import {
+  type DecodeInput,
+  type DecodeOptions,
+  type DecodeOutput,
+  decodeInput as decodeInputOf,
+  decodeLines,
+} from '../../src/cli/decode.ts'
 import { avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../support/encode.ts'
+
+const PROTOCOLS = new Map((await loadProtocols()).map((protocol) => [protocol.name, protocol]))
 
 const TIME = Date.UTC(2026, 10, 20, 6, 30, 15)
 const RECORD = { time: TIME, latitude: 54.5, longitude: 25.25, altitude: 110, angle: 90, satellites: 9, speed: 36 }
@@ -78,11 +87,6 @@ describe('decodeInput', () => {
   })
 
   it.each<[string, DecodeInput, string]>([
-    [
-      'an unknown protocol',
-      { protocol: 'x', input: { hex: '00' } },
-      'there is no protocol "x": see waybridge protocols',
-    ],
     ['odd hex', { protocol: 'gt06', input: { hex: '787' } }, 'the hex is not a sequence of whole bytes'],
     ['text as hex', { protocol: 'gt06', input: { hex: 'zz' } }, 'the hex is not a sequence of whole bytes'],
     ['noise alone', { protocol: 'gt06', input: { hex: '0102' } }, 'there is no frame of gt06 in these bytes'],
@@ -111,6 +115,7 @@ describe('decodeLines', () => {
       '{"id":"b","protocol":"gt06"}',
       '{"id":"c","protocol":7,"input":{"hex":""}}',
       '{"id":"d","protocol":"gt06","input":{"type":"mqtt"}}',
+      '{"id":"f","protocol":"x","input":{"hex":"00"}}',
       JSON.stringify({ id: 'e', ...teltonika(PACKET) }),
     ]
     const shape = 'protocol, session and deviceId must be text, input an object'
@@ -122,6 +127,7 @@ describe('decodeLines', () => {
       { id: 'b', fixes: [], replies: [], error: shape },
       { id: 'c', fixes: [], replies: [], error: shape },
       { id: 'd', fixes: [], replies: [], error: 'the input has neither hex, text nor http' },
+      { id: 'f', fixes: [], replies: [], error: 'there is no protocol "x": see waybridge protocols' },
       { id: 'e', fixes: [FIX], replies: [{ hex: '00000001' }] },
     ])
   })
@@ -162,6 +168,10 @@ describe('decodeLines', () => {
     await expect(end).rejects.toThrow('gone')
   })
 })
+
+function decodeInput(line: DecodeInput, options?: DecodeOptions): DecodeOutput {
+  return decodeInputOf(PROTOCOLS.get(line.protocol) as Protocol, line, options)
+}
 
 function teltonika(frame: Buffer): DecodeInput {
   return { protocol: 'teltonika', input: { hex: frame.toString('hex') } }

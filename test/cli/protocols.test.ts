@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
-import { protocols } from '../../protocols/index.ts'
+import { loadProtocols } from '../../protocols/index.ts'
 import { waybridge } from '../support/cli.ts'
+
+const protocols = await loadProtocols()
 
 it('lists each protocol with its usual ports, what it acknowledges, and its devices', async () => {
   const { code, out, errors } = await waybridge(['protocols'])

@@ -5,9 +5,9 @@ import { folder, loadedFolder } from '../support/config-folder.ts'
 
 const SHIPPED = join(import.meta.dirname, '../../config')
 const PROTOCOLS = [
-  { name: 'teltonika', tcp: { port: 5027 } },
-  { name: 'gt06', tcp: { port: 5023 } },
-  { name: 'osmand', http: { port: 5055 } },
+  { name: 'teltonika', tcp: 5027 },
+  { name: 'gt06', tcp: 5023 },
+  { name: 'osmand', http: 5055 },
 ]
 
 it('the shipped configuration is valid without edits', async () => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { protocols } from '../../protocols/index.ts'
+import { protocolPorts } from '../../protocols/index.ts'
 import { connect, keys, type Redis } from '../../src/lanes/index.ts'
 import type { Role } from '../../src/process/role.ts'
 import { startAdmin } from '../../src/process/roles/admin.ts'
@@ -163,7 +163,7 @@ describe('a roster that is put at one machine', () => {
   })
 
   async function live(): Promise<Live> {
-    return followConfig({ dir: await folder(), protocols, role: 'gateway', followsFiles: true })
+    return followConfig({ dir: await folder(), protocols: protocolPorts, role: 'gateway', followsFiles: true })
   }
 
   async function folder(): Promise<string> {

@@ -4,7 +4,7 @@ import { listenMqtt } from '../../src/listen/mqtt.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
 import { CertificateMaker, type Issued } from '../support/certificates.ts'
 import { gateway, open, refusals, talk, until } from '../support/listen.ts'
-import { PROTOCOLS, position } from '../support/mqtt.ts'
+import { protocolNamed, position } from '../support/mqtt.ts'
 import { dialTls, tlsWith } from '../support/tls.ts'
 
 const AT = { host: '127.0.0.1', port: 0 }
@@ -55,7 +55,7 @@ describe('a client certificate', () => {
   it('is a login over MQTT, without a password', async () => {
     const shared = gateway()
     const tls = tlsWith(server, { client_ca: fleet.files.cert })
-    const parts = { ...shared, protocols: PROTOCOLS, misunderstood: () => {} }
+    const parts = { ...shared, protocolNamed, misunderstood: () => {} }
     const { port } = await open(listenMqtt({ ...AT, tls }, parts))
     const connect = (username: string) => {
       const options = { username, ca: server.cert, cert: locked.cert, key: locked.key, reconnectPeriod: 0 }

@@ -7,7 +7,7 @@ import { listenTcp } from '../../src/listen/tcp.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { avlLogin } from '../support/encode.ts'
 import { count, dial, type Gateway, gateway, open, refusals, talk, until } from '../support/listen.ts'
-import { position, PROTOCOLS, TOPIC } from '../support/mqtt.ts'
+import { position, protocolNamed, TOPIC } from '../support/mqtt.ts'
 import { connack, connect, puback, publish, raw } from '../support/mqtt-bytes.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
@@ -168,7 +168,7 @@ describe('failures', () => {
   it('over MQTT beyond their limit end without an answer; a van of the same network is acknowledged', async () => {
     const ended = await refusals('flood')
     const { shared } = counting({ flood: new Flood(() => 0) })
-    const { port } = await open(listenMqtt(AT, { ...shared, protocols: PROTOCOLS, misunderstood: () => {} }))
+    const { port } = await open(listenMqtt(AT, { ...shared, protocolNamed, misunderstood: () => {} }))
     shared.flood.take('failures', '127.0.0.0/24', 1e6)
     const guesser = await raw(port)
     guesser.say(connect({ user: 'locked', password: 'guess' }))
@@ -240,7 +240,7 @@ describe('connections', () => {
 describe('pings over MQTT', () => {
   it('are answered once a chunk, and a van is acknowledged', async () => {
     const shared = gateway()
-    const { port } = await open(listenMqtt(AT, { ...shared, protocols: PROTOCOLS, misunderstood: () => {} }))
+    const { port } = await open(listenMqtt(AT, { ...shared, protocolNamed, misunderstood: () => {} }))
     const [flooding, peer] = [await raw(port, ELSEWHERE), await raw(port)]
     flooding.say(connect({ user: '007' }))
     peer.say(connect({ user: 'van-1' }))
@@ -255,7 +255,7 @@ describe('pings over MQTT', () => {
 
   it('and other packets that cost little are passed on a hundred at a time', async () => {
     const { shared, taken } = counting()
-    const { port } = await open(listenMqtt(AT, { ...shared, protocols: PROTOCOLS, misunderstood: () => {} }))
+    const { port } = await open(listenMqtt(AT, { ...shared, protocolNamed, misunderstood: () => {} }))
     const peer = await raw(port)
     peer.say(connect({ user: 'van-1' }))
     await until(() => expect(peer.hex).toBe(connack(0)))

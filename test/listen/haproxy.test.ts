@@ -9,7 +9,7 @@ import { CertificateMaker, type Issued } from '../support/certificates.ts'
 import { findHaproxy, type Haproxy, startHaproxy } from '../support/haproxy.ts'
 import { type Gateway, gateway, open, talk, until } from '../support/listen.ts'
 import { listening } from '../support/listening.ts'
-import { PROTOCOLS, position, TOPIC } from '../support/mqtt.ts'
+import { protocolNamed, position, TOPIC } from '../support/mqtt.ts'
 import { dialTls, tlsWith } from '../support/tls.ts'
 
 /** An address of this machine by which the proxy and its client differ. */
@@ -74,7 +74,7 @@ describe('a real HAProxy', () => {
       const endpoint = { host: '127.0.0.1', port: 0, proxy_protocol: true }
       const tcp = await open(listenTcp({ ...endpoint, protocol: talk }, shared))
       const tls = await open(listenTcp({ ...endpoint, protocol: talk, tls: tlsWith(server) }, shared))
-      const broker = await open(listenMqtt(endpoint, { ...shared, protocols: PROTOCOLS, misunderstood: () => {} }))
+      const broker = await open(listenMqtt(endpoint, { ...shared, protocolNamed, misunderstood: () => {} }))
       const ways = await Promise.all(
         [tcp, tls, broker].map(async ({ port: to }) => ({ port: await freePort(), to, options })),
       )

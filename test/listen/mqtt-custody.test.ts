@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { protocols } from '../../protocols/index.ts'
+import { protocolPorts } from '../../protocols/index.ts'
 import { custodyCounters, keys, type Redis, timestampOf } from '../../src/lanes/index.ts'
 import { startGateway } from '../../src/process/roles/gateway.ts'
 import { followConfig } from '../../src/process/roles/live.ts'
@@ -44,7 +44,7 @@ ${filter}
   await writeFile(join(dir, 'gateway.yaml'), yaml)
   await writeFile(join(dir, 'devices.yaml'), DEVICES)
   const start = async () => {
-    const live = await followConfig({ dir, protocols, role: 'gateway', followsFiles: true })
+    const live = await followConfig({ dir, protocols: protocolPorts, role: 'gateway', followsFiles: true })
     return startGateway(live, { redisUrl: server.url, ports: {} })
   }
   let role = await start()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { listenMqtt } from '../../src/listen/mqtt.ts'
 import { Backpressure } from '../../src/listen/backpressure.ts'
 import { count, gateway, openConnections, refusals, until } from '../support/listen.ts'
-import { AT, client, listen, PROTOCOLS, position, TOPIC } from '../support/mqtt.ts'
+import { AT, client, listen, protocolNamed, position, TOPIC } from '../support/mqtt.ts'
 import { connack, connect, puback, publish, pubrec, raw } from '../support/mqtt-bytes.ts'
 
 describe('the limits of MQTT', () => {
@@ -157,7 +157,7 @@ describe('the memory of MQTT connections', () => {
 describe('closing an MQTT listener', () => {
   it('stores and answers what was read before an MQTT listener ends', async () => {
     const shared = gateway()
-    const listener = await listenMqtt(AT, { ...shared, protocols: PROTOCOLS, misunderstood: () => {} })
+    const listener = await listenMqtt(AT, { ...shared, protocolNamed, misunderstood: () => {} })
     const [busy, twice, silent] = [await raw(listener.port), await raw(listener.port), await raw(listener.port)]
     busy.say(connect({ user: 'van-1' }))
     twice.say(connect({ user: '007' }))
@@ -177,7 +177,7 @@ describe('closing an MQTT listener', () => {
 
   it('ends an MQTT listener after the given time although a fix is not stored', async () => {
     const shared = gateway()
-    const listener = await listenMqtt(AT, { ...shared, protocols: PROTOCOLS, misunderstood: () => {} })
+    const listener = await listenMqtt(AT, { ...shared, protocolNamed, misunderstood: () => {} })
     const peer = await raw(listener.port)
     peer.say(connect({ user: 'van-1' }))
     await until(() => expect(peer.hex).toBe(connack(0)))
@@ -193,7 +193,7 @@ describe('closing an MQTT listener', () => {
 
   it('reports why an MQTT port cannot be opened', async () => {
     const { port } = await listen(gateway())
-    const again = listenMqtt({ ...AT, port }, { ...gateway(), protocols: PROTOCOLS, misunderstood: () => {} })
+    const again = listenMqtt({ ...AT, port }, { ...gateway(), protocolNamed, misunderstood: () => {} })
     await expect(again).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 })

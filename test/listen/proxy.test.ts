@@ -12,7 +12,7 @@ import { observations } from '../../src/observe/observations.ts'
 import { CertificateMaker, type Issued } from '../support/certificates.ts'
 import { dial, type Gateway, gateway, open, openConnections, refusals, talk, until } from '../support/listen.ts'
 import { connack, connect, raw } from '../support/mqtt-bytes.ts'
-import { PROTOCOLS } from '../support/mqtt.ts'
+import { protocolNamed } from '../support/mqtt.ts'
 import { proxyV2 } from '../support/proxy.ts'
 import { dialTls, tlsWith } from '../support/tls.ts'
 
@@ -156,7 +156,7 @@ describe('what is behind a PROXY header', () => {
   it('may be MQTT, with CONNECT in the same packet', async () => {
     const { shared } = witness()
     const endpoint = { host: '127.0.0.1', port: 0, proxy_protocol: true }
-    const { port } = await open(listenMqtt(endpoint, { ...shared, protocols: PROTOCOLS, misunderstood: () => {} }))
+    const { port } = await open(listenMqtt(endpoint, { ...shared, protocolNamed, misunderstood: () => {} }))
     const peer = await raw(port)
     peer.say(Buffer.concat([V2, connect({ user: 'van-1' })]))
     await until(() => expect(peer.hex).toBe(connack(0)))

@@ -5,7 +5,7 @@ import { listenHttp } from '../../src/listen/http.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { count, dial, type Gateway, gateway, open, openConnections, refusals, talk, until } from '../support/listen.ts'
-import { PROTOCOLS } from '../support/mqtt.ts'
+import { protocolNamed } from '../support/mqtt.ts'
 import { connack, connect, raw } from '../support/mqtt-bytes.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
@@ -112,7 +112,7 @@ describe('a sender who opens many connections under the id of a van', () => {
     const shared = gateway({ limits: { max_connections_per_device: 4 } })
     const { port } = await listen(shared)
     const mqtt = await open(
-      listenMqtt({ host: '127.0.0.1', port: 0 }, { ...shared, protocols: PROTOCOLS, misunderstood: () => {} }),
+      listenMqtt({ host: '127.0.0.1', port: 0 }, { ...shared, protocolNamed, misunderstood: () => {} }),
     )
     const van = await raw(mqtt.port)
     van.say(connect({ user: 'van-1', clientId: 'van' }))

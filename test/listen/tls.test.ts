@@ -12,7 +12,7 @@ import { observations } from '../../src/observe/observations.ts'
 import { teltonika } from '../../src/simulate/speak/teltonika.ts'
 import { CertificateMaker, type Issued } from '../support/certificates.ts'
 import { count, dial, type Gateway, gateway, open, openConnections, refusals, talk, until } from '../support/listen.ts'
-import { PROTOCOLS, position, TOPIC } from '../support/mqtt.ts'
+import { protocolNamed, position, TOPIC } from '../support/mqtt.ts'
 import { dialTls, tlsWith } from '../support/tls.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
@@ -271,7 +271,7 @@ async function publish(port: number, own: { cert?: string; key?: string }): Prom
 describe('MQTT over TLS', () => {
   it('acknowledges a fix, with and without client certificates', async () => {
     const { shared, seen, stored } = witness()
-    const parts = { ...shared, protocols: PROTOCOLS, misunderstood: () => {} }
+    const parts = { ...shared, protocolNamed, misunderstood: () => {} }
     const at = { host: '127.0.0.1', port: 0 }
     const without = await open(listenMqtt({ ...at, tls: tlsWith(server) }, parts))
     const withOne = await open(listenMqtt({ ...at, tls: tlsWith(server, { client_ca: fleet.files.cert }) }, parts))

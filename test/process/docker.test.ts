@@ -7,7 +7,7 @@ import { createServer as createSecureServer } from 'node:https'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { parse } from 'yaml'
-import { protocols } from '../../protocols/index.ts'
+import { protocolPorts } from '../../protocols/index.ts'
 import { operationGauges, registry } from '../../src/observe/metrics.ts'
 import { loadConfig } from '../../src/config/files.ts'
 import { CertificateMaker } from '../support/certificates.ts'
@@ -88,7 +88,7 @@ interface Service {
 async function shippedConfig(environment: Record<string, string>) {
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
   onTestFinished(() => void vi.unstubAllEnvs())
-  return (await loadConfig(join(ROOT, 'config'), protocols)).config
+  return (await loadConfig(join(ROOT, 'config'), protocolPorts)).config
 }
 
 /** Runs the command of compose.yaml in a folder; returns its exit code. */

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { protocols } from '../../protocols/index.ts'
+import { protocolPorts } from '../../protocols/index.ts'
 import { loadConfig } from '../../src/config/files.ts'
 import { type DemoSite, demoPlan, prepareSite } from '../../src/simulate/demo/site.ts'
 import { loadedFolder } from '../support/config-folder.ts'
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 describe('the demo’s configuration', () => {
   it('is without mistakes, and has a lane for every van', async () => {
-    const { config, devices, directory, problems } = await loadedFolder(site.configDir, protocols)
+    const { config, devices, directory, problems } = await loadedFolder(site.configDir, protocolPorts)
     expect(problems.filter(({ severity }) => severity === 'mistake')).toEqual([])
     expect(devices.map(({ id }) => id)).toEqual(plan.fleet.map(({ id }) => id))
     expect([...directory.lanes()].map(({ key }) => key)).toEqual(plan.fleet.map((_, i) => `1/${i + 1}/${1001 + i}`))
@@ -37,7 +37,7 @@ describe('the demo’s configuration', () => {
   })
 
   it('listens nowhere but on this machine, and on a free port where the usual one is taken', async () => {
-    const { config } = await loadConfig(site.configDir, protocols)
+    const { config } = await loadConfig(site.configDir, protocolPorts)
     expect(config.listeners).toMatchObject([
       { transport: 'udp', protocol: 'h02', host: '127.0.0.1', port: FREE['udp/h02'] },
       { transport: 'tcp', protocol: 'gt06', host: '127.0.0.1', port: 0 },

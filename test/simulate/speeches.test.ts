@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { protocolsByName } from '../../protocols/index.ts'
+import { loadProtocols } from '../../protocols/index.ts'
 import {
   cut,
   decodeFrame,
@@ -12,6 +12,8 @@ import {
   type Transport,
 } from '../../protocols/kit/index.ts'
 import { type Packet, type Speech, speeches } from '../../src/simulate/speak/index.ts'
+
+const PROTOCOLS = new Map((await loadProtocols()).map((protocol) => [protocol.name, protocol]))
 
 const ID = '356307042441013'
 const NOW = Date.UTC(2026, 10, 20, 12, 0, 0)
@@ -167,7 +169,7 @@ function read(speech: Speech, arrivals: readonly (Buffer | HttpRequest)[]): Mess
 }
 
 function protocolOf(speech: Speech): Protocol {
-  const protocol = protocolsByName.get(speech.protocol)
+  const protocol = PROTOCOLS.get(speech.protocol)
   if (!protocol) throw new Error(`no protocol ${speech.protocol}`)
   return protocol
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest'
-import { protocols } from '../../protocols/index.ts'
+import { protocolPorts } from '../../protocols/index.ts'
 import { type Admin, type AdminOptions, openAdmin } from '../../src/admin/index.ts'
 import {
   Appender,
@@ -74,7 +74,7 @@ export function adminFixture({ gateway = '', baseUrl = NOWHERE } = {}): AdminFix
     all.server = await startTestRedis()
     all.redis = await connected(all.server.url)
     all.dir = await configFolder(all.server.url, gateway)
-    all.live = await followConfig({ dir: all.dir, protocols, role: 'admin', followsFiles: true })
+    all.live = await followConfig({ dir: all.dir, protocols: protocolPorts, role: 'admin', followsFiles: true })
     all.role = await startAdmin(all.live, { redisUrl: all.server.url, baseUrl, ports: {} })
     all.url = `http://127.0.0.1:${all.role.ports?.admin}`
     await vi.waitFor(async () => expect((await ask(`${all.url}/readyz`)).status).toBe(200), { timeout: 10_000 })

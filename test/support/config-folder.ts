@@ -10,8 +10,8 @@ import { rosterOf } from '../../src/roster/file-version.ts'
 
 /** Two protocols, reduced to what the configuration needs. */
 export const PROTOCOLS = [
-  { name: 'teltonika', tcp: { port: 5027 }, udp: { port: 5027 } },
-  { name: 'osmand', http: { port: 5055 } },
+  { name: 'teltonika', tcp: 5027, udp: 5027 },
+  { name: 'osmand', http: 5055 },
 ]
 
 /** A gateway.yaml with company 7. */

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { z } from 'zod'
-import { protocols } from '../../protocols/index.ts'
+import { protocolPorts } from '../../protocols/index.ts'
 import { protocolRows } from '../../src/cli/protocols.ts'
 import { DEVICE } from '../../src/config/devices.ts'
 import { ROUTE_COLUMNS } from '../../src/config/routes.ts'
@@ -17,7 +17,7 @@ const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
   metrics: metricTable,
   devices: () => meaningTable('Key', descriptions(DEVICE.shape)),
   routes: () => meaningTable('Column', ROUTE_COLUMNS),
-  'gateway.yaml': () => keyTable(configSchema(protocols)),
+  'gateway.yaml': () => keyTable(configSchema(protocolPorts)),
   'tracking.yaml': () => keyTable(TRACKING),
 }
 
@@ -46,8 +46,8 @@ export async function documents(): Promise<Document[]> {
 
 const REGION = /(<!-- generated: (\S+) -->)[\s\S]*?(<!-- end -->)/g
 
-function protocolTable(): string {
-  const rows = protocolRows().map(([name, ports, acknowledged, devices]) => [
+async function protocolTable(): Promise<string> {
+  const rows = (await protocolRows()).map(([name, ports, acknowledged, devices]) => [
     `\`${name}\``,
     devices,
     ports,

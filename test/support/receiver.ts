@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { Aedes } from 'aedes'
-import { protocolsByName } from '../../protocols/index.ts'
+import { loadProtocols } from '../../protocols/index.ts'
 import {
   cut,
   decodeFrame,
@@ -34,7 +34,7 @@ export async function startReceiver(): Promise<Receiver> {
     mood: 'good',
     close: async () => void (await Promise.all(closers.map((close) => close()))),
   }
-  for (const protocol of protocolsByName.values()) {
+  for (const protocol of await loadProtocols()) {
     if (protocol.tcp) receiver.ports[`tcp/${protocol.name}`] = await listenTcp(protocol, receiver, closers)
     if (protocol.udp) receiver.ports[`udp/${protocol.name}`] = await listenUdp(protocol, receiver, closers)
     if (protocol.http) receiver.ports[`http/${protocol.name}`] = await listenHttp(protocol, receiver, closers)
@@ -106,9 +106,10 @@ async function listenHttp(protocol: Protocol, receiver: Receiver, closers: Close
 
 async function listenMqtt(receiver: Receiver, closers: Closers): Promise<number> {
   const broker = await Aedes.createBroker()
+  const protocols = new Map((await loadProtocols()).map((protocol) => [protocol.name, protocol]))
   broker.authorizePublish = (client, { topic, payload }, callback) => {
     const [first, , last] = topic.split('/')
-    const protocol = protocolsByName.get(first === 'owntracks' ? first : last) as Protocol
+    const protocol = protocols.get(first === 'owntracks' ? first : last) as Protocol
     const session = { ...sessionOf('mqtt'), device: client?.id }
     const reply = hear(Buffer.from(payload), session, protocol, receiver)
     callback(reply === undefined ? new Error('not stored') : null)

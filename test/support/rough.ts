@@ -5,10 +5,11 @@ import {
   DecodeError,
   type DecodeReason,
   type Framer,
+  type HttpRequest,
   type Protocol,
   type Session,
 } from '../../protocols/kit/index.ts'
-import { ARRIVED } from './vectors.ts'
+import { ARRIVED } from './vectors/vectors.ts'
 
 /** A conversation that has just begun. */
 export function newSession(lenient = false): Session {
@@ -21,28 +22,41 @@ export function within(ms: number, work: () => void): void {
 }
 
 /**
- * What a decoder makes of a frame cut short at each byte (at most 300 places) and with single bits flipped (seeded):
- * throws where that is anything but a message or a `DecodeError`.
+ * What a decoder makes of a frame or a request cut short (see `placesIn`) and with single bits flipped (seeded): throws where
+ * that is anything but a message or a `DecodeError`. A request is damaged in its body, or else in its path.
  */
-export function decodesRough(protocol: Protocol, frame: Buffer, flips = 60): void {
-  const step = Math.ceil(frame.length / 300)
-  for (let end = 0; end < frame.length; end += step) decodesOrRefuses(protocol, frame.subarray(0, end))
-  const random = randomOf(frame.length)
-  for (let i = 0; i < flips; i++) decodesOrRefuses(protocol, flipped(frame, random(frame.length * 8)))
+export function decodesRough(protocol: Protocol, whole: Buffer | HttpRequest, flips = 60, session = newSession): void {
+  const { bytes, rebuilt } = damageable(whole)
+  for (const end of placesIn(bytes.length)) decodesOrRefuses(protocol, rebuilt(bytes.subarray(0, end)), session)
+  const random = randomOf(bytes.length)
+  for (let i = 0; i < flips; i++) decodesOrRefuses(protocol, rebuilt(flipped(bytes, random(bytes.length * 8))), session)
+}
+
+/** The bytes of a frame or request that may be damaged, and what makes a frame or request of damaged ones. */
+export function damageable(whole: Buffer | HttpRequest) {
+  if (Buffer.isBuffer(whole)) return { bytes: whole, rebuilt: (bytes: Buffer) => bytes }
+  if (whole.body.length > 0) return { bytes: whole.body, rebuilt: (body: Buffer): HttpRequest => ({ ...whole, body }) }
+  const rebuilt = (bytes: Buffer): HttpRequest => ({ ...whole, uri: bytes.toString('latin1') })
+  return { bytes: Buffer.from(whole.uri, 'latin1'), rebuilt }
+}
+
+/** Where to cut so many bytes: at each of the first 100, and at 100 further places. */
+export function placesIn(length: number): number[] {
+  const step = Math.max(1, Math.ceil((length - 100) / 100))
+  const first = Array.from({ length: Math.min(length, 100) }, (_, at) => at)
+  return [...first, ...Array.from({ length: Math.ceil(Math.max(0, length - 100) / step) }, (_, i) => 100 + i * step)]
 }
 
 /** Throws where a framer answers one of the stream's beginnings with anything but a part of it. */
-export function framesRough(framer: Framer, stream: Buffer): void {
-  const session = newSession()
-  for (let end = 0; end <= stream.length; end++) {
+export function framesRough(framer: Framer, stream: Buffer, session = newSession()): void {
+  for (const end of [...placesIn(stream.length), stream.length]) {
     const n = framer(stream.subarray(0, end), session)
     if (!Number.isInteger(n) || Math.abs(n) > end) throw new Error(`the framer answers ${n} for ${end} bytes`)
   }
 }
 
 /** The frames (hex) of a stream that arrives in two parts, and what is left over. */
-export function framesOfParts(framer: Framer, stream: Buffer, at: number): string[] {
-  const session = newSession()
+export function framesOfParts(framer: Framer, stream: Buffer, at: number, session = newSession()): string[] {
   const first = cut(stream.subarray(0, at), framer, session)
   const second = cut(Buffer.concat([first.rest, stream.subarray(at)]), framer, session)
   const frames = [...first.frames, ...second.frames].map((frame) => frame.toString('hex'))
@@ -67,18 +81,19 @@ export function flipped(frame: Buffer, bit: number): Buffer {
   return copy
 }
 
-function decodesOrRefuses(protocol: Protocol, frame: Buffer): void {
+function decodesOrRefuses(protocol: Protocol, frame: Buffer | HttpRequest, session: (lenient: boolean) => Session) {
   for (const lenient of [true, false]) {
     try {
-      reasonOf(() => decodeFrame(protocol, frame, newSession(lenient)))
+      reasonOf(() => decodeFrame(protocol, frame, { ...session(lenient), lenient }))
     } catch (error) {
-      throw new Error(`${frame.toString('hex')}: ${String(error)}`, { cause: error })
+      const shown = Buffer.isBuffer(frame) ? frame.toString('hex') : `${frame.uri} ${frame.body.toString('hex')}`
+      throw new Error(`${shown}: ${String(error)}`, { cause: error })
     }
   }
 }
 
 /** A generator of whole numbers below a limit, the same from run to run (mulberry32). */
-function randomOf(seed: number): (limit: number) => number {
+export function randomOf(seed: number): (limit: number) => number {
   let state = seed
   return (limit) => {
     state = (state + 0x6d2b79f5) | 0

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { protocolsByName } from '../../../protocols/index.ts'
+import { loadProtocol } from '../../../protocols/index.ts'
 import type { Protocol } from '../../../protocols/kit/index.ts'
 import { within } from '../../async.ts'
 import { networksOf } from '../../config/networks.ts'
@@ -123,13 +123,13 @@ async function openListeners(live: Live, { shared, misunderstood, replica }: Fra
 
   for (const listener of configured) {
     const { transport } = listener
-    const protocol = protocolsByName.get(listener.protocol) as Protocol
+    const protocol = (await loadProtocol(listener.protocol)) as Protocol
     const name = portName(`${transport}/${protocol.name}`, ports)
     await open(name, listener.port, (port) => LISTEN[transport]({ ...listener, name, port, protocol }, shared))
   }
   const { broker } = mqtt
   if (broker) {
-    const options = { ...shared, replica, protocols: protocolsByName, misunderstood }
+    const options = { ...shared, replica, protocolNamed: loadProtocol, misunderstood }
     const plain = { ...broker, tls: null }
     await open('mqtt', broker.port, (port) => listenMqtt({ ...plain, name: 'mqtt', port }, options))
     if (broker.tls)

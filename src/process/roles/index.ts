@@ -9,8 +9,8 @@ export async function run(name: keyof typeof START | 'tracking', configDir: stri
     const { runTrackingAlone } = await import('./tracking.ts')
     if (await runTrackingAlone(configDir)) return
   }
-  // Only a gateway loads the decoders: the other roles open no listener for devices.
-  const protocols = name === 'gateway' ? (await import('../../../protocols/index.ts')).protocols : null
+  // The other roles open no listener for devices.
+  const protocols = name === 'gateway' ? (await import('../../../protocols/index.ts')).protocolPorts : null
   // Under `start` only the admin process follows the roster's files; a role on its own may be the only one on its machine.
   const followsFiles = name === 'admin' || !isSupervised()
   const live = await followConfig({ dir: configDir, protocols, role: name, followsFiles })

@@ -1,0 +1,39 @@
+import { knots } from '../../protocols/kit/index.ts'
+import { bytes } from '../support/encode.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '8800000001'
+const FIX = {
+  time: '2024-05-01T10:15:30Z',
+  latitude: 52.525,
+  longitude: 13.41,
+  speed: knots(12.5),
+  heading: 270,
+}
+
+export default {
+  costly: {
+    'fields without content': `*HQ,1,V1${many(',')}#`,
+    'a field without end': `*HQ,1,V1,1,A,${many('1')},N,1,E,1,1,1#`,
+    'one number of hyphens': `*HQ,1,V1,1,A,-${many('1')},N,1,E,1,1,1#`,
+  },
+  frames: [
+    {
+      title: 'positions as text and in packed decimals',
+      frames: [
+        {
+          frame: `*HQ,${ID},V1,101530,A,5231.5000,N,01324.6000,E,012.50,270,010524,FFFFFBFF,262,1,0,0,6#`,
+          device: ID,
+          fixes: [FIX],
+          reply: `*HQ,${ID},V4,V1,20261120120000#`,
+        },
+        {
+          frame: bytes(`24 ${ID} 101530 010524 52315000 06 013246000e 012270 fffffbff ff 0000`),
+          device: ID,
+          fixes: [{ ...FIX, speed: knots(12) }],
+          reply: `*HQ,${ID},R12,120000#`,
+        },
+      ],
+    },
+  ],
+} satisfies ProtocolCases

@@ -1,0 +1,61 @@
+import { kmh } from '../../protocols/kit/index.ts'
+import { many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const list = (entry: string) => `[${many(`${entry},`).slice(0, -1)}]`
+
+const LOCATION = {
+  _type: 'location',
+  tst: 1714558530,
+  lat: 52.525,
+  lon: 13.41,
+  acc: 5,
+  alt: 34,
+  vel: 36,
+  cog: 270,
+  tid: 'v1',
+}
+const FIX = {
+  time: '2024-05-01T10:15:30Z',
+  latitude: 52.525,
+  longitude: 13.41,
+  altitude: 34,
+  speed: kmh(36),
+  heading: 270,
+  accuracy: 5,
+}
+
+export default {
+  costly: {
+    'entries that are none': list('0'),
+    'entries without a type': list('{}'),
+  },
+  frames: [
+    {
+      title: 'locations over HTTP',
+      transport: 'http',
+      frames: [
+        {
+          frame: post('/', JSON.stringify({ ...LOCATION, topic: 'owntracks/jane/phone' })),
+          device: 'jane',
+          fixes: [FIX],
+        },
+        { frame: post('/', '{"_type":"lwt"}'), none: 'no location' },
+      ],
+    },
+    {
+      title: 'a location over MQTT',
+      transport: 'mqtt',
+      frames: [{ frame: JSON.stringify([LOCATION, LOCATION]), fixes: [FIX, FIX] }],
+    },
+  ],
+  corrections: [
+    {
+      reason: "the id is the app's UserID, over HTTP as over MQTT; the peer takes the whole topic",
+      frames: ['owntracks-005'],
+      says: (vector) => ({
+        deviceId: 'qtripp',
+        positions: vector.positions.map((position) => ({ ...position, deviceId: 'qtripp' })),
+      }),
+    },
+  ],
+} satisfies ProtocolCases

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { loadProtocols } from '../../protocols/index.ts'
+import type { Protocol } from '../../protocols/kit/index.ts'
+import { type KnownFrame, knownFrames } from '../support/known-frames.ts'
+import { casesOf } from '../support/protocol-cases.ts'
+import { decodesRough, framesOfParts, framesRough, placesIn, within } from '../support/rough.ts'
+
+/** Of all cases of one protocol, ms. */
+const DEADLINE = 10_000
+
+describe('cut short and with bits flipped, each known frame is a message or an error', async () => {
+  for (const protocol of await loadProtocols()) {
+    const known = knownFrames(protocol, await casesOf(protocol.name))
+    it(protocol.name, () => within(DEADLINE, () => known.forEach((each) => decodesRough(protocol, each.frame, 40))))
+  }
+})
+
+describe('twice on a stream that arrives in two parts, each known frame is the same frames as in one', async () => {
+  for (const protocol of await loadProtocols()) {
+    if (!protocol.tcp) continue
+    const known = knownFrames(protocol, await casesOf(protocol.name))
+    it(protocol.name, () => within(DEADLINE, () => known.forEach((each) => splitsAnywhere(protocol, each))))
+  }
+})
+
+function splitsAnywhere({ tcp }: Protocol, { frame, name, session }: KnownFrame): void {
+  if (!tcp || !Buffer.isBuffer(frame)) return
+  const stream = Buffer.concat([frame, frame])
+  framesRough(tcp.frame, stream, session())
+  const whole = framesOfParts(tcp.frame, stream, 0, session()).flatMap(singlePings).join()
+  for (const at of placesIn(stream.length)) {
+    const split = framesOfParts(tcp.frame, stream, at, session()).flatMap(singlePings).join()
+    if (split !== whole) expect(split, `${name}, cut at ${at}`).toBe(whole)
+  }
+}
+
+/** A run of Teltonika's pings is one frame, and two where the stream is cut within it. */
+function singlePings(frame: string): string[] {
+  return /^(ff)+$/.test(frame) ? Array<string>(frame.length / 2).fill('ff') : [frame]
+}

@@ -1,0 +1,79 @@
+import { type AvlRecord, avlDatagram, avlLogin, avlPacket, bytes } from '../support/encode.ts'
+import { COSTLY_SIZE, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const IMEI = '352093086403655'
+
+const RECORD: AvlRecord = {
+  time: Date.UTC(2026, 10, 20, 6, 30, 15, 250),
+  latitude: 54.6872001,
+  longitude: -25.2797003,
+  altitude: -12,
+  angle: 214,
+  satellites: 9,
+  speed: 54,
+  io: {
+    1: [
+      [0xef, 1],
+      [0x15, 4],
+    ],
+    2: [
+      [0xb5, 13],
+      [0xb6, 8],
+    ],
+    4: [[0xf1, 24601]],
+    8: [[0x4e, 123456]],
+  },
+}
+const FIX = {
+  time: RECORD.time,
+  latitude: 54.6872001,
+  longitude: -25.2797003,
+  altitude: -12,
+  speed: 15,
+  heading: 214,
+  satellites: 9,
+  hdop: 0.8,
+}
+
+/** Groups of elements of codec 8E: none of fixed length, 16,000 of a length of 0. */
+const EMPTY_ELEMENTS = Buffer.concat([bytes('0000 0000 0000 0000 0000 0000 3e80'), Buffer.alloc(COSTLY_SIZE)])
+
+export default {
+  costly: {
+    'records without content': Buffer.concat([bytes('00000000 0000ffff 8eff'), Buffer.alloc(COSTLY_SIZE)]),
+    'elements without content': Buffer.concat([bytes('00000000 0000ffff 8e01'), Buffer.alloc(24), EMPTY_ELEMENTS]),
+  },
+  frames: [
+    {
+      title: 'a login and a packet of each codec',
+      frames: [
+        { frame: avlLogin(IMEI), device: IMEI, none: 'login', reply: bytes('01'), refusal: bytes('00') },
+        {
+          frame: avlPacket(0x08, [RECORD, { ...RECORD, satellites: 0 }]),
+          fixes: [FIX, { ...FIX, satellites: 0, valid: false }],
+          reply: bytes('00000002'),
+        },
+        { frame: avlPacket(0x8e, [RECORD]), fixes: [FIX], reply: bytes('00000001') },
+        { frame: avlPacket(0x10, [RECORD]), fixes: [FIX], reply: bytes('00000001') },
+      ],
+    },
+    {
+      title: 'a datagram',
+      transport: 'udp',
+      frames: [
+        { frame: avlDatagram(IMEI, 0x08, [RECORD]), device: IMEI, fixes: [FIX], reply: bytes('0005 cafe 01 05 01') },
+      ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'a photo would be downloaded over the SIM card of the device and thrown away: nothing asks for it',
+      frames: ['teltonika-049', 'teltonika-050'],
+      says: { replies: [] },
+    },
+  ],
+  exceptions: {
+    'teltonika-031':
+      'a record whose GPS element has a time but no coordinates is no fix, where the peer makes 0/0 of it',
+  },
+} satisfies ProtocolCases

@@ -1,0 +1,102 @@
+import type { DecodedFix, DecodeOutput } from '../../../src/cli/decode.ts'
+import { ARRIVED, type Vector, type VectorPosition, type VectorReply } from './vectors.ts'
+
+/** One field in which an output differs from what is expected. */
+export interface Difference {
+  readonly field: string
+  readonly expected: unknown
+  readonly got: unknown
+}
+
+/** What in an output differs from its vector: device, fixes and replies; each position's device as well. */
+export function differences(vector: Vector, output: DecodeOutput): Difference[] {
+  return [...meaningDifferences(vector, output), ...replyDifferences(vector, output)]
+}
+
+/** A difference as one line. */
+export function differenceText({ field, expected, got }: Difference): string {
+  return `${field}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(got)}`
+}
+
+function meaningDifferences(vector: Vector, { device, error, fixes }: DecodeOutput): Difference[] {
+  const expected = vector.positions.filter(({ noPosition }) => !noPosition)
+  return [
+    ...(error === undefined ? [] : [{ field: 'error', expected: undefined, got: error }]),
+    ...(isDevice(vector, device) ? [] : [{ field: 'device', expected: vector.deviceId, got: device }]),
+    ...(fixes.length === expected.length ? [] : [{ field: 'fixes', expected: expected.length, got: fixes.length }]),
+    ...expected.flatMap((position, i) => fixDifferences(position, { device, ...fixes[i] }, `fixes[${i}]`)),
+  ]
+}
+
+/** Where the peer made nothing of a frame, it does not say whose it is. */
+export function isDevice({ deviceId }: { readonly deviceId?: string }, device: string | undefined): boolean {
+  return deviceId === undefined || device === deviceId
+}
+
+function fixDifferences(position: VectorPosition, fix: DecodedFix, where: string): Difference[] {
+  if (fix.time === undefined && fix.lat === undefined) return []
+  const skipped = [...(position.timeZoneDependent ?? []), ...(position.clockDependent ?? [])]
+  const time = position.timeIsNow ? ARRIVED : Date.parse(position.time ?? '')
+  const { speed = 0, heading = 0, altitude, accuracy, hdop, satellites } = fix
+  const knots = (speed * 3600) / 1852
+  const turn = Math.abs(heading - position.course) % 360
+  const fields: readonly (readonly [name: string, isClose: boolean, expected: unknown, got: unknown])[] = [
+    ['device', isDevice(position, fix.device), position.deviceId, fix.device],
+    [
+      'time',
+      skipped.includes('fixTime') || Math.abs(Date.parse(fix.time ?? '') - time) <= 1000,
+      position.timeIsNow ? new Date(ARRIVED) : position.time,
+      fix.time,
+    ],
+    ['valid', fix.valid === position.valid, position.valid, fix.valid],
+    ['lat', near(fix.lat, position.lat, 1e-5), position.lat, fix.lat],
+    ['lon', near(fix.lon, position.lon, 1e-5), position.lon, fix.lon],
+    ['speed in knots', near(knots, position.speedKnots, 0.1), position.speedKnots, knots],
+    ['heading', Math.min(turn, 360 - turn) <= 0.5, position.course, heading],
+    ['altitude', absentOrNear(altitude, position.altitude, 1), position.altitude, altitude],
+    ['accuracy', absentOrNear(accuracy, position.accuracy, 1), position.accuracy, accuracy],
+    ['hdop', absentOrNear(hdop, position.hdop, 0.1), position.hdop, hdop],
+    ['satellites', absentOrNear(satellites, position.sat, 0), position.sat, satellites],
+  ]
+  return fields
+    .filter(([, isClose]) => !isClose)
+    .map(([name, , expected, got]) => ({ field: `${where}.${name}`, expected, got }))
+}
+
+/** What a protocol or the vector leaves out is not compared. */
+function absentOrNear(found: number | undefined, expected: number | undefined, tolerance: number): boolean {
+  return found === undefined || expected === undefined || near(found, expected, tolerance)
+}
+
+function near(found: number | undefined, expected: number, tolerance: number): boolean {
+  return found !== undefined && Math.abs(found - expected) <= tolerance + 1e-9
+}
+
+/** In which the answers of an output differ from those of its vector. */
+export function replyDifferences(vector: Vector, { replies: got }: DecodeOutput): Difference[] {
+  const expected = vector.replies ?? vector.repliesAckOn ?? []
+  const same =
+    expected.length === got.length &&
+    expected.every((reply, i) => {
+      const isMasked = reply.timeDependent || reply.systemTimeZoneDependent
+      return printed(reply, isMasked) === printed(got[i], isMasked)
+    })
+  return same ? [] : [{ field: 'replies', expected: expected.map(shown), got: got.map(shown) }]
+}
+
+/** Comparable text of a reply; of one that holds the clock only the shape, digits masked. */
+function printed({ http, bodyHex, hex, text }: VectorReply, masked = false): string {
+  if (http !== undefined) return `${http} ${bodyHex}`
+  const bytes = text === undefined ? Buffer.from(hex ?? '', 'hex') : Buffer.from(text)
+  return masked ? bytes.toString('latin1').replace(/\d/g, '0') : bytes.toString('hex')
+}
+
+/** A reply for people: text where it is text. */
+function shown({ http, bodyHex, hex, text }: VectorReply): string {
+  if (http !== undefined) return `${http} ${Buffer.from(bodyHex ?? '', 'hex').toString()}`.trim()
+  if (text !== undefined) return text
+  const bytes = Buffer.from(hex ?? '', 'hex')
+  return bytes.every((byte) => byte === 9 || byte === 10 || byte === 13 || (byte >= 32 && byte < 127))
+    ? bytes.toString('latin1')
+    : (hex ?? '')
+}

@@ -24,12 +24,12 @@ type Load = () => Promise<{ readonly default: Protocol }>
 const loaded = new Map<string, Promise<Protocol>>()
 
 /** The names and usual ports of all protocols; no protocol is loaded for that. */
-export const protocolPorts: readonly ProtocolPorts[] = Object.entries(PROTOCOLS).map(
-  ([name, { load: _, ...ports }]) => ({
-    name,
-    ...ports,
-  }),
-)
+export const protocolPorts: readonly ProtocolPorts[] = Object.entries(PROTOCOLS).map(([name, { tcp, udp, http }]) => ({
+  name,
+  tcp,
+  udp,
+  http,
+}))
 
 /** The protocol of a name, loaded when it is first asked for; undefined where there is none. */
 export async function loadProtocol(name: string): Promise<Protocol | undefined> {

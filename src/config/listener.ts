@@ -15,8 +15,8 @@ export type Protocols = readonly UsualPorts[] | null
 export function usualListeners(protocols: Protocols) {
   return (protocols ?? []).flatMap((protocol) =>
     TRANSPORTS.flatMap((transport) => {
-      const port = protocol[transport]
-      return port ? [{ transport, port, protocol: protocol.name, host: '0.0.0.0' }] : []
+      const usual = protocol[transport]
+      return usual ? [{ transport, port: usual, protocol: protocol.name, host: '0.0.0.0' }] : []
     }),
   )
 }

@@ -44,7 +44,6 @@ describe('entries', () => {
   })
 
   it('are given up after 100 refusals; the good ones up to there are kept, the rest is counted', () => {
-    const positions = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
     expect(eachReadable([1, ...bad(99), 2, 3], read)).toEqual({ good: [1, 2, 3], unreadable: positions(1, 100) })
     expect(eachReadable([1, ...bad(100), 2, 3], read)).toEqual({ good: [1], unreadable: positions(1, 103) })
     let calls = 0
@@ -62,6 +61,8 @@ function read(entry: number): number {
   if (entry < 0) throw new DecodeError('malformed', `entry ${entry}`)
   return entry
 }
+
+const positions = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
 
 const bad = (count: number) => Array.from({ length: count }, () => -1)
 

@@ -18,7 +18,7 @@ import {
 } from '../../protocols/kit/index.ts'
 import { bytes } from '../support/encode.ts'
 import { newSession, reasonOf } from '../support/rough.ts'
-import { ARRIVED } from '../support/vectors.ts'
+import { ARRIVED } from '../support/vectors/vectors.ts'
 
 describe('ByteWriter', () => {
   it('writes values in wire order', () => {

@@ -20,10 +20,17 @@ export function specifiersOf(file: string): string[] {
 
 /** The files of the repository that a file imports, types included. */
 export function importsOf(file: string): string[] {
-  return specifiersOf(file)
-    .filter((specifier) => specifier.startsWith('.'))
-    .map((specifier) => relative(ROOT, resolve(join(ROOT, dirname(file)), specifier)))
+  let imports = importsOfFile.get(file)
+  if (!imports) {
+    imports = specifiersOf(file)
+      .filter((specifier) => specifier.startsWith('.'))
+      .map((specifier) => relative(ROOT, resolve(join(ROOT, dirname(file)), specifier)))
+    importsOfFile.set(file, imports)
+  }
+  return imports
 }
+
+const importsOfFile = new Map<string, string[]>()
 
 /** Groups of files that import each other, directly or through others of the group. */
 export function importCircles(files: readonly string[]): string[][] {

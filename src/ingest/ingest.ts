@@ -2,54 +2,24 @@ import {
   DecodeError,
   decodeFrame,
   type Fix,
-  type HttpAnswer,
   type HttpRequest,
   type Message,
   type Protocol,
   type Transport,
 } from '../../protocols/kit/index.ts'
-import { zoneAhead } from '../config/times.ts'
-import type { Appender } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { frameCounters, metrics } from '../observe/metrics.ts'
-import { noteNotStored } from '../observe/not-stored.ts'
-import { observations } from '../observe/observations.ts'
-import type { Replica } from '../roster/replica.ts'
-import { type Capacity, Waiting } from './acceptance.ts'
-import type { OwnClock } from './clock.ts'
+import { Waiting } from './acceptance.ts'
 import type { DeviceSession, UnknownDeviceQuota } from './device.ts'
 import type { Enrolment } from './enrolment.ts'
+import { FixStorage, type FixStorageOptions } from './fix-storage.ts'
 import type { HeardBook } from './heard.ts'
-import type { Holding } from './holding.ts'
-import { Identity, type IdentityReason, introduce, noteTooMany, type ResolvedDevice, speakerOn } from './identity.ts'
-import { type FilterOptions, type HoldOptions, type Placement, placeFixes } from './place.ts'
-import { noteSuspicion, senderOn, Trails } from './trails.ts'
+import { Identity, type IdentityReason, introduce, type ResolvedDevice, speakerOn } from './identity.ts'
+import { done, failed, type FrameOutcome, isObstacle, type Obstacle } from './outcome.ts'
+import { senderOn } from './trails.ts'
 
-/**
- * What became of one frame. Only `stored` has an answer for the device: its fixes are on disk, or it has none.
- * - `misunderstood`: damaged, or no frame of the protocol; counted, and not answered (HTTP 400).
- * - `refused`: nobody that we know (see identity.ts); the connection ends, after `refusal` where the protocol has one (403).
- * - `not_stored`: the connection ends without an answer, and the device sends again (503).
- */
-export type FrameOutcome =
-  | { readonly status: 'stored'; readonly reply?: Message['reply']; readonly response?: HttpAnswer }
-  | { readonly status: 'misunderstood'; readonly reason: DecodeError['code'] }
-  | { readonly status: 'refused'; readonly reason: IdentityReason; readonly refusal?: Buffer }
-  | { readonly status: 'not_stored'; readonly reason: Obstacle }
-
-/** Why fixes are not stored. `flood`: their device sends too much; `fault`: an error of ours. */
-export type Obstacle = 'roster' | 'redis' | 'memory' | 'parked' | 'flood' | 'fault'
-
-export interface IngestOptions {
-  /** While it is not current no frame is taken. */
-  readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
-  readonly filter: FilterOptions
-  readonly hold: HoldOptions
-  readonly appender: Pick<Appender, 'append' | 'count'>
+export interface IngestOptions extends FixStorageOptions {
   readonly heard: Pick<HeardBook, 'spoke' | 'stored' | 'became'>
-  readonly holding: Pick<Holding, 'isReleasing' | 'noteHeld'>
-  readonly clock: Pick<OwnClock, 'isInDoubt'>
-  readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor'>
   /** Which unknown devices may have held fixes. */
   readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
   /** While it is open, unknown devices are admitted, whatever `hold.unknown` says. */
@@ -62,17 +32,18 @@ export interface IngestOptions {
 /** Not `parked`: it lasts, and frames of a few lanes would use up the memory of all. */
 const RETRIED: ReadonlySet<Obstacle | IdentityReason> = new Set(['roster', 'redis', 'memory'])
 
-/** The path of one frame: decode it, resolve its device, place its fixes, store them. */
+/** The path of one frame: decode it, resolve its device, store its fixes. */
 export class Ingest {
   readonly #options: IngestOptions
   readonly #waiting: Waiting
   readonly #identity: Identity
-  readonly #trails = new Trails()
+  readonly #fixes: FixStorage
   readonly #counters = new Map<string, ReturnType<typeof frameCounters>>()
 
   constructor(options: IngestOptions) {
     this.#options = options
     this.#waiting = new Waiting(options.waitMs)
+    this.#fixes = new FixStorage(options)
     const { enrolment, hold } = options
     this.#identity = new Identity({ ...options, admitsUnknown: () => hold.unknown || enrolment.isOpen })
   }
@@ -170,11 +141,11 @@ export class Ingest {
   ): Promise<Obstacle | IdentityReason | undefined> {
     const { fixes = [] } = message
     session.sender ??= senderOn(session, protocol.name)
-    let failure = await this.#store(fixes, sender, session)
+    let failure = await this.#fixes.store(fixes, sender, session)
     while (failure && RETRIED.has(failure) && (await this.#waiting.pauseBefore(deadline))) {
       // The roster may have changed meanwhile.
       const resolved = this.#identity.senderOf(message, session, protocol.name)
-      failure = typeof resolved === 'string' ? resolved : await this.#store(fixes, resolved, session)
+      failure = typeof resolved === 'string' ? resolved : await this.#fixes.store(fixes, resolved, session)
     }
     if (!failure) received.value += fixes.length
     return failure
@@ -200,77 +171,6 @@ export class Ingest {
     for (const reason of failures) if (!isObstacle(reason)) metrics.refused.inc({ reason })
     return failures.find(isObstacle)
   }
-
-  /** Places and stores fixes. Answers undefined once they are stored. */
-  async #store(
-    fixes: readonly Fix[],
-    { id, entry }: ResolvedDevice,
-    session: DeviceSession,
-  ): Promise<Obstacle | IdentityReason | undefined> {
-    const { appender, capacity, clock, filter, hold, holding, replica } = this.#options
-    const { now, transport } = session
-    if (!replica.current) return 'roster'
-    const isReleasing = holding.isReleasing(id)
-    const { roster, version: rosterVersion } = replica
-    const rules = { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt }
-    const trail = entry && this.#trails.heard(id, session)
-    const origin = { device: id, entry, now, isReleasing, isProven: transport !== 'udp', trail }
-    const placed = placeFixes(fixes, origin, rules)
-    noteSuspicion(id, trail?.suspicion)
-    if (placed.aheadMs > 0) noteAhead(id, placed.aheadMs)
-    const shortage = capacity.hasShortage && capacity.shortageFor(placed.parts)
-    if (shortage) return shortage
-
-    let duplicates = 0
-    if (placed.parts.length === 0) appender.count(placed.filtered)
-    else {
-      const storing = appender.append(placed)
-      if (placed.parts.some((part) => 'held' in part)) holding.noteHeld(id, storing)
-      const stored = await storing.catch(() => undefined)
-      if (!stored) return 'redis'
-      if (stored.refused) {
-        noteTooMany(id)
-        return 'unknown_device'
-      }
-      duplicates = stored.duplicates
-    }
-    for (const reason of placed.filtered) metrics.filtered.inc({ reason })
-    if (duplicates > 0) metrics.filtered.inc({ reason: 'duplicate' }, duplicates)
-    if (placed.repaired > 0) metrics.repaired.inc({ reason: 'gps_week' }, placed.repaired)
-    if (entry) this.#noteStored(id, placed, { at: now, duplicates, isReleasing })
-    return undefined
-  }
-
-  /** Notes the last fixes of a configured device, and what became of its message. */
-  #noteStored(
-    id: string,
-    placed: Placement,
-    { at, duplicates, isReleasing }: { at: number; duplicates: number; isReleasing: boolean },
-  ): void {
-    const { heard } = this.#options
-    const { filtered, lastFix, lastUnplaced, parts, received } = placed
-    heard.stored(id, {
-      fix: lastFix && { at, fix: lastFix },
-      filtered: lastUnplaced && { at, ...lastUnplaced },
-      ...(duplicates > 0 && lastFix && { filtered: { at, reason: 'duplicate', fix: lastFix } }),
-    })
-    if (parts.length === 0) heard.became(id, 'filtered', filtered[filtered.length - 1])
-    // Duplicates change nothing, and what goes behind held fixes has a route.
-    if (isReleasing || duplicates >= received - filtered.length) return
-    for (const part of parts)
-      if ('lane' in part) heard.became(id, 'routed', part.lane)
-      else heard.became(id, 'held', part.held)
-  }
-}
-
-/** Notes that a device is ahead of our clock, and what would fit: a zone, if it is whole quarters of an hour ahead. */
-function noteAhead(device: string, aheadMs: number): void {
-  const zone = zoneAhead(aheadMs)
-  const fits = zone === undefined ? 'its clock is wrong' : `time_zone "${zone}" would fit`
-  observations.note('clock_ahead', {
-    subject: { device },
-    evidence: `about ${Math.round(aheadMs / 60_000)} min ahead: ${fits}`,
-  })
 }
 
 /** How a frame came, and until when it may wait, in ms of `performance.now()`. */
@@ -285,30 +185,3 @@ interface FrameArrival {
 function isOfNamedDevice({ device }: Fix): boolean {
   return device !== undefined
 }
-
-function done({ reply, response }: Message): FrameOutcome {
-  return { status: 'stored', reply, response }
-}
-
-/** The outcome of a message that is not stored, counted. */
-function failed(failure: Obstacle | IdentityReason, { refusal }: Message): FrameOutcome {
-  if (isObstacle(failure)) {
-    noteNotStored(failure)
-    return { status: 'not_stored', reason: failure }
-  }
-  metrics.refused.inc({ reason: failure })
-  return { status: 'refused', reason: failure, refusal }
-}
-
-function isObstacle(failure: Obstacle | IdentityReason): failure is Obstacle {
-  return OBSTACLES.has(failure)
-}
-
-const OBSTACLES: ReadonlySet<string> = new Set([
-  'roster',
-  'redis',
-  'memory',
-  'parked',
-  'flood',
-  'fault',
-] satisfies Obstacle[])

@@ -47,6 +47,8 @@ export interface FixOrigin {
   readonly entry: DeviceEntry | undefined
   /** When they arrived, ms UTC. */
   readonly now: number
+  /** When they are stored, ms UTC, where their frame is understood later than it arrived. */
+  readonly lateAt?: number
   /** Held fixes of this device are being released: new ones go behind them. */
   readonly isReleasing: boolean
   /** Whether they came over a connection, and not in a datagram, whose sender may be forged. */
@@ -79,7 +81,7 @@ export interface Placement extends Storable {
 
 /** Pure: places each fix of one device in the lane of its own time, among the held fixes, or nowhere; keeps their order. */
 export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: PlacementRules): Placement {
-  const { device, entry, now } = origin
+  const { device, entry, now, lateAt: storedAt = now } = origin
   const runs: PositionRun[] = []
   const filtered: FilterReason[] = []
   let aheadMs = 0
@@ -107,9 +109,9 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
     lastFix = time === Math.floor(fix.time / 1000) * 1000 ? fix : { ...fix, time }
   }
   const packed = (entry && packedDevices.get(entry)) ?? packOnce(origin)
-  const oldestAt = now + rules.hold.max_age
+  const oldestAt = storedAt + rules.hold.max_age
   const parts = runs.map(({ lane, held, lookAt, positions }): Part => {
-    const records = packRecords(positions, packed, now)
+    const records = packRecords(positions, packed, storedAt)
     if (held === undefined) return { lane: lane ?? '', device, records }
     const { isProven } = origin
     return { held, device, records, isProven, lookAt: Math.min(lookAt, oldestAt), rosterVersion: rules.rosterVersion }

@@ -8,7 +8,7 @@ export class Trails {
   readonly #trails = new Map<string, DeviceTrail>()
 
   /** Notes who sends fixes of a device now. Answers the trail of the device. */
-  heard(device: string, { now, sender }: DeviceSession): DeviceTrail {
+  heard(device: string, { now, sender }: Pick<DeviceSession, 'now' | 'sender'>): DeviceTrail {
     const trail = this.#of(device)
     if (sender) noteSuspicion(device, trail.heard(sender, now / 1000))
     return trail

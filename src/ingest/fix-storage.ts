@@ -1,0 +1,117 @@
+import type { Fix, Transport } from '../../protocols/kit/index.ts'
+import { zoneAhead } from '../config/times.ts'
+import type { Appender } from '../lanes/index.ts'
+import { metrics } from '../observe/metrics.ts'
+import { observations } from '../observe/observations.ts'
+import type { Replica } from '../roster/replica.ts'
+import type { Capacity } from './acceptance.ts'
+import type { OwnClock } from './clock.ts'
+import type { HeardBook } from './heard.ts'
+import type { Holding } from './holding.ts'
+import { type IdentityReason, noteTooMany, type ResolvedDevice } from './identity.ts'
+import type { Obstacle } from './outcome.ts'
+import { type FilterOptions, type HoldOptions, type Placement, placeFixes } from './place.ts'
+import type { Sender } from './suspicion.ts'
+import { noteSuspicion, Trails } from './trails.ts'
+
+export interface FixStorageOptions {
+  readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
+  readonly filter: FilterOptions
+  readonly hold: HoldOptions
+  readonly appender: Pick<Appender, 'append' | 'count'>
+  readonly heard: Pick<HeardBook, 'stored' | 'became'>
+  readonly holding: Pick<Holding, 'isReleasing' | 'noteHeld'>
+  readonly clock: Pick<OwnClock, 'isInDoubt'>
+  readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor'>
+}
+
+/** How fixes came. */
+export interface FixSource {
+  /** When they arrived, ms UTC. */
+  readonly now: number
+  readonly transport: Transport
+  readonly sender?: Sender
+  /** When they are stored, ms UTC, where their frame is understood later than it arrived. */
+  readonly lateAt?: number
+}
+
+/** Places the fixes of a device, and stores them. */
+export class FixStorage {
+  readonly #options: FixStorageOptions
+  readonly #trails = new Trails()
+
+  constructor(options: FixStorageOptions) {
+    this.#options = options
+  }
+
+  /** Answers undefined once they are stored. */
+  async store(
+    fixes: readonly Fix[],
+    { id, entry }: ResolvedDevice,
+    { now, transport, sender, lateAt }: FixSource,
+  ): Promise<Obstacle | IdentityReason | undefined> {
+    const { appender, capacity, clock, filter, hold, holding, replica } = this.#options
+    if (!replica.current) return 'roster'
+    const isReleasing = holding.isReleasing(id)
+    const { roster, version: rosterVersion } = replica
+    const rules = { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt }
+    // What is understood late says nothing of where the device is now.
+    const trail = entry && lateAt === undefined ? this.#trails.heard(id, { now, sender }) : undefined
+    const origin = { device: id, entry, now, lateAt, isReleasing, isProven: transport !== 'udp', trail }
+    const placed = placeFixes(fixes, origin, rules)
+    noteSuspicion(id, trail?.suspicion)
+    if (placed.aheadMs > 0) noteAhead(id, placed.aheadMs)
+    const shortage = capacity.hasShortage && capacity.shortageFor(placed.parts)
+    if (shortage) return shortage
+
+    let duplicates = 0
+    if (placed.parts.length === 0) appender.count(placed.filtered)
+    else {
+      const storing = appender.append(placed)
+      if (placed.parts.some((part) => 'held' in part)) holding.noteHeld(id, storing)
+      const stored = await storing.catch(() => undefined)
+      if (!stored) return 'redis'
+      if (stored.refused) {
+        noteTooMany(id)
+        return 'unknown_device'
+      }
+      duplicates = stored.duplicates
+    }
+    for (const reason of placed.filtered) metrics.filtered.inc({ reason })
+    if (duplicates > 0) metrics.filtered.inc({ reason: 'duplicate' }, duplicates)
+    if (placed.repaired > 0) metrics.repaired.inc({ reason: 'gps_week' }, placed.repaired)
+    if (entry && lateAt === undefined) this.#noteStored(id, placed, { at: now, duplicates, isReleasing })
+    return undefined
+  }
+
+  /** Notes the last fixes of a configured device, and what became of its message. */
+  #noteStored(
+    id: string,
+    placed: Placement,
+    { at, duplicates, isReleasing }: { at: number; duplicates: number; isReleasing: boolean },
+  ): void {
+    const { heard } = this.#options
+    const { filtered, lastFix, lastUnplaced, parts, received } = placed
+    heard.stored(id, {
+      fix: lastFix && { at, fix: lastFix },
+      filtered: lastUnplaced && { at, ...lastUnplaced },
+      ...(duplicates > 0 && lastFix && { filtered: { at, reason: 'duplicate', fix: lastFix } }),
+    })
+    if (parts.length === 0) heard.became(id, 'filtered', filtered[filtered.length - 1])
+    // Duplicates change nothing, and what goes behind held fixes has a route.
+    if (isReleasing || duplicates >= received - filtered.length) return
+    for (const part of parts)
+      if ('lane' in part) heard.became(id, 'routed', part.lane)
+      else heard.became(id, 'held', part.held)
+  }
+}
+
+/** Notes that a device is ahead of our clock, and what would fit: a zone, if it is whole quarters of an hour ahead. */
+function noteAhead(device: string, aheadMs: number): void {
+  const zone = zoneAhead(aheadMs)
+  const fits = zone === undefined ? 'its clock is wrong' : `time_zone "${zone}" would fit`
+  observations.note('clock_ahead', {
+    subject: { device },
+    evidence: `about ${Math.round(aheadMs / 60_000)} min ahead: ${fits}`,
+  })
+}

@@ -20,6 +20,8 @@ export interface DeviceSession extends Session {
   sender?: Sender
   /** Whether `device` is configured. */
   isConfigured?: boolean
+  /** Whether it is the part of a relay's conversation that is about `device`, which has no connection of its own. */
+  readonly isRelayed?: boolean
   /** Of a datagram or a request: whether this device may have a message stored now. A connection is bounded by its reading. */
   readonly admits?: (device: string) => boolean
   /** Why the gateway ends the connection, once it does. */
@@ -42,6 +44,11 @@ export function createSession(transport: Transport, remote: string): DeviceSessi
     identified: undefined,
     sender: undefined,
   }
+}
+
+/** The part of a relay's conversation that is about one of its devices. */
+export function relayed(session: DeviceSession, device: string): DeviceSession {
+  return { ...session, device, identified: undefined, isProved: false, isRelayed: true }
 }
 
 /**

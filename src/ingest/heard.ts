@@ -14,6 +14,8 @@ export interface Contact {
   remote: string
   /** Since when its connection is open; absent without one. */
   connectedAt?: number
+  /** Whether a relay sent it, which alone has a connection. */
+  isRelayed?: boolean
 }
 
 /** What was last heard of a device, for the admin port. */
@@ -67,12 +69,12 @@ export class HeardBook {
 
   /** A device sent a message; `protocol`: undefined at a login over MQTT. */
   spoke(device: string, session: DeviceSession, protocol?: string): void {
-    const { transport, remote } = session
+    const { transport, remote, isRelayed } = session
     const track = this.#trackOf(device)
     // The newest connection counts only where it proves as much as an open one.
     if (track.provedAt > 0 && !session.isProved) return
     const heard = (track.heard ??= { at: 0, protocol, transport, remote })
-    const connectedAt = isConnected(transport) ? session.connectedAt : undefined
+    const connectedAt = isConnected(session) ? session.connectedAt : undefined
     if (heard.connectedAt !== connectedAt) this.#connected(device, session, protocol)
     if (session.isProved && connectedAt !== undefined) track.provedAt = connectedAt
     heard.at = session.now
@@ -80,6 +82,7 @@ export class HeardBook {
     heard.transport = transport
     heard.remote = remote
     heard.connectedAt = connectedAt
+    heard.isRelayed = isRelayed
     this.#changed.add(device)
   }
 
@@ -128,7 +131,7 @@ export class HeardBook {
     const track = this.#trackOf(device)
     const { connectedAt, remote, transport } = session
     // Of two connections at once the newer one counts.
-    if (!isConnected(transport) || connectedAt <= track.connectedAt) return
+    if (!isConnected(session) || connectedAt <= track.connectedAt) return
     track.connectedAt = connectedAt
     track.isConnectionNoted = isWithinLimit(track.connections, performance.now())
     if (!track.isConnectionNoted) return
@@ -185,9 +188,9 @@ export class HeardBook {
   }
 }
 
-/** Whether a device stays connected: UDP has no connection, and one of HTTP lasts for a request. */
-export function isConnected(transport: Transport): boolean {
-  return transport === 'tcp' || transport === 'mqtt'
+/** Whether a device stays connected: UDP has no connection, one of HTTP lasts for a request, and that of a relay is not its own. */
+export function isConnected({ transport, isRelayed }: Pick<Contact, 'transport' | 'isRelayed'>): boolean {
+  return !isRelayed && (transport === 'tcp' || transport === 'mqtt')
 }
 
 class Track {

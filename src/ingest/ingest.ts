@@ -10,7 +10,7 @@ import {
 import type { Logger } from '../observe/log.ts'
 import { frameCounters, metrics } from '../observe/metrics.ts'
 import { Waiting } from './acceptance.ts'
-import type { DeviceSession, UnknownDeviceQuota } from './device.ts'
+import { type DeviceSession, relayed, type UnknownDeviceQuota } from './device.ts'
 import type { Enrolment } from './enrolment.ts'
 import { FixStorage, type FixStorageOptions } from './fix-storage.ts'
 import type { HeardBook } from './heard.ts'
@@ -161,11 +161,12 @@ export class Ingest {
     const byDevice = Map.groupBy(message.fixes ?? [], (fix) => fix.device ?? message.device ?? '')
     const storing = [...byDevice].map(async ([device, fixes]) => {
       const own = { ...message, device, fixes }
-      const sender = this.#identity.senderOf(own, session, protocol.name)
+      const ownSession = device === message.device ? session : relayed(session, device)
+      const sender = this.#identity.senderOf(own, ownSession, protocol.name)
       if (typeof sender === 'string') return sender
       if (session.admits?.(sender.id) === false) return 'flood'
-      if (sender.entry) heard.spoke(sender.id, session, protocol.name)
-      return this.#storeOf(sender, own, arrival)
+      if (sender.entry) heard.spoke(sender.id, ownSession, protocol.name)
+      return this.#storeOf(sender, own, { ...arrival, session: ownSession })
     })
     const failures = (await Promise.all(storing)).filter((failure) => failure !== undefined)
     for (const reason of failures) if (!isObstacle(reason)) metrics.refused.inc({ reason })

@@ -104,12 +104,12 @@ function rowOf(
 }
 
 /**
- * A device with an open connection is online; over UDP and HTTP, whose connections do not last, a device that sent something
- * within `idleMs`. `now`: ms UTC.
+ * A device with an open connection is online; over UDP, HTTP and a relay, where it has no lasting one, a device that sent
+ * something within `idleMs`. `now`: ms UTC.
  */
 export function stateOf(contact: Contact | undefined, now: number, idleMs: number): DeviceState {
   if (!contact) return 'never'
-  const isRecent = !isConnected(contact.transport) && now - contact.at <= idleMs
+  const isRecent = !isConnected(contact) && now - contact.at <= idleMs
   return contact.connectedAt !== undefined || isRecent ? 'online' : 'offline'
 }
 

@@ -1,4 +1,5 @@
 import type { DecodedFix, DecodeOutput } from '../../../src/cli/decode.ts'
+import { shownReply } from './shown.ts'
 import { ARRIVED, type Vector, type VectorPosition, type VectorReply } from './vectors.ts'
 
 /** One field in which an output differs from what is expected. */
@@ -29,7 +30,7 @@ function meaningDifferences(vector: Vector, { device, error, fixes }: DecodeOutp
 }
 
 /** Where the peer made nothing of a frame, it does not say whose it is. */
-export function isDevice({ deviceId }: { readonly deviceId?: string }, device: string | undefined): boolean {
+function isDevice({ deviceId }: { readonly deviceId?: string }, device: string | undefined): boolean {
   return deviceId === undefined || device === deviceId
 }
 
@@ -72,8 +73,7 @@ function near(found: number | undefined, expected: number, tolerance: number): b
   return found !== undefined && Math.abs(found - expected) <= tolerance + 1e-9
 }
 
-/** In which the answers of an output differ from those of its vector. */
-export function replyDifferences(vector: Vector, { replies: got }: DecodeOutput): Difference[] {
+function replyDifferences(vector: Vector, { replies: got }: DecodeOutput): Difference[] {
   const expected = vector.replies ?? vector.repliesAckOn ?? []
   const same =
     expected.length === got.length &&
@@ -81,7 +81,7 @@ export function replyDifferences(vector: Vector, { replies: got }: DecodeOutput)
       const isMasked = reply.timeDependent || reply.systemTimeZoneDependent
       return printed(reply, isMasked) === printed(got[i], isMasked)
     })
-  return same ? [] : [{ field: 'replies', expected: expected.map(shown), got: got.map(shown) }]
+  return same ? [] : [{ field: 'replies', expected: expected.map(shownReply), got: got.map(shownReply) }]
 }
 
 /** Comparable text of a reply; of one that holds the clock only the shape, digits masked. */
@@ -89,14 +89,4 @@ function printed({ http, bodyHex, hex, text }: VectorReply, masked = false): str
   if (http !== undefined) return `${http} ${bodyHex}`
   const bytes = text === undefined ? Buffer.from(hex ?? '', 'hex') : Buffer.from(text)
   return masked ? bytes.toString('latin1').replace(/\d/g, '0') : bytes.toString('hex')
-}
-
-/** A reply for people: text where it is text. */
-function shown({ http, bodyHex, hex, text }: VectorReply): string {
-  if (http !== undefined) return `${http} ${Buffer.from(bodyHex ?? '', 'hex').toString()}`.trim()
-  if (text !== undefined) return text
-  const bytes = Buffer.from(hex ?? '', 'hex')
-  return bytes.every((byte) => byte === 9 || byte === 10 || byte === 13 || (byte >= 32 && byte < 127))
-    ? bytes.toString('latin1')
-    : (hex ?? '')
 }

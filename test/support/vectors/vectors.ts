@@ -13,7 +13,7 @@ export const vectorsFolder = resolve(
 /** A frame of a real device and what it means: see README.md of the vectors. */
 export interface Vector extends Omit<DecodeInput, 'id' | 'input' | 'deviceId'>, VectorMeaning {
   readonly id: string
-  readonly input: VectorInput & { readonly delimiter?: string; readonly type?: string }
+  readonly input: VectorInput
 }
 
 /** What a vector says; `repliesAckOn` stands in where there are no `replies`. */
@@ -25,16 +25,19 @@ export interface VectorMeaning {
 }
 
 /** A frame as hex or text, an HTTP request, or the payload of a publication. */
-type VectorInput =
-  | { readonly hex: string }
-  | { readonly text: string }
-  | { readonly payloadHex: string }
-  | {
-      readonly http: string
-      readonly uri: string
-      readonly headers?: Readonly<Record<string, string>>
-      readonly bodyHex?: string
-    }
+interface VectorInput {
+  readonly hex?: string
+  readonly text?: string
+  /** What ended it on the wire, where that was cut off. */
+  readonly delimiter?: string
+  readonly http?: string
+  readonly uri?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly bodyHex?: string
+  readonly payloadHex?: string
+  /** Of messages of another kind. */
+  readonly type?: string
+}
 
 export interface VectorPosition {
   readonly deviceId?: string
@@ -93,9 +96,8 @@ export function vectorsOf(protocol: string): Vector[] {
 
 /** Of a publication the payload is the frame; the broker answers it, not the protocol. */
 function asPublication(vector: Vector): Vector {
-  const { input } = vector
-  if (!('payloadHex' in input)) return vector
-  return { ...vector, input: { hex: input.payloadHex }, replies: [], repliesAckOn: undefined }
+  const { payloadHex: hex } = vector.input
+  return hex === undefined ? vector : { ...vector, input: { hex }, replies: [], repliesAckOn: undefined }
 }
 
 export function streamsOf(protocol: string): VectorStream[] {

@@ -1,56 +1,67 @@
 import type { Escaping, HttpRequest, Protocol, Session } from '../../../protocols/kit/index.ts'
 import { type DecodeOptions, type DecodeOutput, decodeInput } from '../../../src/cli/decode.ts'
 import { usualTransport } from '../own-frames.ts'
-import { ARRIVED, type Vector } from './vectors.ts'
+import { ARRIVED, type Vector, type VectorReply } from './vectors.ts'
 
-/** What a protocol reads of a vector, with the checksum as it is: several vectors' ids were changed. */
+/** What a protocol reads of a vector, as `waybridge decode` does: without the end that was cut off, and leniently. */
 export function decodeVector(protocol: Protocol, vector: Vector, options: DecodeOptions): DecodeOutput {
-  const { input } = vector
-  if ('http' in input) return decodeInput(protocol, { ...vector, input }, options)
-  const hex = bytesOf(protocol, vector).toString('hex')
-  return decodeInput(protocol, { ...vector, input: { hex } }, options)
+  const frame = vectorFrame(protocol, vector)
+  if (!Buffer.isBuffer(frame)) return decodeInput(protocol, vector, options)
+  return decodeInput(protocol, { ...vector, input: { hex: frame.toString('hex') } }, options)
 }
 
-/** A conversation of vectors as they are tested: all wrong checksums are accepted. */
+/** How vectors are decoded: wrong checksums are accepted, because ids were changed. */
 export function vectorOptions(): DecodeOptions {
   return { sessions: new Map<string, Session>(), lenient: true, now: () => ARRIVED }
 }
 
-/** A vector as its device sent it: with its end and its escapes. */
-export function onWire(protocol: Protocol, vector: Vector): Buffer | HttpRequest {
-  const { input } = vector
-  if (!('http' in input)) return Buffer.concat([bytesOf(protocol, vector), Buffer.from(input.delimiter ?? '')])
-  const { http: method, uri, headers = {}, bodyHex = '' } = input
+/** A vector as the decoder sees it: with the escapes that were undone, without the end that was cut off. */
+export function vectorFrame({ escaping }: Protocol, { input }: Vector): Buffer | HttpRequest {
+  const { http: method, uri = '/', headers = {}, bodyHex = '' } = input
+  if (method === undefined) return escaped(bytesOf(input), escaping)
   const names = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
   return { method, uri, headers: Object.fromEntries(names), body: Buffer.from(bodyHex, 'hex') }
 }
 
-/** A conversation of a vector's own, which has just begun. */
-export function vectorSession(protocol: Protocol, { input, settings }: Vector): Session {
+/** A vector as its device sent it, with its end. */
+export function onWire(protocol: Protocol, vector: Vector): Buffer | HttpRequest {
+  const frame = vectorFrame(protocol, vector)
+  return Buffer.isBuffer(frame) ? Buffer.concat([frame, Buffer.from(vector.input.delimiter ?? '')]) : frame
+}
+
+/** A vector with its answers as they are on the wire. */
+export function withEscapes({ escaping }: Protocol, vector: Vector): Vector {
+  const answers = vector.replies ?? vector.repliesAckOn
+  const hexOf = (reply: VectorReply) => escaped(bytesOf(reply), escaping).toString('hex')
+  if (escaping === 'none' || !answers) return vector
+  return { ...vector, replies: answers.map((reply) => ({ ...reply, text: undefined, hex: hexOf(reply) })) }
+}
+
+/** A session that has just begun, for a vector alone. */
+export function vectorSession(protocol: Protocol, { input, settings, deviceId }: Vector): Session {
   const { modelOverride: model, ...rest } = settings ?? {}
   return {
+    device: deviceId,
     settings: typeof model === 'string' ? { ...rest, model } : rest,
-    transport: 'http' in input ? 'http' : usualTransport(protocol),
+    transport: input.http !== undefined ? 'http' : usualTransport(protocol),
     now: ARRIVED,
     lenient: true,
   }
 }
 
-/** The bytes without the end that was cut off, and with the escapes that were undone. */
-function bytesOf({ escaping }: Protocol, { input }: Vector): Buffer {
-  const bytes = 'hex' in input ? Buffer.from(input.hex, 'hex') : Buffer.from('text' in input ? input.text : '')
-  return escaping === 'none' ? bytes : escaped(bytes, escaping)
+function bytesOf(input: { readonly hex?: string; readonly text?: string }): Buffer {
+  return input.hex === undefined ? Buffer.from(input.text ?? '') : Buffer.from(input.hex, 'hex')
 }
 
 /** A frame with its escapes; the flags at its beginning and end stay. */
-export function escaped(frame: Buffer, { escape, codes }: Escaping): Buffer {
+function escaped(frame: Buffer, escaping: Escaping | 'none'): Buffer {
+  if (escaping === 'none') return frame
+  const { escape, codes } = escaping
   const codeOf = new Map([...codes].map(([code, byte]) => [byte, code]))
-  const out: number[] = []
-  for (const [at, byte] of frame.entries()) {
+  const bytes = Array.from(frame, (byte, at) => {
     const code = codeOf.get(byte)
     const isFlag = byte !== escape && (at === 0 || at === frame.length - 1)
-    if (code === undefined || isFlag) out.push(byte)
-    else out.push(escape, code)
-  }
-  return Buffer.from(out)
+    return code === undefined || isFlag ? [byte] : [escape, code]
+  })
+  return Buffer.from(bytes.flat())
 }

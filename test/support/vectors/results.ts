@@ -1,0 +1,43 @@
+import type { Protocol } from '../../../protocols/kit/index.ts'
+import type { DecodeOutput } from '../../../src/cli/decode.ts'
+import type { ProtocolCases } from '../protocol-cases.ts'
+import { corrected } from './corrections.ts'
+import { type Difference, differences } from './differences.ts'
+import { type Vector, vectorsOf } from './vectors.ts'
+import { decodeVector, vectorOptions, withEscapes } from './wire.ts'
+
+/** What a protocol makes of one vector. */
+export interface VectorResult {
+  readonly vector: Vector
+  readonly output: DecodeOutput
+  /** From the vector as the corrections have it. */
+  readonly wrong: readonly Difference[]
+  readonly isCorrected: boolean
+  /** Why it may differ. */
+  readonly exception?: string
+}
+
+/** What a protocol makes of each of its vectors; those of one session in order on one connection. */
+export function vectorResults(protocol: Protocol, cases: ProtocolCases): VectorResult[] {
+  const { corrections, exceptions = {} } = cases
+  const options = vectorOptions()
+  const bare = vectorOptions()
+  return vectorsOf(protocol.name).map((vector) => {
+    const output = decodeVector(protocol, vector, options)
+    const { device } = decodeVector(protocol, { ...vector, deviceId: undefined }, bare)
+    const read = corrected(vector, corrections)
+    const wrong = [...differences(withEscapes(protocol, read), output), ...otherDevice(read, device)]
+    return { vector, output, wrong, isCorrected: isOther(vector, read), exception: exceptions[vector.id] }
+  })
+}
+
+/** Without a device that is logged in before, a frame names its own or none. */
+function otherDevice({ deviceId }: Vector, device: string | undefined): Difference[] {
+  const isSame = device === undefined || deviceId === undefined || device === deviceId
+  return isSame ? [] : [{ field: 'device without a login', expected: deviceId, got: device }]
+}
+
+/** Whether a correction changes what a vector says. */
+function isOther(vector: Vector, read: Vector): boolean {
+  return JSON.stringify(vector) !== JSON.stringify(read)
+}

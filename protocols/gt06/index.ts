@@ -13,8 +13,10 @@
  */
 import {
   ByteReader,
+  ByteWriter,
   crc16X25,
   DecodeError,
+  EndSearch,
   type Match,
   type Message,
   type Protocol,
@@ -38,6 +40,7 @@ export default {
 const SHORT = 0x78
 const LONG = 0x79
 const END = Buffer.from([0x0d, 0x0a])
+const laterEnd = new EndSearch(END)
 
 /** Serial number, checksum, end. */
 const TAIL = 6
@@ -65,7 +68,7 @@ const ANSWERED = new Map([
 const zones = new WeakMap<Session, number>()
 
 /** Clones send wrong lengths: a frame without an end at its length goes on to the next end. */
-function frameLength(bytes: Buffer): number {
+function frameLength(bytes: Buffer, session: Session): number {
   if (bytes.length < 2) return isStart(bytes[0]) ? 0 : -bytes.length
   if (!isStart(bytes[0]) || bytes[1] !== bytes[0]) return -noise(bytes)
   const head = bytes[0] === LONG ? 4 : 3
@@ -73,8 +76,7 @@ function frameLength(bytes: Buffer): number {
   if (isZhongxunLogin(bytes)) return ZHONGXUN_LOGIN
   const end = head + (head === 3 ? bytes[2] : bytes.readUInt16BE(2))
   if (bytes.length < end + 2) return 0
-  const at = isEnd(bytes, end) ? end : bytes.indexOf(END, end)
-  return at < 0 ? 0 : at + 2
+  return isEnd(bytes, end) ? end + 2 : laterEnd.after(bytes, end, session)
 }
 
 function isEnd(bytes: Buffer, at: number): boolean {
@@ -112,8 +114,7 @@ function decode(frame: Buffer, session: Session): Message {
   const content = frame.subarray(head + 1, session.lenient ? frame.length : -TAIL)
   const reply = answer(type, frame.readUInt16BE(frame.length - TAIL), session.now)
   if (type === LOGIN) return { device: login(content, frame.length, session), none: 'login', reply }
-  const fix = location(type, content, { model: session.settings.model, ahead: aheadOf(session) })
-  return fix ? { fixes: [fix], reply } : { reply }
+  return { ...location(type, content, { model: session.settings.model, ahead: aheadOf(session) }), reply }
 }
 
 /** Whether a frame is of the Zhongxun family: it has no end at its length. */
@@ -144,27 +145,11 @@ function aheadOf(session: Session): number {
 }
 
 function answer(type: number, serial: number, now: number): Buffer | undefined {
-  if (type === TIME) return envelope(SHORT, type, { content: dateTime(now), serial })
   const start = type < LONG_TYPE ? !UNANSWERED.has(type) && SHORT : ANSWERED.get(type)
-  return start ? envelope(start, type & 0xff, { content: [], serial }) : undefined
-}
-
-function dateTime(now: number): number[] {
-  const at = new Date(now)
-  const date = [at.getUTCFullYear() % 100, at.getUTCMonth() + 1, at.getUTCDate()]
-  return [...date, at.getUTCHours(), at.getUTCMinutes(), at.getUTCSeconds()]
-}
-
-function envelope(start: number, type: number, { content, serial }: { content: number[]; serial: number }): Buffer {
-  const head = start === LONG ? 4 : 3
-  const frame = Buffer.allocUnsafe(head + 1 + content.length + TAIL)
-  frame[0] = frame[1] = start
-  frame[2] = 0
-  frame[head - 1] = content.length + 5
-  frame[head] = type
-  frame.set(content, head + 1)
-  frame.writeUInt16BE(serial, frame.length - TAIL)
-  frame.writeUInt16BE(crc16X25(frame.subarray(2, -4)), frame.length - 4)
-  frame.set(END, frame.length - 2)
-  return frame
+  if (!start) return undefined
+  const w = new ByteWriter().u8(start).u8(start)
+  if (start === LONG) w.u8(0)
+  w.u8(type === TIME ? 11 : 5).u8(type)
+  if (type === TIME) w.ymdhms(now)
+  return w.u16(serial).crc16(crc16X25, 2).bytes(END).toBuffer()
 }

@@ -9,19 +9,24 @@
  *   G  12 (what follows of GPS), satellites: a nibble each    V  speed, km/h      U  unix seconds   S  satellites
  *   H  altitude, m      P  HDOP × 10
  */
-import { ByteReader, type Fix, heading, kmh, utc } from '../kit/index.ts'
+import { ByteReader, dop, type Fix, heading, kmh, type Message, tlv, utc } from '../kit/index.ts'
+import { kindOf } from './types.ts'
 
 /**
- * The position of a frame; undefined where it has none (only cells or WiFi, no date yet). `type` of a long frame is 79TT.
- * `ahead`: how far the device's dates are ahead of UTC, ms.
+ * What a frame says of positions: its fix, or why it has none. Of a type that holds one, and that cannot be read, no fixes;
+ * of an unknown type nothing. `type` of a long frame is 79TT; `ahead`: how far the device's dates are ahead of UTC, ms.
  */
-export function location(type: number, content: Buffer, { model = '', ahead }: DateContext): Fix | undefined {
-  const r = new ByteReader(content)
-  if (type === VIDEO) return video(r, ahead)
-  if (type === MODULES) return modules(r)
-  const before = BEFORE_OF_MODEL.get(model) ?? BEFORE.get(type)
-  if (before !== undefined) return r.left < before ? undefined : gps(r.skip(before), ahead)
-  return content[DATE] > MAX_COUNTRY_BYTE ? gps(r, ahead) : undefined
+export function location(
+  type: number,
+  content: Buffer,
+  { model, ahead }: DateContext,
+): Pick<Message, 'fixes' | 'none'> {
+  const kind = kindOf(type, model)
+  if (kind?.holds === 'none') return { none: kind.why }
+  const found = positionOf(type, content, { before: kind?.holds === 'position' ? kind.before : 0, ahead })
+  if (typeof found === 'string' && kind?.holds === 'position') return { none: found }
+  if (typeof found === 'object' && isOnEarth(found)) return { fixes: [found] }
+  return kind?.holds === 'either' ? { none: kind.why } : kind ? { fixes: [] } : {}
 }
 
 interface DateContext {
@@ -29,47 +34,47 @@ interface DateContext {
   readonly ahead: number
 }
 
+/** Why a frame that could hold a position has none. */
+type Absence = 'no fix' | 'no place' | 'cells'
+
 const VIDEO = 0x95
+const LONG_32 = 0x7932
 const MODULES = 0x7970
-
-/** Types that hold a position by their specification, and how many bytes precede it. */
-const BEFORE = new Map([
-  [0x10, 0],
-  [0x12, 0],
-  [0x16, 0],
-  [0x1a, 0],
-  [0x1e, 0],
-  [0x22, 0],
-  [0x26, 0],
-  [0x27, 0],
-  [0x2a, 0],
-  [0x31, 0],
-  [0x32, 0],
-  [0x34, 4],
-  [0x61, 8],
-  [0xa0, 0],
-  [0xa4, 0],
-])
-
-/** Models that put an id (and a kind, and the time of sending) before the position in every type; length of these. */
-const BEFORE_OF_MODEL = new Map([
-  ['QH302R', 8],
-  ['XT40', 15],
-])
 
 /** Bytes of a date, and of a position from its date to its heading. */
 const DATE = 6
 const GPS = 18
 
 /**
- * In the other types either cells or a position follow the date, depending on the model. The first byte of cells is the
- * high byte of a country code, at most this (bit 15 marks a long network code); the first byte of a position, G, is higher.
+ * After the date, the first byte of cells is the high byte of a country code, at most this (bit 15 marks a long network code); the first byte
+ * of a position, G, is higher.
  */
 const MAX_COUNTRY_BYTE = 0x8f
 
-function gps(r: ByteReader, ahead: number): Fix | undefined {
-  const time = r.left < GPS ? undefined : dateTime(r, ahead)
-  if (time === undefined) return undefined
+/** Undefined where the layout is not the one that is known: cells, or that of a new model. */
+function positionOf(type: number, content: Buffer, { before, ahead }: PositionContext): Fix | Absence | undefined {
+  const r = new ByteReader(content)
+  if (type === VIDEO) return video(r, ahead)
+  if (type === MODULES) return modules(r)
+  if (type === LONG_32 && content[DATE] === 0) return 'cells'
+  if (r.left < before + GPS) return undefined
+  const found = gps(r.skip(before), ahead)
+  return before > 0 || found === 'no fix' || content[DATE] > MAX_COUNTRY_BYTE ? found : undefined
+}
+
+interface PositionContext {
+  readonly before: number
+  readonly ahead: number
+}
+
+/** Another layout yields any angle. */
+function isOnEarth({ latitude, longitude }: Fix): boolean {
+  return Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180
+}
+
+function gps(r: ByteReader, ahead: number): Fix | Absence | undefined {
+  const time = dateTime(r, ahead)
+  if (typeof time !== 'number') return time
   const satellites = r.u8() & 0x0f
   return flagged(
     { time, satellites, valid: false, latitude: angle(r), longitude: angle(r), speed: kmh(r.u8()) },
@@ -77,30 +82,25 @@ function gps(r: ByteReader, ahead: number): Fix | undefined {
   )
 }
 
-function video(r: ByteReader, ahead: number): Fix | undefined {
+function video(r: ByteReader, ahead: number): Fix | Absence | undefined {
   const extended = r.peek() === 0xff
   if (extended) r.skip(3)
-  const time = r.left < GPS ? undefined : dateTime(r, ahead)
-  if (time === undefined) return undefined
+  const time = r.left < GPS ? 'no place' : dateTime(r, ahead)
+  if (typeof time !== 'number') return time
   const satellites = extended ? r.u8() & 0x0f : undefined
   const fix = flagged({ time, satellites, valid: false, latitude: angle(r), longitude: angle(r) }, r.u16())
   if (extended) fix.speed = kmh(r.u16())
   return fix
 }
 
-function modules(r: ByteReader): Fix | undefined {
+function modules(r: ByteReader): Fix | Absence {
   let fix: Fix | undefined
   let hdop: number | undefined
-  r.skip(5)
-  while (r.left > 4) {
-    const tag = r.u16()
-    const length = r.u16()
-    if (length > r.left) break
-    const value = new ByteReader(r.slice(length))
+  for (const { tag, value } of tlv(r.skip(5), { tag: 2, length: 2 })) {
     if (tag === 0x33) fix = gpsModule(value)
-    if (tag === 0x28) hdop = value.u8() / 10 || undefined
+    if (tag === 0x28) hdop = dop(value.u8() / 10)
   }
-  return fix && { ...fix, hdop }
+  return fix ? { ...fix, hdop } : 'no place'
 }
 
 function gpsModule(r: ByteReader): Fix {
@@ -124,10 +124,11 @@ function flagged(fix: Fix, flags: number): Fix {
   return fix
 }
 
-/** ms UTC; undefined where there is no date: cells, or zeros of a device that does not know the time yet. */
-function dateTime(r: ByteReader, ahead: number): number | undefined {
+/** ms UTC; undefined where the bytes are no date. They are zero before the device knows the time. */
+function dateTime(r: ByteReader, ahead: number): number | Absence | undefined {
   const [year, month, day] = [r.u8(), r.u8(), r.u8()]
   const [hour, minute, second] = [r.u8(), r.u8(), r.u8()]
+  if (month === 0 && day === 0) return 'no fix'
   if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59) return undefined
   return utc(year, month, day, hour, minute, second) - ahead
 }

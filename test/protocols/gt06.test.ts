@@ -85,13 +85,19 @@ describe('gt06', () => {
   ])('reads a position of model %s behind its fields', (model, type, before) => {
     const frame = gt06Frame(type, Buffer.concat([before, GPS]))
     expect(decode(frame, { model }).fixes).toEqual([FIX])
-    expect(decode(frame).fixes).toBeUndefined()
+    expect(decode(frame).fixes ?? []).toEqual([])
   })
 
-  it.each([0x11, 0x17, 0xa2, 0xa3])('tells a position of type %i from cells by the byte after the date', (type) => {
+  it.each([
+    [0x11, { none: 'cells' }],
+    [0x17, { none: 'cells' }],
+    [0xa2, { none: 'wifi' }],
+    [0xa3, { fixes: [] }],
+    [0x77, {}],
+  ])('tells a position of type %i from cells by the byte after the date', (type, other) => {
     const cells = Buffer.concat([gt06Date(POSITION.date), bytes('0106 02 1a2b 003c4d 30 8106 0002 1a2b 003c4d 28')])
     expect(decode(gt06Frame(type, GPS)).fixes).toEqual([FIX])
-    expect(decode(gt06Frame(type, cells)).fixes).toBeUndefined()
+    expect(decode(gt06Frame(type, cells))).toEqual({ ...other, reply: gt06Frame(type, Buffer.alloc(0)) })
   })
 
   it('reads a position of a long frame, which gets no answer', () => {
@@ -124,17 +130,47 @@ describe('gt06', () => {
   it.each([
     ['heartbeat', 0x13, bytes('44 06 04 0001')],
     ['heartbeat', 0x23, bytes('c0 0122 04 0001 0008')],
-    ['text', 0x15, bytes('05 00000000 4f 0002')],
+    ['command answer', 0x15, bytes('05 00000000 4f 0002')],
     ['cells', 0x28, Buffer.concat([gt06Date(POSITION.date), CELL, bytes('3e'), CELL])],
-    ['a position without a date', 0x16, Buffer.concat([Buffer.alloc(6), GPS.subarray(6)])],
-  ])('answers %s (type %i) without a fix', (_, type, content) => {
+    ['no fix', 0x16, Buffer.concat([Buffer.alloc(6), GPS.subarray(6)])],
+  ])('answers %s (type %i) without a fix', (none, type, content) => {
     expect(decode(gt06Frame(type, content, { serial: 3 }))).toEqual({
+      none,
       reply: gt06Frame(type, Buffer.alloc(0), { serial: 3 }),
     })
   })
 
-  it.each([0x94, 0x9b, 0x8c])('does not answer a long frame of type %i', (type) => {
-    expect(decode(gt06Frame(type, bytes('0a00'), { long: true }))).toEqual({})
+  it.each([
+    [0x94, 'status'],
+    [0x9b, 'serial data'],
+    [0x8c, 'OBD'],
+  ])('does not answer a long frame of type %i', (type, none) => {
+    expect(decode(gt06Frame(type, bytes('0a00'), { long: true }))).toEqual({ none })
+  })
+
+  it.each([
+    [
+      'a position in another layout',
+      gt06Frame(0x22, Buffer.concat([GPS.subarray(0, 6), bytes('06'), GPS.subarray(7)])),
+    ],
+    ['a position that is too short', gt06Frame(0x22, GPS.subarray(0, 17))],
+    ['a position without a possible date', gt06Frame(0x12, Buffer.concat([bytes('1a2014061e0f'), GPS.subarray(6)]))],
+    ['a position that is not on Earth', gt06Frame(0x16, gt06Gps({ ...POSITION, latitude: 91 }))],
+    [
+      'a long position in another layout',
+      gt06Frame(0x32, Buffer.concat([gt06Date(POSITION.date), bytes('0102'), GPS]), { long: true }),
+    ],
+  ])('understands nothing of %s', (_, frame) => {
+    expect(decode(frame).fixes).toEqual([])
+  })
+
+  it.each([0x1f, 0x35, 0x66])('does not know type %i', (type) => {
+    expect(decode(gt06Frame(type, bytes('0102030405060708')))).toEqual({ reply: gt06Frame(type, Buffer.alloc(0)) })
+  })
+
+  it('reads cells of a long frame of type 50, which has a length of 0 of its position', () => {
+    const frame = gt06Frame(0x32, Buffer.concat([gt06Date(POSITION.date), bytes('00'), CELL]), { long: true })
+    expect(decode(frame).none).toBe('cells')
   })
 
   it('tells the time', () => {

@@ -7,6 +7,7 @@ import { type AdminToken, accessBy } from './access.ts'
 import { CustodyWatch, type FixAccount, takeAccount } from './custody.ts'
 import { deviceOperations } from './device/device.ts'
 import { forgetOperation } from './device/forget.ts'
+import { arrivalOperations } from './arrivals.ts'
 import { countDevices, type DeviceSources, deviceListOperations } from './device/list.ts'
 import { enrolmentOperations } from './enrolment.ts'
 import { Findings } from './findings.ts'
@@ -73,6 +74,7 @@ export async function openAdmin(options: AdminOptions) {
     ...parkedOperations(options),
     ...enrolmentOperations(redis),
     ...misunderstoodOperations(redis),
+    ...arrivalOperations(redis),
     ...auditOperations(redis),
     ...relayOperations({ ...options, tokens, closing: closing.signal }),
   ]

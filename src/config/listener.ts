@@ -11,9 +11,15 @@ interface UsualPorts extends Partial<Record<(typeof TRANSPORTS)[number], number>
 /** The protocols that listeners may name; null in a process that opens no listeners, and accepts every name. */
 export type Protocols = readonly UsualPorts[] | null
 
-/** Every protocol on its usual ports. */
+/** The protocol of a listener that finds out what each tracker speaks. */
+export const AUTO = 'auto'
+
+/** What stands for all protocols where a listener names none of them. */
+const ALL = { name: AUTO, tcp: { port: 5000 }, udp: { port: 5000 } } satisfies ProtocolPorts
+
+/** One port for all protocols, and every protocol on its usual ports. */
 export function usualListeners(protocols: Protocols) {
-  return (protocols ?? []).flatMap((protocol) =>
+  return (protocols ? [ALL, ...protocols] : []).flatMap((protocol: ProtocolPorts) =>
     TRANSPORTS.flatMap((transport) => {
       const usual = protocol[transport]
       return usual ? [{ transport, port: usual, protocol: protocol.name, host: '0.0.0.0' }] : []
@@ -23,15 +29,17 @@ export function usualListeners(protocols: Protocols) {
 
 /** A port for devices. */
 export function listener(protocols: Protocols, dir: string) {
-  const known = new Map(protocols?.map((protocol) => [protocol.name, protocol]))
+  const known = new Map<string, ProtocolPorts>([ALL, ...(protocols ?? [])].map((protocol) => [protocol.name, protocol]))
   const name = leaf(
     (value) => (!protocols || known.has(value) ? value : undefined),
-    (value) => (value === 'auto' ? 'auto is not yet supported' : unknownName('protocol', value, [...known.keys()])),
+    (value) => unknownName('protocol', value, [...known.keys()]),
   )
   const shape = {
     transport: oneOf(...TRANSPORTS).describe('`tcp`, `udp` or `http`.'),
     port: port.describe('Port; 0: any free port, kept while `start` runs.'),
-    protocol: name.describe('Name of a protocol, as `waybridge protocols` lists it.'),
+    protocol: name.describe(
+      'Name of a protocol, as `waybridge protocols` lists it; `auto` finds out what each tracker speaks (tcp and udp).',
+    ),
     host: setting(text, '0.0.0.0', 'IP address to listen on.'),
     tls: orNull(deviceTls(dir)).describe('Certificate of the port; null: without TLS.'),
     proxy_protocol: setting(flag, false, PROXY_PROTOCOL),

@@ -203,6 +203,12 @@ export const CODES = {
     message: () => 'the enrolment window is open: devices that are not configured are admitted',
     action: 'nothing to do: it closes by itself',
   },
+  wrong_port: {
+    severity: 'info',
+    link: 'understood',
+    message: (about) => `${about} sends to the port of another protocol; its fixes are taken all the same`,
+    action: 'set the port that the evidence names in the device',
+  },
 } satisfies Record<ObservationCode, Meaning>
 
 const ORDER = { error: 0, warning: 1, info: 2 } satisfies Record<Severity, number>

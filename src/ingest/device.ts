@@ -1,4 +1,4 @@
-import type { Session, Transport } from '../../protocols/kit/index.ts'
+import type { Protocol, Session, Transport } from '../../protocols/kit/index.ts'
 import type { Logger } from '../observe/log.ts'
 import type { DeviceEntry } from '../roster/directory.ts'
 import { networkOf } from './network.ts'
@@ -24,6 +24,12 @@ export interface DeviceSession extends Session {
   readonly isRelayed?: boolean
   /** Of a datagram or a request: whether this device may have a message stored now. A connection is bounded by its reading. */
   readonly admits?: (device: string) => boolean
+  /** The gateway's port that it came to; undefined over MQTT. */
+  port?: number
+  /** Why its protocol is believed, where that was found out. */
+  evidence?: readonly string[]
+  /** Of a datagram's peer: what its device speaks, once that is known. */
+  protocol?: Protocol
   /** Why the gateway ends the connection, once it does. */
   ended?: string
 }

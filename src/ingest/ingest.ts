@@ -10,6 +10,7 @@ import {
 import type { Logger } from '../observe/log.ts'
 import { frameCounters, metrics } from '../observe/metrics.ts'
 import { Waiting } from './acceptance.ts'
+import type { Arrivals } from './arrivals.ts'
 import { type DeviceSession, relayed, type UnknownDeviceQuota } from './device.ts'
 import type { Enrolment } from './enrolment.ts'
 import { FixStorage, type FixStorageOptions } from './fix-storage.ts'
@@ -20,6 +21,7 @@ import { senderOn } from './trails.ts'
 
 export interface IngestOptions extends FixStorageOptions {
   readonly heard: Pick<HeardBook, 'spoke' | 'stored' | 'became'>
+  readonly arrivals: Pick<Arrivals, 'unconfigured'>
   /** Which unknown devices may have held fixes. */
   readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
   /** While it is open, unknown devices are admitted, whatever `hold.unknown` says. */
@@ -147,8 +149,11 @@ export class Ingest {
       const resolved = this.#identity.senderOf(message, session, protocol.name)
       failure = typeof resolved === 'string' ? resolved : await this.#fixes.store(fixes, resolved, session)
     }
-    if (!failure) received.value += fixes.length
-    return failure
+    if (failure) return failure
+    received.value += fixes.length
+    if (!sender.entry)
+      this.#options.arrivals.unconfigured(sender.id, session, { protocol: protocol.name, fix: fixes[fixes.length - 1] })
+    return undefined
   }
 
   /**

@@ -35,6 +35,9 @@ export const keys = {
   workers: `${TAG}:workers`,
   /** list: payloads that were acknowledged without being understood, latest first */
   misunderstood: `${TAG}:misunderstood`,
+  /** list: senders that nobody understood, JSON each, latest first; hash: device that is not configured → JSON of how it came */
+  arrivals: `${TAG}:arrivals`,
+  arrivedDevices: `${TAG}:arrived-devices`,
   /** stream: changes asked for through the admin port, JSON each; the last 10,000 */
   audit: `${TAG}:audit`,
   /** hash: state of the tracking API (up, down, limited), since, next probe (ms UTC), its lane (prober), failures in a row */

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type HttpAnswer, type HttpRequest, type Message, type Protocol, repliesOf } from '../../protocols/kit/index.ts'
+import type { DeviceSession } from '../ingest/device.ts'
 import { networkOf } from '../ingest/network.ts'
 import type { FrameOutcome } from '../ingest/outcome.ts'
 import { metrics } from '../observe/metrics.ts'
@@ -10,6 +11,7 @@ import { type Origin, sessionOf } from './acceptor.ts'
 import { pauseOf } from './connections.ts'
 import { inNetwork, tokensOf } from './flood.ts'
 import type { Shared } from './listener.ts'
+import { ENOUGH, noteWrongPort } from './protocol-choice.ts'
 import { ReceivedBytes } from './received-bytes.ts'
 import { MAX_DEBT_MS } from './token-bucket.ts'
 
@@ -69,7 +71,7 @@ export class HttpExchanges {
     body: Buffer,
     origin: Origin,
   ): Promise<FrameOutcome> {
-    const { flood, ingest, pressure } = this.#shared
+    const { flood, pressure } = this.#shared
     const network = networkOf(origin.address)
     const bytes = uri.length + body.length
     const tokens = tokensOf(1, bytes)
@@ -77,11 +79,31 @@ export class HttpExchanges {
     const session = Object.assign(sessionOf('http', origin), { admits })
     if (!(await waited(flood.take('network', network, tokens), socket))) return FLOOD
     pressure.add(bytes, FRAMES_PER_REQUEST)
-    const outcome = await ingest
-      .take({ method, uri, headers: headers as HttpRequest['headers'], body }, session, this.#protocol)
-      .finally(() => pressure.remove(bytes, FRAMES_PER_REQUEST))
+    const request = { method, uri, headers: headers as HttpRequest['headers'], body }
+    const outcome = await this.#takeRequest(request, session, socket.localPort ?? 0).finally(() =>
+      pressure.remove(bytes, FRAMES_PER_REQUEST),
+    )
     const isFailure = outcome.status === 'refused' || outcome.status === 'misunderstood'
     return !isFailure || (await waited(flood.take('failures', network, 1), socket)) ? outcome : FLOOD
+  }
+
+  /** Takes a request that the protocol of the port does not understand as one of the protocol that does. */
+  async #takeRequest(request: HttpRequest, session: DeviceSession, port: number): Promise<FrameOutcome> {
+    const { arrivals, detector, ingest } = this.#shared
+    const expected = this.#protocol
+    const outcome = await ingest.take(request, session, expected)
+    if (outcome.status !== 'misunderstood' || !detector) return outcome
+    const { guesses } = detector.look({ bytes: request, transport: 'http', now: session.now })
+    const guess = guesses.find(({ protocol, device }) => protocol !== expected && device !== undefined)
+    if (!guess || guess.score < ENOUGH) {
+      arrivals.notUnderstood(session, { port, protocol: expected.name, bytes: shown(request), guesses })
+      return outcome
+    }
+    session.port = port
+    session.evidence = guess.evidence
+    const other = await ingest.take(request, session, guess.protocol)
+    if (session.device !== undefined) noteWrongPort(session.device, guess.protocol, { port, expected })
+    return other
   }
 
   async #send({ status, headers, body }: HttpReply, response: ServerResponse): Promise<void> {
@@ -93,6 +115,14 @@ export class HttpExchanges {
     await once(response, 'close').catch(() => {})
   }
 }
+
+/** What is kept of a request that nobody understands: its line, without secrets, and the beginning of its body. */
+function shown({ method, uri, body }: HttpRequest): Buffer {
+  const line = `${method} ${uri.replace(SECRETS, '$1***')}\n`
+  return Buffer.concat([Buffer.from(line), body.subarray(0, 200)])
+}
+
+const SECRETS = /((?:pass|pwd|token|secret|key|auth)\w*=)[^&]*/gi
 
 /** Waits as long as a sender must; answers false where that is too long. */
 async function waited(ms: number, socket: Socket): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Protocol } from '../../protocols/kit/index.ts'
 import { within } from '../async.ts'
 import { endFlood } from '../http-flood.ts'
 import { metrics } from '../observe/metrics.ts'
@@ -23,7 +24,7 @@ export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Pr
     if (!acceptor.permits(address)) return undefined
     return address === origin.address ? origin : { address, port: 0 }
   }
-  const exchanges = new HttpExchanges(shared, endpoint.protocol, originOf)
+  const exchanges = new HttpExchanges(shared, endpoint.protocol as Protocol, originOf)
   const queues = new RequestQueues((request, response) => exchanges.serve(request, response), pressure)
   const server = createServer(
     {

@@ -8,7 +8,9 @@ import type { Logger } from '../observe/log.ts'
 import { networkOf } from '../ingest/network.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
+import type { Arrivals } from '../ingest/arrivals.ts'
 import type { Backpressure } from './backpressure.ts'
+import type { Detector } from './detect.ts'
 import type { Flood } from './flood.ts'
 import type { Slots } from './slots.ts'
 
@@ -23,6 +25,9 @@ export interface Shared {
   /** Ports that the gateway listens on for datagrams. */
   readonly udpPorts: Set<number>
   readonly limits: Config['limits']
+  /** Finds out what a sender speaks; undefined where no listener asks for that. */
+  readonly detector: Detector | undefined
+  readonly arrivals: Pick<Arrivals, 'notUnderstood'>
   /** Whose PROXY headers and `Forwarded` are believed. */
   readonly trustedProxies: BlockList
   readonly logger: Logger
@@ -40,9 +45,9 @@ export interface Endpoint {
   readonly networks?: readonly string[]
 }
 
-/** A listener whose devices all speak one protocol. */
+/** A listener for trackers. Without a protocol it finds out what each speaks. */
 export interface ProtocolEndpoint extends Endpoint {
-  readonly protocol: Protocol
+  readonly protocol: Protocol | undefined
 }
 
 export interface Listener {

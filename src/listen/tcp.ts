@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { cut, type Framer, type Protocol, repliesOf } from '../../protocols/kit/index.ts'
+import { cut, type Protocol, repliesOf } from '../../protocols/kit/index.ts'
 import { within } from '../async.ts'
 import type { DeviceSession } from '../ingest/device.ts'
 import type { FrameOutcome } from '../ingest/outcome.ts'
@@ -9,18 +9,19 @@ import { noteNotStored } from '../observe/not-stored.ts'
 import { Acceptor, type Origin, sessionOf } from './acceptor.ts'
 import { Connections, type DeviceConnection, pauseOf } from './connections.ts'
 import { SenderLimits } from './flood.ts'
+import { QUIET_MS } from './detect.ts'
 import { CLOSE_WAIT_MS, closeServer, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
+import { isMisunderstood, type PortRules, ProtocolChoice } from './protocol-choice.ts'
 import { ReceivedBytes } from './received-bytes.ts'
 import { MAX_DEBT_MS } from './token-bucket.ts'
 
 export async function listenTcp(endpoint: ProtocolEndpoint, shared: Shared): Promise<Listener> {
-  const { protocol } = endpoint
-  const { frame } = protocol.tcp as { frame: Framer }
-  const context: TcpContext = { ...shared, protocol, frame, isClosing: false }
+  const { protocol, name = 'tcp' } = endpoint
   const server = createServer({ allowHalfOpen: true, keepAlive: true, keepAliveInitialDelay: 60_000 })
   const acceptor = new Acceptor('tcp', endpoint, shared)
   const actualPort = await acceptor.open(server)
-  const connections = new Connections<TcpConnection>(protocol.name, shared)
+  const context: TcpContext = { ...shared, protocol, port: actualPort, isClosing: false }
+  const connections = new Connections<TcpConnection>(name, shared)
   acceptor.accept(server, (socket, origin) => connections.add(socket, new TcpConnection(context, socket, origin)))
   return {
     port: actualPort,
@@ -38,9 +39,7 @@ export async function listenTcp(endpoint: ProtocolEndpoint, shared: Shared): Pro
 }
 
 /** What the connections of one listener share. */
-interface TcpContext extends Shared {
-  readonly protocol: Protocol
-  readonly frame: Framer
+interface TcpContext extends Shared, PortRules {
   isClosing: boolean
 }
 
@@ -66,10 +65,15 @@ class TcpConnection implements DeviceConnection {
   #noise = 0
   /** Whether frames are being taken; meanwhile what arrives is kept. */
   #isTaking = false
+  #protocol: Protocol | undefined
+  /** Until the device is known. */
+  #choice: ProtocolChoice | undefined
+  #quiet: NodeJS.Timeout | undefined
 
   constructor(context: TcpContext, socket: Socket, origin: Origin) {
     this.#context = context
     this.#socket = socket
+    this.#protocol = context.protocol
     this.session = sessionOf('tcp', origin)
     this.senderLimits = new SenderLimits(context.flood, origin.address)
     this.idleMs = context.limits.idle_timeout
@@ -79,6 +83,7 @@ class TcpConnection implements DeviceConnection {
     socket.on('data', (bytes: Buffer) => this.#receive(bytes))
     socket.on('end', () => this.#isTaking || socket.end())
     socket.on('error', () => socket.destroy())
+    socket.on('close', () => this.#choice?.giveUp(this.session))
   }
 
   stopReading(): void {
@@ -108,6 +113,7 @@ class TcpConnection implements DeviceConnection {
   #receive(bytes: Buffer): void {
     if (!this.#socket.writable) return
     this.#received.append(bytes)
+    if (this.session.device === undefined) this.#choice ??= new ProtocolChoice(this.#context, bytes)
     if (!this.#isTaking) return void this.#takeAll()
     this.#socket.pause()
     this.#context.pressure.setPartial(this, this.#received.size)
@@ -115,25 +121,33 @@ class TcpConnection implements DeviceConnection {
 
   /** Takes the received frames until none is complete; the connection takes one group of frames at a time. */
   async #takeAll(): Promise<void> {
-    const { logger, protocol } = this.#context
+    const { logger } = this.#context
     this.#isTaking = true
+    clearTimeout(this.#quiet)
     try {
       while (this.#socket.writable && (await this.#takeSome())) {}
+      if (this.#choice) this.#settle(this.#choice)
       this.storing = 0
       this.#isTaking = false
       this.#continue()
     } catch (error) {
       noteNotStored('fault')
-      logger.error({ err: error, device: this.session.device, protocol: protocol.name }, 'fault in handling a frame')
+      logger.error(
+        { err: error, device: this.session.device, protocol: this.#protocol?.name },
+        'fault in handling a frame',
+      )
       this.#socket.destroy()
     }
   }
 
   /** Takes as many frames as may be taken in one turn of the event loop. Answers whether more bytes are there. */
   async #takeSome(): Promise<boolean> {
-    const { frame, pressure } = this.#context
+    const { pressure } = this.#context
     const { bytes } = this.#received
-    const { frames, rest, noise, isStopped } = cut(bytes, frame, this.session, MOST_AT_ONCE)
+    this.#protocol ??= this.#choice?.decide(bytes)
+    const framer = this.#protocol?.tcp?.frame ?? incomplete
+    const { frames, rest, noise, isStopped } = cut(bytes, framer, this.session, MOST_AT_ONCE)
+    if (noise > 0 && this.#isOfAnother(bytes)) return true
     const taken = bytes.length - rest.length
     this.#noise += noise
     this.#received.keep(rest)
@@ -145,6 +159,7 @@ class TcpConnection implements DeviceConnection {
       pressure.remove(taken, frames.length),
     )
     if (this.#socket.destroyed) return false
+    if (outcomes.every(isMisunderstood) && this.#isOfAnother(bytes)) return true
     const heldMs = this.#answerAfterMs(outcomes)
     if (heldMs > 0) await this.#pause(heldMs)
     if (!this.#socket.writable) return false
@@ -156,6 +171,30 @@ class TcpConnection implements DeviceConnection {
     return this.#received.bytes.length > 0
   }
 
+  /** Whether bytes that are not understood are of another protocol than that of the port: they are taken as that then. */
+  #isOfAnother(bytes: Buffer): boolean {
+    if (this.session.device !== undefined || !this.#choice?.findsAnother(bytes)) return false
+    this.#protocol = this.#choice.protocol
+    this.#received.keep(bytes)
+    return true
+  }
+
+  /** Settles the protocol where the device is known; else the sender may still be about to go on. */
+  #settle(choice: ProtocolChoice): void {
+    if (this.session.device !== undefined) {
+      choice.settle(this.session)
+      this.#choice = undefined
+    } else if (this.#context.detector && this.#received.size > 0) {
+      this.#quiet = setTimeout(() => this.#isQuiet(), QUIET_MS)
+    }
+  }
+
+  #isQuiet(): void {
+    const { bytes } = this.#received
+    if (this.#isTaking || !this.#socket.writable) return
+    if (this.#protocol ? this.#isOfAnother(bytes) : this.#choice?.decide(bytes, true)) void this.#takeAll()
+  }
+
   /** Waits because the sender met a limit. That counts as silence. */
   async #pause(ms: number): Promise<void> {
     const { storing } = this
@@ -165,9 +204,8 @@ class TcpConnection implements DeviceConnection {
   }
 
   #take(frame: Buffer): Promise<FrameOutcome> {
-    const { ingest, protocol } = this.#context
     const { device } = this.session
-    const outcome = ingest.take(frame, this.session, protocol)
+    const outcome = this.#context.ingest.take(frame, this.session, this.#protocol as Protocol)
     if (device !== undefined && device !== this.session.device) (this.earlierDevices ??= new Set()).add(device)
     return outcome
   }
@@ -231,6 +269,9 @@ class TcpConnection implements DeviceConnection {
     setTimeout(() => this.#socket.destroy(), FINISH_MS).unref()
   }
 }
+
+/** The framer of a connection whose protocol is not known yet. */
+const incomplete = () => 0
 
 /** For the beginning of a frame of an unidentified connection: every login is shorter by far. */
 const MAX_UNIDENTIFIED_BYTES = 4096

@@ -10,8 +10,10 @@ import type { FrameOutcome } from '../ingest/outcome.ts'
 import { metrics } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/not-stored.ts'
 import { networkFilter } from './acceptor.ts'
+import type { Guess } from './detect.ts'
 import { inNetwork, tokensOf } from './flood.ts'
 import { CLOSE_WAIT_MS, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
+import { ENOUGH, isMisunderstood, noteWrongPort, type PortRules } from './protocol-choice.ts'
 import { UdpSessions } from './udp-sessions.ts'
 
 /**
@@ -28,7 +30,7 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
   const socket = createSocket({ type: isIPv6(host) ? 'udp6' : 'udp4', recvBufferSize: 4 << 20 })
   socket.bind(port, host)
   await once(socket, 'listening')
-  socket.on('error', (error) => logger.error({ err: error, protocol: protocol.name }, 'UDP socket'))
+  socket.on('error', (error) => logger.error({ err: error, protocol: protocol?.name }, 'UDP socket'))
 
   const { port: actualPort } = socket.address()
   shared.udpPorts.add(actualPort)
@@ -36,6 +38,7 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
   const context: UdpContext = {
     ...shared,
     protocol,
+    port: actualPort,
     sessions,
     socket,
     ownAddresses: addressesOfMachine(),
@@ -52,7 +55,7 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
     const work = take(context, { datagram, peer, session: known ?? newSession(context, remote) })
       .catch((error: unknown) => {
         noteNotStored('fault')
-        logger.error({ err: error, protocol: protocol.name }, 'fault in handling a datagram')
+        logger.error({ err: error, protocol: protocol?.name }, 'fault in handling a datagram')
       })
       .finally(() => storing.delete(work))
     storing.add(work)
@@ -71,8 +74,7 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
 }
 
 /** What the datagrams of one listener share. */
-interface UdpContext extends Shared {
-  readonly protocol: Protocol
+interface UdpContext extends Shared, PortRules {
   readonly sessions: UdpSessions
   readonly socket: Socket
   /** Of this machine. */
@@ -128,13 +130,28 @@ interface Arrival {
   readonly session: DeviceSession
 }
 
-async function take(context: UdpContext, { datagram, peer, session }: Arrival): Promise<void> {
-  const { ingest, pressure, protocol, sessions, socket } = context
-  const frames = framesOf(datagram, protocol, session)
-  pressure.add(datagram.length, frames.length)
-  const work = Promise.all(frames.map((frame) => ingest.take(frame, session, protocol)))
-  sessions.remember(session)
-  const outcomes = await work.finally(() => pressure.remove(datagram.length, frames.length))
+async function take(context: UdpContext, arrival: Arrival): Promise<void> {
+  const { peer, session, datagram } = arrival
+  const { arrivals, detector, port, protocol: expected, socket } = context
+  let protocol = session.protocol ?? expected ?? likeliest(context, arrival)?.protocol
+  let outcomes = protocol ? await takeAs(protocol, context, arrival) : NOT_UNDERSTOOD
+  if (session.device === undefined && outcomes.every(isMisunderstood)) {
+    const guess = protocol && likeliest(context, arrival, protocol)
+    if (guess?.device !== undefined && guess.score >= ENOUGH)
+      outcomes = await takeAs((protocol = guess.protocol), context, arrival)
+    else
+      arrivals.notUnderstood(session, {
+        port,
+        protocol: expected?.name,
+        bytes: datagram,
+        guesses: guess ? [guess] : [],
+      })
+  }
+  if (session.device !== undefined && protocol && session.protocol !== protocol) {
+    session.protocol = protocol
+    detector?.learn(session.device, protocol)
+    if (expected && expected !== protocol) noteWrongPort(session.device, protocol, { port, expected })
+  }
   if (context.isClosed) return
   let left = datagram.length
   for (const outcome of outcomes) {
@@ -146,6 +163,27 @@ async function take(context: UdpContext, { datagram, peer, session }: Arrival): 
     }
   }
 }
+
+/** The protocol that a datagram is most likely of. */
+function likeliest({ detector }: UdpContext, { datagram }: Arrival, except?: Protocol): Guess | undefined {
+  const guesses = detector?.look({ bytes: datagram, transport: 'udp', now: Date.now() }).guesses ?? []
+  return guesses.find(({ protocol }) => protocol !== except)
+}
+
+/** What becomes of the frames of a datagram, read as one protocol. */
+async function takeAs(
+  protocol: Protocol,
+  { ingest, pressure, sessions }: UdpContext,
+  { datagram, session }: Arrival,
+): Promise<readonly FrameOutcome[]> {
+  const frames = framesOf(datagram, protocol, session)
+  pressure.add(datagram.length, frames.length)
+  const work = Promise.all(frames.map((frame) => ingest.take(frame, session, protocol)))
+  sessions.remember(session)
+  return work.finally(() => pressure.remove(datagram.length, frames.length))
+}
+
+const NOT_UNDERSTOOD: readonly FrameOutcome[] = [{ status: 'misunderstood', reason: 'unsupported' }]
 
 /** What is sent to a peer whose address may be forged. */
 function replyTo(outcome: FrameOutcome, { device, remote }: DeviceSession, { flood }: UdpContext): Message['reply'] {

@@ -23,6 +23,7 @@ export type ObservationCode =
   | 'certificate_expires'
   | 'certificate_refused'
   | 'enrolment_open'
+  | 'wrong_port'
 
 /** What an observation is about; nothing: the whole system. */
 export interface Subject {

@@ -87,6 +87,7 @@ async function gateway({
   const told: string[] = []
   const state = { current: isCurrent, fails, attempts: 0, version: 0, roster: await createDirectory(devices, lines) }
   const ingest = new Ingest({
+    arrivals: { unconfigured: () => {} },
     replica: state,
     filter: { ...FILTER, ...filter },
     hold: { ...HOLD, ...hold },

@@ -77,6 +77,8 @@ const DEVICES: Device[] = [
 export interface Gateway extends Shared {
   /** What was stored, in order. */
   readonly stored: Storable[]
+  /** What nobody understood. */
+  readonly notUnderstood: Parameters<Shared['arrivals']['notUnderstood']>[1][]
   /** Where the first fix of each went: its lane, or why and of whom it is held: `unknown 99`. */
   readonly places: readonly string[]
   /** What becomes of the next appends: taken (at first), refused, or neither until it changes. */
@@ -130,6 +132,9 @@ export function gateway({
     slots,
     flood: new Flood(),
     udpPorts: new Set(),
+    detector: undefined,
+    notUnderstood: [],
+    arrivals: { notUnderstood: (_, beginning) => made.notUnderstood.push(beginning) },
     heard: heardBook((device) => made.goneDevices.push(device)),
     ingest: {
       take: (frame, session, protocol) => ingest.take(frame, session, protocol),
@@ -157,6 +162,7 @@ export function gateway({
     capacity: { hasShortage: false, shortageFor: () => undefined },
     unknownDevices: new UnknownDeviceQuota(maxUnknownDevices),
     enrolment: { isOpen: false },
+    arrivals: { unconfigured: () => {} },
     waitMs: { tcp: waitMs, mqtt: waitMs, http: waitMs, udp: 0 },
     logger: made.logger,
   })
@@ -177,6 +183,7 @@ interface GatewayOptions {
   readonly holdsSuspicious: boolean
   readonly ingest: Gateway['ingest']
   readonly flood: Flood
+  readonly detector: Shared['detector']
 }
 
 function heardBook(gone: (device: string | undefined) => void): Shared['heard'] {

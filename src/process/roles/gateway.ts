@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { loadProtocol } from '../../../protocols/index.ts'
-import type { Protocol } from '../../../protocols/kit/index.ts'
+import { loadProtocol, loadProtocols } from '../../../protocols/index.ts'
 import { within } from '../../async.ts'
+import { AUTO } from '../../config/listener.ts'
 import { networksOf } from '../../config/networks.ts'
 import { connectionsThatFit } from '../../config/open-files.ts'
 import type { Config } from '../../config/schema.ts'
 import { Capacity } from '../../ingest/acceptance.ts'
+import { Arrivals } from '../../ingest/arrivals.ts'
 import { OwnClock } from '../../ingest/clock.ts'
 import { UnknownDeviceQuota } from '../../ingest/device.ts'
 import { Enrolment } from '../../ingest/enrolment.ts'
@@ -15,6 +16,7 @@ import { Ingest } from '../../ingest/ingest.ts'
 import { createMisunderstood } from '../../ingest/misunderstood.ts'
 import { Appender, connect, DuplicateFilter, keys, type Redis, shareObservations } from '../../lanes/index.ts'
 import { Backpressure } from '../../listen/backpressure.ts'
+import { Detector } from '../../listen/detect.ts'
 import { Flood } from '../../listen/flood.ts'
 import { listenHttp } from '../../listen/http.ts'
 import { ConnectionLimits, type Listener } from '../../listen/listener.ts'
@@ -69,10 +71,11 @@ async function openPath(live: Live, replica: Replica) {
   reportApplied(live, replica, gateway)
   const unknownDevices = new UnknownDeviceQuota(config.hold.max_unknown_devices)
   const enrolment = new Enrolment(redis)
-  const ingest = new Ingest({ ...placing, appender, heard, holding, capacity, unknownDevices, enrolment })
+  const arrivals = new Arrivals(redis, config.hold.max_unknown_devices)
+  const ingest = new Ingest({ ...placing, appender, arrivals, heard, holding, capacity, unknownDevices, enrolment })
   return {
     replica,
-    shared: { ...limitsOfSenders(config), ingest, heard, logger },
+    shared: { ...limitsOfSenders(config), arrivals, detector: await detectorFor(config, replica), ingest, heard, logger },
     misunderstood: misunderstood.keep,
     redisReadiness: redisReadiness(redis, config.redis, logger),
     problems,
@@ -87,10 +90,21 @@ async function openPath(live: Live, replica: Replica) {
         holding.close().then(() => heard.close()),
         appender.close(),
         misunderstood.close(),
+        arrivals.close(),
       ]
       await within(LAST_WRITES_MS, Promise.all(lastWrites))
     },
   }
+}
+
+/** Finds out what trackers speak, where a listener asks for that. */
+async function detectorFor({ listeners }: Config, replica: Replica): Promise<Detector | undefined> {
+  if (!listeners.some(({ protocol }) => protocol === AUTO)) return undefined
+  const configured = (device: string) => {
+    const entry = replica.roster.find(device)
+    return entry && (entry.protocol ?? '')
+  }
+  return new Detector({ protocols: await loadProtocols(), configured })
 }
 
 /** What bounds senders, for all listeners together. The default of `max_connections` is lowered to what fits. */
@@ -123,8 +137,8 @@ async function openListeners(live: Live, { shared, misunderstood, replica }: Fra
 
   for (const listener of configured) {
     const { transport } = listener
-    const protocol = (await loadProtocol(listener.protocol)) as Protocol
-    const name = portName(`${transport}/${protocol.name}`, ports)
+    const protocol = listener.protocol === AUTO ? undefined : await loadProtocol(listener.protocol)
+    const name = portName(`${transport}/${listener.protocol}`, ports)
     await open(name, listener.port, (port) => LISTEN[transport]({ ...listener, name, port, protocol }, shared))
   }
   const { broker } = mqtt

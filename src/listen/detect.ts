@@ -1,0 +1,227 @@
+import {
+  cut,
+  DecodeError,
+  decodeFrame,
+  type Framer,
+  type HttpRequest,
+  type Message,
+  type Protocol,
+  type Session,
+  type Transport,
+} from '../../protocols/kit/index.ts'
+
+/** A protocol that understands the first bytes of a conversation, and why it is believed. */
+export interface Guess {
+  readonly protocol: Protocol
+  readonly device: string | undefined
+  /** What speaks for it, in words. */
+  readonly evidence: readonly string[]
+  readonly score: number
+  /** Whether the evidence is enough without waiting for more bytes: a checksum, or a device that is ours. */
+  readonly isSure: boolean
+}
+
+export interface DetectorOptions {
+  readonly protocols: readonly Protocol[]
+  /** The protocol in the entry of a configured device, '' where its entry names none; undefined: it is not configured. */
+  readonly configured: (device: string) => string | undefined
+}
+
+/** First bytes, or a request, and how they came. */
+export interface Beginning {
+  readonly bytes: Buffer | HttpRequest
+  readonly transport: Transport
+  /** ms UTC. */
+  readonly now: number
+}
+
+/**
+ * Finds out which protocol somebody speaks, by evidence alone: the first bytes are offered to the framers and decoders of all
+ * protocols, and what these make of them decides. No decoder has code for it.
+ */
+export class Detector {
+  readonly #options: DetectorOptions
+  /** What devices have spoken, by id. */
+  readonly #spoken = new Map<string, string>()
+
+  constructor(options: DetectorOptions) {
+    this.#options = options
+  }
+
+  get protocols(): readonly Protocol[] {
+    return this.#options.protocols
+  }
+
+  /**
+   * The protocols, among these, that understand a beginning, the most likely first; and `open`: those that need more bytes to
+   * tell. All others are out of the question.
+   */
+  look(beginning: Beginning, among = this.protocols): { guesses: readonly Guess[]; open: readonly Protocol[] } {
+    const guesses: Guess[] = []
+    const open: Protocol[] = []
+    for (const protocol of among) {
+      const found = this.#look(beginning, protocol)
+      if (found === 'open') open.push(protocol)
+      else if (found) guesses.push(found)
+    }
+    return { guesses: guesses.toSorted((one, other) => other.score - one.score), open }
+  }
+
+  /** Notes what a device speaks: the next time its id decides. */
+  learn(device: string, { name }: Protocol): void {
+    const [oldest] = this.#spoken.size >= MAX_LEARNT ? this.#spoken.keys() : []
+    if (oldest !== undefined) this.#spoken.delete(oldest)
+    this.#spoken.set(device, name)
+  }
+
+  #look(beginning: Beginning, protocol: Protocol): Guess | 'open' | undefined {
+    const { bytes, transport, now } = beginning
+    const session: Session = { settings: {}, transport, now, lenient: false }
+    if (!Buffer.isBuffer(bytes)) return protocol.http && this.#guess(protocol, [bytes], session)
+    if (transport === 'udp')
+      return protocol.udp && this.#guess(protocol, datagramFrames(bytes, protocol.udp, session), session)
+    if (!protocol.tcp || protocol.tcp.starts?.(bytes) === 'no') return undefined
+    const frames = firstFrames(bytes, protocol.tcp.frame, session)
+    if (frames === 'open') return 'open'
+    return frames === 'none' ? undefined : this.#guess(protocol, frames, session)
+  }
+
+  /** What the first frames say; undefined where the first one is not understood, or has nothing that speaks for it. */
+  #guess(protocol: Protocol, [first, second]: readonly (Buffer | HttpRequest)[], session: Session): Guess | undefined {
+    const message = messageOf(protocol, first, session)
+    if (!message || (message.fixes === undefined && message.none === undefined)) return undefined
+    const { device } = message
+    const evidence: [words: string, weight: number][] = []
+    if (session.hasVerified) evidence.push(['its checksum fits', SURE])
+    const isOurs = device !== undefined && this.#weighDevice(device, protocol, evidence)
+    if (isOurs === 'other') return undefined
+    if (message.fixes?.length) evidence.push(weighFixes(message, session.now))
+    if (message.none !== undefined) evidence.push([`it is a ${message.none}`, 3])
+    if (second) {
+      session.device = device
+      const isUnderstood = messageOf(protocol, second, session) !== undefined
+      evidence.push(isUnderstood ? ['the next frame fits', 10] : ['the next frame does not fit', -15])
+    }
+    const score = evidence.reduce((sum, [, weight]) => sum + weight, 0)
+    if (score <= 0) return undefined
+    const isSure = evidence.some(([, weight]) => weight >= SURE) && score >= SURE - 10
+    return { protocol, device, evidence: evidence.map(([words]) => words), score, isSure }
+  }
+
+  /** Adds what an id says for a protocol; `other`: a device with this id speaks another protocol. */
+  #weighDevice(device: string, { name }: Protocol, evidence: [string, number][]): 'other' | undefined {
+    const configured = this.#options.configured(device)
+    if (configured) {
+      if (configured !== name) return 'other'
+      evidence.push([`device ${device} is configured, with this protocol`, SURE + 50])
+    } else if (configured === '') evidence.push([`device ${device} is configured`, SURE])
+    if (this.#spoken.get(device) === name) evidence.push([`device ${device} spoke it before`, SURE])
+    evidence.push(weighId(device))
+    return undefined
+  }
+}
+
+/** The first two frames of a datagram, which is one where it holds none that is complete. */
+function datagramFrames(bytes: Buffer, { frame }: NonNullable<Protocol['udp']>, session: Session): readonly Buffer[] {
+  const frames = frame ? cut(bytes, frame, session, 2).frames : []
+  return frames.length > 0 ? frames : [bytes]
+}
+
+/** The first two frames of a stream; `open`: the first is not complete; `none`: it does not begin with one. */
+function firstFrames(stream: Buffer, frame: Framer, session: Session): readonly Buffer[] | 'open' | 'none' {
+  const bytes = withoutLineEnds(stream)
+  if (bytes.length === 0) return 'open'
+  const { frames, noise } = cut(bytes, frame, session, 1)
+  if (noise > 0) return 'none'
+  if (frames.length === 0) return 'open'
+  const next = cut(withoutLineEnds(bytes.subarray(frames[0].length)), frame, session, 1)
+  // Noise behind the first frame is a second frame that no decoder understands.
+  return next.noise > 0 ? [...frames, NOTHING] : [...frames, ...next.frames]
+}
+
+/** Streams begin with the line end of a frame before, and some devices send empty lines. */
+function withoutLineEnds(bytes: Buffer): Buffer {
+  let at = 0
+  while (bytes[at] === 0x0a || bytes[at] === 0x0d) at++
+  return bytes.subarray(at)
+}
+
+function messageOf(protocol: Protocol, frame: Buffer | HttpRequest, session: Session): Message | undefined {
+  try {
+    return decodeFrame(protocol, frame, session)
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined
+    throw error
+  }
+}
+
+/** An IMEI has 15 digits, of which the last is computed from the others (Luhn). */
+function weighId(id: string): [string, number] {
+  if (!/^[\x21-\x7e]{3,64}$/.test(id)) return [`${JSON.stringify(id.slice(0, 20))} is hardly an id`, -30]
+  if (/^\d{15}$/.test(id)) return isLuhn(id) ? [`${id} is an IMEI`, 20] : [`${id} has the length of an IMEI`, 8]
+  return /^\d{10,16}$/.test(id) ? [`${id} is a long number`, 6] : [`${id} may be an id`, 2]
+}
+
+function isLuhn(digits: string): boolean {
+  let sum = 0
+  for (let i = digits.length - 1, isOdd = false; i >= 0; i--, isOdd = !isOdd) {
+    const value = (digits.charCodeAt(i) - 48) * (isOdd ? 2 : 1)
+    sum += value > 9 ? value - 9 : value
+  }
+  return sum % 10 === 0
+}
+
+function weighFixes({ fixes = [] }: Message, now: number): [string, number] {
+  const isPlausible = fixes.every(
+    ({ latitude, longitude, time, valid }) =>
+      !valid || (Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180 && time > EARLIEST_MS && time < now + DAY_MS),
+  )
+  return isPlausible ? ['its position is plausible', 10] : ['its position is not plausible', -20]
+}
+
+/** More than all that is not proof together. */
+const SURE = 60
+const NOTHING = Buffer.alloc(0)
+const DAY_MS = 86_400_000
+const EARLIEST_MS = Date.UTC(2000, 0, 1)
+const MAX_LEARNT = 100_000
+
+/** The first bytes of one connection, until it is known which protocol they are of. */
+export class Undecided {
+  readonly #detector: Detector
+  readonly #except: Protocol | undefined
+  #open: readonly Protocol[] | undefined
+  #looked = 0
+  /** The most likely first. */
+  guesses: readonly Guess[] = []
+
+  /** `except`: the protocol of the port, which has not understood them. */
+  constructor(detector: Detector, except?: Protocol) {
+    this.#detector = detector
+    this.#except = except
+  }
+
+  evidenceOf(protocol: Protocol): readonly string[] | undefined {
+    return this.guesses.find((guess) => guess.protocol === protocol)?.evidence
+  }
+
+  /**
+   * Looks at all bytes of the connection so far. A sure guess decides at once, any other one only when the sender is quiet: it
+   * waits for an answer then, and nothing better will come. However the bytes are cut, they are looked at only a few times:
+   * when there are twice as many, and when the sender is quiet.
+   */
+  decide(bytes: Buffer, { isQuiet, now }: { isQuiet: boolean; now: number }): Guess | undefined {
+    if (bytes.length < 2 * this.#looked && !isQuiet) return undefined
+    if (bytes.length > this.#looked) {
+      this.#looked = bytes.length
+      const { guesses, open } = this.#detector.look({ bytes, transport: 'tcp', now }, this.#open)
+      this.guesses = guesses.filter(({ protocol }) => protocol !== this.#except)
+      this.#open = [...this.guesses.map(({ protocol }) => protocol), ...open]
+    }
+    const [best] = this.guesses
+    return best?.isSure || isQuiet ? best : undefined
+  }
+}
+
+/** For how long a sender is silent until the likeliest protocol is taken, ms. */
+export const QUIET_MS = 300

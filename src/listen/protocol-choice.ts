@@ -1,0 +1,91 @@
+import type { Protocol } from '../../protocols/kit/index.ts'
+import type { DeviceSession } from '../ingest/device.ts'
+import type { FrameOutcome } from '../ingest/outcome.ts'
+import { observations } from '../observe/observations.ts'
+import { Undecided } from './detect.ts'
+import type { Shared } from './listener.ts'
+
+/** A port: which protocol its devices should speak (undefined: any), and what finds out what they do speak. */
+export interface PortRules extends Pick<Shared, 'arrivals' | 'detector'> {
+  readonly protocol: Protocol | undefined
+  readonly port: number
+}
+
+/**
+ * Which protocol a connection speaks: that of its port, unless the port has none, or does not understand the connection and
+ * another protocol does. It is settled once the device is known.
+ */
+export class ProtocolChoice {
+  /** undefined: not known yet. */
+  protocol: Protocol | undefined
+  readonly #rules: PortRules
+  readonly #firstBytes: Buffer
+  #undecided: Undecided | undefined
+
+  constructor(rules: PortRules, bytes: Buffer) {
+    this.#rules = rules
+    this.protocol = rules.protocol
+    this.#firstBytes = Buffer.from(bytes.subarray(0, SHOWN_BYTES))
+  }
+
+  /** The protocol of all bytes so far, once it is clear: it stays. `isQuiet`: the sender waits. */
+  decide(bytes: Buffer, isQuiet = false): Protocol | undefined {
+    this.protocol ??= this.#look(bytes, isQuiet)?.protocol
+    return this.protocol
+  }
+
+  /** Whether bytes that the protocol does not understand are of another one, which it is from now on. They name a device. */
+  findsAnother(bytes: Buffer): boolean {
+    const guess = this.#look(bytes, true)
+    if (!guess || guess.device === undefined || guess.score < ENOUGH) return false
+    this.protocol = guess.protocol
+    return true
+  }
+
+  /** The device is known. One that speaks to the port of another protocol is a finding. */
+  settle(session: DeviceSession): void {
+    const { device } = session
+    const { detector, port, protocol: expected } = this.#rules
+    const { protocol } = this
+    if (!protocol || device === undefined) return
+    session.port = port
+    session.evidence = this.#undecided?.evidenceOf(protocol)
+    detector?.learn(device, protocol)
+    if (expected && expected !== protocol) noteWrongPort(device, protocol, { port, expected })
+  }
+
+  /** The connection ends before its device is known: what it sent is kept for people to look at. */
+  giveUp(session: DeviceSession): void {
+    const { arrivals, port, protocol } = this.#rules
+    const guesses = this.#undecided?.guesses ?? []
+    arrivals.notUnderstood(session, { port, protocol: protocol?.name, bytes: this.#firstBytes, guesses })
+  }
+
+  #look(bytes: Buffer, isQuiet: boolean) {
+    const { detector } = this.#rules
+    if (!detector) return undefined
+    this.#undecided ??= new Undecided(detector, this.protocol)
+    return this.#undecided.decide(bytes, { isQuiet, now: Date.now() })
+  }
+}
+
+/** Notes that a device speaks to a port of another protocol. Its fixes are taken all the same. */
+export function noteWrongPort(device: string, { name, tcp, udp, http }: Protocol, at: UsedPort): void {
+  const usual = (tcp ?? udp ?? http)?.port
+  const evidence = `speaks ${name} on port ${at.port} (${at.expected.name}): use ${usual}, or the port for all protocols`
+  observations.note('wrong_port', { subject: { device }, evidence })
+}
+
+interface UsedPort {
+  readonly port: number
+  readonly expected: Protocol
+}
+
+export function isMisunderstood({ status }: FrameOutcome): boolean {
+  return status === 'misunderstood'
+}
+
+/** What a guess must weigh to be taken on the port of another protocol: an IMEI, or better. */
+export const ENOUGH = 20
+/** What is kept of a connection that nobody understands. */
+const SHOWN_BYTES = 256

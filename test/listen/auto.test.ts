@@ -1,0 +1,183 @@
+import { createSocket } from 'node:dgram'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { protocols, protocolsByName } from '../../protocols/index.ts'
+import { Detector, QUIET_MS } from '../../src/listen/detect.ts'
+import { listenHttp } from '../../src/listen/http.ts'
+import { listenTcp } from '../../src/listen/tcp.ts'
+import { listenUdp } from '../../src/listen/udp.ts'
+import { observations } from '../../src/observe/observations.ts'
+import { avlDatagram, avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../support/encode.ts'
+import { dial, type Gateway, gateway, open, until } from '../support/listen.ts'
+
+/** Valid IMEIs. */
+const VAN = '356307042441013'
+const OTHER = '352093081452251'
+const AT = { host: '127.0.0.1', port: 0 }
+const RECORD = { time: Date.now() - 60_000, longitude: 13.41, latitude: 52.52, satellites: 9 }
+const PLACE = { date: '261120120000', latitude: 52.52, longitude: 13.41, satellites: 9 }
+
+const GT06_LOGIN = gt06Frame(0x01, bytes(`0${VAN}`))
+const GT06_FIX = gt06Frame(0x12, gt06Gps(PLACE))
+const H02_FIX = `*HQ,${VAN},V1,120000,A,5231.2000,N,01324.6000,E,0.00,0,201126,FFFFFFFF#`
+
+/** A gateway that finds out what its senders speak; `configured` are devices that it has. */
+function detecting(options: Parameters<typeof gateway>[0] = {}): Gateway {
+  const shared: Gateway = gateway({
+    admitsUnknown: true,
+    detector: new Detector({
+      protocols,
+      configured: (device) => {
+        const entry = shared.replica.roster.find(device)
+        return entry && (entry.protocol ?? '')
+      },
+    }),
+    ...options,
+  })
+  return shared
+}
+
+const configure = (shared: Gateway, id: string) =>
+  shared.configure({ id, company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' })
+
+const listenAuto = (shared: Gateway) => open(listenTcp({ ...AT, protocol: undefined }, shared))
+
+function wrongPorts(): (readonly string[])[] {
+  return observations
+    .current()
+    .filter(({ code }) => code === 'wrong_port')
+    .map(({ evidence }) => evidence)
+}
+
+describe('a TCP port for all protocols', () => {
+  it.each([
+    ['teltonika', [avlLogin(VAN)], Buffer.of(1)],
+    ['gt06', [GT06_LOGIN], GT06_LOGIN.subarray(0, 0)],
+    ['wialon', [Buffer.from(`#L#${VAN};NA\r\n`)], Buffer.from('#AL#1\r\n')],
+  ])('answers the login of %s at once where the device is configured', async (_, login, answer) => {
+    const shared = detecting()
+    await configure(shared, VAN)
+    const { port } = await listenAuto(shared)
+    const peer = await dial(port)
+    peer.socket.write(Buffer.concat(login))
+    await until(() => expect(peer.heard.length).toBeGreaterThan(0))
+    if (answer.length > 0) expect(peer.heard).toBe(answer.toString('latin1'))
+  })
+
+  it('takes the fixes that follow, in the same protocol', async () => {
+    const shared = detecting()
+    await configure(shared, VAN)
+    const { port } = await listenAuto(shared)
+    const peer = await dial(port)
+    peer.socket.write(Buffer.concat([avlLogin(VAN), avlPacket(0x08, [RECORD])]))
+    await until(() => expect(shared.places).toEqual(['7/42/1001']))
+    await until(() => expect(peer.heard).toBe('\x01\0\0\0\x01'))
+  })
+
+  it('finds a protocol however its bytes are cut', async () => {
+    const shared = detecting()
+    await configure(shared, VAN)
+    const { port } = await listenAuto(shared)
+    const peer = await dial(port)
+    for (const byte of GT06_LOGIN) {
+      peer.socket.write(Buffer.of(byte))
+      await new Promise<void>((resolve) => setImmediate(resolve))
+    }
+    peer.socket.write(GT06_FIX)
+    await until(() => expect(shared.places).toEqual(['7/42/1001']))
+  })
+
+  it('takes the likeliest protocol of a device that is not configured once the device waits', async () => {
+    const shared = detecting()
+    const { port } = await listenAuto(shared)
+    const peer = await dial(port)
+    const asked = performance.now()
+    peer.socket.write(H02_FIX)
+    await until(() => expect(shared.places).toEqual([`unknown ${VAN}`]))
+    expect(performance.now() - asked).toBeGreaterThanOrEqual(QUIET_MS - 20)
+  })
+
+  it('keeps the first bytes of a connection that nobody understands', async () => {
+    const shared = detecting()
+    const { port } = await listenAuto(shared)
+    const peer = await dial(port)
+    peer.say('GET / HTTP/1.1\r\n\r\n')
+    peer.socket.end()
+    await until(() => expect(shared.notUnderstood).toHaveLength(1))
+    expect(shared.notUnderstood[0]).toMatchObject({ protocol: undefined, port, guesses: [] })
+    expect(String(shared.notUnderstood[0].bytes)).toBe('GET / HTTP/1.1\r\n\r\n')
+  })
+
+  it('keeps to the protocol in the entry of a device', async () => {
+    const shared = detecting()
+    const entry = { id: VAN, company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' }
+    await shared.configure({ ...entry, protocol: 'wialon' })
+    const { guesses } = (shared.detector as Detector).look({ bytes: avlLogin(VAN), transport: 'tcp', now: Date.now() })
+    expect(guesses).toEqual([])
+  })
+})
+
+describe('the port of another protocol', () => {
+  it('takes the fixes of a device all the same, and says which port is its own', async () => {
+    const shared = detecting()
+    await configure(shared, OTHER)
+    const { port } = await open(listenTcp({ ...AT, protocol: protocolsByName.get('gt06') }, shared))
+    const peer = await dial(port)
+    peer.socket.write(Buffer.concat([avlLogin(OTHER), avlPacket(0x08, [RECORD])]))
+    await until(() => expect(shared.places).toEqual(['7/42/1001']))
+    expect(wrongPorts()).toContainEqual([
+      `speaks teltonika on port ${port} (gt06): use 5027, or the port for all protocols`,
+    ])
+  })
+
+  it('takes nothing of another protocol where no port is for all protocols', async () => {
+    const shared = detecting({ detector: undefined })
+    await configure(shared, OTHER)
+    const { port } = await open(listenTcp({ ...AT, protocol: protocolsByName.get('gt06') }, shared))
+    const peer = await dial(port)
+    peer.socket.write(avlLogin(OTHER))
+    peer.socket.end()
+    await until(() => expect(shared.notUnderstood).toHaveLength(1))
+    expect(peer.heard).toBe('')
+  })
+
+  it('of HTTP: tells requests apart by what they hold', async () => {
+    const shared = detecting()
+    await configure(shared, VAN)
+    const { port } = await open(listenHttp({ ...AT, protocol: protocolsByName.get('osmand') }, shared))
+    const body = JSON.stringify({
+      _type: 'location',
+      tst: 1_763_640_000,
+      lat: 52.5,
+      lon: 13.4,
+      topic: `owntracks/${VAN}/x`,
+    })
+    const response = await fetch(`http://127.0.0.1:${port}/pub`, { method: 'POST', body })
+    expect(response.status).toBe(200)
+    expect(shared.places).toEqual(['7/42/1001'])
+  })
+})
+
+describe('a UDP port for all protocols', () => {
+  it('takes each datagram as what it is, and remembers what a peer speaks', async () => {
+    const shared = detecting()
+    await configure(shared, VAN)
+    const { port } = await open(listenUdp({ ...AT, protocol: undefined }, shared))
+    const socket = createSocket('udp4')
+    onTestFinished(() => void socket.close())
+    const answers: string[] = []
+    socket.on('message', (answer) => answers.push(answer.toString('hex')))
+    socket.send(avlDatagram(VAN, 0x08, [RECORD]), port, '127.0.0.1')
+    await until(() => expect(shared.places).toEqual(['7/42/1001']))
+    socket.send(avlDatagram(VAN, 0x08, [{ ...RECORD, time: RECORD.time + 1000 }]), port, '127.0.0.1')
+    await until(() => expect(answers).toHaveLength(2))
+  })
+
+  it('keeps a datagram that nobody understands', async () => {
+    const shared = detecting()
+    const { port } = await open(listenUdp({ ...AT, protocol: undefined }, shared))
+    const socket = createSocket('udp4')
+    onTestFinished(() => void socket.close())
+    socket.send('hello', port, '127.0.0.1')
+    await until(() => expect(shared.notUnderstood).toHaveLength(1))
+  })
+})

@@ -163,6 +163,7 @@ const REQUESTS: readonly (readonly [operation: string, query?: string, options?:
   ['GET /admin/enrolment'],
   ['DELETE /admin/enrolment'],
   ['GET /admin/misunderstood'],
+  ['GET /admin/arrivals'],
   ['GET /admin/audit', '?max_results=2'],
   ['GET /openapi.json'],
 ]

@@ -138,7 +138,7 @@ describe('gateway.yaml', () => {
     [
       'the port with TLS of the broker twice',
       'mqtt: { broker: { tls: { cert: /a, key: /b }, tls_port: 5027 } }',
-      'mqtt.broker.tls_port: listeners[0] already uses tcp port 5027',
+      'mqtt.broker.tls_port: listeners[2] already uses tcp port 5027',
     ],
   ])('refuses %s', async (_, yaml, mistake) =>
     expect((await mistakes(yaml)).map((line) => line.replace(/^\S+ /, ''))).toEqual([mistake]),

@@ -28,6 +28,8 @@ describe('gateway.yaml', () => {
       data_dir: '.data',
       time_zone: 'UTC',
       listeners: [
+        { transport: 'tcp', port: 5000, protocol: 'auto', ...OPEN },
+        { transport: 'udp', port: 5000, protocol: 'auto', ...OPEN },
         { transport: 'tcp', port: 5027, protocol: 'teltonika', ...OPEN },
         { transport: 'udp', port: 5027, protocol: 'teltonika', ...OPEN },
         { transport: 'http', port: 5055, protocol: 'osmand', ...OPEN },
@@ -244,9 +246,9 @@ parked: { max_positions: 0 }
       '1:47 admin.tokens[0].companies: not yet supported',
     ],
     [
-      'the planned protocol auto',
-      'listeners: [{ transport: tcp, port: 1, protocol: auto }]',
-      '1:50 listeners[0].protocol: auto is not yet supported',
+      'the protocol auto over HTTP',
+      'listeners: [{ transport: http, port: 1, protocol: auto }]',
+      '1:26 listeners[0].transport: expected tcp or udp for auto',
     ],
     ['an alias of itself', 'companies: &a [*a]', '1:16 companies[0]: this alias refers to itself'],
   ])('reports %s in gateway.yaml', async (_, text, mistake) =>

@@ -15,11 +15,11 @@ export type Protocols = readonly UsualPorts[] | null
 export const AUTO = 'auto'
 
 /** What stands for all protocols where a listener names none of them. */
-const ALL = { name: AUTO, tcp: { port: 5000 }, udp: { port: 5000 } } satisfies ProtocolPorts
+const ALL = { name: AUTO, tcp: 5000, udp: 5000 } satisfies UsualPorts
 
 /** One port for all protocols, and every protocol on its usual ports. */
 export function usualListeners(protocols: Protocols) {
-  return (protocols ? [ALL, ...protocols] : []).flatMap((protocol: ProtocolPorts) =>
+  return (protocols ? [ALL, ...protocols] : []).flatMap((protocol: UsualPorts) =>
     TRANSPORTS.flatMap((transport) => {
       const usual = protocol[transport]
       return usual ? [{ transport, port: usual, protocol: protocol.name, host: '0.0.0.0' }] : []
@@ -29,7 +29,7 @@ export function usualListeners(protocols: Protocols) {
 
 /** A port for devices. */
 export function listener(protocols: Protocols, dir: string) {
-  const known = new Map<string, ProtocolPorts>([ALL, ...(protocols ?? [])].map((protocol) => [protocol.name, protocol]))
+  const known = new Map<string, UsualPorts>([ALL, ...(protocols ?? [])].map((protocol) => [protocol.name, protocol]))
   const name = leaf(
     (value) => (!protocols || known.has(value) ? value : undefined),
     (value) => unknownName('protocol', value, [...known.keys()]),

@@ -91,7 +91,7 @@ async function forgetMarks(redis: Redis, ids: ReadonlySet<string>): Promise<numb
 
 /** What was last heard of the device, its events, and its payloads that were not understood. */
 async function forgetContacts(redis: Redis, id: string): Promise<number> {
-  const hashes = [keys.devices, keys.lastFixes, keys.lastFiltered]
+  const hashes = [keys.devices, keys.lastFixes, keys.lastFiltered, keys.arrivedDevices]
   const payloads = await redis.lrange(keys.misunderstood, 0, -1)
   const own = payloads.filter((text) => (JSON.parse(text) as { device: string }).device === id)
   const deleted = await Promise.all([

@@ -310,7 +310,7 @@ describe('ports', () => {
     [
       'of the broker',
       'mqtt: { broker: { port: 5055 } }',
-      ['gateway.yaml:1:25 mqtt.broker.port: listeners[2] already uses tcp port 5055'],
+      ['gateway.yaml:1:25 mqtt.broker.port: listeners[4] already uses tcp port 5055'],
     ],
     [
       'of the admin port and the usual one of the tracking service',

@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { protocols, protocolsByName } from '../../protocols/index.ts'
+import { loadProtocols } from '../../protocols/index.ts'
 import { Detector, QUIET_MS } from '../../src/listen/detect.ts'
 import { listenHttp } from '../../src/listen/http.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
@@ -8,6 +8,9 @@ import { listenUdp } from '../../src/listen/udp.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { avlDatagram, avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../support/encode.ts'
 import { dial, type Gateway, gateway, open, until } from '../support/listen.ts'
+
+const protocols = await loadProtocols()
+const named = (name: string) => protocols.find((protocol) => protocol.name === name)
 
 /** Valid IMEIs. */
 const VAN = '356307042441013'
@@ -120,7 +123,7 @@ describe('the port of another protocol', () => {
   it('takes the fixes of a device all the same, and says which port is its own', async () => {
     const shared = detecting()
     await configure(shared, OTHER)
-    const { port } = await open(listenTcp({ ...AT, protocol: protocolsByName.get('gt06') }, shared))
+    const { port } = await open(listenTcp({ ...AT, protocol: named('gt06') }, shared))
     const peer = await dial(port)
     peer.socket.write(Buffer.concat([avlLogin(OTHER), avlPacket(0x08, [RECORD])]))
     await until(() => expect(shared.places).toEqual(['7/42/1001']))
@@ -132,7 +135,7 @@ describe('the port of another protocol', () => {
   it('takes nothing of another protocol where no port is for all protocols', async () => {
     const shared = detecting({ detector: undefined })
     await configure(shared, OTHER)
-    const { port } = await open(listenTcp({ ...AT, protocol: protocolsByName.get('gt06') }, shared))
+    const { port } = await open(listenTcp({ ...AT, protocol: named('gt06') }, shared))
     const peer = await dial(port)
     peer.socket.write(avlLogin(OTHER))
     peer.socket.end()
@@ -143,7 +146,7 @@ describe('the port of another protocol', () => {
   it('of HTTP: tells requests apart by what they hold', async () => {
     const shared = detecting()
     await configure(shared, VAN)
-    const { port } = await open(listenHttp({ ...AT, protocol: protocolsByName.get('osmand') }, shared))
+    const { port } = await open(listenHttp({ ...AT, protocol: named('osmand') }, shared))
     const body = JSON.stringify({
       _type: 'location',
       tst: 1_763_640_000,

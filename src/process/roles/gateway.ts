@@ -75,7 +75,14 @@ async function openPath(live: Live, replica: Replica) {
   const ingest = new Ingest({ ...placing, appender, arrivals, heard, holding, capacity, unknownDevices, enrolment })
   return {
     replica,
-    shared: { ...limitsOfSenders(config), arrivals, detector: await detectorFor(config, replica), ingest, heard, logger },
+    shared: {
+      ...limitsOfSenders(config),
+      arrivals,
+      detector: await detectorFor(config, replica),
+      ingest,
+      heard,
+      logger,
+    },
     misunderstood: misunderstood.keep,
     redisReadiness: redisReadiness(redis, config.redis, logger),
     problems,

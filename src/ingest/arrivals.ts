@@ -6,7 +6,7 @@ import type { DeviceSession } from './device.ts'
 import { addressOf, networkOf } from './network.ts'
 
 /** Somebody whom nobody has configured, or nobody understands: as it stands in Redis. Instants in ms UTC. */
-export interface Arrival {
+export interface ArrivedSender {
   readonly at: number
   /** Of the sender. */
   readonly address: string
@@ -24,7 +24,7 @@ export interface Arrival {
 }
 
 /** A sender that nobody understood. */
-interface Beginning {
+interface NotUnderstood {
   readonly port: number
   readonly protocol: string | undefined
   readonly bytes: Buffer
@@ -38,7 +38,7 @@ export class Arrivals {
   /** JSON, latest last. */
   #notUnderstood: string[] = []
   #networks = new Map<string, number>()
-  #devices = new Map<string, Arrival>()
+  #devices = new Map<string, ArrivedSender>()
   readonly #writing: ReturnType<typeof everySecond>
   #writes = 0
 
@@ -49,7 +49,7 @@ export class Arrivals {
   }
 
   /** A sender was not understood; of a network a few in ten seconds are kept, so that none fills the list. */
-  notUnderstood({ remote, transport, now, connectedAt }: DeviceSession, beginning: Beginning): void {
+  notUnderstood({ remote, transport, now, connectedAt }: DeviceSession, beginning: NotUnderstood): void {
     const { port, protocol, bytes, guesses } = beginning
     const network = networkOf(addressOf(remote))
     const count = this.#networks.get(network) ?? 0
@@ -60,7 +60,7 @@ export class Arrivals {
       .map((guess) => `${guess.protocol.name}: ${guess.evidence.join(', ')}`)
     const at = Math.max(now, connectedAt)
     const arrival = { at, address: remote, transport, port, protocol, evidence, bytes: bytes.toString('hex', 0, 256) }
-    this.#notUnderstood.push(JSON.stringify(arrival satisfies Arrival))
+    this.#notUnderstood.push(JSON.stringify(arrival satisfies ArrivedSender))
     if (this.#notUnderstood.length > KEPT) this.#notUnderstood.shift()
   }
 
@@ -102,15 +102,15 @@ export class Arrivals {
 }
 
 /** Who arrived, the latest first, with the number of fixes that are held of each device. */
-export async function surveyArrivals(redis: Redis): Promise<(Arrival & { readonly waiting: number })[]> {
+export async function surveyArrivals(redis: Redis): Promise<(ArrivedSender & { readonly waiting: number })[]> {
   const [connections, devices] = await Promise.all([
     redis.lrange(keys.arrivals, 0, -1),
     redis.hgetall(keys.arrivedDevices),
   ])
   const ids = Object.keys(devices)
   const counts = await Promise.all(ids.map((id) => countHeld(redis, id)))
-  const ofDevices = ids.map((id, index) => ({ ...(JSON.parse(devices[id]) as Arrival), waiting: counts[index] }))
-  const notUnderstood = connections.map((json) => ({ ...(JSON.parse(json) as Arrival), waiting: 0 }))
+  const ofDevices = ids.map((id, index) => ({ ...(JSON.parse(devices[id]) as ArrivedSender), waiting: counts[index] }))
+  const notUnderstood = connections.map((json) => ({ ...(JSON.parse(json) as ArrivedSender), waiting: 0 }))
   return [...ofDevices.filter(({ waiting }) => waiting > 0), ...notUnderstood].toSorted(
     (one, other) => other.at - one.at,
   )

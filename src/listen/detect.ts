@@ -28,7 +28,7 @@ export interface DetectorOptions {
 }
 
 /** First bytes, or a request, and how they came. */
-export interface Beginning {
+export interface FirstBytes {
   readonly bytes: Buffer | HttpRequest
   readonly transport: Transport
   /** ms UTC. */
@@ -56,7 +56,7 @@ export class Detector {
    * The protocols, among these, that understand a beginning, the most likely first; and `open`: those that need more bytes to
    * tell. All others are out of the question.
    */
-  look(beginning: Beginning, among = this.protocols): { guesses: readonly Guess[]; open: readonly Protocol[] } {
+  look(beginning: FirstBytes, among = this.protocols): { guesses: readonly Guess[]; open: readonly Protocol[] } {
     const guesses: Guess[] = []
     const open: Protocol[] = []
     for (const protocol of among) {
@@ -74,7 +74,7 @@ export class Detector {
     this.#spoken.set(device, name)
   }
 
-  #look(beginning: Beginning, protocol: Protocol): Guess | 'open' | undefined {
+  #look(beginning: FirstBytes, protocol: Protocol): Guess | 'open' | undefined {
     const { bytes, transport, now } = beginning
     const session: Session = { settings: {}, transport, now, lenient: false }
     if (!Buffer.isBuffer(bytes)) return protocol.http && this.#guess(protocol, [bytes], session)

@@ -1,3 +1,4 @@
+export { clock } from './answer.ts'
 export { Assembly } from './assembly.ts'
 export { BitReader, signMagnitude, splitBits } from './bits.ts'
 export { ByteReader, inflate } from './bytes.ts'
@@ -30,8 +31,11 @@ export {
   xor,
 } from './checksum.ts'
 export { dialects } from './dialects.ts'
+export { Draft } from './draft.ts'
+export { drawn, type Fields } from './drawn.ts'
 export { DecodeError, type DecodeReason, eachReadable } from './errors.ts'
 export { escaped, unescape } from './escaping.ts'
+export { GGA, GLL, RMC } from './fields.ts'
 export {
   between,
   cut,
@@ -64,6 +68,7 @@ export {
   type Transport,
 } from './protocol.ts'
 export { tlv } from './tagged.ts'
+export { textProtocol } from './text-protocol.ts'
 export {
   digitsOf,
   type JsonObject,

@@ -1,0 +1,87 @@
+import type { Fix, Session } from './protocol.ts'
+import { timeOfDayNear, withoutYearNear } from './times.ts'
+import { utc } from './units.ts'
+
+const DAY_MS = 86_400_000
+
+/** What a line said so far: the fields of the kit write it, hooks complete it, and a fix is made of it. */
+export class Draft {
+  device?: string
+  secret?: string
+  /** ms UTC; where it is set the parts of the time do not count. */
+  time?: number
+  year?: number
+  month?: number
+  day?: number
+  /** Time of day, ms. */
+  clock?: number
+  latitude?: number
+  longitude?: number
+  isSouth = false
+  isWest = false
+  valid = true
+  altitude?: number
+  /** Metres a second. */
+  speed?: number
+  heading?: number
+  accuracy?: number
+  hdop?: number
+  satellites?: number
+  /** How many records could be read, for answers: `{count}`. */
+  count = 0
+  /** Why there is no position, where a hook knows it better than the line. */
+  none?: string
+  readonly #match: RegExpExecArray
+  readonly #names: ReadonlyMap<string, number>
+
+  constructor(match: RegExpExecArray, names: ReadonlyMap<string, number>) {
+    this.#match = match
+    this.#names = names
+  }
+
+  /** What the line has in place of a field: ''  where the field is left out. */
+  text(name: string): string {
+    return this.#match[this.#names.get(name) ?? -1] ?? ''
+  }
+
+  /** Whether the device's clock was never set: its date has no day or no month. */
+  get hasNoClock(): boolean {
+    return this.day === 0 || this.month === 0
+  }
+
+  /** Whether it makes a fix: it has a place, and a date if it has a clock. */
+  get isPlaced(): boolean {
+    return this.latitude !== undefined && this.longitude !== undefined && !this.hasNoClock
+  }
+
+  /** The fix; undefined where the place is missing, or the device's clock was never set. @throws DecodeError `malformed` */
+  fix(session: Session): Fix | undefined {
+    const { latitude, longitude } = this
+    if (latitude === undefined || longitude === undefined || this.hasNoClock) return undefined
+    return {
+      time: this.timeBy(session.now),
+      latitude: this.isSouth ? -Math.abs(latitude) : latitude,
+      longitude: this.isWest ? -Math.abs(longitude) : longitude,
+      valid: this.valid,
+      altitude: this.altitude,
+      speed: this.speed,
+      heading: this.heading,
+      accuracy: this.accuracy,
+      hdop: this.hdop,
+      satellites: this.satellites,
+    }
+  }
+
+  /**
+   * ms UTC of the parts of the time. What is missing of them is as near as can be to the arrival `now`: the year, or the date;
+   * a date alone is its midnight, and `now` on that day. Without any it is `now`. @throws DecodeError `malformed`
+   */
+  timeBy(now: number): number {
+    const { time, year, month, day, clock } = this
+    if (time !== undefined) return time
+    if (day === undefined || month === undefined) return clock === undefined ? now : timeOfDayNear(clock, now)
+    const midnight = year === undefined ? withoutYearNear([month, day, 0, 0, 0], now) : utc(year, month, day, 0, 0, 0)
+    if (clock !== undefined) return midnight + clock
+    return now >= midnight && now < midnight + DAY_MS ? now : midnight
+  }
+}

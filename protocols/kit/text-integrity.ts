@@ -1,0 +1,68 @@
+import {
+  crc16Arc,
+  crc16CcittFalse,
+  crc16Kermit,
+  crc16Modbus,
+  crc16X25,
+  crc16Xmodem,
+  sum8,
+  verify,
+  xor,
+} from './checksum.ts'
+import type { Integrity, Session } from './protocol.ts'
+
+const SUMS = {
+  xor,
+  sum8,
+  'CRC-16/ARC': crc16Arc,
+  'CRC-16/CCITT-FALSE': crc16CcittFalse,
+  'CRC-16/KERMIT': crc16Kermit,
+  'CRC-16/MODBUS': crc16Modbus,
+  'CRC-16/X-25': crc16X25,
+  'CRC-16/XMODEM': crc16Xmodem,
+}
+
+/** A checksum in hexadecimal digits behind the last `to` of a line; or why there is none. */
+export type TextIntegrity =
+  | { readonly none: string }
+  | {
+      readonly sum: keyof typeof SUMS
+      /** Where it begins to cover the line: an index, or behind the first occurrence of a text (0). */
+      readonly from?: number | string
+      /** What stands in front of the digits. */
+      readonly to: string
+      /** Whether it covers `to` as well. */
+      readonly includesTo?: boolean
+      /** How many digits there are; without it they may be one to four. */
+      readonly digits?: number
+      /** Lines without a checksum are read too. */
+      readonly optional?: boolean
+    }
+
+/** Looks at the checksum of a line. @throws DecodeError `checksum` */
+type Check = (bytes: Buffer, text: string, session: Session) => void
+
+interface Checked {
+  readonly integrity: Integrity
+  readonly check?: Check
+}
+
+export function checkOf(integrity: TextIntegrity): Checked {
+  if ('none' in integrity) return { integrity }
+  const { sum, from = 0, to, includesTo = false, digits, optional = false } = integrity
+  const coveredIn = (text: string): readonly [number, number] => [
+    typeof from === 'string' ? text.indexOf(from) + from.length : from,
+    text.lastIndexOf(to) + (includesTo ? to.length : 0),
+  ]
+  const ending = new RegExp(digits === undefined ? '^[0-9a-f]{1,4}' : `^[0-9a-f]{${digits}}`, 'i')
+  return {
+    integrity: { checksum: sum, covers: (frame) => coveredIn(frame.toString('latin1')) },
+    check(bytes, text, session) {
+      const end = text.lastIndexOf(to)
+      const written = end < 0 ? undefined : ending.exec(text.slice(end + to.length, end + to.length + 4))?.[0]
+      if (written === undefined && optional) return
+      const covered = bytes.subarray(...coveredIn(text))
+      verify(written !== undefined && Number.parseInt(written, 16) === SUMS[sum](covered), session)
+    },
+  }
+}

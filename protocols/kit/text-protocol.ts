@@ -1,0 +1,183 @@
+import { type AnswerTemplate, templateOf } from './answer.ts'
+import type { Draft } from './draft.ts'
+import { type Drawn, drawn, type Fields } from './drawn.ts'
+import { DecodeError, eachReadable } from './errors.ts'
+import { PLACES } from './fields.ts'
+import type { Fix, Framer, Match, Message, Protocol, Session } from './protocol.ts'
+import { checkOf, type TextIntegrity } from './text-integrity.ts'
+
+/** The answer to a line: text with `{field}`s of the line, or code. */
+type Answer = string | ((draft: Draft, session: Session) => Message['reply'] | string)
+
+/** Makes the fix of a line, of one of its records; undefined where there is no place. `draft.fix(session)` is the usual one. */
+type FixHook = (draft: Draft, session: Session) => Fix | undefined
+
+/** One kind of line of a protocol. It holds a place, records, or says `none` or `unknown`. */
+interface TextLine {
+  /** The line as a pattern of `drawn`, without its end. */
+  readonly like: string
+  /** Why a line of this kind has no position: 'login', 'heartbeat'. Where it has a place: why its fields are empty. */
+  readonly none?: string
+  /** It is stored as it is, to be read after an upgrade: a `type` that is not known, or a `position` in another layout. */
+  readonly unknown?: 'type' | 'position'
+  readonly answer?: Answer
+  /** What a device hears that is not configured. */
+  readonly refusal?: string
+  readonly fix?: FixHook
+  /** The text of `{records}` holds several fixes; `like` is each of them, or the first of several patterns that fits. */
+  readonly fixes?: { readonly split: string; readonly like: string | readonly string[] }
+}
+
+/** What `textProtocol` makes a protocol of. */
+export interface TextDescription
+  extends Pick<Protocol, 'name' | 'devices' | 'acknowledges' | 'accuracy'>,
+    Partial<Pick<Protocol, 'escaping'>> {
+  /** How a checksum is written and what it covers; or why there is none. */
+  readonly integrity: TextIntegrity
+  readonly port: number
+  /** Both without it. */
+  readonly transports?: readonly ('tcp' | 'udp')[]
+  readonly frame: Framer
+  readonly starts?: (bytes: Buffer) => Match
+  /** Characters that end a line, beside CR, LF and NUL, and are not drawn in it. */
+  readonly ends?: string
+  /** Fields of its own. */
+  readonly fields?: Fields
+  /** What stands for a value that the device does not know, beside an empty field: 'NA'. */
+  readonly absent?: string
+  /** The kinds of lines; the first that is like a frame counts. */
+  readonly lines: readonly TextLine[]
+  /** Takes the lines out of their envelope, before they are looked at. @throws DecodeError */
+  readonly before?: (text: string, session: Session) => string
+  readonly fix?: FixHook
+}
+
+/** A protocol of lines. Where the wire has binary frames as well, the protocol's own `decode` calls this one for lines. */
+export interface TextProtocol extends Protocol {
+  decode(frame: Buffer, session: Session): Message
+}
+
+/**
+ * A protocol of text whose lines are drawn. A frame is a line in Latin-1; CR, LF, NUL and what
+ * `ends` names do not count at its end, CR and LF not at its beginning.
+ * @throws Error of a pattern or a line that cannot be: see `drawn`
+ */
+export function textProtocol(description: TextDescription): TextProtocol {
+  const { name, devices, acknowledges, accuracy, escaping = 'none', port, frame, starts } = description
+  const transports = description.transports ?? ['tcp', 'udp']
+  const { integrity, check } = checkOf(description.integrity)
+  const lines = description.lines.map((line) => new Line(line, description))
+  const candidates = candidatesOf(lines)
+  const { before } = description
+  const ends = Buffer.from(`\r\n\0${description.ends ?? ''}`)
+  return {
+    name,
+    devices,
+    acknowledges,
+    accuracy,
+    integrity,
+    escaping,
+    tcp: transports.includes('tcp') ? { port, frame, starts } : undefined,
+    udp: transports.includes('udp') ? { port, frame } : undefined,
+    decode(bytes, session) {
+      const trimmed = trim(bytes, ends)
+      const whole = trimmed.toString('latin1')
+      check?.(trimmed, whole, session)
+      const text = before ? before(whole, session) : whole
+      for (const line of candidates[text.charCodeAt(0)] ?? []) {
+        const message = line.read(text, session)
+        if (message) return message
+      }
+      throw new DecodeError(text === '' ? 'truncated' : 'unsupported')
+    },
+  }
+}
+
+function trim(bytes: Buffer, ends: Buffer): Buffer {
+  let start = 0
+  let end = bytes.length
+  while (end > 0 && ends.includes(bytes[end - 1])) end--
+  while (start < end && (bytes[start] === LF || bytes[start] === CR)) start++
+  return bytes.subarray(start, end)
+}
+
+const LF = 0x0a
+const CR = 0x0d
+
+/** For each character the lines that may begin with it, in their order. */
+function candidatesOf(lines: readonly Line[]): readonly (readonly Line[])[] {
+  return Array.from({ length: 256 }, (_, code) =>
+    lines.filter(({ prefix }) => prefix === '' || prefix.charCodeAt(0) === code),
+  )
+}
+
+/** One kind of line, compiled. */
+class Line {
+  readonly prefix: string
+  readonly #line: TextLine
+  readonly #pattern: Drawn
+  readonly #hasPlace: boolean
+  readonly #records: readonly Drawn[]
+  readonly #fix: FixHook
+  readonly #answer: AnswerTemplate | Exclude<Answer, string> | undefined
+  readonly #refusal: AnswerTemplate | undefined
+
+  constructor(line: TextLine, { name, fields, absent, fix = usualFix }: TextDescription) {
+    const options = { fields, absent }
+    this.#line = line
+    this.#pattern = drawn(line.like, options)
+    this.prefix = this.#pattern.prefix
+    this.#fix = line.fix ?? fix
+    this.#records = [line.fixes?.like ?? []].flat().map((like) => drawn(like, options))
+    this.#hasPlace = line.fix !== undefined || PLACES.some((place) => this.#pattern.names.has(place))
+    const template = (text: string) => templateOf(text, this.#pattern.names)
+    this.#answer = typeof line.answer === 'string' ? template(line.answer) : line.answer
+    this.#refusal = line.refusal === undefined ? undefined : template(line.refusal)
+    if (!this.#hasPlace && !line.fixes && line.none === undefined && line.unknown === undefined)
+      throw new Error(`${name}: the line ${line.like} has no place: say in "none" why, or "unknown"`)
+    if (line.fixes && !this.#pattern.names.has('records'))
+      throw new Error(`${name}: the line ${line.like} has fixes, but no {records}`)
+  }
+
+  /** What a text says; undefined of another kind of line. */
+  read(text: string, session: Session): Message | undefined {
+    const draft = text.startsWith(this.prefix) ? this.#pattern.match(text, session) : undefined
+    if (!draft) return undefined
+    if (this.#line.fixes) return this.#several(draft, session, this.#line.fixes.split)
+    const fix = this.#hasPlace ? this.#fix(draft, session) : undefined
+    return this.#message(draft, session, fix ? [fix] : [])
+  }
+
+  #several(draft: Draft, session: Session, split: string): Message {
+    const records = draft.text('records').split(split)
+    if (records.at(-1) === '') records.pop()
+    const { good, unreadable } = eachReadable(records, (record) => this.#fix(this.#record(record, session), session))
+    draft.count = good.length
+    const fixes = good.filter((fix) => fix !== undefined)
+    return { ...this.#message(draft, session, fixes), unreadable }
+  }
+
+  #record(text: string, session: Session): Draft {
+    for (const pattern of this.#records) {
+      const draft = pattern.match(text, session)
+      if (draft) return draft
+    }
+    throw new DecodeError('malformed', `the record "${text.slice(0, 40)}"`)
+  }
+
+  #message(draft: Draft, session: Session, fixes: Fix[]): Message {
+    const { none, unknown } = this.#line
+    const { device, secret } = draft
+    const reply = bytesOf(this.#answer?.(draft, session))
+    if (fixes.length > 0) return { device, secret, fixes, reply }
+    if (unknown) return { device, secret, fixes: unknown === 'position' ? [] : undefined, reply }
+    const why = draft.none ?? (draft.hasNoClock ? 'no date' : (none ?? 'no place'))
+    return { device, secret, none: why, reply, refusal: bytesOf(this.#refusal?.(draft, session)) }
+  }
+}
+
+const usualFix: FixHook = (draft, session) => draft.fix(session)
+
+function bytesOf<Bytes extends Message['reply']>(answer: Bytes | string): Bytes | Buffer {
+  return typeof answer === 'string' ? Buffer.from(answer, 'latin1') : answer
+}

@@ -1,0 +1,317 @@
+import { describe, expect, it } from 'vitest'
+import { type Draft, drawn, type Fields, GGA, GLL, RMC } from '../../protocols/kit/index.ts'
+import { newSession, reasonOf } from '../support/rough.ts'
+
+const NOW = Date.parse('2026-11-20T12:00:00Z')
+
+/** What a text says by a pattern. */
+function read(pattern: string, text: string, fields?: Fields): Draft | undefined {
+  return drawn(pattern, { fields }).match(text, newSession())
+}
+
+function fixOf(pattern: string, text: string) {
+  return read(pattern, text)?.fix(newSession())
+}
+
+const valid = (pattern: string, text: string) => read(pattern, text)?.valid
+const speed = (field: string, text: string) => read(`{${field}}`, text)?.speed
+const near = (pattern: string, text: string) => read(pattern, text)?.timeBy(NOW)
+
+describe('a pattern', () => {
+  it('is literal text, fields, and optional parts in optional parts', () => {
+    const pattern = drawn('*A,{id}[,{course}[,{altitude}]]#')
+    const drafts = ['*A,x#', '*A,x,1#', '*A,x,1,2#'].map((text) => pattern.match(text, newSession()))
+    expect(drafts.map((draft) => [draft?.device, draft?.heading, draft?.altitude])).toEqual([
+      ['x', undefined, undefined],
+      ['x', 1, undefined],
+      ['x', 1, 2],
+    ])
+    expect(pattern.prefix).toBe('*A,')
+  })
+
+  it('is like all of a text or none of it', () => {
+    expect(['*A,1', '*A,1#x', 'x*A,1#', '*A,1#'].map((text) => read('*A,{id}#', text)?.device)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      '1',
+    ])
+  })
+
+  it('has braces, brackets and backslashes of the text behind a backslash', () => {
+    expect(read('\\{\\[{id}\\]\\}\\\\', '{[7]}\\')?.device).toBe('7')
+  })
+
+  it('means every other character as it is', () => {
+    expect(read('^$.*+?()|/{id},', '^$.*+?()|/7,')?.device).toBe('7')
+  })
+
+  it('{any} ends before the first character of what follows, of several fields with its separator between them', () => {
+    expect(read('{any},{id}', 'a,b,c')?.device).toBe('b,c')
+    expect(read('{any:3},{id}', 'a,b,c,d')?.device).toBe('d')
+    expect(read('{any:3},{id}', 'a,b,c')).toBeUndefined()
+    expect(read('{any}[;{id}]', 'a,b;c')?.device).toBe('c')
+  })
+
+  it('has fields of its own, one like a field of the kit read like that one', () => {
+    const fields: Fields = {
+      type: { like: 'V\\d|W' },
+      tenths: { like: '\\d+', read: (text, draft) => void (draft.altitude = +text / 10) },
+      id: { like: 'x+' },
+    }
+    const draft = read('{type},{id}{tenths}', 'V1,xx55', fields)
+    expect([draft?.text('type'), draft?.device, draft?.altitude]).toEqual(['V1', 'xx', 5.5])
+    expect(read('{type},{id}{tenths}', 'W2,xx55', fields)).toBeUndefined()
+  })
+
+  it('has texts that stand for what is not known', () => {
+    const pattern = drawn('{course};{ns};{dmy};{altitude}', { absent: 'NA' })
+    expect(pattern.match('NA;NA;NA;5', newSession())).toMatchObject({ heading: undefined, day: undefined, altitude: 5 })
+  })
+})
+
+describe('a pattern is refused when it is loaded', () => {
+  it.each([
+    ['{latitude}', '{latitude} is no field'],
+    ['{constructor}', '{constructor} is no field'],
+    ['{}', '{} is no field'],
+    ['{id:3}', '{id} has no width'],
+    ['{dmy/10}', '{dmy} has no divisor'],
+    ['a]', '"]"'],
+    ['[a', '"[" is not closed'],
+    ['{id', '"{"'],
+    ['id}', '"}"'],
+  ])('%s: %s', (pattern, message) => {
+    expect(() => drawn(pattern)).toThrow(message)
+  })
+
+  it.each([
+    '{lat}{lon}',
+    '{course}{hhmmss}',
+    '{hms}{hms}',
+    '{unix}{speedKmh}',
+    '{lat}[{lon}]',
+    '{course}[;]{altitude}',
+  ])('%s: where the first field ends is not clear', (pattern) =>
+    expect(() => drawn(pattern)).toThrow('it may take what begins the text behind it'),
+  )
+
+  it.each(['{any}{lat}', '{id}{any}', '{any}[{lat}]'])('%s: literal text must follow', (pattern) => {
+    expect(() => drawn(pattern)).toThrow('literal text must follow')
+  })
+
+  it('with too many ways to leave out its optional parts', () => {
+    expect(() => drawn('[,{id}]'.repeat(8))).toThrow('ways')
+    expect(drawn(`${'[,{id}'.repeat(7)}${']'.repeat(7)}`).prefix).toBe('')
+  })
+
+  it.each(['(a)', 'a**', '[a', '^a', 'a$', 'a+?', '\\b', 'a+a', 'a*a*'])('with a field like %s', (like) => {
+    expect(() => drawn('<{own}>', { fields: { own: { like } } })).toThrow('{own}')
+  })
+})
+
+/** A hostile text for a pattern: each of its fields as long as may be. */
+describe('time is linear in the length of a text', () => {
+  const patterns = [
+    `$GPRMC,${RMC}{any}`,
+    `$GPGGA,${GGA},{any}`,
+    '{id}[,{lat}[,{lon}[,{course}[,{altitude}]]]]#',
+    '[{any},[{any},[{any},[{any},]]]]{hms},{course}#',
+    '{any},{any}[,{any}][,{any}]#',
+    '{records};{own}#',
+  ]
+  const fields: Fields = { own: { like: 'a*b+|[^#x]+' } }
+
+  it.each(patterns)('%s', (pattern) => {
+    const { match } = drawn(pattern, { fields })
+    const cost = (size: number) => {
+      const hostile = ['1', ',', ' ', ',1', 'a', '1.', '$GPRMC,', '[,', ';'].map((text) =>
+        text.repeat(size / text.length),
+      )
+      const begins = hostile.map((text) => `$GPRMC,${text}`)
+      return Math.min(...[1, 2, 3].map(() => cpuOf(() => [...hostile, ...begins].map((text) => tried(match, text)))))
+    }
+    cost(65_536)
+    // Four times the length: a quadratic pattern takes 16 times as long.
+    expect(cost(1 << 20) / cost(1 << 18)).toBeLessThan(10)
+  })
+})
+
+function tried(match: (text: string, session: ReturnType<typeof newSession>) => unknown, text: string): unknown {
+  return reasonOf(() => match(text, newSession()))
+}
+
+/** ms of CPU of a work. */
+function cpuOf(work: () => unknown): number {
+  const before = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
+describe('places', () => {
+  it.each([
+    ['{lat},{lon}', '-33.5,+070.25'],
+    ['{lat}{ns},{lon}{ew}', '33.5S,070.25E'],
+    ['{ns}{lat},{ew}{lon}', 's33.5,e070.25'],
+    ['{latNmea},{ns},{lonNmea},{ew}', '3330.0000,S,07015.0000,E'],
+    ['{latNmea}{ns}{lonNmea}{ew}', ' 3330.0S7015.0E'],
+    ['{latNmea},{lonNmea}', '-3330.0,7015'],
+    ['{lat/1e6},{lon/1e6}', '-33500000,70250000'],
+    ['{lat:9/1e6}{lon:9/1e6}', '-33500000+70250000'],
+    ['{latNmea:8/1e4}{ns}{lonNmea:9/1e4}{ew}', '33300000S070150000E'],
+    ['{latDeg} {latMin}{ns} {lonDeg} {lonMin}{ew}', '33 30.0S 070 15.0E'],
+    ['{latDeg} {latMin} {latSec},{lonDeg} {lonMin} {lonSec}', '-33 29 60,70 14 60'],
+  ])('%s of %s', (pattern, text) => {
+    expect(fixOf(pattern, text)).toMatchObject({
+      latitude: expect.closeTo(-33.5, 9),
+      longitude: expect.closeTo(70.25, 9),
+    })
+  })
+
+  it('are south of the equator also by minus zero degrees', () => {
+    expect(fixOf('{latDeg}-{latMin},{lon}', '-0-30,0')?.latitude).toBe(-0.5)
+  })
+
+  it('are missing where one field is empty', () => {
+    expect(fixOf('{lat},{lon}', ',7')).toBeUndefined()
+    expect(fixOf('{lat},{lon}', '7,  ')).toBeUndefined()
+  })
+})
+
+describe('times', () => {
+  const TIME = Date.parse('2024-05-01T10:15:30Z')
+
+  it.each([
+    ['{ymd}{hhmmss}', '240501101530'],
+    ['{dmy},{hms}', '010524,101530'],
+    ['{yyyymmdd}{hms}', '20240501101530.000'],
+    ['{ddmmyyyy},{hms}', '01052024,101530'],
+    ['{yyyy}-{month}-{day} {hour}:{minute}:{second}', '2024-05-01 10:15:30'],
+    ['{day}/{month}/{yy} {hour}:{minute}:{second}', '1/5/24 10:15:30'],
+    ['{yy}{month}{day}{hour}{minute}{second}', '240501101530'],
+    ['{unix}', '1714558530'],
+    ['{unix}', '1714558530000'],
+  ])('%s of %s', (pattern, text) => {
+    expect(near(pattern, text)).toBe(TIME)
+  })
+
+  it('have fractions of a second', () => {
+    expect(near('{dmy},{hms}', '010524,101530.25')).toBe(TIME + 250)
+    expect(near('{dmy},{hhmm}', '010524,1015')).toBe(TIME - 30_000)
+  })
+
+  it('of day are those nearest to the arrival; a date alone is its midnight, or now; nothing is now', () => {
+    expect(near('{hms}', '235959')).toBe(Date.parse('2026-11-20T23:59:59Z'))
+    expect(read('{hms}', '235959')?.timeBy(NOW - 50_000)).toBe(Date.parse('2026-11-19T23:59:59Z'))
+    expect([near('{ymd}', '240501'), near('{ymd}', '261120'), near('{hms}', '')]).toEqual([
+      Date.parse('2024-05-01T00:00:00Z'),
+      NOW,
+      NOW,
+    ])
+  })
+
+  it('without a year are those nearest to the arrival', () => {
+    expect(near('{month}-{day} {hms}', '12-31 101530')).toBe(Date.parse('2026-12-31T10:15:30Z'))
+    expect(near('{month}-{day} {hms}', '01-01 101530')).toBe(Date.parse('2027-01-01T10:15:30Z'))
+  })
+
+  it('that no calendar has are malformed; a date of zeros is a clock that was never set', () => {
+    for (const [date, time] of [
+      ['311324', '101530'],
+      ['300224', '101530'],
+      ['010524', '241530'],
+      ['010524', '106030'],
+      ['010524', '1015309'],
+    ])
+      expect(
+        reasonOf(() => fixOf('{dmy},{hms},{lat},{lon}', `${date},${time},1,1`)),
+        `${date} ${time}`,
+      ).toBe('malformed')
+    expect(read('{dmy},{lat},{lon}', '000000,1,1')).toMatchObject({ hasNoClock: true, isPlaced: false })
+  })
+})
+
+describe('other fields', () => {
+  it('are speeds in metres a second, unknown below 0', () => {
+    expect([speed('speedKmh', '36'), speed('speedMs', '  3.34'), speed('speedMph', '+100')]).toEqual([10, 3.34, 44.704])
+    expect([speed('speedKnots', '3600'), speed('speedKmh', '-1'), speed('speedKmh', '')]).toEqual([
+      1852,
+      undefined,
+      undefined,
+    ])
+  })
+
+  it('are numbers of any form, with a width and a divisor', () => {
+    const draft = read('{course:5}{altitude:4}{hdop/10},{satellites},{accuracy}', ' 87.3-046015,7,12')
+    expect(draft).toMatchObject({ heading: 87.3, altitude: -46, hdop: 1.5, satellites: 7, accuracy: 12 })
+    expect(reasonOf(() => read('{course}', '1.2.3'))).toBe('malformed')
+    expect(reasonOf(() => read('{course}', '9'.repeat(400)))).toBe('malformed')
+    expect(read('{course}', '1x')).toBeUndefined()
+  })
+
+  it('are absent: a HDOP of 0, a direction above 360', () => {
+    expect(read('{hdop},{course}', '0.0,999')).toMatchObject({ hdop: undefined, heading: undefined })
+  })
+
+  it('say whether a position is valid; a line that says nothing has valid ones, an empty field none', () => {
+    expect(['A', 'V', '1', '0', 'L', 'a', 'v'].map((text) => valid('{valid}', text))).toEqual([
+      true,
+      false,
+      true,
+      false,
+      false,
+      true,
+      false,
+    ])
+    expect([valid('[{valid}],', ','), valid('{quality}', '2'), valid('{quality}', '0'), valid('x', 'x')]).toEqual([
+      false,
+      true,
+      false,
+      true,
+    ])
+  })
+
+  it('are ids and secrets', () => {
+    expect(read('{imei}:{secret},', '356307042441013:pass,')).toMatchObject({
+      device: '356307042441013',
+      secret: 'pass',
+    })
+    expect(read('{imei},', '3563,')).toBeUndefined()
+  })
+})
+
+describe('sentences of NMEA 0183', () => {
+  const PLACE = { latitude: expect.closeTo(48.1173, 9), longitude: expect.closeTo(-11.516666667, 8) }
+
+  it('RMC', () => {
+    expect(
+      fixOf(`$GPRMC,${RMC},{any}`, '$GPRMC,123519.5,A,4807.038,N,01131.000,W,022.4,084.4,230324,003.1,W*6A'),
+    ).toEqual({
+      ...PLACE,
+      time: Date.parse('2024-03-23T12:35:19.500Z'),
+      valid: true,
+      speed: (22.4 * 1852) / 3600,
+      heading: 84.4,
+    })
+  })
+
+  it('GGA', () => {
+    expect(fixOf(`$GPGGA,${GGA},{any}`, '$GPGGA,103519,4807.038,N,01131.000,W,1,08,0.9,545.4,M,46.9,M,,*47')).toEqual({
+      ...PLACE,
+      time: Date.parse('2026-11-20T10:35:19Z'),
+      valid: true,
+      altitude: 545.4,
+      hdop: 0.9,
+      satellites: 8,
+    })
+  })
+
+  it('GLL', () => {
+    expect(fixOf(`$GPGLL,${GLL}{any}`, '$GPGLL,4807.038,N,01131.000,W,103519,V*47')).toEqual({
+      ...PLACE,
+      time: Date.parse('2026-11-20T10:35:19Z'),
+      valid: false,
+    })
+  })
+})

@@ -26,20 +26,10 @@ import {
   type Session,
   utcDmy,
 } from '../kit/index.ts'
-import { frameLength, idLengthOf, starts } from './framing.ts'
-import { confirmation, decodeText } from './text.ts'
+import { idLengthOf } from './framing.ts'
+import { confirmation, text } from './text.ts'
 
-export default {
-  name: 'h02',
-  devices: 'Sinotrack ST-901, ST-906, LK109, LK209, TK110 and clones',
-  acknowledges: 'some',
-  accuracy: 'none',
-  integrity: { none: 'the specification has none' },
-  escaping: 'none',
-  tcp: { port: 5013, frame: frameLength, starts },
-  udp: { port: 5013, frame: frameLength },
-  decode,
-} satisfies Protocol
+export default { ...text, decode } satisfies Protocol
 
 const STAR = 0x2a
 const DOLLAR = 0x24
@@ -50,7 +40,7 @@ const VALID = 2
 
 function decode(frame: Buffer, session: Session): Message {
   const marker = frame[0]
-  if (marker === STAR) return decodeText(frame, session)
+  if (marker === STAR) return text.decode(frame, session)
   if (marker === DOLLAR || marker === X) return decodeBinary(frame, session)
   throw new DecodeError(frame.length === 0 ? 'truncated' : 'unsupported')
 }
@@ -66,7 +56,9 @@ function decodeBinary(frame: Buffer, session: Session): Message {
   const fix = fixOf(r)
   // X frames were seen that repeat the position of the $ frame before them under another id.
   const device = marker === X && session.device !== undefined ? session.device : id
-  return fix ? { device, fixes: [fix], reply: confirmation(device, session.now) } : { device, none: 'no date' }
+  return fix
+    ? { device, fixes: [fix], reply: Buffer.from(confirmation(device, session.now)) }
+    : { device, none: 'no date' }
 }
 
 /** Undefined where the device's clock was never set. */

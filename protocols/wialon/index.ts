@@ -17,17 +17,13 @@
  */
 import {
   DecodeError,
-  degreesMinutes,
+  type Draft,
+  drawn,
   eachReadable,
   type Fix,
-  heading,
-  kmh,
   type Message,
-  number,
   type Protocol,
   type Session,
-  TextReader,
-  utcDmy,
 } from '../kit/index.ts'
 import { frameLength, type Packet, packetOf, starts, verified } from './packet.ts'
 
@@ -49,7 +45,7 @@ function coveredBytes(frame: Buffer): readonly [number, number] {
   return [frame.indexOf('#L#2.') < 0 ? head : head + 4, -6]
 }
 
-/** With fewer satellites there is no position. */
+/** With fewer satellites, or none named, there is no position: a device without a fix sends its last one so. */
 const MIN_SATELLITES = 3
 
 /** Sessions whose login was of 2.x: each of their packets has a checksum. */
@@ -87,53 +83,28 @@ function blackBox(text: string, session: Session): Message {
   return { fixes: good.flat(), unreadable, reply: Buffer.from(`#AB#${good.length}\r\n`) }
 }
 
+/** SD, and D with its further fields. */
+const RECORD = drawn(
+  '[{dmy}];{hms};{latNmea};[{ns}];{lonNmea};[{ew}];{speedKmh};{course};{altitude};{satellites}[;{hdop}[;{any}]]',
+  { absent: 'NA' },
+)
+
 /** The fix of a record: none without time and place, an invalid one without a place. */
 function recordOf(record: string, session: Session): Fix[] {
-  const r = new TextReader(record, ';')
-  const time = timeOf(valueOf(r.next()), valueOf(r.next()))
-  const latitude = angleOf(r, 'N', 'S')
-  const longitude = angleOf(r, 'E', 'W')
-  const hasPlace = latitude !== undefined && longitude !== undefined
-  if (time === undefined && !hasPlace) return []
-  const speed = measured(r)
-  const course = measured(r)
-  const altitude = measured(r)
-  const satellites = measured(r)
-  return [
-    {
-      // By the specification a record without a time has the time of its arrival.
-      time: time ?? session.now,
-      latitude: latitude ?? 0,
-      longitude: longitude ?? 0,
-      valid: hasPlace && satellites !== undefined && satellites >= MIN_SATELLITES,
-      altitude,
-      speed: speed === undefined ? undefined : kmh(speed),
-      heading: heading(course),
-      hdop: r.ended ? undefined : measured(r),
-      satellites,
-    },
-  ]
+  const draft = RECORD.match(record, session)
+  if (!draft) throw new DecodeError('malformed', `the record "${record.slice(0, 40)}"`)
+  const hasPlace = draft.latitude !== undefined && draft.longitude !== undefined
+  if (!hasPlace && draft.day === undefined) return []
+  if (!hasPlace) draft.latitude = draft.longitude = 0
+  draft.valid = hasPlace && hasEnoughSatellites(draft, session)
+  const fix = draft.fix(session)
+  return fix ? [fix] : []
 }
 
-/** ms UTC of DDMMYY and hhmmss, with a fraction where there is one. */
-function timeOf(date: string | undefined, time: string | undefined): number | undefined {
-  if (date === undefined || time === undefined) return undefined
-  const fraction = time.length > 6 ? number(`0${time.slice(6)}`) : 0
-  return utcDmy(date, time) + Math.trunc(fraction * 1000)
-}
-
-/** Degrees from a field ddmm.mmmm and a field with the letter of the hemisphere. */
-function angleOf(r: TextReader, positive: string, negative: string): number | undefined {
-  const value = measured(r)
-  const letter = r.next()
-  if (value === undefined) return undefined
-  if (letter !== positive && letter !== negative) throw new DecodeError('malformed', `"${letter}" is not a hemisphere`)
-  return letter === negative ? -degreesMinutes(Math.abs(value)) : degreesMinutes(value)
-}
-
-function measured(r: TextReader): number | undefined {
-  const value = valueOf(r.next())
-  return value === undefined ? undefined : number(value)
+/** With `min_satellites: 0` in the device's settings a position counts without their number too. */
+function hasEnoughSatellites({ satellites = 0 }: Draft, { settings }: Session): boolean {
+  const { min_satellites: least } = settings
+  return satellites >= (typeof least === 'number' ? least : MIN_SATELLITES)
 }
 
 function valueOf(field: string): string | undefined {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { frameLength, starts } from '../../protocols/h02/framing.ts'
 import h02 from '../../protocols/h02/index.ts'
 import { cut, DecodeError, type Message } from '../../protocols/kit/index.ts'
 import { newSession } from '../support/rough.ts'
@@ -121,26 +122,46 @@ describe('text', () => {
     expect(replies.map(({ fixes }) => fixes)).toEqual([undefined, undefined, undefined, undefined])
   })
 
-  it('a tracker without position or without clock says who it is, and nothing more', () => {
-    expect(decode('*HQ,88,V1,,V,,N,,E,0.00,0,,FFFFFBFF#')).toEqual({ device: '88' })
-    expect(decode('*HQ,88,V1,000000,V,0.0000,N,0.0000,E,0.00,0,000000,FFFFFBFF#')).toEqual({ device: '88' })
-    expect(decode('*HQ,88,#')).toEqual({ device: '88' })
+  it('a tracker without position or without clock says so, and who it is', () => {
+    expect(decode('*HQ,88,V1,,V,,N,,E,0.00,0,,FFFFFBFF#')).toEqual({ device: '88', none: 'no place' })
+    expect(decode('*HQ,88,V1,000000,V,0.0000,N,0.0000,E,0.00,0,000000,FFFFFBFF#')).toEqual({
+      device: '88',
+      none: 'no date',
+    })
+    expect(decode('*HQ,88,#')).toEqual({ device: '88', none: 'empty' })
+  })
+
+  it('numbers may have blanks in front of them', () => {
+    const [fix] = decode(V1.replace('012.50', '  3.34')).fixes ?? []
+    expect(fix.speed).toBeCloseTo((3.34 * 1852) / 3600, 9)
+  })
+
+  it('a line without id is of the device of the connection', () => {
+    const { device, fixes, reply } = decode(V1.replace('8800000001', ''), { ...newSession(), device: '42' })
+    expect([device, fixes?.length, reply?.toString()]).toEqual([undefined, 1, '*HQ,42,V4,V1,20261120120000#'])
+  })
+
+  it('what is like no position but should be is kept to be read later; other types are not known', () => {
+    for (const [good, bad] of [
+      ['5231.5000', '52A1.5000'],
+      ['012.50', '1-1'],
+      ['101530', '10153'],
+    ])
+      expect(decode(V1.replace(good, bad)), bad).toEqual({ device: '8800000001', fixes: [] })
+    expect(decode('*HQ,88,NEW,1#')).toEqual({ device: '88' })
   })
 
   it('what is damaged is refused', () => {
-    expect(reasonOf(V1.slice(0, 60))).toBe('truncated')
-    expect(reasonOf(V1.replace('5231.5000', '52A1.5000'))).toBe('malformed')
+    expect(reasonOf(V1.slice(0, 60))).toBe('unsupported')
     expect(reasonOf(V1.replace('5231.5000', '5231.5.00'))).toBe('malformed')
     expect(reasonOf(V1.replace('5231.5000', '9'.repeat(400)))).toBe('malformed')
-    expect(reasonOf(V1.replace('012.50', '-1'))).toBe('malformed')
     expect(reasonOf(V1.replace('010524', '311324'))).toBe('malformed')
-    expect(reasonOf('*HQ,,V1#')).toBe('malformed')
     expect(reasonOf('')).toBe('truncated')
     expect(reasonOf('GET / HTTP/1.1')).toBe('unsupported')
   })
 
-  it('a message of thousands of commas is looked at in its beginning only', () => {
-    expect(decode(`*HQ,88,SMS,${','.repeat(10_000)}N,1,E#`)).toEqual({ device: '88' })
+  it('a message of thousands of commas is a text', () => {
+    expect(decode(`*HQ,88,SMS,${','.repeat(10_000)}N,1,E#`)).toEqual({ device: '88', none: 'text' })
   })
 })
 
@@ -205,7 +226,7 @@ describe('binary', () => {
 })
 
 describe('framing', () => {
-  const frame = h02.tcp.frame
+  const frame = frameLength
 
   it('cuts text and binary frames of all lengths out of one stream', () => {
     const frames = [Buffer.from(V1), SHORT, SHORT, Buffer.from(V1), LONG, LONG, SHORT, Buffer.from(V1)]
@@ -229,7 +250,6 @@ describe('framing', () => {
   })
 
   it('tells its streams from others', () => {
-    const { starts } = h02.tcp
     expect(['', '*', '*H', '*HQ', '*HQ,'].map((begin) => starts(Buffer.from(begin)))).toEqual([
       'maybe',
       'maybe',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { crc16Arc, cut, DecodeError, type Message, type Session } from '../../protocols/kit/index.ts'
+import { crc16Arc, cut, DecodeError, type Message, type Session, type Settings } from '../../protocols/kit/index.ts'
 import wialon from '../../protocols/wialon/index.ts'
 import { flipped, newSession } from '../support/rough.ts'
 
@@ -53,6 +53,10 @@ function compressed(packet: string): Buffer {
 }
 
 const answer = (packet: string | Buffer, session?: Session) => decode(packet, session).reply?.toString()
+
+/** Of a position with so many satellites. */
+const isValid = (settings: Settings, satellites: string) =>
+  decode(`#SD#${SHORT.replace(/9$/, satellites)}`, { ...newSession(), settings }).fixes?.[0].valid
 
 describe('packets', () => {
   it('a login of 1.1 names the device and its password', () => {
@@ -144,6 +148,10 @@ describe('fields', () => {
     expect(valid).toEqual([false, false, false, false, true])
   })
 
+  it('a setting of the device says how many satellites are enough', () => {
+    expect([isValid({ min_satellites: 0 }, 'NA'), isValid({ min_satellites: 5 }, '4')]).toEqual([true, false])
+  })
+
   it('what has no time is as of its arrival', () => {
     const session = newSession()
     expect(decode(`#SD#${SHORT.replace('010524;101530', 'NA;NA')}`, session).fixes).toEqual([
@@ -159,7 +167,7 @@ describe('fields', () => {
   })
 
   it('what is damaged is refused', () => {
-    expect(reasonOf('#SD#010524;101530;5231.5000;N;01324.6000;E;36;270;34')).toBe('truncated')
+    expect(reasonOf('#SD#010524;101530;5231.5000;N;01324.6000;E;36;270;34')).toBe('malformed')
     for (const [good, bad] of [
       ['5231.5000', '1e999'],
       ['5231.5000', '5231,5'],

@@ -11,11 +11,14 @@ export interface ProtocolPorts {
 /** Every protocol in alphabetical order: the usual ports that its file names (a test compares them), and what loads it. */
 const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonly load: Load }>> = {
   fix: { load: () => import('./fix/index.ts') },
+  gps103: { tcp: 5001, udp: 5001, load: () => import('./gps103/index.ts') },
   gt06: { tcp: 5023, udp: 5023, load: () => import('./gt06/index.ts') },
   h02: { tcp: 5013, udp: 5013, load: () => import('./h02/index.ts') },
   osmand: { http: 5055, load: () => import('./osmand/index.ts') },
   owntracks: { http: 5144, load: () => import('./owntracks/index.ts') },
+  t55: { tcp: 5005, udp: 5005, load: () => import('./t55/index.ts') },
   teltonika: { tcp: 5027, udp: 5027, load: () => import('./teltonika/index.ts') },
+  tk103: { tcp: 5002, udp: 5002, load: () => import('./tk103/index.ts') },
   wialon: { tcp: 5039, udp: 5039, load: () => import('./wialon/index.ts') },
 }
 

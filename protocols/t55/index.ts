@@ -1,0 +1,88 @@
+/*
+ * T55: NMEA 0183 sentences over TCP and UDP, from GPS modules and routers (u-blox, Maxon, CradlePoint, Sierra Wireless, …).
+ * A sentence ends with a line feed; its checksum, the XOR between $ and *, may be missing. The device names itself in a line
+ * of its own, in front of a sentence, or behind it:
+ *
+ *   $PGID,I*CC   $GPFID,I   $DEVID,I*CC   $PSIWMDID,I*CC   $PCPTI,I,…   $IMEI=I   IMEI I   I     no position
+ *   [I]$GPRMC,T,A,Y,N,O,E,S,C,D,…*CC[,s,I,…]       position; answer OK1
+ *   [I]$GPGGA,T,Y,N,O,E,q,s,d,H,…*CC  $GPGLL,Y,N,O,E,T,A*CC  $PUBX,00,T,Y,N,O,E,H,…   position without a date
+ *   $GPRMA,A,Y,N,O,E,,,S,C,…                       position without a time
+ *   $TRCCR,YYYYMMDDhhmmss.sss,A,y,o,S,C,H,…  $ID,I,…,La,y,N,Lo,o,E,…  QZE,I,…,y,o,S,C,A,…         position
+ *
+ *   T     hhmmss.sss, UTC     A  A: valid, V: not       S  knots (km/h in PUBX)     d  HDOP         q  0: no fix
+ *   D     DDMMYY              Y, O  ddmm.mmmm           C  degrees                  s  satellites
+ *   y, o  decimal degrees     N, E  hemispheres         H  metres
+ *
+ * What has no date is as near as can be to its arrival. A position in front of the name is kept until the name arrives.
+ */
+import { type Draft, type Fix, GGA, GLL, line, RMC, type Session, sessionState, textProtocol } from '../kit/index.ts'
+
+export default textProtocol({
+  name: 't55',
+  devices: 'NMEA 0183 over TCP or UDP: u-blox, Maxon, CradlePoint, Sierra Wireless',
+  acknowledges: 'some',
+  accuracy: 'hdop',
+  integrity: { sum: 'xor', from: '$', to: '*', digits: 2, optional: true },
+  port: 5005,
+  frame: line,
+  fields: {
+    talker: { like: '[A-Z]' },
+    number: { like: '\\d+', read: (text, draft) => void (draft.device = text) },
+    /** NF of a u-blox: no fix. */
+    status: { like: '[A-Z\\d]{2}', read: (text, draft) => void (draft.valid = text !== 'NF') },
+  },
+  fix,
+  lines: [
+    { like: `$G{talker}RMC,${RMC}[,[{any}*{any},{satellites},{imei}]{any}]`, answer },
+    { like: `$G{talker}GGA,${GGA},{any}` },
+    { like: `$G{talker}GLL,${GLL}{any}` },
+    { like: `{number}[/{imei}/]$G{talker}RMC,${RMC}{any}`, answer },
+    { like: `{number}$G{talker}GGA,${GGA},{any}` },
+    {
+      like: '$PUBX,00,{hms},{latNmea},{ns},{lonNmea},{ew},{altitude},{status},{accuracy},{any},{speedKmh},{course},{any:2},{hdop},{any:2},{satellites},{id},{any}',
+    },
+    { like: '$GPRMA,{valid},{latNmea},{ns},{lonNmea},{ew},,,{speedKnots},{course},{any}' },
+    { like: '$TRCCR,{yyyymmdd}{hms},{valid},{lat},{lon},{speedKnots},{course},{altitude},{any}' },
+    {
+      like: '$ID,{id},{any:8},GPSEX,{valid},D,{dmy},T,{hhmmss},S,{any}:{satellites},La,{lat},{ns},Lo,{lon},{ew},{any}',
+    },
+    { like: 'QZE,{id},{any},{ddmmyyyy},{hhmmss},{lat},{lon},{speedKnots},{course},{valid},{any}' },
+    { like: '$IMEI={id}', none: 'login', fix: kept },
+    { like: 'IMEI {id}', none: 'login', fix: kept },
+    { like: '{number}', none: 'login', fix: kept },
+    ...['PGID', 'GPFID', 'DEVID', 'PSIWMDID'].map((type) => ({
+      like: `$${type},{id}[*{any}]`,
+      none: 'login',
+      fix: kept,
+    })),
+    { like: '$PCPTI,{id},{any}', none: 'login', fix: kept },
+    { like: '$CONNECT,{id},{any}', none: 'login', fix: kept },
+    { like: '$GPTXT,NET,{id},{any}', none: 'network' },
+    { like: '$GPIOP,{any}', none: 'inputs' },
+    { like: '$G{any}', unknown: 'type' },
+    { like: '$P{any}', unknown: 'type' },
+  ],
+})
+
+/** A position is answered for that is known to be of a device. */
+function answer(draft: Draft): string | undefined {
+  return draft.none === undefined ? 'OK1\r\n' : undefined
+}
+
+/** The last position of a connection whose device is not known yet. */
+const state = sessionState<{ fix?: Fix }>(() => ({}))
+
+function fix(draft: Draft, session: Session): Fix | undefined {
+  const read = draft.fix(session)
+  if ((draft.device ?? session.device) !== undefined) return read
+  state(session).fix = read
+  draft.none = 'no device yet'
+  return undefined
+}
+
+/** The position that came before the device named itself. */
+function kept(_: Draft, session: Session): Fix | undefined {
+  const held = state(session).fix
+  state(session).fix = undefined
+  return held
+}

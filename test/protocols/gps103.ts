@@ -1,0 +1,73 @@
+import { knots } from '../../protocols/kit/index.ts'
+import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '356307042441013'
+/** 52° 31.5′ N, 13° 24.6′ E at 23:15:30 UTC, in a zone where it is the next day. */
+const PLACE = 'F,231530.000,A,5231.5000,N,01324.6000,E,12.50,270'
+const FIX = { time: '2024-05-01T23:15:30Z', latitude: 52.525, longitude: 13.41, speed: knots(12.5), heading: 270 }
+
+export default {
+  costly: {
+    'one field': `imei:${many('1')}`,
+    'empty fields': `imei:${ID},tracker${many(',')}`,
+    'a position without an end': `imei:${ID},tracker,2405020115,,${PLACE},${many('1')}x`,
+    'blanks in front of a number': `imei:${ID},tracker,2405020115,,F,231530.000,A,${many(' ')}`,
+  },
+  frames: [
+    {
+      title: 'a login, a heartbeat, positions, an emergency call',
+      frames: [
+        { frame: `##,imei:${ID},A;`, device: ID, none: 'login', reply: 'LOAD' },
+        { frame: `${ID};`, device: ID, none: 'heartbeat', reply: 'ON' },
+        { frame: `imei:${ID},tracker,240502011530,,${PLACE};`, device: ID, fixes: [FIX] },
+        {
+          frame: `imei:${ID},help me,2405020115,,${PLACE},34.5,1,0;`,
+          device: ID,
+          fixes: [{ ...FIX, altitude: 34.5 }],
+          reply: `**,imei:${ID},E;`,
+        },
+        {
+          frame: `imei:${ID},help me,2405020115,,L,,,113b,,558f,,;`,
+          device: ID,
+          none: 'no fix',
+          reply: `**,imei:${ID},E;`,
+        },
+        { frame: `imei:${ID},OBD,240502011530,70430,,,0,49;`, device: ID, none: 'OBD' },
+      ],
+    },
+    {
+      title: 'positions of other firmware: decimal degrees, and only local time',
+      frames: [
+        {
+          frame: `imei:${ID},van,---,------,----,231530,010524,14,1,52.525,13.41,12.5,270,34,0.9,07,0,1,---,*`,
+          device: ID,
+          fixes: [{ ...FIX, altitude: 34, hdop: 0.9, satellites: 7 }],
+        },
+        {
+          frame: `imei:${ID},tracker,240501231530,61.0,F,31.0,A,N,5231.5000,E,01324.6000,12.50,270,34.0;`,
+          device: ID,
+          fixes: [{ ...FIX, altitude: 34 }],
+        },
+      ],
+    },
+    {
+      title: 'what is not known',
+      frames: [
+        { frame: `imei:${ID},photo,1;`, device: ID },
+        { frame: 'GET / HTTP/1.1\r\n', error: 'unsupported' },
+      ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'the time of these positions has seconds, which the peer drops',
+      frames: ['gps103-076'],
+      says: eachPosition(() => ({ time: '2015-04-01T16:58:32.000Z' })),
+    },
+    {
+      reason: 'the same',
+      frames: ['gps103-077'],
+      says: eachPosition(() => ({ time: '2015-04-20T05:06:48.000Z' })),
+    },
+  ],
+} satisfies ProtocolCases

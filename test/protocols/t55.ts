@@ -1,0 +1,68 @@
+import { kmh, knots } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '356307042441013'
+const RMC = 'GPRMC,101530.000,A,5231.5000,N,01324.6000,E,12.50,270.0,010524,,,A'
+const GGA = 'GPGGA,101530.000,5231.5000,N,01324.6000,E,1,07,0.9,34.5,M,45.0,M,,'
+const PLACE = { latitude: 52.525, longitude: 13.41 }
+const FIX = { ...PLACE, time: '2024-05-01T10:15:30Z', speed: knots(12.5), heading: 270 }
+const TODAY = { ...PLACE, time: '2026-11-20T10:15:30Z', altitude: 34.5, hdop: 0.9, satellites: 7 }
+const OK = 'OK1\r\n'
+
+export default {
+  costly: {
+    'digits without an end': many('1'),
+    'empty fields': `$GPRMC${many(',')}`,
+    stars: `$${RMC}${many('*')}`,
+    'blanks in front of a number': `$GPGLL,${many(' ')}`,
+  },
+  frames: [
+    {
+      title: 'a name, then sentences',
+      frames: [
+        { frame: `$PGID,${ID}*07\r\n`, device: ID, none: 'login' },
+        { frame: sentence(RMC), fixes: [FIX], reply: OK },
+        { frame: sentence(GGA), fixes: [TODAY] },
+        { frame: `$${RMC}\r\n`, fixes: [FIX], reply: OK },
+        { frame: `$${RMC}*00\r\n`, error: 'checksum' },
+        { frame: sentence('GPGSV,1,1,00') },
+      ],
+    },
+    {
+      title: 'a sentence in front of the name is kept for it',
+      frames: [
+        { frame: sentence(RMC), none: 'no device yet' },
+        { frame: `IMEI ${ID}\r\n`, device: ID, fixes: [FIX] },
+        { frame: `IMEI ${ID}\r\n`, device: ID, none: 'login' },
+      ],
+    },
+    {
+      title: 'sentences with the name in them',
+      frames: [
+        { frame: `${ID}${sentence(GGA)}`, device: ID, fixes: [TODAY] },
+        { frame: `4711/${ID}/${sentence(RMC)}`, device: ID, fixes: [FIX], reply: OK },
+        {
+          frame: `${sentence(`${RMC},D`).trimEnd()},11,${ID},1,090\n`,
+          device: ID,
+          fixes: [{ ...FIX, satellites: 11 }],
+          reply: OK,
+        },
+        {
+          frame: `$PUBX,00,101530.00,5231.5000,N,01324.6000,E,34.5,NF,4.1,5.2,36,270,0,,0.9,1.2,0.8,7,${ID},0\n`,
+          device: ID,
+          fixes: [{ ...TODAY, valid: false, speed: kmh(36), heading: 270, accuracy: 4.1 }],
+        },
+        {
+          frame: `QZE,${ID},35,01052024,101530,52.525,13.41,12.5,270,A,0\n`,
+          device: ID,
+          fixes: [FIX],
+        },
+      ],
+    },
+  ],
+} satisfies ProtocolCases
+
+function sentence(text: string): string {
+  const sum = Buffer.from(text).reduce((all, byte) => all ^ byte, 0)
+  return `$${text}*${sum.toString(16).toUpperCase().padStart(2, '0')}\r\n`
+}

@@ -1,0 +1,65 @@
+import { kmh } from '../../protocols/kit/index.ts'
+import type { Correction } from '../support/vectors/corrections.ts'
+import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '088047365460'
+const PLACE = '240501A5231.5000N01324.6000E045.0101530270.0000000000L00009AA3'
+const FIX = { time: '2024-05-01T10:15:30Z', latitude: 52.525, longitude: 13.41, speed: kmh(45), heading: 270 }
+
+export default {
+  costly: {
+    'digits without an end': `(${many('1')}`,
+    'a position without an end': `(${ID}BR00${PLACE}${many('0')}`,
+    'text between dollars': `(${ID},ZC03,${many('$)')}`,
+    'empty fields': `(${ID},ZC13${many(',')})`,
+  },
+  frames: [
+    {
+      title: 'a handshake, a login, positions',
+      frames: [
+        { frame: `(${ID}BP00000000000000000HSO)`, device: ID, none: 'handshake', reply: `(${ID}AP01HSO)` },
+        { frame: `(${ID}BP05000000000000000${PLACE})`, device: ID, fixes: [FIX], reply: `(${ID}AP05)` },
+        { frame: `(${ID}BP05000000000000000,{262,2,1,1},01000000)`, device: ID, none: 'cells', reply: `(${ID}AP05)` },
+        { frame: `(${ID}BR00${PLACE})`, device: ID, fixes: [FIX] },
+        { frame: `(${ID}BO012${PLACE})`, device: ID, fixes: [FIX] },
+        { frame: `(${ID}BR00${PLACE.replace('045.0', ' 45.0').replace('N013', 'N 13')})`, device: ID, fixes: [FIX] },
+        { frame: `(${ID}BQ81,ALARM,1,164,${PLACE})`, device: ID, fixes: [FIX] },
+        { frame: `(${ID}BR00${PLACE.replace('240501', '000007')})`, device: ID, none: 'no date' },
+      ],
+    },
+    {
+      title: 'positions and notices with commas, and what is not known',
+      frames: [
+        {
+          frame: '(356307042441013,ZC13,010524,V,5231.5000S,01324.6000W,45.00,101530,270.00,1)',
+          device: '356307042441013',
+          fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41, valid: false }],
+        },
+        {
+          frame: '(356307042441013,ZC03,010524,101530,$)Notice: (1) on$)',
+          device: '356307042441013',
+          none: 'notice',
+        },
+        { frame: `(${ID}BX99,1)`, device: ID },
+      ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'the id ends in front of BP02, and the date of this layout is YYMMDD, as in BR00',
+      frames: ['tk103-017'],
+      says: ofDevice('357593060760397', { time: '2017-03-04T09:44:55.000Z' }),
+    },
+    {
+      reason: 'the parenthesis is not part of the id',
+      frames: ['tk103-025'],
+      says: ofDevice('01602009983'),
+    },
+    { reason: 'a date without a month is a clock that was never set', frames: ['tk103-029'], says: { positions: [] } },
+  ],
+  exceptions: { 'tk103-030': 'its date has an 18th month: the frame was edited' },
+} satisfies ProtocolCases
+
+function ofDevice(deviceId: string, fields: { readonly time?: string } = {}): Correction['says'] {
+  return (vector) => ({ deviceId, ...eachPosition(() => ({ ...fields, deviceId }))(vector) })
+}

@@ -52,7 +52,7 @@ export default textProtocol({
       fix,
     },
     { like: `${HEAD}{any},{any},L,{any}`, none: 'no fix', answer },
-    { like: 'imei:{id},OBD,{any}', none: 'OBD' },
+    { like: 'imei:{id},OBD,{any}', none: 'status' },
     { like: 'imei:{id},vr,{any}', none: 'photo' },
     { like: 'imei:{id},{any}', unknown: 'type' },
   ],

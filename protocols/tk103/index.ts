@@ -42,9 +42,9 @@ export default textProtocol({
     { like: '({id},{letters},{dmy},{valid},{latNmea}{ns},{lonNmea}{ew},{speedKmh},{hhmmss},{course}[,{any}])' },
     { like: `({id}{event}${PLACE})` },
     { like: '({id}BP05{any}', none: 'cells', answer: '({id}AP05)' },
-    { like: '({id}BP00{any}', none: 'handshake', answer: '({id}AP01HSO)' },
-    { like: '({id}{state}{any}', none: 'state' },
-    { like: '({id},{notice}{any}', none: 'notice' },
+    { like: '({id}BP00{any}', none: 'login', answer: '({id}AP01HSO)' },
+    { like: '({id}{state}{any}', none: 'status' },
+    { like: '({id},{notice}{any}', none: 'status' },
     { like: '({id}{any}', unknown: 'type' },
   ],
 })

@@ -101,10 +101,9 @@ function recordOf(record: string, session: Session): Fix[] {
   return fix ? [fix] : []
 }
 
-/** With `min_satellites: 0` in the device's settings a position counts without their number too. */
-function hasEnoughSatellites({ satellites = 0 }: Draft, { settings }: Session): boolean {
-  const { min_satellites: least } = settings
-  return satellites >= (typeof least === 'number' ? least : MIN_SATELLITES)
+/** With `valid_without_satellites` in the device's settings a position counts also where their number is missing. */
+function hasEnoughSatellites({ satellites }: Draft, { settings }: Session): boolean {
+  return satellites === undefined ? settings.valid_without_satellites === true : satellites >= MIN_SATELLITES
 }
 
 function valueOf(field: string): string | undefined {

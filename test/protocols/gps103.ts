@@ -32,7 +32,7 @@ export default {
           none: 'no fix',
           reply: `**,imei:${ID},E;`,
         },
-        { frame: `imei:${ID},OBD,240502011530,70430,,,0,49;`, device: ID, none: 'OBD' },
+        { frame: `imei:${ID},OBD,240502011530,70430,,,0,49;`, device: ID, none: 'status' },
       ],
     },
     {

@@ -128,7 +128,7 @@ describe('text', () => {
       device: '88',
       none: 'no date',
     })
-    expect(decode('*HQ,88,#')).toEqual({ device: '88', none: 'empty' })
+    expect(decode('*HQ,88,#')).toEqual({ device: '88', none: 'heartbeat' })
   })
 
   it('numbers may have blanks in front of them', () => {

@@ -17,7 +17,7 @@ export default {
     {
       title: 'a handshake, a login, positions',
       frames: [
-        { frame: `(${ID}BP00000000000000000HSO)`, device: ID, none: 'handshake', reply: `(${ID}AP01HSO)` },
+        { frame: `(${ID}BP00000000000000000HSO)`, device: ID, none: 'login', reply: `(${ID}AP01HSO)` },
         { frame: `(${ID}BP05000000000000000${PLACE})`, device: ID, fixes: [FIX], reply: `(${ID}AP05)` },
         { frame: `(${ID}BP05000000000000000,{262,2,1,1},01000000)`, device: ID, none: 'cells', reply: `(${ID}AP05)` },
         { frame: `(${ID}BR00${PLACE})`, device: ID, fixes: [FIX] },
@@ -38,7 +38,7 @@ export default {
         {
           frame: '(356307042441013,ZC03,010524,101530,$)Notice: (1) on$)',
           device: '356307042441013',
-          none: 'notice',
+          none: 'status',
         },
         { frame: `(${ID}BX99,1)`, device: ID },
       ],

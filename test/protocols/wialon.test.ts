@@ -148,8 +148,12 @@ describe('fields', () => {
     expect(valid).toEqual([false, false, false, false, true])
   })
 
-  it('a setting of the device says how many satellites are enough', () => {
-    expect([isValid({ min_satellites: 0 }, 'NA'), isValid({ min_satellites: 5 }, '4')]).toEqual([true, false])
+  it('without a number of satellites a position is valid where a setting says so', () => {
+    expect(['NA', '2', '3'].map((number) => isValid({ valid_without_satellites: true }, number))).toEqual([
+      true,
+      false,
+      true,
+    ])
   })
 
   it('what has no time is as of its arrival', () => {

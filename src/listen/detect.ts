@@ -80,10 +80,12 @@ export class Detector {
     if (!Buffer.isBuffer(bytes)) return protocol.http && this.#guess(protocol, [bytes], session)
     if (transport === 'udp')
       return protocol.udp && this.#guess(protocol, datagramFrames(bytes, protocol.udp, session), session)
-    if (!protocol.tcp || protocol.tcp.starts?.(bytes) === 'no') return undefined
+    if (!protocol.tcp) return undefined
     const frames = firstFrames(bytes, protocol.tcp.frame, session)
     if (frames === 'open') return 'open'
-    return frames === 'none' ? undefined : this.#guess(protocol, frames, session)
+    const guess = frames === 'none' ? undefined : this.#guess(protocol, frames, session)
+    // How conversations of a protocol begin decides only between guesses that are as good.
+    return guess && protocol.tcp.starts?.(bytes) === 'no' ? { ...guess, score: guess.score - 2 } : guess
   }
 
   /** What the first frames say; undefined where the first one is not understood, or has nothing that speaks for it. */

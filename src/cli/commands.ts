@@ -43,7 +43,10 @@ function program(): Command {
   waybridge
     .command('decode')
     .description('show what a frame contains, as JSON')
-    .option('--protocol <name>', 'the protocol of the frame; "waybridge protocols" lists them')
+    .option(
+      '--protocol <name>',
+      'the protocol of the frame ("waybridge protocols" lists them); without it every protocol that fits is shown',
+    )
     .option('--hex <hex>', 'the bytes of a stream, in hexadecimal')
     .option('--text <text>', 'the bytes of a stream, as text')
     .option('--jsonl', 'read one JSON object per line from standard input, and print one per line')

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import * as z from 'zod'
-import { loadProtocol } from '../../protocols/index.ts'
+import { loadProtocol, loadProtocols } from '../../protocols/index.ts'
 import {
   cut,
   DecodeError,
@@ -16,6 +16,7 @@ import {
 } from '../../protocols/kit/index.ts'
 import { instant } from '../admin/json.ts'
 import { UserError } from '../errors.ts'
+import { Detector } from '../listen/detect.ts'
 
 interface DecodeArguments {
   readonly protocol?: string
@@ -34,11 +35,30 @@ export async function decodeCommand({ protocol, hex, text, jsonl, lenient }: Dec
     })
     return 0
   }
-  if (protocol === undefined) throw new UserError('decode: name the protocol with --protocol, or give --jsonl.')
-  if ((hex === undefined) === (text === undefined)) throw new UserError('decode: give the frame as --hex or as --text.')
+  if ((hex === undefined) === (text === undefined))
+    throw new UserError('decode: give the frame as --hex or as --text, or many with --jsonl.')
+  if (protocol === undefined) return decodeGuessed({ hex, text }, lenient)
   const output = await decodeNamed({ protocol, input: { hex, text } }, { lenient })
   process.stdout.write(`${JSON.stringify(output)}\n`)
   return output.error === undefined ? 0 : 1
+}
+
+/** Prints what each protocol that understands a frame makes of it, the likeliest first. @returns the exit code */
+async function decodeGuessed(input: DecodeInput['input'], lenient: boolean | undefined): Promise<number> {
+  const protocols = await loadProtocols()
+  const detector = new Detector({ protocols, configured: () => undefined })
+  const beginning = { bytes: bytesOf(input), now: Date.now() }
+  const overTcp = detector.look({ ...beginning, transport: 'tcp' }).guesses
+  const overUdp = detector.look({ ...beginning, transport: 'udp' }).guesses
+  const others = overUdp.filter(({ protocol }) => !overTcp.some((guess) => guess.protocol === protocol))
+  const guesses = [...overTcp, ...others].toSorted((one, other) => other.score - one.score)
+  if (guesses.length === 0)
+    throw new UserError(`decode: none of ${protocols.length} protocols understands these bytes.`)
+  for (const { protocol, evidence } of guesses) {
+    const output = decodeInput(protocol, { protocol: protocol.name, input }, { lenient })
+    process.stdout.write(`${JSON.stringify({ protocol: protocol.name, evidence, ...output })}\n`)
+  }
+  return 0
 }
 
 /** A field of another type counts as missing. */

@@ -9,6 +9,7 @@ import {
   decodeInput as decodeInputOf,
   decodeLines,
 } from '../../src/cli/decode.ts'
+import { waybridge } from '../support/cli.ts'
 import { avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../support/encode.ts'
 
 const PROTOCOLS = new Map((await loadProtocols()).map((protocol) => [protocol.name, protocol]))
@@ -194,3 +195,17 @@ async function decoded(input: Readable, options?: DecodeOptions): Promise<Record
   expect(lines.pop()).toBe('')
   return lines.map((line): Record<string, unknown> => JSON.parse(line))
 }
+
+describe('decode without a protocol', () => {
+  it('prints what each protocol that fits makes of a frame, the likeliest first', async () => {
+    const { out, code } = await waybridge(['decode', '--hex', PACKET.toString('hex')])
+    const [first] = out.split('\n').map((line): unknown => (line === '' ? undefined : JSON.parse(line)))
+    expect([code, first]).toMatchObject([0, { protocol: 'teltonika', fixes: [FIX] }])
+  })
+
+  it('says so where none fits', async () => {
+    const { errors, code } = await waybridge(['decode', '--text', '?'])
+    expect(code).not.toBe(0)
+    expect(errors).toMatch(/none of \d+ protocols understands these bytes/)
+  })
+})

@@ -5,7 +5,7 @@ import { casesOf } from '../support/protocol-cases.ts'
 
 /** What each protocol's own frames say, exactly; and that each protocol has what the tests need. */
 for (const protocol of await loadProtocols()) {
-  const { name, tcp, udp, http, integrity, escaping, accuracy } = protocol
+  const { name, devices, tcp, udp, http, integrity, escaping, accuracy } = protocol
   describe(name, async () => {
     const { costly, frames } = await casesOf(name)
 
@@ -19,7 +19,8 @@ for (const protocol of await loadProtocols()) {
       expect([fixes.length, Object.keys(costly).length]).not.toContain(0)
     })
 
-    it('says what its checksum covers, how it escapes, and how accurate it is', () => {
+    it('says what its devices are, what its checksum covers, how it escapes, and how accurate it is', () => {
+      expect(JSON.stringify([devices, integrity, costly])).not.toContain('FILL IN')
       expect(Object.keys(integrity)).toSatisfy((keys) => keys.includes('none') || keys.includes('covers'))
       expect([escaping === 'none' || escaping.codes.size > 0, ['metres', 'hdop', 'none'].includes(accuracy)]).toEqual([
         true,

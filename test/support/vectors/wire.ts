@@ -16,7 +16,7 @@ export function vectorOptions(): DecodeOptions {
 }
 
 /** A vector as the decoder sees it: with the escapes that were undone, without the end that was cut off. */
-export function vectorFrame({ escaping }: Protocol, { input }: Vector): Buffer | HttpRequest {
+export function vectorFrame({ escaping }: Pick<Protocol, 'escaping'>, { input }: Vector): Buffer | HttpRequest {
   const { http: method, uri = '/', headers = {}, bodyHex = '' } = input
   if (method === undefined) return escaped(bytesOf(input), escaping)
   const names = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])

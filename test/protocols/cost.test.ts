@@ -1,28 +1,51 @@
 import { describe, expect, it } from 'vitest'
 import { loadProtocols } from '../../protocols/index.ts'
-import { cut, DecodeError, decodeFrame, eachReadable } from '../../protocols/kit/index.ts'
+import { cut, DecodeError, decodeFrame, eachReadable, type Protocol } from '../../protocols/kit/index.ts'
+import { blownUp } from '../support/blow-up.ts'
+import { cpuOf, MOST_CPU_MS } from '../support/cost.ts'
+import { type KnownFrame, ownFrames } from '../support/known-frames.ts'
 import { casesOf, many } from '../support/protocol-cases.ts'
-import { newSession, reasonOf } from '../support/rough.ts'
+import { damageable, newSession, randomOf, reasonOf } from '../support/rough.ts'
 
-/** CPU for one of these frames, ms: what is linear takes one or two, a refusal for each entry took 150 to 950. */
-const LIMIT = 50
+/** Frames blown up to 64 KB, of each protocol. */
+const BLOWN_UP = 10
 
 describe('the costliest 64 KB', async () => {
   for (const protocol of await loadProtocols()) {
-    const { costly } = await casesOf(protocol.name)
+    const { costly, frames } = await casesOf(protocol.name)
     it.each(Object.entries(costly))(`of ${protocol.name}: %s`, (_, costlyFrame) => {
       const frame = typeof costlyFrame === 'string' ? Buffer.from(costlyFrame) : costlyFrame
-      const session = newSession(true)
-      expect(cpuOf(() => reasonOf(() => decodeFrame(protocol, frame, session)))).toBeLessThan(LIMIT)
+      expect(cpuOf(() => reasonOf(() => decodeFrame(protocol, frame, newSession(true))))).toBeLessThan(MOST_CPU_MS)
     })
+    const own = frames.flatMap((conversation) => ownFrames(protocol, conversation))
+    it(`of ${protocol.name}: its own frames, blown up`, () => blowUps(protocol, own))
+    if (protocol.tcp) it(`of a stream of ${protocol.name}`, () => streams(protocol))
   }
-
-  for (const { name, tcp } of (await loadProtocols()).filter((protocol) => protocol.tcp))
-    it.each(['\n', '*', '$', '\xff\x00\x00', 'x'])(`of a stream of ${name}: %j`, (text) => {
-      const stream = Buffer.from(many(text), 'latin1')
-      expect(cpuOf(() => tcp && cut(stream, tcp.frame, newSession()))).toBeLessThan(LIMIT)
-    })
 })
+
+function blowUps(protocol: Protocol, own: readonly KnownFrame[]): void {
+  const random = randomOf(own.length)
+  for (let i = 0; i < BLOWN_UP; i++) {
+    const { frame, session } = own[i % own.length]
+    const { bytes, rebuilt } = damageable(frame)
+    const large = blownUp(bytes, random)
+    const cost = cpuOf(() => {
+      reasonOf(() => decodeFrame(protocol, rebuilt(large), { ...session(), lenient: true }))
+      if (protocol.tcp && Buffer.isBuffer(frame)) cut(large, protocol.tcp.frame, session())
+    })
+    expect(cost, `${large.subarray(0, 500).toString('hex')} …`).toBeLessThan(MOST_CPU_MS)
+  }
+}
+
+function streams({ tcp }: Protocol): void {
+  for (const text of ['\n', '*', '$', '\xff\x00\x00', 'x']) {
+    const stream = Buffer.from(many(text), 'latin1')
+    expect(
+      cpuOf(() => tcp && cut(stream, tcp.frame, newSession())),
+      JSON.stringify(text),
+    ).toBeLessThan(MOST_CPU_MS)
+  }
+}
 
 describe('a refusal', () => {
   it('has no stack trace, and leaves those of others', () => {
@@ -65,14 +88,3 @@ function read(entry: number): number {
 const positions = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
 
 const bad = (count: number) => Array.from({ length: count }, () => -1)
-
-/** ms of CPU that a work takes, the least of three runs: whatever else the machine does. */
-function cpuOf(work: () => unknown): number {
-  const costs = [1, 2, 3].map(() => {
-    const before = process.cpuUsage()
-    work()
-    const { user, system } = process.cpuUsage(before)
-    return (user + system) / 1000
-  })
-  return Math.min(...costs)
-}

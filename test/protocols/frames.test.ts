@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { loadProtocols, protocolPorts } from '../../protocols/index.ts'
-import { conversationDifferences } from '../support/own-frames.ts'
-import { casesOf } from '../support/protocol-cases.ts'
+import { isEndless, type Protocol } from '../../protocols/kit/index.ts'
+import { conversationDifferences, frameOf, heard, sessionOf } from '../support/own-frames.ts'
+import { casesOf, type Conversation } from '../support/protocol-cases.ts'
 
 /** What each protocol's own frames say, exactly; and that each protocol has what the tests need. */
 for (const protocol of await loadProtocols()) {
@@ -12,6 +13,7 @@ for (const protocol of await loadProtocols()) {
     it.each(frames)('$title', (conversation) => {
       const wrong = conversationDifferences(protocol, conversation)
       if (wrong.length > 0) expect.fail(wrong.join('\n'))
+      expect(framesOnStream(protocol, conversation)).toEqual(sentOnStream(conversation))
     })
 
     it('has a frame of its own with a fix, and costly frames', () => {
@@ -22,10 +24,8 @@ for (const protocol of await loadProtocols()) {
     it('says what its devices are, what its checksum covers, how it escapes, and how accurate it is', () => {
       expect(JSON.stringify([devices, integrity, costly])).not.toContain('FILL IN')
       expect(Object.keys(integrity)).toSatisfy((keys) => keys.includes('none') || keys.includes('covers'))
-      expect([escaping === 'none' || escaping.codes.size > 0, ['metres', 'hdop', 'none'].includes(accuracy)]).toEqual([
-        true,
-        true,
-      ])
+      expect(escaping === 'none' || escaping.codes.size > 0).toBe(true)
+      expect(['metres', 'hdop', 'none']).toContain(accuracy)
     })
 
     it('has the ports that protocols/index.ts names', () => {
@@ -39,3 +39,33 @@ it('protocols/index.ts is in alphabetical order', () => {
   const names = protocolPorts.map(({ name }) => name)
   expect(names).toEqual(names.toSorted())
 })
+
+/** The frames that a conversation should have: those of a stream, unless the last of them is not whole. */
+function sentOnStream({ frames }: Conversation): string[] {
+  return frames.filter(({ error }) => error !== 'truncated').flatMap((own) => hexOf(frameOf(own)))
+}
+
+/** The frames of a conversation that arrives as one stream; over UDP and where frames have no end, of one each. */
+function framesOnStream(protocol: Protocol, conversation: Conversation): string[] {
+  const session = sessionOf(protocol, conversation)
+  const own = conversation.frames.filter(({ error }) => error !== 'truncated')
+  const framer = session.transport === 'tcp' ? protocol.tcp?.frame : session.transport === 'udp' && protocol.udp?.frame
+  if (!framer) return own.flatMap((each) => hexOf(frameOf(each)))
+  const isWhole = session.transport === 'tcp' && !isEndless(framer)
+  const parts = own.map((each) => frameOf(each) as Buffer)
+  return (isWhole ? [Buffer.concat(parts)] : parts).flatMap((stream) => {
+    const found: string[] = []
+    for (let at = 0, length = 1; at < stream.length && length > 0; at += length) {
+      length = framer(stream.subarray(at), session)
+      const frame = stream.subarray(at, at + length)
+      found.push(length > 0 ? frame.toString('hex') : `${length} for ${stream.toString('hex', at)}`)
+      // Some lengths are agreed on in the conversation.
+      heard(protocol, frame, session)
+    }
+    return found
+  })
+}
+
+function hexOf(frame: ReturnType<typeof frameOf>): string[] {
+  return Buffer.isBuffer(frame) ? [frame.toString('hex')] : []
+}

@@ -46,3 +46,16 @@ function coveredOf(frame: Buffer, covers: Covered): readonly [from: number, to: 
 function refusal(protocol: Protocol, { frame, session }: KnownFrame, damaged = frame): DecodeReason | undefined {
   return reasonOf(() => decodeFrame(protocol, damaged, { ...session(), lenient: false }))
 }
+
+const escaping = (await loadProtocols()).filter((protocol) => protocol.escaping !== 'none')
+
+describe.runIf(escaping.length > 0)('a protocol that escapes bytes', async () => {
+  for (const { escaping: marks, name } of escaping) {
+    const { frames } = await casesOf(name)
+    it(`has frames of its own with each escape: ${name}`, () => {
+      const own = frames.flatMap((each) => each.frames.flatMap(({ frame }) => (Buffer.isBuffer(frame) ? [frame] : [])))
+      const pairs = marks === 'none' ? [] : [...marks.codes.keys()].map((code) => Buffer.of(marks.escape, code))
+      expect(pairs.filter((pair) => !own.some((frame) => frame.includes(pair)))).toEqual([])
+    })
+  }
+})

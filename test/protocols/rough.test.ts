@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { loadProtocols } from '../../protocols/index.ts'
-import type { Protocol } from '../../protocols/kit/index.ts'
+import { isEndless, type Protocol } from '../../protocols/kit/index.ts'
 import { type KnownFrame, knownFrames } from '../support/known-frames.ts'
 import { casesOf } from '../support/protocol-cases.ts'
 import { decodesRough, framesOfParts, framesRough, placesIn, within } from '../support/rough.ts'
@@ -24,7 +24,8 @@ describe('twice on a stream that arrives in two parts, each known frame is the s
 })
 
 function splitsAnywhere({ tcp }: Protocol, { frame, name, session }: KnownFrame): void {
-  if (!tcp || !Buffer.isBuffer(frame)) return
+  // Where frames have no end, they depend on how the stream arrives.
+  if (!tcp || !Buffer.isBuffer(frame) || isEndless(tcp.frame)) return
   const stream = Buffer.concat([frame, frame])
   framesRough(tcp.frame, stream, session())
   const whole = framesOfParts(tcp.frame, stream, 0, session()).flatMap(singlePings).join()

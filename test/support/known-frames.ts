@@ -1,7 +1,6 @@
-import { decodeFrame, type HttpRequest, type Protocol, type Session } from '../../protocols/kit/index.ts'
-import { frameOf, sessionOf } from './own-frames.ts'
+import type { HttpRequest, Protocol, Session } from '../../protocols/kit/index.ts'
+import { frameOf, heard, sessionOf } from './own-frames.ts'
 import type { Conversation, ProtocolCases } from './protocol-cases.ts'
-import { reasonOf } from './rough.ts'
 import { vectorsOf } from './vectors/vectors.ts'
 import { onWire, vectorSession } from './vectors/wire.ts'
 
@@ -25,7 +24,11 @@ export function ownFrames(protocol: Protocol, conversation: Conversation): Known
   return frames.map((frame, index) => ({
     name: `${conversation.title}, frame ${index}`,
     frame,
-    session: () => heard(protocol, frames.slice(0, index), sessionOf(protocol, conversation)),
+    session: () => {
+      const session = sessionOf(protocol, conversation)
+      for (const earlier of frames.slice(0, index)) heard(protocol, earlier, session)
+      return session
+    },
   }))
 }
 
@@ -35,13 +38,4 @@ function vectorFrames(protocol: Protocol): KnownFrame[] {
     frame: onWire(protocol, vector),
     session: () => vectorSession(protocol, vector),
   }))
-}
-
-function heard(protocol: Protocol, frames: readonly (Buffer | HttpRequest)[], session: Session): Session {
-  for (const frame of frames) {
-    reasonOf(() => {
-      session.device = decodeFrame(protocol, frame, session).device ?? session.device
-    })
-  }
-  return session
 }

@@ -18,7 +18,9 @@ import { ARRIVED } from './vectors/vectors.ts'
 export function conversationDifferences(protocol: Protocol, conversation: Conversation): string[] {
   const session = sessionOf(protocol, conversation)
   return conversation.frames.flatMap((own, index) =>
-    frameDifferences(own, heard(protocol, own, session)).map((each) => `frames[${index}].${differenceText(each)}`),
+    frameDifferences(own, heard(protocol, frameOf(own), session)).map(
+      (each) => `frames[${index}].${differenceText(each)}`,
+    ),
   )
 }
 
@@ -37,9 +39,10 @@ export function frameOf({ frame }: OwnFrame): Buffer | HttpRequest {
   return typeof frame === 'string' ? Buffer.from(frame) : frame
 }
 
-function heard(protocol: Protocol, own: OwnFrame, session: Session): Message | DecodeError {
+/** What a frame says in a session that goes on. */
+export function heard(protocol: Protocol, frame: Buffer | HttpRequest, session: Session): Message | DecodeError {
   try {
-    const message = decodeFrame(protocol, frameOf(own), session)
+    const message = decodeFrame(protocol, frame, session)
     session.device = message.device ?? session.device
     return message
   } catch (error) {

@@ -50,7 +50,6 @@ it.each<[Sketch]>([
 })
 
 it('puts the line of a protocol into the index in alphabetical order', () => {
-  const lineOf = (name: string) => `  ${name}: { tcp: 0, load: () => import('./${name}/index.ts') },`
   const text = ['const PROTOCOLS = {', lineOf('bce'), lineOf('dmt'), '}'].join('\n')
   for (const [name, at] of [
     ['adm', 1],
@@ -59,6 +58,10 @@ it('puts the line of a protocol into the index in alphabetical order', () => {
   ] as const)
     expect(indexWith(text, { name, isText: false })).toBe(text.split('\n').toSpliced(at, 0, lineOf(name)).join('\n'))
 })
+
+const lineOf = (name: string) => `  ${name}: { tcp: 0, load: () => import(${QUOTE}./${name}/index.ts${QUOTE}) },`
+
+const QUOTE = "'"
 
 /** What a file of this text, beside the tests of protocols, exports. */
 async function loaded<Default>(path: string, text: string): Promise<Default> {

@@ -21,7 +21,7 @@ export function indexWith(text: string, sketch: Sketch): string {
 
 function indexLine(sketch: Sketch): string {
   const ports = transportsOf(sketch).map((transport) => `${transport}: ${portOf(sketch)}, `)
-  return `  ${sketch.name}: { ${ports.join('')}load: () => import('./${sketch.name}/index.ts') },`
+  return `  ${sketch.name}: { ${ports.join('')}load: () => import(${quoted(`./${sketch.name}/index.ts`)}) },`
 }
 
 /** A file that compiles, and reads nothing yet. */
@@ -33,15 +33,14 @@ export function protocolTemplate(sketch: Sketch): string {
 function textTemplate(sketch: Sketch): string {
   const { framer, expression } = framerOf(sketch)
   const names = [framer, 'textProtocol'].toSorted()
+  const transports = transportsOf(sketch)
+  const ends = [...new Set(sketch.family?.framing.delimiters?.join('').replace(/[\r\n\0]/g, ''))].join('')
   return `${HEAD_COMMENT}import { ${names.join(', ')} } from '../kit/index.ts'
 
 export default textProtocol({
 ${common(sketch)}  port: ${portOf(sketch)},
-  transports: [${transportsOf(sketch)
-    .map((each) => `'${each}'`)
-    .join(', ')}],
-  frame: ${expression},
-  lines: [{ like: 'FILL IN,{id},{any}', none: 'FILL IN' }],
+${transports.length === 2 ? '' : `  transports: ['${transports[0]}'],\n`}  frame: ${expression},
+${ends === '' ? '' : `  ends: ${quoted(ends)},\n`}  lines: [{ like: 'FILL IN,{id},{any}', none: 'FILL IN' }],
 })
 `
 }

@@ -1,0 +1,118 @@
+import { ByteWriter, kmh, sum8 } from '../../protocols/kit/index.ts'
+import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '356307042441013'
+const AAA = 'AAA,35,52.525000,-13.410000,240501101530,A,7,20,45,270,0.9,34,1000,2000,262|2|1|1,0000,0|0|0'
+const TIME = '2024-05-01T10:15:30Z'
+const FIX = {
+  time: TIME,
+  latitude: 52.525,
+  longitude: -13.41,
+  speed: kmh(45),
+  heading: 270,
+  hdop: 0.9,
+  altitude: 34,
+  satellites: 7,
+}
+const SECONDS = (Date.parse(TIME) - Date.UTC(2000, 0, 1)) / 1000
+
+export default {
+  costly: {
+    'one field': frame(many('1')),
+    'empty fields': frame(`AAA${many(',')}`),
+    'records without content': frame(
+      Buffer.concat([Buffer.from('CCE,\0\0\0\0\xff\xff', 'latin1'), Buffer.alloc(60_000)]),
+    ),
+    'compact records that are too short': frame(
+      Buffer.concat([Buffer.from('CCC,\0\0\x18\0\0\0\0\0'), Buffer.alloc(60_000)]),
+    ),
+  },
+  frames: [
+    {
+      title: 'positions as text',
+      frames: [
+        { frame: frame(AAA), device: ID, fixes: [FIX] },
+        {
+          frame: frame(AAA.replace(',A,', ',V,').replace('0.9', '0.0')),
+          device: ID,
+          fixes: [{ ...FIX, hdop: undefined, valid: false }],
+        },
+        { frame: frame('AAA,35,other layout'), device: ID, fixes: [] },
+        { frame: frame('A10,OK'), device: ID, none: 'command answer' },
+        { frame: frame('XYZ,1'), device: ID },
+        { frame: Buffer.concat([frame(AAA).subarray(0, -4), Buffer.from('00\r\n')]), error: 'checksum' },
+      ],
+    },
+    {
+      title: 'positions as records',
+      frames: [
+        { frame: frame(ccc(compact(), compact())), device: ID, fixes: [FIX, FIX], reply: answered(2) },
+        { frame: frame(cce(tagged(), tagged())), device: ID, fixes: [FIX, FIX] },
+        { frame: frame(cce(tagged(), Buffer.alloc(5))), device: ID, fixes: [FIX], unreadable: [1] },
+      ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'the HDOP of CCE is in tenths, as that of CCC',
+      says: (vector) =>
+        'hex' in vector.input && Buffer.from(vector.input.hex ?? '', 'hex').includes(',CCE,')
+          ? eachPosition(({ hdop = 0 }) => ({ hdop: hdop / 10 }))(vector)
+          : undefined,
+    },
+  ],
+} satisfies ProtocolCases
+
+/** A frame `$$AL,I,…*CC`. */
+function frame(content: string | Buffer): Buffer {
+  return summed(Buffer.concat([Buffer.from(`,${ID},`), Buffer.from(content), Buffer.from('*')]), '$$')
+}
+
+function answered(count: number): Buffer {
+  return summed(Buffer.from(`,${ID},CCC,${count}*`), '@@')
+}
+
+/** The length counts from the comma to the line feed. */
+function summed(content: Buffer, start: string): Buffer {
+  const covered = Buffer.concat([Buffer.from(`${start}A${content.length + 4}`), content])
+  const sum = sum8(covered).toString(16).toUpperCase().padStart(2, '0')
+  return Buffer.concat([covered, Buffer.from(`${sum}\r\n`)])
+}
+
+function ccc(...records: readonly Buffer[]): Buffer {
+  const head = new ByteWriter().ascii('CCC,').u16le(0x0102).u16le(records[0].length).u32le(records.length)
+  return Buffer.concat([head.toBuffer(), ...records])
+}
+
+function compact(): Buffer {
+  const place = new ByteWriter().u8(35).u32le(52_525_000).u32le(-13_410_000).u32le(SECONDS)
+  const rest = place.u8(1).u8(7).u8(20).u16le(45).u16le(270).u16le(9).u16le(34)
+  return rest.bytes(Buffer.alloc(28)).toBuffer()
+}
+
+function cce(...records: readonly Buffer[]): Buffer {
+  const head = new ByteWriter().ascii('CCE,').u32le(0).u16le(records.length)
+  return Buffer.concat([
+    head.toBuffer(),
+    ...records.map((record) => new ByteWriter().u16le(record.length).bytes(record).toBuffer()),
+  ])
+}
+
+/** Parameters of 1, 2, 4 bytes and of any length; FE 69 is an id of two bytes. */
+function tagged(): Buffer {
+  const w = new ByteWriter().u16le(11).u8(3).u8(5).u8(1).u8(6).u8(7).u8(0xfe).u8(0x69).u8(100)
+  w.u8(4).u8(8).u16le(45).u8(9).u16le(270).u8(0x0a).u16le(9).u8(0x0b).u16le(34)
+  return w
+    .u8(3)
+    .u8(2)
+    .u32le(52_525_000)
+    .u8(3)
+    .u32le(-13_410_000)
+    .u8(4)
+    .u32le(SECONDS)
+    .u8(1)
+    .u8(0x4b)
+    .u8(1)
+    .u8(0)
+    .toBuffer()
+}

@@ -1,10 +1,11 @@
+import { DecodeError } from './errors.ts'
 import { EndSearch } from './marks.ts'
 import type { Escaping, Framer } from './protocol.ts'
 
 /** A protocol's way to keep the bytes that mark frames out of their content. */
 interface EscapedFrames extends Escaping {
   readonly frame: Framer
-  /** The content between the flags of a frame, as it was before it was escaped. */
+  /** The content between the flags of a frame, as it was before it was escaped. @throws DecodeError `malformed`. */
   content(frame: Buffer): Buffer
   /** A frame of a content: escaped, with its flags. */
   wrap(content: Uint8Array): Buffer
@@ -12,7 +13,7 @@ interface EscapedFrames extends Escaping {
 
 /**
  * Frames between two flags, within which `escape` and one of `codes` stand for another byte: `codes` maps the second byte
- * to that one. An escape byte with another code stands for itself.
+ * to that one.
  */
 export function escaped(marks: Escaping & { readonly flag: number; readonly end?: number }): EscapedFrames {
   const { flag, end = flag, escape, codes } = marks
@@ -37,16 +38,16 @@ export function escaped(marks: Escaping & { readonly flag: number; readonly end?
   }
 }
 
-/** The bytes that escaped ones stand for: a view where there is nothing to replace. */
+/** The bytes that escaped ones stand for: a view where there is nothing to replace. @throws DecodeError `malformed`. */
 export function unescape(bytes: Buffer, escape: number, codes: ReadonlyMap<number, number>): Buffer {
   let from = bytes.indexOf(escape)
   if (from < 0) return bytes
   const result = Buffer.from(bytes)
   let to = from
   for (; from < bytes.length; from++) {
-    const byte = bytes[from] === escape ? codes.get(bytes[from + 1]) : undefined
-    result[to++] = byte ?? bytes[from]
-    if (byte !== undefined) from++
+    const byte = bytes[from] === escape ? codes.get(bytes[++from]) : bytes[from]
+    if (byte === undefined) throw new DecodeError('malformed', 'an escape byte stands before a byte that is no code')
+    result[to++] = byte
   }
   return result.subarray(0, to)
 }

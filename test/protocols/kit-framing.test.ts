@@ -117,12 +117,14 @@ describe('framers', () => {
   })
 
   it('cut a stream between flags, and put the bytes of its content back', () => {
-    const stream = bytes('24 7e30 7d02 08 7d01 557e 7e 7e 01 7d05 7e 0d0a 7e02')
+    const stream = bytes('24 7e30 7d02 08 7d01 557e 7e 7e 01 05 7e 0d0a 7e02')
     const { frames, rest, noise } = cut(stream, JT808.frame, newSession())
-    expect(frames.map((frame) => JT808.content(frame).toString('hex'))).toEqual(['307e087d55', '017d05'])
+    expect(frames.map((frame) => JT808.content(frame).toString('hex'))).toEqual(['307e087d55', '0105'])
     expect([rest.toString('hex'), noise]).toEqual(['7e02', 4])
     expect(JT808.wrap(bytes('307e087d55'))).toEqual(bytes('7e307d02087d01557e'))
     expectSameWhereverCut(JT808.frame, stream)
+    for (const damaged of ['7e017d057e', '7e017d7e'])
+      expect(reasonOf(() => JT808.content(bytes(damaged)))).toBe('malformed')
   })
 
   it('know no end of what arrives in one part', () => {

@@ -128,3 +128,12 @@ export function bytes(hex: string): Buffer {
 export function u(size: number, value: number): Buffer {
   return bytes(value.toString(16).padStart(size * 2, '0'))
 }
+
+/** A frame between flags 7E, escaped as JT/T 808 has it. */
+export function escapedFrame(content: Buffer): Buffer {
+  const escapes = new Map([
+    [0x7d, [0x7d, 1]],
+    [0x7e, [0x7d, 2]],
+  ])
+  return Buffer.from([0x7e, ...[...content].flatMap((byte) => escapes.get(byte) ?? [byte]), 0x7e])
+}

@@ -1,0 +1,223 @@
+/*
+ * JT/T 808-2011, -2013 and -2019, the Chinese standard of vehicle terminals, and the many trackers made on it: Jimi, Huabao,
+ * Queclink GL100, Topflytech, Coban … Big-endian, between flags, escaped (7E as 7D02, 7D as 7D01).
+ *
+ *   7E TTTT PPPP [VV] IIIIIIIIIIII SSSS [NNNN KKKK] body… CC 7E
+ *
+ *   T  type                       V  version, and I of 10 bytes: since 2019     N  number of parts, K which one, from 1 on:
+ *   P  length of the body (bits   I  phone number in packed decimals, or an        of a split message (bit 13 of P)
+ *      9–0), encryption (12–10),     IMEI of 14 digits as a binary number       C  XOR from T to the body
+ *      split (13), version (14)   S  serial number
+ *
+ *   0100 registration: answer 8100 [V] I 0000 (S 00, text of I)         0004 asks for the time: 8004
+ *   0102, 0002, 0003, 0200 … all others: answer 8001 [V] I 0000 (S T 00)
+ *   0200 position: location.ts            0201, 0500 the same behind the serial number of a question
+ *   0704 NNNN KK of (LLLL, position)      0210 of (LL, position)     0801 MMMMMMMM xxxxxxxx position photo…: answer 8800 M
+ *   0900 54 position without A, of model GL100      (…) and 55xx: jointech.ts
+ *
+ * The parts of a split message are answered together, once it is whole and stored; those of a photo one by one, and dropped.
+ */
+import {
+  Assembly,
+  ByteReader,
+  ByteWriter,
+  DecodeError,
+  dialects,
+  eachReadable,
+  escaped,
+  type Fix,
+  imeiOf14,
+  type Message,
+  type Protocol,
+  type Session,
+  sessionState,
+  verified,
+  xor,
+} from '../kit/index.ts'
+import { isJointech, jointechFrame, jointechText, textFrame } from './jointech.ts'
+import { BASIC, location, withoutAlarms } from './location.ts'
+
+const frames = escaped({
+  flag: 0x7e,
+  escape: 0x7d,
+  codes: new Map([
+    [1, 0x7d],
+    [2, 0x7e],
+  ]),
+})
+
+const spoken = dialects([
+  { when: 0x7e, frame: frames.frame, decode },
+  { when: '(', frame: textFrame, decode: jointechText },
+])
+
+export default {
+  name: 'jt808',
+  devices:
+    'JT/T 808 terminals: Jimi JC371, JC450, Huabao HB, Queclink GL100, Jointech JT701, Concox, Meitrack, Coban …',
+  acknowledges: 'fixes',
+  accuracy: 'none',
+  integrity: { checksum: 'XOR', covers: [1, -2] },
+  escaping: { escape: frames.escape, codes: frames.codes },
+  tcp: { port: 5015, frame: spoken.frame },
+  udp: { port: 5015, frame: spoken.frame },
+  decode: spoken.decode,
+} satisfies Protocol
+
+const REGISTER = 0x0100
+const TIME = 0x0004
+const PHOTO = 0x0801
+const PASSED_THROUGH = 0x0900
+const BATCH = 0x0704
+const VENDOR_BATCH = 0x0210
+const POSITION = 0x0200
+
+/** Types that hold no position. */
+const NONE = new Map([
+  [0x0001, 'command answer'],
+  [0x0002, 'heartbeat'],
+  [0x0003, 'logout'],
+  [TIME, 'time'],
+  [0x0005, 'command answer'],
+  [REGISTER, 'login'],
+  [0x0102, 'login'],
+  [0x0104, 'command answer'],
+  [0x0107, 'status'],
+  [0x0108, 'command answer'],
+  [0x0301, 'status'],
+  [0x0302, 'command answer'],
+  [0x0303, 'status'],
+  [0x0608, 'command answer'],
+  [0x0700, 'trip'],
+  [0x0701, 'text'],
+  [0x0702, 'driver'],
+  [0x0705, 'CAN'],
+  [0x0800, 'photo'],
+  [0x0802, 'photo'],
+  [0x0805, 'photo'],
+  [0x0a00, 'key'],
+])
+const GENERAL_ANSWER = 0x0001
+
+/** The numbers that precede the position in these types, in bytes. */
+const BEFORE = new Map([
+  [POSITION, 0],
+  [0x0201, 2],
+  [0x0500, 2],
+])
+
+/** Bits of P. */
+const LENGTH = 0x03ff
+const SPLIT = 0x2000
+const VERSION = 0x4000
+const ENCRYPTION = 0x1c00
+/** Result of a registration. */
+const NOT_IN_DATABASE = 4
+const JPEG = 0xffd8
+
+const assemblies = sessionState(() => new Assembly())
+
+interface Header {
+  readonly type: number
+  readonly properties: number
+  /** As hexadecimal digits; `address` has the version before it, as answers repeat them. */
+  readonly id: string
+  readonly address: string
+  readonly serial: number
+}
+
+function decode(frame: Buffer, session: Session): Message {
+  const content = frames.content(frame)
+  if (isJointech(content)) return jointechFrame(content, frames.wrap, session)
+  const r = new ByteReader(verified(content, { sum: xor, from: 0, width: 1 }, session))
+  const type = r.u16()
+  const properties = r.u16()
+  const version = properties & VERSION ? r.hex(1) : ''
+  const id = r.hex(version === '' ? 6 : 10)
+  const header: Header = { type, properties, id, address: version + id, serial: r.u16() }
+  const length = r.left - (properties & SPLIT ? 4 : 0)
+  if (length !== (properties & LENGTH) && !session.lenient)
+    throw new DecodeError('malformed', `length field is ${properties & LENGTH}, body has ${length} bytes`)
+  if (properties & ENCRYPTION) return { device: deviceOf(id), fixes: [], reply: answer(header) }
+  return { device: deviceOf(id), ...(properties & SPLIT ? part : whole)(r, header, session) }
+}
+
+/** Leading zeros fill the number up; digits that are not decimal are those of a binary IMEI without its check digit. */
+function deviceOf(id: string): string {
+  if (/^\d+$/.test(id)) return id.replace(/^0+(?=.)/, '')
+  const digits = BigInt(`0x${id}`).toString()
+  return digits.length === 14 ? imeiOf14(digits) : digits
+}
+
+function whole(r: ByteReader, header: Header, session: Session): Message {
+  const { type } = header
+  const none = NONE.get(type)
+  if (type === GENERAL_ANSWER) return { none }
+  if (type === REGISTER) return { none, reply: registered(header, 0), refusal: registered(header, NOT_IN_DATABASE) }
+  if (type === TIME) return { none, reply: envelope(0x8004, header, new ByteWriter().bcdTime(session.now)) }
+  if (none !== undefined) return { none, reply: answer(header) }
+  const reply =
+    type === PHOTO ? envelope(0x8800, header, new ByteWriter().bytes(r.at(r.position).slice(4))) : answer(header)
+  return { ...positions(type, r, session), reply }
+}
+
+function part(r: ByteReader, header: Header, session: Session): Message {
+  const { type, serial } = header
+  const count = r.u16()
+  const index = r.u16() - 1
+  const reply = answer(header)
+  if (type === PHOTO && index === 0) return { ...positions(type, r, session), reply }
+  const none = type === PHOTO ? 'photo' : NONE.get(type)
+  if (none !== undefined) return { none, reply }
+  const all = assemblies(session).add(
+    { key: `${type} ${serial - index}`, index, count, content: r.slice(), reply },
+    session,
+  )
+  return all ? { ...positions(type, new ByteReader(all.content), session), reply: all.reply } : { none: 'part' }
+}
+
+/** What the body of a type that holds positions says; nothing of an unknown type. */
+function positions(type: number, r: ByteReader, session: Session): Pick<Message, 'fixes' | 'none' | 'unreadable'> {
+  const before = BEFORE.get(type)
+  if (before !== undefined) return said(location(r.skip(before), session))
+  if (type === BATCH) return batch(r.skip(3), 2, session)
+  if (type === VENDOR_BATCH) return batch(r, 1, session)
+  if (type === PHOTO) return photo(r.skip(8), session)
+  if (type === PASSED_THROUGH && session.settings.model === 'GL100' && r.u8() === 0x54)
+    return said(withoutAlarms(r, session))
+  return {}
+}
+
+const said = (fix: Fix | undefined): Pick<Message, 'fixes' | 'none'> => (fix ? { fixes: [fix] } : { none: 'no fix' })
+
+function batch(r: ByteReader, width: 1 | 2, session: Session): Pick<Message, 'fixes' | 'none' | 'unreadable'> {
+  const entries: Buffer[] = []
+  while (r.left > width) entries.push(r.slice(Math.min(r.uint(width), r.left)))
+  const { good, unreadable } = eachReadable(entries, (entry) => location(new ByteReader(entry), session))
+  const fixes = good.filter((fix) => fix !== undefined)
+  return fixes.length > 0 || unreadable ? { fixes, unreadable } : { none: 'no fix' }
+}
+
+/** Before 2013 no position precedes the picture. */
+function photo(r: ByteReader, session: Session): Pick<Message, 'fixes' | 'none'> {
+  if (r.left < BASIC || r.at(r.position).u16() === JPEG) return { none: 'photo' }
+  return said(location(new ByteReader(r.slice(BASIC)), session))
+}
+
+function answer(header: Header): Buffer {
+  return envelope(0x8001, header, new ByteWriter().u16(header.serial).u16(header.type).u8(0))
+}
+
+function registered(header: Header, result: number): Buffer {
+  const body = new ByteWriter().u16(header.serial).u8(result)
+  return envelope(0x8100, header, result === 0 ? body.ascii(header.id) : body)
+}
+
+function envelope(type: number, { properties, address }: Header, body: ByteWriter): Buffer {
+  const w = new ByteWriter()
+    .u16(type)
+    .u16((properties & VERSION) | body.length)
+    .hex(address)
+    .u16(0)
+  return frames.wrap(w.bytes(body.toBuffer()).xor().toBuffer())
+}

@@ -1,0 +1,43 @@
+/*
+ * The position of JT/T 808 (table 23 of 2013, table 30 of 2019).
+ *
+ *   AAAAAAAA SSSSSSSS YYYYYYYY OOOOOOOO HHHH VVVV GGGG YYMMDDhhmmss of (tag, length, value)
+ *
+ *   A  alarms                             Y, O  latitude, longitude, 1e-6 degrees     V  speed, 0.1 km/h
+ *   S  status; bit 1: fixed, 2: south,    H  altitude, m                             G  heading, degrees
+ *      3: west                            time: packed decimals, GMT+8               tag 31: satellites
+ */
+import { ByteReader, type Fix, heading, kmh, type Session, tlv, utcYmd } from '../kit/index.ts'
+
+/** Bytes of the part that is always there. */
+export const BASIC = 28
+
+/** Undefined where the device has neither a fix nor the time. */
+export function location(r: ByteReader, session: Session): Fix | undefined {
+  return withoutAlarms(r.skip(4), session)
+}
+
+/** The same without A. */
+export function withoutAlarms(r: ByteReader, { settings }: Session): Fix | undefined {
+  const status = r.u32()
+  const latitude = (r.u32() / 1e6) * (status & SOUTH ? -1 : 1)
+  const longitude = (r.u32() / 1e6) * (status & WEST ? -1 : 1)
+  const altitude = r.i16()
+  const speed = kmh(r.u16() / 10)
+  const direction = heading(r.u16())
+  const date = r.bcd(6)
+  const valid = (status & FIXED) !== 0
+  if (!valid && date === NO_DATE) return undefined
+  const time = utcYmd(date) - (settings.timeZone === undefined ? GMT_8 : 0)
+  const fix: Fix = { time, latitude, longitude, valid, altitude, speed, heading: direction }
+  for (const { tag, value } of tlv(r, { tag: 1, length: 1 }))
+    if (tag === SATELLITES && value.left > 0) fix.satellites = value.u8()
+  return fix
+}
+
+const FIXED = 2
+const SOUTH = 4
+const WEST = 8
+const SATELLITES = 0x31
+const NO_DATE = '000000000000'
+const GMT_8 = 8 * 3_600_000

@@ -103,6 +103,7 @@ function gatewayYaml(dir: string): string {
     ['tcp', 'gt06'],
     ['tcp', 'h02'],
     ['tcp', 'wialon'],
+    ['tcp', 'auto'],
     ['http', 'osmand'],
   ].map(([transport, protocol]) => `  - { transport: ${transport}, protocol: ${protocol}, port: 0, host: 127.0.0.1 }`)
   return `

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../support/encode.ts'
+import { dial, type Product, startProduct } from '../support/product.ts'
+
+const PLACE = { latitude: 52.52, longitude: 13.41, satellites: 9 }
+const at = Date.now() - 60_000
+const digits = new Date(at).toISOString().replace(/\D/g, '')
+const [ymd, hms] = [digits.slice(2, 8), digits.slice(8, 14)]
+const dmy = ymd.slice(4) + ymd.slice(2, 4) + ymd.slice(0, 2)
+
+/** Trackers of five makers, each with its own IMEI and route: what they send after each answer, their login first. */
+const TRACKERS = [
+  {
+    protocol: 'teltonika',
+    id: '356307042441013',
+    says: [avlLogin('356307042441013'), avlPacket(0x08, [{ ...PLACE, time: at }])],
+  },
+  {
+    protocol: 'gt06',
+    id: '352093081452251',
+    says: [gt06Frame(0x01, bytes('0352093081452251')), gt06Frame(0x12, gt06Gps({ ...PLACE, date: ymd + hms }))],
+  },
+  {
+    protocol: 'h02',
+    id: '861234000000005',
+    says: [`*HQ,861234000000005,V1,${hms},A,5231.2000,N,01324.6000,E,0.00,0,${dmy},FFFFFFFF#`],
+  },
+  {
+    protocol: 'wialon',
+    id: '868012345678909',
+    says: ['#L#868012345678909;NA\r\n', `#SD#${dmy};${hms};5231.2000;N;01324.6000;E;0;0;34;9\r\n`],
+  },
+  {
+    protocol: 'gps103',
+    id: '359710049095095',
+    says: [
+      '##,imei:359710049095095,A;',
+      `imei:359710049095095,tracker,${ymd}${hms},,F,${hms}.000,A,5231.2000,N,01324.6000,E,0.00,0;`,
+    ],
+  },
+]
+
+let product: Product
+
+beforeAll(async () => {
+  product = await startProduct({ 'devices.yaml': '{}\n' })
+}, 90_000)
+
+afterAll(() => product?.end())
+
+it('trackers of five makers, pointed at one port and configured by what arrives, deliver', async () => {
+  for (const { says } of TRACKERS) {
+    const peer = await dial(product.ports['tcp/auto'])
+    for (const [index, frame] of says.entries()) {
+      peer.socket.write(frame)
+      if (index < says.length - 1)
+        await expect.poll(() => peer.answered().length, { timeout: 10_000 }).toBeGreaterThan(0)
+    }
+  }
+
+  const arrived = async () => {
+    const { results } = await product.admin<{ results: { device?: string; protocol: string; waiting: number }[] }>(
+      '/admin/arrivals',
+    )
+    return results.filter(({ waiting }) => waiting === 1).map(({ device, protocol }) => `${device} ${protocol}`)
+  }
+  const expected = TRACKERS.map(({ id, protocol }) => `${id} ${protocol}`).toSorted()
+  await expect.poll(async () => (await arrived()).toSorted(), { timeout: 20_000 }).toEqual(expected)
+
+  for (const [index, { id }] of TRACKERS.entries()) {
+    const body = JSON.stringify({
+      name: `Van ${index}`,
+      company_id: 7,
+      courier_id: 40 + index,
+      route_id: 1001 + index,
+    })
+    await product.admin(`/admin/devices/${id}`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
+  }
+  for (const index of TRACKERS.keys()) {
+    const delivered = () => product.positions(`${1001 + index}`, Math.floor(at / 1000) - 60, Math.floor(at / 1000) + 60)
+    await expect.poll(async () => (await delivered()).length, { timeout: 30_000 }).toBe(1)
+  }
+}, 120_000)

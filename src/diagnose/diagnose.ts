@@ -209,6 +209,12 @@ export const CODES = {
     message: (about) => `${about} sends to the port of another protocol; its fixes are taken all the same`,
     action: 'set the port that the evidence names in the device',
   },
+  port_taken: {
+    severity: 'warning',
+    link: 'connected',
+    message: (about) => `the default port of ${about} is taken: no tracker can connect to it`,
+    action: 'end the program that has the port, or list the ports that you need in listeners (gateway.yaml)',
+  },
 } satisfies Record<ObservationCode, Meaning>
 
 const ORDER = { error: 0, warning: 1, info: 2 } satisfies Record<Severity, number>

@@ -24,6 +24,7 @@ export type ObservationCode =
   | 'certificate_refused'
   | 'enrolment_open'
   | 'wrong_port'
+  | 'port_taken'
 
 /** What an observation is about; nothing: the whole system. */
 export interface Subject {

@@ -58,12 +58,6 @@ it('trackers of five makers, pointed at one port and configured by what arrives,
     }
   }
 
-  const arrived = async () => {
-    const { results } = await product.admin<{ results: { device?: string; protocol: string; waiting: number }[] }>(
-      '/admin/arrivals',
-    )
-    return results.filter(({ waiting }) => waiting === 1).map(({ device, protocol }) => `${device} ${protocol}`)
-  }
   const expected = TRACKERS.map(({ id, protocol }) => `${id} ${protocol}`).toSorted()
   await expect.poll(async () => (await arrived()).toSorted(), { timeout: 20_000 }).toEqual(expected)
 
@@ -85,3 +79,11 @@ it('trackers of five makers, pointed at one port and configured by what arrives,
     await expect.poll(async () => (await delivered()).length, { timeout: 30_000 }).toBe(1)
   }
 }, 120_000)
+
+/** The devices that arrived and have one fix waiting, each with its protocol. */
+async function arrived(): Promise<string[]> {
+  const { results } = await product.admin<{ results: { device?: string; protocol: string; waiting: number }[] }>(
+    '/admin/arrivals',
+  )
+  return results.filter(({ waiting }) => waiting === 1).map(({ device, protocol }) => `${device} ${protocol}`)
+}

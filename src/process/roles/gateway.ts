@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { loadProtocol, loadProtocols } from '../../../protocols/index.ts'
+import { loadProtocols } from '../../../protocols/index.ts'
 import { within } from '../../async.ts'
 import { AUTO } from '../../config/listener.ts'
 import { networksOf } from '../../config/networks.ts'
@@ -18,14 +18,11 @@ import { Appender, connect, DuplicateFilter, keys, type Redis, shareObservations
 import { Backpressure } from '../../listen/backpressure.ts'
 import { Detector } from '../../listen/detect.ts'
 import { Flood } from '../../listen/flood.ts'
-import { listenHttp } from '../../listen/http.ts'
-import { ConnectionLimits, type Listener } from '../../listen/listener.ts'
-import { listenMqtt } from '../../listen/mqtt.ts'
-import { listenTcp } from '../../listen/tcp.ts'
+import { ConnectionLimits } from '../../listen/listener.ts'
 import { Slots } from '../../listen/slots.ts'
-import { listenUdp } from '../../listen/udp.ts'
 import { Replica } from '../../roster/replica.ts'
-import type { Ports, Role, RoleAddresses } from '../role.ts'
+import type { Role, RoleAddresses } from '../role.ts'
+import { openListeners } from './listeners.ts'
 import type { Live } from './live.ts'
 import { readinessOf, redisReadiness } from './readiness.ts'
 
@@ -35,21 +32,19 @@ export async function startGateway(live: Live, at: Pick<RoleAddresses, 'redisUrl
   const replica = new Replica(redis, live.logger)
   await within(ROSTER_MS, live.join(replica))
   const path = await openPath(live, replica)
-  const { listeners, ports } = await openListeners(live, path, at.ports)
+  const listeners = await openListeners(live, path, at.ports)
   return {
-    ports,
+    ports: listeners.ports,
     readiness: async () => readinessOf([...(await path.redisReadiness()).problems, ...path.problems()]),
     async close() {
       path.stopWaiting()
-      await Promise.all(listeners.map((listener) => listener.close()))
+      await listeners.close()
       await path.close()
       await live.close()
       redis.disconnect()
     },
   }
 }
-
-type FramePath = Awaited<ReturnType<typeof openPath>>
 
 /** Opens everything between listeners and lanes. */
 async function openPath(live: Live, replica: Replica) {
@@ -130,35 +125,6 @@ function limitsOfSenders(config: Config) {
   }
 }
 
-/** `earlier`: the ports of an earlier run, for listeners that may choose theirs. */
-async function openListeners(live: Live, { shared, misunderstood, replica }: FramePath, earlier: Ports) {
-  const { listeners: configured, mqtt } = live.config
-  const listeners: Listener[] = []
-  const ports: Ports = {}
-
-  async function open(name: string, port: number, listen: (port: number) => Promise<Listener>): Promise<void> {
-    const listener = await listen(port === 0 ? (earlier[name] ?? 0) : port)
-    listeners.push(listener)
-    ports[name] = listener.port
-  }
-
-  for (const listener of configured) {
-    const { transport } = listener
-    const protocol = listener.protocol === AUTO ? undefined : await loadProtocol(listener.protocol)
-    const name = portName(`${transport}/${listener.protocol}`, ports)
-    await open(name, listener.port, (port) => LISTEN[transport]({ ...listener, name, port, protocol }, shared))
-  }
-  const { broker } = mqtt
-  if (broker) {
-    const options = { ...shared, replica, protocolNamed: loadProtocol, misunderstood }
-    const plain = { ...broker, tls: null }
-    await open('mqtt', broker.port, (port) => listenMqtt({ ...plain, name: 'mqtt', port }, options))
-    if (broker.tls)
-      await open('mqtts', broker.tls_port, (port) => listenMqtt({ ...broker, name: 'mqtts', port }, options))
-  }
-  return { listeners, ports }
-}
-
 /** Reports which changes of the roster this gateway applies: a writer of the roster waits for that. */
 function reportApplied(live: Live, replica: Replica, gateway: string): void {
   const applied = keys.roster('applied')
@@ -192,15 +158,6 @@ function filterOptions({ filter }: Config) {
     holdsSuspicious: filter.suspicious === 'hold',
   }
 }
-
-/** The second listener for a protocol over the same transport is `tcp/teltonika#2`. */
-function portName(name: string, ports: Ports): string {
-  let numbered = name
-  for (let number = 2; numbered in ports; number++) numbered = `${name}#${number}`
-  return numbered
-}
-
-const LISTEN = { tcp: listenTcp, udp: listenUdp, http: listenHttp }
 
 /** No acknowledged fix waits for these writes, only counters and the state of devices. */
 const LAST_WRITES_MS = 1500

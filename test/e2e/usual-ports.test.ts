@@ -1,0 +1,51 @@
+import { once } from 'node:events'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { runProduct } from '../support/product.ts'
+
+/** A port of the default listeners. */
+const AUTO_PORT = 5000
+
+/** Takes a port; where another program has it already, that does as well. */
+async function take(port: number): Promise<void> {
+  const server: Server = createServer().listen(port, '0.0.0.0')
+  await Promise.race([once(server, 'listening'), once(server, 'error').catch(() => {})])
+  onTestFinished(() => void server.close())
+}
+
+async function folderWith(listeners: string): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'waybridge-ports-'))
+  const yaml = `
+data_dir: ${join(dir, 'data')}
+redis: { max_memory: 256mb }
+${listeners}
+mqtt: { broker: null }
+tracking: { listen: { host: 127.0.0.1, port: 0 } }
+admin: { port: 0 }
+companies: [{ company_id: 7, apikey: a, oauth_token: b }]
+`
+  await writeFile(join(dir, 'gateway.yaml'), yaml)
+  await writeFile(join(dir, 'devices.yaml'), '{}\n')
+  return dir
+}
+
+it('a default port that is taken is a finding, and all others are open', async () => {
+  await take(AUTO_PORT)
+  const product = await runProduct(await folderWith(''))
+  onTestFinished(async () => void (await product.end()))
+  const findings = async () => {
+    const status = await product.admin<{ findings: { code: string; subject: object }[] }>('/admin/status')
+    return status.findings.filter(({ code }) => code === 'port_taken').map(({ subject }) => subject)
+  }
+  await expect.poll(findings, { timeout: 20_000 }).toContainEqual({ listener: 'tcp/auto' })
+  expect(product.ports['tcp/teltonika']).toBe(5027)
+}, 90_000)
+
+it('a port that gateway.yaml names and that is taken ends the start, by name', async () => {
+  await take(AUTO_PORT)
+  const dir = await folderWith(`listeners: [{ transport: tcp, port: ${AUTO_PORT}, protocol: auto }]`)
+  await expect(runProduct(dir)).rejects.toThrow(/another program has this port/)
+}, 90_000)

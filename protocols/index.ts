@@ -11,11 +11,12 @@ export interface ProtocolPorts {
 /** Every protocol in alphabetical order: the usual ports that its file names (a test compares them), and what loads it. */
 const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonly load: Load }>> = {
   fix: { load: () => import('./fix/index.ts') },
+  gl200: { tcp: 5004, udp: 5004, load: () => import('./gl200/index.ts') },
   gps103: { tcp: 5001, udp: 5001, load: () => import('./gps103/index.ts') },
   gt06: { tcp: 5023, udp: 5023, load: () => import('./gt06/index.ts') },
   h02: { tcp: 5013, udp: 5013, load: () => import('./h02/index.ts') },
-  meitrack: { tcp: 5020, udp: 5020, load: () => import('./meitrack/index.ts') },
   jt808: { tcp: 5015, udp: 5015, load: () => import('./jt808/index.ts') },
+  meitrack: { tcp: 5020, udp: 5020, load: () => import('./meitrack/index.ts') },
   osmand: { http: 5055, load: () => import('./osmand/index.ts') },
   owntracks: { http: 5144, load: () => import('./owntracks/index.ts') },
   t55: { tcp: 5005, udp: 5005, load: () => import('./t55/index.ts') },

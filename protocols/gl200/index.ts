@@ -1,0 +1,97 @@
+/*
+ * Queclink GL, GV, GB, GMT …: "@Track Air Interface Protocol" of each model (GL200 1.02, GV300 0.7, GL520 5.02, GV600MG 1.03),
+ * as text here, or in binary: hex.ts.
+ *
+ *   +RESP:GTttt,V…,I…,N…, …[,A,S,G,H,O,Y,YYYYMMDDhhmmss …], …,YYYYMMDDhhmmss,C…$        +BUFF: the same, sent later
+ *   +ACK:GTttt,V…,I…,N…, …,YYYYMMDDhhmmss,C…$                                           GTHBD: heartbeat
+ *
+ *   ttt  type of report     I  IMEI or MEID     C  count, hexadecimal              H  altitude, m
+ *   V    version            N  name             A  HDOP; 0: the last known place   O, Y  longitude, latitude, degrees
+ *   Answer: +SACK:C$, and to GTHBD +SACK:GTHBD,V,C$       S  km/h   G  heading     time: UTC
+ *
+ * What stands between the name and a place differs from type to type, model to model and mask to mask; a place is always the
+ * same seven fields in a row, and is found by its last three. Some models leave out V, or end with 00 in place of $.
+ */
+import {
+  DecodeError,
+  dialects,
+  dop,
+  endsWith,
+  type Fix,
+  heading,
+  kmh,
+  type Message,
+  type Protocol,
+  utcYmd,
+} from '../kit/index.ts'
+import { decodeHex, hexCovers, hexFrames } from './hex.ts'
+import { kindOf } from './types.ts'
+
+const spoken = dialects([
+  { when: ['+RESP:', '+BUFF:', '+ACK:'], frame: endsWith('$', '\0'), decode },
+  ...hexFrames.map((each) => ({ ...each, decode: decodeHex })),
+])
+
+export default {
+  name: 'gl200',
+  devices: 'Queclink GL200, GL300, GL500, GV55, GV65, GV75, GV300, GV350, GV500, GB100, GMT100 …',
+  acknowledges: 'fixes',
+  accuracy: 'hdop',
+  integrity: { checksum: 'CRC-16/CCITT-FALSE, of binary frames', covers: hexCovers },
+  escaping: 'none',
+  tcp: { port: 5004, frame: spoken.frame },
+  udp: { port: 5004 },
+  decode: spoken.decode,
+} satisfies Protocol
+
+function decode(frame: Buffer): Message {
+  const text = frame.toString('latin1').replace(END, '')
+  const fields = text.split(',')
+  const [head, version, id] = fields
+  const type = head.slice(-3)
+  const count = fields[fields.length - 1]
+  if (fields.length < 4 || !NAME.test(version) || !NAME.test(id)) throw new DecodeError('malformed', 'it has no id')
+  const device = IMEI.test(version) ? version : id
+  if (type === 'HBD') return { device, none: 'heartbeat', reply: Buffer.from(`+SACK:GTHBD,${version},${count}$`) }
+  return { device, ...said(type, head, fields), reply: Buffer.from(`+SACK:${count}$`) }
+}
+
+const END = /[$\0]*$/
+const NAME = /^[\w-]{1,20}$/
+const IMEI = /^\d{15}$/
+const DATE = /^\d{14}$/
+const ANGLE = /^-?\d{1,3}\.\d+$/
+const QUANTITY = /^-?\d+(?:\.\d+)?$/
+/** Speed, heading, altitude, longitude and latitude without a value. */
+const NO_PLACE = ',,,,,,'
+
+function said(type: string, head: string, fields: readonly string[]): Pick<Message, 'fixes' | 'none'> {
+  const fixes: Fix[] = []
+  for (let at = 6; at < fields.length; at++)
+    if (DATE.test(fields[at]) && ANGLE.test(fields[at - 1]) && ANGLE.test(fields[at - 2]))
+      fixes.push(place(fields.slice(at - 6, at + 1)))
+  if (fixes.length > 0) return { fixes }
+  if (head.startsWith('+ACK')) return { none: 'command answer' }
+  const kind = kindOf(type)
+  if (kind !== 'position') return kind === undefined ? {} : { none: kind }
+  return type === 'CAN' || fields.join().includes(NO_PLACE) ? { none: 'no place' } : { fixes: [] }
+}
+
+/** A last known place has its own time: it is a fix like any other. */
+function place([accuracy, speed, direction, altitude, longitude, latitude, date]: readonly string[]): Fix {
+  const metresASecond = quantity(speed)
+  return {
+    time: utcYmd(date.slice(2)),
+    latitude: Number(latitude),
+    longitude: Number(longitude),
+    valid: true,
+    altitude: quantity(altitude),
+    speed: metresASecond === undefined ? undefined : kmh(metresASecond),
+    heading: heading(quantity(direction)),
+    hdop: dop(quantity(accuracy)),
+  }
+}
+
+function quantity(text: string): number | undefined {
+  return QUANTITY.test(text) ? Number(text) : undefined
+}

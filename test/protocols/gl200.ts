@@ -1,0 +1,174 @@
+import { crc16CcittFalse } from '../../protocols/kit/index.ts'
+import { bytes, u } from '../support/encode.ts'
+import { COSTLY_SIZE, eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
+import type { Vector } from '../support/vectors/vectors.ts'
+
+const IMEI = '356307042441013'
+
+const FIX = {
+  time: '2026-11-20T06:30:15Z',
+  latitude: 54.687205,
+  longitude: -25.27973,
+  altitude: 112.5,
+  speed: 15,
+  heading: 214,
+  hdop: 2,
+}
+const PLACE = '2,54.0,214,112.5,-25.279730,54.687205,20261120063015,0246,0001,18D8,6141,00'
+
+const report = (head: string, fields: string) => `${head},1A0800,${IMEI},GL300,${fields},20261120063020,0C19$`
+/** 35 63 07 04 24 41 01 and 3. */
+const ID = '233f070418290103'
+
+export default {
+  costly: {
+    'fields without content': `+RESP:GTFRI,1A0800,1${many(',')}$`,
+    'times without places': `+RESP:GTFRI,1A0800,1,,${many('1.1,20261320063015,')}$`,
+    'a report of zeros': binary('+RSP', '03 00fc1fbf', Buffer.alloc(COSTLY_SIZE - 40)),
+    'starts of reports': many('+RSP'),
+  },
+  frames: [
+    {
+      title: 'reports as text',
+      frames: [
+        {
+          frame: report(
+            '+RESP:GTFRI',
+            `0,0,2,${PLACE},2,0.0,,,-25.279730,54.687205,20261120063015,0246,0001,18D8,6141,00`,
+          ),
+          device: IMEI,
+          fixes: [FIX, { ...FIX, altitude: undefined, heading: undefined, speed: 0 }],
+          reply: '+SACK:0C19$',
+        },
+        {
+          frame: report('+BUFF:GTSOS', `0,0,1,0,,,,-25.279730,54.687205,20261120063015,,,,`),
+          device: IMEI,
+          fixes: [{ time: FIX.time, latitude: FIX.latitude, longitude: FIX.longitude }],
+          reply: '+SACK:0C19$',
+        },
+        { frame: report('+RESP:GTRTL', ',,,,,,,,0246,0001'), device: IMEI, none: 'no place', reply: '+SACK:0C19$' },
+        { frame: report('+RESP:GTRTL', '0,1,2,3'), device: IMEI, fixes: [], reply: '+SACK:0C19$' },
+        { frame: report('+RESP:GTXYZ', '0,1,2,3'), device: IMEI, reply: '+SACK:0C19$' },
+        { frame: report('+RESP:GTINF', '41,8970,17'), device: IMEI, none: 'status', reply: '+SACK:0C19$' },
+        { frame: report('+ACK:GTRTO', 'VER,FFFF'), device: IMEI, none: 'command answer', reply: '+SACK:0C19$' },
+        { frame: report('+ACK:GTHBD', ''), device: IMEI, none: 'heartbeat', reply: '+SACK:GTHBD,1A0800,0C19$' },
+        {
+          frame: `+RESP:GTINF,${IMEI},89380039,18,99,0103090402\0`,
+          device: IMEI,
+          none: 'status',
+          reply: '+SACK:0103090402$',
+        },
+        { frame: '+RESP:GTFRI,1A0800,,GL300,0C19$', error: 'malformed' },
+        { frame: report('+RESP:GTFRI', PLACE.replace('20261120', '20261320')), error: 'malformed' },
+      ],
+    },
+    {
+      title: 'reports in binary',
+      frames: [
+        {
+          frame: binary(
+            '+RSP',
+            '07 00fc1fbf',
+            bytes(`45 0102 0209 ${ID} 64 377e 10 01 02 0036 00 00d6 0070 ${place()} 0246 0001`),
+          ),
+          device: IMEI,
+          fixes: [{ ...FIX, altitude: 112 }],
+        },
+        {
+          frame: binary(
+            '+EVT',
+            '0c 00fc1fff',
+            bytes(`45 0101 0108 67623130302d3100 64 01 00 0036 05 00d6 fff4 ${place()} 0246`),
+          ),
+          device: 'gb100-1',
+          fixes: [{ ...FIX, altitude: -12, speed: 15.138889, hdop: undefined }],
+        },
+        { frame: binary('+RSP', '03 00fc1fbf', bytes(`45 0102 0209 ${ID} 00`)), device: IMEI, fixes: [] },
+        { frame: binary('+RSP', '64 00fc1fbf', bytes(`45 0102 0209 ${ID} 00`)), device: IMEI, fixes: [] },
+        { frame: binary('+INF', '01 00fc1fbf', bytes(`45 0102 0209 ${ID} 00`)), device: IMEI, none: 'status' },
+        { frame: binary('+RSP', '03 00fc1fbf', bytes(`45 0102 0209 ff3f070418290a03 00`)), error: 'malformed' },
+        { frame: short('+ACK', '01 7f', bytes('45 0101 08')), none: 'command answer' },
+        { frame: bytes(`2b00 0011 0 00${IMEI} 82 030024`.replaceAll(' ', '')), device: IMEI, fixes: [] },
+      ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'GPS accuracy 0 marks the last known place, which has the time of its own: it is a fix like any other',
+      says: eachPosition(() => ({ valid: true })),
+    },
+    {
+      reason:
+        'Unique ID: the IMEI with two decimal digits in a byte, or the name, where the peer has a number of eight bytes',
+      says: (vector) => withDevice(vector),
+    },
+    {
+      reason: 'of a model that sends no version the IMEI comes first',
+      frames: ['gl200-103', 'gl200-164'],
+      says: ({ id, positions }) => {
+        const deviceId = id === 'gl200-103' ? '862370030005908' : '359464030073766'
+        return { deviceId, positions: positions.map((each) => ({ ...each, deviceId })) }
+      },
+    },
+    {
+      reason: 'GTCAN: a place follows the values of the vehicle, behind a reserved field',
+      frames: ['gl200-025'],
+      says: {
+        positions: [position('867488060267845', '2024-12-13T11:37:15Z', [40.481997, -3.647673], [698.5, 101])],
+      },
+    },
+    {
+      reason: 'GTCAN: a place follows the values of the vehicle, behind a reserved field',
+      frames: ['gl200-196'],
+      says: {
+        positions: [position('867488060270575', '2024-02-02T08:34:37Z', [-0.968132, -78.592371], [2848.5, 346])],
+      },
+    },
+  ],
+  exceptions: {
+    'gl200-000': 'frames that begin with 2B 00 have no public specification; they are kept as they are',
+    'gl200-002': 'differences to a place (type 100) have no public specification; the frame is kept as it is',
+  },
+} satisfies ProtocolCases
+
+function place(): string {
+  return `${i32(-25_279_730)} ${i32(54_687_205)} 07ea 0b14 061e0f`
+}
+
+function i32(value: number): string {
+  return u(4, value >>> 0).toString('hex')
+}
+
+/** A report: its type and mask, and what stands between its length and the time of sending. */
+function binary(head: string, type: string, content: Buffer): Buffer {
+  const length = 4 + 5 + 2 + content.length + 13
+  return ended(Buffer.concat([Buffer.from(head), bytes(type), u(2, length), content]))
+}
+
+function short(head: string, type: string, content: Buffer): Buffer {
+  return ended(Buffer.concat([Buffer.from(head), bytes(type), u(1, 7 + content.length + 13), content]))
+}
+
+function ended(start: Buffer): Buffer {
+  const frame = Buffer.concat([start, bytes('07ea0b14061e14 0c19')])
+  return Buffer.concat([frame, u(2, crc16CcittFalse(frame.subarray(4))), bytes('0d0a')])
+}
+
+function withDevice({ deviceId = '', positions }: Vector) {
+  if (!/^\d{18,20}$/.test(deviceId)) return undefined
+  const id = u(8, 0)
+  id.writeBigUInt64BE(BigInt(deviceId))
+  const isName = id.some((byte) => byte > 99)
+  const digits = Array.from(id, (byte, i) => String(byte).padStart(i < 7 ? 2 : 1, '0')).join('')
+  const device = isName ? id.toString('latin1') : digits
+  return { deviceId: device, positions: positions.map((each) => ({ ...each, deviceId: device })) }
+}
+
+function position(
+  deviceId: string,
+  time: string,
+  [lat, lon]: readonly number[],
+  [altitude, course]: readonly number[],
+) {
+  return { deviceId, time, valid: true, lat, lon, altitude, speedKnots: 0, course }
+}

@@ -65,8 +65,8 @@ function answer(draft: Draft): string | undefined {
 
 /** The time is the UTC time of day that is nearest to the device's local time; without it, that local time. */
 function fix(draft: Draft, session: Session): Fix | undefined {
-  const local = draft.text('local').replace(/\D/g, '')
-  if (local !== '')
-    draft.time = draft.clock === undefined ? utcYmd(local.padEnd(12, '0')) : draft.timeBy(utcYmd(local.padEnd(12, '0')))
+  const digits = draft.text('local').replace(/\D+/g, '')
+  const local = digits === '' ? session.now : utcYmd(digits.padEnd(12, '0'))
+  draft.time = draft.clock === undefined ? local : draft.timeBy(local)
   return draft.fix(session)
 }

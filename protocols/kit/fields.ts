@@ -2,6 +2,7 @@ import { type Characters, charactersOf, upTo } from './characters.ts'
 import type { Draft } from './draft.ts'
 import { DecodeError } from './errors.ts'
 import type { Session } from './protocol.ts'
+import { decimal } from './text.ts'
 import { degreesMinutes, dop, heading, kmh, knots, known, mph, unixTime } from './units.ts'
 
 type Read = (text: string, draft: Draft, session: Session) => void
@@ -96,18 +97,19 @@ export const RMC = '{hms},[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnot
 export const GGA = '{hms},{latNmea},[{ns}],{lonNmea},[{ew}],[{quality}],{satellites},{hdop},{altitude}'
 export const GLL = '{latNmea},[{ns}],{lonNmea},[{ew}],{hms},[{valid}]'
 
-/** A sign, digits and points; all of it may be missing. Blanks may lead, unless a blank ends it. */
-const anyNumber = (next: Characters) => ((next & charactersOf(' ')) === 0n ? ' *[-+]?[\\d.]*' : '[-+]?[\\d.]*')
+/** A sign, digits and points; all of it may be missing. Blanks may lead, and `+`, unless these end the number. */
+function anyNumber(next: Characters): string {
+  const has = (character: string) => (next & charactersOf(character)) !== 0n
+  return `${has(' ') ? '' : ' *'}${has('\\+') ? '-?' : '[-+]?'}[\\d.]*`
+}
 
 /** The field of a number: `width` characters wide if need be, its value divided by `divisor`. */
 export function numberField({ set }: NumberField, width: number | undefined, divisor: number): Field {
   return {
     like: width === undefined ? anyNumber : `[-+ \\d.]{${width}}`,
     read(text, draft) {
-      const value = +text
-      if (!(value - value === 0)) throw new DecodeError('malformed', `"${text.slice(0, 40)}" is not a number`)
-      // Blanks alone are an empty field.
-      if (value !== 0 || text.trim() !== '') set(value / divisor, draft)
+      const value = decimal(text)
+      if (value !== undefined) set(value / divisor, draft)
     },
   }
 }

@@ -76,6 +76,7 @@ export {
   numberOf,
   objectOf,
   optionalNumberOf,
+  pairs,
   parseJson,
   TextReader,
 } from './text.ts'

@@ -22,9 +22,9 @@ const SUMS = {
   'CRC-16/XMODEM': crc16Xmodem,
 }
 
-/** A checksum in hexadecimal digits behind the last `to` of a line; or why there is none. */
+/** A checksum in hexadecimal digits behind the last `to` of a line; why there is none; or what `before` checks. */
 export type TextIntegrity =
-  | { readonly none: string }
+  | Integrity
   | {
       readonly sum: keyof typeof SUMS
       /** Where it begins to cover the line: an index, or behind the first occurrence of a text (0). */
@@ -48,7 +48,7 @@ interface Checked {
 }
 
 export function checkOf(integrity: TextIntegrity): Checked {
-  if ('none' in integrity) return { integrity }
+  if (!('sum' in integrity)) return { integrity }
   const { sum, from = 0, to, includesTo = false, digits, optional = false } = integrity
   const coveredIn = (text: string): readonly [number, number] => [
     typeof from === 'string' ? text.indexOf(from) + from.length : from,

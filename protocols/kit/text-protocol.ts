@@ -151,7 +151,13 @@ class Line {
   #several(draft: Draft, session: Session, split: string): Message {
     const records = draft.text('records').split(split)
     if (records.at(-1) === '') records.pop()
-    const { good, unreadable } = eachReadable(records, (record) => this.#fix(this.#record(record, session), session))
+    const { good, unreadable } = eachReadable(records, (text) => {
+      const record = this.#record(text, session)
+      const fix = this.#fix(record, session)
+      draft.device ??= record.device
+      if (fix && record.device !== draft.device) fix.device ??= record.device
+      return fix
+    })
     draft.count = good.length
     const fixes = good.filter((fix) => fix !== undefined)
     return { ...this.#message(draft, session, fixes), unreadable }

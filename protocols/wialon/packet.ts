@@ -1,4 +1,4 @@
-import { crc16Arc, DecodeError, inflate, type Match, trimEnd } from '../kit/index.ts'
+import { crc16Arc, DecodeError, inflate, type Match, type Session, verify } from '../kit/index.ts'
 
 const LF = 0x0a
 const CR = 0x0d
@@ -43,30 +43,12 @@ function attached(line: string): number {
   return Number(picture ?? file ?? 0)
 }
 
-/** A packet's line. */
-export interface Packet {
-  /** '' where the login of the connection named it. */
-  readonly device: string
-  /** Whether it names version 2.x, and so has a checksum. */
-  readonly isVersion2: boolean
-  readonly type: string
-  /** What follows the type. */
-  readonly body: Buffer
-}
-
-/** The packet of a frame, decompressed. @throws DecodeError `truncated`, `malformed`. */
-export function packetOf(frame: Buffer): Packet {
+/** A packet's line, decompressed; a picture's or file's bytes behind it are left out. @throws DecodeError */
+export function lineOf(frame: Buffer): Buffer {
   const plain = frame[0] === COMPRESSED ? inflated(frame) : frame
   const end = plain.indexOf(LF)
-  const line = trimEnd(end < 0 ? plain : plain.subarray(0, end))
-  const match = HEAD.exec(line.toString('latin1', 0, Math.min(line.length, 100)))
-  if (!match) throw new DecodeError('malformed', 'it does not begin with #type#')
-  const [head, version, device, type, login] = match
-  return { device, isVersion2: (version ?? login) !== undefined, type, body: line.subarray(head.length) }
+  return end < 0 ? plain : plain.subarray(0, end)
 }
-
-/** [2.0;][imei]#type#, and the version with which a login of 2.x begins. */
-const HEAD = /^(\d\.\d;)?([^#;]*)#([A-Z]+)#(?=(\d\.\d;)?)/
 
 function inflated(frame: Buffer): Buffer {
   if (frame.length < 3 || frame.length < 3 + frame.readUInt16LE(1)) throw new DecodeError('truncated')
@@ -74,14 +56,25 @@ function inflated(frame: Buffer): Buffer {
   return inflate(compressed, Math.min(MAX_INFLATED, MAX_RATIO * compressed.length))
 }
 
-/** The body without its checksum, as text. @throws DecodeError `checksum`, unless `lenient`. */
-export function verified({ type, body, isVersion2 }: Packet, isExpected: boolean, lenient: boolean): string {
-  const text = body.toString('latin1')
-  const at = Math.max(text.lastIndexOf(';'), text.lastIndexOf('|'))
-  const checksum = hexOf(text.slice(at + 1))
-  if (type === 'P' || !(isVersion2 || isExpected || (checksum >= 0 && hasOneFieldMore(type, text)))) return text
-  if (!lenient && checksum !== crc16Arc(body.subarray(0, at + 1))) throw new DecodeError('checksum')
-  return text.slice(0, Math.max(0, at))
+/** Sessions whose login was of 2.x: each of their packets has a checksum. */
+const version2 = new WeakSet<Session>()
+
+/** [2.0;][imei]#type#, and the version with which a login of 2.x begins. */
+const HEAD = /^(\d\.\d;)?[^#;]*#([A-Z]+)#(?=(\d\.\d;)?)/
+
+/** The line [imei]#type#…, without its version and its checksum. @throws DecodeError `malformed`, `checksum` */
+export function withoutChecksum(line: string, session: Session): string {
+  const [head, version = '', type, login] = HEAD.exec(line) ?? []
+  if (head === undefined) throw new DecodeError('malformed', 'it does not begin with #type#')
+  if (type === 'P') return line.slice(version.length)
+  const end = Math.max(line.lastIndexOf(';'), line.lastIndexOf('|'), head.length - 1)
+  const checksum = hexOf(line.slice(end + 1))
+  const isVersion2 = version !== '' || login !== undefined
+  if (!(isVersion2 || version2.has(session) || (checksum >= 0 && hasOneFieldMore(type, line.slice(head.length)))))
+    return line
+  verify(checksum === crc16Arc(Buffer.from(line.slice(head.length, end + 1), 'latin1')), session)
+  if (login !== undefined) version2.add(session)
+  return line.slice(version.length, Math.max(end, head.length))
 }
 
 /** A checksum of one to four hexadecimal digits, with or without 0x; −1 where it is none. */

@@ -160,6 +160,8 @@ describe('places', () => {
     ['{lat/1e6},{lon/1e6}', '-33500000,70250000'],
     ['{lat:9/1e6}{lon:9/1e6}', '-33500000+70250000'],
     ['{latNmea:8/1e4}{ns}{lonNmea:9/1e4}{ew}', '33300000S070150000E'],
+    ['{lat}+{lon}+{any}', '-33.5+70.25+'],
+    ['{lat} {lon}', '-33.5 +70.25'],
     ['{latDeg} {latMin}{ns} {lonDeg} {lonMin}{ew}', '33 30.0S 070 15.0E'],
     ['{latDeg} {latMin} {latSec},{lonDeg} {lonMin} {lonSec}', '-33 29 60,70 14 60'],
   ])('%s of %s', (pattern, text) => {

@@ -29,6 +29,7 @@ import {
   knots,
   mph,
   number,
+  pairs,
   radians,
   rfc3339,
   secondsSince,
@@ -239,6 +240,15 @@ describe('TextReader', () => {
 
   it('reads numbers whole', () => {
     expect(['-1.50', '007', '1e3', '+4'].map(number)).toEqual([-1.5, 7, 1000, 4])
+  })
+})
+
+describe('pairs', () => {
+  it('are values by name, whatever their order; what has no name is left out', () => {
+    expect([...pairs('A:1, B:2:3,,C,:4,A:5', ',', ':')]).toEqual([
+      ['A', '5'],
+      ['B', '2:3'],
+    ])
   })
 })
 

@@ -3,6 +3,7 @@ import { deflateSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { crc16Arc, cut, DecodeError, type Message, type Session, type Settings } from '../../protocols/kit/index.ts'
 import wialon from '../../protocols/wialon/index.ts'
+import { frameLength, starts } from '../../protocols/wialon/packet.ts'
 import { flipped, newSession } from '../support/rough.ts'
 
 const SHORT = '010524;101530;5231.5000;N;01324.6000;E;36;270;34;9'
@@ -106,9 +107,9 @@ describe('packets', () => {
     expect(answer(summed('M', 'Hello; driver'), loggedIn())).toBe('#AM#1\r\n')
   })
 
-  it('pictures, files and what is not known are passed over', () => {
-    for (const packet of ['#I#4;0;1;010524;101530;a.jpg\r\n\0\0#\n', '#IT#010524;101530;1;2;3', '#QI#1', '#NEW#x'])
-      expect(decode(packet)).toEqual({ device: undefined })
+  it('pictures hold no position; what is not known says nothing', () => {
+    expect(decode('#I#4;0;1;010524;101530;a.jpg\r\n\0\0#\n')).toEqual({ none: 'photo' })
+    for (const packet of ['#IT#010524;101530;1;2;3', '#QI#1', '#NEW#x']) expect(decode(packet)).toEqual({})
   })
 
   it('over UDP each packet names its device', () => {
@@ -163,27 +164,36 @@ describe('fields', () => {
     ])
   })
 
-  it('without place it is not valid; without time either it is no fix, and answered', () => {
-    const nowhere = '010524;101530;NA;NA;NA;NA;0;0;0;9'
-    expect(decode(`#SD#${nowhere}`).fixes).toMatchObject([{ latitude: 0, longitude: 0, valid: false }])
-    const { fixes, reply } = decode(`#SD#${nowhere.replace('010524;101530', 'NA;NA')}`)
-    expect([fixes, reply?.toString()]).toEqual([[], '#ASD#1\r\n'])
+  it('without a place it is no fix, and answered', () => {
+    const { fixes, none, reply } = decode('#SD#010524;101530;NA;NA;NA;NA;0;0;0;9')
+    expect([fixes, none, reply?.toString()]).toEqual([undefined, 'no place', '#ASD#1\r\n'])
   })
 
-  it('what is damaged is refused', () => {
-    expect(reasonOf('#SD#010524;101530;5231.5000;N;01324.6000;E;36;270;34')).toBe('malformed')
+  it('what is like no record is kept to be read later, and answered', () => {
     for (const [good, bad] of [
+      [';9', ''],
       ['5231.5000', '1e999'],
       ['5231.5000', '5231,5'],
       [';N;', ';X;'],
       [';E;', ';N;'],
-      ['010524', '320524'],
       ['101530', '10153'],
       ['101530', '101530.x'],
       ['270', 'NaN'],
+    ]) {
+      const { fixes, reply } = decode(`#SD#${SHORT.replace(good, bad)}`)
+      expect([fixes, reply?.toString()], bad).toEqual([[], '#ASD#1\r\n'])
+    }
+  })
+
+  it('what is damaged is refused', () => {
+    for (const [good, bad] of [
+      ['5231.5000', '5231.5.0'],
+      ['010524', '320524'],
+      ['101530', '241530'],
     ])
       expect(reasonOf(`#SD#${SHORT.replace(good, bad)}`), bad).toBe('malformed')
-    for (const packet of ['', '#', '#SD', 'SD#', 'GET / HTTP/1.1', '#L#;x']) expect(reasonOf(packet)).toBe('malformed')
+    for (const packet of ['#', '#SD', 'SD#', 'GET / HTTP/1.1']) expect(reasonOf(packet), packet).toBe('malformed')
+    expect(reasonOf('')).toBe('malformed')
   })
 })
 
@@ -219,7 +229,7 @@ describe('checksum', () => {
 })
 
 describe('framing', () => {
-  const frame = wialon.tcp.frame
+  const frame = frameLength
 
   it('cuts lines, pictures and compressed packets out of one stream', () => {
     const packets = [
@@ -239,7 +249,7 @@ describe('framing', () => {
   })
 
   it('tells its streams by the login', () => {
-    const begins = ['', '#', '#L', '#L#', '#L#8612', '#SD#', 'x'].map((begin) => wialon.tcp.starts(Buffer.from(begin)))
+    const begins = ['', '#', '#L', '#L#', '#L#8612', '#SD#', 'x'].map((begin) => starts(Buffer.from(begin)))
     expect(begins).toEqual(['maybe', 'maybe', 'maybe', 'yes', 'yes', 'no', 'no'])
   })
 })

@@ -32,7 +32,7 @@ export default {
         { frame: line('SD', SHORT), fixes: [FIX], reply: '#ASD#1\r\n' },
         { frame: line('D', EXTENDED), fixes: [{ ...FIX, hdop: 0.9 }], reply: '#AD#1\r\n' },
         { frame: line('B', `${SHORT}|${SHORT}`, '|'), fixes: [FIX, FIX], reply: '#AB#2\r\n' },
-        { frame: '#P#\r\n', none: 'ping', reply: '#AP#\r\n' },
+        { frame: '#P#\r\n', none: 'heartbeat', reply: '#AP#\r\n' },
       ],
     },
     {
@@ -52,6 +52,11 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason: 'a report without a place is no fix, where the peer makes 0/0 of it',
+      frames: ['wialon-023'],
+      says: { positions: [] },
+    },
     {
       reason:
         'Wialon IPS, "Short data packet": the answer to #SD# is #ASD#; who waits for it would send again for ever',

@@ -49,6 +49,7 @@ export {
   whole,
 } from './framing.ts'
 export { EndSearch, type Mark, Marks } from './marks.ts'
+export { rmcFix } from './nmea.ts'
 export {
   type Covered,
   decodeFrame,
@@ -98,4 +99,14 @@ export {
   utcDmy,
   utcYmd,
 } from './units.ts'
+export {
+  jsonBody,
+  numericMember,
+  numericParameter,
+  objectMember,
+  parametersOf,
+  textMember,
+  xmlElements,
+  xmlText,
+} from './web.ts'
 export { ByteWriter, digitsOfTime, TextWriter } from './writer.ts'

@@ -68,10 +68,12 @@ export function utc(year: number, month: number, day: number, hour: number, minu
   return time
 }
 
-/** ms UTC of digits with the year first: 'YYMMDDhhmmss'. @throws DecodeError `malformed`. */
+/** ms UTC of digits with the year first: 'YYMMDDhhmmss', 'YYYYMMDDhhmmss'. @throws DecodeError `malformed`. */
 export function utcYmd(digits: string): number {
-  const at = (index: number) => twoDigits(digits, index)
-  return utc(at(0), at(2), at(4), at(6), at(8), at(10))
+  const century = digits.length === 14 ? twoDigits(digits, 0) * 100 : 2000
+  const from = digits.length === 14 ? 2 : 0
+  const at = (index: number) => twoDigits(digits, from + index)
+  return utc(century + at(0), at(2), at(4), at(6), at(8), at(10))
 }
 
 /** ms UTC of a date 'DDMMYY' and a time 'hhmmss', as in NMEA. @throws DecodeError `malformed`. */

@@ -1,0 +1,49 @@
+import { verify, xor } from './checksum.ts'
+import { DecodeError } from './errors.ts'
+import type { Fix, Session } from './protocol.ts'
+import { number, TextReader } from './text.ts'
+import { degreesMinutes, heading, knots, utcDmy } from './units.ts'
+
+/**
+ * The fix of an NMEA sentence `$xxRMC,hhmmss.sss,A,ddmm.mmmm,N,dddmm.mmmm,E,knots,degrees,DDMMYY,…*hh`; undefined where it
+ * has no place or no date. Its checksum is verified where it has one.
+ * @throws DecodeError `checksum`, `truncated`, `malformed`.
+ */
+export function rmcFix(sentence: string, session: Session): Fix | undefined {
+  verifySentence(sentence, session)
+  const r = new TextReader(sentence, ',')
+  if (!r.next().endsWith('RMC')) throw new DecodeError('malformed', 'it is no RMC sentence')
+  const time = r.next()
+  const valid = r.next() === 'A'
+  const latitude = nmeaAngle(r, 'S')
+  const longitude = nmeaAngle(r, 'W')
+  const speed = r.optionalNumber()
+  const course = r.optionalNumber()
+  const [date = ''] = r.next().split('*')
+  if (latitude === undefined || longitude === undefined || date === '' || time === '') return undefined
+  return {
+    time: utcDmy(date, time) + (time.length > 6 ? Math.round(number(`0${time.slice(6)}`) * 1000) : 0),
+    latitude,
+    longitude,
+    valid,
+    speed: speed === undefined ? undefined : knots(speed),
+    heading: heading(course),
+  }
+}
+
+/** Degrees of the next two fields, ddmm.mmmm and a hemisphere; undefined where they are empty. */
+function nmeaAngle(r: TextReader, negative: 'S' | 'W'): number | undefined {
+  const value = r.next()
+  const letter = r.next()
+  if (value === '') return undefined
+  return degreesMinutes(number(value)) * (letter === negative ? -1 : 1)
+}
+
+/** Checks the two digits behind the star, over what stands between $ and it. @throws DecodeError `checksum`. */
+function verifySentence(sentence: string, session: Session): void {
+  const star = sentence.indexOf('*')
+  const digits = star < 0 ? '' : sentence.slice(star + 1, star + 3)
+  if (!/^[0-9A-Fa-f]{2}$/.test(digits)) return
+  const covered = Buffer.from(sentence.slice(sentence.indexOf('$') + 1, star), 'latin1')
+  verify(xor(covered) === Number.parseInt(digits, 16), session)
+}

@@ -1,0 +1,75 @@
+import { DecodeError } from './errors.ts'
+import type { HttpRequest } from './protocol.ts'
+import { type JsonObject, number } from './text.ts'
+
+/** A JSON body. @throws DecodeError `malformed`. */
+export function jsonBody({ body }: Pick<HttpRequest, 'body'>): unknown {
+  try {
+    return JSON.parse(body.toString())
+  } catch {
+    throw new DecodeError('malformed', 'the body is not JSON')
+  }
+}
+
+/** The parameters of a request: those of its query, then those of a form in its body. */
+export function parametersOf({ uri, body }: Pick<HttpRequest, 'uri' | 'body'>): URLSearchParams {
+  const at = uri.indexOf('?')
+  return new URLSearchParams(`${at < 0 ? '' : uri.slice(at + 1)}&${body.toString().trim()}`)
+}
+
+/** A parameter as a finite number; undefined where it is empty or absent. @throws DecodeError `malformed`. */
+export function numericParameter(parameters: URLSearchParams, name: string): number | undefined {
+  const value = parameters.get(name)
+  return value ? number(value.trim()) : undefined
+}
+
+/**
+ * A member that is a finite number or the text of one; undefined where it is absent, null, empty or 'null'.
+ * @throws DecodeError `malformed`.
+ */
+export function numericMember(object: JsonObject, name: string): number | undefined {
+  const value = object[name]
+  if (value === undefined || value === null || value === '' || value === 'null') return undefined
+  if (typeof value !== 'number' && typeof value !== 'string')
+    throw new DecodeError('malformed', `${name} is a ${typeof value}, not a number`)
+  return number(String(value))
+}
+
+/** A member that is text, or a number as text; undefined where it is empty or anything else. */
+export function textMember(object: JsonObject, name: string): string | undefined {
+  const value = object[name]
+  return (typeof value === 'string' || typeof value === 'number') && value !== '' ? String(value) : undefined
+}
+
+/** A member that is an object; an empty one where it is anything else. */
+export function objectMember(object: JsonObject, name: string): JsonObject {
+  const value = object[name]
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
+}
+
+/** What stands in each element of XML with a name, in order. Elements with the same name within it are not expected. */
+export function xmlElements(xml: string, name: string): string[] {
+  const found: string[] = []
+  const end = `</${name}>`
+  let at = 0
+  while ((at = xml.indexOf(`<${name}`, at)) >= 0) {
+    const next = xml[at + name.length + 1]
+    if (next !== '>' && next !== ' ' && next !== '\n' && next !== '\r' && next !== '\t') {
+      at += name.length + 1
+      continue
+    }
+    const start = xml.indexOf('>', at) + 1
+    const close = start === 0 ? -1 : xml.indexOf(end, start)
+    if (close < 0) return found
+    found.push(xml.slice(start, close))
+    at = close + end.length
+  }
+  return found
+}
+
+/** The text of the first element of XML with a name, without spaces around it; '' where there is none. */
+export function xmlText(xml: string, name: string): string {
+  const start = xml.indexOf(`<${name}>`)
+  const end = start < 0 ? -1 : xml.indexOf(`</${name}>`, start)
+  return end < 0 ? '' : xml.slice(start + name.length + 2, end).trim()
+}

@@ -23,6 +23,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   teltonika: { tcp: 5027, udp: 5027, load: () => import('./teltonika/index.ts') },
   tk103: { tcp: 5002, udp: 5002, load: () => import('./tk103/index.ts') },
   wialon: { tcp: 5039, udp: 5039, load: () => import('./wialon/index.ts') },
+  wondex: { tcp: 5032, udp: 5032, load: () => import('./wondex/index.ts') },
 }
 
 type Load = () => Promise<{ readonly default: Protocol }>

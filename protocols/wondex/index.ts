@@ -1,0 +1,78 @@
+/*
+ * Wonde Proud WondeX VT300, VT10, SPT-10 …: "VT300 Protocol Document V1.01" (fdocuments.net). A line of text, TCP and UDP;
+ * no checksum.
+ *
+ *   I,YYYYMMDDhhmmss,O,L,S,H,A,n,E[,…]        report, UTC
+ *   $RP:tag,I,…                               the same with a tag; answers to commands ($OK:…) may hold one too
+ *   $OK:…  $ERR:…  $MSG:…                     answer to a command
+ *   D0 D7 NNNN IIIIIIII                       keep-alive, little-endian
+ *
+ *   I  unit id               S  speed, km/h          A  altitude, metres           E  report id
+ *   O, L  longitude,         H  heading, degrees     n  satellites, 0: no fix      N  number of the keep-alive
+ *         latitude, degrees                          Nothing is answered.
+ */
+import {
+  ByteReader,
+  DecodeError,
+  dialects,
+  fixedLength,
+  heading,
+  kmh,
+  line,
+  type Message,
+  number,
+  type Protocol,
+  trimEnd,
+  utcYmd,
+} from '../kit/index.ts'
+
+const KEEP_ALIVE = Buffer.from([0xd0, 0xd7])
+
+const { frame, decode } = dialects([
+  { when: KEEP_ALIVE, frame: fixedLength(8), decode: keepAlive },
+  { frame: line, decode: text },
+])
+
+export default {
+  name: 'wondex',
+  devices: 'WondeX VT300, VT10, SPT-10, VT400 and others of Wonde Proud',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'the specification has none' },
+  escaping: 'none',
+  tcp: { port: 5032, frame },
+  udp: { port: 5032 },
+  decode,
+} satisfies Protocol
+
+const REPORT =
+  /(?:^|[:=,])(\d{1,20}),(\d{14}),(-?\d{1,3}(?:\.\d{1,10})?),(-?\d{1,2}(?:\.\d{1,10})?),(\d{1,5}),(\d{1,3}),(-?\d{1,5}(?:\.\d{1,3})?),(\d{1,3})(?=,|$)/
+
+function keepAlive(frame: Buffer): Message {
+  return { device: String(new ByteReader(frame).skip(4).u32le()), none: 'heartbeat' }
+}
+
+function text(frame: Buffer): Message {
+  const line = trimEnd(frame).toString('latin1')
+  const match = REPORT.exec(line)
+  if (!match) {
+    if (/^\$(OK|ERR|MSG)\b/.test(line)) return { none: 'command answer' }
+    throw new DecodeError('unsupported', 'it is neither a report nor an answer')
+  }
+  const [, device, time, longitude, latitude, speed, course, altitude, satellites] = match
+  return {
+    device,
+    fixes: [
+      {
+        time: utcYmd(time),
+        latitude: number(latitude),
+        longitude: number(longitude),
+        valid: satellites !== '0',
+        altitude: number(altitude),
+        speed: kmh(number(speed)),
+        heading: heading(number(course)),
+        satellites: number(satellites),
+      },
+    ],
+  }
+}

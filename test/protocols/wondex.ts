@@ -1,0 +1,41 @@
+import { kmh } from '../../protocols/kit/index.ts'
+import { bytes } from '../support/encode.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const FIX = {
+  time: '2024-05-01T10:15:30Z',
+  latitude: 52.525,
+  longitude: -13.41,
+  altitude: 34,
+  speed: kmh(72),
+  heading: 270,
+  satellites: 8,
+}
+const REPORT = '2000000099,20240501101530,-13.410000,52.525000,72,270,34,8,2,1,12.5'
+
+export default {
+  costly: {
+    digits: `1,20240501101530,1.${many('1')}`,
+    commas: many(',1'),
+    reports: `$OK:${many('1,20240501101530,')}`,
+  },
+  frames: [
+    {
+      title: 'reports, an answer and a keep-alive',
+      frames: [
+        { frame: `${REPORT}\r\n`, device: '2000000099', fixes: [FIX] },
+        { frame: `$RP:12,${REPORT}\r\n`, device: '2000000099', fixes: [FIX] },
+        {
+          frame: '2000000099,20240501101530,0.000000,0.000000,0,0,0,0,2\r\n',
+          device: '2000000099',
+          fixes: [
+            { ...FIX, latitude: 0, longitude: 0, altitude: 0, speed: 0, heading: 0, satellites: 0, valid: false },
+          ],
+        },
+        { frame: '$OK:REBOOT\r\n', none: 'command answer' },
+        { frame: bytes('d0d7 0100 63943577'), device: '2000000099', none: 'heartbeat' },
+        { frame: 'hello\r\n', error: 'unsupported' },
+      ],
+    },
+  ],
+} satisfies ProtocolCases

@@ -21,6 +21,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   osmand: { http: 5055, load: () => import('./osmand/index.ts') },
   owntracks: { http: 5144, load: () => import('./owntracks/index.ts') },
   t55: { tcp: 5005, udp: 5005, load: () => import('./t55/index.ts') },
+  sigfox: { http: 5154, load: () => import('./sigfox/index.ts') },
   teltonika: { tcp: 5027, udp: 5027, load: () => import('./teltonika/index.ts') },
   tk103: { tcp: 5002, udp: 5002, load: () => import('./tk103/index.ts') },
   tzone: { tcp: 5029, load: () => import('./tzone/index.ts') },

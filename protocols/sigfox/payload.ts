@@ -1,0 +1,48 @@
+import { ByteReader, DecodeError, type Fix, heading, kmh, type Message, type Session } from '../kit/index.ts'
+
+type Payload = Pick<Message, 'fixes' | 'none'>
+
+/** What a payload of at most 12 bytes says: the layouts are drawn in index.ts. @throws DecodeError `malformed` of no hex. */
+export function payloadMessage(payload: string, time: number, session: Session): Payload {
+  if (!/^(?:[0-9a-fA-F]{2}){1,64}$/.test(payload)) throw new DecodeError('malformed', 'data is not hexadecimal')
+  const bytes = Buffer.from(payload, 'hex')
+  const r = new ByteReader(bytes)
+  const fixAt = (latitude: number, longitude: number): Payload => ({
+    fixes: [{ time, latitude, longitude, valid: true }],
+  })
+  if (bytes.length < 12) return {}
+  if (session.settings.model === 'Amber') return fixAt(r.skip(4).i32() / 60_000, r.i32() / 60_000)
+  if (bytes[0] === 0x1f) return fixAt(signed(r.skip(1).u32()) / 1e6, signed(r.u32()) / 1e6)
+  if (bytes[0] === 0x20 && bytes[1] === 0x02) {
+    const latitude = r.skip(2).f32()
+    const longitude = r.f32()
+    if (Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180) return fixAt(latitude, longitude)
+  }
+  return oyster(new ByteReader(bytes), time)
+}
+
+/** The first bit is the sign. */
+function signed(value: number): number {
+  return value >= SIGN ? SIGN - value : value
+}
+
+const SIGN = 0x8000_0000
+const FIX_FAILED = 0x20
+
+function oyster(r: ByteReader, time: number): Payload {
+  const head = r.u8()
+  const type = head & 0x0f
+  if (type === 1 || type === 2) return { none: 'status' }
+  if (type !== 0 || head > 0x30) return {}
+  const latitude = r.i32le() / 1e7
+  const longitude = r.i32le() / 1e7
+  const fix: Fix = {
+    time,
+    latitude,
+    longitude,
+    valid: (head & FIX_FAILED) === 0,
+    heading: heading(r.u8() * 2),
+    speed: kmh(r.u8()),
+  }
+  return { fixes: [fix] }
+}

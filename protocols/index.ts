@@ -10,6 +10,7 @@ export interface ProtocolPorts {
 
 /** Every protocol in alphabetical order: the usual ports that its file names (a test compares them), and what loads it. */
 const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonly load: Load }>> = {
+  dmthttp: { http: 5139, load: () => import('./dmthttp/index.ts') },
   fix: { load: () => import('./fix/index.ts') },
   gl200: { tcp: 5004, udp: 5004, load: () => import('./gl200/index.ts') },
   gps103: { tcp: 5001, udp: 5001, load: () => import('./gps103/index.ts') },

@@ -27,6 +27,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   teltonika: { tcp: 5027, udp: 5027, load: () => import('./teltonika/index.ts') },
   tk103: { tcp: 5002, udp: 5002, load: () => import('./tk103/index.ts') },
   tzone: { tcp: 5029, load: () => import('./tzone/index.ts') },
+  vt200: { tcp: 5143, load: () => import('./vt200/index.ts') },
   wialon: { tcp: 5039, udp: 5039, load: () => import('./wialon/index.ts') },
   wondex: { tcp: 5032, udp: 5032, load: () => import('./wondex/index.ts') },
 }

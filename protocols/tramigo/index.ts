@@ -1,0 +1,92 @@
+/*
+ * Tramigo T22, T23, T24 and newer. No specification is known: inferred from frames. TCP, numbers little-endian unless said.
+ *
+ *   80 00 NNNN xxxx LLLL xxxx xxxx IIIIIIII TTTTTTTT text             answer: gprs,ack,<N>
+ *   04 LLLL CCCC NNNN IIIIIIIIIIIIIIII TTTTTTTT records               answer: 04 1800 CCCC NNNN I… T… FF NNNN 0000
+ *
+ *   N  number, big-endian in the first kind     I  id, big-endian in the first kind; in the second an IMEI: 8 digits
+ *   L  length of the frame                         in the first half, 7 in the second
+ *   T  unix seconds                             C  CRC-16/IBM-3740 of the frame, with C itself 0
+ *
+ * The text is made for people: "<name>: <event>, <landmark>, <latitude>, <longitude>[, NE with speed 9 km/h], <local time> EOF".
+ * Its local time has no year; the time of the fix is T. What the records of the second kind hold is not known.
+ */
+import {
+  ByteReader,
+  ByteWriter,
+  crc16CcittFalse,
+  dialects,
+  type Fix,
+  kmh,
+  lengthField,
+  type Message,
+  number,
+  type Protocol,
+  type Session,
+  verify,
+} from '../kit/index.ts'
+
+const { frame, decode } = dialects([
+  { when: 0x80, frame: lengthField({ start: 0x80, at: 6, width: 2, endian: 'little', add: 0 }), decode: text },
+  { when: 0x04, frame: lengthField({ start: 0x04, at: 1, width: 2, endian: 'little', add: 0 }), decode: binary },
+])
+
+export default {
+  name: 'tramigo',
+  devices: 'Tramigo T22, T23, T24',
+  acknowledges: 'fixes',
+  accuracy: 'none',
+  integrity: { none: 'of the messages of text; of the others a CRC-16/IBM-3740' },
+  escaping: 'none',
+  tcp: { port: 5073, frame },
+  decode,
+} satisfies Protocol
+
+const PLACE = /(-?\d{1,2}\.\d{3,8}), (-?\d{1,3}\.\d{3,8})(?:, ([NESW]{1,3}) \p{L}{1,20} \p{L}{1,20} (\d{1,3}) km\/h)?/u
+const POINTS = ['N', 'NNE', 'NE', 'ENE', 'E', 'ESE', 'SE', 'SSE', 'S', 'SSW', 'SW', 'WSW', 'W', 'WNW', 'NW', 'NNW']
+const POINT = 22.5
+
+function text(frame: Buffer): Message {
+  const r = new ByteReader(frame).skip(2)
+  const number = r.u16()
+  const device = String(r.skip(8).u32())
+  const time = r.u32le() * 1000
+  const fix = placeOf(r.ascii(r.left), time)
+  const reply = Buffer.from(`gprs,ack,${number}`)
+  return fix ? { device, fixes: [fix], reply } : { device, none: 'no place', reply }
+}
+
+function placeOf(text: string, time: number): Fix | undefined {
+  const match = PLACE.exec(text)
+  if (!match) return undefined
+  const [, latitude, longitude, point, speed] = match
+  const course = POINTS.indexOf(point ?? '')
+  return {
+    time,
+    latitude: number(latitude),
+    longitude: number(longitude),
+    valid: true,
+    speed: speed === undefined ? undefined : kmh(number(speed)),
+    heading: course < 0 ? undefined : course * POINT,
+  }
+}
+
+function binary(frame: Buffer, session: Session): Message {
+  const r = new ByteReader(frame).skip(3)
+  const sum = r.u16le()
+  const zeroed = Buffer.from(frame)
+  zeroed.fill(0, 3, 5)
+  const isRight = [sum, ((sum & 0xff) << 8) | (sum >> 8)].includes(crc16CcittFalse(zeroed))
+  verify(isRight, session)
+  const index = r.slice(2)
+  const id = r.slice(8)
+  const digits = (at: number, length: number) => String(id.readUInt32LE(at)).padStart(length, '0')
+  return { device: digits(0, 8) + digits(4, 7), reply: acknowledgement(index, id, r.slice(4)) }
+}
+
+function acknowledgement(index: Buffer, id: Buffer, time: Buffer): Buffer {
+  const reply = new ByteWriter().u8(0x04).u16le(24).u16(0).bytes(index).bytes(id).bytes(time)
+  const bytes = reply.u8(0xff).bytes(index).u16(0).toBuffer()
+  bytes.writeUInt16LE(crc16CcittFalse(bytes), 3)
+  return bytes
+}

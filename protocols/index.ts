@@ -20,6 +20,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   h02: { tcp: 5013, udp: 5013, load: () => import('./h02/index.ts') },
   jt808: { tcp: 5015, udp: 5015, load: () => import('./jt808/index.ts') },
   meitrack: { tcp: 5020, udp: 5020, load: () => import('./meitrack/index.ts') },
+  opengts: { http: 5159, load: () => import('./opengts/index.ts') },
   osmand: { http: 5055, load: () => import('./osmand/index.ts') },
   owntracks: { http: 5144, load: () => import('./owntracks/index.ts') },
   t55: { tcp: 5005, udp: 5005, load: () => import('./t55/index.ts') },

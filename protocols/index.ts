@@ -29,6 +29,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   tk103: { tcp: 5002, udp: 5002, load: () => import('./tk103/index.ts') },
   tk102: { tcp: 5036, load: () => import('./tk102/index.ts') },
   tramigo: { tcp: 5073, load: () => import('./tramigo/index.ts') },
+  tytan: { udp: 5084, load: () => import('./tytan/index.ts') },
   tzone: { tcp: 5029, load: () => import('./tzone/index.ts') },
   vt200: { tcp: 5143, load: () => import('./vt200/index.ts') },
   wialon: { tcp: 5039, udp: 5039, load: () => import('./wialon/index.ts') },

@@ -1,0 +1,60 @@
+/*
+ * Tytan DS540 and others of Tytan (Poland). No specification is known: inferred from frames. UDP, big-endian.
+ *
+ *   B5 LLLL NN IIIIIIII record… CCCC                        answer: ^<N / 8>
+ *   record   RR TTTTTTTT QQ AAAAAA OOOOOO xx SS (type length value)…
+ *
+ *   L  length behind it       R  length of the record, itself included      A  90° − latitude, in 180/2^24 degrees
+ *   N  number, times 8        T  unix seconds                               O  longitude + 180°, in 360/2^24 degrees
+ *   I  device                 Q  satellites, times 4; 0: no fix             S  speed, km/h
+ *   C  CRC-16/ARC of all bytes before it
+ *
+ * A heading has not been seen other than of standing vehicles; it is not read.
+ */
+import {
+  ByteReader,
+  crc16Arc,
+  DecodeError,
+  type Fix,
+  kmh,
+  type Message,
+  type Protocol,
+  type Session,
+  verified,
+} from '../kit/index.ts'
+
+export default {
+  name: 'tytan',
+  devices: 'Tytan DS540 and others',
+  acknowledges: 'fixes',
+  accuracy: 'none',
+  integrity: { checksum: 'CRC-16/ARC', covers: [0, -2] },
+  escaping: 'none',
+  udp: { port: 5084 },
+  decode,
+} satisfies Protocol
+
+const START = 0xb5
+/** Bytes of a record before its tagged values. */
+const LEAST = 14
+
+function decode(frame: Buffer, session: Session): Message {
+  const r = new ByteReader(verified(frame, { sum: crc16Arc, from: 0, width: 2, endian: 'big' }, session))
+  if (r.u8() !== START) throw new DecodeError('unsupported', 'it does not begin with B5')
+  const number = r.skip(2).u8() >> 3
+  const device = String(r.u32())
+  const fixes: Fix[] = []
+  while (r.left >= LEAST) fixes.push(recordOf(r))
+  return { device, fixes, reply: Buffer.from(`^${number}`) }
+}
+
+function recordOf(r: ByteReader): Fix {
+  const length = r.u8()
+  if (length < LEAST) throw new DecodeError('malformed', `a record of ${length} bytes`)
+  const record = new ByteReader(r.slice(length - 1))
+  const time = record.u32() * 1000
+  const satellites = record.u8() >> 2
+  const latitude = 90 - (record.u24() * 180) / 2 ** 24
+  const longitude = (record.u24() * 360) / 2 ** 24 - 180
+  return { time, latitude, longitude, valid: satellites > 0, speed: kmh(record.skip(1).u8()), satellites }
+}

@@ -27,6 +27,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   sigfox: { http: 5154, load: () => import('./sigfox/index.ts') },
   teltonika: { tcp: 5027, udp: 5027, load: () => import('./teltonika/index.ts') },
   tk103: { tcp: 5002, udp: 5002, load: () => import('./tk103/index.ts') },
+  thinkpower: { tcp: 5228, load: () => import('./thinkpower/index.ts') },
   tk102: { tcp: 5036, load: () => import('./tk102/index.ts') },
   tramigo: { tcp: 5073, load: () => import('./tramigo/index.ts') },
   tytan: { udp: 5084, load: () => import('./tytan/index.ts') },

@@ -26,8 +26,8 @@ export default {
   request,
 } satisfies Protocol
 
-function request(request: HttpRequest, session: Session): Message {
-  const parameters = parametersOf(request)
+function request(report: HttpRequest, session: Session): Message {
+  const parameters = parametersOf(report)
   const device = parameters.get('id') || parameters.get('dev') || undefined
   if (device === undefined) throw new DecodeError('malformed', 'id is missing')
   const sentence = parameters.get('gprmc')

@@ -26,7 +26,7 @@ import {
   verify,
 } from '../kit/index.ts'
 
-const { frame, decode } = dialects([
+const wire = dialects([
   { when: 0x80, frame: lengthField({ start: 0x80, at: 6, width: 2, endian: 'little', add: 0 }), decode: text },
   { when: 0x04, frame: lengthField({ start: 0x04, at: 1, width: 2, endian: 'little', add: 0 }), decode: binary },
 ])
@@ -38,8 +38,8 @@ export default {
   accuracy: 'none',
   integrity: { none: 'of the messages of text; of the others a CRC-16/IBM-3740' },
   escaping: 'none',
-  tcp: { port: 5073, frame },
-  decode,
+  tcp: { port: 5073, frame: wire.frame },
+  decode: wire.decode,
 } satisfies Protocol
 
 const PLACE = /(-?\d{1,2}\.\d{3,8}), (-?\d{1,3}\.\d{3,8})(?:, ([NESW]{1,3}) \p{L}{1,20} \p{L}{1,20} (\d{1,3}) km\/h)?/u
@@ -48,16 +48,16 @@ const POINT = 22.5
 
 function text(frame: Buffer): Message {
   const r = new ByteReader(frame).skip(2)
-  const number = r.u16()
+  const serial = r.u16()
   const device = String(r.skip(8).u32())
   const time = r.u32le() * 1000
   const fix = placeOf(r.ascii(r.left), time)
-  const reply = Buffer.from(`gprs,ack,${number}`)
+  const reply = Buffer.from(`gprs,ack,${serial}`)
   return fix ? { device, fixes: [fix], reply } : { device, none: 'no place', reply }
 }
 
-function placeOf(text: string, time: number): Fix | undefined {
-  const match = PLACE.exec(text)
+function placeOf(words: string, time: number): Fix | undefined {
+  const match = PLACE.exec(words)
   if (!match) return undefined
   const [, latitude, longitude, point, speed] = match
   const course = POINTS.indexOf(point ?? '')

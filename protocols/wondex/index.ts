@@ -28,7 +28,7 @@ import {
 
 const KEEP_ALIVE = Buffer.from([0xd0, 0xd7])
 
-const { frame, decode } = dialects([
+const wire = dialects([
   { when: KEEP_ALIVE, frame: fixedLength(8), decode: keepAlive },
   { frame: line, decode: text },
 ])
@@ -40,9 +40,9 @@ export default {
   accuracy: 'none',
   integrity: { none: 'the specification has none' },
   escaping: 'none',
-  tcp: { port: 5032, frame },
+  tcp: { port: 5032, frame: wire.frame },
   udp: { port: 5032 },
-  decode,
+  decode: wire.decode,
 } satisfies Protocol
 
 const REPORT =
@@ -53,10 +53,10 @@ function keepAlive(frame: Buffer): Message {
 }
 
 function text(frame: Buffer): Message {
-  const line = trimEnd(frame).toString('latin1')
-  const match = REPORT.exec(line)
+  const report = trimEnd(frame).toString('latin1')
+  const match = REPORT.exec(report)
   if (!match) {
-    if (/^\$(OK|ERR|MSG)\b/.test(line)) return { none: 'command answer' }
+    if (/^\$(OK|ERR|MSG)\b/.test(report)) return { none: 'command answer' }
     throw new DecodeError('unsupported', 'it is neither a report nor an answer')
   }
   const [, device, time, longitude, latitude, speed, course, altitude, satellites] = match

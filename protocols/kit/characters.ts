@@ -37,3 +37,90 @@ export function upTo(next: Characters, repeat: '*' | '+' = '*'): string {
 
 /** Literal text, or a letter of a hemisphere, begins with one of so many characters; a number with one of more. */
 const MOST_ENDS = 8
+
+/** How a part of a pattern reads a text. */
+export interface Reading {
+  /** What it may begin with, and where it may be empty what may follow it. */
+  readonly first: Characters
+  /** In how many ways the same text may be read, at most. */
+  readonly ways: number
+}
+
+/**
+ * How the expression of a field reads, in front of one of `next`.
+ * @throws Error of groups and anchors, and where it could take more than linear time
+ */
+export function readingOf(source: string, next: Characters): Reading {
+  let first = 0n
+  let ways = 1
+  for (const alternative of atomsOf(source)) {
+    const part = atoms(alternative, next)
+    ways = first & part.first ? ways + part.ways : Math.max(ways, part.ways)
+    first |= part.first
+  }
+  return { first, ways }
+}
+
+interface Atom {
+  readonly characters: Characters
+  readonly least: number
+  readonly most: number
+}
+
+/**
+ * Text that is repeated without a limit must end where what follows begins: otherwise each of its characters could be its
+ * end, and with two such fields the time grows with the square of the length.
+ */
+function atoms(list: readonly Atom[], next: Characters): Reading {
+  return list.reduceRight(
+    (rest, { characters, least, most }) => {
+      const isClear = least === most || (characters & rest.first) === 0n
+      if (!isClear && most === Number.POSITIVE_INFINITY) throw new Error('it may take what begins the text behind it')
+      return {
+        first: least === 0 ? rest.first | characters : characters,
+        ways: isClear ? rest.ways : rest.ways * (most - least + 1),
+      }
+    },
+    { first: next, ways: 1 },
+  )
+}
+
+const ATOM =
+  /(\\x[0-9a-f]{2}|\\[^x]|\[(?:\\.|[^\]\\])+\]|\[\^\]|[^\\[\](){}*+?|^$])(?:([*+?])|\{(\d+)(,?)(\d*)\})?|(\|)/gsy
+
+/** The atoms of each alternative of a regular expression. @throws Error of what it does not know: groups, anchors */
+function atomsOf(source: string): readonly (readonly Atom[])[] {
+  const lists: Atom[][] = [[]]
+  let end = 0
+  for (const { 0: token, 1: atom, 2: repeat, 3: least, 4: comma, 5: most, 6: bar } of source.matchAll(ATOM)) {
+    end += token.length
+    if (bar) lists.push([])
+    else lists[lists.length - 1].push({ characters: charactersIn(atom), ...counts({ repeat, least, comma, most }) })
+  }
+  if (end < source.length) throw new Error(`"${source.slice(end)}" is more than characters and how often they come`)
+  return lists
+}
+
+function charactersIn(atom: string): Characters {
+  const characters = charactersOf(atom)
+  if (characters === 0n) throw new Error(`"${atom}" is no character`)
+  return characters
+}
+
+interface Repetition {
+  readonly repeat?: string
+  readonly least?: string
+  readonly comma?: string
+  readonly most?: string
+}
+
+function counts({ repeat, least, comma, most }: Repetition): Pick<Atom, 'least' | 'most'> {
+  if (least !== undefined) {
+    const open = comma ? Number.POSITIVE_INFINITY : Number(least)
+    return { least: Number(least), most: most ? Number(most) : open }
+  }
+  return {
+    least: repeat === '*' || repeat === '?' ? 0 : 1,
+    most: repeat === '*' || repeat === '+' ? Number.POSITIVE_INFINITY : 1,
+  }
+}

@@ -1,4 +1,4 @@
-import { type Characters, charactersOf, END, firstOf, upTo } from './characters.ts'
+import { type Characters, END, firstOf, type Reading, readingOf, upTo } from './characters.ts'
 import { Draft } from './draft.ts'
 import { type Field, FIELDS, numberField } from './fields.ts'
 import type { Session } from './protocol.ts'
@@ -141,12 +141,8 @@ function prefixOf(nodes: readonly Node[]): string {
 }
 
 /** A part of a pattern, compiled. */
-interface Part {
+interface Part extends Reading {
   readonly source: string
-  /** What it may begin with, and where it may be empty what may follow it. */
-  readonly first: Characters
-  /** In how many ways the same text may be read, at most. */
-  readonly ways: number
 }
 
 /** Compiles nodes from the last to the first, because what a field may take depends on what follows it. */
@@ -168,7 +164,7 @@ function partOf(node: Node, next: Characters): Part {
   const { name, like, count, group } = node
   try {
     const source = typeof like === 'string' ? like : like(next)
-    const { first, ways } = alternatives(source, next)
+    const { first, ways } = readingOf(source, next)
     if (group > 0) return { source: `(${source})`, first, ways }
     return { source: count === 1 ? source : `(?:${source}${separator(next)}){${count - 1}}${source}`, first, ways }
   } catch (error) {
@@ -181,81 +177,6 @@ function separator(next: Characters): string {
   const source = upTo(next).slice(2, -2)
   if (!/^\\x..$/.test(source)) throw new Error('one character must follow')
   return source
-}
-
-function alternatives(source: string, next: Characters): Pick<Part, 'first' | 'ways'> {
-  let first = 0n
-  let ways = 1
-  for (const alternative of atomsOf(source)) {
-    const part = atoms(alternative, next)
-    ways = first & part.first ? ways + part.ways : Math.max(ways, part.ways)
-    first |= part.first
-  }
-  return { first, ways }
-}
-
-interface Atom {
-  readonly characters: Characters
-  readonly least: number
-  readonly most: number
-}
-
-/**
- * Text that is repeated without a limit must end where what follows begins: otherwise each of its characters could be its
- * end, and with two such fields the time grows with the square of the length.
- */
-function atoms(list: readonly Atom[], next: Characters): Pick<Part, 'first' | 'ways'> {
-  return list.reduceRight(
-    (rest, { characters, least, most }) => {
-      const isClear = least === most || (characters & rest.first) === 0n
-      if (!isClear && most === Number.POSITIVE_INFINITY) throw new Error('it may take what begins the text behind it')
-      return {
-        first: least === 0 ? rest.first | characters : characters,
-        ways: isClear ? rest.ways : rest.ways * (most - least + 1),
-      }
-    },
-    { first: next, ways: 1 },
-  )
-}
-
-const ATOM =
-  /(\\x[0-9a-f]{2}|\\[^x]|\[(?:\\.|[^\]\\])+\]|\[\^\]|[^\\[\](){}*+?|^$])(?:([*+?])|\{(\d+)(,?)(\d*)\})?|(\|)/gsy
-
-/** The atoms of each alternative of a regular expression. @throws Error of what it does not know: groups, anchors */
-function atomsOf(source: string): readonly (readonly Atom[])[] {
-  const lists: Atom[][] = [[]]
-  let end = 0
-  for (const { 0: token, 1: atom, 2: repeat, 3: least, 4: comma, 5: most, 6: bar } of source.matchAll(ATOM)) {
-    end += token.length
-    if (bar) lists.push([])
-    else lists[lists.length - 1].push({ characters: charactersIn(atom), ...counts({ repeat, least, comma, most }) })
-  }
-  if (end < source.length) throw new Error(`"${source.slice(end)}" is more than characters and how often they come`)
-  return lists
-}
-
-function charactersIn(atom: string): Characters {
-  const characters = charactersOf(atom)
-  if (characters === 0n) throw new Error(`"${atom}" is no character`)
-  return characters
-}
-
-interface Repetition {
-  readonly repeat?: string
-  readonly least?: string
-  readonly comma?: string
-  readonly most?: string
-}
-
-function counts({ repeat, least, comma, most }: Repetition): Pick<Atom, 'least' | 'most'> {
-  if (least !== undefined) {
-    const open = comma ? Number.POSITIVE_INFINITY : Number(least)
-    return { least: Number(least), most: most ? Number(most) : open }
-  }
-  return {
-    least: repeat === '*' || repeat === '?' ? 0 : 1,
-    most: repeat === '*' || repeat === '+' ? Number.POSITIVE_INFINITY : 1,
-  }
 }
 
 function escaped(text: string): string {

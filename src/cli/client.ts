@@ -1,4 +1,7 @@
-import { Agent, type Dispatcher, getGlobalDispatcher } from 'undici'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { text as textOf } from 'node:stream/consumers'
+import type { ConnectionOptions as TlsOptions } from 'node:tls'
 import type * as z from 'zod'
 import { type DeviceJson, type DeviceRowJson, type pageSchema, StatusJson } from '../admin/json.ts'
 import { nearest } from '../config/problem.ts'
@@ -27,37 +30,40 @@ export interface AdminAnswer {
 
 /** Sends a request. @throws UserError where nothing answers, and where the token is unknown (401) or may only read (403) */
 export async function ask(admin: AdminPort, request: AdminRequest): Promise<AdminAnswer> {
-  const { path, timeoutMs = TIMEOUT_MS, ...rest } = request
-  const { origin, pathname } = new URL(admin.url)
-  const { status, text, challenge } = await dispatcherTo(admin)
-    .request({
-      method: 'GET',
-      ...rest,
-      origin,
-      path: pathname.replace(/\/$/, '') + path,
-      headers: { authorization: `Bearer ${admin.token}`, ...(rest.body && { 'content-type': 'text/csv' }) },
-      signal: AbortSignal.timeout(timeoutMs),
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    })
-    .then(async ({ statusCode, headers, body }) => {
-      return { status: statusCode, text: await body.text(), challenge: headers['www-authenticate'] }
-    })
-    .catch((error: Error) => throwNoAnswer(admin, error, timeoutMs))
+  const { path, timeoutMs = TIMEOUT_MS } = request
+  const signal = AbortSignal.timeout(timeoutMs)
+  const { status, text, challenge } = await send(admin, request, signal).catch((error: Error) =>
+    throwNoAnswer(admin, signal.aborted ? signal.reason : error, timeoutMs),
+  )
   // A 401 without this challenge comes from the tracking API behind the relay.
   if (status === 401 ? challenge === 'Bearer' : status === 403 && path.startsWith('/admin/'))
     throw new UserError(`${errorText({ status, text })} (the token came from ${admin.tokenPlace})`)
   return { status, text }
 }
 
-/** Accepts the known certificate of a port, else those that the system trusts. */
-function dispatcherTo({ certificate: ca }: AdminPort): Dispatcher {
-  if (ca === undefined) return getGlobalDispatcher()
-  pinned ??= new Agent({ connect: { ca, allowPartialTrustChain: true, checkServerIdentity: () => undefined } })
-  return pinned
+/** By Node's own client: undici takes longer to load than a command to run. */
+async function send(admin: AdminPort, { method = 'GET', path, query, body }: AdminRequest, signal: AbortSignal) {
+  const url = new URL(admin.url)
+  const { request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
+  const search = query ? `?${new URLSearchParams(query).toString()}` : ''
+  const asking = request(url, {
+    method,
+    path: url.pathname.replace(/\/$/, '') + path + search,
+    headers: { authorization: `Bearer ${admin.token}`, ...(body && { 'content-type': 'text/csv' }) },
+    signal,
+    ...trustIn(admin),
+  })
+  // What fails after the answer has begun fails the reading of it.
+  asking.on('error', () => {}).end(body)
+  const [response] = (await once(asking, 'response')) as [IncomingMessage]
+  const { statusCode = 0, headers } = response
+  return { status: statusCode, text: await textOf(response), challenge: headers['www-authenticate'] }
 }
 
-let pinned: Agent | undefined
+/** Accepts the known certificate of a port, else those that the system trusts. */
+function trustIn({ certificate: ca }: AdminPort): TlsOptions {
+  return ca === undefined ? {} : { ca, allowPartialTrustChain: true, checkServerIdentity: () => undefined }
+}
 
 function throwNoAnswer({ url }: AdminPort, error: Error & { code?: string }, timeoutMs: number): never {
   const place = printableUrl(url)

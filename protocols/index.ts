@@ -11,6 +11,7 @@ export interface ProtocolPorts {
 /** Every protocol in alphabetical order: the usual ports that its file names (a test compares them), and what loads it. */
 const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonly load: Load }>> = {
   dmthttp: { http: 5139, load: () => import('./dmthttp/index.ts') },
+  eelink: { tcp: 5064, udp: 5064, load: () => import('./eelink/index.ts') },
   fix: { load: () => import('./fix/index.ts') },
   flespi: { http: 5149, load: () => import('./flespi/index.ts') },
   gl200: { tcp: 5004, udp: 5004, load: () => import('./gl200/index.ts') },

@@ -1,0 +1,173 @@
+/*
+ * Eelink TK115, TK116, TK119, TK319, GOT08, GPT06 …: "GPS Vehicle Tracker Communication Protocol" and "Eelink Protocol V2.0"
+ * (eelinktech.com). Big-endian.
+ *
+ *   6767 TT LLLL SSSS body…                                TCP
+ *   454C LLLL xxxx IIIIIIIIIIIIIIII packet…                UDP: one or more packets
+ *
+ *   T  type      L  length from behind it on      S  serial number      I  IMEI, packed decimals      x  checksum
+ *
+ *   01  I …                                                login: answer 6767 01 0009 S, unix seconds, 0001 00
+ *   02 04 05  tttttttt AAAAAAAA OOOOOOOO VV GGGG cell9 F   position (answered in 04 and 05 alone)
+ *   12 14 15 16  tttttttt M [AAAAAAAA OOOOOOOO HHHH VVVV GGGG NN] cells, WiFi …
+ *   80  xxxxxxxx text                                      answer to a command, which may be a position
+ *   All but 02: answer 6767 TT 0002 S
+ *
+ *   t  unix seconds         A, O  latitude, longitude, degrees × 1,800,000      H  altitude, m     F  bit 0: fixed
+ *   M  bit 0: GPS follows   V     speed, km/h    G  heading    N  satellites
+ *
+ * How the checksum of a datagram is computed is not public: it is not checked.
+ */
+import {
+  ByteReader,
+  ByteWriter,
+  DecodeError,
+  dialects,
+  type Fix,
+  heading,
+  kmh,
+  lengthField,
+  type Message,
+  type Protocol,
+  repliesOf,
+  type Session,
+  utc,
+} from '../kit/index.ts'
+
+const PACKET = Buffer.of(0x67, 0x67)
+const spoken = dialects([
+  { when: PACKET, frame: lengthField({ start: PACKET, at: 3, width: 2, add: 5 }), decode: packet },
+  { when: 'EL', frame: lengthField({ start: 'EL', at: 2, width: 2, add: 4 }), decode: datagram },
+])
+
+export default {
+  name: 'eelink',
+  devices: 'Eelink TK115, TK116, TK119, TK319, GOT08, GPT06, GPT12, K18 …',
+  acknowledges: 'some',
+  accuracy: 'none',
+  integrity: { none: 'TCP has none; how that of a datagram is computed is not public' },
+  escaping: 'none',
+  tcp: { port: 5064, frame: spoken.frame },
+  udp: { port: 5064, frame: spoken.frame },
+  decode: spoken.decode,
+} satisfies Protocol
+
+const LOGIN = 0x01
+const GPS = 0x02
+const TEXT = 0x80
+const OLD_POSITIONS = new Set([GPS, 0x04, 0x05])
+const POSITIONS = new Set([0x12, 0x14, 0x15, 0x16])
+const NONE = new Map([
+  [LOGIN, 'login'],
+  [0x03, 'heartbeat'],
+  [0x07, 'OBD'],
+  [0x08, 'time'],
+  [0x17, 'OBD'],
+  [0x18, 'OBD'],
+  [0x19, 'status'],
+  [0x1b, 'settings'],
+  [0x81, 'command answer'],
+])
+
+function packet(frame: Buffer, session: Session): Message {
+  const r = new ByteReader(frame)
+  const type = r.skip(2).u8()
+  const serial = r.skip(2).u16()
+  const reply = answer(type, serial, session.now)
+  if (type === LOGIN) return { device: deviceOf(r), none: 'login', reply }
+  return { ...said(type, r), ...(type === GPS ? {} : { reply }) }
+}
+
+/** @throws DecodeError where it holds no packet that can be read. */
+function datagram(frame: Buffer, session: Session): Message {
+  const r = new ByteReader(frame)
+  const device = deviceOf(r.skip(6))
+  const messages: Message[] = []
+  while (r.left >= 7) {
+    const length = r.at(r.position + 3).u16()
+    messages.push(packet(r.slice(Math.min(5 + length, r.left)), session))
+  }
+  if (messages.length === 0) throw new DecodeError('truncated')
+  const fixes = messages.flatMap((each) => each.fixes ?? [])
+  const reply = messages.flatMap((each) => repliesOf(each.reply))
+  const strange = messages.find((each) => each.none === undefined && (each.fixes ?? []).length === 0)
+  const { none } = messages[0]
+  return { device, reply, ...(fixes.length > 0 ? { fixes } : strange ? { fixes: strange.fixes } : { none }) }
+}
+
+function deviceOf(r: ByteReader): string {
+  return r.bcd(8).replace(/^0/, '')
+}
+
+function said(type: number, r: ByteReader): Pick<Message, 'fixes' | 'none'> {
+  if (OLD_POSITIONS.has(type)) return { fixes: [oldPosition(r)] }
+  if (POSITIONS.has(type)) {
+    const fix = position(r)
+    return fix ? { fixes: [fix] } : { none: 'no place' }
+  }
+  if (type === TEXT) {
+    const fix = textPosition(r.skip(4).ascii(Math.min(r.left, MAX_TEXT)))
+    return fix ? { fixes: [fix] } : { none: 'command answer' }
+  }
+  const none = NONE.get(type)
+  return none === undefined ? {} : { none }
+}
+
+function oldPosition(r: ByteReader): Fix {
+  const time = r.u32() * 1000
+  const latitude = r.i32() / 1.8e6
+  const longitude = r.i32() / 1.8e6
+  const speed = kmh(r.u8())
+  const direction = heading(r.u16())
+  const valid = (r.skip(9).u8() & 1) !== 0
+  return { time, latitude, longitude, valid, speed, heading: direction }
+}
+
+/** Undefined where the packet has cells or WiFi alone. */
+function position(r: ByteReader): Fix | undefined {
+  const time = r.u32() * 1000
+  if ((r.u8() & 1) === 0) return undefined
+  return {
+    time,
+    latitude: r.i32() / 1.8e6,
+    longitude: r.i32() / 1.8e6,
+    valid: true,
+    altitude: r.i16(),
+    speed: kmh(r.u16()),
+    heading: heading(r.u16()),
+    satellites: r.u8(),
+  }
+}
+
+const MAX_TEXT = 512
+
+/** `Lat:N31.83955,Lon:W82.61346,Course:0.00,Speed:0.00km/h,DateTime:2017-12-02 11:29:43` */
+function textPosition(text: string): Fix | undefined {
+  const latitude = /Lat:([NS])(\d+\.\d+)/.exec(text)
+  const longitude = /Lon:([EW])(\d+\.\d+)/.exec(text)
+  const date = /Time:(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)/.exec(text)
+  if (!latitude || !longitude || !date) return undefined
+  const [year, month, day, hour, minute, second] = date.slice(1).map(Number)
+  const course = /Course:(\d+\.\d+)/.exec(text)
+  const speed = /Speed:(\d+\.\d+)/.exec(text)
+  return {
+    time: utc(year, month, day, hour, minute, second),
+    latitude: Number(latitude[2]) * (latitude[1] === 'S' ? -1 : 1),
+    longitude: Number(longitude[2]) * (longitude[1] === 'W' ? -1 : 1),
+    valid: true,
+    speed: speed ? kmh(Number(speed[1])) : undefined,
+    heading: heading(course ? Number(course[1]) : undefined),
+  }
+}
+
+function answer(type: number, serial: number, now: number): Buffer {
+  const w = new ByteWriter().bytes(PACKET).u8(type)
+  if (type !== LOGIN) return w.u16(2).u16(serial).toBuffer()
+  return w
+    .u16(9)
+    .u16(serial)
+    .u32(Math.floor(now / 1000))
+    .u16(1)
+    .u8(0)
+    .toBuffer()
+}

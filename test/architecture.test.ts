@@ -14,13 +14,14 @@ import {
 const DECODERS = 'protocols/index.ts'
 
 /** Small things that depend on nothing, or on `observe` alone. */
-const EVERYWHERE = ['src/async', 'src/errors', 'src/http-flood', 'src/observe']
+const EVERYWHERE = ['src/async', 'src/errors', 'src/http-flood', 'src/masking', 'src/observe']
 
 /** Which parts of the product a part may import, itself aside. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'protocols/kit': [],
   'src/async': [],
   'src/errors': [],
+  'src/masking': [],
   'src/http-flood': ['src/observe'],
   'src/observe': ['package.json'],
   'src/config': ['protocols/kit', ...EVERYWHERE],

@@ -2,7 +2,7 @@ import { Pool } from 'undici'
 import { type ApiAnswer, answerOf, dateOf } from './client/answer.ts'
 import { exchange, type ExchangeLimits, type Failure, isSuccess, type Reply } from './client/exchange.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
-import { printableUrl } from './masking.ts'
+import { printableUrl } from '../masking.ts'
 
 export interface TrackingClientOptions {
   /** May have a path, which goes in front of every operation's. */

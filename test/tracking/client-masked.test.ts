@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { masked } from '../../src/tracking/masking.ts'
+import { masked } from '../../src/masking.ts'
 
 const SECRET = 'y0_aB/9+=.é🚚"'
 const ESCAPES: readonly (readonly [name: string, write: (character: string) => string])[] = [

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { printableUrl } from '../../src/tracking/masking.ts'
+import { printableUrl } from '../../src/masking.ts'
 
 it.each([
   ['https://host/api?apikey=CANARY', 'https://host/api?apikey=***'],

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import { masked } from '../../tracking/masking.ts'
+import { masked } from '../../masking.ts'
 import { bodyOf, type Failure, isSuccess, type Reply } from '../../tracking/client/exchange.ts'
 import { OPERATIONS, type OperationName } from '../../tracking/operations.ts'
 

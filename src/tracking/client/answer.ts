@@ -1,4 +1,4 @@
-import { masked } from '../masking.ts'
+import { masked } from '../../masking.ts'
 import { bodyOf, type Fault, type Reply } from './exchange.ts'
 
 /**

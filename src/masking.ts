@@ -1,12 +1,12 @@
 /**
- * The text with `***` in place of each occurrence of the secret, whether its characters are written plainly, percent-encoded,
+ * The text with `mask` in place of each occurrence of the secret, whether its characters are written plainly, percent-encoded,
  * escaped for JSON or HTML; the first two also when encoded several times. The text may be bytes read as latin1. A secret of
  * more than 500 characters is found by these, and ends at the next space, quotation mark or angle bracket.
  */
-export function masked(text: string, secret: string): string {
+export function masked(text: string, secret: string, mask: (found: string) => string = () => '***'): string {
   // No encoding is shorter than the secret itself: a short text needs no pattern.
   if (secret === '' || text.length < secret.length) return text
-  return text.replace(patternOf(secret), '***')
+  return text.replace(patternOf(secret), mask)
 }
 
 function patternOf(secret: string): RegExp {
@@ -16,6 +16,7 @@ function patternOf(secret: string): RegExp {
   // V8 compiles no pattern for 4,000 characters.
   const encodings = characters.slice(0, MAX_CHARACTERS).map(encodingsOf)
   const pattern = new RegExp(encodings.join('') + (characters.length > MAX_CHARACTERS ? REST : ''), 'g')
+  if (patterns.size >= MAX_PATTERNS) patterns.clear()
   patterns.set(secret, pattern)
   return pattern
 }
@@ -54,6 +55,7 @@ export function printableUrl(url: string | URL): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' }
 const patterns = new Map<string, RegExp>()
+const MAX_PATTERNS = 1000
 const MAX_CHARACTERS = 500
 const REST = '[^\\s"\'<>]*'
 const USER = /(\/\/|^\w+:)[^/?#]*@/g

@@ -12,7 +12,8 @@ import { countDevices, type DeviceSources, deviceListOperations } from './device
 import { enrolmentOperations } from './enrolment.ts'
 import { Findings } from './findings.ts'
 import { laneOperations } from './lanes.ts'
-import { auditOperations, keepAudit, misunderstoodOperations } from './logs.ts'
+import { auditOperations, keepAudit } from './logs.ts'
+import { misunderstoodOperations } from './misunderstood.ts'
 import { type MonitoringSources, monitoringOperations, startGauges } from './monitoring.ts'
 import { openApiOperation, register } from './operation.ts'
 import { type ParkedSources, parkedOperations } from './parked.ts'
@@ -73,7 +74,7 @@ export async function openAdmin(options: AdminOptions) {
     ...routeOperations(options.live, change),
     ...parkedOperations(options),
     ...enrolmentOperations(redis),
-    ...misunderstoodOperations(redis),
+    ...misunderstoodOperations(options),
     ...arrivalOperations(redis),
     ...auditOperations(redis),
     ...relayOperations({ ...options, tokens, closing: closing.signal }),

@@ -3,9 +3,9 @@ import type { FastifyInstance } from 'fastify'
 import * as z from 'zod'
 import { addToAudit, keys, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
-import { masked, printableUrl } from '../tracking/masking.ts'
+import { masked, printableUrl } from '../masking.ts'
 import { parse } from '../tracking/refusal.ts'
-import { Count, each, Instant, instant, pageSchema, Text } from './json.ts'
+import { Instant, instant, pageSchema } from './json.ts'
 import type { Operation } from './operation.ts'
 import { PageQuery, wrongToken } from './paging.ts'
 
@@ -27,7 +27,7 @@ export function keepAudit(app: FastifyInstance, { redis, logger, secrets }: Audi
     if (!caller || change === undefined) return
     const path = secrets()
       .filter(({ length }) => length >= MIN_SECRET)
-      .reduce(masked, printableUrl(url))
+      .reduce((shown, secret) => masked(shown, secret), printableUrl(url))
     // Without the body, which may contain the secret of a device.
     const entry: AuditEntry = {
       token: caller.label,
@@ -87,38 +87,6 @@ type AuditEntry = z.infer<typeof AuditEntry>
 
 function entryJson([id, [, json]]: [id: string, fields: string[]]) {
   return { id, at: instant(Number.parseInt(id, 10)), ...(JSON.parse(json) as AuditEntry) }
-}
-
-/** `GET /admin/misunderstood`: payloads that were acknowledged without being understood, latest first; the last 1,000 are kept. */
-export function misunderstoodOperations(redis: Redis): Operation[] {
-  return [
-    {
-      method: 'GET',
-      path: '/admin/misunderstood',
-      id: 'listMisunderstood',
-      summary: 'List the payloads that were acknowledged without being understood, latest first',
-      query: PageQuery.pick({ max_results: true }),
-      answer: z.object({ results: z.array(Misunderstood) }),
-      async handle({ query }) {
-        const { max_results } = parse(PageQuery, query)
-        const entries = await redis.lrange(keys.misunderstood, 0, max_results - 1)
-        return { results: entries.map(payloadJson) }
-      },
-    },
-  ]
-}
-
-const Misunderstood = z.object({
-  at: Instant,
-  ...each(Text, 'device', 'protocol', 'reason'),
-  bytes: Count,
-  ...each(Text.optional(), 'text', 'hex'),
-})
-
-/** @param entry as src/ingest/misunderstood.ts has written it */
-function payloadJson(entry: string): object {
-  const { at, ...rest } = JSON.parse(entry) as { at: number }
-  return { at: instant(at), ...rest }
 }
 
 /** A shorter secret would mask parts of ordinary words. */

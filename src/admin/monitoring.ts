@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { shared, within } from '../async.ts'
 import { memoryShare, memoryUses } from '../ingest/acceptance.ts'
-import { keys, type Redis } from '../lanes/index.ts'
+import { countFrames, keys, type Redis } from '../lanes/index.ts'
 import { operationGauges } from '../observe/metrics.ts'
 import { type AdminToken, metricsAccess } from './access.ts'
 import type { FixAccount } from './custody.ts'
@@ -87,12 +87,13 @@ export function startGauges({ redis, account, upstream, devices, findings }: Gau
   }
 
   async function take(): Promise<void> {
-    const [taken, api, states, memory, markBytes] = await Promise.all([
+    const [taken, api, states, memory, markBytes, frames] = await Promise.all([
       account(),
       upstream(),
       devices(),
       redis.info('memory'),
       redis.hget(keys.markBytes, ''),
+      countFrames(redis),
     ])
     gauges.waiting.set(taken.waiting.fixes)
     gauges.parked.set(taken.parked.fixes)
@@ -105,7 +106,9 @@ export function startGauges({ redis, account, upstream, devices, findings }: Gau
     gauges.upstreamUp.set(api.state === 'down' ? 0 : 1)
     gauges.memory.set(memoryShare(memory))
     const { waiting, parked, held } = taken.custody
-    const uses = memoryUses(memory, { marks: Number(markBytes ?? 0), held, parked, waiting })
+    const { bytes: misunderstood, ...kinds } = frames
+    for (const [kind, number] of Object.entries(kinds)) gauges.misunderstood.set({ kind }, number)
+    const uses = memoryUses(memory, { marks: Number(markBytes ?? 0), misunderstood, held, parked, waiting })
     for (const [use, share] of Object.entries(uses)) gauges.memoryUses.set({ use }, share)
     gauges.findings.reset()
     for (const { code, severity } of findings.current) gauges.findings.inc({ code, severity })

@@ -26,9 +26,9 @@ export async function forgetCommand(idOrName: string, options: AdminPortOptions)
 
 type Forgotten = z.infer<typeof ForgottenJson>
 
-function textOf(id: string, { waiting, parked, held, marks, contacts, busy }: Forgotten): string[] {
+function textOf(id: string, { waiting, parked, held, marks, contacts, frames, busy }: Forgotten): string[] {
   const all = `${waiting} waiting, ${parked} parked and ${held} held fixes`
-  const rest = `${counted(marks, 'mark of duplicates', 'marks of duplicates')}, ${counted(contacts, 'contact and event', 'contacts and events')}`
+  const rest = `${counted(marks, 'mark of duplicates', 'marks of duplicates')}, ${counted(contacts, 'contact and event', 'contacts and events')}, ${counted(frames, 'frame that was', 'frames that were')} not understood`
   const again = `${counted(busy, 'lane is', 'lanes are')} being pushed at this moment: run the command again`
   return [`${id}: deleted ${all}, ${rest}`, ...(busy > 0 ? [`${id}: ${again}`] : [])]
 }

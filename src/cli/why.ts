@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import { entryAdvice, type ParkedLaneJson } from '../admin/json.ts'
+import type { FrameJson } from '../admin/misunderstood.ts'
 import type { FilterReason } from '../ingest/place.ts'
 import { BEHIND_MS } from '../lanes/keys.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
@@ -14,7 +15,8 @@ export async function whyCommand(idOrName: string, options: AdminPortOptions): P
   const now = Date.now()
   const clock = clockIn(time_zone, now)
   const lines = devices.map(async (device) => {
-    const line = explain({ device, parked: await parkedOf(admin, device), upstream, now }, clock)
+    const [parked, misunderstood] = await Promise.all([parkedOf(admin, device), misunderstoodOf(admin, device)])
+    const line = explain({ device, parked, misunderstood, upstream, now }, clock)
     return devices.length > 1 ? `${device.id}: ${line}` : line
   })
   printLines(await Promise.all(lines))
@@ -32,10 +34,23 @@ async function parkedOf(admin: AdminPort, { lane, company_id, courier_id }: Devi
 
 type ParkedLane = z.infer<typeof ParkedLaneJson>
 
+/** Frames of the device that hold positions which are not understood, and since when; the latest 1,000 count. */
+async function misunderstoodOf(admin: AdminPort, { id }: DeviceAnswer): Promise<DeviceFacts['misunderstood']> {
+  const query = { device: id, max_results: '1000' }
+  const { results } = await read<{ results: MisunderstoodFrame[] }>(admin, { path: '/admin/misunderstood', query })
+  const positions = results.filter(({ reason }) => reason === 'not_read' || reason === 'entries')
+  const oldest = positions.at(-1)
+  return oldest && { frames: positions.length, sinceAt: oldest.at, protocol: oldest.protocol }
+}
+
+type MisunderstoodFrame = z.infer<typeof FrameJson>
+
 /** What the gateway knows of a device. */
 export interface DeviceFacts {
   readonly device: DeviceAnswer
   readonly parked: readonly ParkedLane[]
+  /** Frames whose positions are not understood; undefined: there are none. */
+  readonly misunderstood?: { readonly frames: number; readonly sinceAt: string; readonly protocol: string }
   readonly upstream: StatusAnswer['upstream']
   /** ms UTC. */
   readonly now: number
@@ -50,7 +65,9 @@ export function explain(facts: DeviceFacts, clock: Clock): string {
   const { device } = facts
   if (!device.configured) return notConfigured(facts, clock)
   const lost = heldTrouble(device, clock) ?? filteredTrouble(device, clock)
-  const troubles = [parkedTrouble(facts), lost].filter((trouble) => trouble !== undefined)
+  const troubles = [parkedTrouble(facts), misunderstoodTrouble(facts, clock), lost].filter(
+    (trouble) => trouble !== undefined,
+  )
   const rest = troubles.join('; ') || waitingText(facts, clock) || noTrouble(facts, clock)
   return `${heardText(facts, clock)}, ${routeText(device, clock)}, ${rest}`
 }
@@ -58,7 +75,9 @@ export function explain(facts: DeviceFacts, clock: Clock): string {
 function notConfigured(facts: DeviceFacts, clock: Clock): string {
   const { device } = facts
   const last = device.last_heard ? `${heardText(facts, clock)}, ` : ''
-  return `not configured, ${last}${heldTrouble(device, clock) ?? `nothing is held: ${entryAdvice(device.file_entry)}`}`
+  const held = heldTrouble(device, clock) ?? `nothing is held: ${entryAdvice(device.file_entry)}`
+  const frames = misunderstoodTrouble(facts, clock)
+  return `not configured, ${last}${held}${frames === undefined ? '' : `; ${frames}`}`
 }
 
 function heardText({ device, now }: DeviceFacts, clock: Clock): string {
@@ -75,6 +94,13 @@ function routeText({ lane }: DeviceAnswer, clock: Clock): string {
   if (!lane) return 'no route now'
   const put = /^admin (.+)$/.exec(lane.source)?.[1]
   return `route ${lane.route_id} by ${put === undefined ? lane.source : `the admin port, put ${clock(put)}`}`
+}
+
+function misunderstoodTrouble({ misunderstood }: DeviceFacts, clock: Clock): string | undefined {
+  if (!misunderstood) return undefined
+  const { frames, sinceAt, protocol } = misunderstood
+  const what = `${counted(frames, `frame of ${protocol} is`, `frames of ${protocol} are`)} not understood since ${clock(sinceAt)}`
+  return `${what}: kept, and decoded again after an upgrade or a change of its entry`
 }
 
 function heldTrouble(device: DeviceAnswer, clock: Clock): string | undefined {

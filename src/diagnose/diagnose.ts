@@ -107,6 +107,13 @@ export const CODES = {
     message: () => 'frames are not acknowledged because they cannot be stored',
     action: 'see the evidence: the reason is the same as the label of waybridge_not_stored_total',
   },
+  not_understood: {
+    severity: 'warning',
+    link: 'understood',
+    message: (about) => `${about} sends positions that are not understood: the frames are kept as they came`,
+    action:
+      'they are decoded again after an upgrade, or when the entry of the device changes: check its model, settings and protocol, and report the frames in the evidence',
+  },
   slow_script: {
     severity: 'warning',
     link: 'stored',

@@ -32,6 +32,11 @@ export class Capacity {
     this.#watching = everySecond(() => this.#look().catch(() => {}))
   }
 
+  /** Whether nothing more is stored at all. */
+  get isFull(): boolean {
+    return this.#isFull
+  }
+
   /** Why there is no room for these parts, if so. */
   shortageFor(parts: readonly Part[]): 'memory' | 'parked' | undefined {
     if (this.#isFull && parts.length > 0) return 'memory'
@@ -53,6 +58,7 @@ export class Capacity {
     const share = memoryShare(info)
     shares.markBytes = memoryLimit(info) * SHARE
     shares.heldFixes = (memoryLimit(info) * SHARE) / FIX_BYTES
+    shares.misunderstoodBytes = memoryLimit(info) * MISUNDERSTOOD_SHARE
     if (share > stopAt) observations.note('redis_full', { evidence: `${Math.round(share * 100)} % of its memory` })
     const isFull = share > (this.#isFull ? stopAt - RESUME_BELOW : stopAt)
     if (isFull !== this.#isFull) {
@@ -95,17 +101,23 @@ export function memoryShare(info: string): number {
   return limit > 0 ? used / limit : 0
 }
 
-/** About what share of the memory of Redis each use takes, with this answer to `INFO memory`. */
-export function memoryUses(info: string, used: { marks: number; held: number; parked: number; waiting: number }) {
+/**
+ * About what share of the memory of Redis each use takes, with this answer to `INFO memory`. `used`: bytes of marks and of
+ * frames that were not understood, numbers of fixes of the others.
+ */
+export function memoryUses(info: string, used: Readonly<Record<MemoryUse, number>>) {
   const limit = memoryLimit(info) || Infinity
   const ofFixes = (fixes: number) => (fixes * FIX_BYTES) / limit
   return {
     marks: used.marks / limit,
+    misunderstood: used.misunderstood / limit,
     held: ofFixes(used.held),
     parked: ofFixes(used.parked),
     waiting: (used.waiting * WAITING_BYTES) / limit,
   }
 }
+
+type MemoryUse = 'marks' | 'misunderstood' | 'held' | 'parked' | 'waiting'
 
 function memoryLimit(info: string): number {
   return figureOf(info, 'maxmemory') || figureOf(info, 'total_system_memory')
@@ -122,6 +134,8 @@ function fullAt(stopAt: number): string {
 const RESUME_BELOW = 0.02
 /** Of the memory of Redis: for marks, for held fixes, and for parked ones. Waiting fixes have the rest. */
 const SHARE = 0.2
+/** For frames that were not understood. */
+const MISUNDERSTOOD_SHARE = 0.1
 /** Memory of a held or parked fix, at most, and of a waiting one. */
 const FIX_BYTES = 100
 const WAITING_BYTES = 40

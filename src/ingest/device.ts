@@ -1,11 +1,12 @@
 import type { Protocol, Session, Transport } from '../../protocols/kit/index.ts'
 import type { Logger } from '../observe/log.ts'
 import type { DeviceEntry } from '../roster/directory.ts'
+import type { Opening } from './misunderstood.ts'
 import { networkOf } from './network.ts'
 import type { Sender } from './suspicion.ts'
 
 /** The memory of one connection or datagram peer, with what listeners know of it. */
-export interface DeviceSession extends Session {
+export interface DeviceSession extends Session, Opening {
   /** `address:port` of the peer. */
   readonly remote: string
   /** ms UTC. */
@@ -49,6 +50,7 @@ export function createSession(transport: Transport, remote: string): DeviceSessi
     isProved: false,
     identified: undefined,
     sender: undefined,
+    opening: undefined,
   }
 }
 

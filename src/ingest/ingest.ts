@@ -1,25 +1,31 @@
 import {
   DecodeError,
-  decodeFrame,
+  type DecodeReason,
   type Fix,
   type HttpRequest,
   type Message,
   type Protocol,
+  repliesOf,
   type Transport,
 } from '../../protocols/kit/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { frameCounters, metrics } from '../observe/metrics.ts'
-import { Waiting } from './acceptance.ts'
+import { type Capacity, Waiting } from './acceptance.ts'
 import type { Arrivals } from './arrivals.ts'
+import { decode, type Reading } from './decoding.ts'
 import { type DeviceSession, relayed, type UnknownDeviceQuota } from './device.ts'
 import type { Enrolment } from './enrolment.ts'
 import { FixStorage, type FixStorageOptions } from './fix-storage.ts'
+import { FrameKeeper, type FrameKeeperOptions } from './frame-keeper.ts'
 import type { HeardBook } from './heard.ts'
 import { Identity, type IdentityReason, introduce, type ResolvedDevice, speakerOn } from './identity.ts'
+import { type Doubt, doubtOf, rememberOpening } from './misunderstood.ts'
 import { done, failed, type FrameOutcome, isObstacle, type Obstacle } from './outcome.ts'
 import { senderOn } from './trails.ts'
 
-export interface IngestOptions extends FixStorageOptions {
+export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
+  readonly replica: FixStorageOptions['replica']
+  readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor' | 'isFull'>
   readonly heard: Pick<HeardBook, 'spoke' | 'stored' | 'became'>
   readonly arrivals: Pick<Arrivals, 'unconfigured'>
   /** Which unknown devices may have held fixes. */
@@ -40,12 +46,14 @@ export class Ingest {
   readonly #waiting: Waiting
   readonly #identity: Identity
   readonly #fixes: FixStorage
+  readonly #frames: FrameKeeper
   readonly #counters = new Map<string, ReturnType<typeof frameCounters>>()
 
   constructor(options: IngestOptions) {
     this.#options = options
     this.#waiting = new Waiting(options.waitMs)
     this.#fixes = new FixStorage(options)
+    this.#frames = new FrameKeeper(options)
     const { enrolment, hold } = options
     this.#identity = new Identity({ ...options, admitsUnknown: () => hold.unknown || enrolment.isOpen })
   }
@@ -55,41 +63,36 @@ export class Ingest {
    * the order of the calls, so that the frames of a connection are decoded in their order.
    */
   async take(frame: Buffer | HttpRequest, session: DeviceSession, protocol: Protocol): Promise<FrameOutcome> {
+    const { logger, replica } = this.#options
     const startedAt = performance.now()
     const deadline = startedAt + this.#waiting.waitMs[session.transport]
-    if (!this.#options.replica.current && !(await this.waitForRoster(session.transport))) return failed('roster', {})
+    if (!replica.current && !(await this.waitForRoster(session.transport))) return failed('roster', {})
     let counters = this.#counters.get(protocol.name)
     if (!counters) this.#counters.set(protocol.name, (counters = frameCounters(protocol.name)))
     counters.frames[session.transport].value++
     session.now = Date.now()
 
-    const read = this.#decode(frame, session, protocol)
-    if (read instanceof DecodeError) return this.#misunderstood(read, session, protocol)
-    const arrival = { session, protocol, deadline, received: counters.received }
+    const arrival = { frame, session, protocol, deadline, received: counters.received }
+    const read = decode(arrival, logger)
+    if (read instanceof DecodeError) return this.#damaged(read, arrival)
+    if (read.none !== undefined) rememberOpening(session, frame)
     const { device = session.device, fixes = [] } = read
     if (device === undefined) {
-      // A keepalive before the login: there is nothing to store, and nobody to store it for.
-      if (fixes.length === 0) return done(read)
-      if (fixes.every(isOfNamedDevice)) {
-        const failure = await this.#storeOfMany(read, arrival)
-        return failure ? failed(failure, read) : done(read)
-      }
+      // Before the login there is nothing to store, and nobody to store it for.
+      if (fixes.length === 0) return doubtOf(read) ? this.#misunderstood('unsupported', arrival) : done(read)
+      if (fixes.every(isOfNamedDevice)) return this.#takeOfMany(read, arrival)
     }
 
     const sender = this.#identity.senderOf(read, session, protocol.name)
     if (typeof sender === 'string') return failed(sender, read)
     if (session.admits?.(sender.id) === false) return failed('flood', read)
-    const message = introduce(sender, read, session) ? this.#decode(frame, session, protocol) : read
-    if (message instanceof DecodeError) return this.#misunderstood(message, session, protocol)
-    if (message.unreadable)
-      metrics.decodeErrors.inc({ protocol: protocol.name, reason: 'entry' }, message.unreadable.length)
+    const message = introduce(sender, read, session) ? decode(arrival, logger) : read
+    if (message instanceof DecodeError) return this.#damaged(message, arrival)
     if (sender.entry) this.#options.heard.spoke(sender.id, session, protocol.name)
-    if (message.fixes?.length) {
-      const failure = message.fixes.some(isOfNamedDevice)
-        ? await this.#storeOfMany({ ...message, device: sender.id }, arrival)
-        : await this.#storeOf(sender, message, arrival)
-      if (failure) return failed(failure, message)
-    }
+    let failure = message.fixes?.length ? await this.#storeFixes(sender, message, arrival) : undefined
+    const doubt = doubtOf(message)
+    if (doubt && !failure) failure = await this.#keep({ doubt, message, sender }, arrival)
+    if (failure) return failed(failure, message)
     metrics.ackDuration.observe((performance.now() - startedAt) / 1000)
     return done(message)
   }
@@ -116,23 +119,53 @@ export class Ingest {
     this.#waiting.close()
   }
 
-  /** A decoder may only throw DecodeError. Any other error is a fault of ours: it is logged, and harms no other frame. */
-  #decode(frame: Buffer | HttpRequest, session: DeviceSession, protocol: Protocol): Message | DecodeError {
-    try {
-      return decodeFrame(protocol, frame, session)
-    } catch (error) {
-      if (error instanceof DecodeError) return error
-      const { stack } = error as Error
-      this.#options.logger.error({ stack, protocol: protocol.name }, 'fault in a decoder')
-      return new DecodeError('malformed')
-    }
+  /** Over MQTT a damaged frame is kept and acknowledged: it would come again for ever. */
+  async #damaged({ code, message: error }: DecodeError, arrival: FrameArrival): Promise<FrameOutcome> {
+    const { session, protocol } = arrival
+    const outcome = this.#misunderstood(code, arrival)
+    if (session.transport !== 'mqtt') return outcome
+    const sender = this.#identity.senderOf({}, session, protocol.name)
+    if (typeof sender === 'string') return failed(sender, {})
+    const failure = await this.#keep({ doubt: code, error, message: {}, sender }, arrival)
+    return failure ? failed(failure, {}) : done({})
   }
 
-  #misunderstood({ code }: DecodeError, session: DeviceSession, { name }: Protocol): FrameOutcome {
-    metrics.decodeErrors.inc({ protocol: name, reason: code })
+  #misunderstood(reason: DecodeReason, { session, protocol }: FrameArrival): FrameOutcome {
+    metrics.decodeErrors.inc({ protocol: protocol.name, reason })
     const entry = speakerOn(session, this.#options.replica)
-    if (entry) this.#options.heard.became(entry.id, 'misunderstood', code)
-    return { status: 'misunderstood', reason: code }
+    if (entry) this.#options.heard.became(entry.id, 'misunderstood', reason)
+    return { status: 'misunderstood', reason }
+  }
+
+  /** Takes the frame of a relay that is no device itself. What is not understood of it is kept for the first of its devices. */
+  async #takeOfMany(message: Message, arrival: FrameArrival): Promise<FrameOutcome> {
+    const [{ device: id = '' }] = message.fixes as [Fix]
+    let failure = await this.#storeOfMany(message, arrival)
+    const sender = { id, entry: this.#options.replica.roster.find(id) }
+    if (message.unreadable && !failure) failure = await this.#keep({ doubt: 'entries', message, sender }, arrival)
+    return failure ? failed(failure, message) : done(message)
+  }
+
+  #storeFixes(sender: ResolvedDevice, message: Message, arrival: FrameArrival) {
+    if (!message.fixes?.some(isOfNamedDevice)) return this.#storeOf(sender, message, arrival)
+    return this.#storeOfMany({ ...message, device: sender.id }, arrival)
+  }
+
+  /**
+   * Keeps a frame that is not understood, trying until the deadline. Answers undefined once it is kept; also where it is not, if
+   * its type is unknown and nothing is answered: then the device is told nothing of it.
+   */
+  async #keep(doubtful: Doubtful, arrival: FrameArrival): Promise<Obstacle | undefined> {
+    const { doubt, message } = doubtful
+    const { protocol, deadline } = arrival
+    if (message.unreadable)
+      metrics.decodeErrors.inc({ protocol: protocol.name, reason: 'entry' }, message.unreadable.length)
+    const kept = this.#frames.describe({ ...arrival, ...doubtful })
+    let failure = await this.#frames.store(kept)
+    if (doubt === 'unknown_type' && !isAnswered(message, arrival.session)) return undefined
+    while (failure && RETRIED.has(failure) && (await this.#waiting.pauseBefore(deadline)))
+      failure = await this.#frames.store(kept)
+    return failure
   }
 
   /** Stores the fixes of one device, trying until the deadline. Answers undefined once they are stored. */
@@ -179,13 +212,24 @@ export class Ingest {
   }
 }
 
+/** What is not understood, of whom. */
+interface Doubtful {
+  readonly doubt: Doubt
+  readonly error?: string
+  readonly message: Message
+  readonly sender: ResolvedDevice
+}
+
 /** How a frame came, and until when it may wait, in ms of `performance.now()`. */
-interface FrameArrival {
-  readonly session: DeviceSession
-  readonly protocol: Protocol
+interface FrameArrival extends Reading {
   readonly deadline: number
   /** Counts the fixes that are stored. */
   readonly received: { value: number }
+}
+
+/** Whether the device is told that its message has arrived. */
+function isAnswered({ reply, response }: Message, { transport }: DeviceSession): boolean {
+  return transport === 'http' || transport === 'mqtt' || response !== undefined || repliesOf(reply).length > 0
 }
 
 function isOfNamedDevice({ device }: Fix): boolean {

@@ -1,67 +1,122 @@
 import { StringDecoder } from 'node:string_decoder'
-import { everySecond } from '../async.ts'
-import { keys, type Redis } from '../lanes/index.ts'
+import type { DecodeReason, HttpRequest, Message, Transport } from '../../protocols/kit/index.ts'
+import { masked } from '../masking.ts'
 
-/** A payload that was acknowledged although it was not understood: otherwise the device would send it for ever. */
-export interface Misunderstood {
+/**
+ * Why a frame is kept as it came: it is of a type that holds positions, of which nothing (`not_read`) or not all (`entries`)
+ * could be read; nobody knows its type; or it is damaged, and came over MQTT, where it would come again for ever.
+ */
+export type Doubt = 'not_read' | 'entries' | 'unknown_type' | DecodeReason
+
+/** What is doubtful about a message; undefined: nothing. */
+export function doubtOf({ fixes, none, unreadable }: Message): 'not_read' | 'entries' | 'unknown_type' | undefined {
+  if (unreadable) return 'entries'
+  if (fixes?.length || none !== undefined) return undefined
+  return fixes ? 'not_read' : 'unknown_type'
+}
+
+/** A frame that was not understood, as it is kept in Redis (JSON): all that it takes to decode it again. */
+export interface MisunderstoodFrame {
   /** When it arrived, ms UTC. */
   readonly at: number
   readonly device: string
+  /** The company of its device then; absent: the device was not configured. */
+  readonly company?: string
   readonly protocol: string
-  readonly reason: string
-  readonly payload: Buffer
-  /** The secret that the device presented; it is hidden wherever it is in the payload. */
-  readonly secret?: string
+  readonly transport: Transport
+  readonly reason: Doubt
+  /** What the decoder said. */
+  readonly error?: string
+  /** Base64; or the request. */
+  readonly frame?: string
+  readonly request?: Omit<HttpRequest, 'body'> & { readonly body: string }
+  /** The frames that its conversation began with, base64: a login may say how later frames are to be read. */
+  readonly opening?: readonly string[]
+  /** The fixes that were read and stored: time, ms, latitude, longitude. */
+  readonly fixes?: readonly FixMark[]
+  readonly unreadable?: readonly number[]
+  /** Whether asterisks stand in place of a secret; `short`: of one that may as well have been something else. */
+  readonly masked?: 'secret' | 'short'
 }
 
-/** Keeps the last 1,000 payloads of all devices in Redis, latest first; written once a second, and no frame waits for it. */
-export function createMisunderstood(redis: Redis) {
-  let latest: string[] = []
+/** What tells a fix of a frame from its others. */
+type FixMark = readonly [time: number, latitude: number, longitude: number]
 
-  async function flush(): Promise<void> {
-    if (latest.length === 0) return
-    const entries = latest.splice(0)
-    await redis
-      .multi()
-      .lpush(keys.misunderstood, ...entries)
-      .ltrim(keys.misunderstood, 0, KEPT - 1)
-      .exec()
-      .catch(() => (latest = [...entries, ...latest].slice(-KEPT)))
+/** What is known of a frame, before secrets are masked in it. */
+export interface FrameDescription extends Omit<MisunderstoodFrame, 'frame' | 'request' | 'opening' | 'masked'> {
+  readonly content: Buffer | HttpRequest
+  /** Bytes as latin1. */
+  readonly opening?: readonly string[]
+  /** Those that the device presented. */
+  readonly secrets: readonly (string | undefined)[]
+}
+
+/** The frame with asterisks in place of secrets. */
+export function describeFrame({ content, opening, secrets, error, ...about }: FrameDescription): MisunderstoodFrame {
+  let found: MisunderstoodFrame['masked']
+  const known = [...new Set(secrets)].filter((secret) => secret !== undefined)
+  const mask = (text: string) =>
+    known.reduce(
+      (hidden, secret) =>
+        masked(hidden, secret, (place) => {
+          found = secret.length < SURE_SECRET || found === 'short' ? 'short' : 'secret'
+          return '*'.repeat(place.length)
+        }),
+      text,
+    )
+  const base64 = (latin1: string) => Buffer.from(mask(latin1), 'latin1').toString('base64')
+  const described = {
+    ...about,
+    error: error && mask(error),
+    ...(Buffer.isBuffer(content)
+      ? { frame: base64(content.toString('latin1')) }
+      : { request: describeRequest(content, mask) }),
+    opening: opening?.map(base64),
   }
+  return { ...described, masked: found }
+}
 
-  const writes = everySecond(flush)
+/** Without the headers that are there for secrets. */
+function describeRequest({ method, uri, headers, body }: HttpRequest, mask: (text: string) => string) {
+  const shown = Object.entries(headers).filter(([name]) => !SECRET_HEADERS.has(name))
   return {
-    keep(entry: Misunderstood): void {
-      latest.push(describe(entry))
-      if (latest.length > KEPT) latest.shift()
-    },
-    async close(): Promise<void> {
-      await writes.stop()
-      await flush()
-    },
+    method,
+    uri: mask(uri),
+    headers: Object.fromEntries(shown.map(([name, value]) => [name, value && mask(value)])),
+    body: Buffer.from(mask(body.toString('latin1')), 'latin1').toString('base64'),
   }
 }
 
-/** JSON: `at`, `device`, `protocol`, `reason`, `bytes`, and the beginning of the payload as `text`, else as `hex`. */
-function describe({ at, device, protocol, reason, payload, secret }: Misunderstood): string {
-  const shown = without(secret, payload).subarray(0, SHOWN_BYTES)
+/** What a decoder takes of a kept frame. */
+export function contentOf({ frame = '', request }: MisunderstoodFrame): Buffer | HttpRequest {
+  return request ? { ...request, body: Buffer.from(request.body, 'base64') } : Buffer.from(frame, 'base64')
+}
+
+/** The beginning of bytes: as text where they are, else as hexadecimal digits. */
+export function shownBytes(bytes: Buffer, most: number): { readonly text: string } | { readonly hex: string } {
+  const shown = bytes.subarray(0, most)
   // Leaves out the half of a character at the cut.
   const text = new StringDecoder().write(shown)
-  const content = CONTROL.test(text) ? { hex: shown.toString('hex') } : { text }
-  return JSON.stringify({ at, device, protocol, reason, bytes: payload.length, ...content })
+  return CONTROL.test(text) ? { hex: shown.toString('hex') } : { text }
 }
 
-/** The payload with asterisks in place of the secret: plain, or as URLs and JSON encode it. */
-function without(secret: string | undefined, payload: Buffer): Buffer {
-  if (!secret) return payload
-  let hidden = payload.toString('latin1')
-  for (const spelling of [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])
-    hidden = hidden.replaceAll(Buffer.from(spelling).toString('latin1'), (found) => '*'.repeat(found.length))
-  return Buffer.from(hidden, 'latin1')
+/** Of the conversation that a frame is from. */
+export interface Opening {
+  opening?: readonly string[]
+}
+
+/** Remembers one of the frames without a position that a conversation begins with. */
+export function rememberOpening(session: Opening, frame: Buffer | HttpRequest): void {
+  const { opening = [] } = session
+  if (opening.length === OPENING_FRAMES || !Buffer.isBuffer(frame) || frame.length > OPENING_BYTES) return
+  session.opening = [...opening, frame.toString('latin1')]
 }
 
 /** Control characters, and the character that stands for bytes that are no UTF-8. */
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]/
-const KEPT = 1000
-const SHOWN_BYTES = 1024
+const SECRET_HEADERS = new Set(['authorization', 'proxy-authorization', 'cookie'])
+/** Characters from which on a secret is in no frame by chance. */
+const SURE_SECRET = 4
+const OPENING_FRAMES = 4
+const OPENING_BYTES = 256

@@ -1,5 +1,6 @@
 import { HELD_LISTS } from './held.ts'
 import { keys } from './keys.ts'
+import { dropFrames, frameIds } from './misunderstood.ts'
 import { type Fate, type Swept, sweep } from './move.ts'
 import { listOf, seize, sweepRefused } from './parked.ts'
 import { deviceOf } from './record.ts'
@@ -17,6 +18,8 @@ export interface ForgottenDevice {
   readonly marks: number
   /** Lists and entries of what was last heard of it. */
   readonly contacts: number
+  /** Frames that were not understood. */
+  readonly frames: number
   /** Lanes that a worker pushes at this moment: fixes of the device may be left there. */
   readonly busy: number
 }
@@ -37,7 +40,8 @@ export async function forgetDevice(redis: Redis, ids: ReadonlySet<string>): Prom
   const { parked, ...lanes } = await forgetInLanes(redis, ids, fate)
   const marks = await forgetMarks(redis, ids)
   const contacts = await sumOver([...ids], (id) => forgetContacts(redis, id))
-  return { held, parked: parked + refused, ...lanes, marks, contacts }
+  const frames = await dropFrames(redis, await frameIds(redis, [...ids]))
+  return { held, parked: parked + refused, ...lanes, marks, contacts, frames }
 }
 
 async function sweepAll(redis: Redis, source: RecordSource, fate: (record: Buffer) => Fate): Promise<number> {
@@ -89,16 +93,10 @@ async function forgetMarks(redis: Redis, ids: ReadonlySet<string>): Promise<numb
   return own.length
 }
 
-/** What was last heard of the device, its events, and its payloads that were not understood. */
+/** What was last heard of the device, and its events. */
 async function forgetContacts(redis: Redis, id: string): Promise<number> {
   const hashes = [keys.devices, keys.lastFixes, keys.lastFiltered, keys.arrivedDevices]
-  const payloads = await redis.lrange(keys.misunderstood, 0, -1)
-  const own = payloads.filter((text) => (JSON.parse(text) as { device: string }).device === id)
-  const deleted = await Promise.all([
-    ...hashes.map((hash) => redis.hdel(hash, id)),
-    ...own.map((text) => redis.lrem(keys.misunderstood, 1, text)),
-    redis.del(keys.events(id)),
-  ])
+  const deleted = await Promise.all([...hashes.map((hash) => redis.hdel(hash, id)), redis.del(keys.events(id))])
   return deleted.reduce((sum, count) => sum + count, 0)
 }
 

@@ -33,8 +33,6 @@ export const keys = {
   ahead: `${TAG}:ahead`,
   /** zset: worker processes, scored by when they were last heard of, ms UTC */
   workers: `${TAG}:workers`,
-  /** list: payloads that were acknowledged without being understood, latest first */
-  misunderstood: `${TAG}:misunderstood`,
   /** list: senders that nobody understood, JSON each, latest first; hash: device that is not configured → JSON of how it came */
   arrivals: `${TAG}:arrivals`,
   arrivedDevices: `${TAG}:arrived-devices`,
@@ -77,6 +75,13 @@ export const keys = {
   push: (lane: string) => `${TAG}:push:${lane}`,
   /** list that expires: what happened to a device, JSON each, oldest first */
   events: (device: string) => `${TAG}:events:${device}`,
+  /**
+   * frames that were not understood (see misunderstood.ts). Hashes `frames`: id → JSON, `sizes`: list or `<list>:<device>` →
+   * bytes; zset `due`: device → when its frames are decoded again, ms UTC; zsets `<list>`, `<list>:<device>`: ids
+   */
+  misunderstood: (part: string) => `${TAG}:misunderstood:${part}`,
+  /** list of version 0.1.0, for a look: payloads that were acknowledged without being understood; deleted at the start */
+  misunderstoodPayloads: `${TAG}:misunderstood`,
   /** list: what the service refused of a lane, an entry an answer */
   refused: (lane: string) => `${TAG}:refused:${lane}`,
 }

@@ -47,7 +47,7 @@ export async function sweep(
 const UNBOUNDED: AppenderOptions = {
   maxWaitMs: 0,
   duplicates: null,
-  shares: { markBytes: 0, heldFixes: 0 },
+  shares: { markBytes: 0, heldFixes: 0, misunderstoodBytes: 0 },
   hold: { maxFixesPerDevice: 0, maxFixesConfigured: 0, maxUnknownDevices: 0 },
 }
 /** Entries read and moved in one step. */

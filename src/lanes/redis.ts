@@ -19,11 +19,12 @@ const SCRIPTS = {
   refusal: ['park', 'refuse'],
   survey: ['survey'],
   logs: ['events', 'audit'],
+  misunderstood: ['keep_frames', 'drop_frames', 'rewrite_frame'],
   roster: ['roster'],
 } as const
 
 /** Scripts that fail while Redis' memory is full: what they bring was not acknowledged yet. All others make room. */
-const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set(['append', 'roster', 'events'])
+const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set(['append', 'roster', 'events', 'keep_frames'])
 
 export type Script = (typeof SCRIPTS)[keyof typeof SCRIPTS][number]
 type Value = string | number | Buffer

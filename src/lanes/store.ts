@@ -31,6 +31,8 @@ export interface MemoryShares {
   /** Bytes of marks of duplicates. */
   markBytes: number
   heldFixes: number
+  /** Bytes of frames that were not understood. */
+  misunderstoodBytes: number
 }
 
 export interface AppenderOptions {

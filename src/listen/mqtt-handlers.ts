@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Aedes, Client } from 'aedes'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import { sameId } from '../config/units.ts'
-import { speakerOn } from '../ingest/identity.ts'
 import type { Ingest } from '../ingest/ingest.ts'
-import type { Misunderstood } from '../ingest/misunderstood.ts'
 import { metrics } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/not-stored.ts'
 import type { Replica } from '../roster/replica.ts'
@@ -17,8 +15,6 @@ export interface MqttShared extends Shared {
   readonly protocolNamed: (name: string) => Promise<Protocol | undefined>
   readonly ingest: Pick<Ingest, 'take' | 'login' | 'waitForRoster'>
   readonly replica: Pick<Replica, 'roster'>
-  /** Keeps a payload that could not be understood. */
-  readonly misunderstood: (entry: Misunderstood) => void
 }
 
 type PreConnect = Parameters<Aedes['preConnect']>
@@ -96,7 +92,7 @@ export class MqttHandlers {
 
   /** Stores one message. Answers why it must not be acknowledged, if so. */
   async #take({ session }: MqttConnection, packet: AuthorizePublish[1]): Promise<string | undefined> {
-    const { ingest, misunderstood, pressure, protocolNamed, replica } = this.#shared
+    const { ingest, pressure, protocolNamed } = this.#shared
     const topic = readTopic(packet.topic)
     const protocol = topic && (await protocolNamed(topic.protocol))
     if (!topic || !protocol) return refused('unknown_topic')
@@ -105,13 +101,7 @@ export class MqttHandlers {
     const payload = Buffer.from(packet.payload)
     pressure.add(payload.length)
     const outcome = await ingest.take(payload, session, protocol).finally(() => pressure.remove(payload.length))
-    if (outcome.status === 'stored') return undefined
-    if (outcome.status !== 'misunderstood') return outcome.status
-    const { device = '', now: at, secret } = session
-    // Only for configured devices: a client that invents ids would fill the list and remove the payloads of real devices.
-    if (speakerOn(session, replica))
-      misunderstood({ at, device, protocol: protocol.name, reason: outcome.reason, payload, secret })
-    return undefined
+    return outcome.status === 'stored' ? undefined : outcome.status
   }
 
   /** Whether two spellings of an id name the same device. */

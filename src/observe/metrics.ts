@@ -21,6 +21,16 @@ export const metrics = {
     'protocol',
     'reason',
   ]),
+  misunderstood: counter(
+    'misunderstood_total',
+    'Number of frames that were not understood and are kept as they came.',
+    ['protocol', 'reason'],
+  ),
+  misunderstoodLeft: counter(
+    'misunderstood_left_total',
+    'Number of kept frames that are kept no more, because they are understood now or given up.',
+    ['reason'],
+  ),
   refused: counter('refused_total', 'Number of connections, datagrams and requests refused.', ['reason']),
   paused: counter(
     'pauses_total',
@@ -105,6 +115,11 @@ export function operationGauges(refresh: () => Promise<void>) {
     held: new Gauge(
       own('fixes_held', 'Number of held fixes: their device, route or time is not known yet.', ['reason']),
     ),
+    misunderstood: new Gauge(
+      own('misunderstood_frames', 'Number of kept frames that were not understood, by what their types hold.', [
+        'kind',
+      ]),
+    ),
     oldest: new Gauge(
       own(
         'oldest_waiting_timestamp_seconds',
@@ -121,7 +136,7 @@ export function operationGauges(refresh: () => Promise<void>) {
     memoryUses: new Gauge(
       own(
         'redis_memory_share_ratio',
-        'About what share of the memory of Redis one use takes; marks, held and parked fixes may have 0.2 each.',
+        'About what share of the memory of Redis one use takes; marks, held and parked fixes may have 0.2 each, frames that were not understood 0.1.',
         ['use'],
       ),
     ),

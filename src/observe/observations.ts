@@ -8,6 +8,7 @@ export type ObservationCode =
   | 'parked_full'
   | 'redis_full'
   | 'not_stored'
+  | 'not_understood'
   | 'slow_script'
   | 'event_loop_delay'
   | 'flood'

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { createSession } from '../../src/ingest/device.ts'
 import { HeardBook } from '../../src/ingest/heard.ts'
-import { createMisunderstood } from '../../src/ingest/misunderstood.ts'
-import { Appender, DuplicateFilter, keys, packDevice, packRecords } from '../../src/lanes/index.ts'
+import { Appender, DuplicateFilter, keys, packDevice, packRecords, readFrames } from '../../src/lanes/index.ts'
 import { adminFixture, hold, READ_TOKEN, refuse, store, TOKEN, workerOf } from '../support/admin.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { waybridge } from '../support/cli.ts'
+import { keepFrame } from '../support/kept-frames.ts'
 
 const admin = adminFixture()
 const VAN = '356307042441014'
 const OTHER = '356307042441015'
-const NOTHING = { waiting: 0, parked: 0, held: 0, marks: 0, contacts: 0, busy: 0 }
+const NOTHING = { waiting: 0, parked: 0, held: 0, marks: 0, contacts: 0, frames: 0, busy: 0 }
 
 const env = () => ({ WAYBRIDGE_ADMIN_URL: admin.url, WAYBRIDGE_ADMIN_TOKEN: TOKEN })
 const forget = (id = VAN, token = TOKEN) =>
@@ -45,16 +45,15 @@ async function mark(): Promise<void> {
   await appender.close()
 }
 
-/** What was heard of the device, and a payload of it that was not understood. */
+/** What was heard of the device, and frames of two that were not understood. */
 async function hear(): Promise<void> {
   const book = new HeardBook(admin.redis)
   book.spoke(VAN, Object.assign(createSession('tcp', '10.1.2.3:1'), { device: VAN }), 'teltonika')
   await expect.poll(() => admin.redis.exists(keys.events(VAN)), { timeout: 5000 }).toBe(1)
   await book.close()
-  const misunderstood = createMisunderstood(admin.redis)
-  for (const device of [VAN, OTHER])
-    misunderstood.keep({ at: Date.now(), device, protocol: 'fix', reason: 'malformed', payload: Buffer.from('{') })
-  await misunderstood.close()
+  await keepFrame(admin.redis, VAN)
+  await keepFrame(admin.redis, VAN, { kind: 'unknown', company: undefined })
+  await keepFrame(admin.redis, OTHER)
 }
 
 async function custody() {
@@ -92,15 +91,15 @@ describe('DELETE /admin/devices/{id}/data', () => {
     expect(bytes).toEqual({ '': bytes[OTHER], [OTHER]: bytes[OTHER] })
   })
 
-  it('deletes contacts, events and payloads; a second time there is nothing', async () => {
+  it('deletes contacts, events and frames that were not understood; a second time there is nothing', async () => {
     await hear()
     const { json } = await forget()
-    expect(json).toEqual({ ...NOTHING, contacts: 3 })
+    expect(json).toEqual({ ...NOTHING, contacts: 2, frames: 2 })
     const { redis } = admin
     expect(await redis.keys(`*${VAN}*`)).toEqual([])
     expect(await redis.hexists(keys.devices, VAN)).toBe(0)
-    const payloads = await redis.lrange(keys.misunderstood, 0, -1)
-    expect(payloads.map((text) => (JSON.parse(text) as { device: string }).device)).toEqual([OTHER])
+    const frames = await readFrames(redis, { count: 10 })
+    expect(frames.map(({ text }) => (JSON.parse(text) as { device: string }).device)).toEqual([OTHER])
     expect((await forget()).json).toEqual(NOTHING)
   })
 
@@ -136,7 +135,7 @@ describe('waybridge forget', () => {
     await store(admin.redis, '7/43/2001', { device: VAN, count: 2 })
     expect(await waybridge(['forget', 'Van 14'], { env: env() })).toEqual({
       code: 0,
-      out: `${VAN}: deleted 2 waiting, 0 parked and 0 held fixes, 0 marks of duplicates, 0 contacts and events\n`,
+      out: `${VAN}: deleted 2 waiting, 0 parked and 0 held fixes, 0 marks of duplicates, 0 contacts and events, 0 frames that were not understood\n`,
       errors: '',
     })
   })

@@ -8,6 +8,7 @@ import { collectNodeMetrics, registry } from '../../src/observe/metrics.ts'
 import type { Metrics } from '../../src/process/role.ts'
 import { addCounters } from '../../src/process/role-process.ts'
 import { adminFixture, hold, store, workerOf } from '../support/admin.ts'
+import { keepFrame } from '../support/kept-frames.ts'
 
 const admin = adminFixture()
 const OLDEST = Date.UTC(2026, 10, 20, 8, 14, 2, 250)
@@ -117,15 +118,27 @@ describe('the metrics', () => {
     expect(Math.abs(redis_memory_used_ratio - used / (256 * 1024 * 1024))).toBeLessThan(0.01)
   })
 
-  it('show about which share of its memory marks, held, parked and waiting fixes take', async () => {
+  it('show about which share of its memory marks, kept frames, held, parked and waiting fixes take', async () => {
     await store(admin.redis, '7/42/1', { count: 3 })
     await hold(admin.redis, 'no_route', '1', { count: 2 })
     await admin.redis.hset(keys.markBytes, '', 64 * 1024 * 1024)
+    const sizes = { position: 16 * 1024 * 1024, 'unknown~': 16 * 1024 * 1024, 'position:1': 7 }
+    await admin.redis.hset(keys.misunderstood('sizes'), sizes)
     expect(await samples(['redis_memory_share_ratio'])).toEqual({
       'redis_memory_share_ratio{use="marks"}': 0.25,
+      'redis_memory_share_ratio{use="misunderstood"}': 0.125,
       'redis_memory_share_ratio{use="held"}': ofMemory(200),
       'redis_memory_share_ratio{use="parked"}': 0,
       'redis_memory_share_ratio{use="waiting"}': ofMemory(120),
+    })
+  })
+
+  it('show how many frames are kept that were not understood', async () => {
+    for (const company of ['7', undefined]) await keepFrame(admin.redis, '1', { company })
+    await keepFrame(admin.redis, '1', { kind: 'unknown' })
+    expect(await samples(['misunderstood_frames'])).toEqual({
+      'misunderstood_frames{kind="position"}': 2,
+      'misunderstood_frames{kind="unknown"}': 1,
     })
   })
 

@@ -2,9 +2,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { createSession } from '../../src/ingest/device.ts'
 import { HeardBook } from '../../src/ingest/heard.ts'
-import { createMisunderstood } from '../../src/ingest/misunderstood.ts'
 import { OPERATIONS } from '../../src/tracking/operations.ts'
 import { adminFixture, hold, refuse, store, TOKEN, workerOf } from '../support/admin.ts'
+import { keepFrame } from '../support/kept-frames.ts'
 
 interface Described {
   readonly operationId: string
@@ -128,9 +128,8 @@ async function fill(): Promise<void> {
   heard.became(device, 'routed', '7/42/1001')
   heard.became(device, 'filtered', 'zero')
   await expect.poll(async () => (await eventsOf(device)).length, { timeout: 5000 }).toBeGreaterThan(2)
-  const book = createMisunderstood(redis)
-  book.keep({ at: Date.now(), device: '1', protocol: 'fix', reason: 'malformed', payload: Buffer.from('{') })
-  await Promise.all([book.close(), heard.close()])
+  await keepFrame(redis, '1', { unreadable: [0], opening: ['hello'] })
+  await heard.close()
 }
 
 async function eventsOf(device: string): Promise<unknown[]> {
@@ -162,7 +161,8 @@ const REQUESTS: readonly (readonly [operation: string, query?: string, options?:
   ['POST /admin/enrolment', '?for=1m'],
   ['GET /admin/enrolment'],
   ['DELETE /admin/enrolment'],
-  ['GET /admin/misunderstood'],
+  ['GET /admin/misunderstood', '?device=1'],
+  ['DELETE /admin/misunderstood', '?device=1'],
   ['GET /admin/arrivals'],
   ['GET /admin/audit', '?max_results=2'],
   ['GET /openapi.json'],

@@ -35,6 +35,22 @@ function held(why: 'unknown' | 'no_route' | 'clock' | 'suspicious', offset?: str
   return { held: [{ reason: why, fixes: 12, oldest_at: at('08:01:00'), offset }] }
 }
 
+describe('a device whose frames are not understood', () => {
+  const misunderstood = { frames: 40, sinceAt: at('07:41:00'), protocol: 'gt06' }
+  const kept = 'kept, and decoded again after an upgrade or a change of its entry'
+
+  it('has that named, with how many since when', () => {
+    const line = 'last fix 08:14:02, route 1007 by routes.csv:17'
+    expect(says({}, { misunderstood })).toBe(`${line}, 40 frames of gt06 are not understood since 07:41:00: ${kept}`)
+    expect(says({}, { misunderstood: { ...misunderstood, frames: 1 } })).toContain('1 frame of gt06 is not understood')
+  })
+
+  it('has it named where nobody has configured it', () => {
+    const unknown = { configured: false, source: undefined, lane: undefined }
+    expect(says(unknown, { misunderstood })).toContain(`add it to devices.yaml; 40 frames of gt06 are not understood`)
+  })
+})
+
 describe('a device that is not configured', () => {
   const unknown = { configured: false, source: undefined, lane: undefined, state: 'online' } as const
 

@@ -38,9 +38,17 @@ const PARKED = [
   },
 ]
 
+/** Latest first. */
+const FRAMES = [
+  { at: at('00:00:09'), protocol: 'gt06', reason: 'unknown_type' },
+  { at: at('00:00:08'), protocol: 'gt06', reason: 'entries' },
+  { at: at('00:00:07'), protocol: 'gt06', reason: 'not_read' },
+]
+
 /** An admin port that lists two devices a page. */
 function port({ path, query }: Asked): Reply {
   if (path === '/admin/parked') return { json: { results: query.courier_id === '42' ? PARKED : [] } }
+  if (path === '/admin/misunderstood') return { json: { results: query.device === '3' ? FRAMES : [] } }
   const all = DEVICES as { id: string; name: string; configured: boolean }[]
   if (path === '/admin/devices') {
     const first = Number(query.page_token ?? 0)
@@ -74,7 +82,8 @@ it('why prints a line for each device with the same name', async () => {
     0,
     [
       `2: last fix 00:00:01, route 1007 by routes.csv:17, ${PARKED_404}`,
-      '3: last fix 00:00:01, route 2001 by routes.csv:17, refused 404 by the service ( [2J 31m ), 214 parked on route 1007: correct the line',
+      '3: last fix 00:00:01, route 2001 by routes.csv:17, refused 404 by the service ( [2J 31m ), 214 parked on route 1007: correct the line; ' +
+        '2 frames of gt06 are not understood since 00:00:07: kept, and decoded again after an upgrade or a change of its entry',
       '',
     ],
   ])

@@ -16,7 +16,12 @@ withRedis((_, connection) => {
 function watch(maxParked: number): { capacity: Capacity; said: string[] } {
   const said: string[] = []
   const logger = pino({}, { write: (line) => void said.push((JSON.parse(line) as { msg: string }).msg) })
-  const capacity = new Capacity(redis, { stopAt: 0.85, maxParked, shares: { markBytes: 0, heldFixes: 0 }, logger })
+  const capacity = new Capacity(redis, {
+    stopAt: 0.85,
+    maxParked,
+    shares: { markBytes: 0, heldFixes: 0, misunderstoodBytes: 0 },
+    logger,
+  })
   onTestFinished(() => capacity.stop())
   return { capacity, said }
 }

@@ -52,7 +52,7 @@ async function gateway(
   const options = {
     maxWaitMs: 0,
     duplicates: new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 }),
-    shares: { markBytes: Number.MAX_SAFE_INTEGER, heldFixes: 1_000_000 },
+    shares: { markBytes: Number.MAX_SAFE_INTEGER, heldFixes: 1_000_000, misunderstoodBytes: 0 },
     hold: { maxFixesPerDevice: 5, maxFixesConfigured: 5, maxUnknownDevices: 3, ...bounds },
   }
   const appender = new Appender(redis, options)

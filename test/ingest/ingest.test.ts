@@ -1,130 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
-import type { Device } from '../../src/config/devices.ts'
-import { createSession, UnknownDeviceQuota } from '../../src/ingest/device.ts'
-import type { Heard } from '../../src/ingest/heard.ts'
-import { Ingest } from '../../src/ingest/ingest.ts'
-import type { FilterOptions, HoldOptions } from '../../src/ingest/place.ts'
-import type { Stored } from '../../src/lanes/append.ts'
-import type { Part, Storable } from '../../src/lanes/index.ts'
+import { createSession } from '../../src/ingest/device.ts'
 import { deviceOf, timestampOf } from '../../src/lanes/record.ts'
-import { createLogger } from '../../src/observe/log.ts'
 import { observations } from '../../src/observe/observations.ts'
-import type { Assignment } from '../../src/roster/directory.ts'
+import { at, gateway, type IngestSetup, line, NOW_S, placeOf, van } from '../support/ingest.ts'
 import { count } from '../support/listen.ts'
 import { records } from '../support/records.ts'
 import { createDirectory } from '../support/roster.ts'
-
-const NOW_S = Math.floor(Date.now() / 1000)
-const HOLD = { unknown: false, no_route: false, clock: false, max_age: 86_400_000 }
-const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
-const logger = createLogger('test', { level: 'fatal', format: 'json' })
-const van: Device = {
-  id: '0356307042441013',
-  company_id: '7',
-  courier_id: '42',
-  route_id: '1001',
-  source: 'devices.yaml:1',
-}
-
-/** A protocol whose frames are the messages, as JSON; `throw` is what the decoder throws. */
-const spoken: Protocol = {
-  name: 'spoken',
-  devices: 'none',
-  acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'it is for tests' },
-  escaping: 'none',
-  decode(frame, session) {
-    const { reply, fault, settled, ...message } = JSON.parse(frame.toString())
-    if (fault === 'decode') throw new DecodeError('checksum')
-    if (fault) throw new TypeError(fault)
-    const answer = settled ? JSON.stringify(session.settings) : reply
-    return { ...message, reply: answer && Buffer.from(answer), refusal: Buffer.from('no') } satisfies Message
-  },
-}
-const at = (time: number, changes: Partial<Fix> = {}): Fix => ({
-  time,
-  latitude: 52.5,
-  longitude: 13.4,
-  valid: true,
-  ...changes,
-})
-
-const placeOf = (part: Part) => ('lane' in part ? part.lane : `held: ${part.held}`)
-
-interface Options {
-  devices?: Device[]
-  lines?: Assignment[]
-  isCurrent?: boolean
-  fails?: boolean
-  shortage?: 'memory' | 'parked'
-  isReleasing?: boolean
-  hold?: Partial<HoldOptions>
-  filter?: Partial<FilterOptions>
-  isClockInDoubt?: boolean
-  answer?: Partial<Stored>
-  waitMs?: number
-}
-
-/** The path of frames without Redis. `isCurrent`, `fails` and `devices` may change. */
-async function gateway({
-  devices = [van],
-  lines = [],
-  isCurrent = true,
-  fails = false,
-  shortage,
-  isReleasing = false,
-  hold,
-  filter,
-  isClockInDoubt = false,
-  answer,
-  waitMs = 0,
-}: Options = {}) {
-  const stored: Storable[] = []
-  const counted: string[] = []
-  const heard = new Map<string, Heard>()
-  const told: string[] = []
-  const state = { current: isCurrent, fails, attempts: 0, version: 0, roster: await createDirectory(devices, lines) }
-  const ingest = new Ingest({
-    arrivals: { unconfigured: () => {} },
-    replica: state,
-    filter: { ...FILTER, ...filter },
-    hold: { ...HOLD, ...hold },
-    clock: { isInDoubt: isClockInDoubt },
-    capacity: {
-      hasShortage: shortage !== undefined,
-      shortageFor: (parts) => (parts.length > 0 ? shortage : undefined),
-    },
-    unknownDevices: new UnknownDeviceQuota(20),
-    enrolment: { isOpen: false },
-    holding: { isReleasing: (device) => isReleasing && device === van.id, noteHeld: () => {} },
-    appender: {
-      append: async (item) => {
-        state.attempts++
-        if (state.fails) throw new Error('no Redis')
-        stored.push(item)
-        return { duplicates: 0, refused: false, ...answer }
-      },
-      count: (reasons) => void counted.push(...reasons),
-    },
-    heard: {
-      spoke: (device) => void heard.set(device, heard.get(device) ?? { at: 0, transport: 'tcp', remote: '' }),
-      stored: (device, { fix, filtered }) =>
-        void Object.assign(heard.get(device) ?? {}, fix && { fix }, filtered && { filtered }),
-      became: (device, treatment, what) => void told.push(`${device} ${treatment} ${what}`),
-    },
-    logger,
-    waitMs: { tcp: waitMs, mqtt: waitMs, http: waitMs, udp: 0 },
-  })
-  const session = createSession('tcp', '127.0.0.1:1')
-  const say = (message: object, from = session) => ingest.take(Buffer.from(JSON.stringify(message)), from, spoken)
-  return { say, session, stored, counted, heard, told, state, ingest }
-}
-
-function line(courier_id: string, from: number, until: number): Assignment {
-  return { device: van.id, courier_id, route_id: '9', from, until, source: 'routes.csv:2' }
-}
 
 describe('a message', () => {
   it('is answered with its reply once its fixes are stored', async () => {
@@ -160,12 +41,13 @@ describe('a message', () => {
 
   it('is answered at once without fixes', async () => {
     const { say } = await gateway({ fails: true })
-    expect(await say({ device: van.id, reply: 'hello' })).toEqual({ status: 'stored', reply: Buffer.from('hello') })
+    const outcome = await say({ device: van.id, none: 'login', reply: 'hello' })
+    expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('hello') })
   })
 
   it('belongs to the device that the connection named before', async () => {
     const { say, stored } = await gateway()
-    await say({ device: '356307042441013' })
+    await say({ device: '356307042441013', none: 'login' })
     await say({ fixes: [at(NOW_S * 1000)] })
     expect(deviceOf([...records(stored[0].parts[0].records)][0])).toBe(van.id)
   })
@@ -185,12 +67,13 @@ describe('a message', () => {
   })
 
   it('is answered as a keepalive before the login', async () => {
-    expect(await (await gateway()).say({ reply: 'pong' })).toEqual({ status: 'stored', reply: Buffer.from('pong') })
+    const outcome = await (await gateway()).say({ none: 'ping', reply: 'pong' })
+    expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('pong') })
   })
 
   it('is decoded again with the settings of its device', async () => {
     const { say } = await gateway({ devices: [{ ...van, model: 'XT40' }] })
-    expect(await say({ device: van.id, settled: true })).toEqual({
+    expect(await say({ device: van.id, none: 'login', settled: true })).toEqual({
       status: 'stored',
       reply: Buffer.from('{"model":"XT40"}'),
     })
@@ -203,7 +86,7 @@ describe('a message', () => {
   it('is misunderstood after a fault in a decoder, and other messages are taken', async () => {
     const { say } = await gateway()
     expect(await say({ fault: 'x is undefined' })).toEqual({ status: 'misunderstood', reason: 'malformed' })
-    expect(await say({ reply: 'pong' })).toMatchObject({ status: 'stored' })
+    expect(await say({ none: 'ping', reply: 'pong' })).toMatchObject({ status: 'stored' })
   })
 })
 
@@ -219,7 +102,7 @@ describe('a secret', () => {
 
   it('that is right once is enough for the connection', async () => {
     const { say } = await gateway(guarded)
-    expect(await say({ device: van.id, secret: 'canary' })).toMatchObject({ status: 'stored' })
+    expect(await say({ device: van.id, secret: 'canary', none: 'login' })).toMatchObject({ status: 'stored' })
     expect(await say({ fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'stored' })
   })
 })
@@ -229,7 +112,7 @@ describe('a frame over MQTT', () => {
     const { say } = await gateway({ devices: [van, { ...van, id: '2' }] })
     const session = { ...createSession('mqtt', '127.0.0.1:1'), device: '2' }
     expect(await say({ device: van.id }, session)).toMatchObject({ status: 'refused', reason: 'other_device' })
-    expect(await say({ fixes: [] }, session)).toMatchObject({ status: 'stored' })
+    expect(await say({ none: 'no fix' }, session)).toMatchObject({ status: 'stored' })
   })
 })
 
@@ -417,7 +300,8 @@ describe('while Redis does not answer or the roster is not current', () => {
 
   it('answers a frame without fixes where the roster is current', async () => {
     const all = await gateway({ fails: true, waitMs: 20_000 })
-    expect(await all.say({ device: van.id, reply: 'hi' })).toEqual({ status: 'stored', reply: Buffer.from('hi') })
+    const outcome = await all.say({ device: van.id, none: 'login', reply: 'hi' })
+    expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('hi') })
   })
 
   it('places a fix that waited by the roster of that time', async () => {
@@ -499,7 +383,7 @@ describe('what becomes of what a configured device sends', () => {
     ['was not stored', { fails: true }],
     ['was there before', { answer: { duplicates: 1 } }],
     ['goes behind what is being released', { hold, isReleasing: true }],
-  ])('is not noted for a fix that %s', async (_, options: Options) => {
+  ])('is not noted for a fix that %s', async (_, options: IngestSetup) => {
     const { say, told } = await gateway(options)
     await say({ device: van.id, fixes: [now] })
     expect(told).toEqual([])
@@ -508,7 +392,7 @@ describe('what becomes of what a configured device sends', () => {
   it('is the reason when a message is refused or not understood', async () => {
     const { say, session, told } = await gateway({ devices: [{ ...van, secret: 'canary' }] })
     await say({ device: '356307042441013', secret: 'wrong' })
-    await say({ device: '356307042441013', secret: 'canary' })
+    await say({ device: '356307042441013', secret: 'canary', none: 'login' })
     await say({ fault: 'decode' })
     expect([told, session.device]).toEqual([
       [`${van.id} refused wrong_secret`, `${van.id} misunderstood checksum`],

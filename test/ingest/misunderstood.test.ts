@@ -1,93 +1,87 @@
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
-import { createMisunderstood, type Misunderstood } from '../../src/ingest/misunderstood.ts'
-import { connect, keys, type Redis } from '../../src/lanes/index.ts'
-import { startTestRedis, type TestRedis } from '../support/redis.ts'
+import { describe, expect, it } from 'vitest'
+import {
+  contentOf,
+  describeFrame,
+  type FrameDescription,
+  type Opening,
+  rememberOpening,
+  shownBytes,
+} from '../../src/ingest/misunderstood.ts'
 
-let server: TestRedis
-let redis: Redis
+const ABOUT = { at: 1, device: 'van-1', protocol: 'fix', transport: 'tcp', reason: 'not_read' } as const
 
-beforeAll(async () => {
-  server = await startTestRedis()
-  redis = connect(server.url, 'test')
-  await vi.waitFor(() => expect(redis.status).toBe('ready'))
-})
-beforeEach(() => redis.flushall())
-afterAll(async () => {
-  redis.disconnect()
-  await server.stop()
-})
-
-function entry(payload: string | Buffer, more: Partial<Misunderstood> = {}): Misunderstood {
-  return {
-    at: 1_790_000_000_000,
-    device: 'van-1',
-    protocol: 'fix',
-    reason: 'malformed',
-    payload: Buffer.from(payload),
-    ...more,
-  }
+function described(content: FrameDescription['content'], secret?: string, more: Partial<FrameDescription> = {}) {
+  return describeFrame({ ...ABOUT, content, secrets: [secret, undefined], ...more })
 }
 
-/** What stands in Redis once these were kept, latest first. */
-async function kept(...entries: Misunderstood[]): Promise<Record<string, unknown>[]> {
-  const book = createMisunderstood(redis)
-  for (const each of entries) book.keep(each)
-  await book.close()
-  return (await redis.lrange(keys.misunderstood, 0, -1)).map((json) => JSON.parse(json) as Record<string, unknown>)
-}
+const text = (content: ReturnType<typeof contentOf>) =>
+  Buffer.isBuffer(content) ? content.toString('latin1') : content
 
-it('keeps a misunderstood payload as text or hexadecimal digits, latest first', async () => {
-  const about = { at: 1_790_000_000_000, device: 'van-1', protocol: 'fix', reason: 'malformed' }
-  expect(await kept(entry('grüße\r\n'), entry(Buffer.from('7878ff', 'hex')))).toEqual([
-    { ...about, bytes: 3, hex: '7878ff' },
-    { ...about, bytes: 9, text: 'grüße\r\n' },
-  ])
+describe('a frame that is kept', () => {
+  it('is the same bytes again', () => {
+    const bytes = Buffer.from([0, 255, 0x78, 0x0d, 0x0a])
+    expect(contentOf(described(bytes))).toEqual(bytes)
+    const request = { method: 'POST', uri: '/?id=1', headers: { 'x-limit-u': 'ä' }, body: bytes }
+    expect(contentOf(described(request))).toEqual(request)
+    expect(described(bytes).masked).toBeUndefined()
+  })
+
+  it.each([
+    ['plain', 's3cret&"', 'token=s3cret&"&x', 'token=********&x'],
+    ['as a URL has it', 's3cret&"', 'token=s3cret%26%22&x', 'token=************&x'],
+    ['as a URL has it, in lower case', 'Ä/1', 't=%c3%84%2f1', `t=${'*'.repeat(10)}`],
+    ['as a form has it', 'a b c d', 't=a+b+c+d', 't=*******'],
+    ['as JSON has it', 's3cret&"', '{"t":"s3cret&\\""}', '{"t":"*********"}'],
+    ['in UTF-8', 'grüße', Buffer.from('t=grüße').toString('latin1'), 't=*******'],
+  ])('has asterisks in place of a secret, %s, and its length', (_, secret, frame, expected) => {
+    const kept = described(Buffer.from(frame, 'latin1'), secret)
+    expect(text(contentOf(kept))).toBe(expected)
+    expect(kept.masked).toBe(secret.length < 4 ? 'short' : 'secret')
+  })
+
+  it('says where a secret is so short that something else may be hidden', () => {
+    expect(described(Buffer.from('*HQ,12,V1,121212#'), '12').masked).toBe('short')
+    const both = { secrets: ['12', 'canary'] }
+    expect(described(Buffer.from('canary 12 canary'), undefined, both).masked).toBe('short')
+  })
+
+  it('has no secret in its error, its opening, its address or its headers', () => {
+    const content = {
+      method: 'GET',
+      uri: '/?token=canary',
+      headers: { authorization: 'Basic dmFuOmNhbmFyeQ==', cookie: 'a=b', 'x-key': 'canary', host: 'gps' },
+      body: Buffer.from('canary'),
+    }
+    const more = { error: '"canary" is not a number', opening: ['#L#1;canary'] }
+    const kept = described(content, 'canary', more)
+    expect(kept.error).toBe('"******" is not a number')
+    expect(kept.opening).toEqual([Buffer.from('#L#1;******').toString('base64')])
+    expect(contentOf(kept)).toEqual({
+      method: 'GET',
+      uri: '/?token=******',
+      headers: { 'x-key': '******', host: 'gps' },
+      body: Buffer.from('******'),
+    })
+  })
 })
 
-it('keeps the last 1,000 misunderstood payloads', async () => {
-  const first = Array.from({ length: 700 }, (_, i) => entry(`a${i}`))
-  const second = Array.from({ length: 1200 }, (_, i) => entry(`b${i}`))
-  await kept(...first)
-  const texts = (await kept(...second)).map(({ text }) => text)
-  expect([texts.length, texts[0], texts[999]]).toEqual([1000, 'b1199', 'b200'])
+describe('the beginning of a conversation', () => {
+  it('is its first four frames, up to 256 bytes each; requests have none', () => {
+    const session: Opening = {}
+    rememberOpening(session, { method: 'GET', uri: '/', headers: {}, body: Buffer.alloc(0) })
+    rememberOpening(session, Buffer.alloc(257))
+    for (const frame of ['1', '2\xff', '3', '4', '5']) rememberOpening(session, Buffer.from(frame, 'latin1'))
+    expect(session.opening).toEqual(['1', '2\xff', '3', '4'])
+  })
 })
 
-it('keeps the beginning and the length of a long payload', async () => {
-  const [{ bytes, text }] = await kept(entry('x'.repeat(5000)))
-  expect([bytes, text]).toEqual([5000, 'x'.repeat(1024)])
-})
+describe('bytes that are shown', () => {
+  it('are text or hexadecimal digits', () => {
+    expect(shownBytes(Buffer.from('grüße\r\n'), 100)).toEqual({ text: 'grüße\r\n' })
+    expect(shownBytes(Buffer.from('7878ff', 'hex'), 100)).toEqual({ hex: '7878ff' })
+  })
 
-it('keeps a payload as text although it is cut within a character', async () => {
-  const [{ text }] = await kept(entry(`x${'ü'.repeat(1000)}`))
-  expect(text).toBe(`x${'ü'.repeat(511)}`)
-})
-
-it('never keeps the secret of the device, however it is encoded', async () => {
-  const secret = 's3cret&"'
-  const spelled = [secret, encodeURIComponent(secret), JSON.stringify(secret)]
-  const texts = (await kept(...spelled.map((each) => entry(`token=${each}&x=${each}`, { secret })))).map(
-    ({ text }) => text,
-  )
-  expect(texts).toEqual([
-    'token="*********"&x="*********"',
-    `token=${'*'.repeat(12)}&x=${'*'.repeat(12)}`,
-    'token=********&x=********',
-  ])
-})
-
-it('never keeps a part of a secret that is cut', async () => {
-  const [{ text }] = await kept(entry(`${'x'.repeat(1020)}secret`, { secret: 'secret' }))
-  expect(text).toBe(`${'x'.repeat(1020)}****`)
-})
-
-it('writes misunderstood payloads later when Redis does not answer', async () => {
-  const book = createMisunderstood(redis)
-  await server.kill('SIGKILL')
-  book.keep(entry('before'))
-  await vi.waitFor(() => expect(redis.status).not.toBe('ready'))
-  await server.restart()
-  await vi.waitFor(() => expect(redis.status).toBe('ready'), 5000)
-  await book.close()
-  const [json] = await redis.lrange(keys.misunderstood, 0, -1)
-  expect(json).toContain('"before"')
+  it('are text although they are cut within a character', () => {
+    expect(shownBytes(Buffer.from(`x${'ü'.repeat(10)}`), 10)).toEqual({ text: `x${'ü'.repeat(4)}` })
+  })
 })

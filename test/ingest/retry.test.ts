@@ -52,7 +52,7 @@ it('stores a fix once and acknowledges it when the connection to Redis breaks be
   const appender = new Appender(connection, {
     maxWaitMs: 0,
     duplicates: new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 }),
-    shares: { markBytes: Number.MAX_SAFE_INTEGER, heldFixes: Number.MAX_SAFE_INTEGER },
+    shares: { markBytes: Number.MAX_SAFE_INTEGER, heldFixes: Number.MAX_SAFE_INTEGER, misunderstoodBytes: 0 },
     hold: { maxFixesPerDevice: 5, maxFixesConfigured: 5, maxUnknownDevices: 3 },
   })
   onTestFinished(() => appender.close())
@@ -65,7 +65,8 @@ it('stores a fix once and acknowledges it when the connection to Redis breaks be
     heard: { spoke: () => {}, stored: () => {}, became: () => {} },
     holding: { isReleasing: () => false, noteHeld: () => {} },
     clock: { isInDoubt: false },
-    capacity: { hasShortage: false, shortageFor: () => undefined },
+    capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
+    frameStore: { keep: async () => false },
     unknownDevices: new UnknownDeviceQuota(10),
     enrolment: { isOpen: false },
     logger: pino({ level: 'silent' }),

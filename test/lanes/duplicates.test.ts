@@ -41,7 +41,7 @@ function gateway({ maxFutureMs = 300_000, markBytes = Number.MAX_SAFE_INTEGER } 
   const appender = new Appender(redis, {
     maxWaitMs: 0,
     duplicates,
-    shares: { markBytes, heldFixes: Number.MAX_SAFE_INTEGER },
+    shares: { markBytes, heldFixes: Number.MAX_SAFE_INTEGER, misunderstoodBytes: 0 },
     hold: HOLD,
   })
   return async (device: string, ...fixes: Place[]) => {

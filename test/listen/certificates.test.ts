@@ -55,7 +55,7 @@ describe('a client certificate', () => {
   it('is a login over MQTT, without a password', async () => {
     const shared = gateway()
     const tls = tlsWith(server, { client_ca: fleet.files.cert })
-    const parts = { ...shared, protocolNamed, misunderstood: () => {} }
+    const parts = { ...shared, protocolNamed }
     const { port } = await open(listenMqtt({ ...AT, tls }, parts))
     const connect = (username: string) => {
       const options = { username, ca: server.cert, cert: locked.cert, key: locked.key, reconnectPeriod: 0 }

@@ -168,7 +168,7 @@ describe('failures', () => {
   it('over MQTT beyond their limit end without an answer; a van of the same network is acknowledged', async () => {
     const ended = await refusals('flood')
     const { shared } = counting({ flood: new Flood(() => 0) })
-    const { port } = await open(listenMqtt(AT, { ...shared, protocolNamed, misunderstood: () => {} }))
+    const { port } = await open(listenMqtt(AT, { ...shared, protocolNamed }))
     shared.flood.take('failures', '127.0.0.0/24', 1e6)
     const guesser = await raw(port)
     guesser.say(connect({ user: 'locked', password: 'guess' }))
@@ -240,7 +240,7 @@ describe('connections', () => {
 describe('pings over MQTT', () => {
   it('are answered once a chunk, and a van is acknowledged', async () => {
     const shared = gateway()
-    const { port } = await open(listenMqtt(AT, { ...shared, protocolNamed, misunderstood: () => {} }))
+    const { port } = await open(listenMqtt(AT, { ...shared, protocolNamed }))
     const [flooding, peer] = [await raw(port, ELSEWHERE), await raw(port)]
     flooding.say(connect({ user: '007' }))
     peer.say(connect({ user: 'van-1' }))
@@ -255,7 +255,7 @@ describe('pings over MQTT', () => {
 
   it('and other packets that cost little are passed on a hundred at a time', async () => {
     const { shared, taken } = counting()
-    const { port } = await open(listenMqtt(AT, { ...shared, protocolNamed, misunderstood: () => {} }))
+    const { port } = await open(listenMqtt(AT, { ...shared, protocolNamed }))
     const peer = await raw(port)
     peer.say(connect({ user: 'van-1' }))
     await until(() => expect(peer.hex).toBe(connack(0)))

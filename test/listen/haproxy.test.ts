@@ -74,7 +74,7 @@ describe('a real HAProxy', () => {
       const endpoint = { host: '127.0.0.1', port: 0, proxy_protocol: true }
       const tcp = await open(listenTcp({ ...endpoint, protocol: talk }, shared))
       const tls = await open(listenTcp({ ...endpoint, protocol: talk, tls: tlsWith(server) }, shared))
-      const broker = await open(listenMqtt(endpoint, { ...shared, protocolNamed, misunderstood: () => {} }))
+      const broker = await open(listenMqtt(endpoint, { ...shared, protocolNamed }))
       const ways = await Promise.all(
         [tcp, tls, broker].map(async ({ port: to }) => ({ port: await freePort(), to, options })),
       )

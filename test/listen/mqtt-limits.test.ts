@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { contentOf } from '../../src/ingest/misunderstood.ts'
 import { listenMqtt } from '../../src/listen/mqtt.ts'
 import { Backpressure } from '../../src/listen/backpressure.ts'
 import { count, gateway, openConnections, refusals, until } from '../support/listen.ts'
@@ -18,10 +19,10 @@ describe('the limits of MQTT', () => {
   })
 
   it('accepts a packet of exactly the maximum length', async () => {
-    const { port, kept } = await listen(gateway())
-    const van = await client(port)
+    const shared = gateway()
+    const van = await client((await listen(shared)).port)
     await van.publishAsync(TOPIC, 'x'.repeat(4096), { qos: 1 })
-    expect(kept[0].payload).toHaveLength(4096)
+    expect(contentOf(shared.frames[0])).toHaveLength(4096)
   })
 
   it.for([
@@ -157,7 +158,7 @@ describe('the memory of MQTT connections', () => {
 describe('closing an MQTT listener', () => {
   it('stores and answers what was read before an MQTT listener ends', async () => {
     const shared = gateway()
-    const listener = await listenMqtt(AT, { ...shared, protocolNamed, misunderstood: () => {} })
+    const listener = await listenMqtt(AT, { ...shared, protocolNamed })
     const [busy, twice, silent] = [await raw(listener.port), await raw(listener.port), await raw(listener.port)]
     busy.say(connect({ user: 'van-1' }))
     twice.say(connect({ user: '007' }))
@@ -177,7 +178,7 @@ describe('closing an MQTT listener', () => {
 
   it('ends an MQTT listener after the given time although a fix is not stored', async () => {
     const shared = gateway()
-    const listener = await listenMqtt(AT, { ...shared, protocolNamed, misunderstood: () => {} })
+    const listener = await listenMqtt(AT, { ...shared, protocolNamed })
     const peer = await raw(listener.port)
     peer.say(connect({ user: 'van-1' }))
     await until(() => expect(peer.hex).toBe(connack(0)))
@@ -193,7 +194,7 @@ describe('closing an MQTT listener', () => {
 
   it('reports why an MQTT port cannot be opened', async () => {
     const { port } = await listen(gateway())
-    const again = listenMqtt({ ...AT, port }, { ...gateway(), protocolNamed, misunderstood: () => {} })
+    const again = listenMqtt({ ...AT, port }, { ...gateway(), protocolNamed })
     await expect(again).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 })

@@ -65,21 +65,23 @@ describe('an unknown device over MQTT with hold.unknown', () => {
     expect(shared.places).toEqual(['unknown nobody', 'unknown nobody'])
   })
 
-  it('gets PUBACK for a payload that is not understood, which is not kept', async () => {
+  it('gets PUBACK for a payload that is not understood, which is kept', async () => {
     const shared = held()
-    const { port, kept } = await listen(shared)
+    const { port } = await listen(shared)
     const van = await client(port, { username: 'nobody' })
     await van.publishAsync('devices/nobody/fix', 'garbage', { qos: 1 })
-    expect([kept, shared.places]).toEqual([[], []])
+    expect(shared.frames.map(({ device, company }) => [device, company])).toEqual([['nobody', undefined]])
+    expect(shared.places).toEqual([])
   })
 
-  it('gets PUBACK as a device that has not presented its secret, too, and its payload is not kept', async () => {
+  it('gets PUBACK as a device that has not presented its secret, too, for a payload that is kept as that of anybody', async () => {
     const shared = held()
-    const { port, kept } = await listen(shared)
+    const { port } = await listen(shared)
     const van = await client(port, { username: 'locked' })
     await van.publishAsync('devices/locked/fix', 'garbage', { qos: 1 })
     await van.publishAsync('devices/locked/fix', position(), { qos: 1 })
-    expect([kept, shared.places]).toEqual([[], ['unknown locked']])
+    expect(shared.frames.map(({ device, company }) => [device, company])).toEqual([['locked', undefined]])
+    expect(shared.places).toEqual(['unknown locked'])
   })
 
   it('keeps its connection once it is configured', async () => {

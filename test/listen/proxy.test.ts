@@ -156,7 +156,7 @@ describe('what is behind a PROXY header', () => {
   it('may be MQTT, with CONNECT in the same packet', async () => {
     const { shared } = witness()
     const endpoint = { host: '127.0.0.1', port: 0, proxy_protocol: true }
-    const { port } = await open(listenMqtt(endpoint, { ...shared, protocolNamed, misunderstood: () => {} }))
+    const { port } = await open(listenMqtt(endpoint, { ...shared, protocolNamed }))
     const peer = await raw(port)
     peer.say(Buffer.concat([V2, connect({ user: 'van-1' })]))
     await until(() => expect(peer.hex).toBe(connack(0)))

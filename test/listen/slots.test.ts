@@ -111,9 +111,7 @@ describe('a sender who opens many connections under the id of a van', () => {
   it('closes their own, over TCP and MQTT together', async () => {
     const shared = gateway({ limits: { max_connections_per_device: 4 } })
     const { port } = await listen(shared)
-    const mqtt = await open(
-      listenMqtt({ host: '127.0.0.1', port: 0 }, { ...shared, protocolNamed, misunderstood: () => {} }),
-    )
+    const mqtt = await open(listenMqtt({ host: '127.0.0.1', port: 0 }, { ...shared, protocolNamed }))
     const van = await raw(mqtt.port)
     van.say(connect({ user: 'van-1', clientId: 'van' }))
     await until(() => expect(van.hex).toBe(connack(0)))

@@ -271,7 +271,7 @@ async function publish(port: number, own: { cert?: string; key?: string }): Prom
 describe('MQTT over TLS', () => {
   it('acknowledges a fix, with and without client certificates', async () => {
     const { shared, seen, stored } = witness()
-    const parts = { ...shared, protocolNamed, misunderstood: () => {} }
+    const parts = { ...shared, protocolNamed }
     const at = { host: '127.0.0.1', port: 0 }
     const without = await open(listenMqtt({ ...at, tls: tlsWith(server) }, parts))
     const withOne = await open(listenMqtt({ ...at, tls: tlsWith(server, { client_ca: fleet.files.cert }) }, parts))

@@ -1,5 +1,4 @@
-import { createSocket } from 'node:dgram'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import gt06 from '../../protocols/gt06/index.ts'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import wialon from '../../protocols/wialon/index.ts'
@@ -8,29 +7,16 @@ import { Flood, inNetwork } from '../../src/listen/flood.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
 import { listenUdp, dropReason } from '../../src/listen/udp.ts'
 import { count, dial, type Gateway, gateway, open, refusals, talk, until } from '../support/listen.ts'
+import { datagramPeer } from '../support/udp.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
 const listen = (shared: Gateway) => open(listenUdp(AT, shared))
-
-/** A device with a socket of its own. */
-async function device(port: number, from = '127.0.0.1') {
-  const socket = createSocket('udp4')
-  onTestFinished(() => void socket.close())
-  const heard: string[] = []
-  socket.on('message', (bytes) => heard.push(bytes.toString()))
-  await new Promise<void>((resolve) => socket.bind(0, from, resolve))
-  return {
-    heard,
-    port: socket.address().port,
-    say: (text: string | Buffer) => socket.send(text, port, '127.0.0.1'),
-  }
-}
 
 describe('UDP datagrams', () => {
   it('are answered once they are stored', async () => {
     const shared = gateway()
     const { port } = await listen(shared)
-    const van = await device(port)
+    const van = await datagramPeer(port)
     shared.store = 'waits'
     van.say('fixof van-1\n')
     await until(async () => expect(await count('in_flight_bytes')).toBe(12))
@@ -43,7 +29,7 @@ describe('UDP datagrams', () => {
   it('from one address and port share a session', async () => {
     const shared = gateway()
     const { port } = await listen(shared)
-    const [van, other] = [await device(port), await device(port)]
+    const [van, other] = [await datagramPeer(port), await datagramPeer(port)]
     van.say('id van-1\n')
     await until(() => expect(van.heard).toEqual(['hi\n']))
     van.say('fix 1\n')
@@ -55,7 +41,7 @@ describe('UDP datagrams', () => {
 
   it('may contain several frames, each with its answer', async () => {
     const { port } = await listen(gateway())
-    const van = await device(port)
+    const van = await datagramPeer(port)
     van.say('id van-1\nfix 1\n?\nfix 2')
     await until(() => expect(van.heard).toEqual(['hi\n', 'ok 1\n', 'ok 2\n']))
   })
@@ -63,7 +49,7 @@ describe('UDP datagrams', () => {
   it('are not answered while they cannot be stored, and are stored when sent again', async () => {
     const shared = gateway()
     const { port } = await listen(shared)
-    const van = await device(port)
+    const van = await datagramPeer(port)
     shared.store = 'fails'
     van.say('fixof van-1\n')
     van.say('id van-1\n')
@@ -76,7 +62,7 @@ describe('UDP datagrams', () => {
   it('of an unknown device are answered with the refusal of the protocol', async () => {
     const refused = await refusals('unknown_device')
     const { port } = await listen(gateway())
-    const van = await device(port)
+    const van = await datagramPeer(port)
     van.say('id nobody\n')
     await until(() => expect(van.heard).toEqual(['no\n']))
     expect(await refused()).toBe(1)
@@ -86,7 +72,7 @@ describe('UDP datagrams', () => {
     const [empty, long] = [await refusals('empty_datagram'), await refusals('frame_too_long')]
     const errors = await count('decode_errors_total', { protocol: 'talk', reason: 'malformed' })
     const { port } = await listen(gateway())
-    const van = await device(port)
+    const van = await datagramPeer(port)
     van.say('')
     van.say('x'.repeat(4097))
     van.say('\0\0\0')
@@ -103,7 +89,7 @@ describe('UDP datagrams', () => {
       return shared.ingest.take(frame, session, protocol)
     }
     const { port } = await listen({ ...shared, ingest: { ...shared.ingest, take } })
-    const van = await device(port)
+    const van = await datagramPeer(port)
     van.say('mute\n')
     van.say('fixof van-1\n')
     await until(() => expect(van.heard).toEqual(['ok\n']))
@@ -114,7 +100,7 @@ describe('UDP datagrams', () => {
     const refused = await refusals('overload')
     const shared = gateway({ pressure: new Backpressure({ highMark: 10 }) })
     const { port } = await listen(shared)
-    const [first, second] = [await device(port), await device(port)]
+    const [first, second] = [await datagramPeer(port), await datagramPeer(port)]
     shared.store = 'waits'
     first.say('fixof van-1\n')
     await until(() => expect(shared.pressure.isHigh).toBe(true))
@@ -130,7 +116,7 @@ describe('UDP datagrams', () => {
   it('count as pressure more by their frames than by their bytes', async () => {
     const shared = gateway({ pressure: new Backpressure({ highMark: 30_000 }) })
     const { port } = await listen(shared)
-    const van = await device(port)
+    const van = await datagramPeer(port)
     van.say('id van-1\n')
     await until(() => expect(van.heard).toEqual(['hi\n']))
     shared.store = 'waits'
@@ -151,7 +137,7 @@ describe('UDP sessions', () => {
       return shared.ingest.take(frame, session, protocol)
     }
     const { port } = await listen({ ...shared, ingest: { ...shared.ingest, take } })
-    const van = await device(port)
+    const van = await datagramPeer(port)
     van.say('id van-1\n')
     await until(() => expect(van.heard).toHaveLength(1))
     const since = Date.now()
@@ -163,7 +149,7 @@ describe('UDP sessions', () => {
 
   it('are at most max_connections: the oldest is forgotten', async () => {
     const { port } = await listen(gateway({ limits: { max_connections: 2 } }))
-    const [first, second, third] = [await device(port), await device(port), await device(port)]
+    const [first, second, third] = [await datagramPeer(port), await datagramPeer(port), await datagramPeer(port)]
     first.say('id van-1\n')
     await until(() => expect(first.heard).toEqual(['hi\n']))
     third.say('id 8168000008\n')
@@ -181,11 +167,11 @@ describe('UDP sessions', () => {
 describe('forged UDP sources', () => {
   it('push out no identified session', async () => {
     const { port } = await listen(gateway({ limits: { max_connections: 2 } }))
-    const van = await device(port)
+    const van = await datagramPeer(port)
     van.say('id van-1\n')
     await until(() => expect(van.heard).toEqual(['hi\n']))
     const refused = await refusals('unknown_device')
-    for (let i = 0; i < 5; i++) (await device(port)).say('fix\n')
+    for (let i = 0; i < 5; i++) (await datagramPeer(port)).say('fix\n')
     await until(async () => expect(await refused()).toBe(5))
     van.say('fix 1\n')
     await until(() => expect(van.heard).toEqual(['hi\n', 'ok 1\n']))
@@ -213,7 +199,7 @@ describe('what is sent to a source that may be forged', () => {
   it('is never longer than the datagram, all replies together', async () => {
     const refused = await refusals('reply_too_long')
     const { port } = await open(listenUdp({ ...AT, protocol: echoing }, gateway()))
-    const van = await device(port)
+    const van = await datagramPeer(port)
     van.say('id van-1\n')
     await until(() => expect(van.heard).toEqual(['hi\n']))
     van.say('say 6\nsay 6\n')
@@ -231,7 +217,7 @@ describe('what is sent to a source that may be forged', () => {
   ] as const)('is nothing for a keepalive of %s without an id', async ([, protocol, ...keepalives]) => {
     const frames = await count('frames_total', { transport: 'udp' })
     const { port } = await open(listenUdp({ ...AT, protocol }, gateway()))
-    const van = await device(port)
+    const van = await datagramPeer(port)
     for (const keepalive of keepalives) van.say(protocol === gt06 ? Buffer.from(keepalive, 'hex') : keepalive)
     await until(async () => expect((await count('frames_total', { transport: 'udp' })) - frames).toBe(2))
     await new Promise(setImmediate)
@@ -242,7 +228,7 @@ describe('what is sent to a source that may be forged', () => {
     const refused = await refusals('own_port')
     const shared = gateway()
     const { port } = await listen(shared)
-    const van = await device(port)
+    const van = await datagramPeer(port)
     shared.udpPorts.add(van.port)
     van.say('fixof van-1\n')
     await until(async () => expect(await refused()).toBe(1))
@@ -266,7 +252,7 @@ describe('a flood of datagrams', () => {
     const refused = await refusals('flood')
     const shared = gateway({ flood: new Flood(() => 0) })
     const { port } = await listen(shared)
-    const [van, other] = [await device(port), await device(port)]
+    const [van, other] = [await datagramPeer(port), await datagramPeer(port)]
     van.say('id van-1\n')
     await until(() => expect(van.heard).toEqual(['hi\n']))
     shared.flood.take('unidentified', 'all networks', 60_000)
@@ -281,12 +267,12 @@ describe('a flood of datagrams', () => {
     const refused = await refusals('flood')
     const shared = gateway({ flood: new Flood(() => 0) })
     const { port } = await listen(shared)
-    const elsewhere = await device(port, '127.0.9.9')
+    const elsewhere = await datagramPeer(port, '127.0.9.9')
     shared.flood.take('device', inNetwork('van-1', '127.0.9.0/24'), 40_000)
     elsewhere.say('fixof van-1\n')
-    for (let i = 0; i < 5; i++) (await device(port, '127.0.9.9')).say('fixof van-1\n')
+    for (let i = 0; i < 5; i++) (await datagramPeer(port, '127.0.9.9')).say('fixof van-1\n')
     await until(async () => expect(await refused()).toBe(6))
-    const [van, other] = [await device(port), await device(port, '127.0.9.9')]
+    const [van, other] = [await datagramPeer(port), await datagramPeer(port, '127.0.9.9')]
     van.say('fixof van-1\n')
     other.say('fixof 007\n')
     await until(() => expect([van.heard, other.heard]).toEqual([['ok\n'], ['ok\n']]))
@@ -296,12 +282,12 @@ describe('a flood of datagrams', () => {
   it('that are refused is answered 5,000 times at most, then 50 times a second, for its network', async () => {
     const shared = gateway({ flood: new Flood(() => 0) })
     const { port } = await listen(shared)
-    const van = await device(port, '127.0.9.9')
+    const van = await datagramPeer(port, '127.0.9.9')
     const refused = await refusals('unknown_device')
     shared.flood.take('failures', '127.0.9.0/24', 4999)
     for (let i = 0; i < 20; i++) van.say('id nobody\n')
     await until(async () => expect(await refused()).toBe(20))
-    const beside = await device(port)
+    const beside = await datagramPeer(port)
     beside.say('id nobody\n')
     await until(() => expect(beside.heard).toEqual(['no\n']))
     expect(van.heard).toEqual(['no\n', 'no\n'])
@@ -312,7 +298,7 @@ describe('a flood of datagrams', () => {
     const [{ port }, tcp] = [await listen(shared), await open(listenTcp(AT, shared))]
     const van = await dial(tcp.port)
     van.say('id van-1\n')
-    const sender = await device(port, '127.0.9.9')
+    const sender = await datagramPeer(port, '127.0.9.9')
     const words = ['fixof nobody\n', 'id 007 x\n', '?', 'fix\n', 'fixof 007\n', 'x'.repeat(1000)]
     const begun = await count('refused_total')
     for (let i = 0; i < 300; i++) {
@@ -329,7 +315,7 @@ describe('closing a UDP listener', () => {
   it('ends a UDP listener after the given time although a fix is not stored', async () => {
     const shared = gateway()
     const listener = await listenUdp(AT, shared)
-    const van = await device(listener.port)
+    const van = await datagramPeer(listener.port)
     shared.store = 'waits'
     van.say('fixof van-1\n')
     await until(async () => expect(await count('in_flight_bytes')).toBe(12))
@@ -342,7 +328,7 @@ describe('closing a UDP listener', () => {
   it('stores and answers what was read before a UDP listener ends', async () => {
     const shared = gateway()
     const listener = await listenUdp(AT, shared)
-    const van = await device(listener.port)
+    const van = await datagramPeer(listener.port)
     shared.store = 'waits'
     van.say('fixof van-1\n')
     await until(async () => expect(await count('in_flight_bytes')).toBe(12))

@@ -4,6 +4,6 @@ import type { AppenderOptions } from '../../src/lanes/index.ts'
 export const UNFILTERED: AppenderOptions = {
   maxWaitMs: 0,
   duplicates: null,
-  shares: { markBytes: Number.MAX_SAFE_INTEGER, heldFixes: Number.MAX_SAFE_INTEGER },
+  shares: { markBytes: Number.MAX_SAFE_INTEGER, heldFixes: Number.MAX_SAFE_INTEGER, misunderstoodBytes: 0 },
   hold: { maxFixesPerDevice: 100, maxFixesConfigured: 100, maxUnknownDevices: 10 },
 }

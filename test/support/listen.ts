@@ -6,7 +6,8 @@ import type { Device } from '../../src/config/devices.ts'
 import { networksOf } from '../../src/config/networks.ts'
 import { UnknownDeviceQuota } from '../../src/ingest/device.ts'
 import { Ingest } from '../../src/ingest/ingest.ts'
-import type { Appender, Part, Storable } from '../../src/lanes/index.ts'
+import type { MisunderstoodFrame } from '../../src/ingest/misunderstood.ts'
+import type { Appender, FrameStore, Part, Storable } from '../../src/lanes/index.ts'
 import { Backpressure } from '../../src/listen/backpressure.ts'
 import { Flood } from '../../src/listen/flood.ts'
 import { ConnectionLimits, type Listener, type Shared } from '../../src/listen/listener.ts'
@@ -30,7 +31,9 @@ const FIX = { latitude: 50.1, longitude: 8.7, valid: true }
 /**
  * A protocol for tests, of lines:
  * `id <device>[ <secret>]` says who speaks (answer `hi`, refusal `no`), `fix` and `fix <n>` report a position (answer `ok`,
- * `ok <n>`), `mute` is a fix without an answer, and anything else is none of it.
+ * `ok <n>`), `mute` is a fix without an answer, `relay <device> …` a fix of each device, `ping` says nothing.
+ * Not understood: `odd [<n>]` (a position of which nothing is read), `part` (one of two positions is read), `what` (of an
+ * unknown type, answered) and `hush` (not answered). `by <device> …` names the device of the rest. Anything else is none of it.
  */
 export const talk = {
   name: 'talk',
@@ -59,6 +62,13 @@ export const talk = {
     if (word === 'fix') return { fixes, reply: Buffer.from(`${['ok', ...rest].join(' ')}\n`) }
     if (word === 'fixof') return { device: rest[0], secret: rest[1], fixes, reply: Buffer.from('ok\n') }
     if (word === 'mute') return { fixes }
+    if (word === 'relay') return { fixes: rest.map((device) => ({ ...fixes[0], device })), reply: Buffer.from('ok\n') }
+    if (word === 'ping') return { none: 'ping', reply: Buffer.from('pong\n') }
+    if (word === 'odd') return { fixes: [], reply: Buffer.from(`${['ok', ...rest].join(' ')}\n`) }
+    if (word === 'part') return { fixes, unreadable: [1], reply: Buffer.from('ok\n') }
+    if (word === 'what') return { reply: Buffer.from('hm\n') }
+    if (word === 'hush') return {}
+    if (word === 'by') return { ...talk.decode(Buffer.from(rest.slice(1).join(' ')), session), device: rest[0] }
     throw new DecodeError('malformed')
   },
 } satisfies Protocol
@@ -79,10 +89,14 @@ export interface Gateway extends Shared {
   readonly stored: Storable[]
   /** What nobody understood. */
   readonly notUnderstood: Parameters<Shared['arrivals']['notUnderstood']>[1][]
+  /** Frames that were kept, since they were not understood, in order. */
+  readonly frames: MisunderstoodFrame[]
+  /** How often something was to be stored. */
+  tries: number
   /** Where the first fix of each went: its lane, or why and of whom it is held: `unknown 99`. */
   readonly places: readonly string[]
-  /** What becomes of the next appends: taken (at first), refused, or neither until it changes. */
-  store: 'takes' | 'fails' | 'waits'
+  /** What becomes of what is stored next: taken (at first), refused, or neither until it changes; no frame is kept. */
+  store: 'takes' | 'fails' | 'waits' | 'has no room'
   readonly ingest: Pick<Ingest, 'take' | 'login' | 'waitForRoster'>
   readonly replica: { current: boolean; roster: Roster; version: number }
   /** Configures one more device. */
@@ -108,6 +122,8 @@ export function gateway({
   let store: Gateway['store'] = 'takes'
   const made: Gateway = {
     stored: [],
+    frames: [],
+    tries: 0,
     goneDevices: [],
     replica: { current: true, roster: DIRECTORY, version: 0 },
     async configure(device) {
@@ -143,11 +159,21 @@ export function gateway({
     },
     ...other,
   }
-  const append: Appender['append'] = async (item) => {
+  const onDisk = async () => {
+    made.tries++
     while (made.store === 'waits') await new Promise<void>((resolve) => waiting.push(resolve))
     if (made.store === 'fails') throw new Error('no Redis')
+  }
+  const append: Appender['append'] = async (item) => {
+    await onDisk()
     made.stored.push(item)
     return { duplicates: 0, refused: false }
+  }
+  const keep: FrameStore['keep'] = async ({ text }) => {
+    await onDisk()
+    if (made.store === 'has no room') return false
+    made.frames.push(JSON.parse(text) as MisunderstoodFrame)
+    return true
   }
   const filter = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious }
   const hold = { unknown: admitsUnknown, no_route: true, clock: true, max_age: 86_400_000 }
@@ -159,7 +185,8 @@ export function gateway({
     heard: made.heard,
     holding: { isReleasing: () => false, noteHeld: () => {} },
     clock: { isInDoubt: false },
-    capacity: { hasShortage: false, shortageFor: () => undefined },
+    frameStore: { keep },
+    capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
     unknownDevices: new UnknownDeviceQuota(maxUnknownDevices),
     enrolment: { isOpen: false },
     arrivals: { unconfigured: () => {} },

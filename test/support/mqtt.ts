@@ -3,7 +3,6 @@ import { onTestFinished } from 'vitest'
 import fix from '../../protocols/fix/index.ts'
 import h02 from '../../protocols/h02/index.ts'
 import owntracks from '../../protocols/owntracks/index.ts'
-import type { Misunderstood } from '../../src/ingest/misunderstood.ts'
 import { listenMqtt } from '../../src/listen/mqtt.ts'
 import { type Gateway, open, talk } from './listen.ts'
 
@@ -14,11 +13,9 @@ const PROTOCOLS = new Map([fix, h02, owntracks, talk].map((protocol) => [protoco
 export const protocolNamed = async (name: string) => PROTOCOLS.get(name)
 export const TOPIC = 'devices/van-1/fix'
 
-/** An MQTT listener of this gateway, and the payloads that it could not understand. */
-export async function listen(shared: Gateway) {
-  const kept: Misunderstood[] = []
-  const { port } = await open(listenMqtt(AT, { ...shared, protocolNamed, misunderstood: (entry) => kept.push(entry) }))
-  return { port, kept }
+/** An MQTT listener of this gateway. */
+export function listen(shared: Gateway) {
+  return open(listenMqtt(AT, { ...shared, protocolNamed }))
 }
 
 /** A client that is connected, or being connected where it cannot be. */

@@ -11,15 +11,16 @@ interface ForgetSources extends Pick<DeviceSources, 'redis' | 'directory'> {
 }
 
 /**
- * `DELETE /admin/devices/{id}/data`: deletes the fixes of a device that are not delivered, what recognises its duplicates, and
- * what was last heard of it. Its entry and its assignments stay.
+ * `DELETE /admin/devices/{id}/data`: deletes the fixes of a device that are not delivered, what recognises its duplicates, what
+ * was last heard of it, and its frames that were not understood. Its entry and its assignments stay.
  */
 export function forgetOperation({ redis, directory, logger }: ForgetSources): Operation {
   return {
     method: 'DELETE',
     path: '/admin/devices/{id}/data',
     id: 'forgetDevice',
-    summary: 'Delete what is stored of a device: fixes that are not delivered, marks of duplicates, contacts, events',
+    summary:
+      'Delete what is stored of a device: fixes that are not delivered, marks of duplicates, contacts, events, frames',
     answer: ForgottenJson,
     async handle(request) {
       const { id } = request.params as { id: string }
@@ -33,5 +34,5 @@ export function forgetOperation({ redis, directory, logger }: ForgetSources): Op
   }
 }
 
-/** Fixes by where they were; strings of marks; entries of contacts and events; lanes to be asked again for. */
-export const ForgottenJson = z.object(each(Count, 'waiting', 'parked', 'held', 'marks', 'contacts', 'busy'))
+/** Fixes by where they were; strings of marks; entries of contacts and events; frames that were not understood; lanes to be asked again for. */
+export const ForgottenJson = z.object(each(Count, 'waiting', 'parked', 'held', 'marks', 'contacts', 'frames', 'busy'))

@@ -1,4 +1,4 @@
--- Claims devices whose held fixes are to be looked at by now: they are looked at again after a while, unless whoever looks
+-- Claims devices of a zset whose held fixes, or frames, are to be looked at by now: they are looked at again after a while, unless whoever looks
 -- says an earlier time.
 -- ARGV  how many at most, ms until they are looked at again
 -- Answers their names.

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { loadProtocols } from '../../../protocols/index.ts'
+import { loadProtocol, loadProtocols } from '../../../protocols/index.ts'
 import { within } from '../../async.ts'
 import { AUTO } from '../../config/listener.ts'
 import { networksOf } from '../../config/networks.ts'
@@ -10,11 +10,20 @@ import { Arrivals } from '../../ingest/arrivals.ts'
 import { OwnClock } from '../../ingest/clock.ts'
 import { UnknownDeviceQuota } from '../../ingest/device.ts'
 import { Enrolment } from '../../ingest/enrolment.ts'
+import { FixStorage } from '../../ingest/fix-storage.ts'
 import { HeardBook } from '../../ingest/heard.ts'
 import { Holding } from '../../ingest/holding.ts'
 import { Ingest } from '../../ingest/ingest.ts'
-import { createMisunderstood } from '../../ingest/misunderstood.ts'
-import { Appender, connect, DuplicateFilter, keys, type Redis, shareObservations } from '../../lanes/index.ts'
+import { Redecoding } from '../../ingest/redecoding.ts'
+import {
+  Appender,
+  connect,
+  DuplicateFilter,
+  FrameStore,
+  keys,
+  type Redis,
+  shareObservations,
+} from '../../lanes/index.ts'
 import { Backpressure } from '../../listen/backpressure.ts'
 import { Detector } from '../../listen/detect.ts'
 import { Flood } from '../../listen/flood.ts'
@@ -53,21 +62,27 @@ async function openPath(live: Live, replica: Replica) {
   const appending = appenderOptions(redis, config)
   const appender = new Appender(redis, appending)
   const problems = () => [...capacity.problems, ...(replica.current ? [] : [ROSTER_PROBLEM])]
-  const misunderstood = createMisunderstood(redis)
+  const frameStore = new FrameStore(redis, appending.shares)
   const limits = { stopAt: config.redis.stop_at, maxParked: config.parked.max_positions }
   const capacity = new Capacity(redis, { ...limits, shares: appending.shares, logger })
   const clock = new OwnClock(redis, logger)
   const placing = { clock, replica, filter: filterOptions(config), hold: config.hold, logger }
   const holding = new Holding({ ...placing, redis, appender: appending })
-  live.follow((changed) => holding.rosterChanged(changed))
   const gateway = randomUUID()
   const heard = new HeardBook(redis, problems, gateway)
   const sharing = shareObservations(redis)
   reportApplied(live, replica, gateway)
   const unknownDevices = new UnknownDeviceQuota(config.hold.max_unknown_devices)
   const enrolment = new Enrolment(redis)
+  const storing = { ...placing, appender, heard, holding, capacity }
   const arrivals = new Arrivals(redis, config.hold.max_unknown_devices)
-  const ingest = new Ingest({ ...placing, appender, arrivals, heard, holding, capacity, unknownDevices, enrolment })
+  const ingest = new Ingest({ ...storing, arrivals, frameStore, unknownDevices, enrolment })
+  const storage = new FixStorage(storing)
+  const redecoding = new Redecoding({ redis, protocolNamed: loadProtocol, replica, storage, logger })
+  live.follow((changed) => {
+    holding.rosterChanged(changed)
+    redecoding.rosterChanged(changed)
+  })
   return {
     replica,
     shared: {
@@ -78,7 +93,6 @@ async function openPath(live: Live, replica: Replica) {
       heard,
       logger,
     },
-    misunderstood: misunderstood.keep,
     redisReadiness: redisReadiness(redis, config.redis, logger),
     problems,
     stopWaiting: () => ingest.close(),
@@ -89,9 +103,8 @@ async function openPath(live: Live, replica: Replica) {
       const lastWrites = [
         sharing.stop(),
         // Releasing uses the roster: until it ends, a writer of the roster waits for this gateway.
-        holding.close().then(() => heard.close()),
+        Promise.all([holding.close(), redecoding.close()]).then(() => heard.close()),
         appender.close(),
-        misunderstood.close(),
         arrivals.close(),
       ]
       await within(LAST_WRITES_MS, Promise.all(lastWrites))
@@ -139,7 +152,11 @@ function appenderOptions(redis: Redis, { batch, filter, hold }: Config) {
   return {
     maxWaitMs: batch.max_wait,
     duplicates: window.windowMs === 0 ? null : new DuplicateFilter(redis, window),
-    shares: { markBytes: Number.MAX_SAFE_INTEGER, heldFixes: Number.MAX_SAFE_INTEGER },
+    shares: {
+      markBytes: Number.MAX_SAFE_INTEGER,
+      heldFixes: Number.MAX_SAFE_INTEGER,
+      misunderstoodBytes: Number.MAX_SAFE_INTEGER,
+    },
     hold: {
       maxFixesPerDevice: hold.max_fixes_per_device,
       // A fix a second for as long as fixes are held.

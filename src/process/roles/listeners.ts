@@ -13,8 +13,8 @@ import type { Ports } from '../role.ts'
 import type { Live } from './live.ts'
 
 /** What lies behind the listeners. */
-interface FramePath extends Pick<MqttShared, 'replica' | 'misunderstood'> {
-  readonly shared: Omit<MqttShared, 'replica' | 'misunderstood' | 'protocolNamed'>
+interface FramePath extends Pick<MqttShared, 'replica'> {
+  readonly shared: Omit<MqttShared, 'replica' | 'protocolNamed'>
 }
 
 /** Every port for devices. */
@@ -82,8 +82,8 @@ class Opener implements OpenListeners {
   async broker(): Promise<void> {
     const { broker } = this.#live.config.mqtt
     if (!broker) return
-    const { shared, replica, misunderstood } = this.#path
-    const options = { ...shared, replica, protocolNamed: loadProtocol, misunderstood }
+    const { shared, replica } = this.#path
+    const options = { ...shared, replica, protocolNamed: loadProtocol }
     const plain = { ...broker, tls: null }
     await this.#open('mqtt', broker.port, (port) => listenMqtt({ ...plain, name: 'mqtt', port }, options))
     if (broker.tls)

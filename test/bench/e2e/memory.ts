@@ -35,7 +35,7 @@ export async function redisBytesPerWaitingFix(): Promise<number> {
   const appender = new Appender(redis, {
     maxWaitMs: 0,
     duplicates: null,
-    shares: { markBytes: 0, heldFixes: 0 },
+    shares: { markBytes: 0, heldFixes: 0, misunderstoodBytes: 0 },
     hold: { maxFixesPerDevice: 0, maxFixesConfigured: 0, maxUnknownDevices: 0 },
   })
   const store = (lanes: number, fixes: number) =>

@@ -1,0 +1,110 @@
+import * as z from 'zod'
+import { sameId } from '../config/units.ts'
+import { contentOf, type MisunderstoodFrame, shownBytes } from '../ingest/misunderstood.ts'
+import { dropFrames, type FrameSelection, readFrames, type StoredFrame } from '../lanes/index.ts'
+import type { Logger } from '../observe/log.ts'
+import { ApiRefusal, parse } from '../tracking/refusal.ts'
+import type { DeviceSources } from './device/list.ts'
+import { Count, each, Instant, instant, pageSchema, Text } from './json.ts'
+import type { Operation } from './operation.ts'
+import { PageQuery, wrongToken } from './paging.ts'
+
+interface MisunderstoodSources extends Pick<DeviceSources, 'redis' | 'directory'> {
+  readonly logger: Logger
+}
+
+/**
+ * `GET /admin/misunderstood`: frames that were not understood and are kept, latest first, of one device or all; `DELETE`: gives
+ * them up, so that there is room for others.
+ */
+export function misunderstoodOperations({ redis, directory, logger }: MisunderstoodSources): Operation[] {
+  const idsOf = (device: string) => [...new Set([directory().find(device)?.id ?? device, sameId(device)])]
+  return [
+    {
+      method: 'GET',
+      path: '/admin/misunderstood',
+      id: 'listMisunderstood',
+      summary: 'List the frames that were not understood, latest first, with what was read of them',
+      query: ListQuery,
+      answer: pageSchema(FrameJson),
+      async handle({ query }) {
+        const { device, max_results, page_token: before } = parse(ListQuery, query)
+        if (before !== undefined && !FRAME_ID.test(before)) throw wrongToken()
+        const devices = device === undefined ? undefined : idsOf(device)
+        const frames = await readFrames(redis, { devices, before, count: max_results + 1 })
+        const results = frames.slice(0, max_results).map(frameJson)
+        return { results, next_page_token: frames.length > max_results ? results.at(-1)?.id : undefined }
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/admin/misunderstood',
+      id: 'deleteMisunderstood',
+      summary: 'Delete the frames that were not understood, of one device or all',
+      query: ChoiceQuery,
+      answer: z.object({ deleted: Count }),
+      async handle(request) {
+        const { all, device } = parse(ChoiceQuery, request.query)
+        if (device === undefined && all !== 'true')
+          throw new ApiRefusal(422, 'say what is to be deleted: device, or all=true')
+        const which: FrameSelection = { devices: device === undefined ? undefined : idsOf(device), count: AT_ONCE }
+        let deleted = 0
+        for (let some = await readFrames(redis, which); some.length > 0; some = await readFrames(redis, which))
+          deleted += await dropFrames(redis, some)
+        logger.warn({ device, deleted }, 'frames that were not understood are deleted')
+        return (request.audit = { deleted })
+      },
+    },
+  ]
+}
+
+const ListQuery = PageQuery.extend({ device: z.string('expected one id').optional() })
+const ChoiceQuery = z.object({
+  device: z.string('expected one id').optional(),
+  all: z.enum(['true', 'false'], 'expected true or false').optional(),
+})
+
+/**
+ * `reason`: why it is not understood; `read`: what the decoder has read of it; `opening`: how many frames of the beginning of its
+ * conversation are kept with it.
+ */
+export const FrameJson = z.object({
+  id: Text,
+  at: Instant,
+  ...each(Text, 'device', 'protocol', 'transport', 'reason'),
+  ...each(Text.optional(), 'company_id', 'error', 'method', 'uri'),
+  bytes: Count,
+  ...each(Text.optional(), 'text', 'hex'),
+  read: z.object({ fixes: Count, unreadable: z.array(Count) }),
+  opening: Count,
+})
+
+function frameJson({ id, text }: StoredFrame): z.infer<typeof FrameJson> {
+  const frame = JSON.parse(text) as MisunderstoodFrame
+  const { at, device, company: company_id, protocol, transport, reason, error } = frame
+  const content = contentOf(frame)
+  const { method, uri, body } = Buffer.isBuffer(content)
+    ? { method: undefined, uri: undefined, body: content }
+    : content
+  return {
+    id,
+    at: instant(at) ?? '',
+    device,
+    company_id,
+    protocol,
+    transport,
+    reason,
+    error,
+    method,
+    uri,
+    bytes: body.length,
+    ...shownBytes(body, SHOWN_BYTES),
+    read: { fixes: frame.fixes?.length ?? 0, unreadable: [...(frame.unreadable ?? [])] },
+    opening: frame.opening?.length ?? 0,
+  }
+}
+
+const AT_ONCE = 500
+const SHOWN_BYTES = 1024
+/** See lanes/misunderstood.ts. */
+const FRAME_ID = /^\d+-[0-9a-f]+-/

@@ -1,0 +1,182 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
+import { everySecond, yieldToEventLoop } from '../async.ts'
+import { sameId } from '../config/units.ts'
+import {
+  claimFrames,
+  decodeAgain,
+  devicesWithFrames,
+  dropFrames,
+  type FrameId,
+  frameIds,
+  keys,
+  type Redis,
+  rewriteFrame,
+  type StoredFrame,
+  withTexts,
+} from '../lanes/index.ts'
+import type { Logger } from '../observe/log.ts'
+import { metrics } from '../observe/metrics.ts'
+import type { DeviceEntry } from '../roster/directory.ts'
+import type { Replica } from '../roster/replica.ts'
+import { decode } from './decoding.ts'
+import { createSession } from './device.ts'
+import type { FixStorage } from './fix-storage.ts'
+import { contentOf, doubtOf, type MisunderstoodFrame } from './misunderstood.ts'
+
+export interface RedecodingOptions {
+  readonly redis: Redis
+  /** The protocol of a name; undefined where there is none any more. */
+  readonly protocolNamed: (name: string) => Promise<Protocol | undefined>
+  /** While it is not current, no frame is looked at. */
+  readonly replica: Pick<Replica, 'current' | 'roster'>
+  readonly storage: Pick<FixStorage, 'store'>
+  readonly logger: Logger
+}
+
+/**
+ * Decodes frames again that were not understood when they came: all of them once after the start, which may be that of another
+ * version; those of a device when the roster changes it. What is understood then goes where its own time says. A frame is dropped
+ * once its fixes are stored: whoever ends between the two stores them again, and they are duplicates. A few frames at a time,
+ * each device by one gateway.
+ */
+export class Redecoding {
+  readonly #options: RedecodingOptions
+  readonly #looking: ReturnType<typeof everySecond>
+  readonly #closing = new AbortController()
+  /** Devices that the roster has changed, without leading zeros. */
+  #changed = new Set<string>()
+  #isAllDue = true
+  #decoded = 0
+
+  constructor(options: RedecodingOptions) {
+    this.#options = options
+    this.#looking = everySecond(() =>
+      this.#look().catch((error: unknown) => options.logger.debug({ err: error }, 'kept frames wait')),
+    )
+  }
+
+  /** The roster has changed these devices; undefined: perhaps all. */
+  rosterChanged(changed: ReadonlySet<string> | undefined): void {
+    if (changed) for (const id of changed) this.#changed.add(id)
+    else this.#isAllDue = true
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#looking.stop()
+  }
+
+  async #look(): Promise<void> {
+    const { redis, replica } = this.#options
+    if (!replica.current) return
+    await this.#markDue()
+    while (!this.#closing.signal.aborted) {
+      const device = await claimFrames(redis)
+      if (device === undefined) return
+      if (!(await this.#decodeAll(device).catch(() => false))) await decodeAgain(redis, [device], Date.now() + LATER_MS)
+    }
+  }
+
+  async #markDue(): Promise<void> {
+    const { redis } = this.#options
+    if (this.#isAllDue) await Promise.all([decodeAgain(redis), redis.unlink(keys.misunderstoodPayloads)])
+    this.#isAllDue = false
+    if (this.#changed.size === 0) return
+    const changed = [...this.#changed]
+    const due = (await devicesWithFrames(redis)).filter((device) => this.#changed.has(sameId(device)))
+    await decodeAgain(redis, due)
+    for (const id of changed) this.#changed.delete(id)
+  }
+
+  /** Answers whether every frame of a device was looked at, and what is understood now is stored. */
+  async #decodeAll(device: string): Promise<boolean> {
+    const { redis } = this.#options
+    const ids = await frameIds(redis, [device])
+    for (let at = 0; at < ids.length; at += AT_ONCE)
+      for (const frame of await withTexts(redis, ids.slice(at, at + AT_ONCE))) {
+        await this.#pace()
+        if (this.#closing.signal.aborted || !(await this.#decode(frame))) return false
+      }
+    return true
+  }
+
+  /** Answers false where what is understood now cannot be stored yet. */
+  async #decode(stored: StoredFrame): Promise<boolean> {
+    const { redis, replica } = this.#options
+    const frame = JSON.parse(stored.text) as MisunderstoodFrame
+    const entry = replica.roster.find(frame.device)
+    if (frame.company !== undefined && entry && entry.company_id !== frame.company) {
+      await this.#leave(stored, 'other_company')
+      return true
+    }
+    const message = entry && (await this.#messageOf(frame, entry))
+    if (!message) return true
+    const isKnown = new Set(frame.fixes?.map(String))
+    const fixes = message.fixes?.filter((fix) => !isKnown.has(String(markOf(fix)))) ?? []
+    if (!(await this.#store(fixes, frame))) return false
+    const reason = doubtOf(message)
+    if (!reason) await this.#leave(stored, fixes.length > 0 ? 'understood' : 'no_position')
+    else if (fixes.length > 0) {
+      const marks = [...(frame.fixes ?? []), ...fixes.map(markOf)]
+      const text = JSON.stringify({ ...frame, reason, fixes: marks, unreadable: message.unreadable })
+      await rewriteFrame(redis, { ...stored, text })
+    }
+    return true
+  }
+
+  /** What a frame says by now; undefined: it cannot be read, or must not. */
+  async #messageOf(frame: MisunderstoodFrame, entry: DeviceEntry): Promise<Message | undefined> {
+    const { logger, protocolNamed } = this.#options
+    // What came without the proof that the device must give by now stays where it is.
+    if (frame.masked === 'short' || (frame.company === undefined && entry.guard)) return undefined
+    const protocol = await protocolNamed(entry.protocol ?? frame.protocol)
+    if (!protocol) return undefined
+    const session = createSession(frame.transport, '')
+    session.now = frame.at
+    session.settings = entry.protocolSettings
+    session.lenient = frame.masked !== undefined && frame.reason !== 'checksum'
+    for (const text of frame.opening ?? []) decode({ frame: Buffer.from(text, 'base64'), session, protocol }, logger)
+    session.device = entry.id
+    const message = decode({ frame: contentOf(frame), session, protocol }, logger)
+    return message instanceof DecodeError ? undefined : message
+  }
+
+  /** Stores fixes, each for the device that it names, else that of the frame. Answers whether they are stored. */
+  async #store(fixes: readonly Fix[], frame: MisunderstoodFrame): Promise<boolean> {
+    const { logger, replica, storage } = this.#options
+    for (const [id, own] of Map.groupBy(fixes, ({ device }) => device ?? frame.device)) {
+      const entry = replica.roster.find(id)
+      const isNamed = sameId(id) !== sameId(frame.device)
+      if (!entry || (isNamed && (entry.guard || entry.company_id !== frame.company))) continue
+      const source = { now: frame.at, transport: frame.transport, lateAt: Date.now() }
+      if (await storage.store(own, { id: entry.id, entry }, source)) return false
+      metrics.received.inc({ protocol: frame.protocol }, own.length)
+      logger.info({ device: entry.id, protocol: frame.protocol, fixes: own.length }, 'understood late')
+    }
+    return true
+  }
+
+  async #leave(frame: FrameId, reason: LeavingReason): Promise<void> {
+    if ((await dropFrames(this.#options.redis, [frame])) > 0) metrics.misunderstoodLeft.inc({ reason })
+  }
+
+  /** Leaves the process to the frames that arrive. */
+  async #pace(): Promise<void> {
+    await yieldToEventLoop()
+    if (++this.#decoded % AT_ONCE === 0)
+      await sleep(PAUSE_MS, undefined, { signal: this.#closing.signal }).catch(() => {})
+  }
+}
+
+function markOf({ time, latitude, longitude }: Fix): readonly [number, number, number] {
+  return [time, latitude, longitude]
+}
+
+type LeavingReason = 'understood' | 'no_position' | 'other_company'
+
+/** Frames after which there is a pause: at most a thousand in a second. */
+const AT_ONCE = 20
+const PAUSE_MS = 20
+/** Until another try where something could not be stored. */
+const LATER_MS = 30_000

@@ -1,0 +1,179 @@
+import { randomBytes } from 'node:crypto'
+import { metrics } from '../observe/metrics.ts'
+import { keys } from './keys.ts'
+import { grouped, type Redis, type RunScript, scripts } from './redis.ts'
+import type { MemoryShares } from './store.ts'
+
+/*
+ * Frames that were not understood, as they came, until they are understood or there are too many. Four lists, each with
+ * bounds of its own: frames of types that hold positions (`position`), which are never given up, and those whose type nobody
+ * knows (`unknown`), of which the oldest make room; `~`: of devices that are not configured.
+ */
+export type FrameKind = 'position' | 'unknown'
+
+/** A frame as it is kept. */
+export interface KeptFrame {
+  /** As `frameId` made it. */
+  readonly id: string
+  readonly kind: FrameKind
+  readonly isConfigured: boolean
+  /** Whether it came over a connection. A datagram's sender may be forged: these have half of a device's places. */
+  readonly isProven: boolean
+  /** By which version of the roster it was decoded. */
+  readonly rosterVersion: number
+  /** All that is known of it, JSON. */
+  readonly text: string
+}
+
+/** A new id for a frame of a device that arrived at a time, ms UTC. Ids sort by arrival. */
+export function frameId(at: number, device: string): string {
+  return `${at}-${randomBytes(4).toString('hex')}-${device}`
+}
+
+/** A kept frame in its list. */
+export interface StoredFrame {
+  readonly list: string
+  readonly id: string
+  readonly text: string
+}
+
+/** Keeps the frames of a gateway: all that come while the previous call is away leave in the next one. */
+export class FrameStore {
+  readonly #run: RunScript
+  readonly #shares: Readonly<Pick<MemoryShares, 'misunderstoodBytes'>>
+  readonly #group = grouped((frames: KeptFrame[]) => this.#keep(frames), { maxWeight: MAX_CALL_BYTES })
+
+  constructor(redis: Redis, shares: Readonly<Pick<MemoryShares, 'misunderstoodBytes'>>) {
+    this.#run = scripts(redis)
+    this.#shares = shares
+  }
+
+  /** Resolves with true once it is on disk in Redis, false where there is no room for it. Rejects where that is not certain. */
+  keep(frame: KeptFrame): Promise<boolean> {
+    return this.#group(frame, frame.text.length)
+  }
+
+  async #keep(frames: readonly KeptFrame[]): Promise<boolean[]> {
+    const args = frames.flatMap((frame) => {
+      const { id, isConfigured, isProven, kind, rosterVersion, text } = frame
+      const { bytes, frames: most, share } = BOUNDS[kind][isConfigured ? 'configured' : 'others']
+      const places = isProven ? 1 : 1 / 2
+      const bounds = [most * places, bytes * places, this.#shares.misunderstoodBytes * share]
+      return [isConfigured ? kind : `${kind}~`, id, text, rosterVersion, kind === 'unknown' ? 1 : 0, ...bounds]
+    })
+    const [madeRoom, ...kept] = (await this.#run('keep_frames', KEYS, args)) as number[]
+    if (madeRoom > 0) metrics.misunderstoodLeft.inc({ reason: 'made_room' }, madeRoom)
+    return kept.map((answer) => answer === 1)
+  }
+}
+
+/** Which frames, latest first: of these ids of a device (undefined: of all), that came before the one with this id. */
+export interface FrameSelection {
+  readonly devices?: readonly string[]
+  readonly before?: string
+  readonly count: number
+}
+
+/** Frames, latest first. */
+export async function readFrames(redis: Redis, { devices, before, count }: FrameSelection): Promise<StoredFrame[]> {
+  const end = before === undefined ? '+' : `(${before}`
+  const found = await Promise.all(
+    idLists(devices).map(async ({ list, key }) => {
+      const ids = await redis.zrevrangebylex(key, end, '-', 'LIMIT', 0, count)
+      return ids.map((id) => ({ list, id }))
+    }),
+  )
+  const latest = found.flat().toSorted((one, other) => (one.id < other.id ? 1 : -1))
+  return withTexts(redis, latest.slice(0, count))
+}
+
+/** The texts of frames that are still there, in their order. */
+export async function withTexts(redis: Redis, some: readonly FrameId[]): Promise<StoredFrame[]> {
+  if (some.length === 0) return []
+  const texts = await redis.hmget(keys.misunderstood('frames'), ...some.map(({ id }) => id))
+  return some.flatMap((each, index) => {
+    const text = texts[index]
+    return text === null ? [] : [{ ...each, text }]
+  })
+}
+
+export type FrameId = Pick<StoredFrame, 'list' | 'id'>
+
+/** The frames of a device by these ids of it, oldest first. */
+export async function frameIds(redis: Redis, devices: readonly string[]): Promise<FrameId[]> {
+  const found = await Promise.all(
+    idLists(devices).map(async ({ list, key }) => (await redis.zrange(key, '0', '-1')).map((id) => ({ list, id }))),
+  )
+  return found.flat().toSorted((one, other) => (one.id < other.id ? -1 : 1))
+}
+
+/** Drops frames. Answers how many there were. */
+export async function dropFrames(redis: Redis, some: readonly FrameId[]): Promise<number> {
+  let dropped = 0
+  for (let at = 0; at < some.length; at += SLICE) {
+    const args = some.slice(at, at + SLICE).flatMap(({ list, id }) => [list, id])
+    dropped += (await scripts(redis)('drop_frames', KEYS, args)) as number
+  }
+  return dropped
+}
+
+/** Writes the text of a frame anew, where it is still there. */
+export async function rewriteFrame(redis: Redis, { list, id, text }: StoredFrame): Promise<void> {
+  await scripts(redis)('rewrite_frame', KEYS, [list, id, text])
+}
+
+/** Has the frames of some devices decoded again (undefined: of all); `at`: not before that, ms UTC. */
+export async function decodeAgain(redis: Redis, devices?: readonly string[], at = 0): Promise<void> {
+  const due = keys.misunderstood('due')
+  if (!devices) return void (await redis.zunionstore(due, 1, due, 'WEIGHTS', 0))
+  for (let from = 0; from < devices.length; from += SLICE)
+    await redis.zadd(due, 'XX', 'LT', ...devices.slice(from, from + SLICE).flatMap((device) => [at, device]))
+}
+
+/** The devices that have frames. */
+export function devicesWithFrames(redis: Redis): Promise<string[]> {
+  return redis.zrange(keys.misunderstood('due'), '0', '-1')
+}
+
+/** Claims a device whose frames are to be decoded again: no other gateway gets it, until something changes again. */
+export async function claimFrames(redis: Redis): Promise<string | undefined> {
+  const due = keys.misunderstood('due')
+  const [device] = (await scripts(redis)('held', [due], [1, NEVER_MS])) as Buffer[]
+  return device?.toString()
+}
+
+/** How many frames are kept of each kind, and the bytes of all. */
+export async function countFrames(redis: Redis): Promise<Record<FrameKind, number> & { readonly bytes: number }> {
+  const [sizes, ...counts] = await Promise.all([
+    redis.hmget(keys.misunderstood('sizes'), ...LISTS),
+    ...LISTS.map((list) => redis.zcard(keys.misunderstood(list))),
+  ])
+  const [position, unknown, otherPosition, otherUnknown] = counts
+  const bytes = sizes.reduce((sum, size) => sum + Number(size ?? 0), 0)
+  return { position: position + otherPosition, unknown: unknown + otherUnknown, bytes }
+}
+
+function idLists(devices?: readonly string[]): { list: string; key: string }[] {
+  if (!devices) return LISTS.map((list) => ({ list, key: keys.misunderstood(list) }))
+  return devices.flatMap((device) => LISTS.map((list) => ({ list, key: keys.misunderstood(`${list}:${device}`) })))
+}
+
+const LISTS = ['position', 'unknown', 'position~', 'unknown~'] as const
+
+/** What one device may have in a list, and the part of the share of memory that a list may have in all. */
+const BOUNDS = {
+  position: {
+    configured: { frames: 1000, bytes: 1 << 20, share: 0.6 },
+    others: { frames: 20, bytes: 1 << 16, share: 0.1 },
+  },
+  unknown: {
+    configured: { frames: 100, bytes: 1 << 18, share: 0.2 },
+    others: { frames: 20, bytes: 1 << 16, share: 0.1 },
+  },
+} as const
+
+const KEYS = [...['frames', 'sizes', 'due', ''].map((part) => keys.misunderstood(part)), keys.roster('version')]
+const MAX_CALL_BYTES = 1 << 19
+const SLICE = 500
+/** Ten years. */
+const NEVER_MS = 3650 * 86_400_000

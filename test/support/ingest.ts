@@ -1,0 +1,166 @@
+import { DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
+import type { Device } from '../../src/config/devices.ts'
+import { createSession, type DeviceSession, UnknownDeviceQuota } from '../../src/ingest/device.ts'
+import type { Heard } from '../../src/ingest/heard.ts'
+import { Ingest } from '../../src/ingest/ingest.ts'
+import type { MisunderstoodFrame } from '../../src/ingest/misunderstood.ts'
+import type { FilterOptions, HoldOptions } from '../../src/ingest/place.ts'
+import type { Stored } from '../../src/lanes/append.ts'
+import type { KeptFrame, Part, Storable } from '../../src/lanes/index.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import type { Assignment } from '../../src/roster/directory.ts'
+import { createDirectory } from './roster.ts'
+
+export const NOW_S = Math.floor(Date.now() / 1000)
+const HOLD = { unknown: false, no_route: false, clock: false, max_age: 86_400_000 }
+const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
+const logger = createLogger('test', { level: 'fatal', format: 'json' })
+/** A device without a secret. */
+export const van: Device = {
+  id: '0356307042441013',
+  company_id: '7',
+  courier_id: '42',
+  route_id: '1001',
+  source: 'devices.yaml:1',
+}
+
+/** A protocol whose frames are the messages, as JSON; `throw` is what the decoder throws. */
+export const spoken: Protocol = {
+  name: 'spoken',
+  devices: 'none',
+  acknowledges: 'fixes',
+  accuracy: 'none',
+  integrity: { none: 'it is for tests' },
+  escaping: 'none',
+  decode(frame, session) {
+    const { reply, fault, settled, ...message } = JSON.parse(frame.toString())
+    if (fault === 'decode') throw new DecodeError('checksum')
+    if (fault) throw new TypeError(fault)
+    const answer = settled ? JSON.stringify(session.settings) : reply
+    return { ...message, reply: answer && Buffer.from(answer), refusal: Buffer.from('no') } satisfies Message
+  },
+}
+/** A fix of a time, ms UTC. */
+export const at = (time: number, changes: Partial<Fix> = {}): Fix => ({
+  time,
+  latitude: 52.5,
+  longitude: 13.4,
+  valid: true,
+  ...changes,
+})
+
+/** The lane of a part, or why it is held. */
+export const placeOf = (part: Part) => ('lane' in part ? part.lane : `held: ${part.held}`)
+
+export interface IngestSetup {
+  devices?: Device[]
+  lines?: Assignment[]
+  isCurrent?: boolean
+  fails?: boolean
+  shortage?: 'memory' | 'parked'
+  /** A lane that takes nothing, while it is set in `state`. */
+  fullLane?: string
+  /** Whether there is room for frames that are not understood. */
+  hasRoom?: boolean
+  isReleasing?: boolean
+  hold?: Partial<HoldOptions>
+  filter?: Partial<FilterOptions>
+  isClockInDoubt?: boolean
+  answer?: Partial<Stored>
+  waitMs?: number
+  /** A tenth of them may come from one network. */
+  maxUnknownDevices?: number
+}
+
+/** The path of frames without Redis. `isCurrent`, `fails` and `devices` may change. */
+export async function gateway({
+  devices = [van],
+  lines = [],
+  isCurrent = true,
+  fails = false,
+  shortage,
+  fullLane,
+  hasRoom = true,
+  isReleasing = false,
+  hold,
+  filter,
+  isClockInDoubt = false,
+  answer,
+  waitMs = 0,
+  maxUnknownDevices = 20,
+}: IngestSetup = {}) {
+  const stored: Storable[] = []
+  const counted: string[] = []
+  const heard = new Map<string, Heard>()
+  const told: string[] = []
+  const contacts: [device: string, session: DeviceSession][] = []
+  const frames: KeptFrame[] = []
+  const roster = await createDirectory(devices, lines)
+  const state = { current: isCurrent, fails, attempts: 0, version: 0, roster, fullLane }
+  const ingest = new Ingest({
+    arrivals: { unconfigured: () => {} },
+    replica: state,
+    filter: { ...FILTER, ...filter },
+    hold: { ...HOLD, ...hold },
+    clock: { isInDoubt: isClockInDoubt },
+    capacity: {
+      hasShortage: shortage !== undefined || fullLane !== undefined,
+      isFull: shortage === 'memory',
+      shortageFor: (parts) =>
+        parts.some((part) => placeOf(part) === state.fullLane) ? 'parked' : parts.length > 0 ? shortage : undefined,
+    },
+    frameStore: {
+      async keep(frame) {
+        state.attempts++
+        if (state.fails) throw new Error('no Redis')
+        if (hasRoom) frames.push(frame)
+        return hasRoom
+      },
+    },
+    unknownDevices: new UnknownDeviceQuota(maxUnknownDevices),
+    enrolment: { isOpen: false },
+    holding: { isReleasing: (device) => isReleasing && device === van.id, noteHeld: () => {} },
+    appender: {
+      append: async (item) => {
+        state.attempts++
+        if (state.fails) throw new Error('no Redis')
+        stored.push(item)
+        return { duplicates: 0, refused: false, ...answer }
+      },
+      count: (reasons) => void counted.push(...reasons),
+    },
+    heard: {
+      spoke(device, from) {
+        contacts.push([device, from])
+        heard.set(device, heard.get(device) ?? { at: 0, transport: 'tcp', remote: '' })
+      },
+      stored: (device, { fix, filtered }) =>
+        void Object.assign(heard.get(device) ?? {}, fix && { fix }, filtered && { filtered }),
+      became: (device, treatment, what) => void told.push(`${device} ${treatment} ${what}`),
+    },
+    logger,
+    waitMs: { tcp: waitMs, mqtt: waitMs, http: waitMs, udp: 0 },
+  })
+  const session = createSession('tcp', '127.0.0.1:1')
+  const say = (message: object, from = session) => ingest.take(Buffer.from(JSON.stringify(message)), from, spoken)
+  return {
+    say,
+    session,
+    stored,
+    counted,
+    heard,
+    told,
+    /** Who spoke, on which session. */
+    contacts,
+    state,
+    ingest,
+    frames,
+    /** What is kept of the frames, latest last. */
+    kept: () => frames.map(({ text }) => JSON.parse(text) as MisunderstoodFrame),
+  }
+}
+
+/** A line of routes.csv for `van`, on route 9. */
+export function line(courier_id: string, from: number, until: number): Assignment {
+  return { device: van.id, courier_id, route_id: '9', from, until, source: 'routes.csv:2' }
+}

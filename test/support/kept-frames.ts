@@ -1,0 +1,16 @@
+import { describeFrame, type FrameDescription } from '../../src/ingest/misunderstood.ts'
+import { type FrameKind, FrameStore, frameId, type Redis } from '../../src/lanes/index.ts'
+
+/** Keeps a frame that was not understood, as a gateway does. */
+export async function keepFrame(
+  redis: Redis,
+  device: string,
+  { kind = 'position', ...more }: Partial<FrameDescription> & { kind?: FrameKind } = {},
+): Promise<void> {
+  const content = Buffer.from('{"lat":')
+  const about = { at: Date.now(), device, protocol: 'fix', transport: 'mqtt', reason: 'not_read' } as const
+  const described = describeFrame({ ...about, company: '7', content, secrets: [], ...more })
+  const id = frameId(described.at, device)
+  const how = { kind, isConfigured: described.company !== undefined, isProven: true, rosterVersion: 0 }
+  await new FrameStore(redis, { misunderstoodBytes: 1e9 }).keep({ id, ...how, text: JSON.stringify(described) })
+}

@@ -37,13 +37,13 @@ type ParkedLane = z.infer<typeof ParkedLaneJson>
 /** Frames of the device that hold positions which are not understood, and since when; the latest 1,000 count. */
 async function misunderstoodOf(admin: AdminPort, { id }: DeviceAnswer): Promise<DeviceFacts['misunderstood']> {
   const query = { device: id, max_results: '1000' }
-  const { results } = await read<{ results: MisunderstoodFrame[] }>(admin, { path: '/admin/misunderstood', query })
+  const { results } = await read<{ results: ListedFrame[] }>(admin, { path: '/admin/misunderstood', query })
   const positions = results.filter(({ reason }) => reason === 'not_read' || reason === 'entries')
   const oldest = positions.at(-1)
   return oldest && { frames: positions.length, sinceAt: oldest.at, protocol: oldest.protocol }
 }
 
-type MisunderstoodFrame = z.infer<typeof FrameJson>
+type ListedFrame = z.infer<typeof FrameJson>
 
 /** What the gateway knows of a device. */
 export interface DeviceFacts {

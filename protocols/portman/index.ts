@@ -1,0 +1,33 @@
+/*
+ * Portman GT and PTM trackers. No specification is known: inferred from frames. TCP, lines:
+ *
+ *   %%I,A,T,P,S,C,…      $PTMLA,I,A,T,P,S,C,…      $EXT,I,A,T,P,S,C,…
+ *
+ *   I  id       A  A: valid      T  YYMMDDhhmmss      P  Nddmm.mmmmEdddmm.mmmm      S  km/h      C  degrees
+ *
+ * What follows the course depends on the kind of frame: %% and $PTMLA have four fields, satellites and HDOP, $EXT has two
+ * fields and satellites. Nothing is answered.
+ */
+import { line, textProtocol } from '../kit/index.ts'
+
+const PLACE = '{id},{valid},{ymd}{hhmmss},{ns}{latNmea}{ew}{lonNmea},{speedKmh},[{course}]'
+
+export default textProtocol({
+  name: 'portman',
+  devices: 'Portman GT and PTM trackers',
+  acknowledges: 'nothing',
+  accuracy: 'hdop',
+  integrity: { none: 'the protocol has none' },
+  port: 5211,
+  transports: ['tcp'],
+  frame: line,
+  absent: 'NA',
+  lines: [
+    { like: `$PTMLA,${PLACE},{any:4},{satellites},{hdop}[,{any}]` },
+    { like: `%%${PLACE},{any:4},{satellites},{hdop}[,{any}]` },
+    { like: `$EXT,${PLACE},{any:2},{satellites}[,{any}]` },
+    { like: '$PTMLA,{id},{any}', unknown: 'type' },
+    { like: '$EXT,{id},{any}', unknown: 'type' },
+    { like: '%%{id},{any}', unknown: 'type' },
+  ],
+})

@@ -1,0 +1,36 @@
+import { mph } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '356307042441013'
+const FIX = {
+  time: '2026-11-20T11:42:49Z',
+  latitude: 52.52,
+  longitude: -13.41,
+  altitude: 34.5,
+  speed: mph(20),
+  heading: 270,
+  satellites: 9,
+  hdop: 0.8,
+}
+
+export default {
+  costly: { commas: `@${ID}${many(',')}!`, 'one number': `@${ID},1,M,1,1,1,0,0,26/11/20,11:42:49,${many('1')}!` },
+  frames: [
+    {
+      title: 'positions',
+      frames: [
+        {
+          frame: `@${ID},705,UPV-02,1,13.2,17,0,0,26/11/20,11:42:49,52.52,-13.41,34.5,20.0,270,9,0.8,0.000,0!`,
+          device: ID,
+          fixes: [FIX],
+        },
+        {
+          frame: `@${ID},601,M2MGTW,0,13.4,10,0,0,26/11/20,11:42:49,52.52,-13.41,34.5,20.0,270,9,0.8,20!`,
+          device: ID,
+          fixes: [{ ...FIX, valid: false }],
+        },
+        { frame: `@${ID},OK!`, device: ID },
+      ],
+    },
+  ],
+} satisfies ProtocolCases

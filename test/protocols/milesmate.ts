@@ -1,0 +1,24 @@
+import { kmh } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '356307042441013'
+const FIX = { time: '2026-11-20T08:35:06Z', latitude: 52.525, longitude: 13.41, speed: kmh(36), heading: 126.86 }
+const frame = (source: string) =>
+  `ApiString={A:${ID},B:09.8,C:00.0,D:083506,E:5231.5000N,F:01324.6000E,G:036.00,H:201126,I:${source},J:00004100,K:0000000A,L:1234,M:126.86}\r\n`
+
+export default {
+  costly: {
+    commas: `ApiString={A:${ID},${many('B:,')}}\n`,
+    'one number': `ApiString={A:${ID},B:1,C:1,D:083506,E:${many('1')}\n`,
+  },
+  frames: [
+    {
+      title: 'positions',
+      frames: [
+        { frame: frame('G'), device: ID, fixes: [FIX], reply: '+##Received OK\n' },
+        { frame: frame('L'), device: ID, fixes: [{ ...FIX, valid: false }], reply: '+##Received OK\n' },
+        { frame: `ApiString={A:${ID},B:09.8}\r\n`, device: ID },
+      ],
+    },
+  ],
+} satisfies ProtocolCases

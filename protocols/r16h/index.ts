@@ -1,0 +1,29 @@
+/*
+ * R16H and similar personal trackers. No specification is known: inferred from frames. TCP, text:
+ *
+ *   @LINK,I$                                               login
+ *   @GPSD,I,m,YYYYMMDD,hhmmss,Y,N,O,E,S,C,H,b,L,$          position
+ *   @LBSD,I,m,YYYYMMDD,hhmmss,cells,wifi,,b,L,$            no position
+ *
+ *   I  IMEI     Y, O  decimal degrees     S  km/h     C  degrees     H  metres     b  battery, %
+ *
+ * Nothing is answered.
+ */
+import { endsWith, textProtocol } from '../kit/index.ts'
+
+export default textProtocol({
+  name: 'r16h',
+  devices: 'R16H',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  port: 5266,
+  transports: ['tcp'],
+  frame: endsWith('$'),
+  ends: '$',
+  lines: [
+    { like: '@GPSD,{imei},{any},{yyyymmdd},{hhmmss},{lat},{ns},{lon},{ew},{speedKmh},{course},{altitude}[,{any}]' },
+    { like: '@LINK,{imei}[,{any}]', none: 'login' },
+    { like: '@LBSD,{imei},{any}', none: 'cells' },
+  ],
+})

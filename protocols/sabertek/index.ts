@@ -1,0 +1,30 @@
+/*
+ * Sabertek trackers. No specification is known: inferred from frames. TCP, text between 02 and 03:
+ *
+ *   02 ,I,3,b,g,x,x,f,Y,O,S,C,H,s,o, 03                                        position, of now
+ *   02 ,I,4,IMEI,ICCID,phone,YYYYMMDDhhmmss,b,g,x,x,f,Y,O,S,C,H,s,o, 03        position
+ *
+ *   I  id        g  signal     Y, O  decimal degrees     S  km/h        H  metres         o  odometer
+ *   b  battery   f  1: fixed   s     satellites          C  degrees     Answer: 06
+ */
+import { endsWith, textProtocol } from '../kit/index.ts'
+
+const PLACE = '{any:4},{valid},{lat},{lon},{speedKmh},{course},{altitude},{satellites}[,{any}]'
+
+export default textProtocol({
+  name: 'sabertek',
+  devices: 'Sabertek trackers',
+  acknowledges: 'fixes',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  port: 5166,
+  transports: ['tcp'],
+  frame: endsWith('\x03', '\x03\r\n'),
+  ends: '\x03',
+  before: (text) => (text.startsWith('\x02') ? text.slice(1) : text),
+  lines: [
+    { like: `,{id},3,${PLACE}`, answer: '\x06' },
+    { like: `,{id},4,{any:3},{yyyymmdd}{hhmmss},${PLACE}`, answer: '\x06' },
+    { like: ',{id},{any}', unknown: 'type' },
+  ],
+})

@@ -1,0 +1,29 @@
+import { kmh } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '356307042441013'
+const PLACE = '20261120111252,13.41,-52.52,36.0,270,34,9'
+const FIX = {
+  time: '2026-11-20T11:12:52Z',
+  latitude: -52.52,
+  longitude: 13.41,
+  speed: kmh(36),
+  heading: 270,
+  altitude: 34,
+}
+const reply = '$$hb,1#'
+
+export default {
+  costly: { commas: `$$STATUS,${ID}${many(',')}#`, 'one number': `${many('1')}#` },
+  frames: [
+    {
+      title: 'positions of each head',
+      frames: [
+        { frame: `$$STATUS,${ID},${PLACE},2,0.000#`, device: ID, fixes: [{ ...FIX, satellites: 9 }], reply },
+        { frame: `$$STATUS${ID},${PLACE.replace(/9$/, '-1')},2,0.000#`, device: ID, fixes: [FIX], reply },
+        { frame: `${ID},${PLACE},2,0.000#`, device: ID, fixes: [{ ...FIX, satellites: 9 }], reply },
+        { frame: '$$HELLO#' },
+      ],
+    },
+  ],
+} satisfies ProtocolCases

@@ -35,6 +35,6 @@ function frameLength(bytes: Buffer): number {
   const [head = '', digits] = /^\$\$A(\d{1,4}),|^\$?\$?A?\d{0,4}$/.exec(bytes.toString('latin1', 0, 8)) ?? []
   if (digits !== undefined) return bytes.length < +digits + 3 ? 0 : +digits + 3
   if (head !== '' && head.length === bytes.length) return 0
-  const next = bytes.indexOf('$', 1)
-  return next < 0 ? -bytes.length : -next
+  const next = bytes.indexOf('$$A', 1)
+  return next < 0 ? -Math.max(1, bytes.length - 2) : -next
 }

@@ -17,7 +17,7 @@ export default {
           fixes: [{ ...FIX, heading: 270, satellites: 24, hdop: 1 }],
         },
         {
-          frame: `$EXT,${PLACE},NA,NA,11,25,174700.25,NA,01820000,108\r\n`,
+          frame: `$EXT,${PLACE},,NA,NA,11,25,174700.25,NA,01820000,108\r\n`,
           device: ID,
           fixes: [{ ...FIX, satellites: 11 }],
         },

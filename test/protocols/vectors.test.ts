@@ -72,8 +72,9 @@ function withoutEscapes(hex: string, escaping: Protocol['escaping']): string {
   return (escaping === 'none' ? frame : unescape(frame, escaping.escape, escaping.codes)).toString('hex')
 }
 
-/** Our frames hold what ends them, of at most two bytes; those of the vectors do not. */
+/** Our frames hold what begins them, of one byte, and ends them, of at most two; those of the vectors do not. */
 function withoutEnd(hex: string, expected = ''): string {
-  if (expected !== '' && hex.startsWith(expected) && hex.length - expected.length <= 4) return withoutEnd(expected)
+  const [own] = [hex, hex.slice(2)].filter((text) => text.startsWith(expected) && text.length - expected.length <= 4)
+  if (expected !== '' && own !== undefined) return withoutEnd(expected)
   return trimEnd(Buffer.from(hex, 'hex')).toString('hex')
 }

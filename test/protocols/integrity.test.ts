@@ -44,7 +44,7 @@ function coveredOf(frame: Buffer, covers: Covered): readonly [from: number, to: 
 }
 
 function refusal(protocol: Protocol, { frame, session }: KnownFrame, damaged = frame): DecodeReason | undefined {
-  return reasonOf(() => decodeFrame(protocol, damaged, { ...session(), lenient: false }))
+  return reasonOf(() => decodeFrame(protocol, damaged, Object.assign(session(), { lenient: false })))
 }
 
 const escaping = (await loadProtocols()).filter((protocol) => protocol.escaping !== 'none')

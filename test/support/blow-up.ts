@@ -1,10 +1,11 @@
 import { COSTLY_SIZE } from './protocol-cases.ts'
+import type { Random } from './rough.ts'
 
 /** A way in which anybody may make a frame of 64 KB of a good one. */
-type BlowUp = (frame: Buffer, random: (limit: number) => number) => Buffer
+type BlowUp = (frame: Buffer, random: Random) => Buffer
 
 /** A frame blown up to 64 KB, in one of several ways: what its decoder must read, or refuse, in linear time. */
-export function blownUp(frame: Buffer, random: (limit: number) => number): Buffer {
+export function blownUp(frame: Buffer, random: Random): Buffer {
   return WAYS[random(WAYS.length)](frame, random).subarray(0, COSTLY_SIZE)
 }
 
@@ -19,7 +20,7 @@ const WAYS: readonly BlowUp[] = [
 ]
 
 /** A field of text with its separator, or what stands between two of them, again and again. */
-function repeatedField(frame: Buffer, random: (limit: number) => number): Buffer {
+function repeatedField(frame: Buffer, random: Random): Buffer {
   const places = separatorsOf(frame)
   if (places.length < 2) return repeatedBytes(frame, random)
   const first = random(places.length - 1)
@@ -27,7 +28,7 @@ function repeatedField(frame: Buffer, random: (limit: number) => number): Buffer
   return repeated(frame, places[first], places[last])
 }
 
-function repeatedSeparator(frame: Buffer, random: (limit: number) => number): Buffer {
+function repeatedSeparator(frame: Buffer, random: Random): Buffer {
   const places = separatorsOf(frame)
   if (places.length === 0) return repeatedBytes(frame, random)
   const at = places[random(places.length)]
@@ -35,7 +36,7 @@ function repeatedSeparator(frame: Buffer, random: (limit: number) => number): Bu
 }
 
 /** One digit of a number again and again, or one hyphen, point or space. */
-function repeatedDigits(frame: Buffer, random: (limit: number) => number): Buffer {
+function repeatedDigits(frame: Buffer, random: Random): Buffer {
   const digits = [...frame.keys()].filter((at) => frame[at] >= 0x30 && frame[at] <= 0x39)
   if (digits.length === 0) return repeatedBytes(frame, random)
   const at = digits[random(digits.length)]
@@ -43,7 +44,7 @@ function repeatedDigits(frame: Buffer, random: (limit: number) => number): Buffe
   return Buffer.concat([frame.subarray(0, at), Buffer.alloc(COSTLY_SIZE - frame.length, unit), frame.subarray(at)])
 }
 
-function repeatedBytes(frame: Buffer, random: (limit: number) => number): Buffer {
+function repeatedBytes(frame: Buffer, random: Random): Buffer {
   const at = random(frame.length)
   return repeated(frame, at, at + 1 + random(Math.min(64, frame.length - at)))
 }
@@ -53,7 +54,7 @@ function repeatedFrame(frame: Buffer): Buffer {
 }
 
 /** A count or a length of one or two bytes at its maximum, somewhere. */
-function maximised(frame: Buffer, random: (limit: number) => number): Buffer {
+function maximised(frame: Buffer, random: Random): Buffer {
   const copy = Buffer.from(frame)
   const at = random(frame.length)
   copy.fill(0xff, at, Math.min(frame.length, at + 1 + random(2)))

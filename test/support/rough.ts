@@ -84,7 +84,7 @@ export function flipped(frame: Buffer, bit: number): Buffer {
 function decodesOrRefuses(protocol: Protocol, frame: Buffer | HttpRequest, session: (lenient: boolean) => Session) {
   for (const lenient of [true, false]) {
     try {
-      reasonOf(() => decodeFrame(protocol, frame, { ...session(lenient), lenient }))
+      reasonOf(() => decodeFrame(protocol, frame, Object.assign(session(lenient), { lenient })))
     } catch (error) {
       const shown = Buffer.isBuffer(frame) ? frame.toString('hex') : `${frame.uri} ${frame.body.toString('hex')}`
       throw new Error(`${shown}: ${String(error)}`, { cause: error })
@@ -92,8 +92,11 @@ function decodesOrRefuses(protocol: Protocol, frame: Buffer | HttpRequest, sessi
   }
 }
 
+/** Whole numbers below a limit. */
+export type Random = (limit: number) => number
+
 /** A generator of whole numbers below a limit, the same from run to run (mulberry32). */
-export function randomOf(seed: number): (limit: number) => number {
+export function randomOf(seed: number): Random {
   let state = seed
   return (limit) => {
     state = (state + 0x6d2b79f5) | 0

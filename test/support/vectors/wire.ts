@@ -54,7 +54,7 @@ function bytesOf(input: { readonly hex?: string; readonly text?: string }): Buff
 }
 
 /** A frame with its escapes; the flags at its beginning and end stay. */
-function escaped(frame: Buffer, escaping: Escaping | 'none'): Buffer {
+export function escaped(frame: Buffer, escaping: Escaping | 'none'): Buffer {
   if (escaping === 'none') return frame
   const { escape, codes } = escaping
   const codeOf = new Map([...codes].map(([code, byte]) => [byte, code]))

@@ -1,0 +1,51 @@
+import { type Escaping, type HttpRequest, type Protocol, type Session, unescape } from '../../protocols/kit/index.ts'
+import { type KnownFrame, knownFrames } from '../support/known-frames.ts'
+import { casesOf } from '../support/protocol-cases.ts'
+import { damageable } from '../support/rough.ts'
+import { escaped } from '../support/vectors/wire.ts'
+import { checksumPlace, type ChecksumPlace, lengthPlaces, type LengthPlace } from './places.ts'
+
+/** A known frame in the form in which it is damaged. */
+export interface Seedling {
+  /** A frame without its escapes, the body of a request, or its path. */
+  readonly bytes: Buffer
+  /** The frame or request of damaged bytes. */
+  rebuilt(bytes: Buffer): Buffer | HttpRequest
+  /** A new session that has heard what came before. */
+  session(): Session
+  /** Where the frame may say how long it is. */
+  readonly lengths: readonly LengthPlace[]
+}
+
+/** A protocol with what it is damaged by. */
+export interface Target {
+  readonly protocol: Protocol
+  readonly seedlings: readonly Seedling[]
+  /** Where its checksum stands; undefined where it has none, or it was not found. */
+  readonly checksum: ChecksumPlace | undefined
+}
+
+/** A protocol with its own frames, and those of the vectors where they are. */
+export async function targetOf(protocol: Protocol): Promise<Target> {
+  const known = knownFrames(protocol, await casesOf(protocol.name)).filter(({ frame }) => sizeOf(frame) > 0)
+  return {
+    protocol,
+    seedlings: known.map((each) => seedlingOf(each, protocol)),
+    checksum: checksumPlace(protocol, known),
+  }
+}
+
+function seedlingOf({ frame, session }: KnownFrame, { escaping }: Protocol): Seedling {
+  if (escaping !== 'none' && Buffer.isBuffer(frame)) return escapedSeedling(frame, session, escaping)
+  const { bytes, rebuilt } = damageable(frame)
+  return { bytes, rebuilt, session, lengths: lengthPlaces(bytes) }
+}
+
+function escapedSeedling(frame: Buffer, session: () => Session, escaping: Escaping): Seedling {
+  const bytes = unescape(frame, escaping.escape, escaping.codes)
+  return { bytes, session, rebuilt: (damaged) => escaped(damaged, escaping), lengths: lengthPlaces(bytes) }
+}
+
+function sizeOf(frame: Buffer | HttpRequest): number {
+  return damageable(frame).bytes.length
+}

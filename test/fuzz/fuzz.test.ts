@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest'
+import { loadProtocols } from '../../protocols/index.ts'
+import { fuzz } from './run.ts'
+
+it('damaged frames are messages or DecodeErrors, with finite numbers, within their CPU (`npm run fuzz` goes on)', async () => {
+  const all = await loadProtocols()
+  const { frames, messages, refused, faults } = await fuzz({ seed: 1, frames: 60_000, protocols: all }, all)
+  expect(faults).toEqual([])
+  expect([frames >= 60_000, messages > frames / 20, refused > frames / 20]).toEqual([true, true, true])
+})

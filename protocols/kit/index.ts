@@ -86,6 +86,7 @@ export {
   degreesMinutes,
   digitsDegreesMinutes,
   dop,
+  finite,
   heading,
   imeiOf14,
   kmh,

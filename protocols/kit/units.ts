@@ -4,7 +4,7 @@ import { DecodeError } from './errors.ts'
 export const kmh = (value: number): number => value / 3.6
 
 /** Metres a second from knots. */
-export const knots = (value: number): number => (value * 1852) / 3600
+export const knots = (value: number): number => (value / 3600) * 1852
 
 /** Metres a second from miles an hour. */
 export const mph = (value: number): number => value * 0.44704
@@ -31,6 +31,9 @@ export const radians = (value: number): number => (value * 180) / Math.PI
 /** Degrees from true north, 0 ≤ heading < 360; undefined of a value that is no direction (negative, above 360). */
 export const heading = (value: number | undefined): number | undefined =>
   value !== undefined && value >= 0 && value <= 360 ? value % 360 : undefined
+
+/** A measured number; undefined of NaN and infinities, by which floats say that they do not know it. */
+export const finite = (value: number): number | undefined => (Number.isFinite(value) ? value : undefined)
 
 /** A quantity that cannot be negative; undefined of a negative value, by which devices say that they do not know it. */
 export const known = (value: number | undefined): number | undefined =>

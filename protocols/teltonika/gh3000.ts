@@ -9,7 +9,7 @@
  *   M, G  which parts follow, from bit 0 on                     Y, O  latitude, longitude: float, degrees
  *   H  altitude, m                                              S  satellites
  */
-import { type ByteReader, type Fix, kmh } from '../kit/index.ts'
+import { type ByteReader, type Fix, finite, kmh } from '../kit/index.ts'
 
 /** Reads one record; undefined where it has no coordinates. */
 export function gh3000Fix(r: ByteReader): Fix | undefined {
@@ -26,8 +26,8 @@ const EPOCH = Date.UTC(2007, 0, 1)
 
 function gps(r: ByteReader, time: number): Fix | undefined {
   const parts = r.u8()
-  const latitude = parts & 1 ? r.f32() : undefined
-  const longitude = parts & 1 ? r.f32() : undefined
+  const latitude = parts & 1 ? finite(r.f32()) : undefined
+  const longitude = parts & 1 ? finite(r.f32()) : undefined
   const altitude = parts & 2 ? r.i16() : undefined
   const heading = parts & 4 ? (r.u8() * 360) / 256 : undefined
   const speed = parts & 8 ? kmh(r.u8()) : undefined

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Draft, drawn, type Fields, GGA, GLL, RMC } from '../../protocols/kit/index.ts'
+import { type Draft, drawn, type Fields, GGA, GLL, knots, RMC } from '../../protocols/kit/index.ts'
 import { newSession, reasonOf } from '../support/rough.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00Z')
@@ -293,7 +293,7 @@ describe('sentences of NMEA 0183', () => {
       ...PLACE,
       time: Date.parse('2024-03-23T12:35:19.500Z'),
       valid: true,
-      speed: (22.4 * 1852) / 3600,
+      speed: knots(22.4),
       heading: 84.4,
     })
   })

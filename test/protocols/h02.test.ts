@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { frameLength, starts } from '../../protocols/h02/framing.ts'
 import h02 from '../../protocols/h02/index.ts'
-import { cut, DecodeError, type Message } from '../../protocols/kit/index.ts'
+import { cut, DecodeError, knots, type Message } from '../../protocols/kit/index.ts'
 import { newSession } from '../support/rough.ts'
 
 const V1 = '*HQ,8800000001,V1,101530,A,5231.5000,N,01324.6000,E,012.50,270,010524,FFFFFBFF,262,1,0,0,6#'
@@ -53,7 +53,7 @@ describe('text', () => {
         latitude: near(52.525),
         longitude: near(13.41),
         valid: true,
-        speed: (12.5 * 1852) / 3600,
+        speed: knots(12.5),
         heading: 270,
       },
     ])
@@ -175,7 +175,7 @@ describe('binary', () => {
         latitude: near(52.525),
         longitude: near(13.41),
         valid: true,
-        speed: (12 * 1852) / 3600,
+        speed: knots(12),
         heading: 270,
       },
     ])

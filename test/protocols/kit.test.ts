@@ -347,6 +347,7 @@ describe('units', () => {
   it.each([
     ['km/h', kmh(90), 25],
     ['knots', knots(3600 / 1852), 1],
+    ['knots without end', Number.isFinite(knots(Number.MAX_VALUE)) ? 1 : 0, 1],
     ['mph', mph(100), 44.704],
     ['radians', radians(Math.PI / 4), 45],
     ['ddmm.mmmm', degreesMinutes(4916.45), 49 + 16.45 / 60],

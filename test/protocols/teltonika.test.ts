@@ -132,6 +132,11 @@ describe('teltonika', () => {
     })
   })
 
+  it('reads codec 7: a place that is no number is none', () => {
+    const content = bytes('07 02 52aa1432 01 01 7fc00000 41ca2000 52aa1433 01 01 425ac000 ff800000 02')
+    expect(decode(avlEnvelope(content))).toEqual({ none: 'no place', reply: bytes('00000002') })
+  })
+
   it.each(['0c', '0d', '0e', '0f'])('passes over commands of codec %s', (codec) => {
     expect(decode(avlEnvelope(bytes(`${codec} 01 06 00000002 4f4b 01`)))).toEqual({ none: 'command' })
   })

@@ -65,7 +65,7 @@ function decode(frame: Buffer, session: Session): Message {
 const RECORDS = /^\$\$([^])\d+,([^,]*),(CC[CE]),/
 
 function messageOf(device: string, { good, unreadable }: Records): Message {
-  return { device, fixes: good, unreadable }
+  return { device: device || undefined, fixes: good, unreadable }
 }
 
 function confirmation(words: string, flag: string): Buffer {

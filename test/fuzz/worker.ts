@@ -6,4 +6,5 @@ import { fuzz } from './run.ts'
 const { seed, frames, names } = workerData as { seed: number; frames: number; names: readonly string[] }
 const all = await loadProtocols()
 const protocols = names.length > 0 ? all.filter(({ name }) => names.includes(name)) : all
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have none
 parentPort?.postMessage(await fuzz({ seed, frames, protocols, watchesMemory: true }, all))

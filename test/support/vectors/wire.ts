@@ -58,10 +58,13 @@ export function escaped(frame: Buffer, escaping: Escaping | 'none'): Buffer {
   if (escaping === 'none') return frame
   const { escape, codes } = escaping
   const codeOf = new Map([...codes].map(([code, byte]) => [byte, code]))
-  const bytes = Array.from(frame, (byte, at) => {
-    const code = codeOf.get(byte)
-    const isFlag = byte !== escape && (at === 0 || at === frame.length - 1)
-    return code === undefined || isFlag ? [byte] : [escape, code]
-  })
-  return Buffer.from(bytes.flat())
+  const result = Buffer.alloc(2 * frame.length)
+  let to = 0
+  for (let at = 0; at < frame.length; at++) {
+    const code = codeOf.get(frame[at])
+    const isFlag = frame[at] !== escape && (at === 0 || at === frame.length - 1)
+    if (code !== undefined && !isFlag) result[to++] = escape
+    result[to++] = code === undefined || isFlag ? frame[at] : code
+  }
+  return result.subarray(0, to)
 }

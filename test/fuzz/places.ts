@@ -94,7 +94,7 @@ export function checksumPlace(
       : [],
   )
   const { covers } = integrity
-  const counted = good.slice(0, 20).flatMap((frame) => {
+  const counted = good.slice(0, 5).flatMap((frame) => {
     const [from, to] = typeof covers === 'function' ? covers(frame) : covers
     return placesIn(frame, { from, end: to > 0 ? frame.length - to : -to }).map((place) => {
       const fitting = good.filter((other) => fits(other, place))
@@ -114,13 +114,18 @@ function placesIn(frame: Buffer, { from, end }: { from: number; end: number }): 
   ).filter((place) => fits(frame, place))
 }
 
-function fits(frame: Buffer, place: ChecksumPlace): boolean {
-  const repaired = Buffer.from(frame)
-  const at = frame.length - place.end + place.gap
-  if (at < place.from || at + place.width > frame.length) return false
-  repaired.fill(0xaa, at, at + place.width)
-  repairChecksum(repaired, place)
-  return repaired.toString('latin1').toLowerCase() === frame.toString('latin1').toLowerCase()
+function fits(frame: Buffer, { sum, from, end, gap, width, notation }: ChecksumPlace): boolean {
+  const at = frame.length - end + gap
+  if (frame.length - end <= from || at + width > frame.length) return false
+  return read(frame, { at, width, notation }) === sum(frame.subarray(from, frame.length - end))
+}
+
+/** NaN where it is no number. */
+function read(frame: Buffer, { at, width, notation }: Omit<LengthPlace, 'add'>): number {
+  if (notation === 'little') return frame.readUIntLE(at, width)
+  if (notation === 'big') return frame.readUIntBE(at, width)
+  const digits = frame.toString('latin1', at, at + width)
+  return /^[0-9a-f]+$/i.test(digits) ? Number.parseInt(digits, notation === 'hex' ? 16 : 10) : Number.NaN
 }
 
 function write(frame: Buffer, value: number, { at, width, notation }: Omit<LengthPlace, 'add'>): void {

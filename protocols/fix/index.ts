@@ -35,11 +35,11 @@ export default {
   decode,
 } satisfies Protocol
 
-/** Reads the good entries of an array: a bad entry would be as bad when sent again. */
+/** Reads the good entries of an array, which may be empty. */
 function decode(frame: Buffer): Message {
   const payload = parseJson(frame.toString())
   const { good, unreadable } = eachReadable(Array.isArray(payload) ? payload : [payload], fixOf)
-  return { fixes: good, unreadable }
+  return good.length > 0 ? { fixes: good, unreadable } : { none: 'nothing' }
 }
 
 function fixOf(value: unknown): Fix {

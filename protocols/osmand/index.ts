@@ -72,7 +72,9 @@ function readMessage(query: string, json: string, session: Session): Message {
 
 function readParameters(parameters: URLSearchParams, session: Session): Message {
   const [latitude, longitude] = parameters.get('location')?.split(',') ?? [parameters.get('lat'), parameters.get('lon')]
-  if (!latitude && !longitude) return { none: 'no place' }
+  // Under other names than these the places of other programs would be acknowledged unread.
+  if (!latitude && !longitude)
+    return OTHER_NAMES.test([...parameters.keys()].join('&')) ? { fixes: [] } : { none: 'no place' }
   const speed = known(optional(parameters, 'speed'))
   const fix: Fix = {
     time: timeOf(parameters.get('timestamp'), session),
@@ -87,6 +89,8 @@ function readParameters(parameters: URLSearchParams, session: Session): Message 
   }
   return { fixes: [fix] }
 }
+
+const OTHER_NAMES = /(?:^|&)(?!(?:lat|lon)(?:&|$))(?:gps_?)?(?:lat|lon|lng)/i
 
 function optional(parameters: URLSearchParams, name: string): number | undefined {
   const value = parameters.get(name)

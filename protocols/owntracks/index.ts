@@ -10,7 +10,7 @@
  *
  * The device is the app's UserID, the second level of the topic. Over MQTT that is the topic of the publication, over HTTP
  * `topic`; without one it is the header X-Limit-U, else X-Limit-D, else `tid`. The password of HTTP Basic is the secret.
- * No other `_type` is a position.
+ * The other types of the booklet are no positions: see NOT_PLACES.
  */
 import {
   DecodeError,
@@ -67,10 +67,14 @@ function readPayload(bytes: Buffer): Message & { first: JsonObject } {
   // An empty payload deletes a friend.
   const payload = text.trim() === '' ? [] : parseJson(text)
   const entries = Array.isArray(payload) ? payload : [payload]
-  const { good, unreadable } = eachReadable(entries, fixesOf)
+  const { good, unreadable = [] } = eachReadable(entries, fixesOf)
   const fixes = good.flat()
-  const positions = fixes.length > 0 ? { fixes, unreadable } : { none: 'no location', unreadable }
-  return { first: (entries[0] ?? {}) as JsonObject, ...positions }
+  const first = (entries[0] ?? {}) as JsonObject
+  const unknown = entries.flatMap((entry, index) => (isOfUnknownType(entry) ? [index] : []))
+  if (unknown.length > 0 && unknown.length === entries.length) return { first }
+  const unread = [...unreadable, ...unknown].toSorted((one, other) => one - other)
+  const rest = unread.length > 0 ? { unreadable: unread } : {}
+  return fixes.length > 0 ? { first, fixes, ...rest } : { first, none: 'no location', ...rest }
 }
 
 function userOf(topic: unknown): string | undefined {
@@ -88,6 +92,16 @@ function fixesOf(value: unknown): Fix[] {
   if (type === 'encrypted') throw new DecodeError('unsupported', 'it is encrypted: use TLS in place of a secret')
   return type === 'location' ? [fixOf(entry)] : []
 }
+
+/** Whether an entry has a type that the booklet does not have. */
+function isOfUnknownType(entry: unknown): boolean {
+  const { _type: type } = (entry ?? {}) as JsonObject
+  return typeof type === 'string' && type !== 'location' && !NOT_PLACES.has(type)
+}
+
+const NOT_PLACES = new Set(
+  'beacon card cmd configuration dump encrypted lwt msg request status steps transition waypoint waypoints'.split(' '),
+)
 
 function fixOf(entry: JsonObject): Fix {
   const speed = known(optionalNumberOf(entry, 'vel'))

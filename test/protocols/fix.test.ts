@@ -84,7 +84,7 @@ describe('an object', () => {
 describe('an array', () => {
   it('is many fixes, or none', () => {
     expect(decode([ENTRY, { ...ENTRY, timestamp: 1714558531 }]).fixes).toEqual([FIX, { ...FIX, time: FIX.time + 1000 }])
-    expect(decode([])).toEqual({ fixes: [] })
+    expect(decode([])).toEqual({ none: 'nothing' })
   })
 
   it('its good entries count, the others are counted; without a good one it is refused for the first', () => {

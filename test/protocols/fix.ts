@@ -27,6 +27,7 @@ export default {
         { frame: JSON.stringify([ENTRY, { ...ENTRY, valid: false }]), fixes: [FIX, { ...FIX, valid: false }] },
         { frame: JSON.stringify([ENTRY, {}]), fixes: [FIX], unreadable: [1] },
         { frame: '{"lat":1}', error: 'malformed' },
+        { frame: '[]', none: 'nothing' },
       ],
     },
   ],

@@ -61,8 +61,9 @@ describe('MQTT', () => {
   })
 
   it('every other type is no fix', () => {
-    for (const type of ['waypoint', 'waypoints', 'transition', 'lwt', 'status', 'card', 'cmd', 'steps', 'new'])
+    for (const type of ['waypoint', 'waypoints', 'transition', 'lwt', 'status', 'card', 'cmd', 'steps'])
       expect(published({ ...LOCATION, _type: type })).toEqual({ none: 'no location' })
+    expect(published({ ...LOCATION, _type: 'new' })).toEqual({})
   })
 
   it('−1 and what is absent is not known', () => {

@@ -40,6 +40,13 @@ export default {
           fixes: [FIX],
         },
         { frame: post('/', '{"_type":"lwt"}'), none: 'no location' },
+        { frame: post('/', '{"_type":"location of a later version","tid":"v1"}'), device: 'v1' },
+        {
+          frame: post('/', JSON.stringify([{ _type: 'new', tid: 'v1' }, LOCATION, {}])),
+          device: 'v1',
+          fixes: [FIX],
+          unreadable: [0, 2],
+        },
       ],
     },
     {

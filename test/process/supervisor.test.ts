@@ -20,18 +20,13 @@ const ORDERS: Record<string, (processes: Process[]) => Process[]> = {
   },
 }
 
-it('starts a process for each role and writes to ports.json what listens where', async () => {
+it('starts a process for each role in order, and writes to ports.json what listens where', async () => {
   const dir = await temporaryDir()
   await start(dir, ALL)
   const ports = await portsOf(dir)
   expect(Object.keys(ports).toSorted()).toEqual(['tcp/admin', 'tcp/gateway', 'tcp/tracking'])
   expect(['gateway', 'worker', 'admin', 'tracking'].map((role) => pidsOf(dir, role).length)).toEqual([1, 2, 1, 1])
-})
-
-it('starts Redis before the roles, and the tracking service before the others', async () => {
-  const dir = await temporaryDir()
-  await start(dir, ALL)
-  await portsOf(dir)
+  // Redis before the roles, and the tracking service before the others.
   const [first, ...others] = journalOf(dir)
   expect(first).toBe('tracking ready redis=PONG tracking=false')
   expect(others.toSorted()).toEqual([
@@ -136,7 +131,7 @@ it('retries to start a role that crashes', async () => {
 
 it('kills a role that does not close at the second SIGTERM, and exits with 143', async () => {
   const dir = await temporaryDir()
-  const { child, ended, said } = await start(dir, ALL, { gateway: 'hang' })
+  const { child, ended, said } = await start(dir, { gateway: 1, worker: 1 }, { gateway: 'hang' })
   await portsOf(dir)
   child.kill('SIGTERM')
   await expect.poll(said).toContain('"reason":"SIGTERM","msg":"stopping"')
@@ -148,7 +143,7 @@ it('kills a role that does not close at the second SIGTERM, and exits with 143',
 
 it('counts two signals within half a second as one, as Ctrl-C under npm sends them', async () => {
   const dir = await temporaryDir()
-  const { child, ended, said } = await start(dir, ALL)
+  const { child, ended, said } = await start(dir, { gateway: 1, worker: 1 })
   await portsOf(dir)
   child.kill('SIGINT')
   await expect.poll(said, { interval: 5 }).toContain('"reason":"SIGINT","msg":"stopping"')

@@ -32,6 +32,11 @@ function run(...args: string[]): Promise<Ended> {
   return waybridge([...args, '--config', product.dir])
 }
 
+/** Polled in place of commands: each takes a process. */
+async function statusIs(part: object): Promise<void> {
+  await expect.poll(() => product.admin('/admin/status'), soon).toMatchObject(part)
+}
+
 async function send(id: string, seconds: number): Promise<() => void> {
   const line = await dial(product.ports['tcp/teltonika'])
   const fix = { time: seconds * 1000, latitude: 52.5, longitude: 13.4, valid: true, satellites: 9 }
@@ -45,6 +50,7 @@ const CLOCK = String.raw`(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d`
 it('status, positions and why show a van whose fix was delivered', async () => {
   const hangUp = await send(DELIVERED, NOW - 60)
   hangUp()
+  await statusIs({ custody: { delivered: 1, waiting: 0 } })
   const well = new RegExp(`^last fix ${CLOCK}, route 1002 by routes\\.csv:2, all delivered, last push ${CLOCK}\n$`)
   await expect.poll(async () => (await run('why', 'Van 12')).out, soon).toMatch(well)
   expect((await run('why', DELIVERED)).out).toMatch(well)
@@ -67,6 +73,7 @@ it('why explains a van that was never heard, an unknown device, and a wrong name
     'never heard, route 1003 by routes.csv:4, check its power, its SIM card and the server address in its settings\n',
   )
   const end = await send(UNKNOWN, NOW - 30)
+  await statusIs({ held: { fixes: 1 } })
   await expect
     .poll(async () => (await run('why', UNKNOWN)).out, soon)
     .toMatch(new RegExp(`^not configured, 1 fix held since ${CLOCK}: add it to devices\\.yaml\n$`))

@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { accountFor, positionsIn } from '../../src/simulate/demo/account.ts'
 import { createFleet, devicesYaml, ROUTES_FROM } from '../../src/simulate/fleet.ts'
 import { type SimulationOutcome, type Progress, runSimulation } from '../../src/simulate/simulation.ts'
@@ -28,8 +28,11 @@ let dir: string
 let places: Record<string, number>
 let child: ChildProcess
 let said = ''
+/** Of all tests so far: how many fixes, and when the last one was made, ms UTC. */
+let sentInAll = 0
+let lastMadeAt = 0
 
-beforeEach(async () => {
+beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'waybridge-shutdown-'))
   const ports = await Promise.all(Array.from({ length: 5 }, freePort))
   places = Object.fromEntries(
@@ -39,13 +42,13 @@ beforeEach(async () => {
   await writeFile(join(dir, 'devices.yaml'), devicesYaml(FLEET, '7'))
   await start()
 }, 60_000)
-afterEach(async () => {
+afterAll(async () => {
   await end()
   await rm(dir, { recursive: true, force: true })
 })
 
 it('ends with exit code 0 within 10 s of a SIGTERM while 30 vans send, and loses nothing', async () => {
-  const { drive, made } = driving()
+  const { drive, made } = await driving()
   await made(3 * FLEET.length)
   const since = performance.now()
   expect(await end()).toBe(0)
@@ -58,7 +61,7 @@ it('ends with exit code 0 within 10 s of a SIGTERM while 30 vans send, and loses
 }, 90_000)
 
 it('costs the vans a reconnect when the gateway alone gets a SIGTERM', async () => {
-  const { drive, made } = driving()
+  const { drive, made } = await driving()
   await made(3 * FLEET.length)
   const [gateway] = pidsWith(dir, 'gateway')
   process.kill(gateway, 'SIGTERM')
@@ -70,7 +73,7 @@ it('costs the vans a reconnect when the gateway alone gets a SIGTERM', async () 
 }, 90_000)
 
 it('ends within 10 s of a SIGTERM to every process while 30 vans send, and loses nothing', async () => {
-  const { drive, made } = driving()
+  const { drive, made } = await driving()
   await made(3 * FLEET.length)
   await endEveryProcess()
   await start()
@@ -85,7 +88,9 @@ it('ends within 10 s of a SIGTERM to every process while 30 vans send, and loses
 }, 120_000)
 
 /** Vans that drive until they are stopped; `made` resolves once they have made so many fixes. */
-function driving() {
+async function driving() {
+  // No fix has a second of the test before.
+  await expect.poll(() => Date.now(), soon).toBeGreaterThan(lastMadeAt + 2000)
   const stop = new AbortController()
   let progress: Progress | undefined
   const outcome = runSimulation({
@@ -122,11 +127,13 @@ async function allArrived({ trips, sent, acked }: SimulationOutcome): Promise<vo
   for (const { trip, ...route } of journeys) {
     const range = { from: trip.sent[0].time / 1000, to: trip.sent.at(-1)!.time / 1000 }
     stored += (await positionsIn(client, route, range)).length
+    lastMadeAt = Math.max(lastMadeAt, trip.sent.at(-1)!.time)
   }
   expect(stored).toBe(sent)
   await client.close()
+  sentInAll += sent
   expect(await custody()).toMatchObject({
-    delivered: sent,
+    delivered: sentInAll,
     waiting: 0,
     parked: 0,
     held: 0,
@@ -150,7 +157,7 @@ async function start(): Promise<void> {
   child = spawn(process.execPath, [CLI, 'start', '--config', dir], { stdio: ['ignore', 'pipe', 'pipe'] })
   for (const stream of [child.stdout!, child.stderr!])
     stream.setEncoding('utf8').on('data', (text: string) => (said += text))
-  await expect.poll(() => existsSync(join(dir, 'data', 'ports.json')) || child.exitCode !== null, soon).toBe(true)
+  await vi.waitUntil(() => existsSync(join(dir, 'data', 'ports.json')) || child.exitCode !== null, soon)
   expect(child.exitCode, said).toBe(null)
 }
 

@@ -7,6 +7,7 @@ import {
   decodeAgain,
   devicesWithFrames,
   dropFrames,
+  dropOld,
   type FrameId,
   frameIds,
   keys,
@@ -31,6 +32,8 @@ export interface RedecodingOptions {
   /** While it is not current, no frame is looked at. */
   readonly replica: Pick<Replica, 'current' | 'roster'>
   readonly storage: Pick<FixStorage, 'store'>
+  /** How long a frame is kept, ms; null: for ever. Older fixes are filtered. */
+  readonly maxAgeMs: number | null
   readonly logger: Logger
 }
 
@@ -38,7 +41,7 @@ export interface RedecodingOptions {
  * Decodes frames again that were not understood when they came: all of them once after the start, which may be that of another
  * version; those of a device when the roster changes it. What is understood then goes where its own time says. A frame is dropped
  * once its fixes are stored: whoever ends between the two stores them again, and they are duplicates. A few frames at a time,
- * each device by one gateway.
+ * each device by one gateway. Frames that are too old are given up.
  */
 export class Redecoding {
   readonly #options: RedecodingOptions
@@ -68,8 +71,10 @@ export class Redecoding {
   }
 
   async #look(): Promise<void> {
-    const { redis, replica } = this.#options
+    const { maxAgeMs, redis, replica } = this.#options
     if (!replica.current) return
+    const old = maxAgeMs === null ? 0 : await dropOld(redis, Date.now() - maxAgeMs)
+    metrics.misunderstoodLeft.inc({ reason: 'max_age' }, old)
     await this.#markDue()
     while (!this.#closing.signal.aborted) {
       const device = await claimFrames(redis)

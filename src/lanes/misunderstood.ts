@@ -107,6 +107,17 @@ export async function frameIds(redis: Redis, devices: readonly string[]): Promis
   return found.flat().toSorted((one, other) => (one.id < other.id ? -1 : 1))
 }
 
+/** Drops some of the frames that arrived before a time, ms UTC. Answers how many. */
+export async function dropOld(redis: Redis, before: number): Promise<number> {
+  const found = await Promise.all(
+    LISTS.map(async (list) => {
+      const ids = await redis.zrangebylex(keys.misunderstood(list), '-', `(${before}`, 'LIMIT', 0, SLICE)
+      return ids.map((id) => ({ list, id }))
+    }),
+  )
+  return dropFrames(redis, found.flat())
+}
+
 /** Drops frames. Answers how many there were. */
 export async function dropFrames(redis: Redis, some: readonly FrameId[]): Promise<number> {
   let dropped = 0

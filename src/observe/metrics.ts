@@ -80,6 +80,8 @@ export const metrics = {
   }),
 }
 metrics.buildInfo.set({ version: product.version }, 1)
+for (const reason of ['understood', 'no_position', 'other_company', 'made_room', 'max_age'])
+  metrics.misunderstoodLeft.inc({ reason }, 0)
 
 /**
  * Adds Node's own metrics (`process_…`, `nodejs_…`) to this process. Left out are gauges that have no sum or mean over

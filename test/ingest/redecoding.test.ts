@@ -29,6 +29,7 @@ import {
 } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import type { Assignment } from '../../src/roster/directory.ts'
+import { keepFrame } from '../support/kept-frames.ts'
 import { count, until } from '../support/listen.ts'
 import { records } from '../support/records.ts'
 import { createDirectory } from '../support/roster.ts'
@@ -38,6 +39,7 @@ import { withRedis } from '../support/with-redis.ts'
 const NOW_S = Math.floor(Date.now() / 1000)
 const VAN: Device = { id: '0123', company_id: '7', courier_id: '42', route_id: '1', source: 'devices.yaml:1' }
 const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
+const MAX_AGE_MS = 3_600_000
 const HOLD = { unknown: true, no_route: true, clock: true, max_age: 86_400_000 }
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 
@@ -144,7 +146,7 @@ async function gateway(version: number, devices: Device[] = [VAN], lines: Assign
     /** Decodes what is kept again. */
     decodeAgain() {
       const storage = new FixStorage(storing)
-      const redecoding = new Redecoding({ redis, protocolNamed, replica, storage, logger })
+      const redecoding = new Redecoding({ redis, protocolNamed, replica, storage, maxAgeMs: MAX_AGE_MS, logger })
       closes.unshift(() => redecoding.close())
       return redecoding
     },
@@ -220,6 +222,19 @@ describe('after an upgrade, a frame that was not understood', () => {
     expect(timestampOf(record)).toBe(Math.floor(at / 1000))
     expect(receivedAt(record)).toBeGreaterThan(at)
     expect(at).toBeGreaterThanOrEqual(began)
+  })
+
+  it('is given up after filter.max_age, counted', async () => {
+    const before = await left('max_age')
+    for (const [kind, ageMs] of [
+      ['position', 10_000],
+      ['unknown', -10_000],
+      ['position', -10_000],
+    ] as const)
+      await keepFrame(redis, VAN.id, { kind, at: Date.now() - MAX_AGE_MS - ageMs, protocol: 'words' })
+    ;(await gateway(1)).decodeAgain()
+    await until(async () => expect(await frames()).toHaveLength(2))
+    expect(await left('max_age')).toBe(before + 1)
   })
 
   it('leaves where it turns out to hold no position, counted', async () => {

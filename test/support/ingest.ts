@@ -25,7 +25,7 @@ export const van: Device = {
 }
 
 /** A protocol whose frames are the messages, as JSON; `throw` is what the decoder throws. */
-export const spoken: Protocol = {
+const spoken: Protocol = {
   name: 'spoken',
   devices: 'none',
   acknowledges: 'fixes',

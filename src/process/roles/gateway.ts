@@ -78,7 +78,14 @@ async function openPath(live: Live, replica: Replica) {
   const arrivals = new Arrivals(redis, config.hold.max_unknown_devices)
   const ingest = new Ingest({ ...storing, arrivals, frameStore, unknownDevices, enrolment })
   const storage = new FixStorage(storing)
-  const redecoding = new Redecoding({ redis, protocolNamed: loadProtocol, replica, storage, logger })
+  const redecoding = new Redecoding({
+    redis,
+    protocolNamed: loadProtocol,
+    replica,
+    storage,
+    maxAgeMs: config.filter.max_age,
+    logger,
+  })
   live.follow((changed) => {
     holding.rosterChanged(changed)
     redecoding.rosterChanged(changed)

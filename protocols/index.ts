@@ -27,6 +27,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   milesmate: { tcp: 5176, load: () => import('./milesmate/index.ts') },
   mtx: { tcp: 5083, load: () => import('./mtx/index.ts') },
   opengts: { http: 5159, load: () => import('./opengts/index.ts') },
+  meiligao: { tcp: 5009, udp: 5009, load: () => import('./meiligao/index.ts') },
   osmand: { http: 5055, load: () => import('./osmand/index.ts') },
   owntracks: { http: 5144, load: () => import('./owntracks/index.ts') },
   plugin: { tcp: 5192, load: () => import('./plugin/index.ts') },

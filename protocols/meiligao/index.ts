@@ -1,0 +1,143 @@
+/*
+ * Meiligao (later Meitrack) GT30i, GT60, VT300, VT310, VT400 and clones of them: "Meiligao GPRS Communication Protocol"
+ * V2.4. Big-endian; the data of a report is text.
+ *
+ *   $$ LLLL IIIIIIIIIIIIII TTTT data CCCC 0D 0A
+ *
+ *   L  length of the whole frame      T  type      C  CRC-16/CCITT-FALSE of everything before it
+ *   I  id, packed decimals, filled up with F
+ *
+ *   9955  hhmmss.sss,A,ddmm.mmmm,N,dddmm.mmmm,E,knots,course,ddmmyy[,,…*cs]|HDOP|altitude, m|state|AD|cell|CSQ|km|satellites (hex)
+ *   9999  the alarm, one byte, then the same       6688  a count, then records divided by "\": a byte, then the same
+ *   9966  60 bytes of sensors, "|", then hhmmss,ddmmyy,ddmm.mmmm,N,dddmm.mmmm,E
+ *   5000  login; answer: @@ LLLL I 4000 01 CCCC 0D 0A        0800, 9988  pictures        9903  RFID
+ *
+ * 6688, 9966, 9903 and the pictures are of clones: inferred from frames. Reports are not answered, pictures not asked for.
+ */
+import {
+  between,
+  ByteReader,
+  ByteWriter,
+  crc16CcittFalse,
+  DecodeError,
+  degreesMinutes,
+  dialects,
+  dop,
+  eachReadable,
+  type Fix,
+  heading,
+  knots,
+  lengthField,
+  type Message,
+  number,
+  type Protocol,
+  type Session,
+  utc,
+  verified,
+} from '../kit/index.ts'
+
+/** Clones that write 0 for the length end their frames all the same. */
+const { frame } = dialects([
+  { when: '$$\0\0', frame: between('$$', '\r\n') },
+  { when: '$$', frame: lengthField({ start: '$$', at: 2, width: 2, add: 0, end: '\r\n' }) },
+])
+
+export default {
+  name: 'meiligao',
+  devices: 'Meiligao GT30i, GT60, VT300, VT310, VT400, VT600 and clones',
+  acknowledges: 'nothing',
+  accuracy: 'hdop',
+  integrity: { checksum: 'CRC-16/CCITT-FALSE', covers: [0, -4] },
+  escaping: 'none',
+  tcp: { port: 5009, frame },
+  udp: { port: 5009, frame },
+  decode,
+} satisfies Protocol
+
+const LOGIN = 0x5000
+const LOGIN_ANSWER = 0x4000
+const REPORT = 0x9955
+const ALARM = 0x9999
+const RECORDS = 0x6688
+const SENSORS = 0x9966
+/** Types of a clone that hold no position. */
+const NONE = new Map([
+  [0x0800, 'photo'],
+  [0x9988, 'photo'],
+  [0x9903, 'status'],
+])
+const RECORD_SEPARATOR = '\\'
+
+function decode(frame: Buffer, session: Session): Message {
+  const r = new ByteReader(verified(frame, { sum: crc16CcittFalse, from: 0, width: 2, trailing: 2 }, session))
+  if (r.ascii(2) !== '$$') throw new DecodeError('unsupported', 'it does not begin with $$')
+  const id = r.skip(2).hex(7)
+  const device = id.replace(/f.*$/, '')
+  if (!/^\d+$/.test(device)) throw new DecodeError('malformed', `"${id}" is no id`)
+  const type = r.u16()
+  if (type === LOGIN) return { device, none: 'login', reply: loginAnswer(id) }
+  if (type === REPORT) return { device, ...report(r.slice().toString('latin1')) }
+  if (type === ALARM) return { device, ...report(r.skip(1).slice().toString('latin1')) }
+  if (type === RECORDS) return { device, ...records(r.skip(1).slice().toString('latin1')) }
+  if (type === SENSORS) return { device, ...afterSensors(r.slice().toString('latin1')) }
+  return { device, none: NONE.get(type) }
+}
+
+function loginAnswer(id: string): Buffer {
+  const answer = new ByteWriter().ascii('@@').u16(18).hex(id).u16(LOGIN_ANSWER).u8(1)
+  return answer.crc16(crc16CcittFalse).ascii('\r\n').toBuffer()
+}
+
+/** A report; `fixes: []` of another layout. */
+function report(text: string): Message {
+  const fix = fixOf(text)
+  return { fixes: fix ? [fix] : [] }
+}
+
+function records(text: string): Message {
+  const records = text.split(RECORD_SEPARATOR).filter((record) => record !== '')
+  const { good, unreadable } = eachReadable(records, (record) => fixOf(record.slice(1)))
+  return { fixes: good.filter((fix) => fix !== undefined), unreadable }
+}
+
+const RMC = /^(\d{1,2})(\d\d)(\d\d)[\d.]*,([AV]),([\d.]+),([NS]),([\d.]+),([EW]),([\d.]*),([\d.]*),(\d\d)(\d\d)(\d\d)/
+
+function fixOf(text: string): Fix | undefined {
+  const match = RMC.exec(text)
+  if (!match) return undefined
+  const [, hour, minute, second, flag, latitude, ns, longitude, ew, speed, course, day, month, year] = match
+  const [, hdop, altitude, , , , , , satellites] = text.split('|', 9)
+  return {
+    time: utc(+year, +month, +day, +hour, +minute, +second),
+    ...place(latitude, ns, longitude, ew),
+    valid: flag === 'A',
+    speed: speed === '' ? undefined : knots(number(speed)),
+    heading: course === '' ? undefined : heading(number(course)),
+    altitude: optional(altitude),
+    hdop: dop(optional(hdop)),
+    satellites:
+      satellites !== undefined && /^[0-9a-f]{1,2}$/i.test(satellites) ? Number.parseInt(satellites, 16) : undefined,
+  }
+}
+
+function afterSensors(text: string): Message {
+  const match = SHORT.exec(text.slice(text.lastIndexOf('|') + 1))
+  if (!match) return { fixes: [] }
+  const [, hour, minute, second, day, month, year, latitude, ns, longitude, ew] = match
+  const time = utc(+year, +month, +day, +hour, +minute, +second)
+  return { fixes: [{ time, ...place(latitude, ns, longitude, ew), valid: true }] }
+}
+
+const SHORT = /^(\d\d)(\d\d)(\d\d),(\d\d)(\d\d)(\d\d),([\d.]+),([NS]),([\d.]+),([EW])/
+
+function place(latitude: string, ns: string, longitude: string, ew: string): Pick<Fix, 'latitude' | 'longitude'> {
+  return {
+    latitude: degreesMinutes(number(latitude)) * (ns === 'S' ? -1 : 1),
+    longitude: degreesMinutes(number(longitude)) * (ew === 'W' ? -1 : 1),
+  }
+}
+
+/** The number that a text is, if it is one. */
+function optional(text: string | undefined): number | undefined {
+  return text !== undefined && /^-?\d+(\.\d+)?$/.test(text) ? +text : undefined
+}

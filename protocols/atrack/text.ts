@@ -1,0 +1,48 @@
+import {
+  dop,
+  eachReadable,
+  type Fix,
+  heading,
+  kmh,
+  type Message,
+  number,
+  type Session,
+  TextReader,
+  utcYmd,
+} from '../kit/index.ts'
+
+/** The fixes of records of text, one a line. */
+export function textRecords(text: string, { settings }: Session): Message {
+  const form = typeof settings.form === 'string' ? settings.form : undefined
+  const lines = text.split('\r\n').filter((line) => line !== '')
+  const { good, unreadable } = eachReadable(lines, (line) => record(line, form))
+  return { fixes: good, unreadable }
+}
+
+function record(line: string, form: string | undefined): Fix {
+  const r = new TextReader(line, ',')
+  const time = timeOf(r.next())
+  const longitude = r.skip(2).number() / 1e6
+  const latitude = r.number() / 1e6
+  const course = heading(r.number())
+  const hdop = dop(r.skip(2).number() / 10)
+  const speed = kmh(r.skip().number())
+  r.skip(5)
+  return { time, latitude, longitude, valid: true, heading: course, hdop, speed, ...values(r.skip().rest(), form) }
+}
+
+function timeOf(digits: string): number {
+  return digits.length === 14 ? utcYmd(digits.slice(2)) : number(digits) * 1000
+}
+
+/** Altitude and satellites among one's own values: behind their names, or in the order of the setting. */
+function values(rest: string, form: string | undefined): Pick<Fix, 'altitude' | 'satellites'> {
+  const fields = rest.split(',')
+  const isNamed = fields[0].startsWith('%')
+  const names = (isNamed ? fields.shift() : form)?.split('%').filter((name) => name !== '' && name !== 'CI') ?? []
+  const value = (name: string) => {
+    const field = fields[names.indexOf(name)]
+    return field !== undefined && /^-?\d+$/.test(field) ? +field : undefined
+  }
+  return { altitude: value('AT'), satellites: value('SA') }
+}

@@ -1,0 +1,118 @@
+import { ByteWriter, crc16Arc } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const IMEI = '356961075931165'
+const SECONDS = Date.UTC(2024, 4, 1, 10, 15, 30) / 1000
+const FIX = {
+  time: '2024-05-01T10:15:30Z',
+  latitude: 52.525,
+  longitude: -13.41,
+  speed: 10,
+  heading: 270,
+  hdop: 0.9,
+}
+const TEXT = `${SECONDS},${SECONDS + 1},${SECONDS + 2},-13410000,52525000,270,2,1234,9,1,36,0,0,,2000,2000,`
+const ACK = new ByteWriter().hex('fe02').u64(Number(IMEI)).u16(7).toBuffer()
+
+export default {
+  costly: {
+    'records without content': binary(Buffer.alloc(65_000)),
+    'names of values': binary(Buffer.concat([record(), Buffer.from(many('%CI').slice(0, 60_000))])),
+    'lines that are none': text(many('x\r\n')),
+    'a line of many values': text(`${TEXT}\x1a,%CI${many('%AT').slice(0, 30_000)}${',1'.repeat(15_000)}`),
+  },
+  frames: [
+    {
+      title: 'binary reports, with names of values and without, a keep-alive, a photo',
+      frames: [
+        { frame: binary(record(), record()), device: IMEI, fixes: [FIX, FIX], reply: ACK },
+        {
+          frame: binary(record('%CI%SA%MV%VN%AT\0', '0c0085313233000000002d'), record()),
+          device: IMEI,
+          fixes: [{ ...FIX, satellites: 12, altitude: 45 }, FIX],
+          reply: ACK,
+        },
+        { frame: binary(record('', '', true)), device: IMEI, fixes: [FIX], reply: ACK },
+        { frame: binary(record('%CI%ZZ\0', '01'), record()), device: IMEI, fixes: [], reply: ACK },
+        { frame: binary(record('', '0102030405'), record()), device: IMEI, fixes: [], reply: ACK },
+        { frame: ACK, device: IMEI, none: 'heartbeat', reply: ACK },
+        { frame: binary(Buffer.alloc(50), Buffer.alloc(0), '@R'), device: IMEI, none: 'photo', reply: ACK },
+        { frame: '$OK\r\n', none: 'command answer' },
+      ],
+    },
+    {
+      title: 'lines',
+      settings: { form: '%AT%SA' },
+      frames: [
+        {
+          frame: text(`${TEXT}\x1a,45,12\r\n${TEXT}\x1a,%CI%MV%SA,133,9\r\n`),
+          device: IMEI,
+          fixes: [
+            { ...FIX, altitude: 45, satellites: 12 },
+            { ...FIX, satellites: 9 },
+          ],
+          reply: ACK,
+        },
+        {
+          frame: text(`${TEXT}\r\n${TEXT.replace(String(SECONDS), '20240501101530')}\r\nx\r\n`),
+          device: IMEI,
+          fixes: [FIX, FIX],
+          unreadable: [2],
+          reply: ACK,
+        },
+      ],
+    },
+    {
+      title: 'a report with values that the setting names',
+      settings: { form: '%AT%SA' },
+      frames: [
+        {
+          frame: binary(record('', '0000002d0c')),
+          device: IMEI,
+          fixes: [{ ...FIX, altitude: 45, satellites: 12 }],
+          reply: ACK,
+        },
+      ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'the answer names the unit id and the sequence number of a report in text too (ATrack, acknowledgement)',
+      says({ input, deviceId, replies }) {
+        const fields = Buffer.from(input.hex ?? '', 'hex')
+          .toString('latin1')
+          .split(',', 4)
+        if (fields[0] !== '@P' || !replies) return undefined
+        const answer = new ByteWriter().hex('fe02').u64(Number(deviceId)).u16(Number(fields[3])).toBuffer()
+        return { replies: [{ hex: answer.toString('hex') }] }
+      },
+    },
+    {
+      reason: 'the answer to a command holds no position',
+      frames: ['atrack-027', 'atrack-028'],
+      says: { positions: [] },
+    },
+  ],
+} satisfies ProtocolCases
+
+function binary(first: Buffer, second = Buffer.alloc(0), prefix = '@P'): Buffer {
+  const content = new ByteWriter().u16(7).u64(Number(IMEI)).bytes(first).bytes(second).toBuffer()
+  const covered = new ByteWriter().u16(content.length).bytes(content).toBuffer()
+  return new ByteWriter().ascii(prefix).u16(crc16Arc(covered)).bytes(covered).toBuffer()
+}
+
+function record(names = '', values = '', isLong = false): Buffer {
+  const w = new ByteWriter()
+  for (const seconds of [SECONDS, SECONDS + 1, SECONDS + 2])
+    if (isLong) w.u16(2024).hex('05010a0f1e')
+    else w.u32(seconds)
+  w.u32(-13_410_000).u32(52_525_000).u16(270).u8(2).u32(1234).u16(9).u8(1).u16(36).u8(0).u16(0).u8(0)
+  return w.u16(2000).u16(2000).u8(0).ascii(names).hex(values).toBuffer()
+}
+
+function text(records: string): Buffer {
+  const content = `,7,${IMEI},${records}`
+  const covered = `,${content.length}${content}`
+  const checksum = crc16Arc(Buffer.from(covered, 'latin1')).toString(16).toUpperCase().padStart(4, '0')
+  return Buffer.from(`@P,${checksum}${covered}`, 'latin1')
+}

@@ -53,6 +53,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   tytan: { udp: 5084, load: () => import('./tytan/index.ts') },
   tzone: { tcp: 5029, load: () => import('./tzone/index.ts') },
   vt200: { tcp: 5143, load: () => import('./vt200/index.ts') },
+  ulbotech: { tcp: 5072, load: () => import('./ulbotech/index.ts') },
   wialon: { tcp: 5039, udp: 5039, load: () => import('./wialon/index.ts') },
   wondex: { tcp: 5032, udp: 5032, load: () => import('./wondex/index.ts') },
 }

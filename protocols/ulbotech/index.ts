@@ -1,0 +1,118 @@
+/*
+ * Ulbotech T301, T321, T361, T373, TS01: no specification is known: inferred from frames. Big-endian.
+ *
+ *   F8 VV TT IIIIIIIIIIIIIIII SSSSSSSS (tag, length, value)… CCCC F8       escapes: F8 as F7 0F, F7 as F7 00
+ *   *TS01,imei#
+ *
+ *   V  version    T  type: 01 report       S  seconds since 2000; its highest bit is no part of it
+ *   I  IMEI, packed decimals               C  CRC-16/XMODEM from V on
+ *
+ *   tag 01  AAAAAAAA OOOOOOOO VVVV GGGG DDDD    tag 02  cells
+ *
+ *   A, O  latitude, longitude, 1e-6 degrees     V  speed, km/h     G  heading     D  HDOP, 0.01; 9999: no fix
+ *
+ * Answer to a report: F8 01 FE, its checksum, the checksum of these, F8; to a line: *TS01,ACK: and its checksum, #.
+ */
+import {
+  between,
+  ByteReader,
+  ByteWriter,
+  crc16Xmodem,
+  DecodeError,
+  dialects,
+  dop,
+  escaped,
+  type Fix,
+  heading,
+  kmh,
+  type Message,
+  type Protocol,
+  secondsSince,
+  type Session,
+  TextWriter,
+  tlv,
+  verify,
+} from '../kit/index.ts'
+
+const FLAG = 0xf8
+const STAR = 0x2a
+const escaping = escaped({
+  flag: FLAG,
+  escape: 0xf7,
+  codes: new Map([
+    [0x00, 0xf7],
+    [0x0f, 0xf8],
+  ]),
+})
+
+const { frame } = dialects([
+  { when: FLAG, frame: escaping.frame },
+  { when: '*', frame: between('*', '#') },
+])
+
+export default {
+  name: 'ulbotech',
+  devices: 'Ulbotech T301, T321, T361, T373',
+  acknowledges: 'fixes',
+  accuracy: 'hdop',
+  integrity: { checksum: 'CRC-16/XMODEM', covers: [1, -3] },
+  escaping,
+  tcp: { port: 5072, frame },
+  decode,
+} satisfies Protocol
+
+const REPORT = 1
+const POSITION = 1
+const CELLS = 2
+const NO_FIX = 9999
+const timeOf = secondsSince(2000)
+
+function decode(frame: Buffer, session: Session): Message {
+  if (frame[0] === STAR) return line(frame)
+  if (frame[0] !== FLAG) throw new DecodeError('unsupported', 'it begins with no flag')
+  const content = escaping.content(frame)
+  const isWhole = frame.at(-1) === FLAG
+  if (!isWhole && !session.lenient) throw new DecodeError('truncated')
+  const data = content.subarray(0, isWhole ? -2 : undefined)
+  const checksum = isWhole && content.length > 2 ? content.readUInt16BE(data.length) : 0
+  verify(isWhole && crc16Xmodem(data) === checksum, session)
+  const r = new ByteReader(data)
+  const type = r.skip(1).u8()
+  const device = r.bcd(8).replace(/^0+/, '')
+  if (type !== REPORT) return { device }
+  return { device, ...positions(r), reply: acknowledgement(checksum) }
+}
+
+function positions(r: ByteReader): Message {
+  const time = timeOf(r.u32() & 0x7fff_ffff)
+  const fixes: Fix[] = []
+  let hasCells = false
+  for (const { tag, value } of tlv(r, { tag: 1, length: 1 })) {
+    if (tag === POSITION) fixes.push(position(time, value))
+    hasCells ||= tag === CELLS
+  }
+  return fixes.length > 0 ? { fixes } : { none: hasCells ? 'cells' : 'no place' }
+}
+
+function position(time: number, r: ByteReader): Fix {
+  const latitude = r.i32() / 1e6
+  const longitude = r.i32() / 1e6
+  const speed = kmh(r.u16())
+  const course = heading(r.u16())
+  const hdop = r.u16()
+  return { time, latitude, longitude, valid: hdop !== NO_FIX, speed, heading: course, hdop: dop(hdop / 100) }
+}
+
+function acknowledgement(checksum: number): Buffer {
+  return escaping.wrap(new ByteWriter().u8(1).u8(0xfe).u16(checksum).crc16(crc16Xmodem).toBuffer())
+}
+
+/** A line with an id alone is a heartbeat; what others say is not known. */
+function line(frame: Buffer): Message {
+  const text = frame.toString('latin1', 1, frame.length - 1)
+  const [name, device, more] = text.split(',', 3)
+  if (device === undefined || !/^\d{15}$/.test(device)) throw new DecodeError('malformed', 'there is no IMEI')
+  const checksum = crc16Xmodem(Buffer.from(text, 'latin1'))
+  const reply = new TextWriter().text(`*${name},ACK:`).hex(checksum, 4).text('#').toBuffer()
+  return { device, none: more === undefined ? 'heartbeat' : undefined, reply }
+}

@@ -1,0 +1,81 @@
+import { ByteWriter, crc16Xmodem } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const IMEI = '867965023064633'
+const FIX = {
+  time: '2024-05-01T10:15:30Z',
+  latitude: 52.525,
+  longitude: -13.41,
+  speed: 10,
+  heading: 270,
+  hdop: 1.2,
+}
+const POSITION = place(120)
+
+export default {
+  costly: {
+    'positions that are too short': frame(many('\x01\x00').slice(100)),
+    escapes: Buffer.from(`\xf8${many('\xf7\x00').slice(10)}\xf8`, 'latin1'),
+    'a line': `*TS01,${many(',').slice(10)}#`,
+  },
+  frames: [
+    {
+      title: 'a line and reports',
+      frames: [
+        { frame: `*TS01,${IMEI}#`, device: IMEI, none: 'heartbeat', reply: '*TS01,ACK:8107#' },
+        { frame: frame(`${POSITION}\x04\x01\xf8`), device: IMEI, fixes: [FIX], reply: ack(`${POSITION}\x04\x01\xf8`) },
+        {
+          frame: frame(place(9999)),
+          device: IMEI,
+          fixes: [{ ...FIX, hdop: 99.99, valid: false }],
+          reply: ack(place(9999)),
+        },
+        { frame: frame('\x02\x01\x00'), device: IMEI, none: 'cells', reply: ack('\x02\x01\x00') },
+        { frame: frame('\x03\x01\x00'), device: IMEI, none: 'no place', reply: ack('\x03\x01\x00') },
+        { frame: frame('', 2), device: IMEI },
+      ],
+    },
+  ],
+  corrections: [
+    {
+      reason:
+        'the answer names the checksum of the report, as the answer to a line does: what is constant names nothing',
+      says({ input, replies }) {
+        const bytes = Buffer.from(input.hex ?? '', 'hex')
+        if (bytes[0] !== 0xf8 || !replies) return undefined
+        const sum = bytes.at(-1) === 0xf8 ? bytes.readUInt16BE(bytes.length - 3) : 0
+        const answer = new ByteWriter().hex('01fe').u16(sum).crc16(crc16Xmodem).toBuffer()
+        return { replies: [{ hex: `f8${answer.toString('hex')}f8` }] }
+      },
+    },
+  ],
+} satisfies ProtocolCases
+
+function place(hdop: number): string {
+  const w = new ByteWriter().u8(1).u8(14).u32(52_525_000).u32(-13_410_000).u16(36).u16(270).u16(hdop)
+  return w.toBuffer().toString('latin1')
+}
+
+function content(data: string, type = 1): Buffer {
+  const seconds = (Date.parse(FIX.time) - Date.UTC(2000, 0, 1)) / 1000
+  const w = new ByteWriter()
+    .u8(1)
+    .u8(type)
+    .hex(`0${IMEI}`)
+    .u32(seconds | 0x8000_0000)
+    .ascii(data)
+  return w.crc16(crc16Xmodem).toBuffer()
+}
+
+function frame(data: string, type?: number): Buffer {
+  return wrapped(content(data, type))
+}
+
+function ack(data: string): Buffer {
+  return wrapped(new ByteWriter().hex('01fe').bytes(content(data).subarray(-2)).crc16(crc16Xmodem).toBuffer())
+}
+
+function wrapped(bytes: Buffer): Buffer {
+  const pairs = [...bytes].flatMap((byte) => (byte === 0xf7 ? [0xf7, 0] : byte === 0xf8 ? [0xf7, 0x0f] : [byte]))
+  return Buffer.from([0xf8, ...pairs, 0xf8])
+}

@@ -1,0 +1,115 @@
+/*
+ * Ruptela FM-Eco3, FM-Eco4, FM-Tco4, FM-Pro4, FM-Basic, Trace5: "Ruptela Protocol" 1.69 (doc.ruptela.com). Big-endian.
+ *
+ *   LLLL IIIIIIIIIIIIIIII TT payload CCCC
+ *
+ *   L  length from I to the end of the payload      T  type      C  CRC-16/KERMIT from I to the end of the payload
+ *   I  IMEI
+ *
+ *   01, 44  records: how many are left in the device, how many follow, the records; answer: 0002 64 01 13BC
+ *   0F, 10  identification, heartbeat; answer: type + 100                 07  answer to a command
+ *
+ *   record  SSSSSSSS NN [EE] PP OOOOOOOO AAAAAAAA HHHH GGGG S VVVV D ID…      (E only, and 2 bytes of each id, in type 44)
+ *
+ *   S  unix seconds    E  of a record in several parts: how many more, which     H  altitude, 0.1 m     V  speed, km/h
+ *   N  fraction        O, A  longitude, latitude, 1e-7 degrees; 80000000: none   G  heading, 0.01°      D  HDOP, 0.1
+ *
+ * After D: the id of the event, then for the sizes 1, 2, 4, 8: how many, and (id, value). The parts of a record repeat its
+ * position: the first one counts.
+ */
+import {
+  ByteReader,
+  ByteWriter,
+  crc16Kermit,
+  DecodeError,
+  dop,
+  type Fix,
+  heading,
+  kmh,
+  lengthField,
+  type Message,
+  type Protocol,
+  type Session,
+  verified,
+} from '../kit/index.ts'
+
+export default {
+  name: 'ruptela',
+  devices: 'Ruptela FM-Eco3, FM-Eco4, FM-Tco4, FM-Pro4, FM-Basic, Trace5',
+  acknowledges: 'fixes',
+  accuracy: 'hdop',
+  integrity: { checksum: 'CRC-16/KERMIT', covers: [2, -2] },
+  escaping: 'none',
+  tcp: { port: 5046, frame: lengthField({ at: 0, width: 2, add: 4 }) },
+  decode,
+} satisfies Protocol
+
+const RECORDS = 0x01
+const EXTENDED_RECORDS = 0x44
+const RECORDS_ANSWER = 0x64
+const COMMAND_ANSWER = 0x07
+const IDENTIFICATION = 0x0f
+const HEARTBEAT = 0x10
+const ANSWERED_WITH = 100
+const NO_PLACE = -0x8000_0000
+const UNKNOWN_8 = 0xff
+const UNKNOWN_16 = 0xffff
+
+function decode(frame: Buffer, session: Session): Message {
+  const r = new ByteReader(verified(frame, { sum: crc16Kermit, from: 2, width: 2 }, session))
+  const device = r.digits64().padStart(15, '0')
+  const type = r.u8()
+  if (type === RECORDS || type === EXTENDED_RECORDS)
+    return { device, ...records(r, type === EXTENDED_RECORDS), reply: answer(RECORDS_ANSWER) }
+  if (type === IDENTIFICATION) return { device, none: 'login', reply: answer(type + ANSWERED_WITH) }
+  if (type === HEARTBEAT) return { device, none: 'heartbeat', reply: answer(type + ANSWERED_WITH) }
+  return { device, none: type === COMMAND_ANSWER ? 'command answer' : undefined }
+}
+
+/** A positive answer. */
+function answer(type: number): Buffer {
+  return new ByteWriter().u16(2).u8(type).u8(1).crc16(crc16Kermit, 2).toBuffer()
+}
+
+function records(r: ByteReader, isExtended: boolean): Message {
+  const count = r.skip(1).u8()
+  const fixes: Fix[] = []
+  for (let i = 0; i < count; i++) {
+    const fix = record(r, isExtended)
+    if (fix) fixes.push(fix)
+  }
+  if (r.left > 0) throw new DecodeError('malformed', `${r.left} bytes behind the last record`)
+  return fixes.length > 0 ? { fixes } : { none: 'no fix' }
+}
+
+/** The fix of a record; undefined without a place, and of the further parts of a record. */
+function record(r: ByteReader, isExtended: boolean): Fix | undefined {
+  const time = r.u32() * 1000
+  const part = isExtended ? r.skip(1).u8() & 0x0f : 0
+  r.skip(isExtended ? 1 : 2)
+  const longitude = r.i32()
+  const latitude = r.i32()
+  const altitude = r.u16()
+  const course = r.u16() / 100
+  const satellites = r.u8()
+  const speed = r.u16()
+  const hdop = r.u8()
+  skipElements(r, isExtended ? 2 : 1)
+  if (part > 0 || longitude === NO_PLACE || latitude === NO_PLACE) return undefined
+  return {
+    time,
+    latitude: latitude / 1e7,
+    longitude: longitude / 1e7,
+    valid: true,
+    altitude: altitude === UNKNOWN_16 ? undefined : altitude / 10,
+    heading: heading(course),
+    satellites: satellites === UNKNOWN_8 ? undefined : satellites,
+    speed: speed === UNKNOWN_16 ? undefined : kmh(speed),
+    hdop: hdop === UNKNOWN_8 ? undefined : dop(hdop / 10),
+  }
+}
+
+function skipElements(r: ByteReader, idWidth: number): void {
+  r.skip(idWidth)
+  for (const width of [1, 2, 4, 8]) r.skip(r.u8() * (idWidth + width))
+}

@@ -1,0 +1,77 @@
+import { ByteWriter, crc16Kermit } from '../../protocols/kit/index.ts'
+import type { ProtocolCases } from '../support/protocol-cases.ts'
+
+const IMEI = '013227001564487'
+const FIX = {
+  time: '2024-05-01T10:15:30Z',
+  latitude: 52.525,
+  longitude: -13.41,
+  altitude: 34.5,
+  heading: 270.5,
+  satellites: 9,
+  speed: 10,
+  hdop: 0.9,
+}
+const ACK = Buffer.from('0002640113bc', 'hex')
+
+export default {
+  costly: {
+    'records without content': frame(1, `00ff${'00'.repeat(65_000)}`),
+    'extended records without content': frame(0x44, `00ff${'00'.repeat(65_000)}`),
+  },
+  frames: [
+    {
+      title: 'identification, heartbeat, records',
+      frames: [
+        { frame: frame(0x0f, '4f4244'), device: IMEI, none: 'login', reply: Buffer.from('00027301cb25', 'hex') },
+        { frame: frame(0x10, ''), device: IMEI, none: 'heartbeat', reply: Buffer.from('00027401862d', 'hex') },
+        {
+          frame: frame(1, `0003${record()}${record('80000000')}${record()}`),
+          device: IMEI,
+          fixes: [FIX, FIX],
+          reply: ACK,
+        },
+        { frame: frame(1, `0001${record('80000000')}`), device: IMEI, none: 'no fix', reply: ACK },
+        {
+          frame: frame(0x44, `0003${extended('10')}${extended('11')}${extended('00')}`),
+          device: IMEI,
+          fixes: [FIX, FIX],
+          reply: ACK,
+        },
+        { frame: frame(0x07, '44494e31'), device: IMEI, none: 'command answer' },
+        { frame: frame(0x25, '00'), device: IMEI },
+      ],
+    },
+  ],
+} satisfies ProtocolCases
+
+function frame(type: number, payload: string): Buffer {
+  const w = new ByteWriter()
+    .u16(9 + payload.length / 2)
+    .u64(Number(IMEI))
+    .u8(type)
+    .hex(payload)
+  return w.crc16(crc16Kermit, 2).toBuffer()
+}
+
+function head(): ByteWriter {
+  return new ByteWriter().u32(Date.UTC(2024, 4, 1, 10, 15, 30) / 1000)
+}
+
+function place(w: ByteWriter, longitude?: string): ByteWriter {
+  if (longitude === undefined) w.u32(-134_100_000)
+  else w.hex(longitude)
+  return w.u32(525_250_000).u16(345).u16(27_050).u8(9).u16(36).u8(9)
+}
+
+function record(longitude?: string): string {
+  const w = place(head().u8(0).u8(1), longitude).hex('07 02 0501 1b0c 01 1d30c5 01 4100000001 00'.replaceAll(' ', ''))
+  return w.toBuffer().toString('hex')
+}
+
+function extended(part: string): string {
+  const w = place(head().u8(0).hex(part).u8(1)).hex(
+    '0009 01 000501 01 001d30c5 00 01 008e0000000000000001'.replaceAll(' ', ''),
+  )
+  return w.toBuffer().toString('hex')
+}

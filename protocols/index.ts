@@ -15,6 +15,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   egts: { tcp: 5162, load: () => import('./egts/index.ts') },
   atrack: { tcp: 5044, udp: 5044, load: () => import('./atrack/index.ts') },
   calamp: { udp: 5082, load: () => import('./calamp/index.ts') },
+  cellocator: { tcp: 5033, udp: 5033, load: () => import('./cellocator/index.ts') },
   fix: { load: () => import('./fix/index.ts') },
   flespi: { http: 5149, load: () => import('./flespi/index.ts') },
   gl200: { tcp: 5004, udp: 5004, load: () => import('./gl200/index.ts') },

@@ -1,0 +1,82 @@
+import { ByteWriter } from '../../protocols/kit/index.ts'
+import { eachPosition, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '755881'
+const FIX = {
+  time: '2024-05-01T10:15:30Z',
+  latitude: 52.525,
+  longitude: -13.41,
+  altitude: 34.5,
+  speed: 12.34,
+  satellites: 9,
+}
+const HEADING = 57.2957795
+const ACK = new ByteWriter().ascii('MCGP').hex('04a9880b00').hex('000000000000').u8(7).hex('00'.repeat(11)).sum8(4)
+const MODULAR_ACK = new ByteWriter().ascii('MCGP').hex('0ba9880b0007').hex('00000000800a0000000000090300000000').sum8(4)
+
+export default {
+  costly: {
+    'modules of nothing': modular('080000'.repeat(20_000)),
+    'modules of time': modular('07070001250a1004090e'.repeat(6500)),
+  },
+  frames: [
+    {
+      title: 'a status, in radians and in degrees; a modular message',
+      frames: [
+        { frame: status('MCGP'), device: ID, fixes: [{ ...FIX, heading: HEADING }], reply: ACK.toBuffer() },
+        { frame: status('MCPG'), device: ID, fixes: [{ ...FIX, heading: HEADING }], reply: ACK.toBuffer() },
+        {
+          frame: modular(`080600000000000000${location()}070700011e0f0a010518`),
+          device: ID,
+          fixes: [FIX],
+          reply: MODULAR_ACK.toBuffer(),
+        },
+        { frame: modular(location()), device: ID, fixes: [], reply: MODULAR_ACK.toBuffer() },
+        { frame: modular('080100ff'), device: ID, none: 'no place', reply: MODULAR_ACK.toBuffer() },
+        { frame: framed('MCGP', 3, '00'.repeat(18)), device: ID, none: 'command answer', reply: ACK.toBuffer() },
+        { frame: framed('MCGP', 9, '00'), device: ID, reply: ACK.toBuffer() },
+      ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'module 06 has the modes of a fix (04 02), as valid positions of type 0 have',
+      frames: ['cellocator-003', 'cellocator-004'],
+      says: eachPosition(() => ({ valid: true })),
+    },
+  ],
+} satisfies ProtocolCases
+
+function framed(start: string, type: number, content: string): Buffer {
+  const w = new ByteWriter().ascii(start).u8(type).u32le(Number(ID)).u16le(8).u8(7).hex(content)
+  return w.sum8(4).toBuffer()
+}
+
+function inRadians(degrees: number): number {
+  return Math.round(((degrees * Math.PI) / 180) * 1e8)
+}
+
+function place(start: string): ByteWriter {
+  const scaled = start === 'MCGP' ? inRadians : (degrees: number) => Math.round(degrees * 1e7)
+  return new ByteWriter().u32le(scaled(FIX.longitude)).u32le(scaled(FIX.latitude)).u32le(3450)
+}
+
+function status(start: string): Buffer {
+  const w = new ByteWriter().hex('00'.repeat(29)).hex('0402').u8(9).bytes(place(start).toBuffer())
+  const content = w.u32le(1234).u16le(1000).hex('1e0f0a0105').u16le(2024).toBuffer()
+  return framed(start, 0, content.toString('hex'))
+}
+
+function location(): string {
+  const content = new ByteWriter().hex('05040209').bytes(place('MCGP').toBuffer()).u16le(1234).u8(0).toBuffer()
+  return `061300${content.toString('hex')}`
+}
+
+function modular(modules: string): Buffer {
+  const w = new ByteWriter()
+    .u8(0)
+    .u16le((4 + modules.length / 2) & 0xffff)
+    .hex('00000000')
+    .hex(modules)
+  return framed('MCGP', 0x0b, w.toBuffer().toString('hex'))
+}

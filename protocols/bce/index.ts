@@ -1,0 +1,144 @@
+/*
+ * BCE (Xirgo Global) FM3, FM-Light, FM-Tracker: "Simplified communication protocol of BCE generic devices"
+ * (it.confluence.xirgo.com); the structures are inferred from frames. Little-endian.
+ *
+ *   #BCE# CR LF                              begins a connection
+ *   IIIIIIIIIIIIIIII (LLLL SS KK structure…)… CC
+ *
+ *   I  IMEI      S  A5: from the memory, wants the answer I 0002 19 KK' CC, K' = K without its highest bit; A0: no answer
+ *   L  length of S, K and the structures      K  key        C  sum of all bytes before it
+ *
+ *   structure   NN TTTTTTTT data             N  length of T and data
+ *   T  low four bits: kind; the others: time, in two seconds since 2008, modulo 2^28 (17 years): the one nearest to now
+ *
+ *   kind 6   an event, no position
+ *   kind 7   MMMM… values                    M  masks of 16 bits, the highest: another mask follows; bit 0 of the first: place
+ *   place    OOOOOOOO AAAAAAAA V Q G HHHH    O, A  longitude, latitude, float32, degrees     Q  HDOP, satellites, 4 bits each
+ *                                            V  speed, km/h    G  heading, 2 degrees    H  altitude, m
+ */
+import {
+  ByteReader,
+  ByteWriter,
+  dialects,
+  dop,
+  type Fix,
+  heading,
+  kmh,
+  type Message,
+  type Protocol,
+  type Session,
+  sum8,
+  verified,
+} from '../kit/index.ts'
+
+const GREETING = '#BCE#\r\n'
+
+const { frame } = dialects([{ when: GREETING, frame: () => -GREETING.length }, { frame: blocksLength }])
+
+export default {
+  name: 'bce',
+  devices: 'BCE and Xirgo Global FM3, FM-Light, FM-Tracker, FM-Blue',
+  acknowledges: 'some',
+  accuracy: 'hdop',
+  integrity: { checksum: 'sum8', covers: [0, -1] },
+  escaping: 'none',
+  tcp: { port: 5080, frame },
+  decode,
+} satisfies Protocol
+
+const FROM_MEMORY = 0xa5
+const NOW = 0xa0
+const OUTPUT = 0xc1
+const CONFIRM = 0x19
+const EVENT = 6
+const VALUES = 7
+const MORE_MASKS = 0x8000
+const HAS_PLACE = 1
+const EPOCH = Date.UTC(2008, 0, 1)
+/** After so many ms the time begins anew. */
+const ERA = 2 ** 28 * 2000
+
+const SERVICES = new Set([FROM_MEMORY, NOW, OUTPUT])
+
+/** Another block follows the first one where the checksum does not fit yet, and what follows begins like a block. */
+function blocksLength(bytes: Buffer): number {
+  let end = 8
+  let sum = sum8(bytes.subarray(0, end))
+  do {
+    if (bytes.length < end + 3) return 0
+    const from = end
+    end += 2 + bytes.readUInt16LE(end)
+    if (bytes.length <= end) return 0
+    sum = (sum + sum8(bytes.subarray(from, end))) & 0xff
+    if (sum === bytes[end]) return end + 1
+  } while (bytes.length > end + 2 && SERVICES.has(bytes[end + 2]))
+  return end + 1
+}
+
+function decode(frame: Buffer, session: Session): Message {
+  const r = new ByteReader(verified(frame, { sum: sum8, from: 0, width: 1 }, session))
+  const device = r.digits64le()
+  const fixes: Fix[] = []
+  const replies: Buffer[] = []
+  let none: string | undefined = 'no place'
+  while (r.left > 0) {
+    const block = new ByteReader(r.slice(r.u16le()))
+    const service = block.u8()
+    const key = block.u8()
+    if (service === FROM_MEMORY) replies.push(confirmation(device, key))
+    if (service === OUTPUT) none &&= 'command answer'
+    else if (service !== FROM_MEMORY && service !== NOW) none = undefined
+    else if (!addStructures(fixes, block, session.now)) none = undefined
+  }
+  return fixes.length > 0 ? { device, fixes, reply: replies } : { device, none, reply: replies }
+}
+
+function confirmation(device: string, key: number): Buffer {
+  const w = new ByteWriter().u64le(Number(device)).u16le(2).u8(CONFIRM)
+  return w
+    .u8(key & 0x7f)
+    .sum8()
+    .toBuffer()
+}
+
+/** Adds the fixes of structures. @returns whether all structures are known */
+function addStructures(fixes: Fix[], r: ByteReader, now: number): boolean {
+  let isKnown = true
+  while (r.left > 0) {
+    const data = new ByteReader(r.slice(r.u8()))
+    const head = data.u32le()
+    const kind = head & 0x0f
+    if (kind === VALUES && hasPlace(data)) fixes.push(fixOf(data, timeNear((head >>> 4) * 2000 + EPOCH, now)))
+    isKnown &&= kind === VALUES || kind === EVENT
+  }
+  return isKnown
+}
+
+function hasPlace(r: ByteReader): boolean {
+  const first = r.u16le()
+  for (let mask = first; (mask & MORE_MASKS) !== 0; ) mask = r.u16le()
+  return (first & HAS_PLACE) !== 0
+}
+
+function timeNear(time: number, now: number): number {
+  return time + Math.round((now - time) / ERA) * ERA
+}
+
+function fixOf(r: ByteReader, time: number): Fix {
+  const longitude = r.f32le()
+  const latitude = r.f32le()
+  const speed = kmh(r.u8())
+  const quality = r.u8()
+  const course = heading(r.u8() * 2)
+  return {
+    time,
+    latitude,
+    longitude,
+    valid: true,
+    speed,
+    heading: course,
+    altitude: r.i16le(),
+    hdop: dop(quality >> 4),
+    satellites: quality & 0x0f,
+  }
+}

@@ -71,7 +71,8 @@ function blocksLength(bytes: Buffer): number {
     if (bytes.length <= end) return 0
     sum = (sum + sum8(bytes.subarray(from, end))) & 0xff
     if (sum === bytes[end]) return end + 1
-  } while (bytes.length > end + 2 && SERVICES.has(bytes[end + 2]))
+    if (bytes.length < end + 3) return 0
+  } while (SERVICES.has(bytes[end + 2]))
   return end + 1
 }
 

@@ -19,13 +19,14 @@ import {
   ByteReader,
   ByteWriter,
   DecodeError,
+  EndSearch,
   type Fix,
   heading,
+  Marks,
   type Message,
   type Protocol,
   radians,
   type Session,
-  startsWith,
   sum8,
   tlv,
   utc,
@@ -59,13 +60,16 @@ const MODULAR_LENGTH = 13
 const LOCATION = 6
 const TIME = 7
 
-const untilNext = startsWith('MCGP', 'MCPG')
+const STARTS = ['MCGP', 'MCPG']
+const starts = new Marks(STARTS)
+const nextStart = new EndSearch(STARTS)
 
 /** Frames of types whose length is not known end where the next one begins. */
 function frame(bytes: Buffer, session: Session): number {
-  const noiseOrNext = untilNext(bytes, session)
-  if (noiseOrNext <= 0 || bytes.length < 5) return Math.min(0, noiseOrNext)
-  const length = bytes[4] === MODULAR ? modularLength(bytes) : (LENGTHS.get(bytes[4]) ?? noiseOrNext)
+  if (starts.lengthAt(bytes, 0) === 0) return -starts.next(bytes, 1)
+  if (bytes.length < 5) return 0
+  const length = bytes[4] === MODULAR ? modularLength(bytes) : LENGTHS.get(bytes[4])
+  if (length === undefined) return Math.max(0, nextStart.after(bytes, 5, session) - 4)
   return bytes.length < length ? 0 : length
 }
 
@@ -76,7 +80,7 @@ function modularLength(bytes: Buffer): number {
 
 function decode(frame: Buffer, session: Session): Message {
   const start = frame.toString('latin1', 0, 4)
-  if (start !== 'MCGP' && start !== 'MCPG') throw new DecodeError('unsupported', 'it does not begin with MCGP')
+  if (!STARTS.includes(start)) throw new DecodeError('unsupported', 'it does not begin with MCGP')
   verify(sum8(frame.subarray(4, -1)) === frame[frame.length - 1], session)
   const r = new ByteReader(frame.subarray(4, -1))
   const type = r.u8()

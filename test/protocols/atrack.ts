@@ -95,7 +95,7 @@ export default {
   ],
 } satisfies ProtocolCases
 
-function binary(first: Buffer, second = Buffer.alloc(0), prefix = '@P'): Buffer {
+function binary(first: Buffer, second: Buffer = Buffer.alloc(0), prefix = '@P'): Buffer {
   const content = new ByteWriter().u16(7).u64(Number(IMEI)).bytes(first).bytes(second).toBuffer()
   const covered = new ByteWriter().u16(content.length).bytes(content).toBuffer()
   return new ByteWriter().ascii(prefix).u16(crc16Arc(covered)).bytes(covered).toBuffer()

@@ -41,7 +41,7 @@ const PHOTO = '@R'
 /** Bytes of a binary frame before its first record. */
 const HEAD = 16
 
-const { frame } = dialects([
+const framing = dialects([
   { when: KEEP_ALIVE, frame: (bytes) => (bytes.length < 12 ? 0 : 12) },
   { when: '$', frame: between('$', '\r\n') },
   // No prefix begins with a NUL: it fills up what precedes.
@@ -57,7 +57,7 @@ export default {
   accuracy: 'hdop',
   integrity: { checksum: 'CRC-16/ARC', covers: (frame) => [coveredFrom(frame), frame.length] },
   escaping: 'none',
-  tcp: { port: 5044, frame },
+  tcp: { port: 5044, frame: framing.frame },
   udp: { port: 5044 },
   decode,
 } satisfies Protocol

@@ -33,7 +33,7 @@ import {
 
 const GREETING = '#BCE#\r\n'
 
-const { frame } = dialects([{ when: GREETING, frame: () => -GREETING.length }, { frame: blocksLength }])
+const framing = dialects([{ when: GREETING, frame: () => -GREETING.length }, { frame: blocksLength }])
 
 export default {
   name: 'bce',
@@ -42,7 +42,7 @@ export default {
   accuracy: 'hdop',
   integrity: { checksum: 'sum8', covers: [0, -1] },
   escaping: 'none',
-  tcp: { port: 5080, frame },
+  tcp: { port: 5080, frame: framing.frame },
   decode,
 } satisfies Protocol
 

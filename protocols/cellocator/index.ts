@@ -40,7 +40,7 @@ export default {
   accuracy: 'none',
   integrity: { checksum: 'sum8', covers: [4, -1] },
   escaping: 'none',
-  tcp: { port: 5033, frame },
+  tcp: { port: 5033, frame: frameLength },
   udp: { port: 5033 },
   decode,
 } satisfies Protocol
@@ -65,7 +65,7 @@ const starts = new Marks(STARTS)
 const nextStart = new EndSearch(STARTS)
 
 /** Frames of types whose length is not known end where the next one begins. */
-function frame(bytes: Buffer, session: Session): number {
+function frameLength(bytes: Buffer, session: Session): number {
   if (starts.lengthAt(bytes, 0) === 0) return -starts.next(bytes, 1)
   if (bytes.length < 5) return 0
   const length = bytes[4] === MODULAR ? modularLength(bytes) : LENGTHS.get(bytes[4])

@@ -37,7 +37,7 @@ import {
 } from '../kit/index.ts'
 
 /** Clones that write 0 for the length end their frames all the same. */
-const { frame } = dialects([
+const framing = dialects([
   { when: '$$\0\0', frame: between('$$', '\r\n') },
   { when: '$$', frame: lengthField({ start: '$$', at: 2, width: 2, add: 0, end: '\r\n' }) },
 ])
@@ -49,8 +49,8 @@ export default {
   accuracy: 'hdop',
   integrity: { checksum: 'CRC-16/CCITT-FALSE', covers: [0, -4] },
   escaping: 'none',
-  tcp: { port: 5009, frame },
-  udp: { port: 5009, frame },
+  tcp: { port: 5009, frame: framing.frame },
+  udp: { port: 5009, frame: framing.frame },
   decode,
 } satisfies Protocol
 

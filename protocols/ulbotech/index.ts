@@ -45,7 +45,7 @@ const escaping = escaped({
   ]),
 })
 
-const { frame } = dialects([
+const framing = dialects([
   { when: FLAG, frame: escaping.frame },
   { when: '*', frame: between('*', '#') },
 ])
@@ -57,7 +57,7 @@ export default {
   accuracy: 'hdop',
   integrity: { checksum: 'CRC-16/XMODEM', covers: [1, -3] },
   escaping,
-  tcp: { port: 5072, frame },
+  tcp: { port: 5072, frame: framing.frame },
   decode,
 } satisfies Protocol
 

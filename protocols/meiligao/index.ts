@@ -95,8 +95,8 @@ function report(text: string): Message {
 }
 
 function records(text: string): Message {
-  const records = text.split(RECORD_SEPARATOR).filter((record) => record !== '')
-  const { good, unreadable } = eachReadable(records, (record) => fixOf(record.slice(1)))
+  const texts = text.split(RECORD_SEPARATOR).filter((each) => each !== '')
+  const { good, unreadable } = eachReadable(texts, (each) => fixOf(each.slice(1)))
   return { fixes: good.filter((fix) => fix !== undefined), unreadable }
 }
 

@@ -13,6 +13,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   dmthttp: { http: 5139, load: () => import('./dmthttp/index.ts') },
   eelink: { tcp: 5064, udp: 5064, load: () => import('./eelink/index.ts') },
   egts: { tcp: 5162, load: () => import('./egts/index.ts') },
+  adm: { tcp: 5092, load: () => import('./adm/index.ts') },
   arnavi: { tcp: 5100, load: () => import('./arnavi/index.ts') },
   atrack: { tcp: 5044, udp: 5044, load: () => import('./atrack/index.ts') },
   bce: { tcp: 5080, load: () => import('./bce/index.ts') },

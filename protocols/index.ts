@@ -19,6 +19,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   bce: { tcp: 5080, load: () => import('./bce/index.ts') },
   calamp: { udp: 5082, load: () => import('./calamp/index.ts') },
   cellocator: { tcp: 5033, udp: 5033, load: () => import('./cellocator/index.ts') },
+  dmt: { tcp: 5137, load: () => import('./dmt/index.ts') },
   dmthttp: { http: 5139, load: () => import('./dmthttp/index.ts') },
   eelink: { tcp: 5064, udp: 5064, load: () => import('./eelink/index.ts') },
   fix: { load: () => import('./fix/index.ts') },

@@ -1,0 +1,142 @@
+/*
+ * Digital Matter G60, G62, Dart, Dart2, Oyster, Yabby, Remora, Eagle: DM-Link (flespi.com/protocols/digital-matter); the
+ * fields are inferred from frames. Little-endian.
+ *
+ *   02 55 TT LLLL content                    L  length of the content
+ *
+ *   00  SSSSSSSS imei 00 …                   hello; answer 01: seconds since 2013, 4 zeros (older devices, whose hello has 51
+ *                                            bytes: 5 zeros)
+ *   04  record…, each LLLL NNNNNNNN TTTTTTTT RR (id, length, value)…       L  of the whole record
+ *   10  records of 64 bytes: PP NNNNNNNN BBBBBBBB OOOOOOOO AAAAAAAA ???? G HHHH …
+ *   05  asks whether the records are stored; answer 06: 01
+ *
+ *   value of id 00  TTTTTTTT AAAAAAAA OOOOOOOO HHHH VVVV E G D Q F
+ *
+ *   T  seconds since 2013                    H  altitude, m         Q  error, m                S  serial number
+ *   A, O  latitude, longitude, 1e-7 degrees  V  speed, cm/s         F  bit 0: a fix            N  record number
+ *   B  from the highest bit on: second (6), minute (6), hour (5),   G  heading, 2 degrees
+ *      day (5), month (4), year of the century (6)                  E, D  error of the speed, PDOP
+ *
+ * The speed of 10 is not read. A length FF of a value is followed by one of 16 bits.
+ */
+import {
+  ByteReader,
+  ByteWriter,
+  DecodeError,
+  eachReadable,
+  type Fix,
+  heading,
+  known,
+  lengthField,
+  type Message,
+  type Protocol,
+  secondsSince,
+  splitBits,
+  utc,
+} from '../kit/index.ts'
+
+export default {
+  name: 'dmt',
+  devices: 'Digital Matter G60, G62, Dart, Dart2, Oyster, Yabby, Remora, Eagle',
+  acknowledges: 'fixes',
+  accuracy: 'metres',
+  integrity: { none: 'the protocol has none' },
+  escaping: 'none',
+  tcp: { port: 5137, frame: lengthField({ start: '\x02\x55', at: 3, width: 2, endian: 'little', add: 5 }) },
+  decode,
+} satisfies Protocol
+
+const HELLO = 0x00
+const RECORDS = 0x04
+const COMMIT = 0x05
+const COMPACT_RECORDS = 0x10
+const LENGTH_OF_OLD_HELLO = 51
+const COMPACT_LENGTH = 64
+const POSITION = 0
+const LONG_VALUE = 0xff
+const HAS_FIX = 1
+const EPOCH = Date.UTC(2013, 0, 1)
+const timeOf = secondsSince(2013)
+
+function decode(frame: Buffer, { now }: { readonly now: number }): Message {
+  const r = new ByteReader(frame)
+  if (r.u16() !== 0x0255) throw new DecodeError('unsupported', 'it does not begin with 02 55')
+  const type = r.u8()
+  const content = new ByteReader(r.slice(r.u16le()))
+  if (type === HELLO) return hello(content, now)
+  if (type === RECORDS) return records(content)
+  if (type === COMPACT_RECORDS) return compactRecords(content)
+  if (type === COMMIT) return { none: 'heartbeat', reply: answer(0x06, new ByteWriter().u8(1)) }
+  return {}
+}
+
+function answer(type: number, content: ByteWriter): Buffer {
+  return new ByteWriter().u16(0x0255).u8(type).u16le(content.length).bytes(content.toBuffer()).toBuffer()
+}
+
+function hello(r: ByteReader, now: number): Message {
+  const isOld = r.left === LENGTH_OF_OLD_HELLO
+  const device = r.skip(4).ascii(15)
+  if (!/^\d{15}$/.test(device)) throw new DecodeError('malformed', 'there is no IMEI')
+  const clock = Math.floor((now - EPOCH) / 1000)
+  const content = isOld ? new ByteWriter().hex('0000000000') : new ByteWriter().u32le(clock).u32le(0)
+  return { device, none: 'login', reply: answer(0x01, content) }
+}
+
+function records(r: ByteReader): Message {
+  const entries: ByteReader[] = []
+  while (r.left > 2) {
+    const length = r.u16le()
+    if (length < 2) throw new DecodeError('malformed', `a record of ${length} bytes`)
+    entries.push(new ByteReader(r.slice(length - 2)))
+  }
+  const { good, unreadable } = eachReadable(entries, recordFix)
+  const fixes = good.filter((fix) => fix !== undefined)
+  return fixes.length > 0 ? { fixes, unreadable } : { none: 'no place' }
+}
+
+function recordFix(r: ByteReader): Fix | undefined {
+  r.skip(9)
+  let fix: Fix | undefined
+  while (r.left >= 2) {
+    const id = r.u8()
+    const length = r.u8()
+    const value = new ByteReader(r.slice(length === LONG_VALUE ? r.u16le() : length))
+    if (id === POSITION) fix = position(value)
+  }
+  return fix
+}
+
+function position(r: ByteReader): Fix {
+  const time = timeOf(r.u32le())
+  const latitude = r.i32le() / 1e7
+  const longitude = r.i32le() / 1e7
+  const altitude = r.i16le()
+  const speed = r.u16le() / 100
+  const course = heading(r.skip(1).u8() * 2)
+  const accuracy = known(r.skip(1).u8())
+  const valid = (r.u8() & HAS_FIX) !== 0
+  return { time, latitude, longitude, valid, altitude, speed, heading: course, accuracy }
+}
+
+function compactRecords(r: ByteReader): Message {
+  const fixes: Fix[] = []
+  while (r.left >= COMPACT_LENGTH) fixes.push(compactFix(new ByteReader(r.slice(COMPACT_LENGTH))))
+  return { fixes }
+}
+
+function compactFix(r: ByteReader): Fix {
+  const [second, minute, hour, day, month, year] = splitBits(r.skip(5).u32le(), 6, 6, 5, 5, 4, 6)
+  const longitude = r.i32le() / 1e7
+  const latitude = r.i32le() / 1e7
+  const course = heading(r.skip(2).u8() * 2)
+  const altitude = r.i16le()
+  return {
+    time: utc(year, month, day, hour, minute, second),
+    latitude,
+    longitude,
+    valid: true,
+    heading: course,
+    altitude,
+  }
+}

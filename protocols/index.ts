@@ -58,6 +58,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   thinkpower: { tcp: 5228, load: () => import('./thinkpower/index.ts') },
   tk102: { tcp: 5036, load: () => import('./tk102/index.ts') },
   tk103: { tcp: 5002, udp: 5002, load: () => import('./tk103/index.ts') },
+  topin: { tcp: 5199, load: () => import('./topin/index.ts') },
   tramigo: { tcp: 5073, load: () => import('./tramigo/index.ts') },
   tytan: { udp: 5084, load: () => import('./tytan/index.ts') },
   tzone: { tcp: 5029, load: () => import('./tzone/index.ts') },

@@ -1,0 +1,124 @@
+/*
+ * Topin and ZhongXun G02, T8S, 02F and other Wi-Fi trackers: no specification is known: inferred from frames. Big-endian.
+ *
+ *   78 78 NN TT content 0D 0A
+ *
+ *   N  a length that is wrong in many frames, or of cells the number of access points: not used
+ *
+ *   01  login: IMEI, packed decimals                            answer 78 78 01 01 0D 0A
+ *   10, 11  YYMMDDhhmmss S AAAAAAAA OOOOOOOO V GGGG             answer N T YYMMDDhhmmss
+ *   08  YYMMDDhhmmss DD MMMMMM DD MMMMMM …  (without content: heartbeat, no answer)
+ *   17, 18, 69  YYMMDDhhmmss, access points and cells           answer N T YYMMDDhhmmss
+ *   13  status                                                  answer: the same
+ *   30  asks for the time                                       answer 07 30 YYYY MM DD hh mm ss
+ *
+ *   S  satellites, low four bits     V  speed, km/h     G  bit 12: a fix, 11: west, 10: north; heading in the low ten bits
+ *   A, O  latitude, longitude, 1/30000 minute           D, M  degrees and millionths of them
+ *
+ * A time is one byte each, in 17, 18 and 69 packed decimals.
+ */
+import {
+  ByteReader,
+  ByteWriter,
+  bytesYmd,
+  DecodeError,
+  EndSearch,
+  type Fix,
+  heading,
+  kmh,
+  type Message,
+  type Protocol,
+  type Session,
+} from '../kit/index.ts'
+
+const LOGIN = 0x01
+const GPS = 0x10
+const STORED_GPS = 0x11
+const ALARM = 0x08
+const STATUS = 0x13
+const TIME = 0x30
+const CELLS = new Set([0x17, 0x18, 0x69])
+/** Types that end a conversation or ask for nothing. */
+const NONE = new Map([
+  [0x94, 'status'],
+  [0x99, 'status'],
+])
+
+const crlf = new EndSearch('\r\n')
+
+export default {
+  name: 'topin',
+  devices: 'Topin and ZhongXun G02, T8S, 02F',
+  acknowledges: 'some',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  escaping: 'none',
+  tcp: { port: 5199, frame: frameLength },
+  decode,
+} satisfies Protocol
+
+/** Up to the first end behind what a frame of its type has at least. */
+function frameLength(bytes: Buffer, session: Session): number {
+  if (bytes[0] !== 0x78 || (bytes.length > 1 && bytes[1] !== 0x78)) return -1
+  if (bytes.length < 4) return 0
+  const type = bytes[3]
+  const least = type === GPS || type === STORED_GPS ? 22 : CELLS.has(type) ? 10 + 7 * bytes[2] : 4
+  return bytes.length < least ? 0 : crlf.after(bytes, least, session)
+}
+
+function decode(frame: Buffer, session: Session): Message {
+  const r = new ByteReader(frame)
+  if (r.u16() !== 0x7878) throw new DecodeError('unsupported', 'it does not begin with 78 78')
+  const length = r.u8()
+  const type = r.u8()
+  const isEmpty = r.left <= 2
+  if (type === LOGIN) return { device: r.bcd(8).replace(/^0+/, ''), none: 'login', reply: answer(1, type) }
+  if (type === GPS || type === STORED_GPS) return { fixes: [gps(r)], reply: echoed(frame, length, type) }
+  if (type === ALARM) return isEmpty ? { none: 'heartbeat' } : { fixes: [alarm(r)] }
+  if (CELLS.has(type)) return { none: 'cells', reply: echoed(frame, length, type) }
+  if (type === STATUS) return { none: 'status', reply: Buffer.from(frame) }
+  if (type === TIME) return { none: 'time', reply: clock(session.now) }
+  return { none: NONE.get(type) }
+}
+
+function answer(length: number, type: number, content: Uint8Array = new Uint8Array()): Buffer {
+  return new ByteWriter().u16(0x7878).u8(length).u8(type).bytes(content).ascii('\r\n').toBuffer()
+}
+
+/** The answer that repeats the time of a frame. */
+function echoed(frame: Buffer, length: number, type: number): Buffer {
+  return answer(length, type, new ByteReader(frame).skip(4).slice(6))
+}
+
+function clock(now: number): Buffer {
+  const at = new Date(now)
+  const w = new ByteWriter()
+    .u16(at.getUTCFullYear())
+    .u8(at.getUTCMonth() + 1)
+    .u8(at.getUTCDate())
+  return answer(7, TIME, w.u8(at.getUTCHours()).u8(at.getUTCMinutes()).u8(at.getUTCSeconds()).toBuffer())
+}
+
+function gps(r: ByteReader): Fix {
+  const time = bytesYmd(r)
+  const satellites = r.u8() & 0x0f
+  const latitude = r.u32() / 1_800_000
+  const longitude = r.u32() / 1_800_000
+  const speed = kmh(r.u8())
+  const flags = r.u16()
+  return {
+    time,
+    latitude: (flags & 0x0400) !== 0 ? latitude : -latitude,
+    longitude: (flags & 0x0800) !== 0 ? -longitude : longitude,
+    valid: (flags & 0x1000) !== 0,
+    speed,
+    heading: heading(flags & 0x03ff),
+    satellites,
+  }
+}
+
+function alarm(r: ByteReader): Fix {
+  const time = bytesYmd(r)
+  const latitude = r.i8() + r.u24() / 1e6
+  return { time, latitude, longitude: r.i8() + r.u24() / 1e6, valid: true }
+}

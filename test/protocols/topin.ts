@@ -1,0 +1,64 @@
+import { ByteWriter } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const TIME = '1805010a0f1e'
+const FIX = {
+  time: '2024-05-01T10:15:30Z',
+  latitude: 52.525,
+  longitude: 13.41,
+  speed: 10,
+  heading: 270,
+  satellites: 9,
+}
+
+export default {
+  costly: { 'a status of 64 KB': frame('0a13', '41'.repeat(65_000)), cells: `xx\xff\x18${many('x')}` },
+  frames: [
+    {
+      title: 'login, positions, cells, status, time',
+      frames: [
+        {
+          frame: frame('0d01', '035933907541696301'),
+          device: '359339075416963',
+          none: 'login',
+          reply: frame('0101', ''),
+        },
+        { frame: frame('1210', gps('150e')), fixes: [FIX], reply: frame('1210', TIME) },
+        {
+          frame: frame('1211', gps('090e')),
+          fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41, valid: false }],
+          reply: frame('1211', TIME),
+        },
+        {
+          frame: frame('2008', `${TIME}340802c80d0641900000`),
+          fixes: [{ time: FIX.time, latitude: 52.525, longitude: 13.41 }],
+        },
+        { frame: frame('0108', ''), none: 'heartbeat' },
+        {
+          frame: frame('0118', '2405011015301475905bd30e2501cc00'),
+          none: 'cells',
+          reply: frame('0118', '240501101530'),
+        },
+        { frame: frame('0713', '514d081964'), none: 'status', reply: frame('0713', '514d081964') },
+        { frame: frame('0130', ''), none: 'time', reply: frame('0730', '07ea0b140c0000') },
+        { frame: frame('0194', ''), none: 'status' },
+        { frame: frame('0155', '') },
+      ],
+    },
+  ],
+} satisfies ProtocolCases
+
+function frame(head: string, content: string): Buffer {
+  return new ByteWriter().hex('7878').hex(head).hex(content).ascii('\r\n').toBuffer()
+}
+
+function gps(flags: string): string {
+  const w = new ByteWriter()
+    .hex(TIME)
+    .u8(0x99)
+    .u32(52.525 * 1_800_000)
+    .u32(13.41 * 1_800_000)
+    .u8(36)
+    .hex(flags)
+  return w.toBuffer().toString('hex')
+}

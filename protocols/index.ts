@@ -42,6 +42,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   plugin: { tcp: 5192, load: () => import('./plugin/index.ts') },
   portman: { tcp: 5211, load: () => import('./portman/index.ts') },
   pretrace: { tcp: 5133, load: () => import('./pretrace/index.ts') },
+  pt215: { tcp: 5197, load: () => import('./pt215/index.ts') },
   pt3000: { tcp: 5045, load: () => import('./pt3000/index.ts') },
   r16h: { tcp: 5266, load: () => import('./r16h/index.ts') },
   rst: { udp: 5196, load: () => import('./rst/index.ts') },

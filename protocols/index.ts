@@ -30,6 +30,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   gt06: { tcp: 5023, udp: 5023, load: () => import('./gt06/index.ts') },
   h02: { tcp: 5013, udp: 5013, load: () => import('./h02/index.ts') },
   jt808: { tcp: 5015, udp: 5015, load: () => import('./jt808/index.ts') },
+  khd: { tcp: 5058, load: () => import('./khd/index.ts') },
   maestro: { tcp: 5129, load: () => import('./maestro/index.ts') },
   manpower: { tcp: 5042, load: () => import('./manpower/index.ts') },
   meiligao: { tcp: 5009, udp: 5009, load: () => import('./meiligao/index.ts') },

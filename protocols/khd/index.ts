@@ -1,0 +1,84 @@
+/*
+ * KHD KG100, KG200, KG300 and clones: "KHD GPRS protocol"; read from frames. Big-endian, packed decimals.
+ *
+ *   29 29 TT LLLL IIIIIIII content XX 0D
+ *
+ *   L  length behind it      I  id, shown in hexadecimal      X  XOR of everything before it
+ *
+ *   80, 81, 82, 85, 8E, A3  YYMMDDhhmmss AAAAAAAA OOOOOOOO VVVV GGGG F …
+ *   B1                      login
+ *
+ *   A, O  latitude, longitude: dddmm.mmm, the highest bit: south, west     V  speed, km/h    G  heading    F  bit 7: a fix
+ *
+ * Answer to B1 and 8E: 29 29 21 0005 X T, the first byte behind I, XOR, 0D.
+ */
+import {
+  ByteReader,
+  ByteWriter,
+  DecodeError,
+  digitsDegreesMinutes,
+  type Fix,
+  heading,
+  kmh,
+  lengthField,
+  type Message,
+  type Protocol,
+  type Session,
+  utcYmd,
+  verified,
+  xor,
+} from '../kit/index.ts'
+
+export default {
+  name: 'khd',
+  devices: 'KHD KG100, KG200, KG300',
+  acknowledges: 'some',
+  accuracy: 'none',
+  integrity: { checksum: 'XOR', covers: [0, -2] },
+  escaping: 'none',
+  tcp: { port: 5058, frame: lengthField({ start: '))', at: 3, width: 2, add: 5 }) },
+  decode,
+} satisfies Protocol
+
+const POSITIONS = new Set([0x80, 0x81, 0x82, 0x85, 0x8e, 0xa3])
+const LOGIN = 0xb1
+const ANSWERED = new Set([LOGIN, 0x8e])
+const ANSWER = 0x21
+const HAS_FIX = 0x80
+
+function decode(frame: Buffer, session: Session): Message {
+  const r = new ByteReader(verified(frame, { sum: xor, from: 0, width: 1, trailing: 1 }, session))
+  if (r.u16() !== 0x2929) throw new DecodeError('unsupported', 'it does not begin with 29 29')
+  const type = r.u8()
+  const device = r.skip(2).hex(4)
+  const reply = ANSWERED.has(type) ? answer(frame, type) : undefined
+  if (POSITIONS.has(type)) return { device, fixes: [position(r)], reply }
+  return { device, none: type === LOGIN ? 'login' : undefined, reply }
+}
+
+function answer(frame: Buffer, type: number): Buffer {
+  const w = new ByteWriter()
+    .u16(0x2929)
+    .u8(ANSWER)
+    .u16(5)
+    .u8(frame[frame.length - 2])
+    .u8(type)
+    .u8(frame[9])
+  return w.xor().u8(0x0d).toBuffer()
+}
+
+function position(r: ByteReader): Fix {
+  const time = utcYmd(r.bcd(6))
+  const latitude = angle(r.hex(4))
+  const longitude = angle(r.hex(4))
+  const speed = kmh(Number(r.bcd(2)))
+  const course = heading(Number(r.bcd(2)))
+  return { time, latitude, longitude, valid: (r.u8() & HAS_FIX) !== 0, speed, heading: course }
+}
+
+/** Degrees of dddmmmmm in packed decimals; 8 more in the first digit: south or west. */
+function angle(digits: string): number {
+  const first = Number.parseInt(digits[0], 16)
+  const degrees = digitsDegreesMinutes(`${first & 7}${digits.slice(1)}`, 3)
+  return first > 7 ? -degrees : degrees
+}

@@ -1,0 +1,43 @@
+import { ByteWriter } from '../../protocols/kit/index.ts'
+import type { ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '258b8c10'
+const PLACE = '240501101530052315008132460000360270'
+const FIX = { time: '2024-05-01T10:15:30Z', latitude: 52.525, longitude: -132.7666667, speed: 10, heading: 270 }
+
+export default {
+  costly: { 'a position and more': frame(0x80, `${PLACE}fb${'00'.repeat(65_000)}`) },
+  frames: [
+    {
+      title: 'login and positions',
+      frames: [
+        { frame: frame(0xb1, ''), device: ID, none: 'login', reply: answer(0xb1, '') },
+        { frame: frame(0x80, `${PLACE}fb000000`), device: ID, fixes: [FIX] },
+        { frame: frame(0x82, `${PLACE}78`), device: ID, fixes: [{ ...FIX, valid: false }] },
+        { frame: frame(0x8e, `${PLACE}fb`), device: ID, fixes: [FIX], reply: answer(0x8e, `${PLACE}fb`) },
+        { frame: frame(0x84, '00'), device: ID },
+      ],
+    },
+  ],
+} satisfies ProtocolCases
+
+function frame(type: number, content: string): Buffer {
+  const w = new ByteWriter()
+    .u16(0x2929)
+    .u8(type)
+    .u16((6 + content.length / 2) & 0xffff)
+    .hex(ID)
+    .hex(content)
+  return w.xor().u8(0x0d).toBuffer()
+}
+
+/** The third byte of an answer is the one behind the id: the checksum, where there is no content. */
+function answer(type: number, content: string): Buffer {
+  const sent = frame(type, content)
+  const w = new ByteWriter()
+    .hex('2929210005')
+    .u8(sent[sent.length - 2])
+    .u8(type)
+    .u8(sent[9])
+  return w.xor().u8(0x0d).toBuffer()
+}

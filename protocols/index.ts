@@ -38,6 +38,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   milesmate: { tcp: 5176, load: () => import('./milesmate/index.ts') },
   mtx: { tcp: 5083, load: () => import('./mtx/index.ts') },
   niot: { tcp: 5210, load: () => import('./niot/index.ts') },
+  noran: { udp: 5053, load: () => import('./noran/index.ts') },
   opengts: { http: 5159, load: () => import('./opengts/index.ts') },
   osmand: { http: 5055, load: () => import('./osmand/index.ts') },
   owntracks: { http: 5144, load: () => import('./owntracks/index.ts') },

@@ -10,9 +10,6 @@ export interface ProtocolPorts {
 
 /** Every protocol in alphabetical order: the usual ports that its file names (a test compares them), and what loads it. */
 const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonly load: Load }>> = {
-  dmthttp: { http: 5139, load: () => import('./dmthttp/index.ts') },
-  eelink: { tcp: 5064, udp: 5064, load: () => import('./eelink/index.ts') },
-  egts: { tcp: 5162, load: () => import('./egts/index.ts') },
   adm: { tcp: 5092, load: () => import('./adm/index.ts') },
   arnavi: { tcp: 5100, load: () => import('./arnavi/index.ts') },
   atrack: { tcp: 5044, udp: 5044, load: () => import('./atrack/index.ts') },
@@ -22,6 +19,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   dmt: { tcp: 5137, load: () => import('./dmt/index.ts') },
   dmthttp: { http: 5139, load: () => import('./dmthttp/index.ts') },
   eelink: { tcp: 5064, udp: 5064, load: () => import('./eelink/index.ts') },
+  egts: { tcp: 5162, load: () => import('./egts/index.ts') },
   fix: { load: () => import('./fix/index.ts') },
   flespi: { http: 5149, load: () => import('./flespi/index.ts') },
   gl200: { tcp: 5004, udp: 5004, load: () => import('./gl200/index.ts') },
@@ -29,6 +27,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   gps103: { tcp: 5001, udp: 5001, load: () => import('./gps103/index.ts') },
   gt06: { tcp: 5023, udp: 5023, load: () => import('./gt06/index.ts') },
   h02: { tcp: 5013, udp: 5013, load: () => import('./h02/index.ts') },
+  hyn600: { tcp: 5258, load: () => import('./hyn600/index.ts') },
   jt808: { tcp: 5015, udp: 5015, load: () => import('./jt808/index.ts') },
   khd: { tcp: 5058, load: () => import('./khd/index.ts') },
   maestro: { tcp: 5129, load: () => import('./maestro/index.ts') },

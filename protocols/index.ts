@@ -57,6 +57,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   t55: { tcp: 5005, udp: 5005, load: () => import('./t55/index.ts') },
   techtlt: { udp: 5189, load: () => import('./techtlt/index.ts') },
   techtocruz: { tcp: 5234, load: () => import('./techtocruz/index.ts') },
+  suntech: { tcp: 5011, load: () => import('./suntech/index.ts') },
   teltonika: { tcp: 5027, udp: 5027, load: () => import('./teltonika/index.ts') },
   thinkpower: { tcp: 5228, load: () => import('./thinkpower/index.ts') },
   tk102: { tcp: 5036, load: () => import('./tk102/index.ts') },

@@ -1,0 +1,41 @@
+/*
+ * Suntech ST200, ST300, ST340, ST400, ST600, ST900 and Universal (ST4300 …): "ST300/340 Operation Manual" 1.41 §6, "ST310U
+ * Operation Manual" 1.08 §5, "Device Communication Guide, Suntech Messages to Back-End Server" 1.101. Text that ends with CR,
+ * and two binary ("zip") kinds of reports; no checksum over positions, no answers.
+ *
+ *   ST300STT;I;…;D;T;…;Y;O;S;C;[s;]F;…       STT, EMG, EVT, ALT, UEX of ST… and SA…; s is missing in ST910;Location, Alert …
+ *   ST300UEX;…;F;distance;volts;I/O;L;data;… data of L bytes may hold CR
+ *   STT;I;M;fields by M                       Universal: bit n of M (hex) says that field n is there; ALT, UEX alike
+ *   ST300ALV;I   ST300CMD;Res;I;…   RES;I;…   ST300HTE;I;…      no position: alive, answer to a command, trip
+ *
+ *   02 LLLL HH IIIIIIIIII mm vvvv YYMMDDhhmmss ccbbcc AA aaaaaa OO oooooo SSSSss CCCCcc FF … 03   zip of ST300
+ *   81 LLLL IIIIIIIIII MMMMMM fields by M                                                        zip of Universal
+ *
+ *   I  id                 Y, O  degrees, ±         F  1: fix; of the zip bit 7, bits 6 and 5: south, west, then satellites
+ *   D  YYYYMMDD           S  km/h                  A a, O o  degrees and their fraction in packed decimals
+ *   T  hh:mm:ss           C  degrees               H  10 status, 11 emergency, 12 event, 13 alert
+ *   L  length behind it   s  satellites
+ */
+import { DecodeError, type Message, type Protocol } from '../kit/index.ts'
+import { frameLength } from './framing.ts'
+import { text } from './text.ts'
+import { universalZip, zip } from './zip.ts'
+
+export default {
+  name: 'suntech',
+  devices: 'Suntech ST200, ST300, ST310U, ST340, ST400, ST600, ST910, ST4300 Universal',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'the specification has none over positions' },
+  escaping: 'none',
+  tcp: { port: 5011, frame: frameLength },
+  decode,
+} satisfies Protocol
+
+const ZIP = 0x02
+
+function decode(frame: Buffer): Message {
+  if (frame.length === 0) throw new DecodeError('truncated')
+  if (frame[0] === ZIP) return zip(frame)
+  return frame[0] >= 0x80 ? universalZip(frame) : text(frame)
+}

@@ -1,0 +1,98 @@
+import { DecodeError, type Fix, heading, kmh, type Message, number, trimEnd, utc } from '../kit/index.ts'
+
+/** Types whose reports begin with the time and the place of the device. */
+const POSITIONS = new Set(['STT', 'EMG', 'EVT', 'ALT', 'UEX'])
+/** Types of ST910, which writes them as words. */
+const WORDS = new Set(['Location', 'Emergency', 'Alert'])
+const NONE = new Map([
+  ['ALV', 'heartbeat'],
+  ['Alive', 'heartbeat'],
+  ['CMD', 'command answer'],
+  ['RES', 'command answer'],
+  ['HTE', 'trip'],
+])
+/** The places of fields in the bit mask of Universal reports. */
+const DATE = 4
+const TIME = 5
+const LATITUDE = 11
+const FIX = 16
+const MODEL = /^(?:ST|SA)\d{3}/
+
+/** The message of a report in text. @throws DecodeError */
+export function text(frame: Buffer): Message {
+  const fields = trimEnd(frame).toString('latin1').split(';')
+  const [header, second = ''] = fields
+  if (second === '') throw new DecodeError('unsupported')
+  const model = MODEL.exec(header)?.[0] ?? ''
+  const type = header.slice(model.length)
+  if (model !== '' && type === '') return ofType(second, fields[2], () => placeBehindClock(fields, false))
+  if (type === 'CMD') return { device: fields[2], none: 'command answer' }
+  if (model !== '') return ofType(type, second, () => placeBehindClock(fields, true))
+  return ofType(type, second, () => universal(fields))
+}
+
+function ofType(type: string, device: string | undefined, fix: () => Fix | undefined): Message {
+  if (NONE.has(type)) return { device, none: NONE.get(type) }
+  if (!POSITIONS.has(type) && !WORDS.has(type)) return { device }
+  const read = fix()
+  return read ? { device, fixes: [read] } : { device, none: 'no place' }
+}
+
+/** Where a date and a time stand, cells may follow, but nothing else that looks like two angles. */
+function placeBehindClock(fields: readonly string[], hasSatellites: boolean): Fix | undefined {
+  const clock = fields.findIndex((field, i) => isDate(field) && isTime(fields[i + 1] ?? ''))
+  if (clock < 0) throw new DecodeError('malformed', 'there is no date')
+  const place = fields.findIndex((field, i) => i > clock + 1 && isAngle(field) && isAngle(fields[i + 1] ?? ''))
+  if (place < 0) return undefined
+  const [speed, course, satellites, valid] = fields.slice(place + 2)
+  return {
+    time: timeOf(fields[clock], fields[clock + 1]),
+    latitude: number(fields[place]),
+    longitude: number(fields[place + 1]),
+    valid: (hasSatellites ? valid : satellites) === '1',
+    speed: measured(speed, kmh),
+    heading: heading(measured(course)),
+    satellites: hasSatellites ? measured(satellites) : undefined,
+  }
+}
+
+/** A report whose mask says which fields it has, from the id (bit 0) on. */
+function universal(fields: readonly string[]): Fix | undefined {
+  const mask = Number.parseInt(fields[2], 16)
+  const indexes: (number | undefined)[] = []
+  for (let bit = 1, at = 3; bit <= FIX; bit++) indexes[bit] = (mask >>> bit) & 1 ? at++ : undefined
+  const field = (bit: number) => fields[indexes[bit] ?? -1] ?? ''
+  if (!isAngle(field(LATITUDE)) || !isAngle(field(LATITUDE + 1))) return undefined
+  if (!isDate(field(DATE)) || !isTime(field(TIME))) throw new DecodeError('malformed', 'there is no date')
+  return {
+    time: timeOf(field(DATE), field(TIME)),
+    latitude: number(field(LATITUDE)),
+    longitude: number(field(LATITUDE + 1)),
+    valid: field(FIX) === '1' || indexes[FIX] === undefined,
+    speed: measured(field(LATITUDE + 2), kmh),
+    heading: heading(measured(field(LATITUDE + 3))),
+    satellites: measured(field(LATITUDE + 4)),
+  }
+}
+
+/** Whether a field is a latitude or longitude. */
+export function isAngle(field: string): boolean {
+  return /^[+-]\d{1,3}\.\d+$/.test(field)
+}
+
+function isDate(field: string): boolean {
+  return /^\d{8}$/.test(field)
+}
+
+function isTime(field: string): boolean {
+  return /^\d\d:\d\d:\d\d$/.test(field)
+}
+
+function timeOf(date: string, time: string): number {
+  const [hour, minute, second] = time.split(':').map(Number)
+  return utc(+date.slice(0, 4), +date.slice(4, 6), +date.slice(6), hour, minute, second)
+}
+
+function measured(field: string | undefined, convert = (value: number) => value): number | undefined {
+  return field === undefined || field === '' ? undefined : convert(number(field))
+}

@@ -1,0 +1,107 @@
+import { ByteWriter } from '../../protocols/kit/index.ts'
+import { bytes } from '../support/encode.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '907000123'
+const CLOCK = '20240501;23:15:30'
+const PLACE = '+52.525000;+013.410000;036.000;270.50'
+const FIX = { time: '2024-05-01T23:15:30Z', latitude: 52.525, longitude: 13.41, speed: 10, heading: 270.5 }
+
+export default {
+  costly: {
+    'one field': `ST300STT;${many('1')}`,
+    'empty fields': `ST300STT;${many(';')}`,
+    'clocks without a place': `ST300STT;${many(`${CLOCK};`)}`,
+    'user data': `ST300UEX;${many('+1.0;')}`,
+  },
+  frames: [
+    {
+      title: 'reports of models with their cells in different places',
+      frames: [
+        {
+          frame: `ST300STT;${ID};04;0712;${CLOCK};1a2b3;${PLACE};9;1;1234;12.50;100000;2;0072;004321;4.1;1\r`,
+          device: ID,
+          fixes: [{ ...FIX, satellites: 9 }],
+        },
+        {
+          frame: `SA200ALT;317000;042;${CLOCK};1a2b3;-15.618770;-056.083242;036.000;270.50;0;0;2404;0.00;000000;10\r`,
+          device: '317000',
+          fixes: [{ ...FIX, latitude: -15.61877, longitude: -56.083242, satellites: 0, valid: false }],
+        },
+        {
+          frame: `ST600EMG;${ID};20;419;${CLOCK};0032cc3e;736;3;445c;41;${PLACE};10;1;11655;13.33;100000;2\r`,
+          device: ID,
+          fixes: [{ ...FIX, satellites: 10 }],
+        },
+        {
+          frame: `ST410STT;${ID};408;01;21651;732;123;-65;1824;1;3.7;1;0156;1;${CLOCK};${PLACE};10;1\r`,
+          device: ID,
+          fixes: [{ ...FIX, satellites: 10 }],
+        },
+        { frame: `ST910;Location;${ID};500;${CLOCK};${PLACE};1;3.8;0;1;9159\r`, device: ID, fixes: [FIX] },
+        {
+          frame: `ST300UEX;${ID};04;0712;${CLOCK};1a2b3;${PLACE};9;1;0;15.30;001100;4;a\r\nb;12;0;4.5;1\r`,
+          device: ID,
+          fixes: [{ ...FIX, satellites: 9 }],
+        },
+      ],
+    },
+    {
+      title: 'universal reports: all fields, and those that the mask names',
+      frames: [
+        {
+          frame: `STT;0${ID};3FFFFF;52;1.0.2;0;${CLOCK};00004697;732;101;0002;59;${PLACE};6;1;00000000;00000000;9;1;12\r`,
+          device: `0${ID}`,
+          fixes: [{ ...FIX, satellites: 6 }],
+        },
+        {
+          frame: `ALT;0${ID};01F831;${CLOCK};${PLACE};7;0;00000000\r`,
+          device: `0${ID}`,
+          fixes: [{ ...FIX, satellites: 7, valid: false }],
+        },
+        { frame: `ALT;0${ID};000031;${CLOCK};00000000\r`, device: `0${ID}`, none: 'no place' },
+        { frame: `RES;0${ID};04;02\r`, device: `0${ID}`, none: 'command answer' },
+        { frame: `BDA;0${ID};1;2\r`, device: `0${ID}` },
+      ],
+    },
+    {
+      title: 'zip reports',
+      frames: [
+        {
+          frame: bytes(
+            '02 0032 10 0907000123 28 813f 180501170f1e 105129 34525000 0d410000 002400 010e50 c9 00000000 03',
+          ),
+          device: '0907000123',
+          fixes: [{ ...FIX, latitude: -52.525, satellites: 9 }],
+        },
+        {
+          frame: new ByteWriter()
+            .hex('81002f09070001233fffff3401000300180501170f1e0000000000000000000000')
+            .u32(52_525_000)
+            .u32(2 ** 31 + 13_410_000)
+            .u16(3600)
+            .u16(27_050)
+            .hex('12010200')
+            .toBuffer(),
+          device: '0907000123',
+          fixes: [{ ...FIX, longitude: -13.41, satellites: 18 }],
+        },
+        { frame: bytes('02 000b 20 0907000123 28 813f 180501 03'), device: '0907000123' },
+        { frame: bytes('90 0005 0907000123'), device: '0907000123' },
+      ],
+    },
+    {
+      title: 'no position',
+      frames: [
+        { frame: 'SA200ALV;317000\r', device: '317000', none: 'heartbeat' },
+        { frame: `ST300CMD;Res;${ID};315;Disable1\r`, device: ID, none: 'command answer' },
+        { frame: `ST300HTE;${ID};04;248;${CLOCK};167559;12.28;${PLACE}\r`, device: ID, none: 'trip' },
+        { frame: `ST300NEW;${ID};04;248\r`, device: ID },
+        { frame: `ST300STT;${ID};04;248;${CLOCK};1a2b3;;;;;0;0\r`, device: ID, none: 'no place' },
+        { frame: `ST300STT;${ID};04;248\r`, error: 'malformed' },
+        { frame: '-Error\r', error: 'unsupported' },
+      ],
+    },
+  ],
+  exceptions: { 'suntech-062': 'an error text of a modem, without an id: no report' },
+} satisfies ProtocolCases

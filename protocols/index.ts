@@ -20,6 +20,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   dmthttp: { http: 5139, load: () => import('./dmthttp/index.ts') },
   eelink: { tcp: 5064, udp: 5064, load: () => import('./eelink/index.ts') },
   egts: { tcp: 5162, load: () => import('./egts/index.ts') },
+  castel: { tcp: 5086, udp: 5086, load: () => import('./castel/index.ts') },
   fix: { load: () => import('./fix/index.ts') },
   flespi: { http: 5149, load: () => import('./flespi/index.ts') },
   gl200: { tcp: 5004, udp: 5004, load: () => import('./gl200/index.ts') },

@@ -59,6 +59,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   techtlt: { udp: 5189, load: () => import('./techtlt/index.ts') },
   techtocruz: { tcp: 5234, load: () => import('./techtocruz/index.ts') },
   suntech: { tcp: 5011, load: () => import('./suntech/index.ts') },
+  t800x: { tcp: 5094, udp: 5094, load: () => import('./t800x/index.ts') },
   teltonika: { tcp: 5027, udp: 5027, load: () => import('./teltonika/index.ts') },
   thinkpower: { tcp: 5228, load: () => import('./thinkpower/index.ts') },
   tk102: { tcp: 5036, load: () => import('./tk102/index.ts') },

@@ -1,0 +1,152 @@
+/*
+ * Topflytech TLP, TLW, T8603, T8803, T8806, T8808: "Communication protocol of T8806" and its successors, as far as known from
+ * public field lists (flespi.com/protocols/topflytech); offsets are inferred from frames. Big-endian, floats little-endian,
+ * no checksum. TCP and UDP, where a datagram holds one packet or several.
+ *
+ *   HHHH TT LLLL SSSS IIIIIIIIIIIIIIII content
+ *
+ *   H  2323, 2525, 2626, 2727: families of devices     L  length of all
+ *   T  type                                            S  serial number         I  0 and the IMEI
+ *
+ *   02, 04 (alarm) of 2323, 2525   x{9} F x{12} A x{6} P      of 2727: F A P
+ *   13, 14 (alarm) of 2525         x{9} F x{20} A x{6} P
+ *   05 of 2626, 2727               x P rpm{2} P rpm{2}        driving behaviour: places before and after
+ *   P  YYMMDDhhmmss, altitude, longitude, latitude (f32), speed (packed decimals, 0.1 km/h), course (u16, degrees)
+ *   F  bit 6: fix, bits 4–0: satellites; without a fix there are cells in place of the position
+ *
+ * Answer: HHHH TT 000F SSSS I, and for alarms 04 and 14 one byte more, A; S is 1 in answers to 2323. Beacons (10) are answered
+ * a second time, without I. Coordinates FF… are no position.
+ */
+import {
+  ByteReader,
+  ByteWriter,
+  type Fix,
+  heading,
+  kmh,
+  lengthField,
+  type Message,
+  type Protocol,
+  utcYmd,
+} from '../kit/index.ts'
+
+const frame = lengthField({ start: ['##', '%%', '&&', "''"], at: 3, width: 2, add: 0, most: 4096 })
+
+export default {
+  name: 't800x',
+  devices: 'Topflytech TLP1, TLP2, TLW1, TLW2, T8603, T8803, T8806, T8808',
+  acknowledges: 'fixes',
+  accuracy: 'none',
+  integrity: { none: 'the packets have none' },
+  escaping: 'none',
+  tcp: { port: 5094, frame },
+  udp: { port: 5094, frame },
+  decode,
+} satisfies Protocol
+
+const OLDEST = 0x2323
+const NEWEST = 0x2727
+const LOGIN = 0x01
+const POSITION = 0x02
+const HEARTBEAT = 0x03
+const ALARM = 0x04
+const BEHAVIOUR = 0x05
+const BEACONS = 0x10
+const ASSET = 0x13
+const ASSET_ALARM = 0x14
+const COMMAND = 0x81
+const HEAD = 15
+
+/** Where the flags and the code of the alarm stand, and where the position begins, behind the id. */
+interface Layout {
+  readonly flags: number
+  readonly alarm: number
+  readonly position: number
+}
+const TRACKER: Layout = { flags: 9, alarm: 22, position: 29 }
+const ASSET_TRACKER: Layout = { flags: 9, alarm: 30, position: 37 }
+const NEW_TRACKER: Layout = { flags: 0, alarm: 1, position: 2 }
+const FIX = 0x40
+const SATELLITES = 0x1f
+const UNKNOWN = 0xffffffff
+
+function decode(packet: Buffer): Message {
+  const r = new ByteReader(packet)
+  const family = r.u16()
+  const type = r.u8()
+  const serial = r.skip(2).u16()
+  const id = r.hex(8)
+  const device = id.startsWith('0') ? id.slice(1) : id
+  const answer = new ByteWriter().u16(family).u8(type).u16(HEAD)
+  answer.u16(family === OLDEST ? 1 : serial).hex(id)
+  const reply = answer.toBuffer()
+  switch (type) {
+    case LOGIN:
+      return { device, none: 'login', reply }
+    case HEARTBEAT:
+      return { device, none: 'heartbeat', reply }
+    case POSITION:
+    case ALARM:
+      return { device, ...position(packet, type, family === NEWEST ? NEW_TRACKER : TRACKER, reply) }
+    case ASSET:
+    case ASSET_ALARM:
+      return { device, ...position(packet, type, ASSET_TRACKER, reply) }
+    case BEHAVIOUR:
+      return { device, ...behaviour(r.skip(1)), reply }
+    case BEACONS:
+      return { device, none: 'beacons', reply: [reply, reply.subarray(0, HEAD - 8)] }
+    case COMMAND:
+      return { device, none: 'command answer' }
+    default:
+      return { device, reply }
+  }
+}
+
+function position(packet: Buffer, type: number, layout: Layout, reply: Buffer): Message {
+  const content = new ByteReader(packet.subarray(HEAD))
+  const flags = content.at(layout.flags).u8()
+  const alarm = content.at(layout.alarm).u8()
+  const place = placeOf(content.skip(layout.position))
+  return {
+    ...((flags & FIX) === 0
+      ? { none: 'cells' }
+      : place
+        ? { fixes: [{ ...place, satellites: flags & SATELLITES }] }
+        : { none: 'no fix' }),
+    reply: type === ALARM || type === ASSET_ALARM ? withAlarm(reply, alarm) : reply,
+  }
+}
+
+function withAlarm(reply: Buffer, alarm: number): Buffer {
+  const longer = Buffer.concat([reply, Buffer.of(alarm)])
+  longer.writeUInt16BE(longer.length, 3)
+  return longer
+}
+
+/** Places some seconds before and after something happened. */
+function behaviour(r: ByteReader): Message {
+  const fixes: Fix[] = []
+  while (r.left >= 24) {
+    const fix = placeOf(r)
+    r.skip(2)
+    if (fix) fixes.push(fix)
+  }
+  return fixes.length > 0 ? { fixes } : { none: 'no fix' }
+}
+
+/** Undefined without coordinates. */
+function placeOf(r: ByteReader): Fix | undefined {
+  const digits = r.hex(6)
+  const places = r.slice(12)
+  const speed = r.hex(2)
+  const course = r.u16()
+  if (places.readUInt32LE(4) === UNKNOWN && places.readUInt32LE(8) === UNKNOWN) return undefined
+  return {
+    time: utcYmd(digits),
+    latitude: places.readFloatLE(8),
+    longitude: places.readFloatLE(4),
+    valid: true,
+    altitude: places.readFloatLE(0),
+    speed: /^\d{4}$/.test(speed) ? kmh(Number(speed) / 10) : undefined,
+    heading: heading(course),
+  }
+}

@@ -1,0 +1,100 @@
+import { ByteWriter } from '../../protocols/kit/index.ts'
+import { bytes } from '../support/encode.ts'
+import { COSTLY_SIZE, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '861234567890123'
+
+/** A packet of a family and a type, such as '252502', with the serial number 0102. */
+function packet(kind: string, content = ''): Buffer {
+  const body = bytes(content.replaceAll(' ', ''))
+  return new ByteWriter()
+    .hex(kind)
+    .u16(15 + body.length)
+    .hex(`01020${ID}`)
+    .bytes(body)
+    .toBuffer()
+}
+
+/** 2024-05-01 23:15:30, 34 m, 13.5° E, 52.5° N, 36 km/h, 270°. */
+const PLACE = '240501231530 00000842 00005841 00005242 0360 010e'
+const FIX = {
+  time: '2024-05-01T23:15:30Z',
+  latitude: 52.5,
+  longitude: 13.5,
+  altitude: 34,
+  speed: 10,
+  heading: 270,
+  satellites: 9,
+}
+const { satellites: _, ...BEHAVIOUR } = FIX
+const tracker = (flags: string) => `${'00'.repeat(9)}${flags}${'00'.repeat(12)}16${'00'.repeat(6)}${PLACE}00`
+const asset = (flags: string) => `${'00'.repeat(9)}${flags}${'00'.repeat(20)}13${'00'.repeat(6)}${PLACE}00`
+
+export default {
+  costly: {
+    'many places': packet('262605', `01${`${PLACE}0360`.repeat(2000)}`),
+    zeros: Buffer.concat([packet('252502'), Buffer.alloc(COSTLY_SIZE)]),
+  },
+  frames: [
+    {
+      title: 'the oldest family: login, heartbeat, position, alarm; its answers are numbered 1',
+      frames: [
+        { frame: packet('232301', '208625'), device: ID, none: 'login', reply: bytes(`232301000f00010${ID}`) },
+        { frame: packet('232303'), device: ID, none: 'heartbeat', reply: bytes(`232303000f00010${ID}`) },
+        { frame: packet('232302', tracker('49')), device: ID, fixes: [FIX], reply: bytes(`232302000f00010${ID}`) },
+        { frame: packet('232302', tracker('09')), device: ID, none: 'cells', reply: bytes(`232302000f00010${ID}`) },
+        { frame: packet('232304', tracker('49')), device: ID, fixes: [FIX], reply: bytes(`232304001000010${ID}16`) },
+      ],
+    },
+    {
+      title: 'newer families: positions, alarms, behaviour, beacons',
+      frames: [
+        { frame: packet('252502', tracker('c9')), device: ID, fixes: [FIX], reply: bytes(`252502000f01020${ID}`) },
+        { frame: packet('252513', asset('c9')), device: ID, fixes: [FIX], reply: bytes(`252513000f01020${ID}`) },
+        { frame: packet('252514', asset('49')), device: ID, fixes: [FIX], reply: bytes(`252514001001020${ID}13`) },
+        { frame: packet('272702', `4900${PLACE}00`), device: ID, fixes: [FIX], reply: bytes(`272702000f01020${ID}`) },
+        { frame: packet('272704', `4921${PLACE}00`), device: ID, fixes: [FIX], reply: bytes(`272704001001020${ID}21`) },
+        {
+          frame: packet('262605', `01${PLACE}0360 240501231535 ${'ff'.repeat(12)} 0270 ffff 0360`),
+          device: ID,
+          fixes: [BEHAVIOUR],
+          reply: bytes(`262605000f01020${ID}`),
+        },
+        {
+          frame: packet('262605', `01${`240501231535 ${'ff'.repeat(12)} 0270 ffff 0360`.repeat(2)}`),
+          device: ID,
+          none: 'no fix',
+          reply: bytes(`262605000f01020${ID}`),
+        },
+        {
+          frame: packet('272710', '240501231530'),
+          device: ID,
+          none: 'beacons',
+          reply: [bytes(`272710000f01020${ID}`), bytes('272710000f0102')],
+        },
+        {
+          frame: packet('272702', `4900 240501231530 ${'ff'.repeat(12)} ffff ffff`),
+          device: ID,
+          none: 'no fix',
+          reply: bytes(`272702000f01020${ID}`),
+        },
+        { frame: packet('252581', '00'), device: ID, none: 'command answer' },
+        { frame: packet('252599', '00'), device: ID, reply: bytes(`252599000f01020${ID}`) },
+        { frame: packet('252502', '00'), error: 'truncated' },
+      ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'these are two packets, each with a position and an answer',
+      frames: ['t800x-017'],
+      says: ({ positions, repliesAckOn = [] }) => ({
+        positions: [...positions, { ...positions[0], time: '2019-05-30T08:18:51.000Z' }],
+        repliesAckOn: [...repliesAckOn, { hex: '272702000f04aa0866425032880785' }],
+      }),
+    },
+  ],
+  exceptions: {
+    't800x-005': 'these are seven packets; the speed of the first stands before its course, and is 0',
+  },
+} satisfies ProtocolCases

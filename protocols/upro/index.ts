@@ -1,0 +1,95 @@
+/*
+ * Upro, Huabao, Noran and others (TK110, LT02 …): no specification is known, inferred from frames. Text that begins with * and
+ * ends with #; binary fields may follow the position. TCP, no checksum.
+ *
+ *   *VV20aI,TTn&A…&F…&R…&…#
+ *
+ *   V  maker: HQ, VK, MG, AI     a  1: an answer is wanted     I  id       T  type, n  its variant
+ *   A  hhmmss ddmmmmmm dddmmmmmm h SS CC DDMMYY: UTC; latitude and longitude, 1e-4 minutes; h hexadecimal: bit 0 no fix,
+ *      bit 1 north, bit 2 east; S speed, 2 knots; C course, 10°
+ *   F  speed, 0.1 knots          G  altitude, 0.1 m            R ggss, O ss: satellites          X  cells
+ *   Without A there is no position. Answer: *VV20YTT#
+ */
+import {
+  between,
+  DecodeError,
+  digitsDegreesMinutes,
+  type Fix,
+  heading,
+  knots,
+  type Message,
+  type Protocol,
+  utcDmy,
+} from '../kit/index.ts'
+
+export default {
+  name: 'upro',
+  devices: 'Upro, Noran and others: TK110, LT02, M7, MT02S',
+  acknowledges: 'some',
+  accuracy: 'none',
+  integrity: { none: 'the frames show none' },
+  escaping: 'none',
+  tcp: { port: 5095, frame: between('*', '#') },
+  decode,
+} satisfies Protocol
+
+const HEAD = /^\*([A-Z]{2}\d\d)(\d)(\d+),([A-Z]{2})/
+const POSITION = /^(\d{6})(\d{8})(\d{9})([0-9A-Fa-f])(\d\d)(\d\d)(\d{6})/
+const NO_FIX = 1
+const NORTH = 2
+const EAST = 4
+/** Types whose reports were seen without a position. */
+const TYPES = new Set(['AA', 'AB', 'AD', 'AH', 'BA', 'YA'])
+
+function decode(frame: Buffer): Message {
+  const text = frame.toString('latin1')
+  const head = HEAD.exec(text.slice(0, 64))
+  if (!head) throw new DecodeError(frame.length < 12 ? 'truncated' : 'unsupported')
+  const [, maker, answered, device, type] = head
+  const fields = fieldsOf(text)
+  const reply = answered === '1' ? Buffer.from(`*${maker}Y${type}#`) : undefined
+  const place = fields.get('A')
+  if (place !== undefined) return { device, fixes: [fixOf(place, fields)], reply }
+  if (fields.has('X')) return { device, none: 'cells', reply }
+  const none = type === 'AH' ? 'heartbeat' : TYPES.has(type) ? 'no place' : undefined
+  return { device, none, reply }
+}
+
+/** The fields by their letters; of a letter that comes twice the first: binary fields at the end may look like fields. */
+function fieldsOf(text: string): Map<string, string> {
+  const fields = new Map<string, string>()
+  let at = text.indexOf('&')
+  while (at >= 0 && fields.size < 32) {
+    const end = text.indexOf('&', at + 1)
+    const letter = text[at + 1]
+    if (letter !== undefined && !fields.has(letter)) fields.set(letter, text.slice(at + 2, end < 0 ? undefined : end))
+    at = end
+  }
+  return fields
+}
+
+function fixOf(place: string, fields: ReadonlyMap<string, string>): Fix {
+  const found = POSITION.exec(place)
+  if (!found) throw new DecodeError('malformed', `the position "${place.slice(0, 40)}"`)
+  const [, time, y, x, hex, speed, course, date] = found
+  const flags = Number.parseInt(hex, 16)
+  const latitude = digitsDegreesMinutes(y, 2)
+  const longitude = digitsDegreesMinutes(x, 3)
+  const exactSpeed = digits(fields.get('F'), /^\d{4}/)
+  const altitude = digits(fields.get('G'), /^\d{6}/)
+  return {
+    time: utcDmy(date, time),
+    latitude: flags & NORTH ? latitude : -latitude,
+    longitude: flags & EAST ? longitude : -longitude,
+    valid: (flags & NO_FIX) === 0,
+    altitude: altitude === undefined ? undefined : altitude / 10,
+    speed: knots(exactSpeed === undefined ? Number(speed) * 2 : exactSpeed / 10),
+    heading: heading(Number(course) * 10),
+    satellites: digits(fields.get('R')?.slice(2), /^\d\d/) ?? digits(fields.get('O'), /^\d\d/),
+  }
+}
+
+function digits(field: string | undefined, pattern: RegExp): number | undefined {
+  const found = field === undefined ? null : pattern.exec(field)
+  return found === null ? undefined : Number(found[0])
+}

@@ -119,6 +119,8 @@ export type Covered = readonly [from: number, to: number] | ((frame: Buffer) => 
 export interface Escaping {
   readonly escape: number
   readonly codes: ReadonlyMap<number, number>
+  /** Codes of bytes that also stand as they are, where they separate fields or in frames of another kind. */
+  readonly optional?: ReadonlyMap<number, number>
 }
 
 /** One tracker protocol. */

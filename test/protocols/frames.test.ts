@@ -24,7 +24,7 @@ for (const protocol of await loadProtocols()) {
     it('says what its devices are, what its checksum covers, how it escapes, and how accurate it is', () => {
       expect(JSON.stringify([devices, integrity, costly])).not.toContain('FILL IN')
       expect(Object.keys(integrity)).toSatisfy((keys) => keys.includes('none') || keys.includes('covers'))
-      expect(escaping === 'none' || escaping.codes.size > 0).toBe(true)
+      expect(escaping === 'none' || escaping.codes.size + (escaping.optional?.size ?? 0) > 0).toBe(true)
       expect(['metres', 'hdop', 'none']).toContain(accuracy)
     })
 

@@ -69,7 +69,9 @@ function framing({ escaping, name }: Protocol, framer: Framer): void {
 /** Our frames hold their escapes, those of the vectors do not. */
 function withoutEscapes(hex: string, escaping: Protocol['escaping']): string {
   const frame = Buffer.from(hex, 'hex')
-  return (escaping === 'none' ? frame : unescape(frame, escaping.escape, escaping.codes)).toString('hex')
+  if (escaping === 'none') return hex
+  const { escape, codes, optional = [] } = escaping
+  return unescape(frame, escape, new Map([...codes, ...optional])).toString('hex')
 }
 
 /** Our frames hold what begins them, of one byte, and ends them, of at most two; those of the vectors do not. */

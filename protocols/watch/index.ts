@@ -1,0 +1,149 @@
+/*
+ * Watches and phones for children and elderly people (3G Electronics, Wonlex, Setracker …): "GPS tracker watch communication
+ * protocol". Text between brackets; the length counts bytes without escapes. TCP, no checksum. In the content 7D and a code
+ * stand for another byte: 01 for 7D, 02 for [, 03 for ], 04 for a comma, 05 for *.
+ *
+ *   [VV*I*LLLL*TYPE,…]   [VV*I*NNNN*LLLL*TYPE,…]
+ *   TYPE,D,T,A,Y,N,O,E,S,C,H,s,…        UD, UD2, UD_LTE … : position; AL, AL_LTE … : alarm with a position
+ *
+ *   V  maker: 3G, SG, ZJ, CS     T  hhmmss              S  km/h         Y, O  degrees, of which the sign
+ *   I  id                        A  A: valid, V: not    C  degrees            or the letter says the hemisphere
+ *   N  serial number             N, E  hemispheres      H  metres
+ *   L  length from TYPE on, hex  D  DDMMYY              s  satellites
+ *
+ * Answers: [VV*I*LLLL*TYPE] to LK (link kept), TKQ (a request) and AL, named by these letters alone.
+ */
+import {
+  DecodeError,
+  EndSearch,
+  type Fix,
+  heading,
+  kmh,
+  type Message,
+  number,
+  type Protocol,
+  type Session,
+  TextReader,
+  unescape,
+  utcDmy,
+} from '../kit/index.ts'
+
+const ESCAPE = 0x7d
+const CODES = new Map([
+  [0x01, 0x7d],
+  [0x02, 0x5b],
+  [0x03, 0x5d],
+])
+const SEPARATOR_CODES = new Map([
+  [0x04, 0x2c],
+  [0x05, 0x2a],
+])
+
+export default {
+  name: 'watch',
+  devices: 'Watches of 3G Electronics, Wonlex, Setracker and others: Q50, Q90, GW100, D99, EW100',
+  acknowledges: 'some',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  escaping: { escape: ESCAPE, codes: CODES, optional: SEPARATOR_CODES },
+  tcp: { port: 5093, frame: frameLength },
+  decode,
+} satisfies Protocol
+
+const HEAD = /^([^*,]{2,4})\*([^*,]+)\*(?:([0-9a-fA-F]{4})\*)?([0-9a-fA-F]{4})\*/
+/** Types that hold no position, by what precedes the first comma. */
+const NONE = new Map([
+  ['LK', 'heartbeat'],
+  ['KA', 'heartbeat'],
+  ['TKQ', 'heartbeat'],
+  ['heart', 'health'],
+  ['BLOOD', 'health'],
+  ['PULSE', 'health'],
+  ['TEMP', 'health'],
+  ['bphrt', 'health'],
+  ['btemp2', 'health'],
+  ['oxygen', 'health'],
+  ['TK', 'audio'],
+  ['img', 'photo'],
+])
+const ANSWERED = new Set(['LK', 'TKQ'])
+const OPEN = 0x5b
+const CLOSE = 0x5d
+const ALL_CODES = new Map([...CODES, ...SEPARATOR_CODES])
+/** The longest head. */
+const HEAD_LENGTH = 64
+/** The longest message that may end before its length, and with nothing behind it. */
+const MOST_UNEVEN = 4096
+const end = new EndSearch(CLOSE)
+const next = new EndSearch(['][', ']\r', ']\n'])
+
+/**
+ * A message ends at its length, which does not count escapes; or, where the length is wrong, before the next message, or when
+ * all brackets are closed. Names of networks may hold brackets.
+ */
+function frameLength(bytes: Buffer, session: Session): number {
+  if (bytes[0] !== OPEN) {
+    const start = bytes.indexOf(OPEN)
+    return start < 0 ? -bytes.length : -start
+  }
+  const head = HEAD.exec(bytes.toString('latin1', 1, HEAD_LENGTH))
+  if (!head) return bytes.length < HEAD_LENGTH && bytes.indexOf(CLOSE) < 0 ? 0 : -1
+  const from = 1 + head[0].length
+  const last = from + Number.parseInt(head[4], 16)
+  if (bytes[last] === CLOSE) return last + 1
+  const found = next.after(bytes, from, session)
+  if (found > 0) return found - 1
+  if (bytes.length <= MOST_UNEVEN && bytes[bytes.length - 1] === CLOSE && isClosed(bytes)) return bytes.length
+  return bytes.length > last ? end.after(bytes, last, session) : 0
+}
+
+function isClosed(bytes: Buffer): boolean {
+  let open = 0
+  for (const byte of bytes) open += byte === OPEN ? 1 : byte === CLOSE ? -1 : 0
+  return open === 0
+}
+
+function decode(frame: Buffer): Message {
+  if (frame[0] !== OPEN) throw new DecodeError(frame.length === 0 ? 'truncated' : 'unsupported')
+  const content = frame.subarray(1, frame.at(-1) === CLOSE ? -1 : undefined)
+  const text = unescape(content, ESCAPE, ALL_CODES).toString('latin1')
+  const head = HEAD.exec(text.slice(0, HEAD_LENGTH))
+  if (!head) throw new DecodeError('malformed', 'its head has no id or no length')
+  const [{ length }, maker, device, serial] = head
+  const r = new TextReader(text.slice(length), ',')
+  const type = r.next()
+  const answer = (name: string) =>
+    Buffer.from(
+      `[${maker}*${device}*${serial === undefined ? '' : `${serial}*`}${name.length.toString(16).padStart(4, '0')}*${name}]`,
+    )
+  const isAlarm = /^AL(?:_|\d|$)/.test(type)
+  if (isAlarm || /^UD(?:_|\d|$)/.test(type))
+    return { device, fixes: [fixOf(r)], reply: isAlarm ? answer('AL') : undefined }
+  return { device, none: NONE.get(type), reply: ANSWERED.has(type) ? answer(type) : undefined }
+}
+
+function fixOf(r: TextReader): Fix {
+  const time = utcDmy(r.next(), r.next())
+  const valid = r.next() === 'A'
+  const latitude = angleOf(r)
+  const longitude = angleOf(r)
+  const speed = r.optionalNumber()
+  const course = r.optionalNumber()
+  return {
+    time,
+    latitude,
+    longitude,
+    valid,
+    speed: speed === undefined ? undefined : kmh(speed),
+    heading: heading(course),
+    altitude: r.optionalNumber(),
+    satellites: r.optionalNumber(),
+  }
+}
+
+/** Degrees and a letter; devices of the south and west have a sign, a letter, or both. */
+function angleOf(r: TextReader): number {
+  const value = number(r.next())
+  const letter = r.next()
+  return letter === 'S' || letter === 'W' ? -Math.abs(value) : value
+}

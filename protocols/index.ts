@@ -29,6 +29,8 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   gt06: { tcp: 5023, udp: 5023, load: () => import('./gt06/index.ts') },
   h02: { tcp: 5013, udp: 5013, load: () => import('./h02/index.ts') },
   hyn600: { tcp: 5258, load: () => import('./hyn600/index.ts') },
+  jt600: { tcp: 5014, load: () => import('./jt600/index.ts') },
+  meitrack: { tcp: 5020, udp: 5020, load: () => import('./meitrack/index.ts') },
   jt808: { tcp: 5015, udp: 5015, load: () => import('./jt808/index.ts') },
   khd: { tcp: 5058, load: () => import('./khd/index.ts') },
   maestro: { tcp: 5129, load: () => import('./maestro/index.ts') },

@@ -1,0 +1,96 @@
+import {
+  ByteReader,
+  DecodeError,
+  degreesMinutes,
+  type Fix,
+  heading,
+  kmh,
+  type Message,
+  mph,
+  number,
+  TextReader,
+  unescape,
+  utcDmy,
+} from '../kit/index.ts'
+import { position } from './binary.ts'
+
+/** How bytes are written between parentheses that would end them. */
+export const ESCAPE = 0x3d
+export const CODES = new Map([
+  [0x15, 0x28],
+  [0x14, 0x29],
+  [0x11, 0x2c],
+  [0x00, 0x3d],
+])
+const SENSOR = /^\((\d+),\d+,\d+,WLNET,5,\d+,/
+
+/** The message of a line between parentheses. @throws DecodeError */
+export function text(frame: Buffer): Message {
+  const content = frame.subarray(1, frame.at(-1) === 0x29 ? -1 : undefined)
+  const sensor = SENSOR.exec(frame.toString('latin1', 0, 64))
+  if (sensor) {
+    const bytes = unescape(content.subarray(sensor[0].length - 1), ESCAPE, CODES)
+    return { device: sensor[1], fixes: [position(new ByteReader(bytes))] }
+  }
+  const r = new TextReader(content.toString('latin1'), ',')
+  const device = r.next()
+  if (!/^\d+$/.test(device)) throw new DecodeError('malformed', 'it begins with no id')
+  let type = r.next()
+  // Newer devices put the version of the protocol in front.
+  if (/^\d+$/.test(type)) type = r.next()
+  const read = TYPES.get(type)
+  return { device, ...read?.(r) }
+}
+
+const TYPES = new Map<string, (r: TextReader) => Message>([
+  ['W01', (r) => ({ fixes: [ofW01(r)] })],
+  ['U01', (r) => ({ fixes: [ofU(r)], reply: Buffer.from('(S39)') })],
+  ['U02', (r) => ({ fixes: [ofU(r)], reply: Buffer.from('(S39)') })],
+  ['U03', (r) => ({ fixes: [ofU(r)], reply: Buffer.from('(S39)') })],
+  ['U06', (r) => ({ fixes: [ofU(r.skip())], reply: Buffer.from('(S20)') })],
+  ['P45', lockEvent],
+  ['U04', () => ({ none: 'heartbeat' })],
+  ['@JT', () => ({ none: 'heartbeat' })],
+  ['U09', () => ({ none: 'trip' })],
+])
+
+function ofW01(r: TextReader): Fix {
+  const longitude = degreesMinutes(r.number()) * signOf(r.next())
+  const latitude = degreesMinutes(r.number()) * signOf(r.next())
+  const valid = isValid(r.next())
+  const time = utcDmy(r.next(), r.next())
+  return { time, latitude, longitude, valid, speed: kmh(r.number()), heading: heading(r.number()) }
+}
+
+function ofU(r: TextReader): Fix {
+  const time = utcDmy(r.next(), r.next())
+  const valid = isValid(r.next())
+  const latitude = r.number() * signOf(r.next())
+  const longitude = r.number() * signOf(r.next())
+  const speed = mph(r.number())
+  return { time, latitude, longitude, valid, speed, heading: heading(r.number()), satellites: satellitesOf(r.next()) }
+}
+
+function lockEvent(r: TextReader): Message {
+  const time = utcDmy(r.next(), r.next())
+  const latitude = r.number() * signOf(r.next())
+  const longitude = r.number() * signOf(r.next())
+  const valid = isValid(r.next())
+  const fix = { time, latitude, longitude, valid, speed: mph(r.number()), heading: heading(r.number()) }
+  const serial = r.skip(5).next()
+  return { fixes: [fix], reply: Buffer.from(`(P69,0,${serial})`) }
+}
+
+function signOf(letter: string): 1 | -1 {
+  if (!/^[NSEW]$/.test(letter)) throw new DecodeError('malformed', `"${letter.slice(0, 40)}" is no hemisphere`)
+  return letter === 'S' || letter === 'W' ? -1 : 1
+}
+
+function isValid(letter: string): boolean {
+  return letter === 'A' || letter === 'T'
+}
+
+/** Some models leave the number out: then the charge stands in its place. */
+function satellitesOf(field: string): number | undefined {
+  return field.endsWith('%') ? undefined : number(field)
+}

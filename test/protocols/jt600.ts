@@ -1,0 +1,102 @@
+import { kmh, knots, mph } from '../../protocols/kit/index.ts'
+import { bytes } from '../support/encode.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '8021234567'
+/** 52° 31.5′ N, 13° 24.6′ E, 10 kn, 270°. */
+const place = (flags: string) => `010524231530 52315000 013246000${flags} 0a 87`
+const FIX = { time: '2024-05-01T23:15:30Z', latitude: 52.525, longitude: 13.41, speed: knots(10), heading: 270 }
+const record = (flags: string, rest = '00'.repeat(10)) => place(flags) + rest
+const padlock = (version: string, status: string) =>
+  bytes(`24 ${ID} ${version} 11 0027 ${place('7')} 00001234 09 00000000 ${status} ${'00'.repeat(10)} 6e`)
+
+const TEXT = '010524,231530,T,52.525,N,13.410,E'
+
+export default {
+  costly: {
+    'many records': bytes(`24 ${ID} 31 fffc ${record('7').repeat(2427)} 01`),
+    'one field': `(${ID},U01,${many('1')})`,
+    'empty fields': `(${ID},U01${many(',')})`,
+    'escapes of a sensor': Buffer.from(`(${ID},1,168,WLNET,5,2,${many('=\x15')})`),
+  },
+  frames: [
+    {
+      title: 'packed decimals: several positions, the first version, padlocks',
+      frames: [
+        {
+          frame: bytes(`24 ${ID} 31 0036 ${record('7')} ${record('8')} 01`),
+          device: ID,
+          fixes: [FIX, { ...FIX, latitude: -52.525, longitude: -13.41, valid: false }],
+        },
+        {
+          frame: bytes(`24 ${ID} 11 001b ${record('7', '09 5080 0022 0000000000')} 01`),
+          device: ID,
+          fixes: [{ ...FIX, satellites: 9, altitude: 34 }],
+        },
+        { frame: padlock('17', '20c0'), device: ID, fixes: [{ ...FIX, satellites: 9 }] },
+        { frame: padlock('17', '20e0'), device: ID, fixes: [{ ...FIX, satellites: 9 }], reply: '(P35)' },
+        { frame: padlock('19', '20e0'), device: ID, fixes: [{ ...FIX, satellites: 9 }], reply: '(P69,0,110)' },
+        { frame: bytes(`24 ${ID} 31 001a ${'00'.repeat(27)}`), error: 'malformed' },
+      ],
+    },
+    {
+      title: 'text',
+      frames: [
+        {
+          frame: `(${ID},W01,01324.6000,E,5231.5000,N,A,010524,231530,36,270,100,4)`,
+          device: ID,
+          fixes: [{ ...FIX, speed: kmh(36) }],
+        },
+        {
+          frame: `(${ID},U01,${TEXT},10,270,9,32%,00000000000011,10133)`,
+          device: ID,
+          fixes: [{ ...FIX, speed: mph(10), satellites: 9 }],
+          reply: '(S39)',
+        },
+        {
+          frame: `(${ID},U03,${TEXT},10,270,32%,00000000000011,10133)`,
+          device: ID,
+          fixes: [{ ...FIX, speed: mph(10) }],
+          reply: '(S39)',
+        },
+        {
+          frame: `(${ID},U06,4,${TEXT.replace('T', 'F')},10,270,9,32%,00000000000011,10133)`,
+          device: ID,
+          fixes: [{ ...FIX, speed: mph(10), satellites: 9, valid: false }],
+          reply: '(S20)',
+        },
+        {
+          frame: `(${ID},P45,010524,231530,52.525,N,13.410,E,A,10,270,5,0,0012260888,0,0,77,0)`,
+          device: ID,
+          fixes: [{ ...FIX, speed: mph(10) }],
+          reply: '(P69,0,77)',
+        },
+        {
+          frame: Buffer.concat([
+            Buffer.from(`(${ID},1,168,WLNET,5,2,`),
+            bytes(`${place('7')} 3d15 3d14 3d11 3d00`),
+            Buffer.from(')'),
+          ]),
+          device: ID,
+          fixes: [FIX],
+        },
+        { frame: `(${ID},U04)`, device: ID, none: 'heartbeat' },
+        { frame: `(${ID},@JT)`, device: ID, none: 'heartbeat' },
+        { frame: `(${ID},2,U09,129,2,A,010524231530)`, device: ID, none: 'trip' },
+        { frame: `(${ID},Z99,1)`, device: ID },
+        { frame: '(BP05,1)', error: 'malformed' },
+      ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'JT701 V3.6: the speed is a number of one byte; its digits above 9 show that it is not packed decimals',
+      says: ({ input: { hex = '' }, positions }) => {
+        const packet = bytes(hex)
+        const place = packet[0] === 0x24 ? (packet[7] >= 0x10 ? 10 : 9) : packet.indexOf(',WLNET,5,') + 11
+        if (packet[0] !== 0x24 && place < 11) return undefined
+        return { positions: positions.map((each, i) => ({ ...each, speedKnots: packet[place + 27 * i + 15] })) }
+      },
+    },
+  ],
+} satisfies ProtocolCases

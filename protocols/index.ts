@@ -42,6 +42,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   niot: { tcp: 5210, load: () => import('./niot/index.ts') },
   noran: { udp: 5053, load: () => import('./noran/index.ts') },
   opengts: { http: 5159, load: () => import('./opengts/index.ts') },
+  jt600: { tcp: 5014, load: () => import('./jt600/index.ts') },
   osmand: { http: 5055, load: () => import('./osmand/index.ts') },
   owntracks: { http: 5144, load: () => import('./owntracks/index.ts') },
   plugin: { tcp: 5192, load: () => import('./plugin/index.ts') },

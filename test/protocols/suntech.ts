@@ -7,6 +7,11 @@ const CLOCK = '20240501;23:15:30'
 const PLACE = '+52.525000;+013.410000;036.000;270.50'
 const FIX = { time: '2024-05-01T23:15:30Z', latitude: 52.525, longitude: 13.41, speed: 10, heading: 270.5 }
 
+function zip(content: string): Buffer {
+  const body = bytes(content)
+  return new ByteWriter().u8(2).u16(body.length).bytes(body).u8(3).toBuffer()
+}
+
 export default {
   costly: {
     'one field': `ST300STT;${many('1')}`,
@@ -68,15 +73,14 @@ export default {
       title: 'zip reports',
       frames: [
         {
-          frame: bytes(
-            '02 0032 10 0907000123 28 813f 180501170f1e 105129 34525000 0d410000 002400 010e50 c9 00000000 03',
-          ),
+          frame: zip('10 0907000123 28 813f 180501170f1e 105129 34525000 0d410000 002400 010e50 c9 00000000'),
           device: '0907000123',
           fixes: [{ ...FIX, latitude: -52.525, satellites: 9 }],
         },
         {
           frame: new ByteWriter()
-            .hex('81002f09070001233fffff3401000300180501170f1e0000000000000000000000')
+
+            .hex('81002e09070001233fffff3401000300180501170f1e0000000000000000000000')
             .u32(52_525_000)
             .u32(2 ** 31 + 13_410_000)
             .u16(3600)
@@ -86,7 +90,7 @@ export default {
           device: '0907000123',
           fixes: [{ ...FIX, longitude: -13.41, satellites: 18 }],
         },
-        { frame: bytes('02 000b 20 0907000123 28 813f 180501 03'), device: '0907000123' },
+        { frame: zip('20 0907000123 28 813f 180501'), device: '0907000123' },
         { frame: bytes('90 0005 0907000123'), device: '0907000123' },
       ],
     },

@@ -36,7 +36,7 @@ export default {
         { frame: `*VK200${ID},BA&B0000000000#`, device: ID, none: 'no place' },
         { frame: `*VK201${ID},ZZ&B0000000000#`, device: ID, reply: '*VK20YZZ#' },
         { frame: `*VK201${ID},BA&A231530#`, error: 'malformed' },
-        { frame: '*HQ,8800000001,V1#####', error: 'unsupported' },
+        { frame: '*HQ,8800000001,V1,101530#', error: 'unsupported' },
         { frame: '*HQ20#', error: 'truncated' },
       ],
     },

@@ -93,9 +93,9 @@ export default {
       reason: 'JT701 V3.6: the speed is a number of one byte; its digits above 9 show that it is not packed decimals',
       says: ({ input: { hex = '' }, positions }) => {
         const packet = bytes(hex)
-        const place = packet[0] === 0x24 ? (packet[7] >= 0x10 ? 10 : 9) : packet.indexOf(',WLNET,5,') + 11
-        if (packet[0] !== 0x24 && place < 11) return undefined
-        return { positions: positions.map((each, i) => ({ ...each, speedKnots: packet[place + 27 * i + 15] })) }
+        const first = packet[0] === 0x24 ? (packet[7] >= 0x10 ? 10 : 9) : packet.indexOf(',WLNET,5,') + 11
+        if (packet[0] !== 0x24 && first < 11) return undefined
+        return { positions: positions.map((each, i) => ({ ...each, speedKnots: packet[first + 27 * i + 15] })) }
       },
     },
   ],

@@ -24,6 +24,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   dmthttp: { http: 5139, load: () => import('./dmthttp/index.ts') },
   fix: { load: () => import('./fix/index.ts') },
   flespi: { http: 5149, load: () => import('./flespi/index.ts') },
+  galileo: { tcp: 5034, load: () => import('./galileo/index.ts') },
   gl200: { tcp: 5004, udp: 5004, load: () => import('./gl200/index.ts') },
   globalstar: { http: 5185, load: () => import('./globalstar/index.ts') },
   gps103: { tcp: 5001, udp: 5001, load: () => import('./gps103/index.ts') },

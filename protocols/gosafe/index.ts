@@ -1,0 +1,55 @@
+/*
+ * Gosafe G1S, G3S, G3C, G6S, G7S, G71, G737, G79: "Gosafe GPRS protocol" of G3S and successors; the binary frame is inferred from
+ * one frame. TCP and UDP.
+ *
+ *   *GSvv,I,T,e,item,…$T,e,item,…#        v: version; records with a $ between them
+ *   *GS02,I,GPS:t;A;Y;O;S;C;d,item,…#     the first version
+ *   item  GPS:A;s;Y;O;S;C[;H[;p[;v]]]     position; SYS, GSM, COT, ADC, DTT …: other things
+ *
+ *   F8 x{2} IIIIIIIIIIIIII TTTTTTTT mmmm L MMMM F yyyyyyyy oooooooo SSSS CCCC HHHH pppp vvvv … KKKK F8      1B escapes
+ *
+ *   T  hhmmssDDMMYY; t and d its halves     A  A: valid, V, L: not     Y, O  degrees with the letter in front
+ *   S  km/h    C  degrees    H  metres      s  satellites              p, v  HDOP, VDOP (of the binary frame 0.01)
+ *   binary: T seconds since 2000, y, o 1e-6 degrees, F satellites in bits 0–4, K  CRC-16/XMODEM of x to before it;
+ *   L and M are the length and the fields of the position: 19 and 3F here, with other ones it is not read
+ *
+ * Answer: 1234.
+ */
+import { between, dialects, escaped, type Protocol } from '../kit/index.ts'
+import { binary } from './binary.ts'
+import { text } from './text.ts'
+
+const FLAG = 0xf8
+const ESCAPE = 0x1b
+const escaping = escaped({
+  flag: FLAG,
+  escape: ESCAPE,
+  codes: new Map([
+    [0x00, ESCAPE],
+    [0xe3, FLAG],
+  ]),
+})
+
+const { frame, decode } = dialects([
+  { when: '*', frame: between('*', '#'), decode: text },
+  {
+    when: FLAG,
+    frame: escaping.frame,
+    decode: (bytes, session) => binary(escaping.content(bytes), session),
+  },
+])
+
+export default {
+  name: 'gosafe',
+  devices: 'Gosafe G1S, G3S, G3C, G6S, G7S, G71, G737, G79',
+  acknowledges: 'fixes',
+  accuracy: 'hdop',
+  integrity: {
+    checksum: 'CRC-16/XMODEM of binary frames',
+    covers: (bytes) => (bytes[0] === FLAG ? [1, -3] : [0, 0]),
+  },
+  escaping,
+  tcp: { port: 5078, frame },
+  udp: { port: 5078 },
+  decode,
+} satisfies Protocol

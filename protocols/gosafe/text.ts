@@ -1,0 +1,73 @@
+import { DecodeError, dop, eachReadable, type Fix, heading, kmh, type Message, number, utcDmy } from '../kit/index.ts'
+
+export const REPLY = Buffer.from('1234')
+const HEAD = /^\*GS(\d\d),([^,#$]+)/
+const FIRST_VERSION = '02'
+
+/** The message of a line of text. @throws DecodeError */
+export function text(frame: Buffer): Message {
+  const line = frame.toString('latin1', 0, frame.at(-1) === 0x23 ? frame.length - 1 : frame.length)
+  const head = HEAD.exec(line.slice(0, 64))
+  if (!head) throw new DecodeError('unsupported')
+  const [{ length }, version, device] = head
+  const records = line.slice(length + 1).split('$')
+  if (line.length <= length) return { device, none: 'heartbeat', reply: REPLY }
+  const read = (record: string) => (version === FIRST_VERSION ? ofFirstVersion(record) : fixOf(record))
+  const { good, unreadable } = eachReadable(records, read)
+  const fixes = good.filter((fix) => fix !== undefined)
+  return fixes.length > 0
+    ? { device, fixes, unreadable, reply: REPLY }
+    : { device, none: 'no place', unreadable, reply: REPLY }
+}
+
+/** Undefined of a record without a position. */
+function fixOf(record: string): Fix | undefined {
+  const values = positionOf(record)
+  if (!values) return undefined
+  const [validity, satellites, ...place] = values
+  return {
+    ...placeOf(place),
+    ...fixTime(record.slice(0, 6), record.slice(6, 12)),
+    valid: validity === 'A',
+    satellites: number(satellites),
+  }
+}
+
+function ofFirstVersion(record: string): Fix | undefined {
+  const values = positionOf(record)
+  if (!values) return undefined
+  const [time, validity, latitude, longitude, speed, course, date] = values
+  return { ...placeOf([latitude, longitude, speed, course]), ...fixTime(time, date), valid: validity === 'A' }
+}
+
+function fixTime(time: string, date: string | undefined): { time: number } {
+  return { time: utcDmy(date ?? '', time) }
+}
+
+/** The values of the item GPS. */
+function positionOf(record: string): string[] | undefined {
+  const at = record.startsWith('GPS:') ? 4 : record.indexOf(',GPS:') + 5
+  if (at === 4 && !record.startsWith('GPS:')) return undefined
+  const end = record.indexOf(',', at)
+  const values = record.slice(at, end < 0 ? undefined : end).split(';')
+  if (values.length < 6) throw new DecodeError('malformed', `a position of ${values.length} values`)
+  return values
+}
+
+function placeOf([y, x, speed, course, altitude, hdop]: readonly (string | undefined)[]): Omit<Fix, 'time' | 'valid'> {
+  return {
+    latitude: angle(y ?? '', 'N', 'S'),
+    longitude: angle(x ?? '', 'E', 'W'),
+    speed: kmh(number(speed ?? '')),
+    heading: heading(number(course ?? '')),
+    altitude: altitude ? number(altitude) : undefined,
+    hdop: hdop ? dop(number(hdop)) : undefined,
+  }
+}
+
+function angle(field: string, positive: string, negative: string): number {
+  const value = number(field.slice(1))
+  if (field[0] === negative) return -value
+  if (field[0] === positive) return value
+  throw new DecodeError('malformed', `"${field.slice(0, 40)}" has no hemisphere`)
+}

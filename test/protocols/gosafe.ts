@@ -1,0 +1,87 @@
+import { ByteWriter, crc16Xmodem } from '../../protocols/kit/index.ts'
+import { bytes } from '../support/encode.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '351535053000777'
+const PLACE = 'GPS:A;9;N52.525000;E13.410000;36;270'
+const FIX = { time: '2024-05-01T23:15:30Z', latitude: 52.525, longitude: 13.41, speed: 10, heading: 270, satellites: 9 }
+
+/** A binary frame between its flags, with its checksum, escaped. */
+function binary(fields: string): Buffer {
+  const content = new ByteWriter().hex('0601').hex(BigInt(ID).toString(16).padStart(14, '0'))
+  content
+    .u32((Date.UTC(2024, 4, 1, 23, 15, 30) - Date.UTC(2000, 0, 1)) / 1000)
+    .hex('007a')
+    .bytes(bytes(fields))
+  content.u32(52_525_000).u32(13_410_000).hex('0024010e0022005a0064').hex('1bf8')
+  const hex = content.crc16(crc16Xmodem).toBuffer().toString('hex')
+  const escaped = (hex.match(/../g) ?? []).map((byte) => (byte === '1b' ? '1b00' : byte === 'f8' ? '1be3' : byte))
+  return bytes(`f8${escaped.join('')}f8`)
+}
+
+export default {
+  costly: {
+    'many records': `*GS06,${ID},${many('$')}#`,
+    'many items': `*GS06,${ID},231530010524,,${many('A:1,')}#`,
+    'many values': `*GS06,${ID},231530010524,,GPS:${many(';')}#`,
+  },
+  frames: [
+    {
+      title: 'text: records of one line, the first version, no position',
+      frames: [
+        {
+          frame: `*GS06,${ID},231530010524,1C,SYS:G3C;V1.40,${PLACE};34;0.9;1.2,COT:,ADC:13.1$231530010524,,${PLACE}#`,
+          device: ID,
+          fixes: [{ ...FIX, altitude: 34, hdop: 0.9 }, FIX],
+          reply: '1234',
+        },
+        {
+          frame: `*GS16,${ID},231530010524,,GPS:V;0;S52.525;W13.41;0;0;0;0.00#`,
+          device: ID,
+          fixes: [
+            {
+              ...FIX,
+              latitude: -52.525,
+              longitude: -13.41,
+              speed: 0,
+              heading: 0,
+              altitude: 0,
+              satellites: 0,
+              valid: false,
+            },
+          ],
+          reply: '1234',
+        },
+        {
+          frame: `*GS02,${ID},GPS:231530;A;N52.525;E13.41;36;270;010524,STT:20;0#`,
+          device: ID,
+          fixes: [{ time: FIX.time, latitude: 52.525, longitude: 13.41, speed: 10, heading: 270 }],
+          reply: '1234',
+        },
+        { frame: `*GS02,${ID}#`, device: ID, none: 'heartbeat', reply: '1234' },
+        { frame: `*GS06,${ID},231530010524,,SYS:G3C#`, device: ID, none: 'no place', reply: '1234' },
+        {
+          frame: `*GS06,${ID},231530010524,,${PLACE}$2315,,${PLACE}#`,
+          device: ID,
+          fixes: [FIX],
+          unreadable: [1],
+          reply: '1234',
+        },
+        { frame: `*GS06,${ID},231530010524,,GPS:A;9#`, error: 'malformed' },
+        { frame: '*HQ,8800000001#', error: 'unsupported' },
+      ],
+    },
+    {
+      title: 'binary: a position with all fields; others are not read',
+      frames: [
+        {
+          frame: binary('13 003f 49'),
+          device: ID,
+          fixes: [{ ...FIX, altitude: 34, hdop: 0.9 }],
+          reply: '1234',
+        },
+        { frame: binary('13 003e 49'), device: ID, fixes: [], reply: '1234' },
+      ],
+    },
+  ],
+} satisfies ProtocolCases

@@ -22,6 +22,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   egts: { tcp: 5162, load: () => import('./egts/index.ts') },
   castel: { tcp: 5086, udp: 5086, load: () => import('./castel/index.ts') },
   dmthttp: { http: 5139, load: () => import('./dmthttp/index.ts') },
+  fifotrack: { tcp: 5124, load: () => import('./fifotrack/index.ts') },
   fix: { load: () => import('./fix/index.ts') },
   flespi: { http: 5149, load: () => import('./flespi/index.ts') },
   galileo: { tcp: 5034, load: () => import('./galileo/index.ts') },

@@ -1,0 +1,95 @@
+/*
+ * Fifotrack A100, A300, A600, S20, Q1, Q3: "Fifotrack protocol" (A01, A03, B03, D05), as far as the frames show it. TCP.
+ *
+ *   $$LLL,I,N,TYPE,…*KK\r\n
+ *
+ *   A00  t,A,Y,O,S,C,H,km,status,…          A01, A02  e,t,A,Y,O,S,C,H,km,…       position; e: alarm
+ *   A03  e,t,cells,V,%,status,0,A,S,s,Y,O   A03 … 1,wifi                         position of asset trackers
+ *   D05, D06  photo                         others: answers to commands
+ *
+ *   L  from the first comma to before *     t  YYMMDDhhmmss       S  km/h       K  the sum of all up to and with *
+ *   I  IMEI     N  number, hexadecimal      A  A: valid, V: not   C  degrees    H  metres
+ *
+ * Answer to A03: ##LL,I,N,A03,YYMMDDhhmmss*KK
+ */
+import {
+  DecodeError,
+  digitsOfTime,
+  type Fix,
+  heading,
+  kmh,
+  lengthField,
+  type Message,
+  type Protocol,
+  type Session,
+  sum8,
+  TextReader,
+  TextWriter,
+  utcYmd,
+  verifiedHex,
+} from '../kit/index.ts'
+
+export default {
+  name: 'fifotrack',
+  devices: 'Fifotrack A100, A300, A600, S20, Q1, Q3',
+  acknowledges: 'some',
+  accuracy: 'none',
+  integrity: { checksum: 'sum of the bytes', covers: [0, -4] },
+  escaping: 'none',
+  tcp: {
+    port: 5124,
+    frame: lengthField({ start: '$$', at: 2, width: 4, digits: 10, until: ',', add: 5, end: '\r\n', most: 8192 }),
+  },
+  decode,
+} satisfies Protocol
+
+function decode(frame: Buffer, session: Session): Message {
+  const trailing = frame.at(-1) === 0x0a ? 2 : 0
+  const content = verifiedHex(frame, { sum: sum8, from: 0, width: 2, trailing }, session)
+  const r = new TextReader(content.toString('latin1', 2, content.length - 1), ',')
+  const device = r.skip().next()
+  const number = r.next()
+  const type = r.next()
+  if (!/^[\w-]+$/.test(device)) throw new DecodeError('malformed', 'it has no id')
+  switch (type) {
+    case 'A00':
+    case 'A01':
+    case 'A02':
+      // Firmware for some trackers has no field for the alarm.
+      return { device, fixes: [fixOf(r)] }
+    case 'A03':
+      return { device, ...asset(r), reply: answer(device, number, session.now) }
+    case 'D05':
+    case 'D06':
+      return { device, none: 'photo' }
+    default:
+      return { device, none: /^[BCD]\d\d$/.test(type) ? 'command answer' : undefined }
+  }
+}
+
+function fixOf(r: TextReader): Fix {
+  const first = r.next()
+  return {
+    time: utcYmd(/^\d{12}$/.test(first) ? first : r.next()),
+    valid: r.next() === 'A',
+    latitude: r.number(),
+    longitude: r.number(),
+    speed: kmh(r.number()),
+    heading: heading(r.number()),
+    altitude: r.number(),
+  }
+}
+
+function asset(r: TextReader): Message {
+  const time = utcYmd(r.skip().next())
+  if (r.skip(4).next() !== '0') return { none: 'wifi' }
+  const valid = r.next() === 'A'
+  const speed = kmh(r.number())
+  const satellites = r.number()
+  return { fixes: [{ time, valid, speed, satellites, latitude: r.number(), longitude: r.number() }] }
+}
+
+function answer(device: string, number: string, now: number): Buffer {
+  const content = `,${device},${number},A03,${digitsOfTime(now)}`
+  return new TextWriter().text(`##${content.length}${content}*`).sum8().text('\r\n').toBuffer()
+}

@@ -49,6 +49,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   jt600: { tcp: 5014, load: () => import('./jt600/index.ts') },
   jt808: { tcp: 5015, udp: 5015, load: () => import('./jt808/index.ts') },
   meitrack: { tcp: 5020, udp: 5020, load: () => import('./meitrack/index.ts') },
+  minifinder2: { tcp: 5187, load: () => import('./minifinder2/index.ts') },
   opengts: { http: 5159, load: () => import('./opengts/index.ts') },
   osmand: { http: 5055, load: () => import('./osmand/index.ts') },
   owntracks: { http: 5144, load: () => import('./owntracks/index.ts') },

@@ -1,0 +1,121 @@
+/*
+ * Eview EV-07B, EV-07S, EV-04 and MiniFinder Pico, Nano, Atto: "EV-07B communication protocol", keys 23, 28 and 2C inferred from
+ * frames. Little-endian. TCP.
+ *
+ *   AB PP LLLL CCCC SSSS TT (n k value)…
+ *
+ *   P  bit 4: an answer is wanted    C  CRC-16/XMODEM from T on     T  01 data, 02 configuration, 03 services, 7F answer
+ *   L  from T on                     S  sequence number             n  length of k and value
+ *
+ *   k  01  IMEI, text                20  position: latitude, longitude (1e-7°), speed (u16, km/h), course (u16, degrees),
+ *      24  unix seconds, status          altitude (i16, m), HDOP (u16, 0.1), mileage{4}, satellites
+ *      02  alarm{4}, unix seconds    23, 28, 2C  a known network or beacon: MAC{6}, x{0, 3, 4}, latitude, longitude, name
+ *      others: cells, networks, sensors
+ *
+ * Each 24 begins a record. Answer: AB 00 0300 CCCC SSSS 7F 01 00.
+ */
+import {
+  ByteReader,
+  ByteWriter,
+  crc16Xmodem,
+  DecodeError,
+  dop,
+  type Fix,
+  heading,
+  kmh,
+  lengthField,
+  type Message,
+  type Protocol,
+  type Session,
+  tlv,
+  verify,
+} from '../kit/index.ts'
+
+export default {
+  name: 'minifinder2',
+  devices: 'Eview EV-07B, EV-07S, EV-04, MiniFinder Pico, Nano, Atto',
+  acknowledges: 'fixes',
+  accuracy: 'hdop',
+  integrity: { checksum: 'CRC-16/XMODEM', covers: (frame) => [8, frame.length] },
+  escaping: 'none',
+  tcp: { port: 5187, frame: lengthField({ start: 0xab, at: 2, width: 2, endian: 'little', add: 8, most: 4096 }) },
+  decode,
+} satisfies Protocol
+
+const WANTS_ANSWER = 0x10
+const DATA = 0x01
+const NONE = new Map([
+  [0x02, 'configuration'],
+  [0x03, 'services'],
+  [0x7f, 'command answer'],
+])
+const IMEI = 0x01
+const ALARM = 0x02
+const POSITION = 0x20
+const STATUS = 0x24
+/** Bytes between the address of a known network or beacon and its place. */
+const PLACES = new Map([
+  [0x23, 0],
+  [0x28, 3],
+  [0x2c, 4],
+])
+
+function decode(frame: Buffer, session: Session): Message {
+  if (frame.length < 9) throw new DecodeError('truncated')
+  const body = frame.subarray(8)
+  verify(frame.readUInt16LE(4) === crc16Xmodem(body), session)
+  const type = body[0]
+  const reply = frame[1] & WANTS_ANSWER && type !== 0x7f ? answer(frame.readUInt16LE(6)) : undefined
+  if (type !== DATA) return { none: NONE.get(type), reply }
+  return { ...data(new ByteReader(body).skip(1), session.now), reply }
+}
+
+function data(r: ByteReader, now: number): Message {
+  const fixes: Fix[] = []
+  let device: string | undefined
+  let time: number | undefined
+  for (const { tag, value } of tlv(r, { tag: 1, length: 1, order: 'length, tag', counted: 1 })) {
+    switch (tag) {
+      case IMEI:
+        device = value.ascii(value.left)
+        break
+      case STATUS:
+        time = value.u32le() * 1000
+        break
+      case ALARM:
+        time ??= value.skip(4).u32le() * 1000
+        break
+      case POSITION:
+        fixes.push(positionOf(value, time ?? now))
+        break
+      default: {
+        const skipped = PLACES.get(tag)
+        if (skipped !== undefined) fixes.push(placeOf(value.skip(6 + skipped), time ?? now))
+      }
+    }
+  }
+  return fixes.length > 0 ? { device, fixes } : { device, none: 'no place' }
+}
+
+function positionOf(r: ByteReader, time: number): Fix {
+  return {
+    time,
+    latitude: r.i32le() / 1e7,
+    longitude: r.i32le() / 1e7,
+    valid: true,
+    speed: kmh(r.u16le()),
+    heading: heading(r.u16le()),
+    altitude: r.i16le(),
+    hdop: dop(r.u16le() / 10),
+    satellites: r.skip(4).u8(),
+  }
+}
+
+function placeOf(r: ByteReader, time: number): Fix {
+  return { time, latitude: r.i32le() / 1e7, longitude: r.i32le() / 1e7, valid: true }
+}
+
+function answer(sequence: number): Buffer {
+  const content = Buffer.of(0x7f, 0x01, 0x00)
+  return new ByteWriter().hex('ab000300').u16le(crc16Xmodem(content)).u16le(sequence).bytes(content).toBuffer()
+}

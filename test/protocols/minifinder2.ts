@@ -1,0 +1,87 @@
+import { ByteWriter, crc16Xmodem } from '../../protocols/kit/index.ts'
+import { bytes } from '../support/encode.ts'
+import type { ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '862221087000777'
+
+function packet(type: string, content: string, properties = 0x10): Buffer {
+  const body = bytes(`${type} ${content}`)
+  const w = new ByteWriter().u8(0xab).u8(properties).u16le(body.length).u16le(crc16Xmodem(body))
+  return w.hex('0201').bytes(body).toBuffer()
+}
+
+/** A key with its length in front. */
+const key = (name: string, value: string) => (bytes(value).length + 1).toString(16).padStart(2, '0') + name + value
+const le = (value: number) => new ByteWriter().u32le(value).toBuffer().toString('hex')
+const SECONDS = Date.UTC(2024, 4, 1, 23, 15, 30) / 1000
+const IMEI = key('01', Buffer.from(ID).toString('hex'))
+const status = (seconds: number) => key('24', `${le(seconds)} 00000000`.replace(' ', ''))
+const PLACE = le(525_250_000) + le(134_100_000)
+const GPS = key('20', `${PLACE}24000e012200090000000000${'09'}`)
+const FIX = {
+  time: '2024-05-01T23:15:30Z',
+  latitude: 52.525,
+  longitude: 13.41,
+  speed: 10,
+  heading: 270,
+  altitude: 34,
+  hdop: 0.9,
+  satellites: 9,
+}
+const KNOWN = { time: FIX.time, latitude: 52.525, longitude: 13.41 }
+const REPLY = packet('7f', '0100', 0)
+
+export default {
+  costly: {
+    'empty keys': packet('01', '00'.repeat(64_000)),
+    'keys without a value': packet('01', '0124'.repeat(32_000)),
+    'many positions': packet('01', GPS.repeat(2900)),
+  },
+  frames: [
+    {
+      title: 'positions of satellites and of known networks and beacons, by the time of their records',
+      frames: [
+        {
+          frame: packet('01', IMEI + status(SECONDS) + GPS + status(SECONDS + 60) + GPS),
+          device: ID,
+          fixes: [FIX, { ...FIX, time: '2024-05-01T23:16:30Z' }],
+          reply: REPLY,
+        },
+        {
+          frame: packet(
+            '01',
+            [
+              IMEI,
+              key('02', `00100000${le(SECONDS)}`),
+              key('23', `001122334455${PLACE}484f4d45`),
+              key('28', `001122334455e5dec3${PLACE}`),
+              key('2c', `001122334455fdd1c364${PLACE}4f`),
+            ].join(''),
+            0,
+          ),
+          device: ID,
+          fixes: [KNOWN, KNOWN, KNOWN],
+        },
+        {
+          frame: packet('01', GPS),
+          fixes: [{ ...FIX, time: '2026-11-20T12:00:00Z' }],
+          reply: REPLY,
+        },
+      ],
+    },
+    {
+      title: 'no position',
+      frames: [
+        {
+          frame: packet('01', IMEI + status(SECONDS) + key('22', 'ae646a22a76ce8')),
+          device: ID,
+          none: 'no place',
+          reply: REPLY,
+        },
+        { frame: REPLY, none: 'command answer' },
+        { frame: packet('03', '0110'), none: 'services', reply: REPLY },
+        { frame: packet('05', '0110'), reply: REPLY },
+      ],
+    },
+  ],
+} satisfies ProtocolCases

@@ -46,6 +46,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   niot: { tcp: 5210, load: () => import('./niot/index.ts') },
   noran: { udp: 5053, load: () => import('./noran/index.ts') },
   opengts: { http: 5159, load: () => import('./opengts/index.ts') },
+  huasheng: { tcp: 5111, load: () => import('./huasheng/index.ts') },
   jt600: { tcp: 5014, load: () => import('./jt600/index.ts') },
   jt808: { tcp: 5015, udp: 5015, load: () => import('./jt808/index.ts') },
   meitrack: { tcp: 5020, udp: 5020, load: () => import('./meitrack/index.ts') },

@@ -63,6 +63,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   rst: { udp: 5196, load: () => import('./rst/index.ts') },
   ruptela: { tcp: 5046, load: () => import('./ruptela/index.ts') },
   sabertek: { tcp: 5166, load: () => import('./sabertek/index.ts') },
+  pt502: { tcp: 5017, load: () => import('./pt502/index.ts') },
   sigfox: { http: 5154, load: () => import('./sigfox/index.ts') },
   smartsole: { tcp: 5178, load: () => import('./smartsole/index.ts') },
   svias: { tcp: 5168, load: () => import('./svias/index.ts') },

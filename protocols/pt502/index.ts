@@ -1,0 +1,85 @@
+/*
+ * Portman PT502, Transtrack and others: no specification is known, inferred from frames. Lines of text that end with CR or LF;
+ * five bytes, BF FB and a counter, may stand in front of what is sent. TCP, no checksum.
+ *
+ *   $TYPE,I,hhmmss.sss,A,Y,N,O,E,S,C,DDMMYY,,…/…//uvs//       POS, HDA, DFR … : position; PHO…: with a photo in memory
+ *   $FUSI,…                                                 login
+ *   $PHD0,L,…                                               a part of a photo, of L bytes
+ *
+ *   I  id        Y, N, O, E  ddmm.mmmm and hemispheres       S  knots      s  satellites, hexadecimal
+ *   A  A: valid, V: not                                      C  degrees
+ */
+import {
+  DecodeError,
+  degreesMinutes,
+  dialects,
+  endsWith,
+  type Fix,
+  heading,
+  knots,
+  lengthField,
+  type Message,
+  type Protocol,
+  TextReader,
+  trimEnd,
+  utcDmy,
+} from '../kit/index.ts'
+
+const PHOTO = ['$PHD0,', '$PHD1,', '$PHD2,', '$PHD3,', '$PHD4,', '$PHD5,', '$PHD6,', '$PHD7,', '$PHD8,', '$PHD9,']
+const { frame } = dialects([
+  {
+    when: PHOTO,
+    frame: lengthField({ start: '$PHD', at: 6, width: 4, digits: 10, until: ',', add: 1, most: 4096 }),
+  },
+  { when: '$', frame: endsWith('\r', '\n') },
+])
+
+export default {
+  name: 'pt502',
+  devices: 'Portman PT502, PT600, GT3101, VT900',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'the frames show none' },
+  escaping: 'none',
+  tcp: { port: 5017, frame },
+  decode,
+} satisfies Protocol
+
+function decode(packet: Buffer): Message {
+  const text = trimEnd(packet).toString('latin1')
+  if (text.startsWith('$PHD')) return { none: 'photo' }
+  const login = /^\$FUS(\d+)(?:,|$)/.exec(text.slice(0, 64))
+  if (login) return { device: login[1], none: 'login' }
+  if (!/^\$[A-Z]{3}[\d-]*,/.test(text.slice(0, 32))) throw new DecodeError('unsupported')
+  const r = new TextReader(text, ',')
+  const device = r.skip().next()
+  if (!/^\w+$/.test(device)) throw new DecodeError('malformed', 'it has no id')
+  return { device, fixes: [fixOf(r)] }
+}
+
+const SATELLITES = /\/\/[0-9a-fA-F]{2}([0-9a-fA-F])(?:\/|$)/
+
+function fixOf(r: TextReader): Fix {
+  const time = r.next()
+  const valid = r.next() === 'A'
+  const latitude = degreesMinutes(r.number()) * signOf(r.next())
+  const longitude = degreesMinutes(r.number()) * signOf(r.next())
+  const speed = knots(r.number())
+  const course = heading(r.optionalNumber())
+  const date = r.next()
+  const satellites = SATELLITES.exec(r.rest().slice(0, 256))
+  return {
+    time: utcDmy(date, time),
+    latitude,
+    longitude,
+    valid,
+    speed,
+    heading: course,
+    satellites: satellites ? Number.parseInt(satellites[1], 16) : undefined,
+  }
+}
+
+function signOf(letter: string): 1 | -1 {
+  if (!/^[NSEW]$/.test(letter)) throw new DecodeError('malformed', `"${letter.slice(0, 40)}" is no hemisphere`)
+  return letter === 'S' || letter === 'W' ? -1 : 1
+}

@@ -45,11 +45,12 @@ const ONLY_UNKNOWN = packet(1, 'ff00')
 const WITH_TEXTS = packet(1, `${record()} ea0201ff fe0300aabbcc`)
 const PHOTO = packet(7, '00ffd8ffd9')
 
+const bit = (value: number, width: number) => value.toString(2).padStart(width, '0')
+
 /** A record of a compressed packet: bits as the specification draws them. */
 function minimal(seconds: number, noFix: number): string {
   const longitude = Math.round(((13.41 + 180) / 360) * 2 ** 22)
   const latitude = Math.round(((52.525 + 90) / 180) * 2 ** 21)
-  const bit = (value: number, width: number) => value.toString(2).padStart(width, '0')
   const bits = `0${bit(seconds, 25)}${noFix}${bit(longitude, 22)}${bit(latitude, 21)}${'0'.repeat(10)}`
   return BigInt(`0b${bits}`).toString(16).padStart(20, '0')
 }

@@ -17,7 +17,7 @@ const SECONDS = Date.UTC(2024, 4, 1, 23, 15, 30) / 1000
 const IMEI = key('01', Buffer.from(ID).toString('hex'))
 const status = (seconds: number) => key('24', `${le(seconds)} 00000000`.replace(' ', ''))
 const PLACE = le(525_250_000) + le(134_100_000)
-const GPS = key('20', `${PLACE}24000e012200090000000000${'09'}`)
+const GPS = key('20', `${PLACE}24000e01220009000000000009`)
 const FIX = {
   time: '2024-05-01T23:15:30Z',
   latitude: 52.525,

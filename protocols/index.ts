@@ -81,6 +81,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   tk103: { tcp: 5002, udp: 5002, load: () => import('./tk103/index.ts') },
   topin: { tcp: 5199, load: () => import('./topin/index.ts') },
   tramigo: { tcp: 5073, load: () => import('./tramigo/index.ts') },
+  ttnhttp: { http: 5261, load: () => import('./ttnhttp/index.ts') },
   tytan: { udp: 5084, load: () => import('./tytan/index.ts') },
   tzone: { tcp: 5029, load: () => import('./tzone/index.ts') },
   ulbotech: { tcp: 5072, load: () => import('./ulbotech/index.ts') },

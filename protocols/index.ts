@@ -74,6 +74,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   t800x: { tcp: 5094, udp: 5094, load: () => import('./t800x/index.ts') },
   techtlt: { udp: 5189, load: () => import('./techtlt/index.ts') },
   techtocruz: { tcp: 5234, load: () => import('./techtocruz/index.ts') },
+  ramac: { http: 5251, load: () => import('./ramac/index.ts') },
   sigfox: { http: 5154, load: () => import('./sigfox/index.ts') },
   t55: { tcp: 5005, udp: 5005, load: () => import('./t55/index.ts') },
   teltonika: { tcp: 5027, udp: 5027, load: () => import('./teltonika/index.ts') },

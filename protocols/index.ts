@@ -51,6 +51,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   mtx: { tcp: 5083, load: () => import('./mtx/index.ts') },
   niot: { tcp: 5210, load: () => import('./niot/index.ts') },
   noran: { udp: 5053, load: () => import('./noran/index.ts') },
+  moovbox: { http: 5212, load: () => import('./moovbox/index.ts') },
   opengts: { http: 5159, load: () => import('./opengts/index.ts') },
   osmand: { http: 5055, load: () => import('./osmand/index.ts') },
   outsafe: { http: 5200, load: () => import('./outsafe/index.ts') },

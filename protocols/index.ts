@@ -77,6 +77,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   techtocruz: { tcp: 5234, load: () => import('./techtocruz/index.ts') },
   ramac: { http: 5251, load: () => import('./ramac/index.ts') },
   sigfox: { http: 5154, load: () => import('./sigfox/index.ts') },
+  spot: { http: 5156, load: () => import('./spot/index.ts') },
   t55: { tcp: 5005, udp: 5005, load: () => import('./t55/index.ts') },
   teltonika: { tcp: 5027, udp: 5027, load: () => import('./teltonika/index.ts') },
   thinkpower: { tcp: 5228, load: () => import('./thinkpower/index.ts') },

@@ -1,0 +1,52 @@
+/*
+ * SPOT Trace, SPOT Gen3, SPOT X: "SPOT XML feed v2" (share.findmespot.com/shared/schema/spotXml-v2.xsd), pushed over HTTP.
+ *
+ *   <messageList …> <message> <esn>E</esn> <timestamp>T</timestamp> <latitude>A</latitude> <longitude>O</longitude> … </message> …
+ *
+ *   E  serial number of the device     T  RFC 3339      A, O  degrees      200 acknowledges all messages
+ */
+import {
+  DecodeError,
+  eachReadable,
+  type Fix,
+  type HttpRequest,
+  type Message,
+  number,
+  type Protocol,
+  rfc3339,
+  xmlElements,
+  xmlText,
+} from '../kit/index.ts'
+
+export default {
+  name: 'spot',
+  devices: 'SPOT Trace, SPOT Gen3, SPOT X',
+  acknowledges: 'fixes',
+  accuracy: 'none',
+  integrity: { none: 'it is XML' },
+  escaping: 'none',
+  http: { port: 5156 },
+  request,
+} satisfies Protocol
+
+function request({ body }: HttpRequest): Message {
+  const xml = body.toString()
+  if (!xml.includes('<messageList')) throw new DecodeError('unsupported', 'it is no list of messages')
+  const { good, unreadable } = eachReadable(xmlElements(xml, 'message'), messageOf)
+  if (good.length === 0) return { none: 'no place' }
+  const ids = new Set(good.map(({ esn }) => esn))
+  const fixes = good.map(({ esn, fix }) => (ids.size > 1 ? { ...fix, device: esn } : fix))
+  return { device: ids.size > 1 ? undefined : good[0].esn, fixes, unreadable }
+}
+
+function messageOf(xml: string): { esn: string; fix: Fix } {
+  const esn = xmlText(xml, 'esn')
+  if (esn === '') throw new DecodeError('malformed', 'esn is missing')
+  const fix = {
+    time: rfc3339(xmlText(xml, 'timestamp')),
+    latitude: number(xmlText(xml, 'latitude')),
+    longitude: number(xmlText(xml, 'longitude')),
+    valid: true,
+  }
+  return { esn, fix }
+}

@@ -90,6 +90,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   tzone: { tcp: 5029, load: () => import('./tzone/index.ts') },
   ulbotech: { tcp: 5072, load: () => import('./ulbotech/index.ts') },
   upro: { tcp: 5095, load: () => import('./upro/index.ts') },
+  valtrack: { http: 5255, load: () => import('./valtrack/index.ts') },
   vt200: { tcp: 5143, load: () => import('./vt200/index.ts') },
   watch: { tcp: 5093, load: () => import('./watch/index.ts') },
   wialon: { tcp: 5039, udp: 5039, load: () => import('./wialon/index.ts') },

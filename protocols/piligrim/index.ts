@@ -1,0 +1,80 @@
+/*
+ * Piligrim Tracker, and Piligrim "Patrol" buttons. No specification is known: inferred from requests. HTTP POST:
+ *
+ *   /bingps?imei=I&…   body: records FF F2 LL DD YM hh mm ss aa aa aa aa oo oo oo oo xx nn …     answer BINGPS: OK
+ *   /push.do           form: phoneNumber=I&message=text; $GPRMC,…; …                             answer PUSH.DO: OK
+ *
+ *   L  length of the record        Y  years since 2010, M  month: a nibble each      n  satellites
+ *   D  day                         a, o  degrees, minutes, and hundredths of minutes twice, a byte each
+ *
+ * Where the hemisphere, the heading and the speed of a record stand is not known: what was seen is north and east.
+ */
+import {
+  ByteReader,
+  DecodeError,
+  eachReadable,
+  type Fix,
+  type HttpRequest,
+  type Message,
+  type Protocol,
+  parametersOf,
+  rmcFix,
+  type Session,
+  utc,
+} from '../kit/index.ts'
+
+export default {
+  name: 'piligrim',
+  devices: 'Piligrim Tracker',
+  acknowledges: 'fixes',
+  accuracy: 'none',
+  integrity: { none: 'a request has none' },
+  escaping: 'none',
+  http: { port: 5059 },
+  request,
+} satisfies Protocol
+
+const START = 0xfff2
+
+function request(report: HttpRequest, session: Session): Message {
+  if (report.uri.startsWith('/bingps')) return records(report)
+  if (report.uri.startsWith('/push.do')) return pushed(report, session)
+  throw new DecodeError('unsupported', 'it is neither /bingps nor /push.do')
+}
+
+function records({ uri, body }: HttpRequest): Message {
+  const device = parametersOf({ uri, body: Buffer.alloc(0) }).get('imei') || undefined
+  if (device === undefined) throw new DecodeError('malformed', 'imei is missing')
+  const entries: Buffer[] = []
+  for (let at = 0; at + 3 <= body.length && body.readUInt16BE(at) === START && body[at + 2] >= 3; at += body[at + 2])
+    entries.push(body.subarray(at + 3, at + body[at + 2]))
+  const { good, unreadable } = eachReadable(entries, recordOf)
+  const response = { body: 'BINGPS: OK' }
+  return good.length > 0 ? { device, fixes: good, unreadable, response } : { device, none: 'no place', response }
+}
+
+function recordOf(record: Buffer): Fix {
+  const r = new ByteReader(record)
+  const day = r.u8()
+  const yearMonth = r.u8()
+  const time = utc(2010 + (yearMonth >> 4), yearMonth & 0x0f, day, r.u8(), r.u8(), r.u8())
+  const latitude = angleOf(r)
+  const longitude = angleOf(r)
+  const satellites = r.skip(1).u8()
+  return { time, latitude, longitude, valid: satellites > 0, satellites }
+}
+
+function angleOf(r: ByteReader): number {
+  return r.u8() + (r.u8() + r.u8() / 100 + r.u8() / 10_000) / 60
+}
+
+function pushed(report: HttpRequest, session: Session): Message {
+  const parameters = parametersOf(report)
+  const device = parameters.get('phoneNumber')?.replace(/\D/g, '') || undefined
+  if (device === undefined) throw new DecodeError('malformed', 'phoneNumber is missing')
+  const message = parameters.get('message') ?? ''
+  const at = message.indexOf('$GPRMC,')
+  const fix = at < 0 ? undefined : rmcFix(message.slice(at).split(';', 1)[0], session)
+  const response = { body: 'PUSH.DO: OK' }
+  return fix ? { device, fixes: [fix], response } : { device, none: 'no place', response }
+}

@@ -77,6 +77,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   techtocruz: { tcp: 5234, load: () => import('./techtocruz/index.ts') },
   pathaway: { http: 5099, load: () => import('./pathaway/index.ts') },
   piligrim: { http: 5059, load: () => import('./piligrim/index.ts') },
+  polte: { http: 5214, load: () => import('./polte/index.ts') },
   ramac: { http: 5251, load: () => import('./ramac/index.ts') },
   sigfox: { http: 5154, load: () => import('./sigfox/index.ts') },
   spot: { http: 5156, load: () => import('./spot/index.ts') },

@@ -79,6 +79,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   piligrim: { http: 5059, load: () => import('./piligrim/index.ts') },
   polte: { http: 5214, load: () => import('./polte/index.ts') },
   ramac: { http: 5251, load: () => import('./ramac/index.ts') },
+  rftrack: { http: 5245, load: () => import('./rftrack/index.ts') },
   sigfox: { http: 5154, load: () => import('./sigfox/index.ts') },
   spot: { http: 5156, load: () => import('./spot/index.ts') },
   t55: { tcp: 5005, udp: 5005, load: () => import('./t55/index.ts') },

@@ -45,6 +45,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   maestro: { tcp: 5129, load: () => import('./maestro/index.ts') },
   manpower: { tcp: 5042, load: () => import('./manpower/index.ts') },
   meiligao: { tcp: 5009, udp: 5009, load: () => import('./meiligao/index.ts') },
+  leafspy: { http: 5193, load: () => import('./leafspy/index.ts') },
   meitrack: { tcp: 5020, udp: 5020, load: () => import('./meitrack/index.ts') },
   milesmate: { tcp: 5176, load: () => import('./milesmate/index.ts') },
   minifinder2: { tcp: 5187, load: () => import('./minifinder2/index.ts') },

@@ -1,0 +1,51 @@
+/*
+ * Leaf Spy Pro: an app that reads Nissan Leafs ("Leaf Spy Help", Server). HTTP GET; there is no time in it.
+ *
+ *   ?user=<device>&pass=<secret>&Lat=…&Long=…&Elv=…&RPM=…&…        answer: "status":"0"
+ *
+ *   Lat, Long  degrees      Elv  metres      RPM  of the motor: 63 are 1 km/h
+ *
+ * A request without a user is answered with 400.
+ */
+import {
+  type HttpRequest,
+  kmh,
+  type Message,
+  numericParameter,
+  type Protocol,
+  parametersOf,
+  type Session,
+} from '../kit/index.ts'
+
+export default {
+  name: 'leafspy',
+  devices: 'Leaf Spy Pro',
+  acknowledges: 'fixes',
+  accuracy: 'none',
+  integrity: { none: 'a request has none' },
+  escaping: 'none',
+  http: { port: 5193 },
+  request,
+} satisfies Protocol
+
+const RPM_PER_KMH = 63
+
+function request(report: HttpRequest, session: Session): Message {
+  const parameters = parametersOf(report)
+  const device = parameters.get('user') || undefined
+  if (device === undefined) return { none: 'no device', response: { status: 400 } }
+  const message = { device, secret: parameters.get('pass') || undefined, response: { body: '"status":"0"' } }
+  const latitude = numericParameter(parameters, 'Lat')
+  const longitude = numericParameter(parameters, 'Long')
+  if (latitude === undefined || longitude === undefined) return { ...message, none: 'no place' }
+  const rpm = numericParameter(parameters, 'RPM')
+  const fix = {
+    time: session.now,
+    latitude,
+    longitude,
+    valid: true,
+    altitude: numericParameter(parameters, 'Elv'),
+    speed: rpm === undefined ? undefined : kmh(Math.abs(rpm) / RPM_PER_KMH),
+  }
+  return { ...message, fixes: [fix] }
+}

@@ -1,0 +1,31 @@
+import { get, many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const OK = { device: 'jane', secret: 's', response: { body: '"status":"0"' } }
+
+export default {
+  costly: { parameters: get(`/?${many('a=1&')}`) },
+  frames: [
+    {
+      title: 'a report, one without a place and one without a user',
+      frames: [
+        {
+          frame: get('/?user=jane&pass=s&DevBat=80&Lat=52.525&Long=-13.41&Elv=34&SOC=99.9&RPM=2268'),
+          fixes: [{ time: '2026-11-20T12:00:00Z', latitude: 52.525, longitude: -13.41, altitude: 34, speed: 10 }],
+          ...OK,
+        },
+        { frame: get('/?user=jane&pass=s&Lat=&Long='), none: 'no place', ...OK },
+        { frame: get('/?Lat=1&Long=2'), none: 'no device', response: { status: 400 } },
+      ],
+    },
+  ],
+  corrections: [
+    {
+      reason: '"user" names the device, "pass" is its secret',
+      frames: ['leafspy-001'],
+      says: (vector) => ({
+        deviceId: 'driver',
+        positions: vector.positions.map((position) => ({ ...position, deviceId: 'driver' })),
+      }),
+    },
+  ],
+} satisfies ProtocolCases

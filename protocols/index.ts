@@ -82,6 +82,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   ramac: { http: 5251, load: () => import('./ramac/index.ts') },
   rftrack: { http: 5245, load: () => import('./rftrack/index.ts') },
   sigfox: { http: 5154, load: () => import('./sigfox/index.ts') },
+  smartcar: { http: 5262, load: () => import('./smartcar/index.ts') },
   spot: { http: 5156, load: () => import('./spot/index.ts') },
   t55: { tcp: 5005, udp: 5005, load: () => import('./t55/index.ts') },
   teltonika: { tcp: 5027, udp: 5027, load: () => import('./teltonika/index.ts') },

@@ -97,6 +97,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   ulbotech: { tcp: 5072, load: () => import('./ulbotech/index.ts') },
   upro: { tcp: 5095, load: () => import('./upro/index.ts') },
   valtrack: { http: 5255, load: () => import('./valtrack/index.ts') },
+  vlt: { http: 5246, load: () => import('./vlt/index.ts') },
   vt200: { tcp: 5143, load: () => import('./vt200/index.ts') },
   watch: { tcp: 5093, load: () => import('./watch/index.ts') },
   wialon: { tcp: 5039, udp: 5039, load: () => import('./wialon/index.ts') },

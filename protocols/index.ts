@@ -40,6 +40,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   huasheng: { tcp: 5111, load: () => import('./huasheng/index.ts') },
   hyn600: { tcp: 5258, load: () => import('./hyn600/index.ts') },
   jt600: { tcp: 5014, load: () => import('./jt600/index.ts') },
+  jimiphoto: { http: 5267, load: () => import('./jimiphoto/index.ts') },
   jt808: { tcp: 5015, udp: 5015, load: () => import('./jt808/index.ts') },
   khd: { tcp: 5058, load: () => import('./khd/index.ts') },
   maestro: { tcp: 5129, load: () => import('./maestro/index.ts') },

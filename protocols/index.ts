@@ -80,6 +80,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   pathaway: { http: 5099, load: () => import('./pathaway/index.ts') },
   piligrim: { http: 5059, load: () => import('./piligrim/index.ts') },
   polte: { http: 5214, load: () => import('./polte/index.ts') },
+  pui: { load: () => import('./pui/index.ts') },
   ramac: { http: 5251, load: () => import('./ramac/index.ts') },
   rftrack: { http: 5245, load: () => import('./rftrack/index.ts') },
   sigfox: { http: 5154, load: () => import('./sigfox/index.ts') },

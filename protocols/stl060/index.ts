@@ -1,0 +1,42 @@
+/*
+ * Starlink STL060 (India). No specification is known: inferred from frames. TCP, text without an end:
+ *
+ *   $1,I,c,p,DD/MM/YY,hh:mm:ss,YN,OE,S,C,…,A     the five or twelve fields in front of A are inputs and meters
+ *
+ *   I  IMEI     c  driver, p  plate     Y, O  ddmm.mmmm, dddmm.mmmm, the point may be missing     S  knots     C  degrees     A  valid
+ *
+ * Nothing is answered.
+ */
+import { degreesMinutes, startsWith, textProtocol } from '../kit/index.ts'
+
+const HEAD = '$1,{imei},{any:2},{day}/{month}/{yy},{hour}:{minute}:{second}'
+
+export default textProtocol({
+  name: 'stl060',
+  devices: 'STL060',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  port: 5060,
+  transports: ['tcp'],
+  frame: startsWith('$1,'),
+  fields: {
+    latDigits: { like: '\\d{8}', read: (text, draft) => void (draft.latitude = angle(text)) },
+    lonDigits: { like: '\\d{9}', read: (text, draft) => void (draft.longitude = angle(text)) },
+    letter: { like: '[AV]', read: (text, draft) => void (draft.valid = text === 'A') },
+  },
+  lines: [
+    {
+      like: `${HEAD},{latDigits}{ns},{lonDigits}{ew},{speedKnots},{course},{any:5},{letter}[,]`,
+      fix: (draft, session) => draft.fix(session),
+    },
+    { like: `${HEAD},{latNmea}{ns},{lonNmea}{ew},{speedKnots},{course},{any:5},{letter}[,]` },
+    { like: `${HEAD},{latNmea}{ns},{lonNmea}{ew},{speedKnots},{course},{any:12},{letter}[,]` },
+    { like: '$1,{imei},{any}', unknown: 'position' },
+  ],
+})
+
+/** Degrees of ddmmmmmm: minutes with four places. */
+function angle(digits: string): number {
+  return degreesMinutes(+digits / 1e4)
+}

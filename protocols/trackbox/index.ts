@@ -1,0 +1,31 @@
+/*
+ * TrackBox of Blue Aspect and clones. No specification is known: inferred from frames. TCP, lines:
+ *
+ *   a=connect&v=11&i=I                                     login
+ *   hhmmss.sss,YN,OE,P,H,f,C,S,k,DDMMYY,s                  position
+ *
+ *   I  IMEI     Y, O  ddmm.mmmm     P  HDOP     H  metres     f  kind of fix     C  degrees     S  km/h     k  knots     s  satellites
+ *
+ * Answer to both: =OK=
+ */
+import { line, textProtocol } from '../kit/index.ts'
+
+const answer = '=OK=\r\n'
+
+export default textProtocol({
+  name: 'trackbox',
+  devices: 'TrackBox',
+  acknowledges: 'fixes',
+  accuracy: 'hdop',
+  integrity: { none: 'the protocol has none' },
+  port: 5068,
+  transports: ['tcp'],
+  frame: line,
+  lines: [
+    {
+      like: '{hms},{latNmea}{ns},{lonNmea}{ew},{hdop},{altitude},{any},{course},{any},{speedKnots},{dmy},{satellites}',
+      answer,
+    },
+    { like: 'a=connect&v={any}&i={id}', none: 'login', answer },
+  ],
+})

@@ -1,0 +1,30 @@
+/*
+ * Xtreme XT013 and clones. No specification is known: inferred from frames. TCP, lines:
+ *
+ *   [HI,I]TK,I,YYMMDDhhmmss,Y,O,S,C,x,x,f,…
+ *
+ *   I  IMEI     Y, O  decimal degrees with a sign     S  km/h     C  degrees     f  F: fixed
+ *
+ * Nothing is answered.
+ */
+import { type Draft, line, textProtocol } from '../kit/index.ts'
+
+export default textProtocol({
+  name: 'xt013',
+  devices: 'XT013',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  port: 5076,
+  transports: ['tcp'],
+  frame: line,
+  fields: {
+    greeting: { like: '\\d{15}' },
+    fixed: { like: '[A-Z]?', read: (text: string, draft: Draft) => void (draft.valid = text === 'F') },
+  },
+  lines: [
+    { like: '[HI,{greeting}]TK,{imei},{ymd}{hhmmss},{lat},{lon},{speedKmh},{course},{any:2},{fixed}[,{any}]' },
+    { like: 'HI,{imei}', none: 'login' },
+    { like: 'TK,{imei},{any}', unknown: 'type' },
+  ],
+})

@@ -1,0 +1,35 @@
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '356307042441013'
+
+export default {
+  costly: {
+    commas: `*SCOR,OM,${ID},D0${many(',')}#\n`,
+    'one number': `*SCOR,OM,${ID},D0,0,012102.00,A,${many('1')}#\n`,
+  },
+  frames: [
+    {
+      title: 'a sign-in, a position, a state',
+      frames: [
+        { frame: `*SCOR,OM,${ID},Q0,412,80,28#\n`, device: ID, none: 'login' },
+        {
+          frame: `*SCOR,OM,${ID},D0,0,012102.00,A,5231.50000,S,01324.60000,E,12,0.69,201126,30.3,M,A#\n`,
+          device: ID,
+          fixes: [
+            {
+              time: '2026-11-20T01:21:02Z',
+              latitude: -52.525,
+              longitude: 13.41,
+              satellites: 12,
+              hdop: 0.69,
+              altitude: 30.3,
+            },
+          ],
+        },
+        { frame: `*SCOR,OM,${ID},D0,0,,V,,,,,,,,,,N#\n`, device: ID, none: 'no fix' },
+        { frame: `*SCOR,OM,${ID},H0,0,412,28,80,0#\n`, device: ID, none: 'status' },
+        { frame: `*SCOR,OM,${ID},Z9,1#\n`, device: ID },
+      ],
+    },
+  ],
+} satisfies ProtocolCases

@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util'
 import { benchDecode } from './decode.ts'
 import { bareRedis } from './e2e/bare-redis.ts'
 import { bytesPerIdleConnection, redisBytesPerWaitingFix } from './e2e/memory.ts'
@@ -5,48 +6,55 @@ import { measureRoad } from './e2e/road.ts'
 
 /**
  * The benchmarks: what the whole road takes, on this machine, sender and a minimal API included. A line for each thing
- * measured; the last line is JSON. `--seconds N`: how long each road is measured.
+ * measured; the last line is JSON. `--seconds N`: how long each road is measured. `--decode NAME,…`: only the decoding of these
+ * protocols.
  */
-const seconds = Number(process.argv[process.argv.indexOf('--seconds') + 1]) || 20
-const many = { vans: 500, apiDelayMs: 0, concurrency: 64, keepSamples: false }
-const fleet = { vans: 10_000, apiDelayMs: 100, concurrency: 256, keepSamples: true }
+const { values } = parseArgs({ options: { seconds: { type: 'string' }, decode: { type: 'string' } } })
 
-const ten = await measureRoad({ rig: many, fixesPerPacket: 10, packetsPerSecond: null, seconds, warmUpSeconds: 5 })
-say('socket to API, 10 fixes a packet', `${ten.fixesPerS} fixes/s`, ten.cpuUsPerFix)
-const one = await measureRoad({ rig: many, fixesPerPacket: 1, packetsPerSecond: null, seconds, warmUpSeconds: 5 })
-say('socket to API, 1 fix a packet', `${one.fixesPerS} fixes/s`, one.cpuUsPerFix)
-const half = await measureRoad({
-  rig: many,
-  fixesPerPacket: 10,
-  packetsPerSecond: ten.fixesPerS / 20,
-  seconds,
-  warmUpSeconds: 5,
-})
-say('acknowledgement at half of that', `${half.ackP50Ms} ms median, ${half.ackP99Ms} ms p99`, half.cpuUsPerFix)
-const vans = await measureRoad({ rig: fleet, fixesPerPacket: 1, packetsPerSecond: 1000, seconds, warmUpSeconds: 15 })
-say('10,000 vans, a fix every 10 s', `${vans.delayP50Ms} ms median, ${vans.delayP99Ms} ms p99`, vans.cpuUsPerFix)
-const redisFixesPerS = await bareRedis(ten.fixesPerAppend, Math.min(seconds, 10))
-say(`bare Redis, ${ten.fixesPerAppend} fixes a call`, `${redisFixesPerS} fixes/s`)
-const idle = await bytesPerIdleConnection()
-say('an idle connection', `${idle} bytes`)
-const waiting = await redisBytesPerWaitingFix()
-say('a waiting fix in Redis', `${waiting} bytes`)
-const decode = await benchDecode()
+const road = values.decode === undefined ? await benchRoad(Number(values.seconds) || 20) : undefined
+const decode = await benchDecode(values.decode?.split(','))
 for (const [protocol, rate] of Object.entries(decode)) say(`decode ${protocol}`, `${rate.fixes_per_s} fixes/s`)
+console.log(JSON.stringify({ e2e: road?.e2e, decode, ...road }))
 
-const e2e = {
-  fixes_per_s_10: ten.fixesPerS,
-  fixes_per_s_1: one.fixesPerS,
-  ack_p50_ms: half.ackP50Ms,
-  ack_p99_ms: half.ackP99Ms,
-  redis_fixes_per_s: redisFixesPerS,
-  fleet_delay_p50_ms: vans.delayP50Ms,
-  fleet_delay_p99_ms: vans.delayP99Ms,
-  fleet_requests_per_1000_fixes: vans.requestsPer1000Fixes,
+async function benchRoad(seconds: number) {
+  const many = { vans: 500, apiDelayMs: 0, concurrency: 64, keepSamples: false }
+  const fleet = { vans: 10_000, apiDelayMs: 100, concurrency: 256, keepSamples: true }
+
+  const ten = await measureRoad({ rig: many, fixesPerPacket: 10, packetsPerSecond: null, seconds, warmUpSeconds: 5 })
+  say('socket to API, 10 fixes a packet', `${ten.fixesPerS} fixes/s`, ten.cpuUsPerFix)
+  const one = await measureRoad({ rig: many, fixesPerPacket: 1, packetsPerSecond: null, seconds, warmUpSeconds: 5 })
+  say('socket to API, 1 fix a packet', `${one.fixesPerS} fixes/s`, one.cpuUsPerFix)
+  const half = await measureRoad({
+    rig: many,
+    fixesPerPacket: 10,
+    packetsPerSecond: ten.fixesPerS / 20,
+    seconds,
+    warmUpSeconds: 5,
+  })
+  say('acknowledgement at half of that', `${half.ackP50Ms} ms median, ${half.ackP99Ms} ms p99`, half.cpuUsPerFix)
+  const vans = await measureRoad({ rig: fleet, fixesPerPacket: 1, packetsPerSecond: 1000, seconds, warmUpSeconds: 15 })
+  say('10,000 vans, a fix every 10 s', `${vans.delayP50Ms} ms median, ${vans.delayP99Ms} ms p99`, vans.cpuUsPerFix)
+  const redisFixesPerS = await bareRedis(ten.fixesPerAppend, Math.min(seconds, 10))
+  say(`bare Redis, ${ten.fixesPerAppend} fixes a call`, `${redisFixesPerS} fixes/s`)
+  const idle = await bytesPerIdleConnection()
+  say('an idle connection', `${idle} bytes`)
+  const waiting = await redisBytesPerWaitingFix()
+  say('a waiting fix in Redis', `${waiting} bytes`)
+
+  const e2e = {
+    fixes_per_s_10: ten.fixesPerS,
+    fixes_per_s_1: one.fixesPerS,
+    ack_p50_ms: half.ackP50Ms,
+    ack_p99_ms: half.ackP99Ms,
+    redis_fixes_per_s: redisFixesPerS,
+    fleet_delay_p50_ms: vans.delayP50Ms,
+    fleet_delay_p99_ms: vans.delayP99Ms,
+    fleet_requests_per_1000_fixes: vans.requestsPer1000Fixes,
+  }
+  const memory = { rss_bytes_per_idle_connection: idle, redis_bytes_per_waiting_fix: waiting }
+  const cpu_us_per_fix = { ten: ten.cpuUsPerFix, one: one.cpuUsPerFix, half: half.cpuUsPerFix, fleet: vans.cpuUsPerFix }
+  return { e2e, memory, cpu_us_per_fix, fixes_per_append: ten.fixesPerAppend }
 }
-const memory = { rss_bytes_per_idle_connection: idle, redis_bytes_per_waiting_fix: waiting }
-const cpuOf = { ten: ten.cpuUsPerFix, one: one.cpuUsPerFix, half: half.cpuUsPerFix, fleet: vans.cpuUsPerFix }
-console.log(JSON.stringify({ e2e, decode, memory, cpu_us_per_fix: cpuOf, fixes_per_append: ten.fixesPerAppend }))
 
 function say(what: string, figure: string, cpu?: Readonly<Record<string, number>>): void {
   const each = Object.entries(cpu ?? {}).map(([name, us]) => `${name} ${us}`)

@@ -18,7 +18,9 @@ interface EscapedFrames extends Escaping {
 export function escaped(marks: Escaping & { readonly flag: number; readonly end?: number }): EscapedFrames {
   const { flag, end = flag, escape, codes } = marks
   const search = new EndSearch(end)
-  const byByte = new Map([...codes].map(([code, byte]) => [byte, code]))
+  // The code of each byte that must not stand as it is; −1 of others.
+  const codeOf = new Int16Array(256).fill(-1)
+  for (const [code, byte] of codes) codeOf[byte] = code
   return {
     escape,
     codes,
@@ -29,12 +31,20 @@ export function escaped(marks: Escaping & { readonly flag: number; readonly end?
       return search.after(bytes, 1, session)
     },
     content: (frame) => unescape(frame.subarray(1, frame.at(-1) === end ? -1 : undefined), escape, codes),
-    wrap: (content) => Buffer.from([flag, ...[...content].flatMap((byte) => pairOf(byte)), end]),
+    wrap,
   }
 
-  function pairOf(byte: number): number[] {
-    const code = byByte.get(byte)
-    return code === undefined ? [byte] : [escape, code]
+  function wrap(content: Uint8Array): Buffer {
+    const frame = Buffer.allocUnsafe(2 * content.length + 2)
+    let to = 0
+    frame[to++] = flag
+    for (let at = 0; at < content.length; at++) {
+      const code = codeOf[content[at]]
+      if (code >= 0) frame[to++] = escape
+      frame[to++] = code >= 0 ? code : content[at]
+    }
+    frame[to++] = end
+    return frame.subarray(0, to)
   }
 }
 

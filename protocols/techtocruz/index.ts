@@ -36,5 +36,5 @@ function frameLength(bytes: Buffer): number {
   if (digits !== undefined) return bytes.length < +digits + 3 ? 0 : +digits + 3
   if (head !== '' && head.length === bytes.length) return 0
   const next = bytes.indexOf('$$A', 1)
-  return next < 0 ? -Math.max(1, bytes.length - 2) : -next
+  return next < 0 ? -Math.max(Math.min(1, bytes.length), bytes.length - 2) : -next
 }

@@ -18,6 +18,8 @@ export interface FuzzOptions {
   readonly protocols: readonly Protocol[]
   /** Leave out: without the look at memory, which takes longer than the rest of a short run. */
   readonly watchesMemory?: boolean
+  /** CPU that 64 KB may take, ms; left out: 20. */
+  readonly mostMs?: number
 }
 
 /** What went wrong, and how to see it again. */
@@ -48,7 +50,7 @@ export async function fuzz(options: FuzzOptions, all: readonly Protocol[]): Prom
   )
   const share = Math.ceil(options.frames / chosen.length)
   for (const target of chosen) {
-    const run = new ProtocolRun(target, { donors, detector, seed: options.seed })
+    const run = new ProtocolRun(target, { donors, detector, seed: options.seed, mostMs: options.mostMs ?? MOST_MS })
     run.send(share / 2, figures)
     const before = options.watchesMemory ? heapBytes() : 0
     run.send(share / 2, figures)
@@ -78,6 +80,7 @@ interface Surroundings {
   readonly donors: readonly Buffer[]
   readonly detector: Detector
   readonly seed: number
+  readonly mostMs: number
 }
 
 /** The damaged frames of one protocol; the same for the same seed. */
@@ -127,7 +130,7 @@ class ProtocolRun {
   #begin(seedling: Seedling): Hearing {
     const session: Session = seedling.session()
     session.lenient = this.#random(3) === 0
-    return new Hearing(this.protocol, session, this.#random(2) === 0)
+    return new Hearing(this.protocol, session, { isStream: this.#random(2) === 0, mostMs: this.#around.mostMs })
   }
 
   #beginAnother(seedling: Seedling): void {
@@ -164,6 +167,7 @@ class ProtocolRun {
   }
 }
 
+const MOST_MS = 20
 const ONE_IN_BLOWN_UP = 500
 const ONE_IN_DETECTED = 300
 /** Bytes of a connection that nobody understands until it is closed. */

@@ -61,7 +61,7 @@ const NAME = /^[\w-]{1,20}$/
 const IMEI = /^\d{15}$/
 const DATE = /^\d{14}$/
 const ANGLE = /^-?\d{1,3}\.\d+$/
-const QUANTITY = /^-?\d+(?:\.\d+)?$/
+const QUANTITY = /^-?\d{1,9}(?:\.\d+)?$/
 /** Speed, heading, altitude, longitude and latitude without a value. */
 const NO_PLACE = ',,,,,,'
 

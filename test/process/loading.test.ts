@@ -20,17 +20,19 @@ async function loadedBy(code: string): Promise<string[]> {
 
 it('the names and ports of protocols, and the configuration, load no protocol', async () => {
   expect(protocolPorts.length).toBeGreaterThan(6)
-  expect(await loadedBy("await import('./protocols/index.ts'); await import('./src/config/files.ts')")).toEqual([])
+  expect(
+    await loadedBy(`await import('${ROOT}protocols/index.ts'); await import('${ROOT}src/config/files.ts')`),
+  ).toEqual([])
 })
 
 it('a gateway, a worker and the admin process begin without any protocol', async () => {
   const roles = ['gateway', 'worker', 'admin', 'tracking'].map(
-    (role) => `await import('./src/process/roles/${role}.ts')`,
+    (role) => `await import('${ROOT}src/process/roles/${role}.ts')`,
   )
   expect(await loadedBy(roles.join('\n'))).toEqual([])
 })
 
 it('a protocol is loaded when it is asked for, and no other one', async () => {
-  const asked = "const { loadProtocol } = await import('./protocols/index.ts'); await loadProtocol('gt06')"
+  const asked = `const { loadProtocol } = await import('${ROOT}protocols/index.ts'); await loadProtocol('gt06')`
   expect(await loadedBy(asked)).toEqual(['gt06'])
 })

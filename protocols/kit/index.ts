@@ -69,7 +69,7 @@ export {
   type Transport,
 } from './protocol.ts'
 export { tlv } from './tagged.ts'
-export { textProtocol } from './text-protocol.ts'
+export { beginningsOf, textProtocol } from './text-protocol.ts'
 export {
   digitsOf,
   type JsonObject,

@@ -70,6 +70,18 @@ export function textProtocol(description: TextDescription): TextProtocol {
   const candidates = candidatesOf(lines)
   const { before } = description
   const ends = Buffer.from(`\r\n\0${description.ends ?? ''}`)
+  const decode: TextProtocol['decode'] = (bytes, session) => {
+    const trimmed = trim(bytes, ends)
+    const whole = trimmed.toString('latin1')
+    check?.(trimmed, whole, session)
+    const text = before ? before(whole, session) : whole
+    for (const line of candidates[text.charCodeAt(0)] ?? []) {
+      const message = line.read(text, session)
+      if (message) return message
+    }
+    throw new DecodeError(text === '' ? 'truncated' : 'unsupported')
+  }
+  if (!before) beginnings.set(decode, new Set(candidates.keys().filter((code) => candidates[code].length > 0)))
   return {
     name,
     devices,
@@ -79,19 +91,17 @@ export function textProtocol(description: TextDescription): TextProtocol {
     escaping,
     tcp: transports.includes('tcp') ? { port, frame, starts } : undefined,
     udp: transports.includes('udp') ? { port, frame } : undefined,
-    decode(bytes, session) {
-      const trimmed = trim(bytes, ends)
-      const whole = trimmed.toString('latin1')
-      check?.(trimmed, whole, session)
-      const text = before ? before(whole, session) : whole
-      for (const line of candidates[text.charCodeAt(0)] ?? []) {
-        const message = line.read(text, session)
-        if (message) return message
-      }
-      throw new DecodeError(text === '' ? 'truncated' : 'unsupported')
-    },
+    decode,
   }
 }
+
+/** The bytes that a protocol's lines begin with, where that is known: a protocol of lines alone. */
+export function beginningsOf({ decode }: Protocol): ReadonlySet<number> | undefined {
+  return decode && beginnings.get(decode)
+}
+
+/** By their decoders: a protocol that has its own reads more than lines. */
+const beginnings = new WeakMap<NonNullable<Protocol['decode']>, ReadonlySet<number>>()
 
 function trim(bytes: Buffer, ends: Buffer): Buffer {
   let start = 0

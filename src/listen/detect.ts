@@ -1,4 +1,5 @@
 import {
+  beginningsOf,
   cut,
   DecodeError,
   decodeFrame,
@@ -41,11 +42,15 @@ export interface FirstBytes {
  */
 export class Detector {
   readonly #options: DetectorOptions
+  /** For each first byte the protocols that a stream with it may be of. */
+  readonly #byFirstByte: readonly (readonly Protocol[])[]
   /** What devices have spoken, by id. */
   readonly #spoken = new Map<string, string>()
 
   constructor(options: DetectorOptions) {
     this.#options = options
+    const overTcp = options.protocols.filter(({ tcp }) => tcp)
+    this.#byFirstByte = Array.from({ length: 256 }, (_, byte) => overTcp.filter((protocol) => mayBegin(protocol, byte)))
   }
 
   get protocols(): readonly Protocol[] {
@@ -56,7 +61,10 @@ export class Detector {
    * The protocols, among these, that understand a beginning, the most likely first; and `open`: those that need more bytes to
    * tell. All others are out of the question.
    */
-  look(beginning: FirstBytes, among = this.protocols): { guesses: readonly Guess[]; open: readonly Protocol[] } {
+  look(
+    beginning: FirstBytes,
+    among = this.#candidatesFor(beginning),
+  ): { guesses: readonly Guess[]; open: readonly Protocol[] } {
     const guesses: Guess[] = []
     const open: Protocol[] = []
     for (const protocol of among) {
@@ -65,6 +73,12 @@ export class Detector {
       else if (found) guesses.push(found)
     }
     return { guesses: guesses.toSorted((one, other) => other.score - one.score), open }
+  }
+
+  #candidatesFor({ bytes, transport }: FirstBytes): readonly Protocol[] {
+    if (transport !== 'tcp' || !Buffer.isBuffer(bytes)) return this.protocols
+    const [first] = withoutLineEnds(bytes)
+    return first === undefined ? this.protocols : this.#byFirstByte[first]
   }
 
   /** Notes what a device speaks: the next time its id decides. */
@@ -121,6 +135,13 @@ export class Detector {
     evidence.push(weighId(device))
     return undefined
   }
+}
+
+/** Whether a stream that begins with a byte may be of a protocol: no framer or line of it would have it. */
+function mayBegin(protocol: Protocol, byte: number): boolean {
+  const session: Session = { settings: {}, transport: 'tcp', now: 0, lenient: false }
+  if (beginningsOf(protocol)?.has(byte) === false) return false
+  return (protocol.tcp?.frame(Buffer.of(byte), session) ?? 0) >= 0
 }
 
 /** The first two frames of a datagram, which is one where it holds none that is complete. */

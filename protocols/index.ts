@@ -22,6 +22,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   dragino: { http: 5253, load: () => import('./dragino/index.ts') },
   eelink: { tcp: 5064, udp: 5064, load: () => import('./eelink/index.ts') },
   egts: { tcp: 5162, load: () => import('./egts/index.ts') },
+  enfora: { tcp: 5008, udp: 5008, load: () => import('./enfora/index.ts') },
   fifotrack: { tcp: 5124, load: () => import('./fifotrack/index.ts') },
   fix: { load: () => import('./fix/index.ts') },
   flespi: { http: 5149, load: () => import('./flespi/index.ts') },

@@ -14,6 +14,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   arnavi: { tcp: 5100, load: () => import('./arnavi/index.ts') },
   atrack: { tcp: 5044, udp: 5044, load: () => import('./atrack/index.ts') },
   bce: { tcp: 5080, load: () => import('./bce/index.ts') },
+  blue: { tcp: 5206, load: () => import('./blue/index.ts') },
   calamp: { udp: 5082, load: () => import('./calamp/index.ts') },
   castel: { tcp: 5086, udp: 5086, load: () => import('./castel/index.ts') },
   cellocator: { tcp: 5033, udp: 5033, load: () => import('./cellocator/index.ts') },

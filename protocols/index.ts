@@ -33,6 +33,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   gl200: { tcp: 5004, udp: 5004, load: () => import('./gl200/index.ts') },
   globalstar: { http: 5185, load: () => import('./globalstar/index.ts') },
   gosafe: { tcp: 5078, udp: 5078, load: () => import('./gosafe/index.ts') },
+  gps056: { tcp: 5141, load: () => import('./gps056/index.ts') },
   gps103: { tcp: 5001, udp: 5001, load: () => import('./gps103/index.ts') },
   gt02: { tcp: 5022, load: () => import('./gt02/index.ts') },
   gt06: { tcp: 5023, udp: 5023, load: () => import('./gt06/index.ts') },

@@ -35,6 +35,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   gosafe: { tcp: 5078, udp: 5078, load: () => import('./gosafe/index.ts') },
   gps056: { tcp: 5141, load: () => import('./gps056/index.ts') },
   gps103: { tcp: 5001, udp: 5001, load: () => import('./gps103/index.ts') },
+  granit: { tcp: 5113, load: () => import('./granit/index.ts') },
   gt02: { tcp: 5022, load: () => import('./gt02/index.ts') },
   gt06: { tcp: 5023, udp: 5023, load: () => import('./gt06/index.ts') },
   h02: { tcp: 5013, udp: 5013, load: () => import('./h02/index.ts') },

@@ -36,6 +36,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   gps056: { tcp: 5141, load: () => import('./gps056/index.ts') },
   gps103: { tcp: 5001, udp: 5001, load: () => import('./gps103/index.ts') },
   granit: { tcp: 5113, load: () => import('./granit/index.ts') },
+  gs100: { tcp: 5223, load: () => import('./gs100/index.ts') },
   gt02: { tcp: 5022, load: () => import('./gt02/index.ts') },
   gt06: { tcp: 5023, udp: 5023, load: () => import('./gt06/index.ts') },
   h02: { tcp: 5013, udp: 5013, load: () => import('./h02/index.ts') },

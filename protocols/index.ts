@@ -31,6 +31,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   galileo: { tcp: 5034, load: () => import('./galileo/index.ts') },
   gator: { tcp: 5052, udp: 5052, load: () => import('./gator/index.ts') },
   gl200: { tcp: 5004, udp: 5004, load: () => import('./gl200/index.ts') },
+  gl601: { tcp: 5257, load: () => import('./gl601/index.ts') },
   globalstar: { http: 5185, load: () => import('./globalstar/index.ts') },
   gosafe: { tcp: 5078, udp: 5078, load: () => import('./gosafe/index.ts') },
   gps056: { tcp: 5141, load: () => import('./gps056/index.ts') },

@@ -1,0 +1,52 @@
+/*
+ * GL601: no specification is known, inferred from frames. Big-endian. TCP, no answer.
+ *
+ *   KK 00 LLLL 00 IIIIIIIIIIIIIIII x{6} MM UUUUUUUU x{7} [P] …
+ *
+ *   K  2B, 2D: kind of report     L  length of all     I  0 and the IMEI     M  bit 0: a position follows
+ *   U  unix seconds of the report
+ *   P  longitude, latitude (1e-6 degrees), unix seconds, speed (u16, 0.1 km/h), HDOP (u8, 0.1), course (u16, degrees), altitude
+ *      (i24, 0.1 m), satellites
+ */
+import { ByteReader, dop, type Fix, heading, kmh, lengthField, type Message, type Protocol } from '../kit/index.ts'
+
+export default {
+  name: 'gl601',
+  devices: 'GL601',
+  acknowledges: 'nothing',
+  accuracy: 'hdop',
+  integrity: { none: 'the kind of its last bytes is not known' },
+  escaping: 'none',
+  tcp: { port: 5257, frame: lengthField({ start: ['+\0', '-\0'], at: 2, width: 2, add: 0, most: 2048 }) },
+  decode,
+} satisfies Protocol
+
+const HAS_POSITION = 1
+
+function decode(frame: Buffer): Message {
+  const r = new ByteReader(frame)
+  const device = r.skip(5).bcd(8).replace(/^0/, '')
+  const mask = r.skip(6).u8()
+  if ((mask & HAS_POSITION) === 0) return { device, none: 'no place' }
+  return { device, fixes: [fixOf(r.skip(11))] }
+}
+
+function fixOf(r: ByteReader): Fix {
+  const longitude = r.i32() / 1e6
+  const latitude = r.i32() / 1e6
+  const time = r.u32() * 1000
+  const speed = kmh(r.u16() / 10)
+  const hdop = dop(r.u8() / 10)
+  const course = heading(r.u16())
+  return {
+    time,
+    latitude,
+    longitude,
+    valid: true,
+    speed,
+    hdop,
+    heading: course,
+    altitude: r.i24() / 10,
+    satellites: r.u8(),
+  }
+}

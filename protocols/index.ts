@@ -12,6 +12,7 @@ export interface ProtocolPorts {
 const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonly load: Load }>> = {
   adm: { tcp: 5092, load: () => import('./adm/index.ts') },
   arnavi: { tcp: 5100, load: () => import('./arnavi/index.ts') },
+  astra: { tcp: 5103, udp: 5103, load: () => import('./astra/index.ts') },
   atrack: { tcp: 5044, udp: 5044, load: () => import('./atrack/index.ts') },
   bce: { tcp: 5080, load: () => import('./bce/index.ts') },
   blue: { tcp: 5206, load: () => import('./blue/index.ts') },

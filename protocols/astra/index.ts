@@ -1,0 +1,95 @@
+/*
+ * Astra Telematics AT240, AT400, ST1: "Astra protocol" K and X, fields behind the course inferred from frames. Big-endian. TCP
+ * and UDP.
+ *
+ *   4B LLLL AAAAAAAA BBBBBB (n yyyyyyyy oooooooo TTTTTTTT SS CC …)… KKKK         protocol K: reports of 38 or 50 bytes
+ *   58 LLLL c AAAAAAAA BBBBBB (n x{6} t{4} x{8} TTTTTTTT yyyyyyyy oooooooo SS xx CC …)… KKKK     protocol X: c reports of one length
+ *
+ *   A, B  the first eight digits of the IMEI, the other seven     y, o  1e-6 degrees     S  2 km/h     C  2°
+ *   L     length of all           T  seconds since 1980-01-06, UTC                       n  number, of each report one more
+ *   In reports of 38 bytes, the bytes 35 and 36: altitude (20 m), satellites (bits 3–0)
+ *   K     CRC-16/MODBUS of all before it                          Answer: 06
+ */
+import {
+  ByteReader,
+  crc16Modbus,
+  DecodeError,
+  type Fix,
+  heading,
+  kmh,
+  lengthField,
+  type Message,
+  type Protocol,
+  type Session,
+  verified,
+} from '../kit/index.ts'
+
+const frame = lengthField({ start: ['K', 'X'], at: 1, width: 2, add: 0, most: 4096 })
+
+export default {
+  name: 'astra',
+  devices: 'Astra Telematics AT110, AT240, AT400, ST1',
+  acknowledges: 'fixes',
+  accuracy: 'none',
+  integrity: { checksum: 'CRC-16/MODBUS', covers: [3, -2] },
+  escaping: 'none',
+  tcp: { port: 5103, frame },
+  udp: { port: 5103 },
+  decode,
+} satisfies Protocol
+
+const K = 0x4b
+const X = 0x58
+const EPOCH = Date.UTC(1980, 0, 6)
+const ACK = Buffer.of(6)
+const SHORT = 38
+const LONG = 50
+
+function decode(packet: Buffer, session: Session): Message {
+  const r = new ByteReader(verified(packet, { sum: crc16Modbus, from: 0, width: 2 }, session))
+  const kind = r.u8()
+  if (kind !== K && kind !== X) throw new DecodeError('unsupported')
+  const count = r.skip(2) && kind === X ? r.u8() : 0
+  const device = `${r.u32()}${String(r.u24()).padStart(7, '0')}`
+  const fixes = kind === K ? reportsOfK(r) : reportsOfX(r, count)
+  return fixes.length > 0 ? { device, fixes, reply: ACK } : { device, none: 'no place', reply: ACK }
+}
+
+/** A report ends where the next number stands. @throws DecodeError where no report of a known length does */
+function reportsOfK(r: ByteReader): Fix[] {
+  const fixes: Fix[] = []
+  const content = r.slice()
+  for (let at = 0; at < content.length; ) {
+    const next = (content[at] + 1) & 0xff
+    const isEnd = (length: number) => at + length === content.length || content[at + length] === next
+    const length = isEnd(SHORT) ? SHORT : isEnd(LONG) ? LONG : 0
+    if (length === 0) throw new DecodeError('malformed', `a report of ${content.length - at} bytes`)
+    fixes.push(reportOfK(new ByteReader(content.subarray(at, at + length)), length))
+    at += length
+  }
+  return fixes
+}
+
+function reportOfK(r: ByteReader, length: number): Fix {
+  const latitude = r.skip(1).i32() / 1e6
+  const longitude = r.i32() / 1e6
+  const time = EPOCH + r.u32() * 1000
+  const fix: Fix = { time, latitude, longitude, valid: true, speed: kmh(r.u8() * 2), heading: heading(r.u8() * 2) }
+  if (length !== SHORT) return fix
+  const altitude = r.skip(20).u8() * 20
+  return { ...fix, altitude, satellites: r.u8() & 15 }
+}
+
+function reportsOfX(r: ByteReader, count: number): Fix[] {
+  if (count === 0 || r.left % count !== 0) throw new DecodeError('malformed', `${count} reports of ${r.left} bytes`)
+  const length = r.left / count
+  return Array.from({ length: count }, () => reportOfX(new ByteReader(r.slice(length))))
+}
+
+function reportOfX(r: ByteReader): Fix {
+  const time = EPOCH + r.skip(19).u32() * 1000
+  const latitude = r.i32() / 1e6
+  const longitude = r.i32() / 1e6
+  const speed = kmh(r.u8() * 2)
+  return { time, latitude, longitude, valid: true, speed, heading: heading(r.skip(1).u8() * 2) }
+}

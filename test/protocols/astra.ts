@@ -1,0 +1,68 @@
+import { ByteWriter, crc16Modbus, kmh } from '../../protocols/kit/index.ts'
+import { bytes } from '../support/encode.ts'
+import { COSTLY_SIZE, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '861234560000777'
+const SECONDS = (Date.UTC(2024, 4, 1, 23, 15, 30) - Date.UTC(1980, 0, 6)) / 1000
+
+function packet(start: string, head: string, reports: readonly Buffer[]): Buffer {
+  const body = Buffer.concat(reports)
+  const w = new ByteWriter()
+    .ascii(start)
+    .u16(12 + bytes(head).length + body.length)
+    .bytes(bytes(head))
+  return w.u32(86_123_456).u8(0).u16(777).bytes(body).crc16(crc16Modbus).toBuffer()
+}
+
+/** A report of protocol K: with or without 12 bytes more. */
+function reportK(number: number, isLong = false): Buffer {
+  const w = new ByteWriter().u8(number).u32(52_525_000).u32(13_410_000).u32(SECONDS).hex('1287')
+  return w
+    .hex('00'.repeat(20))
+    .hex('029900')
+    .hex('00'.repeat(isLong ? 12 : 0))
+    .toBuffer()
+}
+
+function reportX(number: number): Buffer {
+  const w = new ByteWriter()
+    .u8(number)
+    .hex('000000000003')
+    .u32(SECONDS + 1)
+    .hex('0010200000093d23')
+  return w.u32(SECONDS).u32(52_525_000).u32(13_410_000).hex('120087000000').toBuffer()
+}
+
+const PLACE = { time: '2024-05-01T23:15:30Z', latitude: 52.525, longitude: 13.41, speed: kmh(36), heading: 270 }
+const FIX = { ...PLACE, altitude: 40, satellites: 9 }
+const ACK = bytes('06')
+
+export default {
+  costly: {
+    'many reports': packet(
+      'K',
+      '',
+      Array.from({ length: 1700 }, (_, i) => reportK(i & 0xff)),
+    ),
+    'reports of one byte': packet('X', 'ff', [Buffer.alloc(COSTLY_SIZE - 16)]),
+  },
+  frames: [
+    {
+      title: 'protocol K: reports of two lengths',
+      frames: [
+        { frame: packet('K', '', [reportK(0xff), reportK(0)]), device: ID, fixes: [FIX, FIX], reply: ACK },
+        { frame: packet('K', '', [reportK(7, true), reportK(8)]), device: ID, fixes: [PLACE, FIX], reply: ACK },
+        { frame: packet('K', '', []), device: ID, none: 'no place', reply: ACK },
+        { frame: packet('K', '', [reportK(7).subarray(1)]), error: 'malformed' },
+      ],
+    },
+    {
+      title: 'protocol X',
+      frames: [
+        { frame: packet('X', '02', [reportX(1), reportX(2)]), device: ID, fixes: [PLACE, PLACE], reply: ACK },
+        { frame: packet('X', '00', []), error: 'malformed' },
+      ],
+    },
+  ],
+  exceptions: { 'astra-001': 'the peer leaves out its second report; nothing in it says that it has no fix' },
+} satisfies ProtocolCases

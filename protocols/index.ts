@@ -20,6 +20,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   castel: { tcp: 5086, udp: 5086, load: () => import('./castel/index.ts') },
   cellocator: { tcp: 5033, udp: 5033, load: () => import('./cellocator/index.ts') },
   cityeasy: { tcp: 5088, load: () => import('./cityeasy/index.ts') },
+  continental: { tcp: 5161, load: () => import('./continental/index.ts') },
   dmt: { tcp: 5137, load: () => import('./dmt/index.ts') },
   dmthttp: { http: 5139, load: () => import('./dmthttp/index.ts') },
   dragino: { http: 5253, load: () => import('./dragino/index.ts') },

@@ -24,6 +24,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   dmt: { tcp: 5137, load: () => import('./dmt/index.ts') },
   dmthttp: { http: 5139, load: () => import('./dmthttp/index.ts') },
   dragino: { http: 5253, load: () => import('./dragino/index.ts') },
+  dsf22: { tcp: 5236, udp: 5236, load: () => import('./dsf22/index.ts') },
   eelink: { tcp: 5064, udp: 5064, load: () => import('./eelink/index.ts') },
   egts: { tcp: 5162, load: () => import('./egts/index.ts') },
   enfora: { tcp: 5008, udp: 5008, load: () => import('./enfora/index.ts') },

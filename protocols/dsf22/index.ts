@@ -1,0 +1,49 @@
+/*
+ * DSF22: no specification is known, inferred from frames. Little-endian. TCP and UDP, no checksum.
+ *
+ *   4642 IIII n (yyyyyyyy oooooooo TTTTTTTT SS x{3})…       n positions; answer 01
+ *
+ *   I  id     y, o  1e-7 degrees     T  unix seconds     S  km/h
+ */
+import { ByteReader, type Fix, type Framer, kmh, type Message, type Protocol } from '../kit/index.ts'
+
+export default {
+  name: 'dsf22',
+  devices: 'DSF22',
+  acknowledges: 'fixes',
+  accuracy: 'none',
+  integrity: { none: 'the frames show none' },
+  escaping: 'none',
+  tcp: { port: 5236, frame: frameLength },
+  udp: { port: 5236 },
+  decode,
+} satisfies Protocol
+
+const HEAD = 5
+const RECORD = 16
+const START = 'FB'
+const ACK = Buffer.of(1)
+
+function frameLength(...[bytes]: Parameters<Framer>): number {
+  if (!START.startsWith(bytes.toString('latin1', 0, START.length))) return -1
+  if (bytes.length < HEAD) return 0
+  const length = HEAD + bytes[HEAD - 1] * RECORD
+  return bytes.length < length ? 0 : length
+}
+
+function decode(frame: Buffer): Message {
+  const r = new ByteReader(frame).skip(START.length)
+  const device = String(r.u16le())
+  const fixes: Fix[] = []
+  for (let count = r.u8(); count > 0; count--) fixes.push(fixOf(r))
+  return fixes.length > 0 ? { device, fixes, reply: ACK } : { device, none: 'no place', reply: ACK }
+}
+
+function fixOf(r: ByteReader): Fix {
+  const latitude = r.i32le() / 1e7
+  const longitude = r.i32le() / 1e7
+  const time = r.u32le() * 1000
+  const speed = kmh(r.u8())
+  r.skip(3)
+  return { time, latitude, longitude, valid: true, speed }
+}

@@ -1,0 +1,37 @@
+import { ByteWriter } from '../../protocols/kit/index.ts'
+import { bytes } from '../support/encode.ts'
+import { COSTLY_SIZE, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const SECONDS = Date.UTC(2024, 4, 1, 23, 15, 30) / 1000
+
+function packet(count: number, speed = 36): Buffer {
+  const w = new ByteWriter().ascii('FB').u16le(777).u8(count)
+  for (let i = 0; i < count; i++)
+    w.u32le(525_250_000)
+      .u32le(-134_100_000)
+      .u32le(SECONDS + i)
+      .u8(speed)
+      .hex('610401')
+  return w.toBuffer()
+}
+
+const FIX = { time: '2024-05-01T23:15:30Z', latitude: 52.525, longitude: -13.41, speed: 10 }
+
+export default {
+  costly: { zeros: Buffer.concat([packet(255), Buffer.alloc(COSTLY_SIZE)]) },
+  frames: [
+    {
+      title: 'positions',
+      frames: [
+        {
+          frame: packet(2),
+          device: '777',
+          fixes: [FIX, { ...FIX, time: '2024-05-01T23:15:31Z' }],
+          reply: bytes('01'),
+        },
+        { frame: packet(0), device: '777', none: 'no place', reply: bytes('01') },
+        { frame: packet(2).subarray(0, 30), error: 'truncated' },
+      ],
+    },
+  ],
+} satisfies ProtocolCases

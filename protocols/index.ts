@@ -14,6 +14,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   arnavi: { tcp: 5100, load: () => import('./arnavi/index.ts') },
   astra: { tcp: 5103, udp: 5103, load: () => import('./astra/index.ts') },
   atrack: { tcp: 5044, udp: 5044, load: () => import('./atrack/index.ts') },
+  avl301: { tcp: 5085, load: () => import('./avl301/index.ts') },
   bce: { tcp: 5080, load: () => import('./bce/index.ts') },
   blue: { tcp: 5206, load: () => import('./blue/index.ts') },
   calamp: { udp: 5082, load: () => import('./calamp/index.ts') },

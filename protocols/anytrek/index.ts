@@ -1,0 +1,55 @@
+/*
+ * Anytrek trailer trackers: no specification is known, inferred from frames. Little-endian. TCP, no checksum.
+ *
+ *   7878 LLLL TT 00 IIIIIIIIIIIIII x{5} YYMMDDhhmmss (bytes) s yyyyyyyy oooooooo SS CCCC … 0D0A
+ *
+ *   L  length without it and the two marks     T  30     I  IMEI without its check digit, packed decimals
+ *   s  satellites, bits 3–0     y, o  1/30,000 minutes     S  km/h
+ *   C  bits 9–0 course, degrees; bit 10 north, 11 west, 12 fix
+ *
+ * Answer: 7878 0700 30 00{6} 0D0A
+ */
+import { ByteReader, bytesYmd, type Fix, heading, kmh, lengthField, type Message, type Protocol } from '../kit/index.ts'
+
+export default {
+  name: 'anytrek',
+  devices: 'Anytrek trailer trackers',
+  acknowledges: 'fixes',
+  accuracy: 'none',
+  integrity: { none: 'the frames show none' },
+  escaping: 'none',
+  tcp: {
+    port: 5177,
+    frame: lengthField({ start: 'xx', at: 2, width: 2, endian: 'little', add: 6, end: '\r\n', most: 1024 }),
+  },
+  decode,
+} satisfies Protocol
+
+const POSITION = 0x30
+const ACK = Buffer.from('78780700300000000000000d0a', 'hex')
+
+function decode(frame: Buffer): Message {
+  const r = new ByteReader(frame)
+  const type = r.skip(4).u8()
+  const device = r.skip(1).bcd(7)
+  if (type !== POSITION) return { device }
+  return { device, fixes: [fixOf(r.skip(5))], reply: ACK }
+}
+
+function fixOf(r: ByteReader): Fix {
+  const time = bytesYmd(r)
+  const satellites = r.u8() & 15
+  const latitude = r.u32le() / 1_800_000
+  const longitude = r.u32le() / 1_800_000
+  const speed = kmh(r.u8())
+  const flags = r.u16le()
+  return {
+    time,
+    latitude: flags & 0x0400 ? latitude : -latitude,
+    longitude: flags & 0x0800 ? -longitude : longitude,
+    valid: (flags & 0x1000) !== 0,
+    speed,
+    heading: heading(flags & 0x3ff),
+    satellites,
+  }
+}

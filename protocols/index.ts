@@ -17,6 +17,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   atrack: { tcp: 5044, udp: 5044, load: () => import('./atrack/index.ts') },
   avl301: { tcp: 5085, load: () => import('./avl301/index.ts') },
   bce: { tcp: 5080, load: () => import('./bce/index.ts') },
+  blackkite: { tcp: 5091, load: () => import('./blackkite/index.ts') },
   blue: { tcp: 5206, load: () => import('./blue/index.ts') },
   calamp: { udp: 5082, load: () => import('./calamp/index.ts') },
   castel: { tcp: 5086, udp: 5086, load: () => import('./castel/index.ts') },

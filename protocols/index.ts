@@ -34,6 +34,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   fifotrack: { tcp: 5124, load: () => import('./fifotrack/index.ts') },
   fix: { load: () => import('./fix/index.ts') },
   flespi: { http: 5149, load: () => import('./flespi/index.ts') },
+  flexiblereport: { udp: 5227, load: () => import('./flexiblereport/index.ts') },
   galileo: { tcp: 5034, load: () => import('./galileo/index.ts') },
   gator: { tcp: 5052, udp: 5052, load: () => import('./gator/index.ts') },
   gl200: { tcp: 5004, udp: 5004, load: () => import('./gl200/index.ts') },

@@ -64,6 +64,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   minifinder2: { tcp: 5187, load: () => import('./minifinder2/index.ts') },
   moovbox: { http: 5212, load: () => import('./moovbox/index.ts') },
   mtx: { tcp: 5083, load: () => import('./mtx/index.ts') },
+  navis: { tcp: 5019, load: () => import('./navis/index.ts') },
   neos: { udp: 5183, load: () => import('./neos/index.ts') },
   niot: { tcp: 5210, load: () => import('./niot/index.ts') },
   noran: { udp: 5053, load: () => import('./noran/index.ts') },

@@ -1,7 +1,7 @@
 /*
  * HYN 600 and its relatives: no specification is known: inferred from frames. Big-endian.
  *
- *   +RPT: LLLL IIIIIIIIIIIIIIII 8 bytes MMMM values YYYYMMDDhhmmss NNNN #
+ *   +RPT: LLLL IIIIIIIIIIIIIIII 7 bytes MMMM values YYYYMMDDhhmmss NNNN #
  *   +ACK: LLLL …                        answer to a command
  *
  *   L  length of all of it      I  IMEI: each byte two digits, the last one      M  which values there are      N  number
@@ -9,7 +9,7 @@
  *   values  bit 1: a byte; bit 2: voltage, 2 bytes; bit 3: battery, a byte; two bytes; bit 4: the number of positions, a byte
  *           (1 without it); bit 8: so many of  F Q VVVV GGGG HHHH AAAAAAAA OOOOOOOO YYYYMMDDhhmmss [4 bytes]
  *
- *   F  bit 0: there is a position; bit 1: it is a fix, 4 bytes follow      G  heading             Q  HDOP
+ *   F  bit 1: it is a fix, 4 bytes follow; year 0: there is none      G  heading             Q  HDOP
  *   A, O  latitude, longitude, 1e-6 degrees      V  speed, km/h            H  altitude, m
  *
  * Nothing is answered.
@@ -41,7 +41,6 @@ export default {
 const HAS_COUNT = 0x10
 const HAS_POSITIONS = 0x100
 const KNOWN = 0x11e
-const HAS_PLACE = 0x01
 const HAS_FIX = 0x02
 
 function decode(frame: Buffer): Message {
@@ -50,7 +49,7 @@ function decode(frame: Buffer): Message {
   if (type !== '+RPT:' && type !== '+ACK:') throw new DecodeError('unsupported', 'it begins with no type')
   const device = imei(r.skip(2).slice(8))
   if (type === '+ACK:') return { device, none: 'command answer' }
-  const values = r.skip(8).u16()
+  const values = r.skip(7).u16()
   if ((values & HAS_POSITIONS) === 0) return { device, none: 'status' }
   if ((values & ~KNOWN) !== 0) return { device, fixes: [] }
   for (const [bit, width] of WIDTHS) if ((values & bit) !== 0) r.skip(width)
@@ -85,7 +84,7 @@ function position(r: ByteReader): Fix | undefined {
   const longitude = r.i32() / 1e6
   const [year, month, day, hour, minute, second] = [r.u16(), r.u8(), r.u8(), r.u8(), r.u8(), r.u8()]
   if ((flags & HAS_FIX) !== 0) r.skip(4)
-  if ((flags & (HAS_FIX | HAS_PLACE)) === 0) return undefined
+  if (year === 0) return undefined
   const time = utc(year, month, day, hour, minute, second)
   return { time, latitude, longitude, valid: (flags & HAS_FIX) !== 0, altitude, speed, heading: course, hdop }
 }

@@ -63,6 +63,6 @@ function report(status: number): Buffer {
     .u8(7)
     .u8(0x59)
     .u32le(Date.parse(FIX.time) / 1000)
-    .hex('00000000')
+    .hex('0000000000000000')
     .toBuffer()
 }

@@ -7,7 +7,7 @@ const FIX = {
   time: '2024-05-01T10:15:30Z',
   latitude: 52.5,
   longitude: -13.25,
-  speed: 9.2600012,
+  speed: 9.26,
   heading: 270,
   altitude: 40,
   satellites: 12,

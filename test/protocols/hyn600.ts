@@ -33,7 +33,7 @@ export default {
   ],
   corrections: [
     {
-      reason: 'its flags say that there is no position: all of it is 0',
+      reason: 'all of it is 0, its year too: there is no position',
       frames: ['hyn600-003'],
       says: { positions: [] },
     },
@@ -53,7 +53,7 @@ function place(flags: string): string {
 }
 
 function report(values: string, content: string): Buffer {
-  return framed('+RPT:', `2203020301000000${values}${content}07ea05080a08130766`)
+  return framed('+RPT:', `22030201000000${values}${content}07ea05080a08130766`)
 }
 
 function framed(start: string, content: string): Buffer {

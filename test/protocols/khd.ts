@@ -3,7 +3,7 @@ import type { ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '258b8c10'
 const PLACE = '240501101530052315008132460000360270'
-const FIX = { time: '2024-05-01T10:15:30Z', latitude: 52.525, longitude: -132.7666667, speed: 10, heading: 270 }
+const FIX = { time: '2024-05-01T10:15:30Z', latitude: 52.525, longitude: -13.41, speed: 10, heading: 270 }
 
 export default {
   costly: { 'a position and more': frame(0x80, `${PLACE}fb${'00'.repeat(65_000)}`) },
@@ -19,6 +19,7 @@ export default {
       ],
     },
   ],
+  exceptions: { 'khd-013': 'its length field ends it before its position' },
 } satisfies ProtocolCases
 
 function frame(type: number, content: string): Buffer {

@@ -1,0 +1,34 @@
+import { ByteWriter, crc16Xmodem } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const FIX = { time: '2024-05-01T10:15:30Z', latitude: -23.525, longitude: -46.41, speed: 10 }
+
+export default {
+  costly: { escapes: `\x01${many('\x10\x21').slice(10)}\x04` },
+  frames: [
+    {
+      title: 'a position, another type',
+      frames: [
+        { frame: wrapped(position()), device: '8222744', fixes: [FIX], reply: answer() },
+        { frame: wrapped(new ByteWriter().hex('a63218787d00').toBuffer()), device: '8222744' },
+      ],
+    },
+  ],
+} satisfies ProtocolCases
+
+function position(): Buffer {
+  const days = (Date.UTC(2024, 4, 1) - Date.UTC(2000, 0, 1)) / 86_400_000
+  const time = ((days * 32 + 10) * 64 + 15) * 64 + 30
+  const w = new ByteWriter().hex('a63118787d0008646845').u32le(time).u32le(-23_525_000).u32le(-46_410_000)
+  return w.hex('01201080').u8(36).hex('0410111300').toBuffer()
+}
+
+function wrapped(content: Buffer): Buffer {
+  const bytes = new ByteWriter().bytes(content).crc16le(crc16Xmodem).toBuffer()
+  const escapes = [...bytes].flatMap((byte) => ([1, 4, 0x10, 0x11, 0x13].includes(byte) ? [0x10, byte + 0x20] : [byte]))
+  return Buffer.from([1, ...escapes, 4])
+}
+
+function answer(): Buffer {
+  return wrapped(new ByteWriter().hex('a60218787d00').u16le(crc16Xmodem(position())).toBuffer())
+}

@@ -67,6 +67,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   navis: { tcp: 5019, load: () => import('./navis/index.ts') },
   neos: { udp: 5183, load: () => import('./neos/index.ts') },
   mxt: { tcp: 5087, load: () => import('./mxt/index.ts') },
+  naviset: { tcp: 5194, load: () => import('./naviset/index.ts') },
   niot: { tcp: 5210, load: () => import('./niot/index.ts') },
   noran: { udp: 5053, load: () => import('./noran/index.ts') },
   nto: { tcp: 5250, load: () => import('./nto/index.ts') },

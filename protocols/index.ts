@@ -72,6 +72,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   noran: { udp: 5053, load: () => import('./noran/index.ts') },
   nto: { tcp: 5250, load: () => import('./nto/index.ts') },
   nvs: { tcp: 5101, load: () => import('./nvs/index.ts') },
+  nyitech: { tcp: 5182, load: () => import('./nyitech/index.ts') },
   opengts: { http: 5159, load: () => import('./opengts/index.ts') },
   osmand: { http: 5055, load: () => import('./osmand/index.ts') },
   outsafe: { http: 5200, load: () => import('./outsafe/index.ts') },

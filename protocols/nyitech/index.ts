@@ -1,0 +1,60 @@
+/*
+ * Nyitech OBD trackers: no specification is known: inferred from frames. Little-endian.
+ *
+ *   @@ LLLL id, 12 characters TTTT content CCCC 0D 0A
+ *
+ *   L  length of all of it      T  type: before the position stand in 1001 nothing, in 2001 and 2002 9 bytes, in 2003 14
+ *   C  a checksum that is not known
+ *
+ *   position  DDMMYYhhmmss F AAAAAAAA OOOOOOOO VVVV GGGG HHHH      (F, A, O: latitude, longitude)
+ *
+ *   F  low two bits: a fix; bit 2: north; bit 3: east     V  speed, cm/s     G  course, 0.1 degrees     H  altitude, 0.1 m
+ *   A, O  1/3600000 degree                                Nothing is answered.
+ */
+import {
+  ByteReader,
+  bytesDmy,
+  DecodeError,
+  type Fix,
+  heading,
+  lengthField,
+  type Message,
+  type Protocol,
+} from '../kit/index.ts'
+
+export default {
+  name: 'nyitech',
+  devices: 'Nyitech OBD trackers',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'how its checksum is computed is not known' },
+  escaping: 'none',
+  tcp: { port: 5182, frame: lengthField({ start: '@@', at: 2, width: 2, endian: 'little', add: 0, end: '\r\n' }) },
+  decode,
+} satisfies Protocol
+
+const BYTES_BEFORE = new Map([
+  [0x1001, 0],
+  [0x2001, 9],
+  [0x2002, 9],
+  [0x2003, 14],
+])
+
+function decode(frame: Buffer): Message {
+  const r = new ByteReader(frame.subarray(0, -4))
+  if (r.ascii(2) !== '@@') throw new DecodeError('unsupported', 'it does not begin with @@')
+  const device = r.skip(2).ascii(12)
+  if (!/^[\w-]+$/.test(device)) throw new DecodeError('malformed', 'there is no id')
+  const before = BYTES_BEFORE.get(r.u16le())
+  return before === undefined ? { device } : { device, fixes: [position(r.skip(before))] }
+}
+
+function position(r: ByteReader): Fix {
+  const time = bytesDmy(r)
+  const flags = r.u8()
+  const latitude = (r.u32le() / 3_600_000) * ((flags & 0x04) !== 0 ? 1 : -1)
+  const longitude = (r.u32le() / 3_600_000) * ((flags & 0x08) !== 0 ? 1 : -1)
+  const speed = r.u16le() / 100
+  const course = heading(r.u16le() / 10)
+  return { time, latitude, longitude, valid: (flags & 0x03) !== 0, speed, heading: course, altitude: r.i16le() / 10 }
+}

@@ -73,6 +73,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   nto: { tcp: 5250, load: () => import('./nto/index.ts') },
   nvs: { tcp: 5101, load: () => import('./nvs/index.ts') },
   nyitech: { tcp: 5182, load: () => import('./nyitech/index.ts') },
+  oigo: { udp: 5121, load: () => import('./oigo/index.ts') },
   opengts: { http: 5159, load: () => import('./opengts/index.ts') },
   osmand: { http: 5055, load: () => import('./osmand/index.ts') },
   outsafe: { http: 5200, load: () => import('./outsafe/index.ts') },

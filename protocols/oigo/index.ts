@@ -1,0 +1,95 @@
+/*
+ * Oigo (Oblivion) AG and AR trackers: no specification is known: inferred from frames. Big-endian, UDP.
+ *
+ *   7E LLLL NNNN IIIIIIIIIIIIIIII K 6 bytes [time] time AAAAAAAA OOOOOOOO S D V GGGG HHHH …     K 04: one time, 00: two
+ *   E IIIIIIIIIIIIIIII MMMMMMMMMMMMMMMM YM DD hh mm aaaaaaaa oooooooo hhhh GGGG V 2 bytes ss 3 bytes S …
+ *
+ *   L  length behind it     A, O  latitude + 90, longitude + 180, 1e-6 degrees     S  satellites, low four bits
+ *   I  IMEI, decimals       a, o  latitude, longitude: ddmm.mmm without the point  D  HDOP, 0.1        M  IMSI
+ *   time  YM DD hh mm ss    H  altitude, m; h  feet                                V  speed, km/h; behind oooooooo mph
+ *   Y, M  year - 2010, month, four bits each                                       G  heading
+ *
+ * Nothing is answered.
+ */
+import {
+  ByteReader,
+  DecodeError,
+  degreesMinutes,
+  dop,
+  type Fix,
+  heading,
+  kmh,
+  type Message,
+  mph,
+  type Protocol,
+  utc,
+} from '../kit/index.ts'
+
+export default {
+  name: 'oigo',
+  devices: 'Oigo AG and AR trackers',
+  acknowledges: 'nothing',
+  accuracy: 'hdop',
+  integrity: { none: 'the protocol has none beside that of UDP' },
+  escaping: 'none',
+  udp: { port: 5121 },
+  decode,
+} satisfies Protocol
+
+const START = 0x7e
+const TWO_TIMES = 0
+const ONE_TIME = 4
+const FOOT = 0.3048
+
+function decode(frame: Buffer): Message {
+  const r = new ByteReader(frame)
+  const isNew = r.u8() === START
+  if (isNew) r.skip(4)
+  const id = r.bcd(8)
+  if (!/^0[1-9]|^00[1-9]/.test(id)) throw new DecodeError('malformed', `${id} is no IMEI`)
+  return isNew ? newPosition(r, id.slice(1)) : { device: id.slice(1), fixes: [oldPosition(r)] }
+}
+
+function newPosition(r: ByteReader, device: string): Message {
+  const kind = r.u8()
+  if (kind !== ONE_TIME && kind !== TWO_TIMES) return { device, fixes: [] }
+  r.skip(kind === TWO_TIMES ? 11 : 6)
+  const time = timeOf(r)
+  const latitude = r.u32() / 1e6 - 90
+  const longitude = r.u32() / 1e6 - 180
+  const satellites = r.u8() & 0x0f
+  const hdop = dop(r.u8() / 10)
+  const speed = kmh(r.u8())
+  const course = heading(r.u16())
+  const fix: Fix = {
+    time,
+    latitude,
+    longitude,
+    valid: true,
+    satellites,
+    hdop,
+    speed,
+    heading: course,
+    altitude: r.i16(),
+  }
+  return { device, fixes: [fix] }
+}
+
+function timeOf(r: ByteReader): number {
+  const yearAndMonth = r.u8()
+  const [day, hour, minute] = [r.u8(), r.u8(), r.u8()]
+  return utc(2010 + (yearAndMonth >> 4), yearAndMonth & 0x0f, day, hour, minute, r.u8())
+}
+
+function oldPosition(r: ByteReader): Fix {
+  const yearAndMonth = r.skip(8).u8()
+  const [day, hour, minute] = [r.u8(), r.u8(), r.u8()]
+  const latitude = degreesMinutes(r.i32() / 1000)
+  const longitude = degreesMinutes(r.i32() / 1000)
+  const altitude = r.i16() * FOOT
+  const course = heading(r.u16())
+  const speed = mph(r.u8())
+  const second = r.skip(2).u8()
+  const time = utc(2010 + (yearAndMonth >> 4), yearAndMonth & 0x0f, day, hour, minute, second)
+  return { time, latitude, longitude, valid: true, altitude, heading: course, speed, satellites: r.skip(3).u8() }
+}

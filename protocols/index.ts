@@ -93,6 +93,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   r16h: { tcp: 5266, load: () => import('./r16h/index.ts') },
   ramac: { http: 5251, load: () => import('./ramac/index.ts') },
   raveon: { tcp: 5117, load: () => import('./raveon/index.ts') },
+  retranslator: { tcp: 5167, load: () => import('./retranslator/index.ts') },
   rftrack: { http: 5245, load: () => import('./rftrack/index.ts') },
   rst: { udp: 5196, load: () => import('./rst/index.ts') },
   ruptela: { tcp: 5046, load: () => import('./ruptela/index.ts') },

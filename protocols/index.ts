@@ -101,6 +101,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   sigfox: { http: 5154, load: () => import('./sigfox/index.ts') },
   smartcar: { http: 5262, load: () => import('./smartcar/index.ts') },
   smartsole: { tcp: 5178, load: () => import('./smartsole/index.ts') },
+  snapper: { tcp: 5256, load: () => import('./snapper/index.ts') },
   spot: { http: 5156, load: () => import('./spot/index.ts') },
   starcom: { udp: 5190, load: () => import('./starcom/index.ts') },
   stl060: { tcp: 5060, load: () => import('./stl060/index.ts') },

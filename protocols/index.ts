@@ -99,6 +99,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   ruptela: { tcp: 5046, load: () => import('./ruptela/index.ts') },
   sabertek: { tcp: 5166, load: () => import('./sabertek/index.ts') },
   sigfox: { http: 5154, load: () => import('./sigfox/index.ts') },
+  skypatrol: { udp: 5021, load: () => import('./skypatrol/index.ts') },
   smartcar: { http: 5262, load: () => import('./smartcar/index.ts') },
   smartsole: { tcp: 5178, load: () => import('./smartsole/index.ts') },
   snapper: { tcp: 5256, load: () => import('./snapper/index.ts') },

@@ -98,6 +98,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   rst: { udp: 5196, load: () => import('./rst/index.ts') },
   ruptela: { tcp: 5046, load: () => import('./ruptela/index.ts') },
   sabertek: { tcp: 5166, load: () => import('./sabertek/index.ts') },
+  satsol: { tcp: 5184, load: () => import('./satsol/index.ts') },
   sigfox: { http: 5154, load: () => import('./sigfox/index.ts') },
   skypatrol: { udp: 5021, load: () => import('./skypatrol/index.ts') },
   smartcar: { http: 5262, load: () => import('./smartcar/index.ts') },

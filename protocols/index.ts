@@ -119,6 +119,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   techtocruz: { tcp: 5234, load: () => import('./techtocruz/index.ts') },
   teltonika: { tcp: 5027, udp: 5027, load: () => import('./teltonika/index.ts') },
   thinkpower: { tcp: 5228, load: () => import('./thinkpower/index.ts') },
+  thuraya: { tcp: 5242, load: () => import('./thuraya/index.ts') },
   tk102: { tcp: 5036, load: () => import('./tk102/index.ts') },
   tk103: { tcp: 5002, udp: 5002, load: () => import('./tk103/index.ts') },
   topin: { tcp: 5199, load: () => import('./topin/index.ts') },

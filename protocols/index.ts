@@ -117,6 +117,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   t800x: { tcp: 5094, udp: 5094, load: () => import('./t800x/index.ts') },
   techtlt: { udp: 5189, load: () => import('./techtlt/index.ts') },
   techtocruz: { tcp: 5234, load: () => import('./techtocruz/index.ts') },
+  tek: { tcp: 5173, load: () => import('./tek/index.ts') },
   teltonika: { tcp: 5027, udp: 5027, load: () => import('./teltonika/index.ts') },
   thinkpower: { tcp: 5228, load: () => import('./thinkpower/index.ts') },
   thuraya: { tcp: 5242, load: () => import('./thuraya/index.ts') },

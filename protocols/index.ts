@@ -144,6 +144,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   xrb28: { tcp: 5180, load: () => import('./xrb28/index.ts') },
   xt013: { tcp: 5076, load: () => import('./xt013/index.ts') },
   ywt: { tcp: 5035, load: () => import('./ywt/index.ts') },
+  xexun3: { tcp: 5264, load: () => import('./xexun3/index.ts') },
 }
 
 type Load = () => Promise<{ readonly default: Protocol }>

@@ -120,6 +120,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   tek: { tcp: 5173, load: () => import('./tek/index.ts') },
   teltonika: { tcp: 5027, udp: 5027, load: () => import('./teltonika/index.ts') },
   thinkpower: { tcp: 5228, load: () => import('./thinkpower/index.ts') },
+  thinkrace: { tcp: 5098, load: () => import('./thinkrace/index.ts') },
   thuraya: { tcp: 5242, load: () => import('./thuraya/index.ts') },
   tk102: { tcp: 5036, load: () => import('./tk102/index.ts') },
   tk103: { tcp: 5002, udp: 5002, load: () => import('./tk103/index.ts') },
@@ -141,10 +142,10 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   watch: { tcp: 5093, load: () => import('./watch/index.ts') },
   wialon: { tcp: 5039, udp: 5039, load: () => import('./wialon/index.ts') },
   wondex: { tcp: 5032, udp: 5032, load: () => import('./wondex/index.ts') },
+  xexun3: { tcp: 5264, load: () => import('./xexun3/index.ts') },
   xrb28: { tcp: 5180, load: () => import('./xrb28/index.ts') },
   xt013: { tcp: 5076, load: () => import('./xt013/index.ts') },
   ywt: { tcp: 5035, load: () => import('./ywt/index.ts') },
-  xexun3: { tcp: 5264, load: () => import('./xexun3/index.ts') },
 }
 
 type Load = () => Promise<{ readonly default: Protocol }>

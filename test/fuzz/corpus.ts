@@ -1,7 +1,7 @@
 import { type Escaping, type HttpRequest, type Protocol, type Session, unescape } from '../../protocols/kit/index.ts'
 import { type KnownFrame, knownFrames } from '../support/known-frames.ts'
 import { casesOf } from '../support/protocol-cases.ts'
-import { damageable } from '../support/rough.ts'
+import { damageable, reasonOf } from '../support/rough.ts'
 import { escaped } from '../support/vectors/wire.ts'
 import { checksumPlace, type ChecksumPlace, lengthPlaces, type LengthPlace } from './places.ts'
 
@@ -36,14 +36,17 @@ export async function targetOf(protocol: Protocol): Promise<Target> {
 }
 
 function seedlingOf({ frame, session }: KnownFrame, { escaping }: Protocol): Seedling {
-  if (escaping !== 'none' && Buffer.isBuffer(frame)) return escapedSeedling(frame, session, escaping)
-  const { bytes, rebuilt } = damageable(frame)
-  return { bytes, rebuilt, session, lengths: lengthPlaces(bytes) }
+  const plain = escaping !== 'none' && Buffer.isBuffer(frame) ? unescaped(frame, escaping) : undefined
+  const { bytes, rebuilt } = damageable(plain ?? frame)
+  const asOnWire = plain && escaping !== 'none' ? (damaged: Buffer) => escaped(damaged, escaping) : rebuilt
+  return { bytes, rebuilt: asOnWire, session, lengths: lengthPlaces(bytes) }
 }
 
-function escapedSeedling(frame: Buffer, session: () => Session, escaping: Escaping): Seedling {
-  const bytes = unescape(frame, escaping.escape, escaping.codes)
-  return { bytes, session, rebuilt: (damaged) => escaped(damaged, escaping), lengths: lengthPlaces(bytes) }
+/** undefined of a frame of our own whose escapes are wrong. */
+function unescaped(frame: Buffer, { escape, codes }: Escaping): Buffer | undefined {
+  let plain: Buffer | undefined
+  reasonOf(() => (plain = unescape(frame, escape, codes)))
+  return plain
 }
 
 function sizeOf(frame: Buffer | HttpRequest): number {

@@ -30,6 +30,7 @@ export {
   verify,
   xor,
 } from './checksum.ts'
+export { decodeFrame } from './decoding.ts'
 export { dialects } from './dialects.ts'
 export { Draft } from './draft.ts'
 export { drawn, type Fields } from './drawn.ts'
@@ -52,7 +53,6 @@ export { EndSearch, type Mark, Marks } from './marks.ts'
 export { rmcFix } from './nmea.ts'
 export {
   type Covered,
-  decodeFrame,
   type Escaping,
   type Fix,
   type Framer,

@@ -1,5 +1,3 @@
-import { DecodeError } from './errors.ts'
-
 /** How bytes reach a decoder. */
 export type Transport = 'tcp' | 'udp' | 'http' | 'mqtt'
 
@@ -147,16 +145,6 @@ export interface Protocol {
   decode?(frame: Buffer, session: Session): Message
   /** Reads one HTTP request, in the same way. @throws DecodeError */
   request?(request: HttpRequest, session: Session): Message
-}
-
-/** What one frame or request says. @throws DecodeError, also where the protocol is not spoken in this way. */
-export function decodeFrame(protocol: Protocol, frame: Buffer | HttpRequest, session: Session): Message {
-  if (Buffer.isBuffer(frame)) {
-    if (protocol.decode) return protocol.decode(frame, session)
-    throw new DecodeError('unsupported', `${protocol.name} is spoken over HTTP alone`)
-  }
-  if (protocol.request) return protocol.request(frame, session)
-  throw new DecodeError('unsupported', `${protocol.name} is not spoken over HTTP`)
 }
 
 /** The answers of a message, in order. */

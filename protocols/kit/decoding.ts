@@ -1,0 +1,49 @@
+import { DecodeError } from './errors.ts'
+import type { Fix, HttpRequest, Message, Protocol, Session } from './protocol.ts'
+
+/**
+ * What one frame or request says, with finite numbers and ids that are not empty.
+ * @throws DecodeError, also where the protocol is not spoken in this way.
+ */
+export function decodeFrame(protocol: Protocol, frame: Buffer | HttpRequest, session: Session): Message {
+  if (Buffer.isBuffer(frame)) {
+    if (protocol.decode) return sound(protocol.decode(frame, session), session.now)
+    throw new DecodeError('unsupported', `${protocol.name} is spoken over HTTP alone`)
+  }
+  if (protocol.request) return sound(protocol.request(frame, session), session.now)
+  throw new DecodeError('unsupported', `${protocol.name} is not spoken over HTTP`)
+}
+
+/**
+ * A message whose numbers are all finite and whose ids are not empty, so that no decoder has to look: floats may be NaN, digits
+ * without end are infinite. A value that is none is left out; a fix without place or time is invalid, as of `now`.
+ */
+function sound(message: Message, now: number): Message {
+  const { device, fixes } = message
+  if (device !== '' && (fixes === undefined || fixes.every(isSound))) return message
+  return {
+    ...message,
+    device: device || undefined,
+    fixes: fixes?.map((fix) => (isSound(fix) ? fix : soundFix(fix, now))),
+  }
+}
+
+/** As good as always: one sum says whether a number in it is not finite. */
+function isSound(fix: Fix): boolean {
+  const { altitude = 0, speed = 0, heading = 0, accuracy = 0, hdop = 0, satellites = 0 } = fix
+  const sum = fix.time + fix.latitude + fix.longitude + altitude + speed + heading + accuracy + hdop + satellites
+  return sum - sum === 0 && fix.device !== ''
+}
+
+function soundFix(fix: Fix, now: number): Fix {
+  const { device, time, latitude, longitude, valid, ...measured } = fix
+  const known = Object.entries(measured).filter(([, value]) => Number.isFinite(value))
+  return {
+    ...Object.fromEntries(known),
+    device: device || undefined,
+    time: Number.isFinite(time) ? time : now,
+    latitude: Number.isFinite(latitude) ? latitude : 0,
+    longitude: Number.isFinite(longitude) ? longitude : 0,
+    valid: valid && [time, latitude, longitude].every(Number.isFinite),
+  }
+}

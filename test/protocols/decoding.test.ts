@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { decodeFrame, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
+import gt06 from '../../protocols/gt06/index.ts'
+import { newSession } from '../support/rough.ts'
+
+const FIX: Fix = { time: Date.UTC(2026, 10, 20), latitude: 54, longitude: 25, valid: true, speed: 10, altitude: 0 }
+
+/** What the callers of a decoder get for what it makes of a frame. */
+function said(message: Message): Message {
+  const protocol: Protocol = { ...gt06, decode: () => message }
+  return decodeFrame(protocol, Buffer.alloc(1), newSession())
+}
+
+describe('what a decoder says', () => {
+  it('is passed on as it is', () => {
+    const message = { device: '1', fixes: [FIX, { ...FIX, device: '2', valid: false }], reply: Buffer.of(1) }
+    expect(said(message)).toBe(message)
+  })
+
+  it('is without values that are no numbers', () => {
+    const [fix] = said({ fixes: [{ ...FIX, speed: Number.NaN, altitude: Number.POSITIVE_INFINITY }] }).fixes ?? []
+    expect(fix).toEqual({ ...FIX, speed: undefined, altitude: undefined })
+  })
+
+  it.each(['latitude', 'longitude', 'time'] as const)('is no valid fix without a number for its %s', (key) => {
+    const { fixes = [] } = said({ device: '1', fixes: [FIX, { ...FIX, [key]: Number.NaN }] })
+    const stand = key === 'time' ? newSession().now : 0
+    expect(fixes).toEqual([FIX, { ...FIX, [key]: stand, valid: false }])
+  })
+
+  it('names nobody by an empty id', () => {
+    expect(said({ device: '', fixes: [{ ...FIX, device: '' }] })).toEqual({ fixes: [FIX] })
+  })
+})

@@ -27,6 +27,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   continental: { tcp: 5161, load: () => import('./continental/index.ts') },
   dmt: { tcp: 5137, load: () => import('./dmt/index.ts') },
   dmthttp: { http: 5139, load: () => import('./dmthttp/index.ts') },
+  dolphin: { tcp: 5219, load: () => import('./dolphin/index.ts') },
   dragino: { http: 5253, load: () => import('./dragino/index.ts') },
   dsf22: { tcp: 5236, udp: 5236, load: () => import('./dsf22/index.ts') },
   eelink: { tcp: 5064, udp: 5064, load: () => import('./eelink/index.ts') },

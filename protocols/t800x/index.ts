@@ -20,6 +20,7 @@
 import {
   ByteReader,
   ByteWriter,
+  DecodeError,
   type Fix,
   heading,
   kmh,
@@ -140,12 +141,15 @@ function placeOf(r: ByteReader): Fix | undefined {
   const speed = r.hex(2)
   const course = r.u16()
   if (places.readUInt32LE(4) === UNKNOWN && places.readUInt32LE(8) === UNKNOWN) return undefined
+  const [altitude, longitude, latitude] = [0, 4, 8].map((at) => places.readFloatLE(at))
+  if (!Number.isFinite(latitude) || !Number.isFinite(longitude))
+    throw new DecodeError('malformed', 'a place that is no number')
   return {
     time: utcYmd(digits),
-    latitude: places.readFloatLE(8),
-    longitude: places.readFloatLE(4),
+    latitude,
+    longitude,
     valid: true,
-    altitude: places.readFloatLE(0),
+    altitude: Number.isFinite(altitude) ? altitude : undefined,
     speed: /^\d{4}$/.test(speed) ? kmh(Number(speed) / 10) : undefined,
     heading: heading(course),
   }

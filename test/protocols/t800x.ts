@@ -78,6 +78,7 @@ export default {
           none: 'no fix',
           reply: bytes(`272702000f01020${ID}`),
         },
+        { frame: packet('272702', `4900${PLACE.replace('00005242', '0000c07f')}00`), error: 'malformed' },
         { frame: packet('252581', '00'), device: ID, none: 'command answer' },
         { frame: packet('252599', '00'), device: ID, reply: bytes(`252599000f01020${ID}`) },
         { frame: packet('252502', '00'), error: 'truncated' },

@@ -84,7 +84,7 @@ function datagram(frame: Buffer, session: Session): Message {
   const device = deviceOf(r.skip(6))
   const messages: Message[] = []
   while (r.left >= 7) {
-    const length = r.at(r.position + 3).u16()
+    const length = r.ahead(3).u16()
     messages.push(packet(r.slice(Math.min(5 + length, r.left)), session))
   }
   if (messages.length === 0) throw new DecodeError('truncated')

@@ -156,8 +156,7 @@ function whole(r: ByteReader, header: Header, session: Session): Message {
   if (type === REGISTER) return { none, reply: registered(header, 0), refusal: registered(header, NOT_IN_DATABASE) }
   if (type === TIME) return { none, reply: envelope(0x8004, header, new ByteWriter().bcdTime(session.now)) }
   if (none !== undefined) return { none, reply: answer(header) }
-  const reply =
-    type === PHOTO ? envelope(0x8800, header, new ByteWriter().bytes(r.at(r.position).slice(4))) : answer(header)
+  const reply = type === PHOTO ? envelope(0x8800, header, new ByteWriter().bytes(r.ahead().slice(4))) : answer(header)
   return { ...positions(type, r, session), reply }
 }
 
@@ -200,7 +199,7 @@ function batch(r: ByteReader, width: 1 | 2, session: Session): Pick<Message, 'fi
 
 /** Before 2013 no position precedes the picture. */
 function photo(r: ByteReader, session: Session): Pick<Message, 'fixes' | 'none'> {
-  if (r.left < BASIC || r.at(r.position).u16() === JPEG) return { none: 'photo' }
+  if (r.left < BASIC || r.ahead().u16() === JPEG) return { none: 'photo' }
   return said(location(new ByteReader(r.slice(BASIC)), session))
 }
 

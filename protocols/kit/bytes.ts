@@ -8,26 +8,32 @@ import { DecodeError } from './errors.ts'
  */
 export class ByteReader {
   readonly #bytes: Buffer
-  #at = 0
+  readonly #start: number
+  readonly #end: number
+  #at: number
 
-  constructor(bytes: Buffer) {
+  /** Of all bytes, or of those from `start` to before `end`. */
+  constructor(bytes: Buffer, start = 0, end = bytes.length) {
     this.#bytes = bytes
+    this.#start = start
+    this.#end = end
+    this.#at = start
   }
 
   /** Bytes not read yet. */
   get left(): number {
-    return this.#bytes.length - this.#at
+    return this.#end - this.#at
   }
 
   /** Bytes read so far. */
   get position(): number {
-    return this.#at
+    return this.#at - this.#start
   }
 
   /** Moves past n bytes and returns where they begin; an n that is not a number is `truncated` too. */
   take(n: number): number {
     const at = this.#at
-    if (!(n >= 0 && at + n <= this.#bytes.length)) throw new DecodeError('truncated')
+    if (!(n >= 0 && at + n <= this.#end)) throw new DecodeError('truncated')
     this.#at = at + n
     return at
   }
@@ -39,14 +45,24 @@ export class ByteReader {
 
   /** A cursor of its own over the same bytes, at an index. @throws DecodeError `truncated` behind their end. */
   at(index: number): ByteReader {
-    const reader = new ByteReader(this.#bytes)
-    reader.take(index)
-    return reader
+    if (!(index >= 0 && this.#start + index <= this.#end)) throw new DecodeError('truncated')
+    return new ByteReader(this.#bytes, this.#start + index, this.#end)
+  }
+
+  /** A cursor of its own n bytes further on: to look ahead. */
+  ahead(n = 0): ByteReader {
+    return this.at(this.position + n)
+  }
+
+  /** The next n bytes as a cursor of their own. */
+  part(n: number): ByteReader {
+    const at = this.take(n)
+    return new ByteReader(this.#bytes, at, at + n)
   }
 
   /** The next byte, without moving; −1 at the end. */
   peek(): number {
-    return this.#at < this.#bytes.length ? this.#bytes[this.#at] : -1
+    return this.#at < this.#end ? this.#bytes[this.#at] : -1
   }
 
   u8(): number {
@@ -187,8 +203,9 @@ export class ByteReader {
   /** Latin-1 text up to a byte, which is read too; to the end of the frame where that byte is missing. */
   asciiUntil(end: number): string {
     const found = this.#bytes.indexOf(end, this.#at)
-    const text = this.ascii((found < 0 ? this.#bytes.length : found) - this.#at)
-    if (found >= 0) this.#at++
+    const isThere = found >= 0 && found < this.#end
+    const text = this.ascii((isThere ? found : this.#end) - this.#at)
+    if (isThere) this.#at++
     return text
   }
 

@@ -1,4 +1,4 @@
-import { ByteReader } from './bytes.ts'
+import type { ByteReader } from './bytes.ts'
 
 /** One tagged value; the reader holds the value alone. */
 interface TaggedValue {
@@ -28,6 +28,6 @@ export function* tlv(r: ByteReader, layout: TagLayout): Generator<TaggedValue, v
     const second = integer(order === 'tag, length' ? layout.length : layout.tag)
     const [tag, length] = order === 'tag, length' ? [first, second - counted] : [second, first - counted]
     if (!(length >= 0 && length <= r.left)) return
-    yield { tag, value: new ByteReader(r.slice(length)) }
+    yield { tag, value: r.part(length) }
   }
 }

@@ -17,11 +17,17 @@ export class ByteWriter {
   }
 
   u16(value: number): this {
-    return this.u8(value >> 8).u8(value)
+    const at = this.#grow(2)
+    this.#bytes[at] = value >> 8
+    this.#bytes[at + 1] = value
+    return this
   }
 
   u16le(value: number): this {
-    return this.u8(value).u8(value >> 8)
+    const at = this.#grow(2)
+    this.#bytes[at] = value
+    this.#bytes[at + 1] = value >> 8
+    return this
   }
 
   u32(value: number): this {

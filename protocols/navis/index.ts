@@ -61,7 +61,7 @@ function ntcb(frame: Buffer, session: Session): Message {
   const sender = r.u32le()
   const bodySum = r.skip(2).u8()
   verify(xor(frame.subarray(0, 15)) === r.u8(), session)
-  const body = r.at(r.position).slice()
+  const body = r.slice()
   verify(xor(body) === bodySum, session)
   const { reply, ...said } = spokenIn(body, session)
   if (!Buffer.isBuffer(reply)) return said

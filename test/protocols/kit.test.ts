@@ -150,6 +150,21 @@ describe('ByteReader', () => {
     expect([r.left, r.at(3).asciiUntil(0x3b), r.at(1).slice().toString()]).toEqual([0, 'c,', 'b,c,'])
   })
 
+  it('reads a part, or ahead, with cursors of their own', () => {
+    const r = new ByteReader(Buffer.from('ab,cd,ef')).skip(1)
+    const part = r.part(4)
+    expect([part.left, part.at(1).ascii(1), part.ahead(2).asciiUntil(0x2c), part.asciiUntil(0x3b)]).toEqual([
+      4,
+      ',',
+      'cd',
+      'b,cd',
+    ])
+    expect([part.left, part.peek(), part.position, r.position, r.ahead(1).ascii(2)]).toEqual([0, -1, 4, 5, 'ef'])
+    expect([() => part.u8(), () => r.part(4), () => r.ahead(4), () => part.at(5)].map(reasonOf)).toEqual(
+      Array.from({ length: 4 }, () => 'truncated'),
+    )
+  })
+
   it('peeks without taking', () => {
     const r = new ByteReader(bytes('2a'))
     expect([r.peek(), r.u8(), r.peek()]).toEqual([42, 42, -1])
@@ -176,6 +191,7 @@ describe('ByteReader', () => {
     ['digits64', 8, (r: ByteReader) => r.digits64()],
     ['digits64le', 8, (r: ByteReader) => r.digits64le()],
     ['at', 5, (r: ByteReader) => r.at(5)],
+    ['part', 5, (r: ByteReader) => r.part(5)],
     ['u32', 4, (r: ByteReader) => r.u32()],
     ['u32le', 4, (r: ByteReader) => r.u32le()],
     ['i32', 4, (r: ByteReader) => r.i32()],

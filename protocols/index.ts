@@ -148,6 +148,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   xexun3: { tcp: 5264, load: () => import('./xexun3/index.ts') },
   xrb28: { tcp: 5180, load: () => import('./xrb28/index.ts') },
   xt013: { tcp: 5076, load: () => import('./xt013/index.ts') },
+  xt2400: { udp: 5138, load: () => import('./xt2400/index.ts') },
   ywt: { tcp: 5035, load: () => import('./ywt/index.ts') },
 }
 

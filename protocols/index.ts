@@ -108,6 +108,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   smartcar: { http: 5262, load: () => import('./smartcar/index.ts') },
   smartsole: { tcp: 5178, load: () => import('./smartsole/index.ts') },
   snapper: { tcp: 5256, load: () => import('./snapper/index.ts') },
+  solarpowered: { tcp: 5201, load: () => import('./solarpowered/index.ts') },
   spot: { http: 5156, load: () => import('./spot/index.ts') },
   starcom: { udp: 5190, load: () => import('./starcom/index.ts') },
   stl060: { tcp: 5060, load: () => import('./stl060/index.ts') },

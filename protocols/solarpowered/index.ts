@@ -1,0 +1,59 @@
+/*
+ * Solar powered trackers. No specification is known: inferred from frames. TCP, big-endian.
+ *
+ *   7E IIIIIIIIIIIIIIII KK LLLL (tag length value)… CC 7E
+ *   value of the tag 81   ff YYMMDDhhmmss AAAAAAAA OOOOOOOO SS xxxx HH
+ *
+ *   I  IMEI, packed decimals, and one digit more      A, O  1e-6°        S  km/h      H  degrees
+ *   L  length of the tagged values                    f  bits: 1 fix, 2 north, 4 west
+ *   C  XOR from I on
+ *
+ * Nothing is answered. The bits of f are inferred from fixes in the south and east alone; a heading above 255 was not seen.
+ */
+import {
+  ByteReader,
+  bytesYmd,
+  heading,
+  kmh,
+  lengthField,
+  type Message,
+  type Protocol,
+  type Session,
+  tlv,
+  verified,
+  xor,
+} from '../kit/index.ts'
+
+export default {
+  name: 'solarpowered',
+  devices: 'solar powered trackers that frame with 7E',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { checksum: 'XOR', covers: [1, -2] },
+  escaping: 'none',
+  tcp: { port: 5201, frame: lengthField({ start: 0x7e, at: 10, width: 2, add: 14, end: 0x7e }) },
+  decode,
+} satisfies Protocol
+
+const POSITION = 0x81
+const VALID = 1
+const NORTH = 2
+const WEST = 4
+
+function decode(frame: Buffer, session: Session): Message {
+  const r = new ByteReader(verified(frame, { sum: xor, from: 1, width: 1, trailing: 1 }, session))
+  const device = r.bcd(8).slice(0, 15)
+  r.skip(3)
+  for (const { tag, value } of tlv(r, { tag: 1, length: 1 }))
+    if (tag === POSITION) return { device, fixes: [positionOf(value)] }
+  return { device }
+}
+
+function positionOf(r: ByteReader) {
+  const flags = r.u8()
+  const time = bytesYmd(r)
+  const latitude = (r.u32() / 1e6) * (flags & NORTH ? 1 : -1)
+  const longitude = (r.u32() / 1e6) * (flags & WEST ? -1 : 1)
+  const speed = kmh(r.u8())
+  return { time, latitude, longitude, valid: (flags & VALID) !== 0, speed, heading: heading(r.skip(2).u8()) }
+}

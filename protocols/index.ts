@@ -139,6 +139,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   tzone: { tcp: 5029, load: () => import('./tzone/index.ts') },
   ulbotech: { tcp: 5072, load: () => import('./ulbotech/index.ts') },
   upro: { tcp: 5095, load: () => import('./upro/index.ts') },
+  uux: { tcp: 5225, load: () => import('./uux/index.ts') },
   valtrack: { http: 5255, load: () => import('./valtrack/index.ts') },
   vlt: { http: 5246, load: () => import('./vlt/index.ts') },
   vt200: { tcp: 5143, load: () => import('./vt200/index.ts') },

@@ -98,6 +98,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   raveon: { tcp: 5117, load: () => import('./raveon/index.ts') },
   retranslator: { tcp: 5167, load: () => import('./retranslator/index.ts') },
   rftrack: { http: 5245, load: () => import('./rftrack/index.ts') },
+  riti: { tcp: 5071, load: () => import('./riti/index.ts') },
   robotrack: { tcp: 5163, load: () => import('./robotrack/index.ts') },
   rst: { udp: 5196, load: () => import('./rst/index.ts') },
   ruptela: { tcp: 5046, load: () => import('./ruptela/index.ts') },

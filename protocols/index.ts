@@ -119,6 +119,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   swiftech: { tcp: 5217, load: () => import('./swiftech/index.ts') },
   t55: { tcp: 5005, udp: 5005, load: () => import('./t55/index.ts') },
   t57: { tcp: 5155, load: () => import('./t57/index.ts') },
+  t622iridium: { tcp: 5248, load: () => import('./t622iridium/index.ts') },
   t800x: { tcp: 5094, udp: 5094, load: () => import('./t800x/index.ts') },
   techtlt: { udp: 5189, load: () => import('./techtlt/index.ts') },
   techtocruz: { tcp: 5234, load: () => import('./techtocruz/index.ts') },

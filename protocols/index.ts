@@ -145,6 +145,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   uux: { tcp: 5225, load: () => import('./uux/index.ts') },
   valtrack: { http: 5255, load: () => import('./valtrack/index.ts') },
   vlt: { http: 5246, load: () => import('./vlt/index.ts') },
+  vnet: { tcp: 5205, load: () => import('./vnet/index.ts') },
   vt200: { tcp: 5143, load: () => import('./vt200/index.ts') },
   vtfms: { tcp: 5145, udp: 5145, load: () => import('./vtfms/index.ts') },
   watch: { tcp: 5093, load: () => import('./watch/index.ts') },

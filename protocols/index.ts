@@ -150,6 +150,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   vtfms: { tcp: 5145, udp: 5145, load: () => import('./vtfms/index.ts') },
   watch: { tcp: 5093, load: () => import('./watch/index.ts') },
   wialon: { tcp: 5039, udp: 5039, load: () => import('./wialon/index.ts') },
+  wli: { tcp: 5209, load: () => import('./wli/index.ts') },
   wondex: { tcp: 5032, udp: 5032, load: () => import('./wondex/index.ts') },
   xexun3: { tcp: 5264, load: () => import('./xexun3/index.ts') },
   xrb28: { tcp: 5180, load: () => import('./xrb28/index.ts') },

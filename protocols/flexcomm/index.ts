@@ -1,0 +1,28 @@
+/*
+ * Flexcomm trackers. No specification is known: inferred from frames. TCP, 110 digits a frame:
+ *
+ *   7Ekk IIIIIIIIIIIIIII YYYYMMDDhhmmss A YYYYYYYYY OOOOOOOOOO HHHH SSS CCC gg ss …
+ *
+ *   k  kind of report     A  1: valid, 0: not          H  metres     C  degrees     s  satellites
+ *   I  IMEI               Y, O  degrees × 1,000,000    S  km/h       g  signal      Answer: {01}
+ */
+import { fixedLength, textProtocol } from '../kit/index.ts'
+
+export default textProtocol({
+  name: 'flexcomm',
+  devices: 'Flexcomm trackers',
+  acknowledges: 'fixes',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  port: 5142,
+  transports: ['tcp'],
+  frame: fixedLength(110, '7E'),
+  fields: { two: { like: '\\d\\d' }, two2: { like: '\\d\\d' }, imei: { like: '\\d{15}' } },
+  lines: [
+    {
+      like: '7E{two}{imei}{yyyymmdd}{hhmmss}{valid}{lat:9/1e6}{lon:10/1e6}{altitude:4}{speedKmh:3}{course:3}{two2}{satellites:2}{any}',
+      answer: '\\{01\\}',
+    },
+    { like: '7E{any}', unknown: 'position' },
+  ],
+})

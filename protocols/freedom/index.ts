@@ -1,0 +1,25 @@
+/*
+ * Freedom PT-9, PT-10. No specification is known: inferred from frames. TCP, lines:
+ *
+ *   IMEI,I,YYYY/MM/DD, hh:mm:ss, N, Lat:Y, E, Lon:O, Spd:S
+ *
+ *   I  IMEI     Y, O  ddmm.mmmm     S  knots     Nothing is answered.
+ */
+import { line, textProtocol } from '../kit/index.ts'
+
+export default textProtocol({
+  name: 'freedom',
+  devices: 'Freedom PT-9, PT-10',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  port: 5066,
+  transports: ['tcp'],
+  frame: line,
+  lines: [
+    {
+      like: 'IMEI,{imei},{yyyy}/{month}/{day}, {hour}:{minute}:{second}, {ns}, Lat:{latNmea}, {ew}, Lon:{lonNmea}, Spd:{speedKnots}[,{any}]',
+    },
+    { like: 'IMEI,{imei},{any}', unknown: 'type' },
+  ],
+})

@@ -1,0 +1,27 @@
+/*
+ * Gotop TL-206, VT108 and clones. "Gotop GPRS protocol", TCP, text:
+ *
+ *   I,E,A,DATE:YYMMDD,TIME:hhmmss,LAT:YN,LOT:OE,Speed:S,…#     also LON:
+ *
+ *   I  IMEI     E  event: CMD-T, ALM-B1 …     A  A: valid, V: not     Y, O  decimal degrees     S  km/h     Nothing is answered.
+ */
+import { endsWith, textProtocol } from '../kit/index.ts'
+
+export default textProtocol({
+  name: 'gotop',
+  devices: 'Gotop TL-201, TL-206, VT108, VT380',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  port: 5050,
+  transports: ['tcp'],
+  frame: endsWith('#'),
+  ends: '#',
+  fields: { letter: { like: '[NT]' } },
+  lines: [
+    {
+      like: '{imei},{any},{valid},DATE:{ymd},TIME:{hhmmss},LAT:{lat}{ns},LO{letter}:{lon}{ew},Speed:{speedKmh},{any}',
+    },
+    { like: '{imei},{any}', unknown: 'type' },
+  ],
+})

@@ -1,0 +1,34 @@
+/*
+ * Haicom HI-602, HI-603, HI-604. "HI-602X GPRS protocol", TCP, text:
+ *
+ *   $GPRSI,v,YYMMDD,hhmmss,fYYYYYYYOOOOOOOO,S,C,…#V…*
+ *
+ *   I  IMEI         f  bits: 1 valid, 2 east, 4 north         S  knots × 10
+ *   v  firmware     Y, O  ddmmmmm, dddmmmmm (ddmm.mmm)        C  degrees × 10     Nothing is answered.
+ */
+import { type Draft, endsWith, textProtocol } from '../kit/index.ts'
+
+export default textProtocol({
+  name: 'haicom',
+  devices: 'Haicom HI-602, HI-603, HI-604',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  port: 5063,
+  transports: ['tcp'],
+  frame: endsWith('*'),
+  ends: '*',
+  fields: { flags: { like: '\\d', read: readFlags } },
+  lines: [
+    {
+      like: '$GPRS{imei},{any},{ymd},{hhmmss},{flags}{latNmea:7/1e3}{lonNmea:8/1e3},{speedKnots/10},{course/10}[,{any}]',
+    },
+    { like: '$GPRS{imei},{any}', unknown: 'type' },
+  ],
+})
+
+function readFlags(text: string, draft: Draft): void {
+  draft.valid = (+text & 1) !== 0
+  draft.isWest = (+text & 2) === 0
+  draft.isSouth = (+text & 4) === 0
+}

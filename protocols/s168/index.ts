@@ -1,0 +1,36 @@
+/*
+ * S168 watches and similar personal trackers. No specification is known: inferred from frames. TCP, text, named parts:
+ *
+ *   S168#I#n#L#LOCA:…;GDATA:A,s,YYMMDDhhmmss,Y,O,S,C,H;STATUS:…;…$
+ *
+ *   I  IMEI           L  length     A  A: valid, V: not     Y, O  decimal degrees     H  metres
+ *   n  serial number                s  satellites           S     km/h                C  degrees
+ *
+ * Nothing is answered.
+ */
+import { drawn, type Draft, endsWith, type Fix, type Session, textProtocol } from '../kit/index.ts'
+
+const GDATA = drawn('{valid},{satellites},{ymd}{hhmmss},{lat},{lon},{speedKmh},{course},{altitude}', {})
+
+export default textProtocol({
+  name: 's168',
+  devices: 'S168',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  port: 5204,
+  transports: ['tcp'],
+  frame: endsWith('$'),
+  ends: '$',
+  fields: { parts: {} },
+  lines: [{ like: 'S168#{imei}#{any}#{any}#{parts}', none: 'status', fix }],
+})
+
+/** The position of the part GDATA, where there is one. */
+function fix(draft: Draft, session: Session): Fix | undefined {
+  const part = draft
+    .text('parts')
+    .split(';')
+    .find((text) => text.startsWith('GDATA:'))
+  return part === undefined ? undefined : GDATA.match(part.slice(6), session)?.fix(session)
+}

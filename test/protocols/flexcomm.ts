@@ -1,0 +1,32 @@
+import { kmh } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '356307042441013'
+const frame = (content: string) => content.padEnd(110, '0')
+
+export default {
+  costly: { digits: `7E${many('1')}`, starts: many('7E') },
+  frames: [
+    {
+      title: 'a position',
+      frames: [
+        {
+          frame: frame(`7E00${ID}202611202358271052520000-0134100000034036270` + '1009'),
+          device: ID,
+          reply: '{01}',
+          fixes: [
+            {
+              time: '2026-11-20T23:58:27Z',
+              latitude: 52.52,
+              longitude: -13.41,
+              altitude: 34,
+              speed: kmh(36),
+              heading: 270,
+              satellites: 9,
+            },
+          ],
+        },
+      ],
+    },
+  ],
+} satisfies ProtocolCases

@@ -1,0 +1,29 @@
+import { kmh } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '356307042441013'
+
+export default {
+  costly: {
+    commas: `${ID},CMD-T,A${many(',')}#`,
+    'one number': `${ID},CMD-T,A,DATE:261120,TIME:144956,LAT:${many('1')}#`,
+  },
+  frames: [
+    {
+      title: 'positions',
+      frames: [
+        {
+          frame: `${ID},CMD-T,A,DATE:261120,TIME:144956,LAT:52.5200000S,LOT:013.4100000E,Speed:036.0,100-22,03.72#`,
+          device: ID,
+          fixes: [{ time: '2026-11-20T14:49:56Z', latitude: -52.52, longitude: 13.41, speed: kmh(36) }],
+        },
+        {
+          frame: `${ID},CMD-F,V,DATE:261120,TIME:144956,LAT:52.5200000N,LON:013.4100000W,Speed:000.0,61-19,#`,
+          device: ID,
+          fixes: [{ time: '2026-11-20T14:49:56Z', latitude: 52.52, longitude: -13.41, speed: 0, valid: false }],
+        },
+        { frame: `${ID},CMD-X#`, device: ID },
+      ],
+    },
+  ],
+} satisfies ProtocolCases

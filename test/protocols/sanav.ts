@@ -1,0 +1,18 @@
+import { knots } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '356307042441013'
+const RMC = '$GPRMC,015258.000,A,5231.5000,N,01324.6000,W,12.5,270,201126,,*18'
+const FIX = { time: '2026-11-20T01:52:58Z', latitude: 52.525, longitude: -13.41, speed: knots(12.5), heading: 270 }
+
+export default {
+  costly: { commas: `imei=${ID}&rmc=$GPRMC${many(',')}`, digits: `imei:${many('1')}` },
+  frames: [
+    { title: 'positions', frames: [{ frame: `imei=${ID}&rmc=${RMC},AUTO,0300`, device: ID, fixes: [FIX] }] },
+    {
+      title: 'positions of another firmware',
+      frames: [{ frame: `imei:${ID}rmc:${RMC},AUTO-4103mv`, device: ID, fixes: [FIX] }],
+    },
+    { title: 'another request', frames: [{ frame: `imei=${ID}&x=1`, device: ID }] },
+  ],
+} satisfies ProtocolCases

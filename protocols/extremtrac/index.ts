@@ -19,5 +19,5 @@ export default textProtocol({
   transports: ['tcp'],
   frame: line,
   fields: { number: { like: '\\d+', read: (text: string, draft: Draft) => void (draft.device = text) } },
-  lines: [{ like: `$GPRMC,{number},${RMC}[,{any}]` }],
+  lines: [{ like: `$GPRMC,{number},${RMC}[,{any}]` }, { like: '$GPRMC,{hms},{any}', unknown: 'position' }],
 })

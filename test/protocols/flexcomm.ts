@@ -11,7 +11,7 @@ export default {
       title: 'a position',
       frames: [
         {
-          frame: frame(`7E00${ID}202611202358271052520000-0134100000034036270` + '1009'),
+          frame: frame(`7E00${ID}202611202358271052520000-01341000000340362701009`),
           device: ID,
           reply: '{01}',
           fixes: [

@@ -1,0 +1,30 @@
+/*
+ * Jido trackers (India). No specification is known: inferred from frames. TCP, text:
+ *
+ *   *I,01,A,DDMMYY,hhmmss,Y,N,O,E,S,x,C,H,s,…,XX#     position
+ *   *I,03,DDMMYY,hhmmss,Y,N,O,E,x,XX#                 alarm with a position
+ *
+ *   I  id     A  A: valid, V: not     Y, O  ddmm.mmmm     S  km/h     C  degrees     H  metres     s  satellites     X  unknown sum
+ *
+ * Nothing is answered.
+ */
+import { endsWith, textProtocol } from '../kit/index.ts'
+
+const PLACE = '{dmy},{hhmmss},{latNmea},{ns},{lonNmea},{ew}'
+
+export default textProtocol({
+  name: 'jido',
+  devices: 'Jido trackers',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'which sum the two digits at the end are is not known' },
+  port: 5237,
+  transports: ['tcp'],
+  frame: endsWith('#'),
+  ends: '#',
+  lines: [
+    { like: `*{id},01,{valid},${PLACE},{speedKmh},{any},{course},{altitude},{satellites},{any}` },
+    { like: `*{id},03,${PLACE},{any}` },
+    { like: '*{id},{any}', unknown: 'type' },
+  ],
+})

@@ -1,0 +1,30 @@
+/*
+ * M2C tracking units (India). No specification is known: inferred from frames. TCP, several lines in brackets:
+ *
+ *   [#M2C,m,v,p,I,n,k,f,b,YYMMDD,hhmmss,Y,O,H,C,S,s,…*XXXX CR LF #M2C,…]
+ *
+ *   I  IMEI     k  L: live, H: from memory     Y, O  decimal degrees     C  degrees     s  satellites
+ *   n  index    X  a sum that is not known     H     metres              S  km/h        Nothing is answered.
+ */
+import { between, textProtocol } from '../kit/index.ts'
+
+export default textProtocol({
+  name: 'm2c',
+  devices: 'M2C units',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'which sum the digits at the end of a line are is not known' },
+  port: 5157,
+  transports: ['tcp'],
+  frame: between('[', ']'),
+  ends: ']',
+  lines: [
+    {
+      like: '\\[{records}',
+      fixes: {
+        split: '\r\n',
+        like: '#M2C,{any:3},{imei},{any:4},{ymd},{hhmmss},{lat},{lon},{altitude},{course},{speedKmh},{satellites},{any}',
+      },
+    },
+  ],
+})

@@ -11,8 +11,13 @@
  *   D, V, F  model, versions        O, Y  longitude, latitude, 1e-6 degrees     C  CRC-16/CCITT-FALSE, T to K
  *
  * What stands between I and a place differs by type, model and mask. A place is found by its last part: coordinates and a date
- * of the calendar. No answer is known. Type 100 (a place, then differences to it) and frames that begin with 2B 00 (of newer
- * models) hold places in ways for which no specification is public.
+ * of the calendar. No answer is known. Type 100 (a place, then differences to it) holds places in a way for which no
+ * specification is public.
+ *
+ *   2B 00 LLLL 00 IIIIIIIIIIIIIIII x{6} m UUUUUUUU x{7} [OOOOOOOO YYYYYYYY UUUUUUUU SSSS A GGGG HHHHHH s] … 24
+ *
+ * Frames of newer models (GL601), as far as frames of several devices show: I packed decimals, m bit 0: a place follows,
+ * U unix seconds of the report and of the place, S 0.1 km/h, A 0.1, H 0.1 m, s satellites.
  */
 import {
   ByteReader,
@@ -64,6 +69,8 @@ const NONE = new Map([
 const COMPRESSED = 100
 /** Bit of M: the id is a name. */
 const NAMED = 0x40
+/** Bit of m. */
+const HAS_PLACE = 1
 /** Bytes from A to H, from O to the date, and from the date of sending to the end. */
 const MOTION = 8
 const PLACE = 15
@@ -72,7 +79,7 @@ const TAIL = 13
 /** @throws DecodeError */
 export function decodeHex(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
-  if (NEWER.equals(frame.subarray(0, 2))) return { device: r.skip(4).bcd(9).replace(/^0+/, ''), fixes: [] }
+  if (NEWER.equals(frame.subarray(0, 2))) return newer(r)
   verified(frame, { sum: crc16CcittFalse, from: 4, width: 2, trailing: 2 }, session)
   const none = NONE.get(r.ascii(4))
   if (none !== undefined && !none.startsWith('status')) return { none }
@@ -82,6 +89,19 @@ export function decodeHex(frame: Buffer, session: Session): Message {
   if (none !== undefined) return { device, none }
   const fixes = type === COMPRESSED ? [] : places(frame.subarray(r.position, -TAIL))
   return { device, fixes }
+}
+
+function newer(r: ByteReader): Message {
+  const device = r.skip(4).bcd(9).replace(/^0+/, '')
+  if ((r.skip(6).u8() & HAS_PLACE) === 0) return { device, none: 'no place' }
+  const longitude = r.skip(11).i32() / 1e6
+  const latitude = r.i32() / 1e6
+  const time = r.u32() * 1000
+  const speed = kmh(r.u16() / 10)
+  const hdop = dop(r.u8() / 10)
+  const course = heading(r.u16())
+  const fix = { time, latitude, longitude, valid: true, speed, hdop, heading: course }
+  return { device, fixes: [{ ...fix, altitude: r.i24() / 10, satellites: r.u8() }] }
 }
 
 function deviceOf(id: Buffer, isNamed: boolean): string {

@@ -1,5 +1,5 @@
 /*
- * GL601: no specification is known, inferred from frames. Big-endian. TCP, no answer.
+ * Queclink GL601 and newer models in binary: no specification is known, inferred from frames. Big-endian. TCP, no answer.
  *
  *   KK 00 LLLL 00 IIIIIIIIIIIIIIII x{6} MM UUUUUUUU x{7} [P] …
  *
@@ -12,7 +12,7 @@ import { ByteReader, dop, type Fix, heading, kmh, lengthField, type Message, typ
 
 export default {
   name: 'gl601',
-  devices: 'GL601',
+  devices: 'Queclink GL601 in binary',
   acknowledges: 'nothing',
   accuracy: 'hdop',
   integrity: { none: 'the kind of its last bytes is not known' },

@@ -88,7 +88,32 @@ export default {
         { frame: binary('+INF', '01 00fc1fbf', bytes(`45 0102 0209 ${ID} 00`)), device: IMEI, none: 'status' },
         { frame: binary('+RSP', '03 00fc1fbf', bytes(`45 0102 0209 ff3f070418290a03 00`)), error: 'malformed' },
         { frame: short('+ACK', '01 7f', bytes('45 0101 08')), none: 'command answer' },
-        { frame: bytes(`2b00 0011 0 00${IMEI} 82 030024`.replaceAll(' ', '')), device: IMEI, fixes: [] },
+        {
+          frame: bytes(
+            `2b00 0035 0 00${IMEI} 820300030000 21 66330ef2 01895000521629 00cc9ed0 032177c8 6632cd12 0168 09 010e 000154 09 24`.replaceAll(
+              ' ',
+              '',
+            ),
+          ),
+          device: IMEI,
+          fixes: [
+            {
+              time: Date.UTC(2024, 4, 1, 23, 15, 30),
+              latitude: 52.525,
+              longitude: 13.41,
+              speed: 10,
+              hdop: 0.9,
+              heading: 270,
+              altitude: 34,
+              satellites: 9,
+            },
+          ],
+        },
+        {
+          frame: bytes(`2b00 001d 0 00${IMEI} 820300030000 20 66330ef2 01895000 24`.replaceAll(' ', '')),
+          device: IMEI,
+          none: 'no place',
+        },
       ],
     },
   ],
@@ -126,7 +151,6 @@ export default {
     },
   ],
   exceptions: {
-    'gl200-000': 'frames that begin with 2B 00 have no public specification; they are kept as they are',
     'gl200-002': 'differences to a place (type 100) have no public specification; the frame is kept as it is',
   },
 } satisfies ProtocolCases

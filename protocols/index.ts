@@ -107,6 +107,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   portman: { tcp: 5211, load: () => import('./portman/index.ts') },
   pretrace: { tcp: 5133, load: () => import('./pretrace/index.ts') },
   pricol: { tcp: 5134, udp: 5134, load: () => import('./pricol/index.ts') },
+  pst: { tcp: 5207, udp: 5207, load: () => import('./pst/index.ts') },
   pt215: { tcp: 5197, load: () => import('./pt215/index.ts') },
   pt3000: { tcp: 5045, load: () => import('./pt3000/index.ts') },
   pt502: { tcp: 5017, load: () => import('./pt502/index.ts') },

@@ -86,6 +86,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   moovbox: { http: 5212, load: () => import('./moovbox/index.ts') },
   mtx: { tcp: 5083, load: () => import('./mtx/index.ts') },
   mxt: { tcp: 5087, load: () => import('./mxt/index.ts') },
+  navigil: { tcp: 5025, load: () => import('./navigil/index.ts') },
   navis: { tcp: 5019, load: () => import('./navis/index.ts') },
   naviset: { tcp: 5194, load: () => import('./naviset/index.ts') },
   neos: { udp: 5183, load: () => import('./neos/index.ts') },

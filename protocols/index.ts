@@ -97,6 +97,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   nvs: { tcp: 5101, load: () => import('./nvs/index.ts') },
   nyitech: { tcp: 5182, load: () => import('./nyitech/index.ts') },
   oigo: { udp: 5121, load: () => import('./oigo/index.ts') },
+  omnicomm: { tcp: 5203, load: () => import('./omnicomm/index.ts') },
   opengts: { http: 5159, load: () => import('./opengts/index.ts') },
   orion: { tcp: 5070, load: () => import('./orion/index.ts') },
   osmand: { http: 5055, load: () => import('./osmand/index.ts') },

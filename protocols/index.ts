@@ -117,6 +117,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   pui: { load: () => import('./pui/index.ts') },
   r12w: { tcp: 5226, load: () => import('./r12w/index.ts') },
   r16h: { tcp: 5266, load: () => import('./r16h/index.ts') },
+  radshid: { tcp: 5265, load: () => import('./radshid/index.ts') },
   ramac: { http: 5251, load: () => import('./ramac/index.ts') },
   raveon: { tcp: 5117, load: () => import('./raveon/index.ts') },
   retranslator: { tcp: 5167, load: () => import('./retranslator/index.ts') },

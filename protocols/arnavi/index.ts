@@ -50,7 +50,7 @@ export default {
   devices: 'Arnavi 3, 4, 5, Essential, Integral',
   acknowledges: 'some',
   accuracy: 'hdop',
-  integrity: { checksum: 'sum8', covers: (frame) => (frame[0] === PACKAGE ? [5, -2] : [0, 0]) },
+  integrity: { checksum: 'sum8', covers: coveredOf },
   escaping: 'none',
   tcp: { port: 5100, frame: framing.frame },
   decode,
@@ -81,6 +81,12 @@ function packageLength(bytes: Buffer): number {
     at += PACKET_FRAME + bytes.readUInt16LE(at + 1)
   }
   return at < bytes.length ? at + 1 : 0
+}
+
+/** The time and the data of the first packet, as each has a checksum of its own; a line in front of its star. */
+function coveredOf(frame: Buffer): readonly [number, number] {
+  if (frame[0] !== PACKAGE) return [1, Math.max(1, frame.lastIndexOf('*'))]
+  return frame.length > 5 ? [5, 9 + frame.readUInt16LE(3)] : [0, 0]
 }
 
 function decode(frame: Buffer, session: Session): Message {

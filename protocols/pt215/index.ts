@@ -43,7 +43,8 @@ export default {
 } satisfies Protocol
 
 function frameLength(bytes: Buffer, session: Session): number {
-  if (bytes[0] !== 0x58 || (bytes.length > 1 && bytes[1] !== 0x58)) return -1
+  if (bytes.length < 2) return 0
+  if (bytes[0] !== 0x58 || bytes[1] !== 0x58) return -1
   if (bytes.length < 4) return 0
   const least = bytes[3] === GPS ? 22 : 4
   return bytes.length < least ? 0 : crlf.after(bytes, least, session)

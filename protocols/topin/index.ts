@@ -59,7 +59,8 @@ export default {
 
 /** Up to the first end behind what a frame of its type has at least. */
 function frameLength(bytes: Buffer, session: Session): number {
-  if (bytes[0] !== 0x78 || (bytes.length > 1 && bytes[1] !== 0x78)) return -1
+  if (bytes.length < 2) return 0
+  if (bytes[0] !== 0x78 || bytes[1] !== 0x78) return -1
   if (bytes.length < 4) return 0
   const type = bytes[3]
   const least = type === GPS || type === STORED_GPS ? 22 : CELLS.has(type) ? 10 + 7 * bytes[2] : 4

@@ -45,7 +45,9 @@ export default {
 } satisfies Protocol
 
 const VERSION = new Marks(0x01)
-const HEADERS = new Set([11, 16])
+/** Bytes of a header, and of one with a route. */
+const HEADER = 11
+const HEADERS = new Set([HEADER, 16])
 const RESPONSE = 0
 const APPLICATION = 1
 const ENCRYPTED = 0x18
@@ -173,16 +175,16 @@ interface RecordResponse {
 }
 
 function response(id: number, { packet, number, service, result }: RecordResponse): Buffer {
-  const data = new ByteWriter().u16le(packet).u8(ACCEPTED).u16le(6).u16le(0).u8(0).u8(service).u8(service)
-  return envelope(id, RESPONSE, data.u8(0).u16le(3).u16le(number).u8(result))
+  const w = packetStart(id, RESPONSE, 16).u16le(packet).u8(ACCEPTED)
+  w.u16le(6).u16le(0).u8(0).u8(service).u8(service)
+  return w.u8(0).u16le(3).u16le(number).u8(result).crc16le(crc16CcittFalse, HEADER).toBuffer()
 }
 
 function resultCode(id: number, result: number): Buffer {
-  const data = new ByteWriter().u16le(4).u16le(0).u8(0).u8(AUTHENTICATION).u8(AUTHENTICATION)
-  return envelope(id, APPLICATION, data.u8(RESULT_CODE).u16le(1).u8(result))
+  const w = packetStart(id, APPLICATION, 11).u16le(4).u16le(0).u8(0).u8(AUTHENTICATION).u8(AUTHENTICATION)
+  return w.u8(RESULT_CODE).u16le(1).u8(result).crc16le(crc16CcittFalse, HEADER).toBuffer()
 }
 
-function envelope(id: number, type: number, data: ByteWriter): Buffer {
-  const header = new ByteWriter().u8(1).u8(0).u8(0).u8(11).u8(0).u16le(data.length).u16le(id).u8(type).sum(crc8Egts)
-  return header.bytes(data.crc16le(crc16CcittFalse).toBuffer()).toBuffer()
+function packetStart(id: number, type: number, length: number): ByteWriter {
+  return new ByteWriter().u8(1).u8(0).u8(0).u8(HEADER).u8(0).u16le(length).u16le(id).u8(type).sum(crc8Egts)
 }

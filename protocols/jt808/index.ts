@@ -154,9 +154,9 @@ function whole(r: ByteReader, header: Header, session: Session): Message {
   const none = NONE.get(type)
   if (type === GENERAL_ANSWER) return { none }
   if (type === REGISTER) return { none, reply: registered(header, 0), refusal: registered(header, NOT_IN_DATABASE) }
-  if (type === TIME) return { none, reply: envelope(0x8004, header, new ByteWriter().bcdTime(session.now)) }
+  if (type === TIME) return { none, reply: ended(messageStart(0x8004, 6, header).bcdTime(session.now)) }
   if (none !== undefined) return { none, reply: answer(header) }
-  const reply = type === PHOTO ? envelope(0x8800, header, new ByteWriter().bytes(r.ahead().slice(4))) : answer(header)
+  const reply = type === PHOTO ? ended(messageStart(0x8800, 4, header).bytes(r.ahead().slice(4))) : answer(header)
   return { ...positions(type, r, session), reply }
 }
 
@@ -204,19 +204,24 @@ function photo(r: ByteReader, session: Session): Pick<Message, 'fixes' | 'none'>
 }
 
 function answer(header: Header): Buffer {
-  return envelope(0x8001, header, new ByteWriter().u16(header.serial).u16(header.type).u8(0))
+  return ended(messageStart(0x8001, 5, header).u16(header.serial).u16(header.type).u8(0))
 }
 
 function registered(header: Header, result: number): Buffer {
-  const body = new ByteWriter().u16(header.serial).u8(result)
-  return envelope(0x8100, header, result === 0 ? body.ascii(header.id) : body)
+  const code = result === 0 ? header.id : ''
+  return ended(
+    messageStart(0x8100, 3 + code.length, header)
+      .u16(header.serial)
+      .u8(result)
+      .ascii(code),
+  )
 }
 
-function envelope(type: number, { properties, address }: Header, body: ByteWriter): Buffer {
-  const w = new ByteWriter()
-    .u16(type)
-    .u16((properties & VERSION) | body.length)
-    .hex(address)
-    .u16(0)
-  return frames.wrap(w.bytes(body.toBuffer()).xor().toBuffer())
+function messageStart(type: number, length: number, { properties, address }: Header): ByteWriter {
+  const w = new ByteWriter().u16(type).u16((properties & VERSION) | length)
+  return w.hex(address).u16(0)
+}
+
+function ended(message: ByteWriter): Buffer {
+  return frames.wrap(message.xor().toBuffer())
 }

@@ -26,7 +26,7 @@ for (const protocol of vectorFamilies() ? await loadProtocols() : []) {
     })
   })
   describe(`exceptions and corrections of ${protocol.name}`, () => departures(protocol, results, cases))
-  if (protocol.tcp) framing(protocol, protocol.tcp.frame)
+  if (protocol.tcp) framing(protocol, protocol.tcp.frame, cases)
 }
 
 function departures(
@@ -51,13 +51,15 @@ function departures(
   })
 }
 
-function framing({ escaping, name }: Protocol, framer: Framer): void {
+function framing({ escaping, name }: Protocol, framer: Framer, { unescaped }: ProtocolCases): void {
   const streams = streamsOf(name)
   describe.runIf(streams.length > 0)(`streams of ${name}`, () => {
     for (const { input, frames } of streams) {
       it(input.slice(0, 80), () => {
         const cut = framesOfParts(framer, Buffer.from(input, 'hex'), 0).slice(0, frames.length)
-        const asWritten = cut.map((frame) => withoutEscapes(frame, escaping))
+        const asWritten = cut.map((frame) =>
+          unescaped ? unescaped(Buffer.from(frame, 'hex')).toString('hex') : withoutEscapes(frame, escaping),
+        )
         expect(asWritten.map((frame, i) => withoutEnd(frame, frames[i]))).toEqual(
           frames.map((frame) => withoutEnd(frame)),
         )

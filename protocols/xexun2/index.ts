@@ -1,0 +1,127 @@
+/*
+ * Xexun devices of a second generation (XT series with BLE, wifi and cells). No specification is known: inferred from frames.
+ * TCP, big-endian; FAAF and FBBF in between are FBBF01 and FBBF02.
+ *
+ *   FAAF KKKK NNNN IIIIIIIIIIIIIIII LLLL CCCC content FAAF      answer: the same with L 1 and the content 01: accepted
+ *   content of 0014   count of (LLLL record)
+ *   record            nn TTTTTTTT rr bbbb mm …
+ *   … with bit 1 of m:    ss data of each bit of s:  bit 0  n OOOOOOOO AAAAAAAA       GPS, floats
+ *                                                    bit 1  count of 7 bytes          wifi
+ *                                                    bit 7  LLLL, then (47 LLLL O… A… xx n …)     GPS, doubles
+ *
+ *   I  IMEI, packed decimals, and a digit more      O, A  dddmm.mmmm, ddmm.mmmm, signed      n  satellites
+ *   T  unix seconds                                 C     complement of the sum of the content
+ *
+ * Other bits of s are passed over where they follow; where they precede, the record is not read.
+ */
+import {
+  ByteReader,
+  ByteWriter,
+  DecodeError,
+  degreesMinutes,
+  eachReadable,
+  EndSearch,
+  type Fix,
+  Marks,
+  type Message,
+  type Protocol,
+  type Session,
+  sum16,
+  tlv,
+  verify,
+} from '../kit/index.ts'
+import { escapeMarks, unescapeMarks } from './escapes.ts'
+
+export default {
+  name: 'xexun2',
+  devices: 'Xexun of the second generation',
+  acknowledges: 'fixes',
+  accuracy: 'none',
+  integrity: { checksum: 'complement of the sum of 16 bits', covers: [18, -2] },
+  escaping: 'none',
+  tcp: { port: 5233, frame: frameLength },
+  decode,
+} satisfies Protocol
+
+const FLAG = Buffer.from([0xfa, 0xaf])
+const REPORT = 0x0014
+const LOCATION = 0x02
+const GPS = 0x01
+const WIFI = 0x02
+const EXTENDED = 0x80
+const EXTENDED_GPS = 0x47
+const starts = new Marks(FLAG)
+const ends = new EndSearch(FLAG)
+
+function frameLength(bytes: Buffer, session: Session): number {
+  const length = starts.lengthAt(bytes, 0)
+  if (length === 0) return -starts.next(bytes, 1)
+  if (length < 0) return 0
+  // The end of a frame that was lost, then a beginning.
+  return starts.lengthAt(bytes, 2) > 0 ? -2 : ends.after(bytes, 2, session)
+}
+
+function decode(frame: Buffer, session: Session): Message {
+  const r = new ByteReader(unescapeMarks(frame.subarray(2, -2)))
+  const kind = r.u16()
+  const head = r.at(0).slice(12)
+  const device = r.skip(2).bcd(8).slice(0, 15)
+  r.skip(2)
+  const sum = r.u16()
+  const content = r.slice()
+  verify(sum === complement(content), session)
+  const reply = answer(head)
+  return kind === REPORT ? { device, ...recordsOf(new ByteReader(content)), reply } : { device, reply }
+}
+
+function complement(content: Uint8Array): number {
+  return ~sum16(content) & 0xffff
+}
+
+function answer(head: Buffer): Buffer {
+  const accepted = Buffer.from([0x01])
+  const content = new ByteWriter().bytes(head).u16(1).u16(complement(accepted)).bytes(accepted).toBuffer()
+  return Buffer.concat([FLAG, escapeMarks(content), FLAG])
+}
+
+function recordsOf(r: ByteReader): Pick<Message, 'fixes' | 'none' | 'unreadable'> {
+  const records: Buffer[] = []
+  for (let count = r.u8(); count > 0 && r.left >= 2; count--) records.push(r.slice(r.u16()))
+  const { good, unreadable } = eachReadable(records, (record) => recordOf(new ByteReader(record)))
+  const fixes = good.flatMap(({ fix }) => (fix ? [fix] : []))
+  if (fixes.length > 0) return { fixes, unreadable }
+  return good.every(({ isRead }) => isRead) ? { none: 'no place', unreadable } : { fixes: [] }
+}
+
+function recordOf(r: ByteReader): { fix?: Fix; isRead: boolean } {
+  const time = r.skip(1).u32() * 1000
+  const parts = r.skip(3).u8()
+  if ((parts & LOCATION) === 0) return { isRead: true }
+  // What the lower bit of the parts brings comes first, and has not been seen.
+  if ((parts & (LOCATION - 1)) !== 0) return { isRead: false }
+  const sources = r.u8()
+  if (sources & GPS) {
+    const satellites = r.u8()
+    const longitude = degreesMinutes(r.f32())
+    return { isRead: true, fix: placeAt(time, { satellites, longitude, latitude: degreesMinutes(r.f32()) }) }
+  }
+  if (sources & WIFI) r.skip(r.u8() * 7)
+  if ((sources & EXTENDED) === 0) return { isRead: true }
+  if ((sources & ~EXTENDED & ~WIFI) !== 0) return { isRead: false }
+  for (const { tag, value } of tlv(new ByteReader(r.slice(r.u16())), { tag: 1, length: 2 }))
+    if (tag === EXTENDED_GPS) return { isRead: true, fix: extendedFix(value, time) }
+  return { isRead: false }
+}
+
+function extendedFix(r: ByteReader, time: number): Fix {
+  const longitude = degreesMinutes(r.f64())
+  const latitude = degreesMinutes(r.f64())
+  const satellites = r.skip(1).u8()
+  return { ...placeAt(time, { longitude, latitude, satellites }), altitude: r.skip(5).f32() }
+}
+
+function placeAt(time: number, place: Pick<Fix, 'latitude' | 'longitude' | 'satellites'>): Fix {
+  if (!Number.isFinite(place.latitude) || !Number.isFinite(place.longitude))
+    throw new DecodeError('malformed', 'an angle')
+  return { time, ...place, valid: true }
+}

@@ -1,0 +1,57 @@
+import { sum16 } from '../../protocols/kit/index.ts'
+import { unescapeMarks } from '../../protocols/xexun2/escapes.ts'
+import { bytes, u } from '../support/encode.ts'
+import { COSTLY_SIZE, type ProtocolCases } from '../support/protocol-cases.ts'
+
+function frame(content: Buffer): Buffer {
+  const sum = u(2, ~sum16(content) & 0xffff)
+  return Buffer.concat([bytes(`faaf 0014 000a 8622050500000170`), u(2, content.length), sum, content, bytes('faaf')])
+}
+
+const records = (...list: readonly Buffer[]) =>
+  Buffer.concat([Buffer.of(list.length), ...list.flatMap((each) => [u(2, each.length), each])])
+const record = (parts: string, content: Buffer) =>
+  Buffer.concat([bytes('00'), u(4, 1714558530), bytes(`00005e ${parts}`), content])
+const GPS = Buffer.alloc(9)
+GPS[0] = 8
+GPS.writeFloatBE(-1324.5, 1)
+GPS.writeFloatBE(5231.5, 5)
+const DOUBLES = Buffer.alloc(27)
+DOUBLES.writeDoubleBE(-1324.6, 0)
+DOUBLES.writeDoubleBE(5231.5, 8)
+DOUBLES.set([1, 8], 16)
+DOUBLES.writeFloatBE(34.5, 23)
+const FIX = { time: '2024-05-01T10:15:30Z', latitude: 52.525, longitude: -13 - 24.5 / 60, satellites: 8 }
+const ANSWER = { device: '862205050000017', reply: frame(bytes('01')) }
+const WIFI = bytes('06 02 64cc2296f840da 2aa884f008c874')
+
+export default {
+  costly: {
+    'records without content': frame(Buffer.concat([bytes('ff'), Buffer.alloc(COSTLY_SIZE - 100)])),
+    escapes: Buffer.concat([bytes('faaf'), Buffer.alloc(COSTLY_SIZE, 0xfb), bytes('faaf')]),
+  },
+  frames: [
+    {
+      title: 'places as floats and doubles, wifi, and parts that are not known',
+      frames: [
+        { frame: frame(records(record('02', Buffer.concat([bytes('01'), GPS])))), fixes: [FIX], ...ANSWER },
+        {
+          frame: frame(records(record('82', WIFI), record('02', Buffer.concat([bytes('80 001e 47 001b'), DOUBLES])))),
+          fixes: [{ ...FIX, longitude: -13.41, altitude: 34.5 }],
+          ...ANSWER,
+        },
+        { frame: frame(records(record('82', WIFI))), none: 'no place', ...ANSWER },
+        { frame: frame(records(record('04', WIFI))), none: 'no place', ...ANSWER },
+        { frame: frame(records(record('03', WIFI))), fixes: [], ...ANSWER },
+        {
+          frame: Buffer.from(frame(bytes('00')).toString('hex').replace('000a', 'fbbf02'), 'hex'),
+          none: 'no place',
+          device: ANSWER.device,
+          reply: Buffer.from(frame(bytes('01')).toString('hex').replace('000a', 'fbbf02'), 'hex'),
+        },
+      ],
+    },
+  ],
+  unescaped: (content) =>
+    Buffer.concat([content.subarray(0, 2), unescapeMarks(content.subarray(2, -2)), content.subarray(-2)]),
+} satisfies ProtocolCases

@@ -178,6 +178,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   wialon: { tcp: 5039, udp: 5039, load: () => import('./wialon/index.ts') },
   wli: { tcp: 5209, load: () => import('./wli/index.ts') },
   wondex: { tcp: 5032, udp: 5032, load: () => import('./wondex/index.ts') },
+  wristband: { tcp: 5174, load: () => import('./wristband/index.ts') },
   xexun2: { tcp: 5233, load: () => import('./xexun2/index.ts') },
   xexun3: { tcp: 5264, load: () => import('./xexun3/index.ts') },
   xrb28: { tcp: 5180, load: () => import('./xrb28/index.ts') },

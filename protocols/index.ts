@@ -176,6 +176,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   vtfms: { tcp: 5145, udp: 5145, load: () => import('./vtfms/index.ts') },
   watch: { tcp: 5093, load: () => import('./watch/index.ts') },
   wialon: { tcp: 5039, udp: 5039, load: () => import('./wialon/index.ts') },
+  wialoncombine: { tcp: 5290, udp: 5290, load: () => import('./wialoncombine/index.ts') },
   wli: { tcp: 5209, load: () => import('./wli/index.ts') },
   wondex: { tcp: 5032, udp: 5032, load: () => import('./wondex/index.ts') },
   wristband: { tcp: 5174, load: () => import('./wristband/index.ts') },

@@ -1,0 +1,63 @@
+/*
+ * Megastek GVT and MT trackers. No specification is known: inferred from frames. TCP, text, three kinds of lines:
+ *
+ *   [LLLL]$MGV002,I,name,k,DDMMYY,hhmmss,A,Y,N,O,E,b,s,g,P,S,C,H,…;!        position
+ *   [LOG]STX,J,$GPRMC,…,…,a,imei:I,s,H,Battery=…,…;XX                       position of others
+ *   STXJ$GPRMC,…;XX                                                         the same, J filled with blanks
+ *   cmd=aid;…                                                               request for almanacs
+ *
+ *   L  digits of a length     k  R: live, S: stored     s  GPS satellites (b, g: of other systems)     S  knots
+ *   I  IMEI                   A  A: valid, V: not       P  HDOP                                        C  degrees
+ *   J  id or name of its own, where no IMEI is given              Y, O  ddmm.mmmm                      H  metres
+ *   X  sum of the characters from STX on; what it covers in a stored line (LOG) is not known, it is not checked
+ *
+ * Nothing is answered.
+ */
+import { type Draft, endsWith, type Fix, RMC, type Session, sum8, textProtocol, verify } from '../kit/index.ts'
+
+const TAIL = /^STX.*;([0-9A-Fa-f]{2})$/s
+
+export default textProtocol({
+  name: 'megastek',
+  devices: 'Megastek GVT-430, GVT-500, GVT-900, MT-80, MT-90 and others',
+  acknowledges: 'nothing',
+  accuracy: 'hdop',
+  integrity: { checksum: 'sum8', covers: (frame) => [0, frame.lastIndexOf(';')] },
+  port: 5024,
+  transports: ['tcp'],
+  frame: endsWith('!', '\n', '\r\n'),
+  ends: '!',
+  fields: {
+    length: { like: '\\d*' },
+    own: { like: '[^,$]*', read: (text: string, draft: Draft) => void (draft.device = text.split(' ', 1)[0]) },
+    spare: { like: '\\d{14,15}', read: (text: string, draft: Draft) => void (draft.device = text) },
+    used: { like: '\\d*' },
+  },
+  before: checked,
+  lines: [
+    {
+      like: '{length}$MGV002,[{imei}],{any:2},{dmy},{hhmmss},[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}],{any},{satellites},{any},{hdop},{speedKnots},{course},{altitude},{any}',
+    },
+    {
+      like: `[LOG]STX,{own},$GPRMC,${RMC},{any:5},imei:{spare},{used}[/{any}],{altitude},Battery{any}`,
+      fix,
+    },
+    { like: `[LOG]STX,{own},$GPRMC,${RMC}{any}` },
+    { like: `STX{own}$GPRMC,${RMC}{any}` },
+    { like: 'cmd=aid;{any}', none: 'status' },
+    { like: '{length}$MGV{any},{imei},{any}', unknown: 'type' },
+  ],
+})
+
+function checked(text: string, session: Session): string {
+  const [, digits] = TAIL.exec(text) ?? []
+  if (digits) verify(sum8(Buffer.from(text.slice(0, -2), 'latin1')) === Number.parseInt(digits, 16), session)
+  return text
+}
+
+/** Some devices say how many satellites they use, others that and how many they see, where the first one is always 0. */
+function fix(draft: Draft, session: Session): Fix | undefined {
+  const used = draft.text('used')
+  if (+used > 0) draft.satellites = +used
+  return draft.fix(session)
+}

@@ -161,6 +161,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   tr900: { tcp: 5074, udp: 5074, load: () => import('./tr900/index.ts') },
   trackbox: { tcp: 5068, load: () => import('./trackbox/index.ts') },
   trakmate: { tcp: 5127, load: () => import('./trakmate/index.ts') },
+  totem: { tcp: 5007, load: () => import('./totem/index.ts') },
   tramigo: { tcp: 5073, load: () => import('./tramigo/index.ts') },
   transync: { tcp: 5247, load: () => import('./transync/index.ts') },
   tt8850: { tcp: 5079, load: () => import('./tt8850/index.ts') },

@@ -1,0 +1,113 @@
+/*
+ * Totem AT05, AT07, AT09. "AT09 Protocol & Commands" 2.43 (Totem) and "GT08 GPRS data format" for the older lines; their
+ * layouts are inferred from frames. TCP, text. Newer frames have a decimal length and no end, older ones end with CR LF:
+ *
+ *   $$LLLLKKI|FFFFFFFFYYMMDDhhmmssVVVV…cccccccccsSSggCCCvvvPPPPoooooooYYYYYYYYYNOOOOOOOOOOEnnnnXX        position
+ *   $$LLLLE2I|YYMMDDhhmmss,O,Y,…|XX                                                          driver or sensor, with a position
+ *   $$LLI|KK$GPRMC,…*hh|p|P|v|…|nnnn[|]ZZZZ                                                               position, older
+ *   $$LLI|KKDDMMYYhhmmss…ssCCCvvvPPPPoooooooYYYYYYYYYNOOOOOOOOOOEnnnnZZZZ                                 the same, packed
+ *
+ *   L  length     F  status, hexadecimal          C  degrees     P  HDOP                X  XOR of all before it
+ *   K  kind       s  satellites, g  GSM signal    v  km/h        Y, O  ddmm.mmmm        Z  CRC-16/MODBUS of all before it
+ *   I  IMEI       o  odometer                     n  number      p, v  PDOP, VDOP
+ *
+ * Whether there is a fix is bit 14 of the status, in frames with analogue inputs (V) more than once bit 12.
+ * Answer: $$0014AAnnnnXX with the four characters in front of X; ACK OK to older lines.
+ */
+import {
+  between,
+  crc16Modbus,
+  type Draft,
+  dialects,
+  type Fix,
+  lengthField,
+  RMC,
+  type Session,
+  TextWriter,
+  textProtocol,
+  verify,
+  xor,
+} from '../kit/index.ts'
+
+const HEAD = '$${length}{kind}{imei}|'
+const PLACE = '{course:3}{speedKmh:3}{hdop:4}{odometer}{latNmea:9}{ns}{lonNmea:10}{ew}'
+const TIME = '{status}{ymd}{hhmmss}{volts}'
+const OLD = '$${size}{imei}|{kind}'
+
+const { frame } = dialects([
+  { when: isNewer, frame: lengthField({ start: '$$', at: 2, width: 4, digits: 10, add: 0 }) },
+  { when: '$$', frame: between('$$', '\n') },
+])
+
+export default textProtocol({
+  name: 'totem',
+  devices: 'Totem AT05, AT07, AT09',
+  acknowledges: 'fixes',
+  accuracy: 'hdop',
+  integrity: {
+    checksum: 'XOR, or CRC-16/MODBUS in older lines',
+    covers: (bytes) => [0, isNewer(bytes) === true ? bytes.length - 2 : bytes.toString('latin1').trimEnd().length - 4],
+  },
+  port: 5007,
+  transports: ['tcp'],
+  frame,
+  before: checked,
+  fields: {
+    imei: { like: '\\d{15}' },
+    length: { like: '\\d{4}' },
+    size: { like: '[0-9A-Fa-f]{2}' },
+    kind: { like: '[0-9A-Z]{2}' },
+    status: { like: '[0-9A-F]{8}' },
+    volts: { like: '\\d{4}' },
+    inputs: { like: '\\d{4}' },
+    more: { like: '\\d{12}|\\d{24}' },
+    cell: { like: '[0-9A-F]{8}' },
+    longCell: { like: '[0-9A-F]{15}' },
+    signal: { like: '\\d{2}' },
+    odometer: { like: '\\d{7}' },
+    spare: { like: '[0-9A-F]{32}' },
+    rest: {},
+  },
+  lines: [
+    { like: `${HEAD}${TIME}{inputs}{cell}{satellites:2}{signal}${PLACE}{rest}`, fix: fixBy(0x4000), answer },
+    { like: `${HEAD}${TIME}{more}{cell}{satellites:2}{signal}${PLACE}{rest}`, fix: fixBy(0x1000), answer },
+    { like: `${HEAD}${TIME}{longCell}${PLACE}{rest}`, fix: fixBy(0x4000), answer },
+    { like: `${HEAD}{ymd}{hhmmss},{lon},{lat},{rest}`, answer },
+    { like: '$${length}BB{imei}', none: 'heartbeat' },
+    { like: `${HEAD}{rest}`, unknown: 'type', answer },
+    {
+      like: `${OLD}$GPRMC,${RMC}{any}|{any}|{hdop}|{any}`,
+      answer: 'ACK OK\r\n',
+    },
+    { like: `${OLD}{dmy}{hhmmss}{spare}{satellites:2}${PLACE}{any}`, answer: 'ACK OK\r\n' },
+    { like: `${OLD}00000000000000000000{any}`, none: 'no fix', answer: 'ACK OK\r\n' },
+    { like: `${OLD}{any}`, unknown: 'type', answer: 'ACK OK\r\n' },
+  ],
+})
+
+/** Newer frames have two letters, or a letter and a digit, where older ones have digits of the IMEI. */
+function isNewer(bytes: Buffer): boolean | 'maybe' {
+  if (bytes.length < 7) return '$$'.startsWith(bytes.toString('latin1', 0, 2)) && 'maybe'
+  return bytes[0] === 0x24 && bytes[1] === 0x24 && bytes[6] >= 0x41 && bytes[6] <= 0x5a
+}
+
+/** Checks the checksum and takes it off; the older lines of some devices have it behind a bar. */
+function checked(text: string, session: Session): string {
+  const bytes = Buffer.from(text, 'latin1')
+  const digits = isNewer(bytes) === true ? 2 : 4
+  const covered = bytes.subarray(0, -digits)
+  const sum = digits === 2 ? xor(covered) : crc16Modbus(covered)
+  verify(sum === Number.parseInt(text.slice(-digits), 16), session)
+  return text.slice(0, -digits)
+}
+
+function fixBy(bit: number) {
+  return (draft: Draft, session: Session): Fix | undefined => {
+    draft.valid = (Number.parseInt(draft.text('status'), 16) & bit) !== 0
+    return draft.fix(session)
+  }
+}
+
+function answer(draft: Draft): Buffer {
+  return new TextWriter().text('$$0014AA').text(draft.text('rest').slice(-4)).xor().toBuffer()
+}

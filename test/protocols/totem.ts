@@ -1,0 +1,106 @@
+import { crc16Modbus, kmh, knots, TextWriter } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '356307042441013'
+const TIME = '2026-11-20T15:00:10Z'
+const PLACE = '27004000.900000325231.5000N01324.6000W0042'
+const FIX = {
+  time: TIME,
+  latitude: 52.525,
+  longitude: -13.41,
+  speed: kmh(40),
+  heading: 270,
+  hdop: 0.9,
+}
+const reply = sealed('$$0014AA0042')
+
+export default {
+  costly: {
+    digits: `$$9999AA${many('1')}`,
+    'a line without an end': `$$B2${ID}|AA$GPRMC,${many(',')}\r\n`,
+  },
+  frames: [
+    {
+      title: 'positions of newer devices',
+      frames: [
+        {
+          frame: frame(`AA${ID}|5004C000261120150010421405982FA058AE0910${PLACE}`),
+          device: ID,
+          fixes: [{ ...FIX, satellites: 9 }],
+          reply,
+        },
+        {
+          frame: frame(`AA${ID}|180018002611201500104011000000000000${'2FA058AE'}0910${PLACE}`),
+          device: ID,
+          fixes: [{ ...FIX, satellites: 9 }],
+          reply,
+        },
+        {
+          frame: frame(`AB${ID}|180000002611201500104011${'0'.repeat(24)}${'2FA058AE'}0910${PLACE}`),
+          device: ID,
+          fixes: [{ ...FIX, satellites: 9, valid: false }],
+          reply,
+        },
+        {
+          frame: frame(`AA${ID}|080440002611201500104040${'0005B364ED50031'}${PLACE}`),
+          device: ID,
+          fixes: [FIX],
+          reply,
+        },
+        {
+          frame: frame(`E2${ID}|261120150010,-13.41,52.525,11223344|`),
+          device: ID,
+          fixes: [{ time: TIME, latitude: 52.525, longitude: -13.41 }],
+          reply: sealed('$$0014AA344|'),
+        },
+      ],
+    },
+    {
+      title: 'what else newer devices send',
+      frames: [
+        { frame: frame(`BB${ID}`), device: ID, none: 'heartbeat' },
+        { frame: frame(`ZZ${ID}|10042`), device: ID, reply },
+        { frame: frame(`ZZ${ID}|10042`).replace('1004', '1005'), error: 'checksum' },
+      ],
+    },
+    {
+      title: 'positions of older devices',
+      frames: [
+        {
+          frame: old(
+            `|AA$GPRMC,150010.000,A,5231.5000,N,01324.6000,W,12.50,270.00,201126,,,A*62|01.7|00.8|01.4|00|0042|`,
+          ),
+          device: ID,
+          fixes: [{ ...FIX, speed: knots(12.5), hdop: 0.8 }],
+          reply: 'ACK OK\r\n',
+        },
+        {
+          frame: old('|AA$GPRMC,000000.00,V,0000.0000,N,00000.0000,E,000.0,000.0,000000,,,A*73|00.0|00.0|00.0|0042|'),
+          device: ID,
+          none: 'no date',
+          reply: 'ACK OK\r\n',
+        },
+        {
+          frame: old(`|39201126150010${'0'.repeat(24)}19BD508A09${PLACE}`),
+          device: ID,
+          fixes: [{ ...FIX, satellites: 9 }],
+          reply: 'ACK OK\r\n',
+        },
+        { frame: old(`|AA${'0'.repeat(60)}|00.0|00.0|00.0|0042|`), device: ID, none: 'no fix', reply: 'ACK OK\r\n' },
+        { frame: old(`|77|0042|`), device: ID, reply: 'ACK OK\r\n' },
+      ],
+    },
+  ],
+} satisfies ProtocolCases
+
+function sealed(text: string): string {
+  return new TextWriter().text(text).xor().toBuffer().toString('latin1')
+}
+
+function frame(rest: string): string {
+  return sealed(`$$${String(rest.length + 8).padStart(4, '0')}${rest}`)
+}
+
+function old(rest: string): string {
+  return `${new TextWriter().text(`$$B2${ID}${rest}`).crc16(crc16Modbus).toBuffer().toString('latin1')}\r\n`
+}

@@ -1,0 +1,98 @@
+/*
+ * ERM StarLink trackers. No specification is public; fields and their names as in flespi.com/protocols/erm. TCP, text:
+ *
+ *   $SLUI,06,n,v,v,v,…*XX        event: values in the order in which the device is configured
+ *   $SLUI,k,n,…*XX               other types: none is understood
+ *
+ *   I  id     n  number     k  type     X  sum of the characters between $ and *
+ *
+ * The setting `format` is the device's event structure (parameter 0177), as in #EDT#,#EID#,#PDT#,#LAT#,#LONG#,#SPD#,#HEAD#:
+ *
+ *   PDT, EDT  YYMMDDhhmmss of the position, of the event     SPD, SPDK  knots, km/h     ALT   metres
+ *   LAT, LONG  ±ddmm.mmmm, ±dddmm.mmmm                       HEAD       degrees         SATU  satellites used
+ *
+ * Seconds may be missing. Without the setting nothing says where a position stands. Nothing is answered.
+ */
+import {
+  DecodeError,
+  degreesMinutes,
+  drawn,
+  type Fix,
+  heading,
+  kmh,
+  knots,
+  known,
+  line,
+  type Message,
+  number,
+  type Protocol,
+  type Session,
+  sum8,
+  trimEnd,
+  utcYmd,
+  verify,
+} from '../kit/index.ts'
+
+export default {
+  name: 'starlink',
+  devices: 'ERM StarLink Tracker, Asset, Key, Personal and others',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { checksum: 'sum8', covers: (frame) => [1, frame.lastIndexOf('*')] },
+  escaping: 'none',
+  tcp: { port: 5136, frame: line },
+  decode,
+} satisfies Protocol
+
+const EVENT = drawn('$SLU{id},06,{any},{values}', { fields: { values: {} } })
+const OTHER = drawn('$SLU{id},{any}')
+
+function decode(frame: Buffer, session: Session): Message {
+  const text = checked(trimEnd(frame).toString('latin1').trimEnd(), session)
+  const event = EVENT.match(text, session)
+  if (!event) {
+    const other = OTHER.match(text, session)
+    if (!other) throw new DecodeError('unsupported')
+    return { device: other.device }
+  }
+  const { device } = event
+  const { format } = session.settings
+  if (typeof format !== 'string') return { device, fixes: [] }
+  const values = event.text('values').split(',')
+  const named = new Map(
+    format.split(',').map((name, i) => [name.replaceAll('#', '').trim(), values[i]?.trim() || undefined]),
+  )
+  const fix = fixOf(named, session)
+  return fix ? { device, fixes: [fix] } : { device, none: 'no place' }
+}
+
+function checked(text: string, session: Session): string {
+  const star = text.lastIndexOf('*')
+  if (star < 0) throw new DecodeError('truncated')
+  const sum = sum8(Buffer.from(text.slice(1, star), 'latin1'))
+  verify(sum === Number.parseInt(text.slice(star + 1), 16), session)
+  return text.slice(0, star)
+}
+
+function fixOf(values: ReadonlyMap<string, string | undefined>, { now }: Session): Fix | undefined {
+  const valueOf = (name: string) => {
+    const value = values.get(name)
+    return value === undefined ? undefined : number(value)
+  }
+  const latitude = valueOf('LAT')
+  const longitude = valueOf('LONG')
+  if (latitude === undefined || longitude === undefined) return undefined
+  const time = values.get('PDT') ?? values.get('EDT')
+  const speed = valueOf('SPD')
+  const speedKmh = valueOf('SPDK')
+  return {
+    time: time === undefined ? now : utcYmd(time.padEnd(12, '0')),
+    latitude: degreesMinutes(latitude),
+    longitude: degreesMinutes(longitude),
+    valid: true,
+    altitude: valueOf('ALT'),
+    speed: known(speed === undefined ? speedKmh && kmh(speedKmh) : knots(speed)),
+    heading: heading(valueOf('HEAD')),
+    satellites: known(valueOf('SATU')),
+  }
+}

@@ -1,0 +1,47 @@
+import { kmh, knots, TextWriter } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const FIX = { time: '2026-11-20T15:00:10Z', latitude: 52.525, longitude: -13.41, heading: 270, valid: true }
+
+export default {
+  costly: {
+    commas: `$SLU42,06,1${many(',')}*00\r\n`,
+    'one number': `$SLU42,06,1,261120150010,01,261120150010,${many('1')}*00\r\n`,
+  },
+  frames: [
+    {
+      title: 'events in the usual format',
+      settings: { format: '#EDT#,#EID#,#PDT#,#LAT#,#LONG#,#SPD#,#HEAD#,#ODO#,#ALT#,#SATU#' },
+      frames: [
+        {
+          frame: line('$SLU42,06,7,261120150012,01,261120150010,+5231.5000,-01324.6000,012.5,270,048789,34,9'),
+          device: '42',
+          fixes: [{ ...FIX, speed: knots(12.5), altitude: 34, satellites: 9 }],
+        },
+        { frame: line('$SLU42,06,8,261120150012,20,,,,,,000000'), device: '42', none: 'no place' },
+        { frame: line('$SLU42,03,8,1'), device: '42' },
+        { frame: '$SLU42,06,8,1*00\r\n', error: 'checksum' },
+        { frame: line('$XYZ42,06,8,1'), error: 'unsupported' },
+      ],
+    },
+    {
+      title: 'events in another format',
+      settings: { format: '#IMEI#,#EDT#,#SPDK#,#LONG#,#LAT#,#HEAD#' },
+      frames: [
+        {
+          frame: line('$SLU42,06,7,356307042441013,2611201500,36,-01324.6000,+5231.5000,270'),
+          device: '42',
+          fixes: [{ ...FIX, time: '2026-11-20T15:00:00Z', speed: kmh(36) }],
+        },
+      ],
+    },
+    {
+      title: 'without the format',
+      frames: [{ frame: line('$SLU42,06,7,1,2,3'), device: '42', fixes: [] }],
+    },
+  ],
+} satisfies ProtocolCases
+
+function line(text: string): string {
+  return `${new TextWriter().text(text).sum8(1).text('\r\n').toBuffer().toString()}`.replace(/(..)\r\n$/, '*$1\r\n')
+}

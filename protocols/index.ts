@@ -143,6 +143,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   suntech: { tcp: 5011, load: () => import('./suntech/index.ts') },
   supermate: { tcp: 5108, load: () => import('./supermate/index.ts') },
   starlink: { tcp: 5136, load: () => import('./starlink/index.ts') },
+  startek: { tcp: 5222, load: () => import('./startek/index.ts') },
   svias: { tcp: 5168, load: () => import('./svias/index.ts') },
   swiftech: { tcp: 5217, load: () => import('./swiftech/index.ts') },
   t55: { tcp: 5005, udp: 5005, load: () => import('./t55/index.ts') },

@@ -30,19 +30,19 @@ export default {
           reply,
         },
         {
-          frame: frame(`AA${ID}|180018002611201500104011000000000000${'2FA058AE'}0910${PLACE}`),
+          frame: frame(`AA${ID}|1800180026112015001040110000000000002FA058AE0910${PLACE}`),
           device: ID,
           fixes: [{ ...FIX, satellites: 9 }],
           reply,
         },
         {
-          frame: frame(`AB${ID}|180000002611201500104011${'0'.repeat(24)}${'2FA058AE'}0910${PLACE}`),
+          frame: frame(`AB${ID}|180000002611201500104011${'0'.repeat(24)}2FA058AE0910${PLACE}`),
           device: ID,
           fixes: [{ ...FIX, satellites: 9, valid: false }],
           reply,
         },
         {
-          frame: frame(`AA${ID}|080440002611201500104040${'0005B364ED50031'}${PLACE}`),
+          frame: frame(`AA${ID}|0804400026112015001040400005B364ED50031${PLACE}`),
           device: ID,
           fixes: [FIX],
           reply,

@@ -76,9 +76,11 @@ function withoutEscapes(hex: string, escaping: Protocol['escaping']): string {
   return unescape(frame, escape, new Map([...codes, ...optional])).toString('hex')
 }
 
-/** Our frames hold what begins them, of one byte, and ends them, of at most two; those of the vectors do not. */
+/** Our frames hold what begins them, one byte or a length of four, and ends them, at most two; those of the vectors do not. */
 function withoutEnd(hex: string, expected = ''): string {
-  const [own] = [hex, hex.slice(2)].filter((text) => text.startsWith(expected) && text.length - expected.length <= 4)
+  const [own] = [hex, hex.slice(2), hex.slice(8)].filter(
+    (text) => text.startsWith(expected) && text.length - expected.length <= 4,
+  )
   if (expected !== '' && own !== undefined) return withoutEnd(expected)
   return trimEnd(Buffer.from(hex, 'hex')).toString('hex')
 }

@@ -44,6 +44,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   flextrack: { tcp: 5090, load: () => import('./flextrack/index.ts') },
   fox: { tcp: 5105, load: () => import('./fox/index.ts') },
   freedom: { tcp: 5066, load: () => import('./freedom/index.ts') },
+  freematics: { udp: 5170, load: () => import('./freematics/index.ts') },
   galileo: { tcp: 5034, load: () => import('./galileo/index.ts') },
   gator: { tcp: 5052, udp: 5052, load: () => import('./gator/index.ts') },
   gl200: { tcp: 5004, udp: 5004, load: () => import('./gl200/index.ts') },

@@ -169,6 +169,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   trakmate: { tcp: 5127, load: () => import('./trakmate/index.ts') },
   tramigo: { tcp: 5073, load: () => import('./tramigo/index.ts') },
   transync: { tcp: 5247, load: () => import('./transync/index.ts') },
+  trv: { tcp: 5010, load: () => import('./trv/index.ts') },
   tt8850: { tcp: 5079, load: () => import('./tt8850/index.ts') },
   ttnhttp: { http: 5261, load: () => import('./ttnhttp/index.ts') },
   tytan: { udp: 5084, load: () => import('./tytan/index.ts') },

@@ -1,0 +1,55 @@
+/*
+ * TRV and IW watches and pet trackers (Thinkrace, 4P Touch). "GPS watch communication protocol" (Thinkrace), inferred from
+ * frames where it is not public. TCP, text. W is TRV or IW; K the kind:
+ *
+ *   WAP00I[,…]#                                                                   login
+ *   WKYYMMDDAYYYY.YYYYNOOOOO.OOOOESSSSShhmmssCCCCCCgggsssbbb…,…#                  position
+ *   WAP02,…#  WAP03,…#  WAP50,…#                                                  cells and Wi-Fi, heartbeat, temperature
+ *
+ *   I  IMEI                  Y, O  ddmm.mmmm     C  degrees, six characters
+ *   A  A: valid, V: not      S     km/h          g, b  GSM signal, battery     s  satellites
+ *
+ * Answer: W, the kind with the next letter (BP for AP, DP for CP, ZP for YP), # — to the login of IW with the time in between.
+ * Answers to commands have further kinds and no answer.
+ */
+import { type Draft, endsWith, textProtocol } from '../kit/index.ts'
+
+const HEAD = '{brand}{letter}P{kind}'
+
+export default textProtocol({
+  name: 'trv',
+  devices: 'Thinkrace PT30, PT718, PG88, TRV, IW and other watches',
+  acknowledges: 'fixes',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  port: 5010,
+  transports: ['tcp'],
+  frame: endsWith('#'),
+  ends: '#',
+  fields: {
+    brand: { like: 'TRV|IW' },
+    letter: { like: '[A-Z]' },
+    kind: { like: '[0-9A-Z]{2}' },
+    signal: { like: '\\d{3}' },
+  },
+  lines: [
+    { like: 'IWAP00{imei}[,{any}]', none: 'login', answer: 'IWBP00,{clock},0#' },
+    { like: 'TRVAP00{imei}[,{any}]', none: 'login', answer: 'TRVBP00#' },
+    {
+      like: `${HEAD}{ymd}{valid}{latNmea}{ns}{lonNmea}{ew}{speedKmh:5}{hhmmss}{course:6}{signal}{satellites:3}{any}`,
+      answer,
+    },
+    { like: '{brand}AP02,{any}', none: 'cells', answer: '{brand}BP02#' },
+    { like: '{brand}AP03,{any}', none: 'heartbeat', answer: '{brand}BP03#' },
+    { like: '{brand}AP49,{any}', none: 'status', answer: '{brand}BP49#' },
+    { like: '{brand}AP50,{any}', none: 'status', answer: '{brand}BP50#' },
+    { like: '{brand}CP01,{any}', none: 'heartbeat', answer: '{brand}DP01#' },
+    { like: `${HEAD}[,{any}]`, unknown: 'type' },
+  ],
+})
+
+/** The letter of the kind that is answered, and the one behind it. */
+function answer(draft: Draft): string {
+  const next = String.fromCharCode(draft.text('letter').charCodeAt(0) + 1)
+  return `${draft.text('brand')}${next}P${draft.text('kind')}#`
+}

@@ -1,0 +1,40 @@
+import { kmh } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '356307042441013'
+const PLACE = '261120A5231.5000N01324.6000W036.0150010270.0006000908000502'
+const FIX = {
+  time: '2026-11-20T15:00:10Z',
+  latitude: 52.525,
+  longitude: -13.41,
+  speed: kmh(36),
+  heading: 270,
+  satellites: 9,
+}
+
+export default {
+  costly: { commas: `IWAP10${many(',')}#`, digits: `TRVAP01261120A${many('1')}#` },
+  frames: [
+    {
+      title: 'IW: a login, positions and other reports',
+      frames: [
+        { frame: `IWAP00${ID},89012,31024#`, device: ID, none: 'login', reply: 'IWBP00,20261120120000,0#' },
+        { frame: `IWAP01${PLACE},460,0,9520,3671#`, fixes: [FIX], reply: 'IWBP01#' },
+        { frame: `IWAP10${PLACE},460,0,9520,3671,00,zh-cn,00#`, fixes: [FIX], reply: 'IWBP10#' },
+        { frame: 'IWAP02,zh_cn,0,0#', none: 'cells', reply: 'IWBP02#' },
+        { frame: 'IWAP03,06000908000102,5555,30#', none: 'heartbeat', reply: 'IWBP03#' },
+        { frame: 'IWAP49,68#', none: 'status', reply: 'IWBP49#' },
+        { frame: 'IWAP50,36.7,90#', none: 'status', reply: 'IWBP50#' },
+        { frame: 'IWAP12,080835,+49#' },
+      ],
+    },
+    {
+      title: 'TRV: a login, positions, a heartbeat',
+      frames: [
+        { frame: `TRVAP00${ID}#`, device: ID, none: 'login', reply: 'TRVBP00#' },
+        { frame: `TRVYP14${PLACE.replace('A', 'V')}00011,460#`, fixes: [{ ...FIX, valid: false }], reply: 'TRVZP14#' },
+        { frame: 'TRVCP01,06000908000102#', none: 'heartbeat', reply: 'TRVDP01#' },
+      ],
+    },
+  ],
+} satisfies ProtocolCases

@@ -77,6 +77,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   jt808: { tcp: 5015, udp: 5015, load: () => import('./jt808/index.ts') },
   kenji: { tcp: 5102, load: () => import('./kenji/index.ts') },
   khd: { tcp: 5058, load: () => import('./khd/index.ts') },
+  laipac: { tcp: 5048, load: () => import('./laipac/index.ts') },
   leafspy: { http: 5193, load: () => import('./leafspy/index.ts') },
   m2c: { tcp: 5157, load: () => import('./m2c/index.ts') },
   maestro: { tcp: 5129, load: () => import('./maestro/index.ts') },

@@ -1,0 +1,59 @@
+/*
+ * Laipac StarFinder, S911, TS-10. "StarFinder AVL protocol" (Laipac), inferred from frames where it is not public. TCP, text:
+ *
+ *   $AVRMC,I,hhmmss,A,Y,N,O,E,S,C,DDMMYY,e,…*XX      position
+ *   $AVSYS,I,v,n,…*XX     $ECHK,I,n*XX               version, heartbeat
+ *
+ *   I  id     A  V: not valid, A, R, P: valid; in lower case: to be acknowledged     S  knots     X  XOR between $ and *
+ *   e  event                                            Y, O  ddmm.mmmm              C  degrees
+ *
+ * Answers: $EAVACK,e,XX*ZZ with e and XX of a position that asks for it; to ECHK the same line. The alarms 3, S and X are
+ * repeated until $AVCFG,00000000,d (t, x) takes them back, with the password that devices are delivered with.
+ */
+import { type Draft, line, TextWriter, textProtocol, xor } from '../kit/index.ts'
+
+const ALARMS: Readonly<Record<string, string>> = { '3': 'd', S: 't', X: 'x' }
+
+export default textProtocol({
+  name: 'laipac',
+  devices: 'Laipac StarFinder, S911, TS-10 and others',
+  acknowledges: 'some',
+  accuracy: 'none',
+  integrity: { sum: 'xor', from: 1, to: '*', digits: 2 },
+  port: 5048,
+  transports: ['tcp'],
+  frame: line,
+  fields: {
+    state: { like: '[A-Za-z]', read: (text: string, draft: Draft) => void (draft.valid = !'Vv'.includes(text)) },
+    event: {},
+    rest: {},
+    sum: {},
+  },
+  lines: [
+    {
+      like: '$AVRMC,{id},{hms},{state},{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots},{course},{dmy},{event},{any}*{sum}',
+      answer,
+    },
+    { like: '$AVSYS,{id},{any}', none: 'status' },
+    { like: '$ECHK,{id},{rest}', none: 'heartbeat', answer: '$ECHK,{id},{rest}\r\n' },
+    { like: '$AV{any},{id},{any}', unknown: 'type' },
+  ],
+})
+
+function answer(draft: Draft): Buffer | undefined {
+  const [state, event] = [draft.text('state'), draft.text('event')]
+  const code = Object.hasOwn(ALARMS, event) ? ALARMS[event] : undefined
+  const lines = [
+    ...(state === state.toLowerCase() ? [`EAVACK,${event},${draft.text('sum')}`] : []),
+    ...(code === undefined ? [] : [`AVCFG,00000000,${code}`]),
+  ]
+  return lines.length === 0 ? undefined : Buffer.concat(lines.map(sentence))
+}
+
+function sentence(text: string): Buffer {
+  return new TextWriter()
+    .text(`$${text}*`)
+    .hex(xor(Buffer.from(text, 'latin1')), 2)
+    .text('\r\n')
+    .toBuffer()
+}

@@ -1,0 +1,47 @@
+import { knots, xor } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const FIX = { time: '2026-11-20T15:00:10Z', latitude: 52.525, longitude: -13.41, speed: knots(12.5), heading: 270 }
+
+export default {
+  costly: { commas: sentence(`AVRMC,42${many(',')}`), 'one number': sentence(`AVRMC,42,150010,A,${many('1')}`) },
+  frames: [
+    {
+      title: 'positions, with and without an acknowledgement',
+      frames: [
+        { frame: position('A', '0'), device: '42', fixes: [FIX] },
+        { frame: position('R', 'H'), device: '42', fixes: [FIX] },
+        {
+          frame: position('v', '0'),
+          device: '42',
+          fixes: [{ ...FIX, valid: false }],
+          reply: sentence(`EAVACK,0,${position('v', '0').slice(-4, -2)}`),
+        },
+        { frame: position('A', 'X'), device: '42', fixes: [FIX], reply: sentence('AVCFG,00000000,x') },
+        {
+          frame: position('p', '3'),
+          device: '42',
+          fixes: [FIX],
+          reply: sentence(`EAVACK,3,${position('p', '3').slice(-4, -2)}`) + sentence('AVCFG,00000000,d'),
+        },
+        { frame: position('A', '0').replace('270.00', '271.00'), error: 'checksum' },
+      ],
+    },
+    {
+      title: 'what holds no position',
+      frames: [
+        { frame: sentence('AVSYS,42,V1.50,SN0000103,32768'), device: '42', none: 'status' },
+        { frame: sentence('ECHK,42,7'), device: '42', none: 'heartbeat', reply: sentence('ECHK,42,7') },
+        { frame: sentence('AVXXX,42,7'), device: '42' },
+      ],
+    },
+  ],
+} satisfies ProtocolCases
+
+function position(state: string, event: string): string {
+  return sentence(`AVRMC,42,150010,${state},5231.5000,N,01324.6000,W,12.50,270.00,201126,${event},3.727,17,1,0,0`)
+}
+
+function sentence(text: string): string {
+  return `$${text}*${xor(Buffer.from(text)).toString(16).padStart(2, '0').toUpperCase()}\r\n`
+}

@@ -157,6 +157,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   techtlt: { udp: 5189, load: () => import('./techtlt/index.ts') },
   techtocruz: { tcp: 5234, load: () => import('./techtocruz/index.ts') },
   tek: { tcp: 5173, load: () => import('./tek/index.ts') },
+  telic: { tcp: 5067, load: () => import('./telic/index.ts') },
   teltonika: { tcp: 5027, udp: 5027, load: () => import('./teltonika/index.ts') },
   thinkpower: { tcp: 5228, load: () => import('./thinkpower/index.ts') },
   thinkrace: { tcp: 5098, load: () => import('./thinkrace/index.ts') },

@@ -1,0 +1,93 @@
+/*
+ * Telic SBC-AVL, Picotrack. No specification is known: inferred from frames. TCP, text that ends with NUL; in front of it four
+ * bytes with its length, little-endian, or nothing:
+ *
+ *   hhhhIII…,T,n,DDMMYYhhmmss,O,Y,f,S,C,s,…     position
+ *   hhhhIII…|mcc|mnc|…                          login
+ *
+ *   h  kind            T  time of the report     O, Y  1e-6 degrees; 1e-4 where there are at most six digits     S  km/h
+ *   I  6 or 15 digits  f  1: no fix, 2, 3        s     satellites                                                C  degrees
+ *
+ * Nothing is answered.
+ */
+import {
+  DecodeError,
+  dialects,
+  endsWith,
+  type Fix,
+  heading,
+  kmh,
+  known,
+  lengthField,
+  type Message,
+  number,
+  type Protocol,
+  TextReader,
+  trimEnd,
+  utcDmy,
+} from '../kit/index.ts'
+
+const { frame } = dialects([
+  { when: hasLength, frame: lengthField({ at: 0, width: 4, endian: 'little', add: 4 }) },
+  { frame: endsWith('\0') },
+])
+
+export default {
+  name: 'telic',
+  devices: 'Telic SBC-AVL, SBC3, Picotrack',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  escaping: 'none',
+  tcp: { port: 5067, frame },
+  decode,
+} satisfies Protocol
+
+/** The high bytes of a length are zero; a text has at least ten characters. */
+function hasLength(bytes: Buffer): boolean | 'maybe' {
+  if (bytes.length < 4) return bytes[0] === undefined || bytes[0] !== 0 ? 'maybe' : false
+  return bytes[0] !== 0 && bytes[2] === 0 && bytes[3] === 0
+}
+
+const HEAD = /^\d{4}(?:(\d{15})\d{1,3}|(\d{6})\d*)(?=,|$)/
+const LOGIN = /^\d{4}(\d{15}|\d{6})[^,|]{0,40}\|/
+const OTHER = /^\d{4}(\d{6})/
+
+function decode(bytes: Buffer): Message {
+  const text = trimEnd(hasLength(bytes) === true ? bytes.subarray(4) : bytes).toString('latin1')
+  const login = LOGIN.exec(text)
+  if (login) return { device: login[1], none: 'login' }
+  const [head, long, short] = HEAD.exec(text) ?? []
+  if (head === undefined) {
+    const other = OTHER.exec(text)
+    if (!other) throw new DecodeError('unsupported')
+    return { device: other[1], fixes: [] }
+  }
+  const fix = fixOf(new TextReader(text.slice(head.length + 1), ','))
+  return fix ? { device: long ?? short, fixes: [fix] } : { device: long ?? short, none: 'no place' }
+}
+
+function fixOf(r: TextReader): Fix | undefined {
+  r.skip(2)
+  const time = r.next()
+  const longitude = r.next()
+  const latitude = r.next()
+  const quality = r.number()
+  const speed = known(r.optionalNumber())
+  const course = r.optionalNumber()
+  const satellites = known(r.optionalNumber())
+  if (longitude === '' || latitude === '') return undefined
+  return {
+    time: utcDmy(time.slice(0, 6), time.slice(6)),
+    latitude: degrees(latitude),
+    longitude: degrees(longitude),
+    valid: quality > 1,
+    speed: speed === undefined ? undefined : kmh(speed),
+    heading: heading(course),
+    satellites,
+  }
+}
+
+function degrees(text: string): number {
+  return number(text) / (text.replace('-', '').length > 6 ? 1e6 : 1e4)
+}

@@ -1,0 +1,46 @@
+import { ByteWriter, kmh } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '356307042441013'
+const FIX = {
+  time: '2026-11-20T15:00:10Z',
+  latitude: 52.525,
+  longitude: -13.41,
+  speed: kmh(36),
+  heading: 270,
+  satellites: 9,
+}
+const PLACE = '-13410000,52525000,3,36,270,9,3,3,34,319064,26202,0000'
+
+export default {
+  costly: {
+    digits: many('1'),
+    commas: `0230${ID}25,${many(',')}`,
+    'a text without an end': `0026${many('A')}|`,
+  },
+  frames: [
+    {
+      title: 'a login and positions',
+      frames: [
+        { frame: '0026424242|226|10|002004010\0', device: '424242', none: 'login' },
+        { frame: `0230${ID}25,201126150012,0,201126150010,${PLACE}\0`, device: ID, fixes: [FIX] },
+        {
+          frame: '052042424298,201126150012,0,201126150010,-134100,525250,1,36,270,,,,34,142379\0',
+          device: '424242',
+          fixes: [{ ...FIX, valid: false, satellites: undefined }],
+        },
+        { frame: measured(`0230${ID}25,201126150012,0,201126150010,${PLACE}`), device: ID, fixes: [FIX] },
+        { frame: measured('0044424242TLOC0267,00,1,201126150010,255178'), device: '424242', fixes: [] },
+        { frame: '0130424242,201126150012,0,201126150010,,,1,0,0,0\0', device: '424242', none: 'no place' },
+        { frame: 'GET / HTTP/1.1\0', error: 'unsupported' },
+      ],
+    },
+  ],
+} satisfies ProtocolCases
+
+function measured(text: string): Buffer {
+  return new ByteWriter()
+    .u32le(text.length + 1)
+    .ascii(`${text}\0`)
+    .toBuffer()
+}

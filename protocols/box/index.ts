@@ -1,0 +1,35 @@
+/*
+ * Box tracker (Trackbox, Masternaut clones). No specification is known: inferred from frames. TCP, text, lines that end with CR:
+ *
+ *   H,BT,I,YYMMDDhhmmss,…                          login
+ *   L,YYMMDDhhmmss,G,Y,O,S,C,o,e,f[;…]             position; L,T,AI1,… an input
+ *   E,n                                            end of what is sent
+ *
+ *   I  id     Y, O  decimal degrees     C  degrees       e  event
+ *   S  km/h                             o  distance      f  state; bit 2: no fix
+ *
+ * Answer to E: A,n
+ */
+import { type Draft, endsWith, textProtocol } from '../kit/index.ts'
+
+export default textProtocol({
+  name: 'box',
+  devices: 'Box trackers',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  port: 5065,
+  transports: ['tcp'],
+  frame: endsWith('\r', '\r\n'),
+  fields: {
+    number: { like: '\\d+' },
+    state: { like: '\\d*', read: (text: string, draft: Draft) => void (draft.valid = (+text & 4) === 0) },
+  },
+  lines: [
+    { like: 'L,{ymd}{hhmmss},G,{lat},{lon},{speedKmh},{course},{any:2},{state}[;{any}]' },
+    { like: 'H,{any},{id},{any}', none: 'login' },
+    { like: 'E,{number}', none: 'status', answer: 'A,{number}\r' },
+    { like: 'L,{any},AI{any}', none: 'status' },
+    { like: 'L,{any}', unknown: 'type' },
+  ],
+})

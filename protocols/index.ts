@@ -70,6 +70,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   hunterpro: { tcp: 5116, load: () => import('./hunterpro/index.ts') },
   hyn600: { tcp: 5258, load: () => import('./hyn600/index.ts') },
   idpl: { tcp: 5110, load: () => import('./idpl/index.ts') },
+  intellitrac: { tcp: 5037, load: () => import('./intellitrac/index.ts') },
   iotm: { load: () => import('./iotm/index.ts') },
   jido: { tcp: 5237, load: () => import('./jido/index.ts') },
   jimiphoto: { http: 5267, load: () => import('./jimiphoto/index.ts') },

@@ -27,6 +27,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   cellocator: { tcp: 5033, udp: 5033, load: () => import('./cellocator/index.ts') },
   cityeasy: { tcp: 5088, load: () => import('./cityeasy/index.ts') },
   continental: { tcp: 5161, load: () => import('./continental/index.ts') },
+  cguard: { tcp: 5123, load: () => import('./cguard/index.ts') },
   dmt: { tcp: 5137, load: () => import('./dmt/index.ts') },
   dmthttp: { http: 5139, load: () => import('./dmthttp/index.ts') },
   dolphin: { tcp: 5219, load: () => import('./dolphin/index.ts') },

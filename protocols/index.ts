@@ -92,6 +92,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   meitrack: { tcp: 5020, udp: 5020, load: () => import('./meitrack/index.ts') },
   milesmate: { tcp: 5176, load: () => import('./milesmate/index.ts') },
   minifinder2: { tcp: 5187, load: () => import('./minifinder2/index.ts') },
+  mobilogix: { tcp: 5216, load: () => import('./mobilogix/index.ts') },
   moovbox: { http: 5212, load: () => import('./moovbox/index.ts') },
   mtx: { tcp: 5083, load: () => import('./mtx/index.ts') },
   mxt: { tcp: 5087, load: () => import('./mxt/index.ts') },

@@ -183,6 +183,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   ulbotech: { tcp: 5072, load: () => import('./ulbotech/index.ts') },
   upro: { tcp: 5095, load: () => import('./upro/index.ts') },
   uux: { tcp: 5225, load: () => import('./uux/index.ts') },
+  v680: { tcp: 5016, udp: 5016, load: () => import('./v680/index.ts') },
   valtrack: { http: 5255, load: () => import('./valtrack/index.ts') },
   vlt: { http: 5246, load: () => import('./vlt/index.ts') },
   vnet: { tcp: 5205, load: () => import('./vnet/index.ts') },

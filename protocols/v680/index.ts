@@ -1,0 +1,78 @@
+/*
+ * V680, MT90-like trackers and clones. No specification is known: inferred from frames. TCP and UDP, text that ends with ##:
+ *
+ *   #I#u#g#p#k#n{#b#O,E,Y,N,S,C#DDMMYY#hhmmss}##     positions, as many as n says
+ *   g#p#k#n{…}##     and     #I##                     the same and a login: ends are found within a frame without u
+ *
+ *   I  IMEI     g  0: not valid     k  event     b      cells and V           S  knots
+ *   u  user     p  password         O, Y  ddmm.mmmm     C  degrees
+ *
+ * An empty b looks like the end of the frame: where it is empty, a stream is cut there and the position is lost. Nothing is answered.
+ */
+import {
+  DecodeError,
+  degreesMinutes,
+  eachReadable,
+  endsWith,
+  type Fix,
+  heading,
+  knots,
+  known,
+  type Message,
+  type Protocol,
+  TextReader,
+  utcDmy,
+} from '../kit/index.ts'
+
+const frame = endsWith('##', '##\r\n')
+
+export default {
+  name: 'v680',
+  devices: 'V680 and clones',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  escaping: 'none',
+  tcp: { port: 5016, frame },
+  udp: { port: 5016, frame },
+  decode,
+} satisfies Protocol
+
+const FRAME = /^(?:#(\d{15})#[^#]*#)?(\d{0,3})#[^#]*#[A-Z]+#(\d{0,4})#/
+const PLACE = /^[\d.]+,[EW],/
+const LOGIN = /^#(\d{15})$/
+
+function decode(bytes: Buffer): Message {
+  const text = bytes
+    .toString('latin1')
+    .trim()
+    .replace(/#{1,2}$/, '')
+  const login = LOGIN.exec(text)
+  if (login) return { device: login[1], none: 'login' }
+  const [head, device, gps] = FRAME.exec(text) ?? []
+  if (head === undefined) throw new DecodeError('unsupported')
+  const parts = text.slice(head.length).split('#')
+  const records = parts.flatMap((part, i) => (PLACE.test(part) ? [parts.slice(i, i + 3)] : []))
+  if (records.length === 0) return { device, fixes: [] }
+  const { good, unreadable } = eachReadable(records, (record) => fixOf(record, gps !== '0'))
+  const fixes = good.filter((fix) => fix !== undefined)
+  return fixes.length > 0 ? { device, fixes, unreadable } : { device, none: 'no date' }
+}
+
+/** Undefined where the clock was never set. */
+function fixOf([place, date = '', time = '']: readonly string[], valid: boolean): Fix | undefined {
+  if (time === '') throw new DecodeError('truncated')
+  if (date === '000000') return undefined
+  const r = new TextReader(place, ',')
+  const longitude = degreesMinutes(r.number()) * (r.next() === 'W' ? -1 : 1)
+  const latitude = degreesMinutes(r.number()) * (r.next() === 'S' ? -1 : 1)
+  const speed = known(r.optionalNumber())
+  return {
+    time: utcDmy(date, time),
+    latitude,
+    longitude,
+    valid,
+    speed: speed === undefined ? undefined : knots(speed),
+    heading: heading(r.optionalNumber()),
+  }
+}

@@ -1,0 +1,47 @@
+import { knots, xor } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '356307042441013'
+const HEAD = `#${ID}#MT710#0000#AUTO`
+const FIX = { time: '2026-11-20T15:00:10Z', latitude: 52.525, longitude: -13.41, speed: knots(12.5), heading: 270 }
+
+export default {
+  costly: {
+    lines: `${HEAD}#1\r\n${many('#$GPRMC,\r\n')}##\r\n`,
+    'one number': `${HEAD}#1\r\n#$GPRMC,150010,A,${many('5')}##\r\n`,
+  },
+  frames: [
+    {
+      title: 'positions and what holds none',
+      frames: [
+        { frame: `${HEAD}#1\r\n#4106#${position('150010.00')}\r\n##\r\n`, device: ID, fixes: [FIX] },
+        {
+          frame: `${HEAD}#2\r\n#25ee0dff${position('150010.00')}\r\n#25ee0dff${position('150015.00')}##\r\n`,
+          device: ID,
+          fixes: [FIX, { ...FIX, time: '2026-11-20T15:00:15Z' }],
+        },
+        {
+          frame: `${HEAD}#1\r\n#39#${sentence('GPRMC,150010.00,V,,,,,,,201126,,,A')}\r\n##\r\n`,
+          device: ID,
+          none: 'no fix',
+        },
+        {
+          frame: `${HEAD}#1\r\n#39#${sentence('WIFI,150010.00,A,-47,7483C2DBC0B0,201126')}\r\n##\r\n`,
+          device: ID,
+          none: 'wifi',
+        },
+        { frame: `${HEAD}#1\r\n#39#1\r\n##\r\n`, device: ID },
+        { frame: `${HEAD}#1\r\n#4106#${position('150010.00').replace('270', '271')}\r\n##\r\n`, error: 'checksum' },
+        { frame: 'GET / HTTP/1.1\r\n##\r\n', error: 'unsupported' },
+      ],
+    },
+  ],
+} satisfies ProtocolCases
+
+function position(time: string): string {
+  return sentence(`GPRMC,${time},A,5231.5000,N,01324.6000,W,12.50,270.00,201126,,,A`)
+}
+
+function sentence(text: string): string {
+  return `$${text}*${xor(Buffer.from(text)).toString(16).padStart(2, '0').toUpperCase()}`
+}

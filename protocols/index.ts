@@ -13,6 +13,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   adm: { tcp: 5092, load: () => import('./adm/index.ts') },
   anytrek: { tcp: 5177, load: () => import('./anytrek/index.ts') },
   aplicom: { tcp: 5049, load: () => import('./aplicom/index.ts') },
+  aquila: { tcp: 5089, load: () => import('./aquila/index.ts') },
   arnavi: { tcp: 5100, load: () => import('./arnavi/index.ts') },
   astra: { tcp: 5103, udp: 5103, load: () => import('./astra/index.ts') },
   atrack: { tcp: 5044, udp: 5044, load: () => import('./atrack/index.ts') },

@@ -14,6 +14,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   anytrek: { tcp: 5177, load: () => import('./anytrek/index.ts') },
   aplicom: { tcp: 5049, load: () => import('./aplicom/index.ts') },
   aquila: { tcp: 5089, load: () => import('./aquila/index.ts') },
+  arknav: { tcp: 5107, udp: 5107, load: () => import('./arknav/index.ts') },
   arnavi: { tcp: 5100, load: () => import('./arnavi/index.ts') },
   astra: { tcp: 5103, udp: 5103, load: () => import('./astra/index.ts') },
   atrack: { tcp: 5044, udp: 5044, load: () => import('./atrack/index.ts') },

@@ -1,0 +1,31 @@
+/*
+ * Arknav X8. No specification is known: inferred from frames. TCP, text that ends with a semicolon:
+ *
+ *   I,YYMMDD;                                             login
+ *   1G,YYMMDDhhmmss,A,YYYY.YYYYN,OOOOO.OOOOE,S,C,P,s;     position; 1R: from memory
+ *   2G,…;  2R,…;                                          state
+ *
+ *   I  IMEI     A  A: valid, V: not     Y, O  ddmm.mmmm     S  knots     C  degrees     P  HDOP
+ *
+ * Nothing is answered.
+ */
+import { endsWith, textProtocol } from '../kit/index.ts'
+
+export default textProtocol({
+  name: 'arknavx8',
+  devices: 'Arknav X8',
+  acknowledges: 'nothing',
+  accuracy: 'hdop',
+  integrity: { none: 'the protocol has none' },
+  port: 5119,
+  transports: ['tcp'],
+  frame: endsWith(';'),
+  ends: ';',
+  lines: [
+    { like: '1{any},{ymd}{hhmmss},{valid},{latNmea}{ns},{lonNmea}{ew},{speedKnots},{course},{hdop}[,{any}]' },
+    { like: '2G,{any}', none: 'status' },
+    { like: '2R,{any}', none: 'status' },
+    { like: '{imei},{any}', none: 'login' },
+    { like: '{any},{any}', unknown: 'type' },
+  ],
+})

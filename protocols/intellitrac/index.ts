@@ -10,7 +10,7 @@
  *
  * Answer to the keep-alive: the same bytes.
  */
-import { dialects, fixedLength, line, type Message, textProtocol } from '../kit/index.ts'
+import { dialects, fixedLength, line, type Message, type Protocol, textProtocol } from '../kit/index.ts'
 
 const PLACE = '{id},{yyyymmdd}{hhmmss},{lon},{lat},{speedKmh},{course},{altitude},{satellites},{any}'
 
@@ -33,11 +33,11 @@ const text = textProtocol({
 })
 
 const { frame, decode } = dialects([
-  { when: [[0xfa, 0xf8]], frame: fixedLength(8), decode: keepAlive },
+  { when: Buffer.of(0xfa, 0xf8), frame: fixedLength(8), decode: keepAlive },
   { frame: line, decode: text.decode },
 ])
 
-export default { ...text, tcp: { port: 5037, frame }, decode }
+export default { ...text, tcp: { port: 5037, frame }, decode } satisfies Protocol
 
 function keepAlive(bytes: Buffer): Message {
   return { none: 'heartbeat', reply: bytes }

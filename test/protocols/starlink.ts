@@ -43,5 +43,11 @@ export default {
 } satisfies ProtocolCases
 
 function line(text: string): string {
-  return new TextWriter().text(text).sum8(1).text('\r\n').toBuffer().toString().replace(/(..)\r\n$/, '*$1\r\n')
+  return new TextWriter()
+    .text(text)
+    .sum8(1)
+    .text('\r\n')
+    .toBuffer()
+    .toString()
+    .replace(/(..)\r\n$/, '*$1\r\n')
 }

@@ -90,6 +90,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   manpower: { tcp: 5042, load: () => import('./manpower/index.ts') },
   mavlink2: { udp: 5224, load: () => import('./mavlink2/index.ts') },
   megastek: { tcp: 5024, load: () => import('./megastek/index.ts') },
+  maxpb: { tcp: 5221, load: () => import('./maxpb/index.ts') },
   meiligao: { tcp: 5009, udp: 5009, load: () => import('./meiligao/index.ts') },
   meitrack: { tcp: 5020, udp: 5020, load: () => import('./meitrack/index.ts') },
   milesmate: { tcp: 5176, load: () => import('./milesmate/index.ts') },

@@ -115,6 +115,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   osmand: { http: 5055, load: () => import('./osmand/index.ts') },
   outsafe: { http: 5200, load: () => import('./outsafe/index.ts') },
   owntracks: { http: 5144, load: () => import('./owntracks/index.ts') },
+  pacifictrack: { udp: 5198, load: () => import('./pacifictrack/index.ts') },
   pathaway: { http: 5099, load: () => import('./pathaway/index.ts') },
   piligrim: { http: 5059, load: () => import('./piligrim/index.ts') },
   plugin: { tcp: 5192, load: () => import('./plugin/index.ts') },

@@ -23,7 +23,12 @@ export default {
       title: 'a line and reports',
       frames: [
         { frame: `*TS01,${IMEI}#`, device: IMEI, none: 'heartbeat', reply: '*TS01,ACK:8107#' },
-        { frame: frame(`${POSITION}\x04\x01\xf8`), device: IMEI, fixes: [FIX], reply: ack(`${POSITION}\x04\x01\xf8`) },
+        {
+          frame: frame(`${POSITION}\x04\x02\xf7\xf8`),
+          device: IMEI,
+          fixes: [FIX],
+          reply: ack(`${POSITION}\x04\x02\xf7\xf8`),
+        },
         {
           frame: frame(place(9999)),
           device: IMEI,

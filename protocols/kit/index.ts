@@ -65,6 +65,7 @@ export {
   repliesOf,
   type Session,
   type Settings,
+  type Setup,
   sessionState,
   type Transport,
 } from './protocol.ts'

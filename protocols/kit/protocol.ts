@@ -121,6 +121,15 @@ export interface Escaping {
   readonly optional?: ReadonlyMap<number, number>
 }
 
+/** How a tracker is pointed at a server: SMS to send, or settings of an app. */
+export interface Setup {
+  /** The vendor's document that says so. */
+  readonly manual: string
+  /** In their order, with `{host}`, `{port}`, `{apn}`, `{user}` and `{password}` (of the APN) to fill in. */
+  readonly steps: readonly string[]
+  readonly note?: string
+}
+
 /** One tracker protocol. */
 export interface Protocol {
   /** Folder name, log label, last word of the MQTT topic. */

@@ -52,6 +52,15 @@ function program(): Command {
     .option('--jsonl', 'read one JSON object per line from standard input, and print one per line')
     .option('--lenient', 'accept a wrong checksum')
     .action(async (options) => exit(await (await import('./decode.ts')).decodeCommand(options)))
+  waybridge
+    .command('setup <protocol>')
+    .description('print what points a tracker at this server: SMS, or settings')
+    .requiredOption('--host <host>', 'name or address of this server, as trackers reach it')
+    .option('--port <port>', 'port; default: the usual one of the protocol')
+    .option('--apn <apn>', 'APN of the SIM card (default: internet)')
+    .option('--user <user>', 'user of the APN')
+    .option('--password <password>', 'password of the APN')
+    .action(async (protocol, options) => exit(await (await import('./setup.ts')).setupCommand(protocol, options)))
   configured('check', 'validate the configuration').action(async ({ config }: ConfigOption) =>
     exit(await (await import('./check.ts')).checkCommand(config)),
   )

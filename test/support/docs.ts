@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { z } from 'zod'
-import { protocolPorts } from '../../protocols/index.ts'
+import { loadProtocols, protocolPorts } from '../../protocols/index.ts'
+import type { Protocol } from '../../protocols/kit/index.ts'
 import { protocolRows } from '../../src/cli/protocols.ts'
 import { DEVICE } from '../../src/config/devices.ts'
 import { ROUTE_COLUMNS } from '../../src/config/routes.ts'
@@ -47,13 +48,14 @@ export async function documents(): Promise<Document[]> {
 const REGION = /(<!-- generated: (\S+) -->)[\s\S]*?(<!-- end -->)/g
 
 async function protocolTable(): Promise<string> {
-  const rows = (await protocolRows()).map(([name, ports, acknowledged, devices]) => [
-    `\`${name}\``,
-    devices,
-    ports,
-    acknowledged,
-  ])
-  return table(['Name', 'Devices', 'Transports and usual ports', 'Acknowledged'], rows)
+  const protocols = new Map((await loadProtocols()).map((protocol) => [protocol.name, protocol]))
+  const rows = (await protocolRows()).map(([name, ports, acknowledged, devices]) => {
+    const { accuracy, integrity } = protocols.get(name) as Protocol
+    const checksum = 'checksum' in integrity ? integrity.checksum : '—'
+    const estimate = accuracy === 'none' ? '—' : accuracy === 'hdop' ? 'HDOP' : accuracy
+    return [`\`${name}\``, devices, ports.replace(', mqtt 1883', ''), acknowledged, checksum, estimate]
+  })
+  return table(['Name', 'Devices', 'Transports and usual ports', 'Acknowledged', 'Checksum', 'Accuracy'], rows)
 }
 
 async function metricTable(): Promise<string> {

@@ -1,0 +1,23 @@
+import type { Setup } from './kit/index.ts'
+
+/** How trackers are pointed at a server, where a public manual says it: what loads each, by protocol. */
+const SETUPS: Readonly<Record<string, () => Promise<{ readonly default: Setup }>>> = {
+  arnavi: () => import('./arnavi/setup.ts'),
+  gl200: () => import('./gl200/setup.ts'),
+  gps103: () => import('./gps103/setup.ts'),
+  gt06: () => import('./gt06/setup.ts'),
+  meitrack: () => import('./meitrack/setup.ts'),
+  osmand: () => import('./osmand/setup.ts'),
+  owntracks: () => import('./owntracks/setup.ts'),
+  ruptela: () => import('./ruptela/setup.ts'),
+  teltonika: () => import('./teltonika/setup.ts'),
+}
+
+/** The protocols whose set-up is known, in alphabetical order. */
+export const protocolsWithSetup: readonly string[] = Object.keys(SETUPS)
+
+/** How a tracker of a protocol is pointed at a server; undefined where no manual says it. */
+export async function loadSetup(protocol: string): Promise<Setup | undefined> {
+  if (!Object.hasOwn(SETUPS, protocol)) return undefined
+  return (await SETUPS[protocol]()).default
+}

@@ -92,7 +92,7 @@ export function records(content: Buffer): Tags {
       record++
     }
     seen[tag] = record
-    if (readTag(tag, r, draft, state)) continue
+    if (readTag(tag, r, { draft, state })) continue
     addFix(fixes, draft)
     return { ...state, fixes, isWhole: false }
   }
@@ -116,7 +116,7 @@ export function compressed(content: Buffer, now: number): Tags {
     const latitude = (180 * bits.u(21)) / 2 ** 21 - 90
     const draft: Draft = { hasPlace: true, time: inYearNear(seconds, year, now), latitude, longitude, valid }
     const tags = r.slice(r.u8() & 0x7f)
-    const isWhole = tags.every((tag) => readTag(tag, r, draft, state))
+    const isWhole = tags.every((tag) => readTag(tag, r, { draft, state }))
     addFix(fixes, draft)
     if (!isWhole) return { ...state, fixes, isWhole }
   }
@@ -130,8 +130,14 @@ function inYearNear(seconds: number, year: number, now: number): number {
   return withoutYearNear([...day, at.getUTCHours(), at.getUTCMinutes(), at.getUTCSeconds()], now)
 }
 
+/** What a tag is read into: its record, or what holds for the packet. */
+interface Reading {
+  readonly draft: Draft
+  readonly state: { device?: string; isAnswer: boolean }
+}
+
 /** Reads the value of a tag; false of a tag whose length is not known. */
-function readTag(tag: number, r: ByteReader, draft: Draft, state: { device?: string; isAnswer: boolean }): boolean {
+function readTag(tag: number, r: ByteReader, { draft, state }: Reading): boolean {
   switch (tag) {
     case IMEI:
       state.device = r.ascii(15)

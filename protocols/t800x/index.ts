@@ -87,10 +87,10 @@ function decode(packet: Buffer): Message {
       return { device, none: 'heartbeat', reply }
     case POSITION:
     case ALARM:
-      return { device, ...position(packet, type, family === NEWEST ? NEW_TRACKER : TRACKER, reply) }
+      return { device, ...position(packet, family === NEWEST ? NEW_TRACKER : TRACKER, { type, reply }) }
     case ASSET:
     case ASSET_ALARM:
-      return { device, ...position(packet, type, ASSET_TRACKER, reply) }
+      return { device, ...position(packet, ASSET_TRACKER, { type, reply }) }
     case BEHAVIOUR:
       return { device, ...behaviour(r.skip(1)), reply }
     case BEACONS:
@@ -102,7 +102,7 @@ function decode(packet: Buffer): Message {
   }
 }
 
-function position(packet: Buffer, type: number, layout: Layout, reply: Buffer): Message {
+function position(packet: Buffer, layout: Layout, { type, reply }: { type: number; reply: Buffer }): Message {
   const content = new ByteReader(packet.subarray(HEAD))
   const flags = content.at(layout.flags).u8()
   const alarm = content.at(layout.alarm).u8()

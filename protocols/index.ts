@@ -147,6 +147,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   skypatrol: { udp: 5021, load: () => import('./skypatrol/index.ts') },
   smartcar: { http: 5262, load: () => import('./smartcar/index.ts') },
   smartsole: { tcp: 5178, load: () => import('./smartsole/index.ts') },
+  smokey: { udp: 5125, load: () => import('./smokey/index.ts') },
   snapper: { tcp: 5256, load: () => import('./snapper/index.ts') },
   solarpowered: { tcp: 5201, load: () => import('./solarpowered/index.ts') },
   spot: { http: 5156, load: () => import('./spot/index.ts') },

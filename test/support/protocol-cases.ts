@@ -13,6 +13,8 @@ export interface ProtocolCases {
   readonly corrections?: readonly Correction[]
   /** Vectors that we read otherwise: id → why. At most 3 % of a protocol's frames, or one of a small set. */
   readonly exceptions?: Readonly<Record<string, string>>
+  /** Why no frame of its own is of a type that holds positions, where none is known. */
+  readonly withoutPositions?: string
   /** A frame of a stream without its escapes, where `escaping` of the protocol cannot say what they are. */
   readonly unescaped?: (frame: Buffer) => Buffer
 }

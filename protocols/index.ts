@@ -133,6 +133,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   radshid: { tcp: 5265, load: () => import('./radshid/index.ts') },
   ramac: { http: 5251, load: () => import('./ramac/index.ts') },
   raveon: { tcp: 5117, load: () => import('./raveon/index.ts') },
+  recoda: { tcp: 5151, load: () => import('./recoda/index.ts') },
   retranslator: { tcp: 5167, load: () => import('./retranslator/index.ts') },
   rftrack: { http: 5245, load: () => import('./rftrack/index.ts') },
   riti: { tcp: 5071, load: () => import('./riti/index.ts') },

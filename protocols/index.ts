@@ -175,6 +175,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   tk102: { tcp: 5036, load: () => import('./tk102/index.ts') },
   tk103: { tcp: 5002, udp: 5002, load: () => import('./tk103/index.ts') },
   tlt2h: { tcp: 5030, udp: 5030, load: () => import('./tlt2h/index.ts') },
+  tlv: { tcp: 5146, load: () => import('./tlv/index.ts') },
   topin: { tcp: 5199, load: () => import('./topin/index.ts') },
   totem: { tcp: 5007, load: () => import('./totem/index.ts') },
   tr900: { tcp: 5074, udp: 5074, load: () => import('./tr900/index.ts') },

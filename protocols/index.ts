@@ -11,6 +11,7 @@ export interface ProtocolPorts {
 /** Every protocol in alphabetical order: the usual ports that its file names (a test compares them), and what loads it. */
 const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonly load: Load }>> = {
   adm: { tcp: 5092, load: () => import('./adm/index.ts') },
+  alematics: { tcp: 5140, load: () => import('./alematics/index.ts') },
   anytrek: { tcp: 5177, load: () => import('./anytrek/index.ts') },
   aplicom: { tcp: 5049, load: () => import('./aplicom/index.ts') },
   aquila: { tcp: 5089, load: () => import('./aquila/index.ts') },

@@ -1,0 +1,29 @@
+/*
+ * Alematics AL-900 and others. No specification is known: inferred from frames. TCP, text, lines:
+ *
+ *   $T,k,n,I,YYYYMMDDhhmmss,YYYYMMDDhhmmss,Y,O,S,C,H,P,s,…     position; the second time is that of the fix
+ *
+ *   k  kind      I     IMEI                S  km/h        H  metres     s  satellites
+ *   n  number    Y, O  decimal degrees     C  degrees     P  HDOP
+ *
+ * Nothing is answered.
+ */
+import { line, textProtocol } from '../kit/index.ts'
+
+export default textProtocol({
+  name: 'alematics',
+  devices: 'Alematics trackers',
+  acknowledges: 'nothing',
+  accuracy: 'hdop',
+  integrity: { none: 'the protocol has none' },
+  port: 5140,
+  transports: ['tcp'],
+  frame: line,
+  lines: [
+    {
+      like: '$T,{any:2},{imei},{any},{yyyymmdd}{hhmmss},{lat},{lon},{speedKmh},{course},{altitude},{hdop},{satellites}[,{any}]',
+    },
+    { like: '$T,{any:2},{imei}[,{any}]', unknown: 'position' },
+    { like: '${any}', unknown: 'type' },
+  ],
+})

@@ -14,6 +14,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   alematics: { tcp: 5140, load: () => import('./alematics/index.ts') },
   anytrek: { tcp: 5177, load: () => import('./anytrek/index.ts') },
   aplicom: { tcp: 5049, load: () => import('./aplicom/index.ts') },
+  appello: { tcp: 5109, load: () => import('./appello/index.ts') },
   aquila: { tcp: 5089, load: () => import('./aquila/index.ts') },
   arknav: { tcp: 5107, udp: 5107, load: () => import('./arknav/index.ts') },
   arknavx8: { tcp: 5119, load: () => import('./arknavx8/index.ts') },

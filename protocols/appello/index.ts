@@ -1,0 +1,28 @@
+/*
+ * Appello 4P and other trackers that call themselves FOLLOWIT. No specification is known: inferred from frames. TCP, text, lines:
+ *
+ *   FOLLOWIT,I,YYMMDDhhmmss,Y,O,S,C,s,H,F,…     position; F: fixed, L: the last known one
+ *   FOLLOWIT,I,UTCTIME,…                        the clock was never set: no fix
+ *
+ *   I  IMEI     Y, O  decimal degrees     S  knots     C  degrees     s  satellites     H  metres
+ *
+ * Nothing is answered. That the speed is in knots is a guess.
+ */
+import { type Draft, line, textProtocol } from '../kit/index.ts'
+
+export default textProtocol({
+  name: 'appello',
+  devices: 'Appello 4P, FOLLOWIT trackers',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  port: 5109,
+  transports: ['tcp'],
+  frame: line,
+  fields: { state: { like: '[FL]', read: (text: string, draft: Draft) => void (draft.valid = text === 'F') } },
+  lines: [
+    { like: 'FOLLOWIT,{imei},{ymd}{hhmmss},{lat},{lon},{speedKnots},{course},{satellites},{altitude},{state},{any}' },
+    { like: 'FOLLOWIT,{imei},UTCTIME,{any}', none: 'no fix' },
+    { like: 'FOLLOWIT,{imei},{any}', unknown: 'type' },
+  ],
+})

@@ -16,6 +16,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   aplicom: { tcp: 5049, load: () => import('./aplicom/index.ts') },
   appello: { tcp: 5109, load: () => import('./appello/index.ts') },
   aquila: { tcp: 5089, load: () => import('./aquila/index.ts') },
+  ardi01: { tcp: 5075, load: () => import('./ardi01/index.ts') },
   arknav: { tcp: 5107, udp: 5107, load: () => import('./arknav/index.ts') },
   arknavx8: { tcp: 5119, load: () => import('./arknavx8/index.ts') },
   arnavi: { tcp: 5100, load: () => import('./arnavi/index.ts') },

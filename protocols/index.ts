@@ -19,6 +19,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   ardi01: { tcp: 5075, load: () => import('./ardi01/index.ts') },
   arknav: { tcp: 5107, udp: 5107, load: () => import('./arknav/index.ts') },
   arknavx8: { tcp: 5119, load: () => import('./arknavx8/index.ts') },
+  armoli: { tcp: 5238, load: () => import('./armoli/index.ts') },
   arnavi: { tcp: 5100, load: () => import('./arnavi/index.ts') },
   astra: { tcp: 5103, udp: 5103, load: () => import('./astra/index.ts') },
   atrack: { tcp: 5044, udp: 5044, load: () => import('./atrack/index.ts') },

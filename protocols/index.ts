@@ -24,6 +24,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   astra: { tcp: 5103, udp: 5103, load: () => import('./astra/index.ts') },
   atrack: { tcp: 5044, udp: 5044, load: () => import('./atrack/index.ts') },
   auro: { tcp: 5096, load: () => import('./auro/index.ts') },
+  austinnb: { udp: 5158, load: () => import('./austinnb/index.ts') },
   autofon: { tcp: 5077, load: () => import('./autofon/index.ts') },
   avl301: { tcp: 5085, load: () => import('./avl301/index.ts') },
   bce: { tcp: 5080, load: () => import('./bce/index.ts') },

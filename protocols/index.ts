@@ -27,6 +27,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   austinnb: { udp: 5158, load: () => import('./austinnb/index.ts') },
   autofon: { tcp: 5077, load: () => import('./autofon/index.ts') },
   autograde: { tcp: 5120, load: () => import('./autograde/index.ts') },
+  avema: { tcp: 5171, load: () => import('./avema/index.ts') },
   avl301: { tcp: 5085, load: () => import('./avl301/index.ts') },
   bce: { tcp: 5080, load: () => import('./bce/index.ts') },
   blackkite: { tcp: 5091, load: () => import('./blackkite/index.ts') },

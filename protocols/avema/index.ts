@@ -1,0 +1,26 @@
+/*
+ * Avema trackers. No specification is known: inferred from frames. TCP, text, lines:
+ *
+ *   I,YYYYMMDDhhmmss,O,Y,S,C,H,s,e,…
+ *
+ *   I  id     O, Y  decimal degrees     S  km/h     C  degrees     H  metres     s  satellites     e  event
+ *
+ * Nothing is answered.
+ */
+import { line, textProtocol } from '../kit/index.ts'
+
+export default textProtocol({
+  name: 'avema',
+  devices: 'Avema trackers',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  port: 5171,
+  transports: ['tcp'],
+  frame: line,
+  fields: { id: { like: '\\d+' } },
+  lines: [
+    { like: '{id},{yyyymmdd}{hhmmss},{lon},{lat},{speedKmh},{course},{altitude},{satellites},{any}' },
+    { like: '{id},{yyyymmdd}{any}', unknown: 'position' },
+  ],
+})

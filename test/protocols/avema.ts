@@ -1,0 +1,29 @@
+import { kmh } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+export default {
+  costly: { digits: `${many('1')}\r\n`, commas: `42,20261120150010${many(',')}\r\n` },
+  frames: [
+    {
+      title: 'positions',
+      frames: [
+        {
+          frame: '42,20261120150010,-13.41,52.525,36,270,34,9,3,0.0,0,0.02,14.01,0,0,26,0,219-2,65534\r\n',
+          device: '42',
+          fixes: [
+            {
+              time: '2026-11-20T15:00:10Z',
+              latitude: 52.525,
+              longitude: -13.41,
+              altitude: 34,
+              speed: kmh(36),
+              heading: 270,
+              satellites: 9,
+            },
+          ],
+        },
+        { frame: '42,20261120150010,1\r\n', device: '42', fixes: [] },
+      ],
+    },
+  ],
+} satisfies ProtocolCases

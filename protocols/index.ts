@@ -29,6 +29,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   autograde: { tcp: 5120, load: () => import('./autograde/index.ts') },
   avema: { tcp: 5171, load: () => import('./avema/index.ts') },
   avl301: { tcp: 5085, load: () => import('./avl301/index.ts') },
+  b2316: { udp: 5230, load: () => import('./b2316/index.ts') },
   bce: { tcp: 5080, load: () => import('./bce/index.ts') },
   blackkite: { tcp: 5091, load: () => import('./blackkite/index.ts') },
   blue: { tcp: 5206, load: () => import('./blue/index.ts') },

@@ -35,6 +35,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   blue: { tcp: 5206, load: () => import('./blue/index.ts') },
   box: { tcp: 5065, load: () => import('./box/index.ts') },
   bstpl: { tcp: 5241, load: () => import('./bstpl/index.ts') },
+  c2stek: { tcp: 5181, load: () => import('./c2stek/index.ts') },
   calamp: { udp: 5082, load: () => import('./calamp/index.ts') },
   castel: { tcp: 5086, udp: 5086, load: () => import('./castel/index.ts') },
   cellocator: { tcp: 5033, udp: 5033, load: () => import('./cellocator/index.ts') },

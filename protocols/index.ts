@@ -38,6 +38,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   c2stek: { tcp: 5181, load: () => import('./c2stek/index.ts') },
   calamp: { udp: 5082, load: () => import('./calamp/index.ts') },
   carscop: { tcp: 5040, load: () => import('./carscop/index.ts') },
+  cartrack: { tcp: 5061, load: () => import('./cartrack/index.ts') },
   castel: { tcp: 5086, udp: 5086, load: () => import('./castel/index.ts') },
   cellocator: { tcp: 5033, udp: 5033, load: () => import('./cellocator/index.ts') },
   cguard: { tcp: 5123, load: () => import('./cguard/index.ts') },

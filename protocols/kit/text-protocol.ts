@@ -165,7 +165,7 @@ class Line {
       const record = this.#record(text, session)
       const fix = this.#fix(record, session)
       draft.device ??= record.device
-      if (fix && record.device !== draft.device) fix.device ??= record.device
+      if (fix && record.device !== undefined && record.device !== draft.device) fix.device ??= record.device
       return fix
     })
     draft.count = good.length

@@ -1,0 +1,47 @@
+/*
+ * Queclink GL100, GL100M, GV100. "GL100 @Track Air Interface Protocol", TCP and UDP, text that ends with NUL:
+ *
+ *   +RESP:GTRRR,I,…,[v,S,C,H,q,O,Y,YYYYMMDDhhmmss,mcc,mnc,lac,cell,TA,]…n,version     reports with one position or several
+ *   AT+GTHBD=HeartBeat,I,YYYYMMDDhhmmss,n,version                                     heartbeat
+ *
+ *   R  report     v  0: fixed     S  knots     H  metres
+ *   I  IMEI       q  HDOP         C  degrees     Y, O  decimal degrees
+ *
+ *   Answer to a heartbeat: +RESP:GTHBD,GPRS ACTIVE,HeartBeat,I,YYYYMMDDhhmmss,n
+ */
+import { type Draft, endsWith, textProtocol } from '../kit/index.ts'
+
+/** Up to the time of a position, from its validity on. */
+const POSITION = /,(\d,-?[\d.]*,\d*,-?[\d.]*,\d*,-?\d+\.\d+,-?\d+\.\d+,\d{14},)/g
+
+export default textProtocol({
+  name: 'gl100',
+  devices: 'Queclink GL100, GL100M, GV100',
+  acknowledges: 'some',
+  accuracy: 'hdop',
+  integrity: { none: 'the protocol has none' },
+  port: 5003,
+  frame: endsWith('\0'),
+  before: (text) => text.replace(POSITION, '|$1'),
+  fields: {
+    report: { like: '[A-Z]{3}' },
+    time: { like: '\\d{14}' },
+    serial: { like: '[0-9A-Fa-f]{4}' },
+    fixed: { like: '\\d', read: (text: string, draft: Draft) => void (draft.valid = text === '0') },
+  },
+  lines: [
+    {
+      like: '+RESP:GT{report},{imei},{any}|{records}',
+      fixes: {
+        split: '|',
+        like: '{fixed},{speedKnots},{course},{altitude},{hdop},{lon},{lat},{yyyymmdd}{hhmmss},{any}',
+      },
+    },
+    {
+      like: 'AT+GTHBD=HeartBeat,{imei},{time},{serial}[,{any}]',
+      none: 'heartbeat',
+      answer: '+RESP:GTHBD,GPRS ACTIVE,HeartBeat,{imei},{time},{serial}\0',
+    },
+    { like: '+RESP:GT{report},{imei},{any}', unknown: 'type' },
+  ],
+})

@@ -1,0 +1,67 @@
+/*
+ * Trackers of India's AIS 140 (iTriangle, Atlanta, RoadPoint, Traxsmart …). "AIS-140, Annexure: protocol of the vehicle location
+ * tracking device", TCP, text. Makers write the head, the date and the end differently:
+ *
+ *   $[,]h,h,h,tt,[n,]L,I,r,f,DDMMYYYY,hhmmss,Y,N,O,E,S,C,s,H,p,P,…*     position; f behind the time, other dates
+ *   $[,]…,EMR|SEM,I,kk,DDMMYYYYhhmmss,A,Y,N,O,E,H,S,…*                  emergency
+ *   $,LGN,r,x,I,…*                                                      login; answer $LGNDDMMYYYYhhmmss*
+ *   $,h,h,h,I,…     $,r,I,…                                             health, login without an answer
+ *
+ *   h  maker, firmware          L  L: live, H: from memory     f, A  1, A: valid               H  metres
+ *   t  kind: NR, EA, TA, BR …   I  IMEI                        Y, O  decimal degrees           s  satellites
+ *   n  number of the alert      r  registration                S  km/h     C  degrees          p, P  PDOP, HDOP
+ */
+import { type Draft, EndSearch, type Session, textProtocol } from '../kit/index.ts'
+
+const ends = new EndSearch(['*', '\n', '$'])
+const HEAD = '$[,]{any:3},{type},[{alert},]{live},{imei},{any}'
+const PLACE = '{lat},{ns},{lon},{ew},{speedKmh},{course},{satellites},{altitude},{any},{hdop},{any}'
+
+export default textProtocol({
+  name: 'its',
+  devices: 'AIS 140: iTriangle, Atlanta, RoadPoint, Traxsmart',
+  acknowledges: 'some',
+  accuracy: 'hdop',
+  integrity: { none: 'each maker has another one, and some have none' },
+  port: 5179,
+  transports: ['tcp'],
+  frame: frameLength,
+  ends: '*',
+  fields: {
+    type: { like: '[A-Z]{2}' },
+    alert: { like: '\\d{1,2}' },
+    live: { like: '[LH]' },
+    emergency: { like: 'EMR|SEM' },
+  },
+  lines: [
+    { like: '$,LGN,{any:2},{imei},{any}', none: 'login', answer: login },
+    { like: `${HEAD},{valid},{ddmmyyyy},{hhmmss},${PLACE}` },
+    { like: `${HEAD},{valid},{dmy},{hhmmss},${PLACE}` },
+    { like: `${HEAD},{valid},{day},{month},{yyyy},{hour},{minute},{second},${PLACE}` },
+    { like: `${HEAD},{ddmmyyyy},{hhmmss},{valid},${PLACE}` },
+    {
+      like: '$[,]{any}[,{any}],{emergency},{imei},{type},{ddmmyyyy}{hhmmss},{valid},{lat},{ns},{lon},{ew},{altitude},{speedKmh},{any}',
+    },
+    {
+      like: '$[,]{any}[,{any}],{emergency},{imei},{type},{day},{month},{yyyy},{hour},{minute},{second},{valid},{lat},{ns},{lon},{ew},{altitude},{speedKmh},{any}',
+    },
+    { like: `${HEAD},{any}`, unknown: 'position' },
+    { like: '$,{any},{imei},{any}', none: 'login' },
+    { like: '$[,]{any:3},{imei},{any}', none: 'status' },
+    { like: '${any}', unknown: 'type' },
+  ],
+})
+
+/** It ends with *, with a line feed, or where the next one begins. */
+function frameLength(bytes: Buffer, session: Session): number {
+  if (bytes[0] !== DOLLAR) return -(bytes.indexOf(DOLLAR) < 0 ? bytes.length : bytes.indexOf(DOLLAR))
+  const end = ends.after(bytes, 1, session)
+  return bytes[end - 1] === DOLLAR ? end - 1 : end
+}
+
+const DOLLAR = 0x24
+
+function login(_: Draft, { now }: Session): string {
+  const [year, month, day, clock] = new Date(now).toISOString().split(/[-T.]/)
+  return `$LGN${day}${month}${year}${clock.replaceAll(':', '')}*`
+}

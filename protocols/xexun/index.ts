@@ -1,0 +1,48 @@
+/*
+ * Xexun TK102, TK201, XT-107 and clones. "GPRMC" data format of their manuals, TCP. A line, before which older firmware has nothing:
+ *
+ *   [YYMMDDhhmmss,p,]GPRMC,hhmmss.sss,A,Y,N,O,E,S,C,DDMMYY,…*XX,F,e, imei:I[,s,H,…]
+ *
+ *   p  administrator's phone number     S  knots       e  event          H  metres
+ *   A  A: valid, V: not                 C  degrees     I  IMEI
+ *   Y, O  ddmm.mmmm                     F  F: good reception, L: low     s  satellites
+ *
+ * Firmware changes sentences after their checksum was made, so that it is not looked at. Nothing is answered.
+ */
+import { EndSearch, type Session, textProtocol } from '../kit/index.ts'
+
+const imeis = new EndSearch('imei:')
+const ends = new EndSearch('\n')
+
+export default textProtocol({
+  name: 'xexun',
+  devices: 'Xexun TK102, TK201, XT-107 and clones',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'the checksum of the sentence is not made anew where firmware changes it' },
+  port: 5006,
+  transports: ['tcp'],
+  frame: frameLength,
+  before: imeiFirst,
+  fields: { talker: { like: 'G[A-Z]' } },
+  lines: [
+    { like: `imei:{imei}[,{satellites},{altitude}][,{any}]|[{any},{any},]{talker}RMC,.{any}`, none: 'no date' },
+    {
+      like: `imei:{imei}[,{satellites},{altitude}][,{any}]|[{any},{any},]{talker}RMC,{hms},[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots},{course},[{dmy}],{any}`,
+    },
+    { like: 'imei:{imei}{any}', unknown: 'type' },
+  ],
+})
+
+/** A line ends behind the IMEI: some firmware breaks it within the sentence. */
+function frameLength(bytes: Buffer, session: Session): number {
+  if (bytes[0] === 0x0a || bytes[0] === 0x0d) return -1
+  const imei = imeis.after(bytes, 0, session)
+  return imei === 0 ? 0 : ends.after(bytes, imei, session)
+}
+
+/** What stands behind the sentence differs by firmware; it is read in front of it. */
+function imeiFirst(text: string): string {
+  const at = text.lastIndexOf('imei:')
+  return at < 0 ? text : `${text.slice(at)}|${text.slice(0, at)}`
+}

@@ -1,0 +1,60 @@
+/*
+ * Xirgo XT-2000, XT-4000, XT-6000 series. The "XT protocol" is not public: inferred from frames and the names of a form's fields.
+ * TCP and UDP, text that ends with ##:
+ *
+ *   $$I,e,YYYY/MM/DD,hh:mm:ss,Y,O,H,S,a,d,r,C,s,P,…##     position, r: a whole number
+ *   $$I,e,YYYY/MM/DD,hh:mm:ss,Y,O,H,S,C,s,P,…##           position of older firmware; also MM/DD/YYYY
+ *   $$I,e,…##                                             other reports
+ *
+ *   I  id     e  event     Y, O  decimal degrees     H  metres     S  mph     C  degrees     s  satellites     P  HDOP
+ *
+ * The setting `form` has the names of the fields that a device is configured to send, as Xirgo calls them:
+ * 'UID,EV,D,T,LT,LN,AL,GSPT,HD,SV,HP'. Answer to all over UDP: !UDP_ACK,I,e
+ */
+import { type Draft, endsWith, type Session, textProtocol } from '../kit/index.ts'
+
+const HEAD = '|$${id},{event},'
+const TIME = '{hour}:{minute}:{second}'
+const OLD = '{lat},{lon},{altitude},{speedMph},{course},{satellites},{hdop}[,{any}]'
+/** The fields of a form that are read, in the order in which `arranged` puts them. */
+const NAMES = ['UID', 'EV', 'D', 'T', 'LT', 'LN', 'AL', 'GSPT', 'HD', 'SV', 'HP']
+
+export default textProtocol({
+  name: 'xirgo',
+  devices: 'Xirgo XT-2000, XT-4000, XT-6000',
+  acknowledges: 'fixes',
+  accuracy: 'hdop',
+  integrity: { none: 'the protocol has none' },
+  port: 5081,
+  frame: endsWith('##'),
+  ends: '#',
+  before: arranged,
+  fields: { event: { like: '\\d+' }, rpm: { like: '\\d+' } },
+  lines: [
+    {
+      like: `${HEAD}{yyyy}/{month}/{day},${TIME},{lat},{lon},{altitude},{speedMph},{any:2},{rpm},{course},{satellites},{hdop},{any}`,
+      answer,
+    },
+    { like: `${HEAD}{yyyy}/{month}/{day},${TIME},${OLD}`, answer },
+    { like: `${HEAD}{month}/{day}/{yyyy},${TIME},${OLD}`, answer },
+    {
+      like: `form|{id},{event},{month}/{day}/{yyyy},${TIME},{lat},{lon},{altitude},{speedMph},{course},{satellites},{hdop}`,
+      answer,
+    },
+    { like: '|$${id},{event}[,{any}]', unknown: 'type', answer },
+    { like: 'form|{id},{event},{any}', unknown: 'type', answer },
+  ],
+})
+
+/** A frame of a form, with the fields that are read in one order. */
+function arranged(text: string, { settings }: Session): string {
+  const { form } = settings
+  if (typeof form !== 'string' || !text.startsWith('$$')) return `|${text}`
+  const values = text.slice(2).split(',')
+  const names = form.split(',')
+  return `form|${NAMES.map((name) => values[names.indexOf(name)] ?? '').join(',')}`
+}
+
+function answer(draft: Draft, { transport }: Session): string | undefined {
+  return transport === 'udp' ? `!UDP_ACK,${draft.device},${draft.text('event')}` : undefined
+}

@@ -1,0 +1,67 @@
+import { knots } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '356307042441013'
+const POSITION = '0,12.5,270,34.5,2,-13.41,52.52,20261120171418,0460,0000,18d8,6141,00'
+const FIX = {
+  time: '2026-11-20T17:14:18Z',
+  latitude: 52.52,
+  longitude: -13.41,
+  altitude: 34.5,
+  speed: knots(12.5),
+  heading: 270,
+  hdop: 2,
+}
+
+export default {
+  costly: {
+    commas: `+RESP:GTTRI,${ID}${many(',')}\0`,
+    'one number': `+RESP:GTTRI,${ID},1,0,${many('1')}\0`,
+    'many positions': `+RESP:GTTRI,${ID},1,0${many(',0,1,1,1,1,1.1,1.1,20261120171418')}\0`,
+  },
+  frames: [
+    {
+      title: 'positions and a heartbeat',
+      frames: [
+        { frame: `+RESP:GTRTL,${ID},1,0,0,${POSITION},11F0,0102120204\0`, device: ID, fixes: [FIX] },
+        {
+          frame: `+RESP:GTLBC,${ID},0301234567,${POSITION.replace('0', '1')},11F0,0102120204\0`,
+          device: ID,
+          fixes: [{ ...FIX, valid: false }],
+        },
+        {
+          frame: `+RESP:GTTRI,${ID},2,0,0,${POSITION},${POSITION.replace('18,', '48,')},11F0,0102120204\0`,
+          device: ID,
+          fixes: [FIX, { ...FIX, time: '2026-11-20T17:14:48Z' }],
+        },
+        {
+          frame: `AT+GTHBD=HeartBeat,${ID},20261120171418,11F0,0102120204\0`,
+          device: ID,
+          none: 'heartbeat',
+          reply: `+RESP:GTHBD,GPRS ACTIVE,HeartBeat,${ID},20261120171418,11F0\0`,
+        },
+        { frame: `+RESP:GTPNA,${ID},11F0\0`, device: ID },
+      ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'a report has as many positions as its number says, and the peer reads the first',
+      frames: ['gl100-004'],
+      says: ({ positions }) => ({
+        positions: [
+          ...positions,
+          {
+            ...positions[0],
+            time: '2009-01-01T00:01:00.000Z',
+            lat: 31.22194,
+            lon: 121.354442,
+            altitude: 30,
+            speedKnots: 0,
+            course: 145,
+          },
+        ],
+      }),
+    },
+  ],
+} satisfies ProtocolCases

@@ -1,0 +1,55 @@
+import { knots, xor } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '356307042441013'
+const PLACE = '3,201126,171418,W01324.6000,N5231.5000,34.5,12.5,270,9,0.8'
+const FIX = {
+  time: '2026-11-20T17:14:18Z',
+  latitude: 52.525,
+  longitude: -13.41,
+  altitude: 34.5,
+  speed: knots(12.5),
+  heading: 270,
+  satellites: 9,
+  hdop: 0.8,
+}
+const signed = (text: string) => `${text}*${xor(Buffer.from(text)).toString(16).padStart(2, '0')}!`
+
+export default {
+  costly: {
+    commas: signed(`GSr,${ID}${many(',')}`),
+    'one number': signed(`GSr,${ID},1,2,3,3,201126,171418,W${many('1')}`),
+  },
+  frames: [
+    {
+      title: 'reports',
+      frames: [
+        {
+          frame: signed(`GSr,GTR-128,${ID},0040,5,0080,${PLACE},60%,0,0,12,"310,410,0bdd,050d,02,21"`),
+          device: ID,
+          fixes: [FIX],
+          reply: 'ACK\r',
+        },
+        {
+          frame: signed(`GSr,${ID},4,5,00,,${PLACE.replace('3', '1')},64`),
+          device: ID,
+          fixes: [{ ...FIX, valid: false }],
+          reply: 'ACK\r',
+        },
+        { frame: `$${ID},1,${PLACE}!`, device: ID, fixes: [FIX] },
+        { frame: signed(`GSs,GTR-128,${ID},1`), device: ID, fixes: [] },
+        { frame: signed(`GSr,${ID},1`).replace('*', '1*'), error: 'checksum' },
+      ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'the device is its IMEI, not its model: the format that is configured is not that of the frame',
+      frames: ['globalsat-009'],
+      says: (vector) => ({
+        deviceId: '013227006963064',
+        positions: vector.positions.map((position) => ({ ...position, deviceId: '013227006963064' })),
+      }),
+    },
+  ],
+} satisfies ProtocolCases

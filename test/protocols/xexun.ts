@@ -1,0 +1,40 @@
+import { knots } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '356307042441013'
+const PLACE = '115348.000,A,5231.5000,N,01324.6000,W,12.5,270,201126'
+const FIX = { time: '2026-11-20T11:53:48Z', latitude: 52.525, longitude: -13.41, speed: knots(12.5), heading: 270 }
+
+export default {
+  costly: { commas: `GPRMC${many(',')}imei:${ID},\n`, 'one number': `GPRMC,115348,A,${many('1')}imei:${ID},\n` },
+  frames: [
+    {
+      title: 'positions of each firmware',
+      frames: [
+        { frame: `GPRMC,${PLACE},00,0000.0,A*55,L,,imei:${ID},\r\n`, device: ID, fixes: [FIX] },
+        {
+          frame: `201126115348,+4930123,GPRMC,${PLACE},,,A*5D,F,help me!, imei:${ID},05,-8.2,F:4.22V,1,141,44712,510,10,2BE5,EC47\r\n`,
+          device: ID,
+          fixes: [{ ...FIX, satellites: 5, altitude: -8.2 }],
+        },
+        {
+          frame: `GPRMC,.000,A,0.000000,S,0.0000,W,0.00,0.00,,00,0000.0,A*55,L,,imei:${ID},\r\n`,
+          device: ID,
+          none: 'no date',
+        },
+        { frame: `GPGSV,1,imei:${ID},\r\n`, device: ID },
+      ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'a clock that was never set, which has no date, gives no time',
+      says: ({ positions }) => ({ positions: positions.filter(({ time }) => !time?.startsWith('1999-11-30')) }),
+    },
+  ],
+  streams: {
+    '313531303132313435392c2b3331363532343534': 'no line feed ends it: satellites and altitude may still come',
+    '3135303631353132333733312c2b333336343733':
+      'the parts in front of and behind the sentence, which the peer drops, belong to the frame',
+  },
+} satisfies ProtocolCases

@@ -1,0 +1,66 @@
+import { mph } from '../../protocols/kit/index.ts'
+import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = '356307042441013'
+const DATE = '2026/11/20,17:14:18'
+const FIX = {
+  time: '2026-11-20T17:14:18Z',
+  latitude: 52.52,
+  longitude: -13.41,
+  altitude: 34.5,
+  speed: mph(36),
+  heading: 270,
+  satellites: 9,
+  hdop: 0.8,
+}
+
+export default {
+  costly: { commas: `$$${ID},4001${many(',')}##`, 'one number': `$$${ID},4001,${DATE},${many('1')}##` },
+  frames: [
+    {
+      title: 'positions',
+      transport: 'udp',
+      frames: [
+        {
+          frame: `$$${ID},4001,${DATE},52.52,-13.41,34.5,36,0,0,598,270,9,0.8,765840,7.0##`,
+          device: ID,
+          fixes: [FIX],
+          reply: `!UDP_ACK,${ID},4001`,
+        },
+        {
+          frame: `$$${ID},6001,${DATE},52.52,-13.41,34.5,36,270.0,9,0.8,11.1,17##`,
+          device: ID,
+          fixes: [FIX],
+          reply: `!UDP_ACK,${ID},6001`,
+        },
+        {
+          frame: `$$${ID},4002,11/20/2026,17:14:18,52.52,-13.41,34.5,36,270.0,9,0.8,11.1,17##`,
+          device: ID,
+          fixes: [FIX],
+          reply: `!UDP_ACK,${ID},4002`,
+        },
+        { frame: `$$${ID},6115,Y1##`, device: ID, reply: `!UDP_ACK,${ID},6115` },
+      ],
+    },
+    {
+      title: 'positions of a form',
+      settings: { form: 'UID,EV,T,D,LN,LT,SV' },
+      frames: [
+        {
+          frame: `$$${ID},4001,17:14:18,11/20/2026,-13.41,52.52,9##`,
+          device: ID,
+          fixes: [{ time: FIX.time, latitude: 52.52, longitude: -13.41, satellites: 9 }],
+        },
+        { frame: `$$${ID},6115,Y1##`, device: ID },
+      ],
+    },
+  ],
+  corrections: [
+    {
+      reason:
+        'this frame has the fields of the newer layout: the peer reads it by the order that it took from the one before',
+      frames: ['xirgo-013'],
+      says: eachPosition(() => ({ valid: true, hdop: 1.2, sat: 7 })),
+    },
+  ],
+} satisfies ProtocolCases

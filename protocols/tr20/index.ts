@@ -1,0 +1,25 @@
+/*
+ * TR-20, TR-10 and clones. No specification is known: inferred from frames. TCP and UDP, lines:
+ *
+ *   %%I,A,YYMMDDhhmmss,NY[ ]EO,S,C,t,…     position
+ *   %%I,1                                  heartbeat; answer &&1
+ *
+ *   I  name     A  A: valid, L, V: not     Y, O  ddmm.mmmm behind the hemisphere     S  km/h     C  degrees     t  temperature
+ */
+import { line, textProtocol } from '../kit/index.ts'
+
+export default textProtocol({
+  name: 'tr20',
+  devices: 'TR-20, TR-10',
+  acknowledges: 'some',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  port: 5018,
+  frame: line,
+  fields: { number: { like: '\\d+' } },
+  lines: [
+    { like: '%%{id},{valid},{ymd}{hhmmss},{ns}{latNmea}{ew}{lonNmea},{speedKmh},{course}[,{any}]' },
+    { like: '%%{id},{number}', none: 'heartbeat', answer: '&&{number}\r\n' },
+    { like: '%%{any}', unknown: 'type' },
+  ],
+})

@@ -54,8 +54,8 @@ function decode(frame: Buffer, session: Session): Message {
 }
 
 function login(frame: Buffer): Message {
-  const device = frame.toString('latin1', 2, 17)
-  if (!/^\d{15}$/.test(device)) throw new DecodeError('malformed', 'there is no IMEI')
+  const [, device] = /^(\d{15})\d+\.\d+$/.exec(frame.toString('latin1', 2)) ?? []
+  if (device === undefined) throw new DecodeError('malformed', 'there is no IMEI with a version')
   return { device, none: 'login', reply: Buffer.from('OK') }
 }
 

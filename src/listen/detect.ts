@@ -120,7 +120,7 @@ export class Detector {
     }
     const score = evidence.reduce((sum, [, weight]) => sum + weight, 0)
     if (score <= 0) return undefined
-    const isSure = evidence.some(([, weight]) => weight >= SURE) && score >= SURE - 10
+    const isSure = evidence.some(([, weight]) => weight >= SURE) && evidence.every(([, weight]) => weight > 0)
     return { protocol, device, evidence: evidence.map(([words]) => words), score, isSure }
   }
 

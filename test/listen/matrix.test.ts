@@ -15,7 +15,11 @@ import { onWire } from '../support/vectors/wire.ts'
 const protocols = (await loadProtocols()).filter(({ tcp }) => tcp)
 
 /** Families whose frames are the same bytes: protocols/README.md lists them. */
-const ALIKE: readonly (readonly string[])[] = [['gl200', 'gl601']]
+const ALIKE: readonly (readonly string[])[] = [
+  ['galileo', 't622iridium'],
+  ['gl200', 'gl601'],
+  ['intellitrac', 'wondex'],
+]
 
 /** Places at which a frame is cut, at most. */
 const CUTS = 60

@@ -5,19 +5,16 @@ import { defineConfig } from 'vitest/config'
 // Processes that tests start find the code compiled that earlier ones have loaded, as those of waybridge do.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache')
 
-/** Tests of code that keeps nothing: files share a process, of which each of the others has its own (0.3 s of CPU). */
-const PURE = [
-  'test/{diagnose,protocols}/**/*.test.ts',
-  'test/cli/{clock,reason,roster}.test.ts',
-  'test/config/{csv,times,units}.test.ts',
-  'test/ingest/{guesses,network,place,suspicion}.test.ts',
-  'test/listen/{forwarded,partial-frames,proxy-header,received-bytes,token-bucket,udp-sessions}.test.ts',
-  'test/push/outcome.test.ts',
-  'test/roster/{directory,flow-lines,loss,roster,spans}.test.ts',
-  'test/simulate/{options,speeches,van,view}.test.ts',
-  'test/tracking/{client-masked,printable-url}.test.ts',
-]
 const ALL = ['test/**/*.test.ts']
+/**
+ * Files that have a process of their own, as they run roles in it, or read all that a process counts. The others share processes:
+ * to load the code anew for each file takes a third of the CPU time of all tests.
+ */
+const OWN = [
+  'test/{chaos,e2e,observe,process}/**/*.test.ts',
+  'test/admin/metrics.test.ts',
+  'test/lanes/slow-script.test.ts',
+]
 
 export default defineConfig({
   test: {
@@ -26,8 +23,11 @@ export default defineConfig({
     maxWorkers: 4,
     expect: { poll: { timeout: 10_000 } },
     projects: [
-      { extends: true, test: { name: 'pure', include: PURE, isolate: false } },
-      { extends: true, test: { name: 'system', include: ALL, exclude: PURE } },
+      { extends: true, test: { name: 'own', include: OWN } },
+      {
+        extends: true,
+        test: { name: 'shared', include: ALL, exclude: OWN, isolate: false, setupFiles: 'test/support/each-file.ts' },
+      },
     ],
   },
 })

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 import type { StatusAnswer } from '../../src/cli/client.ts'
 
 const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
@@ -92,9 +92,6 @@ export interface Server {
   readonly options: readonly string[]
 }
 
-const ends: (() => Promise<unknown>)[] = []
-afterEach(async () => void (await Promise.all(ends.splice(0).map((end) => end()))))
-
 /** An admin port in a time zone, that answers everything but its status as told. */
 export function gatewayIn(time_zone: string, reply: (asked: Asked) => Reply): Promise<Server> {
   return answering((asked) => (asked.path === '/admin/status' ? { json: { ...STATUS, time_zone } } : reply(asked)))
@@ -117,7 +114,7 @@ export async function answering(reply: (asked: Asked) => Reply): Promise<Server>
   const server = createServer((request, response) => void respond(request, response))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  ends.push(async () => {
+  onTestFinished(async () => {
     server.closeAllConnections()
     await new Promise((closed) => server.close(closed))
   })
@@ -137,7 +134,7 @@ const NOT_A_TOKEN: Reply = { status: 401, json: { message: 'not a token of this 
 /** A folder with these files, until the test ends. */
 export async function folder(files: Readonly<Record<string, string | Buffer>>): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-operate-'))
-  ends.push(() => rm(dir, { recursive: true, force: true }))
+  onTestFinished(() => rm(dir, { recursive: true, force: true }))
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(dir, name)), { recursive: true })
     await writeFile(join(dir, name), text)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import http, { type RequestListener } from 'node:http'
 import net, { type AddressInfo, type Socket } from 'node:net'
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { createTrackingClient, type TrackingClient, type TrackingClientOptions } from '../../../src/tracking/client.ts'
 
 /** A push that every server of these tests accepts. */
@@ -10,14 +10,9 @@ export const PUSH = { courier: '42', route: '9223372036854775807', apikey: 'CANA
 /** The bytes of an answer. */
 export const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'
 
-const ended: (() => unknown)[] = []
-afterEach(async () => {
-  for (const end of ended.splice(0).toReversed()) await end()
-})
-
 /** Runs a function after the test; the last one that was added runs first. */
 export function atEnd(end: () => unknown): void {
-  ended.push(end)
+  onTestFinished(async () => void (await end()))
 }
 
 /** A client that is closed after the test. */

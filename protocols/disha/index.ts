@@ -1,0 +1,29 @@
+/*
+ * Disha trackers (India). No specification is known: inferred from frames. TCP, text that begins with $ and ends with *:
+ *
+ *   $A#A#I#A#hhmmss#DDMMYY#Y#N#O#E#S#C#s#P#…*
+ *
+ *   I  IMEI     A  A: valid, V: not     Y, O  ddmm.mmmm     S  knots     C  degrees     s  satellites     P  HDOP
+ *
+ * Nothing is answered.
+ */
+import { between, textProtocol } from '../kit/index.ts'
+
+export default textProtocol({
+  name: 'disha',
+  devices: 'Disha trackers',
+  acknowledges: 'nothing',
+  accuracy: 'hdop',
+  integrity: { none: 'the protocol has none' },
+  port: 5097,
+  transports: ['tcp'],
+  frame: between('$', ['*', '\n']),
+  ends: '*',
+  fields: { kind: { like: '[A-Z]' } },
+  lines: [
+    {
+      like: '$A#{kind}#{imei}#{valid}#{hhmmss}#{dmy}#{latNmea}#{ns}#{lonNmea}#{ew}#{speedKnots}#{course}#{satellites}#{hdop}#{any}',
+    },
+    { like: '${any}#{any}#{imei}#{any}', unknown: 'type' },
+  ],
+})

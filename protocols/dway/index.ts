@@ -1,0 +1,26 @@
+/*
+ * Digitalway DWAY trackers. No specification is known: inferred from frames. TCP, lines:
+ *
+ *   AA55,n,I,k,YYMMDD,hhmmss,Y,O,H,S,C,…     position
+ *   AA55,HB                                  heartbeat; answer 55AA,HB,OK
+ *
+ *   I  id     Y, O  decimal degrees     H  metres     S  km/h     C  degrees
+ */
+import { line, textProtocol } from '../kit/index.ts'
+
+export default textProtocol({
+  name: 'dway',
+  devices: 'Digitalway DWAY',
+  acknowledges: 'some',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  port: 5150,
+  transports: ['tcp'],
+  frame: line,
+  fields: { number: { like: '\\d+' }, kind: { like: '\\d+' } },
+  lines: [
+    { like: 'AA55,{number},{id},{kind},{ymd},{hhmmss},{lat},{lon},{altitude},{speedKmh},{course}[,{any}]' },
+    { like: 'AA55,HB[,{any}]', none: 'heartbeat', answer: '55AA,HB,OK\r\n' },
+    { like: 'AA55,{any}', unknown: 'type' },
+  ],
+})

@@ -1,0 +1,28 @@
+/*
+ * Ennfu trackers. No specification is known: inferred from frames. TCP, text that ends with $:
+ *
+ *   Ennfu:I,hhmmss.ss,A,Y,N,O,E,S,C,DDMMYY,q,…$     position
+ *   Ennfu:HeartBeat,I$                              heartbeat
+ *
+ *   I  IMEI     A  A: valid, V: not     Y, O  ddmm.mmmm     S  knots     C  degrees     q  signal
+ *
+ * Nothing is answered.
+ */
+import { endsWith, RMC, textProtocol } from '../kit/index.ts'
+
+export default textProtocol({
+  name: 'ennfu',
+  devices: 'Ennfu trackers',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  port: 5220,
+  transports: ['tcp'],
+  frame: endsWith('$'),
+  ends: '$',
+  lines: [
+    { like: `Ennfu:{imei},${RMC}[,{any}]` },
+    { like: 'Ennfu:HeartBeat,{imei}', none: 'heartbeat' },
+    { like: 'Ennfu:{any}', unknown: 'type' },
+  ],
+})

@@ -1,0 +1,29 @@
+import { kmh } from '../../protocols/kit/index.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+export default {
+  costly: { commas: `AA55,1,1${many(',')}\n`, 'one number': `AA55,1,1,1,261120,171418,${many('1')}\n` },
+  frames: [
+    {
+      title: 'a heartbeat and a position',
+      frames: [
+        { frame: 'AA55,HB\r\n', none: 'heartbeat', reply: '55AA,HB,OK\r\n' },
+        {
+          frame: 'AA55,36,10024,1,261120,171418,52.52,-13.41,201, 36,270,1000,0000,00000,3578,0,0,0,D\r\n',
+          device: '10024',
+          fixes: [
+            {
+              time: '2026-11-20T17:14:18Z',
+              latitude: 52.52,
+              longitude: -13.41,
+              altitude: 201,
+              speed: kmh(36),
+              heading: 270,
+            },
+          ],
+        },
+        { frame: 'AA55,XX\r\n' },
+      ],
+    },
+  ],
+} satisfies ProtocolCases

@@ -1,0 +1,43 @@
+/*
+ * Mictrack MT510, MT700, MT821, MT825, MT600. "Mictrack Communication Protocol" of its manuals, TCP and UDP, text without an end:
+ *
+ *   MT;n;I;R0;s+YYMMDDhhmmss+Y+O+S+C+e+…               position
+ *   MT;n;I;Yx;…  R1: wifi   R2: cells   RH: heartbeat, no fix
+ *   I$hhmmss.ss,A,Y,N,O,E,S,C,H,DDMMYY[$…]             positions of the MT600
+ *
+ *   I  IMEI           Y, O  decimal degrees, ddmm.mmmm of the MT600     S  m/s: MT, knots: MT600     H  metres
+ *   s  satellites     A  A: valid, V: not                               C  degrees                   e  event
+ *
+ * Nothing is answered.
+ */
+import { textProtocol, whole } from '../kit/index.ts'
+
+const HEAD = 'MT;{number};{imei};'
+
+export default textProtocol({
+  name: 'mictrack',
+  devices: 'Mictrack MT510, MT600, MT700, MT821, MT825',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  port: 5191,
+  frame: whole,
+  fields: { number: { like: '\\d+' }, wifi: { like: 'Y1|R1' }, cells: { like: 'Y2|R2' }, both: { like: 'Y3|R3' } },
+  lines: [
+    { like: `${HEAD}R0;{satellites}+{ymd}{hhmmss}+{lat}+{lon}+{speedKmh}+{course}+{any}` },
+    { like: `${HEAD}{wifi};{any}`, none: 'wifi' },
+    { like: `${HEAD}{cells};{any}`, none: 'cells' },
+    { like: `${HEAD}{both};{any}`, none: 'wifi' },
+    { like: `${HEAD}RH;{any}`, none: 'heartbeat' },
+    { like: `${HEAD}{any}`, unknown: 'type' },
+    { like: 'mode={any}', none: 'command answer' },
+    {
+      like: '{imei}${records}',
+      fixes: {
+        split: '$',
+        like: '{hms},{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},{altitude},{dmy}',
+      },
+    },
+    { like: '{imei}{any}', unknown: 'type' },
+  ],
+})

@@ -49,6 +49,7 @@ export {
   trimEnd,
   whole,
 } from './framing.ts'
+export { jsonObjects } from './json-frame.ts'
 export { EndSearch, type Mark, Marks } from './marks.ts'
 export { rmcFix } from './nmea.ts'
 export {

@@ -3,7 +3,6 @@ export { Assembly } from './assembly.ts'
 export { BitReader, signMagnitude, splitBits } from './bits.ts'
 export { ByteReader, inflate } from './bytes.ts'
 export {
-  type Checksum,
   crc,
   crc8Egts,
   crc8Maxim,
@@ -59,7 +58,6 @@ export {
   type Framer,
   type HttpAnswer,
   type HttpRequest,
-  type Integrity,
   type Match,
   type Message,
   type Protocol,

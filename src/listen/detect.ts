@@ -5,6 +5,7 @@ import {
   decodeFrame,
   type Framer,
   type HttpRequest,
+  isEndless,
   type Message,
   type Protocol,
   type Session,
@@ -120,7 +121,9 @@ export class Detector {
     }
     const score = evidence.reduce((sum, [, weight]) => sum + weight, 0)
     if (score <= 0) return undefined
-    const isSure = evidence.some(([, weight]) => weight >= SURE) && evidence.every(([, weight]) => weight > 0)
+    const isProof = session.hasVerified || (isWhole(protocol) && SAYS_ENOUGH.has(message.none ?? fixesOf(message)))
+    const isSure =
+      isProof && evidence.some(([, weight]) => weight >= SURE) && evidence.every(([, weight]) => weight > 0)
     return { protocol, device, evidence: evidence.map(([words]) => words), score, isSure }
   }
 
@@ -194,7 +197,21 @@ function isLuhn(digits: string): boolean {
   return sum % 10 === 0
 }
 
+/** Whether the frames of a protocol say where they end: else the first one may be the beginning of any other. */
+function isWhole({ tcp }: Protocol): boolean {
+  return !tcp || !isEndless(tcp.frame)
+}
+
+function fixesOf({ fixes = [] }: Message): string {
+  return fixes.some(({ valid }) => valid) ? 'fixes' : 'no fixes'
+}
+
+/** What a frame must say so that the id of a device in it is proof: other protocols have ids at the same places. */
+const SAYS_ENOUGH: ReadonlySet<string> = new Set(['fixes', 'login', 'heartbeat'])
+
 function weighFixes({ fixes = [] }: Message, now: number): [string, number] {
+  if (!fixes.some(({ valid }) => valid)) return ['it has no valid position', 1]
+
   const isPlausible = fixes.every(
     ({ latitude, longitude, time, valid }) =>
       !valid || (Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180 && time > EARLIEST_MS && time < now + DAY_MS),

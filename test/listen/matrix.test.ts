@@ -17,8 +17,9 @@ const protocols = (await loadProtocols()).filter(({ tcp }) => tcp)
 /** Families whose frames are the same bytes: protocols/README.md lists them. */
 const ALIKE: readonly (readonly string[])[] = [
   ['galileo', 't622iridium'],
-  ['gl200', 'gl601'],
-  ['intellitrac', 'wondex'],
+  ['gl100', 'gl200', 'gl601'],
+  ['ardi01', 'avema', 'intellitrac', 'wondex'],
+  ['gpsgate', 't55'],
 ]
 
 /** Places at which a frame is cut, at most. */

@@ -3,7 +3,10 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
+import { protocolPorts } from '../../protocols/index.ts'
 import type { FuzzFigures } from './run.ts'
+import { Watch } from './watch.ts'
+import type { WorkerTask } from './worker.ts'
 
 /**
  * `npm run fuzz`: damaged frames for all framers, all decoders and the port of all protocols. `--frames N`, `--seed N`,
@@ -18,6 +21,8 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
   },
 })
+/** Until a frame that is still being heard is called endless. */
+const HANGING_MS = 20_000
 const [frames, seed, threads] = [Number(values.frames), Number(values.seed), Number(values.threads)]
 const names = values.only.split(',').filter((name) => name !== '')
 const begun = performance.now()
@@ -42,14 +47,34 @@ console.log(
 )
 process.exitCode = faults.length === 0 ? 0 : 1
 
-/** The figures of one thread, which has a seed of its own. */
+/** The figures of one thread, which has a seed of its own. It is ended where a frame takes longer than any should. */
 function runThread(thread: number): Promise<FuzzFigures> {
-  const worker = new Worker(fileURLToPath(new URL('worker.ts', import.meta.url)), {
-    workerData: { seed: seed + thread * 7919, frames: Math.ceil(frames / threads), names },
-  })
+  const watch = new Watch()
+  const task: WorkerTask = {
+    seed: seed + thread * 7919,
+    frames: Math.ceil(frames / threads),
+    names,
+    memory: watch.memory,
+  }
+  const worker = new Worker(fileURLToPath(new URL('worker.ts', import.meta.url)), { workerData: task })
   return new Promise((resolve, reject) => {
+    let count = -1
+    const timer = setInterval(() => {
+      if (count === watch.count && count > 0) {
+        void worker.terminate()
+        resolve(hanging(watch))
+      }
+      count = watch.count
+    }, HANGING_MS)
     worker.once('message', resolve)
     worker.once('error', reject)
-    worker.once('exit', (code) => reject(new Error(`a thread ended with ${code}`)))
+    worker.once('exit', () => clearInterval(timer))
   })
+}
+
+function hanging({ count, last }: Watch): FuzzFigures {
+  const protocol = protocolPorts[last.protocol].name
+  const what = `it takes longer than ${HANGING_MS / 1000} s`
+  const fault = { protocol, what, frame: last.frame.toString('hex'), earlier: 0 }
+  return { frames: count, messages: 0, refused: 0, faults: [fault] }
 }

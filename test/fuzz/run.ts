@@ -9,6 +9,7 @@ import { type Seedling, type Target, targetOf } from './corpus.ts'
 import { damaged } from './damage.ts'
 import { Hearing } from './hearing.ts'
 import { repairChecksum, repairLength } from './places.ts'
+import type { Watch } from './watch.ts'
 
 export interface FuzzOptions {
   readonly seed: number
@@ -20,6 +21,8 @@ export interface FuzzOptions {
   readonly watchesMemory?: boolean
   /** CPU that 64 KB may take, ms; left out: 20. */
   readonly mostMs?: number
+  /** Where each frame is noted. */
+  readonly watch?: Watch
 }
 
 /** What went wrong, and how to see it again. */
@@ -50,7 +53,9 @@ export async function fuzz(options: FuzzOptions, all: readonly Protocol[]): Prom
   )
   const share = Math.ceil(options.frames / chosen.length)
   for (const target of chosen) {
-    const run = new ProtocolRun(target, { donors, detector, seed: options.seed, mostMs: options.mostMs ?? MOST_MS })
+    const { seed, mostMs = MOST_MS, watch } = options
+    const note = (frame: Buffer) => watch?.note(all.indexOf(target.protocol), frame)
+    const run = new ProtocolRun(target, { donors, detector, seed, mostMs, note })
     run.send(share / 2, figures)
     const before = options.watchesMemory ? heapBytes() : 0
     run.send(share / 2, figures)
@@ -81,6 +86,7 @@ interface Surroundings {
   readonly detector: Detector
   readonly seed: number
   readonly mostMs: number
+  readonly note: (frame: Buffer) => void
 }
 
 /** The damaged frames of one protocol; the same for the same seed. */
@@ -116,6 +122,7 @@ class ProtocolRun {
     if (this.#left-- === 0) this.#beginAnother(seedling)
     const bytes = this.#damaged(seedling)
     const frame = seedling.rebuilt(bytes)
+    this.#around.note(Buffer.isBuffer(frame) ? frame : bytes)
     const hearing = random(8) === 0 ? this.#endless : this.#hearing
     const { heard, refused } = hearing
     const wrong = hearing.hear(frame, random(bytes.length + 1)) ?? this.#detected(frame)

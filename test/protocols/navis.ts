@@ -70,6 +70,7 @@ export default {
         { frame: withSum(bytes('7e58 05000000 0100aa')), fixes: [], reply: withSum(bytes('7e58 05000000')) },
         flexOf(0x0a, 69, [1, 3]),
         { frame: withSum(bytes('7e43 0a000000 00000000')), none: 'no place', reply: withSum(bytes('7e43')) },
+        { frame: flexOf(0x0a, 69, []).frame, error: 'malformed' },
       ],
     },
     {

@@ -5,7 +5,18 @@
  *   10, 11 latitude, longitude, degrees × 600,000  12 altitude, 0.1 m  13 speed, km/h, float  14 heading
  *   71 HDOP × 10, PDOP × 10
  */
-import { ByteReader, ByteWriter, DecodeError, dop, type Fix, heading, kmh, Marks, type Session, sessionState } from '../kit/index.ts'
+import {
+  ByteReader,
+  ByteWriter,
+  DecodeError,
+  dop,
+  type Fix,
+  heading,
+  kmh,
+  Marks,
+  type Session,
+  sessionState,
+} from '../kit/index.ts'
 import { learnedEnd } from './learning.ts'
 
 /** Where the fields of a record are that a fix needs. */

@@ -17,7 +17,7 @@ export interface FuzzOptions {
   readonly frames: number
   /** The protocols that are damaged; the frames of the others are spliced into theirs. */
   readonly protocols: readonly Protocol[]
-  /** Leave out: without the look at memory, which takes longer than the rest of a short run. */
+  /** Whether memory may not grow. A short run has too few frames to see that. */
   readonly watchesMemory?: boolean
   /** CPU that 64 KB may take, ms; left out: 20. */
   readonly mostMs?: number
@@ -57,9 +57,10 @@ export async function fuzz(options: FuzzOptions, all: readonly Protocol[]): Prom
     const note = (frame: Buffer) => watch?.note(all.indexOf(target.protocol), frame)
     const run = new ProtocolRun(target, { donors, detector, seed, mostMs, note })
     run.send(share / 2, figures)
-    const before = options.watchesMemory ? heapBytes() : 0
+    const watchesMemory = options.watchesMemory && share >= SEES_GROWTH
+    const before = watchesMemory ? heapBytes() : 0
     run.send(share / 2, figures)
-    if (options.watchesMemory) watchMemory(run, { before, frames: share / 2, figures })
+    if (watchesMemory) watchMemory(run, { before, frames: share / 2, figures })
   }
   return figures
 }
@@ -184,6 +185,8 @@ const MOST_DETECTION_MS = 500
 /** Of one protocol in one half of its frames. */
 const MOST_FAULTS = 3
 const MOST_GROWTH = 1_500_000
+/** With fewer frames of a protocol, what grows is not seen. */
+const SEES_GROWTH = 10_000
 
 function pick<Value>(values: readonly Value[], random: Random): Value {
   return values[random(values.length)]
@@ -200,11 +203,14 @@ function seedOf(text: string): number {
   return hash
 }
 
+let collect: (() => void) | undefined
+
 /** Bytes of memory that this thread keeps. What zlib has used is freed some time after a collection: it counts little. */
 function heapBytes(): number {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc')
-  collect()
+  if (!collect) {
+    setFlagsFromString('--expose-gc')
+    collect = runInNewContext('gc') as () => void
+  }
   collect()
   const { heapUsed, arrayBuffers } = process.memoryUsage()
   return heapUsed + arrayBuffers / 16

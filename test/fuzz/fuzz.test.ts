@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
 import { loadProtocols } from '../../protocols/index.ts'
+import gt06 from '../../protocols/gt06/index.ts'
+import type { Message, Protocol } from '../../protocols/kit/index.ts'
 import { MOST_CPU_MS } from '../support/cost.ts'
 import { fuzz } from './run.ts'
 
@@ -12,3 +14,52 @@ it('damaged frames are messages or DecodeErrors, with finite numbers, within the
   expect(faults).toEqual([])
   expect([frames >= 25_000, messages > frames / 20, refused > frames / 20]).toEqual([true, true, true])
 })
+
+const kept: unknown[] = []
+
+it.each<[string, Partial<Protocol>, RegExp, number]>([
+  [
+    'another error',
+    { decode: (frame) => (frame.includes('__proto__') ? JSON.parse('{') : {}) },
+    /^it throws Syntax/,
+    5000,
+  ],
+  ['a heading of 400°', { decode: () => withHeading(400) }, /^heading is 400$/, 10],
+  ['fixes beside a reason for none', { decode: () => ({ ...withHeading(0), none: 'login' }) }, /^none is login/, 10],
+  [
+    'a framer that goes on behind its bytes',
+    { tcp: { port: 1, frame: ({ length }) => length + 1 } },
+    /^the framer answers/,
+    50,
+  ],
+  [
+    'a frame that takes too long',
+    { decode: () => busy(30), integrity: { none: 'slow' } },
+    /^it takes [\d.]+ ms of CPU$/,
+    10,
+  ],
+  ['memory that grows', { decode: () => keep(Array.from({ length: 100 })) }, /^memory grows/, 10_000],
+])('finds %s', async (_, fault, what, frames) => {
+  const protocol: Protocol = { ...gt06, ...fault }
+  const { faults } = await fuzz({ seed: 1, frames, protocols: [protocol], watchesMemory: true }, [protocol])
+  expect(faults[0].what).toMatch(what)
+  expect(faults[0].protocol).toBe('gt06')
+})
+
+function withHeading(heading: number): Message {
+  return { fixes: [{ time: 0, latitude: 0, longitude: 0, valid: true, heading }] }
+}
+
+function keep(value: unknown): Message {
+  kept.push(value)
+  return { none: 'login' }
+}
+
+/** Works for some ms of CPU. */
+function busy(ms: number): Message {
+  const begun = process.threadCpuUsage()
+  for (;;) {
+    const { user, system } = process.threadCpuUsage(begun)
+    if (user + system > ms * 1000) return { none: 'login' }
+  }
+}

@@ -184,7 +184,7 @@ const MAX_UNDECIDED = 4096
 const MOST_DETECTION_MS = 500
 /** Of one protocol in one half of its frames. */
 const MOST_FAULTS = 3
-const MOST_GROWTH = 1_500_000
+const MOST_GROWTH = 1_000_000
 /** With fewer frames of a protocol, what grows is not seen. */
 const SEES_GROWTH = 10_000
 
@@ -205,13 +205,12 @@ function seedOf(text: string): number {
 
 let collect: (() => void) | undefined
 
-/** Bytes of memory that this thread keeps. What zlib has used is freed some time after a collection: it counts little. */
+/** Bytes of the heap that this thread keeps; whatever is kept has an object there. */
 function heapBytes(): number {
   if (!collect) {
     setFlagsFromString('--expose-gc')
     collect = runInNewContext('gc') as () => void
   }
   collect()
-  const { heapUsed, arrayBuffers } = process.memoryUsage()
-  return heapUsed + arrayBuffers / 16
+  return process.memoryUsage().heapUsed
 }

@@ -8,7 +8,7 @@
  *
  *   Answer: #1:I:1:*,00000000,UP,<year month day>,<hour minute second>#, of now, in hexadecimal
  */
-import { type Draft, endsWith, knots, type Session, textProtocol } from '../kit/index.ts'
+import { type Draft, endsWith, heading, knots, type Session, textProtocol } from '../kit/index.ts'
 
 const hex = (text: string) => Number.parseInt(text, 16)
 const EIGHT = '[0-9a-f]{8}'
@@ -29,7 +29,10 @@ export default textProtocol({
     latitude: { like: EIGHT, read: (text: string, draft: Draft) => void (draft.latitude = angle(text)) },
     longitude: { like: EIGHT, read: (text: string, draft: Draft) => void (draft.longitude = angle(text)) },
     speed: { like: '[0-9a-f]{4}', read: (text: string, draft: Draft) => void (draft.speed = knots(hex(text) / 100)) },
-    direction: { like: '[0-9a-f]{4}', read: (text: string, draft: Draft) => void (draft.heading = hex(text) / 100) },
+    direction: {
+      like: '[0-9a-f]{4}',
+      read: (text: string, draft: Draft) => void (draft.heading = heading(hex(text) / 100)),
+    },
   },
   lines: [
     {

@@ -7,7 +7,7 @@
  *   s  satellites     Y, O  ddmm.mmmm or decimal degrees, no hemisphere      S  km/h
  *   X  exclusive or of what is between the parentheses, decimal              Nothing is answered.
  */
-import { degreesMinutes, type Draft, type Fix, type Session, textProtocol, verify, xor } from '../kit/index.ts'
+import { degreesMinutes, type Draft, type Fix, heading, type Session, textProtocol, verify, xor } from '../kit/index.ts'
 
 const HEAD = '({imei},{any:5},{satellites},{any},{valid},{hhmmss},{dmy},{latitude},{longitude},'
 const POINTS = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW']
@@ -26,7 +26,7 @@ export default textProtocol({
     longitude: { like: '\\d+\\.\\d+', read: (text: string, draft: Draft) => void (draft.longitude = angle(text, 3)) },
     point: {
       like: '[NESW]{1,2}',
-      read: (text: string, draft: Draft) => void (draft.heading = POINTS.indexOf(text) * 45),
+      read: (text: string, draft: Draft) => void (draft.heading = heading(POINTS.indexOf(text) * 45)),
     },
   },
   lines: [

@@ -62,6 +62,20 @@ export function unescape(bytes: Buffer, escape: number, codes: ReadonlyMap<numbe
   return result.subarray(0, to)
 }
 
+/** A frame whose escapes were undone, with its escapes; the flags at its beginning and its end stay. */
+export function withEscapes(frame: Buffer, { escape, codes }: Escaping): Buffer {
+  const codeOf = new Map([...codes].map(([code, byte]) => [byte, code]))
+  const result = Buffer.alloc(2 * frame.length)
+  let to = 0
+  for (let at = 0; at < frame.length; at++) {
+    const code = codeOf.get(frame[at])
+    const isFlag = frame[at] !== escape && (at === 0 || at === frame.length - 1)
+    if (code !== undefined && !isFlag) result[to++] = escape
+    result[to++] = code === undefined || isFlag ? frame[at] : code
+  }
+  return result.subarray(0, to)
+}
+
 function skipTo(bytes: Buffer, flag: number): number {
   const at = bytes.indexOf(flag)
   return at < 0 ? bytes.length : at

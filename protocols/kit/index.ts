@@ -34,7 +34,7 @@ export { dialects } from './dialects.ts'
 export { Draft } from './draft.ts'
 export { drawn, type Fields } from './drawn.ts'
 export { DecodeError, type DecodeReason, eachReadable } from './errors.ts'
-export { escaped, unescape } from './escaping.ts'
+export { escaped, unescape, withEscapes } from './escaping.ts'
 export { GGA, GLL, RMC } from './fields.ts'
 export {
   between,

@@ -1,14 +1,15 @@
 import { Readable, Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { loadProtocols } from '../../protocols/index.ts'
-import type { Protocol, Session } from '../../protocols/kit/index.ts'
+import { type Protocol, type Session, unescape } from '../../protocols/kit/index.ts'
+import { decodeLines } from '../../src/cli/decode.ts'
 import {
   type DecodeInput,
   type DecodeOptions,
   type DecodeOutput,
   decodeInput as decodeInputOf,
-  decodeLines,
-} from '../../src/cli/decode.ts'
+} from '../../src/cli/decode-input.ts'
+import jt808 from '../protocols/jt808.ts'
 import { waybridge } from '../support/cli.ts'
 import { avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../support/encode.ts'
 
@@ -17,6 +18,10 @@ const PROTOCOLS = new Map((await loadProtocols()).map((protocol) => [protocol.na
 const TIME = Date.UTC(2026, 10, 20, 6, 30, 15)
 const RECORD = { time: TIME, latitude: 54.5, longitude: 25.25, altitude: 110, angle: 90, satellites: 9, speed: 36 }
 const PACKET = avlPacket(0x08, [RECORD])
+const JT808_CODES = new Map([
+  [1, 0x7d],
+  [2, 0x7e],
+])
 const FIX = {
   time: '2026-11-20T06:30:15.000Z',
   valid: true,
@@ -46,6 +51,16 @@ describe('decodeInput', () => {
       replies: [],
       error: expect.stringMatching(/./),
     })
+  })
+
+  it('puts back the escapes of frames that are given without them, as the vectors are', () => {
+    const frames = jt808.frames.flatMap((each) => each.frames.map(({ frame }) => frame)).filter(Buffer.isBuffer)
+    const escaped = frames.filter((frame) => frame.includes(Buffer.of(0x7d, 2)))
+    expect(escaped.length).toBeGreaterThan(0)
+    for (const frame of escaped) {
+      expect(jt808Said(unescape(frame, 0x7d, JT808_CODES))).toEqual(jt808Said(frame))
+      expect(jt808Said(Buffer.concat([frame, frame])).replies).toHaveLength(2)
+    }
   })
 
   it('uses the given device id where the frame has none', () => {
@@ -180,6 +195,10 @@ function teltonika(frame: Buffer): DecodeInput {
 
 function gps(): Buffer {
   return gt06Gps({ date: '261120063015', latitude: 54.5, longitude: 25.25 })
+}
+
+function jt808Said(frame: Buffer) {
+  return decodeInput({ protocol: 'jt808', input: { hex: frame.toString('hex') } }, { now: () => TIME })
 }
 
 async function decoded(input: Readable, options?: DecodeOptions): Promise<Record<string, unknown>[]> {

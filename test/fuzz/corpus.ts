@@ -1,8 +1,14 @@
-import { type Escaping, type HttpRequest, type Protocol, type Session, unescape } from '../../protocols/kit/index.ts'
+import {
+  type Escaping,
+  type HttpRequest,
+  type Protocol,
+  type Session,
+  unescape,
+  withEscapes,
+} from '../../protocols/kit/index.ts'
 import { type KnownFrame, knownFrames } from '../support/known-frames.ts'
 import { casesOf } from '../support/protocol-cases.ts'
 import { damageable, reasonOf } from '../support/rough.ts'
-import { escaped } from '../support/vectors/wire.ts'
 import { checksumPlace, type ChecksumPlace, lengthPlaces, type LengthPlace } from './places.ts'
 
 /** A known frame in the form in which it is damaged. */
@@ -38,14 +44,14 @@ export async function targetOf(protocol: Protocol): Promise<Target> {
 function seedlingOf({ frame, session }: KnownFrame, { escaping }: Protocol): Seedling {
   const plain = escaping !== 'none' && Buffer.isBuffer(frame) ? unescaped(frame, escaping) : undefined
   const { bytes, rebuilt } = damageable(plain ?? frame)
-  const asOnWire = plain && escaping !== 'none' ? (damaged: Buffer) => escaped(damaged, escaping) : rebuilt
+  const asOnWire = plain && escaping !== 'none' ? (damaged: Buffer) => withEscapes(damaged, escaping) : rebuilt
   return { bytes, rebuilt: asOnWire, session, lengths: lengthPlaces(bytes) }
 }
 
 /** undefined of a frame of our own whose escapes are wrong. */
-function unescaped(frame: Buffer, { escape, codes }: Escaping): Buffer | undefined {
+function unescaped(frame: Buffer, { escape, codes, optional = new Map() }: Escaping): Buffer | undefined {
   let plain: Buffer | undefined
-  reasonOf(() => (plain = unescape(frame, escape, codes)))
+  reasonOf(() => (plain = unescape(frame, escape, new Map([...codes, ...optional]))))
   return plain
 }
 

@@ -14,6 +14,19 @@ export default {
       ],
     },
   ],
+  corrections: [
+    {
+      reason:
+        'these frames have their escapes, without which their checksums fit: the peer reads an escape as the speed',
+      says: ({ id, positions: [first, ...others] }) =>
+        id === 'mxt-000' ? undefined : { positions: [{ ...first, speedKnots: 0 }, ...others] },
+    },
+    {
+      reason: 'the same: an escape within the checksum that is answered',
+      frames: ['mxt-007', 'mxt-010'],
+      says: { replies: [{ hex: '01a60218787d00108c284604' }] },
+    },
+  ],
 } satisfies ProtocolCases
 
 function position(): Buffer {

@@ -7,7 +7,7 @@ import { corrected } from '../support/vectors/corrections.ts'
 import { differences, differenceText } from '../support/vectors/differences.ts'
 import { type VectorResult, vectorResults } from '../support/vectors/results.ts'
 import { streamsOf, vectorFamilies, vectorsFolder } from '../support/vectors/vectors.ts'
-import { withEscapes } from '../support/vectors/wire.ts'
+import { withEscapedReplies } from '../support/vectors/wire.ts'
 
 if (!vectorFamilies()) {
   console.warn(`No vectors at ${vectorsFolder}: the frames of real devices are not tested.`)
@@ -44,7 +44,9 @@ function departures(
   it.each(corrections)('are needed: $reason', ({ frames, ...correction }) => {
     const others = corrections.filter(({ reason }) => reason !== correction.reason)
     const differing = results
-      .filter(({ vector, output }) => differences(withEscapes(protocol, corrected(vector, others)), output).length > 0)
+      .filter(
+        ({ vector, output }) => differences(withEscapedReplies(protocol, corrected(vector, others)), output).length > 0,
+      )
       .map(({ vector }) => vector.id)
     expect(differing).not.toEqual([])
     if (frames) expect(frames.filter((id) => !differing.includes(id))).toEqual([])

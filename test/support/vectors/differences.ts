@@ -1,4 +1,4 @@
-import type { DecodedFix, DecodeOutput } from '../../../src/cli/decode.ts'
+import type { DecodedFix, DecodeOutput } from '../../../src/cli/decode-input.ts'
 import { shownReply } from './shown.ts'
 import { ARRIVED, type Vector, type VectorPosition, type VectorReply } from './vectors.ts'
 

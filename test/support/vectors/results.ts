@@ -1,10 +1,10 @@
 import type { Protocol } from '../../../protocols/kit/index.ts'
-import type { DecodeOutput } from '../../../src/cli/decode.ts'
+import type { DecodeOutput } from '../../../src/cli/decode-input.ts'
 import type { ProtocolCases } from '../protocol-cases.ts'
 import { corrected } from './corrections.ts'
 import { type Difference, differences } from './differences.ts'
 import { type Vector, vectorsOf } from './vectors.ts'
-import { decodeVector, vectorOptions, withEscapes } from './wire.ts'
+import { decodeVector, vectorOptions, withEscapedReplies } from './wire.ts'
 
 /** What a protocol makes of one vector. */
 export interface VectorResult {
@@ -26,7 +26,7 @@ export function vectorResults(protocol: Protocol, cases: ProtocolCases): VectorR
     const output = decodeVector(protocol, vector, options)
     const { device } = decodeVector(protocol, { ...vector, deviceId: undefined }, bare)
     const read = corrected(vector, corrections)
-    const wrong = [...differences(withEscapes(protocol, read), output), ...otherDevice(read, device)]
+    const wrong = [...differences(withEscapedReplies(protocol, read), output), ...otherDevice(read, device)]
     return { vector, output, wrong, isCorrected: isOther(vector, read), exception: exceptions[vector.id] }
   })
 }

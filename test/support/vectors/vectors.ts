@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { DecodeInput } from '../../../src/cli/decode.ts'
+import type { DecodeInput } from '../../../src/cli/decode-input.ts'
 
 /** When every vector arrived, ms UTC. */
 export const ARRIVED = Date.parse('2026-11-20T12:00:00Z')

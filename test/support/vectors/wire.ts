@@ -1,13 +1,17 @@
-import type { Escaping, HttpRequest, Protocol, Session } from '../../../protocols/kit/index.ts'
-import { type DecodeOptions, type DecodeOutput, decodeInput } from '../../../src/cli/decode.ts'
+import {
+  type Escaping,
+  type HttpRequest,
+  type Protocol,
+  type Session,
+  withEscapes,
+} from '../../../protocols/kit/index.ts'
+import { type DecodeOptions, type DecodeOutput, decodeInput } from '../../../src/cli/decode-input.ts'
 import { usualTransport } from '../own-frames.ts'
 import { ARRIVED, type Vector, type VectorReply } from './vectors.ts'
 
-/** What a protocol reads of a vector, as `waybridge decode` does: without the end that was cut off, and leniently. */
+/** What a protocol reads of a vector, as `waybridge decode` does, leniently. */
 export function decodeVector(protocol: Protocol, vector: Vector, options: DecodeOptions): DecodeOutput {
-  const frame = vectorFrame(protocol, vector)
-  if (!Buffer.isBuffer(frame)) return decodeInput(protocol, vector, options)
-  return decodeInput(protocol, { ...vector, input: { hex: frame.toString('hex') } }, options)
+  return decodeInput(protocol, vector, options)
 }
 
 /** How vectors are decoded: wrong checksums are accepted, because ids were changed. */
@@ -18,7 +22,7 @@ export function vectorOptions(): DecodeOptions {
 /** A vector as the decoder sees it: with the escapes that were undone, without the end that was cut off. */
 export function vectorFrame({ escaping }: Pick<Protocol, 'escaping'>, { input }: Vector): Buffer | HttpRequest {
   const { http: method, uri = '/', headers = {}, bodyHex = '' } = input
-  if (method === undefined) return escaped(bytesOf(input), escaping)
+  if (method === undefined) return wired(bytesOf(input), escaping)
   const names = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
   return { method, uri, headers: Object.fromEntries(names), body: Buffer.from(bodyHex, 'hex') }
 }
@@ -30,9 +34,9 @@ export function onWire(protocol: Protocol, vector: Vector): Buffer | HttpRequest
 }
 
 /** A vector with its answers as they are on the wire. */
-export function withEscapes({ escaping }: Protocol, vector: Vector): Vector {
+export function withEscapedReplies({ escaping }: Protocol, vector: Vector): Vector {
   const answers = vector.replies ?? vector.repliesAckOn
-  const hexOf = (reply: VectorReply) => escaped(bytesOf(reply), escaping).toString('hex')
+  const hexOf = (reply: VectorReply) => wired(bytesOf(reply), escaping).toString('hex')
   if (escaping === 'none' || !answers) return vector
   return { ...vector, replies: answers.map((reply) => ({ ...reply, text: undefined, hex: hexOf(reply) })) }
 }
@@ -53,18 +57,6 @@ function bytesOf(input: { readonly hex?: string; readonly text?: string }): Buff
   return input.hex === undefined ? Buffer.from(input.text ?? '') : Buffer.from(input.hex, 'hex')
 }
 
-/** A frame with its escapes; the flags at its beginning and end stay. */
-export function escaped(frame: Buffer, escaping: Escaping | 'none'): Buffer {
-  if (escaping === 'none') return frame
-  const { escape, codes } = escaping
-  const codeOf = new Map([...codes].map(([code, byte]) => [byte, code]))
-  const result = Buffer.alloc(2 * frame.length)
-  let to = 0
-  for (let at = 0; at < frame.length; at++) {
-    const code = codeOf.get(frame[at])
-    const isFlag = frame[at] !== escape && (at === 0 || at === frame.length - 1)
-    if (code !== undefined && !isFlag) result[to++] = escape
-    result[to++] = code === undefined || isFlag ? frame[at] : code
-  }
-  return result.subarray(0, to)
+function wired(bytes: Buffer, escaping: Escaping | 'none'): Buffer {
+  return escaping === 'none' ? bytes : withEscapes(bytes, escaping)
 }

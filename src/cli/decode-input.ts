@@ -1,0 +1,187 @@
+import * as z from 'zod'
+import {
+  cut,
+  DecodeError,
+  decodeFrame,
+  type Escaping,
+  type Fix,
+  type HttpRequest,
+  type Message,
+  type Protocol,
+  repliesOf,
+  type Session,
+  type Transport,
+  withEscapes,
+} from '../../protocols/kit/index.ts'
+import { instant } from '../admin/json.ts'
+import { UserError } from '../errors.ts'
+
+/** A field of another type counts as missing. */
+const MaybeText = z.string().optional().catch(undefined)
+const MaybeObject = z.record(z.string(), z.unknown()).optional().catch(undefined)
+
+/**
+ * One input of `--jsonl`: a stream as hex or text, or an HTTP request. `deviceId` is logged in before; inputs of one `session`
+ * share a connection.
+ */
+export const DecodeInput = z.object({
+  id: z.unknown().optional(),
+  protocol: z.string(),
+  input: z.object({
+    hex: MaybeText,
+    text: MaybeText,
+    http: MaybeText,
+    uri: MaybeText,
+    headers: MaybeObject,
+    bodyHex: MaybeText,
+  }),
+  session: z.string().optional(),
+  deviceId: z.string().optional(),
+  settings: MaybeObject,
+})
+export type DecodeInput = z.infer<typeof DecodeInput>
+
+/** One position as it is printed: RFC 3339, degrees, metres, metres per second. */
+export interface DecodedFix extends Partial<Omit<Fix, 'time' | 'latitude' | 'longitude'>> {
+  readonly time?: string
+  readonly lat?: number
+  readonly lon?: number
+}
+
+type DecodedReply = { readonly hex: string } | { readonly http: number; readonly bodyHex: string }
+
+/** What one input contains. With an `error`, `fixes` and `replies` are empty. */
+export interface DecodeOutput {
+  readonly id?: unknown
+  readonly device?: string
+  readonly fixes: readonly DecodedFix[]
+  readonly replies: readonly DecodedReply[]
+  readonly error?: string
+}
+
+/** `sessions`: the connections so far, which inputs with a `session` join; `now`: the arrival of the frame, ms UTC. */
+export interface DecodeOptions {
+  readonly sessions?: Map<string, Session>
+  readonly lenient?: boolean
+  readonly now?: () => number
+}
+
+/** Of an input that could not be understood. */
+export function failure(id: unknown, error: string): DecodeOutput {
+  return { id, fixes: [], replies: [], error }
+}
+
+/** Decodes one input of a protocol as the bytes of a stream. A mistake in the input is the output's `error`. */
+export function decodeInput(protocol: Protocol, line: DecodeInput, options: DecodeOptions = {}): DecodeOutput {
+  try {
+    const transport = transportOf(protocol, line.input)
+    const session = sessionOf(line, transport, options)
+    const messages = framesOfInput(protocol, line.input, session).map((frame) => {
+      const message = decodeFrame(protocol, frame, session)
+      session.device = message.device ?? session.device
+      return message
+    })
+    return {
+      id: line.id,
+      device: session.device,
+      fixes: messages.flatMap(({ fixes = [] }) => fixes.map(decodedFix)),
+      replies: messages.flatMap((message) => decodedReplies(message, transport)),
+    }
+  } catch (error) {
+    if (error instanceof DecodeError || error instanceof UserError) return failure(line.id, error.message)
+    throw error
+  }
+}
+
+function transportOf(protocol: Protocol, { http }: DecodeInput['input']): Transport {
+  if (http !== undefined) return 'http'
+  return protocol.tcp ? 'tcp' : protocol.udp ? 'udp' : protocol.http ? 'http' : 'mqtt'
+}
+
+function framesOfInput(protocol: Protocol, input: DecodeInput['input'], session: Session): (Buffer | HttpRequest)[] {
+  if (input.http !== undefined) return [requestOf(input)]
+  const framer = protocol.tcp?.frame ?? protocol.udp?.frame
+  const bytes = asOnWire(protocol, bytesOf(input))
+  const { frames, rest } = framer ? cut(bytes, framer, session) : { frames: [], rest: bytes }
+  // The stream ends here, so that the rest counts as a frame.
+  const all = rest.length > 0 ? [...frames, rest] : frames
+  if (all.length === 0) throw new UserError(`there is no frame of ${protocol.name} in these bytes`)
+  return all
+}
+
+/** Frames of the vectors are given without their escapes: they get them back where the bytes are likelier with them. */
+function asOnWire(protocol: Protocol, bytes: Buffer): Buffer {
+  if (protocol.escaping === 'none' || !protocol.tcp) return bytes
+  const escaped = withEscapes(bytes, protocol.escaping)
+  return likelihood(protocol, escaped, protocol.escaping) > likelihood(protocol, bytes, protocol.escaping)
+    ? escaped
+    : bytes
+}
+
+/** By its escapes, then by its frames, then by their checksums. */
+function likelihood(protocol: Protocol, bytes: Buffer, escaping: Escaping): 0 | 1 | 2 | 3 {
+  if (!isEscaped(bytes, escaping)) return 0
+  const session: Session = { settings: {}, transport: 'tcp', now: 0, lenient: false }
+  const { frames, noise, rest } = cut(bytes, protocol.tcp?.frame ?? (() => 0), session)
+  if (noise > 0 || rest.length > 0) return 1
+  try {
+    for (const frame of frames) decodeFrame(protocol, frame, session)
+  } catch (error) {
+    if (error instanceof DecodeError && error.code === 'checksum') return 2
+  }
+  return 3
+}
+
+function isEscaped(bytes: Buffer, { escape, codes, optional }: Escaping): boolean {
+  for (let at = bytes.indexOf(escape); at >= 0; at = bytes.indexOf(escape, at + 2))
+    if (!codes.has(bytes[at + 1]) && !optional?.has(bytes[at + 1])) return false
+  return true
+}
+
+function requestOf({ http = '', uri = '/', headers = {}, bodyHex = '' }: DecodeInput['input']): HttpRequest {
+  const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)])
+  return { method: http, uri, headers: Object.fromEntries(entries), body: fromHex(bodyHex) }
+}
+
+/** The bytes of an input that is no request. @throws UserError */
+export function bytesOf({ hex, text }: DecodeInput['input']): Buffer {
+  if (hex !== undefined) return fromHex(hex)
+  if (text !== undefined) return Buffer.from(text)
+  throw new UserError('the input has neither hex, text nor http')
+}
+
+function fromHex(text: string): Buffer {
+  const digits = text.replace(/\s+/g, '')
+  if (digits.length % 2 === 1 || !/^[0-9a-f]*$/i.test(digits))
+    throw new UserError('the hex is not a sequence of whole bytes')
+  return Buffer.from(digits, 'hex')
+}
+
+function sessionOf(line: DecodeInput, transport: Transport, options: DecodeOptions): Session {
+  const { sessions, now = Date.now, lenient = false } = options
+  const key = `${line.protocol} ${line.session}`
+  const known = line.session === undefined ? undefined : sessions?.get(key)
+  const session: Session = known ?? { settings: {}, transport, now: 0, lenient }
+  if (line.session !== undefined) sessions?.set(key, session)
+  session.now = now()
+  session.device ??= line.deviceId
+  if (line.settings) {
+    const { modelOverride, ...settings } = line.settings
+    session.settings = typeof modelOverride === 'string' ? { ...settings, model: modelOverride } : settings
+  }
+  return session
+}
+
+/** Without numbers that JSON does not have. */
+function decodedFix({ time, latitude, longitude, ...rest }: Fix): DecodedFix {
+  const fix = { time: instant(time), lat: latitude, lon: longitude, ...rest }
+  return Object.fromEntries(
+    Object.entries(fix).filter(([, value]) => typeof value !== 'number' || Number.isFinite(value)),
+  )
+}
+
+function decodedReplies({ reply, response = {} }: Message, transport: Transport): DecodedReply[] {
+  if (transport !== 'http') return repliesOf(reply).map((each) => ({ hex: each.toString('hex') }))
+  const { status = 200, body = Buffer.concat(repliesOf(reply)) } = response
+  return [{ http: status, bodyHex: Buffer.from(body).toString('hex') }]
+}

@@ -4,7 +4,17 @@ import { lockedPackages } from './support/licences.ts'
 import { ROOT } from './support/structure/sources.ts'
 
 /** What a product that is not published may contain. */
-const ALLOWED = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT OR Apache-2.0'])
+const ALLOWED = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'ISC',
+  'MIT',
+  'MIT-0',
+  'MIT OR Apache-2.0',
+])
 /** What may be used beside, to build and test. */
 const ALLOWED_IN_DEVELOPMENT = new Set([...ALLOWED, 'MPL-2.0'])
 

@@ -52,9 +52,10 @@ export class Holding {
   readonly #options: HoldingOptions
   readonly #looking: ReturnType<typeof everySecond>
   readonly #closing = new AbortController()
-  /** Devices that the roster has changed; `#changedAll`: all may have. Ids without leading zeros. */
+  /** Devices that the roster has changed, by ids without leading zeros. */
   #changed = new Set<string>()
-  #changedAll = false
+  /** Of the last change that may concern all devices; undefined once it is dealt with. */
+  #changedAll: symbol | undefined
   /** Devices whose held fixes are being released: new fixes have to go behind them. */
   readonly #releasing = new Set<string>()
   /** How many frames of a device are on their way to its held fixes. */
@@ -91,7 +92,7 @@ export class Holding {
   /** The roster has changed: held fixes of these devices (undefined: of all) go where they belong now. */
   rosterChanged(changed: ReadonlySet<string> | undefined): void {
     if (changed) for (const id of changed) this.#changed.add(id)
-    else this.#changedAll = true
+    else this.#changedAll = Symbol('roster')
     this.#release ??= this.#releaseChanged().finally(() => (this.#release = undefined))
   }
 
@@ -116,10 +117,12 @@ export class Holding {
 
   async #releaseOnce(): Promise<void> {
     const all = this.#changedAll
-    const held = await this.#heldPlaces(all ? undefined : [...this.#changed, ...this.#releasing])
-    for (const id of [...(all ? this.#underWay.keys() : []), ...this.#changed, ...held.keys()]) this.#releasing.add(id)
+    for (const id of this.#changed) this.#releasing.add(id)
     this.#changed.clear()
-    this.#changedAll = false
+    // What the roster changes from here on is looked for the next time.
+    const held = await this.#heldPlaces(all ? undefined : [...this.#releasing])
+    for (const id of [...(all ? this.#underWay.keys() : []), ...held.keys()]) this.#releasing.add(id)
+    if (this.#changedAll === all) this.#changedAll = undefined
     for (const id of this.#releasing) {
       let isMoving = this.#underWay.has(id)
       for (const place of held.get(id) ?? []) if (await this.#sweep(place)) isMoving = true

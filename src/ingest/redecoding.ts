@@ -85,8 +85,13 @@ export class Redecoding {
 
   async #markDue(): Promise<void> {
     const { redis } = this.#options
-    if (this.#isAllDue) await Promise.all([decodeAgain(redis), redis.unlink(keys.misunderstoodPayloads)])
-    this.#isAllDue = false
+    if (this.#isAllDue) {
+      this.#isAllDue = false
+      await Promise.all([decodeAgain(redis), redis.unlink(keys.misunderstoodPayloads)]).catch((error: unknown) => {
+        this.#isAllDue = true
+        throw error
+      })
+    }
     if (this.#changed.size === 0) return
     const changed = [...this.#changed]
     const due = (await devicesWithFrames(redis)).filter((device) => this.#changed.has(sameId(device)))

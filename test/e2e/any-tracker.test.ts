@@ -76,10 +76,9 @@ it('trackers of five makers, pointed at one port and configured by what arrives,
   }
   for (const index of TRACKERS.keys()) {
     const delivered = () => product.positions(`${1001 + index}`, Math.floor(at / 1000) - 60, Math.floor(at / 1000) + 60)
-    // What could not be released at once is looked at again after a minute.
-    await expect.poll(async () => (await delivered()).length, { timeout: 75_000 }).toBe(1)
+    await expect.poll(async () => (await delivered()).length, { timeout: 30_000 }).toBe(1)
   }
-}, 240_000)
+}, 120_000)
 
 /** The devices that arrived and have one fix waiting, each with its protocol. */
 async function arrived(): Promise<string[]> {

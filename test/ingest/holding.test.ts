@@ -8,6 +8,7 @@ import {
   Appender,
   custodyCounters,
   DuplicateFilter,
+  HELD_LISTS,
   keys,
   type Part,
   packDevice,
@@ -128,6 +129,24 @@ describe('held fixes of an unknown device', () => {
     await all.configure([VAN], [line('1', NOW - 100, NOW)])
     await all.holding.close()
     expect(await held()).toEqual([['unknown', '123', 1]])
+  })
+
+  it.each([
+    ['another device', new Set(['456'])],
+    ['every device', undefined],
+  ])('are released though the roster changes %s while they are looked for', async (_, changed) => {
+    const before = await calls('zunionstore')
+    const { holding, replica, send } = await gateway()
+    // All is looked at once after the start: only what changes is looked at from then on.
+    await expect.poll(() => calls('zunionstore'), soon).toBe(before + HELD_LISTS.length)
+    const other = { ...VAN, id: '456', courier_id: '43' }
+    await send('123', NOW - 30)
+    await send('456', NOW - 20)
+    replica.roster = await createDirectory([VAN, other], [line('1', 0, NOW), { ...line('2', 0, NOW), device: '456' }])
+    holding.rosterChanged(new Set(['123']))
+    holding.rosterChanged(changed)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30])
+    await expect.poll(() => waitingIn('7/42/2'), soon).toEqual([NOW - 20])
   })
 
   it('stay held as no_route when it is configured without a route', async () => {

@@ -1,5 +1,6 @@
 /*
- * Aplicom A1, A9, A11, Q series: no specification is known, inferred from frames ("D protocol"). Big-endian. TCP, no answer.
+ * Aplicom A1, A9, A11, Q series: "Aplicom D protocol" 2.0, S100300 rev. 6.1.0 (traccar.org/protocol/5049-aplicom), as
+ * far as the frames show it. Big-endian. TCP, no answer.
  *
  *   KK VV I{3|7} LLLL [MMMMMM] content
  *

@@ -1,8 +1,11 @@
 /*
- * Aquila tracking devices (Aquila, India). No specification is known: inferred from frames. TCP, text, lines:
+ * Aquila tracking devices (iTriangle, India). No specification is known: inferred from frames; the third kind is that of
+ * the Indian standard AIS 140 (ARAI). TCP, text, lines:
  *
  *   $$c_v,I,e,Y,O,YYMMDDhhmmss,A,g,S,o,C[,s,P],…*XX     position; where P has a fraction, s and P are satellites and HDOP
  *   $$c_v,I,e,Y,O,YYMMDDhhmmss,A,g,…*XX                 short position
+ *
+ *   $k,v,w,t,a,L,I,r,f,DDMMYYYY,hhmmss,Y,N,O,E,S,C,s,H,p,P,…     AIS 140; f  1: fixed
  *
  *   I  id        Y, O  decimal degrees     S  km/h          X  XOR of all before *
  *   e  event     A  A: valid, V: not       C  degrees
@@ -18,12 +21,14 @@ export default textProtocol({
   devices: 'Aquila trackers',
   acknowledges: 'nothing',
   accuracy: 'hdop',
-  integrity: { sum: 'xor', from: 0, to: '*', digits: 2 },
+  integrity: { sum: 'xor', from: 0, to: '*', digits: 2, optional: true },
   port: 5089,
   transports: ['tcp'],
   frame: line,
   fields: {
     event: { like: '\\d+' },
+    live: { like: '[A-Z]' },
+    fixed: { like: '\\d', read: (text: string, draft: Draft) => void (draft.valid = text === '1') },
     dilution: { like: '\\d+\\.\\d+', read: (text: string, draft: Draft) => void (draft.hdop = dop(+text)) },
   },
   lines: [
@@ -31,5 +36,9 @@ export default textProtocol({
     { like: `${PLACE},{any},{speedKmh},{any},{course},{any}` },
     { like: `${PLACE},{any}` },
     { like: '$${any},{id},{any}', unknown: 'type' },
+    {
+      like: '${any:5},{live},{imei},{any},{fixed},{ddmmyyyy},{hhmmss},{lat},{ns},{lon},{ew},{speedKmh},{course},{satellites},{altitude},{any},{hdop}[,{any}]',
+    },
+    { like: '${any},{any}', unknown: 'type' },
   ],
 })

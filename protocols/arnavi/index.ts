@@ -13,6 +13,7 @@
  *      (10 m), satellites of two systems (4 bits each), speed (knots); 97 HDOP, 0.01     03: text
  *
  *   $AV,V4,id,… 11 fields …,fix,satellites,altitude,geoid,hhmmss,ddmm.mmmmN,dddmm.mmmmE,knots,course,ddmmyy,…*CC
+ *   $AV,V2,…  $AV,V3,…      the same with other fields in front, and without altitude and geoid
  *   $AV,V3D,…   $AV,V6SD,…   no position           C  XOR behind $
  */
 import {

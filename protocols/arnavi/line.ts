@@ -20,20 +20,25 @@ export function line(frame: Buffer, session: Session): Message {
   const star = text.lastIndexOf('*')
   const checksum = Number.parseInt(text.slice(star + 1), 16)
   verify(star > 0 && xor(frame.subarray(1, star)) === checksum, session)
-  const r = new TextReader(text.slice(1, star > 0 ? star : undefined), ',')
-  if (r.next() !== 'AV') throw new DecodeError('unsupported', 'it does not begin with $AV')
-  const type = r.next()
-  const device = r.next()
+  const fields = text.slice(1, star > 0 ? star : undefined).split(',')
+  const [name, type, device = ''] = fields
+  if (name !== 'AV') throw new DecodeError('unsupported', 'it does not begin with $AV')
   if (!/^\w+$/.test(device)) throw new DecodeError('malformed', 'there is no id')
   if (type === 'V3D' || type === 'V6SD') return { device, none: 'status' }
-  return type === 'V4' ? { device, fixes: [position(r)] } : { device }
+  const at = fields.findIndex((field, i) => LATITUDE.test(field) && LONGITUDE.test(fields[i + 1] ?? ''))
+  return at < 0 ? { device } : { device, fixes: [position(fields, at, type === 'V4')] }
 }
 
-function position(r: TextReader): Fix {
-  const valid = r.skip(11).next() === '1'
+const LATITUDE = /^\d{4}\.\d+[NS]$/
+const LONGITUDE = /^\d{5}\.\d+[EW]$/
+
+/** The position whose latitude is the field at an index: how many fields stand in front of it differs by type. */
+function position(fields: readonly string[], at: number, hasAltitude: boolean): Fix {
+  const r = new TextReader(fields.slice(at - (hasAltitude ? 5 : 3)).join(','), ',')
+  const valid = r.next() === '1'
   const satellites = r.optionalNumber()
-  const altitude = r.optionalNumber()
-  const clock = r.skip().next()
+  const altitude = hasAltitude ? r.optionalNumber() : undefined
+  const clock = r.skip(hasAltitude ? 1 : 0).next()
   const latitude = angle(r.next())
   const longitude = angle(r.next())
   const speed = knots(r.number())

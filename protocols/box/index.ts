@@ -26,8 +26,8 @@ export default textProtocol({
     state: { like: '\\d*', read: (text: string, draft: Draft) => void (draft.valid = (+text & 4) === 0) },
   },
   lines: [
-    { like: 'L,{ymd}{hhmmss},G,{lat},{lon},{speedKmh},{course},{any:2},{state}[;{any}]' },
-    { like: 'H,{any},{id},{any}', none: 'login' },
+    { like: 'L,{ymd}{hhmmss},G,{lat},{lon},{speedKmh},{course}[,{any}[,{any}[,{state}]]][;{any}]' },
+    { like: 'H,{any},{id}[,{any}]', none: 'login' },
     { like: 'E,{number}', none: 'status', answer: 'A,{number}\r' },
     { like: 'L,{any},AI{any}', none: 'status' },
     { like: 'L,{any}', unknown: 'type' },

@@ -22,7 +22,7 @@ export default textProtocol({
   frame: line,
   absent: 'NAN',
   lines: [
-    { like: 'NV:{ymd} {hhmmss}:{lat}:{lon}:{speedKmh}:{any}:{course}:{altitude}[:{any}]' },
+    { like: 'NV:{ymd} {hhmmss}:{lat}:{lon}:{speedKmh}[:{any}[:{course}[:{altitude}[:{any}]]]]' },
     { like: 'IDRO:{id}', none: 'login' },
     { like: 'BC:{any}', none: 'status' },
     { like: 'VERSION:{any}', none: 'status' },

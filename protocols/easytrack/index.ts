@@ -30,7 +30,7 @@ export default textProtocol({
   frame: endsWith('#', '#\r\n', '\r\n'),
   ends: '#',
   fields: {
-    kind: { like: 'HB|DW' },
+    kind: { like: '[A-Z]{2}' },
     echo: { like: 'TX|MQ' },
     rest: {},
     date: { like: '[0-9A-Fa-f]{6}', read: readDate },

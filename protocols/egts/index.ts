@@ -50,6 +50,8 @@ const HEADER = 11
 const HEADERS = new Set([HEADER, 16])
 const RESPONSE = 0
 const APPLICATION = 1
+/** Application data behind a signature. */
+const SIGNED = 2
 const ENCRYPTED = 0x18
 const COMPRESSED = 0x04
 
@@ -99,7 +101,9 @@ function decode(frame: Buffer, session: Session): Message {
   const data = r.slice(r.left - 2)
   verify(crc16CcittFalse(data) === r.u16le(), session)
   if (flags & (ENCRYPTED | COMPRESSED)) throw new DecodeError('unsupported', 'the packet is encrypted or compressed')
-  return answered(packet, recordsOf(new ByteReader(data)), session)
+  const content = new ByteReader(data)
+  if (type === SIGNED) content.skip(content.u16le())
+  return answered(packet, recordsOf(content), session)
 }
 
 interface EgtsRecord {
@@ -141,7 +145,8 @@ function answered(packet: number, records: readonly EgtsRecord[], session: Sessi
   const told = { reply, ...(unreadable.length > 0 ? { unreadable } : {}) }
   if (device !== undefined) {
     const refusal = resultCode(conversation.packets, DENIED)
-    return { device, none: 'login', ...told, reply: [...reply, resultCode(conversation.packets++, ACCEPTED)], refusal }
+    const said = fixes.length > 0 ? { fixes } : { none: 'login' }
+    return { device, ...said, ...told, reply: [...reply, resultCode(conversation.packets++, ACCEPTED)], refusal }
   }
   if (fixes.length > 0) return { fixes, ...told }
   const none = records.length === 0 ? 'no place' : NONE.get(records[0].service)

@@ -20,8 +20,8 @@ export default textProtocol({
   frame: startsWith('EO;', 'ET;', 'EL;'),
   fields: { number: { like: '\\d+' }, kind: { like: '[OT]' } },
   lines: [
-    { like: 'E{kind};{number};{imei};R;{satellites}+{ymd}{hhmmss}+{lat}+{lon}+{speedMs}+{course}+{any}' },
-    { like: 'E{kind};{number};{imei};R;{satellites};{ymd}{hhmmss};{lat};{lon};{speedMs};{course};{any}' },
+    { like: 'E{kind};{number};{imei};R;{satellites}+{ymd}{hhmmss}+{lat}+{lon}+{speedMs}+{course}[+{any}]' },
+    { like: 'E{kind};{number};{imei};R;{satellites};{ymd}{hhmmss};{lat};{lon};{speedMs};{course}[;{any}]' },
     { like: 'EL;{number};{imei};{any}', none: 'login' },
     { like: 'E{kind};{number};{imei};{any}', unknown: 'type' },
   ],

@@ -51,12 +51,13 @@ function decode(frame: Buffer, session: Session): Message {
   const number = r.next()
   const type = r.next()
   if (!/^[\w-]+$/.test(device)) throw new DecodeError('malformed', 'it has no id')
+  // Firmware for some trackers has no field for the alarm.
+  if (type !== 'A03' && POSITION.test(content.toString('latin1'))) return { device, fixes: [fixOf(r)] }
   switch (type) {
     case 'A00':
     case 'A01':
     case 'A02':
-      // Firmware for some trackers has no field for the alarm.
-      return { device, fixes: [fixOf(r)] }
+      return { device, fixes: [] }
     case 'A03':
       return { device, ...asset(r), reply: answer(device, number, session.now) }
     case 'D05':
@@ -67,6 +68,8 @@ function decode(frame: Buffer, session: Session): Message {
   }
 }
 
+const POSITION = /^\$\$\d+,[^,]*,[^,]*,A\d\d,(?:[^,]*,)?\d{12},[AV],-?\d/
+
 function fixOf(r: TextReader): Fix {
   const first = r.next()
   return {
@@ -74,10 +77,14 @@ function fixOf(r: TextReader): Fix {
     valid: r.next() === 'A',
     latitude: r.number(),
     longitude: r.number(),
-    speed: kmh(r.number()),
-    heading: heading(r.number()),
-    altitude: r.number(),
+    ...motionOf(r),
   }
+}
+
+function motionOf(r: TextReader): Partial<Fix> {
+  const speed = r.optionalNumber()
+  const course = heading(r.optionalNumber())
+  return { speed: speed === undefined ? undefined : kmh(speed), heading: course, altitude: r.optionalNumber() }
 }
 
 function asset(r: TextReader): Message {

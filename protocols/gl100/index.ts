@@ -12,7 +12,7 @@
 import { type Draft, endsWith, textProtocol } from '../kit/index.ts'
 
 /** Up to the time of a position, from its validity on. */
-const POSITION = /,(\d,-?[\d.]*,\d*,-?[\d.]*,\d*,-?\d+\.\d+,-?\d+\.\d+,\d{14},)/g
+const POSITION = /,(\d,-?[\d.]*,[\d.]*,-?[\d.]*,[\d.]*,-?\d+\.\d+,-?\d+\.\d+,\d{14},)/g
 
 export default textProtocol({
   name: 'gl100',
@@ -24,14 +24,15 @@ export default textProtocol({
   frame: endsWith('\0'),
   before: (text) => text.replace(POSITION, '|$1'),
   fields: {
-    report: { like: '[A-Z]{3}' },
+    report: { like: '[A-Z0-9]{3}' },
+    source: { like: 'RESP|BUFF' },
     time: { like: '\\d{14}' },
     serial: { like: '[0-9A-Fa-f]{4}' },
     fixed: { like: '\\d', read: (text: string, draft: Draft) => void (draft.valid = text === '0') },
   },
   lines: [
     {
-      like: '+RESP:GT{report},{imei},{any}|{records}',
+      like: '+{source}:GT{report},{imei},{any}|{records}',
       fixes: {
         split: '|',
         like: '{fixed},{speedKnots},{course},{altitude},{hdop},{lon},{lat},{yyyymmdd}{hhmmss},{any}',
@@ -42,6 +43,6 @@ export default textProtocol({
       none: 'heartbeat',
       answer: '+RESP:GTHBD,GPRS ACTIVE,HeartBeat,{imei},{time},{serial}\0',
     },
-    { like: '+RESP:GT{report},{imei},{any}', unknown: 'type' },
+    { like: '+{source}:GT{report},{imei},{any}', unknown: 'type' },
   ],
 })

@@ -1,5 +1,6 @@
 /*
- * GlobalSat TR-102, TR-151, TR-203, TR-600, GTR-128, GTR-388. "TR series communication protocol", TCP, text with a checksum:
+ * GlobalSat TR-102, TR-151, TR-203, TR-600, GTR-128, GTR-388. TR-206 user manual, §11 (easymanua.ls/globalsat/tr-206),
+ * and frames. TCP, text with a checksum:
  *
  *   GSx,[m,]I,…,f,DDMMYY,hhmmss,EO,NY,H,S,C,s,P,…*XX!        report, of a format that can be configured: this is its usual part
  *   $I,x,f,DDMMYY,hhmmss,EO,NY,H,S,C,s,P[…]!                 report of the TR-102, without a checksum
@@ -12,7 +13,7 @@
 import { type Draft, endsWith, textProtocol } from '../kit/index.ts'
 
 const PLACE =
-  '{fixed},{dmy},{hhmmss},{ew}{lonNmea},{ns}{latNmea},{altitude},{speedKnots},{course},{satellites},{hdop}[,{any}]'
+  '{fixed},{dmy},{hhmmss},{ew}{lonNmea},{ns}{latNmea},{altitude},{speedKnots},{course}[,{satellites}[,{hdop}[,{any}]]][*{any}]'
 
 export default textProtocol({
   name: 'globalsat',
@@ -30,8 +31,10 @@ export default textProtocol({
     fixed: { like: '\\d', read: (text: string, draft: Draft) => void (draft.valid = text !== '1') },
   },
   lines: [
-    { like: `GS{kind},[{model},]{imei},{any:3},${PLACE}`, answer: 'ACK\r' },
-    { like: `GS{kind},[{model},]{imei},{any:4},${PLACE}`, answer: 'ACK\r' },
+    ...['{any:3},', '{any:4},', '{any:2},', '{any:5},', '{any:1},', ''].map((fields) => ({
+      like: `GS{kind},[{model},]{imei},${fields}${PLACE}`,
+      answer: 'ACK\r',
+    })),
     { like: `\${imei},{any},${PLACE}` },
     { like: 'GS{kind},[{model},]{imei}[,{any}]', unknown: 'position' },
   ],

@@ -20,7 +20,7 @@ export default textProtocol({
   fields: { letter: { like: '[NT]' } },
   lines: [
     {
-      like: '{imei},{any},{valid},DATE:{ymd},TIME:{hhmmss},LAT:{lat}{ns},LO{letter}:{lon}{ew},Speed:{speedKmh},{any}',
+      like: '{imei},{any},{valid},DATE:{ymd},TIME:{hhmmss},LAT:{lat}{ns},LO{letter}:{lon}{ew},Speed:{speedKmh}[,{any}]',
     },
     { like: '{imei},{any}', unknown: 'type' },
   ],

@@ -73,7 +73,7 @@ function positionOf(r: ByteReader): Message {
   const flags = r.u32()
   const digits = r.ascii(12)
   // A clock that was never set: the date is YYYYMMDDhhmm.
-  if (digits.startsWith('1970')) return { none: 'no date' }
+  if (Number(digits.slice(2, 4)) > 12) return { none: 'no date' }
   const fix: Fix = {
     time: utcYmd(digits),
     longitude: r.i32() / 1e5,
@@ -83,7 +83,8 @@ function positionOf(r: ByteReader): Message {
     heading: heading(r.u16()),
     altitude: r.i16(),
   }
-  for (const { tag, value } of tlv(r.skip(4), LAYOUT)) if (tag === SIGNAL) fix.hdop = dop(value.skip(1).u8())
+  for (const { tag, value } of tlv(r.skip(4), LAYOUT))
+    if (tag === SIGNAL && value.left > 1) fix.hdop = dop(value.skip(1).u8())
   return { fixes: [fix] }
 }
 

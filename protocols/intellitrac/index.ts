@@ -12,7 +12,7 @@
  */
 import { dialects, fixedLength, line, type Message, type Protocol, textProtocol } from '../kit/index.ts'
 
-const PLACE = '{id},{yyyymmdd}{hhmmss},{lon},{lat},{speedKmh},{course},{altitude},{satellites},{any}'
+const PLACE = '{id},{yyyymmdd}{hhmmss},{lon},{lat},{speedKmh},{course},{altitude},{satellites}[,{any}]'
 
 const text = textProtocol({
   name: 'intellitrac',

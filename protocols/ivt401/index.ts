@@ -19,9 +19,9 @@ export default textProtocol({
   transports: ['tcp'],
   frame: endsWith(';'),
   ends: ';',
-  fields: { kind: { like: '[A-Z]' } },
+  fields: { kind: { like: '[A-Z]+' } },
   lines: [
-    { like: '(TL{kind},{imei},{dmy},{hhmmss},{lat},{lon},{speedKmh},{course},{altitude},{satellites},{any}' },
+    { like: '(TL{kind},{imei},{dmy},{hhmmss},{lat},{lon},{speedKmh},{course},{altitude},{satellites}[,{any}]' },
     { like: '({any},{imei},{any}', unknown: 'type' },
   ],
 })

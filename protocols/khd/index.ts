@@ -1,12 +1,12 @@
 /*
- * KHD KG100, KG200, KG300 and clones: "KHD GPRS protocol"; read from frames. Big-endian, packed decimals.
+ * KHD KG100, KG200, KG300 and clones: "2929 Protocol and Data Transfer Format" 2.0 has the envelope; the rest is inferred from frames. Big-endian, packed decimals.
  *
  *   29 29 TT LLLL IIIIIIII content XX 0D
  *
  *   L  length behind it      I  id, shown in hexadecimal      X  XOR of everything before it
  *
  *   80, 81, 82, 85, 8E, A3  YYMMDDhhmmss AAAAAAAA OOOOOOOO VVVV GGGG F …
- *   B1                      login
+ *   B1                      login; other types hold a position where they begin like one
  *
  *   A, O  latitude, longitude: dddmm.mmm, the highest bit: south, west     V  speed, km/h    G  heading    F  bit 7: a fix
  *
@@ -41,6 +41,8 @@ export default {
 } satisfies Protocol
 
 const POSITIONS = new Set([0x80, 0x81, 0x82, 0x85, 0x8e, 0xa3])
+/** Content that begins with a date and two angles. */
+const POSITION = /^\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{6}(?:[0189]\d{7}){2}\d{8}../
 const LOGIN = 0xb1
 const ANSWERED = new Set([LOGIN, 0x8e])
 const ANSWER = 0x21
@@ -52,7 +54,8 @@ function decode(frame: Buffer, session: Session): Message {
   const type = r.u8()
   const device = r.skip(2).hex(4)
   const reply = ANSWERED.has(type) ? answer(frame, type) : undefined
-  if (POSITIONS.has(type)) return { device, fixes: [position(r)], reply }
+  if (POSITIONS.has(type) || (type !== LOGIN && POSITION.test(frame.toString('hex', 9, 28))))
+    return { device, fixes: [position(r)], reply }
   return { device, none: type === LOGIN ? 'login' : undefined, reply }
 }
 

@@ -1,11 +1,11 @@
 /*
- * Mictrack MT510, MT700, MT821, MT825, MT600. "Mictrack Communication Protocol" of its manuals, TCP and UDP, text without an end:
+ * Mictrack MT510, MT700, MT821, MT825, MT600. No specification was found: inferred from frames. TCP and UDP, text without an end:
  *
- *   MT;n;I;R0;s+YYMMDDhhmmss+Y+O+S+C+e+…               position
+ *   MT;n;I;R0;s+YYMMDDhhmmss+Y+O+S+C+e+…               position; Y0: from memory
  *   MT;n;I;Yx;…  R1: wifi   R2: cells   RH: heartbeat, no fix
  *   I$hhmmss.ss,A,Y,N,O,E,S,C,H,DDMMYY[$…]             positions of the MT600
  *
- *   I  IMEI           Y, O  decimal degrees, ddmm.mmmm of the MT600     S  m/s: MT, knots: MT600     H  metres
+ *   I  IMEI           Y, O  decimal degrees, ddmm.mmmm of the MT600     S  km/h: MT, knots: MT600     H  metres
  *   s  satellites     A  A: valid, V: not                               C  degrees                   e  event
  *
  * Nothing is answered.
@@ -22,9 +22,15 @@ export default textProtocol({
   integrity: { none: 'the protocol has none' },
   port: 5191,
   frame: whole,
-  fields: { number: { like: '\\d+' }, wifi: { like: 'Y1|R1' }, cells: { like: 'Y2|R2' }, both: { like: 'Y3|R3' } },
+  fields: {
+    number: { like: '\\d+' },
+    gps: { like: '[RY]0' },
+    wifi: { like: 'Y1|R1' },
+    cells: { like: 'Y2|R2' },
+    both: { like: 'Y3|R3' },
+  },
   lines: [
-    { like: `${HEAD}R0;{satellites}+{ymd}{hhmmss}+{lat}+{lon}+{speedKmh}+{course}+{any}` },
+    { like: `${HEAD}{gps};{satellites}+{ymd}{hhmmss}+{lat}+{lon}+{speedKmh}+{course}[+{any}]` },
     { like: `${HEAD}{wifi};{any}`, none: 'wifi' },
     { like: `${HEAD}{cells};{any}`, none: 'cells' },
     { like: `${HEAD}{both};{any}`, none: 'wifi' },
@@ -35,7 +41,7 @@ export default textProtocol({
       like: '{imei}${records}',
       fixes: {
         split: '$',
-        like: '{hms},{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},{altitude},{dmy}',
+        like: '{hms},{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},{altitude},{dmy}[,{any}]',
       },
     },
     { like: '{imei}{any}', unknown: 'type' },

@@ -9,7 +9,7 @@
  */
 import { between, textProtocol } from '../kit/index.ts'
 
-const PLACE = '{hms},{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},{dmy},{satellites},{any}'
+const PLACE = '{hms},{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},{dmy},{satellites}[,{any}]'
 
 export default textProtocol({
   name: 'oko',

@@ -50,36 +50,38 @@ function decode(packet: Buffer): Message {
   if (text.startsWith('$PHD')) return { none: 'photo' }
   const login = /^\$FUS(\d+)(?:,|$)/.exec(text.slice(0, 64))
   if (login) return { device: login[1], none: 'login' }
-  if (!/^\$[A-Z]{3}[\d-]*,/.test(text.slice(0, 32))) throw new DecodeError('unsupported')
+  if (!/^\$[A-Z]{3,6}[\d-]*,/.test(text.slice(0, 32))) throw new DecodeError('unsupported')
   const r = new TextReader(text, ',')
   const device = r.skip().next()
   if (!/^\w+$/.test(device)) throw new DecodeError('malformed', 'it has no id')
-  return { device, fixes: [fixOf(r)] }
+  const fix = fixOf(r)
+  return fix ? { device, fixes: [fix] } : { device, none: 'no place' }
 }
 
 const SATELLITES = /\/\/[0-9a-fA-F]{2}([0-9a-fA-F])(?:\/|$)/
 
-function fixOf(r: TextReader): Fix {
+/** Undefined where the place is empty. */
+function fixOf(r: TextReader): Fix | undefined {
   const time = r.next()
   const valid = r.next() === 'A'
-  const latitude = degreesMinutes(r.number()) * signOf(r.next())
-  const longitude = degreesMinutes(r.number()) * signOf(r.next())
-  const speed = knots(r.number())
+  const [north, ns, east, ew] = [r.optionalNumber(), r.next(), r.optionalNumber(), r.next()]
+  if (north === undefined || east === undefined) return undefined
+  const speed = r.optionalNumber()
   const course = heading(r.optionalNumber())
   const date = r.next()
   const satellites = SATELLITES.exec(r.rest().slice(0, 256))
   return {
     time: utcDmy(date, time),
-    latitude,
-    longitude,
+    latitude: degreesMinutes(north) * signOf(ns),
+    longitude: degreesMinutes(east) * signOf(ew),
     valid,
-    speed,
+    speed: speed === undefined ? undefined : knots(speed),
     heading: course,
     satellites: satellites ? Number.parseInt(satellites[1], 16) : undefined,
   }
 }
 
 function signOf(letter: string): 1 | -1 {
-  if (!/^[NSEW]$/.test(letter)) throw new DecodeError('malformed', `"${letter.slice(0, 40)}" is no hemisphere`)
-  return letter === 'S' || letter === 'W' ? -1 : 1
+  if (!/^[NSEW]$/i.test(letter)) throw new DecodeError('malformed', `"${letter.slice(0, 40)}" is no hemisphere`)
+  return 'SWsw'.includes(letter) ? -1 : 1
 }

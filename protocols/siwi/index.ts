@@ -1,5 +1,5 @@
 /*
- * Siwi trackers (India). "SIWI protocol" of their manual, TCP, lines:
+ * Siwi trackers (India). No specification was found: inferred from frames. TCP, lines:
  *
  *   $SIWI,I,n,r,e,…,g,i,x,o,S,s,A,Y,O,H,C,hhmmss,DDMMYY,…!
  *
@@ -26,7 +26,7 @@ export default textProtocol({
   fix,
   lines: [
     {
-      like: '${head},{id},{any},{report},{any:7},{speedKmh},{satellites},{valid},{lat},{lon},{altitude},{course},{hhmmss},{dmy},{any}',
+      like: '${head},{id},{any},{report},{any:7},{speedKmh},{satellites},{valid},{lat},{lon},{altitude},{course},{hhmmss},{dmy}[,{any}]',
     },
     { like: '${head},{id},{any}', unknown: 'type' },
   ],

@@ -49,7 +49,7 @@ function hasLength(bytes: Buffer): boolean | 'maybe' {
   return bytes[0] !== 0 && bytes[2] === 0 && bytes[3] === 0
 }
 
-const HEAD = /^\d{4}(?:(\d{15})\d{1,3}|(\d{6})\d*)(?=,|$)/
+const HEAD = /^\d{4}(?:(\d{15})\d{0,3}|(\d{6})\d*)(?=,|$)/
 const LOGIN = /^\d{4}(\d{15}|\d{6})[^,|]{0,40}\|/
 const OTHER = /^\d{4}(\d{6})/
 
@@ -72,7 +72,7 @@ function fixOf(r: TextReader): Fix | undefined {
   const time = r.next()
   const longitude = r.next()
   const latitude = r.next()
-  const quality = r.number()
+  const quality = r.optionalNumber() ?? 0
   const speed = known(r.optionalNumber())
   const course = r.optionalNumber()
   const satellites = known(r.optionalNumber())

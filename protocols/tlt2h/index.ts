@@ -39,7 +39,7 @@ export default {
   decode,
 } satisfies Protocol
 
-const HEAD = /^#(\d{14,15})#/
+const HEAD = /^#(\d{10,17})#/
 
 function decode(bytes: Buffer, session: Session): Message {
   const lines = bytes.toString('latin1').trim().split(/\r?\n/)
@@ -55,7 +55,7 @@ function decode(bytes: Buffer, session: Session): Message {
 
 /** Undefined of a sentence of Wi-Fi, and without a place. @throws DecodeError */
 function fixOf(sentence: string, session: Session): Fix | undefined {
-  if (sentence.startsWith('$GPRMC,')) return rmcFix(sentence, session)
+  if (/^\$G[A-Z]RMC,/.test(sentence)) return rmcFix(sentence, session)
   const [covered = '', digits = ''] = sentence.slice(1).split('*')
   verify(xor(Buffer.from(covered, 'latin1')) === Number.parseInt(digits, 16), session)
   if (sentence.startsWith('$WIFI,')) return undefined

@@ -24,7 +24,7 @@ export default textProtocol({
   frame: between('$', ['\n', '\0', '#']),
   ends: '#',
   fields: {
-    kind: { like: '[a-z]{3}' },
+    kind: { like: '[A-Za-z0-9]{2,5}' },
     live: { like: '[LH]' },
     fixed: { like: '\\d', read: (text: string, draft: Draft) => void (draft.valid = text !== '0') },
   },

@@ -1,5 +1,6 @@
 /*
- * Topin and ZhongXun G02, T8S, 02F and other Wi-Fi trackers: no specification is known: inferred from frames. Big-endian.
+ * Topin and ZhongXun G02, T8S, 02F and other Wi-Fi trackers: "ZhongXun Topin Locator Communication Protocol" 180612
+ * (scribd.com/document/756962096); 08 with a position, 18 and 94 to 99 are inferred from frames. Big-endian.
  *
  *   78 78 NN TT content 0D 0A
  *

@@ -1,8 +1,9 @@
 /*
- * Ulbotech T301, T321, T361, T373, TS01: no specification is known: inferred from frames. Big-endian.
+ * Ulbotech T301, T321, T361, T373, TS01: "Ulbotech Tracking Device Communication Protocol" V1.2
+ * (scribd.com/document/381339073), as far as the frames show it. Big-endian.
  *
  *   F8 VV TT IIIIIIIIIIIIIIII SSSSSSSS (tag, length, value)… CCCC F8       escapes: F8 as F7 0F, F7 as F7 00
- *   *TS01,imei#
+ *   *TS01,imei#     *TS01,imei,hhmmssDDMMYY,GPS:f;NY;EO;V;G;D,…#     f: 2, 3: fixed; Y, O in degrees, D in units
  *
  *   V  version    T  type: 01 report       S  seconds since 2000; its highest bit is no part of it
  *   I  IMEI, packed decimals               C  CRC-16/XMODEM from V on
@@ -26,11 +27,13 @@ import {
   heading,
   kmh,
   type Message,
+  number,
   type Protocol,
   secondsSince,
   type Session,
   TextWriter,
   tlv,
+  utcDmy,
   verify,
 } from '../kit/index.ts'
 
@@ -107,12 +110,32 @@ function acknowledgement(checksum: number): Buffer {
   return escaping.wrap(new ByteWriter().u8(1).u8(0xfe).u16(checksum).crc16(crc16Xmodem).toBuffer())
 }
 
-/** A line with an id alone is a heartbeat; what others say is not known. */
+const LINE =
+  /^[^,]*,\d+,(\d{6})(\d{6}),(?:[^#]{0,200},)?GPS:(\w?);([NS])(\d{1,2}\.\d+);([EW])(\d{1,3}\.\d+);([\d.]*);([\d.]*);([\d.]*)/
+
+function lineFix(text: string): Fix | undefined {
+  const match = LINE.exec(text)
+  if (!match) return undefined
+  const [, clock, date, fixed, ns, latitude, ew, longitude, speed, course, hdop] = match
+  return {
+    time: utcDmy(date, clock),
+    latitude: number(latitude) * (ns === 'S' ? -1 : 1),
+    longitude: number(longitude) * (ew === 'W' ? -1 : 1),
+    valid: fixed === '2' || fixed === '3',
+    speed: speed === '' ? undefined : kmh(number(speed)),
+    heading: course === '' ? undefined : heading(number(course)),
+    hdop: hdop === '' ? undefined : dop(number(hdop)),
+  }
+}
+
+/** A line with an id alone is a heartbeat. */
 function line(frame: Buffer): Message {
   const text = frame.toString('latin1', 1, frame.length - 1)
-  const [name, device, more] = text.split(',', 3)
-  if (device === undefined || !/^\d{15}$/.test(device)) throw new DecodeError('malformed', 'there is no IMEI')
+  const [name, device = '', more] = text.split(',', 3)
+  if (!/^\d{15}$/.test(device)) throw new DecodeError('malformed', 'there is no IMEI')
   const checksum = crc16Xmodem(Buffer.from(text, 'latin1'))
   const reply = new TextWriter().text(`*${name},ACK:`).hex(checksum, 4).text('#').toBuffer()
+  const fix = lineFix(text)
+  if (fix) return { device, fixes: [fix], reply }
   return { device, none: more === undefined ? 'heartbeat' : undefined, reply }
 }

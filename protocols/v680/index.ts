@@ -38,9 +38,9 @@ export default {
   decode,
 } satisfies Protocol
 
-const FRAME = /^(?:#(\d{15})#[^#]*#)?(\d{0,3})#[^#]*#[A-Z]+#(\d{0,4})#/
-const PLACE = /^[\d.]+,[EW],/
-const LOGIN = /^#(\d{15})$/
+const FRAME = /^(?:#(\d{10,17})#[^#]*#)?(\d{0,3})#[^#]*#[A-Za-z0-9]+#(\d{0,4})#/
+const PLACE = /^[\d.]+,[EWew],/
+const LOGIN = /^#(\d{10,17})$/
 
 function decode(bytes: Buffer): Message {
   const text = bytes
@@ -64,8 +64,8 @@ function fixOf([place, date = '', time = '']: readonly string[], valid: boolean)
   if (time === '') throw new DecodeError('truncated')
   if (date === '000000') return undefined
   const r = new TextReader(place, ',')
-  const longitude = degreesMinutes(r.number()) * (r.next() === 'W' ? -1 : 1)
-  const latitude = degreesMinutes(r.number()) * (r.next() === 'S' ? -1 : 1)
+  const longitude = degreesMinutes(r.number()) * (r.next().toUpperCase() === 'W' ? -1 : 1)
+  const latitude = degreesMinutes(r.number()) * (r.next().toUpperCase() === 'S' ? -1 : 1)
   const speed = known(r.optionalNumber())
   return {
     time: utcDmy(date, time),

@@ -32,7 +32,7 @@ export default textProtocol({
   fields: { event: { like: '\\d+' }, rpm: { like: '\\d+' } },
   lines: [
     {
-      like: `${HEAD}{yyyy}/{month}/{day},${TIME},{lat},{lon},{altitude},{speedMph},{any:2},{rpm},{course},{satellites},{hdop},{any}`,
+      like: `${HEAD}{yyyy}/{month}/{day},${TIME},{lat},{lon},{altitude},{speedMph},{any:2},{rpm},{course},{satellites},{hdop}[,{any}]`,
       answer,
     },
     { like: `${HEAD}{yyyy}/{month}/{day},${TIME},${OLD}`, answer },
@@ -42,6 +42,10 @@ export default textProtocol({
       answer,
     },
     { like: '|$${id},{event}[,{any}]', unknown: 'type', answer },
+    {
+      like: `form|{id},{event},{yyyy}/{month}/{day},${TIME},{lat},{lon},{altitude},{speedMph},{course},{satellites},{hdop}`,
+      answer,
+    },
     { like: 'form|{id},{event},{any}', unknown: 'type', answer },
   ],
 })

@@ -21,6 +21,13 @@ export default {
           fixes: [{ ...FIX, valid: false, speed: kmh(36), heading: 270 }],
         },
         { frame: sealed(`${PLACE}A,01,123456,`), device: '42', fixes: [FIX] },
+        {
+          frame:
+            '$Header,iTriangle,1_36T02B0164MAIS_6,NR,1,L,356307042441013,KA01,1,20112026,150010,52.525000,N,13.410000,W,36.0,270,9,34.5,2.1,0.81,INA,1,1,12.5,4.1,0,C,24,404,45,61E4,AAAA,0001,00,000004,1A2B3C4D,*\r\n',
+          device: '356307042441013',
+          fixes: [{ ...FIX, speed: kmh(36), heading: 270, satellites: 9, altitude: 34.5, hdop: 0.81 }],
+        },
+        { frame: '$Header,KA01,356307042441013,1_36T02B0164MAIS_6,AIS140,*\r\n' },
         { frame: sealed('$$CLIENT_1ZF,42,X,1'), device: '42' },
         { frame: sealed(`${PLACE}A,01,123456,`).replace('01', '02'), error: 'checksum' },
       ],

@@ -17,6 +17,7 @@ export default {
           fixes: [{ ...FIX, heading: 270, altitude: 34.5 }],
         },
         { frame: 'NV:261120 150010:52.525:-13.41:36:NAN:NAN:NAN\r\n', fixes: [FIX] },
+        { frame: 'NV:261120 150010:52.525:-13.41:36\r\n', fixes: [FIX] },
         { frame: 'BC:261120 150010:NSQ2:0\r\n', none: 'status' },
         { frame: 'NV:1\r\n', fixes: [] },
         { frame: 'PING\r\n', none: 'heartbeat' },

@@ -20,6 +20,7 @@ export default {
           reply: `*ET,${ID},TX,A,100b06,053230#`,
         },
         { frame: `*ET,${ID},HB,${PLACE}#`, device: ID, fixes: [FIX] },
+        { frame: `*ET,${ID},SO,${PLACE}#`, device: ID, fixes: [FIX] },
         { frame: `*ET,${ID},DW,${PLACE},34#`, device: ID, fixes: [{ ...FIX, altitude: 34 }] },
         {
           frame: `*ET,${ID},HB,${PLACE.replace('A', 'V').replace('6978', 'F000')},34,12,13,0B45,10.00,9\r\n`,

@@ -16,6 +16,7 @@ export default {
           fixes: [FIX],
         },
         { frame: `EO;0;${ID};R;9;261120171418;52.52;-13.41;10.00;270;3398;1;|`, device: ID, fixes: [FIX] },
+        { frame: `ET;0;${ID};R;9+261120171418+52.52+-13.41+10.00+270`, device: ID, fixes: [FIX] },
         { frame: `ET;0;${ID};X;9`, device: ID },
       ],
     },

@@ -21,6 +21,12 @@ export default {
         { frame: line(`A00,${PLACE}`), device: ID, fixes: [FIX] },
         { frame: line(`A01,,${PLACE}`), device: ID, fixes: [FIX] },
         { frame: line(`A02,38,${PLACE.replace('A', 'V')}`), device: ID, fixes: [{ ...FIX, valid: false }] },
+        { frame: line(`A07,38,${PLACE}`), device: ID, fixes: [FIX] },
+        {
+          frame: line('A01,,240501231530,A,52.525,-13.41,36'),
+          device: ID,
+          fixes: [{ ...FIX, heading: undefined, altitude: undefined }],
+        },
         {
           frame: line('A03,,240501231530,460|0|25FC|104C,4.18,100,000F,0,A,36,9,52.525,-13.41'),
           device: ID,
@@ -41,7 +47,7 @@ export default {
         { frame: line('B03,OK'), device: ID, none: 'command answer' },
         { frame: line('D05,240501231530,52.525,13.41,1,1,1,13152,23FFD339'), device: ID, none: 'photo' },
         { frame: line('Z01,1'), device: ID },
-        { frame: line('A01,,2405'), error: 'malformed' },
+        { frame: line('A01,,2405'), device: ID, fixes: [] },
       ],
     },
   ],

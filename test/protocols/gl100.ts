@@ -40,6 +40,11 @@ export default {
           none: 'heartbeat',
           reply: `+RESP:GTHBD,GPRS ACTIVE,HeartBeat,${ID},20261120171418,11F0\0`,
         },
+        {
+          frame: `+BUFF:GTRTL,${ID},1,0,0,${POSITION.replace('270,', '270.5,')},11F0,0102120204\0`,
+          device: ID,
+          fixes: [{ ...FIX, heading: 270.5 }],
+        },
         { frame: `+RESP:GTPNA,${ID},11F0\0`, device: ID },
       ],
     },

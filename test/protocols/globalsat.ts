@@ -37,6 +37,8 @@ export default {
           reply: 'ACK\r',
         },
         { frame: `$${ID},1,${PLACE}!`, device: ID, fixes: [FIX] },
+        { frame: signed(`GSr,${ID},0040,1,2,a080,5,${PLACE}`), device: ID, fixes: [FIX], reply: 'ACK\r' },
+        { frame: signed(`GSr,${ID},${PLACE}`), device: ID, fixes: [FIX], reply: 'ACK\r' },
         { frame: signed(`GSs,GTR-128,${ID},1`), device: ID, fixes: [] },
         { frame: signed(`GSr,${ID},1`).replace('*', '1*'), error: 'checksum' },
       ],

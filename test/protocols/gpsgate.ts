@@ -31,6 +31,11 @@ export default {
           device: '0097',
           fixes: [{ ...FIX, altitude: 34.5, valid: false }],
         },
+        {
+          frame: signed('FRCMD,0097,_SendPosition,,5231.5000,S,01324.6000,E,34.5,12.5,270.0,201126,183522.000'),
+          device: '0097',
+          fixes: [{ ...FIX, altitude: 34.5 }],
+        },
         { frame: signed('FRCMD,0097,_Ping'), device: '0097' },
         { frame: signed('GPGSV,1') },
         { frame: '$GPGSV,1*00\r\n', error: 'checksum' },

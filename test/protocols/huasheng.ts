@@ -55,6 +55,11 @@ export default {
           none: 'no date',
           reply: POSITIONED,
         },
+        {
+          frame: message('aa00', `00000000 ${Buffer.from('199901011402').toString('hex')} ${'00'.repeat(18)}`),
+          none: 'no date',
+          reply: POSITIONED,
+        },
         { frame: message('0060', '00060001') },
         { frame: message('aa02', '0001000547'), error: 'malformed' },
       ],

@@ -15,6 +15,7 @@ export default {
         { frame: frame(0x80, `${PLACE}fb000000`), device: ID, fixes: [FIX] },
         { frame: frame(0x82, `${PLACE}78`), device: ID, fixes: [{ ...FIX, valid: false }] },
         { frame: frame(0x8e, `${PLACE}fb`), device: ID, fixes: [FIX], reply: answer(0x8e, `${PLACE}fb`) },
+        { frame: frame(0x83, `${PLACE}fb`), device: ID, fixes: [FIX] },
         { frame: frame(0x84, '00'), device: ID },
       ],
     },

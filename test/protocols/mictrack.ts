@@ -15,6 +15,11 @@ export default {
           device: ID,
           fixes: [{ ...FIX, time: '2026-11-20T09:18:03Z', speed: kmh(36), satellites: 10 }],
         },
+        {
+          frame: `MT;6;${ID};Y0;10+261120091803+52.525+-13.41+36+270`,
+          device: ID,
+          fixes: [{ ...FIX, time: '2026-11-20T09:18:03Z', speed: kmh(36), satellites: 10 }],
+        },
         { frame: `MT;6;${ID};R1;261120091803+6a:db:54:5a:79:6d,-91+3+3831+0`, device: ID, none: 'wifi' },
         { frame: `MT;1;${ID};R2;261120091803+0,21681,20616,460+4+3976+0`, device: ID, none: 'cells' },
         { frame: `MT;5;${ID};RH;5+261120091803+0+0+0+0+11+3954+1`, device: ID, none: 'heartbeat' },

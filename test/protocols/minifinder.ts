@@ -15,6 +15,8 @@ export default {
         { frame: `!D,${PLACE},180001,680.5,8,9,13,0;`, fixes: [{ ...FIX, altitude: 680.5, satellites: 9 }] },
         { frame: `!C,${PLACE},100001,25.3,100,0.03,0.01,0;`, fixes: [{ ...FIX, altitude: 25.3 }] },
         { frame: `!A,${PLACE},0;`, fixes: [{ ...FIX, valid: false }] },
+        { frame: `!D,${PLACE},180001,680.5;`, fixes: [{ ...FIX, altitude: 680.5 }] },
+        { frame: `!F,${PLACE},1;`, fixes: [FIX] },
         { frame: '!5,17,V,50;', none: 'status' },
         { frame: '!Z,17;' },
       ],

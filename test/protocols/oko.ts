@@ -20,6 +20,7 @@ export default {
       frames: [
         { frame: `{${ID},090745.500,${PLACE}}`, device: ID, fixes: [FIX] },
         { frame: `{090745.500,${PLACE.replace('A', 'V')}}`, fixes: [{ ...FIX, valid: false }] },
+        { frame: `{${ID},090745.500,${PLACE.split(',').slice(0, 9).join(',')}}`, device: ID, fixes: [FIX] },
         { frame: `{${ID},x}`, device: ID },
       ],
     },

@@ -22,6 +22,12 @@ export default {
           fixes: [{ ...FIX, satellites: 11 }],
         },
         {
+          frame: `$STOP,${ID},231530.000,A,5231.5000,n,01324.6000,e,,270.5,010524\r`,
+          device: ID,
+          fixes: [{ ...FIX, speed: undefined }],
+        },
+        { frame: `$POS,${ID},231530.000,V,,,,,0.0,0,010524,,,N/00000/0//\r`, device: ID, none: 'no place' },
+        {
           frame: `$HDA,${ID},231530.000,V,5231.5000,S,01324.6000,W,10.0,,010524,,,A/00010,00000/0/0/\r`,
           device: ID,
           fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41, heading: undefined, valid: false }],

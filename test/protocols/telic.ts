@@ -32,6 +32,11 @@ export default {
         { frame: measured(`0230${ID}25,201126150012,0,201126150010,${PLACE}`), device: ID, fixes: [FIX] },
         { frame: measured('0044424242TLOC0267,00,1,201126150010,255178'), device: '424242', fixes: [] },
         { frame: '0130424242,201126150012,0,201126150010,,,1,0,0,0\0', device: '424242', none: 'no place' },
+        {
+          frame: `0230${ID},201126150012,0,201126150010,${PLACE.replace(',3,', ',,')}\0`,
+          device: ID,
+          fixes: [{ ...FIX, valid: false }],
+        },
         { frame: 'GET / HTTP/1.1\0', error: 'unsupported' },
       ],
     },

@@ -26,6 +26,11 @@ export default {
           none: 'no fix',
         },
         {
+          frame: `${HEAD}#1\r\n#39#${position('150010.00', 'GNRMC')}\r\n##\r\n`,
+          device: ID,
+          fixes: [FIX],
+        },
+        {
           frame: `${HEAD}#1\r\n#39#${sentence('WIFI,150010.00,A,-47,7483C2DBC0B0,201126')}\r\n##\r\n`,
           device: ID,
           none: 'wifi',
@@ -38,8 +43,8 @@ export default {
   ],
 } satisfies ProtocolCases
 
-function position(time: string): string {
-  return sentence(`GPRMC,${time},A,5231.5000,N,01324.6000,W,12.50,270.00,201126,,,A`)
+function position(time: string, type = 'GPRMC'): string {
+  return sentence(`${type},${time},A,5231.5000,N,01324.6000,W,12.50,270.00,201126,,,A`)
 }
 
 function sentence(text: string): string {

@@ -35,6 +35,17 @@ export default {
           fixes: [{ ...FIX, hdop: 99.99, valid: false }],
           reply: ack(place(9999)),
         },
+        {
+          frame: `*TS01,${IMEI},101530010524,GPS:3;N52.525;W13.41;36;270;1.2,STT:242;0,MGR:32040#`,
+          device: IMEI,
+          fixes: [FIX],
+          reply: '*TS01,ACK:A6CC#',
+        },
+        {
+          frame: `*TS01,${IMEI},101530010524,LBS:460;0;2531;21d5,STT:242;0#`,
+          device: IMEI,
+          reply: '*TS01,ACK:92FC#',
+        },
         { frame: frame('\x02\x01\x00'), device: IMEI, none: 'cells', reply: ack('\x02\x01\x00') },
         { frame: frame('\x03\x01\x00'), device: IMEI, none: 'no place', reply: ack('\x03\x01\x00') },
         { frame: frame('', 2), device: IMEI },

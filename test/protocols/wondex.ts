@@ -32,6 +32,11 @@ export default {
             { ...FIX, latitude: 0, longitude: 0, altitude: 0, speed: 0, heading: 0, satellites: 0, valid: false },
           ],
         },
+        {
+          frame: '2000000099, 20240501101530, +13.41,-52.525,72.0,270.0,34,8\r\n',
+          device: '2000000099',
+          fixes: [{ ...FIX, latitude: -52.525, longitude: 13.41 }],
+        },
         { frame: '$OK:REBOOT\r\n', none: 'command answer' },
         { frame: bytes('d0d7 0100 63943577'), device: '2000000099', none: 'heartbeat' },
         { frame: 'hello\r\n', error: 'unsupported' },

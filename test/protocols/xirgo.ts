@@ -51,6 +51,11 @@ export default {
           device: ID,
           fixes: [{ time: FIX.time, latitude: 52.52, longitude: -13.41, satellites: 9 }],
         },
+        {
+          frame: `$$${ID},4001,17:14:18,2026/11/20,-13.41,52.52,9##`,
+          device: ID,
+          fixes: [{ time: FIX.time, latitude: 52.52, longitude: -13.41, satellites: 9 }],
+        },
         { frame: `$$${ID},6115,Y1##`, device: ID },
       ],
     },

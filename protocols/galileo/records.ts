@@ -124,7 +124,7 @@ export function compressed(content: Buffer, now: number): Tags {
   return { ...state, fixes, isWhole: true }
 }
 
-/** The time so many seconds after the beginning of the year that is nearest to now. */
+/** The last time so many seconds after the beginning of a year, up to a day after now. */
 function inYearNear(seconds: number, year: number, now: number): number {
   const at = new Date(Date.UTC(year, 0, 1) + seconds * 1000)
   const day = [at.getUTCMonth() + 1, at.getUTCDate()] as const

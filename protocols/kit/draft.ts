@@ -73,7 +73,7 @@ export class Draft {
   }
 
   /**
-   * ms UTC of the parts of the time. What is missing of them is as near as can be to the arrival `now`: the year, or the date;
+   * ms UTC of the parts of the time. What is missing of them goes by the arrival `now`: the last year, the nearest date;
    * a date alone is its midnight, and `now` on that day. Without any it is `now`. @throws DecodeError `malformed`
    */
   timeBy(now: number): number {

@@ -27,14 +27,21 @@ export function timeOfDayNear(ofDay: number, near: number): number {
   return ofDay + Math.round((near - ofDay) / DAY) * DAY
 }
 
-/** The time of a date without a year that is nearest to another time. @throws DecodeError `malformed`. */
+/**
+ * The time of a date without a year: the last one up to a day after another time, because nothing is reported before it
+ * happens, but for clocks and zones that are ahead. @throws DecodeError `malformed`.
+ */
 export function withoutYearNear([month, day, hour, minute, second]: DateWithoutYear, near: number): number {
-  const year = new Date(near).getUTCFullYear()
+  const latest = near + DAY
+  const year = new Date(latest).getUTCFullYear()
   // 29 February is malformed in most years.
-  const years = month === 2 && day === 29 ? [year - (year % 4), year - (year % 4) + 4] : [year - 1, year, year + 1]
+  const years = month === 2 && day === 29 ? [leap(year), leap(year) - 4] : [year, year - 1]
   const times = years.map((each) => utc(each, month, day, hour, minute, second))
-  return times.reduce((best, time) => (Math.abs(time - near) < Math.abs(best - near) ? time : best))
+  return times.find((time) => time <= latest) ?? times[1]
 }
+
+/** The last leap year up to a year, without regard to those that centuries leave out. */
+const leap = (year: number): number => year - (year % 4)
 
 type DateWithoutYear = readonly [month: number, day: number, hour: number, minute: number, second: number]
 

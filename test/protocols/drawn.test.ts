@@ -213,9 +213,10 @@ describe('times', () => {
     ])
   })
 
-  it('without a year are those nearest to the arrival', () => {
-    expect(near('{month}-{day} {hms}', '12-31 101530')).toBe(Date.parse('2026-12-31T10:15:30Z'))
-    expect(near('{month}-{day} {hms}', '01-01 101530')).toBe(Date.parse('2027-01-01T10:15:30Z'))
+  it('without a year are the last ones up to a day after the arrival', () => {
+    expect(near('{month}-{day} {hms}', '12-31 101530')).toBe(Date.parse('2025-12-31T10:15:30Z'))
+    expect(near('{month}-{day} {hms}', '11-21 101530')).toBe(Date.parse('2026-11-21T10:15:30Z'))
+    expect(near('{month}-{day} {hms}', '01-01 101530')).toBe(Date.parse('2026-01-01T10:15:30Z'))
   })
 
   it('that no calendar has are malformed; a date of zeros is a clock that was never set', () => {

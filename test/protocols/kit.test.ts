@@ -333,14 +333,23 @@ describe('times', () => {
     ]).toEqual([midnight - 6 * minutes, midnight + minutes, midnight + 6.5 * 60 * minutes])
   })
 
-  it('have the year that is nearest to another time', () => {
+  it('have the last year up to a day after another time', () => {
     const newYear = Date.UTC(2026, 0, 1)
     expect([
       withoutYearNear([12, 31, 23, 59, 59], newYear),
       withoutYearNear([1, 1, 0, 0, 0], newYear - 1000),
+      withoutYearNear([1, 3, 0, 0, 0], newYear),
+      withoutYearNear([12, 30, 0, 0, 0], newYear - 86_400_000),
       withoutYearNear([2, 29, 0, 0, 0], newYear),
       withoutYearNear([2, 29, 0, 0, 0], Date.UTC(2028, 2, 1)),
-    ]).toEqual([newYear - 1000, newYear, Date.UTC(2024, 1, 29), Date.UTC(2028, 1, 29)])
+    ]).toEqual([
+      newYear - 1000,
+      newYear,
+      Date.UTC(2025, 0, 3),
+      Date.UTC(2025, 11, 30),
+      Date.UTC(2024, 1, 29),
+      Date.UTC(2028, 1, 29),
+    ])
     expect(reasonOf(() => withoutYearNear([2, 30, 0, 0, 0], newYear))).toBe('malformed')
   })
 

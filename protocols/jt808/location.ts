@@ -25,9 +25,9 @@ export function withoutAlarms(r: ByteReader, { settings }: Session): Fix | undef
   const altitude = r.i16()
   const speed = kmh(r.u16() / 10)
   const direction = heading(r.u16())
-  const date = r.bcd(6)
+  const date = r.hex(6)
   const valid = (status & FIXED) !== 0
-  if (!valid && date === NO_DATE) return undefined
+  if (!valid && !DATE.test(date)) return undefined
   const time = utcYmd(date) - (settings.timeZone === undefined ? GMT_8 : 0)
   const fix: Fix = { time, latitude, longitude, valid, altitude, speed, heading: direction }
   for (const { tag, value } of tlv(r, { tag: 1, length: 1 }))
@@ -39,5 +39,6 @@ const FIXED = 2
 const SOUTH = 4
 const WEST = 8
 const SATELLITES = 0x31
-const NO_DATE = '000000000000'
+/** Of a clock that was set. */
+const DATE = /^\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{6}$/
 const GMT_8 = 8 * 3_600_000

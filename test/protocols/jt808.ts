@@ -77,6 +77,12 @@ export default {
           none: 'no fix',
           reply: accepted(0x0200),
         },
+        {
+          frame: message(0x0200, position('', { status: 0, date: 'ff0000143015' })),
+          device: DEVICE,
+          none: 'no fix',
+          reply: accepted(0x0200),
+        },
         { frame: message(0x0200, position('', { date: '261320143015' })), error: 'malformed' },
         {
           frame: message(0x0201, Buffer.concat([bytes('0009'), position()])),

@@ -44,15 +44,16 @@ const LENGTHS = new Map(
   }),
 )
 
-/** The fixes of binary records; none of a layout that is not known, so that all of them are read after an upgrade. */
+/** The fixes of binary records. Where the length of one's own values is not known, the next record is looked for. */
 export function binaryRecords(bytes: Buffer, { settings }: Session): Message {
   const r = new ByteReader(bytes)
   const form = typeof settings.form === 'string' ? settings.form : undefined
   const fixes: Fix[] = []
   do {
     const fix = record(r)
-    if (!completed(fix, r, form)) return { fixes: [] }
+    complete(fix, r, form)
     fixes.push(fix)
+    while (r.left >= LEAST && !beginsRecord(r)) r.skip(1)
   } while (r.left >= LEAST)
   return { fixes }
 }
@@ -82,25 +83,28 @@ function longTime(r: ByteReader): number {
   return utc(year, month, day, r.u8(), r.u8(), r.u8())
 }
 
-/** Reads one's own values into a fix. @returns false where their lengths are not known and another record may follow. */
-function completed(fix: Fix, r: ByteReader, form: string | undefined): boolean {
+/** Reads one's own values into a fix, up to the first whose length is not known. */
+function complete(fix: Fix, r: ByteReader, form: string | undefined): void {
   const names = r.peek() === PERCENT ? r.asciiUntil(0) : form
   for (const name of (names ?? '').split('%').filter((each) => each !== '' && each !== 'CI')) {
     const length = LENGTHS.get(name)
-    if (length === undefined) return r.left < LEAST
+    if (length === undefined || length > r.left) return
     if (name === 'AT') fix.altitude = r.i32()
     else if (name === 'SA') fix.satellites = r.u8()
     else if (length === 0) r.asciiUntil(0)
     else r.skip(length)
   }
-  return r.left < LEAST || beginsRecord(r)
 }
 
-/** Whether what follows begins with a time that a device may have: behind values without names it does not. */
+/** Whether what follows begins with times that a device may have, and a place on Earth: values of one's own do not. */
 function beginsRecord(r: ByteReader): boolean {
-  const seconds = r.at(r.position).u32()
-  return isYear(r) || (seconds > EARLIEST && seconds < LATEST)
+  const isLong = isYear(r)
+  const place = r.ahead(isLong ? 21 : 12)
+  if (!isLong && !(isTime(r.ahead().u32()) && isTime(r.ahead(4).u32()))) return false
+  return Math.abs(place.i32()) <= 180e6 && Math.abs(place.i32()) <= 90e6
 }
+
+const isTime = (seconds: number): boolean => seconds > EARLIEST && seconds < LATEST
 
 const PERCENT = 0x25
 const EARLIEST = Date.UTC(2005, 0, 1) / 1000

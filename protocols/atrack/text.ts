@@ -24,11 +24,18 @@ function record(line: string, form: string | undefined): Fix {
   const time = timeOf(r.next())
   const longitude = r.skip(2).number() / 1e6
   const latitude = r.number() / 1e6
-  const course = heading(r.number())
-  const hdop = dop(r.skip(2).number() / 10)
-  const speed = kmh(r.skip().number())
-  r.skip(5)
-  return { time, latitude, longitude, valid: true, heading: course, hdop, speed, ...values(r.skip().rest(), form) }
+  const course = heading(r.optionalNumber())
+  const [, , hdop = '', , speed = '', , , , , , , ...own] = r.rest().split(',')
+  return {
+    time,
+    latitude,
+    longitude,
+    valid: true,
+    heading: course,
+    hdop: hdop === '' ? undefined : dop(number(hdop) / 10),
+    speed: speed === '' ? undefined : kmh(number(speed)),
+    ...values(own, form),
+  }
 }
 
 function timeOf(digits: string): number {
@@ -36,9 +43,8 @@ function timeOf(digits: string): number {
 }
 
 /** Altitude and satellites among one's own values: behind their names, or in the order of the setting. */
-function values(rest: string, form: string | undefined): Pick<Fix, 'altitude' | 'satellites'> {
-  const fields = rest.split(',')
-  const isNamed = fields[0].startsWith('%')
+function values(fields: string[], form: string | undefined): Pick<Fix, 'altitude' | 'satellites'> {
+  const isNamed = fields[0]?.startsWith('%')
   const names = (isNamed ? fields.shift() : form)?.split('%').filter((name) => name !== '' && name !== 'CI') ?? []
   const value = (name: string) => {
     const field = fields[names.indexOf(name)]

@@ -52,6 +52,8 @@ const OLDER = 0x24
 const OBD = new Set([0x03, 0x04])
 /** Bytes of the state of the vehicle. */
 const STATE = 34
+/** Bytes of a position. */
+const POSITION = 19
 /** Types of OBD without a position: readings of the vehicle, answers to commands. */
 const NONE = new Map([
   [0x4002, 'OBD'],
@@ -59,6 +61,7 @@ const NONE = new Map([
   [0x4004, 'OBD'],
   [0x4005, 'OBD'],
   [0x4006, 'OBD'],
+  [0x4008, 'cells'],
   [0x9001, 'login'],
   [0xa002, 'command answer'],
 ])
@@ -97,7 +100,7 @@ function obd(type: number, r: ByteReader, { answer, now }: { answer: Answer; now
       return { ...positions(r.skip(STATE), 'no place'), reply: answer(0xc007, index) }
     }
     case 0x4009:
-      return { fixes: [fixOf(r.skip(4))] }
+      return one(r.skip(4))
     case 0x401f:
       return positions(r.skip(5 + STATE), 'no place')
     default:
@@ -106,24 +109,37 @@ function obd(type: number, r: ByteReader, { answer, now }: { answer: Answer; now
 }
 
 function tracker(type: number, r: ByteReader, answer: Answer): Message {
-  if (type === 0x4001) return { fixes: [fixOf(r)], reply: answer(0x8001) }
+  if (type === 0x4001) return { ...one(r), reply: answer(0x8001) }
   if (type === 0x4206) return { ...positions(r.skip(1), 'no place'), reply: answer(0x8206) }
   return type === 0x1003 ? { none: 'heartbeat', reply: answer(0x9003) } : {}
 }
 
 function older(type: number, r: ByteReader, answer: Answer): Message {
   if (type !== 0x2001) return {}
-  return { fixes: [fixOf(r.skip(9))], reply: answer(0x1001, [0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255]) }
+  return { ...one(r.skip(9)), reply: answer(0x1001, [0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255]) }
 }
 
 /** A count and as many positions; `none`: what it is without one. */
 function positions(r: ByteReader, none: string): Message {
   const fixes: Fix[] = []
-  for (let count = r.u8(); count > 0; count--) fixes.push(fixOf(r))
+  for (let count = r.u8(); count > 0; count--) {
+    const fix = fixOf(r)
+    if (fix) fixes.push(fix)
+  }
   return fixes.length > 0 ? { fixes } : { none }
 }
 
-function fixOf(r: ByteReader): Fix {
+function one(r: ByteReader): Message {
+  const fix = fixOf(r)
+  return fix ? { fixes: [fix] } : { none: 'no fix' }
+}
+
+/** Undefined where the device's clock was never set. */
+function fixOf(r: ByteReader): Fix | undefined {
+  if (r.ahead().u16() === 0) {
+    r.skip(POSITION)
+    return undefined
+  }
   const time = bytesDmy(r)
   const latitude = r.u32le() / 3_600_000
   const longitude = r.u32le() / 3_600_000

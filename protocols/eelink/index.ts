@@ -8,7 +8,7 @@
  *   T  type      L  length from behind it on      S  serial number      I  IMEI, packed decimals      x  checksum
  *
  *   01  I …                                                login: answer 6767 01 0009 S, unix seconds, 0001 00
- *   02 04 05  tttttttt AAAAAAAA OOOOOOOO VV GGGG cell9 F   position (answered in 04 and 05 alone)
+ *   02 04–06  tttttttt AAAAAAAA OOOOOOOO VV GGGG cell9 F   position (answered in 04 and 05 alone)
  *   12 14 15 16  tttttttt M [AAAAAAAA OOOOOOOO HHHH VVVV GGGG NN] cells, WiFi …
  *   80  xxxxxxxx text                                      answer to a command, which may be a position
  *   All but 02: answer 6767 TT 0002 S
@@ -55,7 +55,7 @@ export default {
 const LOGIN = 0x01
 const GPS = 0x02
 const TEXT = 0x80
-const OLD_POSITIONS = new Set([GPS, 0x04, 0x05])
+const OLD_POSITIONS = new Set([GPS, 0x04, 0x05, 0x06])
 const POSITIONS = new Set([0x12, 0x14, 0x15, 0x16])
 const NONE = new Map([
   [LOGIN, 'login'],

@@ -11,7 +11,7 @@
  *   T  hhmmssDDMMYY; t and d its halves     A  A: valid, V, L: not     Y, O  degrees with the letter in front
  *   S  km/h    C  degrees    H  metres      s  satellites              p, v  HDOP, VDOP (of the binary frame 0.01)
  *   binary: T seconds since 2000, y, o 1e-6 degrees, F satellites in bits 0–4, K  CRC-16/XMODEM of x to before it;
- *   L and M are the length and the fields of the position: 19 and 3F here, with other ones it is not read
+ *   L and M are the length and the fields of the position, by bits: F, y o, S, C, H, p v; with other ones it is not read
  *
  * Answer: 1234.
  */

@@ -25,11 +25,12 @@ function fixOf(record: string): Fix | undefined {
   const values = positionOf(record)
   if (!values) return undefined
   const [validity, satellites, ...place] = values
+  if (place[0] === '') return undefined
   return {
     ...placeOf(place),
     ...fixTime(record.slice(0, 6), record.slice(6, 12)),
     valid: validity === 'A',
-    satellites: number(satellites),
+    satellites: optional(satellites),
   }
 }
 
@@ -58,11 +59,15 @@ function placeOf([y, x, speed, course, altitude, hdop]: readonly (string | undef
   return {
     latitude: angle(y ?? '', 'N', 'S'),
     longitude: angle(x ?? '', 'E', 'W'),
-    speed: kmh(number(speed ?? '')),
-    heading: heading(number(course ?? '')),
-    altitude: altitude ? number(altitude) : undefined,
-    hdop: hdop ? dop(number(hdop)) : undefined,
+    speed: speed ? kmh(number(speed)) : undefined,
+    heading: heading(optional(course)),
+    altitude: optional(altitude),
+    hdop: dop(optional(hdop)),
   }
+}
+
+function optional(text: string | undefined): number | undefined {
+  return text ? number(text) : undefined
 }
 
 function angle(field: string, positive: string, negative: string): number {

@@ -77,8 +77,8 @@ function lockEvent(r: TextReader): Message {
   const longitude = r.number() * signOf(r.next())
   const valid = isValid(r.next())
   const fix = { time, latitude, longitude, valid, speed: mph(r.number()), heading: heading(r.number()) }
-  const serial = r.skip(5).next()
-  return { fixes: [fix], reply: Buffer.from(`(P69,0,${serial})`) }
+  const serial = r.rest().split(',')[5] ?? ''
+  return { fixes: [fix], reply: serial === '' ? undefined : Buffer.from(`(P69,0,${serial})`) }
 }
 
 function signOf(letter: string): 1 | -1 {
@@ -92,5 +92,5 @@ function isValid(letter: string): boolean {
 
 /** Some models leave the number out: then the charge stands in its place. */
 function satellitesOf(field: string): number | undefined {
-  return field.endsWith('%') ? undefined : number(field)
+  return field === '' || field.endsWith('%') ? undefined : number(field)
 }

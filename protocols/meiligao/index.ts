@@ -80,7 +80,8 @@ function decode(frame: Buffer, session: Session): Message {
   if (type === ALARM) return { device, ...report(r.skip(1).slice().toString('latin1')) }
   if (type === RECORDS) return { device, ...records(r.skip(1).slice().toString('latin1')) }
   if (type === SENSORS) return { device, ...afterSensors(r.slice().toString('latin1')) }
-  return { device, none: NONE.get(type) }
+  const fix = NONE.has(type) ? undefined : fixOf(r.slice().toString('latin1'))
+  return fix ? { device, fixes: [fix] } : { device, none: NONE.get(type) }
 }
 
 function loginAnswer(id: string): Buffer {

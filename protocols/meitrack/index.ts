@@ -65,7 +65,9 @@ function decode(frame: Buffer, session: Session): Message {
 const RECORDS = /^\$\$([^])\d+,([^,]*),(CC[CE]),/
 
 function messageOf(device: string, { good, unreadable }: Records): Message {
-  return { device: device || undefined, fixes: good, unreadable }
+  const fixes = good.filter((fix) => fix !== undefined)
+  if (fixes.length === 0 && good.length > 0) return { device: device || undefined, none: 'no place', unreadable }
+  return { device: device || undefined, fixes, unreadable }
 }
 
 function confirmation(words: string, flag: string): Buffer {

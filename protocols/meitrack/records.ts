@@ -3,7 +3,7 @@ import { ByteReader, DecodeError, dop, eachReadable, type Fix, heading, kmh, sec
 const since2000 = secondsSince(2000)
 
 /** Positions of a frame's records, and which could not be read. */
-export type Records = ReturnType<typeof eachReadable<Buffer, Fix>>
+export type Records = ReturnType<typeof eachReadable<Buffer, Fix | undefined>>
 
 /** The positions of a CCC frame, from behind the comma on. @throws DecodeError */
 export function compactFixes(body: Buffer): Records {
@@ -44,11 +44,12 @@ export function taggedFixes(body: Buffer): Records {
   return eachReadable(records, taggedFix)
 }
 
-function taggedFix(record: Buffer): Fix {
+/** Undefined where a record has no place: cells or WiFi alone. */
+function taggedFix(record: Buffer): Fix | undefined {
   const values = parametersOf(record)
   const [latitude, longitude, time] = [2, 3, 4].map((id) => values.get(id))
-  if (latitude === undefined || longitude === undefined || time === undefined)
-    throw new DecodeError('malformed', 'a record without time or place')
+  if (latitude === undefined || longitude === undefined) return undefined
+  if (time === undefined) throw new DecodeError('malformed', 'a record without time')
   const speed = values.get(8)
   const altitude = values.get(0x0b)
   return {

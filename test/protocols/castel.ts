@@ -80,6 +80,13 @@ export default {
         },
         { frame: packet({ type: '401f', content: `0011223344${STATE}01${POSITION}` }), device: ID, fixes: [FIX] },
         { frame: packet({ type: '4009', content: `f5005c66${POSITION}` }), device: ID, fixes: [FIX] },
+        {
+          frame: packet({ type: '4007', content: `11223344${STATE}01${'00'.repeat(19)}` }),
+          device: ID,
+          none: 'no place',
+          reply: answer('c007', '11223344'),
+        },
+        { frame: packet({ type: '4009', content: `f5005c66${'00'.repeat(19)}` }), device: ID, none: 'no fix' },
         { frame: packet({ type: '1002', content: `${STATE}00` }), device: ID, none: 'logout' },
         { frame: packet({ type: '1003', content: '' }), device: ID, none: 'heartbeat', reply: answer('9003') },
         { frame: packet({ type: '4002', content: STATE }), device: ID, none: 'OBD' },

@@ -39,6 +39,11 @@ export default {
         { frame: packet(0x02, 1, OLD), fixes: [FIX] },
         { frame: packet(0x04, 2, OLD), fixes: [FIX], reply: bytes('676704 0002 0002') },
         {
+          frame: packet(0x06, 2, Buffer.concat([OLD, Buffer.from('+4912345')])),
+          fixes: [FIX],
+          reply: bytes('676706 0002 0002'),
+        },
+        {
           frame: packet(0x05, 3, Buffer.concat([OLD.subarray(0, -2), bytes('00 01')])),
           fixes: [{ ...FIX, valid: false }],
           reply: bytes('676705 0002 0003'),

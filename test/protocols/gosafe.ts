@@ -58,6 +58,13 @@ export default {
           fixes: [{ time: FIX.time, latitude: 52.525, longitude: 13.41, speed: 10, heading: 270 }],
           reply: '1234',
         },
+        {
+          frame: `*GS26,${ID},231530010524,,GPS:A;;S52.525;W13.41;;;;#`,
+          device: ID,
+          fixes: [{ time: FIX.time, latitude: -52.525, longitude: -13.41 }],
+          reply: '1234',
+        },
+        { frame: `*GS26,${ID},231530010524,,GPS:V;0;;;;#`, device: ID, none: 'no place', reply: '1234' },
         { frame: `*GS02,${ID}#`, device: ID, none: 'heartbeat', reply: '1234' },
         { frame: `*GS06,${ID},231530010524,,SYS:G3C#`, device: ID, none: 'no place', reply: '1234' },
         {
@@ -72,7 +79,7 @@ export default {
       ],
     },
     {
-      title: 'binary: a position with all fields; others are not read',
+      title: 'binary: a position with some fields; others are not read',
       frames: [
         {
           frame: binary('13 003f 49'),
@@ -80,7 +87,14 @@ export default {
           fixes: [{ ...FIX, altitude: 34, hdop: 0.9 }],
           reply: '1234',
         },
+        {
+          frame: binary('12 003e'),
+          device: ID,
+          fixes: [{ ...FIX, satellites: undefined, altitude: 34, hdop: 0.9 }],
+          reply: '1234',
+        },
         { frame: binary('13 003e 49'), device: ID, fixes: [], reply: '1234' },
+        { frame: binary('13 007f 49'), device: ID, fixes: [], reply: '1234' },
       ],
     },
   ],

@@ -21,6 +21,22 @@ export default {
   },
   frames: [
     {
+      title: 'fields that are missing',
+      frames: [
+        {
+          frame: `(${ID},P45,010524,231530,52.525,S,13.410,W,V,10,270)`,
+          device: ID,
+          fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41, speed: mph(10), valid: false }],
+        },
+        {
+          frame: `(${ID},U02,${TEXT},10,270,,32%)`,
+          device: ID,
+          fixes: [{ ...FIX, speed: mph(10) }],
+          reply: '(S39)',
+        },
+      ],
+    },
+    {
       title: 'packed decimals: several positions, the first version, padlocks',
       frames: [
         {

@@ -47,6 +47,11 @@ export default {
         { frame: frame(0x9955, 'no report'), device: '13612345678', fixes: [] },
         { frame: frame(0x9988, '\x02\xff\xd8'), device: '13612345678', none: 'photo' },
         { frame: frame(0x9903, 'C1E88'), device: '13612345678', none: 'status' },
+        {
+          frame: frame(0x9016, `${RMC}|0.9|-34.5|0000`),
+          device: '13612345678',
+          fixes: [{ ...FIX, hdop: 0.9, altitude: -34.5 }],
+        },
         { frame: frame(0x4101, ''), device: '13612345678' },
       ],
     },

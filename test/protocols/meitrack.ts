@@ -1,4 +1,5 @@
 import { ByteWriter, kmh, sum8 } from '../../protocols/kit/index.ts'
+import { bytes } from '../support/encode.ts'
 import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
@@ -29,6 +30,10 @@ export default {
   },
   frames: [
     {
+      title: 'a record without a place',
+      frames: [{ frame: frame(cce(bytes('0100 01 0507 00 00 00'))), device: ID, none: 'no place' }],
+    },
+    {
       title: 'positions as text',
       frames: [
         { frame: frame(AAA), device: ID, fixes: [FIX] },
@@ -48,7 +53,7 @@ export default {
       frames: [
         { frame: frame(ccc(compact(), compact())), device: ID, fixes: [FIX, FIX], reply: answered(2) },
         { frame: frame(cce(tagged(), tagged())), device: ID, fixes: [FIX, FIX] },
-        { frame: frame(cce(tagged(), Buffer.alloc(5))), device: ID, fixes: [FIX], unreadable: [1] },
+        { frame: frame(cce(tagged(), bytes('0100 05'))), device: ID, fixes: [FIX], unreadable: [1] },
       ],
     },
   ],

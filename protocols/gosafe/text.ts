@@ -66,8 +66,8 @@ function placeOf([y, x, speed, course, altitude, hdop]: readonly (string | undef
   }
 }
 
-function optional(text: string | undefined): number | undefined {
-  return text ? number(text) : undefined
+function optional(field: string | undefined): number | undefined {
+  return field ? number(field) : undefined
 }
 
 function angle(field: string, positive: string, negative: string): number {

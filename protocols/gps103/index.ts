@@ -37,7 +37,7 @@ export default textProtocol({
       fix,
     },
     {
-      like: `${HEAD}---,------,----,{hms},{dmy},{any},{valid},{lat},{lon},{speedKnots},{course},{altitude},{hdop},{satellites},{any}`,
+      like: `${HEAD}{any:3},{hms},{dmy},{any},{valid},{lat},{lon},{speedKnots},{course},{altitude},{hdop},{satellites},{any}`,
     },
     {
       like: `${HEAD}{local},{any},F,{any},{valid},[{ns},]{latNmea},[{ns},][{ew},]{lonNmea},[{ew},]{speedKnots},{course},{altitude}[,{any}]`,
@@ -63,10 +63,13 @@ function answer(draft: Draft): string | undefined {
   return draft.text('event') === 'help me' ? `**,imei:${draft.device},E;` : undefined
 }
 
+/** Year to minute, of a clock that was set. */
+const DATE = /^\d\d(?!00)\d\d(?!00)\d{6,}$/
+
 /** The time is the UTC time of day that is nearest to the device's local time; without it, that local time. */
 function fix(draft: Draft, session: Session): Fix | undefined {
   const digits = draft.text('local').replace(/\D+/g, '')
-  const local = digits === '' ? session.now : utcYmd(digits.padEnd(12, '0'))
+  const local = DATE.test(digits) ? utcYmd(digits.slice(0, 12).padEnd(12, '0')) : session.now
   draft.time = draft.clock === undefined ? local : draft.timeBy(local)
   return draft.fix(session)
 }

@@ -4,7 +4,9 @@ import { frameLength, starts } from './framing.ts'
 const HEAD = '*{any},[{id}],'
 const PLACE = '[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots},{course}'
 /** Some devices have one more field in front of the date. */
-const DATED = `${PLACE},[{any},][{dmy}][,{any}]#`
+const DATED = `${PLACE},[{any},][{dmy}][,{any}]`
+/** Of a type that is not known: the hemispheres must be there. */
+const ANY_TYPE = '{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},[{any},]{dmy}[,{any}]'
 /** A command and up to six parameters of it. */
 const COMMAND = '{any},[{any},[{any},[{any},[{any},[{any},[{any},]]]]]]'
 
@@ -18,6 +20,7 @@ export const text = textProtocol({
   port: 5013,
   frame: frameLength,
   starts,
+  ends: '#',
   fields: {
     type: { like: 'V\\d+' },
     silent: { like: 'LINK|BASE|XT' },
@@ -31,17 +34,18 @@ export const text = textProtocol({
     { like: `${HEAD}V1,{hms},${DATED}`, answer: v1 },
     { like: `${HEAD}V19,{any},${DATED}`, fix: atArrival, answer: r12 },
     { like: `${HEAD}V4,${COMMAND}{any},{hms},${DATED}`, answer: r12 },
-    { like: `${HEAD}VP1,${PLACE},{dmy}[,{any}]#` },
-    { like: `${HEAD}VP1,V,{any}#`, none: 'cells' },
-    { like: `${HEAD}V3,{any}#`, none: 'cells' },
+    { like: `${HEAD}VP1,${PLACE},{dmy}[,{any}]` },
+    { like: `${HEAD}VP1,V,{any}`, none: 'cells' },
+    { like: `${HEAD}V3,{any}`, none: 'cells' },
     { like: `${HEAD}{type},{hms},${DATED}`, answer: r12 },
-    { like: `${HEAD}HTBT[,{any}]#`, none: 'heartbeat', answer: '*HQ,{id},HTBT#' },
-    { like: `${HEAD}NBR,{any}#`, none: 'cells', answer: '*HQ,{id},V4,NBR,{clock}#' },
-    { like: `${HEAD}{silent},{any}#`, none: 'status' },
+    { like: `${HEAD}HTBT[,{any}]`, none: 'heartbeat', answer: '*HQ,{id},HTBT#' },
+    { like: `${HEAD}NBR,{any}`, none: 'cells', answer: '*HQ,{id},V4,NBR,{clock}#' },
+    { like: `${HEAD}{silent},{any}`, none: 'status' },
     { like: `${HEAD}SMS,{any}`, none: 'text' },
-    { like: `${HEAD}#`, none: 'heartbeat' },
-    { like: `${HEAD}V{any}#`, unknown: 'position' },
-    { like: `${HEAD}{any}#`, unknown: 'type' },
+    { like: `${HEAD}{any},{hms},${ANY_TYPE}`, answer: r12 },
+    { like: '*{any},[{id}][,]', none: 'heartbeat' },
+    { like: `${HEAD}V{any}`, unknown: 'position' },
+    { like: `${HEAD}{any}`, unknown: 'type' },
   ],
 })
 

@@ -14,8 +14,8 @@
 import { type Draft, EndSearch, type Session, textProtocol } from '../kit/index.ts'
 
 const ends = new EndSearch(['*', '\n', '$'])
-const HEAD = '$[,]{any:3},{type},[{alert},]{live},{imei},{any}'
-const PLACE = '{lat},{ns},{lon},{ew},{speedKmh},{course},{satellites},{altitude},{any},{hdop},{any}'
+const HEAD = '$[,]{any}[,{any}],{any},{type},[{alert},]{live},{imei}[,{any}]'
+const PLACE = '{lat},[{ns}],{lon},[{ew}],{speedKmh},{course},{satellites},{altitude},{any},{hdop},{any}'
 
 export default textProtocol({
   name: 'its',
@@ -29,12 +29,12 @@ export default textProtocol({
   ends: '*',
   fields: {
     type: { like: '[A-Z]{2}' },
-    alert: { like: '\\d{1,2}' },
+    alert: { like: '\\d{1,3}' },
     live: { like: '[LH]' },
     emergency: { like: 'EMR|SEM' },
   },
   lines: [
-    { like: '$,LGN,{any:2},{imei},{any}', none: 'login', answer: login },
+    { like: '$[,]LGN,[{any},[{any},]]{imei}[,{any}]', none: 'login', answer: login },
     { like: `${HEAD},{valid},{ddmmyyyy},{hhmmss},${PLACE}` },
     { like: `${HEAD},{valid},{dmy},{hhmmss},${PLACE}` },
     { like: `${HEAD},{valid},{day},{month},{yyyy},{hour},{minute},{second},${PLACE}` },

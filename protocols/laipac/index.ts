@@ -31,12 +31,12 @@ export default textProtocol({
   },
   lines: [
     {
-      like: '$AVRMC,{id},{hms},{state},{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots},{course},{dmy},{event},{any}*{sum}',
+      like: '$[E]AVRMC,{id},{hms},{state},{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots},{course},[{dmy}][,{event}[,{any}]]*{sum}',
       answer,
     },
-    { like: '$AVSYS,{id},{any}', none: 'status' },
+    { like: '$[E]AVSYS,{id}[,{any}]*{any}', none: 'status' },
     { like: '$ECHK,{id},{rest}', none: 'heartbeat', answer: '$ECHK,{id},{rest}\r\n' },
-    { like: '$AV{any},{id},{any}', unknown: 'type' },
+    { like: '$[E]AV{any},{id}[,{any}]*{any}', unknown: 'type' },
   ],
 })
 

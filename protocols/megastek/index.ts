@@ -28,6 +28,7 @@ export default textProtocol({
   frame: endsWith('!', '\n', '\r\n'),
   ends: '!',
   fields: {
+    model: { like: '\\d+' },
     length: { like: '\\d*' },
     own: { like: '[^,$]*', read: (text: string, draft: Draft) => void (draft.device = text.split(' ', 1)[0]) },
     spare: { like: '\\d{14,15}', read: (text: string, draft: Draft) => void (draft.device = text) },
@@ -36,10 +37,10 @@ export default textProtocol({
   before: checked,
   lines: [
     {
-      like: '{length}$MGV002,[{imei}],{any:2},{dmy},{hhmmss},[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}],{any},{satellites},{any},{hdop},{speedKnots},{course},{altitude},{any}',
+      like: '{length}$MGV{model},[{id}],{any:2},[{dmy}],{hms},[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}],{any},{satellites},{any},{hdop},{speedKnots},{course},{altitude},{any}',
     },
     {
-      like: `[LOG]STX,{own},$GPRMC,${RMC},{any:5},imei:{spare},{used}[/{any}],{altitude},Battery{any}`,
+      like: `[LOG]STX,{own},$GPRMC,${RMC},{any:5},imei:{spare},{used}[/{any}],{altitude},{any}`,
       fix,
     },
     { like: `[LOG]STX,{own},$GPRMC,${RMC}{any}` },

@@ -74,10 +74,12 @@ function checked(text: string, session: Session): string {
   return text.slice(0, star)
 }
 
+const NUMBER = /^[-+]?\d*\.?\d+$/
+
 function fixOf(values: ReadonlyMap<string, string | undefined>, { now }: Session): Fix | undefined {
   const valueOf = (name: string) => {
     const value = values.get(name)
-    return value === undefined ? undefined : number(value)
+    return value === undefined || !NUMBER.test(value) ? undefined : number(value)
   }
   const latitude = valueOf('LAT')
   const longitude = valueOf('LONG')

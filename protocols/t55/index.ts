@@ -26,18 +26,22 @@ export default textProtocol({
   port: 5005,
   frame: line,
   fields: {
-    talker: { like: '[A-Z]' },
+    talker: { like: '[A-Z]{2}' },
+    name: { like: '[A-Za-z\\d_-]+', read: (text, draft) => void (draft.device = text) },
+    mode: { like: '[A-Z]+', read: (text, draft) => void (draft.valid = /[^N]/.test(text)) },
+    quiet: { like: 'GSA|GSV|VTG|ZDA|GST|GBS|DTM' },
     number: { like: '\\d+', read: (text, draft) => void (draft.device = text) },
     /** NF of a u-blox: no fix. */
     status: { like: '[A-Z\\d]{2}', read: (text, draft) => void (draft.valid = text !== 'NF') },
   },
   fix,
   lines: [
-    { like: `$G{talker}RMC,${RMC}[,[{any}*{any},{satellites},{imei}]{any}]`, answer },
-    { like: `$G{talker}GGA,${GGA},{any}` },
-    { like: `$G{talker}GLL,${GLL}{any}` },
-    { like: `{number}[/{imei}/]$G{talker}RMC,${RMC}{any}`, answer },
-    { like: `{number}$G{talker}GGA,${GGA},{any}` },
+    { like: `\${talker}RMC,${RMC}[,[{any}*{any},{satellites},{imei}]{any}]`, answer },
+    { like: `\${talker}GGA,${GGA},{any}` },
+    { like: `\${talker}GLL,${GLL}{any}` },
+    { like: '${talker}GNS,{hms},{latNmea},[{ns}],{lonNmea},[{ew}],[{mode}],{satellites},{hdop},{altitude},{any}' },
+    { like: `{name}[/{imei}/]\${talker}RMC,${RMC}{any}`, answer },
+    { like: `{name}\${talker}GGA,${GGA},{any}` },
     {
       like: '$PUBX,00,{hms},{latNmea},{ns},{lonNmea},{ew},{altitude},{status},{accuracy},{any},{speedKmh},{course},{any:2},{hdop},{any:2},{satellites},{id},{any}',
     },
@@ -58,9 +62,9 @@ export default textProtocol({
     { like: '$PCPTI,{id},{any}', none: 'login', fix: kept },
     { like: '$CONNECT,{id},{any}', none: 'login', fix: kept },
     { like: '$GPTXT,NET,{id},{any}', none: 'status' },
+    { like: '${talker}{quiet},{any}', none: 'status' },
     { like: '$GPIOP,{any}', none: 'status' },
-    { like: '$G{any}', unknown: 'type' },
-    { like: '$P{any}', unknown: 'type' },
+    { like: '${any}', unknown: 'type' },
   ],
 })
 

@@ -18,8 +18,8 @@
 import { type Draft, endsWith, type Session, textProtocol, verify, xor } from '../kit/index.ts'
 
 const PLACE = '{lat:8/1e5}{lon:9/1e5}{speedMph:3}{course:3}'
-const PV = `${PLACE}{source}{age}[;{any}]`
-const GP = `{dmy}{hhmmss}${PLACE}{fixed}{hex}{hex}[{event}[{hdop:2}]]`
+const PV = `${PLACE}{source}{age}{any}`
+const GP = `{dmy}{hhmmss}${PLACE}{fixed}[{hex}[{hex}[{event}[{hdop:2}]]]]`
 const STAR = 0x2a
 const WEEK = 604_800_000
 const GPS_EPOCH = Date.UTC(1980, 0, 6)
@@ -41,8 +41,9 @@ export default textProtocol({
     fixed: { like: '\\d', read: (text: string, draft: Draft) => void (draft.valid = text !== '0' && text !== '9') },
     age: { like: '\\d' },
     event: { like: '\\d{2}' },
-    hex: { like: '[0-9A-F]{2}' },
-    kind: { like: 'C[QV]' },
+    hex: { like: '[0-9A-Fa-f]{2}' },
+    kind: { like: 'C[A-Z]' },
+    status: { like: '[ST]' },
     unread: { like: 'LN|TT' },
     message: {},
   },
@@ -52,7 +53,7 @@ export default textProtocol({
     { like: `{message}|[{id}]|[{satellites}]|>RGP${GP}{any}`, answer },
     { like: `{message}|[{id}]|[{satellites}]|>RPI{dmy}{hhmmss}${PLACE}{any}`, answer },
     { like: `{message}|[{id}]|[{satellites}]|>R{kind}{event}{dmy}{hhmmss}${PLACE}{any}`, answer },
-    { like: `{message}|[{id}]|[{satellites}]|>RUS{event},${GP}{any}`, answer },
+    { like: `{message}|[{id}]|[{satellites}]|>RU{status}{event},${GP}{any}`, answer },
     { like: `{message}|[{id}]|[{satellites}]|>RUV{any},{any},${GP}{any}`, answer },
     { like: '{message}|[{id}]|[{satellites}]|>RAL{any}', none: 'status' },
     { like: '{message}|[{id}]|[{satellites}]|>R{unread}{any}', unknown: 'position' },
@@ -63,7 +64,8 @@ export default textProtocol({
 /** The parts with names come in any order: those that count are put in front, the answer's ones together. */
 function identityFirst(text: string, session: Session): string {
   check(text, session)
-  const parts = text.split(';')
+  const star = text.lastIndexOf('*')
+  const parts = (star < 0 ? text : text.slice(0, star)).split(';')
   const id = parts.find((part) => part.startsWith('ID='))?.slice(3) ?? ''
   const satellites = parts.find((part) => part.startsWith('SV='))?.slice(3) ?? ''
   const message = parts.filter((part) => part.startsWith('#') || part.startsWith('ID=')).join(';')

@@ -60,7 +60,7 @@ export default textProtocol({
     status: { like: '[0-9A-F]{8}' },
     volts: { like: '\\d{4}' },
     inputs: { like: '\\d{4}' },
-    more: { like: '\\d{12}|\\d{24}' },
+    more: { like: '\\d{8}|\\d{12}|\\d{16}|\\d{20}|\\d{24}' },
     cell: { like: '[0-9A-F]{8}' },
     longCell: { like: '[0-9A-F]{15}' },
     signal: { like: '\\d{2}' },

@@ -1,10 +1,10 @@
 /*
  * TRV and IW watches and pet trackers (Thinkrace, 4P Touch). "GPS watch communication protocol" (Thinkrace), inferred from
- * frames where it is not public. TCP, text. W is TRV or IW; K the kind:
+ * frames where it is not public; "Protocol for GPS Watch" V1.0 (of IW, 2019). TCP, text. W is TRV or IW; K the kind:
  *
  *   WAP00I[,…]#                                                                   login
  *   WKYYMMDDAYYYY.YYYYNOOOOO.OOOOESSSSShhmmssCCCCCCgggsssbbb…,…#                  position
- *   WAP02,…#  WAP03,…#  WAP50,…#                                                  cells and Wi-Fi, heartbeat, temperature
+ *   WAP02,…#  WAP03,…#  WAP49,…#  WAPHT,…#                                        cells and Wi-Fi, heartbeat, health
  *
  *   I  IMEI                  Y, O  ddmm.mmmm     C  degrees, six characters
  *   A  A: valid, V: not      S     km/h          g, b  GSM signal, battery     s  satellites
@@ -30,6 +30,7 @@ export default textProtocol({
     brand: { like: 'TRV|IW' },
     letter: { like: '[A-Z]' },
     kind: { like: '[0-9A-Z]{2}' },
+    health: { like: '49|50|97|HD|HP|HT' },
     signal: { like: '\\d{3}' },
   },
   lines: [
@@ -39,11 +40,10 @@ export default textProtocol({
       like: `${HEAD}{ymd}{valid}{latNmea}{ns}{lonNmea}{ew}{speedKmh:5}{hhmmss}{course:6}{signal}{satellites:3}{any}`,
       answer,
     },
-    { like: '{brand}AP02,{any}', none: 'cells', answer: '{brand}BP02#' },
-    { like: '{brand}AP03,{any}', none: 'heartbeat', answer: '{brand}BP03#' },
-    { like: '{brand}AP49,{any}', none: 'status', answer: '{brand}BP49#' },
-    { like: '{brand}AP50,{any}', none: 'status', answer: '{brand}BP50#' },
-    { like: '{brand}CP01,{any}', none: 'heartbeat', answer: '{brand}DP01#' },
+    { like: '{brand}AP02[,{any}]', none: 'cells', answer: '{brand}BP02#' },
+    { like: '{brand}AP03[,{any}]', none: 'heartbeat', answer: '{brand}BP03#' },
+    { like: '{brand}AP{health}[,{any}]', none: 'health', answer: '{brand}BP{health}#' },
+    { like: '{brand}CP01[,{any}]', none: 'heartbeat', answer: '{brand}DP01#' },
     { like: `${HEAD}[,{any}]`, unknown: 'type' },
   ],
 })

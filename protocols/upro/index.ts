@@ -35,6 +35,8 @@ export default {
 
 const HEAD = /^\*([A-Z]{2}\d\d)(\d)(\d+),([A-Z]{2})/
 const POSITION = /^(\d{6})(\d{8})(\d{9})([0-9A-Fa-f])(\d\d)(\d\d)(\d{6})/
+/** The device's clock was never set. */
+const NO_DATE = /^\d{23}[0-9A-Fa-f]\d{4}0000/
 const NO_FIX = 1
 const NORTH = 2
 const EAST = 4
@@ -49,7 +51,8 @@ function decode(frame: Buffer): Message {
   const fields = fieldsOf(text)
   const reply = answered === '1' ? Buffer.from(`*${maker}Y${type}#`) : undefined
   const place = fields.get('A')
-  if (place !== undefined) return { device, fixes: [fixOf(place, fields)], reply }
+  if (place !== undefined && !NO_DATE.test(place)) return { device, fixes: [fixOf(place, fields)], reply }
+  if (place !== undefined) return { device, none: 'no fix', reply }
   if (fields.has('X')) return { device, none: 'cells', reply }
   const none = type === 'AH' ? 'heartbeat' : TYPES.has(type) ? 'no place' : undefined
   return { device, none, reply }

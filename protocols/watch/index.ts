@@ -1,6 +1,6 @@
 /*
  * Watches and phones for children and elderly people (3G Electronics, Wonlex, Setracker …): "GPS tracker watch communication
- * protocol". Text between brackets; the length counts bytes without escapes. TCP, no checksum. In the content 7D and a code
+ * protocol" (4p-touch.com/beesure-gps-setracker-server-protocol.html). Text between brackets; the length counts bytes without escapes. TCP, no checksum. In the content 7D and a code
  * stand for another byte: 01 for 7D, 02 for [, 03 for ], 04 for a comma, 05 for *.
  *
  *   [VV*I*LLLL*TYPE,…]   [VV*I*NNNN*LLLL*TYPE,…]
@@ -20,7 +20,6 @@ import {
   heading,
   kmh,
   type Message,
-  number,
   type Protocol,
   type Session,
   TextReader,
@@ -56,6 +55,7 @@ const NONE = new Map([
   ['LK', 'heartbeat'],
   ['KA', 'heartbeat'],
   ['TKQ', 'heartbeat'],
+  ['TKQ2', 'heartbeat'],
   ['heart', 'health'],
   ['BLOOD', 'health'],
   ['PULSE', 'health'],
@@ -66,7 +66,7 @@ const NONE = new Map([
   ['TK', 'audio'],
   ['img', 'photo'],
 ])
-const ANSWERED = new Set(['LK', 'TKQ'])
+const ANSWERED = new Set(['LK', 'TKQ', 'TKQ2'])
 const OPEN = 0x5b
 const CLOSE = 0x5d
 const ALL_CODES = new Map([...CODES, ...SEPARATOR_CODES])
@@ -117,19 +117,21 @@ function decode(frame: Buffer): Message {
       `[${maker}*${device}*${serial === undefined ? '' : `${serial}*`}${name.length.toString(16).padStart(4, '0')}*${name}]`,
     )
   const isAlarm = /^AL(?:_|\d|$)/.test(type)
-  if (isAlarm || /^UD(?:_|\d|$)/.test(type))
-    return { device, fixes: [fixOf(r)], reply: isAlarm ? answer('AL') : undefined }
+  if (isAlarm || /^UD(?:_|\d|$)/.test(type)) return { device, ...placeOf(r), reply: isAlarm ? answer('AL') : undefined }
   return { device, none: NONE.get(type), reply: ANSWERED.has(type) ? answer(type) : undefined }
 }
 
-function fixOf(r: TextReader): Fix {
-  const time = utcDmy(r.next(), r.next())
-  const valid = r.next() === 'A'
+function placeOf(r: TextReader): Pick<Message, 'fixes' | 'none'> {
+  const [date, clock, validity] = [r.next(), r.next(), r.next()]
+  const valid = validity === 'A'
+  if (!valid && !/[1-9]/.test(date)) return { none: 'no date' }
+  const time = utcDmy(date, clock)
   const latitude = angleOf(r)
   const longitude = angleOf(r)
+  if (latitude === undefined || longitude === undefined) return { none: 'no place' }
   const speed = r.optionalNumber()
   const course = r.optionalNumber()
-  return {
+  const fix: Fix = {
     time,
     latitude,
     longitude,
@@ -139,11 +141,13 @@ function fixOf(r: TextReader): Fix {
     altitude: r.optionalNumber(),
     satellites: r.optionalNumber(),
   }
+  return { fixes: [fix] }
 }
 
 /** Degrees and a letter; devices of the south and west have a sign, a letter, or both. */
-function angleOf(r: TextReader): number {
-  const value = number(r.next())
+function angleOf(r: TextReader): number | undefined {
+  const value = r.optionalNumber()
   const letter = r.next()
+  if (value === undefined) return undefined
   return letter === 'S' || letter === 'W' ? -Math.abs(value) : value
 }

@@ -15,6 +15,21 @@ export default {
   },
   frames: [
     {
+      title: 'a clock that was never set, and any text in place of dashes',
+      frames: [
+        {
+          frame: `imei:${ID},tracker,0000000000,,${PLACE.replace('231530', '101530')};`,
+          device: ID,
+          fixes: [{ ...FIX, time: '2026-11-20T10:15:30Z' }],
+        },
+        {
+          frame: `imei:${ID},van,21.5,------,7,231530,010524,14,1,-52.525,-13.41,12.5,270,-34,0.9,07,0*`,
+          device: ID,
+          fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41, altitude: -34, hdop: 0.9, satellites: 7 }],
+        },
+      ],
+    },
+    {
       title: 'a login, a heartbeat, positions, an emergency call',
       frames: [
         { frame: `##,imei:${ID},A;`, device: ID, none: 'login', reply: 'LOAD' },

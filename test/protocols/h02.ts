@@ -19,6 +19,18 @@ export default {
   },
   frames: [
     {
+      title: 'types that no document names, other makers, no end',
+      frames: [
+        {
+          frame: `*XM,${ID},D1,101530,A,5231.5000,S,01324.6000,W,12.5,270,010524,FFFFFBFF,1,2,3#`,
+          device: ID,
+          fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41 }],
+          reply: `*HQ,${ID},R12,120000#`,
+        },
+        { frame: `*HQ,${ID},D1,101530,5,80#`, device: ID },
+      ],
+    },
+    {
       title: 'positions as text and in packed decimals',
       frames: [
         {

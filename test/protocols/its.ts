@@ -19,6 +19,18 @@ export default {
   costly: { commas: `$${many(',')}*`, 'one number': `$,a,b,c,NR,1,L,${ID},,1,20112026,171418,${many('1')}*` },
   frames: [
     {
+      title: 'logins and positions with fewer fields',
+      frames: [
+        { frame: `$LGN,DL1,${ID},1.0*`, device: ID, none: 'login', reply: '$LGN20112026120000*' },
+        { frame: `$C,4.0.0,NR,01,L,${ID},1,20112026,171418,${PLACE},0*`, device: ID, fixes: [FIX] },
+        {
+          frame: `$,C,CTPL,4.0.0,BL,101,H,${ID},,1,20112026,171418,${PLACE.replace('N', '').replace('W', '')},0*`,
+          device: ID,
+          fixes: [{ ...FIX, longitude: 13.41 }],
+        },
+      ],
+    },
+    {
       title: 'a login, positions of each maker, an emergency, health',
       frames: [
         {

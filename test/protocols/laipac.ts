@@ -7,6 +7,16 @@ export default {
   costly: { commas: sentence(`AVRMC,42${many(',')}`), 'one number': sentence(`AVRMC,42,150010,A,${many('1')}`) },
   frames: [
     {
+      title: 'another head, and no field behind the date',
+      frames: [
+        {
+          frame: sentence('EAVRMC,42,150010,A,5231.5000,S,01324.6000,W,12.50,270.00,201126'),
+          device: '42',
+          fixes: [{ ...FIX, latitude: -52.525 }],
+        },
+      ],
+    },
+    {
       title: 'positions, with and without an acknowledgement',
       frames: [
         { frame: position('A', '0'), device: '42', fixes: [FIX] },
@@ -30,6 +40,7 @@ export default {
     {
       title: 'what holds no position',
       frames: [
+        { frame: sentence('EAVSYS,42'), device: '42', none: 'status' },
         { frame: sentence('AVSYS,42,V1.50,SN0000103,32768'), device: '42', none: 'status' },
         { frame: sentence('ECHK,42,7'), device: '42', none: 'heartbeat', reply: sentence('ECHK,42,7') },
         { frame: sentence('AVXXX,42,7'), device: '42' },

@@ -13,6 +13,19 @@ export default {
   },
   frames: [
     {
+      title: 'another model, an id that is no IMEI, no date',
+      frames: [
+        {
+          frame: mgv('A,5231.50000,S,01324.60000,W,00,07,00,0.90,12.5,270.00,-34.5,')
+            .replace('MGV002', 'MGV005')
+            .replace(ID, 'VAN-7'),
+          device: 'VAN-7',
+          fixes: [{ ...FIX, latitude: -52.525, hdop: 0.9, satellites: 7, altitude: -34.5 }],
+        },
+        { frame: `$MGV002,${ID},,S,,,V,,,,,00,00,00,99.9,,,,,262,01,5D8,1922400;!`, device: ID, none: 'no place' },
+      ],
+    },
+    {
       title: 'positions of MGV002, with and without a length',
       frames: [
         {

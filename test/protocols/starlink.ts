@@ -18,6 +18,11 @@ export default {
           device: '42',
           fixes: [{ ...FIX, speed: knots(12.5), altitude: 34, satellites: 9 }],
         },
+        {
+          frame: line('$SLU42,06,7,261120150012,01,261120150010,-5231.5000,-01324.6000,N/A,270,048789,x,9'),
+          device: '42',
+          fixes: [{ ...FIX, latitude: -52.525, satellites: 9 }],
+        },
         { frame: line('$SLU42,06,8,261120150012,20,,,,,,000000'), device: '42', none: 'no place' },
         { frame: line('$SLU42,03,8,1'), device: '42' },
         { frame: '$SLU42,06,8,1*00\r\n', error: 'checksum' },

@@ -18,6 +18,23 @@ export default {
   },
   frames: [
     {
+      title: 'sentences of other systems and talkers',
+      frames: [
+        { frame: `IMEI ${ID}\r\n`, device: ID, none: 'login' },
+        {
+          frame: `unit-7${sentence(RMC.replace('GP', 'BD').replace('N', 'S'))}`,
+          device: 'unit-7',
+          fixes: [{ ...FIX, latitude: -52.525 }],
+          reply: OK,
+        },
+        {
+          frame: sentence('GNGNS,101530.00,5231.5000,N,01324.6000,E,AAN,07,0.9,34.5,45.0,,'),
+          fixes: [TODAY],
+        },
+        { frame: sentence('GPGSV,3,1,11,03,03,111,00'), none: 'status' },
+      ],
+    },
+    {
       title: 'a name, then sentences',
       frames: [
         { frame: `$PGID,${ID}*07\r\n`, device: ID, none: 'login' },
@@ -25,7 +42,7 @@ export default {
         { frame: sentence(GGA), fixes: [TODAY] },
         { frame: `$${RMC}\r\n`, fixes: [FIX], reply: OK },
         { frame: `$${RMC}*00\r\n`, error: 'checksum' },
-        { frame: sentence('GPGSV,1,1,00') },
+        { frame: sentence('GPXYZ,1,1,00') },
       ],
     },
     {

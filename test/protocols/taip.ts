@@ -17,6 +17,24 @@ export default {
   },
   frames: [
     {
+      title: 'other events, fewer fields, no semicolon in front of the checksum',
+      frames: [
+        {
+          frame: signed(`>RCY00201126112154${PLACE}FF00135;#0002;ID=AA01`),
+          device: 'AA01',
+          fixes: [{ time: TIME, ...FIX }],
+          reply: signed('>ACK;#0002;ID=AA01;'),
+        },
+        {
+          frame: virloc(`>RGP201126112154${PLACE}3;ID=AA01;#0002;`),
+          device: 'AA01',
+          fixes: [{ time: TIME, ...FIX }],
+          reply,
+        },
+        { frame: signed(`>RPV40914${PLACE}32`), fixes: [{ time: TIME, ...FIX }] },
+      ],
+    },
+    {
       title: 'positions, each of a kind',
       frames: [
         {

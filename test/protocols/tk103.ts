@@ -15,6 +15,18 @@ export default {
   },
   frames: [
     {
+      title: 'other codes in front of a position, short and long ids',
+      frames: [
+        { frame: `(${ID}BP04${PLACE})`, device: ID, fixes: [FIX] },
+        { frame: `(${ID}BQ87,1,2,${PLACE})`, device: ID, fixes: [FIX] },
+        {
+          frame: `(35630704244101312BR02${PLACE.replace('N', 'S').replace('E', 'W')})`,
+          device: '35630704244101312',
+          fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41 }],
+        },
+      ],
+    },
+    {
       title: 'a handshake, a login, positions',
       frames: [
         { frame: `(${ID}BP00000000000000000HSO)`, device: ID, none: 'login', reply: `(${ID}AP01HSO)` },

@@ -36,6 +36,12 @@ export default {
           reply,
         },
         {
+          frame: frame(`AA${ID}|180018002611201500104011${'0'.repeat(16)}2FA058AE0910${PLACE.replace('N', 'S')}`),
+          device: ID,
+          fixes: [{ ...FIX, latitude: -52.525, satellites: 9 }],
+          reply,
+        },
+        {
           frame: frame(`AB${ID}|180000002611201500104011${'0'.repeat(24)}2FA058AE0910${PLACE}`),
           device: ID,
           fixes: [{ ...FIX, satellites: 9, valid: false }],

@@ -33,6 +33,12 @@ export default {
       frames: [
         { frame: `*VK201${ID},AH&B0000000000&W00#`, device: ID, none: 'heartbeat', reply: '*VK20YAH#' },
         { frame: `*VK200${ID},BA&X262,6,1016,13931,60&E240501231530#`, device: ID, none: 'cells' },
+        {
+          frame: `*VK201${ID},BA&A${'0'.repeat(34)}&B0000000000#`,
+          device: ID,
+          none: 'no fix',
+          reply: '*VK20YBA#',
+        },
         { frame: `*VK200${ID},BA&B0000000000#`, device: ID, none: 'no place' },
         { frame: `*VK201${ID},ZZ&B0000000000#`, device: ID, reply: '*VK20YZZ#' },
         { frame: `*VK201${ID},BA&A231530#`, error: 'malformed' },

@@ -26,6 +26,14 @@ export default {
   },
   frames: [
     {
+      title: 'reports without a date or a place',
+      frames: [
+        { frame: message('UD,000000,000000,V,0,N,0,E,0,0,0,0,100'), device: ID, none: 'no date' },
+        { frame: message('AL,010524,231530,V,,,,,,,'), device: ID, none: 'no place', reply: message('AL') },
+        { frame: message('TKQ2'), device: ID, none: 'heartbeat', reply: message('TKQ2') },
+      ],
+    },
+    {
       title: 'positions and alarms; alarms are answered',
       frames: [
         { frame: message(`UD,${PLACE}`), device: ID, fixes: [FIX] },

@@ -108,7 +108,7 @@ function program(): Command {
     .option('--target <host>', 'the host of the gateway', '127.0.0.1')
     .option('--vans <n>', 'number of vans')
     .option('--interval <duration>', 'time between two fixes of a van')
-    .option('--protocols <names>', 'comma-separated: teltonika,gt06,mqtt …')
+    .option('--protocols <names>', `${SPOKEN}; default: all`)
     .option('--duration <duration>', 'how long the vans drive')
     .option('--port <name=port...>', 'the port of a protocol, if it is not the usual one')
     .option('--seed <n>', 'seed of the random routes')
@@ -119,10 +119,15 @@ function program(): Command {
     .description('run everything with simulated vans, and show that no fix is lost')
     .option('--vans <n>', 'number of vans')
     .option('--seconds <n>', 'how long the vans drive')
-    .option('--protocols <names>', 'comma-separated: teltonika,gt06,mqtt …')
+    .option('--protocols <names>', `${SPOKEN}; default: 15 of them`)
     .action(async (options) => exit(await (await import('../simulate/demo.ts')).demoCommand(options)))
   return waybridge
 }
+
+/** What vans can speak: written here, so that no other command loads how they do. */
+const SPOKEN =
+  'comma-separated, of teltonika, gt06, h02, wialon, osmand, owntracks, fix, jt808, gl200, gps103, tk103, meitrack, watch, ' +
+  'egts, eelink, castel, t55, jt600, totem, laipac, upro, suntech, meiligao, megastek, xexun; tcp, udp, http, mqtt'
 
 interface ConfigOption {
   readonly config: string

@@ -95,7 +95,7 @@ async function drive({ plan, signals, site, screen }: Demo, ports: Ports): Promi
   })
   watch.vans(outcome)
   watch.phase('delivering')
-  await untilDelivered(site, ports, signals.within(DELIVERED_BY_MS))
+  await untilDelivered(site, ports, { acked: outcome.acked, signal: signals.within(DELIVERED_BY_MS) })
   watch.phase('reading back')
   const account = await readBack(site, ports, { plan, outcome })
   await watch.end()
@@ -103,12 +103,19 @@ async function drive({ plan, signals, site, screen }: Demo, ports: Ports): Promi
   return { account, outcome, status: watch.status, duplicates: received - stored }
 }
 
-/** Waits until no fix waits in the gateway, the patience is over, or the signal comes. */
-async function untilDelivered({ dataDir }: DemoSite, { admin }: Ports, signal: AbortSignal): Promise<void> {
+/**
+ * Waits until the gateway has all acknowledged fixes and none waits, the patience is over, or the signal comes. Those of
+ * protocols without answers may be on their way yet.
+ */
+async function untilDelivered(
+  { dataDir }: DemoSite,
+  { admin }: Ports,
+  { acked, signal }: { acked: number; signal: AbortSignal },
+): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS
   while (performance.now() < deadline && !signal.aborted) {
     const status = await readStatus(admin, dataDir)
-    if (status?.waiting === 0) return
+    if (status?.waiting === 0 && status.delivered + status.parked + status.held + status.filtered >= acked) return
     await pause(100)
   }
 }

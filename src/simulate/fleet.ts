@@ -2,7 +2,7 @@ import type { Speech } from './speak/index.ts'
 
 /** A van of the simulation. */
 export interface FleetVan {
-  /** An IMEI that no real device has. */
+  /** An IMEI that no real device has, or its last digits where its protocol has a shorter number. */
   readonly id: string
   readonly name: string
   readonly speech: Speech
@@ -10,11 +10,10 @@ export interface FleetVan {
 
 /** The vans 1 to n, which get the speeches in turn. The same for the same arguments. */
 export function createFleet(count: number, speeches: readonly Speech[]): FleetVan[] {
-  return Array.from({ length: count }, (_, index) => ({
-    id: imei(index + 1),
-    name: `Van ${index + 1}`,
-    speech: speeches[index % speeches.length],
-  }))
+  return Array.from({ length: count }, (_, index) => {
+    const speech = speeches[index % speeches.length]
+    return { id: imei(index + 1).slice(-(speech.idDigits ?? 15)), name: `Van ${index + 1}`, speech }
+  })
 }
 
 /** The highest number of vans. */

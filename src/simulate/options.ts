@@ -1,5 +1,5 @@
 import { protocolPorts } from '../../protocols/index.ts'
-import { unknownName } from '../config/problem.ts'
+import { nearest, unknownName } from '../config/problem.ts'
 import { duration } from '../config/units.ts'
 import { UserError } from '../errors.ts'
 import type { Ports } from '../process/role.ts'
@@ -28,7 +28,7 @@ export function durationOption(option: string, text: string, leastMs: number): n
 
 /**
  * The speeches that a list such as `teltonika,gt06,mqtt` names: by protocol, by transport, or by their own name
- * (`teltonika-udp`). @throws UserError for an unknown name, with the nearest known one.
+ * (`teltonika-udp`). @throws UserError for an unknown name, with the known ones.
  */
 export function speechesOption(text: string): Speech[] {
   const names = text.split(',').map((name) => name.trim())
@@ -39,8 +39,11 @@ export function speechesOption(text: string): Speech[] {
 function speechesNamed(name: string): Speech[] {
   const found = speeches.filter((speech) => namesOf(speech).includes(name))
   if (found.length > 0) return found
+  const near = nearest(name, speeches.flatMap(namesOf))
+  const hint = near === undefined ? '.' : `: did you mean ${near}?`
+  const known = [...new Set(speeches.map(({ protocol }) => protocol))].join(', ')
   throw new UserError(
-    `--protocols: "${name}": ${unknownName('protocol', name, [...new Set(speeches.flatMap(namesOf))])}`,
+    `--protocols: "${name}": unknown protocol${hint} Vans speak ${known}; tcp, udp, http, mqtt: all of it.`,
   )
 }
 

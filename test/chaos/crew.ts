@@ -6,7 +6,7 @@ import { lineFor } from '../../src/simulate/line/index.ts'
 import { portOf } from '../../src/simulate/options.ts'
 import { seeded } from '../../src/simulate/random.ts'
 import { fixOnce } from '../../src/simulate/speak/apps.ts'
-import { speeches } from '../../src/simulate/speak/index.ts'
+import { isAnswered, speeches } from '../../src/simulate/speak/index.ts'
 import { createTracker, type Tracker } from '../../src/simulate/tracker.ts'
 import { createVan, type Van } from '../../src/simulate/van.ts'
 
@@ -41,9 +41,9 @@ export interface Crew {
   close(): void
 }
 
-/** The vans 1 to n: every way of speaking in turn; few with a clock that is hours off. */
+/** The vans 1 to n: every way of speaking that is answered in turn; few with a clock that is hours off. */
 export function createChaosFleet(count: number): FleetVan[] {
-  return createFleet(count, [...speeches, fixOnce])
+  return createFleet(count, [fixOnce, ...speeches.filter(isAnswered)])
 }
 
 /** Sets off at once. `ports`: where the vans dial. */

@@ -6,10 +6,18 @@ import { speeches } from '../../src/simulate/speak/index.ts'
 
 describe('a fleet', () => {
   it('has numbers of fifteen digits, all different, that end with Luhn’s digit', () => {
-    const ids = createFleet(2000, speeches).map(({ id }) => id)
+    const [teltonika] = speeches
+    const ids = createFleet(2000, [teltonika]).map(({ id }) => id)
     expect(new Set(ids).size).toBe(2000)
     expect(ids.every((id) => /^\d{15}$/.test(id) && luhn(id) % 10 === 0)).toBe(true)
     expect(ids[0]).toBe('359999000000018')
+  })
+
+  it('has the last digits of these where a protocol has shorter numbers', () => {
+    const fleet = createFleet(2000, speeches)
+    expect(new Set(fleet.map(({ id }) => id)).size).toBe(2000)
+    expect(fleet.find(({ speech }) => speech.name === 'tk103')?.id).toBe('999000000125')
+    expect(fleet.find(({ speech }) => speech.name === 'meiligao')?.id).toHaveLength(14)
   })
 
   it('deals out all ways of speaking in turn', () => {
@@ -37,15 +45,20 @@ describe('--protocols', () => {
     ['teltonika', ['teltonika', 'teltonika-udp', 'teltonika-8e']],
     ['teltonika,gt06,mqtt', ['teltonika', 'gt06', 'owntracks', 'fix', 'teltonika-udp', 'teltonika-8e']],
     ['udp, http', ['osmand', 'teltonika-udp']],
+    ['xexun,jt808', ['jt808', 'xexun']],
     ['teltonika-8e', ['teltonika-8e']],
   ])('%s', (text, names) => {
     expect(speechesOption(text).map(({ name }) => name)).toEqual(names)
   })
 
-  it('names the nearest one', () => {
+  it('names the nearest one, and all', () => {
+    const all =
+      'Vans speak teltonika, gt06, h02, wialon, osmand, owntracks, fix, jt808, gl200, gps103, tk103, meitrack, watch, egts, ' +
+      'eelink, castel, t55, jt600, totem, laipac, upro, suntech, meiligao, megastek, xexun; tcp, udp, http, mqtt: all of it.'
     expect(() => speechesOption('gt06,teltonica')).toThrow(
-      '--protocols: "teltonica": unknown protocol: did you mean teltonika?',
+      `--protocols: "teltonica": unknown protocol: did you mean teltonika? ${all}`,
     )
+    expect(() => speechesOption('unlike-anything')).toThrow(`--protocols: "unlike-anything": unknown protocol. ${all}`)
   })
 })
 
@@ -79,9 +92,9 @@ describe('--vans', () => {
 
 describe('--port', () => {
   it('is by default where each protocol usually listens', () => {
-    expect(speeches.map((speech) => portOf(speech, portsOption([])))).toEqual([
-      5027, 5023, 5013, 5039, 5055, 1883, 1883, 5027, 5027,
-    ])
+    const ports = speeches.map((speech) => portOf(speech, portsOption([])))
+    expect(ports.slice(0, 10)).toEqual([5027, 5023, 5013, 5039, 5055, 1883, 1883, 5027, 5015, 5004])
+    expect(ports.every((port) => port > 1000)).toBe(true)
   })
 
   it('changes a protocol on all transports, or one of them', () => {

@@ -6,10 +6,12 @@ import {
   type SimulationOptions,
   type SimulationOutcome,
 } from '../../src/simulate/simulation.ts'
-import { speeches } from '../../src/simulate/speak/index.ts'
+import { isAnswered, speeches } from '../../src/simulate/speak/index.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
-const VANS = createFleet(speeches.length, speeches)
+const ANSWERED = speeches.filter(isAnswered)
+/** Where nothing is answered, what is lost on the way stays lost. */
+const VANS = createFleet(ANSWERED.length, ANSWERED)
 /** With how long an answer may take: where none is lost, it may take as long as it does. */
 const MOODS = [
   ['good', 20_000],
@@ -86,6 +88,19 @@ describe('a simulation', () => {
     })
     expect(outcome.sent).toBeGreaterThanOrEqual(VANS.length)
     expect(outcome.acked).toBe(0)
+  })
+
+  it('counts fixes of protocols without answers once they are written', async () => {
+    const others = speeches.filter((speech) => !isAnswered(speech))
+    const vans = createFleet(others.length, others)
+    const outcome = await simulate(receiver, { vans, durationMs: 3000 })
+    expect([outcome.sent, outcome.acked, outcome.troubled]).toEqual([3 * vans.length, 3 * vans.length, 0])
+    const arrived = () => vans.map(({ id }) => times(receiver, id))
+    await expect.poll(arrived).toEqual(vans.map(({ id }) => outcome.trips.get(id)?.sent.map(({ time }) => time)))
+    const closed = await startReceiver()
+    await closed.close()
+    const lost = await simulate(closed, { vans, durationMs: 1000, patienceMs: 1000 })
+    expect([lost.acked, lost.troubled]).toEqual([0, vans.length])
   })
 
   it('refuses vans for which no port is known', async () => {

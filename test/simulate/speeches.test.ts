@@ -1,113 +1,134 @@
 import { describe, expect, it } from 'vitest'
-import { loadProtocols } from '../../protocols/index.ts'
-import {
-  cut,
-  decodeFrame,
-  type Fix,
-  type HttpRequest,
-  type Message,
-  type Protocol,
-  repliesOf,
-  type Session,
-  type Transport,
-} from '../../protocols/kit/index.ts'
-import { type Packet, type Speech, speeches } from '../../src/simulate/speak/index.ts'
-
-const PROTOCOLS = new Map((await loadProtocols()).map((protocol) => [protocol.name, protocol]))
+import { cut, type Fix } from '../../protocols/kit/index.ts'
+import { createFleet } from '../../src/simulate/fleet.ts'
+import { isAnswered, speeches } from '../../src/simulate/speak/index.ts'
+import { answersOf, Conversation, streamSpeech } from '../support/speeches.ts'
 
 const ID = '356307042441013'
 const NOW = Date.UTC(2026, 10, 20, 12, 0, 0)
-
-/** In all four quarters of the globe, and a minute that must not become 60. */
-const FIXES: readonly Fix[] = (
-  [
-    [52.520008, 13.404954],
-    [-33.868819, 151.209296],
-    [40.712776, -74.005974],
-    [-22.906847, -43.172897],
-    [-0.000004, 0.000004],
-    [50.999999, -0.999999],
-  ] as const
-).map(([latitude, longitude], index) => ({
+const FIXES: readonly Fix[] = [
+  [52.520008, 13.404954],
+  [-22.906847, -43.172897],
+].map(([latitude, longitude], index) => ({
   time: NOW + index * 1000,
   latitude,
   longitude,
   valid: true,
   altitude: 34 + index,
   speed: (36 + index) / 3.6,
-  heading: (index * 71) % 360,
+  heading: index * 213,
   accuracy: 5,
   hdop: 0.9,
   satellites: 11,
 }))
 
-/** What a wire does not hold of a fix. */
-const ABSENT: Record<string, readonly (keyof Fix)[]> = {
-  teltonika: ['accuracy'],
-  'teltonika-8e': ['accuracy'],
-  'teltonika-udp': ['accuracy'],
-  gt06: ['accuracy', 'altitude', 'hdop'],
-  h02: ['accuracy', 'altitude', 'hdop', 'satellites'],
-  wialon: ['accuracy'],
-  osmand: ['accuracy', 'satellites'],
-  owntracks: ['hdop', 'satellites'],
-  fix: [],
-}
+/** What trackers of text write of the second fix, with what follows it. */
+const LINES = [
+  ['h02', `*HQ,${ID},V1,120001,A,2254.4108,S,04310.3738,W,19.98,213,201126,FFFFFBFF#`],
+  [
+    'gl200',
+    `+RESP:GTFRI,1A0900,${ID},,0,0,1,1,37.0,213,35.0,-43.172897,-22.906847,20261120120001,0262,0001,28f1,71c5,,85,20261120120001,0001$`,
+  ],
+  ['gps103', `imei:${ID},tracker,261120120001,,F,120001.000,A,2254.4108,S,04310.3738,W,19.98,213.0;${ID};`],
+  ['tk103', `(${ID}BR00261120A2254.4108S04310.3738W037.0120001213.0001000000L00000000)(${ID}BP00${ID}HSO)`],
+  [
+    'watch',
+    `[3G*${ID}*006D*UD,201126,120001,A,22.906847,S,43.172897,W,37.00,213.0,35,11,100,85,1200,0,00000000,1,0,262,1,10481,29125,100][3G*${ID}*000C*LK,1200,0,85]`,
+  ],
+  ['t55', '$GPRMC,120001.000,A,2254.4108,S,04310.3738,W,19.98,213.00,201126,,,A*59\r\n'],
+  ['jt600', `(${ID},U01,201126,120001,A,22.906847,S,43.172897,W,23.0,213,11,88%,00000000000000,262,1,20,0,0,0)`],
+  ['totem', `$$0108AA${ID}|180040002611201200011385000028F171C5112021303700.900000002254.4108S04310.3738W00015E`],
+  ['laipac', `$AVRMC,${ID},120001,a,2254.4108,S,04310.3738,W,19.98,213.00,201126,0,1385,0,1,0,0*29\r\n`],
+  ['upro', `*HQ201${ID},BA&A1200012254410804310373801021201126&B0100000000&F0200&G000350&R2411#`],
+  [
+    'suntech',
+    `ST300STT;${ID};01;010;20261120;12:00:01;28f1c;-22.906847;-43.172897;037.000;213.00;11;1;0;13.85;100000;2;0001\r`,
+  ],
+  [
+    'megastek',
+    `$MGV002,${ID},Van,R,201126,120001,A,2254.4108,S,04310.3738,W,00,11,00,0.90,19.98,213.00,35.0,0.0,262,01,28F1,71C5,25,0000,0000,0,0,0,28.5,28.3,,,100,Timer;!`,
+  ],
+  [
+    'xexun',
+    `261120120001,+491700000000,GPRMC,120001.000,A,2254.4108,S,04310.3738,W,19.98,213.00,201126,,,A*59,F,, imei:${ID},11,35.0,F:4.15V,0,139,2689,262,01,28F1,71C5\r\n`,
+  ],
+] as const
 
-describe.each(speeches.map((speech) => [speech.name, speech] as const))('%s', (name, speech) => {
-  it.each(FIXES)('says a fix at $latitude $longitude so that the decoder reads it', (fix) => {
-    expectSame(heard(speech, [fix]), [fix], name)
-  })
+const STREAMS = speeches.flatMap((speech) => (speech.transport === 'tcp' ? [[speech.name, speech] as const] : []))
 
-  it('says as many fixes in one packet as it may', () => {
-    const fixes = Array.from({ length: speech.maxFixes }, (_, index) => ({ ...FIXES[0], time: NOW + index * 1000 }))
-    expectSame(heard(speech, fixes), fixes, name)
-  })
+it('speaks 25 protocols', () => {
+  expect(new Set(speeches.map(({ protocol }) => protocol)).size).toBe(25)
+  expect(new Set(speeches.map(({ name }) => name)).size).toBe(speeches.length)
 })
 
 describe('answers', () => {
-  it.each(['teltonika', 'teltonika-8e', 'gt06', 'wialon'])('%s takes the decoder’s answer to its login', (name) => {
-    const { login } = streamSpeech(name)
-    const packet = login?.(ID) as Packet
-    const [message] = read(streamSpeech(name), [packet.bytes])
-    expect(message.device).toBe(ID)
-    expect(packet.accepted(message.reply as Buffer)).toBe(true)
+  it.each(STREAMS.filter(([, { login }]) => login))('%s takes the decoder’s answer to its login', (_, speech) => {
+    const [{ id }] = createFleet(1, [speech])
+    const login = speech.login?.(id)
+    const messages = new Conversation(speech, NOW).hear(login?.bytes as Buffer)
+    expect(messages[0].device).toBe(id)
+    const verdicts = login?.accepted && answersOf(speech, messages).map(login.accepted)
+    expect(verdicts?.at(-1)).toBe(speech.name === 't55' ? undefined : true)
   })
 
-  it.each(['teltonika', 'teltonika-8e', 'gt06', 'wialon', 'h02'])('%s takes the answer to its packet', (name) => {
-    const speech = streamSpeech(name)
-    const packet = speech.packet(FIXES.slice(0, speech.maxFixes), { id: ID, serial: 1 })
-    const replies = Buffer.concat(read(speech, [packet.bytes]).flatMap(({ reply }) => repliesOf(reply)))
-    const { frames, rest } = cut(replies, speech.answers, undefined)
+  it.each(STREAMS.filter(([, speech]) => isAnswered(speech)))('%s knows an answer however it is cut', (_, speech) => {
+    const [answer] = answered(speech.name, 1)
+    for (let length = 0; length < answer.length; length++)
+      expect(cut(answer.subarray(0, length), speech.answers, undefined).frames).toEqual([])
+    const { frames, rest } = cut(Buffer.concat([answer, answer]), speech.answers, undefined)
+    expect(frames).toEqual([answer, answer])
     expect(rest.length).toBe(0)
-    expect(frames.map(packet.accepted).findLast((verdict) => verdict !== undefined)).toBe(true)
   })
+
+  it.each(['jt808', 'gl200', 'egts', 'eelink', 'totem', 'gt06', 'meitrack'])(
+    '%s takes no answer to another packet',
+    (name) => {
+      const speech = streamSpeech(name)
+      const [{ id }] = createFleet(1, [speech])
+      const other = speech.packet(FIXES.slice(0, 1), { id, serial: 2 })
+      expect(answered(name, 1).map((answer) => other.accepted?.(answer))).not.toContain(true)
+      expect(answered(name, 2).map((answer) => other.accepted?.(answer))).toContain(true)
+    },
+  )
 
   it('teltonika-udp takes the answer to its datagram, and none to another', () => {
     const speech = speeches.find((each) => each.name === 'teltonika-udp')
     if (speech?.transport !== 'udp') throw new Error('no such speech')
     const [first, second] = [1, 2].map((serial) => speech.packet(FIXES, { id: ID, serial }))
-    const reply = read(speech, [first.bytes])[0].reply as Buffer
-    expect(first.accepted(reply)).toBe(true)
-    expect(second.accepted(reply)).toBeUndefined()
+    const [reply] = answersOf(speech, new Conversation(speech, NOW).hear(first.bytes))
+    expect(first.accepted?.(reply)).toBe(true)
+    expect(second.accepted?.(reply)).toBeUndefined()
   })
 
   it('teltonika sends a packet again of which not all records were accepted', () => {
     const packet = streamSpeech('teltonika').packet(FIXES, { id: ID, serial: 1 })
-    expect(packet.accepted(Buffer.of(0, 0, 0, FIXES.length - 1))).toBe(false)
+    expect(packet.accepted?.(Buffer.of(0, 0, 0, FIXES.length - 1))).toBe(false)
   })
 
   it('wialon knows a refusal', () => {
     const packet = streamSpeech('wialon').packet(FIXES.slice(0, 1), { id: ID, serial: 1 })
-    expect(packet.accepted(Buffer.from('#AD#-1\r\n'))).toBe(false)
-    expect(packet.accepted(Buffer.from('#AP#\r\n'))).toBeUndefined()
-    expect(streamSpeech('wialon').login?.(ID).accepted(Buffer.from('#AL#0\r\n'))).toBe(false)
+    expect(packet.accepted?.(Buffer.from('#AD#-1\r\n'))).toBe(false)
+    expect(packet.accepted?.(Buffer.from('#AP#\r\n'))).toBeUndefined()
+    expect(streamSpeech('wialon').login?.(ID).accepted?.(Buffer.from('#AL#0\r\n'))).toBe(false)
+  })
+
+  it('egts and jt808 know a refusal', () => {
+    const egts = streamSpeech('egts').packet(FIXES, { id: ID, serial: 1 })
+    const [response] = answered('egts', 1)
+    response[26] = 132
+    expect(egts.accepted?.(response)).toBe(false)
+    const [{ id }] = createFleet(1, [streamSpeech('jt808')])
+    const jt808 = streamSpeech('jt808').packet(FIXES.slice(0, 1), { id, serial: 1 })
+    const [answer] = answered('jt808', 1)
+    answer[answer.length - 3] = 1
+    expect(jt808.accepted?.(answer)).toBe(false)
   })
 
   it('gt06 counts its locations as arrived when the heartbeat behind them is answered, and not before', () => {
     const packet = streamSpeech('gt06').packet(FIXES, { id: ID, serial: 1 })
-    const replies = read(streamSpeech('gt06'), [packet.bytes]).map(({ reply }) => reply as Buffer)
-    expect(replies.map(packet.accepted)).toEqual([...FIXES.map(() => undefined), true])
+    const heartbeat = new Conversation(streamSpeech('gt06'), NOW).hear(packet.bytes).at(-1)
+    expect(packet.accepted?.(heartbeat?.reply as Buffer)).toBe(true)
+    expect(packet.accepted?.(answered('gt06', 2).at(-1) as Buffer)).toBeUndefined()
   })
 })
 
@@ -130,63 +151,17 @@ describe('bytes as the specifications print them', () => {
     )
   })
 
-  it('h02 writes a V1', () => {
-    const packet = streamSpeech('h02').packet([FIXES[3]], { id: ID, serial: 1 })
-    expect(packet.bytes.toString()).toBe(`*HQ,${ID},V1,120003,A,2254.4108,S,04310.3738,W,21.06,213,201126,FFFFFBFF#`)
+  it.each(LINES)('%s writes a line', (name, line) => {
+    const packet = streamSpeech(name).packet([FIXES[1]], { id: ID, serial: 1 })
+    expect(packet.bytes.toString('latin1')).toBe(line)
   })
 })
 
-function streamSpeech(name: string) {
-  const speech = speeches.find((each) => each.name === name)
-  if (speech?.transport !== 'tcp') throw new Error(`${name} is not spoken over TCP`)
-  return speech
-}
-
-/** The fixes that the protocol's decoder makes of what the speech says. */
-function heard(speech: Speech, fixes: readonly Fix[]): Fix[] {
-  return read(speech, said(speech, fixes)).flatMap((message) => message.fixes ?? [])
-}
-
-function said(speech: Speech, fixes: readonly Fix[]): (Buffer | HttpRequest)[] {
-  if (speech.transport === 'http')
-    return [{ method: 'GET', uri: speech.path(fixes, ID), headers: {}, body: Buffer.alloc(0) }]
-  if (speech.transport === 'mqtt') return [Buffer.from(speech.payload(fixes))]
-  const packet = speech.packet(fixes, { id: ID, serial: 1 }).bytes
-  return speech.transport === 'tcp' && speech.login ? [speech.login(ID).bytes, packet] : [packet]
-}
-
-/** The messages of bytes that arrive in one conversation; checksums are verified. */
-function read(speech: Speech, arrivals: readonly (Buffer | HttpRequest)[]): Message[] {
-  const protocol = protocolOf(speech)
-  const frame = speech.transport === 'tcp' ? protocol.tcp?.frame : undefined
-  const conversation = session(speech.transport)
-  return arrivals.flatMap((bytes) => {
-    if (!frame || !Buffer.isBuffer(bytes)) return [decodeFrame(protocol, bytes, conversation)]
-    const { frames, rest, noise } = cut(bytes, frame, conversation)
-    expect([rest.length, noise]).toEqual([0, 0])
-    return frames.map((each) => decodeFrame(protocol, each, conversation))
-  })
-}
-
-function protocolOf(speech: Speech): Protocol {
-  const protocol = PROTOCOLS.get(speech.protocol)
-  if (!protocol) throw new Error(`no protocol ${speech.protocol}`)
-  return protocol
-}
-
-function session(transport: Transport): Session {
-  return { settings: {}, transport, now: NOW, lenient: false }
-}
-
-function expectSame(actual: readonly Fix[], expected: readonly Fix[], name: string): void {
-  expect(actual).toHaveLength(expected.length)
-  for (const [index, fix] of expected.entries()) {
-    const { latitude, longitude, speed, ...rest } = actual[index]
-    expect(Math.abs(latitude - fix.latitude)).toBeLessThan(0.9e-6)
-    expect(Math.abs(longitude - fix.longitude)).toBeLessThan(0.9e-6)
-    expect(speed).toBeCloseTo(fix.speed as number, 2)
-    const { latitude: _a, longitude: _o, speed: _s, ...others } = fix
-    const carried = Object.entries(others).filter(([key]) => !ABSENT[name].includes(key as keyof Fix))
-    expect(rest).toEqual(Object.fromEntries(carried))
-  }
+/** The answers to a packet of one fix. */
+function answered(name: string, serial: number): Buffer[] {
+  const speech = streamSpeech(name)
+  const [{ id }] = createFleet(1, [speech])
+  const conversation = new Conversation(speech, NOW)
+  if (speech.login) conversation.hear(speech.login(id).bytes)
+  return answersOf(speech, conversation.hear(speech.packet(FIXES.slice(0, 1), { id, serial }).bytes))
 }

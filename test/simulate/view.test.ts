@@ -23,8 +23,8 @@ describe('the block on a terminal', () => {
     expect(blockOf(VIEW, 79, plain)).toEqual([
       '  waybridge demo                                           driving · 12 of 15 s',
       '',
-      '  vans               20   teltonika 7 · gt06 3 · h02 2 · wialon 2 · osmand 2',
-      '                          owntracks 2 · fix 2',
+      '  vans               20   teltonika 7  gt06 3       h02 2        wialon 2',
+      '                          osmand 2     owntracks 2  fix 2',
       `  fixes sent        240   ${'━'.repeat(42)}${'─'.repeat(11)}`,
       `  acknowledged      150   ${'━'.repeat(27)}${'─'.repeat(26)}`,
       `  delivered          75   ${'━'.repeat(13)}${'─'.repeat(40)}`,
@@ -44,6 +44,16 @@ describe('the block on a terminal', () => {
     const history = Array.from({ length: 500 }, (_, index) => ({ delivered: index, waiting: 1 }))
     const lines = blockOf({ ...VIEW, history }, width, plain)
     expect(Math.max(...lines.map(({ length }) => length))).toBe(Math.min(width, 118))
+  })
+
+  it.each([
+    [60, 25],
+    [80, 15],
+  ])('fits into 24 lines of %i columns with %i protocols', (width, count) => {
+    const fleet = Array.from({ length: count }, (_, index) => `${index % 2 ? 'owntracks' : 'gt06'} ${index}`)
+    const lines = blockOf({ ...VIEW, fleet }, width, plain)
+    expect(lines.length).toBeLessThan(24)
+    expect(Math.max(...lines.map(({ length }) => length))).toBe(width)
   })
 
   it('has dashes where the admin port has not answered yet', () => {

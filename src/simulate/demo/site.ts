@@ -7,7 +7,7 @@ import { stringify } from 'yaml'
 import type { Ports } from '../../process/role.ts'
 import { createFleet, devicesYaml, type FleetVan } from '../fleet.ts'
 import { durationOption, speechesOption, usualPorts, vansOption } from '../options.ts'
-import { speeches } from '../speak/index.ts'
+import { demoSpeeches } from '../speak/index.ts'
 import type { PaintText } from './view.ts'
 
 /** A folder with the configuration for a fleet and the data of one run. */
@@ -109,7 +109,7 @@ export interface DemoPlan {
 
 /** The plan that the options describe. @throws UserError for a wrong option. */
 export function demoPlan({ vans = '20', seconds = '30', protocols }: DemoArguments): DemoPlan {
-  const chosen = protocols === undefined ? speeches : speechesOption(protocols)
+  const chosen = protocols === undefined ? demoSpeeches : speechesOption(protocols)
   return { fleet: createFleet(vansOption(vans), chosen), drivingMs: durationOption('--seconds', seconds, INTERVAL_MS) }
 }
 

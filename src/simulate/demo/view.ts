@@ -44,7 +44,7 @@ export function blockOf(view: View, width: number, paint: PaintText): string[] {
   return [
     headOf(view, LEFT + room, paint),
     '',
-    ...fleetRows(progress.vans, wrap(fleet, room), paint),
+    ...fleetRows(progress.vans, inColumns(fleet, room), paint),
     row('fixes sent', progress.sent, bar(progress.sent, 'cyan'), paint),
     row('acknowledged', progress.acked, bar(progress.acked, 'magenta'), paint),
     row('delivered', status?.delivered, bar(status?.delivered, 'green'), paint),
@@ -120,15 +120,17 @@ function seconds(ms: number): string {
   return String(Math.floor(ms / 1000))
 }
 
-/** Puts as many items on a line as fit. */
-function wrap(items: readonly string[], room: number): string[] {
-  const lines: string[] = []
-  for (const item of items) {
-    const longer = [...lines.slice(-1), item].join(' · ')
-    if (lines.length > 0 && longer.length <= room) lines.splice(-1, 1, longer)
-    else lines.push(item)
-  }
-  return lines
+/** Items in columns of equal width, as many beside each other as fit. */
+function inColumns(items: readonly string[], room: number): string[] {
+  const width = Math.max(0, ...items.map(({ length }) => length)) + GAP
+  const count = Math.max(1, Math.floor((room + GAP) / width))
+  return Array.from({ length: Math.ceil(items.length / count) }, (_, line) => {
+    const cells = items.slice(line * count, (line + 1) * count)
+    return cells
+      .map((item) => item.padEnd(width))
+      .join('')
+      .trimEnd()
+  })
 }
 
 function clip(text: string, room: number): string {
@@ -139,6 +141,8 @@ const SPARKS = ' ▁▂▃▄▅▆▇█'
 /** Column at which the bars begin. */
 const LEFT = 26
 const MAX_WIDTH = 118
+/** Between the columns of the vans. */
+const GAP = 2
 
 /** The terminal, or another standard output. */
 export interface Screen {

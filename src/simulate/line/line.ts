@@ -49,8 +49,10 @@ const REASONS = new Map([
 
 /** Sends one packet at a time and waits for its answer. */
 export interface PacketExchange {
-  /** Resolves once an answer accepts the packet. @throws LineFault where it is refused, fails, or `answerMs` are over. */
+  /** Resolves once an answer accepts the packet, or it is written and has none. @throws LineFault where it is refused, fails, or `answerMs` are over. */
   readonly send: (packet: Packet, write: (bytes: Buffer) => void) => Promise<void>
+  /** The bytes of a packet are written: that accepts a packet that has no answer. */
+  readonly written: (bytes: Buffer) => void
   /** Takes an answer of the gateway. */
   readonly receive: (answer: Buffer) => void
   /** Fails the packet that waits for an answer, if there is one. */
@@ -77,9 +79,13 @@ export function createExchange(answerMs: number): PacketExchange {
   }
 
   function receive(answer: Buffer): void {
-    const verdict = current?.packet.accepted(answer)
+    const verdict = current?.packet.accepted?.(answer)
     if (verdict !== undefined) current?.end(verdict ? undefined : 'refused')
   }
 
-  return { send, receive, fail: (reason) => current?.end(reason) }
+  function written(bytes: Buffer): void {
+    if (current?.packet.bytes === bytes && !current.packet.accepted) current.end()
+  }
+
+  return { send, written, receive, fail: (reason) => current?.end(reason) }
 }

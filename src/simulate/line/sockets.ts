@@ -62,7 +62,7 @@ function open({ answers }: StreamSpeech, end: LineEnd): VanSocket {
 
 /** Bytes that are written before the connection is made are sent with it. */
 function send({ exchange, socket }: VanSocket, packet: Packet): Promise<void> {
-  return exchange.send(packet, (bytes) => socket.write(bytes))
+  return exchange.send(packet, (bytes) => socket.write(bytes, (error) => error ?? exchange.written(bytes)))
 }
 
 /** Datagrams. Where a datagram or its answer is lost, the fixes are sent again under another number. */

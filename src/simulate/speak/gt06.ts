@@ -4,9 +4,9 @@
  * By the specification a location (22) has no answer. So the tracker sends a heartbeat (13) after its locations. A server
  * answers it with its serial number, in order: with this answer everything before it has arrived.
  */
-import { crc16X25, type Fix } from '../../../protocols/kit/index.ts'
+import { ByteWriter, crc16X25, type Fix } from '../../../protocols/kit/index.ts'
 import type { Packet, PacketSender, StreamSpeech } from './speech.ts'
-import { ByteWriter, kilometresPerHour } from './write.ts'
+import { kilometresPerHour } from './write.ts'
 
 /** A login, then locations with a heartbeat after them. */
 export const gt06: StreamSpeech = {
@@ -43,45 +43,34 @@ function packet(fixes: readonly Fix[], { serial }: PacketSender): Packet {
 /** `YYMMDDhhmmss C|satellites latitude longitude speed course+flags`, cell, ignition, upload mode, whether it is late. */
 function locationOf(fix: Fix): Buffer {
   const flags = POSITIONED | (fix.latitude < 0 ? 0 : NORTH) | (fix.longitude < 0 ? WEST : 0)
-  return new ByteWriter(LOCATION_BYTES)
-    .put(dateTime(fix.time))
+  return new ByteWriter()
+    .ymdhms(fix.time)
     .u8(0xc0 | Math.min(15, fix.satellites ?? 0))
     .u32(Math.round(Math.abs(fix.latitude) * 1.8e6))
     .u32(Math.round(Math.abs(fix.longitude) * 1.8e6))
     .u8(Math.min(255, kilometresPerHour(fix.speed)))
     .u16(flags | Math.round(fix.heading ?? 0))
-    .u16(MCC)
-    .u8(MNC)
-    .u16(0x28f1)
-    .u24(0x1f71c5)
-    .u8(1)
-    .u8(0)
-    .u8(0).bytes
-}
-
-function dateTime(time: number): Buffer {
-  const at = new Date(time)
-  const date = [at.getUTCFullYear() % 100, at.getUTCMonth() + 1, at.getUTCDate()]
-  return Buffer.of(...date, at.getUTCHours(), at.getUTCMinutes(), at.getUTCSeconds())
+    .bytes(CELL)
+    .bytes([1, 0, 0])
+    .toBuffer()
 }
 
 /** `7878 length type content serial crc 0D0A`; the length is from the type to the checksum. */
 function frame(type: number, content: Buffer, serial: number): Buffer {
-  const w = new ByteWriter(content.length + 10)
+  const w = new ByteWriter()
     .u16(0x7878)
     .u8(content.length + 5)
     .u8(type)
-    .put(content)
-    .u16(serial & 0xffff)
-  return w.u16(crc16X25(w.bytes.subarray(2, content.length + 6))).u16(0x0d0a).bytes
+    .bytes(content)
+    .u16(serial)
+  return w.crc16(crc16X25, 2).u16(0x0d0a).toBuffer()
 }
 
-const LOCATION_BYTES = 29
 const POSITIONED = 0x1000
 const WEST = 0x0800
 const NORTH = 0x0400
-const MCC = 262
-const MNC = 1
+/** Country, network, area and cell. */
+const CELL = Buffer.from('01060128f101f71c', 'hex')
 
 const EMPTY = Buffer.alloc(0)
 /** Ignition on and charging, battery full, strong signal, no alarm, English. */

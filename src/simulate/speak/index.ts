@@ -1,13 +1,20 @@
 import { fix, osmand, owntracks } from './apps.ts'
+import { castel } from './castel.ts'
+import { eelink } from './eelink.ts'
+import { egts } from './egts.ts'
 import { gt06 } from './gt06.ts'
+import { jt808 } from './jt808.ts'
+import { meiligao } from './meiligao.ts'
+import { meitrack } from './meitrack.ts'
+import { laipac, megastek, t55, xexun } from './nmea.ts'
 import type { Speech } from './speech.ts'
 import { teltonika, teltonikaExtended, teltonikaUdp } from './teltonika.ts'
-import { h02, wialon } from './text.ts'
+import { gl200, gps103, h02, jt600, suntech, tk103, totem, upro, watch, wialon } from './text.ts'
 
 export type { DatagramSpeech, HttpSpeech, MqttSpeech, Packet, Speech, StreamSpeech } from './speech.ts'
 
-/** Everything that vans can speak, in the order in which a fleet gets it. */
-export const speeches: readonly Speech[] = [
+/** What the vans of the demo speak, in the order in which a fleet gets it: 15 protocols over four transports. */
+export const demoSpeeches: readonly Speech[] = [
   teltonika,
   gt06,
   h02,
@@ -16,5 +23,33 @@ export const speeches: readonly Speech[] = [
   owntracks,
   fix,
   teltonikaUdp,
+  jt808,
+  gl200,
+  gps103,
+  tk103,
+  meitrack,
+  watch,
+  egts,
+  eelink,
+]
+
+/** Everything that vans can speak. */
+export const speeches: readonly Speech[] = [
+  ...demoSpeeches,
+  castel,
+  t55,
+  jt600,
+  totem,
+  laipac,
+  upro,
+  suntech,
+  meiligao,
+  megastek,
+  xexun,
   teltonikaExtended,
 ]
+
+/** Whether the protocol answers fixes: otherwise they count as acknowledged once they are written, and may be lost. */
+export function isAnswered(speech: Speech): boolean {
+  return speech.transport !== 'tcp' || speech.isUnanswered !== true
+}

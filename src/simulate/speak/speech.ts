@@ -10,13 +10,18 @@ interface CommonSpeech {
   readonly protocol: string
   /** Most fixes that one packet holds. */
   readonly maxFixes: number
+  /** How many of the last digits of its IMEI name a device; all 15 where it is left out. */
+  readonly idDigits?: number
 }
 
 /** Bytes to send, and how to recognise their acknowledgement. */
 export interface Packet {
   readonly bytes: Buffer
-  /** true: the whole packet is accepted; false: it is refused; undefined: this is not its answer. */
-  readonly accepted: (answer: Buffer) => boolean | undefined
+  /**
+   * true: the whole packet is accepted; false: it is refused; undefined: this is not its answer. Left out where the protocol
+   * does not answer it: then it counts as accepted once it is written.
+   */
+  readonly accepted?: (answer: Buffer) => boolean | undefined
 }
 
 /** The device of a packet, and the packet's number on its connection, from 1 on. */
@@ -30,8 +35,10 @@ export interface StreamSpeech extends CommonSpeech {
   readonly transport: 'tcp'
   readonly login?: (id: string) => Packet
   readonly packet: (fixes: readonly Fix[], sender: PacketSender) => Packet
-  /** Cuts the stream of answers. */
+  /** Length of the first answer in the stream of answers; 0 where it is not complete. */
   readonly answers: (bytes: Buffer) => number
+  /** The protocol answers no fixes. */
+  readonly isUnanswered?: true
 }
 
 /** Over UDP: each datagram holds one packet, or one answer. */

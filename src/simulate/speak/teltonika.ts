@@ -2,9 +2,9 @@
  * Teltonika FMB and FMC with their default settings: "Teltonika Data Sending Protocols". The frames are drawn in
  * protocols/teltonika. A record has the I/O elements that the default profile sends while driving.
  */
-import { crc16Arc, type Fix } from '../../../protocols/kit/index.ts'
+import { ByteWriter, crc16Arc, type Fix } from '../../../protocols/kit/index.ts'
 import type { DatagramSpeech, Packet, PacketSender, StreamSpeech } from './speech.ts'
-import { ByteWriter, kilometresPerHour } from './write.ts'
+import { kilometresPerHour } from './write.ts'
 
 type Codec = 0x08 | 0x8e
 
@@ -42,14 +42,14 @@ function answerLength(bytes: Buffer): number {
 }
 
 function login(id: string): Packet {
-  const bytes = new ByteWriter(2 + id.length).u16(id.length).put(Buffer.from(id, 'latin1')).bytes
+  const bytes = new ByteWriter().u16(id.length).ascii(id).toBuffer()
   return { bytes, accepted: (answer) => answer.length === 1 && answer[0] === 1 }
 }
 
 /** `00000000 length codec n record… n crc`. */
 function packet(fixes: readonly Fix[], codec: Codec): Packet {
   const content = contentOf(fixes, codec)
-  const bytes = new ByteWriter(content.length + 12).u32(0).u32(content.length).put(content).u32(crc16Arc(content)).bytes
+  const bytes = new ByteWriter().u32(0).u32(content.length).bytes(content).u32(crc16Arc(content)).toBuffer()
   // With another number than that of the records the whole packet is sent again.
   return { bytes, accepted: (answer) => answer.length === 4 && answer.readUInt32BE() === fixes.length }
 }
@@ -57,14 +57,15 @@ function packet(fixes: readonly Fix[], codec: Codec): Packet {
 /** `length packet-id 01 avl-id imei-length imei codec n record… n`. */
 function datagram(fixes: readonly Fix[], { id, serial }: PacketSender): Packet {
   const content = contentOf(fixes, 0x08)
-  const bytes = new ByteWriter(8 + id.length + content.length)
+  const bytes = new ByteWriter()
     .u16(6 + id.length + content.length)
     .u16(serial & 0xffff)
     .u8(1)
     .u8(serial & 0xff)
     .u16(id.length)
-    .put(Buffer.from(id, 'latin1'))
-    .put(content).bytes
+    .ascii(id)
+    .bytes(content)
+    .toBuffer()
   const expected = Buffer.of(0, 5, bytes[2], bytes[3], 1, bytes[5], fixes.length)
   return {
     bytes,
@@ -73,16 +74,15 @@ function datagram(fixes: readonly Fix[], { id, serial }: PacketSender): Packet {
 }
 
 function contentOf(fixes: readonly Fix[], codec: Codec): Buffer {
-  const size = codec === 0x08 ? RECORD_BYTES : EXTENDED_RECORD_BYTES
-  const w = new ByteWriter(3 + fixes.length * size).u8(codec).u8(fixes.length)
+  const w = new ByteWriter().u8(codec).u8(fixes.length)
   for (const fix of fixes) writeRecord(w, fix, codec)
-  return w.u8(fixes.length).bytes
+  return w.u8(fixes.length).toBuffer()
 }
 
 function writeRecord(w: ByteWriter, fix: Fix, codec: Codec): void {
   w.u64(fix.time).u8(PRIORITY_LOW)
-  w.i32(Math.round(fix.longitude * 1e7)).i32(Math.round(fix.latitude * 1e7))
-  w.i16(Math.round(fix.altitude ?? 0)).u16(Math.round(fix.heading ?? 0))
+  w.u32(Math.round(fix.longitude * 1e7)).u32(Math.round(fix.latitude * 1e7))
+  w.u16(Math.round(fix.altitude ?? 0)).u16(Math.round(fix.heading ?? 0))
   w.u8(fix.satellites ?? 0).u16(kilometresPerHour(fix.speed))
   writeElements(w, fix, codec)
 }
@@ -119,6 +119,3 @@ const PDOP = 181
 const HDOP = 182
 const EXTERNAL_VOLTAGE = 66
 const SPEED = 24
-
-const RECORD_BYTES = 24 + 6 + 4 * 2 + 4 * 3
-const EXTENDED_RECORD_BYTES = 24 + 7 * 2 + 4 * 3 + 4 * 4

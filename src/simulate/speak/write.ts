@@ -1,52 +1,4 @@
-/** Fills a buffer of known length in wire order, big-endian. */
-export class ByteWriter {
-  readonly bytes: Buffer
-  #at = 0
-
-  constructor(length: number) {
-    this.bytes = Buffer.alloc(length)
-  }
-
-  u8(value: number): this {
-    this.#at = this.bytes.writeUInt8(value, this.#at)
-    return this
-  }
-
-  u16(value: number): this {
-    this.#at = this.bytes.writeUInt16BE(value, this.#at)
-    return this
-  }
-
-  i16(value: number): this {
-    this.#at = this.bytes.writeInt16BE(value, this.#at)
-    return this
-  }
-
-  u24(value: number): this {
-    this.#at = this.bytes.writeUIntBE(value, this.#at, 3)
-    return this
-  }
-
-  u32(value: number): this {
-    this.#at = this.bytes.writeUInt32BE(value, this.#at)
-    return this
-  }
-
-  i32(value: number): this {
-    this.#at = this.bytes.writeInt32BE(value, this.#at)
-    return this
-  }
-
-  u64(value: number): this {
-    return this.u32(Math.floor(value / 0x1_0000_0000)).u32(value % 0x1_0000_0000)
-  }
-
-  put(bytes: Uint8Array): this {
-    this.bytes.set(bytes, this.#at)
-    this.#at += bytes.length
-    return this
-  }
-}
+import { digitsOfTime, type Fix, xor } from '../../../protocols/kit/index.ts'
 
 /** Whole kilometres an hour of metres a second. */
 export const kilometresPerHour = (speed = 0): number => Math.round(speed * 3.6)
@@ -54,24 +6,61 @@ export const kilometresPerHour = (speed = 0): number => Math.round(speed * 3.6)
 /** Knots of metres a second, two decimals. */
 export const knots = (speed = 0): string => ((speed * 3600) / 1852).toFixed(2)
 
-/** DDMMYY of a time, ms UTC. */
-export function dayMonthYear(time: number): string {
-  const [year, month, day] = new Date(time).toISOString().slice(2, 10).split('-')
-  return `${day}${month}${year}`
+/** How protocols of text write a fix. */
+export interface FixWords {
+  /** YYMMDD, DDMMYY and hhmmss, UTC. */
+  readonly ymd: string
+  readonly dmy: string
+  readonly hms: string
+  /** Latitude and longitude as in NMEA, ddmm.mmmm and dddmm.mmmm, with the letters of their hemispheres. */
+  readonly lat: string
+  readonly ns: 'N' | 'S'
+  readonly lon: string
+  readonly ew: 'E' | 'W'
+  /** The same four, joined by commas. */
+  readonly place: string
+  /** Degrees, six decimals; negative in the south and in the west. */
+  readonly latitude: string
+  readonly longitude: string
+  /** Two decimals. */
+  readonly knots: string
+  readonly kmh: number
+  /** Degrees from true north. */
+  readonly course: number
+  /** Metres. */
+  readonly altitude: number
+  readonly hdop: number
+  readonly satellites: number
 }
 
-/** hhmmss of a time, ms UTC. */
-export function hoursMinutesSeconds(time: number): string {
-  return new Date(time).toISOString().slice(11, 19).replaceAll(':', '')
+/** The words of a fix; what it does not say is 0, the HDOP 1. */
+export function wordsOf({ time, latitude, longitude, speed = 0, ...rest }: Fix): FixWords {
+  const { heading: course = 0, altitude = 0, hdop = 1, satellites = 0 } = rest
+  const digits = digitsOfTime(time)
+  const ymd = digits.slice(0, 6)
+  const [lat, lon] = [nmea(latitude, 2), nmea(longitude, 3)]
+  const [ns, ew] = [latitude < 0 ? 'S' : 'N', longitude < 0 ? 'W' : 'E'] as const
+  return {
+    ymd,
+    dmy: ymd.slice(4) + ymd.slice(2, 4) + ymd.slice(0, 2),
+    hms: digits.slice(6),
+    lat,
+    ns,
+    lon,
+    ew,
+    place: [lat, ns, lon, ew].join(),
+    latitude: latitude.toFixed(6),
+    longitude: longitude.toFixed(6),
+    knots: knots(speed),
+    kmh: speed * 3.6,
+    course,
+    altitude,
+    hdop,
+    satellites,
+  }
 }
 
-/** A latitude as in NMEA: ddmm.mmmm and the letter of the hemisphere. */
-export const nmeaLatitude = (degrees: number): readonly [string, string] => [nmea(degrees, 2), degrees < 0 ? 'S' : 'N']
-
-/** A longitude as in NMEA: dddmm.mmmm and the letter of the hemisphere. */
-export const nmeaLongitude = (degrees: number): readonly [string, string] => [nmea(degrees, 3), degrees < 0 ? 'W' : 'E']
-
-/** Calculated in units of the last digit, so that minutes are never rounded up to 60. */
+/** ddmm.mmmm, calculated in units of the last digit, so that minutes are never rounded up to 60. */
 function nmea(degrees: number, digits: number): string {
   const units = Math.round(Math.abs(degrees) * 60 * PER_MINUTE)
   const minutes = (units % (60 * PER_MINUTE)) / PER_MINUTE
@@ -80,3 +69,18 @@ function nmea(degrees: number, digits: number): string {
 }
 
 const PER_MINUTE = 10_000
+
+/** A number with so many decimals, filled up with zeros to a width. */
+export function padded(value: number, width: number, decimals = 0): string {
+  return value.toFixed(decimals).padStart(width, '0')
+}
+
+/** A sentence as in NMEA: `$`, a text, `*`, its checksum and a line's end. */
+export function sentence(text: string): string {
+  return `$${text}*${hex(xor(Buffer.from(text, 'latin1')), 2)}\r\n`
+}
+
+/** A number in so many hexadecimal digits, in capitals. */
+export function hex(value: number, digits: number): string {
+  return value.toString(16).toUpperCase().padStart(digits, '0')
+}

@@ -8,7 +8,7 @@ import type { DeviceSession } from './device.ts'
 import type { HeardBook } from './heard.ts'
 import type { ResolvedDevice } from './identity.ts'
 import { contentOf, type Doubt, describeFrame, type MisunderstoodFrame, shownBytes } from './misunderstood.ts'
-import type { Obstacle } from './outcome.ts'
+import type { Obstacle } from './frame.ts'
 
 export interface FrameKeeperOptions {
   readonly replica: Pick<Replica, 'current' | 'version'>

@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder'
-import type { DecodeReason, HttpRequest, Message, Transport } from '../../protocols/kit/index.ts'
+import type { DecodeReason, HttpRequest, Transport } from '../../protocols/kit/index.ts'
 import { masked } from '../masking.ts'
 
 /**
@@ -7,13 +7,6 @@ import { masked } from '../masking.ts'
  * could be read; nobody knows its type; or it is damaged, and came over MQTT, where it would come again for ever.
  */
 export type Doubt = 'not_read' | 'entries' | 'unknown_type' | DecodeReason
-
-/** What is doubtful about a message; undefined: nothing. */
-export function doubtOf({ fixes, none, unreadable }: Message): 'not_read' | 'entries' | 'unknown_type' | undefined {
-  if (unreadable) return 'entries'
-  if (fixes?.length || none !== undefined) return undefined
-  return fixes ? 'not_read' : 'unknown_type'
-}
 
 /** A frame that was not understood, as it is kept in Redis (JSON): all that it takes to decode it again. */
 export interface MisunderstoodFrame {

@@ -20,10 +20,10 @@ import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import type { DeviceEntry } from '../roster/directory.ts'
 import type { Replica } from '../roster/replica.ts'
-import { decode } from './decoding.ts'
 import { createSession } from './device.ts'
 import type { FixStorage } from './fix-storage.ts'
-import { contentOf, doubtOf, type MisunderstoodFrame } from './misunderstood.ts'
+import { decode, doubtOf } from './frame.ts'
+import { contentOf, type MisunderstoodFrame } from './misunderstood.ts'
 
 export interface RedecodingOptions {
   readonly redis: Redis

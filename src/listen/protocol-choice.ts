@@ -1,6 +1,6 @@
 import type { Protocol } from '../../protocols/kit/index.ts'
 import type { DeviceSession } from '../ingest/device.ts'
-import type { FrameOutcome } from '../ingest/outcome.ts'
+import type { FrameOutcome } from '../ingest/frame.ts'
 import { observations } from '../observe/observations.ts'
 import { Undecided } from './detect.ts'
 import type { Shared } from './listener.ts'

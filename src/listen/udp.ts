@@ -6,7 +6,7 @@ import { cut, type Message, type Protocol, repliesOf, type Session } from '../..
 import { within } from '../async.ts'
 import { createSession, type DeviceSession } from '../ingest/device.ts'
 import { addressOf, networkOf } from '../ingest/network.ts'
-import type { FrameOutcome } from '../ingest/outcome.ts'
+import type { FrameOutcome } from '../ingest/frame.ts'
 import { metrics } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/not-stored.ts'
 import { networkFilter } from './acceptor.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { FrameOutcome } from '../../src/ingest/outcome.ts'
+import type { FrameOutcome } from '../../src/ingest/frame.ts'
 import { Backpressure } from '../../src/listen/backpressure.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
 import { count, dial, type Gateway, gateway, open, openConnections, refusals, talk, until } from '../support/listen.ts'

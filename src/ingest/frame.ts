@@ -1,9 +1,45 @@
-import type { DecodeReason, HttpAnswer, Message } from '../../protocols/kit/index.ts'
+import {
+  DecodeError,
+  type DecodeReason,
+  decodeFrame,
+  type HttpAnswer,
+  type HttpRequest,
+  type Message,
+  type Protocol,
+} from '../../protocols/kit/index.ts'
+import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { noteNotStored, type Obstacle } from '../observe/not-stored.ts'
+import type { DeviceSession } from './device.ts'
 import type { IdentityReason } from './identity.ts'
 
 export type { Obstacle }
+
+/** A frame, and how it is read. */
+export interface Reading {
+  readonly frame: Buffer | HttpRequest
+  readonly session: DeviceSession
+  readonly protocol: Protocol
+}
+
+/** A decoder may only throw DecodeError. Any other error is a fault of ours: it is logged, and harms no other frame. */
+export function decode({ frame, session, protocol }: Reading, logger: Logger): Message | DecodeError {
+  try {
+    return decodeFrame(protocol, frame, session)
+  } catch (error) {
+    if (error instanceof DecodeError) return error
+    const { stack } = error as Error
+    logger.error({ stack, protocol: protocol.name }, 'fault in a decoder')
+    return new DecodeError('malformed')
+  }
+}
+
+/** What is doubtful about a message; undefined: nothing. */
+export function doubtOf({ fixes, none, unreadable }: Message): 'not_read' | 'entries' | 'unknown_type' | undefined {
+  if (unreadable) return 'entries'
+  if (fixes?.length || none !== undefined) return undefined
+  return fixes ? 'not_read' : 'unknown_type'
+}
 
 /**
  * What became of one frame. Only `stored` has an answer for the device: its fixes are on disk, or it has none.

@@ -2,8 +2,17 @@ import type { Protocol, Session, Transport } from '../../protocols/kit/index.ts'
 import type { Logger } from '../observe/log.ts'
 import type { DeviceEntry } from '../roster/directory.ts'
 import type { Opening } from './misunderstood.ts'
-import { networkOf } from './network.ts'
-import type { Sender } from './suspicion.ts'
+import { addressOf, networkOf } from './network.ts'
+
+/** Who sends. */
+export interface Sender {
+  /** Over MQTT `mqtt`, since one connection may use several. */
+  readonly protocol: string
+  /** Empty over HTTP. */
+  readonly network: string
+  /** When its connection began, ms; 0: it has none that lasts. */
+  readonly connectedAt: number
+}
 
 /** The memory of one connection or datagram peer, with what listeners know of it. */
 export interface DeviceSession extends Session, Opening {
@@ -17,7 +26,7 @@ export interface DeviceSession extends Session, Opening {
   isProved: boolean
   /** By what its device was identified last; src/ingest/identity.ts sets it. */
   identified?: { readonly entry: DeviceEntry; readonly protocol?: string; readonly secret?: string }
-  /** Who sends on it, once somebody has sent fixes: see trails.ts. */
+  /** Who sends on it, once somebody has sent fixes: see suspicion.ts. */
   sender?: Sender
   /** Whether `device` is configured. */
   isConfigured?: boolean
@@ -57,6 +66,16 @@ export function createSession(transport: Transport, remote: string): DeviceSessi
 /** The part of a relay's conversation that is about one of its devices. */
 export function relayed(session: DeviceSession, device: string): DeviceSession {
   return { ...session, device, identified: undefined, isProved: false, isRelayed: true }
+}
+
+/** Who sends on a session, in a protocol. */
+export function senderOn({ connectedAt, remote, transport }: DeviceSession, protocol: string): Sender {
+  const isConnection = transport === 'tcp' || transport === 'mqtt'
+  return {
+    protocol: transport === 'mqtt' ? 'mqtt' : protocol,
+    network: transport === 'http' ? '' : networkOf(addressOf(remote)),
+    connectedAt: isConnection ? connectedAt : 0,
+  }
 }
 
 /**

@@ -6,13 +6,13 @@ import { observations } from '../observe/observations.ts'
 import type { Replica } from '../roster/replica.ts'
 import type { Capacity } from './acceptance.ts'
 import type { OwnClock } from './clock.ts'
+import type { Sender } from './device.ts'
 import type { HeardBook } from './heard.ts'
 import type { Holding } from './holding.ts'
 import { type IdentityReason, noteTooMany, type ResolvedDevice } from './identity.ts'
 import type { Obstacle } from './frame.ts'
 import { type FilterOptions, type HoldOptions, type Placement, placeFixes } from './place.ts'
-import type { Sender } from './suspicion.ts'
-import { noteSuspicion, Trails } from './trails.ts'
+import { noteSuspicion, Trails } from './suspicion.ts'
 
 export interface FixStorageOptions {
   readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
@@ -59,7 +59,7 @@ export class FixStorage {
     const trail = entry && lateAt === undefined ? this.#trails.heard(id, { now, sender }) : undefined
     const origin = { device: id, entry, now, lateAt, isReleasing, isProven: transport !== 'udp', trail }
     const placed = placeFixes(fixes, origin, rules)
-    noteSuspicion(id, trail?.suspicion)
+    if (trail?.offTrack) noteSuspicion(id, trail.suspicion)
     if (placed.aheadMs > 0) noteAhead(id, placed.aheadMs)
     const shortage = capacity.hasShortage && capacity.shortageFor(placed.parts)
     if (shortage) return shortage

@@ -12,7 +12,7 @@ import type { Logger } from '../observe/log.ts'
 import { frameCounters, metrics } from '../observe/metrics.ts'
 import { type Capacity, Waiting } from './acceptance.ts'
 import type { Arrivals } from './arrivals.ts'
-import { type DeviceSession, relayed, type UnknownDeviceQuota } from './device.ts'
+import { type DeviceSession, relayed, senderOn, type UnknownDeviceQuota } from './device.ts'
 import type { Enrolment } from './enrolment.ts'
 import { FixStorage, type FixStorageOptions } from './fix-storage.ts'
 import { decode, done, doubtOf, type FrameOutcome, failed, isObstacle, type Obstacle, type Reading } from './frame.ts'
@@ -20,7 +20,6 @@ import { FrameKeeper, type FrameKeeperOptions } from './frame-keeper.ts'
 import type { HeardBook } from './heard.ts'
 import { Identity, type IdentityReason, introduce, type ResolvedDevice, speakerOn } from './identity.ts'
 import { type Doubt, rememberOpening } from './misunderstood.ts'
-import { senderOn } from './trails.ts'
 
 export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
   readonly replica: FixStorageOptions['replica']

@@ -11,21 +11,14 @@
  *   track is the track. A track of less than five fixes may be a cold start: the next place replaces it.
  */
 
+import { observations } from '../observe/observations.ts'
+import type { DeviceSession, Sender } from './device.ts'
+
 /** A position by the device's own time; degrees, unix seconds. */
 export interface Whereabouts {
   readonly timestamp: number
   readonly latitude: number
   readonly longitude: number
-}
-
-/** Who sends. */
-export interface Sender {
-  /** Over MQTT `mqtt`, since one connection may use several. */
-  readonly protocol: string
-  /** Empty over HTTP. */
-  readonly network: string
-  /** When its connection began, ms; 0: it has none that lasts. */
-  readonly connectedAt: number
 }
 
 /** What is odd, and what shows it. */
@@ -34,16 +27,37 @@ export interface Suspicion {
   readonly evidence: string
 }
 
+/** What is remembered of the configured devices that this gateway hears, to notice that somebody else uses an id. */
+export class Trails {
+  readonly #trails = new Map<string, DeviceTrail>()
+
+  /** Notes who sends fixes of a device now. Answers the trail of the device. */
+  heard(device: string, { now, sender }: Pick<DeviceSession, 'now' | 'sender'>): DeviceTrail {
+    const trail = this.#trails.get(device) ?? this.#begin(device)
+    const suspicion = sender && trail.heard(sender, now / 1000)
+    if (suspicion) noteSuspicion(device, suspicion)
+    return trail
+  }
+
+  #begin(device: string): DeviceTrail {
+    const [oldest] = this.#trails.size >= MAX_TRAILS ? this.#trails.keys() : []
+    if (oldest !== undefined) this.#trails.delete(oldest)
+    const trail = new DeviceTrail()
+    this.#trails.set(device, trail)
+    return trail
+  }
+}
+
 /** What is remembered of one device: its last two senders and its last two tracks. */
 export class DeviceTrail {
+  /** Fixes in a row on the second track; 0: the last one was on the track. Written here alone. */
+  offTrack = 0
   #sender: Sender | undefined
   #earlier: Sender | undefined
   #turns = NEVER
   #track: PlaceTrack | undefined
   #second: PlaceTrack | undefined
-  /** Fixes in a row on the second track; 0: the last one was on the track. */
-  #row = 0
-  #rowSince = 0
+  #offSince = 0
   #returns = NEVER
 
   /** Notes that a sender has sent something at `now`, unix seconds. Answers what is odd about that, if anything is. */
@@ -65,41 +79,38 @@ export class DeviceTrail {
   isOff(place: Whereabouts): boolean {
     const track = this.#track
     if (!track) this.#track = new PlaceTrack(place)
-    else if (canReach(track, place)) this.#onTrack(track, place)
-    else if (track.fixes < ESTABLISHED) this.#track = new PlaceTrack(place)
-    else return this.#offTrack(place)
+    else if (canReach(track, place)) {
+      if (this.offTrack > 0) this.#returns = added(this.#returns, place.timestamp)
+      this.offTrack = 0
+      track.extend(place)
+    } else if (track.fixes < ESTABLISHED) this.#track = new PlaceTrack(place)
+    else return this.#isOffTrack(place)
     return false
   }
 
   /** What it shows that the last fix was off the track. */
   get suspicion(): Suspicion | undefined {
     const [track, second] = [this.#track, this.#second]
-    if (!track || !second || this.#row === 0) return undefined
+    if (!track || !second || this.offTrack === 0) return undefined
     const isTwice = second.fixes >= SECOND && countOf(this.#returns, second.timestamp) >= RETURNS
-    if (!isTwice && this.#row < ESTABLISHED) return undefined
+    if (!isTwice && this.offTrack < ESTABLISHED) return undefined
     return {
       code: isTwice ? 'claimed_twice' : 'impossible_move',
       evidence: `${placeText(track)}; ${placeText(second)}`,
     }
   }
 
-  #onTrack(track: PlaceTrack, place: Whereabouts): void {
-    if (this.#row > 0) this.#returns = added(this.#returns, place.timestamp)
-    this.#row = 0
-    track.extend(place)
-  }
-
-  #offTrack(place: Whereabouts): boolean {
-    if (this.#row === 0) this.#rowSince = place.timestamp
+  #isOffTrack(place: Whereabouts): boolean {
+    if (this.offTrack === 0) this.#offSince = place.timestamp
     if (!this.#second || !canReach(this.#second, place)) {
       this.#second = new PlaceTrack(place)
-      this.#row = 1
-      this.#rowSince = place.timestamp
-    } else if (this.#second.extend(place)) this.#row++
-    if (this.#row < ESTABLISHED || place.timestamp - this.#rowSince < STAYS_S) return true
+      this.offTrack = 1
+      this.#offSince = place.timestamp
+    } else if (this.#second.extend(place)) this.offTrack++
+    if (this.offTrack < ESTABLISHED || place.timestamp - this.#offSince < STAYS_S) return true
     this.#track = this.#second
     this.#second = undefined
-    this.#row = 0
+    this.offTrack = 0
     return false
   }
 }
@@ -127,6 +138,11 @@ class PlaceTrack implements Whereabouts {
     this.longitude = longitude
     return true
   }
+}
+
+/** Has what is odd about a device among the findings. */
+export function noteSuspicion(device: string, suspicion: Suspicion | undefined): void {
+  if (suspicion) observations.note(suspicion.code, { subject: { device }, evidence: suspicion.evidence })
 }
 
 /** The last times at which something happened, with one more. */
@@ -164,6 +180,7 @@ function placeText({ timestamp, latitude, longitude }: Whereabouts): string {
   return `${latitude.toFixed(2)},${longitude.toFixed(2)} at ${new Date(timestamp * 1000).toISOString().slice(11, 16)} UTC`
 }
 
+const MAX_TRAILS = 200_000
 /** m/s: no van, and no train or ferry that carries it. */
 const MAX_SPEED = 70
 /** Metres by which receivers err, also in tunnels and between high houses. */

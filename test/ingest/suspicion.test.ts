@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { DeviceTrail, type Whereabouts, type Sender } from '../../src/ingest/suspicion.ts'
+import type { Sender } from '../../src/ingest/device.ts'
+import { DeviceTrail, type Whereabouts } from '../../src/ingest/suspicion.ts'
 import { seeded } from '../../src/simulate/random.ts'
 
 const START = Date.UTC(2026, 9, 1) / 1000

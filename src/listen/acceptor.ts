@@ -10,7 +10,7 @@ import { type Endpoint, openServer, type Shared } from './listener.ts'
 import { OneAddressWatch } from './one-address.ts'
 import { readProxyHeader } from './proxy-header.ts'
 import { readClientHello, TlsHandshakes } from './tls.ts'
-import { MAX_DEBT_MS } from './token-bucket.ts'
+import { MAX_DEBT_MS } from './flood.ts'
 
 /** Where a connection comes from: the address in its PROXY header, else the one of the socket. */
 export interface Origin {

@@ -9,11 +9,10 @@ import { metrics } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/not-stored.ts'
 import { type Origin, sessionOf } from './acceptor.ts'
 import { pauseOf } from './connections.ts'
-import { inNetwork, tokensOf } from './flood.ts'
+import { inNetwork, MAX_DEBT_MS, tokensOf } from './flood.ts'
 import type { Shared } from './listener.ts'
 import { ENOUGH, noteWrongPort } from './protocol-choice.ts'
 import { ReceivedBytes } from './received-bytes.ts'
-import { MAX_DEBT_MS } from './token-bucket.ts'
 
 /** What a request weighs, in frames. */
 export const FRAMES_PER_REQUEST = 2

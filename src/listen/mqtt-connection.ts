@@ -4,10 +4,9 @@ import type { DeviceSession } from '../ingest/device.ts'
 import { metrics } from '../observe/metrics.ts'
 import { type Origin, sessionOf } from './acceptor.ts'
 import { type DeviceConnection, pauseOf } from './connections.ts'
-import { SenderLimits } from './flood.ts'
+import { MAX_DEBT_MS, SenderLimits } from './flood.ts'
 import type { Shared } from './listener.ts'
 import { PacketFollower } from './mqtt-packets.ts'
-import { MAX_DEBT_MS } from './token-bucket.ts'
 
 /**
  * One connection: the stream that the broker reads and writes in place of the socket, since the broker would buffer whatever

@@ -9,7 +9,7 @@ import { Connections } from './connections.ts'
 import { CLOSE_WAIT_MS, closeServer, type Endpoint, type Listener } from './listener.ts'
 import { MqttConnection } from './mqtt-connection.ts'
 import { connectionOf, MqttHandlers, type MqttShared } from './mqtt-handlers.ts'
-import { MAX_DEBT_MS } from './token-bucket.ts'
+import { MAX_DEBT_MS } from './flood.ts'
 
 /** Listens for trackers over MQTT 3.1 and 3.1.1: the built-in broker, with limits that it does not have itself. */
 export async function listenMqtt(endpoint: Endpoint, shared: MqttShared): Promise<Listener> {

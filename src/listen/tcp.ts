@@ -8,12 +8,11 @@ import { metrics } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/not-stored.ts'
 import { Acceptor, type Origin, sessionOf } from './acceptor.ts'
 import { Connections, type DeviceConnection, pauseOf } from './connections.ts'
-import { SenderLimits } from './flood.ts'
+import { MAX_DEBT_MS, SenderLimits } from './flood.ts'
 import { QUIET_MS } from './detect.ts'
 import { CLOSE_WAIT_MS, closeServer, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
 import { isMisunderstood, type PortRules, ProtocolChoice } from './protocol-choice.ts'
 import { ReceivedBytes } from './received-bytes.ts'
-import { MAX_DEBT_MS } from './token-bucket.ts'
 
 export async function listenTcp(endpoint: ProtocolEndpoint, shared: Shared): Promise<Listener> {
   const { protocol, name = 'tcp' } = endpoint

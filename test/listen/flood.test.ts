@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Flood, inNetwork, SenderLimits, tokensOf } from '../../src/listen/flood.ts'
-import { MAX_DEBT_MS } from '../../src/listen/token-bucket.ts'
+import { Flood, inNetwork, MAX_DEBT_MS, SenderLimits, tokensOf } from '../../src/listen/flood.ts'
 
 /** A clock that stands until it is moved. */
 function standing() {

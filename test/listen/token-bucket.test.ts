@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_DEBT_MS, RecentlyUsed, TokenBucket } from '../../src/listen/token-bucket.ts'
+import { MAX_DEBT_MS, RecentlyUsed, TokenBucket } from '../../src/listen/flood.ts'
 
 const RATE = { perSecond: 10, burst: 50 }
 

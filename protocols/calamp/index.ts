@@ -1,5 +1,6 @@
 /*
- * CalAmp LMU-200 to LMU-5530, TTU-700 to TTU-2830: "LM Direct Reference Guide". Big-endian, UDP.
+ * CalAmp LMU-200 to LMU-5530, TTU-700 to TTU-2830: "LM Direct Reference Guide"
+ * (scribd.com/document/336704005). Big-endian, UDP.
  *
  *   [8x options] SS TT NNNN message
  *

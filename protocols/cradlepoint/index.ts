@@ -1,5 +1,6 @@
 /*
- * Cradlepoint routers with GPS. "GPS client" reports of NetCloud's manual, in the order that the router's defaults have, TCP, lines:
+ * Cradlepoint routers with GPS. No specification was found: inferred from frames, in the order that the router's defaults have.
+ * TCP, lines:
  *
  *   I,hhmmss,Y,N,O,E,S,C,carrier,…     I  id     Y, O  ddmm.mmmm     S  knots     C  degrees
  *

@@ -46,6 +46,11 @@ export default textProtocol({
   lines: [
     { like: `*ET,{imei},{kind},${PLACE},{altitude},{any:4},{satellites}[,{any}]`, fix, answer },
     { like: `*ET,{imei},{kind},${PLACE}[,{altitude}[,{any}]]`, fix, answer },
+    {
+      like: '*ET,{imei},{kind},{valid},{date},{time},{south},{west},{velocity},{direction}[,{any}]',
+      fix,
+      answer,
+    },
     { like: '*ET,{imei},{echo}{rest}', none: 'heartbeat', answer: '*ET,{id},{echo}{rest}#' },
     { like: '*ET,{imei},OB,{any}', none: 'status' },
     { like: '*ET,{imei},{any}', unknown: 'type' },

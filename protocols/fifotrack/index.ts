@@ -1,5 +1,5 @@
 /*
- * Fifotrack A100, A300, A600, S20, Q1, Q3: "Fifotrack protocol" (A01, A03, B03, D05), as far as the frames show it. TCP.
+ * Fifotrack A100, A300, A600, S20, Q1, Q3: "FIFOTRACK GPRS protocol – A03" V1.1, as far as the frames show it. TCP.
  *
  *   $$LLL,I,N,TYPE,…*KK\r\n
  *

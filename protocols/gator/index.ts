@@ -1,5 +1,6 @@
 /*
- * Gator M508, M518, M528, M588: "Gator tracker communication protocol", inferred from frames. TCP and UDP.
+ * Gator M508, M518, M528, M588: "ROPE GPS tracker protocol" (M508A … M588FS) has the envelope; the rest is inferred from
+ * frames. TCP and UDP.
  *
  *   2424 TT LLLL IIIIIIII content KK 0D
  *
@@ -7,7 +8,7 @@
  *   L  length from I on         the third digit of 13…; newer devices have 8 bytes, their IMEI in packed decimals
  *   K  exclusive or of all before it
  *   80, 81 (answer to a request), 82 (alarm): YYMMDDhhmmss yyyyyyyy oooooooo SSSS CCCC F …       packed decimals
- *   21  heartbeat
+ *   21  heartbeat;  others: the same where they begin like it
  *
  *   y, o  dddmm.mmm, of which the highest bit is south, west     S  km/h     C  degrees     F  bit 7: fix
  *
@@ -45,6 +46,8 @@ export default {
 const HEARTBEAT = 0x21
 /** Positions: in time, asked for, alarms. */
 const POSITIONS = new Set([0x80, 0x81, 0x82])
+/** A date and two angles. */
+const PLACE = /^\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{6}(?:[0189]\d{7}){2}\d{8}../
 const SHORT_ID = 4
 const IMEI = 8
 const HEAD = 5
@@ -65,7 +68,8 @@ function decode(frame: Buffer, session: Session): Message {
     return { device: r.left >= SHORT_ID ? numberOf(r.slice(SHORT_ID)) : undefined, none: 'heartbeat', reply }
   const isLong = isDate(frame, HEAD + IMEI) && !isDate(frame, HEAD + SHORT_ID)
   const device = isLong ? r.bcd(IMEI).slice(0, 15) : numberOf(r.slice(SHORT_ID))
-  if (!POSITIONS.has(type)) return { device, reply }
+  if (!POSITIONS.has(type) && !PLACE.test(frame.toString('hex', HEAD + (isLong ? IMEI : SHORT_ID))))
+    return { device, reply }
   if (!isLong && !isDate(frame, HEAD + SHORT_ID)) return { device, none: 'no date', reply }
   return { device, fixes: [fixOf(r)], reply }
 }

@@ -1,5 +1,6 @@
 /*
- * Gotop TL-206, VT108 and clones. "Gotop GPRS protocol", TCP, text:
+ * Gotop TL-201, TL-206, VT108 and clones. "TL201/VT108 GPS Tracker GPRS Protocol" 5.0 (traccar.org/protocol/5050-gotop).
+ * TCP, text:
  *
  *   I,E,A,DATE:YYMMDD,TIME:hhmmss,LAT:YN,LOT:OE,Speed:S,…#     also LON:
  *

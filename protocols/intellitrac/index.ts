@@ -1,6 +1,7 @@
 /*
- * IntelliTrac X1, P1, A series (Systems & Technology). No specification is known: inferred from frames. TCP, text, and a
- * binary frame that keeps the connection:
+ * IntelliTrac X1, P1, A series (Systems & Technology): "IntelliTrac X Series Protocol Document" 1.1.0
+ * (traccar.org/protocol/5037-intellitrac), as far as the frames show it. TCP, text, and a binary
+ * frame that keeps the connection:
  *
  *   [$RP:][n,]I,YYYYMMDDhhmmss,O,Y,S,C,H,s,e,…     position
  *   FA F8 nnnn IIIIIIII                            keep-alive

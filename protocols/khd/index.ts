@@ -1,5 +1,6 @@
 /*
- * KHD KG100, KG200, KG300 and clones: "2929 Protocol and Data Transfer Format" 2.0 has the envelope; the rest is inferred from frames. Big-endian, packed decimals.
+ * KHD KG100, KG200, KG300, KC200 and clones: "KHD GPS Tracker GPRS Communication Standard Protocol" V2.02 has the types; their
+ * content is inferred from frames. Big-endian, packed decimals.
  *
  *   29 29 TT LLLL IIIIIIII content XX 0D
  *

@@ -1,5 +1,5 @@
 /*
- * Leaf Spy Pro: an app that reads Nissan Leafs ("Leaf Spy Help", Server). HTTP GET; there is no time in it.
+ * Leaf Spy Pro: an app that reads Nissan Leafs ("LeafSpy Help" 1.5.0, Server). HTTP GET; there is no time in it.
  *
  *   ?user=<device>&pass=<secret>&Lat=…&Long=…&Elv=…&RPM=…&…        answer: "status":"0"
  *

@@ -1,5 +1,6 @@
 /*
- * MiniFinder Pico and other trackers of Eview (EV-07). No specification is known: inferred from frames. TCP, text that ends with ; or ;NUL:
+ * MiniFinder Pico and other trackers of Eview (EV-07): "minifinder Pico GPRS Communication Protocol" V1.26
+ * (traccar.org/protocol/5062-minifinder); A, B and C are inferred from frames. TCP, text that ends with ; or ;NUL:
  *
  *   !1,I[,v,b]                                 login
  *   !t,DD/MM/YY,hh:mm:ss,Y,O,S,C,f[,H,b,s,…]   position, t: A, B, C, D; D has satellites

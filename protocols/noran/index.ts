@@ -1,9 +1,11 @@
 /*
- * Noran NR008, NR024, NR100: no specification is known: inferred from frames. Little-endian, UDP.
+ * Noran NR006, NR008, NR024, NR100: "GPS&GSM/GPRS Vehicle Tracker Protocol" V1.03 (traccar.org/protocol/5053-noran) has the
+ * types; their content is inferred from frames. Little-endian, UDP.
  *
  *   LLLL TTTT content                 L  length of all of it
  *
  *   0000  id 00                       handshake; answer 0D 0A *KW 00 0D 00 00 80 01 0D 0A
+ *   0003  alarm: the same as 0008, where the id stands where it does there;  8009  answer to a command;  0200, 0201  image
  *   0008, 0032  F E V GGGG OOOOOOOO AAAAAAAA BBBBBBBB id, 12 bytes …
  *   0008, L = 0034  F E VVVVVVVV GGGGGGGG OOOOOOOO AAAAAAAA id, 12 bytes, "YY-MM-DD hh:mm:ss" 00
  *
@@ -40,6 +42,15 @@ export default {
 const HANDSHAKE = 0
 const POSITIONS = new Set([0x08, 0x32])
 const LONG = 0x34
+const ALARM = 0x03
+const NONE = new Map([
+  [0x8009, 'command answer'],
+  [0x0200, 'photo'],
+  [0x0201, 'photo'],
+])
+/** Where the id of a short position stands, and what it looks like. */
+const ID_AT = 21
+const ID = /^[A-Z0-9]{6,12}\0*$/
 const HANDSHAKE_ANSWER = Buffer.from('0d0a2a4b57000d000080010d0a', 'hex')
 
 function decode(frame: Buffer): Message {
@@ -47,7 +58,8 @@ function decode(frame: Buffer): Message {
   const length = r.u16le()
   const type = r.u16le()
   if (type === HANDSHAKE) return { device: idOf(r.asciiUntil(0)), none: 'login', reply: HANDSHAKE_ANSWER }
-  if (!POSITIONS.has(type)) return {}
+  if (type === ALARM && ID.test(frame.toString('latin1', ID_AT, ID_AT + 12))) return short(r)
+  if (!POSITIONS.has(type)) return { none: NONE.get(type) }
   return type === 0x08 && length === LONG ? long(r) : short(r)
 }
 

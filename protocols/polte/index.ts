@@ -1,6 +1,6 @@
 /*
- * Polte cloud location: places of LTE devices, which the Polte service finds and forwards ("Polte Location API", webhook).
- * HTTP, JSON; 200 acknowledges.
+ * Polte cloud location: places of LTE devices, which the Polte service finds and forwards. No specification was found: inferred
+ * from frames. HTTP, JSON; 200 acknowledges.
  *
  *   { "ueToken", "time", "location": { "latitude", "longitude", "altitude"?, "confidence"?, "detected_at"? }, … }
  *

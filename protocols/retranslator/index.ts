@@ -1,5 +1,5 @@
 /*
- * Wialon Retranslator (Gurtam: "Wialon Retranslator protocol"): what Wialon forwards of its units. TCP; no checksum.
+ * Wialon Retranslator (Gurtam: "Wialon Retranslator" 1.0): what Wialon forwards of its units. TCP; no checksum.
  *
  *   LLLLLLLL id 00 TTTTTTTT FFFFFFFF block…                answer: 11
  *   block    0BBB SSSSSSSS h t name 00 value

@@ -1,5 +1,6 @@
 /*
- * Ruptela FM-Eco3, FM-Eco4, FM-Tco4, FM-Pro4, FM-Basic, Trace5: "Ruptela Protocol" 1.69 (doc.ruptela.com). Big-endian.
+ * Ruptela FM-Eco3, FM-Eco4, FM-Tco4, FM-Pro4, FM-Basic, Trace5: "Ruptela protocol" (doc.ruptela.com,
+ * flespi.com/protocols/ruptela). Big-endian.
  *
  *   LLLL IIIIIIIIIIIIIIII TT payload CCCC
  *

@@ -1,6 +1,6 @@
 /*
- * TLT-2H, V500, MT500, MT600, MT700, MT710, MP90 (Mobiletron clones). No specification is known: inferred from frames. TCP and UDP,
- * text of several lines that ends with ##:
+ * TLT-2H, V500, MT500, MT600, MT700, MT710, MP90 (Mobiletron clones). "SMS and GPRS mode protocol"
+ * of the UDT-TV-02, as far as the frames show it. TCP and UDP, text of several lines that ends with ##:
  *
  *   #I#m#p#k#n
  *   #b$GPRMC,…*XX      position, NMEA 0183

@@ -1,5 +1,5 @@
 /*
- * TR-20, TR-10 and clones. No specification is known: inferred from frames. TCP and UDP, lines:
+ * TR-20, TR-10 and clones. "Protocol v3.3.8 for TR20" was not at hand: inferred from frames. TCP and UDP, lines:
  *
  *   %%I,A,YYMMDDhhmmss,NY[ ]EO,S,C,t,…     position
  *   %%I,1                                  heartbeat; answer &&1
@@ -18,7 +18,7 @@ export default textProtocol({
   frame: line,
   fields: { number: { like: '\\d+' } },
   lines: [
-    { like: '%%{id},{valid},{ymd}{hhmmss},{ns}{latNmea}{ew}{lonNmea},{speedKmh},{course}[,{any}]' },
+    { like: '%%{id},{valid},{ymd}{hhmmss},{ns}{latNmea}[ ]{ew}{lonNmea},{speedKmh},{course}[,{any}]' },
     { like: '%%{id},{number}', none: 'heartbeat', answer: '&&{number}\r\n' },
     { like: '%%{any}', unknown: 'type' },
   ],

@@ -1,5 +1,6 @@
 /*
- * V680, MT90-like trackers and clones. No specification is known: inferred from frames. TCP and UDP, text that ends with ##:
+ * V680, JS810, JS820 and clones: "GPRS protocol between tracker and server" V2.0, as far as the frames show it. TCP and UDP,
+ * text that ends with ##:
  *
  *   #I#u#g#p#k#n{#b#O,E,Y,N,S,C#DDMMYY#hhmmss}##     positions, as many as n says
  *   g#p#k#n{…}##     and     #I##                     the same and a login: ends are found within a frame without u

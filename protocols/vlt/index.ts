@@ -1,6 +1,6 @@
 /*
  * Vehicle location tracking devices of India: AIS 140 ("Intelligent Transportation Systems", Automotive Industry Standard 140)
- * with the HTTP frames of C-DAC's "VLT device communication protocol". HTTP POST of a form, 200 acknowledges:
+ * for the fields; the HTTP frames are inferred. HTTP POST of a form, 200 acknowledges:
  *
  *   vltdata=KKKIIIIIIIIIIIIIIIrecord            K  NRM, EMR, CRT …: one record;  BTH: three digits, how many follow, then those
  *   record  aaRfDDMMYYhhmmssAAA.AAAAAANOOO.OOOOOOEmmmnnnlllliiiiiiiiiSSS.SSHHH.HHsspprrgvV

@@ -21,6 +21,7 @@ export default {
         },
         { frame: `*ET,${ID},HB,${PLACE}#`, device: ID, fixes: [FIX] },
         { frame: `*ET,${ID},SO,${PLACE}#`, device: ID, fixes: [FIX] },
+        { frame: `*ET,${ID},HB,${PLACE.slice(0, PLACE.indexOf(',00400000'))}#`, device: ID, fixes: [FIX] },
         { frame: `*ET,${ID},DW,${PLACE},34#`, device: ID, fixes: [{ ...FIX, altitude: 34 }] },
         {
           frame: `*ET,${ID},HB,${PLACE.replace('A', 'V').replace('6978', 'F000')},34,12,13,0B45,10.00,9\r\n`,

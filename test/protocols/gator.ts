@@ -38,6 +38,7 @@ const ANSWER = packet('81', `${SHORT} ${PLACE} c0`)
 const HEARTBEAT = packet('21', SHORT)
 const UNSET = packet('80', `${SHORT} a60101c662bc ${'00'.repeat(12)} 00 47`)
 const UNKNOWN = packet('85', SHORT)
+const OTHER = packet('83', `${SHORT} ${PLACE} c0 47`)
 
 export default {
   costly: { zeros: Buffer.concat([POSITION, Buffer.alloc(COSTLY_SIZE)]) },
@@ -46,6 +47,7 @@ export default {
       title: 'positions under both kinds of ids, a heartbeat, a clock that was never set',
       frames: [
         { frame: POSITION, device: SHORT_ID, fixes: [FIX], reply: answer(POSITION) },
+        { frame: OTHER, device: SHORT_ID, fixes: [FIX], reply: answer(OTHER) },
         {
           frame: ALARM,
           device: IMEI,

@@ -19,6 +19,9 @@ export default {
         { frame: short('01'), device: ID, fixes: [FIX] },
         { frame: short('c2'), device: ID, fixes: [{ ...FIX, valid: false }] },
         { frame: long(), device: ID, fixes: [FIX] },
+        { frame: short('01', '0300'), device: ID, fixes: [FIX] },
+        { frame: Buffer.from('0b000300010203040506ff', 'hex') },
+        { frame: Buffer.from('05000980ff', 'hex'), none: 'command answer' },
         { frame: Buffer.from('05007700ff', 'hex') },
       ],
     },
@@ -31,9 +34,9 @@ function floats(...values: number[]): Buffer {
   return bytes
 }
 
-function short(flags: string): Buffer {
+function short(flags: string, type = '0800'): Buffer {
   const packed = (((24 * 16 + 5) * 32 + 1) * 32 + 10) * 64 * 64 + 15 * 64 + 30
-  const w = new ByteWriter().hex('22000800').hex(flags).hex('0c').u8(36).u16le(270).bytes(floats(-13.25, 52.5))
+  const w = new ByteWriter().hex(`2200${type}`).hex(flags).hex('0c').u8(36).u16le(270).bytes(floats(-13.25, 52.5))
   return w.u32le(packed).ascii(`${ID}\0\0`).toBuffer()
 }
 

@@ -1,0 +1,64 @@
+/*
+ * Dingtek DF and DC level sensors with a modem. No specification is known: inferred from frames. Hexadecimal digits as text:
+ *
+ *   8000 MM TT LL HHHH P [OOOOOOOO AAAAAAAA] … 1IIIIIIIIIIIIIII 81
+ *
+ *   M  model     T  01: a measurement, 02: an alarm, 03: settings, which hold text and end with 81 without an IMEI
+ *   I  IMEI      L  bytes in all; of settings it is not exact     P  01: there is a place; 00: there is none
+ *   H  height    O, A  longitude, latitude, degrees, floats (no frame with a place is known: a guess)
+ *
+ * A measurement is as of its arrival. Nothing is answered.
+ */
+import {
+  ByteReader,
+  DecodeError,
+  EndSearch,
+  type Framer,
+  type Message,
+  type Protocol,
+  type Session,
+  trimEnd,
+} from '../kit/index.ts'
+
+export default {
+  name: 'dingtek',
+  devices: 'Dingtek DF555, DF702, DC413',
+  acknowledges: 'nothing',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  escaping: 'none',
+  tcp: { port: 5208, frame: frameOf() },
+  decode,
+} satisfies Protocol
+
+const START = '8000'
+const SETTINGS = '03'
+const HEAD = 10
+
+/** Measurements end by their length; settings with the first 81 about there. */
+function frameOf(): Framer {
+  const end = new EndSearch('81')
+  return (bytes, session) => {
+    const head = bytes.toString('latin1', 0, HEAD)
+    if (!head.startsWith(START)) return START.startsWith(head) ? 0 : -1
+    if (head.length < HEAD) return 0
+    const length = Number.parseInt(head.slice(8), 16) * 2
+    if (!(length > HEAD)) return -1
+    if (head.slice(6, 8) === SETTINGS) return end.after(bytes, length - 4, session)
+    return bytes.length < length ? 0 : length
+  }
+}
+
+function decode(frame: Buffer, session: Session): Message {
+  const text = trimEnd(frame).toString('latin1')
+  const [, type] = /^8000[0-9A-Fa-f]{2}(\d\d)/.exec(text) ?? []
+  if (type === undefined || !text.endsWith('81')) throw new DecodeError('unsupported', 'it is not between 8000 and 81')
+  if (type === SETTINGS) return { none: 'command answer' }
+  const [, device] = /1(\d{15})81$/.exec(text) ?? []
+  if (device === undefined) throw new DecodeError('malformed', 'it has no IMEI')
+  if (type !== '01' && type !== '02') return { device }
+  const r = new ByteReader(Buffer.from(text, 'hex')).skip(7)
+  if (r.u8() === 0) return { device, none: 'no place' }
+  const longitude = r.f32()
+  return { device, fixes: [{ time: session.now, longitude, latitude: r.f32(), valid: true }] }
+}

@@ -1,0 +1,110 @@
+/*
+ * Atlanta Systems L-100 and others. No specification is known: inferred from frames. Text, with three layouts:
+ *
+ *   ATLI,$GPRMC,…*XX…ATL                                   with ,NP, in front of I too; bytes around it are skipped
+ *   ATL,L,I,N,DDMMYY,hhmmss,v,AAA.A,N,OOO.O,E,S,…@
+ *   L,ATL,I,01,NNNN,*C                                     login; H: from the memory
+ *   H,ATL,I,02,NNNN,hhmmss,DDMMYY,v,AA.A;N,OO.O;E,S,G,…*C  position; 03 and others, and ATLOBD: none
+ *
+ *   I  IMEI                     v  A: a fix     A, O  degrees     N  number     S  speed, km/h (a guess; of GPRMC knots)
+ *   C  a checksum: over what is not known       G  heading
+ *
+ * Answer: 01 to the first layout, '@I,00,N,*' and XOR of what stands in front of the star to a login.
+ */
+import {
+  DecodeError,
+  dialects,
+  endsWith,
+  EndSearch,
+  type Framer,
+  heading,
+  kmh,
+  type Message,
+  number,
+  type Protocol,
+  rmcFix,
+  type Session,
+  TextReader,
+  utcDmy,
+  xor,
+} from '../kit/index.ts'
+
+const framed = dialects([
+  { when: 'ATL,L,', frame: endsWith('@'), decode: plain },
+  { when: ['L,ATL', 'H,ATL'], frame: starred(), decode: numbered },
+  { when: 'ATL', frame: sentenceFrame(), decode: sentence },
+])
+
+export default {
+  name: 'l100',
+  devices: 'Atlanta L-100, L-200 and others',
+  acknowledges: 'some',
+  accuracy: 'none',
+  integrity: { none: 'over what its characters of a checksum are is not known' },
+  escaping: 'none',
+  tcp: { port: 5112, frame: framed.frame },
+  decode: framed.decode,
+} satisfies Protocol
+
+const ACK = Buffer.from([0x01])
+
+/** Up to the second ATL. */
+function sentenceFrame(): Framer {
+  const end = new EndSearch('ATL')
+  return (bytes, session) => end.after(bytes, 6, session)
+}
+
+/** Up to the star and one byte. */
+function starred(): Framer {
+  const end = new EndSearch('*')
+  return (bytes, session) => {
+    const length = end.after(bytes, 6, session)
+    return length === 0 || bytes.length <= length ? 0 : length + 1
+  }
+}
+
+function sentence(frame: Buffer, session: Session): Message {
+  const text = frame.toString('latin1')
+  const [, device, nmea] = /ATL,?(?:[A-Z]+,)*(\d{15})[^$]*(\$[^$#]*)/.exec(text) ?? []
+  if (device === undefined) throw new DecodeError('unsupported', 'it has no IMEI and sentence')
+  if (!nmea.startsWith('$GPRMC')) return { device, reply: ACK }
+  const fix = rmcFix(nmea, session)
+  return fix ? { device, fixes: [fix], reply: ACK } : { device, none: 'no place', reply: ACK }
+}
+
+function plain(frame: Buffer): Message {
+  const r = new TextReader(frame.toString('latin1'), ',')
+  const device = r.skip(2).next()
+  const date = r.skip().next()
+  const time = utcDmy(date, r.next())
+  const valid = r.next() === 'A'
+  const latitude = angle(r.next(), r.next())
+  const longitude = angle(r.next(), r.next())
+  return { device, fixes: [{ time, latitude, longitude, valid, speed: kmh(r.number()) }] }
+}
+
+function numbered(frame: Buffer): Message {
+  const r = new TextReader(frame.toString('latin1'), ',')
+  const kind = r.skip().next()
+  const device = r.next()
+  const type = r.next()
+  const serial = r.next()
+  if (kind === 'ATLOBD') return { device, none: 'status' }
+  if (type === '01') return { device, none: 'login', reply: answer(device, serial) }
+  if (type !== '02') return { device }
+  const clock = r.next()
+  const time = utcDmy(r.next(), clock)
+  const valid = r.next() === 'A'
+  const [latitude, ns = ''] = r.next().split(';')
+  const [longitude, ew = ''] = r.next().split(';')
+  if (latitude === '' || longitude === '') return { device, none: 'no place' }
+  const place = { latitude: angle(latitude, ns), longitude: angle(longitude, ew) }
+  return { device, fixes: [{ time, ...place, valid, speed: kmh(r.number()), heading: heading(r.number()) }] }
+}
+
+function answer(device: string, serial: string): Buffer {
+  const text = `@${device},00,${Number(serial) || 0},`
+  return Buffer.from(`${text}*${String.fromCharCode(xor(Buffer.from(text, 'latin1')))}`, 'latin1')
+}
+
+const angle = (degrees: string, letter: string) => number(degrees) * (letter === 'S' || letter === 'W' ? -1 : 1)

@@ -1,0 +1,50 @@
+/*
+ * Race Dynamics. No specification is known: inferred from frames. Lines, which have nothing but their beginning of NMEA.
+ *
+ *   $GPRMC,12,DDMMYY,hhmmss,I,          login
+ *   $GPRMC,15,NN,H,record,record…       positions, of the device that logged in
+ *
+ *   #,hhmmss,v,AAAA.AAAA,N,OOOOO.OOOO,E,SSS,DDMMYY,HHHH,UU,…,%,…,%,#
+ *
+ *   N  how many records     v  A: a fix       A, O  ddmm.mmmm, dddmm.mmmm     H  altitude, m
+ *   I  IMEI                 S  speed, knots   U  satellites
+ *
+ * Answer to each line: $GPRMC, its type, date and time of the arrival, IMEI. A record that was cut off is unreadable.
+ */
+import { type Draft, line, type Session, sessionState, textProtocol } from '../kit/index.ts'
+
+const STATE = '[-.0-9A-Za-z,]*'
+
+export default textProtocol({
+  name: 'racedynamics',
+  devices: 'Race Dynamics trackers',
+  acknowledges: 'fixes',
+  accuracy: 'none',
+  integrity: { none: 'the protocol has none' },
+  port: 5195,
+  transports: ['tcp'],
+  frame: line,
+  fields: { type: { like: '\\d+' }, state: { like: STATE }, more: { like: STATE } },
+  lines: [
+    { like: '$GPRMC,{type},{dmy},{hhmmss},{imei}[,{any}]', none: 'login', answer },
+    {
+      like: '$GPRMC,{type},{any:2},#,{records}',
+      fixes: {
+        split: ',#,#,',
+        like: '{hms},{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{dmy},{altitude},{satellites},{state}%,{more}%[,#]',
+      },
+      answer,
+    },
+    { like: '$GPRMC,{type},{any}', unknown: 'type', answer },
+  ],
+})
+
+const loginOf = sessionState<{ imei?: string }>(() => ({}))
+
+function answer(draft: Draft, session: Session): string | undefined {
+  const login = loginOf(session)
+  const imei = (login.imei = draft.device ?? login.imei) ?? session.device
+  if (imei === undefined) return undefined
+  const [, year, month, day, time] = /^..(..)-(..)-(..)T(.{8})/.exec(new Date(session.now).toISOString()) ?? []
+  return `$GPRMC,${draft.text('type')},${day}${month}${year},${time.replaceAll(':', '')},${imei},\r\n`
+}

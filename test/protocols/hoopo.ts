@@ -1,0 +1,29 @@
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+
+const ID = 'BCCD1234'
+const FIX = { time: '2026-11-20T06:30:15Z', latitude: 52.525, longitude: -13.41 }
+const EVENT = { latitude: 52.525, longitude: -13.41, accuracyLevel: 'High', eventType: 'Arrival' }
+
+export default {
+  costly: { 'an object that does not end': many('{"a":'), 'small objects': many('{}') },
+  frames: [
+    {
+      title: 'positions',
+      frames: [
+        { frame: message({ eventData: EVENT }), device: ID, fixes: [FIX] },
+        {
+          frame: message({ eventData: EVENT, movement: { Speed: 36 } }),
+          device: ID,
+          fixes: [{ ...FIX, speed: 18.52 }],
+        },
+        { frame: message({ eventData: { eventType: 'Battery' } }), device: ID, none: 'no place' },
+        { frame: message({}), device: ID },
+        { frame: '{"deviceId"}', error: 'malformed' },
+      ],
+    },
+  ],
+} satisfies ProtocolCases
+
+function message(members: object): string {
+  return JSON.stringify({ deviceId: ID, assetName: 'A "van" {1}', ...members, eventTime: FIX.time })
+}

@@ -45,6 +45,13 @@ export default {
       frames: [
         { frame: frame(0xa5, values('03c00100', 1)), device: IMEI, fixes: [FIX], reply: ACK },
         { frame: frame(0xa0, values('0100', 0)), device: IMEI, fixes: [FIX] },
+        {
+          frame: frame(0xa5, values('03c00100', 1).repeat(10)),
+          isTypical: true,
+          device: IMEI,
+          fixes: Array.from({ length: 10 }, () => FIX),
+          reply: ACK,
+        },
         { frame: frame(0xa5, `${values('0200', 0)}05d67a765100`), device: IMEI, none: 'no place', reply: ACK },
         { frame: frame(0xa5, '05d97a765100'), device: IMEI, reply: ACK },
         {

@@ -21,6 +21,8 @@ const PLAIN = subrecord(0x10, Buffer.concat([place(), bytes('20 1c82 3a 000000 0
 const EXTENDED = subrecord(0x11, bytes('0f 0100 5a00 0200 09'))
 const SENSORS = subrecord(0x12, bytes('000000'))
 
+const TEN = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+
 const south = { ...FIX, latitude: -FIX.latitude, longitude: -FIX.longitude, valid: false }
 
 export default {
@@ -65,6 +67,12 @@ export default {
         },
         { frame: response(0, 5, 1), none: 'command answer' },
         { frame: packet(10), none: 'command answer' },
+        {
+          frame: packet(11, ...TEN.map((number) => record(number, Buffer.concat([POSITION, EXTENDED])))),
+          isTypical: true,
+          fixes: TEN.map(() => ({ ...FIX, altitude: -12, hdop: 0.9, satellites: 9 })),
+          reply: TEN.map((number) => response(10 + number, 11, number)),
+        },
       ],
     },
     {

@@ -38,6 +38,7 @@ const FIX = {
 }
 
 const ARCHIVE = packet(1, `${record()} ${record('7')} ${record('2')}`, 0x8000)
+const TEN = packet(1, record().repeat(10))
 const HEAD = packet(1, `0182 0211 ${IMEI} 043200`)
 const COMMAND = packet(1, `${IMEI} 043200 e001000000 e1024f4b`)
 const UNKNOWN = packet(1, `${record()} ff 00`)
@@ -81,6 +82,7 @@ export default {
       frames: [
         { frame: HEAD, device: ID, none: 'no place', reply: ack(HEAD) },
         { frame: ARCHIVE, fixes: [FIX, { ...FIX, valid: false }, FIX], reply: ack(ARCHIVE) },
+        { frame: TEN, isTypical: true, fixes: Array.from({ length: 10 }, () => FIX), reply: ack(TEN) },
         { frame: WITH_TEXTS, fixes: [FIX], reply: ack(WITH_TEXTS) },
         { frame: COMMAND, device: ID, none: 'command answer', reply: ack(COMMAND) },
         { frame: UNKNOWN, fixes: [FIX], unreadable: [1], reply: ack(UNKNOWN) },

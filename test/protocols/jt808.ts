@@ -98,6 +98,13 @@ export default {
           reply: accepted(0x0704),
         },
         {
+          frame: message(0x0704, batch(Array(10).fill(position(SATELLITES)))),
+          isTypical: true,
+          device: DEVICE,
+          fixes: Array.from({ length: 10 }, () => ({ ...FIX, satellites: 9 })),
+          reply: accepted(0x0704),
+        },
+        {
           frame: message(0x0704, batch([position('', { status: 0, date: '000000000000' })])),
           device: DEVICE,
           none: 'no fix',

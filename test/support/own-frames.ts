@@ -55,7 +55,7 @@ function frameDifferences(own: OwnFrame, got: Message | DecodeError): Difference
   if (got instanceof DecodeError) {
     return own.error === got.code ? [] : [{ field: 'error', expected: own.error, got: `${got.code}: ${got.message}` }]
   }
-  const { frame: _, fixes, reply, refusal, error, ...rest } = own
+  const { frame: _, isTypical: __, fixes, reply, refusal, error, ...rest } = own
   const { fixes: gotFixes, reply: gotReply, refusal: gotRefusal, ...gotRest } = got
   return [
     ...(error === undefined ? [] : [{ field: 'error', expected: error, got: undefined }]),

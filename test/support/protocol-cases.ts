@@ -42,6 +42,8 @@ export interface OwnFrame extends Omit<Message, 'fixes' | 'reply' | 'refusal'> {
   readonly refusal?: string | Buffer
   /** Why it is refused, where it is. */
   readonly error?: DecodeReason
+  /** What devices send most, so that its decoding is measured; of all frames at most one. Left out: the first with fixes. */
+  readonly isTypical?: true
 }
 
 /** `time`: ms or RFC 3339; `valid`: true where it is left out. */

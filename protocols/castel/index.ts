@@ -72,8 +72,8 @@ function decode(frame: Buffer, session: Session): Message {
   const place = { sum: crc16X25, from: 0, width: 2, endian: 'little', trailing: 2 } as const
   const r = new ByteReader(verified(packet, place, session)).skip(4)
   const version = packet[0] === OLDER ? undefined : r.u8()
+  const device = r.ahead().part(20).asciiUntil(0)
   const id = r.slice(20)
-  const device = id.toString('latin1').split('\0', 1)[0]
   const type = r.u16()
   const answer = (code: number, content: Uint8Array | readonly number[] = []) => reply({ version, id, code, content })
   if (version === undefined) return { device, ...older(type, r, answer) }

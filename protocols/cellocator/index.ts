@@ -30,7 +30,7 @@ import {
   sum8,
   tlv,
   utc,
-  verify,
+  verified,
 } from '../kit/index.ts'
 
 export default {
@@ -81,8 +81,7 @@ function modularLength(bytes: Buffer): number {
 function decode(frame: Buffer, session: Session): Message {
   const start = frame.toString('latin1', 0, 4)
   if (!STARTS.includes(start)) throw new DecodeError('unsupported', 'it does not begin with MCGP')
-  verify(sum8(frame.subarray(4, -1)) === frame[frame.length - 1], session)
-  const r = new ByteReader(frame.subarray(4, -1))
+  const r = new ByteReader(verified(frame, { sum: sum8, from: 4, width: 1 }, session))
   const type = r.u8()
   const device = String(r.u32le())
   const numerator = r.skip(2).u8()

@@ -110,7 +110,7 @@ interface EgtsRecord {
   readonly number: number
   readonly object: string | undefined
   readonly service: number
-  readonly content: Buffer
+  readonly content: ByteReader
 }
 
 function recordsOf(r: ByteReader): EgtsRecord[] {
@@ -122,7 +122,7 @@ function recordsOf(r: ByteReader): EgtsRecord[] {
     const object = flags & 1 ? String(r.u32le()) : undefined
     r.skip((flags & 2 ? 4 : 0) + (flags & 4 ? 4 : 0))
     const service = r.u8()
-    records.push({ number, object, service, content: r.skip(1).slice(length) })
+    records.push({ number, object, service, content: r.skip(1).part(length) })
   }
   return records
 }
@@ -155,8 +155,9 @@ function answered(packet: number, records: readonly EgtsRecord[], session: Sessi
 
 /** The terminal that names itself: by its IMEI, or by its number. */
 function terminalOf({ service, content }: EgtsRecord): string | undefined {
-  const r = new ByteReader(content)
-  if (service !== AUTHENTICATION || r.left < 8 || r.u8() !== TERMINAL) return undefined
+  if (service !== AUTHENTICATION || content.left < 8) return undefined
+  const r = content.ahead()
+  if (r.u8() !== TERMINAL) return undefined
   const number = r.skip(2).u32le()
   const flags = r.u8()
   if (!(flags & 2)) return String(number)
@@ -168,7 +169,7 @@ function terminalOf({ service, content }: EgtsRecord): string | undefined {
 
 function fixesOf({ content, object, service }: EgtsRecord, isOwn: boolean): Fix[] {
   if (service !== TELEMATICS) return []
-  const fixes = readPositions(new ByteReader(content))
+  const fixes = readPositions(content)
   return isOwn || object === undefined ? fixes : fixes.map((fix) => ({ device: object, ...fix }))
 }
 

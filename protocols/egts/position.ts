@@ -8,7 +8,7 @@
  *   A  latitude / 90° × 2³²−1      7: H is there                        D  heading     H  altitude, m     HDOP × 100
  *   O  longitude / 180° × 2³²−1
  */
-import { ByteReader, dop, type Fix, heading, kmh, secondsSince, tlv } from '../kit/index.ts'
+import { type ByteReader, dop, type Fix, heading, kmh, secondsSince, tlv } from '../kit/index.ts'
 
 const POSITION = 0x10
 const EXTENDED = 0x11

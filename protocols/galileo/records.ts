@@ -72,10 +72,8 @@ export function messageOf({ device, fixes, isWhole, isAnswer }: Tags): Message {
   return fixes.length > 0 ? { device, fixes } : { device, none: isAnswer ? 'command answer' : 'no place' }
 }
 
-/** What is known of a record; it makes a fix with a place. */
-interface Draft extends Partial<Fix> {
-  hasPlace?: boolean
-}
+/** What is known of a record; it makes a fix with a place and a time. */
+type Draft = Partial<Fix>
 
 /** The records of a packet: tag and value, again and again. @throws DecodeError */
 export function records(content: Buffer): Tags {
@@ -115,7 +113,7 @@ export function compressed(content: Buffer, now: number): Tags {
     const valid = bits.u(1) === 0
     const longitude = (360 * bits.u(22)) / 2 ** 22 - 180
     const latitude = (180 * bits.u(21)) / 2 ** 21 - 90
-    const draft: Draft = { hasPlace: true, time: inYearNear(seconds, year, now), latitude, longitude, valid }
+    const draft: Draft = { time: inYearNear(seconds, year, now), latitude, longitude, valid }
     const tags = r.slice(r.u8() & 0x7f)
     const isWhole = tags.every((tag) => readTag(tag, r, { draft, state }))
     addFix(fixes, draft)
@@ -176,13 +174,12 @@ function readTag(tag: number, r: ByteReader, { draft, state }: Reading): boolean
 function place(r: ByteReader, draft: Draft): void {
   const kind = r.u8()
   const source = kind >> 4
-  draft.hasPlace = true
   draft.valid = source === SATELLITES || source === CELLS
   draft.satellites = kind & 15
   draft.latitude = r.i32le() / 1e6
   draft.longitude = r.i32le() / 1e6
 }
 
-function addFix(fixes: Fix[], { hasPlace, ...fix }: Draft): void {
-  if (hasPlace && fix.time !== undefined) fixes.push(fix as Fix)
+function addFix(fixes: Fix[], draft: Draft): void {
+  if (draft.latitude !== undefined && draft.time !== undefined) fixes.push(draft as Fix)
 }

@@ -15,6 +15,7 @@
  * Answer: 2424 21 0005 K T 00 KK 0D.
  */
 import {
+  bcdYmd,
   ByteReader,
   ByteWriter,
   DecodeError,
@@ -26,7 +27,6 @@ import {
   type Message,
   type Protocol,
   type Session,
-  utcYmd,
   verified,
   xor,
 } from '../kit/index.ts'
@@ -91,7 +91,7 @@ function isDate(frame: Buffer, at: number): boolean {
 }
 
 function fixOf(r: ByteReader): Fix {
-  const time = utcYmd(r.bcd(6))
+  const time = bcdYmd(r)
   const latitude = angle(r)
   const longitude = angle(r)
   const speed = kmh(Number(r.bcd(2)))

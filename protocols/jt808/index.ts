@@ -190,9 +190,9 @@ function positions(type: number, r: ByteReader, session: Session): Pick<Message,
 const said = (fix: Fix | undefined): Pick<Message, 'fixes' | 'none'> => (fix ? { fixes: [fix] } : { none: 'no fix' })
 
 function batch(r: ByteReader, width: 1 | 2, session: Session): Pick<Message, 'fixes' | 'none' | 'unreadable'> {
-  const entries: Buffer[] = []
-  while (r.left > width) entries.push(r.slice(Math.min(r.uint(width), r.left)))
-  const { good, unreadable } = eachReadable(entries, (entry) => location(new ByteReader(entry), session))
+  const entries: ByteReader[] = []
+  while (r.left > width) entries.push(r.part(Math.min(r.uint(width), r.left)))
+  const { good, unreadable } = eachReadable(entries, (entry) => location(entry, session))
   const fixes = good.filter((fix) => fix !== undefined)
   return fixes.length > 0 || unreadable ? { fixes, unreadable } : { none: 'no fix' }
 }

@@ -7,7 +7,7 @@
  *   S  status; bit 1: fixed, 2: south,    H  altitude, m                             G  heading, degrees
  *      3: west                            time: packed decimals, GMT+8               tag 31: satellites
  */
-import { ByteReader, type Fix, heading, kmh, type Session, tlv, utcYmd } from '../kit/index.ts'
+import { bcdYmd, type ByteReader, type Fix, heading, kmh, type Session, tlv } from '../kit/index.ts'
 
 /** Bytes of the part that is always there. */
 export const BASIC = 28
@@ -25,10 +25,9 @@ export function withoutAlarms(r: ByteReader, { settings }: Session): Fix | undef
   const altitude = r.i16()
   const speed = kmh(r.u16() / 10)
   const direction = heading(r.u16())
-  const date = r.hex(6)
   const valid = (status & FIXED) !== 0
-  if (!valid && !DATE.test(date)) return undefined
-  const time = utcYmd(date) - (settings.timeZone === undefined ? GMT_8 : 0)
+  if (!valid && !DATE.test(r.ahead().hex(6))) return undefined
+  const time = bcdYmd(r) - (settings.timeZone === undefined ? GMT_8 : 0)
   const fix: Fix = { time, latitude, longitude, valid, altitude, speed, heading: direction }
   for (const { tag, value } of tlv(r, { tag: 1, length: 1 }))
     if (tag === SATELLITES && value.left > 0) fix.satellites = value.u8()

@@ -14,10 +14,11 @@
  * Answer to B1 and 8E: 29 29 21 0005 X T, the first byte behind I, XOR, 0D.
  */
 import {
+  bcdYmd,
   ByteReader,
   ByteWriter,
   DecodeError,
-  digitsDegreesMinutes,
+  degreesMinutes,
   type Fix,
   heading,
   kmh,
@@ -25,7 +26,6 @@ import {
   type Message,
   type Protocol,
   type Session,
-  utcYmd,
   verified,
   xor,
 } from '../kit/index.ts'
@@ -72,17 +72,19 @@ function answer(frame: Buffer, type: number): Buffer {
 }
 
 function position(r: ByteReader): Fix {
-  const time = utcYmd(r.bcd(6))
-  const latitude = angle(r.hex(4))
-  const longitude = angle(r.hex(4))
-  const speed = kmh(Number(r.bcd(2)))
-  const course = heading(Number(r.bcd(2)))
+  const time = bcdYmd(r)
+  const latitude = angle(r)
+  const longitude = angle(r)
+  const speed = kmh(r.bcdByte() * 100 + r.bcdByte())
+  const course = heading(r.bcdByte() * 100 + r.bcdByte())
   return { time, latitude, longitude, valid: (r.u8() & HAS_FIX) !== 0, speed, heading: course }
 }
 
 /** Degrees of dddmmmmm in packed decimals; 8 more in the first digit: south or west. */
-function angle(digits: string): number {
-  const first = Number.parseInt(digits[0], 16)
-  const degrees = digitsDegreesMinutes(`${first & 7}${digits.slice(1)}`, 3)
-  return first > 7 ? -degrees : degrees
+function angle(r: ByteReader): number {
+  const first = r.u8()
+  if ((first & 0x0f) > 9) throw new DecodeError('malformed', 'an angle is not packed decimals')
+  const tens = ((first & 0x70) >> 4) * 10 + (first & 0x0f)
+  const degrees = degreesMinutes(tens * 1000 + r.bcdByte() * 10 + r.bcdByte() / 10 + r.bcdByte() / 1000)
+  return first >= 0x80 ? -degrees : degrees
 }

@@ -194,6 +194,14 @@ export class ByteReader {
     return digits
   }
 
+  /** The number that one byte of packed decimals is: 0 to 99. @throws DecodeError `malformed`. */
+  bcdByte(): number {
+    const byte = this.u8()
+    const [tens, ones] = [byte >> 4, byte & 0x0f]
+    if (tens > 9 || ones > 9) throw new DecodeError('malformed', `"${byte.toString(16)}" is not packed decimals`)
+    return tens * 10 + ones
+  }
+
   /** n bytes as Latin-1 text. */
   ascii(n: number): string {
     const at = this.take(n)

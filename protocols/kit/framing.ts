@@ -26,12 +26,16 @@ export function cut<S>(
   for (; at < bytes.length && steps < most; steps++) {
     const length = frame(at === 0 ? bytes : bytes.subarray(at), session)
     if (length === 0) break
-    if (length > 0) frames.push(bytes.subarray(at, at + length))
+    // Most frames arrive alone: a view of all bytes is these themselves.
+    if (length > 0) frames.push(length === bytes.length ? bytes : bytes.subarray(at, at + length))
     else noise -= length
     at += Math.abs(length)
   }
-  return { frames, rest: bytes.subarray(Math.min(at, bytes.length)), noise, isStopped: steps === most }
+  const rest = at < bytes.length ? bytes.subarray(at) : NOTHING
+  return { frames, rest, noise, isStopped: steps === most }
 }
+
+const NOTHING = Buffer.alloc(0)
 
 /**
  * Frames that end with the first of some ends, which is part of the frame. Where one end begins like another ('#', '#\r\n'),

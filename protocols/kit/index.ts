@@ -81,7 +81,7 @@ export {
   parseJson,
   TextReader,
 } from './text.ts'
-export { bytesDmy, bytesYmd, gpsTime, secondsSince, timeOfDayNear, withoutYearNear } from './times.ts'
+export { bcdYmd, bytesDmy, bytesYmd, gpsTime, secondsSince, timeOfDayNear, withoutYearNear } from './times.ts'
 export {
   degreesMinutes,
   digitsDegreesMinutes,

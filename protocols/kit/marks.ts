@@ -31,8 +31,9 @@ export class Marks {
 
   /** Index of the first mark, or of a beginning of one at the end of the bytes; their length where there is none. */
   next(bytes: Buffer, from: number): number {
+    const firsts = this.#firsts
     let at = from
-    while (at < bytes.length && (this.#firsts[bytes[at]] === 0 || this.lengthAt(bytes, at) === 0)) at++
+    while (at < bytes.length && (firsts[bytes[at]] === 0 || this.lengthAt(bytes, at) === 0)) at++
     return at
   }
 }
@@ -43,23 +44,25 @@ export class Marks {
  */
 export class EndSearch {
   readonly #ends: Marks
-  /** The only end there is. */
-  readonly #end: Buffer | undefined
+  /** The only end there is; one byte is found faster as a number. */
+  readonly #end: Buffer | number | undefined
   readonly #longest: number
   readonly #looked = new WeakMap<Session, Looked>()
 
   constructor(ends: Mark | readonly Mark[]) {
     this.#ends = new Marks(ends)
-    this.#end = this.#ends.all.length === 1 ? this.#ends.all[0] : undefined
-    this.#longest = Math.max(...this.#ends.all.map(({ length }) => length))
+    const { all } = this.#ends
+    this.#longest = Math.max(...all.map(({ length }) => length))
+    if (all.length === 1) this.#end = this.#longest === 1 ? all[0][0] : all[0]
   }
 
   /** Index behind the first end at or after `from`; 0 where there is none yet. */
   after(bytes: Buffer, from: number, session: Session): number {
     const isLong = bytes.length >= LONG
     const at = isLong ? Math.max(from, this.#resume(bytes, session)) : from
-    const found = this.#end ? bytes.indexOf(this.#end, at) : this.#next(bytes, at)
-    if (found >= 0) return found + (this.#end ? this.#end.length : this.#ends.lengthAt(bytes, found))
+    const end = this.#end
+    const found = end === undefined ? this.#next(bytes, at) : bytes.indexOf(end, at)
+    if (found >= 0) return found + (end === undefined ? this.#ends.lengthAt(bytes, found) : this.#longest)
     if (isLong) this.#looked.set(session, { length: bytes.length, tail: Buffer.from(bytes.subarray(-TAIL)) })
     return 0
   }

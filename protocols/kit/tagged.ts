@@ -22,12 +22,14 @@ interface TagLayout {
  */
 export function* tlv(r: ByteReader, layout: TagLayout): Generator<TaggedValue, void> {
   const { endian = 'big', order = 'tag, length', counted = 0 } = layout
-  const integer = (width: number) => (endian === 'big' ? r.uint(width) : r.uintle(width))
+  const isBig = endian === 'big'
+  const isTagFirst = order === 'tag, length'
+  const widths = isTagFirst ? [layout.tag, layout.length] : [layout.length, layout.tag]
   while (r.left >= layout.tag + layout.length) {
-    const first = integer(order === 'tag, length' ? layout.tag : layout.length)
-    const second = integer(order === 'tag, length' ? layout.length : layout.tag)
-    const [tag, length] = order === 'tag, length' ? [first, second - counted] : [second, first - counted]
+    const first = isBig ? r.uint(widths[0]) : r.uintle(widths[0])
+    const second = isBig ? r.uint(widths[1]) : r.uintle(widths[1])
+    const length = (isTagFirst ? second : first) - counted
     if (!(length >= 0 && length <= r.left)) return
-    yield { tag, value: r.part(length) }
+    yield { tag: isTagFirst ? first : second, value: r.part(length) }
   }
 }

@@ -69,7 +69,7 @@ export function textProtocol(description: TextDescription): TextProtocol {
   const lines = description.lines.map((line) => new Line(line, description))
   const candidates = candidatesOf(lines)
   const { before } = description
-  const ends = Buffer.from(`\r\n\0${description.ends ?? ''}`)
+  const ends = new Set(Buffer.from(`\r\n\0${description.ends ?? ''}`))
   const decode: TextProtocol['decode'] = (bytes, session) => {
     const trimmed = trim(bytes, ends)
     const whole = trimmed.toString('latin1')
@@ -103,10 +103,10 @@ export function beginningsOf({ decode }: Protocol): ReadonlySet<number> | undefi
 /** By their decoders: a protocol that has its own reads more than lines. */
 const beginnings = new WeakMap<NonNullable<Protocol['decode']>, ReadonlySet<number>>()
 
-function trim(bytes: Buffer, ends: Buffer): Buffer {
+function trim(bytes: Buffer, ends: ReadonlySet<number>): Buffer {
   let start = 0
   let end = bytes.length
-  while (end > 0 && ends.includes(bytes[end - 1])) end--
+  while (end > 0 && ends.has(bytes[end - 1])) end--
   while (start < end && (bytes[start] === LF || bytes[start] === CR)) start++
   return bytes.subarray(start, end)
 }

@@ -13,6 +13,12 @@ export function bytesYmd(r: ByteReader): number {
   return utc(year, month, day, r.u8(), r.u8(), r.u8())
 }
 
+/** The same of six bytes in packed decimals. @throws DecodeError `malformed`. */
+export function bcdYmd(r: ByteReader): number {
+  const [year, month, day] = [r.bcdByte(), r.bcdByte(), r.bcdByte()]
+  return utc(year, month, day, r.bcdByte(), r.bcdByte(), r.bcdByte())
+}
+
 /** ms UTC of six bytes: day, month, year of the century, hour, minute, second. @throws DecodeError `malformed`. */
 export function bytesDmy(r: ByteReader): number {
   const [day, month, year] = [r.u8(), r.u8(), r.u8()]

@@ -55,12 +55,16 @@ export class ByteWriter {
 
   /** Pairs of hexadecimal digits: a digest, an id, packed decimals. */
   hex(digits: string): this {
-    return this.bytes(Buffer.from(digits, 'hex'))
+    const at = this.#grow(digits.length >> 1)
+    this.#length = at + this.#bytes.write(digits, at, 'hex')
+    return this
   }
 
   /** Latin-1 text. */
   ascii(text: string): this {
-    return this.bytes(Buffer.from(text, 'latin1'))
+    const at = this.#grow(text.length)
+    for (let i = 0; i < text.length; i++) this.#bytes[at + i] = text.charCodeAt(i)
+    return this
   }
 
   /** A time in six bytes: year of the century, month, day, hour, minute, second, UTC. */

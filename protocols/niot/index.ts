@@ -14,6 +14,7 @@
  * Answer: 58 58 21 0005 X T 00, XOR, 0D.
  */
 import {
+  bcdYmd,
   ByteReader,
   ByteWriter,
   DecodeError,
@@ -25,7 +26,6 @@ import {
   type Protocol,
   type Session,
   signMagnitude,
-  utcYmd,
   verified,
   xor,
 } from '../kit/index.ts'
@@ -62,7 +62,7 @@ function decode(frame: Buffer, session: Session): Message {
 }
 
 function position(r: ByteReader): Fix {
-  const time = utcYmd(r.bcd(6))
+  const time = bcdYmd(r)
   const latitude = signMagnitude(r.u32(), 32) / 1_800_000
   const longitude = signMagnitude(r.u32(), 32) / 1_800_000
   const course = heading(Number(r.skip(2).bcd(2)))

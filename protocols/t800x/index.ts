@@ -18,6 +18,7 @@
  * a second time, without I. Coordinates FF… are no position.
  */
 import {
+  bcdYmd,
   ByteReader,
   ByteWriter,
   DecodeError,
@@ -27,7 +28,6 @@ import {
   lengthField,
   type Message,
   type Protocol,
-  utcYmd,
 } from '../kit/index.ts'
 
 const frame = lengthField({ start: ['##', '%%', '&&', "''"], at: 3, width: 2, add: 0, most: 4096 })
@@ -103,7 +103,7 @@ function decode(packet: Buffer): Message {
 }
 
 function position(packet: Buffer, layout: Layout, { type, reply }: { type: number; reply: Buffer }): Message {
-  const content = new ByteReader(packet.subarray(HEAD))
+  const content = new ByteReader(packet, HEAD)
   const flags = content.at(layout.flags).u8()
   const alarm = content.at(layout.alarm).u8()
   const place = placeOf(content.skip(layout.position))
@@ -136,16 +136,16 @@ function behaviour(r: ByteReader): Message {
 
 /** Undefined without coordinates. */
 function placeOf(r: ByteReader): Fix | undefined {
-  const digits = r.hex(6)
-  const places = r.slice(12)
+  const date = r.part(6)
+  const angles = r.ahead(4)
+  const [altitude, longitude, latitude] = [r.f32le(), r.f32le(), r.f32le()]
   const speed = r.hex(2)
   const course = r.u16()
-  if (places.readUInt32LE(4) === UNKNOWN && places.readUInt32LE(8) === UNKNOWN) return undefined
-  const [altitude, longitude, latitude] = [0, 4, 8].map((at) => places.readFloatLE(at))
+  if (angles.u32le() === UNKNOWN && angles.u32le() === UNKNOWN) return undefined
   if (!Number.isFinite(latitude) || !Number.isFinite(longitude))
     throw new DecodeError('malformed', 'a place that is no number')
   return {
-    time: utcYmd(digits),
+    time: bcdYmd(date),
     latitude,
     longitude,
     valid: true,

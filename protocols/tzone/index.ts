@@ -17,6 +17,7 @@
 import {
   ByteReader,
   bytesYmd,
+  clock,
   crc16Modbus,
   DecodeError,
   dop,
@@ -56,16 +57,16 @@ function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: crc16Modbus, from: 4, width: 2, trailing: 2 }, session))
   if (r.u16() !== DATA) throw new DecodeError('unsupported', 'it is no data packet')
   const hardware = r.u16()
-  const device = r
-    .skip(4)
-    .bcd(8)
-    .replace(/^0+(?=\d{15})/, '')
-  const reply = Buffer.from(`@ACK,${frame.readUInt16BE(frame.length - 6)}#@UTC time:${clock(session.now)}`)
+  const device = r.skip(4).bcd(8).replace(/^0/, '')
+  const reply = Buffer.from(`@ACK,${frame.readUInt16BE(frame.length - 6)}#@UTC time:${utcTime(session.now)}`)
   return { device, ...positionOf(r.skip(6), hardware), reply }
 }
 
-function clock(now: number): string {
-  return new Date(now).toISOString().slice(0, 19).replace('T', ' ')
+/** YYYY-MM-DD hh:mm:ss. */
+function utcTime(now: number): string {
+  const digits = clock(now)
+  const part = (at: number, width = 2) => digits.slice(at, at + width)
+  return `${part(0, 4)}-${part(4)}-${part(6)} ${part(8)}:${part(10)}:${part(12)}`
 }
 
 function positionOf(r: ByteReader, hardware: number): Pick<Message, 'fixes' | 'none'> {
@@ -73,7 +74,7 @@ function positionOf(r: ByteReader, hardware: number): Pick<Message, 'fixes' | 'n
   if (hardware >> 8 !== 1 && hardware !== TT19) return {}
   const length = r.u16()
   if (length === 0) return { none: 'no fix' }
-  const block = new ByteReader(r.slice(length))
+  const block = r.part(length)
   if (hardware === TT19) return length < 24 ? { fixes: [] } : { fixes: [tt19Fix(block)] }
   if (length < 22) return { fixes: [] }
   const fix = avlFix(block, hardware >= FINE_ANGLES ? 6e6 : 6e5)

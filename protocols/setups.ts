@@ -3,14 +3,31 @@ import type { Setup } from './kit/index.ts'
 /** How trackers are pointed at a server, where a public manual says it: what loads each, by protocol. */
 const SETUPS: Readonly<Record<string, () => Promise<{ readonly default: Setup }>>> = {
   arnavi: () => import('./arnavi/setup.ts'),
+  calamp: () => import('./calamp/setup.ts'),
+  dragino: () => import('./dragino/setup.ts'),
+  egts: () => import('./egts/setup.ts'),
+  flespi: () => import('./flespi/setup.ts'),
+  freematics: () => import('./freematics/setup.ts'),
+  galileo: () => import('./galileo/setup.ts'),
+  gl100: () => import('./gl100/setup.ts'),
   gl200: () => import('./gl200/setup.ts'),
+  globalsat: () => import('./globalsat/setup.ts'),
   gps103: () => import('./gps103/setup.ts'),
   gt06: () => import('./gt06/setup.ts'),
+  h02: () => import('./h02/setup.ts'),
+  leafspy: () => import('./leafspy/setup.ts'),
+  meiligao: () => import('./meiligao/setup.ts'),
   meitrack: () => import('./meitrack/setup.ts'),
   osmand: () => import('./osmand/setup.ts'),
   owntracks: () => import('./owntracks/setup.ts'),
+  retranslator: () => import('./retranslator/setup.ts'),
   ruptela: () => import('./ruptela/setup.ts'),
+  sigfox: () => import('./sigfox/setup.ts'),
+  suntech: () => import('./suntech/setup.ts'),
   teltonika: () => import('./teltonika/setup.ts'),
+  ttnhttp: () => import('./ttnhttp/setup.ts'),
+  watch: () => import('./watch/setup.ts'),
+  xexun: () => import('./xexun/setup.ts'),
 }
 
 /** The protocols whose set-up is known, in alphabetical order. */

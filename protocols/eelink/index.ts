@@ -83,7 +83,7 @@ function datagram(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
   const device = deviceOf(r.skip(6))
   const messages: Message[] = []
-  while (r.left >= 7) {
+  while (r.left >= 7 && r.ahead().u16() === 0x6767) {
     const length = r.ahead(3).u16()
     messages.push(packet(r.slice(Math.min(5 + length, r.left)), session))
   }
@@ -119,7 +119,8 @@ function oldPosition(r: ByteReader): Fix {
   const longitude = r.i32() / 1.8e6
   const speed = kmh(r.u8())
   const direction = heading(r.u16())
-  const valid = (r.skip(9).u8() & 1) !== 0
+  // Some devices send neither cells nor flags.
+  const valid = r.left < 10 || (r.skip(9).u8() & 1) !== 0
   return { time, latitude, longitude, valid, speed, heading: direction }
 }
 
@@ -143,13 +144,13 @@ const MAX_TEXT = 512
 
 /** `Lat:N31.83955,Lon:W82.61346,Course:0.00,Speed:0.00km/h,DateTime:2017-12-02 11:29:43` */
 function textPosition(text: string): Fix | undefined {
-  const latitude = /Lat:([NS])(\d+\.\d+)/.exec(text)
-  const longitude = /Lon:([EW])(\d+\.\d+)/.exec(text)
-  const date = /Time:(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)/.exec(text)
+  const latitude = /Lat: ?([NS])(\d+\.\d+)/.exec(text)
+  const longitude = /Lon: ?([EW])(\d+\.\d+)/.exec(text)
+  const date = /Time: ?(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)/.exec(text)
   if (!latitude || !longitude || !date) return undefined
   const [year, month, day, hour, minute, second] = date.slice(1).map(Number)
-  const course = /Course:(\d+\.\d+)/.exec(text)
-  const speed = /Speed:(\d+\.\d+)/.exec(text)
+  const course = /Course: ?(\d+\.?\d*)/.exec(text)
+  const speed = /Speed: ?(\d+\.?\d*)/.exec(text)
   return {
     time: utc(year, month, day, hour, minute, second),
     latitude: Number(latitude[2]) * (latitude[1] === 'S' ? -1 : 1),

@@ -50,16 +50,17 @@ function decode(frame: Buffer): Message {
   const [head, version, id] = fields
   const type = head.slice(-3)
   const count = fields[fields.length - 1]
-  if (fields.length < 4 || !NAME.test(version) || !NAME.test(id)) throw new DecodeError('malformed', 'it has no id')
+  if (fields.length < 4 || !VERSION.test(version) || !NAME.test(id)) throw new DecodeError('malformed', 'it has no id')
   const device = IMEI.test(version) ? version : id
   if (type === 'HBD') return { device, none: 'heartbeat', reply: Buffer.from(`+SACK:GTHBD,${version},${count}$`) }
   return { device, ...said(type, head, fields), reply: Buffer.from(`+SACK:${count}$`) }
 }
 
 const END = /[$\0]*$/
+const VERSION = /^[\w-]{0,20}$/
 const NAME = /^[\w-]{1,20}$/
 const IMEI = /^\d{15}$/
-const DATE = /^\d{14}$/
+const DATE = /^20\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{6}$/
 const ANGLE = /^-?\d{1,3}\.\d+$/
 const QUANTITY = /^-?\d{1,9}(?:\.\d+)?$/
 /** Speed, heading, altitude, longitude and latitude without a value. */

@@ -29,10 +29,10 @@ export default textProtocol({
   port: 5001,
   frame: endsWith(';', '*', '\n', '\r\n'),
   ends: ';*',
-  fields: { event: {}, local: {}, heartbeat: { like: '\\d{15}' } },
+  fields: { event: {}, local: {}, heartbeat: { like: '\\d{10,17}' }, imei: { like: '\\d{10,17}' } },
   lines: [
     {
-      like: `${HEAD}{local},{any},F,{hms},{valid},{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots}[,{course}[,{altitude}[,{any}]]]`,
+      like: `${HEAD}{local},{any},F,{hms},[{valid}],{latNmea},[{ns}],{lonNmea}[,[{ew}][,{speedKnots}[,{course}[,{altitude}[,{any}]]]]]`,
       answer,
       fix,
     },
@@ -47,7 +47,7 @@ export default textProtocol({
     { like: '##,imei:{id},{any}', none: 'login', answer: 'LOAD' },
     { like: '{imei}', none: 'heartbeat', answer: 'ON' },
     {
-      like: `{heartbeat}${HEAD}{local},{any},F,{hms},{valid},{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots}[,{any}]`,
+      like: `{heartbeat}${HEAD}{local},{any},F,{hms},[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots}[,{any}]`,
       answer: 'ON',
       fix,
     },

@@ -14,7 +14,7 @@
 import { type Draft, EndSearch, type Session, textProtocol } from '../kit/index.ts'
 
 const ends = new EndSearch(['*', '\n', '$'])
-const HEAD = '$[,]{any}[,{any}],{any},{type},[{alert},]{live},{imei}[,{any}]'
+const HEAD = '$[,]{any}[,{any}],{any},{type},[{alert},]{live},{unit}[,{any}]'
 const PLACE = '{lat},[{ns}],{lon},[{ew}],{speedKmh},{course},{satellites},{altitude},{any},{hdop},{any}'
 
 export default textProtocol({
@@ -29,25 +29,26 @@ export default textProtocol({
   ends: '*',
   fields: {
     type: { like: '[A-Z]{2}' },
+    unit: { like: '\\d{10,17}', read: (text: string, draft: Draft) => void (draft.device = text) },
     alert: { like: '\\d{1,3}' },
     live: { like: '[LH]' },
     emergency: { like: 'EMR|SEM' },
   },
   lines: [
-    { like: '$[,]LGN,[{any},[{any},]]{imei}[,{any}]', none: 'login', answer: login },
-    { like: `${HEAD},{valid},{ddmmyyyy},{hhmmss},${PLACE}` },
-    { like: `${HEAD},{valid},{dmy},{hhmmss},${PLACE}` },
-    { like: `${HEAD},{valid},{day},{month},{yyyy},{hour},{minute},{second},${PLACE}` },
+    { like: '$[,]LGN,[{any},[{any},]]{unit}[,{any}]', none: 'login', answer: login },
+    { like: `${HEAD},[{valid}],{ddmmyyyy},{hhmmss},${PLACE}` },
+    { like: `${HEAD},[{valid}],{dmy},{hhmmss},${PLACE}` },
+    { like: `${HEAD},[{valid}],{day},{month},{yyyy},{hour},{minute},{second},${PLACE}` },
     { like: `${HEAD},{ddmmyyyy},{hhmmss},{valid},${PLACE}` },
     {
-      like: '$[,]{any}[,{any}],{emergency},{imei},{type},{ddmmyyyy}{hhmmss},{valid},{lat},{ns},{lon},{ew},{altitude},{speedKmh},{any}',
+      like: '$[,]{any}[,{any}],{emergency},{unit},{type},{ddmmyyyy}{hhmmss},{valid},{lat},{ns},{lon},{ew},{altitude},{speedKmh},{any}',
     },
     {
-      like: '$[,]{any}[,{any}],{emergency},{imei},{type},{day},{month},{yyyy},{hour},{minute},{second},{valid},{lat},{ns},{lon},{ew},{altitude},{speedKmh},{any}',
+      like: '$[,]{any}[,{any}],{emergency},{unit},{type},{day},{month},{yyyy},{hour},{minute},{second},{valid},{lat},{ns},{lon},{ew},{altitude},{speedKmh},{any}',
     },
     { like: `${HEAD},{any}`, unknown: 'position' },
-    { like: '$,{any},{imei},{any}', none: 'login' },
-    { like: '$[,]{any:3},{imei},{any}', none: 'status' },
+    { like: '$,{any},{unit},{any}', none: 'login' },
+    { like: '$[,]{any:3},{unit},{any}', none: 'status' },
     { like: '${any}', unknown: 'type' },
   ],
 })

@@ -59,7 +59,7 @@ function ofW01(r: TextReader): Fix {
   const latitude = degreesMinutes(r.number()) * signOf(r.next())
   const valid = isValid(r.next())
   const time = utcDmy(r.next(), r.next())
-  return { time, latitude, longitude, valid, speed: kmh(r.number()), heading: heading(r.number()) }
+  return { time, latitude, longitude, valid, ...motion(r, kmh) }
 }
 
 function ofU(r: TextReader): Fix {
@@ -67,8 +67,7 @@ function ofU(r: TextReader): Fix {
   const valid = isValid(r.next())
   const latitude = r.number() * signOf(r.next())
   const longitude = r.number() * signOf(r.next())
-  const speed = mph(r.number())
-  return { time, latitude, longitude, valid, speed, heading: heading(r.number()), satellites: satellitesOf(r.next()) }
+  return { time, latitude, longitude, valid, ...motion(r, mph), satellites: satellitesOf(r.next()) }
 }
 
 function lockEvent(r: TextReader): Message {
@@ -76,9 +75,14 @@ function lockEvent(r: TextReader): Message {
   const latitude = r.number() * signOf(r.next())
   const longitude = r.number() * signOf(r.next())
   const valid = isValid(r.next())
-  const fix = { time, latitude, longitude, valid, speed: mph(r.number()), heading: heading(r.number()) }
+  const fix = { time, latitude, longitude, valid, ...motion(r, mph) }
   const serial = r.rest().split(',')[5] ?? ''
   return { fixes: [fix], reply: serial === '' ? undefined : Buffer.from(`(P69,0,${serial})`) }
+}
+
+function motion(r: TextReader, unit: typeof kmh): Pick<Fix, 'speed' | 'heading'> {
+  const speed = r.optionalNumber()
+  return { speed: speed === undefined ? undefined : unit(speed), heading: heading(r.optionalNumber()) }
 }
 
 function signOf(letter: string): 1 | -1 {

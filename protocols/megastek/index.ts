@@ -31,7 +31,7 @@ export default textProtocol({
     model: { like: '\\d+' },
     length: { like: '\\d*' },
     own: { like: '[^,$]*', read: (text: string, draft: Draft) => void (draft.device = text.split(' ', 1)[0]) },
-    spare: { like: '\\d{14,15}', read: (text: string, draft: Draft) => void (draft.device = text) },
+    spare: { like: '\\d{10,17}', read: (text: string, draft: Draft) => void (draft.device = text) },
     used: { like: '\\d*' },
   },
   before: checked,
@@ -46,7 +46,7 @@ export default textProtocol({
     { like: `[LOG]STX,{own},$GPRMC,${RMC}{any}` },
     { like: `STX{own}$GPRMC,${RMC}{any}` },
     { like: 'cmd=aid;{any}', none: 'status' },
-    { like: '{length}$MGV{any},{imei},{any}', unknown: 'type' },
+    { like: '{length}$MGV{any},{id},{any}', unknown: 'type' },
   ],
 })
 

@@ -7,7 +7,7 @@ const ZIP = 0x02
 const zip = lengthField({ at: 1, width: 2, add: 4, end: 3, most: 2048 })
 const universalZip = lengthField({ at: 1, width: 2, add: 3, most: 2048 })
 const end = new EndSearch(CR)
-const isUserData = /^(?:(?:ST|SA)\d{3})?UEX;/
+const isUserData = /^(?:(?:ST|SA)\d{3,4})?UEX;/
 
 /** Reports end with CR; those with data of the user after as many bytes as they say, and then CR. */
 export function frameLength(bytes: Buffer, session: Session): number {

@@ -16,7 +16,7 @@ const DATE = 4
 const TIME = 5
 const LATITUDE = 11
 const FIX = 16
-const MODEL = /^(?:ST|SA)\d{3}/
+const MODEL = /^(?:ST|SA)\d{3,4}/
 
 /** The message of a report in text. @throws DecodeError */
 export function text(frame: Buffer): Message {
@@ -33,9 +33,19 @@ export function text(frame: Buffer): Message {
 
 function ofType(type: string, device: string | undefined, fix: () => Fix | undefined): Message {
   if (NONE.has(type)) return { device, none: NONE.get(type) }
-  if (!POSITIONS.has(type) && !WORDS.has(type)) return { device }
-  const read = fix()
-  return read ? { device, fixes: [read] } : { device, none: 'no place' }
+  const isKnown = POSITIONS.has(type) || WORDS.has(type)
+  const read = isKnown ? fix() : ofUnknown(fix)
+  if (!read) return isKnown ? { device, none: 'no place' } : { device }
+  return { device, fixes: [read] }
+}
+
+/** The fix of a type that is not known, where it is laid out as the others are. */
+function ofUnknown(fix: () => Fix | undefined): Fix | undefined {
+  try {
+    return fix()
+  } catch {
+    return undefined
+  }
 }
 
 /** Where a date and a time stand, cells may follow, but nothing else that looks like two angles. */

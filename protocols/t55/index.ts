@@ -43,9 +43,9 @@ export default textProtocol({
     { like: `{name}[/{imei}/]\${talker}RMC,${RMC}{any}`, answer },
     { like: `{name}\${talker}GGA,${GGA},{any}` },
     {
-      like: '$PUBX,00,{hms},{latNmea},{ns},{lonNmea},{ew},{altitude},{status},{accuracy},{any},{speedKmh},{course},{any:2},{hdop},{any:2},{satellites},{id},{any}',
+      like: '$PUBX,00,{hms},{latNmea},[{ns}],{lonNmea},[{ew}],{altitude},{status},{accuracy},{any},{speedKmh},{course},{any:2},{hdop},{any:2},{satellites},{id},{any}',
     },
-    { like: '$GPRMA,{valid},{latNmea},{ns},{lonNmea},{ew},,,{speedKnots},{course},{any}' },
+    { like: '$GPRMA,[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}],,,{speedKnots},{course},{any}' },
     { like: '$TRCCR,{yyyymmdd}{hms},{valid},{lat},{lon},{speedKnots},{course},{altitude},{any}' },
     {
       like: '$ID,{id},{any:8},GPSEX,{valid},D,{dmy},T,{hhmmss},S,{any}:{satellites},La,{lat},{ns},Lo,{lon},{ew},{any}',

@@ -27,6 +27,7 @@ export default textProtocol({
   frame: endsWith('#'),
   ends: '#',
   fields: {
+    imei: { like: '\\d{10,17}' },
     brand: { like: 'TRV|IW' },
     letter: { like: '[A-Z]' },
     kind: { like: '[0-9A-Z]{2}' },

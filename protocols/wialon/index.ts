@@ -18,7 +18,7 @@
 import { type Draft, type Fix, type Message, type Protocol, type Session, textProtocol } from '../kit/index.ts'
 import { frameLength, lineOf, starts, withoutChecksum } from './packet.ts'
 
-const RECORD = '[{dmy}];{hms};{latNmea};[{ns}];{lonNmea};[{ew}];{speedKmh};{course};{altitude};{satellites}'
+const RECORD = '[{dmy}];{hms};{latNmea};[{ns}];{lonNmea};[{ew}];{speedKmh};{course};{altitude}[;{satellites}]'
 
 const text = textProtocol({
   name: 'wialon',
@@ -34,8 +34,8 @@ const text = textProtocol({
   before: withoutChecksum,
   fix,
   lines: [
-    { like: `[{id}]#D#${RECORD};{hdop}[;{any}]`, answer: '#AD#1\r\n' },
-    { like: `[{id}]#SD#${RECORD}`, answer: '#ASD#1\r\n' },
+    { like: `[{id}]#D#${RECORD}[;{hdop}[;{any}]]`, answer: '#AD#1\r\n' },
+    { like: `[{id}]#SD#${RECORD}[;{any}]`, answer: '#ASD#1\r\n' },
     {
       like: '[{id}]#B#{records}',
       fixes: { split: '|', like: `${RECORD}[;{hdop}[;{any}]]` },

@@ -24,11 +24,11 @@ export default textProtocol({
   transports: ['tcp'],
   frame: frameLength,
   before: imeiFirst,
-  fields: { talker: { like: 'G[A-Z]' } },
+  fields: { talker: { like: 'G[A-Z]' }, imei: { like: '\\d{10,17}' } },
   lines: [
-    { like: `imei:{imei}[,{satellites},{altitude}][,{any}]|[{any},{any},]{talker}RMC,.{any}`, none: 'no date' },
+    { like: `imei:{imei}[,{satellites},{altitude}][,{any}]|[[{any},]{any},{any},]{talker}RMC,.{any}`, none: 'no date' },
     {
-      like: `imei:{imei}[,{satellites},{altitude}][,{any}]|[{any},{any},]{talker}RMC,{hms},[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots},{course},[{dmy}],{any}`,
+      like: `imei:{imei}[,{satellites},{altitude}][,{any}]|[[{any},]{any},{any},]{talker}RMC,{hms},[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots},{course},[{dmy}],{any}`,
     },
     { like: 'imei:{imei}{any}', unknown: 'type' },
   ],

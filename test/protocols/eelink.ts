@@ -38,6 +38,7 @@ export default {
         },
         { frame: packet(0x02, 1, OLD), fixes: [FIX] },
         { frame: packet(0x04, 2, OLD), fixes: [FIX], reply: bytes('676704 0002 0002') },
+        { frame: packet(0x02, 1, OLD.subarray(0, 15)), fixes: [FIX] },
         {
           frame: packet(0x06, 2, Buffer.concat([OLD, Buffer.from('+4912345')])),
           fixes: [FIX],
@@ -93,7 +94,7 @@ export default {
           reply: [bytes('676712 0002 0004'), bytes('676703 0002 0005')],
         },
         {
-          frame: datagram([packet(0x03, 5, bytes('006a'))]),
+          frame: datagram([packet(0x03, 5, bytes('006a')), Buffer.alloc(9)]),
           device: IMEI,
           none: 'heartbeat',
           reply: bytes('676703 0002 0005'),

@@ -59,7 +59,18 @@ export default {
           reply: '+SACK:0103090402$',
         },
         { frame: '+RESP:GTFRI,1A0800,,GL300,0C19$', error: 'malformed' },
-        { frame: report('+RESP:GTFRI', PLACE.replace('20261120', '20261320')), error: 'malformed' },
+        {
+          frame: report('+RESP:GTFRI', `0,0,2,${PLACE},${PLACE.replace('20261120063015', '00000000000000')}`),
+          device: IMEI,
+          fixes: [FIX],
+          reply: '+SACK:0C19$',
+        },
+        {
+          frame: `+ACK:GTHBD,,${IMEI},,20261120063020,0C19$`,
+          device: IMEI,
+          none: 'heartbeat',
+          reply: '+SACK:GTHBD,,0C19$',
+        },
       ],
     },
     {

@@ -23,6 +23,11 @@ export default {
           fixes: [{ ...FIX, time: '2026-11-20T10:15:30Z' }],
         },
         {
+          frame: `imei:${ID},tracker,2405020115,,F,231530.000,,5231.5000,S,01324.6000,W;`,
+          device: ID,
+          fixes: [{ time: FIX.time, latitude: -52.525, longitude: -13.41, valid: false }],
+        },
+        {
           frame: `imei:${ID},van,21.5,------,7,231530,010524,14,1,-52.525,-13.41,12.5,270,-34,0.9,07,0*`,
           device: ID,
           fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41, altitude: -34, hdop: 0.9, satellites: 7 }],

@@ -21,6 +21,7 @@ export default {
     {
       title: 'logins and positions with fewer fields',
       frames: [
+        { frame: `$LGN,DL1,${ID}12,1.0*`, device: `${ID}12`, none: 'login', reply: '$LGN20112026120000*' },
         { frame: `$LGN,DL1,${ID},1.0*`, device: ID, none: 'login', reply: '$LGN20112026120000*' },
         { frame: `$C,4.0.0,NR,01,L,${ID},1,20112026,171418,${PLACE},0*`, device: ID, fixes: [FIX] },
         {

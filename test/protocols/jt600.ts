@@ -29,9 +29,9 @@ export default {
           fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41, speed: mph(10), valid: false }],
         },
         {
-          frame: `(${ID},U02,${TEXT},10,270,,32%)`,
+          frame: `(${ID},U02,${TEXT},,,,32%)`,
           device: ID,
-          fixes: [{ ...FIX, speed: mph(10) }],
+          fixes: [{ ...FIX, speed: undefined, heading: undefined }],
           reply: '(S39)',
         },
       ],

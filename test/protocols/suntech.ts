@@ -43,6 +43,12 @@ export default {
           device: ID,
           fixes: [{ ...FIX, satellites: 10 }],
         },
+        {
+          frame: `ST4300DEX;${ID};20;419;${CLOCK};0032cc3e;736;3;445c;41;-52.525000;-013.410000;036.000;270.50;10;1;\r`,
+          device: ID,
+          fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41, satellites: 10 }],
+        },
+        { frame: `ST300SGN;${ID};04;0712\r`, device: ID },
         { frame: `ST910;Location;${ID};500;${CLOCK};${PLACE};1;3.8;0;1;9159\r`, device: ID, fixes: [FIX] },
         {
           frame: `ST300UEX;${ID};04;0712;${CLOCK};1a2b3;${PLACE};9;1;0;15.30;001100;4;a\r\nb;12;0;4.5;1\r`,

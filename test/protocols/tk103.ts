@@ -18,6 +18,7 @@ export default {
       title: 'other codes in front of a position, short and long ids',
       frames: [
         { frame: `(${ID}BP04${PLACE})`, device: ID, fixes: [FIX] },
+        { frame: `(${ID}BP05${ID}${PLACE})`, device: ID, fixes: [FIX], reply: `(${ID}AP05)` },
         { frame: `(${ID}BQ87,1,2,${PLACE})`, device: ID, fixes: [FIX] },
         {
           frame: `(35630704244101312BR02${PLACE.replace('N', 'S').replace('E', 'W')})`,

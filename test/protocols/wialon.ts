@@ -47,6 +47,13 @@ export default {
           refusal: '#AL#0\r\n',
         },
         { frame: `#SD#${SHORT}\r\n`, fixes: [FIX], reply: '#ASD#1\r\n' },
+        { frame: `#SD#${SHORT};;x\r\n`, fixes: [FIX], reply: '#ASD#1\r\n' },
+        { frame: `#D#${SHORT}\r\n`, fixes: [FIX], reply: '#AD#1\r\n' },
+        {
+          frame: `#SD#${SHORT.slice(0, -2)}\r\n`,
+          fixes: [{ ...FIX, satellites: undefined, valid: false }],
+          reply: '#ASD#1\r\n',
+        },
         { frame: compressed(`#D#${EXTENDED}\r\n`), fixes: [{ ...FIX, hdop: 0.9 }], reply: '#AD#1\r\n' },
       ],
     },

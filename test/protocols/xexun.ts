@@ -22,6 +22,11 @@ export default {
           device: ID,
           none: 'no date',
         },
+        {
+          frame: `7,201126115348,,GPRMC,${PLACE.replace('N', 'S')},,,A*5D,L,,imei:${ID}12,05,-8.2,F:4.22V\r\n`,
+          device: `${ID}12`,
+          fixes: [{ ...FIX, latitude: -52.525, satellites: 5, altitude: -8.2 }],
+        },
         { frame: `GPGSV,1,imei:${ID},\r\n`, device: ID },
       ],
     },

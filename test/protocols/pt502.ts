@@ -22,7 +22,7 @@ export default {
           fixes: [{ ...FIX, satellites: 11 }],
         },
         {
-          frame: `$STOP,${ID},231530.000,A,5231.5000,n,01324.6000,e,,270.5,010524\r`,
+          frame: `$STP,${ID},231530.000,A,5231.5000,n,01324.6000,e,,270.5,010524\r`,
           device: ID,
           fixes: [{ ...FIX, speed: undefined }],
         },

@@ -127,7 +127,7 @@ function program(): Command {
 /** What vans can speak: written here, so that no other command loads how they do. */
 const SPOKEN =
   'comma-separated, of teltonika, gt06, h02, wialon, osmand, owntracks, fix, jt808, gl200, gps103, tk103, meitrack, watch, ' +
-  'egts, eelink, castel, t55, jt600, totem, laipac, upro, suntech, meiligao, megastek, xexun; tcp, udp, http, mqtt'
+  'egts, eelink, castel, t55, jt600, totem, laipac, upro, suntech, meiligao, megastek, xexun; or tcp, udp, http, mqtt for all of a transport'
 
 interface ConfigOption {
   readonly config: string

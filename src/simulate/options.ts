@@ -43,7 +43,7 @@ function speechesNamed(name: string): Speech[] {
   const hint = near === undefined ? '.' : `: did you mean ${near}?`
   const known = [...new Set(speeches.map(({ protocol }) => protocol))].join(', ')
   throw new UserError(
-    `--protocols: "${name}": unknown protocol${hint} Vans speak ${known}; tcp, udp, http, mqtt: all of it.`,
+    `--protocols: "${name}": unknown protocol${hint} Vans speak ${known}; tcp, udp, http and mqtt name all of a transport.`,
   )
 }
 

@@ -54,7 +54,7 @@ describe('--protocols', () => {
   it('names the nearest one, and all', () => {
     const all =
       'Vans speak teltonika, gt06, h02, wialon, osmand, owntracks, fix, jt808, gl200, gps103, tk103, meitrack, watch, egts, ' +
-      'eelink, castel, t55, jt600, totem, laipac, upro, suntech, meiligao, megastek, xexun; tcp, udp, http, mqtt: all of it.'
+      'eelink, castel, t55, jt600, totem, laipac, upro, suntech, meiligao, megastek, xexun; tcp, udp, http and mqtt name all of a transport.'
     expect(() => speechesOption('gt06,teltonica')).toThrow(
       `--protocols: "teltonica": unknown protocol: did you mean teltonika? ${all}`,
     )

@@ -79,10 +79,21 @@ export class CustodyWatch {
   readonly #stopping = new AbortController()
   #last: Custody | undefined
   #known = 0
+  #account: FixAccount | undefined
 
   constructor(account: () => Promise<FixAccount>, logger: Logger, { everyMs = 5000 } = {}) {
     this.#logger = logger
     void this.#run(account, everyMs)
+  }
+
+  /** The last account; undefined before the first one. */
+  get account(): FixAccount | undefined {
+    return this.#account
+  }
+
+  /** What two equal accounts in a row did not add up by. */
+  get difference(): number {
+    return this.#known
   }
 
   close(): void {
@@ -93,15 +104,17 @@ export class CustodyWatch {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       await account().then(
-        ({ custody }) => this.#compare(custody),
+        (taken) => this.#compare(taken),
         () => (this.#last = undefined),
       )
       await sleep(everyMs, undefined, { signal, ref: false }).catch(() => {})
     }
   }
 
-  #compare(custody: Custody): void {
+  #compare(account: FixAccount): void {
+    const { custody } = account
     const { difference } = custody
+    this.#account = account
     const isSettled = isDeepStrictEqual(custody, this.#last)
     this.#last = custody
     if (!isSettled || difference === this.#known) return

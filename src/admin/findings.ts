@@ -1,27 +1,64 @@
 import { isDeepStrictEqual } from 'node:util'
-import type * as z from 'zod'
+import * as z from 'zod'
 import { everySecond } from '../async.ts'
-import { diagnose, type Finding } from '../diagnose/diagnose.ts'
-import { readObservations, type Redis } from '../lanes/index.ts'
+import { diagnose } from '../diagnose/diagnose.ts'
+import type { Facts, Finding } from '../diagnose/facts.ts'
+import { keys, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
-import { type FindingJson, instant } from './json.ts'
+import { parse } from '../tracking/refusal.ts'
+import { FindingJson, Instant, instant, pageSchema } from './json.ts'
+import type { Operation } from './operation.ts'
+import { type ListPlace, PageQuery, pageOf } from './paging.ts'
 
-/** The findings that hold, looked at once a second. The log has one line when a finding begins, and one when it ends. */
+/** A finding that begins, or one that ends. */
+export interface FindingChange {
+  readonly finding: Finding
+  /** When it ended, ms UTC; undefined: it begins. */
+  readonly endedAt?: number
+}
+
+interface FindingSources {
+  readonly redis: Redis
+  readonly gather: () => Promise<Facts>
+  readonly logger: Logger
+}
+
+/**
+ * The findings that hold, looked at once a second. The log has one line when a finding begins, and one when it ends; what
+ * ended is kept for 24 hours.
+ */
 export class Findings {
-  readonly #redis: Redis
-  readonly #logger: Logger
+  readonly #sources: FindingSources
   readonly #looking: ReturnType<typeof everySecond>
+  readonly #followers: ((change: FindingChange) => void)[] = []
   #current: readonly Finding[] = []
+  #facts: Facts | undefined
 
-  constructor(redis: Redis, logger: Logger) {
-    this.#redis = redis
-    this.#logger = logger
-    this.#looking = everySecond(() => this.#look().catch(() => {}))
+  constructor(sources: FindingSources) {
+    this.#sources = sources
+    this.#looking = everySecond(() => this.#look())
   }
 
-  /** Errors first. While Redis does not answer: those of the last look. */
+  /** Errors first. */
   get current(): readonly Finding[] {
     return this.#current
+  }
+
+  /** What the findings were made of; undefined before the first look. */
+  get facts(): Facts | undefined {
+    return this.#facts
+  }
+
+  /** Tells of each finding that begins or ends from now on. */
+  follow(changed: (change: FindingChange) => void): void {
+    this.#followers.push(changed)
+  }
+
+  /** Those that ended within 24 hours, latest first. Rejects where Redis does not answer. */
+  async ended(): Promise<EndedFinding[]> {
+    const since = Date.now() - KEPT_MS
+    const kept = await this.#sources.redis.lrange(keys.endedFindings, 0, -1)
+    return kept.map((json) => JSON.parse(json) as EndedFinding).filter(({ endedAt }) => endedAt >= since)
   }
 
   close(): void {
@@ -30,24 +67,89 @@ export class Findings {
 
   async #look(): Promise<void> {
     const before = this.#current
-    this.#current = diagnose({ observations: await readObservations(this.#redis) })
-    for (const finding of this.#current)
-      if (!before.some((other) => isSame(finding, other)))
-        this.#logger[LEVELS[finding.severity]](fieldsOf(finding), `begins: ${finding.message}; ${finding.action}`)
-    for (const finding of before)
-      if (!this.#current.some((other) => isSame(finding, other)))
-        this.#logger.info(fieldsOf(finding), `has ended: ${finding.message}`)
+    this.#facts = await this.#sources.gather()
+    this.#current = diagnose(this.#facts).map((finding) => {
+      const known = before.find((other) => isSame(finding, other))
+      return known ? { ...finding, sinceAt: Math.min(known.sinceAt, finding.sinceAt) } : finding
+    })
+    for (const finding of this.#current) if (!before.some((other) => isSame(finding, other))) this.#tell({ finding })
+    const ended = before.filter((finding) => !this.#current.some((other) => isSame(finding, other)))
+    for (const finding of ended) this.#tell({ finding, endedAt: this.#facts.now })
+    await this.#keep(ended, this.#facts.now)
+  }
+
+  #tell(change: FindingChange): void {
+    const { finding, endedAt } = change
+    const { logger } = this.#sources
+    if (endedAt !== undefined) logger.info(fieldsOf(finding), `has ended: ${finding.message}`)
+    else logger[LEVELS[finding.severity]](fieldsOf(finding), `begins: ${finding.message}; ${finding.action}`)
+    for (const follower of this.#followers) follower(change)
+  }
+
+  /** What Redis does not take is in the log alone. */
+  async #keep(ended: readonly Finding[], endedAt: number): Promise<void> {
+    if (ended.length === 0) return
+    const kept = ended.map((finding) => JSON.stringify({ ...finding, endedAt } satisfies EndedFinding))
+    const writes = this.#sources.redis.multi().lpush(keys.endedFindings, ...kept)
+    await writes
+      .ltrim(keys.endedFindings, 0, KEPT - 1)
+      .exec()
+      .catch(() => {})
   }
 }
 
-/** A finding as `GET /admin/status` has it. */
-export function findingJson({ sinceAt, ...finding }: Finding): z.infer<typeof FindingJson> {
+type EndedFinding = Finding & { readonly endedAt: number }
+
+/** `GET /admin/findings`: those that hold, errors first, then those that ended within 24 hours, latest first. */
+export function findingOperations(findings: Findings): Operation[] {
+  return [
+    {
+      method: 'GET',
+      path: '/admin/findings',
+      id: 'listFindings',
+      summary: 'List what is wrong now, and what ended within 24 hours',
+      query: FindingsQuery,
+      answer: pageSchema(FindingJson),
+      async handle({ query }) {
+        const { severity, since, device, ...page } = parse(FindingsQuery, query)
+        const from = since === undefined ? 0 : Date.parse(since)
+        const all: (Finding & { endedAt?: number })[] = [...findings.current, ...(await findings.ended())]
+        const isListed = (finding: Finding & { endedAt?: number }) =>
+          (severity ?? finding.severity) === finding.severity &&
+          (device ?? finding.subject.device) === finding.subject.device &&
+          (finding.endedAt ?? Infinity) >= from
+        const { results, ...rest } = await pageOf(all, { list: 'findings', placeOf, isListed }, page)
+        return { results: results.map(findingJson), ...rest }
+      },
+    },
+  ]
+}
+
+const FindingsQuery = PageQuery.extend({
+  severity: z.enum(['info', 'warning', 'error'], 'expected info, warning or error').optional(),
+  since: Instant.refine((text) => !Number.isNaN(Date.parse(text)), 'expected an instant in RFC 3339').optional(),
+  device: z.string('expected one text').optional(),
+})
+
+/** A finding as the admin port shows it. */
+export function findingJson({
+  sinceAt,
+  endedAt,
+  ...finding
+}: Finding & { endedAt?: number }): z.infer<typeof FindingJson> {
   return {
     ...finding,
     subject: { ...finding.subject },
     evidence: [...finding.evidence],
     since_at: instant(sinceAt) ?? '',
+    ended_at: instant(endedAt),
   }
+}
+
+/** Those that hold first, errors before others; then those that ended, latest first. */
+function placeOf({ code, endedAt, severity, sinceAt, subject }: Finding & { endedAt?: number }): ListPlace {
+  const name = `${sinceAt} ${code} ${JSON.stringify(subject)}`
+  return [endedAt === undefined ? RANKS[severity] : BEHIND - endedAt, name]
 }
 
 function isSame(one: Finding, other: Finding): boolean {
@@ -59,3 +161,8 @@ function fieldsOf({ code, count, evidence, subject }: Finding) {
 }
 
 const LEVELS = { error: 'error', warning: 'warn', info: 'info' } as const
+const RANKS = { error: 0, warning: 1, info: 2 } as const
+/** Behind all that hold, by the latest end. */
+const BEHIND = 1e15
+const KEPT_MS = 86_400_000
+const KEPT = 1000

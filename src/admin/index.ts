@@ -10,7 +10,8 @@ import { forgetOperation } from './device/forget.ts'
 import { arrivalOperations } from './arrivals.ts'
 import { countDevices, type DeviceSources, deviceListOperations } from './device/list.ts'
 import { enrolmentOperations } from './enrolment.ts'
-import { Findings } from './findings.ts'
+import { FactGatherer, type FactSources, readUpstream } from './facts.ts'
+import { findingOperations, Findings } from './findings.ts'
 import { laneOperations } from './lanes.ts'
 import { auditOperations, keepAudit } from './logs.ts'
 import { misunderstoodOperations } from './misunderstood.ts'
@@ -21,7 +22,7 @@ import { watchTokens } from './relay/token.ts'
 import { type RelaySources, relayOperations } from './relay.ts'
 import { routeOperations } from './roster/routes.ts'
 import { type RosterInEffect, rosterWrites } from './roster/writes.ts'
-import { RateWatch, readUpstream, statusOperations } from './status.ts'
+import { RateWatch, statusOperations } from './status.ts'
 
 export { adminTokens } from './access.ts'
 
@@ -29,6 +30,7 @@ export interface AdminOptions
   extends DeviceSources,
     MonitoringSources,
     ParkedSources,
+    Pick<FactSources, 'isVerified' | 'redisDir'>,
     Pick<RelaySources, 'companies' | 'tracking' | 'heldBytes'>,
     Pick<HttpServerOptions, 'readerMs'> {
   /** Port 0: any free one. */
@@ -53,11 +55,17 @@ export async function openAdmin(options: AdminOptions) {
     Array<FixAccount>(calls.length).fill(await takeAccount(redis)),
   )
   const upstream = () => readUpstream(redis, startedAt)
+  const tokens = watchTokens(options.companies, logger)
   const rates = new RateWatch(redis)
   const custody = new CustodyWatch(account, logger)
-  const findings = new Findings(redis, logger)
+  const gatherer = new FactGatherer({
+    ...options,
+    upstream,
+    custody: () => custody,
+    tokensRefused: () => tokens.refused(),
+  })
+  const findings = new Findings({ redis, gather: () => gatherer.gather(), logger })
   const gauges = startGauges({ redis, account, upstream, findings, devices: () => countDevices(options) })
-  const tokens = watchTokens(options.companies, logger)
   const closing = new AbortController()
   const change = rosterWrites(options)
   const zone = () => options.live.config.time_zone
@@ -66,7 +74,16 @@ export async function openAdmin(options: AdminOptions) {
   keepAudit(server.app, { redis, logger, secrets: () => secretsOf(options) })
   const operations = [
     ...monitoringOperations(options),
-    ...statusOperations({ account, upstream, findings, rates: () => rates.now(), tokensRefused: tokens.refused, zone }),
+    ...statusOperations({
+      account: lastKnown(account),
+      upstream: lastKnown(upstream),
+      findings,
+      gatherer,
+      rates: () => rates.now(),
+      tokensRefused: tokens.refused,
+      zone,
+    }),
+    ...findingOperations(findings),
     ...laneOperations(redis),
     ...deviceListOperations(options),
     ...deviceOperations(options, change),
@@ -98,6 +115,19 @@ export async function openAdmin(options: AdminOptions) {
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+/** What was answered last, while it is not answered now. */
+function lastKnown<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
+  let last: Answer | undefined
+  return async () => {
+    try {
+      return (last = await ask())
+    } catch (error) {
+      if (last === undefined) throw error
+      return last
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { LINKS } from '../diagnose/codes.ts'
 import type { Contact } from '../ingest/heard.ts'
 import type { Stay } from '../roster/directory.ts'
 
@@ -126,11 +127,13 @@ export const RosterPutJson = z.object({
   devices: Count,
 })
 
+const LinkName = z.enum(LINKS)
+
 /** One thing that is wrong; `subject` is empty where it is about the whole system. */
 export const FindingJson = z.object({
   code: Text,
   severity: z.enum(['info', 'warning', 'error']),
-  link: z.enum(['connected', 'understood', 'identified', 'placed', 'stored', 'pushed', 'accepted']),
+  link: LinkName,
   subject: z.object({
     device: Text.optional(),
     company_id: Text.optional(),
@@ -138,6 +141,7 @@ export const FindingJson = z.object({
     process: Text.optional(),
   }),
   since_at: Instant,
+  ended_at: Instant.optional(),
   count: Count,
   evidence: z.array(Text),
   message: Text,
@@ -156,7 +160,34 @@ export const StatusJson = z.object({
     drained_at: Instant.optional(),
     /** Ids of companies whose OAuth token the tracking API refuses. */
     token_refused: z.array(Text),
+    /** The last push that failed. */
+    last_error: z
+      .object({ at: Instant, code: Text, status: z.int().optional(), message: Text.optional(), operation: Text })
+      .optional(),
+    in_flight: Count,
+    slowest_ms: Count,
   }),
+  /** One sentence. */
+  verdict: Text,
+  processes: z.array(
+    z.object({
+      role: z.enum(['gateway', 'worker', 'admin', 'tracking']),
+      pid: z.int(),
+      host: Text,
+      since_at: Instant,
+      restarts: Count,
+      last_seen_at: Instant,
+    }),
+  ),
+  links: z.array(
+    z.object({
+      link: LinkName,
+      state: z.enum(['ok', 'broken', 'idle', 'unknown']),
+      count: Count,
+      per_s: z.number(),
+      findings: z.array(Text),
+    }),
+  ),
   custody: z.object({
     ...each(Count, 'received', 'filtered', 'delivered', 'waiting', 'parked', 'held', 'discarded'),
     difference: z.int(),

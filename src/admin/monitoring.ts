@@ -8,7 +8,7 @@ import type { FixAccount } from './custody.ts'
 import type { Findings } from './findings.ts'
 import type { DeviceState } from './json.ts'
 import type { Operation } from './operation.ts'
-import type { Upstream } from './status.ts'
+import type { Upstream } from './facts.ts'
 
 export interface MonitoringSources {
   readonly readiness: () => Promise<{ readonly ok: boolean; readonly problems: readonly string[] }>

@@ -1,14 +1,20 @@
+import type * as z from 'zod'
 import { everySecond } from '../async.ts'
-import { BEHIND_MS, custodyCounters, keys, type Redis } from '../lanes/index.ts'
+import type { Link } from '../diagnose/codes.ts'
+import { type Flow, linkStates, verdict } from '../diagnose/summary.ts'
+import { BEHIND_MS, custodyCounters, type Redis, type SeenProcess } from '../lanes/index.ts'
 import type { FixAccount } from './custody.ts'
+import type { FactGatherer, Upstream } from './facts.ts'
 import { type Findings, findingJson } from './findings.ts'
 import { instant, StatusJson } from './json.ts'
 import type { Operation } from './operation.ts'
 
 export interface StatusSources {
+  /** Where every fix is; the last account while Redis does not answer. */
   readonly account: () => Promise<FixAccount>
   readonly upstream: () => Promise<Upstream>
   readonly findings: Pick<Findings, 'current'>
+  readonly gatherer: Pick<FactGatherer, 'gateways' | 'processes' | 'pushes'>
   readonly rates: () => Rates
   /** Ids of companies whose OAuth token the tracking API refuses. */
   readonly tokensRefused: () => string[]
@@ -17,37 +23,68 @@ export interface StatusSources {
 }
 
 /** `GET /admin/status`: `oldest_at` is absent where nothing waits, `drained_at` where no backlog shrinks. */
-export function statusOperations({
-  account,
-  upstream,
-  findings,
-  rates,
-  tokensRefused,
-  zone,
-}: StatusSources): Operation[] {
-  async function handle(): Promise<object> {
-    const [{ waiting, parked, held, custody }, api] = await Promise.all([account(), upstream()])
-    const { oldestAt, ...counts } = waiting
-    const now = rates()
-    return {
-      waiting: { ...counts, oldest_at: instant(oldestAt) },
-      parked,
-      held,
-      rates: now,
-      upstream: {
-        state: api.state,
-        since_at: instant(api.since),
-        drained_at: instant(drainedAt({ waiting, upstream: api, rates: now, now: Date.now() })),
-        token_refused: tokensRefused(),
-      },
-      custody,
-      findings: findings.current.map(findingJson),
-      time_zone: zone(),
-    }
-  }
-
-  const summary = 'Get how many fixes wait, are parked and held, and whether the tracking API accepts pushes'
+export function statusOperations(sources: StatusSources): Operation[] {
+  const summary = 'Get the verdict, what is wrong, the seven links, and where all fixes are'
+  const handle = () => statusJson(sources)
   return [{ method: 'GET', path: '/admin/status', id: 'getStatus', summary, answer: StatusJson, handle }]
+}
+
+/** The answer of `GET /admin/status`. */
+export async function statusJson(sources: StatusSources): Promise<z.infer<typeof StatusJson>> {
+  const { account, upstream, findings, gatherer, rates, tokensRefused, zone } = sources
+  const [taken, api] = await Promise.all([account(), upstream()])
+  const { waiting, parked, held, custody } = taken
+  const { oldestAt, ...counts } = waiting
+  const now = Date.now()
+  const perS = rates()
+  const flows = flowsOf(taken, perS, gatherer.gateways)
+  const { lastError, inFlight, slowestMs } = gatherer.pushes
+  return {
+    verdict: verdict(findings.current, flows),
+    findings: findings.current.map(findingJson),
+    links: linkStates(flows, findings.current).map(({ perS: per_s, findings: codes, ...rest }) => {
+      return { ...rest, per_s, findings: [...codes] }
+    }),
+    waiting: { ...counts, oldest_at: instant(oldestAt) },
+    parked,
+    held,
+    rates: { received_per_s: perS.received, delivered_per_s: perS.delivered },
+    upstream: {
+      state: api.state,
+      since_at: instant(api.since) ?? '',
+      drained_at: instant(drainedAt({ waiting, upstream: api, rates: perS, now })),
+      token_refused: tokensRefused(),
+      last_error: lastError && { ...lastError, at: instant(lastError.at) ?? '' },
+      in_flight: inFlight,
+      slowest_ms: Math.round(slowestMs),
+    },
+    custody,
+    processes: gatherer.processes.map((process) => processJson(process, now)),
+    time_zone: zone(),
+  }
+}
+
+/** Of fixes: all since the account began, and those of the last ten seconds. */
+function flowsOf(
+  { custody: { received, filtered, held, delivered } }: FixAccount,
+  rates: Rates,
+  { connections, frames, framesPerS }: FactGatherer['gateways'],
+): Record<Link, Flow> {
+  const placed = { count: received - filtered - held, perS: rates.placed }
+  return {
+    connected: { count: connections, perS: framesPerS },
+    understood: { count: frames, perS: framesPerS },
+    identified: { count: received, perS: rates.received },
+    placed,
+    stored: placed,
+    pushed: { count: delivered, perS: rates.delivered },
+    accepted: { count: delivered, perS: rates.delivered },
+  }
+}
+
+function processJson({ role, pid, host, sinceAt, restarts = 0, ageMs }: SeenProcess, now: number) {
+  const [since_at = '', last_seen_at = ''] = [sinceAt, now - ageMs].map(instant)
+  return { role, pid, host, since_at, restarts, last_seen_at }
 }
 
 type Backlog = Pick<FixAccount, 'waiting'> & {
@@ -59,30 +96,13 @@ type Backlog = Pick<FixAccount, 'waiting'> & {
 /** When the backlog will be delivered at the present rates, ms UTC; undefined where no lane is behind or the backlog grows. */
 export function drainedAt({ waiting, upstream, rates, now }: Backlog): number | undefined {
   const { fixes, oldestAt = now } = waiting
-  const drainPerS = rates.delivered_per_s - rates.received_per_s
+  const drainPerS = rates.delivered - rates.received
   if (upstream.state !== 'up' || now - oldestAt <= BEHIND_MS || drainPerS <= 0) return undefined
   return now + (fixes / drainPerS) * 1000
 }
 
-/** Whether the tracking API accepts pushes. */
-export interface Upstream {
-  readonly state: 'up' | 'down' | 'limited'
-  /** ms UTC. */
-  readonly since: number
-}
-
-/** The state that the workers noted last; up since `startedAt` (ms UTC) where they noted none yet. */
-export async function readUpstream(redis: Redis, startedAt: number): Promise<Upstream> {
-  const { state, since } = await redis.hgetall(keys.upstream)
-  if (state === undefined) return { state: 'up', since: startedAt }
-  return { state: state as Upstream['state'], since: Number(since) }
-}
-
-/** Fixes per second over the last ten seconds, to a tenth. */
-export interface Rates {
-  readonly received_per_s: number
-  readonly delivered_per_s: number
-}
+/** Fixes per second over the last ten seconds, to a tenth; `placed`: not filtered. */
+export type Rates = Readonly<Record<'received' | 'placed' | 'delivered', number>>
 
 /** Reads the counters once a second. The rates are 0 until it has read them twice, and while Redis does not answer. */
 export class RateWatch {
@@ -95,7 +115,8 @@ export class RateWatch {
 
   now(): Rates {
     const [first, last] = [this.#samples[0], this.#samples.at(-1)]
-    return { received_per_s: rate('received', first, last), delivered_per_s: rate('delivered', first, last) }
+    const rate = (counter: keyof Rates) => rateOf(counter, first, last)
+    return { received: rate('received'), placed: rate('placed'), delivered: rate('delivered') }
   }
 
   close(): void {
@@ -106,19 +127,21 @@ export class RateWatch {
     const counters = await custodyCounters(redis).catch(() => undefined)
     if (!counters) return void (this.#samples = [])
     const [received = 0, delivered = 0] = [counters.get('received'), counters.get('delivered')]
+    const filtered = [...counters].filter(([name]) => name.startsWith('filtered:'))
+    const placed = filtered.reduce((sum, [, count]) => sum - count, received)
     const last = this.#samples.at(-1)
     // Counters that fall: somebody emptied Redis.
     if (last && (received < last.received || delivered < last.delivered)) this.#samples = []
-    this.#samples = [...this.#samples, { at: performance.now(), received, delivered }].slice(-SAMPLES)
+    this.#samples = [...this.#samples, { at: performance.now(), received, placed, delivered }].slice(-SAMPLES)
   }
 }
 
 /** `at`: ms of the process' monotonic clock. */
-type RateSample = Readonly<Record<'at' | 'received' | 'delivered', number>>
+type RateSample = Rates & { readonly at: number }
 
-function rate(counter: 'received' | 'delivered', first?: RateSample, last?: RateSample): number {
+function rateOf(counter: keyof Rates, first?: RateSample, last?: RateSample): number {
   if (!first || !last || first === last) return 0
-  return Math.round(((last[counter] - first[counter]) / (last.at - first.at)) * 10_000) / 10
+  return Math.max(0, Math.round(((last[counter] - first[counter]) / (last.at - first.at)) * 10_000) / 10)
 }
 
 /** One a second: the first and the last are ten seconds apart. */

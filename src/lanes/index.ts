@@ -1,3 +1,4 @@
+export * from './api-clock.ts'
 export * from './append.ts'
 export { DuplicateFilter } from './duplicates.ts'
 export { BEHIND_MS, keys } from './keys.ts'
@@ -7,7 +8,7 @@ export * from './lease.ts'
 export * from './logs.ts'
 export * from './misunderstood.ts'
 export { type Fate, NOT_CURRENT } from './move.ts'
-export * from './observed.ts'
+export * from './processes.ts'
 export { discard, type Place, release, releaseParked, relocate } from './parked.ts'
 export * from './record.ts'
 export {

@@ -27,8 +27,10 @@ export const keys = {
   gatewayIds: `${TAG}:gateway-ids`,
   /** string that expires: the clock of the tracking API, JSON */
   apiClock: `${TAG}:api-clock`,
-  /** set: ids of the processes that share observations, which are in `observed` */
-  observers: `${TAG}:observers`,
+  /** list: findings that ended, JSON each, latest first; the last 1,000 */
+  endedFindings: `${TAG}:ended-findings`,
+  /** set: ids of the processes that give signs, which are in `process` */
+  processIds: `${TAG}:process-ids`,
   /** hash: lane that is or was behind → whether its first record is its newest, moved there, and when that was received */
   ahead: `${TAG}:ahead`,
   /** zset: worker processes, scored by when they were last heard of, ms UTC */
@@ -69,8 +71,8 @@ export const keys = {
   roster: (part: string) => `${TAG}:roster:${part}`,
   /** string that expires: a gateway process lives; JSON of why it acknowledges nothing, a sentence each */
   gateway: (id: string) => `${TAG}:gateway:${id}`,
-  /** string that expires: what a process observes, JSON (src/observe/observations.ts) */
-  observed: (id: string) => `${TAG}:observed:${id}`,
+  /** string that expires: a process lives; JSON of what it says of itself (src/lanes/processes.ts) */
+  process: (id: string) => `${TAG}:process:${id}`,
   /** string: `<ms>:<status>:<failures in a row>` of a lane's last push, for a day */
   push: (lane: string) => `${TAG}:push:${lane}`,
   /** list that expires: what happened to a device, JSON each, oldest first */

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client'
 import { explainError, UserError } from '../errors.ts'
+import type { ProcessIdentity } from '../lanes/index.ts'
 import { watchEventLoop } from '../observe/event-loop.ts'
 import { collectNodeMetrics, registry } from '../observe/metrics.ts'
 import { shareDataDir } from './lock.ts'
@@ -23,6 +24,8 @@ export interface RoleContext {
   readonly redisUrl: string | null
   /** What listens where under this `start`; where a role may choose a port, it takes the one that it has here. */
   readonly ports: Ports
+  /** Which of the processes of its role it is, and how often it was started again; empty on its own. */
+  readonly identity?: Pick<ProcessIdentity, 'slot' | 'restarts' | 'restartsAt'>
 }
 
 /** Where a role finds what it needs. */

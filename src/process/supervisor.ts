@@ -104,16 +104,20 @@ export class Supervisor {
   /** Resolves once each process of the role is ready; rejects with the UserError that prevents it. */
   async #startRole(role: RoleName): Promise<void> {
     const { roles, logger } = this.#supervision
-    const begun = Array.from({ length: roles[role] ?? 0 }, () =>
-      keepRunning(role, logger, (signal) => this.#startProcess(role, signal)),
-    )
+    const begun = Array.from({ length: roles[role] ?? 0 }, (_, slot) => {
+      const startsAt: number[] = []
+      return keepRunning(role, logger, (signal) => {
+        startsAt.push(Date.now())
+        return this.#startProcess(role, identityOf(slot, startsAt), signal)
+      })
+    })
     this.#roles[role] = begun
     await Promise.all(begun.map(({ ready }) => ready))
   }
 
-  async #startProcess(role: RoleName, signal: AbortSignal): Promise<RoleProcess> {
+  async #startProcess(role: RoleName, identity: RoleSettings['identity'], signal: AbortSignal): Promise<RoleProcess> {
     const { dataDir, command, output = 2 } = this.#supervision
-    const settings: RoleSettings = { dataDir, redisUrl: this.#redisUrl, ports: this.#ports }
+    const settings: RoleSettings = { dataDir, redisUrl: this.#redisUrl, ports: this.#ports, identity }
     // In a session of its own, so that Ctrl-C reaches only the supervisor.
     const child = spawn(process.execPath, [...command(role)], {
       env: { ...process.env, [ROLE_SETTINGS]: JSON.stringify(settings) },
@@ -149,6 +153,14 @@ export class Supervisor {
     await this.#inTurns(() => rm(this.#portsFile, { force: true }))
   }
 }
+
+function identityOf(slot: number, startsAt: readonly number[]): RoleSettings['identity'] {
+  const restartsAt = startsAt.slice(1).filter((at) => at > Date.now() - RESTARTS_MS)
+  return { slot, restarts: startsAt.length - 1, restartsAt }
+}
+
+/** Which restarts a process says of itself. */
+const RESTARTS_MS = 600_000
 
 /**
  * The other roles need the port of the tracking service. The admin process writes to the roster what was edited in files

@@ -2,10 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { within } from '../async.ts'
 import { joinWorkers, type Lease, Leases, releaseParked } from '../lanes/index.ts'
+import { PushWatch } from './figures.ts'
 import { LanePush, type PushingOptions } from './push-lane.ts'
 import { Rate } from './rate.ts'
 import { type Ticket, Tickets } from './tickets.ts'
 import { ApiClockWatch, reportUpstream, watchOverdue } from './watch.ts'
+
+export type { PushFigures } from './figures.ts'
 
 /** Pushes waiting fixes until it is stopped: hands out due lanes as tickets and works the tickets that this process gets. */
 export function startPushing(options: PushingOptions) {
@@ -16,7 +19,8 @@ export function startPushing(options: PushingOptions) {
   const rate = perSecond === null ? null : new Rate(perSecond)
   const held = new Set<Lease>()
   const stopping = new AbortController()
-  const laneOptions = { ...options, leases, rate, apiClock: new ApiClockWatch(redis), stopping: stopping.signal }
+  const watch = new PushWatch()
+  const laneOptions = { ...options, leases, rate, apiClock: new ApiClockWatch(redis), watch, stopping: stopping.signal }
 
   /** Where Redis goes away, a lane waits until its lease ends; then it is offered again. */
   async function work({ data }: Ticket): Promise<void> {
@@ -44,6 +48,8 @@ export function startPushing(options: PushingOptions) {
   ]
 
   return {
+    /** How the pushes fare, for the diagnosis. */
+    figures: () => watch.figures(),
     /** The configuration has changed: parked lanes are probed now. */
     configured() {
       releaseParked(redis).catch((error: unknown) =>

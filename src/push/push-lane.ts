@@ -17,6 +17,7 @@ import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import type { ApiAnswer } from '../tracking/client/answer.ts'
 import type { TrackingClient } from '../tracking/client.ts'
+import type { PushWatch } from './figures.ts'
 import type { Rate } from './rate.ts'
 import type { ApiClockWatch } from './watch.ts'
 
@@ -43,6 +44,7 @@ interface LaneOptions extends PushingOptions {
   /** null: no bound. */
   readonly rate: Rate | null
   readonly apiClock: ApiClockWatch
+  readonly watch: PushWatch
   readonly stopping: AbortSignal
 }
 
@@ -97,12 +99,14 @@ export class LanePush {
   }
 
   async #send(records: Buffer, apikey: string): Promise<Consequence | undefined> {
-    const { apiClock, client, rate } = this.#options
-    const [, courier, route] = this.#lease.lane.split('/')
+    const { apiClock, client, rate, watch } = this.#options
+    const [company, courier, route] = this.#lease.lane.split('/')
     if (rate) await rate.turn()
     if (!stillHolds(this.#lease)) return undefined
     const [started, sentAt] = [performance.now(), Date.now()]
+    const request = watch.began()
     const answer = await client.push({ courier, route, apikey, body: positionsJson(records) })
+    watch.ended(request, company, answer)
     if ('date' in answer && answer.date !== undefined) apiClock.note(answer.date, sentAt)
     metrics.pushDuration.observe((performance.now() - started) / 1000)
     metrics.pushRequests.inc({ code: 'fault' in answer ? answer.fault : String(answer.status) })
@@ -139,14 +143,15 @@ export class LanePush {
     }
     this.#suspects = 0
     if (parked && ABOUT_POSITIONS.has(parked.status)) return this.#park(refusal)
-    this.#log().warn({ reason: String(refusal.status), answer: refusal.message }, 'position refused and parked')
+    this.#options.watch.refused(refusal.status, refusal.message)
+    this.#log().debug({ reason: String(refusal.status), answer: refusal.message }, 'position refused and parked')
     const answer = await leases.refuse(this.#lease, refusal, stopping.aborted ? 0 : batch.max_positions)
     return answer && answer.row >= REFUSED_IN_A_ROW && answer.next ? this.#park(refusal) : answer?.next
   }
 
   async #park({ status, message }: RefusalReason): Promise<undefined> {
     if (await this.#options.leases.park(this.#lease, { status, message }))
-      this.#log().warn({ reason: String(status), answer: message }, 'lane refused and parked')
+      this.#log().debug({ reason: String(status), answer: message }, 'lane refused and parked')
   }
 
   #log(): Logger {

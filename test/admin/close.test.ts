@@ -61,7 +61,13 @@ it('the admin port logs requests at debug level, without their tokens', async ()
     headers: OPERATE,
   })
   await admin.close()
-  const [line] = log.map((text) => JSON.parse(text) as object)
-  expect(line).toMatchObject({ level: 20, method: 'GET', path: '/admin/devices/:id', status: 404, msg: 'request' })
+  const lines = log.map((text) => JSON.parse(text) as { msg: string })
+  expect(lines.find(({ msg }) => msg === 'request')).toMatchObject({
+    level: 20,
+    method: 'GET',
+    path: '/admin/devices/:id',
+    status: 404,
+    msg: 'request',
+  })
   expect(log.join('')).not.toMatch(/t0k3n|Bearer/)
 })

@@ -161,6 +161,7 @@ const REQUESTS: readonly (readonly [operation: string, query?: string, options?:
   ['POST /admin/enrolment', '?for=1m'],
   ['GET /admin/enrolment'],
   ['DELETE /admin/enrolment'],
+  ['GET /admin/findings', '?severity=error'],
   ['GET /admin/misunderstood', '?device=1'],
   ['DELETE /admin/misunderstood', '?device=1'],
   ['GET /admin/arrivals'],

@@ -1,16 +1,15 @@
 import { describe, expect, it, vi } from 'vitest'
+import type * as z from 'zod'
+import type { StatusJson } from '../../src/admin/json.ts'
 import { drainedAt } from '../../src/admin/status.ts'
+import { LINKS } from '../../src/diagnose/codes.ts'
 import { discard, keys, release } from '../../src/lanes/index.ts'
 import { adminFixture, hold, refuse, store, workerOf } from '../support/admin.ts'
 
 const admin = adminFixture()
 const OLDEST = Date.UTC(2026, 10, 20, 8, 14, 2)
 
-interface Status {
-  readonly rates: { readonly received_per_s: number; readonly delivered_per_s: number }
-  readonly upstream: { readonly state: string; readonly since_at: string; readonly drained_at?: string }
-  readonly custody: Record<string, number>
-}
+type Status = z.infer<typeof StatusJson>
 
 async function statusNow(): Promise<Status> {
   const { status, json } = await admin.ask('/admin/status')
@@ -20,7 +19,8 @@ async function statusNow(): Promise<Status> {
 
 describe('GET /admin/status', () => {
   it('shows zeros where nothing was received', async () => {
-    const { rates, upstream, ...rest } = await statusNow()
+    // Neither a gateway nor a worker runs here.
+    const { rates, upstream, links, processes, verdict, findings: _, ...rest } = await statusNow()
     expect(rest).toEqual({
       waiting: { fixes: 0, lanes: 0 },
       parked: { fixes: 0, lanes: 0 },
@@ -35,7 +35,6 @@ describe('GET /admin/status', () => {
         discarded: 0,
         difference: 0,
       },
-      findings: [],
       time_zone: 'UTC',
     })
     expect(Object.keys(rates)).toEqual(['received_per_s', 'delivered_per_s'])
@@ -43,7 +42,16 @@ describe('GET /admin/status', () => {
       state: 'up',
       since_at: expect.stringMatching(/^20\d\d-\d\d-\d\dT[\d:.]{12}Z$/),
       token_refused: [],
+      in_flight: 0,
+      slowest_ms: 0,
     })
+    expect(links.map(({ link }) => link)).toEqual(LINKS)
+    expect(verdict).toMatch(/^[A-Z].*\.$/)
+    await vi.waitFor(async () => {
+      const [own] = (await statusNow()).processes
+      expect(own).toMatchObject({ role: 'admin', pid: process.pid, restarts: 0 })
+    })
+    expect(processes.length).toBeLessThanOrEqual(1)
   })
 
   it('accounts for every fix, wherever it is', async () => {
@@ -156,7 +164,7 @@ describe('a backlog', () => {
   const draining = {
     waiting: { fixes: 600, lanes: 3, oldestAt: now - 60_001 },
     upstream: { state: 'up', since: now },
-    rates: { received_per_s: 10, delivered_per_s: 40 },
+    rates: { received: 10, placed: 10, delivered: 40 },
     now,
   } as const
 
@@ -169,8 +177,8 @@ describe('a backlog', () => {
     ['nothing waits', { waiting: { fixes: 0, lanes: 0, oldestAt: undefined } }],
     ['the service is down', { upstream: { state: 'down', since: now } }],
     ['the service limits requests', { upstream: { state: 'limited', since: now } }],
-    ['as many fixes are received as delivered', { rates: { received_per_s: 40, delivered_per_s: 40 } }],
-    ['it grows', { rates: { received_per_s: 41, delivered_per_s: 40 } }],
+    ['as many fixes are received as delivered', { rates: { ...draining.rates, received: 40 } }],
+    ['it grows', { rates: { ...draining.rates, received: 41 } }],
   ] as const)('has no end while %s', (_, changes) => {
     expect(drainedAt({ ...draining, ...changes })).toBeUndefined()
   })

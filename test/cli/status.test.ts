@@ -17,7 +17,12 @@ const TROUBLED: StatusAnswer = {
     since_at: '2026-11-20T08:14:01.000Z',
     drained_at: '2026-11-20T08:40:00.000Z',
     token_refused: ['7', '9223372036854775807'],
+    in_flight: 1,
+    slowest_ms: 0,
   },
+  verdict: 'The tracking API refuses connections: 1204 positions wait.',
+  links: [],
+  processes: [],
   findings: [],
   custody: {
     received: 2000,

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { CODES, diagnose } from '../../src/diagnose/diagnose.ts'
+import { CODES } from '../../src/diagnose/codes.ts'
+import { diagnose as diagnoseFacts } from '../../src/diagnose/diagnose.ts'
+import type { Facts } from '../../src/diagnose/facts.ts'
 import type { Observation, ObservationCode } from '../../src/observe/observations.ts'
 
 const observed = (code: ObservationCode, changes: Partial<Observation> = {}): Observation => ({
@@ -12,6 +14,13 @@ const observed = (code: ObservationCode, changes: Partial<Observation> = {}): Ob
   evidence: [],
   ...changes,
 })
+
+const NOW = 1_000_000
+
+/** What is found by these facts beside a system that is well. */
+function diagnose(facts: Partial<Facts>) {
+  return diagnoseFacts({ now: NOW, observations: [], ...facts })
+}
 
 describe('the diagnosis', () => {
   it('finds nothing where nothing is observed', () => {

@@ -233,6 +233,8 @@ export async function openBare(
 ): Promise<Admin> {
   const directory = await createDirectory([], [])
   return openAdmin({
+    isVerified: false,
+    redisDir: null,
     listen: { host: '127.0.0.1', port: 0 },
     tokens: () => [
       { token: 'canary-operate', role: 'operate', label: 'admin.tokens[0]' },

@@ -1,6 +1,6 @@
 import { adminTokens, openAdmin } from '../../admin/index.ts'
 import { within } from '../../async.ts'
-import { connect, type Redis, shareObservations } from '../../lanes/index.ts'
+import { connect, type Redis, signOn } from '../../lanes/index.ts'
 import { Replica } from '../../roster/replica.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
 import { collectMetrics, type Role, type RoleAddresses } from '../role.ts'
@@ -8,7 +8,7 @@ import type { Live } from './live.ts'
 import { placeIn } from './place.ts'
 import { redisReadiness, systemReadiness } from './readiness.ts'
 
-export async function startAdmin(live: Live, { redisUrl, baseUrl, ports }: RoleAddresses): Promise<Role> {
+export async function startAdmin(live: Live, { redisUrl, baseUrl, ports, identity }: RoleAddresses): Promise<Role> {
   const { config, logger } = live
   const redis = connect(redisUrl, 'admin', logger)
   await firstComparison(live, redis)
@@ -34,6 +34,8 @@ export async function startAdmin(live: Live, { redisUrl, baseUrl, ports }: RoleA
     tokens: () => tokens,
     tls: config.admin.tls,
     redis,
+    isVerified: config.redis.url !== null && config.redis.durability === 'strict',
+    redisDir: config.redis.url === null ? config.data_dir : null,
     directory: () => live.directory(),
     live,
     tracking,
@@ -45,7 +47,7 @@ export async function startAdmin(live: Live, { redisUrl, baseUrl, ports }: RoleA
     metricsToken: config.admin.metrics_token,
     logger,
   })
-  const sharing = shareObservations(redis)
+  const sharing = signOn(redis, { ...identity, role: 'admin', installation: config.data_dir })
   const scheme = config.admin.tls ? 'https' : 'http'
   logger.info(`admin port ${scheme}://${config.admin.host}:${admin.port}; its tokens are in ${place}`)
   return {

@@ -15,20 +15,13 @@ import { HeardBook } from '../../ingest/heard.ts'
 import { Holding } from '../../ingest/holding.ts'
 import { Ingest } from '../../ingest/ingest.ts'
 import { Redecoding } from '../../ingest/redecoding.ts'
-import {
-  Appender,
-  connect,
-  DuplicateFilter,
-  FrameStore,
-  keys,
-  type Redis,
-  shareObservations,
-} from '../../lanes/index.ts'
+import { Appender, connect, DuplicateFilter, FrameStore, keys, type Redis, signOn } from '../../lanes/index.ts'
 import { Backpressure } from '../../listen/backpressure.ts'
 import { Detector } from '../../listen/detect.ts'
 import { Flood } from '../../listen/flood.ts'
 import { ConnectionLimits } from '../../listen/listener.ts'
 import { Slots } from '../../listen/slots.ts'
+import { gatewayFigures } from '../../observe/figures.ts'
 import { Replica } from '../../roster/replica.ts'
 import type { Role, RoleAddresses } from '../role.ts'
 import { openListeners } from './listeners.ts'
@@ -36,11 +29,14 @@ import type { Live } from './live.ts'
 import { readinessOf, redisReadiness } from './readiness.ts'
 
 /** The process that trackers connect to: the listeners, the path of their frames, and the appender to the lanes. */
-export async function startGateway(live: Live, at: Pick<RoleAddresses, 'redisUrl' | 'ports'>): Promise<Role> {
+export async function startGateway(
+  live: Live,
+  at: Pick<RoleAddresses, 'redisUrl' | 'ports' | 'identity'>,
+): Promise<Role> {
   const redis = connect(at.redisUrl, 'gateway', live.logger)
   const replica = new Replica(redis, live.logger)
   await within(ROSTER_MS, live.join(replica))
-  const path = await openPath(live, replica)
+  const path = await openPath(live, replica, at.identity)
   const listeners = await openListeners(live, path, at.ports)
   return {
     ports: listeners.ports,
@@ -56,7 +52,7 @@ export async function startGateway(live: Live, at: Pick<RoleAddresses, 'redisUrl
 }
 
 /** Opens everything between listeners and lanes. */
-async function openPath(live: Live, replica: Replica) {
+async function openPath(live: Live, replica: Replica, identity: RoleAddresses['identity']) {
   const { config, logger } = live
   const { redis } = replica
   const appending = appenderOptions(redis, config)
@@ -70,7 +66,7 @@ async function openPath(live: Live, replica: Replica) {
   const holding = new Holding({ ...placing, redis, appender: appending })
   const gateway = randomUUID()
   const heard = new HeardBook(redis, problems, gateway)
-  const sharing = shareObservations(redis)
+  const sharing = signOn(redis, { ...identity, role: 'gateway', installation: config.data_dir }, gatewayFigures)
   reportApplied(live, replica, gateway)
   const unknownDevices = new UnknownDeviceQuota(config.hold.max_unknown_devices)
   const enrolment = new Enrolment(redis)

@@ -28,10 +28,10 @@ const START = {
   admin: async (live, at) => (await import('./admin.ts')).startAdmin(live, at),
 } satisfies Record<string, (live: Live, at: RoleAddresses) => Promise<Role>>
 
-function addressesOf({ redis, tracking }: Config, { redisUrl, ports }: RoleContext): RoleAddresses {
+function addressesOf({ redis, tracking }: Config, { redisUrl, ports, identity }: RoleContext): RoleAddresses {
   const url = redis.url ?? redisUrl
   if (url === null)
     throw new UserError('A role on its own needs redis.url in gateway.yaml: only "start" runs a private Redis.')
   const baseUrl = tracking.base_url ?? `http://127.0.0.1:${ports.tracking ?? tracking.listen.port}`
-  return { redisUrl: url, baseUrl, ports }
+  return { redisUrl: url, baseUrl, ports, identity }
 }

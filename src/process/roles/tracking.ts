@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { within, yieldToEventLoop } from '../../async.ts'
 import { problemText } from '../../config/problem.ts'
 import { loadTracking, type TrackingConfig, trackingFile, watchTracking } from '../../config/tracking.ts'
-import { connect, shareObservations } from '../../lanes/index.ts'
+import { connect, signOn } from '../../lanes/index.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
 import type { Lane } from '../../roster/directory.ts'
@@ -18,12 +18,16 @@ import { type OpenService, openService } from './tracking-service.ts'
  * The tracking service beside a gateway: it takes companies and routes from the gateway's configuration, which is in
  * `configDir`, and from the roster.
  */
-export async function startTracking(live: Live, configDir: string, { ports, redisUrl }: RoleContext): Promise<Role> {
+export async function startTracking(
+  live: Live,
+  configDir: string,
+  { ports, redisUrl, identity }: RoleContext,
+): Promise<Role> {
   const { config, logger } = live
   let provisioned = Promise.resolve()
   const url = config.redis.url ?? redisUrl
   const redis = url === null ? undefined : connect(url, 'tracking', logger)
-  const sharing = redis && shareObservations(redis)
+  const sharing = redis && signOn(redis, { ...identity, role: 'tracking', installation: config.data_dir })
   const joined = live.join(redis && new Replica(redis, logger))
   if (!redis) await joined
   const { listen } = config.tracking

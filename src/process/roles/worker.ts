@@ -1,4 +1,4 @@
-import { connect, shareObservations } from '../../lanes/index.ts'
+import { connect, signOn } from '../../lanes/index.ts'
 import { startPushing } from '../../push/index.ts'
 import { Replica } from '../../roster/replica.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
@@ -8,7 +8,7 @@ import { placeIn } from './place.ts'
 import { redisReadiness } from './readiness.ts'
 
 /** The process that pushes waiting positions to the tracking API at `baseUrl`. */
-export async function startWorker(live: Live, { redisUrl, baseUrl }: RoleAddresses): Promise<Role> {
+export async function startWorker(live: Live, { redisUrl, baseUrl, identity }: RoleAddresses): Promise<Role> {
   const { config, logger } = live
   const redis = connect(redisUrl, 'worker', logger)
   void live.join(new Replica(redis, logger))
@@ -34,7 +34,10 @@ export async function startWorker(live: Live, { redisUrl, baseUrl }: RoleAddress
     for (const { company_id, apikey } of live.companies()) apikeys.set(company_id, [apikey].flat())
     pushing.configured()
   })
-  const sharing = shareObservations(redis)
+  const sharing = signOn(redis, { ...identity, role: 'worker', installation: config.data_dir }, () => ({
+    ...pushing.figures(),
+    url: new URL(config.tracking.push_url ?? baseUrl).origin,
+  }))
   return {
     readiness: redisReadiness(redis, config.redis, logger),
     async close() {

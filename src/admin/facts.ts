@@ -1,0 +1,210 @@
+import { statfs } from 'node:fs/promises'
+import { within } from '../async.ts'
+import type { Facts, ProcessFacts, RedisFacts, RefusedLanes, UpstreamError, UpstreamFacts } from '../diagnose/facts.ts'
+import { durabilityProblems, keys, type Parked, readProcesses, type Redis, type SeenProcess } from '../lanes/index.ts'
+import type { GatewayFigures } from '../observe/figures.ts'
+import type { PushFigures } from '../push/index.ts'
+import type { FixAccount } from './custody.ts'
+
+export interface FactSources {
+  readonly redis: Redis
+  /** Whether Redis must keep what it acknowledges, and is not the private one. */
+  readonly isVerified: boolean
+  /** The folder of the private Redis; null: the disk of Redis is not known. */
+  readonly redisDir: string | null
+  readonly upstream: () => Promise<Upstream>
+  /** The last account, and what it does not add up by; undefined before the first one. */
+  readonly custody: () => { readonly account?: FixAccount; readonly difference: number }
+  readonly tokensRefused: () => string[]
+}
+
+/** What all processes and Redis say, gathered once a second for the diagnosis and the status. */
+export class FactGatherer {
+  readonly #sources: FactSources
+  readonly #disk = new RedisWatch()
+  #looks = 0
+  #downSince: number | undefined
+  #watchedSince: number | undefined
+  #processes: readonly SeenProcess[] = []
+  #frames = { at: 0, total: 0, perS: 0 }
+
+  constructor(sources: FactSources) {
+    this.#sources = sources
+  }
+
+  /** As of the last look. */
+  get processes(): readonly SeenProcess[] {
+    return this.#processes
+  }
+
+  /** Open connections of all gateways, and frames a second. */
+  get gateways(): { readonly connections: number; readonly framesPerS: number; readonly frames: number } {
+    const figures = this.#live('gateway').map((each) => each.figures as unknown as GatewayFigures)
+    const connections = figures.reduce((sum, each) => sum + (each.connections ?? 0), 0)
+    return { connections, frames: this.#frames.total, framesPerS: this.#frames.perS }
+  }
+
+  /** How the pushes of all workers fare. */
+  get pushes(): Omit<UpstreamFacts, 'state' | 'since' | 'tokensRefused'> & Pick<PushFigures, 'acceptedAt'> {
+    return combined(this.#live('worker').map((each) => each.figures as unknown as PushFigures & { url: string }))
+  }
+
+  /** Never rejects. While Redis does not answer: that alone. */
+  async gather(): Promise<Facts> {
+    const now = Date.now()
+    const { redis, upstream, custody, tokensRefused } = this.#sources
+    try {
+      await answering(redis)
+      this.#downSince = undefined
+      this.#watchedSince ??= now
+      const [{ processes, observations }, api, lanes, server] = await Promise.all([
+        readProcesses(redis),
+        upstream(),
+        refusedLanes(redis),
+        this.#redisFacts(now),
+      ])
+      this.#processes = processes
+      this.#countFrames()
+      const { acceptedAt, ...pushes } = this.pushes
+      const { account, difference } = custody()
+      return {
+        now,
+        watchedSince: this.#watchedSince,
+        observations,
+        processes: processes.map(processFacts),
+        redis: server,
+        upstream: { ...api, ...pushes, tokensRefused: tokensRefused() },
+        lanes: lanes.map((each) => ({ ...each, acceptedAt: acceptedAt[each.company] })),
+        backlog: account?.waiting,
+        difference,
+      }
+    } catch (error) {
+      this.#downSince ??= now
+      this.#watchedSince = undefined
+      return { now, observations: [], redis: { downSince: this.#downSince, reason: (error as Error).message } }
+    }
+  }
+
+  #live(role: SeenProcess['role']): SeenProcess[] {
+    return this.#processes.filter((process) => process.role === role && process.ageMs < LIVES_MS && process.figures)
+  }
+
+  #countFrames(): void {
+    const total = this.#live('gateway').reduce((sum, { figures }) => sum + Number(figures?.frames ?? 0), 0)
+    const at = performance.now()
+    const { at: before, total: counted } = this.#frames
+    // A gateway that is started again counts from 0.
+    const perS = before > 0 && total >= counted ? ((total - counted) * 1000) / (at - before) : 0
+    this.#frames = { at, total, perS: Math.round(perS * 10) / 10 }
+  }
+
+  /** What changes slowly is looked at every ten seconds. */
+  async #redisFacts(now: number): Promise<RedisFacts> {
+    if (this.#looks++ % 10 === 0) await this.#disk.look(this.#sources, now)
+    return this.#disk.facts
+  }
+}
+
+/** Looks at the settings, the disk and the restarts of Redis. */
+class RedisWatch {
+  facts: RedisFacts = {}
+  #runId: string | undefined
+  #restartsAt: readonly number[] = []
+
+  async look({ redis, isVerified, redisDir }: FactSources, now: number): Promise<void> {
+    const [server, persistence, unsafe, free] = await Promise.all([
+      redis.info('server'),
+      redis.info('persistence'),
+      isVerified ? durabilityProblems(redis) : [],
+      redisDir === null ? undefined : freeBytes(redisDir),
+    ])
+    const runId = /^run_id:(\w+)/m.exec(server)?.[1]
+    if (this.#runId !== undefined && runId !== this.#runId) this.#restartsAt = [...this.#restartsAt.slice(-9), now]
+    this.#runId = runId
+    const disk: string[] = []
+    if (/^aof_last_write_status:err/m.test(persistence)) disk.push('Redis cannot write its append-only file')
+    if (/^aof_last_bgrewrite_status:err/m.test(persistence)) disk.push('Redis cannot rewrite its append-only file')
+    if (free !== undefined && free < LEAST_FREE_BYTES)
+      disk.push(`${redisDir}: ${Math.floor(free / 1_048_576)} MiB are left`)
+    this.facts = { unsafe, disk, restartsAt: this.#restartsAt }
+  }
+}
+
+async function freeBytes(dir: string): Promise<number | undefined> {
+  const found = await statfs(dir).catch(() => undefined)
+  return found && found.bavail * found.bsize
+}
+
+/** @throws where Redis does not answer within two seconds */
+async function answering(redis: Redis): Promise<void> {
+  if (redis.status !== 'ready') throw new Error('there is no connection to Redis')
+  let isAnswered = false
+  await within(
+    ANSWER_MS,
+    redis.ping().then(() => (isAnswered = true)),
+  )
+  if (!isAnswered) throw new Error('Redis is connected and does not answer')
+}
+
+/** The lanes that are parked whole, by company and status. */
+async function refusedLanes(redis: Redis): Promise<RefusedLanes[]> {
+  const parked = Object.entries(await redis.hgetall(keys.parked)).map(([lane, json]) => {
+    return { lane, company: lane.split('/', 1)[0], ...(JSON.parse(json) as Parked) }
+  })
+  const groups = Map.groupBy(parked, ({ company, status }) => `${company} ${status}`)
+  return [...groups.values()].map((lanes) => ({
+    company: lanes[0].company,
+    status: lanes[0].status,
+    message: lanes[0].message,
+    since: Math.min(...lanes.map(({ since }) => since)),
+    lanes: lanes.map(({ lane }) => lane),
+  }))
+}
+
+/** Whether the tracking API accepts pushes. */
+export interface Upstream {
+  readonly state: 'up' | 'down' | 'limited'
+  /** ms UTC. */
+  readonly since: number
+}
+
+/** The state that the workers noted last; up since `startedAt` (ms UTC) where they noted none yet. */
+export async function readUpstream(redis: Redis, startedAt: number): Promise<Upstream> {
+  const { state, since } = await redis.hgetall(keys.upstream)
+  if (state === undefined) return { state: 'up', since: startedAt }
+  return { state: state as Upstream['state'], since: Number(since) }
+}
+
+function processFacts({ role, pid, host, sinceAt, restartsAt, ageMs }: SeenProcess): ProcessFacts {
+  return { role, pid, host, sinceAt, restartsAt, ageMs }
+}
+
+function combined(workers: readonly (PushFigures & { readonly url: string })[]) {
+  const latest = workers
+    .flatMap(({ lastError }) => lastError ?? [])
+    .toSorted((a, b) => a.at - b.at)
+    .at(-1)
+  const lastError: UpstreamError | undefined = latest && { ...latest, operation: 'pushPositions' }
+  const [slowest] = workers.toSorted((a, b) => (b.usualMs ?? 0) - (a.usualMs ?? 0))
+  const refused = workers.map((each) => each.refused).toSorted((a, b) => (b.at ?? 0) - (a.at ?? 0))
+  const acceptedAt: Record<string, number> = {}
+  for (const each of workers)
+    for (const [company, at] of Object.entries(each.acceptedAt))
+      acceptedAt[company] = Math.max(at, acceptedAt[company] ?? 0)
+  return {
+    url: workers[0]?.url ?? '',
+    inFlight: workers.reduce((sum, { inFlight }) => sum + inFlight, 0),
+    oldestMs: Math.max(0, ...workers.map(({ oldestMs }) => oldestMs)),
+    slowestMs: Math.max(0, ...workers.map(({ slowestMs }) => slowestMs)),
+    usualMs: slowest?.usualMs,
+    answeredAt: Math.max(0, ...workers.map(({ answeredAt = 0 }) => answeredAt)) || undefined,
+    lastError,
+    acceptedAt,
+    refused: { ...refused[0], positions: refused.reduce((sum, { positions }) => sum + positions, 0) },
+  }
+}
+
+const ANSWER_MS = 2000
+const LIVES_MS = 10_000
+/** Room for the appends of some minutes of a large fleet, and for the operations that free more. */
+const LEAST_FREE_BYTES = 256 * 1_048_576

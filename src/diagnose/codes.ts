@@ -1,0 +1,287 @@
+/** The links that a position passes, in their order. */
+export const LINKS = ['connected', 'understood', 'identified', 'placed', 'stored', 'pushed', 'accepted'] as const
+export type Link = (typeof LINKS)[number]
+export type Severity = 'info' | 'warning' | 'error'
+
+/** What each code means; src/diagnose/README.md has a paragraph for each. */
+export interface Meaning {
+  readonly severity: Severity
+  readonly link: Link
+  /** `about`: the device, listener or process that the finding is about. */
+  readonly message: (about: string) => string
+  readonly action: string
+}
+
+export const CODES = {
+  clock_ahead: {
+    severity: 'warning',
+    link: 'placed',
+    message: (about) => `the fixes of ${about} are ahead of our clock and are held`,
+    action:
+      'set time_zone for the device in devices.yaml if it reports local time; otherwise set the clock of the device',
+  },
+  own_clock: {
+    severity: 'error',
+    link: 'placed',
+    message: () => 'the clock of this machine is in doubt: fixes that seem too new or too old are held',
+    action: 'set the clock of the machine and keep it synchronised (NTP)',
+  },
+  held_full: {
+    severity: 'error',
+    link: 'placed',
+    message: (about) => `so many fixes of ${about} are held that the oldest are discarded`,
+    action: 'give the device a route, or correct its clock; the held fixes then go where they belong',
+  },
+  unknown_refused: {
+    severity: 'warning',
+    link: 'identified',
+    message: () => 'so many devices that are not configured send fixes that further ones are refused',
+    action: 'add the devices that are yours to devices.yaml, or set hold.unknown: false',
+  },
+  marks_full: {
+    severity: 'warning',
+    link: 'stored',
+    message: (about) =>
+      `the marks that recognise duplicates of ${about} have reached their limit: duplicates may be pushed`,
+    action: 'find out who sends so many different times for the device; give it a secret',
+  },
+  parked_full: {
+    severity: 'error',
+    link: 'accepted',
+    message: () => 'too many positions are parked: devices on lanes with parked positions are not acknowledged',
+    action: 'correct what the tracking API refuses and retry, or delete the parked positions',
+  },
+  redis_full: {
+    severity: 'error',
+    link: 'stored',
+    message: () => 'the memory of Redis is used up to its stop mark: nothing is acknowledged',
+    action: 'raise redis.max_memory, or find out why the tracking API does not take what waits',
+  },
+  not_stored: {
+    severity: 'error',
+    link: 'stored',
+    message: () => 'frames are not acknowledged because they cannot be stored',
+    action: 'see the evidence: the reason is the same as the label of waybridge_not_stored_total',
+  },
+  not_understood: {
+    severity: 'warning',
+    link: 'understood',
+    message: (about) => `${about} sends positions that are not understood: the frames are kept as they came`,
+    action:
+      'they are decoded again after an upgrade, or when the entry of the device changes: check its model, settings and protocol, and report the frames in the evidence',
+  },
+  slow_script: {
+    severity: 'warning',
+    link: 'stored',
+    message: () => 'calls to Redis are slow',
+    action: 'check the disk and the load of the machine that Redis runs on',
+  },
+  event_loop_delay: {
+    severity: 'warning',
+    link: 'connected',
+    message: (about) => `${about} reacts late: its event loop is delayed`,
+    action: 'check the load of the machine; if a sender causes it, the other findings name it',
+  },
+  flood: {
+    severity: 'warning',
+    link: 'connected',
+    message: () => 'senders take more than their share: the rest is read later, or dropped',
+    action: 'block the networks in the evidence in your firewall if they are not yours',
+  },
+  connections_full: {
+    severity: 'error',
+    link: 'connected',
+    message: () =>
+      'the limit of open connections is reached: new ones are refused, or replace those without an identity',
+    action: 'block the networks in the evidence if they are not yours, or raise limits.max_connections',
+  },
+  device_connections: {
+    severity: 'warning',
+    link: 'connected',
+    message: (about) => `${about} opens more connections than limits.max_connections_per_device: the oldest are closed`,
+    action: 'find out who else uses the id of the device; give it a secret or networks',
+  },
+  one_address: {
+    severity: 'warning',
+    link: 'connected',
+    message: (about) => `all connections to ${about} come from one address: limits by address apply to all together`,
+    action: 'if a load balancer is in front, set proxy_protocol: true and trusted_proxies',
+  },
+  open_files: {
+    severity: 'warning',
+    link: 'connected',
+    message: () => 'nearly all connections are taken that the limit of open files allows',
+    action: 'raise the limit of open files (ulimit -n, or LimitNOFILE in the systemd unit)',
+  },
+  guessing: {
+    severity: 'warning',
+    link: 'identified',
+    message: (about) =>
+      `somebody guesses the secret of ${about}: from that network it is not looked at for a growing time`,
+    action:
+      'block the networks in the evidence in your firewall; if it is the device itself, set the same secret in it and in devices.yaml',
+  },
+  wrong_secret: {
+    severity: 'warning',
+    link: 'identified',
+    message: (about) =>
+      `${about} presents a wrong secret, or none, and is treated like a device that is not configured`,
+    action: 'set the same secret in the device and in devices.yaml',
+  },
+  not_permitted: {
+    severity: 'warning',
+    link: 'identified',
+    message: (about) =>
+      `${about} came in a way that devices.yaml does not allow, and is treated like a device that is not configured`,
+    action:
+      'see the evidence; correct protocol, transports, networks or client_certificate of the device if it is yours',
+  },
+  claimed_twice: {
+    severity: 'warning',
+    link: 'identified',
+    message: (about) => `${about} is in two places at once: two senders use its id`,
+    action: 'find out which sender is the real one; give the device a secret, networks or a client certificate',
+  },
+  impossible_move: {
+    severity: 'warning',
+    link: 'identified',
+    message: (about) => `${about} moved faster than a vehicle can`,
+    action: 'compare the positions in the evidence; if they are not its own, give the device a secret',
+  },
+  certificate_expires: {
+    severity: 'warning',
+    link: 'connected',
+    message: (about) => `the certificate of ${about} ends soon`,
+    action: 'renew the certificate; the new files are used without a restart',
+  },
+  certificate_refused: {
+    severity: 'error',
+    link: 'connected',
+    message: (about) => `the new certificate files of ${about} cannot be used: the earlier ones stay in effect`,
+    action: 'correct the files named in the evidence',
+  },
+  enrolment_open: {
+    severity: 'info',
+    link: 'identified',
+    message: () => 'the enrolment window is open: devices that are not configured are admitted',
+    action: 'nothing to do: it closes by itself',
+  },
+  wrong_port: {
+    severity: 'info',
+    link: 'understood',
+    message: (about) => `${about} sends to the port of another protocol; its fixes are taken all the same`,
+    action: 'set the port that the evidence names in the device',
+  },
+  port_taken: {
+    severity: 'warning',
+    link: 'connected',
+    message: (about) => `the default port of ${about} is taken: no tracker can connect to it`,
+    action: 'end the program that has the port, or list the ports that you need in listeners (gateway.yaml)',
+  },
+  redis_down: {
+    severity: 'error',
+    link: 'stored',
+    message: () => 'Redis does not answer: nothing is stored and nothing acknowledged',
+    action:
+      'see the log of Redis and the evidence: start it again, or free its disk; trackers keep what is not acknowledged',
+  },
+  redis_unsafe: {
+    severity: 'error',
+    link: 'stored',
+    message: () => 'Redis does not keep what it acknowledges: a crash would lose fixes',
+    action: 'set appendonly yes, appendfsync always and maxmemory-policy noeviction in Redis',
+  },
+  disk_full: {
+    severity: 'error',
+    link: 'stored',
+    message: () => 'the disk of Redis is full, or nearly: soon nothing can be acknowledged',
+    action: 'free space on the disk that the evidence names, or enlarge it',
+  },
+  no_gateway: {
+    severity: 'error',
+    link: 'connected',
+    message: () => 'no gateway gives a sign of life: no tracker can send anything',
+    action: 'start a gateway, or see its log for why it does not start',
+  },
+  no_worker: {
+    severity: 'error',
+    link: 'pushed',
+    message: () => 'no worker gives a sign of life: nothing is pushed',
+    action: 'start a worker, or see its log for why it does not start',
+  },
+  worker_stuck: {
+    severity: 'error',
+    link: 'pushed',
+    message: (about) => `${about} gives no sign of life: its lanes wait for other workers`,
+    action: 'continue or end the process; start runs another one in its place',
+  },
+  restarting: {
+    severity: 'error',
+    link: 'connected',
+    message: (about) => `${about} ends again and again, and is started anew`,
+    action: 'see its log for why it ends',
+  },
+  upstream_down: {
+    severity: 'error',
+    link: 'accepted',
+    message: () => 'the tracking API is down',
+    action: 'see the evidence; nothing is lost: everything waits and is delivered once the API answers again',
+  },
+  upstream_hanging: {
+    severity: 'error',
+    link: 'accepted',
+    message: () => 'the tracking API takes requests and does not answer them',
+    action: 'tell who runs the tracking API; nothing is lost: everything waits and is delivered once it answers again',
+  },
+  upstream_slow: {
+    severity: 'warning',
+    link: 'accepted',
+    message: () => 'the tracking API answers slowly: positions arrive late',
+    action: 'tell who runs the tracking API; a higher push.concurrency helps where each request is slow',
+  },
+  upstream_limited: {
+    severity: 'warning',
+    link: 'accepted',
+    message: () => 'the tracking API limits our requests (429): positions arrive late',
+    action: 'set push.max_requests_per_s to what the API allows, or ask for a higher limit',
+  },
+  apikey_refused: {
+    severity: 'error',
+    link: 'accepted',
+    message: () => 'the tracking API refuses an apikey',
+    action: 'set the apikey of the company in gateway.yaml (companies): its parked lanes are tried again at once',
+  },
+  token_refused: {
+    severity: 'error',
+    link: 'accepted',
+    message: () => 'the tracking API refuses an OAuth token: orders and numbers are not relayed',
+    action: 'get a new oauth_token and set it in gateway.yaml (companies)',
+  },
+  lane_refused: {
+    severity: 'error',
+    link: 'accepted',
+    message: () => 'the tracking API refuses lanes',
+    action: 'correct the courier or the route of the lanes in the evidence: they are tried again at once',
+  },
+  positions_refused: {
+    severity: 'warning',
+    link: 'accepted',
+    message: () => 'the tracking API refuses single positions: they are parked, the others are delivered',
+    action: 'correct the cause that its answer names, then retry them: waybridge parked retry',
+  },
+  backlog: {
+    severity: 'warning',
+    link: 'pushed',
+    message: () => 'positions wait for longer than a minute although the tracking API answers',
+    action: 'add workers, raise push.concurrency, or find out which lanes are slow: waybridge status',
+  },
+  custody_difference: {
+    severity: 'error',
+    link: 'stored',
+    message: () => 'received fixes and where they are do not add up',
+    action: 'keep the data folder and report this: it is a fault of waybridge',
+  },
+} satisfies Record<string, Meaning>
+
+/** What can be wrong. */
+export type FindingCode = keyof typeof CODES

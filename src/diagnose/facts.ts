@@ -1,0 +1,107 @@
+import type { Observation, Subject } from '../observe/observations.ts'
+import type { FindingCode, Link, Severity } from './codes.ts'
+
+/** One thing that is wrong, with its cause, its evidence and what to do. Instants in ms UTC. */
+export interface Finding {
+  readonly code: FindingCode
+  readonly severity: Severity
+  /** The link that is broken or in danger. */
+  readonly link: Link
+  readonly subject: Subject
+  readonly sinceAt: number
+  readonly count: number
+  readonly evidence: readonly string[]
+  readonly message: string
+  readonly action: string
+}
+
+/** What a rule finds: what it leaves out is as the code says, and since now. */
+export type Found = Pick<Finding, 'code'> & Partial<Finding>
+
+/** What is known of the whole system. Instants in ms UTC, durations in ms. What is not known is left out. */
+export interface Facts {
+  readonly now: number
+  /** Since when Redis has answered without a break: only from then on a missing sign means something. */
+  readonly watchedSince?: number
+  /** Of all processes. */
+  readonly observations: readonly Observation[]
+  readonly processes?: readonly ProcessFacts[]
+  readonly redis?: RedisFacts
+  readonly upstream?: UpstreamFacts
+  readonly lanes?: readonly RefusedLanes[]
+  readonly backlog?: WaitingFixes
+  /** Received fixes minus those accounted for, while nothing moves. */
+  readonly difference?: number
+}
+
+/** `ageMs`: since its last sign of life. */
+export interface ProcessFacts {
+  readonly role: 'gateway' | 'worker' | 'admin' | 'tracking'
+  readonly pid: number
+  readonly host: string
+  readonly sinceAt: number
+  readonly restartsAt?: readonly number[]
+  readonly ageMs: number
+}
+
+export interface RedisFacts {
+  /** Since when it does not answer. */
+  readonly downSince?: number
+  /** Why, as the connection says. */
+  readonly reason?: string
+  /** What its settings lack, a sentence each. */
+  readonly unsafe?: readonly string[]
+  /** Why its disk is full or nearly, a sentence each. */
+  readonly disk?: readonly string[]
+  /** When it was started lately, as its run ids say. */
+  readonly restartsAt?: readonly number[]
+}
+
+/** How the tracking API answers pushes. */
+export interface UpstreamFacts {
+  readonly state: 'up' | 'down' | 'limited'
+  readonly since: number
+  /** Where pushes go, without secrets. */
+  readonly url: string
+  readonly inFlight: number
+  readonly oldestMs: number
+  readonly slowestMs: number
+  readonly usualMs?: number
+  readonly answeredAt?: number
+  readonly lastError?: UpstreamError
+  /** Positions refused singly within the last minute; `at`: the last. */
+  readonly refused: {
+    readonly positions: number
+    readonly at?: number
+    readonly status?: number
+    readonly message?: string
+  }
+  /** Companies whose OAuth token is refused. */
+  readonly tokensRefused: readonly string[]
+}
+
+/** `code`: the kind of failure, `http` for an answer. */
+export interface UpstreamError {
+  readonly at: number
+  readonly code: string
+  readonly status?: number
+  readonly message?: string
+  readonly operation: string
+}
+
+/** Lanes of a company that are parked whole, by the answer. */
+export interface RefusedLanes {
+  readonly company: string
+  readonly status: number
+  readonly message: string
+  readonly since: number
+  readonly lanes: readonly string[]
+  /** When a push with the company's apikey was accepted last. */
+  readonly acceptedAt?: number
+}
+
+export interface WaitingFixes {
+  readonly fixes: number
+  readonly lanes: number
+  readonly oldestAt?: number
+}

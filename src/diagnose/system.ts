@@ -1,0 +1,84 @@
+import type { Facts, Found, ProcessFacts } from './facts.ts'
+
+/** What is wrong with Redis, the processes, the backlog and the account. */
+export function systemTroubles(facts: Facts): Found[] {
+  return [...redisTroubles(facts), ...processTroubles(facts), ...backlogTroubles(facts), ...accountTroubles(facts)]
+}
+
+/** What is wrong with Redis. */
+export function redisTroubles({ redis = {}, now }: Facts): Found[] {
+  const { disk = [], downSince, reason, restartsAt = [], unsafe = [] } = redis
+  const found: Found[] = []
+  if (downSince !== undefined)
+    found.push({ code: 'redis_down', sinceAt: downSince, evidence: reason === undefined ? [] : [reason] })
+  if (unsafe.length > 0) found.push({ code: 'redis_unsafe', evidence: unsafe })
+  if (disk.length > 0) found.push({ code: 'disk_full', evidence: disk })
+  const lately = restartsAt.filter((at) => now - at <= RESTARTS_WITHIN_MS)
+  if (lately.length >= RESTARTS && now - lately[lately.length - 1] <= HEALTHY_MS)
+    found.push(restarting('Redis', lately))
+  return found
+}
+
+function processTroubles({ processes, now, watchedSince = now }: Facts): Found[] {
+  // At the start, and while Redis was away, nobody could give a sign.
+  if (!processes || now - watchedSince < STUCK_MS) return []
+  const found: Found[] = []
+  for (const role of ['gateway', 'worker'] as const)
+    if (!processes.some((process) => process.role === role && process.ageMs < STUCK_MS))
+      found.push({ code: `no_${role}`, evidence: processes.filter((process) => process.role === role).map(lastSign) })
+  for (const process of processes) {
+    const { ageMs, restartsAt = [], role, sinceAt } = process
+    if (role === 'worker' && ageMs >= STUCK_MS)
+      found.push({
+        code: 'worker_stuck',
+        subject: { process: nameOf(process) },
+        sinceAt: now - ageMs,
+        evidence: [lastSign(process)],
+      })
+    const lately = restartsAt.filter((at) => now - at <= RESTARTS_WITHIN_MS)
+    const isHealthy = ageMs < STUCK_MS && now - sinceAt > HEALTHY_MS
+    if (lately.length >= RESTARTS && !isHealthy) found.push(restarting(nameOf(process), lately))
+  }
+  return found
+}
+
+function restarting(process: string, at: readonly number[]): Found {
+  const evidence = [`${at.length} restarts within ${RESTARTS_WITHIN_MS / 60_000} minutes`]
+  return { code: 'restarting', subject: { process }, sinceAt: at[0], count: at.length, evidence }
+}
+
+function backlogTroubles({ backlog, upstream, now }: Facts): Found[] {
+  const { fixes = 0, lanes = 0, oldestAt = now } = backlog ?? {}
+  if (now - oldestAt <= BACKLOG_MS || upstream?.state !== 'up') return []
+  return [
+    {
+      code: 'backlog',
+      sinceAt: oldestAt + BACKLOG_MS,
+      count: fixes,
+      evidence: [`${fixes} positions on ${lanes} lanes`],
+    },
+  ]
+}
+
+function accountTroubles({ difference = 0 }: Facts): Found[] {
+  if (difference === 0) return []
+  const evidence = difference > 0 ? `${difference} received fixes are missing` : `${-difference} fixes too many`
+  return [{ code: 'custody_difference', count: Math.abs(difference), evidence: [evidence] }]
+}
+
+/** `worker 4711 on gate-1` */
+function nameOf({ role, pid, host }: ProcessFacts): string {
+  return `${role} ${pid} on ${host}`
+}
+
+function lastSign(process: ProcessFacts): string {
+  return `${nameOf(process)}: last sign of life ${Math.round(process.ageMs / 1000)} s ago`
+}
+
+/** A process gives a sign each second. */
+const STUCK_MS = 10_000
+const RESTARTS = 3
+const RESTARTS_WITHIN_MS = 300_000
+/** After that much health, what ended again and again is well. */
+const HEALTHY_MS = 10_000
+const BACKLOG_MS = 60_000

@@ -1,0 +1,114 @@
+import type { Facts, Found, RefusedLanes, UpstreamError, UpstreamFacts } from './facts.ts'
+
+/** What is wrong with the tracking API, or what it says is wrong with what we send. */
+export function upstreamTroubles({ upstream, backlog, lanes = [], now }: Facts): Found[] {
+  const waiting = backlog?.fixes ?? 0
+  return [
+    ...(upstream ? [...answerTroubles(upstream, waiting, now), ...refusedPositions(upstream, now)] : []),
+    ...(upstream?.tokensRefused ?? []).map(tokenRefused),
+    ...lanes.map(refusedLanes),
+  ]
+}
+
+/** At most one: the first that is true explains the others. */
+function answerTroubles(upstream: UpstreamFacts, waiting: number, now: number): Found[] {
+  const { answeredAt = 0, lastError, oldestMs, since, state, url, usualMs = 0 } = upstream
+  const evidence = [...(lastError ? [errorText(lastError)] : []), `${url}: ${upstream.inFlight} requests in flight`]
+  const hangs = oldestMs >= HANGING_MS && answeredAt < now - HANGING_MS
+  if (hangs || (state === 'down' && lastError?.code === 'timeout')) {
+    const message = `the tracking API takes requests and does not answer them${waitingText(waiting)}`
+    const sinceAt = state === 'down' ? since : now - oldestMs
+    return [{ code: 'upstream_hanging', count: waiting, sinceAt, message, evidence }]
+  }
+  if (state === 'down') {
+    const { does, action } = meaningOf(lastError)
+    return [
+      {
+        code: 'upstream_down',
+        count: waiting,
+        sinceAt: since,
+        message: `the tracking API ${does}${waitingText(waiting)}`,
+        ...(action !== undefined && { action }),
+        evidence,
+      },
+    ]
+  }
+  if (state === 'limited') return [{ code: 'upstream_limited', count: waiting, sinceAt: since, evidence }]
+  if (Math.max(usualMs, oldestMs) < SLOW_MS) return []
+  const seconds = (Math.max(usualMs, oldestMs) / 1000).toFixed(1)
+  const message = `the tracking API takes ${seconds} s for a request: positions arrive late`
+  return [{ code: 'upstream_slow', count: waiting, message, evidence }]
+}
+
+function refusedPositions({ refused: { at, message = '', positions, status } }: UpstreamFacts, now: number): Found[] {
+  if (at === undefined || now - at > REFUSED_MS) return []
+  return [{ code: 'positions_refused', count: positions, evidence: [`${status} ${message}`.trim()] }]
+}
+
+function tokenRefused(company_id: string): Found {
+  const message = `the tracking API refuses the OAuth token of company ${company_id}: orders and numbers are not relayed`
+  return { code: 'token_refused', subject: { company_id }, message }
+}
+
+/** 401 and 403 are about the apikey, unless it is accepted for other lanes. */
+function refusedLanes({ acceptedAt = 0, company, lanes, message: answer, since, status }: RefusedLanes): Found {
+  const isKey = status === 401 || (status === 403 && acceptedAt < since) || status === 0
+  const number = `${lanes.length} ${lanes.length === 1 ? 'lane' : 'lanes'}`
+  const about = { subject: { company_id: company }, count: lanes.length, sinceAt: since }
+  const said = answer === '' ? [] : [`${status || ''} ${answer}`.trim()]
+  const evidence = [...said, ...lanes.slice(0, LANES_NAMED).map(laneText)]
+  if (status === 0)
+    return { ...about, code: 'apikey_refused', message: `company ${company} has no apikey: ${number} parked`, evidence }
+  if (isKey)
+    return {
+      ...about,
+      code: 'apikey_refused',
+      message: `the tracking API refuses the apikey of company ${company} (${status}): ${number} parked`,
+      evidence,
+    }
+  const message = `the tracking API refuses ${number} of company ${company} (${status})`
+  return { ...about, code: 'lane_refused', message, evidence }
+}
+
+function laneText(lane: string): string {
+  const [, courier, route] = lane.split('/')
+  return `courier ${courier}, route ${route}`
+}
+
+function errorText({ at, code, message = '', operation, status }: UpstreamError): string {
+  const what =
+    status === undefined ? (WORDS.get(code) ?? `the connection failed (${code})`) : `${status} ${message}`.trim()
+  return `${operation}: ${what}, last at ${new Date(at).toISOString()}`
+}
+
+/** What the API does, and what to do about it where that is known better than in general. */
+function meaningOf(error: UpstreamError | undefined): { readonly does: string; readonly action?: string } {
+  if (!error) return { does: 'is down' }
+  const { code, status } = error
+  if (status !== undefined) return { does: `answers ${status}` }
+  const does = WORDS.get(code) ?? 'cannot be reached'
+  return { does, action: ACTIONS.get(code) }
+}
+
+function waitingText(fixes: number): string {
+  return fixes === 0 ? '' : `: ${fixes} ${fixes === 1 ? 'position waits' : 'positions wait'}`
+}
+
+const WORDS = new Map([
+  ['refused', 'refuses connections'],
+  ['reset', 'cuts connections'],
+  ['timeout', 'does not answer in time'],
+  ['dns', 'cannot be found: its host name does not exist'],
+  ['unreachable', 'cannot be reached'],
+  ['tls', 'has a certificate that is not accepted'],
+])
+const ACTIONS = new Map([
+  ['dns', 'correct tracking.base_url (or push_url), or the DNS of this machine'],
+  ['unreachable', 'check the network and the firewall between this machine and the API'],
+  ['tls', 'renew the certificate of the API, or correct tracking.base_url'],
+])
+const HANGING_MS = 15_000
+const SLOW_MS = 5000
+/** A position was refused so lately that the cause still holds. */
+const REFUSED_MS = 10_000
+const LANES_NAMED = 4

@@ -1,0 +1,96 @@
+import { hash } from 'node:crypto'
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
+import { everySecond } from '../async.ts'
+import { type Observation, observations } from '../observe/observations.ts'
+import { keys } from './keys.ts'
+import type { Redis } from './redis.ts'
+
+/** What a process says of itself. Instants in ms UTC. */
+export interface ProcessIdentity {
+  readonly role: 'gateway' | 'worker' | 'admin' | 'tracking'
+  /** The data folder of what `start` runs together: a process that is started again takes the place of the one before. */
+  readonly installation: string
+  /** Which of the processes of the role it is; undefined: it runs on its own. */
+  readonly slot?: number
+  /** When it was started again within the last ten minutes. */
+  readonly restartsAt?: readonly number[]
+  /** How often it was started again. */
+  readonly restarts?: number
+}
+
+/** A process as the others see it. `Figures`: what its role adds. */
+export interface ProcessSign extends Omit<ProcessIdentity, 'installation' | 'slot'> {
+  readonly pid: number
+  readonly host: string
+  readonly sinceAt: number
+  readonly figures?: Readonly<Record<string, unknown>>
+}
+
+/** `ageMs`: how long ago it gave its last sign, by the clock of Redis alone. */
+export interface SeenProcess extends ProcessSign {
+  readonly ageMs: number
+}
+
+interface StoredSign extends ProcessSign {
+  readonly observations: readonly Observation[]
+}
+
+/** Says once a second that this process lives, what it observes, and its figures. What cannot be written now is written later. */
+export function signOn(
+  redis: Redis,
+  { installation, slot, role, restarts, restartsAt }: ProcessIdentity,
+  figures: () => Promise<object> | object = () => ({}),
+): { stop(): Promise<void> } {
+  const host = hostname()
+  const which = slot ?? `pid ${process.pid}`
+  const id = hash('sha256', [host, resolve(installation), role, which].join('\n')).slice(0, 24)
+  const own = { role, pid: process.pid, host, sinceAt: Date.now(), restarts, restartsAt }
+  const key = keys.process(id)
+
+  /** While Redis' memory is full it takes no new sign, but prolongs the last one. */
+  async function sign(): Promise<void> {
+    const stored = { ...own, figures: await figures(), observations: observations.current() }
+    const written = redis.set(key, JSON.stringify(stored), 'PX', KEPT_MS)
+    await Promise.all([written, redis.sadd(keys.processIds, id)])
+      .catch(() => redis.pexpire(key, KEPT_MS))
+      .catch(() => {})
+  }
+
+  const signs = everySecond(sign)
+  return {
+    /** A process that ends as it should is missed by nobody. */
+    async stop() {
+      await signs.stop()
+      await Promise.all([redis.del(key), redis.srem(keys.processIds, id)]).catch(() => {})
+    },
+  }
+}
+
+/** All processes that gave a sign within ten minutes, and what those that live observe. */
+export async function readProcesses(redis: Redis) {
+  const ids = await redis.smembers(keys.processIds)
+  const reads = redis.pipeline()
+  for (const id of ids) reads.get(keys.process(id)).pttl(keys.process(id))
+  const answers = (ids.length > 0 ? await reads.exec() : null) ?? []
+  const processes: SeenProcess[] = []
+  const observed: Observation[] = []
+  const gone: string[] = []
+  for (const [index, id] of ids.entries()) {
+    const [[, text], [, left]] = answers.slice(index * 2) as [unknown, string | number | null][]
+    if (typeof text !== 'string') gone.push(id)
+    else {
+      const { observations: own, ...sign } = JSON.parse(text) as StoredSign
+      const ageMs = Math.max(0, KEPT_MS - Number(left))
+      processes.push({ ...sign, ageMs })
+      if (ageMs < OBSERVED_MS) observed.push(...own)
+    }
+  }
+  if (gone.length > 0) await redis.srem(keys.processIds, ...gone)
+  return { processes, observations: observed }
+}
+
+/** A process that was killed and not started again is forgotten after that. */
+const KEPT_MS = 600_000
+/** What a process that is silent for longer observed counts no more. */
+const OBSERVED_MS = 5000

@@ -1,0 +1,91 @@
+import type { ApiAnswer } from '../tracking/client/answer.ts'
+
+/** How the pushes of a worker fare. Instants in ms UTC, durations in ms. */
+export interface PushFigures {
+  readonly inFlight: number
+  /** How long the oldest request in flight has waited. */
+  readonly oldestMs: number
+  /** The longest that a request of the last minute took, those in flight included. */
+  readonly slowestMs: number
+  /** How long the requests that were answered in the last minute took; the median of at most 200. */
+  readonly usualMs?: number
+  /** When the last request was answered, well or not. */
+  readonly answeredAt?: number
+  readonly lastError?: PushError
+  /** Company → when a push with its apikey was accepted last. */
+  readonly acceptedAt: Readonly<Record<string, number>>
+  /** Positions that were refused singly within the last minute. */
+  readonly refused: {
+    readonly positions: number
+    readonly at?: number
+    readonly status?: number
+    readonly message?: string
+  }
+}
+
+/** `code`: the kind of failure, `http` for an answer. */
+export interface PushError {
+  readonly at: number
+  readonly code: string
+  readonly status?: number
+  readonly message?: string
+}
+
+/** Notes how the pushes of this worker fare. */
+export class PushWatch {
+  readonly #inFlight = new Map<number, number>()
+  readonly #acceptedAt = new Map<string, number>()
+  #requests = 0
+  #answered: { readonly at: number; readonly ms: number }[] = []
+  #refused: { readonly at: number; readonly status: number; readonly message: string }[] = []
+  #lastError: PushError | undefined
+
+  /** A request begins. @returns what `ended` is told */
+  began(): number {
+    this.#inFlight.set(++this.#requests, performance.now())
+    return this.#requests
+  }
+
+  ended(request: number, company: string, answer: ApiAnswer): void {
+    const ms = performance.now() - (this.#inFlight.get(request) ?? 0)
+    const at = Date.now()
+    this.#inFlight.delete(request)
+    if ('fault' in answer) {
+      this.#lastError = { at, code: answer.fault }
+      return
+    }
+    const { status, text } = answer
+    this.#answered.push({ at, ms })
+    if (this.#answered.length > KEPT) this.#answered.shift()
+    if (status < 300) this.#acceptedAt.set(company, at)
+    else this.#lastError = { at, code: 'http', status, message: text }
+  }
+
+  /** The API refused one position. */
+  refused(status: number, message: string): void {
+    this.#refused.push({ at: Date.now(), status, message })
+    if (this.#refused.length > KEPT) this.#refused.shift()
+  }
+
+  figures(): PushFigures {
+    const since = Date.now() - RECENT_MS
+    this.#answered = this.#answered.filter(({ at }) => at >= since)
+    this.#refused = this.#refused.filter(({ at }) => at >= since)
+    const times = this.#answered.map(({ ms }) => ms).toSorted((a, b) => a - b)
+    const [oldest = performance.now()] = this.#inFlight.values()
+    const oldestMs = performance.now() - oldest
+    return {
+      inFlight: this.#inFlight.size,
+      oldestMs,
+      slowestMs: Math.max(oldestMs, times.at(-1) ?? 0),
+      usualMs: times[times.length >> 1],
+      answeredAt: this.#answered.at(-1)?.at,
+      lastError: this.#lastError,
+      acceptedAt: Object.fromEntries(this.#acceptedAt),
+      refused: { positions: this.#refused.length, ...this.#refused.at(-1) },
+    }
+  }
+}
+
+const RECENT_MS = 60_000
+const KEPT = 200

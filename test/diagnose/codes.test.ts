@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest'
+import type { FindingCode } from '../../src/diagnose/codes.ts'
+import { diagnose } from '../../src/diagnose/diagnose.ts'
+import type { Facts, ProcessFacts, UpstreamFacts } from '../../src/diagnose/facts.ts'
+
+const NOW = Date.UTC(2026, 10, 20, 8)
+const S = 1000
+
+const GATEWAY: ProcessFacts = { role: 'gateway', pid: 1, host: 'a', sinceAt: NOW - 900 * S, ageMs: 500 }
+const WORKER: ProcessFacts = { ...GATEWAY, role: 'worker', pid: 2 }
+const UPSTREAM: UpstreamFacts = {
+  state: 'up',
+  since: NOW - 900 * S,
+  url: 'https://api.example',
+  inFlight: 2,
+  oldestMs: 100,
+  slowestMs: 200,
+  usualMs: 100,
+  answeredAt: NOW - 100,
+  refused: { positions: 0 },
+  tokensRefused: [],
+}
+const WELL: Facts = {
+  now: NOW,
+  watchedSince: NOW - 900 * S,
+  observations: [],
+  processes: [GATEWAY, WORKER],
+  redis: {},
+  upstream: UPSTREAM,
+  lanes: [],
+  backlog: { fixes: 3, lanes: 1, oldestAt: NOW - S },
+  difference: 0,
+}
+const BACKLOG = { fixes: 40, lanes: 2, oldestAt: NOW - 61 * S }
+const failing = (code: string, status?: number, message?: string) => ({
+  upstream: {
+    ...UPSTREAM,
+    state: 'down' as const,
+    since: NOW - 9 * S,
+    lastError: { at: NOW - S, code, status, message, operation: 'pushPositions' },
+  },
+  backlog: BACKLOG,
+})
+const refused = (status: number, acceptedAt?: number) => ({
+  lanes: [{ company: '7', status, message: 'no', since: NOW - 60 * S, lanes: ['7/42/1001', '7/42/1002'], acceptedAt }],
+})
+
+function found(facts: Partial<Facts>) {
+  return diagnose({ ...WELL, ...facts })
+}
+
+describe('by these facts', () => {
+  it('nothing is wrong with a system that is well', () => expect(found({})).toEqual([]))
+
+  it.each<[FindingCode, string, Partial<Facts>, Record<string, unknown>]>([
+    ['redis_down', 'Redis does not answer', { redis: { downSince: NOW - 5 * S } }, { sinceAt: NOW - 5 * S }],
+    [
+      'redis_unsafe',
+      'a setting of Redis is wrong',
+      { redis: { unsafe: ['appendonly no'] } },
+      { evidence: ['appendonly no'] },
+    ],
+    ['disk_full', 'the disk is nearly full', { redis: { disk: ['/data: 12 MiB are left'] } }, { severity: 'error' }],
+    ['no_gateway', 'no gateway lives', { processes: [WORKER] }, { link: 'connected' }],
+    ['no_worker', 'no worker lives', { processes: [GATEWAY] }, { link: 'pushed' }],
+    [
+      'worker_stuck',
+      'a worker is frozen and another one lives',
+      { processes: [GATEWAY, WORKER, { ...WORKER, pid: 3, ageMs: 10 * S }] },
+      {
+        subject: { process: 'worker 3 on a' },
+        sinceAt: NOW - 10 * S,
+        evidence: ['worker 3 on a: last sign of life 10 s ago'],
+      },
+    ],
+    [
+      'restarting',
+      'a gateway ends again and again',
+      { processes: [WORKER, { ...GATEWAY, sinceAt: NOW - S, restartsAt: [NOW - 9 * S, NOW - 5 * S, NOW - S] }] },
+      { subject: { process: 'gateway 1 on a' }, count: 3, sinceAt: NOW - 9 * S },
+    ],
+    [
+      'restarting',
+      'Redis ends again and again',
+      { redis: { restartsAt: [NOW - 60 * S, NOW - 20 * S, NOW] } },
+      { subject: { process: 'Redis' } },
+    ],
+    [
+      'upstream_down',
+      'the API answers 500',
+      failing('http', 500, 'oops'),
+      { message: 'the tracking API answers 500: 40 positions wait', sinceAt: NOW - 9 * S, count: 40 },
+    ],
+    [
+      'upstream_down',
+      'the API refuses connections',
+      failing('refused'),
+      { message: 'the tracking API refuses connections: 40 positions wait' },
+    ],
+    ['upstream_down', 'its host name does not exist', failing('dns'), { action: expect.stringContaining('base_url') }],
+    ['upstream_hanging', 'requests ran into the time limit', failing('timeout'), { sinceAt: NOW - 9 * S }],
+    [
+      'upstream_hanging',
+      'requests are not answered for 15 s',
+      { upstream: { ...UPSTREAM, oldestMs: 15 * S, answeredAt: NOW - 16 * S } },
+      { sinceAt: NOW - 15 * S },
+    ],
+    [
+      'upstream_slow',
+      'the API takes 8 s',
+      { upstream: { ...UPSTREAM, oldestMs: 7 * S, usualMs: 8 * S, answeredAt: NOW - 4 * S } },
+      { message: 'the tracking API takes 8.0 s for a request: positions arrive late' },
+    ],
+    ['upstream_limited', 'the API limits us', { upstream: { ...UPSTREAM, state: 'limited' } }, { severity: 'warning' }],
+    [
+      'apikey_refused',
+      'all lanes of a company are refused with 403',
+      refused(403),
+      {
+        subject: { company_id: '7' },
+        count: 2,
+        message: 'the tracking API refuses the apikey of company 7 (403): 2 lanes parked',
+        evidence: ['403 no', 'courier 42, route 1001', 'courier 42, route 1002'],
+      },
+    ],
+    ['apikey_refused', 'a company has no apikey', refused(0), { message: 'company 7 has no apikey: 2 lanes parked' }],
+    ['lane_refused', 'other lanes of the company are accepted', refused(403, NOW), { count: 2 }],
+    [
+      'lane_refused',
+      'courier or route are unknown',
+      refused(404),
+      { message: 'the tracking API refuses 2 lanes of company 7 (404)' },
+    ],
+    [
+      'positions_refused',
+      'single positions are refused',
+      { upstream: { ...UPSTREAM, refused: { positions: 5, at: NOW - 2 * S, status: 422, message: 'bad point' } } },
+      { count: 5, evidence: ['422 bad point'] },
+    ],
+    [
+      'token_refused',
+      'an OAuth token is refused',
+      { upstream: { ...UPSTREAM, tokensRefused: ['7'] } },
+      { subject: { company_id: '7' } },
+    ],
+    ['backlog', 'fixes wait for over a minute', { backlog: BACKLOG }, { sinceAt: NOW - S, count: 40 }],
+    [
+      'custody_difference',
+      'fixes are missing',
+      { difference: 2 },
+      { count: 2, evidence: ['2 received fixes are missing'] },
+    ],
+  ])('%s: %s', (code, _, facts, expected) => {
+    const findings = found(facts)
+    expect(findings.map((finding) => finding.code)).toEqual([code])
+    expect(findings[0]).toMatchObject(expected)
+  })
+
+  it.each<[string, Partial<Facts>]>([
+    ['a worker that missed some signs', { processes: [GATEWAY, { ...WORKER, ageMs: 9 * S }] }],
+    [
+      'restarts before ten seconds of health',
+      { processes: [WORKER, { ...GATEWAY, restartsAt: [1, 2, 3].map((s) => NOW - s * 60 * S) }] },
+    ],
+    [
+      'a position that was refused a while ago',
+      { upstream: { ...UPSTREAM, refused: { positions: 5, at: NOW - 11 * S } } },
+    ],
+    ['missing signs while nobody could give one', { processes: [], watchedSince: NOW - 9 * S }],
+    ['a request that waits for 4 s', { upstream: { ...UPSTREAM, oldestMs: 4 * S } }],
+    ['a backlog that has a cause', { upstream: { ...UPSTREAM, state: 'limited' }, backlog: BACKLOG }],
+  ])('nothing more follows from %s', (_, facts) => {
+    expect(found(facts).filter(({ code }) => code !== 'upstream_limited')).toEqual([])
+  })
+
+  it('nothing else is said while Redis does not answer', () => {
+    expect(found({ ...refused(404), redis: { downSince: NOW }, processes: [] }).map(({ code }) => code)).toEqual([
+      'redis_down',
+    ])
+  })
+})

@@ -1,13 +1,13 @@
 import * as z from 'zod'
 import { surveyArrivals } from '../ingest/arrivals.ts'
-import type { Redis } from '../lanes/index.ts'
 import { parse } from '../tracking/refusal.ts'
+import type { DeviceSources } from './device/list.ts'
 import { Count, Instant, instant, pageSchema, Text } from './json.ts'
 import type { Operation } from './operation.ts'
 import { PageQuery, pageOf } from './paging.ts'
 
 /** `GET /admin/arrivals`: devices that nobody configured, and senders that nobody understood, the latest first. */
-export function arrivalOperations(redis: Redis): Operation[] {
+export function arrivalOperations({ redis, directory }: Pick<DeviceSources, 'redis' | 'directory'>): Operation[] {
   return [
     {
       method: 'GET',
@@ -17,7 +17,7 @@ export function arrivalOperations(redis: Redis): Operation[] {
       query: PageQuery,
       answer: pageSchema(ArrivalJson),
       async handle({ query }) {
-        const arrivals = await surveyArrivals(redis)
+        const arrivals = await surveyArrivals(redis, (device) => directory().find(device) !== undefined)
         const listing = {
           list: 'arrivals',
           placeOf: ({ at, address, device = '' }: (typeof arrivals)[number]) => [-at, `${address} ${device}`] as const,
@@ -36,13 +36,19 @@ const ArrivalJson = z.object({
   port: z.int().optional(),
   protocol: Text.optional(),
   evidence: z.array(Text),
+  is_guess: z.boolean().optional(),
   device: Text.optional(),
   bytes: Text.optional(),
   position: z.object({ at: Instant, lat: z.number(), lon: z.number() }).optional(),
   waiting: Count,
 })
 
-function arrivalJson({ at, position, ...rest }: Awaited<ReturnType<typeof surveyArrivals>>[number]): object {
+function arrivalJson({ at, isGuess, position, ...rest }: Awaited<ReturnType<typeof surveyArrivals>>[number]): object {
   const { time = 0, latitude, longitude } = position ?? {}
-  return { at: instant(at), ...rest, position: position && { at: instant(time), lat: latitude, lon: longitude } }
+  return {
+    at: instant(at),
+    ...rest,
+    is_guess: isGuess,
+    position: position && { at: instant(time), lat: latitude, lon: longitude },
+  }
 }

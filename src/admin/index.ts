@@ -92,7 +92,7 @@ export async function openAdmin(options: AdminOptions) {
     ...parkedOperations(options),
     ...enrolmentOperations(redis),
     ...misunderstoodOperations(options),
-    ...arrivalOperations(redis),
+    ...arrivalOperations(options),
     ...auditOperations(redis),
     ...relayOperations({ ...options, tokens, closing: closing.signal }),
   ]

@@ -2,7 +2,9 @@ import type { Fix, Transport } from '../../protocols/kit/index.ts'
 import { everySecond } from '../async.ts'
 import { HELD_LISTS, heldAmong, keys, type Redis } from '../lanes/index.ts'
 import { sameId } from '../config/units.ts'
-import type { DeviceSession } from './device.ts'
+import type { Replica } from '../roster/replica.ts'
+import { type DeviceSession, MAX_ID_BYTES } from './device.ts'
+import type { IdentityReason } from './identity.ts'
 import { addressOf, networkOf } from './network.ts'
 
 /** Somebody whom nobody has configured, or nobody understands: as it stands in Redis. Instants in ms UTC. */
@@ -18,6 +20,8 @@ export interface ArrivedSender {
   /** Why this protocol is believed, or could be. */
   readonly evidence: readonly string[]
   readonly device?: string
+  /** Whether the protocol is a guess that nothing proves: its fixes are held with their frames. */
+  readonly isGuess?: boolean
   /** Of a connection that nobody understood: its first bytes, as hex. */
   readonly bytes?: string
   readonly position?: { readonly time: number; readonly latitude: number; readonly longitude: number }
@@ -31,10 +35,21 @@ interface NotUnderstood {
   readonly guesses: readonly { readonly protocol: { readonly name: string }; readonly evidence: readonly string[] }[]
 }
 
+/** What a device sent that is not configured. `fix`: the last one, if any. */
+interface SentBy {
+  readonly protocol?: string
+  readonly fix?: Fix
+}
+
+export interface ArrivalsOptions {
+  readonly redis: Redis
+  readonly maxDevices: number
+  readonly replica: Pick<Replica, 'roster'>
+}
+
 /** Keeps in Redis who arrived and is not configured, or was not understood; written once a second, and nobody waits for it. */
 export class Arrivals {
-  readonly #redis: Redis
-  readonly #maxDevices: number
+  readonly #options: ArrivalsOptions
   /** JSON, latest last. */
   #notUnderstood: string[] = []
   #networks = new Map<string, number>()
@@ -42,19 +57,15 @@ export class Arrivals {
   readonly #writing: ReturnType<typeof everySecond>
   #writes = 0
 
-  constructor(redis: Redis, maxDevices: number) {
-    this.#redis = redis
-    this.#maxDevices = maxDevices
+  constructor(options: ArrivalsOptions) {
+    this.#options = options
     this.#writing = everySecond(() => this.#write().catch(() => {}))
   }
 
   /** A sender was not understood; of a network a few in ten seconds are kept, so that none fills the list. */
   notUnderstood({ remote, transport, now, connectedAt }: DeviceSession, beginning: NotUnderstood): void {
     const { port, protocol, bytes, guesses } = beginning
-    const network = networkOf(addressOf(remote))
-    const count = this.#networks.get(network) ?? 0
-    if (count >= PER_NETWORK || this.#networks.size >= MAX_NETWORKS) return
-    this.#networks.set(network, count + 1)
+    if (!this.#isAdmitted(remote)) return
     const evidence = guesses
       .slice(0, MAX_GUESSES)
       .map((guess) => `${guess.protocol.name}: ${guess.evidence.join(', ')}`)
@@ -64,14 +75,22 @@ export class Arrivals {
     if (this.#notUnderstood.length > KEPT) this.#notUnderstood.shift()
   }
 
-  /** Fixes of a device that is not configured are held. */
-  unconfigured(device: string, session: DeviceSession, { protocol, fix }: { protocol: string; fix: Fix }): void {
+  /** A device that is not configured has sent something that is taken: its fixes, if any, are held. */
+  unconfigured(device: string, session: DeviceSession, { protocol, fix }: SentBy): void {
     const id = sameId(device)
-    if (!this.#devices.has(id) && this.#devices.size >= this.#maxDevices) return
-    const { evidence = [], now: at, port, remote: address, transport } = session
-    const { time, latitude, longitude } = fix
-    const position = { time, latitude, longitude }
-    this.#devices.set(id, { at, address, transport, port, protocol, evidence, device, position })
+    const known = this.#devices.get(id)
+    if (!known && this.#devices.size >= this.#options.maxDevices) return
+    const { evidence = [], now: at, port, remote: address, spoken, transport } = session
+    const position = fix && { time: fix.time, latitude: fix.latitude, longitude: fix.longitude }
+    const arrival = { at, address, transport, port, protocol, evidence, device, position, isGuess: spoken?.isGuess }
+    this.#devices.set(id, merged(known, arrival))
+  }
+
+  /** A device is refused. Where nobody has configured it, it has arrived all the same. */
+  refused(device: string, session: DeviceSession, sent: SentBy & { readonly reason: IdentityReason }): void {
+    if (sent.reason !== 'unknown_device' || device === '' || Buffer.byteLength(device) > MAX_ID_BYTES) return
+    if (this.#options.replica.roster.find(device) || !this.#isAdmitted(session.remote)) return
+    this.unconfigured(device, session, sent)
   }
 
   async close(): Promise<void> {
@@ -79,30 +98,78 @@ export class Arrivals {
     await this.#write().catch(() => {})
   }
 
+  #isAdmitted(remote: string): boolean {
+    const network = networkOf(addressOf(remote))
+    const count = this.#networks.get(network) ?? 0
+    if (count >= PER_NETWORK || this.#networks.size >= MAX_NETWORKS) return false
+    this.#networks.set(network, count + 1)
+    return true
+  }
+
   async #write(): Promise<void> {
-    if (++this.#writes % FORGET_EVERY_S === 0) await this.#forgetConfigured()
+    const { redis } = this.#options
+    if (++this.#writes % FORGET_EVERY_S === 0) await this.#forget()
     if (this.#writes % 10 === 0) this.#networks = new Map()
     const connections = this.#notUnderstood.splice(0)
-    const devices = [...this.#devices].flatMap(([id, arrival]) => [id, JSON.stringify(arrival)])
+    const arrived = this.#devices
     this.#devices = new Map()
-    const writes = this.#redis.multi()
+    const devices = arrived.size > 0 ? await this.#withKnown(arrived) : []
+    const writes = redis.multi()
     if (connections.length > 0) writes.lpush(keys.arrivals, ...connections).ltrim(keys.arrivals, 0, KEPT - 1)
     if (devices.length > 0) writes.hset(keys.arrivedDevices, ...devices)
     if (writes.length > 0) await writes.exec()
   }
 
-  /** Forgets the devices of which nothing is held any more: they are configured now, or have been given up. */
-  async #forgetConfigured(): Promise<void> {
-    const known = await this.#redis.hkeys(keys.arrivedDevices)
+  /** Fields and values of what is written of devices, with what is known of them; new ones as far as there is room. */
+  async #withKnown(arrived: ReadonlyMap<string, ArrivedSender>): Promise<string[]> {
+    const { maxDevices, redis } = this.#options
+    const ids = [...arrived.keys()]
+    const known = await redis.hmget(keys.arrivedDevices, ...ids)
+    const isNew = known.filter((json) => json === null).length
+    let room = maxDevices - (await redis.hlen(keys.arrivedDevices))
+    if (room < isNew) room += await this.#forget(isNew - room)
+    return [...arrived].flatMap(([id, arrival], index) => {
+      const json = known[index]
+      if (json === null && --room < 0) return []
+      return [id, JSON.stringify(merged(json === null ? undefined : (JSON.parse(json) as ArrivedSender), arrival))]
+    })
+  }
+
+  /**
+   * Forgets devices of which nothing is held: those that are configured, those that were not heard for long, and `more` others,
+   * the oldest ones. Answers how many.
+   */
+  async #forget(more = 0): Promise<number> {
+    const { redis, replica } = this.#options
+    const known = await redis.hgetall(keys.arrivedDevices)
+    const ids = Object.keys(known)
     const held = new Set<string>()
-    for (const lists of UNKNOWN_LISTS) for (const id of await heldAmong(this.#redis, lists, known)) held.add(id)
-    const gone = known.filter((id) => !held.has(id) && !this.#devices.has(id))
-    if (gone.length > 0) await this.#redis.hdel(keys.arrivedDevices, ...gone)
+    for (const lists of UNKNOWN_LISTS) for (const id of await heldAmong(redis, lists, ids)) held.add(id)
+    const others = ids
+      .filter((id) => !held.has(id) && !this.#devices.has(id))
+      .map((id) => ({ id, at: (JSON.parse(known[id]) as ArrivedSender).at }))
+      .toSorted((one, other) => one.at - other.at)
+    const old = Date.now() - KEPT_MS
+    const gone = others.filter(({ id, at }, index) => index < more || at < old || replica.roster.find(id))
+    return gone.length > 0 ? redis.hdel(keys.arrivedDevices, ...gone.map(({ id }) => id)) : 0
   }
 }
 
-/** Who arrived, the latest first, with the number of fixes that are held of each device. */
-export async function surveyArrivals(redis: Redis): Promise<(ArrivedSender & { readonly waiting: number })[]> {
+/** What is known of a sender by what it sent last: a login says no position, a user name no protocol. */
+function merged(known: ArrivedSender | undefined, latest: ArrivedSender): ArrivedSender {
+  const { position = known?.position, isGuess = known?.isGuess, ...rest } = latest
+  if (latest.protocol !== undefined || !known) return { ...rest, position, isGuess }
+  return { ...rest, position, isGuess, protocol: known.protocol, evidence: known.evidence }
+}
+
+/**
+ * Who arrived, the latest first, with the number of fixes that are held of each device. A device that is configured is among
+ * them only while fixes are held that are not taken for its own.
+ */
+export async function surveyArrivals(
+  redis: Redis,
+  isConfigured: (device: string) => boolean,
+): Promise<(ArrivedSender & { readonly waiting: number })[]> {
   const [connections, devices] = await Promise.all([
     redis.lrange(keys.arrivals, 0, -1),
     redis.hgetall(keys.arrivedDevices),
@@ -111,9 +178,8 @@ export async function surveyArrivals(redis: Redis): Promise<(ArrivedSender & { r
   const counts = await Promise.all(ids.map((id) => countHeld(redis, id)))
   const ofDevices = ids.map((id, index) => ({ ...(JSON.parse(devices[id]) as ArrivedSender), waiting: counts[index] }))
   const notUnderstood = connections.map((json) => ({ ...(JSON.parse(json) as ArrivedSender), waiting: 0 }))
-  return [...ofDevices.filter(({ waiting }) => waiting > 0), ...notUnderstood].toSorted(
-    (one, other) => other.at - one.at,
-  )
+  const unconfigured = ofDevices.filter(({ device = '', waiting }) => waiting > 0 || !isConfigured(device))
+  return [...unconfigured, ...notUnderstood].toSorted((one, other) => other.at - one.at)
 }
 
 async function countHeld(redis: Redis, id: string): Promise<number> {
@@ -127,3 +193,5 @@ const PER_NETWORK = 10
 const MAX_NETWORKS = 10_000
 const MAX_GUESSES = 3
 const FORGET_EVERY_S = 60
+/** For how long a device is listed that sends nothing more and of which nothing is held. */
+const KEPT_MS = 86_400_000

@@ -1,4 +1,5 @@
 import type { Protocol, Session, Transport } from '../../protocols/kit/index.ts'
+import type { Spoken } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import type { DeviceEntry } from '../roster/directory.ts'
 import type { Opening } from './misunderstood.ts'
@@ -12,6 +13,12 @@ export interface Sender {
   readonly network: string
   /** When its connection began, ms; 0: it has none that lasts. */
   readonly connectedAt: number
+}
+
+/** What fixes of a device that is not configured, or not taken for the one with its id, were read with. */
+export interface SpokenNow extends Spoken {
+  /** Whether the entry with this id names another protocol already: then what is held is looked at at once. */
+  readonly isRefuted: boolean
 }
 
 /** The memory of one connection or datagram peer, with what listeners know of it. */
@@ -38,6 +45,8 @@ export interface DeviceSession extends Session, Opening {
   port?: number
   /** Why its protocol is believed, where that was found out. */
   evidence?: readonly string[]
+  /** What fixes of a device that is not configured were read with last. */
+  spoken?: SpokenNow
   /** Of a datagram's peer: what its device speaks, once that is known. */
   protocol?: Protocol
   /** Why the gateway ends the connection, once it does. */
@@ -60,6 +69,7 @@ export function createSession(transport: Transport, remote: string): DeviceSessi
     identified: undefined,
     sender: undefined,
     opening: undefined,
+    spoken: undefined,
   }
 }
 
@@ -140,4 +150,4 @@ const MAX_LOGGED = 100
 const HOUR_MS = 3_600_000
 const MAX_NETWORKS = 100_000
 /** The id of a configured device may be as long. */
-const MAX_ID_BYTES = 64
+export const MAX_ID_BYTES = 64

@@ -6,7 +6,7 @@ import { observations } from '../observe/observations.ts'
 import type { Replica } from '../roster/replica.ts'
 import type { Capacity } from './acceptance.ts'
 import type { OwnClock } from './clock.ts'
-import type { Sender } from './device.ts'
+import type { Sender, SpokenNow } from './device.ts'
 import type { HeardBook } from './heard.ts'
 import type { Holding } from './holding.ts'
 import { type IdentityReason, noteTooMany, type ResolvedDevice } from './identity.ts'
@@ -31,6 +31,8 @@ export interface FixSource {
   readonly now: number
   readonly transport: Transport
   readonly sender?: Sender
+  /** What they were read with, where the device is not configured. */
+  readonly spoken?: SpokenNow
   /** When they are stored, ms UTC, where their frame is understood later than it arrived. */
   readonly lateAt?: number
 }
@@ -48,16 +50,18 @@ export class FixStorage {
   async store(
     fixes: readonly Fix[],
     { id, entry }: ResolvedDevice,
-    { now, transport, sender, lateAt }: FixSource,
+    { now, transport, sender, spoken, lateAt }: FixSource,
   ): Promise<Obstacle | IdentityReason | undefined> {
     const { appender, capacity, clock, filter, hold, holding, replica } = this.#options
     if (!replica.current) return 'roster'
     const isReleasing = holding.isReleasing(id)
-    const { roster, version: rosterVersion } = replica
+    const { roster, version } = replica
+    // Held by no version of the roster, it is looked at at once.
+    const rosterVersion = spoken?.isRefuted ? 0 : version
     const rules = { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt }
     // What is understood late says nothing of where the device is now.
     const trail = entry && lateAt === undefined ? this.#trails.heard(id, { now, sender }) : undefined
-    const origin = { device: id, entry, now, lateAt, isReleasing, isProven: transport !== 'udp', trail }
+    const origin = { device: id, entry, now, lateAt, isReleasing, isProven: transport !== 'udp', spoken, trail }
     const placed = placeFixes(fixes, origin, rules)
     if (trail?.offTrack) noteSuspicion(id, trail.suspicion)
     if (placed.aheadMs > 0) noteAhead(id, placed.aheadMs)

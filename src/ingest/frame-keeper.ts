@@ -1,14 +1,13 @@
-import type { HttpRequest, Message, Protocol } from '../../protocols/kit/index.ts'
-import { type FrameStore, frameId, type KeptFrame } from '../lanes/index.ts'
+import type { Message } from '../../protocols/kit/index.ts'
+import { type FrameKind, type FrameStore, frameId, type KeptFrame } from '../lanes/index.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
 import type { Replica } from '../roster/replica.ts'
 import type { Capacity } from './acceptance.ts'
-import type { DeviceSession } from './device.ts'
 import type { HeardBook } from './heard.ts'
 import type { ResolvedDevice } from './identity.ts'
 import { contentOf, type Doubt, describeFrame, type MisunderstoodFrame, shownBytes } from './misunderstood.ts'
-import type { Obstacle } from './frame.ts'
+import type { Obstacle, Reading } from './frame.ts'
 
 export interface FrameKeeperOptions {
   readonly replica: Pick<Replica, 'current' | 'version'>
@@ -17,18 +16,15 @@ export interface FrameKeeperOptions {
   readonly heard: Pick<HeardBook, 'became'>
 }
 
-/** A frame, how it came, and what is doubtful about it. */
-export interface DoubtfulFrame {
-  readonly frame: Buffer | HttpRequest
+/** What is doubtful about a frame, and who sent it. */
+export interface Doubtful {
   readonly message: Message
   readonly doubt: Doubt
   readonly error?: string
   readonly sender: ResolvedDevice
-  readonly session: DeviceSession
-  readonly protocol: Protocol
 }
 
-/** Keeps frames that were not understood as they came, so that they can be decoded again. */
+/** Keeps frames that were not understood, or with a guess alone, as they came, so that they can be decoded again. */
 export class FrameKeeper {
   readonly #options: FrameKeeperOptions
 
@@ -37,14 +33,15 @@ export class FrameKeeper {
   }
 
   /** Counts and notes that a frame is not understood. Answers it as it is to be stored. */
-  describe({ frame, message, doubt, error, sender, session, protocol }: DoubtfulFrame): KeptFrame {
-    const { now: at, opening, transport } = session
+  describe({ frame, message, doubt, error, sender, session, protocol }: Doubtful & Reading): KeptFrame {
+    const { now: at, opening, spoken, transport } = session
     const { id: device, entry } = sender
     const described = describeFrame({
       at,
       device,
       company: entry?.company_id,
       protocol: protocol.name,
+      ...(!entry && spoken?.isGuess && { isGuess: true }),
       transport,
       reason: doubt,
       error,
@@ -54,16 +51,15 @@ export class FrameKeeper {
       unreadable: message.unreadable,
       secrets: [session.secret, message.secret],
     })
-    const isPosition = doubt === 'not_read' || doubt === 'entries'
-    metrics.misunderstood.inc({ protocol: protocol.name, reason: doubt })
+    if (doubt !== 'guessed') metrics.misunderstood.inc({ protocol: protocol.name, reason: doubt })
     if (entry) this.#options.heard.became(device, 'misunderstood', doubt)
-    if (entry && isPosition) noteNotUnderstood(described)
+    if (entry && kindOf(doubt) === 'position') noteNotUnderstood(described)
     return {
       id: frameId(at, device),
-      kind: isPosition ? 'position' : 'unknown',
+      kind: kindOf(doubt),
       isConfigured: entry !== undefined,
       isProven: transport !== 'udp',
-      rosterVersion: this.#options.replica.version,
+      rosterVersion: spoken?.isRefuted ? 0 : this.#options.replica.version,
       text: JSON.stringify(described),
     }
   }
@@ -77,6 +73,11 @@ export class FrameKeeper {
     if (isKept === undefined) return 'redis'
     return isKept ? undefined : 'misunderstood'
   }
+}
+
+function kindOf(doubt: Doubt): FrameKind {
+  if (doubt === 'guessed') return doubt
+  return doubt === 'not_read' || doubt === 'entries' ? 'position' : 'unknown'
 }
 
 /** Has a device among the findings whose positions cannot be read, with the beginning of such a frame. */

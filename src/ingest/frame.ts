@@ -6,6 +6,8 @@ import {
   type HttpRequest,
   type Message,
   type Protocol,
+  repliesOf,
+  type Transport,
 } from '../../protocols/kit/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
@@ -20,6 +22,13 @@ export interface Reading {
   readonly frame: Buffer | HttpRequest
   readonly session: DeviceSession
   readonly protocol: Protocol
+}
+
+/** How a frame came, and until when it may wait, in ms of `performance.now()`. */
+export interface FrameArrival extends Reading {
+  readonly deadline: number
+  /** Counts the fixes that are stored. */
+  readonly received: { value: number }
 }
 
 /** A decoder may only throw DecodeError. Any other error is a fault of ours: it is logged, and harms no other frame. */
@@ -65,6 +74,11 @@ export function failed(failure: Obstacle | IdentityReason, { refusal }: Pick<Mes
   }
   metrics.refused.inc({ reason: failure })
   return { status: 'refused', reason: failure, refusal }
+}
+
+/** Whether a device is told that its message has arrived. */
+export function isAnswered({ reply, response }: Message, { transport }: { readonly transport: Transport }): boolean {
+  return transport === 'http' || transport === 'mqtt' || response !== undefined || repliesOf(reply).length > 0
 }
 
 export function isObstacle(failure: Obstacle | IdentityReason): failure is Obstacle {

@@ -17,6 +17,7 @@ import {
   positionOf,
   type Redis,
   receivedAt,
+  spokenIn,
   sweepHeld,
   timestampOf,
 } from '../lanes/index.ts'
@@ -24,6 +25,7 @@ import type { Logger } from '../observe/log.ts'
 import type { DeviceEntry } from '../roster/directory.ts'
 import type { Replica } from '../roster/replica.ts'
 import type { OwnClock } from './clock.ts'
+import { trustIn } from './identity.ts'
 import { type FilterOptions, type HoldOptions, judge } from './place.ts'
 
 export interface HoldingOptions {
@@ -187,8 +189,10 @@ export class Holding {
     const now = Date.now()
     const received = receivedAt(record)
     const found = roster.find(device)
-    // What came without the proof that the device must give stays where it is.
-    const entry = lists.reason === 'unknown' && found?.guard ? undefined : found
+    const trust = found && lists.reason === 'unknown' ? trustIn(found, spokenIn(record)) : 'trusted'
+    // Its frame is decoded again, as the protocol that the entry names: see redecoding.ts.
+    if (trust === 'other_protocol') return { gone: 'discarded:other_protocol' }
+    const entry = trust === 'unproven' ? undefined : found
     // A fix without a time of its own has that of its arrival, which no time zone changes.
     const hasOwnTime = timestampOf(record) !== Math.floor(received / 1000)
     const origin = { entry: hasOwnTime ? entry : withoutZone(entry), now, isReleasing: false }

@@ -1,12 +1,13 @@
-import type { Message } from '../../protocols/kit/index.ts'
+import type { Message, Protocol } from '../../protocols/kit/index.ts'
 import { isWithin } from '../config/networks.ts'
 import { sameId } from '../config/units.ts'
+import type { Spoken } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { observations } from '../observe/observations.ts'
 import type { DeviceEntry } from '../roster/directory.ts'
 import type { Replica } from '../roster/replica.ts'
 import { isSecretOf } from '../roster/secret.ts'
-import { type DeviceSession, RejectedDeviceLog, type UnknownDeviceQuota } from './device.ts'
+import { type DeviceSession, RejectedDeviceLog, type SpokenNow, type UnknownDeviceQuota } from './device.ts'
 import { GuessDelays } from './guesses.ts'
 import type { HeardBook } from './heard.ts'
 import { addressOf } from './network.ts'
@@ -137,6 +138,30 @@ export class Identity {
     if (mayBeHeld) noteTooMany(id)
     return reason
   }
+}
+
+/**
+ * Notes what a session speaks whose device is not configured. A protocol that was found out is a guess as long as no checksum
+ * of the session has proved it. `entry`: that with the id, if there is one.
+ */
+export function noteSpoken(
+  { session, protocol: { name } }: { readonly session: DeviceSession; readonly protocol: Protocol },
+  entry: DeviceEntry | undefined,
+): SpokenNow {
+  const isGuess = session.evidence !== undefined && session.hasVerified !== true
+  return (session.spoken = { protocol: name, isGuess, isRefuted: isGuess && (entry?.protocol ?? name) !== name })
+}
+
+/**
+ * What the entry of a device makes of what came before it was configured: it is the device's (`trusted`); it lacks a proof that
+ * the entry asks for (`unproven`); or it was read with a protocol that was a guess, and the entry names another one.
+ */
+export function trustIn(entry: DeviceEntry, spoken: Spoken | undefined): 'trusted' | 'unproven' | 'other_protocol' {
+  const { client_certificate, guard, networks, protocol, transports } = entry
+  if (!guard) return 'trusted'
+  if (guard.hasSecret || (client_certificate ?? networks ?? transports) !== undefined) return 'unproven'
+  if (protocol === spoken?.protocol) return 'trusted'
+  return spoken?.isGuess ? 'other_protocol' : 'unproven'
 }
 
 /** Tells the session who speaks. Answers whether the frame must be decoded again, since it was without the device's settings. */

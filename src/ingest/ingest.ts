@@ -5,7 +5,6 @@ import {
   type HttpRequest,
   type Message,
   type Protocol,
-  repliesOf,
   type Transport,
 } from '../../protocols/kit/index.ts'
 import type { Logger } from '../observe/log.ts'
@@ -15,17 +14,27 @@ import type { Arrivals } from './arrivals.ts'
 import { type DeviceSession, relayed, senderOn, type UnknownDeviceQuota } from './device.ts'
 import type { Enrolment } from './enrolment.ts'
 import { FixStorage, type FixStorageOptions } from './fix-storage.ts'
-import { decode, done, doubtOf, type FrameOutcome, failed, isObstacle, type Obstacle, type Reading } from './frame.ts'
-import { FrameKeeper, type FrameKeeperOptions } from './frame-keeper.ts'
+import {
+  decode,
+  done,
+  doubtOf,
+  failed,
+  type FrameArrival,
+  type FrameOutcome,
+  isAnswered,
+  isObstacle,
+  type Obstacle,
+} from './frame.ts'
+import { type Doubtful, FrameKeeper, type FrameKeeperOptions } from './frame-keeper.ts'
 import type { HeardBook } from './heard.ts'
-import { Identity, type IdentityReason, introduce, type ResolvedDevice, speakerOn } from './identity.ts'
-import { type Doubt, rememberOpening } from './misunderstood.ts'
+import { Identity, type IdentityReason, introduce, type ResolvedDevice, speakerOn, noteSpoken } from './identity.ts'
+import { rememberOpening } from './misunderstood.ts'
 
 export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
   readonly replica: FixStorageOptions['replica']
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor' | 'isFull'>
   readonly heard: Pick<HeardBook, 'spoke' | 'stored' | 'became'>
-  readonly arrivals: Pick<Arrivals, 'unconfigured'>
+  readonly arrivals: Pick<Arrivals, 'refused' | 'unconfigured'>
   /** Which unknown devices may have held fixes. */
   readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
   /** While it is open, unknown devices are admitted, whatever `hold.unknown` says. */
@@ -82,7 +91,10 @@ export class Ingest {
     }
 
     const sender = this.#identity.senderOf(read, session, protocol.name)
-    if (typeof sender === 'string') return failed(sender, read)
+    if (typeof sender === 'string') {
+      this.#options.arrivals.refused(device ?? '', session, { reason: sender, protocol: protocol.name })
+      return failed(sender, read)
+    }
     if (session.admits?.(sender.id) === false) return failed('flood', read)
     const message = introduce(sender, read, session) ? decode(arrival, logger) : read
     if (message instanceof DecodeError) return this.#damaged(message, arrival)
@@ -91,17 +103,24 @@ export class Ingest {
     const doubt = doubtOf(message)
     if (doubt && !failure) failure = await this.#keep({ doubt, message, sender }, arrival)
     if (failure) return failed(failure, message)
+    if (!sender.entry && !message.fixes?.length)
+      this.#options.arrivals.unconfigured(sender.id, session, { protocol: protocol.name })
     metrics.ackDuration.observe((performance.now() - startedAt) / 1000)
     return done(message)
   }
 
   /** Takes the login of a connection over MQTT. Answers why it is refused, if so, which the caller counts. */
   login(id: string, secret: string | undefined, session: DeviceSession): IdentityReason | undefined {
+    const { arrivals, heard } = this.#options
     const sender = id === '' ? 'unknown_device' : this.#identity.identify({ id, secret }, session)
-    if (typeof sender === 'string') return sender
     session.now = Date.now()
+    if (typeof sender === 'string') {
+      arrivals.refused(id, session, { reason: sender })
+      return sender
+    }
     introduce(sender, { secret }, session)
-    if (sender.entry) this.#options.heard.spoke(sender.id, session)
+    if (sender.entry) heard.spoke(sender.id, session)
+    else arrivals.unconfigured(sender.id, session, {})
     return undefined
   }
 
@@ -154,13 +173,14 @@ export class Ingest {
    * its type is unknown and nothing is answered: then the device is told nothing of it.
    */
   async #keep(doubtful: Doubtful, arrival: FrameArrival): Promise<Obstacle | undefined> {
-    const { doubt, message } = doubtful
-    const { protocol, deadline } = arrival
+    const { doubt, message, sender } = doubtful
+    const { protocol, deadline, session } = arrival
+    if (!sender.entry) noteSpoken(arrival, this.#options.replica.roster.find(sender.id))
     if (message.unreadable)
       metrics.decodeErrors.inc({ protocol: protocol.name, reason: 'entry' }, message.unreadable.length)
     const kept = this.#frames.describe({ ...arrival, ...doubtful })
     let failure = await this.#frames.store(kept)
-    if (doubt === 'unknown_type' && !isAnswered(message, arrival.session)) return undefined
+    if (doubt === 'unknown_type' && !isAnswered(message, session)) return undefined
     while (failure && RETRIED.has(failure) && (await this.#waiting.pauseBefore(deadline)))
       failure = await this.#frames.store(kept)
     return failure
@@ -170,11 +190,14 @@ export class Ingest {
   async #storeOf(
     sender: ResolvedDevice,
     message: Message,
-    { session, protocol, deadline, received }: FrameArrival,
+    arrival: FrameArrival,
   ): Promise<Obstacle | IdentityReason | undefined> {
+    const { session, protocol, deadline, received } = arrival
     const { fixes = [] } = message
     session.sender ??= senderOn(session, protocol.name)
-    let failure = await this.#fixes.store(fixes, sender, session)
+    let failure: Obstacle | IdentityReason | undefined
+    if (!sender.entry) failure = await this.#keepGuessed(sender, message, arrival)
+    failure ??= await this.#fixes.store(fixes, sender, session)
     while (failure && RETRIED.has(failure) && (await this.#waiting.pauseBefore(deadline))) {
       // The roster may have changed meanwhile.
       const resolved = this.#identity.senderOf(message, session, protocol.name)
@@ -185,6 +208,16 @@ export class Ingest {
     if (!sender.entry)
       this.#options.arrivals.unconfigured(sender.id, session, { protocol: protocol.name, fix: fixes[fixes.length - 1] })
     return undefined
+  }
+
+  /** Keeps the frame of fixes that are to be held, where its protocol is a guess. One that is not understood is kept anyway. */
+  #keepGuessed(
+    sender: ResolvedDevice,
+    message: Message,
+    arrival: FrameArrival,
+  ): Promise<Obstacle | undefined> | undefined {
+    const { isGuess } = noteSpoken(arrival, this.#options.replica.roster.find(sender.id))
+    return isGuess && !doubtOf(message) ? this.#keep({ doubt: 'guessed', message, sender }, arrival) : undefined
   }
 
   /**
@@ -208,26 +241,6 @@ export class Ingest {
     for (const reason of failures) if (!isObstacle(reason)) metrics.refused.inc({ reason })
     return failures.find(isObstacle)
   }
-}
-
-/** What is not understood, of whom. */
-interface Doubtful {
-  readonly doubt: Doubt
-  readonly error?: string
-  readonly message: Message
-  readonly sender: ResolvedDevice
-}
-
-/** How a frame came, and until when it may wait, in ms of `performance.now()`. */
-interface FrameArrival extends Reading {
-  readonly deadline: number
-  /** Counts the fixes that are stored. */
-  readonly received: { value: number }
-}
-
-/** Whether the device is told that its message has arrived. */
-function isAnswered({ reply, response }: Message, { transport }: DeviceSession): boolean {
-  return transport === 'http' || transport === 'mqtt' || response !== undefined || repliesOf(reply).length > 0
 }
 
 function isOfNamedDevice({ device }: Fix): boolean {

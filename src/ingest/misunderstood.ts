@@ -4,9 +4,10 @@ import { masked } from '../masking.ts'
 
 /**
  * Why a frame is kept as it came: it is of a type that holds positions, of which nothing (`not_read`) or not all (`entries`)
- * could be read; nobody knows its type; or it is damaged, and came over MQTT, where it would come again for ever.
+ * could be read; nobody knows its type; it is damaged, and came over MQTT, where it would come again for ever; or it was read
+ * with a protocol that is a guess (`guessed`).
  */
-export type Doubt = 'not_read' | 'entries' | 'unknown_type' | DecodeReason
+export type Doubt = 'not_read' | 'entries' | 'unknown_type' | 'guessed' | DecodeReason
 
 /** A frame that was not understood, as it is kept in Redis (JSON): all that it takes to decode it again. */
 export interface MisunderstoodFrame {
@@ -16,6 +17,8 @@ export interface MisunderstoodFrame {
   /** The company of its device then; absent: the device was not configured. */
   readonly company?: string
   readonly protocol: string
+  /** Whether the protocol is a guess; only where the device was not configured. */
+  readonly isGuess?: true
   readonly transport: Transport
   readonly reason: Doubt
   /** What the decoder said. */

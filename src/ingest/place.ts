@@ -1,6 +1,14 @@
 import type { Fix } from '../../protocols/kit/index.ts'
 import { utcFromLocal } from '../config/times.ts'
-import { type HoldReason, type Part, type Position, packDevice, packRecords, type Storable } from '../lanes/index.ts'
+import {
+  type HoldReason,
+  type Part,
+  type Position,
+  packDevice,
+  packRecords,
+  type Spoken,
+  type Storable,
+} from '../lanes/index.ts'
 import type { DeviceEntry, Lane } from '../roster/directory.ts'
 import type { Roster } from '../roster/roster.ts'
 import type { DeviceTrail } from './suspicion.ts'
@@ -53,6 +61,8 @@ export interface FixOrigin {
   readonly isReleasing: boolean
   /** Whether they came over a connection, and not in a datagram, whose sender may be forged. */
   readonly isProven: boolean
+  /** What they were read with, where the device is not configured: they are held with it. */
+  readonly spoken?: Spoken
   /** Where the device was before; it learns where the fixes with a lane are. */
   readonly trail?: Pick<DeviceTrail, 'isOff'>
 }
@@ -220,8 +230,8 @@ function addToRuns(runs: PositionRun[], verdict: Exclude<Verdict, { filtered: Fi
   } else runs.push({ lane, held, lookAt, positions: [verdict.position] })
 }
 
-function packOnce({ device, entry }: FixOrigin): Buffer {
-  const packed = packDevice(device)
+function packOnce({ device, entry, spoken }: FixOrigin): Buffer {
+  const packed = packDevice(device, entry ? undefined : spoken)
   if (entry) packedDevices.set(entry, packed)
   return packed
 }

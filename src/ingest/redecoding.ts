@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
+import { cut, DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
 import { everySecond, yieldToEventLoop } from '../async.ts'
 import { sameId } from '../config/units.ts'
 import {
@@ -20,9 +20,10 @@ import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import type { DeviceEntry } from '../roster/directory.ts'
 import type { Replica } from '../roster/replica.ts'
-import { createSession } from './device.ts'
+import { createSession, type DeviceSession } from './device.ts'
 import type { FixStorage } from './fix-storage.ts'
 import { decode, doubtOf } from './frame.ts'
+import { trustIn } from './identity.ts'
 import { contentOf, type MisunderstoodFrame } from './misunderstood.ts'
 
 export interface RedecodingOptions {
@@ -42,6 +43,10 @@ export interface RedecodingOptions {
  * version; those of a device when the roster changes it. What is understood then goes where its own time says. A frame is dropped
  * once its fixes are stored: whoever ends between the two stores them again, and they are duplicates. A few frames at a time,
  * each device by one gateway. Frames that are too old are given up.
+ *
+ * Of held fixes whose protocol is a guess the frames are dropped once the guess turns out to be right. Where the entry of the
+ * device names another protocol, they are decoded as that, while the held fixes are discarded (holding.ts): neither waits for
+ * the other. Whoever takes back such an entry within a second may lose these fixes, which are counted.
  */
 export class Redecoding {
   readonly #options: RedecodingOptions
@@ -113,33 +118,48 @@ export class Redecoding {
 
   /** Answers false where what is understood now cannot be stored yet. */
   async #decode(stored: StoredFrame): Promise<boolean> {
-    const { redis, replica } = this.#options
+    const { replica } = this.#options
     const frame = JSON.parse(stored.text) as MisunderstoodFrame
     const entry = replica.roster.find(frame.device)
     if (frame.company !== undefined && entry && entry.company_id !== frame.company) {
       await this.#leave(stored, 'other_company')
       return true
     }
-    const message = entry && (await this.#messageOf(frame, entry))
-    if (!message) return true
-    const isKnown = new Set(frame.fixes?.map(String))
+    if (!entry) return true
+    const trust = trustIn(entry, { protocol: frame.protocol, isGuess: frame.isGuess === true })
+    // What came without the proof that the device must give by now stays where it is.
+    if (trust === 'unproven' && frame.company === undefined) return true
+    if (trust === 'trusted' && frame.reason === 'guessed') {
+      await this.#leave(stored, 'not_needed')
+      return true
+    }
+    // What was read with a wrong protocol is discarded.
+    const known = trust === 'other_protocol' ? [] : (frame.fixes ?? [])
+    const message = await this.#messageOf(frame, entry)
+    if (!message) {
+      if (frame.reason === 'guessed') await this.#rewrite(stored, { ...frame, reason: 'malformed', fixes: known })
+      return true
+    }
+    const isKnown = new Set(known.map(String))
     const fixes = message.fixes?.filter((fix) => !isKnown.has(String(markOf(fix)))) ?? []
     if (!(await this.#store(fixes, frame))) return false
     const reason = doubtOf(message)
     if (!reason) await this.#leave(stored, fixes.length > 0 ? 'understood' : 'no_position')
-    else if (fixes.length > 0) {
-      const marks = [...(frame.fixes ?? []), ...fixes.map(markOf)]
-      const text = JSON.stringify({ ...frame, reason, fixes: marks, unreadable: message.unreadable })
-      await rewriteFrame(redis, { ...stored, text })
+    else if (fixes.length > 0 || frame.reason === 'guessed') {
+      const marks = [...known, ...fixes.map(markOf)]
+      await this.#rewrite(stored, { ...frame, reason, fixes: marks, unreadable: message.unreadable })
     }
     return true
+  }
+
+  #rewrite(stored: StoredFrame, frame: MisunderstoodFrame): Promise<void> {
+    return rewriteFrame(this.#options.redis, { ...stored, text: JSON.stringify(frame) })
   }
 
   /** What a frame says by now; undefined: it cannot be read, or must not. */
   async #messageOf(frame: MisunderstoodFrame, entry: DeviceEntry): Promise<Message | undefined> {
     const { logger, protocolNamed } = this.#options
-    // What came without the proof that the device must give by now stays where it is.
-    if (frame.masked === 'short' || (frame.company === undefined && entry.guard)) return undefined
+    if (frame.masked === 'short') return undefined
     const protocol = await protocolNamed(entry.protocol ?? frame.protocol)
     if (!protocol) return undefined
     const session = createSession(frame.transport, '')
@@ -148,8 +168,14 @@ export class Redecoding {
     session.lenient = frame.masked !== undefined && frame.reason !== 'checksum'
     for (const text of frame.opening ?? []) decode({ frame: Buffer.from(text, 'base64'), session, protocol }, logger)
     session.device = entry.id
-    const message = decode({ frame: contentOf(frame), session, protocol }, logger)
-    return message instanceof DecodeError ? undefined : message
+    const contents = framesOf(frame, protocol, session)
+    const messages = contents.map((content) => decode({ frame: content, session, protocol }, logger))
+    const [first, ...more] = messages
+    const message = more.length === 0 ? first : joined(messages)
+    if (message instanceof DecodeError) return undefined
+    // A guess may have taken something else for the id.
+    const isOther = message.device !== undefined && sameId(message.device) !== sameId(entry.id)
+    return isOther && frame.isGuess ? undefined : message
   }
 
   /** Stores fixes, each for the device that it names, else that of the frame. Answers whether they are stored. */
@@ -179,11 +205,32 @@ export class Redecoding {
   }
 }
 
+/** A kept frame as frames of a protocol: where another protocol was guessed, that has cut the stream elsewhere. */
+function framesOf(kept: MisunderstoodFrame, { name, tcp, udp }: Protocol, session: DeviceSession) {
+  const content = contentOf(kept)
+  const framer = { tcp: tcp?.frame, udp: udp?.frame, http: undefined, mqtt: undefined }[kept.transport]
+  if (name === kept.protocol || !framer || !Buffer.isBuffer(content)) return [content]
+  const { frames } = cut(content, framer, session)
+  return frames.length > 0 ? frames : [content]
+}
+
+/** What several frames say together; a frame that cannot be read is an entry that cannot. */
+function joined(messages: readonly (Message | DecodeError)[]): Message {
+  const read = messages.filter((message): message is Message => !(message instanceof DecodeError))
+  const fixes = read.flatMap((message) => message.fixes ?? [])
+  const unreadable = messages.flatMap((message, index) =>
+    message instanceof DecodeError || doubtOf(message) ? [index] : [],
+  )
+  const device = read.find((message) => message.device !== undefined)?.device
+  if (unreadable.length > 0) return { device, fixes, unreadable }
+  return fixes.length > 0 ? { device, fixes } : { device, none: read[0]?.none }
+}
+
 function markOf({ time, latitude, longitude }: Fix): readonly [number, number, number] {
   return [time, latitude, longitude]
 }
 
-type LeavingReason = 'understood' | 'no_position' | 'other_company'
+type LeavingReason = 'understood' | 'no_position' | 'other_company' | 'not_needed'
 
 /** Frames after which there is a pause: at most a thousand in a second. */
 const AT_ONCE = 20

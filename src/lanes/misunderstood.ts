@@ -5,11 +5,12 @@ import { grouped, type Redis, type RunScript, scripts } from './redis.ts'
 import type { MemoryShares } from './store.ts'
 
 /*
- * Frames that were not understood, as they came, until they are understood or there are too many. Four lists, each with
- * bounds of its own: frames of types that hold positions (`position`), which are never given up, and those whose type nobody
- * knows (`unknown`), of which the oldest make room; `~`: of devices that are not configured.
+ * Frames that were not understood, as they came, until they are understood or there are too many. Lists, each with bounds of
+ * its own: frames of types that hold positions (`position`), which are never given up; those whose type nobody knows
+ * (`unknown`), and those that were read with a protocol that is a guess and whose fixes are held (`guessed`), of which the
+ * oldest make room; `~`: of devices that are not configured.
  */
-export type FrameKind = 'position' | 'unknown'
+export type FrameKind = 'position' | 'unknown' | 'guessed'
 
 /** A frame as it is kept. */
 export interface KeptFrame {
@@ -56,10 +57,10 @@ export class FrameStore {
   async #keep(frames: readonly KeptFrame[]): Promise<boolean[]> {
     const args = frames.flatMap((frame) => {
       const { id, isConfigured, isProven, kind, rosterVersion, text } = frame
-      const { bytes, frames: most, share } = BOUNDS[kind][isConfigured ? 'configured' : 'others']
+      const { bytes, frames: most, share } = boundsOf(frame)
       const places = isProven ? 1 : 1 / 2
       const bounds = [most * places, bytes * places, this.#shares.misunderstoodBytes * share]
-      return [isConfigured ? kind : `${kind}~`, id, text, rosterVersion, kind === 'unknown' ? 1 : 0, ...bounds]
+      return [isConfigured ? kind : `${kind}~`, id, text, rosterVersion, kind === 'position' ? 0 : 1, ...bounds]
     })
     const [madeRoom, ...kept] = (await this.#run('keep_frames', KEYS, args)) as number[]
     if (madeRoom > 0) metrics.misunderstoodLeft.inc({ reason: 'made_room' }, madeRoom)
@@ -159,9 +160,9 @@ export async function countFrames(redis: Redis): Promise<Record<FrameKind, numbe
     redis.hmget(keys.misunderstood('sizes'), ...LISTS),
     ...LISTS.map((list) => redis.zcard(keys.misunderstood(list))),
   ])
-  const [position, unknown, otherPosition, otherUnknown] = counts
+  const [position, unknown, otherPosition, otherUnknown, guessed] = counts
   const bytes = sizes.reduce((sum, size) => sum + Number(size ?? 0), 0)
-  return { position: position + otherPosition, unknown: unknown + otherUnknown, bytes }
+  return { position: position + otherPosition, unknown: unknown + otherUnknown, guessed, bytes }
 }
 
 function idLists(devices?: readonly string[]): { list: string; key: string }[] {
@@ -169,19 +170,24 @@ function idLists(devices?: readonly string[]): { list: string; key: string }[] {
   return devices.flatMap((device) => LISTS.map((list) => ({ list, key: keys.misunderstood(`${list}:${device}`) })))
 }
 
-const LISTS = ['position', 'unknown', 'position~', 'unknown~'] as const
+const LISTS = ['position', 'unknown', 'position~', 'unknown~', 'guessed~'] as const
 
 /** What one device may have in a list, and the part of the share of memory that a list may have in all. */
 const BOUNDS = {
   position: {
-    configured: { frames: 1000, bytes: 1 << 20, share: 0.6 },
+    configured: { frames: 1000, bytes: 1 << 20, share: 0.4 },
     others: { frames: 20, bytes: 1 << 16, share: 0.1 },
   },
   unknown: {
     configured: { frames: 100, bytes: 1 << 18, share: 0.2 },
     others: { frames: 20, bytes: 1 << 16, share: 0.1 },
   },
+  guessed: { others: { frames: 1000, bytes: 1 << 20, share: 0.2 } },
 } as const
+
+function boundsOf({ isConfigured, kind }: KeptFrame) {
+  return kind === 'guessed' || !isConfigured ? BOUNDS[kind].others : BOUNDS[kind].configured
+}
 
 const KEYS = [...['frames', 'sizes', 'due', ''].map((part) => keys.misunderstood(part)), keys.roster('version')]
 const MAX_CALL_BYTES = 1 << 19

@@ -1,13 +1,15 @@
 /*
  * One waiting fix as an entry of a lane's list: about 33 bytes, so that it takes less than 40 in Redis.
  *
- *   L F RRRRR TTTT AAAA OOOO MM HH SS D…
+ *   L F RRRRR TTTT AAAA OOOO MM HH SS D… P…
  *
  *   L  length of the record, itself included      A, O  latitude, longitude, signed, 1e-7 degrees
- *   F  1: D is a number                           M  accuracy, metres, 65535 at most
+ *   F  1: D is a number; 2: P is there; 4: P is   M  accuracy, metres, 65535 at most
+ *      a guess
  *   R  when it was received, ms since 2020        H  heading, degrees; 65535: not known
  *   T  the fix's own time, unix seconds           S  speed, cm/s; 65535: not known
- *   D  the device: u64 where its id is a number without leading zeros, else text
+ *   D  the device: u64 where its id is a number without leading zeros, else text, with a 00 where P follows
+ *   P  of a device that is not configured: the protocol that it was read with
  *
  * All big-endian. It carries its device, so that courier and route can be looked up anew.
  */
@@ -50,8 +52,25 @@ export function packRecords(positions: readonly Position[], device: Buffer, rece
   return bytes
 }
 
-/** A device id as records carry it: a byte that says how, then the id. @throws RangeError beyond 200 bytes. */
-export function packDevice(id: string): Buffer {
+/** The protocol that a fix was read with. `isGuess`: it was found out, and no checksum proves it. */
+export interface Spoken {
+  readonly protocol: string
+  readonly isGuess: boolean
+}
+
+/**
+ * A device id as records carry it: a byte that says how, then the id, and the protocol of a device that is not configured.
+ * @throws RangeError beyond 200 bytes.
+ */
+export function packDevice(id: string, spoken?: Spoken): Buffer {
+  const packed = packId(id)
+  if (!spoken) return packed
+  const end = packed[0] & DEVICE_IS_NUMBER ? [] : [0]
+  packed[0] |= HAS_PROTOCOL | (spoken.isGuess ? IS_GUESS : 0)
+  return Buffer.concat([packed, Buffer.from(end), Buffer.from(spoken.protocol)])
+}
+
+function packId(id: string): Buffer {
   if (!NUMERIC.test(id)) {
     const text = Buffer.from(id)
     if (text.length > MAX_DEVICE_BYTES) throw new RangeError(`a device id has at most ${MAX_DEVICE_BYTES} bytes`)
@@ -121,14 +140,22 @@ export function timestampOf(record: Buffer): number {
 
 /** The device that the record came from. */
 export function deviceOf(record: Buffer): string {
-  return record[1] & DEVICE_IS_NUMBER
-    ? record.readBigUInt64BE(HEAD).toString()
-    : record.toString('utf8', HEAD, record[0])
+  if (record[1] & DEVICE_IS_NUMBER) return record.readBigUInt64BE(HEAD).toString()
+  return record.toString('utf8', HEAD, record[1] & HAS_PROTOCOL ? record.indexOf(0, HEAD) : record[0])
+}
+
+/** The protocol that a record of a device that was not configured was read with; undefined where it does not say. */
+export function spokenIn(record: Buffer): Spoken | undefined {
+  if (!(record[1] & HAS_PROTOCOL)) return undefined
+  const at = record[1] & DEVICE_IS_NUMBER ? HEAD + 8 : record.indexOf(0, HEAD) + 1
+  return { protocol: record.toString('utf8', at, record[0]), isGuess: (record[1] & IS_GUESS) > 0 }
 }
 
 const HEAD = 25
 const UNKNOWN = 0xffff
 const DEVICE_IS_NUMBER = 1
+const HAS_PROTOCOL = 2
+const IS_GUESS = 4
 const MAX_DEVICE_BYTES = 200
 const NUMERIC = /^[1-9]\d{0,17}$/
 const EPOCH = Date.UTC(2020, 0, 1)

@@ -241,10 +241,6 @@ export class Undecided {
     this.#except = except
   }
 
-  evidenceOf(protocol: Protocol): readonly string[] | undefined {
-    return this.guesses.find((guess) => guess.protocol === protocol)?.evidence
-  }
-
   /**
    * Looks at all bytes of the connection so far. A sure guess decides at once, any other one only when the sender is quiet: it
    * waits for an answer then, and nothing better will come. However the bytes are cut, they are looked at only a few times:

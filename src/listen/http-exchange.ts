@@ -90,6 +90,7 @@ export class HttpExchanges {
   async #takeRequest(request: HttpRequest, session: DeviceSession, port: number): Promise<FrameOutcome> {
     const { arrivals, detector, ingest } = this.#shared
     const expected = this.#protocol
+    session.port = port
     const outcome = await ingest.take(request, session, expected)
     if (outcome.status !== 'misunderstood' || !detector) return outcome
     const { guesses } = detector.look({ bytes: request, transport: 'http', now: session.now })
@@ -98,7 +99,6 @@ export class HttpExchanges {
       arrivals.notUnderstood(session, { port, protocol: expected.name, bytes: shown(request), guesses })
       return outcome
     }
-    session.port = port
     session.evidence = guess.evidence
     const other = await ingest.take(request, session, guess.protocol)
     if (session.device !== undefined) noteWrongPort(session.device, guess.protocol, { port, expected })

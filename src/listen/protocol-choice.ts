@@ -2,7 +2,7 @@ import type { Protocol } from '../../protocols/kit/index.ts'
 import type { DeviceSession } from '../ingest/device.ts'
 import type { FrameOutcome } from '../ingest/frame.ts'
 import { observations } from '../observe/observations.ts'
-import { Undecided } from './detect.ts'
+import { type Guess, Undecided } from './detect.ts'
 import type { Shared } from './listener.ts'
 
 /** A port: which protocol its devices should speak (undefined: any), and what finds out what they do speak. */
@@ -20,17 +20,21 @@ export class ProtocolChoice {
   protocol: Protocol | undefined
   readonly #rules: PortRules
   readonly #firstBytes: Buffer
+  readonly #session: DeviceSession
   #undecided: Undecided | undefined
 
-  constructor(rules: PortRules, bytes: Buffer) {
+  /** `bytes`: the first ones of the connection that the session is of. */
+  constructor(rules: PortRules, session: DeviceSession, bytes: Buffer) {
     this.#rules = rules
+    this.#session = session
+    session.port = rules.port
     this.protocol = rules.protocol
     this.#firstBytes = Buffer.from(bytes.subarray(0, SHOWN_BYTES))
   }
 
   /** The protocol of all bytes so far, once it is clear: it stays. `isQuiet`: the sender waits. */
   decide(bytes: Buffer, isQuiet = false): Protocol | undefined {
-    this.protocol ??= this.#look(bytes, isQuiet)?.protocol
+    if (!this.protocol) this.#take(this.#look(bytes, isQuiet))
     return this.protocol
   }
 
@@ -38,27 +42,31 @@ export class ProtocolChoice {
   findsAnother(bytes: Buffer): boolean {
     const guess = this.#look(bytes, true)
     if (!guess || guess.device === undefined || guess.score < ENOUGH) return false
-    this.protocol = guess.protocol
+    this.#take(guess)
     return true
   }
 
   /** The device is known. One that speaks to the port of another protocol is a finding. */
-  settle(session: DeviceSession): void {
-    const { device } = session
+  settle(): void {
+    const { device } = this.#session
     const { detector, port, protocol: expected } = this.#rules
     const { protocol } = this
     if (!protocol || device === undefined) return
-    session.port = port
-    session.evidence = this.#undecided?.evidenceOf(protocol)
     detector?.learn(device, protocol)
     if (expected && expected !== protocol) noteWrongPort(device, protocol, { port, expected })
   }
 
   /** The connection ends before its device is known: what it sent is kept for people to look at. */
-  giveUp(session: DeviceSession): void {
+  giveUp(): void {
     const { arrivals, port, protocol } = this.#rules
     const guesses = this.#undecided?.guesses ?? []
-    arrivals.notUnderstood(session, { port, protocol: protocol?.name, bytes: this.#firstBytes, guesses })
+    arrivals.notUnderstood(this.#session, { port, protocol: protocol?.name, bytes: this.#firstBytes, guesses })
+  }
+
+  #take(guess: Guess | undefined): void {
+    if (!guess) return
+    this.protocol = guess.protocol
+    this.#session.evidence = guess.evidence
   }
 
   #look(bytes: Buffer, isQuiet: boolean) {

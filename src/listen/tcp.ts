@@ -82,7 +82,7 @@ class TcpConnection implements DeviceConnection {
     socket.on('data', (bytes: Buffer) => this.#receive(bytes))
     socket.on('end', () => this.#isTaking || socket.end())
     socket.on('error', () => socket.destroy())
-    socket.on('close', () => this.#choice?.giveUp(this.session))
+    socket.on('close', () => this.#choice?.giveUp())
   }
 
   stopReading(): void {
@@ -112,7 +112,7 @@ class TcpConnection implements DeviceConnection {
   #receive(bytes: Buffer): void {
     if (!this.#socket.writable) return
     this.#received.append(bytes)
-    if (this.session.device === undefined) this.#choice ??= new ProtocolChoice(this.#context, bytes)
+    if (this.session.device === undefined) this.#choice ??= new ProtocolChoice(this.#context, this.session, bytes)
     if (!this.#isTaking) return void this.#takeAll()
     this.#socket.pause()
     this.#context.pressure.setPartial(this, this.#received.size)
@@ -181,7 +181,7 @@ class TcpConnection implements DeviceConnection {
   /** Settles the protocol where the device is known; else the sender may still be about to go on. */
   #settle(choice: ProtocolChoice): void {
     if (this.session.device !== undefined) {
-      choice.settle(this.session)
+      choice.settle()
       this.#choice = undefined
     } else if (this.#context.detector && this.#received.size > 0) {
       this.#quiet = setTimeout(() => this.#isQuiet(), QUIET_MS)

@@ -113,9 +113,10 @@ function floodReason({ length }: Buffer, remote: string, { context: { flood }, k
 }
 
 /** The session of a peer that is not known yet: each of its frames counts for the device that it names. */
-function newSession({ flood }: UdpContext, remote: string): DeviceSession {
+function newSession({ flood, port }: UdpContext, remote: string): DeviceSession {
   const network = networkOf(addressOf(remote))
   return Object.assign(createSession('udp', remote), {
+    port,
     admits(device: string) {
       const isAdmitted = flood.admit('device', inNetwork(device, network), 1)
       if (!isAdmitted) metrics.refused.inc({ reason: 'flood' })
@@ -133,13 +134,16 @@ interface Arrival {
 async function take(context: UdpContext, arrival: Arrival): Promise<void> {
   const { peer, session, datagram } = arrival
   const { arrivals, detector, port, protocol: expected, socket } = context
-  let protocol = session.protocol ?? expected ?? likeliest(context, arrival)?.protocol
+  const first = session.protocol || expected ? undefined : likeliest(context, arrival)
+  if (first) session.evidence = first.evidence
+  let protocol = session.protocol ?? expected ?? first?.protocol
   let outcomes = protocol ? await takeAs(protocol, context, arrival) : NOT_UNDERSTOOD
   if (session.device === undefined && outcomes.every(isMisunderstood)) {
     const guess = protocol && likeliest(context, arrival, protocol)
-    if (guess?.device !== undefined && guess.score >= ENOUGH)
+    if (guess?.device !== undefined && guess.score >= ENOUGH) {
+      session.evidence = guess.evidence
       outcomes = await takeAs((protocol = guess.protocol), context, arrival)
-    else
+    } else
       arrivals.notUnderstood(session, {
         port,
         protocol: expected?.name,

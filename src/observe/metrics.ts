@@ -80,7 +80,7 @@ export const metrics = {
   }),
 }
 metrics.buildInfo.set({ version: product.version }, 1)
-for (const reason of ['understood', 'no_position', 'other_company', 'made_room', 'max_age'])
+for (const reason of ['understood', 'no_position', 'other_company', 'not_needed', 'made_room', 'max_age'])
   metrics.misunderstoodLeft.inc({ reason }, 0)
 
 /**

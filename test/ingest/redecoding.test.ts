@@ -117,7 +117,7 @@ async function gateway(version: number, devices: Device[] = [VAN], lines: Assign
   }
   const ingest = new Ingest({
     ...storing,
-    arrivals: { unconfigured: () => {} },
+    arrivals: { refused: () => {}, unconfigured: () => {} },
     frameStore: new FrameStore(redis, shares),
     unknownDevices: new UnknownDeviceQuota(1000),
     enrolment: { isOpen: false },
@@ -313,7 +313,10 @@ describe('after an upgrade, a frame that was not understood', () => {
     await redis.zadd(keys.misunderstood('due'), 0, '0123')
     await until(async () => expect(await frames()).toEqual([]))
     expect(await timesIn()).toEqual([-30, -20, -10])
-    expect((await custodyCounters(redis)).get('filtered:duplicate')).toBe(3)
+    const counters = await custodyCounters(redis)
+    const duplicates = counters.get('filtered:duplicate') ?? 0
+    // Both gateways may have decoded them at the same time as well.
+    expect([duplicates >= 3, (counters.get('received') ?? 0) - duplicates]).toEqual([true, 3])
   })
 
   it('stays while Redis is away, and is delivered then', async () => {

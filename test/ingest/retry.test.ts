@@ -57,7 +57,7 @@ it('stores a fix once and acknowledges it when the connection to Redis breaks be
   })
   onTestFinished(() => appender.close())
   const ingest = new Ingest({
-    arrivals: { unconfigured: () => {} },
+    arrivals: { refused: () => {}, unconfigured: () => {} },
     replica: { current: true, roster: directory, version: 0 },
     filter: FILTER,
     hold: HOLD,

@@ -98,7 +98,7 @@ export async function gateway({
   const roster = await createDirectory(devices, lines)
   const state = { current: isCurrent, fails, attempts: 0, version: 0, roster, fullLane }
   const ingest = new Ingest({
-    arrivals: { unconfigured: () => {} },
+    arrivals: { refused: () => {}, unconfigured: () => {} },
     replica: state,
     filter: { ...FILTER, ...filter },
     hold: { ...HOLD, ...hold },

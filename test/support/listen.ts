@@ -189,7 +189,7 @@ export function gateway({
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
     unknownDevices: new UnknownDeviceQuota(maxUnknownDevices),
     enrolment: { isOpen: false },
-    arrivals: { unconfigured: () => {} },
+    arrivals: { refused: () => {}, unconfigured: () => {} },
     waitMs: { tcp: waitMs, mqtt: waitMs, http: waitMs, udp: 0 },
     logger: made.logger,
   })

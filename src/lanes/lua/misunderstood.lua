@@ -23,7 +23,7 @@ local function drop(list, id)
   redis.call('ZREM', prefix .. list .. ':' .. device, id)
   account(list, device, -size_of(length, id))
   local has_more = false
-  for _, name in ipairs({ 'position', 'unknown', 'position~', 'unknown~' }) do
+  for _, name in ipairs({ 'position', 'unknown', 'position~', 'unknown~', 'guessed~' }) do
     has_more = has_more or redis.call('HEXISTS', sizes, name .. ':' .. device) == 1
   end
   if not has_more then redis.call('ZREM', due, device) end

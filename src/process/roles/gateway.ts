@@ -71,7 +71,7 @@ async function openPath(live: Live, replica: Replica, identity: RoleAddresses['i
   const unknownDevices = new UnknownDeviceQuota(config.hold.max_unknown_devices)
   const enrolment = new Enrolment(redis)
   const storing = { ...placing, appender, heard, holding, capacity }
-  const arrivals = new Arrivals(redis, config.hold.max_unknown_devices)
+  const arrivals = new Arrivals({ redis, maxDevices: config.hold.max_unknown_devices, replica })
   const ingest = new Ingest({ ...storing, arrivals, frameStore, unknownDevices, enrolment })
   const storage = new FixStorage(storing)
   const redecoding = new Redecoding({

@@ -137,6 +137,7 @@ describe('the metrics', () => {
     for (const company of ['7', undefined]) await keepFrame(admin.redis, '1', { company })
     await keepFrame(admin.redis, '1', { kind: 'unknown' })
     expect(await samples(['misunderstood_frames'])).toEqual({
+      'misunderstood_frames{kind="guessed"}': 0,
       'misunderstood_frames{kind="position"}': 2,
       'misunderstood_frames{kind="unknown"}': 1,
     })

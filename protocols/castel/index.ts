@@ -1,6 +1,6 @@
 /*
- * Castel (Sinocastel) IDD-212, IDD-213, IDD-218 … (OBD), MPIP-620, PT-690: "NEW OBD SMART Communication Protocol" Rev. 4.25 (2014) and "OBD Smart Communication Samples" V4.28; other
- * types are inferred from frames. Little-endian but for the type. TCP and UDP.
+ * Castel (Sinocastel) IDD-212, IDD-213, IDD-218 … (OBD), MPIP-620, PT-690: "NEW OBD SMART Communication Protocol" Rev. 4.25
+ * (2014) and "OBD Smart Communication Samples" V4.28; other types are inferred from frames. Little-endian but for the type. TCP and UDP.
  *
  *   4040 LLLL VV I{20} TTTT content CCCC 0D0A          2424 LLLL I{20} TTTT content CCCC 0D0A (older)
  *

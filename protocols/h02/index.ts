@@ -1,5 +1,5 @@
 /*
- * H02: Sinotrack ST-901, ST-906, Huabao, LK109, LK209 and their clones. "GPRS communication protocol H02", TCP and UDP, no
+ * H02: Sinotrack ST-901, ST-906, Huabao, LK109, LK209 and their clones. "TQ GPRS transport protocol" (SinoTrack), TCP and UDP, no
  * checksum. Text, or packed decimals in a frame of fixed length:
  *
  *   *HQ,I,V1,T,A,Y,N,O,E,S,C,[b,]D,F[,…]#        position; V2, V6, V8, V19 … alike
@@ -32,6 +32,7 @@ import { confirmation, text } from './text.ts'
 export default { ...text, decode } satisfies Protocol
 
 const STAR = 0x2a
+const HASH = 0x23
 const DOLLAR = 0x24
 const X = 0x58
 const EAST = 8
@@ -40,7 +41,7 @@ const VALID = 2
 
 function decode(frame: Buffer, session: Session): Message {
   const marker = frame[0]
-  if (marker === STAR) return text.decode(frame, session)
+  if (marker === STAR && (session.lenient || frame.includes(HASH))) return text.decode(frame, session)
   if (marker === DOLLAR || marker === X) return decodeBinary(frame, session)
   throw new DecodeError(frame.length === 0 ? 'truncated' : 'unsupported')
 }

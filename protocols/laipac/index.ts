@@ -1,5 +1,5 @@
 /*
- * Laipac StarFinder, S911, TS-10. "StarFinder AVL protocol" (Laipac), inferred from frames where it is not public. TCP, text:
+ * Laipac StarFinder, S911, TS-10. No specification is public: inferred from frames. TCP, text:
  *
  *   $AVRMC,I,hhmmss,A,Y,N,O,E,S,C,DDMMYY,e,…*XX      position
  *   $AVSYS,I,v,n,…*XX     $ECHK,I,n*XX               version, heartbeat

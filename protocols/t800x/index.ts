@@ -1,6 +1,6 @@
 /*
- * Topflytech TLP, TLW, T8603, T8803, T8806, T8808: "Communication protocol of T8806" and its successors, as far as known from
- * public field lists (flespi.com/protocols/topflytech); offsets are inferred from frames. Big-endian, floats little-endian,
+ * Topflytech TLP, TLW, T8603, T8803, T8806, T8808: "PROTOCOL (T8803 Pro T8806)" V5.6 for 2323; of its successors, field lists alone
+ * are public (flespi.com/protocols/topflytech): their offsets are inferred from frames. Big-endian, floats little-endian,
  * no checksum. TCP and UDP, where a datagram holds one packet or several.
  *
  *   HHHH TT LLLL SSSS IIIIIIIIIIIIIIII content

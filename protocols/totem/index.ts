@@ -1,6 +1,6 @@
 /*
- * Totem AT05, AT07, AT09. "AT09 Protocol & Commands" 2.43 (Totem) and "GT08 GPRS data format" for the older lines; their
- * layouts are inferred from frames. TCP, text. Newer frames have a decimal length and no end, older ones end with CR LF:
+ * Totem AT05, AT07, AT09. "AT09 Protocol & Commands" 2.43 (Totem) and "AVL-08 GPRS Data Protocol" 1.0.1 for the older lines; the
+ * packed ones are inferred from frames. TCP, text. Newer frames have a decimal length and no end, older ones end with CR LF:
  *
  *   $$LLLLKKI|FFFFFFFFYYMMDDhhmmssVVVV…cccccccccsSSggCCCvvvPPPPoooooooYYYYYYYYYNOOOOOOOOOOEnnnnXX        position
  *   $$LLLLE2I|YYMMDDhhmmss,O,Y,…|XX                                                          driver or sensor, with a position

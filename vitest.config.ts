@@ -11,7 +11,7 @@ const ALL = ['test/**/*.test.ts']
  * to load the code anew for each file takes a third of the CPU time of all tests.
  */
 const OWN = [
-  'test/{chaos,e2e,observe,process}/**/*.test.ts',
+  'test/{chaos,e2e,observe,page,process}/**/*.test.ts',
   'test/admin/metrics.test.ts',
   'test/lanes/slow-script.test.ts',
 ]

@@ -50,6 +50,11 @@ export function sendable(token: string, place: string): string {
   throw new UserError(`The token of ${place} cannot be sent: ${read.error.issues[0].message}.`)
 }
 
+/** The address that opens the page, with its token: the browser does not send what follows the #. */
+export function pageAddress(url: string, token: string): string {
+  return `${url}/#token=${encodeURIComponent(token.trim())}`
+}
+
 /** The file of the token that waybridge makes where the configuration has none. */
 export function tokenFile(dataDir: string): string {
   return join(dataDir, 'admin-token')

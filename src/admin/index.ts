@@ -1,4 +1,5 @@
 import type { CertificateFiles } from '../config/certificate.ts'
+import type { Config } from '../config/schema.ts'
 import { ServedCertificate } from '../config/served-certificate.ts'
 import { grouped, isConnectionError, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
@@ -17,6 +18,7 @@ import { auditOperations, keepAudit } from './logs.ts'
 import { misunderstoodOperations } from './misunderstood.ts'
 import { type MonitoringSources, monitoringOperations, startGauges } from './monitoring.ts'
 import { openApiOperation, register } from './operation.ts'
+import { servePage } from './page.ts'
 import { type ParkedSources, parkedOperations } from './parked.ts'
 import { watchTokens } from './relay/token.ts'
 import { type RelaySources, relayOperations } from './relay.ts'
@@ -40,6 +42,8 @@ export interface AdminOptions
   /** The files of the port's certificate; without them it has no TLS. */
   readonly tls?: CertificateFiles | null
   readonly live: RosterInEffect
+  /** What the page is told; without it there is no page. */
+  readonly page?: Config['page']
 }
 
 /** An admin port that listens. */
@@ -97,6 +101,7 @@ export async function openAdmin(options: AdminOptions) {
     ...relayOperations({ ...options, tokens, closing: closing.signal }),
   ]
   register(server.app, [...operations, openApiOperation(operations)], accessBy(options.tokens))
+  if (options.page) await servePage(server.app, options.page)
 
   /** Stops accepting, answers what has arrived. */
   async function stop(): Promise<void> {

@@ -42,7 +42,7 @@ export function unknownKey(path: Path, known: readonly string[], kind = 'key'): 
 /** Keys of the finished product that this version refuses. */
 const NOT_YET = new Set(
   [
-    'gateways alerts page',
+    'gateways alerts',
     'redis.sentinels redis.name redis.cluster redis.shards redis.replicas',
     'mqtt.bridges',
     'admin.tokens[].companies',
@@ -144,6 +144,22 @@ export const httpUrl = leaf((value) => {
   const isBase = url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash
   return isBase ? value.replace(/\/+$/, '') : undefined
 }, 'expected an http or https URL without user name, query or fragment')
+
+/** The URL of a tile server's raster tiles, with the places of a tile's numbers. */
+export const tileUrl = leaf(
+  (value) => {
+    const url = URL.canParse(value) ? new URL(value) : undefined
+    const isTemplate =
+      ['{z}', '{x}', '{y}'].every((part) => value.includes(part)) && !/[{}]/.test(value.replaceAll(/\{[zxy]\}/g, ''))
+    return url && /^https?:$/.test(url.protocol) && !url.username && !/[{}]/.test(url.host) && isTemplate
+      ? value
+      : undefined
+  },
+  (value) =>
+    value.endsWith('.pmtiles')
+      ? 'a PMTiles file is not yet supported: expected the URL of a tile server'
+      : 'expected the URL of raster tiles, such as https://tiles.example/{z}/{x}/{y}.png',
+)
 
 /** One of a few words. */
 export function oneOf<const Values extends readonly string[]>(...values: Values) {

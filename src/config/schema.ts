@@ -23,6 +23,7 @@ import {
   size,
   span,
   text,
+  tileUrl,
   timer,
   zone,
 } from './leaves.ts'
@@ -112,6 +113,10 @@ export function configSchema(protocols: Protocols, dir = '') {
     }),
     workers: setting(integer(1, 1024), 1, 'Number of processes that push positions.'),
     admin: admin(dir),
+    page: section({
+      tiles: orNull(tileUrl).describe('URL of raster tiles for the map, `https://…/{z}/{x}/{y}.png`; null: outlines.'),
+      language: setting(oneOf('auto', 'en', 'de'), 'auto', 'Language of the page; `auto`: that of the browser.'),
+    }),
     parked: section({
       max_positions: setting(
         integer(0, 1_000_000_000_000),

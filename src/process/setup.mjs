@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { buildPage, isPageBuilt } from '../page/build.mjs'
 import { withLock } from './setup/lock.mjs'
 import { isPinnedNode } from './setup/pinned-node.mjs'
 import {
@@ -16,8 +17,8 @@ import {
 } from './setup/redis-server.mjs'
 
 /*
- * Runs before every npm script and installs what is missing: the npm packages and a Redis server. If nothing is missing, it
- * does nothing. It runs on the user's Node, 20 or later, and uses no package. The product itself runs on the npm package
+ * Runs before every npm script and sets up what is missing: the npm packages, the page and a Redis server. If nothing is missing,
+ * it does nothing. It runs on the user's Node, 20 or later, and uses no package. The product itself runs on the npm package
  * `node` (24), which this installs. All output goes to stderr: stdout belongs to the command.
  */
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -38,7 +39,7 @@ async function lookForNewerRedis() {
 }
 
 function isComplete() {
-  return hasPackages() && !lacksRedis()
+  return hasPackages() && isPageBuilt() && !lacksRedis()
 }
 
 async function setUp() {
@@ -48,6 +49,10 @@ async function setUp() {
     if (!isPinnedNode(root))
       fail('The Node that npm downloaded is not the one of package.json (nodeIntegrity): do not use it.')
     if (!isInstalled) fail('npm could not install the packages: correct what it reports above.')
+  }
+  if (!isPageBuilt()) {
+    say('Building the page …')
+    await buildPage().catch((error) => fail(error.message))
   }
   if (!lacksRedis()) return
   if (canFetchRedis()) {

@@ -1,32 +1,53 @@
+import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { pageAddress, tokenFile } from '../admin/access.ts'
+import type { Config } from '../config/schema.ts'
+import type { Ports } from './role.ts'
 import { EXIT_CODES, onSignals, type StopSignal } from './signals.ts'
 import { type Supervision, Supervisor } from './supervisor.ts'
 
 /** Runs everything on the configuration of a folder; returns the exit code. @throws ConfigError, UserError. */
 export async function start(configDir: string): Promise<number> {
-  return supervise(await supervision(configDir))
+  const { what, config } = await readSupervision(configDir)
+  return supervise(what, (ports) => announcePage(what, config, ports))
 }
 
 /** Returns what to run for the configuration of a folder. @throws ConfigError. */
 export async function supervision(configDir: string): Promise<Supervision> {
+  return (await readSupervision(configDir)).what
+}
+
+async function readSupervision(configDir: string): Promise<{ what: Supervision; config: Config }> {
   const { protocolPorts } = await import('../../protocols/index.ts')
   const { loadConfig } = await import('../config/files.ts')
   const { createLogger } = await import('../observe/log.ts')
   const { config } = await loadConfig(configDir, protocolPorts)
-  return {
+  const what: Supervision = {
     dataDir: config.data_dir,
     redis: config.redis.url === null ? { maxMemory: config.redis.max_memory } : null,
     roles: { tracking: config.tracking.base_url === null ? 1 : 0, worker: config.workers, admin: 1, gateway: 1 },
     command: (role) => [CLI, role, '--config', configDir],
     logger: createLogger('start', config.log),
   }
+  return { what, config }
 }
+
+/** Says where the page is. With the token that waybridge made only on a terminal: no log contains a token. */
+async function announcePage({ logger }: Supervision, { admin, data_dir, log }: Config, ports: Ports): Promise<void> {
+  const host = ANY_HOST.has(admin.host) ? 'localhost' : admin.host.includes(':') ? `[${admin.host}]` : admin.host
+  const url = `${admin.tls ? 'https' : 'http'}://${host}:${ports.admin}`
+  const isForPeople = process.stderr.isTTY && log.format !== 'json' && admin.tokens.length === 0
+  if (!isForPeople) return logger.info(`page ${url}/: it asks for a token of the admin port`)
+  process.stderr.write(`\n  Page: ${pageAddress(url, await readFile(tokenFile(data_dir), 'utf8'))}\n\n`)
+}
+
+const ANY_HOST = new Set(['0.0.0.0', '::', '::0'])
 
 /**
  * Runs everything until a signal; returns the exit code: 0 when all is closed in order, 130, 143 or 129 when a second
- * signal or the limit of 10 s cuts that short. Rejects with the UserError that prevents the start, with nothing left running.
+ * signal or the limit of 10 s cuts that short. Calls `onReady` once everything is ready. Rejects with the UserError that prevents the start, with nothing left running.
  */
-export async function supervise(what: Supervision): Promise<number> {
+export async function supervise(what: Supervision, onReady?: (ports: Ports) => Promise<void>): Promise<number> {
   const first = Promise.withResolvers<StopSignal>()
   const second = new AbortController()
   const { logger } = what
@@ -40,6 +61,7 @@ export async function supervise(what: Supervision): Promise<number> {
     if (typeof ports !== 'string') {
       const open = Object.entries(ports).map(([name, port]) => `${name} ${port}`)
       logger.info(`ready: ${open.join(', ')}`)
+      await onReady?.(ports)
     }
   } catch (error) {
     await supervisor.stop(second.signal)

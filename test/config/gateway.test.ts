@@ -57,6 +57,7 @@ describe('gateway.yaml', () => {
       },
       workers: 1,
       admin: { host: '127.0.0.1', port: 8080, tls: null, behind_proxy: false, metrics_token: null, tokens: [] },
+      page: { tiles: null, language: 'auto' },
       parked: { max_positions: 1_000_000 },
       monitor: { host: '127.0.0.1', port: 9464 },
       limits: {
@@ -194,7 +195,7 @@ parked: { max_positions: 0 }
     [
       'a document that is a list',
       '- 1',
-      '1:1 expected a mapping with redis, data_dir, time_zone, listeners, mqtt, tracking, companies, batch, push, filter, hold, workers, admin, parked, monitor, limits, trusted_proxies, log',
+      '1:1 expected a mapping with redis, data_dir, time_zone, listeners, mqtt, tracking, companies, batch, push, filter, hold, workers, admin, page, parked, monitor, limits, trusted_proxies, log',
     ],
     [
       'text that is not YAML',
@@ -206,6 +207,16 @@ parked: { max_positions: 0 }
       'a return_prefix that is not a path',
       'tracking: { return_prefix: api/v1 }',
       '1:28 tracking.return_prefix: expected "" or a path such as /api/v1',
+    ],
+    [
+      'tiles without the numbers of a tile',
+      'page: { tiles: "https://tiles.example/" }',
+      '1:16 page.tiles: expected the URL of raster tiles, such as https://tiles.example/{z}/{x}/{y}.png',
+    ],
+    [
+      'a PMTiles file',
+      'page: { tiles: world.pmtiles }',
+      '1:16 page.tiles: a PMTiles file is not yet supported: expected the URL of a tile server',
     ],
     [
       'an unknown role',

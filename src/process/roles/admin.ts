@@ -33,6 +33,7 @@ export async function startAdmin(live: Live, { redisUrl, baseUrl, ports, identit
     listen: { ...config.admin, port: config.admin.port || (ports.admin ?? 0) },
     tokens: () => tokens,
     tls: config.admin.tls,
+    page: config.page,
     redis,
     isVerified: config.redis.url !== null && config.redis.durability === 'strict',
     redisDir: config.redis.url === null ? config.data_dir : null,

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
+import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { pageAddress, tokenFile } from '../../admin/access.ts'
 import type { Ports } from '../../process/role.ts'
 import { createFleet, devicesYaml, type FleetVan } from '../fleet.ts'
 import { durationOption, speechesOption, usualPorts, vansOption } from '../options.ts'
@@ -124,16 +126,14 @@ export function fleetLabels(fleet: readonly FleetVan[]): string[] {
 
 /** Says what runs where, and how to ask the admin port. */
 export function announcement({ dataDir, folder }: DemoSite, ports: Ports, paint: PaintText): string[] {
-  const url = `http://127.0.0.1:${ports.admin}/admin/status`
+  const page = pageAddress(`http://127.0.0.1:${ports.admin}`, readFileSync(tokenFile(dataDir), 'utf8'))
   const usual = usualDemoPorts()
   const moved = Object.entries(ports).some(([name, port]) => usual[name] !== undefined && usual[name] !== port)
   return [
     `  Everything runs on 127.0.0.1, its data in ${folder}.`,
     ...(moved ? [`  Usual ports are taken: ${join(dataDir, 'ports.json')} says which are used.`] : []),
     '',
-    `  ${paint('dim', 'admin port')}   ${paint('cyan', url)}`,
-    `  ${paint('dim', 'ask it')}       curl --oauth2-bearer "$(cat ${join(dataDir, 'admin-token')})" \\`,
-    `                 ${url}`,
+    `  Page: ${paint('cyan', page)}`,
     '',
   ]
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** The source files below a folder of the repository, as paths from its root. */
-export function filesBelow(folder: string, extensions = /\.(ts|mjs)$/): string[] {
+export function filesBelow(folder: string, extensions = /\.(tsx?|mjs)$/): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && extensions.test(entry.name))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
@@ -48,7 +48,7 @@ export function reachableFrom(file: string): Set<string> {
   const seen = new Set<string>()
   const visit = (from: string) => {
     for (const target of importsOf(from)) {
-      if (seen.has(target) || !/\.(ts|mjs)$/.test(target)) continue
+      if (seen.has(target) || !/\.(tsx?|mjs)$/.test(target)) continue
       seen.add(target)
       visit(target)
     }

@@ -1,0 +1,106 @@
+import { hash } from 'node:crypto'
+import { readFile, readdir } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants } from 'node:zlib'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../config/schema.ts'
+import { PAGE_DIR } from '../page/build.mjs'
+
+/** A file of the built page, in memory. */
+interface PageFile {
+  readonly bytes: Buffer
+  readonly type: string
+  readonly tag: string
+  packed?: Promise<Buffer>
+}
+
+/**
+ * Serves the built page at `/`, and its files below `/assets/`, without a token: the page asks for it. Where the page is not
+ * built, `/` says so.
+ */
+export async function servePage(app: FastifyInstance, settings: Config['page']): Promise<void> {
+  const files = await readPage()
+  const index = files.get('/index.html')
+  if (!index) {
+    const message = 'the page is not built: run `npm run setup`, then start again'
+    app.get('/', async (_request, reply) => reply.code(503).send({ message }))
+    return
+  }
+  const html = index.bytes.toString().replace('<!--settings-->', settingsIn(settings))
+  const page = fileOf(Buffer.from(html), '.html')
+  const policy = contentPolicy(html, settings.tiles)
+  app.get('/', (request, reply) =>
+    send(page, request, reply.headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' })),
+  )
+  app.get('/assets/*', (request, reply) => {
+    const file = files.get(`/assets/${(request.params as { '*': string })['*']}`)
+    if (!file) return reply.code(404).send({ message: 'the page has no such file: load it again' })
+    return send(file, request, reply.header('cache-control', 'public, max-age=31536000, immutable'))
+  })
+}
+
+/** All files of the built page, by their path; none where it is not built. */
+async function readPage(): Promise<ReadonlyMap<string, PageFile>> {
+  const names = await readdir(PAGE_DIR, { recursive: true, withFileTypes: true }).catch(() => [])
+  const files = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  return new Map(await Promise.all(files.map(readPageFile)))
+}
+
+async function readPageFile(path: string): Promise<readonly [path: string, PageFile]> {
+  return [path.slice(PAGE_DIR.length).replaceAll('\\', '/'), fileOf(await readFile(path), extname(path))]
+}
+
+function fileOf(bytes: Buffer, extension: string): PageFile {
+  return { bytes, type: TYPES[extension] ?? 'application/octet-stream', tag: `"${hash('sha1', bytes)}"` }
+}
+
+/** Compressed once, when somebody first asks for it. */
+async function send(file: PageFile, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  reply.headers({ etag: file.tag, vary: 'accept-encoding' })
+  if (request.headers['if-none-match'] === file.tag) return reply.code(304).send()
+  reply.type(file.type)
+  if (!/\bbr\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(file.bytes)
+  file.packed ??= brotli(file.bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: QUALITY } })
+  return reply.header('content-encoding', 'br').send(await file.packed)
+}
+
+/** What the page needs to know before it has a token. */
+function settingsIn({ tiles, language }: Config['page']): string {
+  return [meta('language', language), ...(tiles === null ? [] : [meta('tiles', tiles)])].join('\n    ')
+}
+
+/** The page runs its own modules and its import map, asks this port alone, and shows images of the tile server. */
+function contentPolicy(html: string, tiles: string | null): string {
+  const map = /<script type="importmap">(.*?)<\/script>/s.exec(html)?.[1] ?? ''
+  return [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${hash('sha256', map, 'base64')}'`,
+    "style-src 'self'",
+    "connect-src 'self'",
+    ["img-src 'self' data:", ...(tiles === null ? [] : [new URL(tiles).origin])].join(' '),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+
+function meta(name: string, content: string): string {
+  return `<meta name="waybridge-${name}" content="${escaped(content)}">`
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+}
+
+const brotli = promisify(brotliCompress)
+/** The largest file has a megabyte: the best quality would take seconds. */
+const QUALITY = 7
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+}

@@ -1,0 +1,60 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { onRefusedToken } from './data/client.ts'
+import { feed } from './data/hooks.ts'
+import { forgetToken, keepToken, token } from './data/session.ts'
+import { Toasts } from './parts/toast.tsx'
+import { type PageAddress, usePlace } from './router.ts'
+import { Shell } from './shell.tsx'
+import { SignIn } from './sign-in.tsx'
+import { Now } from './views/now/now.tsx'
+
+/** The page: asks for a token, then shows the view of the address. */
+export function App(): JSX.Element {
+  const place = usePlace()
+  const [isOpen, setOpen] = useState(token() !== undefined)
+  const [refusal, setRefusal] = useState<string>()
+  useEffect(
+    () =>
+      onRefusedToken((message) => {
+        setRefusal(message)
+        setOpen(false)
+      }),
+    [],
+  )
+  // An address with another token, pasted into this tab.
+  useEffect(() => {
+    if (!isOpen && token() !== undefined) setOpen(true)
+  }, [place])
+  useEffect(() => {
+    if (!isOpen) return undefined
+    feed.start()
+    return () => feed.stop()
+  }, [isOpen])
+
+  const signIn = (text: string) => {
+    keepToken(text)
+    setRefusal(undefined)
+    setOpen(true)
+  }
+  const signOut = () => {
+    forgetToken()
+    setOpen(false)
+  }
+  if (!isOpen) return <SignIn refusal={refusal} open={signIn} />
+  return (
+    <>
+      <Shell place={place} signOut={signOut}>
+        <View key={`${place.view} ${place.id ?? ''}`} place={place} />
+      </Shell>
+      <Toasts />
+    </>
+  )
+}
+
+function View({ place }: { place: PageAddress }): JSX.Element {
+  switch (place.view) {
+    default:
+      return <Now place={place} />
+  }
+}

@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/*
+ * Builds the page without a bundler: TypeScript emits ES modules, the libraries are copied beside them, and an import map in
+ * index.html names them. Everything below `assets/<stamp>/` is kept by browsers for ever: the stamp is a hash of all sources.
+ * Runs on the user's Node, 20 or later; called by set-up and by docker/Dockerfile.
+ */
+const sources = fileURLToPath(new URL('./', import.meta.url))
+const modules = fileURLToPath(new URL('../../node_modules/', import.meta.url))
+
+/** The built page: `index.html`, `assets/<stamp>/…`, and `places.json`. */
+export const PAGE_DIR = join(modules, '.cache/waybridge/page')
+
+/** Files of the libraries that the page loads, by their name below `vendor/`. */
+const LIBRARIES = {
+  'preact.js': 'preact/dist/preact.mjs',
+  'hooks.js': 'preact/hooks/dist/hooks.mjs',
+  'jsx-runtime.js': 'preact/jsx-runtime/dist/jsxRuntime.mjs',
+  'leaflet.js': 'leaflet/dist/leaflet-src.esm.js',
+  'uplot.js': 'uplot/dist/uPlot.esm.js',
+  'leaflet.css': 'leaflet/dist/leaflet.css',
+  'uplot.css': 'uplot/dist/uPlot.min.css',
+}
+/** Under which name modules import which library. */
+const IMPORTS = {
+  preact: 'preact.js',
+  'preact/hooks': 'hooks.js',
+  'preact/jsx-runtime': 'jsx-runtime.js',
+  leaflet: 'leaflet.js',
+  uplot: 'uplot.js',
+}
+
+/** Whether the built page is that of the present sources. */
+export function isPageBuilt() {
+  const file = join(PAGE_DIR, 'stamp')
+  return existsSync(file) && readFileSync(file, 'utf8') === stampOf()
+}
+
+/** Builds the page anew; the built one of before is replaced at the end. Throws with what the compiler reports. */
+export async function buildPage() {
+  const stamp = stampOf()
+  const work = `${PAGE_DIR}.new`
+  const assets = join(work, 'assets', stamp)
+  rmSync(work, { recursive: true, force: true })
+  mkdirSync(join(assets, 'vendor'), { recursive: true })
+  const compiled = compile(join(assets, 'app'))
+  for (const [name, file] of Object.entries(LIBRARIES)) copyLibrary(join(modules, file), join(assets, 'vendor', name))
+  cpSync(join(sources, 'styles'), join(assets, 'styles'), { recursive: true })
+  const { outlines, places } = await import('./build/geography.mjs')
+  writeFileSync(join(assets, 'outlines.json'), JSON.stringify(outlines()))
+  const listed = JSON.stringify(places())
+  writeFileSync(join(assets, 'places.json'), listed)
+  writeFileSync(join(work, 'places.json'), listed)
+  await compiled
+  writeFileSync(join(work, 'index.html'), indexHtml(assets, `/assets/${stamp}`))
+  writeFileSync(join(work, 'stamp'), stamp)
+  rmSync(PAGE_DIR, { recursive: true, force: true })
+  renameSync(work, PAGE_DIR)
+}
+
+/** A hash of all that the page is built from. The lock file stands for the libraries. */
+function stampOf() {
+  const hash = createHash('sha256').update(readFileSync(join(sources, '../../package-lock.json')))
+  for (const file of filesBelow(sources)) hash.update(`${file}\0`).update(readFileSync(join(sources, file)))
+  return hash.digest('hex').slice(0, 16)
+}
+
+/** @param {string} folder */
+function filesBelow(folder) {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.\w+$/.test(name) && !/\.(png|md)$/.test(name))
+    .toSorted()
+}
+
+/** @param {string} outDir */
+async function compile(outDir) {
+  const tsc = join(modules, 'typescript/bin/tsc')
+  const compiler = spawn(process.execPath, [tsc, '-p', sources, '--outDir', outDir], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  for (const stream of [compiler.stdout, compiler.stderr]) stream.on('data', (text) => (said += text))
+  const [code] = await once(compiler, 'close')
+  if (code !== 0) throw new Error(`the page cannot be built:\n${said}`)
+}
+
+/** Without the comment that names a source map: the page has none. @param {string} from @param {string} to */
+function copyLibrary(from, to) {
+  writeFileSync(to, readFileSync(from, 'utf8').replace(/^\/\/# sourceMappingURL=.*$/m, ''))
+}
+
+/** @param {string} assets @param {string} base */
+function indexHtml(assets, base) {
+  const imports = Object.fromEntries(Object.entries(IMPORTS).map(([name, file]) => [name, `${base}/vendor/${file}`]))
+  const loaded = filesBelow(`${assets}/`).filter((file) => /^app\/.*\.js$|^vendor\/(preact|hooks|jsx)/.test(file))
+  const styles = [
+    'vendor/leaflet.css',
+    'vendor/uplot.css',
+    ...filesBelow(join(assets, 'styles'))
+      .filter((file) => file.endsWith('.css'))
+      .map((file) => `styles/${file}`),
+  ]
+  return readFileSync(join(sources, 'index.html'), 'utf8')
+    .replace('<!--imports-->', `<script type="importmap">${JSON.stringify({ imports })}</script>`)
+    .replace('<!--styles-->', styles.map((file) => `<link rel="stylesheet" href="${base}/${file}">`).join('\n    '))
+    .replace('<!--modules-->', loaded.map((file) => `<link rel="modulepreload" href="${base}/${file}">`).join('\n    '))
+    .replaceAll('<!--base-->', base)
+}
+
+if (process.argv[1] && fileURLToPath(import.meta.url) === process.argv[1]) {
+  mkdirSync(dirname(PAGE_DIR), { recursive: true })
+  await buildPage()
+}

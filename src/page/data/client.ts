@@ -1,0 +1,96 @@
+import { forgetToken, token } from './session.ts'
+
+/** An answer that is no 2xx. `status` 0: there was no answer. `body`: what came with it. */
+export class RequestError extends Error {
+  readonly status: number
+  readonly body: unknown
+
+  constructor(status: number, message: string, body?: unknown) {
+    super(message)
+    this.status = status
+    this.body = body
+  }
+}
+
+/** Calls `listener` whenever the admin port refuses the token, with what it says. Returns how to stop that. */
+export function onRefusedToken(listener: (message: string) => void): () => void {
+  refusals.add(listener)
+  return () => void refusals.delete(listener)
+}
+
+const refusals = new Set<(message: string) => void>()
+
+export type QueryValues = Readonly<Record<string, string | number | boolean | undefined>>
+
+export interface Call {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly query?: QueryValues
+  /** An object is sent as JSON; text as `type`, by default CSV. */
+  readonly body?: unknown
+  readonly type?: string
+  readonly signal?: AbortSignal
+}
+
+/** The JSON that the admin port answers. @throws RequestError */
+export async function call<Answer>(path: string, options: Call = {}): Promise<Answer> {
+  const response = await send(path, options)
+  const text = await response.text()
+  const body = parsed(text)
+  if (response.ok) return body as Answer
+  const message = (body as { message?: string } | undefined)?.message ?? `${response.status} ${response.statusText}`
+  if (response.status === 401) refuse(message)
+  throw new RequestError(response.status, message, body)
+}
+
+/** The answer whose body is a stream. @throws RequestError */
+export async function stream(
+  path: string,
+  options: Call & { readonly headers?: Record<string, string> },
+): Promise<Response> {
+  const response = await send(path, options, options.headers)
+  if (response.status === 401) refuse((parsed(await response.text()) as { message?: string })?.message ?? '')
+  if (!response.ok || !response.body) throw new RequestError(response.status, response.statusText)
+  return response
+}
+
+/** A path with its ids escaped: ``pathTo`/admin/devices/${id}` ``. */
+export function pathTo(texts: TemplateStringsArray, ...ids: readonly string[]): string {
+  return String.raw({ raw: texts }, ...ids.map((id) => encodeURIComponent(id)))
+}
+
+async function send(
+  path: string,
+  { method = 'GET', query = {}, body, type, signal }: Call,
+  more: Record<string, string> = {},
+): Promise<Response> {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  const isText = typeof body === 'string' || body instanceof Blob
+  const contentType: Record<string, string> =
+    body === undefined ? {} : { 'content-type': isText ? (type ?? 'text/csv') : 'application/json' }
+  try {
+    return await fetch(search ? `${path}?${search}` : path, {
+      method,
+      headers: { authorization: `Bearer ${token() ?? ''}`, ...contentType, ...more },
+      body: body === undefined ? undefined : isText ? body : JSON.stringify(body),
+      signal,
+      cache: 'no-store',
+    })
+  } catch (error) {
+    if (signal?.aborted) throw error
+    throw new RequestError(0, '')
+  }
+}
+
+function refuse(message: string): void {
+  forgetToken()
+  for (const listener of refusals) listener(message)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,88 @@
+import { allOf, api } from './api.ts'
+import type { LiveFeed } from './live.ts'
+import type { VanRow } from './types.ts'
+
+/** All vans, or the first of very many; loaded when somebody first looks at them, then kept up to date. */
+export class Fleet {
+  readonly #feed: LiveFeed
+  #vans: ReadonlyMap<string, VanRow> = new Map()
+  readonly #watchers = new Set<() => void>()
+  #stop: (() => void) | undefined
+  #isLoaded = false
+  #error: Error | undefined
+
+  constructor(feed: LiveFeed) {
+    this.#feed = feed
+  }
+
+  get vans(): ReadonlyMap<string, VanRow> {
+    return this.#vans
+  }
+
+  get isLoaded(): boolean {
+    return this.#isLoaded
+  }
+
+  get error(): Error | undefined {
+    return this.#error
+  }
+
+  /** Whether there are more vans than a browser should hold: the search of the list asks the admin port for them. */
+  get isCut(): boolean {
+    return this.#vans.size >= MOST_VANS
+  }
+
+  /** Calls `watcher` whenever a van changes; vans are only followed while somebody watches. Returns how to stop that. */
+  watch(watcher: () => void): () => void {
+    this.#watchers.add(watcher)
+    if (this.#watchers.size === 1) this.#follow()
+    return () => {
+      this.#watchers.delete(watcher)
+      if (this.#watchers.size === 0) this.#stop?.()
+    }
+  }
+
+  async load(): Promise<void> {
+    try {
+      const vans = await allOf((page) => api.devices(page), MOST_VANS)
+      this.#vans = new Map(vans.map((van) => [van.id, van]))
+      this.#isLoaded = true
+      this.#error = undefined
+    } catch (error) {
+      this.#error = error as Error
+    }
+    this.#tell()
+  }
+
+  #follow(): void {
+    void this.load()
+    const stops = [
+      this.#feed.on('device', (data) =>
+        this.#merge((data as { results?: readonly VanRow[] } | undefined)?.results ?? []),
+      ),
+      this.#feed.on('reset', () => void this.load()),
+    ]
+    const timer = setInterval(() => {
+      if (!document.hidden && !this.#feed.isStreaming) void this.load()
+    }, RELOAD_MS)
+    this.#stop = () => {
+      clearInterval(timer)
+      for (const stop of stops) stop()
+    }
+  }
+
+  #merge(changed: readonly VanRow[]): void {
+    if (!this.#isLoaded || changed.length === 0) return
+    const vans = new Map(this.#vans)
+    for (const van of changed) vans.set(van.id, van)
+    this.#vans = vans
+    this.#tell()
+  }
+
+  #tell(): void {
+    for (const watcher of this.#watchers) watcher()
+  }
+}
+
+const MOST_VANS = 10_000
+const RELOAD_MS = 10_000

@@ -1,0 +1,88 @@
+import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
+import { Fleet } from './fleet.ts'
+import { LiveFeed, type LiveState } from './live.ts'
+import { Trail, type TrailPoint } from './trail.ts'
+import type { VanRow } from './types.ts'
+
+export const feed = new LiveFeed()
+const fleet = new Fleet(feed)
+const trail = new Trail()
+feed.watch(() => {
+  if (feed.state.status) trail.add(feed.state.status, Date.now())
+})
+
+/** The state of the system, which changes every second or two. */
+export function useLive(): LiveState {
+  const redraw = useRedraw()
+  useEffect(() => feed.watch(redraw), [])
+  return feed.state
+}
+
+/** The rates of the last hour; use it beside `useLive`, which redraws. */
+export function trailPoints(): readonly TrailPoint[] {
+  return trail.points
+}
+
+/** All vans, in the order of the list. */
+export function useFleet(): { vans: readonly VanRow[]; isLoaded: boolean; isCut: boolean; error?: Error } {
+  const redraw = useRedraw()
+  useEffect(() => fleet.watch(redraw), [])
+  const vans = useMemo(() => [...fleet.vans.values()], [fleet.vans])
+  return { vans, isLoaded: fleet.isLoaded, isCut: fleet.isCut, error: fleet.error }
+}
+
+/** The time, ms UTC; redraws at this interval, so that ages grow. */
+export function useNow(everyMs = 1000): number {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs])
+  return now
+}
+
+interface Answered<Answer> {
+  readonly answer?: Answer
+  readonly error?: Error
+  readonly isLoading: boolean
+  readonly again: () => void
+}
+
+/**
+ * What `ask` answers: asked when `key` changes and, where `everyMs` is given, again and again while the page is visible. An
+ * answer that comes after a newer key is dropped; after an error the last answer stays.
+ */
+export function useAsked<Answer>(key: string, ask: () => Promise<Answer>, everyMs?: number): Answered<Answer> {
+  const [state, setState] = useState<{ key: string; answer?: Answer; error?: Error }>({ key })
+  const [round, again] = useReducer((count: number) => count + 1, 0)
+  const current = useRef(key)
+  current.current = key
+  useEffect(() => {
+    let isOver = false
+    const run = () =>
+      ask().then(
+        (answer) => !isOver && setState({ key, answer }),
+        (error: Error) => !isOver && setState((before) => ({ ...(before.key === key ? before : { key }), error })),
+      )
+    void run()
+    const timer = everyMs && setInterval(() => void (document.hidden || run()), everyMs)
+    return () => {
+      isOver = true
+      clearInterval(timer)
+    }
+  }, [key, round, everyMs])
+  const { answer, error } = state.key === key ? state : {}
+  return { answer, error, isLoading: answer === undefined && error === undefined, again: () => again(undefined) }
+}
+
+/** Calls `listener` for each event of a topic while the component is there. */
+export function useEvents(topic: Parameters<LiveFeed['on']>[0], listener: (data: unknown) => void): void {
+  const latest = useRef(listener)
+  latest.current = listener
+  useEffect(() => feed.on(topic, (data) => latest.current(data)), [topic])
+}
+
+function useRedraw(): () => void {
+  const [, redraw] = useReducer((count: number) => count + 1, 0)
+  return () => redraw(undefined)
+}

@@ -1,0 +1,9 @@
+import { render } from 'preact'
+import { App } from './app.tsx'
+import { takeToken } from './data/session.ts'
+import { language } from './words/index.ts'
+
+takeToken()
+document.documentElement.lang = language
+addEventListener('hashchange', takeToken)
+render(<App />, document.getElementById('page')!)

@@ -1,0 +1,133 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { RequestError } from '../data/client.ts'
+import type { Condition } from '../data/types.ts'
+import { fullTime, time } from '../format.ts'
+import { words } from '../words/index.ts'
+import { Icon, type IconName } from './icon.tsx'
+
+interface PanelProps {
+  readonly title: string
+  readonly hint?: string
+  readonly class?: string
+  readonly aside?: ComponentChildren
+  readonly children: ComponentChildren
+}
+
+/** A part of a view under its heading. */
+export function Panel({ title, hint, aside, children, class: more = '' }: PanelProps): JSX.Element {
+  return (
+    <section class={`panel ${more}`} aria-label={title}>
+      <header class="panel-head">
+        <h2>{title}</h2>
+        {hint && <span class="hint">{hint}</span>}
+        {aside && <span class="panel-aside">{aside}</span>}
+      </header>
+      {children}
+    </section>
+  )
+}
+
+/** What is there while nothing is: why, and what to do next. */
+export function Empty({
+  icon,
+  title,
+  text,
+  children,
+}: {
+  icon: IconName
+  title: string
+  text?: string
+  children?: ComponentChildren
+}) {
+  return (
+    <div class="empty">
+      <span class="empty-icon">
+        <Icon name={icon} size={20} />
+      </span>
+      <p class="empty-title">{title}</p>
+      {text && <p class="empty-text">{text}</p>}
+      {children && <div class="empty-actions">{children}</div>}
+    </div>
+  )
+}
+
+/** An instant, short; its title has the zone. */
+export function When({ at }: { at: string | undefined }): JSX.Element {
+  if (at === undefined) return <span class="muted">{words.never}</span>
+  return (
+    <time class="num" dateTime={at} title={fullTime(at)}>
+      {time(at)}
+    </time>
+  )
+}
+
+export function ConditionDot({ condition, text = true }: { condition: Condition; text?: boolean }): JSX.Element {
+  return (
+    <span class="condition" title={words.conditionMeans[condition]}>
+      <span class={`dot c-${condition}`} />
+      {text && words.condition[condition]}
+    </span>
+  )
+}
+
+/** Text that somebody else has written: it is isolated, so that its direction does not change what is around it. */
+export function Foreign({ text, mono = false, title }: { text: string; mono?: boolean; title?: string }): JSX.Element {
+  return (
+    <bdi class={mono ? 'foreign mono' : 'foreign'} title={title ?? (text.length > 40 ? text : undefined)}>
+      {text}
+    </bdi>
+  )
+}
+
+export function CopyButton({ text, label = words.copy }: { text: string; label?: string }): JSX.Element {
+  const [isCopied, setCopied] = useState(false)
+  useEffect(() => {
+    const timer = isCopied ? setTimeout(() => setCopied(false), 1500) : undefined
+    return () => clearTimeout(timer)
+  }, [isCopied])
+  const copy = () =>
+    void navigator.clipboard?.writeText(text).then(
+      () => setCopied(true),
+      () => {},
+    )
+  return (
+    <button type="button" class="button quiet small" onClick={copy}>
+      <Icon name={isCopied ? 'ok' : 'copy'} size={14} />
+      {isCopied ? words.copied : label}
+    </button>
+  )
+}
+
+/** What went wrong, for people. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof RequestError)) return error instanceof Error ? error.message : String(error)
+  if (error.status === 0) return words.noAnswer
+  return error.status === 403 ? words.mayNot : error.message
+}
+
+export function Failure({ error, again }: { error: unknown; again?: () => void }): JSX.Element {
+  return (
+    <div class="failure" role="alert">
+      <Icon name="warning" />
+      <span>{words.failed(messageOf(error))}</span>
+      {again && (
+        <button type="button" class="button small" onClick={again}>
+          {words.retry}
+        </button>
+      )}
+    </div>
+  )
+}
+
+/** Grey lines in place of what is not loaded yet. */
+export function Loading({ lines = 3 }: { lines?: number }): JSX.Element {
+  return (
+    <div class="loading" role="status">
+      <span class="sr-only">{words.loading}</span>
+      {Array.from({ length: lines }, (_, index) => (
+        <span key={index} class="bone" />
+      ))}
+    </div>
+  )
+}

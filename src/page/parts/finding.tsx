@@ -1,0 +1,130 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { api } from '../data/api.ts'
+import { useNow } from '../data/hooks.ts'
+import type { FoundFault } from '../data/types.ts'
+import { count, duration, exact, fullTime } from '../format.ts'
+import { href } from '../router.ts'
+import { words } from '../words/index.ts'
+import { Empty, Foreign, messageOf } from './basics.tsx'
+import { Icon } from './icon.tsx'
+import { say } from './toast.tsx'
+
+const MOST_SHOWN = 50
+
+/** Findings as they come: worst first. Each says what is wrong, since when, why we think so, and what to do. */
+export function FindingList({
+  findings,
+  isQuiet = false,
+}: {
+  findings: readonly FoundFault[]
+  isQuiet?: boolean
+}): JSX.Element {
+  const [most, setMost] = useState(MOST_SHOWN)
+  if (findings.length === 0)
+    return <Empty icon="ok" title={words.now.noFindings} text={isQuiet ? undefined : words.now.noFindingsText} />
+  return (
+    <ul class="findings">
+      {findings.slice(0, most).map((finding) => (
+        <FindingItem key={keyOf(finding)} finding={finding} />
+      ))}
+      {findings.length > most && (
+        <li class="findings-more">
+          <button type="button" class="button quiet" onClick={() => setMost(most + MOST_SHOWN)}>
+            {words.more} ({exact(findings.length - most)})
+          </button>
+        </li>
+      )}
+    </ul>
+  )
+}
+
+export function keyOf({ code, subject, since_at }: FoundFault): string {
+  return `${code} ${JSON.stringify(subject)} ${since_at}`
+}
+
+export function FindingItem({ finding }: { finding: FoundFault }): JSX.Element {
+  const now = useNow(5000)
+  const { severity, message, action, evidence, since_at, ended_at, count: times, code, link } = finding
+  const until = ended_at === undefined ? now : Date.parse(ended_at)
+  return (
+    <li class={`finding is-${severity} ${ended_at ? 'is-over' : ''}`}>
+      <span class="finding-mark" title={severity}>
+        <Icon name={severity === 'error' ? 'close' : severity} size={14} />
+      </span>
+      <div class="finding-body">
+        <p class="finding-message">
+          <Foreign text={sentence(message)} />
+        </p>
+        <p class="finding-meta">
+          <span title={fullTime(since_at)}>{words.for(duration(until - Date.parse(since_at)))}</span>
+          {times > 1 && <span>{words.now.count(count(times))}</span>}
+          <span>{words.link[link]}</span>
+          <span class="mono">{code}</span>
+        </p>
+        {evidence.length > 0 && (
+          <ul class="evidence" aria-label={words.now.evidence}>
+            {evidence.slice(0, 4).map((text, index) => (
+              <li key={index}>
+                <Foreign text={text} />
+              </li>
+            ))}
+          </ul>
+        )}
+        {!ended_at && (
+          <p class="finding-action">
+            <span class="finding-todo">{words.now.todo}</span>
+            <span>{sentence(action)}</span>
+          </p>
+        )}
+      </div>
+      {!ended_at && <FindingAction finding={finding} />}
+    </li>
+  )
+}
+
+/** The action as a button, where the page can do it or show where it is done. */
+function FindingAction({ finding: { code, subject } }: { finding: FoundFault }): JSX.Element | null {
+  const [isBusy, setBusy] = useState(false)
+  if (RETRIED.has(code)) {
+    const { courier_id, route_id } = subject
+    const which = courier_id || route_id ? { courier_id, route_id } : { all: true }
+    const retry = async () => {
+      setBusy(true)
+      await api.retryParked(which).then(
+        ({ retried }) => say(words.act.retried(retried, exact(retried))),
+        (error) => say(messageOf(error), 'failed'),
+      )
+      setBusy(false)
+    }
+    return (
+      <button type="button" class="button" disabled={isBusy} onClick={() => void retry()}>
+        {words.act.retryParked}
+      </button>
+    )
+  }
+  const [view, text, id] = targetOf(code, subject)
+  if (!view) return null
+  return (
+    <a class="button" href={href(view, { id })}>
+      {text}
+    </a>
+  )
+}
+
+const RETRIED = new Set(['lane_refused', 'positions_refused', 'apikey_refused'])
+const OF_ARRIVALS = new Set(['unknown_device', 'unknown_refused', 'wrong_port', 'not_understood', 'held_full'])
+const OF_ROSTER = new Set(['roster_rejected', 'roster_stale', 'two_on_route'])
+
+function targetOf(code: string, { device }: FoundFault['subject']): [view?: string, text?: string, id?: string] {
+  if (OF_ROSTER.has(code)) return ['roster', words.act.openRoster]
+  if (OF_ARRIVALS.has(code) && code !== 'held_full') return ['arrivals', words.act.openArrivals]
+  if (device !== undefined) return ['vans', words.act.openVan, device]
+  if (code === 'backlog') return ['queues', words.act.openQueues]
+  return []
+}
+
+function sentence(text: string): string {
+  const first = text.charAt(0).toUpperCase() + text.slice(1)
+  return /[.!?…]$/.test(first) ? first : `${first}.`
+}

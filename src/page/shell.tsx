@@ -1,0 +1,113 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import type { LiveState } from './data/live.ts'
+import { useLive } from './data/hooks.ts'
+import { count, time } from './format.ts'
+import { Icon } from './parts/icon.tsx'
+import { href, type PageAddress } from './router.ts'
+import { words } from './words/index.ts'
+
+type Tab = keyof Omit<typeof words.nav, 'label'>
+
+const TABS: readonly Tab[] = ['now']
+
+interface ShellProps {
+  readonly place: PageAddress
+  readonly signOut: () => void
+  readonly children: ComponentChildren
+}
+
+/** Navigation, how fresh the data are, and the view. */
+export function Shell({ place, signOut, children }: ShellProps): JSX.Element {
+  const live = useLive()
+  const main = useRef<HTMLElement>(null)
+  const title = words.nav[place.view as Tab] ?? words.nav.now
+  useEffect(() => {
+    document.title = `${title} · waybridge`
+    main.current?.scrollTo(0, 0)
+  }, [title, place.id])
+  return (
+    <div class={`shell ${live.by === 'lost' ? 'is-stale' : ''}`}>
+      <a class="skip" href="#content" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
+        {words.skip}
+      </a>
+      <header class="rail">
+        <a class="brand" href={href('now')} aria-label="waybridge">
+          <Mark />
+          <span>waybridge</span>
+        </a>
+        <nav aria-label={words.nav.label}>
+          {TABS.map((tab) => (
+            <NavLink
+              key={tab}
+              tab={tab}
+              isCurrent={tab === (place.view in words.nav ? place.view : 'now')}
+              live={live}
+            />
+          ))}
+        </nav>
+        <div class="rail-foot">
+          <Freshness live={live} />
+          <button
+            type="button"
+            class="button quiet small leave"
+            onClick={signOut}
+            aria-label={words.token.forget}
+            title={words.token.forget}
+          >
+            <Icon name="leave" />
+          </button>
+        </div>
+      </header>
+      <main id="content" class="view" tabIndex={-1} ref={main}>
+        {live.by === 'lost' && (
+          <p class="stale-bar" role="alert">
+            <Icon name="warning" />
+            {live.heardAt === undefined ? words.live.never : words.live.since(time(live.heardAt))}
+          </p>
+        )}
+        {children}
+      </main>
+    </div>
+  )
+}
+
+function NavLink({ tab, isCurrent, live }: { tab: Tab; isCurrent: boolean; live: LiveState }): JSX.Element {
+  const badge = badgeOf(tab, live)
+  return (
+    <a class="nav-link" href={href(tab)} aria-current={isCurrent ? 'page' : undefined}>
+      <Icon name={tab} size={18} />
+      <span class="nav-text">{words.nav[tab]}</span>
+      {badge && <span class={`badge ${badge.kind}`}>{count(badge.n)}</span>}
+    </a>
+  )
+}
+
+/** How many things in a view want to be looked at. */
+function badgeOf(tab: Tab, { status }: LiveState): { n: number; kind: string } | undefined {
+  if (!status) return undefined
+  const errors = status.findings.filter(({ severity }) => severity === 'error').length
+  if (tab === 'now' && status.findings.length > 0)
+    return errors > 0 ? { n: errors, kind: 'error' } : { n: status.findings.length, kind: 'warning' }
+  if (tab === 'queues' && status.parked.fixes > 0) return { n: status.parked.fixes, kind: 'warning' }
+  return undefined
+}
+
+function Freshness({ live }: { live: LiveState }): JSX.Element {
+  return (
+    <span class={`freshness is-${live.by}`} role="status">
+      <span class="pulse" />
+      <span class="freshness-text">{words.live[live.by]}</span>
+    </span>
+  )
+}
+
+/** The sign of waybridge: a way over a bridge. */
+export function Mark(): JSX.Element {
+  return (
+    <svg class="mark" width="24" height="24" viewBox="0 0 24 24" aria-hidden="true">
+      <rect width="24" height="24" rx="6" />
+      <path d="M4 15.5c3-6.5 13-6.5 16 0M4 15.5h16M8.4 11.9v3.6M15.6 11.9v3.6M12 10.7v4.8" />
+    </svg>
+  )
+}

@@ -1,0 +1,126 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { useNow } from '../../data/hooks.ts'
+import { CUSTODY, type ProcessRow, type SystemStatus } from '../../data/types.ts'
+import { age, count, duration, exact } from '../../format.ts'
+import { Foreign, Panel, When } from '../../parts/basics.tsx'
+import { words } from '../../words/index.ts'
+
+/** Where all fixes are that ever arrived. */
+export function CustodyPanel({ status }: { status: SystemStatus }): JSX.Element {
+  return (
+    <Panel title={words.now.custody}>
+      <dl class="facts">
+        {CUSTODY.map((name) => (
+          <Fact
+            key={name}
+            name={words.custody[name]}
+            title={words.custodyMeans[name]}
+            tone={toneOf(name, status.custody[name])}
+          >
+            <span class="num" title={exact(status.custody[name])}>
+              {count(status.custody[name])}
+            </span>
+          </Fact>
+        ))}
+      </dl>
+    </Panel>
+  )
+}
+
+function toneOf(name: string, value: number): string {
+  if (value === 0) return 'zero'
+  if (name === 'parked' || name === 'discarded') return 'warning'
+  return ''
+}
+
+/** Whether the tracking API takes what it is sent. */
+export function UpstreamPanel({ status }: { status: SystemStatus }): JSX.Element {
+  const { upstream, waiting } = status
+  const now = useNow()
+  const { last_error: error } = upstream
+  return (
+    <Panel title={words.now.upstream}>
+      <dl class="facts">
+        <Fact name={words.now.upstreamState[upstream.state]} tone={upstream.state === 'up' ? 'ok' : 'error'}>
+          {words.since('')} <When at={upstream.since_at} />
+        </Fact>
+        {upstream.in_flight !== undefined && (
+          <Fact name={words.now.inFlight} tone={upstream.in_flight === 0 ? 'zero' : ''}>
+            <span class="num">{count(upstream.in_flight)}</span>
+          </Fact>
+        )}
+        {upstream.slowest_ms !== undefined && (
+          <Fact name={words.now.slowest} tone={upstream.slowest_ms > 5000 ? 'warning' : ''}>
+            <span class="num">
+              {upstream.slowest_ms < 1000 ? `${upstream.slowest_ms} ${words.unit.ms}` : duration(upstream.slowest_ms)}
+            </span>
+          </Fact>
+        )}
+        <Fact name={words.now.oldest} tone={waiting.oldest_at ? '' : 'zero'}>
+          {waiting.oldest_at ? <span class="num">{age(waiting.oldest_at, now)}</span> : words.none}
+        </Fact>
+        {upstream.drained_at && (
+          <Fact name={words.now.drained}>
+            <When at={upstream.drained_at} />
+          </Fact>
+        )}
+        {error && (
+          <Fact name={words.now.lastError} isWide>
+            <span class="last-error">
+              <Foreign
+                text={[error.status ?? error.code, error.operation, error.message].filter(Boolean).join(' · ')}
+              />{' '}
+              <span class="muted">{age(error.at, now)}</span>
+            </span>
+          </Fact>
+        )}
+      </dl>
+    </Panel>
+  )
+}
+
+export function ProcessesPanel({ processes }: { processes: readonly ProcessRow[] }): JSX.Element {
+  const now = useNow()
+  return (
+    <Panel title={words.now.processes}>
+      <dl class="facts">
+        {processes.map(({ role, pid, host, since_at, restarts, last_seen_at }) => {
+          const unseen = now - Date.parse(last_seen_at)
+          return (
+            <Fact
+              key={`${host} ${pid}`}
+              name={role}
+              title={`${host} · ${pid}`}
+              tone={unseen > UNSEEN_MS ? 'error' : ''}
+            >
+              {restarts > 0 && <span class="tone-warning">{words.now.restarts(restarts, exact(restarts))} · </span>}
+              {unseen > UNSEEN_MS
+                ? words.now.notSeen(duration(unseen))
+                : words.for(duration(now - Date.parse(since_at)))}
+            </Fact>
+          )
+        })}
+      </dl>
+    </Panel>
+  )
+}
+
+interface FactProps {
+  readonly name: string
+  readonly title?: string
+  /** `ok`, `warning`, `error`, or `zero`: nothing to look at. */
+  readonly tone?: string
+  readonly isWide?: boolean
+  readonly children: ComponentChildren
+}
+
+export function Fact({ name, title, tone = '', isWide = false, children }: FactProps): JSX.Element {
+  return (
+    <div class={`fact ${tone && `tone-${tone}`} ${isWide ? 'is-wide' : ''}`} title={title}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+const UNSEEN_MS = 10_000

@@ -1,0 +1,54 @@
+import type { JSX } from 'preact'
+import { CONDITIONS, type SystemStatus } from '../../data/types.ts'
+import { count, exact } from '../../format.ts'
+import { Empty, Panel } from '../../parts/basics.tsx'
+import { href } from '../../router.ts'
+import { words } from '../../words/index.ts'
+
+/** How many vans are in which condition; each leads to its list. */
+export function FleetPanel({ status }: { status: SystemStatus }): JSX.Element | null {
+  if (!status.vans) return null
+  const shares = CONDITIONS.map((condition) => ({ condition, n: status.vans?.[condition] ?? 0 })).filter(
+    ({ n }) => n > 0,
+  )
+  const total = shares.reduce((sum, { n }) => sum + n, 0)
+  if (total === 0)
+    return (
+      <Panel title={words.now.fleet}>
+        <Empty icon="vans" title={words.now.noVans} text={words.now.noVansText}>
+          <a class="button" href={href('arrivals')}>
+            {words.now.toArrivals}
+          </a>
+        </Empty>
+      </Panel>
+    )
+  return (
+    <Panel title={words.now.fleet} hint={words.vansCount(total, exact(total))}>
+      <svg class="share-bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+        {shares.map(({ condition, n }, index) => {
+          const before = shares.slice(0, index).reduce((sum, share) => sum + share.n, 0)
+          return (
+            <rect
+              key={condition}
+              class={`f-${condition}`}
+              x={(before / total) * 100}
+              width={(n / total) * 100}
+              height="1"
+            />
+          )
+        })}
+      </svg>
+      <ul class="share-list">
+        {shares.map(({ condition, n }) => (
+          <li key={condition}>
+            <a href={href('vans', { query: { condition } })} title={words.conditionMeans[condition]}>
+              <span class={`dot c-${condition}`} />
+              <span>{words.condition[condition]}</span>
+              <span class="num">{count(n)}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}

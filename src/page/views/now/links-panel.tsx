@@ -1,0 +1,99 @@
+import type { JSX } from 'preact'
+import { trailPoints, useNow } from '../../data/hooks.ts'
+import { HOUR_MS } from '../../data/trail.ts'
+import { LINKS, type LinkFigures, type LinkName, type SystemStatus } from '../../data/types.ts'
+import { count, exact, rate } from '../../format.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { Spark } from '../../parts/spark.tsx'
+import { words } from '../../words/index.ts'
+
+interface LinksPanelProps {
+  readonly status: SystemStatus
+  readonly chosen: LinkName | undefined
+  readonly choose: (link: LinkName) => void
+}
+
+/** The seven links that a position passes, with their figures: the way is green up to the first broken one. */
+export function LinksPanel({ status, chosen, choose }: LinksPanelProps): JSX.Element {
+  const links = linksOf(status)
+  const firstBroken = links.findIndex(({ state }) => state === 'broken')
+  return (
+    <section class="panel links-panel" aria-label={words.now.links}>
+      <header class="panel-head">
+        <h2>{words.now.links}</h2>
+        <span class="hint">{words.now.linksHint}</span>
+      </header>
+      <ol class="links">
+        {links.map((figures, index) => (
+          <li
+            key={figures.link}
+            class={`link is-${figures.state} ${firstBroken >= 0 && index > firstBroken ? 'is-after' : ''}`}
+          >
+            <button
+              type="button"
+              class="link-button"
+              aria-pressed={chosen === figures.link}
+              onClick={() => choose(figures.link)}
+              title={words.linkMeans[figures.link]}
+            >
+              <LinkHead figures={figures} />
+              <LinkBody figures={figures} index={index} />
+            </button>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+function LinkHead({ figures: { link, state, findings } }: { figures: LinkFigures }): JSX.Element {
+  return (
+    <span class="link-head">
+      <span class="node">
+        <Icon name={state === 'broken' ? 'close' : state} size={14} />
+      </span>
+      <span class="link-name">{words.link[link]}</span>
+      <span class="sr-only">{words.linkState[state]}</span>
+      {findings.length > 0 && (
+        <span class={`badge ${state === 'broken' ? 'error' : 'warning'}`}>{findings.length}</span>
+      )}
+    </span>
+  )
+}
+
+function LinkBody({ figures, index }: { figures: LinkFigures; index: number }): JSX.Element {
+  const now = useNow(15_000)
+  const { link, state } = figures
+  const points = trailPoints().map(({ at, links }) => ({ at, value: links[index] }))
+  const isKnown = figures.per_s >= 0
+  return (
+    <span class="link-body">
+      <span class="link-figure">
+        <span class="figure-large num">{isKnown ? rate(figures.per_s) : '–'}</span>
+        <span class="figure-unit">{words.unit.perS}</span>
+      </span>
+      <span class="link-spark">
+        <Spark points={points} from={now - HOUR_MS} until={now} label={words.now.rates} />
+      </span>
+      <span class="link-count muted" title={isKnown ? exact(figures.count) : undefined}>
+        {isKnown ? (
+          <>
+            <span class="num">{count(figures.count)}</span> {words.linkCount[link]}
+          </>
+        ) : (
+          words.linkState[state]
+        )}
+      </span>
+    </span>
+  )
+}
+
+/** The links of the status; of an admin port that gives none: what the findings say, without figures. */
+function linksOf({ links, findings }: SystemStatus): readonly LinkFigures[] {
+  if (links) return links
+  return LINKS.map((link) => {
+    const own = findings.filter((finding) => finding.link === link)
+    const state = own.some(({ severity }) => severity === 'error') ? 'broken' : 'unknown'
+    return { link, state, count: -1, per_s: -1, findings: own.map(({ code }) => code) }
+  })
+}

@@ -1,0 +1,105 @@
+import type { JSX } from 'preact'
+import { useLive } from '../../data/hooks.ts'
+import type { LinkName, SystemStatus } from '../../data/types.ts'
+import { exact, rate } from '../../format.ts'
+import { Loading } from '../../parts/basics.tsx'
+import { FindingList } from '../../parts/finding.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { go, href, type PageAddress } from '../../router.ts'
+import { words } from '../../words/index.ts'
+import { CustodyPanel, ProcessesPanel, UpstreamPanel } from './figures.tsx'
+import { FleetPanel } from './fleet-panel.tsx'
+import { LinksPanel } from './links-panel.tsx'
+import { RatesPanel } from './rates-panel.tsx'
+
+/** What the system does at this moment: the verdict, the seven links, what is wrong, and the figures. */
+export function Now({ place }: { place: PageAddress }): JSX.Element {
+  const { status } = useLive()
+  const link = (place.query.get('link') ?? undefined) as LinkName | undefined
+  const choose = (chosen: LinkName | undefined) =>
+    go(href('now', { query: { link: chosen === link ? undefined : chosen } }), { replace: true })
+  if (!status) return <Waiting />
+  return (
+    <div class="now stack">
+      <Verdict status={status} />
+      <LinksPanel status={status} chosen={link} choose={choose} />
+      <div class="now-grid">
+        <FindingsPanel status={status} link={link} showAll={() => choose(undefined)} />
+        <div class="stack">
+          <FleetPanel status={status} />
+          <RatesPanel />
+        </div>
+      </div>
+      <div class="figures-grid">
+        <CustodyPanel status={status} />
+        <UpstreamPanel status={status} />
+        {status.processes && <ProcessesPanel processes={status.processes} />}
+      </div>
+    </div>
+  )
+}
+
+function Waiting(): JSX.Element {
+  return (
+    <div class="now stack">
+      <h1 class="sr-only">{words.now.title}</h1>
+      <Loading lines={6} />
+    </div>
+  )
+}
+
+/** The state in one sentence. */
+function Verdict({ status }: { status: SystemStatus }): JSX.Element {
+  const errors = status.findings.filter(({ severity }) => severity === 'error').length
+  const warnings = status.findings.filter(({ severity }) => severity === 'warning').length
+  const state = errors > 0 ? 'error' : warnings > 0 ? 'warning' : 'ok'
+  return (
+    <div class={`verdict is-${state}`}>
+      <span class="verdict-mark">
+        <Icon name={state} size={20} />
+      </span>
+      <div>
+        <h1>{status.verdict ?? firstSentence(status)}</h1>
+        <p class="muted">
+          {errors > 0 && <span class="tone-error">{words.now.errors(errors, exact(errors))}</span>}
+          {errors > 0 && warnings > 0 && ' · '}
+          {warnings > 0 && <span class="tone-warning">{words.now.warnings(warnings, exact(warnings))}</span>}
+          {errors + warnings > 0 && ' · '}
+          {words.now.allWellText(rate(status.rates.delivered_per_s))}
+        </p>
+      </div>
+    </div>
+  )
+}
+
+/** The verdict of an admin port that gives none. */
+function firstSentence({ findings }: SystemStatus): string {
+  const [worst] = findings.filter(({ severity }) => severity !== 'info')
+  return worst ? worst.message.charAt(0).toUpperCase() + worst.message.slice(1) : words.now.allWell
+}
+
+interface FindingsPanelProps {
+  readonly status: SystemStatus
+  readonly link: LinkName | undefined
+  readonly showAll: () => void
+}
+
+function FindingsPanel({ status, link, showAll }: FindingsPanelProps): JSX.Element {
+  const shown = link ? status.findings.filter((finding) => finding.link === link) : status.findings
+  return (
+    <section class="panel" aria-label={words.now.findings}>
+      <header class="panel-head">
+        <h2>{words.now.findings}</h2>
+        <span class="hint">{link ? words.now.onlyLink(words.link[link]) : words.now.findingsHint}</span>
+        {link && (
+          <span class="panel-aside">
+            <button type="button" class="button quiet small" onClick={showAll}>
+              {words.now.showAll}
+            </button>
+          </span>
+        )}
+      </header>
+      <FindingList findings={shown} />
+    </section>
+  )
+}

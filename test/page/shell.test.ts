@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
+
+describe.skipIf(!findChromium())('the page in a real browser', () => {
+  const fixture = pageFixture({
+    'devices.yaml': '"356307042441013": { name: Van 12, company_id: 7, courier_id: 42, route_id: 1001 }\n',
+  })
+
+  it('takes the token from the address, keeps it in the tab, and removes it from the address', async () => {
+    const { page, faults, close } = await fixture.open('/')
+    await page.locator('.verdict h1').waitFor()
+    expect(page.url()).not.toContain(fixture.token)
+    await page.reload()
+    await page.locator('.verdict h1').waitFor()
+    expect(faults).toEqual([])
+    await close()
+  })
+
+  it('asks for another token where it is wrong, and opens with the right one', async () => {
+    const { page, faults, close } = await fixture.open('/', { token: 'wrong' })
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('the token is unknown')
+    await page.getByLabel('Token').fill(fixture.token)
+    await page.getByRole('button', { name: 'Open' }).click()
+    await page.locator('.verdict h1').waitFor()
+    expect(faults).toEqual([])
+    await close()
+  })
+
+  it('asks for a token where it has none', async () => {
+    const { page, close } = await fixture.open('/', { token: null })
+    await page.getByText('This page needs a token.').waitFor()
+    await expectAccessible(page)
+    await close()
+  })
+
+  it('speaks German to a German browser', async () => {
+    const { page, close } = await fixture.open('/', { locale: 'de-AT' })
+    await page.getByRole('heading', { name: 'Der Weg einer Position' }).waitFor()
+    expect(await page.locator('html').getAttribute('lang')).toBe('de')
+    await close()
+  })
+
+  it.each([
+    ['light', DESKTOP],
+    ['dark', DESKTOP],
+    ['light', PHONE],
+    ['dark', PHONE],
+  ] as const)('axe finds nothing serious in Now, %s, %o', async (colorScheme, viewport) => {
+    const { page, faults, close } = await fixture.open('/', { colorScheme, viewport })
+    await page.locator('.verdict h1').waitFor()
+    await expectAccessible(page)
+    expect(faults).toEqual([])
+    await close()
+  })
+
+  it('is kept by browsers only where its address says which version it is', async () => {
+    const headers = { 'accept-encoding': 'br' }
+    const ask = (path: string) => fetch(`http://127.0.0.1:${fixture.product.ports.admin}${path}`, { headers })
+    const index = await ask('/')
+    const [asset] = /\/assets\/[^"]+main\.js/.exec(await index.text())!
+    const file = await ask(asset)
+    expect(index.headers.get('cache-control')).toBe('no-cache')
+    expect(index.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(file.headers.get('cache-control')).toContain('immutable')
+    expect(file.headers.get('content-encoding')).toBe('br')
+    expect((await ask('/assets/old/main.js')).status).toBe(404)
+  })
+})

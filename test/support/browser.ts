@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { delimiter, join } from 'node:path'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { buildPage, isPageBuilt } from '../../src/page/build.mjs'
+import { type Product, startProduct } from './product.ts'
+
+/** A real browser in front of a product that runs. */
+export interface PageFixture {
+  readonly product: Product
+  readonly token: string
+  /** Opens a view in a new window, and waits until it has loaded. What goes wrong in it is in `faults`. */
+  open(view: string, options?: WindowOptions): Promise<OpenedPage>
+}
+
+interface WindowOptions extends BrowserContextOptions {
+  /** Default: the right one. */
+  readonly token?: string | null
+}
+
+export interface OpenedPage {
+  readonly page: Page
+  /** Errors of scripts, violations of the content security policy, and requests to other hosts. */
+  readonly faults: string[]
+  close(): Promise<void>
+}
+
+export const DESKTOP = { width: 1440, height: 900 }
+export const PHONE = { width: 390, height: 844 }
+
+/** Where Chromium is: `WAYBRIDGE_CHROMIUM`, else the one on PATH. */
+export function findChromium(): string | undefined {
+  const chosen = process.env.WAYBRIDGE_CHROMIUM
+  if (chosen) return chosen
+  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
+  return NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find((file) => existsSync(file))
+}
+
+/** Starts the product with these files, and a browser. */
+export function pageFixture(files: Readonly<Record<string, string>>, yaml = ''): PageFixture {
+  const all = {} as { product: Product; token: string; browser: Browser }
+
+  beforeAll(async () => {
+    if (!isPageBuilt()) await buildPage()
+    all.product = await startProduct(files, yaml)
+    all.token = (await readFile(join(all.product.dir, 'data/admin-token'), 'utf8')).trim()
+    all.browser = await chromium.launch({ executablePath: findChromium(), args: ['--no-sandbox'] })
+  }, 120_000)
+  afterAll(async () => {
+    await all.browser?.close()
+    await all.product?.end()
+  })
+
+  async function open(view: string, { token = all.token, ...options }: WindowOptions = {}): Promise<OpenedPage> {
+    const origin = `http://127.0.0.1:${all.product.ports.admin}`
+    const context = await all.browser.newContext({ viewport: DESKTOP, locale: 'en-GB', ...options })
+    const page = await context.newPage()
+    const faults: string[] = []
+    page.on('pageerror', (error) => faults.push(error.message))
+    page.on('console', (message) => {
+      if (/Content Security Policy/i.test(message.text())) faults.push(message.text())
+    })
+    page.on('request', (request) => {
+      if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(origin))
+        faults.push(`asks ${request.url()}`)
+    })
+    await page.goto(
+      token === null ? `${origin}/#${view}` : `${origin}/#token=${token}&view=${encodeURIComponent(view)}`,
+    )
+    return { page, faults, close: () => context.close() }
+  }
+
+  return {
+    get product() {
+      return all.product
+    },
+    get token() {
+      return all.token
+    },
+    open,
+  }
+}
+
+/** Checks a page with axe: no finding that is serious or critical. */
+export async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(await axe)
+  const found = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as AxeResult
+  const serious = found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  expect(serious.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html.slice(0, 200))])).toEqual([])
+}
+
+interface AxeResult {
+  readonly violations: readonly { id: string; impact: string; nodes: readonly { html: string }[] }[]
+}
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+const axe = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

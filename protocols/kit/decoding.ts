@@ -1,5 +1,40 @@
+/* What the gateway calls: bytes become frames, a frame becomes a message, and a message has replies. */
 import { DecodeError } from './errors.ts'
 import type { Fix, HttpRequest, Message, Protocol, Session } from './protocol.ts'
+
+/** The frames at the beginning of a stream; `noise` counts the bytes that were skipped between them. */
+interface CutStream {
+  /** Views of the stream's bytes. */
+  readonly frames: Buffer[]
+  /** The beginning of the next frame, which is not complete yet. */
+  readonly rest: Buffer
+  readonly noise: number
+  /** Whether it stopped after `most` steps: there may be further frames in `rest`. */
+  readonly isStopped: boolean
+}
+
+/** Cuts complete frames off the beginning of a stream: all, or what `most` calls of the framer find. */
+export function cut<S>(
+  bytes: Buffer,
+  frame: (bytes: Buffer, session: S) => number,
+  session: S,
+  most = Number.POSITIVE_INFINITY,
+): CutStream {
+  const frames: Buffer[] = []
+  let at = 0
+  let noise = 0
+  let steps = 0
+  for (; at < bytes.length && steps < most; steps++) {
+    const length = frame(at === 0 ? bytes : bytes.subarray(at), session)
+    if (length === 0) break
+    // Most frames arrive alone: a view of all bytes is these themselves.
+    if (length > 0) frames.push(length === bytes.length ? bytes : bytes.subarray(at, at + length))
+    else noise -= length
+    at += Math.abs(length)
+  }
+  const rest = at < bytes.length ? bytes.subarray(at) : NOTHING
+  return { frames, rest, noise, isStopped: steps === most }
+}
 
 /**
  * What one frame or request says, with finite numbers and ids that are not empty.
@@ -12,6 +47,11 @@ export function decodeFrame(protocol: Protocol, frame: Buffer | HttpRequest, ses
   }
   if (protocol.request) return sound(protocol.request(frame, session), session.now)
   throw new DecodeError('unsupported', `${protocol.name} is not spoken over HTTP`)
+}
+
+/** The answers of a message, in order. */
+export function repliesOf(reply: Message['reply']): readonly Buffer[] {
+  return reply === undefined ? [] : Buffer.isBuffer(reply) ? [reply] : reply
 }
 
 /**
@@ -47,3 +87,5 @@ function soundFix(fix: Fix, now: number): Fix {
     valid: valid && [time, latitude, longitude].every(Number.isFinite),
   }
 }
+
+const NOTHING = Buffer.alloc(0)

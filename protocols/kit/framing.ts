@@ -1,42 +1,6 @@
 import { EndSearch, type Mark, Marks } from './marks.ts'
 import type { Framer } from './protocol.ts'
 
-/** The frames at the beginning of a stream; `noise` counts the bytes that were skipped between them. */
-interface CutStream {
-  /** Views of the stream's bytes. */
-  readonly frames: Buffer[]
-  /** The beginning of the next frame, which is not complete yet. */
-  readonly rest: Buffer
-  readonly noise: number
-  /** Whether it stopped after `most` steps: there may be further frames in `rest`. */
-  readonly isStopped: boolean
-}
-
-/** Cuts complete frames off the beginning of a stream: all, or what `most` calls of the framer find. */
-export function cut<S>(
-  bytes: Buffer,
-  frame: (bytes: Buffer, session: S) => number,
-  session: S,
-  most = Number.POSITIVE_INFINITY,
-): CutStream {
-  const frames: Buffer[] = []
-  let at = 0
-  let noise = 0
-  let steps = 0
-  for (; at < bytes.length && steps < most; steps++) {
-    const length = frame(at === 0 ? bytes : bytes.subarray(at), session)
-    if (length === 0) break
-    // Most frames arrive alone: a view of all bytes is these themselves.
-    if (length > 0) frames.push(length === bytes.length ? bytes : bytes.subarray(at, at + length))
-    else noise -= length
-    at += Math.abs(length)
-  }
-  const rest = at < bytes.length ? bytes.subarray(at) : NOTHING
-  return { frames, rest, noise, isStopped: steps === most }
-}
-
-const NOTHING = Buffer.alloc(0)
-
 /**
  * Frames that end with the first of some ends, which is part of the frame. Where one end begins like another ('#', '#\r\n'),
  * the shorter one ends the frame, because a tracker may send nothing more before it is answered; what is left of the longer

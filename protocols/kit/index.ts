@@ -29,7 +29,7 @@ export {
   verify,
   xor,
 } from './checksum.ts'
-export { decodeFrame } from './decoding.ts'
+export { cut, decodeFrame, repliesOf } from './decoding.ts'
 export { dialects } from './dialects.ts'
 export { Draft } from './draft.ts'
 export { drawn, type Fields } from './drawn.ts'
@@ -38,7 +38,6 @@ export { escaped, unescape, withEscapes } from './escaping.ts'
 export { GGA, GLL, RMC } from './fields.ts'
 export {
   between,
-  cut,
   endsWith,
   fixedLength,
   isEndless,
@@ -61,7 +60,6 @@ export {
   type Match,
   type Message,
   type Protocol,
-  repliesOf,
   type Session,
   type Settings,
   type Setup,

@@ -156,11 +156,6 @@ export interface Protocol {
   request?(request: HttpRequest, session: Session): Message
 }
 
-/** The answers of a message, in order. */
-export function repliesOf(reply: Message['reply']): readonly Buffer[] {
-  return reply === undefined ? [] : Buffer.isBuffer(reply) ? [reply] : reply
-}
-
 /** A protocol's own state of each session; `initial` makes it when it is first asked for. */
 export function sessionState<State extends object>(initial: () => State): (session: Session) => State {
   const states = new WeakMap<Session, State>()

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Company } from '../config/schema.ts'
 import { parseBody, readBody } from '../tracking/body.ts'
-import type { Failure, Reply } from '../tracking/client/exchange.ts'
+import type { Failure, Reply } from '../tracking/exchange.ts'
 import type { OperationRequest, TrackingClient } from '../tracking/client.ts'
 import { MAX_INTERVAL_S, parseInterval, type PositionInterval } from '../tracking/interval.ts'
 import { parametersOf } from '../tracking/openapi.ts'

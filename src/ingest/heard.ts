@@ -174,10 +174,13 @@ export class HeardBook {
       if (fix) fixes.push(device, JSON.stringify(fix))
       if (filtered) unplaced.push(device, JSON.stringify(filtered))
     }
-    const put = (key: string, entries: string[]) => entries.length > 0 && this.#redis.hset(key, ...entries)
-    const heard = [put(keys.devices, contacts), put(keys.lastFixes, fixes), put(keys.lastFiltered, unplaced)]
+    const writes: Promise<unknown>[] = []
+    if (contacts.length > 0) writes.push(this.#redis.hset(keys.devices, ...contacts))
+    if (fixes.length > 0) writes.push(this.#redis.hset(keys.lastFixes, ...fixes))
+    if (unplaced.length > 0) writes.push(this.#redis.hset(keys.lastFiltered, ...unplaced))
+    if (events.length > 0) writes.push(appendEvents(this.#redis, events))
     try {
-      await Promise.all([...heard, events.length > 0 && appendEvents(this.#redis, events)])
+      await Promise.all(writes)
     } catch {
       for (const device of devices) this.#changed.add(device)
       for (const [device, waiting] of events) {

@@ -99,7 +99,10 @@ export class Ingest {
     const message = introduce(sender, read, session) ? decode(arrival, logger) : read
     if (message instanceof DecodeError) return this.#damaged(message, arrival)
     if (sender.entry) this.#options.heard.spoke(sender.id, session, protocol.name)
-    let failure = message.fixes?.length ? await this.#storeFixes(sender, message, arrival) : undefined
+    let failure: Obstacle | IdentityReason | undefined
+    if (message.fixes?.some(isOfNamedDevice))
+      failure = await this.#storeOfMany({ ...message, device: sender.id }, arrival)
+    else if (message.fixes?.length) failure = await this.#storeOf(sender, message, arrival)
     const doubt = doubtOf(message)
     if (doubt && !failure) failure = await this.#keep({ doubt, message, sender }, arrival)
     if (failure) return failed(failure, message)
@@ -161,11 +164,6 @@ export class Ingest {
     const sender = { id, entry: this.#options.replica.roster.find(id) }
     if (message.unreadable && !failure) failure = await this.#keep({ doubt: 'entries', message, sender }, arrival)
     return failure ? failed(failure, message) : done(message)
-  }
-
-  #storeFixes(sender: ResolvedDevice, message: Message, arrival: FrameArrival) {
-    if (!message.fixes?.some(isOfNamedDevice)) return this.#storeOf(sender, message, arrival)
-    return this.#storeOfMany({ ...message, device: sender.id }, arrival)
   }
 
   /**

@@ -1,8 +1,8 @@
 import { keys } from './keys.ts'
 import { type Fate, type Swept, sweep } from './move.ts'
-import { receivedAt } from './record.ts'
+import { HOLD_REASONS, type HoldReason, receivedAt } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
-import { type AppenderOptions, HOLD_REASONS, type HoldReason } from './store.ts'
+import type { AppenderOptions } from './store.ts'
 
 /** The lists of what is held for one reason, those of proven or of unproven senders: one for each device. */
 export interface HeldLists {

@@ -1,5 +1,4 @@
 export * from './api-clock.ts'
-export * from './append.ts'
 export { DuplicateFilter } from './duplicates.ts'
 export { BEHIND_MS, keys } from './keys.ts'
 export * from './forget-device.ts'
@@ -21,6 +20,6 @@ export {
   type Redis,
   scripts,
 } from './redis.ts'
-export { type AppenderOptions, type HoldReason, type MemoryShares, type Part } from './store.ts'
+export { Appender, type AppenderOptions, type MemoryShares } from './store.ts'
 export * from './survey.ts'
 export { joinWorkers } from './workers.ts'

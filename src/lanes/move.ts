@@ -1,5 +1,6 @@
 import { type Redis, scripts } from './redis.ts'
-import { type AppenderOptions, add, type Part, type RecordSource, storeRecords } from './store.ts'
+import type { Part } from './record.ts'
+import { type AppenderOptions, add, type RecordSource, storeRecords } from './store.ts'
 
 /** Says that the process cannot know that its roster is current: then it moves nothing. */
 export const NOT_CURRENT = Symbol('roster not current')

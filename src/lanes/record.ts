@@ -28,6 +28,37 @@ export interface Position {
   readonly speed?: number
 }
 
+/**
+ * Why fixes are held: their device is not configured, it has no route at their time, their time is in the future, or they are off
+ * the track of the device.
+ */
+export const HOLD_REASONS = ['unknown', 'no_route', 'clock', 'suspicious'] as const
+export type HoldReason = (typeof HOLD_REASONS)[number]
+
+/** Records of one device for one place, as `packRecords` makes them: a lane, or what is held for a reason. */
+export type Part = { readonly lane: string; readonly device: string; readonly records: Buffer } | HeldPart
+
+export interface HeldPart {
+  readonly held: HoldReason
+  readonly device: string
+  readonly records: Buffer
+  /** Whether they came over a connection: its sender has the address that it says it has. A datagram's may be forged. */
+  readonly isProven: boolean
+  /** When they may belong somewhere else, or are too old, ms UTC: then they are looked at again. */
+  readonly lookAt: number
+  /** By which version of the roster they are held: where that is not the last one, they are looked at at once. */
+  readonly rosterVersion: number
+}
+
+/** What one frame leaves behind: its records, and what the custody account counts with them. */
+export interface Storable {
+  readonly parts: readonly Part[]
+  /** Fixes, the filtered ones included. */
+  readonly received: number
+  /** One reason for each fix that is not stored. */
+  readonly filtered: readonly string[]
+}
+
 /** Records of one device, one behind the other. `device` comes from `packDevice`; `received` in ms UTC. */
 export function packRecords(positions: readonly Position[], device: Buffer, received: number): Buffer {
   const length = HEAD + device.length - 1

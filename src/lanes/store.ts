@@ -1,30 +1,10 @@
+import { everySecond } from '../async.ts'
+import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
-import { type DuplicateFilter, type MarkedRun, MOST_IN_RUN } from './duplicates.ts'
+import { type DuplicateFilter, type MarkedRun, MOST_IN_RUN, spansIn } from './duplicates.ts'
 import { keys } from './keys.ts'
-import { slicesOf } from './record.ts'
-import type { RunScript } from './redis.ts'
-
-/**
- * Why fixes are held: their device is not configured, it has no route at their time, their time is in the future, or they are off
- * the track of the device.
- */
-export const HOLD_REASONS = ['unknown', 'no_route', 'clock', 'suspicious'] as const
-export type HoldReason = (typeof HOLD_REASONS)[number]
-
-/** Records of one device for one place, as `packRecords` makes them: a lane, or what is held for a reason. */
-export type Part = { readonly lane: string; readonly device: string; readonly records: Buffer } | HeldPart
-
-interface HeldPart {
-  readonly held: HoldReason
-  readonly device: string
-  readonly records: Buffer
-  /** Whether they came over a connection: its sender has the address that it says it has. A datagram's may be forged. */
-  readonly isProven: boolean
-  /** When they may belong somewhere else, or are too old, ms UTC: then they are looked at again. */
-  readonly lookAt: number
-  /** By which version of the roster they are held: where that is not the last one, they are looked at at once. */
-  readonly rosterVersion: number
-}
+import { type HeldPart, type HoldReason, type Part, type Storable, slicesOf } from './record.ts'
+import { grouped, type Redis, type RunScript, scripts } from './redis.ts'
 
 /** What may be stored beside waiting fixes, so that it cannot take the memory that these need. */
 export interface MemoryShares {
@@ -50,6 +30,79 @@ export interface HoldLimits {
   readonly maxFixesConfigured: number
   /** Unproven senders have half of the places. */
   readonly maxUnknownDevices: number
+}
+
+/** The outcome of a Storable that is on disk. */
+export interface Stored {
+  /** Fixes that were stored before. */
+  duplicates: number
+  /** Whether there are too many unknown devices to hold the fixes of this one. */
+  refused: boolean
+}
+
+/** Stores the fixes of a gateway: all that arrive while the previous call is away leave in the next one. */
+export class Appender {
+  readonly #run: RunScript
+  readonly #options: AppenderOptions
+  readonly #group = grouped((items: Storable[]) => this.#store(items), GROUP)
+  readonly #tidying: ReturnType<typeof everySecond>
+  /** Counts that wait for the next call. */
+  #counted = new Map<string, number>()
+
+  constructor(redis: Redis, options: AppenderOptions) {
+    this.#run = scripts(redis)
+    this.#options = options
+    this.#tidying = everySecond(() => this.#tidy())
+  }
+
+  /** Resolves once every record is on disk in Redis. Rejects where that is not certain: then nothing may be acknowledged. */
+  append(item: Storable): Promise<Stored> {
+    let weight = 0
+    for (const { records } of item.parts) weight += records.length * BYTE_WEIGHT + spansIn(records) * SPAN_WEIGHT
+    return this.#group(item, weight)
+  }
+
+  /** Counts fixes of which none needs storing. Redis has the counts with the next call, or within a second. */
+  count(filtered: readonly string[]): void {
+    addFixes(this.#counted, { received: filtered.length, filtered })
+  }
+
+  /** Resolves when Redis has the counts, or cannot be told. */
+  async close(): Promise<void> {
+    await this.#tidying.stop()
+    await this.#flush()
+  }
+
+  async #store(items: readonly Storable[]): Promise<Stored[]> {
+    const waiting = this.#counted
+    this.#counted = new Map()
+    const counters = new Map(waiting)
+    for (const item of items) addFixes(counters, item)
+    const itemOfPart = items.flatMap(({ parts }, index) => parts.map(() => index))
+    const outcomes = items.map((): Stored => ({ duplicates: 0, refused: false }))
+    metrics.appends.inc({})
+    try {
+      const parts = items.flatMap((item) => item.parts)
+      const leftOut = (await storeRecords(this.#run, this.#options, { parts, counters })) ?? []
+      for (const { part, duplicates } of leftOut) {
+        if (duplicates < 0) outcomes[itemOfPart[part]].refused = true
+        else outcomes[itemOfPart[part]].duplicates += duplicates
+      }
+      return outcomes
+    } catch (error) {
+      for (const [name, amount] of waiting) add(this.#counted, name, amount)
+      throw error
+    }
+  }
+
+  async #tidy(): Promise<void> {
+    await this.#flush()
+    await this.#options.duplicates?.forget()
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#counted.size > 0) await this.#store([]).catch(() => {})
+  }
 }
 
 /** A list whose entries may leave it. */
@@ -111,6 +164,11 @@ export async function storeRecords(
   return leftOut
 }
 
+function addFixes(counters: Map<string, number>, { received, filtered }: Omit<Storable, 'parts'>): void {
+  add(counters, 'received', received)
+  for (const reason of filtered) add(counters, `filtered:${reason}`, 1)
+}
+
 /** Adds to a counter. */
 export function add(counters: Map<string, number>, name: string, amount: number): void {
   if (amount !== 0) counters.set(name, (counters.get(name) ?? 0) + amount)
@@ -158,6 +216,13 @@ function lookOf({ lookAt, rosterVersion }: HeldPart): string {
   return `${Math.round(lookAt)} ${rosterVersion}`
 }
 
+/*
+ * What weighs a call: about what it costs Redis, so that no input makes a call longer than 20 ms. Dearest are fixes of many spans
+ * (a run for each, with marks of its own), and look-ups among the marks of a full span.
+ */
+const BYTE_WEIGHT = 4
+const SPAN_WEIGHT = 800
+const GROUP = { inFlight: 2, maxWeight: 1 << 19 }
 const KINDS = { unknown: 'U', no_route: 'N', clock: 'C', suspicious: 'S' } satisfies Record<HoldReason, string>
 /** The keys that store.lua touches; those of a list follow. */
 const KEYS = [

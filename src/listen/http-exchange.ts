@@ -8,11 +8,11 @@ import type { FrameOutcome } from '../ingest/frame.ts'
 import { metrics } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/not-stored.ts'
 import { type Origin, sessionOf } from './acceptor.ts'
+import { ReceivedBytes } from './backpressure.ts'
 import { pauseOf } from './connections.ts'
 import { inNetwork, MAX_DEBT_MS, tokensOf } from './flood.ts'
 import type { Shared } from './listener.ts'
 import { ENOUGH, noteWrongPort } from './protocol-choice.ts'
-import { ReceivedBytes } from './received-bytes.ts'
 
 /** What a request weighs, in frames. */
 export const FRAMES_PER_REQUEST = 2

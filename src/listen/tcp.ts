@@ -7,12 +7,12 @@ import type { FrameOutcome } from '../ingest/frame.ts'
 import { metrics } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/not-stored.ts'
 import { Acceptor, type Origin, sessionOf } from './acceptor.ts'
+import { ReceivedBytes } from './backpressure.ts'
 import { Connections, type DeviceConnection, pauseOf } from './connections.ts'
 import { MAX_DEBT_MS, SenderLimits } from './flood.ts'
 import { QUIET_MS } from './detect.ts'
 import { CLOSE_WAIT_MS, closeServer, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
 import { isMisunderstood, type PortRules, ProtocolChoice } from './protocol-choice.ts'
-import { ReceivedBytes } from './received-bytes.ts'
 
 export async function listenTcp(endpoint: ProtocolEndpoint, shared: Shared): Promise<Listener> {
   const { protocol, name = 'tcp' } = endpoint
@@ -158,7 +158,7 @@ class TcpConnection implements DeviceConnection {
       pressure.remove(taken, frames.length),
     )
     if (this.#socket.destroyed) return false
-    if (outcomes.every(isMisunderstood) && this.#isOfAnother(bytes)) return true
+    if (this.#choice && outcomes.every(isMisunderstood) && this.#isOfAnother(bytes)) return true
     const heldMs = this.#answerAfterMs(outcomes)
     if (heldMs > 0) await this.#pause(heldMs)
     if (!this.#socket.writable) return false
@@ -215,7 +215,7 @@ class TcpConnection implements DeviceConnection {
     let failed = 0
     for (const { status } of outcomes)
       if (status === 'refused' || (status !== 'not_stored' && device === undefined)) failed++
-    let waitMs = this.senderLimits.failed(failed)
+    let waitMs = failed > 0 ? this.senderLimits.failed(failed) : 0
     if (device !== undefined && this.slotDevice === undefined) {
       this.#context.slots.identified(this, device)
       waitMs = Math.max(waitMs, this.senderLimits.identified(device))

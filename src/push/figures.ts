@@ -1,4 +1,5 @@
-import type { ApiAnswer } from '../tracking/client/answer.ts'
+import { noteClockOfApi, type Redis } from '../lanes/index.ts'
+import type { ApiAnswer } from '../tracking/exchange.ts'
 
 /** How the pushes of a worker fare. Instants in ms UTC, durations in ms. */
 export interface PushFigures {
@@ -87,5 +88,25 @@ export class PushWatch {
   }
 }
 
+/** Notes now and then what time the tracking API says it is, so that gateways can judge their own clock by it. */
+export class ApiClockWatch {
+  readonly #redis: Redis
+  #notedAt = -Infinity
+
+  constructor(redis: Redis) {
+    this.#redis = redis
+  }
+
+  /** `date`: of an answer to a request sent at `sentAt`, ms UTC. */
+  note(date: string, sentAt: number): void {
+    if (performance.now() - this.#notedAt < API_CLOCK_MS) return
+    this.#notedAt = performance.now()
+    // The header has whole seconds, rounded down.
+    const aheadMs = Date.parse(date) + 500 - (sentAt + Date.now()) / 2
+    if (Number.isFinite(aheadMs)) noteClockOfApi(this.#redis, aheadMs).catch(() => {})
+  }
+}
+
 const RECENT_MS = 60_000
 const KEPT = 200
+const API_CLOCK_MS = 10_000

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { within } from '../async.ts'
 import { joinWorkers, type Lease, Leases, releaseParked } from '../lanes/index.ts'
-import { PushWatch } from './figures.ts'
+import { ApiClockWatch, PushWatch } from './figures.ts'
 import { LanePush, type PushingOptions } from './push-lane.ts'
 import { Rate } from './rate.ts'
 import { type Ticket, Tickets } from './tickets.ts'
-import { ApiClockWatch, reportUpstream, watchOverdue } from './watch.ts'
+import { reportUpstream, watchOverdue } from './watch.ts'
 
 export type { PushFigures } from './figures.ts'
 

@@ -15,11 +15,10 @@ import {
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
-import type { ApiAnswer } from '../tracking/client/answer.ts'
+import type { ApiAnswer } from '../tracking/exchange.ts'
 import type { TrackingClient } from '../tracking/client.ts'
-import type { PushWatch } from './figures.ts'
+import type { ApiClockWatch, PushWatch } from './figures.ts'
 import type { Rate } from './rate.ts'
-import type { ApiClockWatch } from './watch.ts'
 
 export interface PushingOptions {
   readonly redis: Redis

@@ -1,4 +1,4 @@
-import { countOverdue, keys, noteClockOfApi, type Redis } from '../lanes/index.ts'
+import { countOverdue, keys, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 
@@ -33,25 +33,6 @@ export function reportUpstream(redis: Redis, logger: Logger): NodeJS.Timeout {
   })
 }
 
-/** Notes now and then what time the tracking API says it is, so that gateways can judge their own clock by it. */
-export class ApiClockWatch {
-  readonly #redis: Redis
-  #notedAt = -Infinity
-
-  constructor(redis: Redis) {
-    this.#redis = redis
-  }
-
-  /** `date`: of an answer to a request sent at `sentAt`, ms UTC. */
-  note(date: string, sentAt: number): void {
-    if (performance.now() - this.#notedAt < API_CLOCK_MS) return
-    this.#notedAt = performance.now()
-    // The header has whole seconds, rounded down.
-    const aheadMs = Date.parse(date) + 500 - (sentAt + Date.now()) / 2
-    if (Number.isFinite(aheadMs)) noteClockOfApi(this.#redis, aheadMs).catch(() => {})
-  }
-}
-
 function every(ms: number, look: () => Promise<void>): NodeJS.Timeout {
   return setInterval(() => void look().catch(() => {}), ms)
 }
@@ -65,6 +46,5 @@ const WORDS = new Map([
   ['limited', 'the tracking API limits us (429): fixes wait, one request at a time tries whether it takes more'],
 ])
 const UPSTREAM_LOOK_MS = 1000
-const API_CLOCK_MS = 10_000
 const OVERDUE_LOOK_MS = 5000
 const OVERDUE_MS = 20_000

@@ -1,6 +1,13 @@
 import { Pool } from 'undici'
-import { type ApiAnswer, answerOf, dateOf } from './client/answer.ts'
-import { exchange, type ExchangeLimits, type Failure, isSuccess, type Reply } from './client/exchange.ts'
+import {
+  answerOf,
+  type ApiAnswer,
+  exchange,
+  type ExchangeLimits,
+  type Failure,
+  isSuccess,
+  type Reply,
+} from './exchange.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
 import { printableUrl } from '../masking.ts'
 
@@ -62,7 +69,9 @@ export function createTrackingClient(options: TrackingClientOptions) {
       { timeoutMs, maxBytes: MAX_ANSWER_BYTES },
     )
     if ('fault' in reply) return { fault: reply.fault }
-    return reply.status === 200 ? { status: 200, text: '', date: dateOf(reply) } : answerOf(reply, apikey)
+    return reply.status === 200
+      ? { status: 200, text: '', date: reply.headers.date?.toString() }
+      : answerOf(reply, apikey)
   }
 
   /** The answer as it came: redirects are not followed, bodies not decoded. A cut answer is `too_large` or `long_error`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ReceivedBytes } from '../../src/listen/received-bytes.ts'
+import { ReceivedBytes } from '../../src/listen/backpressure.ts'
 
 describe('received bytes', () => {
   it('are copied some twenty times when 65,536 arrive one by one', () => {

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { type ApiAnswer, retryAfterMs } from '../../src/tracking/client/answer.ts'
+import { type ApiAnswer, retryAfterMs } from '../../src/tracking/exchange.ts'
 import { client, httpServer, OK, PUSH, rawServer } from '../support/tracking/http-servers.ts'
 
 /** What time it is there. */

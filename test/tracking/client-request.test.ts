@@ -3,7 +3,7 @@ import net from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { errors } from 'undici'
 import { describe, expect, it } from 'vitest'
-import { faultOf } from '../../src/tracking/client/exchange.ts'
+import { faultOf } from '../../src/tracking/exchange.ts'
 import type { OperationRequest, TrackingClientOptions } from '../../src/tracking/client.ts'
 import { client, httpServer, listen, OK } from '../support/tracking/http-servers.ts'
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { masked } from '../../masking.ts'
-import { bodyOf, type Failure, isSuccess, type Reply } from '../../tracking/client/exchange.ts'
+import { bodyOf, type Failure, isSuccess, type Reply } from '../../tracking/exchange.ts'
 import { OPERATIONS, type OperationName } from '../../tracking/operations.ts'
 
 export interface RelayedRequest {

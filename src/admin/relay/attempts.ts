@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { retryAfterMs } from '../../tracking/client/answer.ts'
-import type { Failure, Reply } from '../../tracking/client/exchange.ts'
+import { type Failure, type Reply, retryAfterMs } from '../../tracking/exchange.ts'
 import { mayRepeat, type OperationRequest, type TrackingClient } from '../../tracking/client.ts'
 import { OPERATIONS } from '../../tracking/operations.ts'
 

@@ -1,6 +1,6 @@
 import type { Company } from '../../config/schema.ts'
 import type { Logger } from '../../observe/log.ts'
-import { isSuccess } from '../../tracking/client/exchange.ts'
+import { isSuccess } from '../../tracking/exchange.ts'
 
 export type TokenWatch = ReturnType<typeof watchTokens>
 

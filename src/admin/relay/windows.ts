@@ -1,4 +1,4 @@
-import { bodyOf, type Failure, type Reply } from '../../tracking/client/exchange.ts'
+import { bodyOf, type Failure, type Reply } from '../../tracking/exchange.ts'
 import { MAX_INTERVAL_S, type PositionInterval } from '../../tracking/interval.ts'
 import { ApiRefusal } from '../../tracking/refusal.ts'
 import { isEncoded } from './answer.ts'

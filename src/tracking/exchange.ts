@@ -1,4 +1,5 @@
 import { type Dispatcher, errors } from 'undici'
+import { masked } from '../masking.ts'
 
 /**
  * Why there is no answer. `reset`: the connection ended before the whole answer arrived, or was aborted. `timeout`: the host
@@ -113,6 +114,46 @@ export function bodyOf({ chunks }: Pick<Reply, 'chunks'>): Buffer {
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
 }
 
+/**
+ * The answer to a push, or why there is none. `text`: the answer's `message` where it has one, else its body; at most 2 KiB,
+ * without the secret; empty for a 200. `date`: the header of that name, which says what time it is there.
+ */
+export type ApiAnswer =
+  | { readonly status: number; readonly text: string; readonly retryAfterMs?: number; readonly date?: string }
+  | { readonly fault: Fault }
+
+/** The answer for callers: the server may quote the request, so the secret is masked. */
+export function answerOf(reply: Reply, secret: string): ApiAnswer {
+  const { status, headers } = reply
+  const body = bodyOf(reply)
+  const text = body.length === 0 ? '' : shortened(masked(messageOf(body.toString()), secret))
+  const answer = { status, text, date: headers.date?.toString() }
+  const retryAfter = headers['retry-after']
+  return retryAfter === undefined ? answer : { ...answer, retryAfterMs: retryAfterMs(String(retryAfter), Date.now()) }
+}
+
+/** Milliseconds to wait from a Retry-After header in seconds or as an HTTP date; undefined where it is neither. */
+export function retryAfterMs(header: string, now: number): number | undefined {
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000
+  const date = header.endsWith(' GMT') ? Date.parse(header) : Number.NaN
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}
+
+function messageOf(text: string): string {
+  if (!text.startsWith('{')) return text
+  try {
+    const { message } = JSON.parse(text) as { message?: unknown }
+    return typeof message === 'string' ? message : text
+  } catch {
+    return text
+  }
+}
+
+/** Cuts at the limit, before a character that the limit would split. */
+function shortened(text: string): string {
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, MAX_TEXT_BYTES), { stream: true })
+}
+
 /** The fault behind an error of undici or the system. The error's message may contain the URL and is never shown. */
 export function faultOf(error: unknown): Fault {
   const { code, message } = error as NodeJS.ErrnoException
@@ -135,3 +176,4 @@ const CAUSES = {
 const GIVEN_UP = new Error('the answer is not waited for any more')
 /** Memory of a Buffer in addition to its bytes. It counts, because an answer may come in chunks of one byte. */
 const CHUNK_BYTES = 200
+const MAX_TEXT_BYTES = 2_048

@@ -57,12 +57,7 @@ const WIFI = new Set([0x17, 0x69])
 /** Types of short frames without an answer: all others have one. */
 const UNANSWERED = new Set([0x34, 0x81])
 /** Types of long frames with an answer, and how that answer starts. */
-const ANSWERED = new Map([
-  [0x7932, LONG],
-  [0x7970, SHORT],
-  [0x79f1, SHORT],
-  [0x79f2, SHORT],
-])
+const ANSWERED = new Map([0x7932, 0x7970, 0x79f1, 0x79f2].map((type) => [type, type === 0x7932 ? LONG : SHORT]))
 
 /** How far local time is ahead of UTC by the login of a session, ms. */
 const zones = new WeakMap<Session, number>()
@@ -79,17 +74,9 @@ function frameLength(bytes: Buffer, session: Session): number {
   return isEnd(bytes, end) ? end + 2 : laterEnd.after(bytes, end, session)
 }
 
-function isEnd(bytes: Buffer, at: number): boolean {
-  return bytes[at] === END[0] && bytes[at + 1] === END[1]
-}
-
-function isStart(byte: number): boolean {
-  return byte === SHORT || byte === LONG
-}
-
-function isZhongxunLogin(bytes: Buffer): boolean {
-  return bytes[2] === 0x0d && bytes[3] === LOGIN && isEnd(bytes, ZHONGXUN_LOGIN - 2)
-}
+const isEnd = (bytes: Buffer, at: number) => bytes[at] === END[0] && bytes[at + 1] === END[1]
+const isStart = (byte: number) => byte === SHORT || byte === LONG
+const isZhongxunLogin = (bytes: Buffer) => bytes[2] === 0x0d && bytes[3] === LOGIN && isEnd(bytes, ZHONGXUN_LOGIN - 2)
 
 /** How many bytes there are before the next possible start of a frame. */
 function noise(bytes: Buffer): number {
@@ -140,9 +127,7 @@ function zone(bits: number): number {
 }
 
 /** 0 where a zone is configured: the ingest applies it. */
-function aheadOf(session: Session): number {
-  return session.settings.timeZone === undefined ? (zones.get(session) ?? 0) : 0
-}
+const aheadOf = (session: Session) => (session.settings.timeZone === undefined ? (zones.get(session) ?? 0) : 0)
 
 function answer(type: number, serial: number, now: number): Buffer | undefined {
   const start = type < LONG_TYPE ? !UNANSWERED.has(type) && SHORT : ANSWERED.get(type)

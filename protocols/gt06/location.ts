@@ -16,14 +16,10 @@ import { kindOf } from './types.ts'
  * What a frame says of positions: its fix, or why it has none. Of a type that holds one, and that cannot be read, no fixes;
  * of an unknown type nothing. `type` of a long frame is 79TT; `ahead`: how far the device's dates are ahead of UTC, ms.
  */
-export function location(
-  type: number,
-  content: Buffer,
-  { model, ahead }: DateContext,
-): Pick<Message, 'fixes' | 'none'> {
-  const kind = kindOf(type, model)
+export function location(type: number, content: Buffer, context: DateContext): Pick<Message, 'fixes' | 'none'> {
+  const kind = kindOf(type, context.model)
   if (kind?.holds === 'none') return { none: kind.why }
-  const found = positionOf(type, content, { before: kind?.holds === 'position' ? kind.before : 0, ahead })
+  const found = positionOf(type, content, { ...context, before: kind?.holds === 'position' ? kind.before : 0 })
   if (typeof found === 'string' && kind?.holds === 'position') return { none: found }
   if (typeof found === 'object' && isOnEarth(found)) return { fixes: [found] }
   return kind?.holds === 'either' ? { none: kind.why } : kind ? { fixes: [] } : {}
@@ -32,6 +28,8 @@ export function location(
 interface DateContext {
   readonly model?: string
   readonly ahead: number
+  /** Bytes in front of the position. */
+  readonly before?: number
 }
 
 /** Why a frame that could hold a position has none. */
@@ -52,7 +50,7 @@ const GPS = 18
 const MAX_COUNTRY_BYTE = 0x8f
 
 /** Undefined where the layout is not the one that is known: cells, or that of a new model. */
-function positionOf(type: number, content: Buffer, { before, ahead }: PositionContext): Fix | Absence | undefined {
+function positionOf(type: number, content: Buffer, { before = 0, ahead }: DateContext): Fix | Absence | undefined {
   const r = new ByteReader(content)
   if (type === VIDEO) return video(r, ahead)
   if (type === MODULES) return modules(r)
@@ -62,24 +60,14 @@ function positionOf(type: number, content: Buffer, { before, ahead }: PositionCo
   return before > 0 || found === 'no fix' || content[DATE] > MAX_COUNTRY_BYTE ? found : undefined
 }
 
-interface PositionContext {
-  readonly before: number
-  readonly ahead: number
-}
-
 /** Another layout yields any angle. */
-function isOnEarth({ latitude, longitude }: Fix): boolean {
-  return Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180
-}
+const isOnEarth = ({ latitude, longitude }: Fix) => Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180
 
 function gps(r: ByteReader, ahead: number): Fix | Absence | undefined {
   const time = dateTime(r, ahead)
   if (typeof time !== 'number') return time
-  const satellites = r.u8() & 0x0f
-  return flagged(
-    { time, satellites, valid: false, latitude: angle(r), longitude: angle(r), speed: kmh(r.u8()) },
-    r.u16(),
-  )
+  const place = { satellites: r.u8() & 0x0f, latitude: angle(r), longitude: angle(r), speed: kmh(r.u8()) }
+  return flagged({ time, ...place, valid: false }, r.u16())
 }
 
 function video(r: ByteReader, ahead: number): Fix | Absence | undefined {
@@ -104,30 +92,22 @@ function modules(r: ByteReader): Fix | Absence {
 }
 
 function gpsModule(r: ByteReader): Fix {
-  const time = r.u32() * 1000
-  const satellites = r.u8()
-  const altitude = r.i16()
-  const place = { latitude: angle(r), longitude: angle(r) }
-  return flagged({ time, satellites, altitude, ...place, valid: false, speed: kmh(r.u8()) }, r.u16())
+  const fix = { time: r.u32() * 1000, satellites: r.u8(), altitude: r.i16(), latitude: angle(r), longitude: angle(r) }
+  return flagged({ ...fix, valid: false, speed: kmh(r.u8()) }, r.u16())
 }
 
-function angle(r: ByteReader): number {
-  return r.u32() / 1.8e6
-}
+const angle = (r: ByteReader) => r.u32() / 1.8e6
 
 /** Applies the flags to a fix: hemispheres, validity, heading. */
 function flagged(fix: Fix, flags: number): Fix {
-  if (!(flags & 0x0400)) fix.latitude = -fix.latitude
-  if (flags & 0x0800) fix.longitude = -fix.longitude
-  fix.valid = (flags & 0x1000) !== 0
-  fix.heading = heading(flags & 0x03ff)
-  return fix
+  const latitude = flags & 0x0400 ? fix.latitude : -fix.latitude
+  const longitude = flags & 0x0800 ? -fix.longitude : fix.longitude
+  return { ...fix, latitude, longitude, valid: (flags & 0x1000) !== 0, heading: heading(flags & 0x03ff) }
 }
 
 /** ms UTC; undefined where the bytes are no date. They are zero before the device knows the time. */
 function dateTime(r: ByteReader, ahead: number): number | Absence | undefined {
-  const [year, month, day] = [r.u8(), r.u8(), r.u8()]
-  const [hour, minute, second] = [r.u8(), r.u8(), r.u8()]
+  const [year, month, day, hour, minute, second] = r.slice(6)
   if (month === 0 && day === 0) return 'no fix'
   if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59) return undefined
   return utc(year, month, day, hour, minute, second) - ahead

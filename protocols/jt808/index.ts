@@ -19,6 +19,7 @@
  */
 import {
   Assembly,
+  between,
   ByteReader,
   ByteWriter,
   DecodeError,
@@ -34,21 +35,14 @@ import {
   verified,
   xor,
 } from '../kit/index.ts'
-import { isJointech, jointechFrame, jointechText, textFrame } from './jointech.ts'
-import { BASIC, location, withoutAlarms } from './location.ts'
+import { isJointech, jointechFrame, jointechText } from './jointech.ts'
+import { ALARMS, BASIC, location } from './location.ts'
 
-const frames = escaped({
-  flag: 0x7e,
-  escape: 0x7d,
-  codes: new Map([
-    [1, 0x7d],
-    [2, 0x7e],
-  ]),
-})
+const frames = escaped({ flag: 0x7e, escape: 0x7d, codes: new Map([1, 2].map((code) => [code, 0x7c + code])) })
 
 const spoken = dialects([
   { when: 0x7e, frame: frames.frame, decode },
-  { when: '(', frame: textFrame, decode: jointechText },
+  { when: '(', frame: between('(', ')'), decode: jointechText },
 ])
 
 export default {
@@ -70,41 +64,27 @@ const PHOTO = 0x0801
 const PASSED_THROUGH = 0x0900
 const BATCH = 0x0704
 const VENDOR_BATCH = 0x0210
-const POSITION = 0x0200
 
-/** Types that hold no position. */
-const NONE = new Map([
-  [0x0001, 'command answer'],
-  [0x0002, 'heartbeat'],
-  [0x0003, 'logout'],
-  [TIME, 'time'],
-  [0x0005, 'command answer'],
-  [REGISTER, 'login'],
-  [0x0102, 'login'],
-  [0x0104, 'command answer'],
-  [0x0107, 'status'],
-  [0x0108, 'command answer'],
-  [0x0301, 'status'],
-  [0x0302, 'command answer'],
-  [0x0303, 'status'],
-  [0x0608, 'command answer'],
-  [0x0700, 'trip'],
-  [0x0701, 'text'],
-  [0x0702, 'driver'],
-  [0x0705, 'CAN'],
-  [0x0800, 'photo'],
-  [0x0802, 'photo'],
-  [0x0805, 'photo'],
-  [0x0a00, 'key'],
-])
+/** Types that hold no position, by what they hold. */
+const OTHERS: Readonly<Record<string, readonly number[]>> = {
+  heartbeat: [0x0002],
+  login: [REGISTER, 0x0102],
+  logout: [0x0003],
+  time: [TIME],
+  'command answer': [0x0001, 0x0005, 0x0104, 0x0108, 0x0302, 0x0608],
+  status: [0x0107, 0x0301, 0x0303],
+  photo: [0x0800, 0x0802, 0x0805],
+  trip: [0x0700],
+  text: [0x0701],
+  driver: [0x0702],
+  CAN: [0x0705],
+  key: [0x0a00],
+}
+const NONE = new Map(Object.entries(OTHERS).flatMap(([why, types]) => types.map((type) => [type, why] as const)))
 const GENERAL_ANSWER = 0x0001
 
 /** The numbers that precede the position in these types, in bytes. */
-const BEFORE = new Map([
-  [POSITION, 0],
-  [0x0201, 2],
-  [0x0500, 2],
-])
+const BEFORE = new Map([0x0200, 0x0201, 0x0500].map((type) => [type, type === 0x0200 ? 0 : 2]))
 
 /** Bits of P. */
 const LENGTH = 0x03ff
@@ -117,29 +97,27 @@ const JPEG = 0xffd8
 
 const assemblies = sessionState(() => new Assembly())
 
-interface Header {
-  readonly type: number
-  readonly properties: number
-  /** As hexadecimal digits; `address` has the version before it, as answers repeat them. */
-  readonly id: string
-  readonly address: string
-  readonly serial: number
-}
-
 function decode(frame: Buffer, session: Session): Message {
   const content = frames.content(frame)
   if (isJointech(content)) return jointechFrame(content, frames.wrap, session)
   const r = new ByteReader(verified(content, { sum: xor, from: 0, width: 1 }, session))
-  const type = r.u16()
-  const properties = r.u16()
-  const version = properties & VERSION ? r.hex(1) : ''
-  const id = r.hex(version === '' ? 6 : 10)
-  const header: Header = { type, properties, id, address: version + id, serial: r.u16() }
+  const header = headerOf(r)
+  const { properties, id } = header
   const length = r.left - (properties & SPLIT ? 4 : 0)
   if (length !== (properties & LENGTH) && !session.lenient)
     throw new DecodeError('malformed', `length field is ${properties & LENGTH}, body has ${length} bytes`)
   if (properties & ENCRYPTION) return { device: deviceOf(id), fixes: [], reply: answer(header) }
   return { device: deviceOf(id), ...(properties & SPLIT ? part : whole)(r, header, session) }
+}
+
+type Header = ReturnType<typeof headerOf>
+
+/** The id is of hexadecimal digits; `address` has the version before it, as answers repeat them. */
+function headerOf(r: ByteReader) {
+  const [type, properties] = [r.u16(), r.u16()]
+  const version = properties & VERSION ? r.hex(1) : ''
+  const id = r.hex(version === '' ? 6 : 10)
+  return { type, properties, id, address: version + id, serial: r.u16() }
 }
 
 /** Leading zeros fill the number up; digits that are not decimal are those of a binary IMEI without its check digit. */
@@ -162,28 +140,25 @@ function whole(r: ByteReader, header: Header, session: Session): Message {
 
 function part(r: ByteReader, header: Header, session: Session): Message {
   const { type, serial } = header
-  const count = r.u16()
-  const index = r.u16() - 1
+  const [count, index] = [r.u16(), r.u16() - 1]
   const reply = answer(header)
   if (type === PHOTO && index === 0) return { ...positions(type, r, session), reply }
   const none = type === PHOTO ? 'photo' : NONE.get(type)
   if (none !== undefined) return { none, reply }
-  const all = assemblies(session).add(
-    { key: `${type} ${serial - index}`, index, count, content: r.slice(), reply },
-    session,
-  )
+  const given = { key: `${type} ${serial - index}`, index, count, content: r.slice(), reply }
+  const all = assemblies(session).add(given, session)
   return all ? { ...positions(type, new ByteReader(all.content), session), reply: all.reply } : { none: 'part' }
 }
 
 /** What the body of a type that holds positions says; nothing of an unknown type. */
 function positions(type: number, r: ByteReader, session: Session): Pick<Message, 'fixes' | 'none' | 'unreadable'> {
   const before = BEFORE.get(type)
-  if (before !== undefined) return said(location(r.skip(before), session))
+  if (before !== undefined) return said(location(r.skip(before + ALARMS), session))
   if (type === BATCH) return batch(r.skip(3), 2, session)
   if (type === VENDOR_BATCH) return batch(r, 1, session)
   if (type === PHOTO) return photo(r.skip(8), session)
   if (type === PASSED_THROUGH && session.settings.model === 'GL100' && r.u8() === 0x54)
-    return said(withoutAlarms(r, session))
+    return said(location(r, session))
   return {}
 }
 
@@ -192,7 +167,7 @@ const said = (fix: Fix | undefined): Pick<Message, 'fixes' | 'none'> => (fix ? {
 function batch(r: ByteReader, width: 1 | 2, session: Session): Pick<Message, 'fixes' | 'none' | 'unreadable'> {
   const entries: ByteReader[] = []
   while (r.left > width) entries.push(r.part(Math.min(r.uint(width), r.left)))
-  const { good, unreadable } = eachReadable(entries, (entry) => location(entry, session))
+  const { good, unreadable } = eachReadable(entries, (entry) => location(entry.skip(ALARMS), session))
   const fixes = good.filter((fix) => fix !== undefined)
   return fixes.length > 0 || unreadable ? { fixes, unreadable } : { none: 'no fix' }
 }
@@ -200,28 +175,23 @@ function batch(r: ByteReader, width: 1 | 2, session: Session): Pick<Message, 'fi
 /** Before 2013 no position precedes the picture. */
 function photo(r: ByteReader, session: Session): Pick<Message, 'fixes' | 'none'> {
   if (r.left < BASIC || r.ahead().u16() === JPEG) return { none: 'photo' }
-  return said(location(new ByteReader(r.slice(BASIC)), session))
+  return said(location(r.part(BASIC).skip(ALARMS), session))
 }
 
-function answer(header: Header): Buffer {
-  return ended(messageStart(0x8001, 5, header).u16(header.serial).u16(header.type).u8(0))
-}
+const answer = (header: Header) => ended(messageStart(0x8001, 5, header).u16(header.serial).u16(header.type).u8(0))
 
 function registered(header: Header, result: number): Buffer {
   const code = result === 0 ? header.id : ''
-  return ended(
-    messageStart(0x8100, 3 + code.length, header)
-      .u16(header.serial)
-      .u8(result)
-      .ascii(code),
-  )
+  const start = messageStart(0x8100, 3 + code.length, header).u16(header.serial)
+  return ended(start.u8(result).ascii(code))
 }
 
 function messageStart(type: number, length: number, { properties, address }: Header): ByteWriter {
-  const w = new ByteWriter().u16(type).u16((properties & VERSION) | length)
-  return w.hex(address).u16(0)
+  return new ByteWriter()
+    .u16(type)
+    .u16((properties & VERSION) | length)
+    .hex(address)
+    .u16(0)
 }
 
-function ended(message: ByteWriter): Buffer {
-  return frames.wrap(message.xor().toBuffer())
-}
+const ended = (message: ByteWriter) => frames.wrap(message.xor().toBuffer())

@@ -12,7 +12,6 @@
  *   (I,1,001,BASE,2,TIME) asks for the time: answer (I,1,001,BASE,2,YYYYMMDDhhmmss)
  */
 import {
-  between,
   ByteReader,
   ByteWriter,
   DecodeError,
@@ -28,8 +27,6 @@ import {
   xor,
 } from '../kit/index.ts'
 
-export const textFrame = between('(', ')')
-
 /** Whether the content of a frame is of these locks. */
 export const isJointech = (content: Buffer): boolean => content[0] === 0x55 && (content[1] === 1 || content[1] === 2)
 
@@ -40,12 +37,11 @@ export function jointechFrame(content: Buffer, wrap: (content: Buffer) => Buffer
   const wantsAnswer = (r.u8() & 0x80) !== 0
   const length = r.u8()
   const id = r.bcd(6)
-  r.skip(1)
-  if (length !== r.left && !session.lenient)
+  if (length !== r.skip(1).left && !session.lenient)
     throw new DecodeError('malformed', `length field is ${length}, content has ${r.left} bytes`)
   const reply = new ByteWriter().u16(0x4401).u16(3).hex(id).u8(1).u16(type).u8(0).xor().toBuffer()
-  const message = { device: id.replace(/^0+(?=.)/, ''), fixes: [position(r, type === POSITION)] }
-  return wantsAnswer ? { ...message, reply: wrap(reply) } : message
+  const fixes = [position(r, type === POSITION)]
+  return { device: id.replace(/^0+(?=.)/, ''), fixes, reply: wantsAnswer ? wrap(reply) : undefined }
 }
 
 const POSITION = 0x5501
@@ -56,15 +52,8 @@ function position(r: ByteReader, valid: boolean): Fix {
   const digits = r.hex(5)
   const longitude = digitsDegreesMinutes(digits.slice(0, 9), 3)
   const flags = Number.parseInt(digits[9], 16)
-  return {
-    time,
-    latitude: flags & 2 ? latitude : -latitude,
-    longitude: flags & 4 ? longitude : -longitude,
-    valid,
-    speed: knots(r.u8()),
-    heading: heading(r.u8() * 2),
-    satellites: r.skip(1).u8(),
-  }
+  const place = { latitude: flags & 2 ? latitude : -latitude, longitude: flags & 4 ? longitude : -longitude }
+  return { time, ...place, valid, speed: knots(r.u8()), heading: heading(r.u8() * 2), satellites: r.skip(1).u8() }
 }
 
 /** A message in brackets: the request for the time is the only one that is known. @throws DecodeError */

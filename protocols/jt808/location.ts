@@ -9,16 +9,12 @@
  */
 import { bcdYmd, type ByteReader, type Fix, heading, kmh, type Session, tlv } from '../kit/index.ts'
 
-/** Bytes of the part that is always there. */
+/** Bytes of the part that is always there, and of its first field. */
 export const BASIC = 28
+export const ALARMS = 4
 
-/** Undefined where the device has neither a fix nor the time. */
-export function location(r: ByteReader, session: Session): Fix | undefined {
-  return withoutAlarms(r.skip(4), session)
-}
-
-/** The same without A. */
-export function withoutAlarms(r: ByteReader, { settings }: Session): Fix | undefined {
+/** What follows A. Undefined where the device has neither a fix nor the time. */
+export function location(r: ByteReader, { settings }: Session): Fix | undefined {
   const status = r.u32()
   const latitude = (r.u32() / 1e6) * (status & SOUTH ? -1 : 1)
   const longitude = (r.u32() / 1e6) * (status & WEST ? -1 : 1)
@@ -34,9 +30,7 @@ export function withoutAlarms(r: ByteReader, { settings }: Session): Fix | undef
   return fix
 }
 
-const FIXED = 2
-const SOUTH = 4
-const WEST = 8
+const [FIXED, SOUTH, WEST] = [2, 4, 8]
 const SATELLITES = 0x31
 /** Of a clock that was set. */
 const DATE = /^\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{6}$/

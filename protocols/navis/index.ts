@@ -13,7 +13,7 @@
  *   R, S  receiver, sender    L  length of the body    B, H  XOR of the body, and of all before H     X  CRC-8 (31, FF)
  *
  * The length of a FLEX record is that of the fields in the mask. Of fields above 122 it is not public: a frame then ends where
- * the checksum fits, and its records are as far apart as their numbers say (learning.ts).
+ * the checksum fits, and its records are as far apart as their numbers say.
  */
 import {
   ByteReader,
@@ -29,7 +29,7 @@ import {
   verify,
   xor,
 } from '../kit/index.ts'
-import { flexFix, flexFrame, layoutOf, negotiated, noteLength } from './flex.ts'
+import { flexFix, flexFrame, HEADS, layoutOf, negotiated, noteLength } from './flex.ts'
 import { oldFix, oldRecords } from './record.ts'
 
 const PING = 0x7f
@@ -91,7 +91,7 @@ function old(count: number, r: ByteReader, answer: (count: number, number: numbe
 
 function flex(frame: Buffer, session: Session): Message {
   const type = String.fromCharCode(frame[1])
-  const head = HEADS.get(type)
+  const head = HEADS[type]
   if (head === undefined || frame.length < head + 1) throw new DecodeError('truncated')
   verify(crc8Egts(frame.subarray(0, -1)) === frame.at(-1), session)
   const reply = new ByteWriter().bytes(frame.subarray(0, head)).sum(crc8Egts).toBuffer()
@@ -110,12 +110,3 @@ function flex(frame: Buffer, session: Session): Message {
   }
   return fixes.length > 0 ? { fixes, reply } : { none: 'no place', reply }
 }
-
-/** Bytes before the first record, which an answer repeats. */
-const HEADS = new Map([
-  ['A', 3],
-  ['C', 2],
-  ['E', 3],
-  ['T', 6],
-  ['X', 6],
-])

@@ -11,10 +11,7 @@
 import { ByteReader, DecodeError, type Fix, heading, kmh, radians } from '../kit/index.ts'
 
 /** Where F stands. */
-const OFFSETS = new Map([
-  [0x25, 34],
-  [0x06, 74],
-])
+const OFFSETS: Readonly<Record<number, number | undefined>> = { 0x25: 34, 0x06: 74 }
 const F6 = 0x06
 /** The beginning that all formats share, and a place from F to G. */
 const HEAD = 13
@@ -33,7 +30,7 @@ export function oldRecords(bytes: Buffer, count: number): Buffer[] {
 export function oldFix(record: Buffer): Fix | undefined {
   const format = record[0]
   const event = timeAt(record, 7)
-  const offset = OFFSETS.get(format)
+  const offset = OFFSETS[format]
   if (offset !== undefined) return fixAt(record, offset)
   for (let at = HEAD; at + PLACE <= record.length; at++) {
     const time = timeAt(record, at + 1)

@@ -43,6 +43,7 @@ export const text = textProtocol({
     { like: `${HEAD}{silent},{any}`, none: 'status' },
     { like: `${HEAD}SMS,{any}`, none: 'text' },
     { like: `${HEAD}{any},{hms},${ANY_TYPE}`, answer: r12 },
+    { like: `${HEAD}{any},${ANY_TYPE}` },
     { like: '*{any},[{id}][,]', none: 'heartbeat' },
     { like: `${HEAD}V{any}`, unknown: 'position' },
     { like: `${HEAD}{any}`, unknown: 'type' },

@@ -1,5 +1,6 @@
 /*
- * Jointech JT600, JT701, JT705, JT707, JT709 (padlocks, sensors): "The Protocol of JT701 Product" V3.6. TCP, no checksum.
+ * Jointech JT600, JT701, JT705, JT707, JT709 (padlocks, sensors): "JT600 Protocol" V1.8, "The Protocol of JT701 Product"
+ * V3.6. TCP, no checksum.
  * Packed decimals in a frame of its length, or text between parentheses; within parentheses 3D and a code stand for a byte:
  * 15 for (, 14 for ), 11 for a comma, 00 for 3D.
  *

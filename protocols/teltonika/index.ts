@@ -43,6 +43,7 @@ export default {
 } satisfies Protocol
 
 const PING = 0xff
+/** The byte behind the id of a datagram is 1, by older documents 0: at most this. */
 const DATAGRAM = 0x01
 const HDOP = 182
 const GNSS_SPEED = 24
@@ -115,7 +116,7 @@ function starts(bytes: Buffer): Match {
 function decode(frame: Buffer, session: Session): Message {
   if (frame[0] === PING) return { none: 'ping' }
   if (frame.length < HEAD || frame.readUInt32BE() !== 0)
-    return frame[4] === DATAGRAM ? datagram(frame, session) : login(frame)
+    return frame[4] <= DATAGRAM ? datagram(frame, session) : login(frame)
   if (frame.length < HEAD + TAIL) throw new DecodeError('truncated')
   let content = frame.subarray(HEAD)
   if (!session.lenient) {
@@ -144,7 +145,7 @@ function imei(r: ByteReader): string {
 
 function datagram(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
-  const reply = Buffer.from([0, 5, frame[2], frame[3], DATAGRAM, frame[5], 0])
+  const reply = Buffer.from([0, 5, ...frame.subarray(2, 6), 0])
   const device = imei(r.skip(6))
   const { count, positions } = records(r, session)
   reply[6] = count

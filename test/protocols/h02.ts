@@ -27,6 +27,11 @@ export default {
           fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41 }],
           reply: `*HQ,${ID},R12,120000#`,
         },
+        {
+          frame: `*HQ,${ID},BC,V,5231.5000,S,01324.6000,W,12.5,270,010524,1#`,
+          device: ID,
+          fixes: [{ ...FIX, time: '2024-05-01T00:00:00Z', latitude: -52.525, longitude: -13.41, valid: false }],
+        },
         { frame: `*HQ,${ID},D1,101530,5,80#`, device: ID },
       ],
     },

@@ -38,6 +38,9 @@ const FIX = {
 /** Groups of elements of codec 8E: none of fixed length, 16,000 of a length of 0. */
 const EMPTY_ELEMENTS = Buffer.concat([bytes('0000 0000 0000 0000 0000 0000 3e80'), Buffer.alloc(COSTLY_SIZE)])
 
+/** By older documents 0 stands where 1 does now. */
+const older = avlDatagram(IMEI, 0x08, [RECORD]).fill(0, 4, 5)
+
 export default {
   costly: {
     'records without content': Buffer.concat([bytes('00000000 0000ffff 8eff'), Buffer.alloc(COSTLY_SIZE)]),
@@ -62,6 +65,7 @@ export default {
       transport: 'udp',
       frames: [
         { frame: avlDatagram(IMEI, 0x08, [RECORD]), device: IMEI, fixes: [FIX], reply: bytes('0005 cafe 01 05 01') },
+        { frame: older, device: IMEI, fixes: [FIX], reply: bytes('0005 cafe 00 05 01') },
       ],
     },
   ],

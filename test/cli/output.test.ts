@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { answering, folder, STATUS, waybridge } from '../support/cli.ts'
+import { answering, folder, STATUS, waybridgeProcess } from '../support/cli.ts'
 
 /** A device that is always full. */
 async function full(): Promise<number> {
@@ -16,7 +16,7 @@ it.each([
   ['simulate', ['--devices', '--vans', '2']],
 ])('%s reports a full disk with exit code 1', async (command, args) => {
   const cwd = await folder({ 'config/gateway.yaml': '' })
-  expect(await waybridge([command, ...args], { cwd, stdout: await full() })).toEqual({
+  expect(await waybridgeProcess([command, ...args], { cwd, stdout: await full() })).toEqual({
     code: 1,
     out: '',
     errors: 'The output cannot be written: the disk is full.\n',
@@ -25,7 +25,7 @@ it.each([
 
 it('status reports a full disk with exit code 1', async () => {
   const server = await answering(() => ({ json: STATUS }))
-  const { code, errors } = await waybridge(['status', '--json', ...server.options], { stdout: await full() })
+  const { code, errors } = await waybridgeProcess(['status', '--json', ...server.options], { stdout: await full() })
   expect([code, errors]).toEqual([1, 'The output cannot be written: the disk is full.\n'])
 })
 
@@ -34,5 +34,5 @@ it.each([
   ['check', [], 1],
 ])('%s ends normally when its pipe is closed', async (command, args, code) => {
   const cwd = await folder({ 'config/gateway.yaml': 'x: 1' })
-  expect(await waybridge([command, ...args], { cwd, reads: false })).toEqual({ code, out: '', errors: '' })
+  expect(await waybridgeProcess([command, ...args], { cwd, reads: false })).toEqual({ code, out: '', errors: '' })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { gatewayIn, waybridge } from '../support/cli.ts'
+import { gatewayIn, waybridge, waybridgeProcess } from '../support/cli.ts'
 
 const POSITIONS = [
   { lat: 52.52, lon: 13.405, timestamp: 1795156200, server_timestamp: 1795156201.25 },
@@ -177,7 +177,9 @@ describe('positions into a pipe that is closed early', () => {
   it('ends normally', async () => {
     const many = Array.from({ length: 100_000 }, (_, n) => ({ lat: 52.5, lon: 13.4, timestamp: n }))
     const server = await gatewayIn('UTC', () => ({ json: many }))
-    const { code, errors } = await waybridge([...WHICH, ...server.options, '--from', '0', '--csv'], { reads: false })
+    const { code, errors } = await waybridgeProcess([...WHICH, ...server.options, '--from', '0', '--csv'], {
+      reads: false,
+    })
     expect([code, errors]).toEqual([0, ''])
   })
 })

@@ -4,7 +4,7 @@ import mqtt from 'mqtt'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { teltonika } from '../../src/simulate/speak/teltonika.ts'
 import { CertificateMaker, type Issued } from '../support/certificates.ts'
-import { folder, waybridge } from '../support/cli.ts'
+import { folder, waybridgeProcess } from '../support/cli.ts'
 import { until } from '../support/listen.ts'
 import { type Product, runProduct } from '../support/product.ts'
 import { dialTls } from '../support/tls.ts'
@@ -99,7 +99,7 @@ listeners: [{ transport: tcp, protocol: teltonika, port: 0, tls: { cert: missing
     ['start', `${place} listeners[0].tls.cert: ${message}`],
     ['gateway', `Cannot open tcp/teltonika with TLS: tls.cert: ${message}.`],
   ]) {
-    const { code, errors, out } = await waybridge([command], { cwd })
+    const { code, errors, out } = await waybridgeProcess([command], { cwd })
     expect([command, code]).toEqual([command, 1])
     expect(out + errors).toContain(sentence)
   }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { waybridge } from '../support/cli.ts'
+import { waybridgeProcess } from '../support/cli.ts'
 import { folder } from '../support/config-folder.ts'
 import { COMPANY, type Product, startProduct } from '../support/product.ts'
 
@@ -39,7 +39,7 @@ it('runs one tracking service for each data folder, also after a kill', async ()
     out: '',
     errors: `Another tracking service is running on ${dataDir}: end it, or choose another data_dir.\n`,
   }
-  expect(await waybridge(['tracking', '--config', dir])).toEqual(second)
+  expect(await waybridgeProcess(['tracking', '--config', dir])).toEqual(second)
   expect(await push()).toBe(200)
 
   const [killed] = product.pidsOf('tracking')
@@ -47,5 +47,5 @@ it('runs one tracking service for each data folder, also after a kill', async ()
   await expect
     .poll(async () => [product.pidsOf('tracking').includes(killed), await push()], { timeout: 20_000 })
     .toEqual([false, 200])
-  expect(await waybridge(['tracking', '--config', dir])).toEqual(second)
+  expect(await waybridgeProcess(['tracking', '--config', dir])).toEqual(second)
 }, 60_000)

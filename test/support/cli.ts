@@ -24,16 +24,100 @@ export interface Surroundings {
   readonly cwd?: string
   /** TZ is UTC where it is not given. */
   readonly env?: Readonly<Record<string, string>>
+}
+
+interface Output extends Surroundings {
   /** Whether anybody reads what it prints: without, the pipe is closed at once. */
   readonly reads?: boolean
   /** A file in place of the pipe. */
   readonly stdout?: number
 }
 
-/** Runs the command line to its end. */
-export async function waybridge(
+/**
+ * Runs a command to its end within this process, since a process of its own takes a third of a second of CPU: one command at
+ * a time. For commands that ask something and print the answer.
+ */
+export function waybridge(
   args: readonly string[],
-  { cwd, env = {}, reads = true, stdout }: Surroundings = {},
+  { cwd = process.cwd(), env = {} }: Surroundings = {},
+): Promise<Ended> {
+  const ended = last.then(() => runHere(args, { cwd, env }))
+  last = ended.catch(() => {})
+  return ended
+}
+
+let last: Promise<unknown> = Promise.resolve()
+
+/** The command sees its own folder, environment and output; `process.exit` ends it, and what it does after that counts no more. */
+async function runHere(args: readonly string[], { cwd, env }: Required<Surroundings>): Promise<Ended> {
+  const { promise, resolve } = Promise.withResolvers<Ended>()
+  const printed = { out: '', errors: '' }
+  const into =
+    (name: keyof typeof printed) =>
+    (part: string | Uint8Array, ...rest: unknown[]) => {
+      printed[name] += Buffer.from(part as string).toString()
+      const done = rest.find((each) => typeof each === 'function')
+      done?.()
+      return true
+    }
+  const restores = [
+    replaced(process.stdout, 'write', into('out') as typeof process.stdout.write),
+    replaced(process.stderr, 'write', into('errors') as typeof process.stderr.write),
+    replaced(process, 'exit', (code) => {
+      resolve({ code: Number(code ?? 0), ...printed })
+      throw new Error('the command has ended')
+    }),
+    inEnvironment({ TZ: 'UTC', WAYBRIDGE_ADMIN_URL: undefined, WAYBRIDGE_ADMIN_TOKEN: undefined, ...env }),
+    inFolder(cwd),
+    withoutListeners(process.stdout, 'error'),
+  ]
+  try {
+    const { main } = await import('../../src/cli/commands.ts')
+    await main(['node', 'waybridge', ...args]).catch(() => {})
+    resolve({ code: 0, ...printed })
+    return await promise
+  } finally {
+    for (const restore of restores) restore()
+  }
+}
+
+/** Puts another function in the place of one of an object. Answers what puts it back. */
+function replaced<Of extends object, Name extends keyof Of>(object: Of, name: Name, value: Of[Name]): () => void {
+  const before = object[name]
+  object[name] = value
+  return () => void (object[name] = before)
+}
+
+function inEnvironment(values: Readonly<Record<string, string | undefined>>): () => void {
+  const before = Object.keys(values).map((name) => [name, process.env[name]] as const)
+  Object.entries(values).forEach(setVariable)
+  return () => before.forEach(setVariable)
+}
+
+function setVariable([name, value]: readonly [string, string | undefined]): void {
+  if (value === undefined) delete process.env[name]
+  else process.env[name] = value
+}
+
+/** Answers what takes away the listeners that are added from now on. */
+function withoutListeners(emitter: NodeJS.EventEmitter, event: string): () => void {
+  const before = new Set(emitter.listeners(event))
+  return () => {
+    for (const listener of emitter.listeners(event))
+      if (!before.has(listener)) emitter.off(event, listener as () => void)
+  }
+}
+
+function inFolder(path: string): () => void {
+  const before = process.cwd()
+  process.chdir(path)
+  return () => process.chdir(before)
+}
+
+/** Runs the command line in a process of its own to its end. */
+export async function waybridgeProcess(
+  args: readonly string[],
+  { cwd, env = {}, reads = true, stdout }: Output = {},
 ): Promise<Ended> {
   const { WAYBRIDGE_ADMIN_URL: _url, WAYBRIDGE_ADMIN_TOKEN: _token, ...own } = process.env
   const stdio: StdioOptions = ['ignore', stdout ?? 'pipe', 'pipe']

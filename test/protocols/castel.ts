@@ -63,6 +63,7 @@ export default {
         { frame: packet({ type: '1001', content: `${STATE}00` }), device: ID, none: 'login', reply: LOGGED_IN },
         {
           frame: packet({ type: '4001', content: `01${STATE}02${POSITION}${place('93')}` }),
+          isTypical: true,
           device: ID,
           fixes: [FIX, { ...FIX, valid: false }],
         },

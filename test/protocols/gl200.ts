@@ -32,6 +32,13 @@ export default {
       title: 'reports as text',
       frames: [
         {
+          frame: report('+RESP:GTFRI', `0,0,1,${PLACE},00`),
+          isTypical: true,
+          device: IMEI,
+          fixes: [FIX],
+          reply: '+SACK:0C19$',
+        },
+        {
           frame: report(
             '+RESP:GTFRI',
             `0,0,2,${PLACE},2,0.0,,,-25.279730,54.687205,20261120063015,0246,0001,18D8,6141,00`,

@@ -39,7 +39,7 @@ export default {
       frames: [
         { frame: `##,imei:${ID},A;`, device: ID, none: 'login', reply: 'LOAD' },
         { frame: `${ID};`, device: ID, none: 'heartbeat', reply: 'ON' },
-        { frame: `imei:${ID},tracker,240502011530,,${PLACE};`, device: ID, fixes: [FIX] },
+        { frame: `imei:${ID},tracker,240502011530,,${PLACE};`, isTypical: true, device: ID, fixes: [FIX] },
         {
           frame: `imei:${ID},help me,2405020115,,${PLACE},34.5,1,0;`,
           device: ID,

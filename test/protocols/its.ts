@@ -42,6 +42,7 @@ export default {
         },
         {
           frame: `$,C,CTPL,4.0.0,NR,01,L,${ID},NA00000000,1,20112026,171418,${PLACE},0,0B,*`,
+          isTypical: true,
           device: ID,
           fixes: [FIX],
         },

@@ -41,6 +41,7 @@ export default {
       frames: [
         {
           frame: bytes(`24 ${ID} 31 0036 ${record('7')} ${record('8')} 01`),
+          isTypical: true,
           device: ID,
           fixes: [FIX, { ...FIX, latitude: -52.525, longitude: -13.41, valid: false }],
         },

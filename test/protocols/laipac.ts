@@ -19,7 +19,7 @@ export default {
     {
       title: 'positions, with and without an acknowledgement',
       frames: [
-        { frame: position('A', '0'), device: '42', fixes: [FIX] },
+        { frame: position('A', '0'), isTypical: true, device: '42', fixes: [FIX] },
         { frame: position('R', 'H'), device: '42', fixes: [FIX] },
         {
           frame: position('v', '0'),

@@ -30,6 +30,7 @@ export default {
       frames: [
         {
           frame: mgv('A,5231.50000,N,01324.60000,W,00,07,00,0.90,12.5,270.00,34.5,', '0123'),
+          isTypical: true,
           device: ID,
           fixes: [{ ...FIX, hdop: 0.9, satellites: 7, altitude: 34.5 }],
         },

@@ -38,7 +38,7 @@ export default {
       title: 'a name, then sentences',
       frames: [
         { frame: `$PGID,${ID}*07\r\n`, device: ID, none: 'login' },
-        { frame: sentence(RMC), fixes: [FIX], reply: OK },
+        { frame: sentence(RMC), isTypical: true, fixes: [FIX], reply: OK },
         { frame: sentence(GGA), fixes: [TODAY] },
         { frame: `$${RMC}\r\n`, fixes: [FIX], reply: OK },
         { frame: `$${RMC}*00\r\n`, error: 'checksum' },

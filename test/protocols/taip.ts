@@ -39,6 +39,7 @@ export default {
       frames: [
         {
           frame: signed(`>RPV40914${PLACE}32;ID=0017;`),
+          isTypical: true,
           device: '0017',
           fixes: [{ time: TIME, ...FIX }],
           reply: '0017',

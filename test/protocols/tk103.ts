@@ -33,7 +33,7 @@ export default {
         { frame: `(${ID}BP00000000000000000HSO)`, device: ID, none: 'login', reply: `(${ID}AP01HSO)` },
         { frame: `(${ID}BP05000000000000000${PLACE})`, device: ID, fixes: [FIX], reply: `(${ID}AP05)` },
         { frame: `(${ID}BP05000000000000000,{262,2,1,1},01000000)`, device: ID, none: 'cells', reply: `(${ID}AP05)` },
-        { frame: `(${ID}BR00${PLACE})`, device: ID, fixes: [FIX] },
+        { frame: `(${ID}BR00${PLACE})`, isTypical: true, device: ID, fixes: [FIX] },
         { frame: `(${ID}BO012${PLACE})`, device: ID, fixes: [FIX] },
         { frame: `(${ID}BR00${PLACE.replace('045.0', ' 45.0').replace('N013', 'N 13')})`, device: ID, fixes: [FIX] },
         { frame: `(${ID}BQ81,ALARM,1,164,${PLACE})`, device: ID, fixes: [FIX] },

@@ -12,10 +12,10 @@
  *
  * Answer to TX and MQ: the same line; to positions of a device of `model: E3+4G`: *ET,I,HB,ACK# with their type.
  */
-import { type Draft, endsWith, kmh, type Session, textProtocol } from '../kit/index.ts'
+import { type Draft, endsWith, kmh, type Session, signMagnitude, textProtocol } from '../kit/index.ts'
 
 const hex = (text: string) => Number.parseInt(text, 16)
-const angle = (text: string) => ((hex(text) & 0x7fff_ffff) / 600_000) * (hex(text) >= 0x8000_0000 ? -1 : 1)
+const angle = (text: string) => signMagnitude(hex(text), 32) / 600_000
 const fix = (draft: Draft, session: Session) => draft.fix(session)
 const PLACE = '{valid},{date},{time},{south},{west},{velocity},{direction},{any},{any:4}'
 

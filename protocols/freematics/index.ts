@@ -50,9 +50,9 @@ function decode(frame: Buffer, session: Session): Message {
   if (hash < 0) throw new DecodeError('unsupported')
   const feed = text.slice(0, hash)
   const data = text.slice(hash + 1)
-  const values = pairs(data, ',', '=')
-  const event = values.get('EV')
-  if (event !== undefined) return eventMessage(event, values)
+  const values = data.includes('EV=') ? pairs(data, ',', '=') : undefined
+  const event = values?.get('EV')
+  if (values && event !== undefined) return eventMessage(event, values)
   const device = feed === FEED && session.device !== undefined ? undefined : feed
   const { good } = eachReadable(recordsIn(data), (record) => fixOf(record, session.now))
   const fixes = good.filter((fix) => fix !== undefined)
@@ -78,11 +78,13 @@ function eventMessage(event: string, values: ReadonlyMap<string, string>): Messa
 
 /** The values of each record, by their keys. */
 function recordsIn(data: string): readonly ReadonlyMap<string, string>[] {
-  const records: Map<string, string>[] = [new Map()]
+  let record = new Map<string, string>()
+  const records = [record]
   for (const pair of data.split(',')) {
-    const [key = '', value = ''] = pair.split(/[:=]/, 2)
-    if (key === '0' && (records.at(-1)?.size ?? 0) > 0) records.push(new Map())
-    records.at(-1)?.set(key, value)
+    const at = pair.search(/[:=]/)
+    const key = at < 0 ? pair : pair.slice(0, at)
+    if (key === '0' && record.size > 0) records.push((record = new Map()))
+    record.set(key, at < 0 ? '' : pair.slice(at + 1))
   }
   return records
 }

@@ -45,8 +45,7 @@ export default {
 } satisfies Protocol
 
 function decode(frame: Buffer): Message {
-  const text = frame.toString('latin1').replace(END, '')
-  const fields = text.split(',')
+  const fields = frame.toString('latin1', 0, endOf(frame)).split(',')
   const [head, version, id] = fields
   const type = head.slice(-3)
   const count = fields[fields.length - 1]
@@ -56,10 +55,18 @@ function decode(frame: Buffer): Message {
   return { device, ...said(type, head, fields), reply: Buffer.from(`+SACK:${count}$`) }
 }
 
-const END = /[$\0]*$/
+/** Where the $ and 00 at the end of a frame begin. */
+function endOf(frame: Buffer): number {
+  let end = frame.length
+  while (end > 0 && (frame[end - 1] === DOLLAR || frame[end - 1] === 0)) end--
+  return end
+}
+
+const DOLLAR = 0x24
 const VERSION = /^[\w-]{0,20}$/
 const NAME = /^[\w-]{1,20}$/
 const IMEI = /^\d{15}$/
+const DATE_DIGITS = 14
 const DATE = /^20\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{6}$/
 const ANGLE = /^-?\d{1,3}\.\d+$/
 const QUANTITY = /^-?\d{1,9}(?:\.\d+)?$/
@@ -69,8 +76,13 @@ const NO_PLACE = ',,,,,,'
 function said(type: string, head: string, fields: readonly string[]): Pick<Message, 'fixes' | 'none'> {
   const fixes: Fix[] = []
   for (let at = 6; at < fields.length; at++)
-    if (DATE.test(fields[at]) && ANGLE.test(fields[at - 1]) && ANGLE.test(fields[at - 2]))
-      fixes.push(place(fields.slice(at - 6, at + 1)))
+    if (
+      fields[at].length === DATE_DIGITS &&
+      DATE.test(fields[at]) &&
+      ANGLE.test(fields[at - 1]) &&
+      ANGLE.test(fields[at - 2])
+    )
+      fixes.push(place(fields, at))
   if (fixes.length > 0) return { fixes }
   if (head.startsWith('+ACK')) return { none: 'command answer' }
   const kind = kindOf(type)
@@ -78,18 +90,18 @@ function said(type: string, head: string, fields: readonly string[]): Pick<Messa
   return type === 'CAN' || fields.join().includes(NO_PLACE) ? { none: 'no place' } : { fixes: [] }
 }
 
-/** A last known place has its own time: it is a fix like any other. */
-function place([accuracy, speed, direction, altitude, longitude, latitude, date]: readonly string[]): Fix {
-  const metresASecond = quantity(speed)
+/** The place whose date is the field at an index. A last known place has its own time: it is a fix like any other. */
+function place(fields: readonly string[], at: number): Fix {
+  const speed = quantity(fields[at - 5])
   return {
-    time: utcYmd(date.slice(2)),
-    latitude: Number(latitude),
-    longitude: Number(longitude),
+    time: utcYmd(fields[at]),
+    latitude: Number(fields[at - 1]),
+    longitude: Number(fields[at - 2]),
     valid: true,
-    altitude: quantity(altitude),
-    speed: metresASecond === undefined ? undefined : kmh(metresASecond),
-    heading: heading(quantity(direction)),
-    hdop: dop(quantity(accuracy)),
+    altitude: quantity(fields[at - 3]),
+    speed: speed === undefined ? undefined : kmh(speed),
+    heading: heading(quantity(fields[at - 4])),
+    hdop: dop(quantity(fields[at - 6])),
   }
 }
 

@@ -27,6 +27,7 @@ import {
   number,
   type Protocol,
   type Session,
+  type Settings,
   sum8,
   trimEnd,
   utcYmd,
@@ -59,12 +60,23 @@ function decode(frame: Buffer, session: Session): Message {
   const { format } = session.settings
   if (typeof format !== 'string') return { device, fixes: [] }
   const values = event.text('values').split(',')
-  const named = new Map(
-    format.split(',').map((name, i) => [name.replaceAll('#', '').trim(), values[i]?.trim() || undefined]),
-  )
-  const fix = fixOf(named, session)
+  const indexes = indexesOf(format, session.settings)
+  const fix = fixOf((name) => values[indexes.get(name) ?? -1]?.trim() || undefined, session)
   return fix ? { device, fixes: [fix] } : { device, none: 'no place' }
 }
+
+/** Where each value of a format stands. */
+function indexesOf(format: string, settings: Settings): ReadonlyMap<string, number> {
+  let indexes = formats.get(settings)
+  if (!indexes) {
+    const names = format.replaceAll('#', '').split(',')
+    formats.set(settings, (indexes = new Map(names.map((name, index) => [name.trim(), index]))))
+  }
+  return indexes
+}
+
+/** By the settings that they stand in, which are read again and again. */
+const formats = new WeakMap<Settings, ReadonlyMap<string, number>>()
 
 function checked(text: string, session: Session): string {
   const star = text.lastIndexOf('*')
@@ -76,15 +88,15 @@ function checked(text: string, session: Session): string {
 
 const NUMBER = /^[-+]?\d*\.?\d+$/
 
-function fixOf(values: ReadonlyMap<string, string | undefined>, { now }: Session): Fix | undefined {
+function fixOf(textOf: (name: string) => string | undefined, { now }: Session): Fix | undefined {
   const valueOf = (name: string) => {
-    const value = values.get(name)
+    const value = textOf(name)
     return value === undefined || !NUMBER.test(value) ? undefined : number(value)
   }
   const latitude = valueOf('LAT')
   const longitude = valueOf('LONG')
   if (latitude === undefined || longitude === undefined) return undefined
-  const time = values.get('PDT') ?? values.get('EDT')
+  const time = textOf('PDT') ?? textOf('EDT')
   const speed = valueOf('SPD')
   const speedKmh = valueOf('SPDK')
   return {

@@ -1,4 +1,4 @@
-import { DecodeError, type Fix, heading, kmh, type Message, number, trimEnd, utc } from '../kit/index.ts'
+import { DecodeError, type Fix, heading, kmh, type Message, number, trimEnd, utcYmd } from '../kit/index.ts'
 
 /** Types whose reports begin with the time and the place of the device. */
 const POSITIONS = new Set(['STT', 'EMG', 'EVT', 'ALT', 'UEX'])
@@ -99,8 +99,7 @@ function isTime(field: string): boolean {
 }
 
 function timeOf(date: string, time: string): number {
-  const [hour, minute, second] = time.split(':').map(Number)
-  return utc(+date.slice(0, 4), +date.slice(4, 6), +date.slice(6), hour, minute, second)
+  return utcYmd(date + time.slice(0, 2) + time.slice(3, 5) + time.slice(6))
 }
 
 function measured(field: string | undefined, convert = (value: number) => value): number | undefined {

@@ -21,8 +21,7 @@ export function degreesMinutes(value: number): number {
  */
 export function digitsDegreesMinutes(digits: string, degreeDigits: 2 | 3): number {
   if (!/^\d{5,}$/.test(digits)) throw new DecodeError('malformed', `"${digits.slice(0, 40)}" is not an angle`)
-  const minutes = Number(digits.slice(degreeDigits)) / 10 ** (digits.length - degreeDigits - 2)
-  return Number(digits.slice(0, degreeDigits)) + minutes / 60
+  return degreesMinutes(Number(digits) / 10 ** (digits.length - degreeDigits - 2))
 }
 
 /** Degrees from radians. */

@@ -5,59 +5,38 @@
  *   10, 11 latitude, longitude, degrees × 600,000  12 altitude, 0.1 m  13 speed, km/h, float  14 heading
  *   71 HDOP × 10, PDOP × 10
  */
-import {
-  ByteReader,
-  ByteWriter,
-  crc,
-  DecodeError,
-  dop,
-  type Fix,
-  heading,
-  Marks,
-  type Session,
-  sessionState,
-} from '../kit/index.ts'
-
-/** Where the fields of a record are that a fix needs. */
-interface FlexLayout {
-  /** Bytes of the fields whose length is known: of the whole record, if `isWhole`. */
-  readonly length: number
-  readonly isWhole: boolean
-  readonly offsets: ReadonlyMap<number, number>
-}
+import { ByteReader, crc, DecodeError, dop, heading, Marks, type Session, sessionState } from '../kit/index.ts'
 
 /** How far the bytes of an incomplete frame were looked at, and their checksum: each byte is looked at once. */
 const UNLOOKED = { looked: 0, crc: 0xff }
 
-/** `record`: how long the records of the last array were. */
-const conversations = sessionState(() => ({
-  layout: undefined as FlexLayout | undefined,
-  record: undefined as number | undefined,
+/** What is known of the records of a connection. */
+export const conversations = sessionState(() => ({
+  /** Where their fields are, by number; undefined until a device proposes them. */
+  offsets: undefined as ReadonlyMap<number, number> | undefined,
+  /** Bytes of the fields whose length is known: of the whole record, if `isWhole`. */
+  length: 60,
+  isWhole: false,
+  /** How long the records of the last array were. */
+  last: undefined as number | undefined,
   ...UNLOOKED,
 }))
 
-export const layoutOf = (session: Session): FlexLayout | undefined => conversations(session).layout
-
-export function noteLength(length: number, session: Session): void {
-  conversations(session).record = length
-}
-
 /** Notes the fields that a device proposes, and accepts them. @throws DecodeError */
 export function negotiated(r: ByteReader, session: Session): Buffer {
-  const [protocol, version, structure, size] = r.slice(4)
+  const [agreed, size] = [r.slice(3), r.u8()]
   const mask = r.slice(Math.ceil(size / 8))
   const offsets = new Map<number, number>()
   let length = 0
-  let isWhole = true
   for (let field = 0; field < size; field++) {
     if (!(mask[field >> 3] & (0x80 >> (field & 7)))) continue
     offsets.set(field + 1, length)
     length += SIZES[field] ?? 0
-    isWhole &&= field < SIZES.length
   }
   if (length === 0) throw new DecodeError('malformed', 'the proposed records have no fields')
-  Object.assign(conversations(session), { layout: { length, isWhole, offsets }, record: undefined })
-  return new ByteWriter().ascii('*<FLEX').u8(protocol).u8(version).u8(structure).toBuffer()
+  const isWhole = offsets.keys().every((field) => field <= SIZES.length)
+  Object.assign(conversations(session), { offsets, length, isWhole, last: undefined })
+  return Buffer.concat([Buffer.from('*<FLEX'), agreed])
 }
 
 const times = (count: number, size: number) => Array<number>(count).fill(size)
@@ -87,8 +66,8 @@ export function flexFrame(bytes: Buffer, session: Session): number {
   if (bytes.length < 3 || (type === 'X' && bytes.length < head)) return 0
   if (type === 'E' || type === 'X') return further(bytes, head, count)
   if (head === 0 || count === 0) return -FRAME.next(bytes, 1)
-  const { length = 60, isWhole = false } = conversations(session).layout ?? {}
-  if (!isWhole) return learnedEnd(bytes, { head, count, least: length }, session)
+  const { length, isWhole } = conversations(session)
+  if (!isWhole) return learnedEnd(bytes, { head, count }, session)
   const end = head + count * length + 1
   return bytes.length < end ? 0 : end
 }
@@ -103,25 +82,19 @@ function further(bytes: Buffer, head: number, count: number): number {
   return bytes.length < end + 1 ? 0 : end + 1
 }
 
-/** Of a frame with records of unknown length: how many follow its head, and how long each is at least. */
-interface UnknownRecords {
-  readonly head: number
-  readonly count: number
-  readonly least: number
-}
-
 /**
- * Such a frame ends where CRC-8 fits, and where the numbers in the first four bytes of its records follow one another. A
- * single record is as long as those of an earlier array, or ends with the first checksum that fits: perhaps too early, but
- * the fields of a fix come first, and the rest is skipped.
+ * A frame with records of unknown length ends where CRC-8 fits, and where the numbers in the first four bytes of its records
+ * follow one another. A single record is as long as those of an earlier array, or ends with the first checksum that fits:
+ * perhaps too early, but the fields of a fix come first, and the rest is skipped.
  */
-function learnedEnd(bytes: Buffer, records: UnknownRecords, session: Session): number {
+function learnedEnd(bytes: Buffer, { head, count }: Record<'head' | 'count', number>, session: Session): number {
   const state = conversations(session)
   if (state.looked > bytes.length) Object.assign(state, UNLOOKED)
   for (; state.looked < bytes.length; state.looked++) {
     const byte = bytes[state.looked]
-    const length = (state.looked - records.head) / records.count
-    const isEnd = length >= records.least && state.crc === byte && isLength(bytes, length, records, state.record)
+    const length = (state.looked - head) / count
+    const fits = length >= state.length && state.crc === byte
+    const isEnd = fits && (count > 1 ? isStep(bytes.subarray(head), length, count) : length === (state.last ?? length))
     if (isEnd || length > MAX_RECORD) {
       const end = isEnd ? state.looked + 1 : -FRAME.next(bytes, 1)
       Object.assign(state, UNLOOKED)
@@ -135,15 +108,14 @@ function learnedEnd(bytes: Buffer, records: UnknownRecords, session: Session): n
 /** CRC-8 (31, FF) with one more byte, which is combined with the last value. */
 const crcOfByte = crc({ width: 8, polynomial: 0x31, initial: 0, reflected: false, xorOut: 0 })
 
-function isLength(bytes: Buffer, length: number, { head, count }: UnknownRecords, expected = length): boolean {
-  if (count === 1 || !Number.isInteger(length)) return length === expected
-  const first = bytes.readUInt32LE(head)
-  for (let i = 1; i < count; i++) if (bytes.readUInt32LE(head + i * length) !== first + i) return false
-  return true
+/** Whether the numbers of records of a length follow one another. */
+function isStep(records: Buffer, length: number, count: number): boolean {
+  const follows = (i: number) => records.readUInt32LE(i * length) === records.readUInt32LE() + i
+  return Number.isInteger(length) && length > 3 && Array.from({ length: count }, (_, i) => follows(i)).every(Boolean)
 }
 
 /** Undefined where the record has no place. */
-export function flexFix(record: Buffer, { offsets }: FlexLayout): Fix | undefined {
+export function flexFix(record: Buffer, offsets: ReadonlyMap<number, number>) {
   const r = new ByteReader(record)
   const read = (field: number, type: 'u8' | 'u16le' | 'u32le' | 'i32le' | 'f32le', divisor = 1) => {
     const offset = offsets.get(field)
@@ -154,15 +126,7 @@ export function flexFix(record: Buffer, { offsets }: FlexLayout): Fix | undefine
   const longitude = read(11, 'i32le', 600_000)
   if (time === undefined || latitude === undefined || longitude === undefined) return undefined
   const state = read(8, 'u8')
-  return {
-    time: time * 1000,
-    latitude,
-    longitude,
-    valid: state === undefined || (state & 2) !== 0,
-    altitude: read(12, 'i32le', 10),
-    speed: read(13, 'f32le', 3.6),
-    heading: heading(read(14, 'u16le')),
-    satellites: state === undefined ? undefined : state >> 2,
-    hdop: dop(read(71, 'u8', 10)),
-  }
+  const moved = { altitude: read(12, 'i32le', 10), speed: read(13, 'f32le', 3.6), heading: heading(read(14, 'u16le')) }
+  const quality = { satellites: state === undefined ? undefined : state >> 2, hdop: dop(read(71, 'u8', 10)) }
+  return { time: time * 1000, latitude, longitude, valid: ((state ?? 2) & 2) !== 0, ...moved, ...quality }
 }

@@ -21,7 +21,6 @@ import {
   crc8Egts,
   DecodeError,
   dialects,
-  type Fix,
   lengthField,
   type Message,
   type Protocol,
@@ -29,7 +28,7 @@ import {
   verify,
   xor,
 } from '../kit/index.ts'
-import { flexFix, flexFrame, HEADS, layoutOf, negotiated, noteLength } from './flex.ts'
+import { conversations, flexFix, flexFrame, HEADS, negotiated } from './flex.ts'
 import { oldFix, oldRecords } from './record.ts'
 
 const PING = 0x7f
@@ -96,17 +95,14 @@ function flex(frame: Buffer, session: Session): Message {
   verify(crc8Egts(frame.subarray(0, -1)) === frame.at(-1), session)
   const reply = new ByteWriter().bytes(frame.subarray(0, head)).sum(crc8Egts).toBuffer()
   if (type === 'E' || type === 'X') return { fixes: [], reply }
-  const layout = layoutOf(session)
-  if (!layout) throw new DecodeError('unsupported', 'no fields of FLEX records were agreed on')
+  const { offsets, length: least } = conversations(session)
+  if (!offsets) throw new DecodeError('unsupported', 'no fields of FLEX records were agreed on')
   const count = type === 'A' ? frame[2] : 1
   const length = (frame.length - head - 1) / count
-  if (!Number.isInteger(length) || length < layout.length)
+  if (!Number.isInteger(length) || length < least)
     throw new DecodeError('malformed', `${count} records in ${frame.length - head - 1} bytes`)
-  if (count > 1) noteLength(length, session)
-  const fixes: Fix[] = []
-  for (let at = head; at + length < frame.length; at += length) {
-    const fix = flexFix(frame.subarray(at, at + length), layout)
-    if (fix) fixes.push(fix)
-  }
+  if (count > 1) conversations(session).last = length
+  const records = Array.from({ length: count }, (_, i) => frame.subarray(head + i * length, head + (i + 1) * length))
+  const fixes = records.map((record) => flexFix(record, offsets)).filter((fix) => fix !== undefined)
   return fixes.length > 0 ? { fixes, reply } : { none: 'no place', reply }
 }

@@ -28,9 +28,8 @@ export function oldRecords(bytes: Buffer, count: number): Buffer[] {
 
 /** Undefined where the place is not found. */
 export function oldFix(record: Buffer): Fix | undefined {
-  const format = record[0]
   const event = timeAt(record, 7)
-  const offset = OFFSETS[format]
+  const offset = OFFSETS[record[0]]
   if (offset !== undefined) return fixAt(record, offset)
   for (let at = HEAD; at + PLACE <= record.length; at++) {
     const time = timeAt(record, at + 1)
@@ -47,13 +46,11 @@ function fixAt(record: Buffer, offset: number): Fix | undefined {
   const time = timeAt(record, offset + 1)
   if (time === undefined) return undefined
   r.skip(6)
-  const valid = (state & 2) !== 0
-  if (record[0] !== F6) {
-    const place = { latitude: radians(r.f32le()), longitude: radians(r.f32le()) }
-    return { time, ...place, valid, speed: kmh(r.f32le()), heading: heading(r.u16le()) }
-  }
-  const place = { latitude: r.i32le() / 600_000, longitude: r.i32le() / 600_000, altitude: r.i32le() / 10 }
-  return { time, ...place, valid, speed: kmh(r.f32le()), heading: heading(r.u16le()), satellites: state >> 2 }
+  const isF6 = record[0] === F6
+  const read = () => (isF6 ? r.i32le() / 600_000 : radians(r.f32le()))
+  const place = { latitude: read(), longitude: read(), altitude: isF6 ? r.i32le() / 10 : undefined }
+  const quality = { valid: (state & 2) !== 0, satellites: isF6 ? state >> 2 : undefined }
+  return { time, ...place, ...quality, speed: kmh(r.f32le()), heading: heading(r.u16le()) }
 }
 
 function timeAt(record: Buffer, at: number): number | undefined {

@@ -1,4 +1,5 @@
-import { ATTACKS, type Cost, type Victim } from './attacks.ts'
+import type { Cost, Victim } from './attacker-connections.ts'
+import { ATTACKS } from './attacks.ts'
 
 /** One attack, in a process of its own: started with its name and the victim as JSON; tells what it cost, and ends when told. */
 const [name, victim] = process.argv.slice(2)

@@ -1,24 +1,9 @@
 import { createSocket } from 'node:dgram'
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { avlDatagram, avlLogin, avlPacket } from '../support/encode.ts'
-
-/** Where an attacker sends, and what he knows. */
-export interface Victim {
-  readonly ports: Readonly<Record<string, number>>
-  readonly known: readonly string[]
-  readonly guarded: string
-}
-
-/** What an attack has cost so far. */
-export interface Cost {
-  bytes: number
-  /** Datagrams, requests or connections. */
-  units: number
-  received: number
-}
-
-export type Attack = (victim: Victim, cost: Cost, signal: AbortSignal) => Promise<void>
+import { type Attack, type Cost, count, dial, HOST, once, PLACE, type Victim, write } from './attacker-connections.ts'
+import { AUTO_ATTACKS } from './auto-attacks.ts'
 
 /** Each attack goes on until it is stopped; the number is the row of the table of SECURITY.md that it belongs to. */
 export const ATTACKS = {
@@ -33,10 +18,8 @@ export const ATTACKS = {
   'guesses of a secret (MQTT)': guesses,
   'pipelined GET /metrics (admin)': metrics,
   'connections of one known id (TCP)': connections,
+  ...AUTO_ATTACKS,
 } satisfies Record<string, Attack>
-
-const HOST = '127.0.0.1'
-const PLACE = { latitude: 48.1, longitude: 11.5, satellites: 9 }
 
 async function futureTimes({ ports, known }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
   const socket = createSocket('udp4')
@@ -242,35 +225,4 @@ function mqttConnect(user: string, password: string): Buffer {
 
 function text(value: string): Buffer {
   return Buffer.concat([Buffer.of(0, value.length), Buffer.from(value)])
-}
-
-function dial(port: number, cost: Cost, localAddress?: string): Socket {
-  const socket = connect({ port, host: HOST, localAddress })
-  socket.on('error', () => {})
-  cost.units++
-  return socket
-}
-
-function write(socket: Socket, bytes: Buffer, cost: Cost): void {
-  if (socket.destroyed) return
-  socket.write(bytes)
-  cost.bytes += bytes.length
-}
-
-function count(cost: Cost, bytes: Buffer): void {
-  cost.bytes += bytes.length
-  cost.units++
-}
-
-/** Resolves at an event of a socket, at its end, or after a while. */
-function once(socket: Socket, event: string, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      socket.off(event, done).off('close', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    socket.on(event, done).on('close', done)
-  })
 }

@@ -4,10 +4,10 @@ import { avlLogin, avlPacket } from '../support/encode.ts'
 
 /**
  * Honest vans in a process of their own: each logs in over TCP, sends a fix a second, and waits for its acknowledgement. One
- * that is cut off comes again after a second. Started with the port and the ids as JSON; any message asks for what happened
+ * that is cut off comes again after a second. Started with the ports, which they share, and the ids as JSON; any message asks for what happened
  * since the last report. A fix that waits for longer than a second then counts as not acknowledged, as does a login.
  */
-const { port, vans } = JSON.parse(process.argv[2]) as { port: number; vans: string[] }
+const { ports, vans } = JSON.parse(process.argv[2]) as { ports: number[]; vans: string[] }
 const EVERY_MS = 1000
 const TIMEOUT_MS = 10_000
 const LATE_MS = 1000
@@ -25,19 +25,20 @@ process.on('message', () => {
   latencies = []
 })
 process.on('disconnect', () => process.exit())
-for (const [index, imei] of vans.entries()) void drive(imei, (index / vans.length) * EVERY_MS)
+for (const [index, imei] of vans.entries())
+  void drive(imei, { port: ports[index % ports.length], phaseMs: (index / vans.length) * EVERY_MS })
 process.send?.({ type: 'ready' })
 
-async function drive(imei: string, phaseMs: number): Promise<never> {
+async function drive(imei: string, { port, phaseMs }: { port: number; phaseMs: number }): Promise<never> {
   await sleep(phaseMs)
   for (;;) {
-    await session(imei).catch(() => failed++)
+    await session(imei, port).catch(() => failed++)
     await sleep(EVERY_MS)
   }
 }
 
 /** Until the connection ends. */
-async function session(imei: string): Promise<void> {
+async function session(imei: string, port: number): Promise<void> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   socket.on('error', () => {})
   try {

@@ -2,7 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { ATTACKS, type Cost } from './attacks.ts'
+import type { Cost } from './attacker-connections.ts'
+import { ATTACKS } from './attacks.ts'
 import { attachTarget, startTarget, type Target } from './target.ts'
 
 /**
@@ -12,6 +13,7 @@ import { attachTarget, startTarget, type Target } from './target.ts'
  */
 const BOUNDS = { ackedShare: 0.99, p99Ms: 1000, memoryBytes: 600 << 20 }
 const WARM_UP_MS = 3000
+const HONEST_PORTS = ['tcp/teltonika', 'tcp/auto']
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '15' },
@@ -39,7 +41,7 @@ interface Row {
 const dataDir = values['data-dir']
 const target = await (dataDir === undefined ? startTarget() : attachTarget(dataDir, values.company))
 const honest = fork(fileURLToPath(new URL('honest.ts', import.meta.url)), [
-  JSON.stringify({ port: target.ports['tcp/teltonika'], vans: target.vans }),
+  JSON.stringify({ ports: HONEST_PORTS.flatMap((name) => target.ports[name] ?? []), vans: target.vans }),
 ])
 let problemCount = 0
 try {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { CertificateMaker } from '../support/certificates.ts'
 
 /** What is attacked: a running `waybridge start` on this machine. */
 export interface Target {
@@ -34,7 +35,9 @@ export async function startTarget(): Promise<Target> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-attack-'))
   const [vans, known] = [ids(350_000_000_000_000, VANS), ids(360_000_000_000_000, KNOWN)]
   const guarded = '370000000000000'
-  await writeFile(join(dir, 'gateway.yaml'), GATEWAY_YAML.replace('DIR', dir))
+  await writeFile(join(dir, 'gateway.yaml'), GATEWAY_YAML.replaceAll('DIR', dir))
+  await writeFile(join(dir, 'openssl.cnf'), '[req]\ndistinguished_name = none\n[none]\n')
+  await new CertificateMaker(dir).server('server')
   await writeFile(join(dir, 'devices.yaml'), devices([...vans, ...known], guarded))
   const child = spawn(process.execPath, [CLI, 'start', '--config', dir], { stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
@@ -141,6 +144,9 @@ redis: { max_memory: 512mb }
 listeners:
   - { transport: tcp, port: 0, protocol: teltonika, host: 127.0.0.1 }
   - { transport: udp, port: 0, protocol: teltonika, host: 127.0.0.1 }
+  - { transport: tcp, port: 0, protocol: teltonika, host: 127.0.0.1, tls: { cert: DIR/server.pem, key: DIR/server.key } }
+  - { transport: tcp, port: 0, protocol: auto, host: 127.0.0.1 }
+  - { transport: udp, port: 0, protocol: auto, host: 127.0.0.1 }
   - { transport: http, port: 0, protocol: osmand, host: 127.0.0.1 }
 mqtt: { broker: { host: 127.0.0.1, port: 0 } }
 tracking: { listen: { host: 127.0.0.1, port: 0 } }

@@ -22,9 +22,6 @@ const ALIKE: readonly (readonly string[])[] = [
   ['gpsgate', 't55'],
 ]
 
-/** Places at which a frame is cut, at most. */
-const CUTS = 60
-
 const beginnings = await Promise.all(
   protocols.map(async (protocol) => ({ protocol, frames: (await firstFrames(protocol)).slice(0, 6) })),
 )
@@ -76,10 +73,9 @@ function read(protocol: Protocol, bytes: Buffer, session: ReturnType<typeof newS
 
 function mistakesOf(name: string, bytes: Buffer, { device }: Message): string[] {
   const detector = new Detector({ protocols, configured: (id) => (id === device ? '' : undefined) })
-  const step = Math.max(1, Math.ceil(bytes.length / CUTS))
   const mistakes: string[] = []
-  for (let end = step; end < bytes.length + step; end += step) {
-    const isWhole = end >= bytes.length
+  for (let end = 1; end <= bytes.length; end++) {
+    const isWhole = end === bytes.length
     const { guesses } = detector.look({ bytes: bytes.subarray(0, end), transport: 'tcp', now: newSession().now })
     const [best] = guesses
     if (best && (best.isSure || isWhole) && !isAlike(name, best.protocol.name))

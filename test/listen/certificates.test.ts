@@ -52,6 +52,20 @@ describe('a client certificate', () => {
     expect([await says(id, admitsUnknown), (await refused()) > 0]).toEqual(['no\n', true])
   })
 
+  it('of a relay proves the devices whose entries list it; others are refused, and its connection stays', async () => {
+    const shared = gateway()
+    await shared.configure({ ...MAPPED, client_certificate: ['locked'] })
+    const tls = tlsWith(server, { client_ca: fleet.files.cert })
+    const { port } = await open(listenTcp({ ...AT, protocol: talk, tls }, shared))
+    const peer = await dialTls(port, { ca: server.cert, cert: locked.cert, key: locked.key })
+    const refused = await refusals('other_device')
+    peer.say('relay locked van-1 99\n')
+    await until(() => expect(peer.heard).toBe('ok\n'))
+    peer.say('relay 99\n')
+    await until(() => expect(peer.heard).toBe('ok\nok\n'))
+    expect([shared.places.toSorted(), await refused(), peer.over]).toEqual([['7/44/1003', '7/9/9', '7/9/9'], 1, false])
+  })
+
   it('is a login over MQTT, without a password', async () => {
     const shared = gateway()
     const tls = tlsWith(server, { client_ca: fleet.files.cert })

@@ -31,7 +31,8 @@ import {
 import { compactFixes, type Records, taggedFixes } from './records.ts'
 
 const HEAD = '$${flag}{length},{id},'
-const PLACE = '{lat},{lon},{ymd}{hhmmss},{valid},{satellites},{any},{speedKmh},{course},{hdop},{altitude}'
+const PLACE =
+  '{lat},{lon},{ymd}{hhmmss},{valid},{satellites},{any},{speedKmh},{course}[,{hdop}[,{altitude}[,{any}]]][*{any}]'
 
 const text = textProtocol({
   name: 'meitrack',
@@ -41,10 +42,16 @@ const text = textProtocol({
   integrity: { sum: 'sum8', to: '*', includesTo: true, digits: 2 },
   port: 5020,
   frame: lengthField({ start: '$$', at: 3, width: 5, digits: 10, until: ',', add: 0, end: '\r\n' }),
-  fields: { flag: { like: '[^]' }, length: { like: '\\d+' }, command: { like: '[A-Z]\\d\\d' } },
+  fields: {
+    flag: { like: '[^]' },
+    length: { like: '\\d+' },
+    command: { like: '[A-Z]\\d\\d' },
+    report: { like: '[A-Z]{3}' },
+  },
   lines: [
-    { like: `${HEAD}AAA,{any},${PLACE}[,{any}]` },
+    { like: `${HEAD}AAA,{any},${PLACE}` },
     { like: `${HEAD}AAA,{any}`, unknown: 'position' },
+    { like: `${HEAD}{report},{any},${PLACE}` },
     { like: `${HEAD}{command}[,{any}]`, none: 'command answer' },
     { like: `${HEAD}{any}`, unknown: 'type' },
   ],

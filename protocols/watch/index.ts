@@ -5,6 +5,7 @@
  *
  *   [VV*I*LLLL*TYPE,…]   [VV*I*NNNN*LLLL*TYPE,…]
  *   TYPE,D,T,A,Y,N,O,E,S,C,H,s,…        UD, UD2, UD_LTE … : position; AL, AL_LTE … : alarm with a position
+ *   WG,D,…  WAD,language,D,…            questions for a place, an address: with a position; not answered
  *
  *   V  maker: 3G, SG, ZJ, CS     T  hhmmss              S  km/h         Y, O  degrees, of which the sign
  *   I  id                        A  A: valid, V: not    C  degrees            or the letter says the hemisphere
@@ -117,11 +118,14 @@ function decode(frame: Buffer): Message {
       `[${maker}*${device}*${serial === undefined ? '' : `${serial}*`}${name.length.toString(16).padStart(4, '0')}*${name}]`,
     )
   const isAlarm = /^AL(?:_|\d|$)/.test(type)
-  if (isAlarm || /^UD(?:_|\d|$)/.test(type)) return { device, ...placeOf(r), reply: isAlarm ? answer('AL') : undefined }
+  if (type === 'WAD') r.skip()
+  if (isAlarm || /^(?:UD(?:_|\d|$)|WG$|WAD$)/.test(type))
+    return { device, ...placeOf(r), reply: isAlarm ? answer('AL') : undefined }
   return { device, none: NONE.get(type), reply: ANSWERED.has(type) ? answer(type) : undefined }
 }
 
 function placeOf(r: TextReader): Pick<Message, 'fixes' | 'none'> {
+  if (r.ended) return { none: 'no place' }
   const [date, clock, validity] = [r.next(), r.next(), r.next()]
   const valid = validity === 'A'
   if (!valid && !/[1-9]/.test(date)) return { none: 'no date' }

@@ -42,6 +42,12 @@ export default {
           device: ID,
           fixes: [{ ...FIX, hdop: undefined, valid: false }],
         },
+        { frame: frame(AAA.replace('AAA', 'AFF')), device: ID, fixes: [FIX] },
+        {
+          frame: frame('AAA,35,-52.525,-13.41,240501101530,A,7,20,45,270'),
+          device: ID,
+          fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41, hdop: undefined, altitude: undefined }],
+        },
         { frame: frame('AAA,35,other layout'), device: ID, fixes: [] },
         { frame: frame('A10,OK'), device: ID, none: 'command answer' },
         { frame: frame('XYZ,1'), device: ID },

@@ -46,7 +46,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/page': [],
   'src/process': ['protocols', 'src'],
   'src/simulate': ['protocols', 'src'],
-  'src/cli': ['protocols', 'src'],
+  'src/cli': ['package.json', 'protocols', 'src'],
 }
 
 /** Who may know all decoders: what wires them to listeners, what drives vans, and the command line. */

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import product from '../../package.json' with { type: 'json' }
 import { ConfigError } from '../config/problem.ts'
 import { explainError, UserError } from '../errors.ts'
 
@@ -20,7 +21,9 @@ function program(): Command {
   const waybridge = new Command('waybridge')
     .description('GPS gateway: receives the fixes of trackers, stores them, and delivers them to the tracking API.')
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 1))
+    .version(product.version, '--version', 'print the version')
     .showSuggestionAfterError()
+    .action(() => waybridge.outputHelp())
 
   const configured = (name: string, description: string, files = FILES) =>
     waybridge.command(name).description(description).option('--config <dir>', `the folder with ${files}`, 'config')
@@ -33,6 +36,7 @@ function program(): Command {
       .option('--token <token>', 'token of the admin port (WAYBRIDGE_ADMIN_TOKEN)')
       .option('--config <dir>', 'the folder with gateway.yaml (default: "config")')
 
+  waybridge.commandsGroup('Run it:')
   configured('start', 'run everything: private Redis, tracking service, gateways, workers, admin port').action(
     async ({ config }: ConfigOption) => exit(await (await import('../process/start.ts')).start(config)),
   )
@@ -41,67 +45,12 @@ function program(): Command {
       async ({ config }: ConfigOption) => (await import('../process/roles/index.ts')).run(role, config),
     )
   waybridge
-    .command('decode')
-    .description('show what a frame contains, as JSON')
-    .option(
-      '--protocol <name>',
-      'the protocol of the frame ("waybridge protocols" lists them); without it every protocol that fits is shown',
-    )
-    .option('--hex <hex>', 'the bytes of a stream, in hexadecimal')
-    .option('--text <text>', 'the bytes of a stream, as text')
-    .option('--jsonl', 'read one JSON object per line from standard input, and print one per line')
-    .option('--lenient', 'accept a wrong checksum')
-    .action(async (options) => exit(await (await import('./decode.ts')).decodeCommand(options)))
-  waybridge
-    .command('setup <protocol>')
-    .description('print what points a tracker at this server: SMS, or settings')
-    .requiredOption('--host <host>', 'name or address of this server, as trackers reach it')
-    .option('--port <port>', 'port; default: the usual one of the protocol')
-    .option('--apn <apn>', 'APN of the SIM card (default: internet)')
-    .option('--user <user>', 'user of the APN')
-    .option('--password <password>', 'password of the APN')
-    .action(async (protocol, options) => exit(await (await import('./setup.ts')).setupCommand(protocol, options)))
-  configured('check', 'validate the configuration').action(async ({ config }: ConfigOption) =>
-    exit(await (await import('./check.ts')).checkCommand(config)),
-  )
-  waybridge
-    .command('protocols')
-    .description('list the protocols: usual ports, what is acknowledged, devices')
-    .option('--json', 'print JSON')
-    .action(async (options) => (await import('./protocols.ts')).protocolsCommand(options))
-  asking('status', 'show how many fixes wait, are parked or held, and whether the tracking service accepts pushes')
-    .option('--json', 'print the answer of the admin port')
-    .action(async (options) => exit(await (await import('./status.ts')).statusCommand(options)))
-  asking('why <device>', 'explain in one sentence where the fixes of a device are; give its id or name').action(
-    async (device: string, options) => exit(await (await import('./why.ts')).whyCommand(device, options)),
-  )
-  asking(
-    'forget <device>',
-    'delete what is stored of a device (fixes that are not delivered, contacts, events); its entry and routes stay',
-  ).action(async (device: string, options) => exit(await (await import('./forget.ts')).forgetCommand(device, options)))
-  asking('positions', 'print the positions that the tracking service has stored of a route, as JSON')
-    .requiredOption('--company <id>', 'the company of the route')
-    .requiredOption('--route <id>', 'the route')
-    .requiredOption('--from <time>', 'unix seconds, RFC 3339, or local time such as "2026-11-20 06:00"')
-    .option('--to <time>', 'the same forms; default: now')
-    .option('--csv', 'print CSV, with times in UTC')
-    .option('--geojson', 'print GeoJSON: the track and its points, with times in UTC')
-    .action(async (options) => exit(await (await import('./positions.ts')).positionsCommand(options)))
-  asking('enrol', 'admit devices that are not configured for a while; without options: say whether they are')
-    .option('--for <duration>', 'open the enrolment window for so long from now on: 30m')
-    .option('--stop', 'close it')
-    .action(async (options) => exit(await (await import('./enrol.ts')).enrolCommand(options)))
-  const routes = waybridge.command('routes').description('check or put a roster file in the form of routes.csv')
-  for (const act of ['check', 'put'] as const) {
-    const command = asking(`${act} <file>`, ROUTES[act], routes)
-      .option('--company <id>', 'the company of these routes; default: the company of the devices in the file')
-      .option('--from <time>', "replace lines that begin at or after this time; default: the file's first day")
-      .option('--until <time>', "replace lines that begin before this time; default: the end of the file's last day")
-    if (act === 'put') command.option('--force', 'put it even if most devices lose their route')
-    command.action(async (file: string, options) =>
-      exit(await (await import('./routes.ts')).routesCommand(act, file, options)),
-    )
-  }
+    .command('demo')
+    .description('run everything with simulated vans, and show that no fix is lost')
+    .option('--vans <n>', 'number of vans')
+    .option('--seconds <n>', 'how long the vans drive')
+    .option('--protocols <names>', `${SPOKEN}; default: 15 of them`)
+    .action(async (options) => exit(await (await import('../simulate/demo.ts')).demoCommand(options)))
   waybridge
     .command('simulate')
     .description('simulate vans that drive plausible routes and send real protocol frames')
@@ -114,13 +63,94 @@ function program(): Command {
     .option('--seed <n>', 'seed of the random routes')
     .option('--devices', 'only print a devices.yaml for these vans')
     .action(async (options) => exit(await (await import('../simulate/simulate.ts')).simulateCommand(options)))
+  waybridge.commandsGroup('See what is wrong:')
+  asking(
+    'status',
+    'say in one sentence how all is, then what is wrong and what to do; exit code 1 if something serious is',
+  )
+    .option('--json', 'print the answer of the admin port')
+    .option('--watch', 'print it anew each second')
+    .action(async (options) => exit(await (await import('./status.ts')).statusCommand(options)))
+  asking('why <device>', 'explain in one sentence where the fixes of a device are; give its id or name').action(
+    async (device: string, options) => exit(await (await import('./why.ts')).whyCommand(device, options)),
+  )
+  const parked = waybridge.command('parked').description('what the tracking API refused: look, try again, delete')
+  for (const act of ['list', 'retry', 'delete'] as const) {
+    const command = asking(act, PARKED[act], parked)
+      .option('--courier <id>', 'of this courier alone')
+      .option('--route <id>', 'of this route alone')
+    if (act === 'list')
+      command
+        .option('--json', 'print JSON')
+        .action(async (options) => exit(await (await import('./parked.ts')).listParkedCommand(options)))
+    else
+      command
+        .option('--all', 'of all couriers and routes')
+        .action(async (options) => exit(await (await import('./parked.ts')).changeParkedCommand(act, options)))
+  }
+  asking('positions', 'print the positions that the tracking service has stored of a route, as JSON')
+    .requiredOption('--company <id>', 'the company of the route')
+    .requiredOption('--route <id>', 'the route')
+    .requiredOption('--from <time>', 'unix seconds, RFC 3339, or local time such as "2026-11-20 06:00"')
+    .option('--to <time>', 'the same forms; default: now')
+    .option('--csv', 'print CSV, with times in UTC')
+    .option('--geojson', 'print GeoJSON: the track and its points, with times in UTC')
+    .action(async (options) => exit(await (await import('./positions.ts')).positionsCommand(options)))
+  waybridge.commandsGroup('Say who drives what:')
+  const routes = waybridge.command('routes').description('check or put a roster file in the form of routes.csv')
+  for (const act of ['check', 'put'] as const) {
+    const command = asking(`${act} <file>`, ROUTES[act], routes)
+      .option('--company <id>', 'the company of these routes; default: the company of the devices in the file')
+      .option('--from <time>', "replace lines that begin at or after this time; default: the file's first day")
+      .option('--until <time>', "replace lines that begin before this time; default: the end of the file's last day")
+    if (act === 'put') command.option('--force', 'put it even if most devices lose their route')
+    command.action(async (file: string, options) =>
+      exit(await (await import('./routes.ts')).routesCommand(act, file, options)),
+    )
+  }
+  waybridge.commandsGroup('Point trackers at it:')
   waybridge
-    .command('demo')
-    .description('run everything with simulated vans, and show that no fix is lost')
-    .option('--vans <n>', 'number of vans')
-    .option('--seconds <n>', 'how long the vans drive')
-    .option('--protocols <names>', `${SPOKEN}; default: 15 of them`)
-    .action(async (options) => exit(await (await import('../simulate/demo.ts')).demoCommand(options)))
+    .command('setup <protocol>')
+    .description('print what points a tracker at this server: SMS, or settings')
+    .requiredOption('--host <host>', 'name or address of this server, as trackers reach it')
+    .option('--port <port>', 'port; default: the usual one of the protocol')
+    .option('--apn <apn>', 'APN of the SIM card (default: internet)')
+    .option('--user <user>', 'user of the APN')
+    .option('--password <password>', 'password of the APN')
+    .action(async (protocol, options) => exit(await (await import('./setup.ts')).setupCommand(protocol, options)))
+  waybridge
+    .command('protocols')
+    .description('list the protocols: usual ports, what is acknowledged, devices')
+    .option('--json', 'print JSON')
+    .action(async (options) => (await import('./protocols.ts')).protocolsCommand(options))
+  waybridge
+    .command('decode')
+    .description('show what a frame contains, as JSON')
+    .option(
+      '--protocol <name>',
+      'the protocol of the frame ("waybridge protocols" lists them); without it every protocol that fits is shown',
+    )
+    .option('--hex <hex>', 'the bytes of a stream, in hexadecimal')
+    .option('--text <text>', 'the bytes of a stream, as text')
+    .option('--jsonl', 'read one JSON object per line from standard input, and print one per line')
+    .option('--lenient', 'accept a wrong checksum')
+    .action(async (options) => exit(await (await import('./decode.ts')).decodeCommand(options)))
+  asking('enrol', 'admit devices that are not configured for a while; without options: say whether they are')
+    .option('--for <duration>', 'open the enrolment window for so long from now on: 30m')
+    .option('--stop', 'close it')
+    .action(async (options) => exit(await (await import('./enrol.ts')).enrolCommand(options)))
+  asking(
+    'forget <device>',
+    'delete what is stored of a device (fixes that are not delivered, contacts, events); its entry and routes stay',
+  ).action(async (device: string, options) => exit(await (await import('./forget.ts')).forgetCommand(device, options)))
+  waybridge.commandsGroup('Look after it:')
+  configured('check', 'validate the configuration').action(async ({ config }: ConfigOption) =>
+    exit(await (await import('./check.ts')).checkCommand(config)),
+  )
+  waybridge
+    .command('completion <shell>')
+    .description('print the script that completes commands: bash, zsh or fish')
+    .action(async (shell: string) => exit((await import('./completion.ts')).completionCommand(shell, waybridge)))
   return waybridge
 }
 
@@ -142,6 +172,12 @@ const ROLES = [
 
 const FILES = 'gateway.yaml, devices.yaml and routes.csv'
 const TRACKING_FILES = `tracking.yaml; without it, ${FILES}`
+
+const PARKED = {
+  list: 'list what is parked, by lane and answer',
+  retry: 'try parked positions again',
+  delete: 'delete parked positions: they are never delivered',
+} as const
 
 const ROUTES = {
   check: 'show what the file would change, without changing anything; exit code 1 if a line would be left out',

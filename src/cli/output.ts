@@ -17,7 +17,7 @@ export function printable(text: string): string {
 }
 
 /** Colours a text, or returns it unchanged. */
-export type Painter = (style: 'bold' | 'dim' | 'green' | 'yellow', text: string) => string
+export type Painter = (style: 'bold' | 'dim' | 'green' | 'yellow' | 'red', text: string) => string
 
 /** For the standard output: colours on a terminal only, and none where `NO_COLOR` is set. */
 export const colours: Painter = (style, text) => styleText(style, text, { stream: process.stdout })
@@ -34,6 +34,24 @@ export function clockIn(zone: string, now: number, precision: 'seconds' | 'minut
     const clock = time.slice(0, precision === 'seconds' ? 8 : 5)
     return at >= from && at < until ? clock : `${day} ${clock}`
   }
+}
+
+/** A text as lines of at most `width` characters, cut at blanks; a longer word has a line of its own. */
+export function wrapped(text: string, width: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines
+}
+
+/** Rows under their heads, in columns as wide as their widest cell; the last one is not padded. */
+export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const all = [heads.map((head) => head.toUpperCase()), ...rows]
+  const widths = heads.slice(0, -1).map((_, column) => Math.max(...all.map((row) => row[column].length)))
+  return all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
 }
 
 /** `1 lane`, `3 lanes`, `2 fixes` */

@@ -1,9 +1,9 @@
 import { loadProtocols } from '../../protocols/index.ts'
-import { printExact } from './output.ts'
+import { printExact, table } from './output.ts'
 
 /** `waybridge protocols`: a table, or JSON. */
 export async function protocolsCommand({ json }: { readonly json?: boolean }): Promise<void> {
-  printExact(json ? [JSON.stringify(await protocolList(), null, 2)] : await protocolTable())
+  printExact(json ? [JSON.stringify(await protocolList(), null, 2)] : table(HEADS, await protocolRows()))
 }
 
 /** Of each protocol: its devices, its transports with their usual ports, and what it acknowledges. */
@@ -28,8 +28,4 @@ export async function protocolRows(): Promise<string[][]> {
 
 const ACKNOWLEDGED = { fixes: 'every fix', some: 'fixes in some kinds of frames', nothing: 'nothing' } as const
 
-async function protocolTable(): Promise<string[]> {
-  const table = [['NAME', 'USUAL PORTS', 'ACKNOWLEDGED', 'DEVICES'], ...(await protocolRows())]
-  const widths = table[0].slice(0, -1).map((_, column) => Math.max(...table.map((row) => row[column].length)))
-  return table.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
-}
+const HEADS = ['name', 'usual ports', 'acknowledged', 'devices']

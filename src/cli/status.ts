@@ -1,17 +1,70 @@
-import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
+import { setTimeout } from 'node:timers/promises'
+import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { readStatus, type StatusAnswer } from './client.ts'
-import { type Clock, clockIn, colours, counted, type Painter, printExact } from './output.ts'
+import { type Clock, clockIn, colours, counted, type Painter, printable, printExact, wrapped } from './output.ts'
 
-/** `waybridge status`. @returns the exit code @throws UserError */
-export async function statusCommand(options: AdminPortOptions & { readonly json?: boolean }): Promise<number> {
-  const admin = await findAdminPort(options)
-  const { status, text } = await readStatus(admin)
-  printExact(options.json ? [text] : statusPage(status, clockIn(status.time_zone, Date.now()), colours))
-  return 0
+export type FindingAnswer = StatusAnswer['findings'][number]
+
+interface StatusOptions extends AdminPortOptions {
+  readonly json?: boolean
+  /** Prints it anew each second, until the command is ended. */
+  readonly watch?: boolean
 }
 
-/** The status as lines of at most 80 columns: a label, a figure, a note. */
+/** `waybridge status`. @returns the exit code: 1 where a finding is an error @throws UserError */
+export async function statusCommand(options: StatusOptions): Promise<number> {
+  const admin = await findAdminPort(options)
+  while (options.watch) {
+    const lines = await shown(admin, options)
+    printExact(process.stdout.isTTY && !options.json ? [CLEAR + lines.text] : [lines.text])
+    await setTimeout(1000)
+  }
+  const { status, text } = await shown(admin, options)
+  printExact([text])
+  return status.findings.some(({ severity }) => severity === 'error') ? 1 : 0
+}
+
+async function shown(admin: AdminPort, { json }: StatusOptions): Promise<Awaited<ReturnType<typeof readStatus>>> {
+  const { status, text } = await readStatus(admin)
+  return { status, text: json ? text : statusPage(status, clockIn(status.time_zone, Date.now()), colours).join('\n') }
+}
+
+/** The verdict, the findings by cause, then the figures and the processes, as lines of at most 80 columns. */
 export function statusPage(status: StatusAnswer, clock: Clock, paint: Painter): string[] {
+  const { findings, verdict } = status
+  const worst = findings.some(({ severity }) => severity === 'error') ? 'red' : findings.length > 0 ? 'yellow' : 'green'
+  return [
+    ...wrapped(printable(verdict), 80).map((line) => paint(worst, line)),
+    '',
+    ...findings.flatMap((finding) => [...findingLines(finding, clock, paint), '']),
+    ...figureLines(status, clock, paint),
+    ...processLines(status, clock, paint),
+  ]
+}
+
+/** What is wrong, since when, what shows it, and what to do. */
+export function findingLines(finding: FindingAnswer, clock: Clock, paint: Painter): string[] {
+  const { severity, code, message, since_at, evidence, action } = finding
+  const head = `${code}: ${message}, since ${clock(since_at)}`
+  const style = severity === 'error' ? 'red' : severity === 'warning' ? 'yellow' : 'dim'
+  return [
+    ...wrapped(printable(head), 76).map((line, index) =>
+      paint(style, `${index === 0 ? MARKS[severity] : ' '} ${line}`),
+    ),
+    ...evidence.flatMap((text) => wrapped(printable(text), 74).map((line) => paint('dim', `    ${line}`))),
+    ...wrapped(printable(`→ ${action}`), 76).map((line) => `  ${line}`),
+  ]
+}
+
+function processLines({ processes }: StatusAnswer, clock: Clock, paint: Painter): string[] {
+  return processes.map(({ role, pid, host, since_at, restarts }) => {
+    const note = `${host}, since ${clock(since_at)}${restarts > 0 ? `, ${counted(restarts, 'restart')}` : ''}`
+    return `  ${role.padEnd(16)}${paint('bold', String(pid).padStart(8))}   ${paint('dim', printable(note))}`
+  })
+}
+
+/** The figures as lines of at most 80 columns: a label, a figure, a note. */
+function figureLines(status: StatusAnswer, clock: Clock, paint: Painter): string[] {
   return rowsOf(status, clock).flatMap(([label, figure, note = '', style = 'bold']) => {
     const head = `  ${label.padEnd(16)}${paint(style, String(figure).padStart(8))}`
     const [first, ...more] = folded(note).map((line) => paint('dim', line))
@@ -65,3 +118,6 @@ const NOTE_LINE = /.{1,51}(?:(?<=,) |$)|.+?(?:(?<=,) |$)/g
 /** In front of the further lines of a note. */
 const INDENT = ' '.repeat(29)
 const SHARES = ['delivered', 'filtered', 'waiting', 'parked', 'held', 'discarded'] as const
+const MARKS = { error: '✖', warning: '!', info: '·' } as const
+/** Clears the terminal and goes to its first line. */
+const CLEAR = '\x1b[2J\x1b[H'

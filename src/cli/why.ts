@@ -1,11 +1,12 @@
 import type * as z from 'zod'
-import { entryAdvice, type ParkedLaneJson } from '../admin/json.ts'
+import { entryAdvice } from '../admin/json.ts'
 import type { FrameJson } from '../admin/misunderstood.ts'
 import type { FilterReason } from '../ingest/place.ts'
 import { BEHIND_MS } from '../lanes/keys.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { type DeviceAnswer, findDevices, isSilent, read, readStatus, type StatusAnswer } from './client.ts'
 import { type Clock, clockIn, counted, printLines } from './output.ts'
+import type { ParkedLane } from './parked.ts'
 
 /** `waybridge why DEVICE`: a line for each device with that id or name. @returns the exit code @throws UserError */
 export async function whyCommand(idOrName: string, options: AdminPortOptions): Promise<number> {
@@ -31,8 +32,6 @@ async function parkedOf(admin: AdminPort, { lane, company_id, courier_id }: Devi
   const page = await read<{ results: ParkedLane[] }>(admin, { path: '/admin/parked', query })
   return page.results.filter((each) => each.company_id === company_id)
 }
-
-type ParkedLane = z.infer<typeof ParkedLaneJson>
 
 /** Frames of the device that hold positions which are not understood, and since when; the latest 1,000 count. */
 async function misunderstoodOf(admin: AdminPort, { id }: DeviceAnswer): Promise<DeviceFacts['misunderstood']> {

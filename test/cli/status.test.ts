@@ -5,6 +5,7 @@ import { statusPage } from '../../src/cli/status.ts'
 import { answering, STATUS, waybridge } from '../support/cli.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8, 20)
+const LATELY = '2026-11-20T08:20:00.000Z'
 
 const WELL: StatusAnswer = STATUS
 const TROUBLED: StatusAnswer = {
@@ -22,8 +23,23 @@ const TROUBLED: StatusAnswer = {
   },
   verdict: 'The tracking API refuses connections: 1204 positions wait.',
   links: [],
-  processes: [],
-  findings: [],
+  processes: [
+    { role: 'gateway', pid: 4711, host: 'a', since_at: '2026-11-20T06:00:00.000Z', restarts: 0, last_seen_at: LATELY },
+    { role: 'worker', pid: 12, host: 'a', since_at: '2026-11-20T08:19:00.000Z', restarts: 2, last_seen_at: LATELY },
+  ],
+  findings: [
+    {
+      code: 'upstream_down',
+      severity: 'error',
+      link: 'accepted',
+      subject: {},
+      since_at: '2026-11-20T08:14:01.000Z',
+      count: 1204,
+      evidence: ['pushPositions: refuses connections, last at 08:19:59'],
+      message: 'the tracking API refuses connections: 1204 positions wait',
+      action: 'see the evidence; nothing is lost: everything waits and is delivered once the API answers again',
+    },
+  ],
   custody: {
     received: 2000,
     filtered: 70,
@@ -41,6 +57,8 @@ const page = (status: StatusAnswer, paint = plain) => statusPage(status, clockIn
 
 it('status shows no notes where there is no trouble', () =>
   expect(page(WELL)).toEqual([
+    'All well: 3 devices connected, 12 positions/s delivered.',
+    '',
     '  tracking service      up   since 2026-11-19 06:00:12',
     '  received          12.3/s',
     '  delivered           12/s',
@@ -51,7 +69,15 @@ it('status shows no notes where there is no trouble', () =>
   ]))
 
 it('status shows where all fixes are', () =>
-  expect(page(TROUBLED)).toEqual([
+  expect(page(TROUBLED).slice(0, -2)).toEqual([
+    'The tracking API refuses connections: 1204 positions wait.',
+    '',
+    '✖ upstream_down: the tracking API refuses connections: 1204 positions wait,',
+    '  since 08:14:01',
+    '    pushPositions: refuses connections, last at 08:19:59',
+    '  → see the evidence; nothing is lost: everything waits and is delivered once',
+    '  the API answers again',
+    '',
     '  tracking service    down   since 08:14:01',
     '  oauth_token      refused   of company 7: it may have expired',
     '  oauth_token      refused   of company 9223372036854775807: it may have expired',
@@ -65,13 +91,19 @@ it('status shows where all fixes are', () =>
     '                             1204 waiting, 214 parked, 3 held, 8 discarded',
   ]))
 
+it('status shows the processes', () =>
+  expect(page(TROUBLED).slice(-2)).toEqual([
+    '  gateway             4711   a, since 06:00:00',
+    '  worker                12   a, since 08:19:00, 2 restarts',
+  ]))
+
 it('status with large figures fits 80 columns', () => {
   const many = 999_999_999
   const shares = { delivered: many, filtered: many, waiting: many, parked: many, held: many, discarded: many }
   const custody = { ...shares, received: 6 * many, difference: 0 }
   const lines = page({ ...TROUBLED, waiting: { ...TROUBLED.waiting, fixes: many, lanes: many }, custody })
   expect(lines.filter((line) => line.length > 80)).toEqual([])
-  expect(lines.slice(-4)).toEqual([
+  expect(lines.slice(-6, -2)).toEqual([
     '  difference             0   5999999994 received: 999999999 delivered,',
     '                             999999999 filtered, 999999999 waiting,',
     '                             999999999 parked, 999999999 held,',
@@ -80,8 +112,12 @@ it('status with large figures fits 80 columns', () => {
 })
 
 it.each([
-  ['green and bold', WELL, ['green up', 'bold 0']],
-  ['yellow', TROUBLED, ['yellow down', 'yellow refused', 'yellow 214', 'yellow 3', 'yellow 1']],
+  ['green and bold', WELL, [`green ${WELL.verdict}`, 'green up', 'bold 0']],
+  [
+    'red and yellow',
+    TROUBLED,
+    [`red ${TROUBLED.verdict}`, 'yellow down', 'yellow refused', 'yellow 214', 'yellow 3', 'yellow 1'],
+  ],
 ])('status prints figures in %s according to the state', (_, status, figures) => {
   const painted: string[] = []
   page(status, (style, text) => {
@@ -96,6 +132,20 @@ it('status prints local times of the gateway, and no colours into a pipe', async
   const { code, out } = await waybridge(['status', ...server.options], { env: { TZ: 'America/New_York' } })
   expect(code).toBe(0)
   expect(out).toBe(`${page(WELL).join('\n').replace('06:00:12', '11:45:12')}\n`)
+})
+
+it('status ends with 1 where something serious is wrong', async () => {
+  const server = await answering(() => ({ json: TROUBLED }))
+  const { code, out } = await waybridge(['status', ...server.options])
+  expect([code, out.split('\n')[0]]).toEqual([1, TROUBLED.verdict])
+})
+
+it('status --watch prints it anew each second', async () => {
+  let asked = 0
+  const server = await answering(() => (++asked < 3 ? { json: WELL } : { status: 401, json: { message: 'enough' } }))
+  const { code, out } = await waybridge(['status', '--watch', ...server.options])
+  expect(code).toBe(1)
+  expect(out.split(WELL.verdict)).toHaveLength(3)
 })
 
 it('status --json prints the answer byte for byte, also while the tracking service is down', async () => {

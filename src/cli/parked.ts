@@ -1,0 +1,87 @@
+import type * as z from 'zod'
+import type { ParkedLaneJson } from '../admin/json.ts'
+import { UserError } from '../errors.ts'
+import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
+import { ask, bodyOf, errorText, read, readStatus } from './client.ts'
+import { type Clock, clockIn, counted, printExact, printLines, table } from './output.ts'
+
+interface ParkedOptions extends AdminPortOptions {
+  readonly courier?: string
+  readonly route?: string
+  readonly all?: boolean
+  readonly json?: boolean
+}
+
+export type ParkedLane = z.infer<typeof ParkedLaneJson>
+
+/** `waybridge parked list`: what the tracking API refused, by lane and answer. @returns the exit code @throws UserError */
+export async function listParkedCommand(options: ParkedOptions): Promise<number> {
+  const admin = await findAdminPort(options)
+  const lanes = await parkedLanes(admin, options)
+  if (options.json) printExact([JSON.stringify({ results: lanes })])
+  else if (lanes.length === 0) printLines(['Nothing is parked: the tracking API refuses nothing.'])
+  else printLines(table(HEAD, lanes.flatMap(rowsOf(clockIn((await readStatus(admin)).status.time_zone, Date.now())))))
+  return 0
+}
+
+/** `waybridge parked retry` and `delete`. @returns the exit code @throws UserError */
+export async function changeParkedCommand(act: 'retry' | 'delete', options: ParkedOptions): Promise<number> {
+  const { all, courier, route } = options
+  if (!all && courier === undefined && route === undefined)
+    throw new UserError(`Say what to ${act}: --courier, --route or both, or --all.`)
+  const admin = await findAdminPort(options)
+  const [method, path] =
+    act === 'retry' ? (['POST', '/admin/parked/retry'] as const) : (['DELETE', '/admin/parked'] as const)
+  const answer = await ask(admin, { method, path, query: { ...choiceOf(options), ...(all && { all: 'true' }) } })
+  if (answer.status !== 200) throw new UserError(errorText(answer))
+  const { retried, deleted } = bodyOf(answer) as { readonly retried?: number; readonly deleted?: number }
+  printLines([
+    act === 'retry'
+      ? `${counted(retried ?? 0, 'position is', 'positions are')} tried again; \`waybridge parked list\` shows what is refused again.`
+      : `${counted(deleted ?? 0, 'position is', 'positions are')} deleted.`,
+  ])
+  return 0
+}
+
+async function parkedLanes(admin: AdminPort, options: ParkedOptions): Promise<ParkedLane[]> {
+  const lanes: ParkedLane[] = []
+  let page: { readonly results: ParkedLane[]; readonly next_page_token?: string } | undefined
+  do {
+    const token = page?.next_page_token
+    const query = { max_results: '1000', ...choiceOf(options), ...(token !== undefined && { page_token: token }) }
+    page = await read(admin, { path: '/admin/parked', query })
+    lanes.push(...page!.results)
+  } while (page?.next_page_token !== undefined)
+  return lanes
+}
+
+function choiceOf({ courier, route }: ParkedOptions): Record<string, string> {
+  return { ...(courier !== undefined && { courier_id: courier }), ...(route !== undefined && { route_id: route }) }
+}
+
+/** A row for why the lane is parked whole, and one for each answer under which positions were refused. */
+function rowsOf(clock: Clock): (lane: ParkedLane) => string[][] {
+  return ({ company_id, courier_id, route_id, fixes, parked, refused }) => {
+    const lane = [company_id, courier_id, route_id]
+    const single = refused.reduce((sum, { count }) => sum + count, 0)
+    const whole = parked && [
+      [
+        ...lane,
+        String(fixes - single),
+        String(parked.status || '–'),
+        `the lane, since ${clock(parked.since_at)}`,
+        parked.message,
+      ],
+    ]
+    const singles = refused.map(({ status, message, count, first_at }) => [
+      ...lane,
+      String(count),
+      String(status),
+      `single, since ${clock(first_at)}`,
+      message,
+    ])
+    return [...(whole ?? []), ...singles]
+  }
+}
+
+const HEAD = ['company', 'courier', 'route', 'positions', 'answer', 'refused', 'message']

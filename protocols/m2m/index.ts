@@ -35,12 +35,14 @@ export default {
 } satisfies Protocol
 
 const SHIFT = 0x20
+const END = 0x0b
 const stateOf = sessionState(() => ({ isIdentified: false }))
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(Buffer.from(frame.subarray(0, 22).map((byte) => byte - SHIFT)))
   const state = stateOf(session)
   if (r.left < 22) throw new DecodeError('truncated')
+  if (frame[22] !== END) throw new DecodeError('malformed', 'the frame does not end with 0B')
   if (state.isIdentified) return { fixes: [position(r)] }
   const device = Array.from({ length: 8 }, () => String(r.u8()).padStart(2, '0')).join('')
   if (!/^0\d{15}$/.test(device)) throw new DecodeError('malformed', 'the login has no IMEI')

@@ -20,6 +20,10 @@ export default {
         { frame: frame([20, 13]), error: 'malformed' },
       ],
     },
+    {
+      title: 'a frame without the byte at its end',
+      frames: [{ frame: Buffer.concat([LOGIN.subarray(0, -1), Buffer.of(0x0a)]), error: 'malformed' }],
+    },
     { title: 'no login', frames: [{ frame: frame(PLACE.with(0, 200)), error: 'malformed' }] },
   ],
 } satisfies ProtocolCases

@@ -6,6 +6,7 @@ import type { Logger } from '../observe/log.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../tracking/http.ts'
 import { type AdminToken, accessBy } from './access.ts'
 import { CustodyWatch, type FixAccount, takeAccount } from './custody.ts'
+import { assignmentOperations } from './device/assign.ts'
 import { deviceOperations } from './device/device.ts'
 import { forgetOperation } from './device/forget.ts'
 import { arrivalOperations } from './arrivals.ts'
@@ -22,7 +23,9 @@ import { servePage } from './page.ts'
 import { type ParkedSources, parkedOperations } from './parked.ts'
 import { watchTokens } from './relay/token.ts'
 import { type RelaySources, relayOperations } from './relay.ts'
+import { rosterResultOperations } from './roster/results.ts'
 import { routeOperations } from './roster/routes.ts'
+import { undoOperation } from './roster/undo.ts'
 import { type RosterInEffect, rosterWrites } from './roster/writes.ts'
 import { RateWatch, statusOperations } from './status.ts'
 
@@ -92,7 +95,10 @@ export async function openAdmin(options: AdminOptions) {
     ...deviceListOperations(options),
     ...deviceOperations(options, change),
     forgetOperation(options),
-    ...routeOperations(options.live, change),
+    ...routeOperations(options, change),
+    ...assignmentOperations(options, change),
+    ...rosterResultOperations(options),
+    undoOperation(options, change),
     ...parkedOperations(options),
     ...enrolmentOperations(redis),
     ...misunderstoodOperations(options),

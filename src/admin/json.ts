@@ -118,13 +118,55 @@ export const ParkedLaneJson = LaneIds.extend({
 
 const LineRemarks = z.array(z.object({ line: z.int(), message: Text }))
 
-/** What a put of a roster changes. `devices`: how many the company has; `without_route`: ids of those without a route. */
+/** A route that a device loses; without bounds where its entry gives it the route for all times. */
+export const TakenRouteJson = z.object({
+  device: Text,
+  name: Text.optional(),
+  route_id: Text,
+  ...each(Instant.optional(), 'from_at', 'until_at'),
+})
+
+const LineCounts = each(Count, 'added', 'changed', 'removed')
+
+/**
+ * What a put of a roster changes. `put`: its id, by which it can be taken back; `devices`: how many the company has;
+ * `without_route`: ids of those without a route; `takes`: the routes that devices lose which have none then.
+ */
 export const RosterPutJson = z.object({
-  ...each(Count, 'added', 'changed', 'removed'),
+  ...LineCounts,
+  put: Text.optional(),
   rejected: LineRemarks,
   warnings: LineRemarks.optional(),
+  takes: z.array(TakenRouteJson).optional(),
   without_route: z.array(Text),
   devices: Count,
+})
+
+/** What became of a file or a put; `by`: the token of a put; `undone`: it was taken back. */
+export const RosterResultsJson = z.object({
+  results: z.array(
+    z.object({
+      writer: Text,
+      kind: z.enum(['file', 'put']),
+      company_id: Text.optional(),
+      at: Instant,
+      by: Text.optional(),
+      ...LineCounts,
+      rejected: LineRemarks,
+      warnings: LineRemarks,
+      put: Text.optional(),
+      undone: z.literal(true).optional(),
+    }),
+  ),
+})
+
+/** What an assignment changes: `text` says it in one sentence. */
+export const AssignedJson = z.object({
+  put: Text.optional(),
+  ...each(Count, 'added', 'removed'),
+  takes: z.array(TakenRouteJson),
+  warnings: z.array(Text),
+  text: Text,
 })
 
 const LinkName = z.enum(LINKS)

@@ -102,7 +102,7 @@ const REFUSALS = {
   401: 'The header `Authorization: Bearer <token>` is missing, or its token is not known.',
   403: 'The token may not do this, or the company has no OAuth token.',
   404: 'There is no such object.',
-  409: 'Most devices would lose their route: repeat the request with `force=true` if you want that.',
+  409: 'Devices would lose their route: repeat the request with `force=true` if you want that. Or a put is not the latest.',
   415: 'The content type cannot be read.',
   422: 'Incorrect input: a field, a parameter or the body is wrong.',
   502: 'The tracking API cannot be reached, or its answer cannot be understood.',

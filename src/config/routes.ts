@@ -10,6 +10,8 @@ export interface RouteFile {
   readonly rows: readonly RouteRow[]
   /** Lines that are left out, and mistakes that concern the whole file, which then has no rows. */
   readonly mistakes: readonly Mistake[]
+  /** Of lines that take effect, and may not be meant so. */
+  readonly warnings: readonly Mistake[]
 }
 
 /** One line of a routes file, its device not looked up yet; times in unix seconds. */
@@ -28,23 +30,24 @@ export interface RouteRow {
 /** Reads routes.csv or one of routes/*.csv; local times are in `zone`. A bad line is left out, the others are kept. */
 export async function readRoutes({ name, text }: Pick<Source, 'name' | 'text'>, zone: string): Promise<RouteFile> {
   const table = parseCsv(text)
-  return table ? readTable(table, name, zone) : { name, rows: [], mistakes: [] }
+  return table ? readTable(table, name, zone) : { name, rows: [], mistakes: [], warnings: [] }
 }
 
 /** Reads lines that are already cut into cells. */
 export async function readTable(table: Table, name: string, zone: string): Promise<RouteFile> {
   const required = ['device', 'route_id', ...(table.columns.includes('date') ? [] : ['from'])]
   const mistakes = columnMistakes(table, COLUMNS, required, 'warning')
-  if (mistakes.some(({ severity }) => severity !== 'warning')) return { name, rows: [], mistakes }
+  if (mistakes.some(({ severity }) => severity !== 'warning')) return { name, rows: [], mistakes, warnings: [] }
   const readRow = rowReader(table, timesIn(zone))
   const rows: RouteRow[] = []
+  const warnings: Mistake[] = []
   for (const row of table.rows) {
     await yieldToEventLoop()
     const read = row.mistake === undefined ? readRow(row) : { message: row.mistake }
     if ('message' in read) mistakes.push({ at: row.at, severity: 'left_out', ...read })
     else rows.push(read)
   }
-  return { name, rows, mistakes }
+  return { name, rows, mistakes, warnings }
 }
 
 /** The columns of a routes file, as config/README.md describes them. */

@@ -3,14 +3,14 @@ import { type Files, problemsOf } from '../config/files.ts'
 import { type Mistake, type Problem, placesIn, problemsIn } from '../config/problem.ts'
 import type { RouteRow } from '../config/routes.ts'
 import { type Interval, localDay } from '../config/times.ts'
-import type { Assignment, Stay } from './directory.ts'
+import type { Assignment, DeviceEntry, Stay } from './directory.ts'
 import type { Roster } from './roster.ts'
 import { bySource, topmost } from './spans.ts'
 
 /**
  * What there is to say about files and the roster that they are in, in the order of files and lines: what is wrong with them,
  * lines that are left out as no device is meant, and warnings of what takes effect and may not be meant: overlapping lines, shared
- * routes, and devices without a route today. `now`, ms UTC, and `zone` say which day is today.
+ * routes, lines of the past, local times that are in doubt, and devices without a route today. `now`, ms UTC, and `zone` say which day is today.
  */
 export async function remarksOn(
   files: Files,
@@ -25,14 +25,37 @@ export async function remarksOn(
     problems.push(...problemsIn(source, await unresolved(content.rows, roster)))
   const day = localDay(now, zone)
   const today = { from: day.from / 1000, until: day.until / 1000 }
-  const onRoutes: (Stay & { readonly id: string })[] = []
   for (const entry of roster.devices()) {
     await yieldToEventLoop()
     const ofFiles = roster.assignmentsOf(entry).filter(({ company_id }) => company_id === undefined)
     for (const { line, message } of overlaps(ofFiles.toSorted(bySource))) warn(line.source, 'from', message)
     if (!roster.isRouted(entry.id, today)) warn(entry.source, entry.id, 'this device has no route today')
-    const { id, stays, usual } = entry
-    for (const stay of topmost(usual ? [usual, ...stays] : stays)) onRoutes.push({ ...stay, id })
+  }
+  for await (const { other, message } of sharedRoutes(roster.devices())) warn(other.source, 'route_id', message)
+  for (const { source, content } of files.routes) {
+    problems.push(...problemsIn(source, content.warnings))
+    const ended = endedLines(content.rows, today.from)
+    if (ended)
+      problems.push(
+        ...problemsIn(source, [{ at: ended.row.at, key: 'until', severity: 'warning', message: ended.message }]),
+      )
+  }
+  return problems.toSorted((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : (a.line ?? 0) - (b.line ?? 0)))
+}
+
+/** A device on a route. */
+type StayOf = Stay & Pick<DeviceEntry, 'id'>
+
+/** Where two devices are on one route at the same time: of each route the first such pair. @param routes only these */
+export async function* sharedRoutes(
+  devices: Iterable<DeviceEntry>,
+  routes?: ReadonlySet<string>,
+): AsyncGenerator<{ readonly one: StayOf; readonly other: StayOf; readonly message: string }> {
+  const onRoutes: StayOf[] = []
+  for (const { id, stays, usual } of devices) {
+    await yieldToEventLoop()
+    for (const stay of topmost(usual ? [usual, ...stays] : stays))
+      if (!routes || routes.has(stay.lane.route)) onRoutes.push({ ...stay, id })
   }
   for (const onRoute of Map.groupBy(onRoutes, ({ lane: { company, route } }) => `${company}/${route}`).values()) {
     await yieldToEventLoop()
@@ -41,9 +64,17 @@ export async function remarksOn(
     if (!together) continue
     const [one, other] = together
     const message = `devices ${one.id} and ${other.id} are on route ${one.lane.route} at the same time: both are pushed`
-    warn(other.source, 'route_id', message)
+    yield { one, other, message }
   }
-  return problems.toSorted((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : (a.line ?? 0) - (b.line ?? 0)))
+}
+
+/** The first of the rows that ended before today, which begins at `today` (unix seconds), and how many there are in words. */
+export function endedLines(rows: readonly RouteRow[], today: number) {
+  const ended = rows.filter(({ until }) => until <= today)
+  if (ended.length === 0) return undefined
+  const [row] = ended
+  const others = ended.length === 1 ? 'this line' : `this line and ${ended.length - 1} more`
+  return { row, message: `${others} ended before today: only fixes of that time that arrive late follow it` }
 }
 
 /** Why rows are not in effect: no device is meant, or it has no courier. */

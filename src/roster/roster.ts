@@ -122,11 +122,11 @@ export class Roster {
   /** The assignments of one device, those that overlap too: with its own id, and its own courier where they name none. */
   assignmentsOf(device: Device): Assignment[] {
     const { id, courier_id: own = '' } = device
-    return this.#linesOf(device).map((line) => ({ ...line, device: id, courier_id: line.courier_id || own }))
+    return this.linesOf(device).map((line) => ({ ...line, device: id, courier_id: line.courier_id || own }))
   }
 
-  /** As they are written. */
-  #linesOf({ id, name, company_id, courier_id }: Device): Assignment[] {
+  /** The same as they are written: by name too, and with an empty courier. */
+  linesOf({ id, name, company_id, courier_id }: Device): Assignment[] {
     const isNamed = name !== undefined && !this.#entries.has(sameId(name))
     // A name of digits is no other name with leading zeros.
     const byName = isNamed ? this.#linesByDevice.get(sameId(name))?.filter(({ device }) => device === name) : undefined
@@ -172,7 +172,7 @@ export class Roster {
 
   #derive(device: Device): DeviceEntry {
     const { company_id, courier_id = '', route_id, source } = device
-    const stays = partsOf(this.#linesOf(device)).map((line): Stay => {
+    const stays = partsOf(this.linesOf(device)).map((line): Stay => {
       const lane = laneOf(company_id, line.courier_id || courier_id, line.route_id)
       return { lane, from: line.from, until: line.until, source: line.source }
     })

@@ -5,7 +5,7 @@ import type { Assignment } from './directory.ts'
  * What holds of each assignment. Files, and each put, say one thing for a time: among their own assignments the later `from`
  * decides, whenever each was written. Of what they say the last write holds, which for files is that of the line that decides.
  */
-export function partsOf(assignments: readonly Assignment[]): readonly Assignment[] {
+export function partsOf<Line extends Assignment>(assignments: readonly Line[]): readonly Line[] {
   if (assignments.length < 2) return assignments
   const writers = Map.groupBy(assignments, ({ company_id, version }) => (company_id === undefined ? 'files' : version))
   const parts = [...writers.values()].flatMap((written) => topmost(written.toSorted(bySource)))

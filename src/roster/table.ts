@@ -15,8 +15,8 @@ import { withoutSecret } from './secret.ts'
  */
 type StoredDevice = Omit<Device, 'source'> & Partial<Pick<Device, 'source'>>
 
-/** A line of a file, or one that a company's put has. */
-type StoredAssignment = Partial<Pick<Assignment, 'source' | 'company_id' | 'line'>>
+/** A line of a file, or one that a company's put has; `version`: where another write than that of the field decides its rank. */
+type StoredAssignment = Partial<Pick<Assignment, 'source' | 'company_id' | 'line' | 'version'>>
 
 /** A device as it is stored. */
 export function deviceText(device: StoredDevice): string {
@@ -32,6 +32,15 @@ export interface RosterWrite {
   readonly assignments?: FieldTexts
   /** What is noted of files: see file-version.ts. */
   readonly files?: FieldTexts
+  /** Kept of a put, to take it back: see puts.ts. */
+  readonly put?: KeptPut
+}
+
+/** `company_id`: whose put it is; the texts are kept beside one another until it is old. */
+export interface KeptPut {
+  readonly company_id: string
+  readonly result: string
+  readonly replaced: string
 }
 
 /**
@@ -40,7 +49,7 @@ export interface RosterWrite {
  */
 export async function writeRoster(
   redis: Redis,
-  { devices = [], assignments = [], files = [] }: RosterWrite,
+  { devices = [], assignments = [], files = [], put }: RosterWrite,
   asOf: number,
 ): Promise<number | null> {
   const parts = Math.ceil(Math.max(devices.length, assignments.length, asOf === 0 ? 1 : 0) / PART_SIZE)
@@ -49,8 +58,10 @@ export async function writeRoster(
   const changes = Array.from({ length: parts }, (_, n) =>
     JSON.stringify({ devices: part(devices, n), assignments: part(assignments, n) }),
   )
-  const names = ['version', 'device-table', 'assignment-table', 'file-versions', 'log'].map(keys.roster)
-  const version = await scripts(redis)('roster', names, [asOf, LAST_PART, JSON.stringify(files), ...changes])
+  const names = ['version', 'device-table', 'assignment-table', 'file-versions', 'log', 'results', 'replaced']
+  const kept = [put?.company_id ?? '', put?.result ?? '', put?.replaced ?? '']
+  const args = [asOf, LAST_PART, JSON.stringify(files), ...kept, ...changes]
+  const version = await scripts(redis)('roster', names.map(keys.roster), args)
   return version === null ? null : Number(version)
 }
 
@@ -126,8 +137,15 @@ function deviceOf(_id: string, version: number, { source = putSource(version), .
   return { ...device, source }
 }
 
-function assignmentOf(field: string, version: number, stored: StoredAssignment): Assignment {
+/** The text of an assignment by which it is again what it was, whichever write stores it. */
+export function assignmentText({ source, company_id, line, version }: Assignment): string {
+  const ofFile = source.startsWith(PUT_SOURCE) ? undefined : source
+  return JSON.stringify({ source: ofFile, company_id, line, version } satisfies StoredAssignment)
+}
+
+function assignmentOf(field: string, written: number, stored: StoredAssignment): Assignment {
   const [, from, until, courier_id, route_id, device] = FIELD.exec(field) ?? []
+  const { version = written } = stored
   const { source = putSource(version), company_id, line } = stored
   return { device, courier_id, route_id, from: Number(from), until: Number(until), version, source, company_id, line }
 }
@@ -135,10 +153,11 @@ function assignmentOf(field: string, version: number, stored: StoredAssignment):
 /** Where something stands that was put through the admin port: `admin 2026-11-20T08:00:00Z`. One text for all of a write. */
 function putSource(version: number): string {
   if (version !== lastPut.version)
-    lastPut = { version, source: `admin ${new Date(version).toISOString().slice(0, 19)}Z` }
+    lastPut = { version, source: `${PUT_SOURCE}${new Date(version).toISOString().slice(0, 19)}Z` }
   return lastPut.source
 }
 
+const PUT_SOURCE = 'admin '
 let lastPut = { version: -1, source: '' }
 
 const FIELD = /^(\S+) (\S+) (\S*) (\S+) (.*)$/s

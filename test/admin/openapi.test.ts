@@ -103,8 +103,8 @@ describe('GET /openapi.json of the admin port', () => {
 })
 
 const FIX = { time: Date.UTC(2026, 10, 20, 8), latitude: 52.5, longitude: 13.4, valid: true, speed: 10, heading: 90 }
-const LINES = 'device,courier_id,route_id,from,until\nVan 12,42,9,2026-11-20 06:00,2026-11-20 20:00\nVan 99,1,1,x,\n'
-const WINDOW = 'company_id=7&from=2026-11-20&until=2026-11-21'
+const LINES = 'device,courier_id,route_id,from,until\nVan 12,42,9,2099-11-20 06:00,2099-11-20 20:00\nVan 99,1,1,x,\n'
+const WINDOW = 'company_id=7&from=2099-11-20&until=2099-11-21'
 
 /** Something of everything that an answer can show. */
 async function fill(): Promise<void> {
@@ -137,7 +137,12 @@ async function eventsOf(device: string): Promise<unknown[]> {
 }
 
 /** Requests in the order in which they are sent: the operation, where it is asked, and how. */
-const REQUESTS: readonly (readonly [operation: string, query?: string, options?: RequestInit & { type?: string }])[] = [
+const REQUESTS: readonly (readonly [
+  operation: string,
+  query?: string,
+  options?: RequestInit & { type?: string },
+  further?: string,
+])[] = [
   ['GET /healthz'],
   ['GET /readyz'],
   ['GET /admin/status'],
@@ -154,7 +159,16 @@ const REQUESTS: readonly (readonly [operation: string, query?: string, options?:
   ['PUT /admin/routes', `?${WINDOW}&dry_run=true`, { body: LINES, type: 'text/csv' }],
   ['PUT /admin/routes', `?${WINDOW}`, { body: LINES, type: 'text/csv' }],
   ['GET /admin/routes', '?max_results=1'],
-  ['GET /admin/routes', '?at=2026-11-20 07:00'],
+  ['GET /admin/routes', '?at=2099-11-20 07:00'],
+  [
+    'POST /admin/devices/{id}/assign',
+    'van%2F15',
+    { body: '{"like":"Van 12"}', type: 'application/json' },
+    '?force=true',
+  ],
+  ['POST /admin/devices/{id}/unassign', 'van%2F15'],
+  ['GET /admin/roster'],
+  ['POST /admin/roster/undo', '?put='],
   ['GET /admin/parked'],
   ['POST /admin/parked/retry', '?courier_id=43'],
   ['DELETE /admin/parked', '?all=true'],
@@ -173,11 +187,15 @@ describe('a running admin port', () => {
   it('answers every operation of its own as the document describes it, without other fields', async () => {
     await fill()
     const described = new Map(await readOperations())
-    for (const [operation, query = '', { type, ...options } = {}] of REQUESTS) {
+    let put = ''
+    for (const [operation, query = '', { type, ...options } = {}, further = ''] of REQUESTS) {
       const [method, template] = operation.split(' ')
-      const path = template.includes('{id}') ? template.replace('{id}', query) : template + query
+      const path = template.includes('{id}')
+        ? template.replace('{id}', query) + further
+        : template + query.replace(/put=$/, `put=${put}`)
       const headers = { authorization: `Bearer ${TOKEN}`, ...(type && { 'content-type': type }) }
       const { status, json, text } = await admin.ask(path, { method, headers, ...options })
+      put = (json as { put?: string } | undefined)?.put ?? put
       expect([operation, status, text]).toEqual([operation, 200, text])
       expect([operation, query, mistakes(described.get(operation)!, json)]).toEqual([operation, query, []])
     }

@@ -6,7 +6,7 @@ import { type Answer, adminFixture, DEVICES, READ_TOKEN, TOKEN, VAN_14_LANE } fr
 const admin = adminFixture()
 const VAN_12 = '0356307042441013'
 const VAN_14 = '356307042441014'
-const DAY = 'from=2026-11-20&until=2026-11-21'
+const DAY = 'from=2099-11-20&until=2099-11-21'
 /** Of a day that is not today whether a device has a route is asked for the whole of it, not for now. */
 const FUTURE = '2099-11-20'
 const HEADER = 'device,courier_id,route_id,from,until\n'
@@ -35,23 +35,24 @@ function errors(...all: [path: string, message: string][]) {
   return all.map(([path, message]) => ({ path, message }))
 }
 
-const LINE = 'Van 12,42,1002,2026-11-20 06:00,2026-11-20 20:00\n'
+const LINE = 'Van 12,42,1002,2099-11-20 06:00,2099-11-20 20:00\n'
 const PUT_LINE = {
   device: VAN_12,
   name: 'Van 12',
   company_id: '7',
   courier_id: '42',
   route_id: '1002',
-  from_at: '2026-11-20T06:00:00.000Z',
-  until_at: '2026-11-20T20:00:00.000Z',
+  from_at: '2099-11-20T06:00:00.000Z',
+  until_at: '2099-11-20T20:00:00.000Z',
   source: expect.stringMatching(/^admin 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
 }
 const ANSWER = { added: 1, changed: 0, removed: 0, rejected: [], without_route: [], devices: 3 }
+const PUT_ANSWER = { ...ANSWER, put: expect.stringMatching(/^\d{13}$/) as unknown }
 
 describe('PUT /admin/routes', () => {
   it('puts lines, which are in effect when it answers', async () => {
     const { status, json } = await put(HEADER + LINE)
-    expect([status, json]).toEqual([200, ANSWER])
+    expect([status, json]).toEqual([200, PUT_ANSWER])
     expect(await lines()).toEqual([FILE_LINE, PUT_LINE])
   })
 
@@ -74,9 +75,9 @@ describe('PUT /admin/routes', () => {
   })
 
   it('replaces what was put before: added, changed, removed are told', async () => {
-    await put(`${HEADER}Van 12,42,1,2026-11-20 06:00,\nVan 14,43,2,2026-11-20 06:00,\nvan/15,,3,2026-11-20 06:00,\n`)
+    await put(`${HEADER}Van 12,42,1,2099-11-20 06:00,\nVan 14,43,2,2099-11-20 06:00,\nvan/15,,3,2099-11-20 06:00,\n`)
     const { json } = await put(
-      `${HEADER}Van 12,42,1,2026-11-20 06:00,\nVan 14,43,9,2026-11-20 06:00,\nVan 12,42,4,2026-11-20 21:00,\n`,
+      `${HEADER}Van 12,42,1,2099-11-20 06:00,\nVan 14,43,9,2099-11-20 06:00,\nVan 12,42,4,2099-11-20 21:00,\n`,
     )
     expect(json).toMatchObject({ added: 1, changed: 1, removed: 1 })
     expect(await lines()).toHaveLength(4)
@@ -85,24 +86,24 @@ describe('PUT /admin/routes', () => {
   it.each([
     [
       'a header in another order',
-      'until;route_id;device;from;courier_id\n2026-11-20 20:00;1002;Van 12;2026-11-20 06:00;42',
+      'until;route_id;device;from;courier_id\n2099-11-20 20:00;1002;Van 12;2099-11-20 06:00;42',
     ],
     ['tabs, CRLF and a BOM', `\uFEFF${(HEADER + LINE).replaceAll(',', '\t').replaceAll('\n', '\r\n')}`],
     ['a comment and empty lines', `# tomorrow\n\n${HEADER}\n${LINE}\n`],
-    ['RFC 3339', `${HEADER}${VAN_12},42,1002,2026-11-20T08:00:00+02:00,2026-11-20T20:00:00Z`],
+    ['RFC 3339', `${HEADER}${VAN_12},42,1002,2099-11-20T08:00:00+02:00,2099-11-20T20:00:00Z`],
   ])('takes %s', async (_, body) => {
     expect(await put(body)).toMatchObject({ status: 200, json: ANSWER })
-    expect(await lines('company_id=7&at=2026-11-20 07:00')).toEqual([PUT_LINE, FILE_LINE].toReversed())
+    expect(await lines('company_id=7&at=2099-11-20 07:00')).toEqual([PUT_LINE, FILE_LINE].toReversed())
   })
 
   it('takes JSON, ids with all of their digits, and what GET answers', async () => {
-    const json = `[{"device":"Van 12","courier_id":9223372036854775807,"route_id":"9007199254740993","from":"2026-11-20 06:00","until":null}]`
+    const json = `[{"device":"Van 12","courier_id":9223372036854775807,"route_id":"9007199254740993","from":"2099-11-20 06:00","until":null}]`
     expect(await put(json, undefined, 'application/json')).toMatchObject({ status: 200, json: ANSWER })
     const got = await admin.ask('/admin/routes?company_id=7')
     expect(got.json).toMatchObject({
       results: [{}, { courier_id: '9223372036854775807', route_id: '9007199254740993' }],
     })
-    const again = await put(got.text, 'company_id=7&from=2020-01-01&until=2027-01-01', 'application/json')
+    const again = await put(got.text, 'company_id=7&from=2020-01-01&until=2127-01-01', 'application/json')
     expect(again.json).toMatchObject({ added: 0, changed: 0, removed: 0, rejected: [] })
   })
 
@@ -120,18 +121,18 @@ describe('PUT /admin/routes', () => {
   it('leaves out bad lines and says why; the others take effect', async () => {
     const body = [
       HEADER.trim(),
-      'Van 99,42,1,2026-11-20 06:00,',
+      'Van 99,42,1,2099-11-20 06:00,',
       LINE.trim(),
-      'Van 12,42,0x1,2026-11-20 06:00,',
-      '3.56307E+14,42,1,2026-11-20 06:00,',
-      'Van 14,43,1,2026-11-21 06:00,',
-      'Van 14,43,"1,2026-11-20 06:00,',
+      'Van 12,42,0x1,2099-11-20 06:00,',
+      '3.56307E+14,42,1,2099-11-20 06:00,',
+      'Van 14,43,1,2099-11-21 06:00,',
+      'Van 14,43,"1,2099-11-20 06:00,',
     ]
     const { status, json } = await put(body.join('\n'))
     expect([status, json]).toEqual([
       200,
       {
-        ...ANSWER,
+        ...PUT_ANSWER,
         rejected: [
           { line: 2, message: 'device: no device has the id or the name "Van 99"' },
           { line: 4, message: 'route_id: expected an id: a whole number from 0 to 9223372036854775807' },
@@ -152,16 +153,16 @@ describe('PUT /admin/routes', () => {
     const { status, json } = await put(
       [
         HEADER.trim(),
-        'Van 12,42,1,2026-11-20 06:00,2026-11-20 20:00',
-        'Van 14,43,2,2026-11-20 12:00,2026-11-20 20:00',
-        `${VAN_12},42,3,2026-11-20 08:00,2026-11-20 10:00`,
-        'Van 12,42,4,2026-11-20 08:00,2026-11-20 09:00',
+        'Van 12,42,1,2099-11-20 06:00,2099-11-20 20:00',
+        'Van 14,43,2,2099-11-20 12:00,2099-11-20 20:00',
+        `${VAN_12},42,3,2099-11-20 08:00,2099-11-20 10:00`,
+        'Van 12,42,4,2099-11-20 08:00,2099-11-20 09:00',
       ].join('\n'),
     )
     expect([status, json]).toEqual([
       200,
       {
-        ...ANSWER,
+        ...PUT_ANSWER,
         added: 3,
         warnings: [
           { line: 4, message: `from: overlaps line 2 for device ${VAN_12}: the later from wins` },
@@ -169,7 +170,7 @@ describe('PUT /admin/routes', () => {
         ],
       },
     ])
-    expect(await routesAt('2026-11-20T08:30:00Z')).toEqual(['2001', '4'])
+    expect(await routesAt('2099-11-20T08:30:00Z')).toEqual(['2001', '4'])
   })
 
   it('takes a header with a delimiter behind its last column', async () => {
@@ -202,7 +203,13 @@ describe('PUT /admin/routes', () => {
       409,
       {
         message:
-          'this would take the route from 2 of the 3 devices that have one: nothing is changed; send it with force=true if it is meant',
+          'this would take the route from 2 of the 3 devices that have one: nothing is changed; if the others are to keep theirs, narrow it with only_listed=true or another from and until; send it with force=true only if it is meant',
+        takes: ['2', '3'].map((id) => ({
+          device: id,
+          route_id: `1${id}`,
+          from_at: `${FUTURE}T06:00:00.000Z`,
+          until_at: '2099-11-21T00:00:00.000Z',
+        })),
         added: 0,
         changed: 0,
         removed: 2,
@@ -224,7 +231,7 @@ describe('PUT /admin/routes that is refused', () => {
     ['a body of blanks', ' \r\n', 'the body is empty: send a roster, a header at least'],
     [
       'Latin-1',
-      Buffer.from('device,route_id,from\nL\xfcck,1,2026-11-20 06:00', 'latin1'),
+      Buffer.from('device,route_id,from\nL\xfcck,1,2099-11-20 06:00', 'latin1'),
       'the body is not UTF-8: save the file as "CSV UTF-8"',
     ],
     ['5 MB', `${HEADER}${' '.repeat(5_000_000)}`, 'the body must be at most 4194304 bytes'],
@@ -246,7 +253,7 @@ describe('PUT /admin/routes that is refused', () => {
     ['a column that routes.csv does not have', 'untill', 'untill: unknown column: did you mean until?'],
     ['65 columns', ','.repeat(60), 'more than 64 columns'],
   ])('for %s is 422, at the line of the header', async (_, column, message) => {
-    const body = `# today\ndevice,courier_id,route_id,from,${column}\nVan 12,42,1002,2026-11-20 06:00,\n`
+    const body = `# today\ndevice,courier_id,route_id,from,${column}\nVan 12,42,1002,2099-11-20 06:00,\n`
     expect(await put(body)).toMatchObject({ status: 422, json: { errors: errors(['line 2', message]) } })
     expect(await lines()).toEqual([FILE_LINE])
   })
@@ -259,7 +266,7 @@ describe('PUT /admin/routes that is refused', () => {
 
   it('where no line of it is right is 422, and nothing is removed', async () => {
     await put(HEADER + LINE)
-    const { status, json } = await put(`${HEADER}Van 99,42,1,2026-11-20 06:00,\n`)
+    const { status, json } = await put(`${HEADER}Van 99,42,1,2099-11-20 06:00,\n`)
     expect([status, json]).toEqual([
       422,
       {
@@ -279,13 +286,13 @@ describe('PUT /admin/routes that is refused', () => {
     ['a page of what GET answers', '{"results":[],"next_page_token":"x"}', /^this is one page of the list: send /],
     [
       'entries with a key that nobody reads',
-      '[{"device":"Van 12","route_id":1,"from":"2026-11-20"},{"device":"Van 12","route_id":1,"from":"2026-11-21","Until":null}]',
+      '[{"device":"Van 12","route_id":1,"from":"2099-11-20"},{"device":"Van 12","route_id":1,"from":"2099-11-21","Until":null}]',
       /^line 2: Until: unknown key: did you mean until\?$/,
     ],
     ['200,001 entries', `[${'0,'.repeat(200_000)}0]`, /^the body must have at most 200000 entries$/],
     [
       'a field of another type',
-      '[{"device":["Van 12"],"route_id":1,"from":"2026-11-20"}]',
+      '[{"device":["Van 12"],"route_id":1,"from":"2099-11-20"}]',
       /^line 1: device: expected text$/,
     ],
   ])('for JSON that is %s is 422', async (_, body, message) => {
@@ -299,20 +306,20 @@ describe('PUT /admin/routes that is refused', () => {
     [422, DAY, 'company_id: missing: the company whose lines these are'],
     [422, `company_id=x&${DAY}`, 'company_id: expected an integer from 0 to 9223372036854775807'],
     [404, `company_id=9&${DAY}`, 'there is no company 9 in gateway.yaml'],
-    [422, 'company_id=7&until=2026-11-21', 'from: missing: lines that begin from this time on are replaced'],
+    [422, 'company_id=7&until=2099-11-21', 'from: missing: lines that begin from this time on are replaced'],
     [422, `company_id=7&company_id=7&${DAY}`, 'company_id: needed once: the company whose lines these are'],
-    [422, `from=2026-11-21&company_id=7&${DAY}`, 'from: needed once: lines that begin from this time on are replaced'],
-    [422, 'company_id=7&from=2026-11-20&until=2026-11-20', 'until: not after from'],
+    [422, `from=2099-11-21&company_id=7&${DAY}`, 'from: needed once: lines that begin from this time on are replaced'],
+    [422, 'company_id=7&from=2099-11-20&until=2099-11-20', 'until: not after from'],
     [
       422,
-      'company_id=7&from=soon&until=2026-11-20',
+      'company_id=7&from=soon&until=2099-11-20',
       'from: expected a time such as 2026-11-20T06:00:00Z, local such as 2026-11-20 06:00, or a day',
     ],
     [422, `company_id=7&${DAY}&force=yes`, 'force: expected true or false'],
     [
       422,
       `company_id=7&${DAY}&dry-run=true`,
-      'dry-run: unknown: expected company_id, from, until, dry_run and force alone',
+      'dry-run: unknown: expected company_id, from, until, only_listed, dry_run and force alone',
     ],
   ])('is %s for ?%s', async (status, query, message) => {
     expect(await put(HEADER + LINE, query)).toMatchObject({ status, json: { message } })
@@ -353,13 +360,13 @@ describe('GET /admin/routes', () => {
   })
 
   it('says with at who is where then: of lines that overlap the one that decides', async () => {
-    await put(`${HEADER}Van 14,43,9,2026-11-20 06:00,2026-11-20 08:00\n`)
+    await put(`${HEADER}Van 14,43,9,2099-11-20 06:00,2099-11-20 08:00\n`)
     expect([
-      await routesAt('2026-11-20T05:59:59Z'),
-      await routesAt('2026-11-20 06:00'),
-      await routesAt('2026-11-20T09:59:59+02:00'),
+      await routesAt('2099-11-20T05:59:59Z'),
+      await routesAt('2099-11-20 06:00'),
+      await routesAt('2099-11-20T09:59:59+02:00'),
     ]).toEqual([['2001'], ['9'], ['9']])
-    expect(await routesAt('2026-11-20')).toEqual(['2001'])
+    expect(await routesAt('2099-11-20')).toEqual(['2001'])
   })
 
   it.each([

@@ -4,14 +4,17 @@ import type { Mistake } from '../../config/problem.ts'
 import type { RouteFile, RouteRow } from '../../config/routes.ts'
 import type { Interval } from '../../config/times.ts'
 import { unresolved } from '../../roster/advice.ts'
-import type { Assignment } from '../../roster/directory.ts'
+import type { Assignment, DeviceEntry } from '../../roster/directory.ts'
 import { assignmentField, lossOf, Roster } from '../../roster/roster.ts'
 import { changeOf, type RosterWrite } from '../../roster/table.ts'
+import { momentOf } from './interval.ts'
 
 /** Lines that are to take the place of a company's that begin in [from, until), unix seconds. */
 export interface RosterPut extends Interval {
   readonly company_id: string
   readonly file: RouteFile
+  /** Only lines of devices that the file names are replaced. */
+  readonly onlyListed?: boolean
   /** ms UTC */
   readonly now: number
 }
@@ -23,7 +26,8 @@ export type RosterPlan = Awaited<ReturnType<typeof planRoster>>
  * - `added`, `changed`, `removed`: how many lines are new, differ from the one of the same device and `from`, and go.
  * - `rows`: the lines that are taken. `rejected`: those that are left out, and why; in order.
  * - `devices`: the company's. `withoutRoute`: those without a route, now where now is in the interval, else at any time of it.
- * - `loss`: which devices would lose their route then, where they are more than half of those that have one.
+ * - `takes`: the routes that devices would lose then. `loss`: which devices, where they are more than half of those that have one.
+ * - `after`: the roster as it would be.
  */
 export async function planRoster(roster: Roster, put: RosterPut) {
   const { rows, rejected } = await takeRows(roster, put)
@@ -31,13 +35,15 @@ export async function planRoster(roster: Roster, put: RosterPut) {
   const after = new Roster(roster)
   await after.applyInSlices(changeOf(write, put.now))
   const devices = Array.from(roster.devices()).filter(({ company_id }) => company_id === put.company_id)
-  const interval = momentOf(put)
+  const interval = momentOf(put, put.now)
   return {
+    after,
     ...difference(linesOf(roster, devices, put), linesOf(after, devices, put)),
     rows,
     rejected,
     devices,
     withoutRoute: devices.filter(({ id }) => !after.isRouted(id, interval)),
+    takes: takenBy(devices, { before: roster, after }, interval),
     loss: lossOf(devices, { before: roster, after }, interval),
     write,
   }
@@ -65,10 +71,14 @@ function misplacement(row: RouteRow, roster: Roster, put: RosterPut): Pick<Mista
 /** Drops the company's assignments that begin in the interval, whoever wrote them, and sets the new ones. */
 async function assignmentsOf(rows: readonly RouteRow[], roster: Roster, put: RosterPut) {
   const texts = new Map<string, string | null>()
+  const listed = new Set(rows.flatMap(({ device }) => roster.meant(device).map(({ id }) => id)))
+  const isReplaced = (meant: readonly Device[]) => !put.onlyListed || meant.some(({ id }) => listed.has(id))
   for (const [field, assignment] of roster.assignments()) {
     await yieldToEventLoop()
-    const company = assignment.company_id ?? roster.meant(assignment.device)[0]?.company_id
-    if (company === put.company_id && isWithin(assignment, put)) texts.set(field, null)
+    if (!isWithin(assignment, put)) continue
+    const meant = roster.meant(assignment.device)
+    const company = assignment.company_id ?? meant[0]?.company_id
+    if (company === put.company_id && isReplaced(meant)) texts.set(field, null)
   }
   for (const row of rows)
     texts.set(assignmentField(row), JSON.stringify({ company_id: put.company_id, line: row.line }))
@@ -95,8 +105,22 @@ function difference(before: ReadonlyMap<string, Assignment>, after: ReadonlyMap<
   return { added, changed, removed }
 }
 
-/** Now where that is in the interval, else all of it. */
-function momentOf({ from, until, now }: RosterPut): Interval {
-  const second = Math.floor(now / 1000)
-  return second >= from && second < until ? { from: second, until: second + 1 } : { from, until }
+/** A route that a device has at a time, unix seconds. */
+export interface TakenRoute extends Interval {
+  readonly device: DeviceEntry
+  readonly route_id: string
+}
+
+/** The routes of devices that have one in an interval before a change and none after it. */
+export function takenBy(
+  devices: Iterable<DeviceEntry>,
+  { before, after }: { readonly before: Roster; readonly after: Roster },
+  interval: Interval,
+): TakenRoute[] {
+  return Array.from(devices).flatMap((device) => {
+    if (!before.isRouted(device.id, interval) || after.isRouted(device.id, interval)) return []
+    const { usual, stays } = device
+    const lost = stays.find(({ from, until }) => from < interval.until && until > interval.from) ?? usual
+    return lost ? [{ device, route_id: lost.lane.route, from: lost.from, until: lost.until }] : []
+  })
 }

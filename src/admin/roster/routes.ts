@@ -1,26 +1,30 @@
 import * as z from 'zod'
-import { yieldToEventLoop } from '../../async.ts'
-import type { RouteRow } from '../../config/routes.ts'
-import { type Interval, timesIn } from '../../config/times.ts'
-import { overlaps } from '../../roster/advice.ts'
+import type { Redis } from '../../lanes/index.ts'
 import type { Assignment } from '../../roster/directory.ts'
+import { forgetOldPuts, keptPut, noteRefusedPut } from '../../roster/puts.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { readBody } from '../../tracking/body.ts'
-import { ApiRefusal, parse, refuseFields } from '../../tracking/refusal.ts'
+import { parse } from '../../tracking/refusal.ts'
 import { Id } from '../../tracking/schemas.ts'
 import { instant, pageSchema, RosterPutJson, StayJson } from '../json.ts'
 import type { Operation } from '../operation.ts'
-import { placeOfDevice } from '../device/list.ts'
-import { compare, type ListPlace, PageQuery, pageOf } from '../paging.ts'
-import { readRosterBody, refuseLines, type RosterBody, said } from './body.ts'
-import { planRoster, type RosterPlan } from './plan.ts'
+import { type ListPlace, PageQuery, pageOf } from '../paging.ts'
+import { putJson, putResult } from './answer.ts'
+import { readRosterBody, refuseLines } from './body.ts'
+import { instantIn, intervalOf } from './interval.ts'
+import { planRoster } from './plan.ts'
 import type { RosterInEffect, RosterWrites } from './writes.ts'
+
+export interface RosterSources {
+  readonly live: RosterInEffect
+  readonly redis: Redis
+}
 
 /**
  * `GET /admin/routes`: the lines in effect, of files and of this port; with `at`, those that decide then.
  * `PUT /admin/routes`: puts lines in place of a company's that begin in an interval.
  */
-export function routeOperations(live: RosterInEffect, change: RosterWrites): Operation[] {
+export function routeOperations({ live, redis }: RosterSources, change: RosterWrites): Operation[] {
   const list: Operation['handle'] = async ({ query }) => {
     const { company_id, at, ...page } = parse(ListQuery, query)
     const roster = live.directory()
@@ -31,25 +35,31 @@ export function routeOperations(live: RosterInEffect, change: RosterWrites): Ope
   }
 
   const put: Operation['handle'] = async (request, reply) => {
-    const { dry_run, force, ...which } = parse(PutQuery, request.query)
+    const { dry_run, force, only_listed, ...which } = parse(PutQuery, request.query)
     const bytes = await readBody(request.raw)
+    const zone = live.config.time_zone
+    const interval = intervalOf(live, which)
+    const by = { writer: request.caller?.label ?? '', company_id: which.company_id }
     const outcome = await change(async (roster) => {
-      const interval = intervalOf(live, which)
-      const body = await readRosterBody(bytes, request.headers['content-type'], live.config.time_zone)
-      const { write, ...plan } = await planRoster(roster, { ...interval, file: body.file, now: Date.now() })
-      const answer = await planJson(plan, body, roster)
-      if (plan.loss && force !== 'true') {
-        const message = `this would take the route from ${plan.loss}: nothing is changed; send it with force=true if it is meant`
-        return { status: 409, answer: { message, ...answer } }
+      const body = await readRosterBody(bytes, request.headers['content-type'], zone)
+      const asked = { ...interval, file: body.file, onlyListed: only_listed === 'true', now: Date.now() }
+      const { write, ...plan } = await planRoster(roster, asked)
+      const answer = await putJson(plan, { body, roster, zone })
+      if (plan.loss && force !== 'true') return { status: 409, answer: { message: lossMessage(plan.loss), ...answer } }
+      if (plan.rows.length === 0 && plan.rejected.length > 0) {
+        if (dry_run !== 'true') await noteRefusedPut(redis, putResult(answer, by))
+        throw refuseLines(plan.rejected, body)
       }
-      if (plan.rows.length === 0 && plan.rejected.length > 0) throw refuseLines(plan.rejected, body)
       if (dry_run === 'true') return { status: 200, answer }
       const { added, changed, removed, rejected } = plan
       const summary = { added, changed, removed, rejected: rejected.length, ...(force === 'true' && { force: true }) }
-      return { status: 200, answer, write, summary }
+      const kept = { ...interval, lines: write.assignments ?? [], before: roster }
+      return { status: 200, answer, write: { ...write, put: await keptPut(putResult(answer, by), kept) }, summary }
     })
-    request.audit = outcome.summary
-    return reply.code(outcome.status).send(outcome.answer)
+    const { status, answer, summary, version } = outcome
+    request.audit = summary
+    if (version !== undefined) await forgetOldPuts(redis, which.company_id, Date.now())
+    return reply.code(status).send({ ...answer, put: version === undefined ? undefined : String(version) })
   }
 
   return [
@@ -78,7 +88,7 @@ export function routeOperations(live: RosterInEffect, change: RosterWrites): Ope
   ]
 }
 
-const Flag = z.enum(['true', 'false'], 'expected true or false').optional()
+export const Flag = z.enum(['true', 'false'], 'expected true or false').optional()
 const ListQuery = PageQuery.extend({ company_id: Id.optional(), at: z.string('expected one time').optional() })
 const PutQuery = z
   .object({
@@ -87,37 +97,26 @@ const PutQuery = z
     until: onceText('lines that begin before this time are replaced'),
     dry_run: Flag,
     force: Flag,
+    only_listed: Flag,
   })
   // A `dry-run` would be no dry run.
-  .catchall(z.unknown().refine(() => false, 'unknown: expected company_id, from, until, dry_run and force alone'))
+  .catchall(
+    z.unknown().refine(() => false, 'unknown: expected company_id, from, until, only_listed, dry_run and force alone'),
+  )
 
 const BODY = 'CSV in the form of routes.csv, or a JSON array of objects with its columns.'
 
 /** A parameter that is needed, once. */
-function onceText(meaning: string) {
+export function onceText(meaning: string) {
   return z.string({ error: ({ input }) => `${input === undefined ? 'missing' : 'needed once'}: ${meaning}` })
 }
 
-/** @throws ApiRefusal 404 for an unknown company, 422 for what is no interval. */
-function intervalOf(
-  live: RosterInEffect,
-  { company_id, ...bounds }: Pick<z.infer<typeof PutQuery>, 'company_id' | 'from' | 'until'>,
-): Interval & { readonly company_id: string } {
-  if (!live.companies().some((company) => company.company_id === company_id))
-    throw new ApiRefusal(404, `there is no company ${company_id} in gateway.yaml`)
-  const from = instantIn(live, 'from', bounds.from)
-  const until = instantIn(live, 'until', bounds.until)
-  if (until <= from) throw refuseFields(422, [{ path: 'until', message: 'not after from' }])
-  return { company_id, from, until }
-}
-
-/** Unix seconds of a time; of a day its beginning. */
-function instantIn({ config }: RosterInEffect, path: string, text: string): number {
-  const times = timesIn(config.time_zone)
-  // What a `+` in a query stands for.
-  const seconds = times.instant(text.replace(/ (?=\d\d:?\d\d$)/, '+')) ?? times.instant(text) ?? times.day(text)?.from
-  if (seconds === undefined) throw refuseFields(422, [{ path, message: TIME_EXPECTED }])
-  return seconds
+/** Why nothing is changed, see `lossOf`: first how the change can be narrowed. */
+export function lossMessage(loss: string): string {
+  return (
+    `this would take the route from ${loss}: nothing is changed; if the others are to keep theirs, narrow it with ` +
+    'only_listed=true or another from and until; send it with force=true only if it is meant'
+  )
 }
 
 interface ListedLine extends Omit<Assignment, 'company_id'> {
@@ -149,33 +148,3 @@ function lineJson({ device, name, company_id, courier_id, route_id, from, until,
   const [from_at, until_at] = [instant(from * 1000), instant(until * 1000)]
   return { device, name, company_id, courier_id, route_id, from_at, until_at, source }
 }
-
-/** What a put answers; `warnings` only where there are some. */
-async function planJson(plan: Omit<RosterPlan, 'write'>, { lineAt }: RosterBody, roster: Roster) {
-  const { added, changed, removed, rejected, withoutRoute, devices } = plan
-  const warnings = await overlapsIn(plan.rows, roster)
-  return {
-    added,
-    changed,
-    removed,
-    rejected: rejected.map((mistake) => ({ line: lineAt(mistake.at), message: said(mistake) })),
-    ...(warnings.length > 0 && { warnings }),
-    without_route: withoutRoute.toSorted((a, b) => compare(placeOfDevice(a), placeOfDevice(b))).map(({ id }) => id),
-    devices: devices.length,
-  }
-}
-
-async function overlapsIn(rows: readonly RouteRow[], roster: Roster) {
-  const lines = rows.flatMap((row) =>
-    roster.meant(row.device).map(({ id }) => ({ ...row, device: id, source: `line ${row.line}` })),
-  )
-  const warnings: { line: number; message: string }[] = []
-  for (const ofDevice of Map.groupBy(lines, ({ device }) => device).values()) {
-    await yieldToEventLoop()
-    for (const { line, message } of overlaps(ofDevice))
-      warnings.push({ line: Number(line.source.replace('line ', '')), message: `from: ${message}` })
-  }
-  return warnings
-}
-
-const TIME_EXPECTED = 'expected a time such as 2026-11-20T06:00:00Z, local such as 2026-11-20 06:00, or a day'

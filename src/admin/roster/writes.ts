@@ -38,19 +38,22 @@ export function rosterWrites({ redis, live }: { redis: Redis; live: RosterInEffe
       const planned = await plan(live.directory())
       const version = planned.write && (await writeRoster(redis, planned.write, asOf))
       if (version === null) continue
-      if (version !== undefined) await live.catchUp()
-      return { planned, version }
+      const isWritten = version !== undefined && version !== asOf
+      if (isWritten) await live.catchUp()
+      return { ...planned, version: isWritten ? version : undefined }
     }
     throw new ApiRefusal(504, 'other processes change the roster all the time: nothing is changed; try again')
   }
 
   /**
    * Writes what `plan` answers, in one step. Where another process has written since `plan` saw the roster, it is asked again.
-   * Resolves once the write is in effect in this process, and at every gateway that answers in time.
+   * Resolves once the write is in effect in this process, and at every gateway that answers in time, with the version that it
+   * made; without one where there was nothing to write.
    * @throws ApiRefusal 504 where others write all the time
    */
-  return async <Plan extends Planned>(plan: Planner<Plan>): Promise<Plan> => {
-    const { planned, version } = await inTurn(() => write(plan))
+  return async <Plan extends Planned>(plan: Planner<Plan>): Promise<Plan & { readonly version?: number }> => {
+    const planned = await inTurn(() => write(plan))
+    const { version } = planned
     if (version === undefined) return planned
     const deadline = performance.now() + ROSTER_HOLDS_MS
     while (!(await isRosterApplied(redis, version)) && performance.now() < deadline) await sleep(LOOK_MS)

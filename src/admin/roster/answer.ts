@@ -1,0 +1,91 @@
+import type * as z from 'zod'
+import { yieldToEventLoop } from '../../async.ts'
+import type { RouteRow } from '../../config/routes.ts'
+import { localDay } from '../../config/times.ts'
+import { endedLines, overlaps, sharedRoutes } from '../../roster/advice.ts'
+import type { DeviceEntry } from '../../roster/directory.ts'
+import type { RosterRemark, RosterResult } from '../../roster/puts.ts'
+import type { Roster } from '../../roster/roster.ts'
+import { placeOfDevice } from '../device/list.ts'
+import { instant, type RosterPutJson, type TakenRouteJson } from '../json.ts'
+import { compare } from '../paging.ts'
+import { type RosterBody, said } from './body.ts'
+import type { RosterPlan, TakenRoute } from './plan.ts'
+
+/** What a put answers; `warnings` and `takes` only where there are some. */
+export async function putJson(
+  plan: Omit<RosterPlan, 'write'>,
+  { body, roster, zone }: { readonly body: RosterBody; readonly roster: Roster; readonly zone: string },
+): Promise<z.infer<typeof RosterPutJson>> {
+  const { added, changed, removed, rejected, withoutRoute, devices, takes } = plan
+  const line = ({ at, ...mistake }: (typeof rejected)[number]) => ({ line: body.lineAt(at), message: said(mistake) })
+  const taken = new Set(plan.rows.map(({ at }) => at))
+  const warnings = [
+    ...body.file.warnings.filter(({ at }) => taken.has(at)).map(line),
+    ...(await overlapsIn(plan.rows, roster)),
+    ...(await sharedBy(plan)),
+    ...endedIn(plan.rows, zone),
+  ].toSorted((a, b) => a.line - b.line)
+  return {
+    added,
+    changed,
+    removed,
+    rejected: rejected.map(line),
+    ...(warnings.length > 0 && { warnings }),
+    ...(takes.length > 0 && { takes: takes.map(takenJson) }),
+    without_route: idsInOrder(withoutRoute),
+    devices: devices.length,
+  }
+}
+
+/** The result of a put that answers so, as it is kept; `writer`: the name of the token. */
+export function putResult(
+  { added, changed, removed, rejected = [], warnings = [] }: Partial<z.infer<typeof RosterPutJson>>,
+  { writer, company_id }: Pick<RosterResult, 'writer' | 'company_id'>,
+): RosterResult {
+  const counts = { added: added ?? 0, changed: changed ?? 0, removed: removed ?? 0 }
+  return { writer, kind: 'put', company_id, at: Date.now(), ...counts, rejected, warnings }
+}
+
+/** A route that a device loses; its bounds are left out where it has none. */
+export function takenJson({ device: { id, name }, route_id, from, until }: TakenRoute): z.infer<typeof TakenRouteJson> {
+  return { device: id, name, route_id, from_at: instant(from * 1000), until_at: instant(until * 1000) }
+}
+
+/** Ids of devices in the order of their names. */
+export function idsInOrder(devices: readonly DeviceEntry[]): string[] {
+  return devices.toSorted((a, b) => compare(placeOfDevice(a), placeOfDevice(b))).map(({ id }) => id)
+}
+
+async function overlapsIn(rows: readonly RouteRow[], roster: Roster): Promise<RosterRemark[]> {
+  const lines = rows.flatMap((row) =>
+    roster.meant(row.device).map(({ id }) => ({ ...row, device: id, source: `line ${row.line}` })),
+  )
+  const warnings: RosterRemark[] = []
+  for (const ofDevice of Map.groupBy(lines, ({ device }) => device).values()) {
+    await yieldToEventLoop()
+    for (const { line, message } of overlaps(ofDevice))
+      warnings.push({ line: Number(line.source.replace('line ', '')), message: `from: ${message}` })
+  }
+  return warnings
+}
+
+/** Lines by which two devices are on one route at the same time, each route once. */
+async function sharedBy({ rows, after, devices }: Omit<RosterPlan, 'write'>): Promise<RosterRemark[]> {
+  const lines = new Map<string, number>()
+  for (const { device, route_id, line } of rows)
+    for (const { id } of after.meant(device)) lines.set(`${id} ${route_id}`, line)
+  const routes = new Set(rows.map(({ route_id }) => route_id))
+  const entries = devices.flatMap(({ id }) => after.find(id) ?? [])
+  const warnings: RosterRemark[] = []
+  for await (const { one, other, message } of sharedRoutes(entries, routes)) {
+    const line = lines.get(`${other.id} ${other.lane.route}`) ?? lines.get(`${one.id} ${one.lane.route}`)
+    if (line !== undefined) warnings.push({ line, message: `route_id: ${message}` })
+  }
+  return warnings
+}
+
+function endedIn(rows: readonly RouteRow[], zone: string): RosterRemark[] {
+  const ended = endedLines(rows, localDay(Date.now(), zone).from / 1000)
+  return ended ? [{ line: ended.row.line, message: `until: ${ended.message}` }] : []
+}

@@ -1,0 +1,172 @@
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+import type { Interval } from '../config/times.ts'
+import { keys, type Redis } from '../lanes/index.ts'
+import type { Roster } from './roster.ts'
+import { assignmentText, changeOf, type FieldTexts, type KeptPut } from './table.ts'
+
+/*
+ * What is kept of the writers of the roster, in two hashes:
+ *
+ *   results    put <company> <id>          JSON of the result of a put, whose id is the version that it made
+ *              refused <company> <token>   of a put of which no line could be taken
+ *              file <name>                 of the last version of a file
+ *   replaced   <company> <id>              what the put replaced, `Replaced`: JSON, gzip, base64; of the last 20 puts of a company
+ */
+
+/** One thing that is said of a line. */
+export interface RosterRemark {
+  readonly line: number
+  readonly message: string
+}
+
+/** What became of a file or a put. */
+export interface RosterResult {
+  /** The name of a file, or of the token. */
+  readonly writer: string
+  readonly kind: 'file' | 'put'
+  /** Of a put. */
+  readonly company_id?: string
+  /** ms UTC. */
+  readonly at: number
+  readonly added: number
+  readonly changed: number
+  readonly removed: number
+  readonly rejected: readonly RosterRemark[]
+  readonly warnings: readonly RosterRemark[]
+  /** The id of a put that may be taken back. */
+  readonly put?: string
+  readonly undone?: true
+}
+
+/** What a put has replaced: of each field that it wrote the text of before and its own; in what interval, unix seconds. */
+export interface Replaced extends Interval {
+  readonly fields: readonly (readonly [field: string, before: string | null, after: string | null])[]
+}
+
+/** What is kept of a put that writes these lines. */
+export async function keptPut(
+  result: RosterResult,
+  { from, until, lines, before }: Interval & { readonly lines: FieldTexts; readonly before: Roster },
+): Promise<KeptPut> {
+  const fields = lines.map(([field, after]) => {
+    const assignment = before.assignment(field)
+    return [field, assignment ? assignmentText(assignment) : null, after] as const
+  })
+  const packed = await pack(JSON.stringify({ from, until, fields } satisfies Replaced))
+  return { company_id: result.company_id ?? '', result: resultText(result), replaced: packed.toString('base64') }
+}
+
+/** What a put has replaced; undefined where it is not kept. */
+export async function readReplaced(redis: Redis, company: string, put: string): Promise<Replaced | undefined> {
+  const packed = await redis.hget(keys.roster('replaced'), `${company} ${put}`)
+  if (packed === null) return undefined
+  const replaced = JSON.parse((await unpack(Buffer.from(packed, 'base64'))).toString()) as Replaced
+  // JSON has no Infinity.
+  return { ...replaced, until: replaced.until ?? Infinity }
+}
+
+/**
+ * The lines that take a put back: all that it replaced, as it was. What somebody else, such as a file, has written in the same
+ * place since stays.
+ */
+export function linesBefore({ fields }: Replaced, put: string, roster: Roster): FieldTexts {
+  const written = changeOf({ assignments: fields.map(([field, , after]) => [field, after]) }, Number(put))
+  return fields.flatMap(([field, before], index) => {
+    const [own, current] = [written.assignments[index][1], roster.assignment(field)]
+    const isUntouched = own?.version === current?.version && own?.company_id === current?.company_id
+    return isUntouched ? [[field, before] as const] : []
+  })
+}
+
+/** How many lines are new, differ from one of the same device and beginning, and go; by fields that are written and dropped. */
+export function countLines(written: Iterable<string>, dropped: Iterable<string>) {
+  const lines = new Map(Array.from(written, (field) => [lineOf(field), field]))
+  const gone = new Set(Array.from(dropped, lineOf))
+  const changed = [...lines.keys()].filter((line) => gone.has(line)).length
+  return { added: lines.size - changed, changed, removed: gone.size - changed }
+}
+
+/** The beginning and the device of a field, see `assignmentField`. */
+function lineOf(field: string): string {
+  return field.replace(/^(\S+) \S+ \S* \S+ /, '$1 ')
+}
+
+/** All results that are kept, latest first. */
+export async function readResults(redis: Redis): Promise<RosterResult[]> {
+  const all = Object.entries(await redis.hgetall(keys.roster('results')))
+  const results = all.map(([field, text]): RosterResult => {
+    const put = PUT.exec(field)?.[2]
+    return { ...JSON.parse(text), ...(put !== undefined && { put }) }
+  })
+  return results.toSorted((a, b) => b.at - a.at || Number(b.put ?? 0) - Number(a.put ?? 0))
+}
+
+/** The put of a company that may be taken back: its latest that was not. */
+export function latestPut(results: readonly RosterResult[], company: string): RosterResult | undefined {
+  return results.find(({ put, undone, company_id }) => put !== undefined && !undone && company_id === company)
+}
+
+/** Of each writer, and company, the last result; where that was taken back, also the one before. */
+export function lastResults(results: readonly RosterResult[]): RosterResult[] {
+  const done = new Set<string>()
+  return results.filter(({ kind, writer, company_id = '', undone }) => {
+    const key = `${kind} ${company_id} ${writer}`
+    if (done.has(key)) return false
+    if (!undone) done.add(key)
+    return true
+  })
+}
+
+/** Keeps the results of files, and forgets those of files that are not among `names`. */
+export async function noteFileResults(
+  redis: Redis,
+  names: readonly string[],
+  results: readonly RosterResult[],
+): Promise<void> {
+  const known = await redis.hkeys(keys.roster('results'))
+  const gone = known.filter((field) => field.startsWith('file ') && !names.includes(field.slice(5)))
+  const noting = redis.multi()
+  if (gone.length > 0) noting.hdel(keys.roster('results'), ...gone)
+  for (const result of results) noting.hset(keys.roster('results'), `file ${result.writer}`, resultText(result))
+  await noting.exec()
+}
+
+/** Keeps the result of a put that has written nothing. */
+export async function noteRefusedPut(redis: Redis, result: RosterResult): Promise<void> {
+  await redis.hset(keys.roster('results'), `refused ${result.company_id} ${result.writer}`, resultText(result))
+}
+
+/** Notes that a put was taken back. */
+export async function noteUndone(redis: Redis, { put, ...result }: RosterResult): Promise<void> {
+  const field = `put ${result.company_id} ${put}`
+  await redis.hset(keys.roster('results'), field, resultText({ ...result, undone: true }))
+}
+
+/** Forgets puts of a company that are older than 31 days, or before its last 20. `now`: ms UTC. */
+export async function forgetOldPuts(redis: Redis, company: string, now: number): Promise<void> {
+  const ids = (await redis.hkeys(keys.roster('results'))).flatMap((field) => {
+    const [, of, id] = PUT.exec(field) ?? []
+    return of === company ? [id] : []
+  })
+  const latest = ids.toSorted((a, b) => Number(b) - Number(a))
+  const old = latest.filter((id, index) => index >= MOST_PUTS || now - Number(id) > KEPT_MS)
+  if (old.length === 0) return
+  const forgetting = redis.multi().hdel(keys.roster('results'), ...old.map((id) => `put ${company} ${id}`))
+  await forgetting.hdel(keys.roster('replaced'), ...old.map((id) => `${company} ${id}`)).exec()
+}
+
+function resultText({ rejected, warnings, ...result }: RosterResult): string {
+  return JSON.stringify({
+    ...result,
+    rejected: rejected.slice(0, MOST_REMARKS),
+    warnings: warnings.slice(0, MOST_REMARKS),
+  } satisfies RosterResult)
+}
+
+const pack = promisify(gzip)
+const unpack = promisify(gunzip)
+const PUT = /^put (\S+) (\d+)$/
+const MOST_PUTS = 20
+const KEPT_MS = 31 * 86_400_000
+const MOST_REMARKS = 100

@@ -7,7 +7,11 @@ import { Toasts } from './parts/toast.tsx'
 import { type PageAddress, usePlace } from './router.ts'
 import { Shell } from './shell.tsx'
 import { SignIn } from './sign-in.tsx'
+import { Arrivals } from './views/arrivals/arrivals.tsx'
+import { Queues } from './views/queues/queues.tsx'
 import { Now } from './views/now/now.tsx'
+import { VanView } from './views/van/van.tsx'
+import { Vans } from './views/vans/vans.tsx'
 
 /** The page: asks for a token, then shows the view of the address. */
 export function App(): JSX.Element {
@@ -54,6 +58,12 @@ export function App(): JSX.Element {
 
 function View({ place }: { place: PageAddress }): JSX.Element {
   switch (place.view) {
+    case 'vans':
+      return place.id === undefined ? <Vans place={place} /> : <VanView id={place.id} />
+    case 'arrivals':
+      return <Arrivals />
+    case 'queues':
+      return <Queues place={place} />
     default:
       return <Now place={place} />
   }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
+import axe from 'axe-core'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { buildPage, isPageBuilt } from '../../src/page/build.mjs'
@@ -20,7 +20,7 @@ interface WindowOptions extends BrowserContextOptions {
   readonly token?: string | null
 }
 
-export interface OpenedPage {
+interface OpenedPage {
   readonly page: Page
   /** Errors of scripts, violations of the content security policy, and requests to other hosts. */
   readonly faults: string[]
@@ -85,7 +85,7 @@ export function pageFixture(files: Readonly<Record<string, string>>, yaml = ''):
 
 /** Checks a page with axe: no finding that is serious or critical. */
 export async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(await axe)
+  await page.evaluate(axe.source)
   const found = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as AxeResult
   const serious = found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
   expect(serious.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html.slice(0, 200))])).toEqual([])
@@ -96,4 +96,3 @@ interface AxeResult {
 }
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
-const axe = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

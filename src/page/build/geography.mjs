@@ -14,10 +14,8 @@ const FEWEST_PEOPLE = 15_000
  */
 export function outlines() {
   const world = JSON.parse(readFileSync(require.resolve('world-atlas/countries-50m.json'), 'utf8'))
-  const land = /** @type {import('geojson').Feature<import('geojson').MultiPolygon>} */ (
-    /** @type {unknown} */ (feature(world, world.objects.land))
-  )
-  const polygons = 'features' in land ? /** @type {any} */ (land).features : [land]
+  const land = /** @type {any} */ (feature(world, world.objects.land))
+  const polygons = land.features ?? [land]
   const rings = polygons.flatMap((/** @type {any} */ { geometry }) => geometry.coordinates.flat())
   const borders = mesh(world, world.objects.countries, (one, other) => one !== other).coordinates
   return { world: WORLD, land: rings.map(packed).filter(Boolean), borders: borders.map(packed).filter(Boolean) }

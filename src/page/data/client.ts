@@ -20,7 +20,7 @@ export function onRefusedToken(listener: (message: string) => void): () => void 
 
 const refusals = new Set<(message: string) => void>()
 
-export type QueryValues = Readonly<Record<string, string | number | boolean | undefined>>
+type QueryValues = Readonly<Record<string, string | number | boolean | undefined>>
 
 export interface Call {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'

@@ -5,8 +5,8 @@
 
 export const LINKS = ['connected', 'understood', 'identified', 'placed', 'stored', 'pushed', 'accepted'] as const
 export type LinkName = (typeof LINKS)[number]
-export type LinkHealth = 'ok' | 'broken' | 'idle' | 'unknown'
-export type Weight = 'info' | 'warning' | 'error'
+type LinkHealth = 'ok' | 'broken' | 'idle' | 'unknown'
+type Weight = 'info' | 'warning' | 'error'
 
 export interface FoundFault {
   readonly code: string
@@ -34,6 +34,8 @@ export interface LinkFigures {
   readonly count: number
   readonly per_s: number
   readonly findings: readonly string[]
+  /** Mean rates of the last 60 minutes, the oldest first. */
+  readonly hour?: readonly number[]
 }
 
 export interface ProcessRow {
@@ -87,9 +89,9 @@ export const CUSTODY = [
   'discarded',
   'difference',
 ] as const
-export type AccountFigure = (typeof CUSTODY)[number]
+type AccountFigure = (typeof CUSTODY)[number]
 
-export interface LaneOfVan {
+interface LaneOfVan {
   readonly company_id: string
   readonly courier_id: string
   readonly route_id: string
@@ -98,7 +100,7 @@ export interface LaneOfVan {
   readonly source: string
 }
 
-export interface HeardFrom {
+interface HeardFrom {
   readonly at?: string
   readonly protocol?: string
   readonly transport: string
@@ -143,7 +145,7 @@ export interface VanEvent {
   readonly route_id?: string
 }
 
-export interface MeasuredFix {
+interface MeasuredFix {
   readonly time_at?: string
   readonly valid: boolean
   readonly lat?: number
@@ -223,7 +225,7 @@ export interface DaysOfVan {
   readonly days: readonly DayOfVan[]
 }
 
-export interface DayOfVan {
+interface DayOfVan {
   readonly date: string
   readonly fixes: number
   readonly late: number
@@ -299,7 +301,7 @@ export interface AssignmentRow extends LaneOfVan {
   readonly name?: string
 }
 
-export interface LineRemark {
+interface LineRemark {
   readonly line: number
   readonly message: string
 }

@@ -13,6 +13,7 @@ export function colours() {
     water: of('map-water'),
     coast: of('map-coast'),
     frontier: of('map-border'),
+    grid: of('map-grid'),
     label: of('map-label'),
     halo: of('map-halo'),
     of,

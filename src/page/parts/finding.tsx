@@ -26,7 +26,7 @@ export function FindingList({
   return (
     <ul class="findings">
       {findings.slice(0, most).map((finding) => (
-        <FindingItem key={keyOf(finding)} finding={finding} />
+        <FindingItem key={keyOf(finding)} finding={finding} isQuiet={isQuiet} />
       ))}
       {findings.length > most && (
         <li class="findings-more">
@@ -39,11 +39,11 @@ export function FindingList({
   )
 }
 
-export function keyOf({ code, subject, since_at }: FoundFault): string {
+function keyOf({ code, subject, since_at }: FoundFault): string {
   return `${code} ${JSON.stringify(subject)} ${since_at}`
 }
 
-export function FindingItem({ finding }: { finding: FoundFault }): JSX.Element {
+function FindingItem({ finding, isQuiet = false }: { finding: FoundFault; isQuiet?: boolean }): JSX.Element {
   const now = useNow(5000)
   const { severity, message, action, evidence, since_at, ended_at, count: times, code, link } = finding
   const until = ended_at === undefined ? now : Date.parse(ended_at)
@@ -78,13 +78,19 @@ export function FindingItem({ finding }: { finding: FoundFault }): JSX.Element {
           </p>
         )}
       </div>
-      {!ended_at && <FindingAction finding={finding} />}
+      {!ended_at && <FindingAction finding={finding} isInVan={isQuiet} />}
     </li>
   )
 }
 
 /** The action as a button, where the page can do it or show where it is done. */
-function FindingAction({ finding: { code, subject } }: { finding: FoundFault }): JSX.Element | null {
+function FindingAction({
+  finding: { code, subject },
+  isInVan,
+}: {
+  finding: FoundFault
+  isInVan: boolean
+}): JSX.Element | null {
   const [isBusy, setBusy] = useState(false)
   if (RETRIED.has(code)) {
     const { courier_id, route_id } = subject
@@ -104,7 +110,7 @@ function FindingAction({ finding: { code, subject } }: { finding: FoundFault }):
     )
   }
   const [view, text, id] = targetOf(code, subject)
-  if (!view) return null
+  if (!view || (isInVan && view === 'vans')) return null
   return (
     <a class="button" href={href(view, { id })}>
       {text}

@@ -1,8 +1,9 @@
-import type { ComponentChildren, JSX } from 'preact'
+import type { JSX } from 'preact'
 import { useNow } from '../../data/hooks.ts'
 import { CUSTODY, type ProcessRow, type SystemStatus } from '../../data/types.ts'
 import { age, count, duration, exact } from '../../format.ts'
 import { Foreign, Panel, When } from '../../parts/basics.tsx'
+import { Fact } from '../../parts/fact.tsx'
 import { words } from '../../words/index.ts'
 
 /** Where all fixes are that ever arrived. */
@@ -102,24 +103,6 @@ export function ProcessesPanel({ processes }: { processes: readonly ProcessRow[]
         })}
       </dl>
     </Panel>
-  )
-}
-
-interface FactProps {
-  readonly name: string
-  readonly title?: string
-  /** `ok`, `warning`, `error`, or `zero`: nothing to look at. */
-  readonly tone?: string
-  readonly isWide?: boolean
-  readonly children: ComponentChildren
-}
-
-export function Fact({ name, title, tone = '', isWide = false, children }: FactProps): JSX.Element {
-  return (
-    <div class={`fact ${tone && `tone-${tone}`} ${isWide ? 'is-wide' : ''}`} title={title}>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }
 

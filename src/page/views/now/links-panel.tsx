@@ -64,7 +64,9 @@ function LinkHead({ figures: { link, state, findings } }: { figures: LinkFigures
 function LinkBody({ figures, index }: { figures: LinkFigures; index: number }): JSX.Element {
   const now = useNow(15_000)
   const { link, state } = figures
-  const points = trailPoints().map(({ at, links }) => ({ at, value: links[index] }))
+  const points =
+    figures.hour?.map((value, minute) => ({ at: now - (figures.hour!.length - minute) * MINUTE_MS, value })) ??
+    trailPoints().map(({ at, links }) => ({ at, value: links[index] }))
   const isKnown = figures.per_s >= 0
   return (
     <span class="link-body">
@@ -97,3 +99,5 @@ function linksOf({ links, findings }: SystemStatus): readonly LinkFigures[] {
     return { link, state, count: -1, per_s: -1, findings: own.map(({ code }) => code) }
   })
 }
+
+const MINUTE_MS = 60_000

@@ -65,7 +65,9 @@ function Verdict({ status }: { status: SystemStatus }): JSX.Element {
           {errors > 0 && warnings > 0 && ' · '}
           {warnings > 0 && <span class="tone-warning">{words.now.warnings(warnings, exact(warnings))}</span>}
           {errors + warnings > 0 && ' · '}
-          {words.now.allWellText(rate(status.rates.delivered_per_s))}
+          {errors + warnings > 0
+            ? words.now.flow(rate(status.rates.received_per_s), rate(status.rates.delivered_per_s))
+            : words.now.allWellText(rate(status.rates.delivered_per_s))}
         </p>
       </div>
     </div>

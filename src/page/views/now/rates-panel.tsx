@@ -16,15 +16,14 @@ export function RatesPanel(): JSX.Element {
   const box = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
   useEffect(() => {
+    const element = box.current!
     const draw = () => {
       plot.current?.destroy()
-      plot.current = new uPlot(optionsFor(box.current!.clientWidth), dataNow(), box.current!)
+      plot.current = new uPlot(optionsFor(element.clientWidth), dataNow(), element)
     }
     draw()
-    const resizing = new ResizeObserver(() =>
-      plot.current?.setSize({ width: box.current!.clientWidth, height: HEIGHT }),
-    )
-    resizing.observe(box.current!)
+    const resizing = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }))
+    resizing.observe(element)
     const stop = onColourScheme(draw)
     return () => {
       resizing.disconnect()

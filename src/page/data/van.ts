@@ -1,0 +1,29 @@
+import type { Condition, VanDetail, VanRow } from './types.ts'
+
+/** What people call a van. */
+export function nameOf({ name, id }: Pick<VanRow, 'name' | 'id'>): string {
+  return name ?? id
+}
+
+/** The condition of a van; of an admin port that gives none: what its other fields say. */
+export function conditionOf(van: VanRow | VanDetail): Condition {
+  if (van.condition) return van.condition
+  if (!van.configured) return 'unknown'
+  if (van.mapping === 'no_route') return 'no_route'
+  return van.state === 'never' || van.state === undefined ? 'never' : 'unknown'
+}
+
+/** When a van was last where it is, or last heard of. */
+export function seenAt(van: VanRow): string | undefined {
+  return van.position?.at ?? van.last_heard?.at
+}
+
+/** Whether a van matches what somebody searches: a part of its name, id, place, route or courier. */
+export function matches(van: VanRow, text: string): boolean {
+  const wanted = text.trim().toLowerCase()
+  if (!wanted) return true
+  const { name, id, place, lane, route_id, courier_id } = van
+  return [name, id, place, lane?.route_id ?? route_id, lane?.courier_id ?? courier_id].some((each) =>
+    each?.toLowerCase().includes(wanted),
+  )
+}

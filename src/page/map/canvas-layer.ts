@@ -1,0 +1,80 @@
+import { DomUtil, Layer, type LeafletEventHandlerFn, type Map as LeafletMap } from 'leaflet'
+
+/** What a layer draws on: pixels of the view, whose upper left corner is at `left`, `top` in pixels of the world. */
+export interface Sheet {
+  readonly context: CanvasRenderingContext2D
+  readonly width: number
+  readonly height: number
+  readonly left: number
+  readonly top: number
+  /** Pixels that are the width of the world. */
+  readonly world: number
+  readonly zoom: number
+}
+
+/** A Leaflet layer that draws all that is visible itself, on one canvas; at most once a frame. */
+export class CanvasLayer extends Layer {
+  readonly #draw: (sheet: Sheet) => boolean | void
+  readonly #canvas = document.createElement('canvas')
+  #map: LeafletMap | undefined
+  #frame: number | undefined
+
+  /** @param draw draws the view; true: it wants to draw the next frame too */
+  constructor(draw: (sheet: Sheet) => boolean | void) {
+    super()
+    this.#draw = draw
+    this.#canvas.className = 'leaflet-layer map-canvas'
+  }
+
+  override onAdd(map: LeafletMap): this {
+    this.#map = map
+    map.getPanes().overlayPane.append(this.#canvas)
+    this.#render()
+    return this
+  }
+
+  override onRemove(): this {
+    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame)
+    this.#map = undefined
+    this.#canvas.remove()
+    return this
+  }
+
+  override getEvents(): Record<string, LeafletEventHandlerFn> {
+    return { move: () => this.#render(), zoom: () => this.#render(), resize: () => this.#render() }
+  }
+
+  /** Draws in the next frame. */
+  redraw(): void {
+    this.#frame ??= requestAnimationFrame(() => this.#render())
+  }
+
+  #render(): void {
+    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame)
+    this.#frame = undefined
+    const map = this.#map
+    if (!map) return
+    const { x: width, y: height } = map.getSize()
+    const ratio = devicePixelRatio || 1
+    const canvas = this.#canvas
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+      canvas.width = Math.round(width * ratio)
+      canvas.height = Math.round(height * ratio)
+      canvas.style.width = `${width}px`
+      canvas.style.height = `${height}px`
+    }
+    DomUtil.setPosition(canvas, map.containerPointToLayerPoint([0, 0]))
+    const context = canvas.getContext('2d')!
+    context.setTransform(ratio, 0, 0, ratio, 0, 0)
+    context.clearRect(0, 0, width, height)
+    const { x: left, y: top } = map.getPixelBounds().min!
+    const zoom = map.getZoom()
+    if (this.#draw({ context, width, height, left, top, world: 256 * 2 ** zoom, zoom })) this.redraw()
+  }
+}
+
+/** Where a place is in the Mercator projection, in widths of the world. */
+export function mercator(lat: number, lon: number): { x: number; y: number } {
+  const sine = Math.sin((Math.max(-85, Math.min(85, lat)) * Math.PI) / 180)
+  return { x: lon / 360 + 0.5, y: 0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI) }
+}

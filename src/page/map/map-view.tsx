@@ -1,0 +1,130 @@
+import * as leaflet from 'leaflet'
+import type { JSX } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import type { VanRow } from '../data/types.ts'
+import { colours, onColourScheme } from '../parts/colours.ts'
+import { words } from '../words/index.ts'
+import { drawBase, loadAtlas } from './base.ts'
+import { CanvasLayer } from './canvas-layer.ts'
+import { drawTrack, type TrackPoint } from './track.ts'
+import { VansOnMap } from './vans-on-map.ts'
+
+interface MapProps {
+  readonly label: string
+  readonly vans: readonly VanRow[]
+  /** The id of the van that is marked. */
+  readonly chosen?: string
+  readonly choose?: (van: VanRow | undefined) => void
+  /** The way of one van. */
+  readonly track?: readonly TrackPoint[]
+  /** When it changes, the map shows all vans or the whole track anew. */
+  readonly fitKey?: string
+}
+
+/** A map of vans on the included outlines, or on the tiles of `page.tiles`. */
+export function MapView(props: MapProps): JSX.Element {
+  const box = useRef<HTMLDivElement>(null)
+  const shown = useRef<ShownMap>(undefined)
+  const latest = useRef(props)
+  latest.current = props
+  useEffect(() => {
+    const map = new ShownMap(box.current!, latest)
+    shown.current = map
+    return () => map.remove()
+  }, [])
+  useEffect(() => shown.current?.update(), [props.vans, props.chosen, props.track])
+  useEffect(() => shown.current?.fit(), [props.fitKey])
+  return <div class="map" ref={box} role="application" aria-label={props.label} />
+}
+
+/** The Leaflet map of a component, and its layers. */
+class ShownMap {
+  readonly #map: leaflet.Map
+  readonly #props: { readonly current: MapProps }
+  readonly #vans = new VansOnMap()
+  readonly #layers: readonly CanvasLayer[]
+  readonly #stops: (() => void)[] = []
+  #isFitted = false
+
+  constructor(box: HTMLElement, props: { readonly current: MapProps }) {
+    this.#props = props
+    this.#map = leaflet.map(box, {
+      zoomAnimation: false,
+      zoomSnap: 0.25,
+      zoomDelta: 0.75,
+      wheelPxPerZoomLevel: 110,
+      minZoom: 2,
+      maxZoom: 18,
+      maxBounds: [
+        [-85, -200],
+        [85, 200],
+      ],
+      attributionControl: false,
+      zoomControl: false,
+    })
+    leaflet.control
+      .zoom({ position: 'topright', zoomInTitle: words.map.zoomIn, zoomOutTitle: words.map.zoomOut })
+      .addTo(this.#map)
+    leaflet.control.scale({ imperial: false, position: 'bottomright' }).addTo(this.#map)
+    this.#map.setView([50, 12], 4)
+    const over = new CanvasLayer((sheet) => {
+      const { track, chosen } = this.#props.current
+      if (track) drawTrack(sheet, track)
+      return this.#vans.draw(sheet, performance.now(), chosen)
+    })
+    this.#layers = [this.#addGround(), over.addTo(this.#map)].filter((layer) => layer instanceof CanvasLayer)
+    this.#stops.push(onColourScheme(() => this.#redraw()))
+    this.#listen(box)
+    this.update()
+  }
+
+  /** Takes over what the component has now. */
+  update(): void {
+    this.#vans.set(this.#props.current.vans, performance.now())
+    if (!this.#isFitted) this.fit()
+    this.#layers.at(-1)?.redraw()
+  }
+
+  /** Shows all vans with a position, or the whole track. */
+  fit(): void {
+    const { vans, track = [] } = this.#props.current
+    const points = track.length > 0 ? track : vans.flatMap(({ position }) => position ?? [])
+    if (points.length === 0) return
+    this.#isFitted = true
+    const bounds = leaflet.latLngBounds(points.map(({ lat, lon }) => [lat, lon]))
+    this.#map.fitBounds(bounds, { padding: [48, 48], maxZoom: 13, animate: false })
+  }
+
+  remove(): void {
+    for (const stop of this.#stops) stop()
+    this.#map.remove()
+  }
+
+  #addGround(): leaflet.Layer {
+    const tiles = document.querySelector<HTMLMetaElement>('meta[name="waybridge-tiles"]')?.content
+    if (tiles) return leaflet.tileLayer(tiles, { maxZoom: 18, noWrap: true }).addTo(this.#map)
+    let atlas: Awaited<ReturnType<typeof loadAtlas>> | undefined
+    const ground = new CanvasLayer((sheet) => drawBase(sheet, atlas)).addTo(this.#map)
+    const show = (loaded: typeof atlas) => {
+      atlas = loaded
+      ground.redraw()
+    }
+    void loadAtlas().then(show, () => {})
+    return ground
+  }
+
+  #listen(box: HTMLElement): void {
+    this.#map.on('click', ({ containerPoint: { x, y } }) => this.#props.current.choose?.(this.#vans.at(x, y)))
+    this.#map.on('mousemove', ({ containerPoint: { x, y } }) => {
+      box.style.cursor = this.#props.current.choose && this.#vans.at(x, y) ? 'pointer' : ''
+    })
+    const resizing = new ResizeObserver(() => this.#map.invalidateSize({ animate: false }))
+    resizing.observe(box)
+    this.#stops.push(() => resizing.disconnect())
+    box.style.background = colours().water
+  }
+
+  #redraw(): void {
+    for (const layer of this.#layers) layer.redraw()
+  }
+}

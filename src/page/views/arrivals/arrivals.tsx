@@ -1,0 +1,91 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { api } from '../../data/api.ts'
+import { useAsked, useEvents } from '../../data/hooks.ts'
+import type { ArrivalRow } from '../../data/types.ts'
+import { exact } from '../../format.ts'
+import { CopyButton, Empty, Failure, Loading, Panel } from '../../parts/basics.tsx'
+import { words } from '../../words/index.ts'
+import { EntryDialog } from '../van/entry-dialog.tsx'
+import { ArrivalItem } from './arrival-item.tsx'
+import { NameManyDialog } from './name-many-dialog.tsx'
+
+/** Who sends without being configured: devices to be named, and senders that nobody understood. */
+export function Arrivals(): JSX.Element {
+  const { answer, error, isLoading, again } = useAsked('arrivals', () => api.arrivals({ max_results: 500 }), RELOAD_MS)
+  useEvents('arrival', again)
+  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set())
+  const [naming, setNaming] = useState<string>()
+  const arrivals = answer?.results ?? []
+  const devices = arrivals.filter(({ device }) => device !== undefined)
+  const others = arrivals.filter(({ device }) => device === undefined)
+  const close = (isChanged: boolean) => {
+    setNaming(undefined)
+    if (!isChanged) return
+    setMarked(new Set())
+    again()
+  }
+  const mark = (device: string) => {
+    const changed = new Set(marked)
+    if (!changed.delete(device)) changed.add(device)
+    setMarked(changed)
+  }
+  const item = (arrival: ArrivalRow) => (
+    <ArrivalItem
+      key={`${arrival.at} ${arrival.address} ${arrival.device ?? ''}`}
+      arrival={arrival}
+      isMarked={marked.has(arrival.device ?? '')}
+      mark={mark}
+      name={setNaming}
+    />
+  )
+  return (
+    <div class="stack">
+      <header class="view-head">
+        <h1>
+          {words.nav.arrivals} <span class="view-count num">{exact(arrivals.length)}</span>
+        </h1>
+        {marked.size > 0 && (
+          <button type="button" class="button primary" onClick={() => setNaming(MANY)}>
+            {words.arrivals.nameMany(exact(marked.size))}
+          </button>
+        )}
+      </header>
+      {error && !answer && <Failure error={error} again={again} />}
+      {isLoading && <Loading lines={6} />}
+      {answer && arrivals.length === 0 && <Nobody />}
+      {devices.length > 0 && (
+        <Panel title={words.arrivals.devices} hint={words.arrivals.devicesHint}>
+          <ul class="arrivals">{devices.map(item)}</ul>
+        </Panel>
+      )}
+      {others.length > 0 && (
+        <Panel title={words.arrivals.others} hint={words.arrivals.othersHint}>
+          <ul class="arrivals">{others.map(item)}</ul>
+        </Panel>
+      )}
+      {naming === MANY && (
+        <NameManyDialog arrivals={devices.filter(({ device }) => marked.has(device ?? ''))} close={close} />
+      )}
+      {naming !== undefined && naming !== MANY && (
+        <EntryDialog detail={{ id: naming, configured: false }} close={close} />
+      )}
+    </div>
+  )
+}
+
+function Nobody(): JSX.Element {
+  const command = `npm run -s waybridge -- setup teltonika --host ${location.hostname}`
+  return (
+    <section class="panel">
+      <Empty icon="arrivals" title={words.arrivals.none} text={words.arrivals.noneText(location.hostname)}>
+        <code class="mono command">{command}</code>
+        <CopyButton text={command} />
+      </Empty>
+    </section>
+  )
+}
+
+/** No id of a device: it has a blank. */
+const MANY = 'several devices'
+const RELOAD_MS = 5000

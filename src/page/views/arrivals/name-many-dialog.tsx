@@ -1,0 +1,73 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { api } from '../../data/api.ts'
+import { useFleet } from '../../data/hooks.ts'
+import type { ArrivalRow } from '../../data/types.ts'
+import { exact } from '../../format.ts'
+import { messageOf } from '../../parts/basics.tsx'
+import { Dialog, Field } from '../../parts/dialog.tsx'
+import { say } from '../../parts/toast.tsx'
+import { words } from '../../words/index.ts'
+
+interface NameManyProps {
+  readonly arrivals: readonly ArrivalRow[]
+  readonly close: (isChanged: boolean) => void
+}
+
+type Typed = Readonly<Record<'name' | 'courier_id' | 'route_id', string>>
+
+/** Names several devices of one company; each may get a courier and a route. Those that are refused stay in the form. */
+export function NameManyDialog({ arrivals, close }: NameManyProps): JSX.Element {
+  const companies = [...new Set(useFleet().vans.flatMap(({ company_id }) => company_id ?? []))]
+  const [company, setCompany] = useState<string>()
+  const [rows, setRows] = useState<ReadonlyMap<string, Typed>>(new Map())
+  const [errors, setErrors] = useState<ReadonlyMap<string, string>>(new Map())
+  const [done, setDone] = useState<ReadonlySet<string>>(new Set())
+  const companyId = company ?? companies[0] ?? ''
+  const left = arrivals.flatMap(({ device }) => (device !== undefined && !done.has(device) ? [device] : []))
+  const typed = (device: string): Typed => rows.get(device) ?? { name: '', courier_id: '', route_id: '' }
+  const save = async () => {
+    const saved = new Set(done)
+    const failed = new Map<string, string>()
+    for (const device of left) {
+      const given = Object.entries(typed(device)).filter(([, text]) => text.trim() !== '')
+      const body = { company_id: companyId, ...Object.fromEntries(given) }
+      await api.putDevice(device, body).then(
+        () => saved.add(device),
+        (error: unknown) => failed.set(device, messageOf(error)),
+      )
+    }
+    setDone(saved)
+    setErrors(failed)
+    if (saved.size > 0) say(words.arrivals.named(saved.size, exact(saved.size)))
+    if (failed.size === 0) close(true)
+  }
+  return (
+    <Dialog
+      title={words.arrivals.nameMany(exact(arrivals.length))}
+      close={() => close(done.size > 0)}
+      submit={() => void save()}
+      actions={
+        <button type="submit" class="button primary" disabled={!companyId.trim()}>
+          {words.van.save}
+        </button>
+      }
+    >
+      <Field label={words.van.field.company_id} value={companyId} change={setCompany} choices={companies} required />
+      {left.map((device) => (
+        <fieldset key={device} class="many-row">
+          <legend class="mono">{device}</legend>
+          {(['name', 'courier_id', 'route_id'] as const).map((name) => (
+            <Field
+              key={name}
+              label={words.van.field[name]}
+              value={typed(device)[name]}
+              change={(text) => setRows(new Map(rows).set(device, { ...typed(device), [name]: text }))}
+            />
+          ))}
+          {errors.has(device) && <p class="field-error">{errors.get(device)}</p>}
+        </fieldset>
+      ))}
+    </Dialog>
+  )
+}

@@ -1,0 +1,117 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { allOf, api } from '../../data/api.ts'
+import { useAsked, useLive, useNow } from '../../data/hooks.ts'
+import type { QueuedLane } from '../../data/types.ts'
+import { age, count, exact, fullTime } from '../../format.ts'
+import { Empty, Failure, Loading, Panel } from '../../parts/basics.tsx'
+import { Segments } from '../../parts/segments.tsx'
+import { go, href } from '../../router.ts'
+import { words } from '../../words/index.ts'
+
+type Sort = 'waiting' | 'oldest'
+
+/** The lanes in which something waits. */
+export function LanesPanel({ sort }: { sort: Sort }): JSX.Element {
+  const [most, setMost] = useState(STEP)
+  const ask = () => allOf((page) => api.lanes({ ...page, sort }), most)
+  const { answer: lanes, error, again } = useAsked(`lanes ${sort} ${most}`, ask, RELOAD_MS)
+  const { status } = useLive()
+  const now = useNow(5000)
+  const highest = Math.max(1, ...(lanes ?? []).map(({ waiting }) => waiting))
+  const hint =
+    status &&
+    `${words.fixes(status.waiting.fixes, count(status.waiting.fixes))} · ${words.lanesCount(status.waiting.lanes, exact(status.waiting.lanes))}`
+  return (
+    <Panel
+      title={words.queues.lanes}
+      hint={hint}
+      aside={
+        <Segments
+          label={words.queues.sort}
+          value={sort}
+          choices={(['waiting', 'oldest'] as const).map((value) => ({ value, text: words.queues.by[value] }))}
+          choose={(value) =>
+            go(href('queues', { query: { sort: value === 'waiting' ? undefined : value } }), { replace: true })
+          }
+        />
+      }
+    >
+      {error && !lanes && <Failure error={error} again={again} />}
+      {!lanes && !error && <Loading lines={4} />}
+      {lanes?.length === 0 && <Empty icon="ok" title={words.queues.noLanes} text={words.queues.noLanesText} />}
+      {lanes && lanes.length > 0 && (
+        <div class="scroll-x" tabIndex={0} role="region" aria-label={words.queues.lanes}>
+          <table class="table lanes-table">
+            <thead>
+              <tr>
+                <th>{words.vans.column.route}</th>
+                <th>{words.van.courier}</th>
+                <th class="wide-only">{words.van.field.company_id}</th>
+                <th>{words.custody.waiting}</th>
+                <th>{words.queues.oldest}</th>
+                <th>{words.queues.lastPush}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {lanes.map((lane) => (
+                <LaneRow
+                  key={`${lane.company_id}/${lane.courier_id}/${lane.route_id}`}
+                  lane={lane}
+                  highest={highest}
+                  now={now}
+                />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {lanes && lanes.length >= most && (
+        <div class="findings-more">
+          <button type="button" class="button quiet" onClick={() => setMost(most + STEP)}>
+            {words.more}
+          </button>
+        </div>
+      )}
+    </Panel>
+  )
+}
+
+function LaneRow({ lane, highest, now }: { lane: QueuedLane; highest: number; now: number }): JSX.Element {
+  const { company_id, courier_id, route_id, waiting, oldest_at, last_push: push, parked } = lane
+  return (
+    <tr>
+      <td class="num strong">{route_id}</td>
+      <td class="num">{courier_id}</td>
+      <td class="num wide-only">{company_id}</td>
+      <td>
+        <span class="bar">
+          <span class="num">{exact(waiting)}</span>
+          <meter class="sr-only" value={waiting} max={highest} aria-label={words.custody.waiting} />
+          <span class="bar-fill" style={{ width: `${(waiting / highest) * 100}%` }} />
+        </span>
+      </td>
+      <td class="num" title={oldest_at && fullTime(oldest_at)}>
+        {oldest_at ? age(oldest_at, now) : '–'}
+      </td>
+      <td>
+        {parked ? (
+          <span class="tag is-warning">{words.custody.parked}</span>
+        ) : push ? (
+          <span class={`tag num ${isFine(push.status) ? 'is-ok' : 'is-error'}`} title={fullTime(push.at)}>
+            {push.status}
+          </span>
+        ) : (
+          <span class="muted">–</span>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+function isFine(status: number | string): boolean {
+  return typeof status === 'number' && status < 300
+}
+
+const STEP = 100
+const RELOAD_MS = 3000

@@ -1,0 +1,143 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { allOf, api } from '../../data/api.ts'
+import { useAsked, useNow } from '../../data/hooks.ts'
+import type { ParkedOfLane } from '../../data/types.ts'
+import { age, exact } from '../../format.ts'
+import { Empty, Failure, Foreign, messageOf, Panel, When } from '../../parts/basics.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { say } from '../../parts/toast.tsx'
+import { words } from '../../words/index.ts'
+
+type Which = { readonly courier_id: string; readonly route_id: string } | { readonly all: true }
+
+/** What the tracking API has refused, with its answer; it can be tried again, or deleted. */
+export function ParkedPanel(): JSX.Element {
+  const { answer: lanes, error, again } = useAsked('parked', () => allOf((page) => api.parked(page), 1000), RELOAD_MS)
+  const [deleting, setDeleting] = useState<{ which: Which; fixes: number }>()
+  const [isBusy, setBusy] = useState(false)
+  const run = async (change: Promise<string>) => {
+    setBusy(true)
+    await change.then(
+      (text) => say(text),
+      (failure: unknown) => say(messageOf(failure), 'failed'),
+    )
+    setBusy(false)
+    again()
+  }
+  const retry = (which: Which) =>
+    void run(api.retryParked(which).then(({ retried }) => words.act.retried(retried, exact(retried))))
+  const remove = (which: Which) => {
+    setDeleting(undefined)
+    void run(api.deleteParked(which).then(({ deleted }) => words.queues.deleted(deleted, exact(deleted))))
+  }
+  const fixes = lanes?.reduce((sum, lane) => sum + lane.fixes, 0) ?? 0
+  const aside = lanes && lanes.length > 1 && (
+    <span class="buttons">
+      <button type="button" class="button small" disabled={isBusy} onClick={() => retry({ all: true })}>
+        {words.queues.retryAll}
+      </button>
+      <button
+        type="button"
+        class="button small danger"
+        disabled={isBusy}
+        onClick={() => setDeleting({ which: { all: true }, fixes })}
+      >
+        {words.queues.deleteAll}
+      </button>
+    </span>
+  )
+  return (
+    <Panel
+      title={words.queues.parked}
+      hint={lanes && fixes > 0 ? words.fixes(fixes, exact(fixes)) : undefined}
+      aside={aside}
+    >
+      {error && !lanes && <Failure error={error} again={again} />}
+      {lanes?.length === 0 && <Empty icon="ok" title={words.queues.noParked} text={words.queues.noParkedText} />}
+      <ul class="parked-lanes">
+        {lanes?.map((lane) => (
+          <ParkedLane
+            key={`${lane.courier_id}/${lane.route_id}`}
+            lane={lane}
+            isBusy={isBusy}
+            retry={() => retry(whichOf(lane))}
+            remove={() => setDeleting({ which: whichOf(lane), fixes: lane.fixes })}
+          />
+        ))}
+      </ul>
+      {deleting && (
+        <Dialog
+          title={words.queues.deleteTitle(words.fixes(deleting.fixes, exact(deleting.fixes)))}
+          close={() => setDeleting(undefined)}
+          submit={() => remove(deleting.which)}
+          actions={
+            <button type="submit" class="button danger">
+              {words.queues.delete}
+            </button>
+          }
+        >
+          <p>{words.queues.deleteText}</p>
+        </Dialog>
+      )}
+    </Panel>
+  )
+}
+
+interface ParkedLaneProps {
+  readonly lane: ParkedOfLane
+  readonly isBusy: boolean
+  readonly retry: () => void
+  readonly remove: () => void
+}
+
+function ParkedLane({ lane, isBusy, retry, remove }: ParkedLaneProps): JSX.Element {
+  const now = useNow(5000)
+  const { courier_id, route_id, fixes, parked, refused } = lane
+  return (
+    <li class="parked-lane">
+      <div>
+        <p class="finding-message">
+          {words.vans.onRoute(route_id, courier_id)}{' '}
+          <span class="badge warning">{words.fixes(fixes, exact(fixes))}</span>
+        </p>
+        {parked && (
+          <p class="parked-reason">
+            <span class="tag is-error num">{parked.status}</span> <Foreign text={parked.message} />{' '}
+            <span class="muted">
+              {words.queues.tries(parked.tries, exact(parked.tries))}
+              {parked.next_try_at && (
+                <>
+                  {' · '}
+                  {words.queues.nextTry} <When at={parked.next_try_at} />
+                </>
+              )}
+            </span>
+          </p>
+        )}
+        {refused.map(({ status, message, at, count: times }) => (
+          <p key={`${status} ${message}`} class="parked-reason">
+            <span class="tag is-error num">{status}</span> <Foreign text={message} />{' '}
+            <span class="muted num">
+              {words.now.count(exact(times))} · {age(at, now)}
+            </span>
+          </p>
+        ))}
+      </div>
+      <span class="buttons">
+        <button type="button" class="button" disabled={isBusy} onClick={retry}>
+          {words.retry}
+        </button>
+        <button type="button" class="button danger" disabled={isBusy} onClick={remove}>
+          {words.queues.delete}
+        </button>
+      </span>
+    </li>
+  )
+}
+
+function whichOf({ courier_id, route_id }: ParkedOfLane): Which {
+  return { courier_id, route_id }
+}
+
+const RELOAD_MS = 5000

@@ -1,0 +1,18 @@
+import type { JSX } from 'preact'
+import { words } from '../../words/index.ts'
+import { LanesPanel } from './lanes-panel.tsx'
+import { ParkedPanel } from './parked-panel.tsx'
+import type { PageAddress } from '../../router.ts'
+
+/** What waits for the tracking API, by lane, and what the tracking API has refused. */
+export function Queues({ place }: { place: PageAddress }): JSX.Element {
+  return (
+    <div class="stack">
+      <header class="view-head">
+        <h1>{words.nav.queues}</h1>
+      </header>
+      <ParkedPanel />
+      <LanesPanel sort={place.query.get('sort') === 'oldest' ? 'oldest' : 'waiting'} />
+    </div>
+  )
+}

@@ -1,0 +1,169 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { api } from '../../data/api.ts'
+import { RequestError } from '../../data/client.ts'
+import { useFleet } from '../../data/hooks.ts'
+import type { AssignmentChange, VanDetail } from '../../data/types.ts'
+import { nameOf } from '../../data/van.ts'
+import { time } from '../../format.ts'
+import { Foreign, messageOf } from '../../parts/basics.tsx'
+import { Dialog, Field } from '../../parts/dialog.tsx'
+import { Segments } from '../../parts/segments.tsx'
+import { say } from '../../parts/toast.tsx'
+import { words } from '../../words/index.ts'
+
+type Kind = 'route' | 'like' | 'end'
+
+interface AssignDialogProps {
+  readonly detail: VanDetail
+  readonly close: (isChanged: boolean) => void
+}
+
+/** Gives a van a route, lets it take over another van's, or ends its route: says first what that does. */
+export function AssignDialog({ detail, close }: AssignDialogProps): JSX.Element {
+  const others = useFleet().vans.filter(({ id, configured }) => configured && id !== detail.id)
+  const [kind, setKind] = useState<Kind>('route')
+  const [{ route, courier, like, from, until }, setTyped] = useState({
+    route: '',
+    courier: '',
+    like: '',
+    from: '',
+    until: '',
+  })
+  const [plan, setPlan] = useState<AssignmentChange>()
+  const [error, setError] = useState<unknown>()
+  const [isBusy, setBusy] = useState(false)
+  const type = (name: string) => (text: string) => {
+    setTyped((before) => ({ ...before, [name]: text }))
+    setPlan(undefined)
+  }
+  const send = async (isDry: boolean) => {
+    setBusy(true)
+    setError(undefined)
+    const bounds = { from_at: instantOf(from), until_at: kind === 'end' ? undefined : instantOf(until) }
+    const body =
+      kind === 'route'
+        ? { route_id: route, courier_id: courier || undefined, ...bounds }
+        : kind === 'like'
+          ? { like, from_at: bounds.from_at }
+          : { from_at: bounds.from_at }
+    const query = isDry ? { dry_run: true } : { force: (plan?.takes.length ?? 0) > 0 || undefined }
+    try {
+      const answer = await (kind === 'end' ? api.unassign(detail.id, body, query) : api.assign(detail.id, body, query))
+      if (isDry) return setPlan(answer)
+      say(answer.text)
+      return close(true)
+    } catch (failure) {
+      // What takes a route from others is a conflict, with the plan.
+      if (failure instanceof RequestError && failure.status === 409) setPlan(failure.body as AssignmentChange)
+      else setError(failure)
+    } finally {
+      setBusy(false)
+    }
+  }
+  const isGiven = kind === 'end' || (kind === 'route' ? route.trim() !== '' : like.trim() !== '')
+  return (
+    <Dialog
+      title={words.van.assignTitle(nameOf(detail))}
+      close={() => close(false)}
+      submit={() => void send(plan === undefined)}
+      actions={
+        <button
+          type="submit"
+          class={`button ${plan?.takes.length ? 'danger' : 'primary'}`}
+          disabled={!isGiven || isBusy}
+        >
+          {plan === undefined ? words.van.preview : plan.takes.length > 0 ? words.van.takeAnyway : words.apply}
+        </button>
+      }
+    >
+      <Segments
+        label={words.van.assign}
+        value={kind}
+        choices={(detail.lane ? (['route', 'like', 'end'] as const) : (['route', 'like'] as const)).map((value) => ({
+          value,
+          text: words.van.assignBy[value],
+        }))}
+        choose={(value) => {
+          setKind(value)
+          setPlan(undefined)
+        }}
+      />
+      {kind === 'route' && (
+        <div class="field-pair">
+          <Field label={words.van.field.route_id} value={route} change={type('route')} required />
+          <Field
+            label={words.van.field.courier_id}
+            value={courier}
+            change={type('courier')}
+            placeholder={detail.courier_id}
+            hint={words.van.courierHint}
+          />
+        </div>
+      )}
+      {kind === 'like' && (
+        <Field
+          label={words.van.like}
+          value={like}
+          change={type('like')}
+          choices={others.map(nameOf)}
+          hint={words.van.likeHint}
+          required
+        />
+      )}
+      <div class="field-pair">
+        <Field
+          type="datetime-local"
+          label={words.van.from}
+          value={from}
+          change={type('from')}
+          hint={words.van.fromHint}
+        />
+        {kind === 'route' && (
+          <Field
+            type="datetime-local"
+            label={words.van.untilLabel}
+            value={until}
+            change={type('until')}
+            hint={words.van.untilHint}
+          />
+        )}
+      </div>
+      {plan && <AssignmentPlan plan={plan} />}
+      {error !== undefined && (
+        <p class="failure" role="alert">
+          {messageOf(error)}
+        </p>
+      )}
+    </Dialog>
+  )
+}
+
+function AssignmentPlan({ plan: { text, takes, warnings, message } }: { plan: AssignmentChange }): JSX.Element {
+  return (
+    <div class={`plan ${takes.length > 0 ? 'is-warning' : ''}`} role="status">
+      <p>
+        <Foreign text={text || message || ''} />
+      </p>
+      {takes.length > 0 && (
+        <ul>
+          {takes.map(({ device, name, route_id, from_at, until_at }) => (
+            <li key={`${device} ${from_at}`}>
+              {words.van.takes(name ?? device, route_id, time(from_at), time(until_at))}
+            </li>
+          ))}
+        </ul>
+      )}
+      {warnings.map((warning, index) => (
+        <p key={index} class="tone-warning">
+          {warning}
+        </p>
+      ))}
+    </div>
+  )
+}
+
+/** What a field for a local time has, as an instant. */
+function instantOf(local: string): string | undefined {
+  return local ? new Date(local).toISOString() : undefined
+}

@@ -1,0 +1,88 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { useNow } from '../../data/hooks.ts'
+import type { ChainLink, VanChain } from '../../data/types.ts'
+import { age, fullTime } from '../../format.ts'
+import { Foreign, Panel } from '../../parts/basics.tsx'
+import { FindingList } from '../../parts/finding.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { words } from '../../words/index.ts'
+
+/** The seven links of one van, with what shows their state; the first that is broken is open, with its repair. */
+export function ChainPanel({ chain }: { chain: VanChain }): JSX.Element {
+  const broken = chain.links.findIndex(({ link }) => link === chain.broken)
+  const [chosen, choose] = useState<number>()
+  const open = chosen ?? (broken >= 0 ? broken : chain.links.length - 1)
+  const link = chain.links[open]
+  return (
+    <Panel title={words.van.chain} hint={chain.broken ? words.van.brokenAt(words.link[chain.broken]) : words.van.whole}>
+      <ol class="links chain">
+        {chain.links.map((each, index) => (
+          <ChainStep
+            key={each.link}
+            step={each}
+            isOpen={index === open}
+            isAfter={broken >= 0 && index > broken}
+            choose={() => choose(index)}
+          />
+        ))}
+      </ol>
+      {link && <LinkEvidence key={link.link} link={link} />}
+      {chain.findings.length > 0 && (
+        <div class="chain-findings">
+          <FindingList findings={chain.findings} isQuiet />
+        </div>
+      )}
+    </Panel>
+  )
+}
+
+interface ChainStepProps {
+  readonly step: ChainLink
+  readonly isOpen: boolean
+  readonly isAfter: boolean
+  readonly choose: () => void
+}
+
+function ChainStep({ step: { link, state, last_good_at }, isOpen, isAfter, choose }: ChainStepProps): JSX.Element {
+  const now = useNow(5000)
+  return (
+    <li class={`link is-${state} ${isAfter ? 'is-after' : ''}`}>
+      <button type="button" class="link-button" aria-expanded={isOpen} aria-controls="link-evidence" onClick={choose}>
+        <span class="link-head">
+          <span class="node">
+            <Icon name={state === 'broken' ? 'close' : state} size={14} />
+          </span>
+          <span class="link-name">{words.link[link]}</span>
+        </span>
+        <span class="link-count muted">
+          {words.linkState[state]}
+          {state !== 'ok' && last_good_at && (
+            <span class="num" title={fullTime(last_good_at)}>
+              {' '}
+              · {words.van.lastGood(age(last_good_at, now))}
+            </span>
+          )}
+        </span>
+      </button>
+    </li>
+  )
+}
+
+function LinkEvidence({ link: { link, state, evidence } }: { link: ChainLink }): JSX.Element {
+  return (
+    <div id="link-evidence" class={`link-evidence is-${state}`}>
+      <p class="link-evidence-title">
+        {words.link[link]}: {words.linkMeans[link]}
+      </p>
+      <ul>
+        {evidence.map((text, index) => (
+          <li key={index}>
+            <Foreign text={text} />
+          </li>
+        ))}
+        {evidence.length === 0 && <li class="muted">{words.van.noEvidence}</li>}
+      </ul>
+    </div>
+  )
+}

@@ -1,0 +1,106 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { api } from '../../data/api.ts'
+import { RequestError } from '../../data/client.ts'
+import { useFleet } from '../../data/hooks.ts'
+import type { VanDetail } from '../../data/types.ts'
+import { messageOf } from '../../parts/basics.tsx'
+import { Dialog, Field } from '../../parts/dialog.tsx'
+import { say } from '../../parts/toast.tsx'
+import { words } from '../../words/index.ts'
+
+interface EntryDialogProps {
+  /** Of a device that is not configured: what is known of it. */
+  readonly detail: Pick<VanDetail, 'id' | 'configured'> & Partial<VanDetail>
+  readonly close: (isChanged: boolean) => void
+}
+
+const FIELDS = ['name', 'company_id', 'courier_id', 'route_id', 'time_zone', 'secret'] as const
+type FieldName = (typeof FIELDS)[number]
+
+/** The entry of a device: its name, company, courier and route. What is held of it then goes where it belongs. */
+export function EntryDialog({ detail, close }: EntryDialogProps): JSX.Element {
+  const companies = [...new Set(useFleet().vans.flatMap(({ company_id }) => company_id ?? []))]
+  const [typed, setTyped] = useState<Partial<Record<FieldName, string>>>({})
+  const [error, setError] = useState<unknown>()
+  const [isBusy, setBusy] = useState(false)
+  const given = (name: FieldName): string => {
+    const known = name === 'secret' ? '' : (detail[name] ?? (name === 'company_id' ? (companies[0] ?? '') : ''))
+    return typed[name] ?? known
+  }
+  const save = async () => {
+    setBusy(true)
+    const texts = FIELDS.filter((name) => given(name).trim() !== '').map((name) => [name, given(name).trim()])
+    const cleared = (['name', 'courier_id', 'route_id', 'time_zone'] as const).filter(
+      (name) => given(name).trim() === '',
+    )
+    const kept = Object.entries(entryOf(detail)).filter(([name]) => !cleared.some((each) => each === name))
+    try {
+      await api.putDevice(detail.id, { ...Object.fromEntries(kept), ...Object.fromEntries(texts) })
+      say(words.van.saved(given('name') || detail.id))
+      close(true)
+    } catch (failure) {
+      setError(failure)
+      setBusy(false)
+    }
+  }
+  const wrong =
+    error instanceof RequestError
+      ? (error.body as { errors?: readonly { path: string; message: string }[] })?.errors
+      : []
+  const errorOf = (name: FieldName) => wrong?.find(({ path }) => path === name)?.message
+  const field = (
+    name: FieldName,
+    more: { required?: boolean; hint?: string; choices?: readonly string[]; type?: 'password' } = {},
+  ) => (
+    <Field
+      key={name}
+      label={words.van.field[name]}
+      value={given(name)}
+      change={(text) => setTyped({ ...typed, [name]: text })}
+      error={errorOf(name)}
+      {...more}
+    />
+  )
+  return (
+    <Dialog
+      title={detail.configured ? words.van.edit : words.van.configure}
+      hint={detail.id}
+      close={() => close(false)}
+      submit={() => void save()}
+      actions={
+        <button type="submit" class="button primary" disabled={isBusy || !given('company_id').trim()}>
+          {words.van.save}
+        </button>
+      }
+    >
+      {field('name')}
+      {field('company_id', { required: true, choices: companies })}
+      <div class="field-pair">
+        {field('courier_id')}
+        {field('route_id')}
+      </div>
+      <div class="field-pair">
+        {field('time_zone', { hint: words.van.zoneHint })}
+        {field('secret', { type: 'password', hint: detail.secret ? words.van.secretSet : words.van.secretHint })}
+      </div>
+      {error !== undefined && !wrong?.length && (
+        <p class="failure" role="alert">
+          {messageOf(error)}
+        </p>
+      )}
+    </Dialog>
+  )
+}
+
+/** The present entry of a device, as `putDevice` takes it; its secret stays as it is. */
+export function entryOf(detail: Partial<VanDetail>): Record<string, unknown> {
+  const entries = Object.entries(detail).filter(([name, value]) => ENTRY.has(name) && value !== undefined)
+  return Object.fromEntries(entries)
+}
+
+const ENTRY = new Set(
+  'name company_id courier_id route_id time_zone model settings protocol transports networks client_certificate'.split(
+    ' ',
+  ),
+)

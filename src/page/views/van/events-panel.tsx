@@ -1,0 +1,34 @@
+import type { JSX } from 'preact'
+import type { VanEvent } from '../../data/types.ts'
+import { Empty, Foreign, Panel, When } from '../../parts/basics.tsx'
+import { words } from '../../words/index.ts'
+
+/** What happened to a van lately, the latest first. */
+export function EventsPanel({ events }: { events: readonly VanEvent[] }): JSX.Element {
+  return (
+    <Panel title={words.van.events} class="events-panel">
+      {events.length === 0 ? (
+        <Empty icon="activity" title={words.van.noEvents} text={words.van.noEventsText} />
+      ) : (
+        <ul class="events">
+          {events.map((event, index) => (
+            <li key={index} class={`event e-${event.event}`}>
+              <When at={event.at} />
+              <span class="event-text">
+                <span>{words.van.event[event.event] ?? event.event}</span>
+                <span class="muted">
+                  <Foreign text={detailOf(event)} />
+                </span>
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  )
+}
+
+function detailOf({ protocol, transport, remote, reason, route_id, courier_id }: VanEvent): string {
+  if (route_id !== undefined) return words.vans.onRoute(route_id, courier_id ?? '')
+  return [words.van.heldFor[reason ?? ''] ?? reason, protocol, transport, remote].filter(Boolean).join(' · ')
+}

@@ -1,0 +1,69 @@
+import type { JSX } from 'preact'
+import { useMemo } from 'preact/hooks'
+import { api, unlessMissing } from '../../data/api.ts'
+import { useAsked } from '../../data/hooks.ts'
+import type { VanDetail, VanRow } from '../../data/types.ts'
+import { conditionOf } from '../../data/van.ts'
+import { MapView } from '../../map/map-view.tsx'
+import type { TrackPoint } from '../../map/track.ts'
+import { exact } from '../../format.ts'
+import { Empty, Panel } from '../../parts/basics.tsx'
+import { words } from '../../words/index.ts'
+
+/** Where a van is, and its way today as the tracking API has it. */
+export function TrackPanel({ detail, row }: { detail: VanDetail; row?: VanRow }): JSX.Element {
+  const { lane, last_fix: fix } = detail
+  const company = lane?.company_id
+  const route = lane?.route_id
+  const { answer: track = [], isLoading } = useAsked(
+    `track ${company} ${route}`,
+    () => (company && route ? readTrack(company, route) : Promise.resolve([])),
+    TRACK_MS,
+  )
+  const vans = useMemo(() => {
+    if (row?.position) return [row]
+    if (fix?.lat === undefined || fix.lon === undefined) return []
+    const { lat, lon, heading, speed } = fix
+    const position = { at: fix.time_at ?? fix.received_at, lat, lon, heading, speed }
+    return [
+      {
+        id: detail.id,
+        name: detail.name,
+        configured: true,
+        mapping: 'mapped',
+        condition: conditionOf(detail),
+        position,
+      } satisfies VanRow,
+    ]
+  }, [row, fix])
+  const hint =
+    track.length > 0 ? words.van.trackHint(exact(track.length)) : isLoading ? words.loading : words.van.noTrack
+  return (
+    <Panel title={words.van.track} hint={hint} class="track-panel">
+      {vans.length === 0 && track.length === 0 ? (
+        <Empty icon="map" title={words.van.nowhere} text={words.van.nowhereText} />
+      ) : (
+        <div class="track-map">
+          <MapView
+            label={words.van.track}
+            vans={vans}
+            chosen={detail.id}
+            track={track}
+            fitKey={`${route} ${track.length > 0}`}
+          />
+        </div>
+      )}
+    </Panel>
+  )
+}
+
+/** The positions of a route since midnight; none where the tracking API cannot be asked. */
+async function readTrack(company: string, route: string): Promise<TrackPoint[]> {
+  const midnight = new Date().setHours(0, 0, 0, 0)
+  const query = { from: Math.floor(midnight / 1000), to: Math.floor(Date.now() / 1000) }
+  const positions = await unlessMissing(api.track(company, route, query)).catch(() => undefined)
+  const points = (positions ?? []).map(({ lat, lon, timestamp }) => ({ at: timestamp * 1000, lat, lon }))
+  return points.toSorted((one, other) => one.at - other.at)
+}
+
+const TRACK_MS = 30_000

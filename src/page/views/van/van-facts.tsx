@@ -1,0 +1,64 @@
+import type { JSX } from 'preact'
+import { useNow } from '../../data/hooks.ts'
+import type { VanDetail } from '../../data/types.ts'
+import { age, coordinates, count, duration, exact } from '../../format.ts'
+import { Foreign, Panel, When } from '../../parts/basics.tsx'
+import { Fact } from '../../parts/fact.tsx'
+import { ZoneButton } from './zone-button.tsx'
+import { words } from '../../words/index.ts'
+
+/** Connection, last fix, what waits and what is held of a van. */
+export function VanFacts({ detail, changed }: { detail: VanDetail; changed: () => void }): JSX.Element {
+  const now = useNow()
+  const { connection, last_heard: heard, last_fix: fix, last_filtered: filtered, lane, held } = detail
+  return (
+    <Panel title={words.van.facts}>
+      <dl class="facts">
+        <Fact name={words.van.connection} tone={connection ? 'ok' : 'zero'}>
+          {connection ? words.for(duration(now - Date.parse(connection.connected_at))) : words.van.notConnected}
+        </Fact>
+        {heard && (
+          <Fact name={words.van.heard} title={heard.remote}>
+            {heard.protocol} · {heard.transport} · <span class="num">{age(heard.at, now)}</span>
+          </Fact>
+        )}
+        {fix?.lat !== undefined && fix.lon !== undefined && (
+          <Fact name={words.van.fix}>
+            <span class="num">{coordinates({ lat: fix.lat, lon: fix.lon })}</span>
+          </Fact>
+        )}
+        {filtered && (
+          <Fact name={words.van.filtered} tone="warning">
+            {filtered.reason} · <span class="num">{age(filtered.at, now)}</span>
+          </Fact>
+        )}
+        {lane && (
+          <>
+            <Fact name={words.custody.waiting} tone={lane.waiting > 0 ? '' : 'zero'}>
+              <span class="num">{count(lane.waiting)}</span>
+            </Fact>
+            <Fact name={words.van.assignedBy}>
+              <Foreign text={lane.source} mono />
+            </Fact>
+            {lane.until_at && (
+              <Fact name={words.van.until}>
+                <When at={lane.until_at} />
+              </Fact>
+            )}
+          </>
+        )}
+        {held.map(({ reason, fixes, oldest_at, offset }) => (
+          <Fact key={reason} name={words.van.held(words.van.heldFor[reason] ?? reason)} tone="warning">
+            <span class="num">{words.fixes(fixes, exact(fixes))}</span> · <span class="num">{age(oldest_at, now)}</span>
+            {offset && <ZoneButton detail={detail} offset={offset} changed={changed} />}
+          </Fact>
+        ))}
+        {detail.source && (
+          <Fact name={words.van.entry}>
+            <Foreign text={detail.source} mono />
+          </Fact>
+        )}
+      </dl>
+    </Panel>
+  )
+}

@@ -1,0 +1,89 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { useNow } from '../../data/hooks.ts'
+import type { VanChain, VanDetail } from '../../data/types.ts'
+import { conditionOf, nameOf } from '../../data/van.ts'
+import { age, speed } from '../../format.ts'
+import { ConditionDot, CopyButton, Foreign } from '../../parts/basics.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { href } from '../../router.ts'
+import { words } from '../../words/index.ts'
+import { AssignDialog } from './assign-dialog.tsx'
+import { EntryDialog } from './entry-dialog.tsx'
+
+interface VanHeadProps {
+  readonly detail: VanDetail
+  readonly chain: VanChain | undefined
+  readonly changed: () => void
+}
+
+/** Name, state and place of the van in one look, the sentence that explains it, and the actions. */
+export function VanHead({ detail, chain, changed }: VanHeadProps): JSX.Element {
+  const [dialog, setDialog] = useState<'assign' | 'entry'>()
+  const now = useNow()
+  const row = chain?.device ?? detail
+  const { position, place } = row
+  const fix = detail.last_fix
+  const kmh = position?.speed ?? fix?.speed
+  const lane = detail.lane
+  const close = (isChanged: boolean) => {
+    setDialog(undefined)
+    if (isChanged) changed()
+  }
+  return (
+    <header class="van-head">
+      <nav class="crumbs" aria-label={words.nav.label}>
+        <a href={href('vans')}>{words.nav.vans}</a>
+        <Icon name="chevron" size={12} />
+        <span class="mono">
+          <Foreign text={detail.id} />
+        </span>
+      </nav>
+      <div class="van-title">
+        <h1>
+          <Foreign text={nameOf(detail)} />
+        </h1>
+        <span class={`state-chip k-${conditionOf(row)}`}>
+          <ConditionDot condition={conditionOf(row)} />
+        </span>
+        <span class="van-actions">
+          {detail.configured && (
+            <button type="button" class="button primary" onClick={() => setDialog('assign')}>
+              {lane ? words.van.reassign : words.van.assign}
+            </button>
+          )}
+          <button
+            type="button"
+            class={`button ${detail.configured ? '' : 'primary'}`}
+            onClick={() => setDialog('entry')}
+          >
+            {detail.configured ? words.van.edit : words.van.configure}
+          </button>
+          <CopyButton text={detail.id} label={words.van.copyId} />
+        </span>
+      </div>
+      {chain && <p class="van-sentence">{chain.sentence}</p>}
+      <ul class="van-figures">
+        <Figure
+          name={words.van.where}
+          value={place ?? (position ? `${position.lat.toFixed(4)}, ${position.lon.toFixed(4)}` : words.never)}
+        />
+        <Figure name={words.vans.column.seen} value={age(position?.at ?? fix?.time_at ?? detail.last_heard?.at, now)} />
+        <Figure name={words.vans.column.speed} value={kmh === undefined ? '–' : speed(kmh)} />
+        <Figure name={words.vans.column.route} value={lane ? lane.route_id : words.none} />
+        <Figure name={words.van.courier} value={lane ? lane.courier_id : '–'} />
+      </ul>
+      {dialog === 'assign' && <AssignDialog detail={detail} close={close} />}
+      {dialog === 'entry' && <EntryDialog detail={detail} close={close} />}
+    </header>
+  )
+}
+
+function Figure({ name, value }: { name: string; value: string }): JSX.Element {
+  return (
+    <li>
+      <span class="figure-name">{name}</span>
+      <span class="figure-value num">{value}</span>
+    </li>
+  )
+}

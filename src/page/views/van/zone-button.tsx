@@ -1,0 +1,33 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { api } from '../../data/api.ts'
+import type { VanDetail } from '../../data/types.ts'
+import { messageOf } from '../../parts/basics.tsx'
+import { say } from '../../parts/toast.tsx'
+import { words } from '../../words/index.ts'
+import { entryOf } from './entry-dialog.tsx'
+
+interface ZoneButtonProps {
+  readonly detail: VanDetail
+  readonly offset: string
+  readonly changed: () => void
+}
+
+/** Sets the time zone that explains why a device's clock is ahead: its held fixes then go where they belong. */
+export function ZoneButton({ detail, offset, changed }: ZoneButtonProps): JSX.Element {
+  const [isBusy, setBusy] = useState(false)
+  const set = async () => {
+    setBusy(true)
+    await api.putDevice(detail.id, { ...entryOf(detail), time_zone: offset }).then(
+      () => say(words.van.zoneSet(offset)),
+      (error) => say(messageOf(error), 'failed'),
+    )
+    setBusy(false)
+    changed()
+  }
+  return (
+    <button type="button" class="button small" disabled={isBusy} onClick={() => void set()}>
+      {words.van.setZone(offset)}
+    </button>
+  )
+}

@@ -1,0 +1,37 @@
+import type { JSX } from 'preact'
+import { useNow } from '../../data/hooks.ts'
+import type { VanRow } from '../../data/types.ts'
+import { conditionOf, nameOf, seenAt } from '../../data/van.ts'
+import { age, speed } from '../../format.ts'
+import { ConditionDot, Foreign } from '../../parts/basics.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { href } from '../../router.ts'
+import { words } from '../../words/index.ts'
+
+/** The van that was chosen on the map. */
+export function VanCard({ van, close }: { van: VanRow; close: () => void }): JSX.Element {
+  const now = useNow()
+  const { position, place, lane } = van
+  return (
+    <aside class="van-card" aria-label={nameOf(van)}>
+      <header>
+        <strong>
+          <Foreign text={nameOf(van)} />
+        </strong>
+        <button type="button" class="button quiet small" onClick={close} aria-label={words.close}>
+          <Icon name="close" size={14} />
+        </button>
+      </header>
+      <p class="van-card-line">
+        <ConditionDot condition={conditionOf(van)} />
+        {position?.speed !== undefined && <span class="num">{speed(position.speed)}</span>}
+        <span class="muted num">{age(seenAt(van), now)}</span>
+      </p>
+      {place && <p>{place}</p>}
+      <p class="muted">{lane ? words.vans.onRoute(lane.route_id, lane.courier_id) : words.vans.noRoute}</p>
+      <a class="button primary" href={href('vans', { id: van.id })}>
+        {words.act.openVan}
+      </a>
+    </aside>
+  )
+}

@@ -1,0 +1,122 @@
+import type { JSX } from 'preact'
+import { useMemo, useState } from 'preact/hooks'
+import { useNow } from '../../data/hooks.ts'
+import { CONDITIONS, type VanRow } from '../../data/types.ts'
+import { conditionOf, nameOf, seenAt } from '../../data/van.ts'
+import { age, fullTime, speed } from '../../format.ts'
+import { ConditionDot, Empty, Foreign } from '../../parts/basics.tsx'
+import { useWindow } from '../../parts/window.ts'
+import { href } from '../../router.ts'
+import { language, words } from '../../words/index.ts'
+
+type Column = 'name' | 'condition' | 'seen' | 'speed' | 'route' | 'place'
+
+const COLUMNS: readonly Column[] = ['name', 'condition', 'seen', 'speed', 'route', 'place']
+const ROW_PX = 44
+const collator = new Intl.Collator(language, { numeric: true })
+
+/** The vans as rows, of which only those in view are drawn. */
+export function VanTable({ vans, chosen }: { vans: readonly VanRow[]; chosen?: string }): JSX.Element {
+  const [order, setOrder] = useState<{ by: Column; isDown: boolean }>({ by: 'name', isDown: false })
+  const sorted = useMemo(() => sortedBy(vans, order.by, order.isDown), [vans, order])
+  const { box, first, last, onScroll } = useWindow(sorted.length, ROW_PX)
+  const now = useNow(5000)
+  if (vans.length === 0)
+    return (
+      <div class="panel">
+        <Empty icon="search" title={words.vans.noneFound} text={words.vans.noneFoundText} />
+      </div>
+    )
+  return (
+    <div class="panel table-box" ref={box} onScroll={onScroll} tabIndex={0} role="region" aria-label={words.nav.vans}>
+      <table class="table van-table" aria-rowcount={sorted.length + 1}>
+        <thead>
+          <tr>
+            {COLUMNS.map((column) => (
+              <th
+                key={column}
+                class={`col-${column}`}
+                aria-sort={order.by === column ? (order.isDown ? 'descending' : 'ascending') : 'none'}
+              >
+                <button
+                  type="button"
+                  onClick={() => setOrder({ by: column, isDown: order.by === column && !order.isDown })}
+                >
+                  {words.vans.column[column]}
+                </button>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {first > 0 && <tr class="spacer" aria-hidden="true" style={{ height: `${first * ROW_PX}px` }} />}
+          {sorted.slice(first, last).map((van, index) => (
+            <Row key={van.id} van={van} now={now} index={first + index + 2} isChosen={van.id === chosen} />
+          ))}
+          {last < sorted.length && (
+            <tr class="spacer" aria-hidden="true" style={{ height: `${(sorted.length - last) * ROW_PX}px` }} />
+          )}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Row({
+  van,
+  now,
+  index,
+  isChosen,
+}: {
+  van: VanRow
+  now: number
+  index: number
+  isChosen: boolean
+}): JSX.Element {
+  const at = seenAt(van)
+  return (
+    <tr aria-rowindex={index} class={isChosen ? 'is-chosen' : ''}>
+      <td class="col-name">
+        <a class="row-link" href={href('vans', { id: van.id })}>
+          <Foreign text={nameOf(van)} />
+        </a>
+        {van.name !== undefined && <span class="sub mono">{van.id}</span>}
+      </td>
+      <td class="col-condition">
+        <ConditionDot condition={conditionOf(van)} />
+      </td>
+      <td class="col-seen num" title={at && fullTime(at)}>
+        {age(at, now)}
+      </td>
+      <td class="col-speed num">{van.position?.speed === undefined ? '' : speed(van.position.speed)}</td>
+      <td class="col-route num">
+        {van.lane ? (
+          <>
+            <span>{van.lane.route_id}</span>
+            <span class="sub">{words.vans.courier(van.lane.courier_id)}</span>
+          </>
+        ) : (
+          <span class="muted">–</span>
+        )}
+      </td>
+      <td class="col-place">{van.place ?? ''}</td>
+    </tr>
+  )
+}
+
+function sortedBy(vans: readonly VanRow[], by: Column, isDown: boolean): VanRow[] {
+  const compare: Record<Column, (one: VanRow, other: VanRow) => number> = {
+    name: byName,
+    condition: (one, other) => CONDITIONS.indexOf(conditionOf(one)) - CONDITIONS.indexOf(conditionOf(other)),
+    seen: (one, other) => (seenAt(other) ?? '').localeCompare(seenAt(one) ?? ''),
+    speed: (one, other) => (other.position?.speed ?? -1) - (one.position?.speed ?? -1),
+    route: (one, other) => collator.compare(one.lane?.route_id ?? '~', other.lane?.route_id ?? '~'),
+    place: (one, other) => collator.compare(one.place ?? '~', other.place ?? '~'),
+  }
+  const sign = isDown ? -1 : 1
+  return vans.toSorted((one, other) => sign * compare[by](one, other) || byName(one, other))
+}
+
+function byName(one: VanRow, other: VanRow): number {
+  return collator.compare(nameOf(one), nameOf(other))
+}

@@ -1,0 +1,119 @@
+import type { JSX } from 'preact'
+import { useMemo, useState } from 'preact/hooks'
+import { useFleet } from '../../data/hooks.ts'
+import { CONDITIONS, type Condition, type VanRow } from '../../data/types.ts'
+import { conditionOf, matches } from '../../data/van.ts'
+import { count, exact } from '../../format.ts'
+import { MapView } from '../../map/map-view.tsx'
+import { Empty, Failure, Loading } from '../../parts/basics.tsx'
+import { Segments } from '../../parts/segments.tsx'
+import { SearchField } from '../../parts/search-field.tsx'
+import { go, href, type PageAddress } from '../../router.ts'
+import { words } from '../../words/index.ts'
+import { VanCard } from './van-card.tsx'
+import { VanTable } from './van-table.tsx'
+
+type Show = 'table' | 'both' | 'map'
+
+/** All vans as a table and on a map; search, condition and kind of view are in the address. */
+export function Vans({ place: { query } }: { place: PageAddress }): JSX.Element {
+  const { vans, isLoaded, isCut, error } = useFleet()
+  const [chosen, choose] = useState<string>()
+  const q = query.get('q') ?? ''
+  const condition = CONDITIONS.find((each) => each === query.get('condition'))
+  const show = (query.get('show') ?? 'both') as Show
+  const set = (changed: Record<string, string | undefined>) =>
+    go(href('vans', { query: { ...Object.fromEntries(query), ...changed } }), { replace: true })
+  const found = useMemo(() => vans.filter((van) => matches(van, q)), [vans, q])
+  const shown = useMemo(
+    () => (condition ? found.filter((van) => conditionOf(van) === condition) : found),
+    [found, condition],
+  )
+  const marked = chosen === undefined ? undefined : shown.find(({ id }) => id === chosen)
+  return (
+    <div class="vans">
+      <header class="view-head">
+        <h1>
+          {words.nav.vans} <span class="view-count num">{exact(shown.length)}</span>
+        </h1>
+        <SearchField label={words.vans.search} value={q} change={(text) => set({ q: text || undefined })} />
+        <Segments
+          label={words.vans.show}
+          value={show}
+          choices={(['table', 'both', 'map'] as const).map((value) => ({ value, text: words.vans.as[value] }))}
+          choose={(value) => set({ show: value === 'both' ? undefined : value })}
+        />
+      </header>
+      <ConditionFilter vans={found} condition={condition} choose={(value) => set({ condition: value })} />
+      {isCut && <p class="hint">{words.vans.cut(exact(vans.length))}</p>}
+      {error && !isLoaded ? (
+        <Failure error={error} />
+      ) : !isLoaded ? (
+        <Loading lines={9} />
+      ) : vans.length === 0 ? (
+        <NoVans />
+      ) : (
+        <div class={`vans-body shows-${show}`}>
+          {show !== 'map' && <VanTable vans={shown} chosen={chosen} />}
+          {show !== 'table' && (
+            <div class="vans-map">
+              <MapView
+                label={words.map.label}
+                vans={shown}
+                chosen={chosen}
+                choose={(van) => choose(van?.id)}
+                fitKey={`${condition} ${show}`}
+              />
+              {marked && <VanCard van={marked} close={() => choose(undefined)} />}
+            </div>
+          )}
+        </div>
+      )}
+    </div>
+  )
+}
+
+interface ConditionFilterProps {
+  readonly vans: readonly VanRow[]
+  readonly condition: Condition | undefined
+  readonly choose: (condition: Condition | undefined) => void
+}
+
+/** One button for each condition that some van has. */
+function ConditionFilter({ vans, condition, choose }: ConditionFilterProps): JSX.Element {
+  const numbers = useMemo(() => {
+    const counted = new Map<Condition, number>()
+    for (const van of vans) counted.set(conditionOf(van), (counted.get(conditionOf(van)) ?? 0) + 1)
+    return counted
+  }, [vans])
+  return (
+    <div class="filters" role="group" aria-label={words.vans.filter}>
+      {CONDITIONS.filter((each) => numbers.has(each) || each === condition).map((each) => (
+        <button
+          key={each}
+          type="button"
+          class="filter"
+          aria-pressed={each === condition}
+          title={words.conditionMeans[each]}
+          onClick={() => choose(each === condition ? undefined : each)}
+        >
+          <span class={`dot c-${each}`} />
+          {words.condition[each]}
+          <span class="num muted">{count(numbers.get(each) ?? 0)}</span>
+        </button>
+      ))}
+    </div>
+  )
+}
+
+function NoVans(): JSX.Element {
+  return (
+    <section class="panel">
+      <Empty icon="vans" title={words.now.noVans} text={words.now.noVansText}>
+        <a class="button primary" href={href('arrivals')}>
+          {words.now.toArrivals}
+        </a>
+      </Empty>
+    </section>
+  )
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest'
+import { teltonika } from '../../src/simulate/speak/teltonika.ts'
+import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
+import { dial } from '../support/product.ts'
+
+const [VAN, UNKNOWN, SCRIPT, LONG, RIGHT] = ['013', '021', '039', '047', '054'].map((end) => `356307042441${end}`)
+const LONG_NAME = `Van ${'x'.repeat(296)}`
+const DEVICES = JSON.stringify({
+  [VAN]: { name: 'Van 12', company_id: 7, courier_id: 42, route_id: 1001 },
+  [SCRIPT]: { name: '<script>alert(1)</script>', company_id: 7, courier_id: 43, route_id: 1002 },
+  [LONG]: { name: LONG_NAME, company_id: 7, courier_id: 44, route_id: 1003 },
+  [RIGHT]: { name: 'Van \u202Eright\u202C', company_id: 7 },
+})
+/** By how many pixels the page is wider than its window. */
+const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
+const VIEWS = ['/', '/vans', `/vans/${VAN}`, '/arrivals', '/queues']
+
+describe.skipIf(!findChromium())('the views in a real browser', () => {
+  const fixture = pageFixture({ 'devices.yaml': DEVICES })
+
+  async function drive(id: string) {
+    const line = await dial(fixture.product.ports['tcp/teltonika'])
+    const fix = {
+      time: Date.now() - 2000,
+      latitude: 52.5,
+      longitude: 13.4,
+      valid: true,
+      speed: 10,
+      heading: 90,
+      satellites: 9,
+    }
+    line.socket.write(Buffer.concat([teltonika.login!(id).bytes, teltonika.packet([fix], { id, serial: 1 }).bytes]))
+    await expect.poll(() => line.answered().length).toBeGreaterThan(0)
+    return line
+  }
+
+  it('lists every van, and finds one by a part of its name', async () => {
+    const { page, faults, close } = await fixture.open('/vans')
+    await page.getByRole('link', { name: 'Van 12' }).waitFor()
+    await page.getByRole('link', { name: '<script>alert(1)</script>' }).waitFor()
+    await page.getByRole('searchbox').fill('script')
+    await expect.poll(() => page.locator('.van-table tbody tr').count()).toBe(1)
+    expect(page.url()).toContain('q=script')
+    expect(faults).toEqual([])
+    await close()
+  })
+
+  it('shows an old van by its deep link, with what is known of it', async () => {
+    const line = await drive(VAN)
+    const { page, faults, close } = await fixture.open(`/vans/${VAN}`)
+    await page.getByRole('heading', { name: 'Van 12' }).waitFor()
+    await expect.poll(() => page.locator('.events').textContent()).toContain('Connected')
+    await expect.poll(() => page.locator('.van').textContent()).toContain('52.50000, 13.40000')
+    await page.locator('.map canvas').first().waitFor()
+    expect(faults).toEqual([])
+    line.socket.destroy()
+    await close()
+  })
+
+  it('names a device that nobody has configured: its held fixes are delivered', async () => {
+    const line = await drive(UNKNOWN)
+    const { page, faults, close } = await fixture.open('/arrivals')
+    await page.getByText(UNKNOWN).waitFor()
+    await page.getByRole('button', { name: 'Name it' }).click()
+    const dialog = page.getByRole('dialog')
+    await expectAccessible(page)
+    await dialog.getByLabel('Name').fill('Van 21')
+    await dialog.getByLabel('Company').fill('7')
+    await dialog.getByLabel('Courier').fill('21')
+    await dialog.getByLabel('Route').fill('2001')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Van 21 is saved.').waitFor()
+    const now = Math.floor(Date.now() / 1000)
+    await expect.poll(() => fixture.product.positions('2001', now - 600, now), { timeout: 20_000 }).toHaveLength(1)
+    expect(faults).toEqual([])
+    line.socket.destroy()
+    await close()
+  }, 60_000)
+
+  it('shows hostile names as text, and keeps within the window', async () => {
+    for (const id of [SCRIPT, LONG, RIGHT]) {
+      const { page, faults, close } = await fixture.open(`/vans/${id}`, { viewport: PHONE })
+      await page.locator('.van-title h1').waitFor()
+      const wide = await page.evaluate(OVERHANG)
+      expect([id, faults, wide]).toEqual([id, [], 0])
+      await close()
+    }
+  })
+
+  it('greys what is shown and says since when, while the admin port does not answer', async () => {
+    const { page, close } = await fixture.open('/')
+    await page.locator('.verdict h1').waitFor()
+    await page.context().setOffline(true)
+    await expect
+      .poll(
+        () =>
+          page
+            .getByRole('alert')
+            .textContent()
+            .catch(() => ''),
+        { timeout: 20_000 },
+      )
+      .toContain('No answer since')
+    await page.context().setOffline(false)
+    await expect.poll(() => page.getByRole('alert').count(), { timeout: 20_000 }).toBe(0)
+    await close()
+  })
+
+  it.each([
+    ['light', DESKTOP, 'en-GB'],
+    ['dark', DESKTOP, 'de-DE'],
+    ['light', PHONE, 'de-DE'],
+    ['dark', PHONE, 'en-GB'],
+  ] as const)(
+    'axe finds nothing serious in any view, %s, %o, %s',
+    async (colorScheme, viewport, locale) => {
+      const { page, faults, close } = await fixture.open('/', { colorScheme, viewport, locale })
+      for (const view of VIEWS) {
+        await page.evaluate(`location.hash = '${view}'`)
+        await page.locator('main h1').waitFor()
+        await expect.poll(() => page.locator('.loading').count()).toBe(0)
+        await expectAccessible(page)
+        expect(await page.evaluate(OVERHANG)).toBe(0)
+      }
+      expect(faults).toEqual([])
+      await close()
+    },
+    120_000,
+  )
+})

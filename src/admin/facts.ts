@@ -37,11 +37,12 @@ export class FactGatherer {
     return this.#processes
   }
 
-  /** Open connections of all gateways, and frames a second. */
-  get gateways(): { readonly connections: number; readonly framesPerS: number; readonly frames: number } {
+  /** Open connections of all gateways, frames a second, and when a fix was acknowledged last: ms UTC, 0: not yet. */
+  get gateways() {
     const figures = this.#live('gateway').map((each) => each.figures as unknown as GatewayFigures)
     const connections = figures.reduce((sum, each) => sum + (each.connections ?? 0), 0)
-    return { connections, frames: this.#frames.total, framesPerS: this.#frames.perS }
+    const lastFixAt = Math.max(0, ...figures.map((each) => each.lastFixAt ?? 0))
+    return { connections, frames: this.#frames.total, framesPerS: this.#frames.perS, lastFixAt }
   }
 
   /** How the pushes of all workers fare. */

@@ -14,10 +14,11 @@ import { countDevices, type DeviceSources, deviceListOperations } from './device
 import { enrolmentOperations } from './enrolment.ts'
 import { FactGatherer, type FactSources, readUpstream } from './facts.ts'
 import { findingOperations, Findings } from './findings.ts'
+import { startGauges } from './gauges.ts'
 import { laneOperations } from './lanes.ts'
 import { auditOperations, keepAudit } from './logs.ts'
 import { misunderstoodOperations } from './misunderstood.ts'
-import { type MonitoringSources, monitoringOperations, startGauges } from './monitoring.ts'
+import { type MonitoringSources, monitoringOperations } from './monitoring.ts'
 import { openApiOperation, register } from './operation.ts'
 import { servePage } from './page.ts'
 import { type ParkedSources, parkedOperations } from './parked.ts'
@@ -72,7 +73,14 @@ export async function openAdmin(options: AdminOptions) {
     tokensRefused: () => tokens.refused(),
   })
   const findings = new Findings({ redis, gather: () => gatherer.gather(), logger })
-  const gauges = startGauges({ redis, account, upstream, findings, devices: () => countDevices(options) })
+  const gauges = startGauges({
+    ...options,
+    account,
+    upstream,
+    findings,
+    gatherer,
+    devices: () => countDevices(options),
+  })
   const closing = new AbortController()
   const change = rosterWrites(options)
   const zone = () => options.live.config.time_zone

@@ -2,6 +2,7 @@ import type { Fix, Transport } from '../../protocols/kit/index.ts'
 import { everySecond } from '../async.ts'
 import { HELD_LISTS, heldAmong, keys, type Redis } from '../lanes/index.ts'
 import { sameId } from '../config/units.ts'
+import { metrics } from '../observe/metrics.ts'
 import type { Replica } from '../roster/replica.ts'
 import { type DeviceSession, MAX_ID_BYTES } from './device.ts'
 import type { IdentityReason } from './identity.ts'
@@ -65,6 +66,7 @@ export class Arrivals {
   /** A sender was not understood; of a network a few in ten seconds are kept, so that none fills the list. */
   notUnderstood({ remote, transport, now, connectedAt }: DeviceSession, beginning: NotUnderstood): void {
     const { port, protocol, bytes, guesses } = beginning
+    metrics.unidentified.inc({ listener: `${transport}/${protocol ?? 'auto'}` })
     if (!this.#isAdmitted(remote)) return
     const evidence = guesses
       .slice(0, MAX_GUESSES)

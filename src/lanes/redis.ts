@@ -27,6 +27,7 @@ const SCRIPTS = {
 const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set(['append', 'roster', 'events', 'keep_frames'])
 
 export type Script = (typeof SCRIPTS)[keyof typeof SCRIPTS][number]
+for (const script of Object.values(SCRIPTS).flat()) metrics.slowScripts.inc({ script }, 0)
 type Value = string | number | Buffer
 
 /** Of a connection: a server that reads its file at its start says how long that takes, which may be wrong by far. */

@@ -2,7 +2,7 @@ import type { Server, Socket } from 'node:net'
 import { isWithin, networksOf } from '../config/networks.ts'
 import { createSession, type DeviceSession } from '../ingest/device.ts'
 import { networkOf } from '../ingest/network.ts'
-import { metrics } from '../observe/metrics.ts'
+import { metrics, type RefusedReason } from '../observe/metrics.ts'
 import type { Backpressure } from './backpressure.ts'
 import { pauseOf } from './connections.ts'
 import { handshakeTurns } from './handshake-turns.ts'
@@ -113,7 +113,7 @@ export class Acceptor {
     const waitMs = flood.take('connections', network, this.#handshakes ? HANDSHAKE_TOKENS : 1)
     if (waitMs >= MAX_DEBT_MS) return refuse(socket, 'flood')
     if (waitMs === 0 && !this.#handshakes && this.#transport !== 'http') return serve(socket, origin)
-    const slot = { senderLimits: { network }, abort: (reason: string) => refuse(socket, reason) }
+    const slot = { senderLimits: { network }, abort: (reason: RefusedReason) => refuse(socket, reason) }
     slots.opened(slot)
     socket.on('close', () => slots.closed(slot))
     const secure = () =>
@@ -167,7 +167,7 @@ export class Acceptor {
   }
 }
 
-function refuse(socket: Socket, reason: string): void {
+function refuse(socket: Socket, reason: RefusedReason): void {
   metrics.refused.inc({ reason })
   socket.destroy()
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import type { DeviceSession } from '../ingest/device.ts'
-import { metrics } from '../observe/metrics.ts'
+import { metrics, type RefusedReason } from '../observe/metrics.ts'
 import { type Origin, sessionOf } from './acceptor.ts'
 import { type DeviceConnection, pauseOf } from './connections.ts'
 import { MAX_DEBT_MS, SenderLimits } from './flood.ts'
@@ -69,7 +69,7 @@ export class MqttConnection extends Duplex implements DeviceConnection {
     this.#goOn()
   }
 
-  abort(reason: string): void {
+  abort(reason: RefusedReason): void {
     this.session.ended = reason
     metrics.refused.inc({ reason })
     this.destroy()

@@ -3,7 +3,7 @@ import type { Aedes, Client } from 'aedes'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import { sameId } from '../config/units.ts'
 import type { Ingest } from '../ingest/ingest.ts'
-import { metrics } from '../observe/metrics.ts'
+import { metrics, type RefusedReason } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/not-stored.ts'
 import type { Replica } from '../roster/replica.ts'
 import type { Shared } from './listener.ts'
@@ -116,7 +116,7 @@ export function connectionOf({ conn }: Client): MqttConnection {
   return conn as MqttConnection
 }
 
-function refused(reason: string): string {
+function refused(reason: RefusedReason): string {
   metrics.refused.inc({ reason })
   return reason
 }

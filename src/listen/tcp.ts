@@ -4,7 +4,7 @@ import { cut, type Protocol, repliesOf } from '../../protocols/kit/index.ts'
 import { within } from '../async.ts'
 import type { DeviceSession } from '../ingest/device.ts'
 import type { FrameOutcome } from '../ingest/frame.ts'
-import { metrics } from '../observe/metrics.ts'
+import { metrics, type RefusedReason } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/not-stored.ts'
 import { Acceptor, type Origin, sessionOf } from './acceptor.ts'
 import { ReceivedBytes } from './backpressure.ts'
@@ -93,7 +93,7 @@ class TcpConnection implements DeviceConnection {
     if (!this.#isTaking) this.#socket.resume()
   }
 
-  abort(reason: string): void {
+  abort(reason: RefusedReason): void {
     this.session.ended = reason
     metrics.refused.inc({ reason })
     this.#socket.destroy()

@@ -7,7 +7,7 @@ import { within } from '../async.ts'
 import { createSession, type DeviceSession } from '../ingest/device.ts'
 import { addressOf, networkOf } from '../ingest/network.ts'
 import type { FrameOutcome } from '../ingest/frame.ts'
-import { metrics } from '../observe/metrics.ts'
+import { metrics, type RefusedReason } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/not-stored.ts'
 import { networkFilter } from './acceptor.ts'
 import type { Guess } from './detect.ts'
@@ -88,7 +88,7 @@ export function dropReason(
   { length }: Buffer,
   { address, port }: Pick<RemoteInfo, 'address' | 'port'>,
   { limits, ownAddresses, pressure, udpPorts }: Pick<UdpContext, 'limits' | 'ownAddresses' | 'pressure' | 'udpPorts'>,
-): string | undefined {
+): RefusedReason | undefined {
   if (port === 0) return 'no_source_port'
   if (length === 0) return 'empty_datagram'
   if (length > limits.max_frame_bytes) return 'frame_too_long'

@@ -12,7 +12,31 @@ import product from '../../package.json' with { type: 'json' }
 /** The registry of this process; under `start` the admin port answers with the sum of all processes'. */
 export const registry = new Registry()
 
-const SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 3600, 14400, 86400]
+/** From a fix that is delivered at once to the backlog of a day. */
+const DELAYS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 3600, 14400, 86400]
+/** `push.timeout` ends a request, after 60 s by default. */
+const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 45, 60]
+
+/**
+ * Why a frame is not stored. `misunderstood`: too many of its device are kept that were not understood; `flood`: its device
+ * sends too much; `fault`: an error of ours.
+ */
+const OBSTACLES = ['roster', 'redis', 'memory', 'parked', 'misunderstood', 'flood', 'fault'] as const
+export type Obstacle = (typeof OBSTACLES)[number]
+
+/** Why a connection, a datagram, a request or a message is refused. */
+const REFUSED = [
+  // By who the sender is.
+  ...(['unknown_device', 'wrong_secret', 'not_permitted', 'other_device', 'network', 'unknown_topic'] as const),
+  // By what it sends.
+  ...(['frame_too_long', 'noise', 'headers_too_long', 'malformed_request', 'malformed_packet', 'pipelining'] as const),
+  ...(['protocol_version', 'proxy_header', 'tls', 'no_source_port', 'empty_datagram', 'own_port'] as const),
+  // By how it behaves.
+  ...(['not_identified', 'idle', 'not_reading', 'flood', 'reply_too_long'] as const),
+  // By what there is room for.
+  ...(['max_connections', 'max_per_ip', 'max_per_device', 'memory', 'overload', 'not_ready'] as const),
+] as const
+export type RefusedReason = (typeof REFUSED)[number]
 
 /** Each metric of the product, once. Never a device, courier or route id as a label: ids grow without bound. */
 export const metrics = {
@@ -26,32 +50,47 @@ export const metrics = {
     'Number of frames that were not understood and are kept as they came.',
     ['protocol', 'reason'],
   ),
-  misunderstoodLeft: counter(
+  misunderstoodLeft: counterBy(
     'misunderstood_left_total',
     'Number of kept frames that are kept no more, because they are understood now or given up.',
-    ['reason'],
+    'reason',
+    ['understood', 'no_position', 'other_company', 'not_needed', 'made_room', 'max_age'],
   ),
-  refused: counter('refused_total', 'Number of connections, datagrams and requests refused.', ['reason']),
-  paused: counter(
+  refused: counterBy('refused_total', 'Number of connections, datagrams and requests refused.', 'reason', REFUSED),
+  unidentified: counter(
+    'unidentified_total',
+    'Number of senders whose protocol or device was not found out, by the listener that they came to.',
+    ['listener'],
+  ),
+  paused: counterBy(
     'pauses_total',
     'Number of times that a connection was not read for a while, by the limit that it met.',
-    ['limit'],
+    'limit',
+    ['connection', 'device', 'network', 'connections', 'logins', 'failures', 'unidentified'],
   ),
   received: counter(
     'fixes_received_total',
     'Number of fixes acknowledged, whether stored, held, filtered or duplicate.',
     ['protocol'],
   ),
-  filtered: counter('fixes_filtered_total', 'Number of fixes filtered: they are acknowledged and not pushed.', [
+  filtered: counterBy(
+    'fixes_filtered_total',
+    'Number of fixes filtered: they are acknowledged and not pushed.',
     'reason',
+    ['invalid', 'zero', 'out_of_range', 'past', 'clock', 'no_route', 'duplicate'],
+  ),
+  repaired: counterBy('fixes_repaired_total', 'Number of stored fixes whose time was repaired.', 'reason', [
+    'gps_week',
   ]),
-  repaired: counter('fixes_repaired_total', 'Number of stored fixes whose time was repaired.', ['reason']),
   delivered: counter('fixes_delivered_total', 'Number of fixes that the tracking API accepted.'),
   appends: counter('appends_total', 'Number of group commits to Redis: fixes of many devices with one fsync.'),
   clockAlarm: gauge('clock_alarm', '1 while the clock of this machine is in doubt; else 0.'),
-  notStored: counter('not_stored_total', 'Number of frames not acknowledged because they could not be stored.', [
+  notStored: counterBy(
+    'not_stored_total',
+    'Number of frames not acknowledged because they could not be stored.',
     'reason',
-  ]),
+    OBSTACLES,
+  ),
   slowScripts: counter('slow_scripts_total', 'Number of calls to Redis that took longer than 250 ms.', ['script']),
   eventLoopDelay: histogram(
     'event_loop_delay_seconds',
@@ -64,10 +103,10 @@ export const metrics = {
   ackDuration: histogram(
     'ack_duration_seconds',
     'Seconds from a frame to its acknowledgement.',
-    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   ),
-  deliveryDelay: histogram('delivery_delay_seconds', 'Seconds from the storing of a fix to its delivery.', SECONDS),
-  pushDuration: histogram('push_duration_seconds', 'Seconds that a push request took.', SECONDS),
+  deliveryDelay: histogram('delivery_delay_seconds', 'Seconds from the storing of a fix to its delivery.', DELAYS),
+  pushDuration: histogram('push_duration_seconds', 'Seconds that a push request took.', REQUEST_SECONDS),
   pushRequests: counter('push_requests_total', 'Number of push requests, by HTTP status or kind of failure.', ['code']),
   configReloadSuccessful: gauge(
     'config_last_reload_successful',
@@ -80,8 +119,7 @@ export const metrics = {
   }),
 }
 metrics.buildInfo.set({ version: product.version }, 1)
-for (const reason of ['understood', 'no_position', 'other_company', 'not_needed', 'made_room', 'max_age'])
-  metrics.misunderstoodLeft.inc({ reason }, 0)
+for (const transport of ['tcp', 'http', 'mqtt']) metrics.connections.set({ transport }, 0)
 
 /**
  * Adds Node's own metrics (`process_…`, `nodejs_…`) to this process. Left out are gauges that have no sum or mean over
@@ -95,71 +133,6 @@ export function collectNodeMetrics(): void {
 
 const LEFT_OUT =
   /^(?:process_(?:open|max)_fds|nodejs_active_\w+|nodejs_eventloop_lag_(?:min|mean|stddev|p\d+)_seconds)$/
-
-/**
- * Gauges of what all processes share, in the registry of the one process that calls this: a sum over several would be wrong.
- * `refresh` sets them whenever they are read; `forget` removes their values; `unregister` removes them.
- */
-export function operationGauges(refresh: () => Promise<void>) {
-  const names: string[] = []
-  const own = <Label extends string>(name: string, help: string, labelNames: Label[] = []) => {
-    names.push(`waybridge_${name}`)
-    return { ...described(name, help), labelNames, collect: refresh }
-  }
-  // The sum over processes takes the highest value, since each start of the process reads the same one.
-  const discarded = new Counter({
-    ...own('fixes_discarded_total', 'Number of held or parked fixes discarded.', ['reason']),
-    aggregator: 'max',
-  })
-  const gauges = {
-    waiting: new Gauge(own('fixes_waiting', 'Number of fixes that wait in lanes, without parked ones.')),
-    parked: new Gauge(own('fixes_parked', 'Number of parked fixes: the tracking API refused them.')),
-    held: new Gauge(
-      own('fixes_held', 'Number of held fixes: their device, route or time is not known yet.', ['reason']),
-    ),
-    misunderstood: new Gauge(
-      own('misunderstood_frames', 'Number of kept frames that were not understood, by what their types hold.', [
-        'kind',
-      ]),
-    ),
-    oldest: new Gauge(
-      own(
-        'oldest_waiting_timestamp_seconds',
-        'Unix time in seconds when the oldest waiting fix was received; absent while none waits.',
-      ),
-    ),
-    difference: new Gauge(
-      own('custody_difference', 'Number of received fixes minus those accounted for: 0 whenever nothing moves.'),
-    ),
-    devices: new Gauge(own('devices', 'Number of configured devices in each state.', ['state'])),
-    upstreamUp: new Gauge(own('upstream_up', '1 while the tracking API accepts pushes, 0 while it is down.')),
-    findings: new Gauge(own('findings', 'Number of findings: what is wrong now.', ['code', 'severity'])),
-    memory: new Gauge(own('redis_memory_used_ratio', 'Share of its memory limit that Redis uses, 0 to 1.')),
-    memoryUses: new Gauge(
-      own(
-        'redis_memory_share_ratio',
-        'About what share of the memory of Redis one use takes; marks, held and parked fixes may have 0.2 each, frames that were not understood 0.1.',
-        ['use'],
-      ),
-    ),
-  }
-  return {
-    ...gauges,
-    /** By reason. */
-    setDiscarded(fixes: ReadonlyMap<string, number>): void {
-      discarded.reset()
-      for (const [reason, number] of fixes) discarded.inc({ reason }, number)
-    },
-    forget() {
-      discarded.reset()
-      for (const each of Object.values(gauges)) {
-        each.reset()
-        each.remove({})
-      }
-    },
-    unregister: () => names.forEach((name) => registry.removeSingleMetric(name)),
-  }
-}
 
 /** What the path of a frame counts for one protocol. */
 export function frameCounters(protocol: string) {
@@ -193,6 +166,21 @@ function counter<Label extends string>(name: string, help: string, labelNames: L
     return made
   }
   return Object.assign(sum, { cell })
+}
+
+/** A counter with one label: each of its values begins at 0, so that its first increase is seen. */
+function counterBy<Label extends string, const Value extends string>(
+  name: string,
+  help: string,
+  label: Label,
+  values: readonly Value[],
+) {
+  const sum = counter(name, help, [label])
+  for (const value of values) sum.labels(value).inc(0)
+  return {
+    inc: (labels: Readonly<Record<Label, Value>>, count = 1) => sum.inc(labels, count),
+    get: () => sum.get(),
+  }
 }
 
 function gauge<Label extends string>(name: string, help: string, options: Partial<GaugeConfiguration<Label>> = {}) {

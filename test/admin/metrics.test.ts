@@ -1,9 +1,9 @@
 import { AggregatorRegistry } from 'prom-client'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import product from '../../package.json' with { type: 'json' }
 import { createSession } from '../../src/ingest/device.ts'
 import { HeardBook } from '../../src/ingest/heard.ts'
-import { keys } from '../../src/lanes/index.ts'
+import { keys, signOn } from '../../src/lanes/index.ts'
 import { collectNodeMetrics, registry } from '../../src/observe/metrics.ts'
 import type { Metrics } from '../../src/process/role.ts'
 import { addCounters } from '../../src/process/role-process.ts'
@@ -12,6 +12,8 @@ import { keepFrame } from '../support/kept-frames.ts'
 
 const admin = adminFixture()
 const OLDEST = Date.UTC(2026, 10, 20, 8, 14, 2, 250)
+/** What a worker says that pushes nothing. */
+const PUSHES = { inFlight: 0, oldestMs: 0, slowestMs: 0, acceptedAt: {}, refused: { positions: 0 }, url: 'http://api' }
 const ofMemory = (bytes: number) => bytes / (256 * 1024 * 1024)
 const OWN = ['fixes_waiting', 'fixes_parked', 'oldest_waiting_timestamp_seconds', 'custody_difference', 'devices']
 const MEMORY = ['redis_memory_used_ratio', 'redis_memory_share_ratio']
@@ -27,6 +29,7 @@ async function samples(names: readonly string[]): Promise<Record<string, number>
   )
 }
 
+const waiting = async () => (await samples(['fixes_waiting'])).fixes_waiting
 const firstValue = (metric?: { values: { value: number }[] }) => metric?.values[0].value ?? NaN
 
 describe('the metrics', () => {
@@ -57,6 +60,8 @@ describe('the metrics', () => {
     const all = {
       ...held,
       'fixes_discarded_total{reason="held_age"}': 4,
+      'fixes_discarded_total{reason="held_overflow"}': 0,
+      'fixes_discarded_total{reason="other_protocol"}': 0,
       'fixes_discarded_total{reason="deleted"}': 1,
     }
     expect(await samples(['fixes_held', 'fixes_discarded_total'])).toEqual(all)
@@ -143,6 +148,73 @@ describe('the metrics', () => {
     })
   })
 
+  it('show that everything is ready, that Redis answers, which processes live and how often they were restarted', async () => {
+    const up = ['ready', 'redis_up', 'process_up', 'process_restarts_total']
+    const other = signOn(admin.redis, { role: 'worker', installation: admin.dir, slot: 1, restarts: 3 }, () => PUSHES)
+    onTestFinished(() => other.stop())
+    await expect
+      .poll(() => samples(up))
+      .toEqual({
+        ready: 1,
+        redis_up: 1,
+        'process_up{role="gateway"}': 0,
+        'process_up{role="worker"}': 1,
+        'process_up{role="admin"}': 1,
+        'process_restarts_total{role="gateway"}': 0,
+        'process_restarts_total{role="worker"}': 3,
+        'process_restarts_total{role="admin"}': 0,
+      })
+  })
+
+  it('show the pushes in flight, the last delivery and the last fix', async () => {
+    const names = ['push_in_flight', 'push_oldest_in_flight_seconds', 'last_delivery_timestamp_seconds']
+    const pushes = {
+      inFlight: 2,
+      oldestMs: 1500,
+      slowestMs: 1500,
+      acceptedAt: { 7: OLDEST },
+      refused: { positions: 0 },
+    }
+    const figures = { worker: { ...pushes, url: 'http://api.example' }, gateway: { connections: 1, lastFixAt: OLDEST } }
+    for (const role of ['worker', 'gateway'] as const) {
+      const process = signOn(admin.redis, { role, installation: admin.dir, slot: 2 }, () => figures[role])
+      onTestFinished(() => process.stop())
+    }
+    await expect
+      .poll(() => samples([...names, 'last_fix_timestamp_seconds']))
+      .toEqual({
+        push_in_flight: 2,
+        push_oldest_in_flight_seconds: 1.5,
+        last_delivery_timestamp_seconds: OLDEST / 1000,
+        last_fix_timestamp_seconds: OLDEST / 1000,
+      })
+  })
+
+  it('show how many lines of the roster hold now, later or no more, and when it was written', async () => {
+    const { roster_last_write_timestamp_seconds: writtenAt, ...lines } = await samples([
+      'roster_lines',
+      'roster_last_write_timestamp_seconds',
+    ])
+    expect(lines).toEqual({
+      'roster_lines{state="current"}': 1,
+      'roster_lines{state="future"}': 0,
+      'roster_lines{state="past"}': 0,
+    })
+    expect(Math.abs(writtenAt - Date.now() / 1000)).toBeLessThan(60)
+  })
+
+  it('count everything with a fixed set of labels from 0 on', async () => {
+    const begun = await samples(['refused_total', 'fixes_filtered_total', 'not_stored_total', 'slow_scripts_total'])
+    expect(begun).toMatchObject({
+      'refused_total{reason="wrong_secret"}': 0,
+      'fixes_filtered_total{reason="duplicate"}': 0,
+      'not_stored_total{reason="redis"}': 0,
+      'slow_scripts_total{script="append"}': 0,
+    })
+    const connections = await samples(['connections'])
+    expect(Object.values(connections)).toEqual([0, 0, 0])
+  })
+
   it('show which version runs', async () => {
     expect(await samples(['build_info'])).toEqual({ [`build_info{version="${product.version}"}`]: 1 })
   })
@@ -181,14 +253,19 @@ describe('while Redis is away', () => {
 
   it('the gauges have no values; /readyz and operations that need Redis are 503, /healthz is 200', async () => {
     await store(admin.redis, '7/42/1', { count: 3 })
-    expect((await samples(ALL)).fixes_waiting).toBe(3)
+    await expect.poll(waiting).toBe(3)
     await admin.server.kill('SIGKILL')
     await expect.poll(async () => (await admin.ask('/readyz')).status).toBe(503)
     expect((await admin.ask('/readyz')).json).toEqual({
       ok: false,
       problems: ['Redis does not answer: nothing is stored and nothing acknowledged until it does'],
     })
-    expect(await samples(ALL)).toEqual({})
+    expect(await samples([...ALL, 'process_up', 'roster_lines', 'redis_up', 'ready'])).toEqual({
+      redis_up: 0,
+      ready: 0,
+    })
+    const codes = async () => Object.keys(await samples(['findings']))
+    await expect.poll(codes).toEqual(['findings{code="redis_down",severity="error"}'])
     expect((await admin.ask('/healthz')).json).toEqual({ ok: true })
     for (const path of ['/admin/status', '/admin/lanes', '/admin/parked', '/admin/devices/356307042441014']) {
       const { status, json } = await admin.ask(path)
@@ -198,7 +275,7 @@ describe('while Redis is away', () => {
 
   it('the gauges keep their last values if Redis only hangs', async () => {
     await store(admin.redis, '7/42/1', { count: 3 })
-    expect((await samples(['fixes_waiting'])).fixes_waiting).toBe(3)
+    await expect.poll(waiting).toBe(3)
     await admin.server.kill('SIGSTOP')
     expect((await samples(['fixes_waiting'])).fixes_waiting).toBe(3)
     await admin.server.kill('SIGCONT')
@@ -214,6 +291,6 @@ describe('while Redis is away', () => {
         waiting: { fixes: 3, lanes: 1 },
         custody: { difference: 0 },
       })
-    expect((await samples(['fixes_waiting'])).fixes_waiting).toBe(3)
+    await expect.poll(waiting).toBe(3)
   })
 })

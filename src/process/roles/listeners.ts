@@ -8,6 +8,7 @@ import { listenMqtt } from '../../listen/mqtt.ts'
 import type { MqttShared } from '../../listen/mqtt-handlers.ts'
 import { listenTcp } from '../../listen/tcp.ts'
 import { listenUdp } from '../../listen/udp.ts'
+import { metrics } from '../../observe/metrics.ts'
 import { observations } from '../../observe/observations.ts'
 import type { Ports } from '../role.ts'
 import type { Live } from './live.ts'
@@ -56,6 +57,7 @@ class Opener implements OpenListeners {
   async forProtocol(listener: Configured): Promise<void> {
     const { transport } = listener
     const protocol = listener.protocol === AUTO ? undefined : await loadProtocol(listener.protocol)
+    metrics.unidentified.inc({ listener: `${transport}/${listener.protocol}` }, 0)
     const name = portName(`${transport}/${listener.protocol}`, this.ports)
     await this.#open(name, listener.port, (port) =>
       LISTEN[transport]({ ...listener, name, port, protocol }, this.#path.shared),

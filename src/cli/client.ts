@@ -18,6 +18,8 @@ interface AdminRequest {
   readonly query?: Readonly<Record<string, string>>
   /** CSV. */
   readonly body?: Buffer
+  /** In place of it, JSON. */
+  readonly json?: unknown
   /** For the whole answer. */
   readonly timeoutMs?: number
 }
@@ -42,14 +44,16 @@ export async function ask(admin: AdminPort, request: AdminRequest): Promise<Admi
 }
 
 /** By Node's own client: undici takes longer to load than a command to run. */
-async function send(admin: AdminPort, { method = 'GET', path, query, body }: AdminRequest, signal: AbortSignal) {
+async function send(admin: AdminPort, { method = 'GET', path, query, ...content }: AdminRequest, signal: AbortSignal) {
   const url = new URL(admin.url)
   const { request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
+  const { json, body = json === undefined ? undefined : JSON.stringify(json) } = content
+  const type = json === undefined ? 'text/csv' : 'application/json'
   const search = query ? `?${new URLSearchParams(query).toString()}` : ''
   const asking = request(url, {
     method,
     path: url.pathname.replace(/\/$/, '') + path + search,
-    headers: { authorization: `Bearer ${admin.token}`, ...(body && { 'content-type': 'text/csv' }) },
+    headers: { authorization: `Bearer ${admin.token}`, ...(body && { 'content-type': type }) },
     signal,
     ...trustIn(admin),
   })

@@ -2,6 +2,8 @@ import { Command } from 'commander'
 import product from '../../package.json' with { type: 'json' }
 import { ConfigError } from '../config/problem.ts'
 import { explainError, UserError } from '../errors.ts'
+import { endUnlessPipeClosed, exit } from './exit.ts'
+import { rosterCommands } from './roster-commands.ts'
 
 /** Runs a command line to the end of the process. Exit codes: 0 success, 1 the user's input is wrong, 2 a fault of waybridge. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -97,17 +99,7 @@ function program(): Command {
     .option('--geojson', 'print GeoJSON: the track and its points, with times in UTC')
     .action(async (options) => exit(await (await import('./positions.ts')).positionsCommand(options)))
   waybridge.commandsGroup('Say who drives what:')
-  const routes = waybridge.command('routes').description('check or put a roster file in the form of routes.csv')
-  for (const act of ['check', 'put'] as const) {
-    const command = asking(`${act} <file>`, ROUTES[act], routes)
-      .option('--company <id>', 'the company of these routes; default: the company of the devices in the file')
-      .option('--from <time>', "replace lines that begin at or after this time; default: the file's first day")
-      .option('--until <time>', "replace lines that begin before this time; default: the end of the file's last day")
-    if (act === 'put') command.option('--force', 'put it even if most devices lose their route')
-    command.action(async (file: string, options) =>
-      exit(await (await import('./routes.ts')).routesCommand(act, file, options)),
-    )
-  }
+  rosterCommands(waybridge, asking)
   waybridge.commandsGroup('Point trackers at it:')
   waybridge
     .command('setup <protocol>')
@@ -178,26 +170,3 @@ const PARKED = {
   retry: 'try parked positions again',
   delete: 'delete parked positions: they are never delivered',
 } as const
-
-const ROUTES = {
-  check: 'show what the file would change, without changing anything; exit code 1 if a line would be left out',
-  put: 'replace the lines that begin on the days of the file (or between --from and --until) by the lines of the file; a line with a mistake is left out, the others are put, and the exit code is 1',
-} as const
-
-/** Ends the process once everything that it printed is written; a slow pipe takes a while. */
-function exit(code: number): Promise<never> {
-  const { stdout } = process
-  return new Promise(() => {
-    stdout.write('', () => {
-      if (stdout.errored) endUnlessPipeClosed(stdout.errored)
-      process.exit(code)
-    })
-  })
-}
-
-/** A closed pipe (`… | head`) is not a fault. */
-function endUnlessPipeClosed({ code }: NodeJS.ErrnoException): void {
-  if (code === 'EPIPE') return
-  process.stderr.write(`The output cannot be written: ${code === 'ENOSPC' ? 'the disk is full' : code}.\n`)
-  process.exit(1)
-}

@@ -23,10 +23,11 @@ export function intervalsOf(
 
 /**
  * The instant that an option names, in unix seconds, rounded down. It may be unix seconds, RFC 3339, local time such as
- * `2026-11-20 06:00` in a time zone, or a local day, which stands for its beginning. @throws UserError, naming the option
+ * `2026-11-20 06:00` in a time zone, a local day, which stands for its beginning, or `now`. @throws UserError, naming the option
  */
 export function timeOption(option: string, text: string, zone: string): number {
   const times = timesIn(zone)
+  if (text === 'now') return Math.floor(Date.now() / 1000)
   const seconds = /^\d{1,12}$/.test(text) ? Number(text) : (times.instant(text) ?? times.day(text)?.from)
   if (seconds !== undefined) return Math.floor(seconds)
   throw new UserError(

@@ -39,7 +39,7 @@ export function report(result: IntervalResult, context: ReportContext): string[]
     ...warnings.map(({ line, message }) => `warning: ${file}:${line}: ${message}`),
     `${where}${isPut ? ':' : ' would have'} ${added} added, ${changed} changed, ${removed} removed`,
     rosterSentence({ ...result, roster }, context, Date.now()),
-    ...(answer.status === 200 ? [] : [`${errorText(answer)} (routes put --force)`]),
+    ...(answer.status === 200 ? [] : [MOST_LOSE]),
   ]
 }
 
@@ -95,3 +95,5 @@ export function rosterSentence(
 function silenceClause({ id, name = id, last_heard }: ListedDevice, clock: Clock): string {
   return last_heard ? `${name} is silent since ${clock(last_heard.at)}` : `${name} was never heard`
 }
+
+const MOST_LOSE = 'more than half of the vans that have a route would lose it'

@@ -8,12 +8,18 @@ import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-po
 import { ask, bodyOf, type ListedDevice, listDevices, readStatus } from './client.ts'
 import { intervalsOf, intervalText } from './intervals.ts'
 import { listText, printLines } from './output.ts'
+import { confirm } from './question.ts'
 import { type IntervalResult, leftOutSentence, type ReportContext, report } from './routes-report.ts'
 
 interface RoutesOptions extends AdminPortOptions {
   readonly company?: string
   readonly from?: string
   readonly until?: string
+  /** Replaces lines of the devices in the file alone. */
+  readonly onlyListed?: boolean
+  /** Puts it though devices lose their route. */
+  readonly yes?: boolean
+  /** Also where these are more than half of those that have one. */
   readonly force?: boolean
 }
 
@@ -39,15 +45,43 @@ export async function routesCommand(act: 'check' | 'put', file: string, options:
   const parts =
     intervals.length === 1 ? [{ interval: intervals[0], body: bytes }] : partsOf(source.text, read, intervals)
   const context = { file, zone, company, devices, intervals }
-  const query = { company_id: company, ...(options.force && { force: 'true' }) }
+  const query = { company_id: company, ...(options.onlyListed && { only_listed: 'true' }) }
   const trial: IntervalResult[] = []
-  if (act === 'check' || parts.length > 1)
-    for (const part of parts) trial.push(await sendPart(part, admin, { ...query, dry_run: 'true' }))
-  if (act === 'put' && trial.every(({ answer }) => answer.status === 200))
-    return putAll(parts, (part) => sendPart(part, admin, query), context)
+  for (const part of parts) trial.push(await sendPart(part, admin, { ...query, dry_run: 'true' }))
+  const isAccepted = trial.every(({ answer }) => answer.status === 200 || (act === 'put' && answer.status === 409))
+  if (act === 'put' && isAccepted && (await mayTake(trial, options, context))) {
+    const isForced = trial.some(({ answer }) => answer.status === 409) || options.force
+    return putAll(parts, (part) => sendPart(part, admin, { ...query, ...(isForced && { force: 'true' }) }), context)
+  }
+  if (act === 'check' || !isAccepted) for (const result of trial) printLines(report(result, context))
+  if (act === 'put' && (parts.length > 1 || isAccepted)) printLines(['nothing is put'])
+  return act === 'check' && trial.every(({ answer, roster }) => answer.status === 200 && roster?.rejected.length === 0)
+    ? 0
+    : 1
+}
+
+/**
+ * Whether the file may be put: it takes the route from nobody, or an option or whoever sits at the terminal allows it. Without
+ * either it says what would change, who loses a route, and how the change can be narrowed.
+ */
+async function mayTake(
+  trial: readonly IntervalResult[],
+  options: RoutesOptions,
+  context: ReportContext,
+): Promise<boolean> {
+  const takes = trial.flatMap(({ roster }) => roster?.takes ?? [])
+  const isMost = trial.some(({ answer }) => answer.status === 409)
+  if (options.force || (!isMost && (takes.length === 0 || options.yes))) return true
   for (const result of trial) printLines(report(result, context))
-  if (act === 'put') printLines(['nothing is put'])
-  return trial.every(({ answer, roster }) => answer.status === 200 && roster?.rejected.length === 0) ? 0 : 1
+  const names = listText([...new Set(takes.map(({ device, name = device }) => name))])
+  const loses = `this takes the route from ${isMost ? 'most vans that have one: ' : ''}${names}`
+  const isMeant = await confirm(`Attention: ${loses}. Put it?`)
+  if (isMeant === undefined)
+    printLines([
+      `${loses}: add --only-listed to leave the vans that are not in the file as they are, or --from and --until; ` +
+        `add ${isMost ? '--force' : '--yes'} if it is meant`,
+    ])
+  return isMeant === true
 }
 
 /**

@@ -41,19 +41,21 @@ async function site({ put = { json: ANSWER }, listed = LISTED, text = ROUTES, zo
   return {
     cwd,
     asked: (): Asked[] => server.asked.filter(({ method }) => method === 'PUT'),
+    /** Without dry runs. */
+    done: (): Asked[] => server.asked.filter(({ method, query }) => method === 'PUT' && query.dry_run === undefined),
     routes: (...args: string[]) => waybridge(['routes', ...args], { cwd }),
   }
 }
 
 describe('routes put', () => {
   it('sends the unchanged file for its local days, and reports the result', async () => {
-    const { asked, routes } = await site({ zone: 'Europe/Berlin' })
+    const { done, routes } = await site({ zone: 'Europe/Berlin' })
     expect(await routes('put', 'routes.csv')).toEqual({
       code: 0,
       out: `company 7, 2025-11-20 00:00 to 2025-11-22 00:00 (Europe/Berlin): 2 added, 1 changed, 3 removed\n${SENTENCE('has').replace('18:42', '19:42')}`,
       errors: '',
     })
-    expect(asked()).toEqual([
+    expect(done()).toEqual([
       {
         method: 'PUT',
         path: '/admin/routes',
@@ -72,10 +74,10 @@ describe('routes put', () => {
   })
 
   it('takes company, interval and force from options', async () => {
-    const { asked, routes } = await site({ listed: [], text: 'device,route_id,from\n' })
+    const { done, routes } = await site({ listed: [], text: 'device,route_id,from\n' })
     const window = ['--from', '2025-11-20 06:00', '--until', '2025-11-21']
     const { out } = await routes('put', 'routes.csv', '--company', '8', '--force', ...window)
-    expect(asked()[0].query).toEqual({
+    expect(done()[0].query).toEqual({
       company_id: '8',
       from: '2025-11-20T06:00:00.000Z',
       until: '2025-11-21T00:00:00.000Z',
@@ -120,14 +122,43 @@ describe('routes put', () => {
     ])
   })
 
-  it('ends with exit code 1 where most devices would lose their route, and reports what would change', async () => {
-    const message = 'this would take the route from 1 of the 2 devices that have one: nothing is changed'
-    const { routes } = await site({ put: { status: 409, json: { message, ...ANSWER } } })
-    const { code, out } = await routes('put', 'routes.csv')
-    expect([code, out.split('\n').slice(1)]).toEqual([
-      1,
-      [SENTENCE('would have').trimEnd(), `The admin port answers 409: ${message} (routes put --force)`, ''],
-    ])
+  const TAKES = [{ device: '12', name: 'Van 12', route_id: '1002' }]
+  const NARROWER =
+    'add --only-listed to leave the vans that are not in the file as they are, or --from and --until; add'
+
+  it.each([
+    ['', 200, '--yes', `this takes the route from Van 12: ${NARROWER} --yes if it is meant`],
+    [
+      'most ',
+      409,
+      '--force',
+      `this takes the route from most vans that have one: Van 12: ${NARROWER} --force if it is meant`,
+    ],
+  ])(
+    'puts nothing where %svans would lose their route, and says how to narrow it, unless %3$s is given',
+    async (_, status, option, sentence) => {
+      const put = ({ query }: Asked) => ({ status: query.force ? 200 : status, json: { ...ANSWER, takes: TAKES } })
+      const { done, routes } = await site({ put })
+      const { code, out } = await routes('put', 'routes.csv')
+      expect([code, out.split('\n').slice(-3), done()]).toEqual([1, [sentence, 'nothing is put', ''], []])
+      expect((await routes('put', 'routes.csv', '--yes')).code).toBe(status === 200 ? 0 : 1)
+      expect((await routes('put', 'routes.csv', option)).code).toBe(0)
+      expect(done()).toHaveLength(status === 200 ? 2 : 1)
+    },
+  )
+
+  it('replaces only lines of the devices in the file with --only-listed', async () => {
+    const { done, routes } = await site()
+    await routes('put', 'routes.csv', '--only-listed')
+    expect(done()[0].query.only_listed).toBe('true')
+  })
+
+  it('replaces lines from now on with --from now', async () => {
+    const { done, routes } = await site()
+    const before = Math.floor(Date.now() / 1000) * 1000
+    await routes('put', 'routes.csv', '--from', 'now', '--until', '2099-01-01')
+    expect(Date.parse(done()[0].query.from)).toBeGreaterThanOrEqual(before)
+    expect(Date.parse(done()[0].query.from)).toBeLessThanOrEqual(Date.now())
   })
 
   it.each([
@@ -205,9 +236,9 @@ describe('a file whose days are not adjacent', () => {
   })
 
   it('is put as one interval where options give it', async () => {
-    const { asked, routes } = await site({ text: DAYS })
+    const { done, routes } = await site({ text: DAYS })
     expect((await routes('put', 'routes.csv', '--until', '2025-11-26')).code).toBe(0)
-    expect(asked().map(({ query, body }) => ({ query, body }))).toEqual([
+    expect(done().map(({ query, body }) => ({ query, body }))).toEqual([
       { query: { company_id: '7', from: FIRST.from, until: '2025-11-26T00:00:00.000Z' }, body: DAYS },
     ])
   })
@@ -225,7 +256,6 @@ describe('a file whose days are not adjacent', () => {
   })
 
   it.each([
-    [{ status: 409, json: { message: 'no', ...ANSWER } }, 'The admin port answers 409: no (routes put --force)'],
     [{ status: 404, json: { message: 'no' } }, `company 7, ${MONDAY} (UTC): The admin port answers 404: no`],
     [{ status: 422, json: { errors: [{ path: 'line 3', message: 'device: no' }] } }, 'routes.csv:3: device: no'],
   ])('is not put at all where one run would be refused: %j', async (refusal, sentence) => {

@@ -1,0 +1,22 @@
+import { createInterface } from 'node:readline/promises'
+import type { ReadStream, WriteStream } from 'node:tty'
+
+/** A terminal that questions are asked on. */
+interface Terminal {
+  readonly input: Pick<ReadStream, 'isTTY'> & NodeJS.ReadableStream
+  readonly output: Pick<WriteStream, 'isTTY'> & NodeJS.WritableStream
+}
+
+/** Whether whoever sits at the terminal says yes; undefined where there is none, and nobody is asked. */
+export async function confirm(
+  question: string,
+  { input, output }: Terminal = { input: process.stdin, output: process.stdout },
+): Promise<boolean | undefined> {
+  if (!input.isTTY || !output.isTTY) return undefined
+  const asking = createInterface({ input, output })
+  // Ctrl-D and Ctrl-C are a no.
+  const closed = new Promise<string>((resolve) => asking.once('close', () => resolve('')))
+  const answer = await Promise.race([asking.question(`${question} [y/N] `), closed])
+  asking.close()
+  return /^y(es)?$/i.test(answer.trim())
+}

@@ -1,0 +1,61 @@
+import type { Command } from 'commander'
+import { exit } from './exit.ts'
+
+/** Makes a command that asks the admin port. */
+export type AskingCommand = (name: string, description: string, parent?: Command) => Command
+
+/** The commands that change who drives what. */
+export function rosterCommands(waybridge: Command, asking: AskingCommand): void {
+  const from = ['--from <time>', `from this time on: ${TIMES}; default: now`] as const
+  asking('assign <device...>', 'give a device (id or name) a route, or the routes of another one, which loses them')
+    .option('--route <id>', 'the route; until the end of the day unless --until is given')
+    .option('--courier <id>', "the courier; default: the device's own")
+    .option('--like <device>', 'the device whose routes and couriers it takes over from then on')
+    .option(...from)
+    .option('--until <time>', 'until this time')
+    .option('--yes', 'also where it takes the route from another device')
+    .option('--json', 'print the answer of the admin port')
+    .action(async (device: string[], options) =>
+      exit(await (await import('./assign.ts')).assignCommand(device, options)),
+    )
+  asking('unassign <device...>', 'end the assignments of a device (id or name)')
+    .option(...from)
+    .option('--until <time>', 'only those until this time')
+    .option('--yes', 'without asking')
+    .option('--json', 'print the answer of the admin port')
+    .action(async (device: string[], options) =>
+      exit(await (await import('./assign.ts')).unassignCommand(device, options)),
+    )
+  const routes = waybridge.command('routes').description('list, check, put or take back a roster')
+  asking('list', 'list the lines in effect', routes)
+    .option('--at <time>', `only what holds at this time: ${TIMES}`)
+    .option('--company <id>', 'only of this company')
+    .option('--json', 'print JSON')
+    .action(async (options) => exit(await (await import('./roster.ts')).listRoutesCommand(options)))
+  for (const act of ['check', 'put'] as const) {
+    const command = asking(`${act} <file>`, ROUTES[act], routes)
+      .option('--company <id>', 'the company of these routes; default: the company of the devices in the file')
+      .option('--from <time>', "replace lines that begin at or after this time; default: the file's first day")
+      .option('--until <time>', "replace lines that begin before this time; default: the end of the file's last day")
+      .option('--only-listed', 'replace only lines of the devices in the file')
+    if (act === 'put')
+      command
+        .option('--yes', 'put it also where devices lose their route')
+        .option('--force', 'put it even if most devices lose their route')
+    command.action(async (file: string, options) =>
+      exit(await (await import('./routes.ts')).routesCommand(act, file, options)),
+    )
+  }
+  asking('undo', 'take the last put or assignment of a company back', routes)
+    .option('--company <id>', 'the company; default: the only one with a put')
+    .option('--yes', 'also where devices lose their route')
+    .option('--force', 'even if most devices lose their route')
+    .action(async (options) => exit(await (await import('./roster.ts')).undoCommand(options)))
+}
+
+const TIMES = 'now, RFC 3339, local such as "2026-11-20 06:00", or a day'
+
+const ROUTES = {
+  check: 'show what the file would change, without changing anything; exit code 1 if a line would be left out',
+  put: 'replace the lines that begin on the days of the file (or between --from and --until) by the lines of the file; a line with a mistake is left out, the others are put, and the exit code is 1',
+} as const

@@ -1,0 +1,104 @@
+import type * as z from 'zod'
+import type { pageSchema, RosterPutJson, RosterResultsJson, StayJson } from '../admin/json.ts'
+import { UserError } from '../errors.ts'
+import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
+import { ask, bodyOf, errorText, read, readStatus } from './client.ts'
+import { clockIn, listText, printExact, printLines, table } from './output.ts'
+import { confirm } from './question.ts'
+
+interface ListOptions extends AdminPortOptions {
+  readonly at?: string
+  readonly company?: string
+  readonly json?: boolean
+}
+
+interface UndoOptions extends AdminPortOptions {
+  readonly company?: string
+  readonly yes?: boolean
+  readonly force?: boolean
+}
+
+type Line = z.infer<typeof StayJson> & { readonly device: string; readonly name?: string }
+type RosterResultRow = z.infer<typeof RosterResultsJson>['results'][number]
+
+/** `waybridge routes list`: the lines in effect, or those that hold at a time. @returns the exit code @throws UserError */
+export async function listRoutesCommand({ at, company, json, ...options }: ListOptions): Promise<number> {
+  const admin = await findAdminPort(options)
+  const moment = at === 'now' ? new Date().toISOString() : at
+  const which = { ...(moment !== undefined && { at: moment }), ...(company !== undefined && { company_id: company }) }
+  const lines: Line[] = []
+  let token: string | undefined
+  do {
+    const query = { ...which, max_results: '1000', ...(token !== undefined && { page_token: token }) }
+    const page: z.infer<ReturnType<typeof pageSchema<z.ZodType<Line>>>> = await read(admin, {
+      path: '/admin/routes',
+      query,
+    })
+    lines.push(...page.results)
+    token = page.next_page_token
+  } while (token !== undefined)
+  if (json) return printExact([JSON.stringify({ results: lines })]), 0
+  if (lines.length === 0) return printLines(['No line of the roster is in effect.']), 0
+  const { time_zone } = (await readStatus(admin)).status
+  const clock = clockIn(time_zone, Date.now(), 'minutes')
+  const rows = lines.map(({ device, name = device, courier_id, route_id, from_at, until_at, source }) => [
+    name,
+    courier_id,
+    route_id,
+    from_at === undefined ? '' : clock(from_at),
+    until_at === undefined ? '' : clock(until_at),
+    source,
+  ])
+  printLines(table(['DEVICE', 'COURIER', 'ROUTE', 'FROM', 'UNTIL', 'WRITTEN BY'], rows))
+  printLines([`Times in ${time_zone}.`])
+  return 0
+}
+
+/** `waybridge routes undo`: takes the last put or assignment of a company back. @returns the exit code @throws UserError */
+export async function undoCommand({ company, yes, force, ...options }: UndoOptions): Promise<number> {
+  const admin = await findAdminPort(options)
+  const { results } = await read<z.infer<typeof RosterResultsJson>>(admin, { path: '/admin/roster' })
+  const put = putToUndo(results, company)
+  const { time_zone } = (await readStatus(admin)).status
+  const what = `the change of ${clockIn(time_zone, Date.now())(put.at)} (${time_zone}) by ${put.by} in company ${put.company_id}`
+  const query = { put: put.put ?? '', ...(force && { force: 'true' }) }
+  const trial = await ask(admin, { method: 'POST', path: '/admin/roster/undo', query: { ...query, dry_run: 'true' } })
+  if (trial.status !== 200 && trial.status !== 409) throw new UserError(errorText(trial))
+  const { added, changed, removed, takes = [], warnings = [] } = bodyOf(trial) as z.infer<typeof RosterPutJson>
+  printLines([
+    `This takes back ${what}: ${added} added, ${changed} changed, ${removed} removed.`,
+    ...warnings.map(({ message }) => `warning: ${message}`),
+  ])
+  const names = listText(takes.map(({ device, name = device }) => name))
+  if (trial.status === 409 && takes.length === 0) throw new UserError(errorText(trial))
+  if (takes.length > 0 && !force && !(yes && trial.status === 200)) {
+    const option = trial.status === 409 ? '--force' : '--yes'
+    const isMeant = await confirm(`${names} ${takes.length === 1 ? 'has' : 'have'} no route then. Go on?`)
+    if (isMeant === undefined)
+      process.stderr.write(`Nothing is changed: ${names} would have no route; add ${option}.\n`)
+    else if (!isMeant) printLines(['Nothing is changed.'])
+    if (!isMeant) return 1
+  }
+  const isForced = force || trial.status === 409
+  const answer = await ask(admin, {
+    method: 'POST',
+    path: '/admin/roster/undo',
+    query: { ...query, ...(isForced && { force: 'true' }) },
+  })
+  if (answer.status !== 200) throw new UserError(errorText(answer))
+  printLines(['Done.'])
+  return 0
+}
+
+/** The latest put that was not taken back. @throws UserError where there is none, or several companies have one */
+function putToUndo(results: readonly RosterResultRow[], company: string | undefined): RosterResultRow {
+  const puts = results.filter(({ put, undone }) => put !== undefined && !undone)
+  const known = [...new Set(puts.map(({ company_id = '' }) => company_id))]
+  const wanted = company ?? (known.length === 1 ? known[0] : undefined)
+  if (known.length > 1 && wanted === undefined)
+    throw new UserError(`Name the company with --company: ${listText(known)}.`)
+  const put = puts.find(({ company_id }) => company_id === wanted)
+  if (!put)
+    throw new UserError('There is no change that can be taken back: the last 20 of a company are kept for 31 days.')
+  return put
+}

@@ -66,26 +66,33 @@ export function tokenFile(dataDir: string): string {
  */
 export function accessBy(tokensNow: () => readonly AdminToken[]) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const presented = /^Bearer +(.*\S)/i.exec(request.headers.authorization ?? '')?.[1]
-    const sent = digest(presented ?? '')
-    const tokens = tokensNow()
-    // Compares with all, also after a match.
-    const known = tokens.map(({ token }) => timingSafeEqual(digest(token), sent)).indexOf(true)
-    if (known < 0) {
-      const fault = presented === undefined ? 'the token is missing' : 'the token is unknown'
-      const message = `${fault}: send the header "Authorization: Bearer <token>"; ${WHERE}`
+    const caller = callerOf(request, tokensNow())
+    if ('fault' in caller) {
+      const message = `${caller.fault}; ${WHERE}`
       return reply.code(401).header('www-authenticate', 'Bearer').send({ message })
     }
-    const { label, role, expires = Infinity } = tokens[known]
-    if (expires <= Date.now()) {
-      const message = `the token ${label} has expired: ask for another one; ${WHERE}`
-      return reply.code(401).header('www-authenticate', 'Bearer').send({ message })
-    }
-    request.caller = { label, role }
-    if (role === 'operate' || request.change === undefined) return undefined
+    request.caller = caller
+    if (caller.role === 'operate' || request.change === undefined) return undefined
     const message = `this token may only read: ${request.method} needs a token with the role operate; ${WHERE}`
     return reply.code(403).send({ message })
   }
+}
+
+/** Who asks, by the token that the request presents; `fault`: why it is nobody who may ask anything. */
+export function callerOf(
+  { headers }: FastifyRequest,
+  tokens: readonly AdminToken[],
+): Caller | { readonly fault: string } {
+  const presented = /^Bearer +(.*\S)/i.exec(headers.authorization ?? '')?.[1]
+  const sent = digest(presented ?? '')
+  // Compares with all, also after a match.
+  const known = tokens.map(({ token }) => timingSafeEqual(digest(token), sent)).indexOf(true)
+  if (known < 0) {
+    const fault = presented === undefined ? 'the token is missing' : 'the token is unknown'
+    return { fault: `${fault}: send the header "Authorization: Bearer <token>"` }
+  }
+  const { label, role, expires = Infinity } = tokens[known]
+  return expires <= Date.now() ? { fault: `the token ${label} has expired: ask for another one` } : { label, role }
 }
 
 /**

@@ -1,7 +1,8 @@
 import * as z from 'zod'
-import { surveyArrivals } from '../ingest/arrivals.ts'
+import { type ArrivedSender, surveyArrivals } from '../ingest/arrivals.ts'
 import { parse } from '../tracking/refusal.ts'
 import type { DeviceSources } from './device/list.ts'
+import type { EventSource } from './events/feed.ts'
 import { Count, Instant, instant, pageSchema, Text } from './json.ts'
 import type { Operation } from './operation.ts'
 import { PageQuery, pageOf } from './paging.ts'
@@ -27,6 +28,26 @@ export function arrivalOperations({ redis, directory }: Pick<DeviceSources, 'red
       },
     },
   ]
+}
+
+/** The senders that arrive or are heard again. */
+export function arrivalSource({ redis, directory }: Pick<DeviceSources, 'redis' | 'directory'>): EventSource {
+  const isConfigured = (device: string) => directory().find(device) !== undefined
+  let heard: ReadonlyMap<string, number> | undefined
+  return {
+    topic: 'arrival',
+    async look() {
+      const [before, now] = [heard, new Map<string, number>()]
+      const isNew = ({ address, at, device }: ArrivedSender) => {
+        const key = device === undefined ? `${address} ${at}` : `device ${device}`
+        now.set(key, at)
+        return before !== undefined && before.get(key) !== at
+      }
+      const arrivals = await surveyArrivals(redis, isConfigured, isNew)
+      heard = now
+      return arrivals.toReversed().map((arrival) => ({ device: arrival.device, data: arrivalJson(arrival) }))
+    },
+  }
 }
 
 const ArrivalJson = z.object({

@@ -1,22 +1,24 @@
+import { within } from '../async.ts'
 import type { CertificateFiles } from '../config/certificate.ts'
 import type { Config } from '../config/schema.ts'
 import { ServedCertificate } from '../config/served-certificate.ts'
 import { grouped, isConnectionError, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../tracking/http.ts'
-import { type AdminToken, accessBy } from './access.ts'
+import { type AdminToken, accessBy, callerOf } from './access.ts'
 import { CustodyWatch, type FixAccount, takeAccount } from './custody.ts'
 import { assignmentOperations } from './device/assign.ts'
 import { deviceOperations } from './device/device.ts'
 import { forgetOperation } from './device/forget.ts'
-import { arrivalOperations } from './arrivals.ts'
+import { arrivalOperations, arrivalSource } from './arrivals.ts'
 import { countDevices, type DeviceSources, deviceListOperations } from './device/list.ts'
 import { enrolmentOperations } from './enrolment.ts'
+import { eventOperations } from './events.ts'
 import { FactGatherer, type FactSources, readUpstream } from './facts.ts'
 import { findingOperations, Findings } from './findings.ts'
 import { startGauges } from './gauges.ts'
 import { laneOperations } from './lanes.ts'
-import { auditOperations, keepAudit } from './logs.ts'
+import { auditOperations, auditSource, keepAudit } from './logs.ts'
 import { misunderstoodOperations } from './misunderstood.ts'
 import { type MonitoringSources, monitoringOperations } from './monitoring.ts'
 import { openApiOperation, register } from './operation.ts'
@@ -28,7 +30,7 @@ import { rosterResultOperations } from './roster/results.ts'
 import { routeOperations } from './roster/routes.ts'
 import { undoOperation } from './roster/undo.ts'
 import { type RosterInEffect, rosterWrites } from './roster/writes.ts'
-import { RateWatch, statusOperations } from './status.ts'
+import { RateWatch, statusJson, statusOperations, type StatusSources } from './status.ts'
 
 export { adminTokens } from './access.ts'
 
@@ -87,18 +89,26 @@ export async function openAdmin(options: AdminOptions) {
   const server = createServer(options, certificate)
   certificate?.follow((renewed) => server.renew(renewed))
   keepAudit(server.app, { redis, logger, secrets: () => secretsOf(options) })
+  const status: StatusSources = {
+    account: lastKnown(account),
+    upstream: lastKnown(upstream),
+    findings,
+    gatherer,
+    rates: () => rates.now(),
+    tokensRefused: tokens.refused,
+    zone,
+  }
+  const events = eventOperations({
+    findings,
+    status: () => statusJson(status),
+    sources: () => [arrivalSource(options), auditSource(redis)],
+    isAllowed: (request) => !('fault' in callerOf(request, options.tokens())),
+  })
   const operations = [
     ...monitoringOperations(options),
-    ...statusOperations({
-      account: lastKnown(account),
-      upstream: lastKnown(upstream),
-      findings,
-      gatherer,
-      rates: () => rates.now(),
-      tokensRefused: tokens.refused,
-      zone,
-    }),
+    ...statusOperations(status),
     ...findingOperations(findings),
+    ...events.operations,
     ...laneOperations(redis),
     ...deviceListOperations(options),
     ...deviceOperations(options, change),
@@ -122,6 +132,7 @@ export async function openAdmin(options: AdminOptions) {
     rates.close()
     custody.close()
     findings.close()
+    events.close()
     gauges.close()
     // Requests under way have 2 s; then relayed ones are aborted, and connections without an answer are cut.
     const timer = setTimeout(() => closing.abort(), CLOSE_TIMEOUT_MS)
@@ -137,16 +148,14 @@ export async function openAdmin(options: AdminOptions) {
   }
 }
 
-/** What was answered last, while it is not answered now. */
+/** What was answered last, while it is not answered now, or not within a second. */
 function lastKnown<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
   let last: Answer | undefined
   return async () => {
-    try {
-      return (last = await ask())
-    } catch (error) {
-      if (last === undefined) throw error
-      return last
-    }
+    const asked = ask().then((answer) => (last = answer))
+    if (last === undefined) return asked
+    await within(PATIENCE_MS, asked).catch(() => {})
+    return last
   }
 }
 
@@ -196,4 +205,5 @@ const OUT_OF_MEMORY = /^(?:ERR .*-)?OOM /
 const FULL =
   'the memory of Redis is full: nothing was changed; try again once positions have been delivered, or raise redis.max_memory'
 const CLOSE_TIMEOUT_MS = 2000
+const PATIENCE_MS = 1000
 const LAST_ANSWERS_MS = 500

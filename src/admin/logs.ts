@@ -5,6 +5,7 @@ import { addToAudit, keys, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { masked, printableUrl } from '../masking.ts'
 import { parse } from '../tracking/refusal.ts'
+import type { EventSource } from './events/feed.ts'
 import { Instant, instant, pageSchema } from './json.ts'
 import type { Operation } from './operation.ts'
 import { PageQuery, wrongToken } from './paging.ts'
@@ -71,6 +72,24 @@ export function auditOperations(redis: Redis): Operation[] {
   ]
 }
 
+/** The entries that are added to the audit log, whichever process adds them. */
+export function auditSource(redis: Redis): EventSource {
+  let last: string | undefined
+  return {
+    topic: 'audit',
+    async look() {
+      if (last === undefined) {
+        const [latest] = await redis.xrevrange(keys.audit, '+', '-', 'COUNT', 1)
+        last = latest?.[0] ?? '0-0'
+        return []
+      }
+      const entries = await redis.xrange(keys.audit, `(${last}`, '+', 'COUNT', MAX_NEWS)
+      last = entries.at(-1)?.[0] ?? last
+      return entries.map((entry) => ({ data: entryJson(entry) }))
+    },
+  }
+}
+
 const AuditEntry = z.object({
   /** The place of the token, never the token. */
   token: z.string(),
@@ -93,5 +112,7 @@ function entryJson([id, [, json]]: [id: string, fields: string[]]) {
 const MIN_SECRET = 8
 const MAX_PATH = 256
 const MAX_WAIT_MS = 1000
+/** Of one look; the others come with the next one. */
+const MAX_NEWS = 100
 /** The id of an entry of a Redis stream: ms UTC and a serial number. */
 const ENTRY_ID = /^[1-9]\d{0,14}-\d{1,15}$/

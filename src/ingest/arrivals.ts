@@ -166,20 +166,24 @@ function merged(known: ArrivedSender | undefined, latest: ArrivedSender): Arrive
 
 /**
  * Who arrived, the latest first, with the number of fixes that are held of each device. A device that is configured is among
- * them only while fixes are held that are not taken for its own.
+ * them only while fixes are held that are not taken for its own. Only those that `isWanted` accepts are counted and answered.
  */
 export async function surveyArrivals(
   redis: Redis,
   isConfigured: (device: string) => boolean,
+  isWanted: (arrival: ArrivedSender) => boolean = () => true,
 ): Promise<(ArrivedSender & { readonly waiting: number })[]> {
   const [connections, devices] = await Promise.all([
     redis.lrange(keys.arrivals, 0, -1),
     redis.hgetall(keys.arrivedDevices),
   ])
-  const ids = Object.keys(devices)
-  const counts = await Promise.all(ids.map((id) => countHeld(redis, id)))
-  const ofDevices = ids.map((id, index) => ({ ...(JSON.parse(devices[id]) as ArrivedSender), waiting: counts[index] }))
-  const notUnderstood = connections.map((json) => ({ ...(JSON.parse(json) as ArrivedSender), waiting: 0 }))
+  const arrived = Object.entries(devices).map(([id, json]) => ({ id, arrival: JSON.parse(json) as ArrivedSender }))
+  const wanted = arrived.filter(({ arrival }) => isWanted(arrival))
+  const ofDevices = await Promise.all(
+    wanted.map(async ({ id, arrival }) => ({ ...arrival, waiting: await countHeld(redis, id) })),
+  )
+  const senders = connections.map((json) => JSON.parse(json) as ArrivedSender)
+  const notUnderstood = senders.filter(isWanted).map((sender) => ({ ...sender, waiting: 0 }))
   const unconfigured = ofDevices.filter(({ device = '', waiting }) => waiting > 0 || !isConfigured(device))
   return [...unconfigured, ...notUnderstood].toSorted((one, other) => other.at - one.at)
 }

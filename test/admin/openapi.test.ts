@@ -85,6 +85,16 @@ describe('GET /openapi.json of the admin port', () => {
     }
   })
 
+  it('describes the event stream as what it is', async () => {
+    const { parameters, responses } = (await readDocument()).paths['/admin/events'].get
+    expect(parameters.map(({ name, required }) => [name, required])).toEqual([
+      ['topics', false],
+      ['device', false],
+      ['last_event_id', false],
+    ])
+    expect(responses['200']).toMatchObject({ content: { 'text/event-stream': {} } })
+  })
+
   it('refers to components that exist', async () => {
     const document = await readDocument()
     const references = Array.from(JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/(\w+)"/g))
@@ -199,7 +209,9 @@ describe('a running admin port', () => {
       expect([operation, status, text]).toEqual([operation, 200, text])
       expect([operation, query, mistakes(described.get(operation)!, json)]).toEqual([operation, query, []])
     }
-    const own = [...described.keys()].filter((name) => !/ \/(?:api|companies)\//.test(name) && name !== 'GET /metrics')
+    // Those that do not answer JSON have tests of their own.
+    const others = ['GET /metrics', 'GET /admin/events']
+    const own = [...described.keys()].filter((name) => !/ \/(?:api|companies)\//.test(name) && !others.includes(name))
     expect(own.filter((name) => !REQUESTS.some(([operation]) => operation === name))).toEqual([])
   })
 })

@@ -1,0 +1,81 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import * as z from 'zod'
+import { parse } from '../tracking/refusal.ts'
+import { EventFeed, type EventSource } from './events/feed.ts'
+import { TOPICS, type EventTopic } from './events/log.ts'
+import { EventReader } from './events/reader.ts'
+import { type Findings, findingJson } from './findings.ts'
+import type { Operation } from './operation.ts'
+
+interface StreamSources {
+  readonly status: () => Promise<object>
+  readonly findings: Pick<Findings, 'follow'>
+  readonly sources: () => readonly EventSource[]
+  /** Whether a request would still be admitted now. */
+  readonly isAllowed: (request: FastifyRequest) => boolean
+}
+
+/**
+ * `GET /admin/events`: what happens, as server-sent events. Whoever comes again with the header `Last-Event-ID` is told what
+ * happened meanwhile, or gets the event `reset` where that is not known any more.
+ */
+export function eventOperations({ findings, isAllowed, ...sources }: StreamSources) {
+  const feed = new EventFeed(sources)
+  findings.follow(({ finding, endedAt }) => {
+    const change = endedAt === undefined ? 'begins' : 'ends'
+    feed.tell('finding', { device: finding.subject.device, data: { change, ...findingJson({ ...finding, endedAt }) } })
+  })
+
+  async function follow(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const { topics: text, device, last_event_id } = parse(EventsQuery, request.query)
+    if (request.method === 'HEAD') return reply.type('text/event-stream').send()
+    await feed.wake()
+    if (feed.size >= MOST_READERS) {
+      const message = `${MOST_READERS} event streams are open: close one, or try again later`
+      return reply.code(503).header('retry-after', '10').send({ message })
+    }
+    const lastId = request.headers['last-event-id']?.toString() || last_event_id
+    reply.hijack()
+    if (reply.raw.destroyed) return reply
+    const topics = new Set(text.split(',').filter(isTopic))
+    const options = { topics, device, lastId, isAllowed: () => isAllowed(request) }
+    const reader = new EventReader(reply.raw, reply.getHeaders(), options)
+    reply.raw.once('close', () => feed.remove(reader))
+    feed.add(reader)
+    return reply
+  }
+
+  const operation: Operation = {
+    method: 'GET',
+    path: '/admin/events',
+    id: 'followEvents',
+    summary: 'Follow what happens, as server-sent events that can be resumed',
+    query: EventsQuery,
+    answer: z.string(),
+    answerType: 'text/event-stream',
+    handle: follow,
+  }
+  return { operations: [operation], close: () => feed.close() }
+}
+
+const EventsQuery = z.object({
+  topics: z
+    .string('expected one list of topics')
+    .refine((text) => text.split(',').every(isTopic), `expected some of ${TOPICS.join()}`)
+    .default(TOPICS.join())
+    .meta({ description: 'All, unless it names some.' }),
+  device: z
+    .string('expected one id')
+    .optional()
+    .meta({ description: 'Of devices, findings and arrivals: this one alone.' }),
+  last_event_id: z
+    .string('expected one id')
+    .optional()
+    .meta({ description: 'Where the header Last-Event-ID is not sent.' }),
+})
+
+function isTopic(name: string): name is EventTopic {
+  return TOPICS.some((topic) => topic === name)
+}
+
+const MOST_READERS = 200

@@ -1,0 +1,114 @@
+import { everySecond, within } from '../../async.ts'
+import { type EventData, EventLog, type EventTopic } from './log.ts'
+import type { EventReader } from './reader.ts'
+
+/** Where events come from. */
+export interface EventSource {
+  readonly topic: EventTopic
+  /** What is new since the call before; the first call answers nothing. Rejects where Redis does not answer. */
+  look(): Promise<readonly EventData[]>
+}
+
+export interface FeedSources {
+  /** The answer of `GET /admin/status`. */
+  readonly status: () => Promise<object>
+  /** Makes the sources that are looked at once a second while anybody reads. */
+  readonly sources: () => readonly EventSource[]
+}
+
+/**
+ * Tells everybody who reads what happens. While nobody has read for five minutes it looks at nothing and keeps nothing: who
+ * resumes then is reset.
+ */
+export class EventFeed {
+  readonly #sources: FeedSources
+  readonly #readers = new Set<EventReader>()
+  #log = new EventLog()
+  #loops: ReturnType<typeof everySecond>[] = []
+  #waking: Promise<void> | undefined
+  #seconds = 0
+  /** For how long nobody has read. */
+  #aloneS = 0
+  #isClosed = false
+
+  constructor(sources: FeedSources) {
+    this.#sources = sources
+  }
+
+  get size(): number {
+    return this.#readers.size
+  }
+
+  /** Resolves once what happens from now on is told. */
+  async wake(): Promise<void> {
+    this.#aloneS = 0
+    this.#waking ??= this.#begin()
+    await this.#waking
+  }
+
+  /** Tells a reader from now on, and what it has missed. */
+  add(reader: EventReader): void {
+    this.#readers.add(reader)
+    reader.begin(this.#log)
+    if (this.#isClosed) reader.end()
+  }
+
+  remove(reader: EventReader): void {
+    this.#readers.delete(reader)
+  }
+
+  /** Tells all who follow the topic, at once. */
+  tell(topic: EventTopic, data: EventData): void {
+    if (!this.#waking) return
+    const event = this.#log.add(topic, data)
+    for (const reader of this.#readers) reader.send(event)
+  }
+
+  /** Ends all streams. */
+  close(): void {
+    this.#isClosed = true
+    for (const reader of this.#readers) reader.end()
+    this.#rest()
+  }
+
+  async #begin(): Promise<void> {
+    const sources = this.#sources.sources()
+    // Without Redis a source begins later.
+    await within(BEGIN_MS, Promise.all(sources.map((source) => source.look().catch(() => {}))))
+    if (this.#isClosed) return
+    const looks = sources.map((source) => everySecond(() => this.#look(source)))
+    this.#loops = [everySecond(async () => this.#beat()), everySecond(() => this.#tellStatus()), ...looks]
+  }
+
+  #rest(): void {
+    for (const loop of this.#loops) void loop.stop()
+    this.#loops = []
+    this.#waking = undefined
+    this.#log = new EventLog()
+  }
+
+  async #look(source: EventSource): Promise<void> {
+    const news = await source.look().catch(() => [])
+    for (const data of news) this.tell(source.topic, data)
+  }
+
+  async #tellStatus(): Promise<void> {
+    if (!this.#readers.values().some((reader) => reader.follows('status'))) return
+    const status = await this.#sources.status().catch(() => undefined)
+    if (status) this.tell('status', { data: status })
+  }
+
+  #beat(): void {
+    const isBeat = ++this.#seconds % BEAT_S === 0
+    for (const reader of this.#readers) {
+      if (!reader.isAllowed) reader.end()
+      else if (isBeat) reader.beat()
+    }
+    this.#aloneS = this.#readers.size > 0 ? 0 : this.#aloneS + 1
+    if (this.#aloneS > ALONE_S) this.#rest()
+  }
+}
+
+const BEGIN_MS = 1000
+const BEAT_S = 15
+const ALONE_S = 300

@@ -1,0 +1,119 @@
+import { createServer, type ServerResponse } from 'node:http'
+import { afterEach, expect, it, vi } from 'vitest'
+import { EventFeed } from '../../src/admin/events/feed.ts'
+import { EventLog } from '../../src/admin/events/log.ts'
+import { EventReader, type ReaderOptions } from '../../src/admin/events/reader.ts'
+import { type Followed, followEvents } from '../support/events.ts'
+import { listening } from '../support/listening.ts'
+
+const ending: (() => unknown)[] = []
+const soon = { timeout: 10_000, interval: 20 }
+const ALL = new Set(['status', 'device', 'finding', 'arrival', 'roster', 'audit'] as const)
+
+afterEach(async () => {
+  vi.useRealTimers()
+  for (const end of ending.splice(0).toReversed()) await end()
+})
+
+/** A feed behind a real server, without the operation. */
+async function feedOn(status: () => Promise<object> = async () => ({ verdict: 'well' })) {
+  const feed = new EventFeed({ status, sources: () => [] })
+  const responses: ServerResponse[] = []
+  let options: ReaderOptions = { topics: ALL, isAllowed: () => true }
+  const server = createServer((_request, response) => {
+    responses.push(response)
+    const reader = new EventReader(response, {}, options)
+    response.once('close', () => feed.remove(reader))
+    feed.add(reader)
+  })
+  const port = await listening(server)
+  ending.push(
+    () => server.close(),
+    () => feed.close(),
+  )
+  await feed.wake()
+  const follow = async (more: Partial<ReaderOptions> = {}): Promise<Followed> => {
+    options = { ...options, ...more }
+    const stream = await followEvents(`http://127.0.0.1:${port}/`, {})
+    ending.push(() => stream.close())
+    return stream
+  }
+  return { feed, follow, responses }
+}
+
+it('closes a reader who never reads before a megabyte waits for it, and tells the others on', async () => {
+  const { feed, follow, responses } = await feedOn()
+  const [sleeping, awake] = [await follow({ topics: new Set(['audit']) }), await follow()]
+  sleeping.pause()
+  const data = { text: 'x'.repeat(65_000) }
+  let most = 0
+  for (let told = 0; feed.size === 2 && told < 1000; told++) {
+    feed.tell('audit', { data })
+    most = Math.max(most, responses[0].writableLength)
+    await expect.poll(() => responses[1].writableLength, { timeout: 10_000, interval: 1 }).toBe(0)
+  }
+  expect(feed.size).toBe(1)
+  expect(most).toBeGreaterThan(500_000)
+  expect(most).toBeLessThan(1_048_576 + 10_000)
+  feed.tell('audit', { data: { text: 'last' } })
+  await expect.poll(() => awake.events('audit').at(-1)?.data, soon).toEqual({ text: 'last' })
+})
+
+/** The number of the first status that a stream was told. */
+const firstStatus = (stream: Followed) =>
+  Math.min(...stream.events('status').map(({ data }) => (data as { made: number }).made))
+
+it('makes one status for all readers, and none while nobody follows it', async () => {
+  let made = 0
+  const { follow } = await feedOn(async () => ({ made: ++made }))
+  await follow({ topics: new Set(['audit']) })
+  const streams = await Promise.all(Array.from({ length: 20 }, () => follow({ topics: ALL })))
+  for (const stream of streams) await expect.poll(() => stream.events('status').length, soon).toBeGreaterThan(1)
+  expect(Math.max(...streams.map(firstStatus))).toBeLessThan(3)
+  expect(made).toBeLessThan(6)
+})
+
+it('sends a comment every 15 s to who is told of nothing else', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  const { follow } = await feedOn()
+  const stream = await follow({ topics: new Set(['audit']) })
+  await vi.advanceTimersByTimeAsync(13_000)
+  const before = stream.text()
+  await vi.advanceTimersByTimeAsync(2000)
+  await expect.poll(() => stream.text().slice(before.length), soon).toBe(':\n\n')
+})
+
+it('keeps nothing while nobody has read for five minutes: who resumes then is reset', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  const { feed, follow } = await feedOn()
+  const first = await follow()
+  await expect.poll(() => first.lastId(), soon).toBeDefined()
+  first.close()
+  await expect.poll(() => feed.size, soon).toBe(0)
+  await vi.advanceTimersByTimeAsync(310_000)
+  await feed.wake()
+  const again = await follow({ lastId: first.lastId() })
+  await expect.poll(() => again.events('reset').length, soon).toBe(1)
+})
+
+it('tells who follows one device its row alone', () => {
+  const event = new EventLog().add('device', { rows: [{ id: '007' }, { id: '8' }] })
+  expect(event.bytes.toString()).toMatch(
+    /^id: \w+-1\nevent: device\ndata: {"results":\[{"id":"007"},{"id":"8"}\]}\n\n$/,
+  )
+  expect(event.of('7')?.toString()).toContain('data: {"results":[{"id":"007"}]}\n\n')
+  expect(event.of('9')).toBeUndefined()
+})
+
+it('keeps the last 1,000 events, at most 8 MiB, and says which are gone', () => {
+  const log = new EventLog()
+  const first = log.lastId
+  for (let number = 0; number < 1001; number++) log.add('audit', { data: { number } })
+  expect(log.since(first)).toBeUndefined()
+  expect(log.since(first.replace('-0', '-1'))?.length).toBe(1000)
+  for (let number = 0; number < 100; number++) log.add('audit', { data: { text: 'x'.repeat(100_000) } })
+  expect(log.since(first.replace('-0', '-1010'))).toBeUndefined()
+  expect(log.since(log.lastId)).toEqual([])
+  log.add('status', { data: {} })
+  expect(log.since(log.lastId)).toEqual([])
+})

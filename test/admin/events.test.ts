@@ -1,0 +1,141 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { keys } from '../../src/lanes/index.ts'
+import { observations } from '../../src/observe/observations.ts'
+import { adminFixture, TOKEN } from '../support/admin.ts'
+import { type Followed, followEvents } from '../support/events.ts'
+
+const admin = adminFixture()
+const soon = { timeout: 10_000, interval: 20 }
+const open: Followed[] = []
+
+afterEach(() => {
+  for (const stream of open.splice(0)) stream.close()
+})
+
+async function follow(query = '', headers: Record<string, string> = {}): Promise<Followed> {
+  const stream = await followEvents(`${admin.url}/admin/events${query}`, {
+    authorization: `Bearer ${TOKEN}`,
+    ...headers,
+  })
+  open.push(stream)
+  return stream
+}
+
+/** Asks for a change, which the audit log keeps. */
+const change = () => admin.ask('/admin/parked?all=true', { method: 'DELETE' })
+const auditsOf = (stream: Followed) => stream.events('audit').length
+
+const byText = (one: string, other: string) => one.localeCompare(other)
+const changes = (stream: Followed) =>
+  stream.events('finding').map(({ data }) => data as { code: string; change: string; ended_at?: string })
+
+describe('GET /admin/events', () => {
+  it('tells the status each second, with ids that grow', async () => {
+    const stream = await follow()
+    expect(stream.status).toBe(200)
+    await expect.poll(() => stream.events('status').length, soon).toBeGreaterThan(2)
+    const statuses = stream.events('status')
+    expect(statuses[0].data).toMatchObject({ verdict: expect.any(String), links: expect.any(Array), findings: [] })
+    const numbers = statuses.map(({ id = '' }) => Number(id.split('-')[1]))
+    expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b))
+  })
+
+  it('tells the topics that it is asked for, and no other', async () => {
+    const [audit, status] = await Promise.all([follow('?topics=audit,roster'), follow('?topics=status')])
+    await change()
+    await expect.poll(() => auditsOf(audit), soon).toBe(1)
+    await expect.poll(() => status.events().length, soon).toBeGreaterThan(1)
+    expect(audit.events()).toMatchObject([{ event: 'audit', data: { method: 'DELETE', operation: '/admin/parked' } }])
+    expect(new Set(status.events().map(({ event }) => event))).toEqual(new Set(['status']))
+  })
+
+  it('refuses a topic that does not exist, and a caller without a token', async () => {
+    const { status, json } = await admin.ask('/admin/events?topics=status,weather')
+    expect([status, json]).toMatchObject([422, { message: expect.stringContaining('expected some of status,') }])
+    expect((await admin.ask('/admin/events', { headers: {} })).status).toBe(401)
+  })
+
+  it('answers HEAD without a stream', async () => {
+    const { status, headers } = await admin.ask('/admin/events', { method: 'HEAD' })
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+  })
+
+  it('tells a finding when it begins and when it ends, of one device who asks for it', async () => {
+    const [all, own, other] = await Promise.all(
+      ['', '&device=07', '&device=8'].map((more) => follow(`?topics=finding${more}`)),
+    )
+    // Over in five seconds, since it is not repeated.
+    observations.note('clock_ahead', { subject: { device: '7' }, evidence: '2 h', now: Date.now() - 55_000 })
+    const ofClock = (stream: Followed) => changes(stream).filter(({ code }) => code === 'clock_ahead')
+    await expect.poll(() => ofClock(own).length, soon).toBe(2)
+    expect(ofClock(own)).toMatchObject([{ change: 'begins' }, { change: 'ends', ended_at: expect.any(String) }])
+    await expect.poll(() => ofClock(all).length, soon).toBe(2)
+    expect(changes(other)).toEqual([])
+  })
+
+  it('tells who arrives, and who is heard again', async () => {
+    const stream = await follow('?topics=arrival')
+    const arrival = { at: Date.now(), address: '10.0.0.1:5', transport: 'tcp', port: 5000, evidence: [] }
+    await admin.redis.lpush(keys.arrivals, JSON.stringify({ ...arrival, bytes: '2424' }))
+    await admin.redis.hset(keys.arrivedDevices, '77', JSON.stringify({ ...arrival, device: '77' }))
+    const devices = () => stream.events('arrival').map(({ data }) => (data as { device?: string }).device ?? '')
+    await expect.poll(() => devices().toSorted(byText), soon).toEqual(['', '77'])
+    await admin.redis.hset(keys.arrivedDevices, '77', JSON.stringify({ ...arrival, at: arrival.at + 1, device: '77' }))
+    await expect.poll(() => devices().toSorted(byText), soon).toEqual(['', '77', '77'])
+  })
+})
+
+describe('a reader who comes again', () => {
+  it('is told what happened meanwhile, once, whether by the header or by the query', async () => {
+    const first = await follow('?topics=audit')
+    await change()
+    await expect.poll(() => auditsOf(first), soon).toBe(1)
+    first.close()
+    await change()
+    await change()
+    const lastId = first.lastId() ?? ''
+    const again = await Promise.all([
+      follow('?topics=audit', { 'last-event-id': lastId }),
+      follow(`?topics=audit&last_event_id=${lastId}`),
+    ])
+    for (const stream of again) {
+      await expect.poll(() => auditsOf(stream), soon).toBe(2)
+      expect(stream.events('reset')).toEqual([])
+    }
+    await change()
+    for (const stream of again) await expect.poll(() => auditsOf(stream), soon).toBe(3)
+    const ids = [first, again[0]].flatMap((stream) => stream.events('audit').map(({ id }) => id))
+    expect(new Set(ids).size).toBe(4)
+  })
+
+  it('can resume before it was told of anything', async () => {
+    const first = await follow('?topics=audit')
+    await expect.poll(() => first.lastId(), soon).toBeDefined()
+    first.close()
+    await change()
+    const again = await follow('?topics=audit', { 'last-event-id': first.lastId() ?? '' })
+    await expect.poll(() => auditsOf(again), soon).toBe(1)
+  })
+
+  it('is reset where what happened is not known', async () => {
+    for (const id of ['0123456789ab-7', 'x', '-', `${(await follow()).lastId()?.split('-')[0]}-999999`]) {
+      const stream = await follow('?topics=audit', { 'last-event-id': id })
+      await expect.poll(() => stream.events('reset').length, soon).toBe(1)
+    }
+  })
+})
+
+describe('many readers', () => {
+  it('of 201 streams the last is refused until another one is closed; all are told the same', async () => {
+    const streams = await Promise.all(Array.from({ length: 200 }, () => follow('?topics=status')))
+    expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]))
+    const refused = await admin.ask('/admin/events')
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '10'])
+    for (const stream of streams) await expect.poll(() => stream.events('status').length, soon).toBeGreaterThan(0)
+    const first = streams.map((stream) => stream.events('status').map(({ id }) => id))
+    const common = first.reduce((some, ids) => some.filter((id) => ids.includes(id)))
+    expect(common.length).toBeGreaterThan(0)
+    streams[0].close()
+    await expect.poll(async () => (await follow()).status, soon).toBe(200)
+  })
+})

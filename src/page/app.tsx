@@ -9,7 +9,9 @@ import { Shell } from './shell.tsx'
 import { SignIn } from './sign-in.tsx'
 import { Arrivals } from './views/arrivals/arrivals.tsx'
 import { Queues } from './views/queues/queues.tsx'
+import { Activity } from './views/activity/activity.tsx'
 import { Now } from './views/now/now.tsx'
+import { Roster } from './views/roster/roster.tsx'
 import { VanView } from './views/van/van.tsx'
 import { Vans } from './views/vans/vans.tsx'
 
@@ -64,6 +66,10 @@ function View({ place }: { place: PageAddress }): JSX.Element {
       return <Arrivals />
     case 'queues':
       return <Queues place={place} />
+    case 'roster':
+      return <Roster place={place} />
+    case 'activity':
+      return <Activity place={place} />
     default:
       return <Now place={place} />
   }

@@ -14,6 +14,7 @@ const dayAndClock = new Intl.DateTimeFormat(language, {
   hourCycle: 'h23',
 })
 const full = new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'long', hourCycle: 'h23' })
+const dayName = new Intl.DateTimeFormat(language, { weekday: 'short', day: 'numeric', month: 'short' })
 
 /** `1,204`; from a hundred thousand on `120K`. */
 export function count(value: number): string {
@@ -58,6 +59,11 @@ export function timeOfDay(at: string | number): string {
 /** Everything, with the zone: for a title. */
 export function fullTime(at: string | number): string {
   return full.format(new Date(at))
+}
+
+/** `Sun 22 Nov`, in the browser's zone. */
+export function day(at: string | number): string {
+  return dayName.format(new Date(at))
 }
 
 /** m/s as km/h. */

@@ -9,7 +9,7 @@ import { words } from './words/index.ts'
 
 type Tab = keyof Omit<typeof words.nav, 'label'>
 
-const TABS: readonly Tab[] = ['now', 'vans', 'arrivals', 'queues']
+const TABS: readonly Tab[] = ['now', 'vans', 'roster', 'arrivals', 'queues', 'activity']
 
 interface ShellProps {
   readonly place: PageAddress

@@ -36,7 +36,8 @@ export const api = {
     call<AssignmentChange>(pathTo`/admin/devices/${id}/unassign`, { method: 'POST', body, query }),
 
   routes: (query: Call['query']) => call<Page<AssignmentRow>>('/admin/routes', { query }),
-  putRoutes: (query: Call['query'], body: string) => call<PutResult>('/admin/routes', { method: 'PUT', query, body }),
+  putRoutes: (query: Call['query'], body: Blob) =>
+    call<PutResult>('/admin/routes', { method: 'PUT', query, body, type: body.type }),
   roster: () => call<Page<WriterResult>>('/admin/roster'),
   undo: (query: Call['query']) => call<PutResult>('/admin/roster/undo', { method: 'POST', query }),
 

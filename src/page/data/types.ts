@@ -301,7 +301,7 @@ export interface AssignmentRow extends LaneOfVan {
   readonly name?: string
 }
 
-interface LineRemark {
+export interface LineRemark {
   readonly line: number
   readonly message: string
 }
@@ -317,6 +317,29 @@ export interface PutResult {
   readonly without_route: readonly string[]
   readonly devices: number
   readonly put?: string
+  /** The routes that vans lose which have none then. */
+  readonly takes?: readonly TakenFromVan[]
+  /** The vans whose lines change, at most 1,000. */
+  readonly changes?: readonly VanChange[]
+}
+
+/** A route that a van loses; its bounds are left out where it has none. */
+export interface TakenFromVan {
+  readonly device: string
+  readonly name?: string
+  readonly route_id: string
+  readonly from_at?: string
+  readonly until_at?: string
+}
+
+type LineOfVan = Omit<LaneOfVan, 'company_id' | 'source'>
+
+/** The lines of a van that a put replaces, and those that take their place. */
+export interface VanChange {
+  readonly device: string
+  readonly name?: string
+  readonly before: readonly LineOfVan[]
+  readonly after: readonly LineOfVan[]
 }
 
 /** The last result of a writer of the roster. */

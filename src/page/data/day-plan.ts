@@ -1,0 +1,76 @@
+import type { LocalDay } from './day.ts'
+import type { AssignmentRow, VanRow } from './types.ts'
+import { nameOf } from './van.ts'
+
+/** What a van drives in a part of a day. */
+export interface DayStay {
+  readonly route_id: string
+  readonly courier_id: string
+  /** ms UTC, within the day. */
+  readonly from: number
+  readonly until: number
+  /** Where it is written; undefined for the usual route of the van's entry. */
+  readonly source?: string
+  /** What others are on the same route at the same time are called. */
+  readonly sharedWith: readonly string[]
+}
+
+export interface VanOfDay {
+  readonly van: VanRow
+  /** In order of time; a later one covers an earlier one. */
+  readonly stays: readonly DayStay[]
+}
+
+/** What each configured van drives on a day, in the order of their names. */
+export function dayPlan(vans: readonly VanRow[], lines: readonly AssignmentRow[], day: LocalDay): VanOfDay[] {
+  const byDevice = Map.groupBy(lines, ({ device }) => device)
+  const plan = vans
+    .filter(({ configured }) => configured)
+    .toSorted((one, other) => collator.compare(nameOf(one), nameOf(other)))
+    .map((van) => ({ van, stays: staysOf(van, byDevice.get(van.id) ?? [], day) }))
+  const shared = sharedStays(plan)
+  return plan.map(({ van, stays }) => ({
+    van,
+    stays: stays.map((stay) => ({ ...stay, sharedWith: shared.get(stay) ?? [] })),
+  }))
+}
+
+/** Whether a van has a route at some time from `from` on, until the end of the day. */
+export function isBusyFrom({ stays }: VanOfDay, from: number): boolean {
+  return stays.some(({ until }) => until > from)
+}
+
+type PartOfDay = Omit<DayStay, 'sharedWith'>
+
+function staysOf({ route_id, courier_id }: VanRow, lines: readonly AssignmentRow[], day: LocalDay): PartOfDay[] {
+  const { from, until } = day
+  const usual = route_id !== undefined && courier_id !== undefined ? [{ route_id, courier_id, from, until }] : []
+  const stays = lines.map((line) => ({
+    route_id: line.route_id,
+    courier_id: line.courier_id,
+    source: line.source,
+    from: Math.max(day.from, line.from_at ? Date.parse(line.from_at) : day.from),
+    until: Math.min(day.until, line.until_at ? Date.parse(line.until_at) : day.until),
+  }))
+  return [...usual, ...stays.filter((stay) => stay.until > stay.from).toSorted((one, other) => one.from - other.from)]
+}
+
+/** Of each stay that is on a route beside another van: the names of the others. */
+function sharedStays(plan: readonly { readonly van: VanRow; readonly stays: readonly PartOfDay[] }[]) {
+  const all = plan.flatMap(({ van, stays }) => stays.map((stay) => ({ van, stay })))
+  const shared = new Map<PartOfDay, string[]>()
+  for (const onRoute of Map.groupBy(all, ({ van, stay }) => `${van.company_id} ${stay.route_id}`).values()) {
+    const inOrder = onRoute.toSorted((one, other) => one.stay.from - other.stay.from)
+    for (const [index, one] of inOrder.entries())
+      for (const other of inOrder.slice(index + 1, index + 1 + MOST_NAMED)) {
+        if (other.stay.from >= one.stay.until) break
+        if (other.van.id === one.van.id) continue
+        shared.set(one.stay, [...(shared.get(one.stay) ?? []), nameOf(other.van)])
+        shared.set(other.stay, [...(shared.get(other.stay) ?? []), nameOf(one.van)])
+      }
+  }
+  return shared
+}
+
+const MOST_NAMED = 20
+const collator = new Intl.Collator(undefined, { numeric: true })

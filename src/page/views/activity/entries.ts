@@ -1,0 +1,96 @@
+import type { AuditRow, FoundFault, WriterResult } from '../../data/types.ts'
+import { words } from '../../words/index.ts'
+
+export const KINDS = ['change', 'roster', 'ended'] as const
+
+/** One thing that happened: a request for a change (of a roster: with its result), a roster of a file, or a finding that ended. */
+export type ActivityEntry = { readonly key: string; readonly at: string } & (
+  | { readonly kind: 'change'; readonly row: AuditRow; readonly result?: WriterResult }
+  | { readonly kind: 'roster'; readonly result: WriterResult }
+  | { readonly kind: 'ended'; readonly finding: FoundFault }
+)
+
+interface Sources {
+  readonly audit: readonly AuditRow[]
+  readonly roster: readonly WriterResult[]
+  readonly ended: readonly FoundFault[]
+}
+
+/** All of them, latest first. */
+export function entriesOf({ audit, roster, ended }: Sources): ActivityEntry[] {
+  const changes = audit.map((row) => ({
+    kind: 'change' as const,
+    key: row.id,
+    at: row.at,
+    row,
+    result: resultOf(row, roster),
+  }))
+  const shown = new Set(changes.flatMap(({ result }) => result ?? []))
+  const others = roster.filter((result) => !shown.has(result))
+  const entries: ActivityEntry[] = [
+    ...changes,
+    ...others.map((result) => ({
+      kind: 'roster' as const,
+      key: `${result.kind} ${result.writer} ${result.company_id} ${result.at}`,
+      at: result.at,
+      result,
+    })),
+    ...ended.map((finding) => ({
+      kind: 'ended' as const,
+      key: `${finding.code} ${JSON.stringify(finding.subject)} ${finding.since_at}`,
+      at: finding.ended_at ?? finding.since_at,
+      finding,
+    })),
+  ]
+  return entries.toSorted((one, other) => other.at.localeCompare(one.at))
+}
+
+/** Whether an entry is of this kind; a change of the roster is a roster too. */
+export function isOf(entry: ActivityEntry, kind: ActivityEntry['kind']): boolean {
+  return entry.kind === kind || (kind === 'roster' && entry.kind === 'change' && entry.result !== undefined)
+}
+
+/** The result of the put that a request made: that of its token which was kept when it was answered. */
+function resultOf({ at, token, operation }: AuditRow, roster: readonly WriterResult[]): WriterResult | undefined {
+  if (!/^\/admin\/routes|assign$/.test(operation)) return undefined
+  return roster.find(
+    ({ kind, writer, at: keptAt }) =>
+      kind === 'put' && writer === token && Math.abs(Date.parse(keptAt) - Date.parse(at)) < SAME_MS,
+  )
+}
+
+/** What a search looks through. */
+export function textOf(entry: ActivityEntry): string {
+  switch (entry.kind) {
+    case 'change':
+      return `${deedOf(entry.row)} ${entry.row.path} ${entry.row.token} ${entry.row.status}`
+    case 'roster':
+      return `${entry.result.writer} ${words.activity.rosterOf}`
+    default:
+      return `${entry.finding.message} ${entry.finding.code} ${entry.finding.evidence.join(' ')}`
+  }
+}
+
+/** What a request was for, in words; of an operation without words: its method and path. */
+export function deedOf({ method, operation }: AuditRow): string {
+  return words.activity.deed[`${method} ${operation}`] ?? `${method} ${operation}`
+}
+
+/** The id of the device that a request was about. */
+export function deviceOf({ path, operation }: AuditRow): string | undefined {
+  if (!operation.startsWith('/admin/devices/{id}')) return undefined
+  const [, id] = /^\/admin\/devices\/([^/?]+)/.exec(path) ?? []
+  try {
+    return id && decodeURIComponent(id)
+  } catch {
+    return id
+  }
+}
+
+/** The query of a request as `name: value`, without what is shown elsewhere. */
+export function detailsOf({ path }: AuditRow): string[] {
+  const query = new URLSearchParams(path.split('?')[1] ?? '')
+  return [...query].map(([name, value]) => `${name}: ${value}`)
+}
+
+const SAME_MS = 3000

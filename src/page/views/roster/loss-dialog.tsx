@@ -1,0 +1,60 @@
+import type { JSX } from 'preact'
+import type { PutResult } from '../../data/types.ts'
+import { exact } from '../../format.ts'
+import { Foreign } from '../../parts/basics.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { words } from '../../words/index.ts'
+
+interface LossDialogProps {
+  readonly answer: PutResult
+  /** Whether only vans that the file names are changed already, or nothing can be narrowed. */
+  readonly isNarrow: boolean
+  readonly close: () => void
+  readonly narrow: () => void
+  readonly force: () => void
+}
+
+/** Names the vans that would lose their route, and asks; suggests first what takes it from nobody. */
+export function LossDialog({ answer, isNarrow, close, narrow, force }: LossDialogProps): JSX.Element {
+  const { takes = [], message } = answer
+  return (
+    <Dialog
+      title={takes.length > 0 ? words.roster.lossTitle(takes.length, exact(takes.length)) : words.roster.lossAny}
+      hint={words.roster.lossHint}
+      close={close}
+      submit={isNarrow ? force : narrow}
+      actions={
+        <>
+          <button type="button" class="button danger" onClick={force}>
+            {words.roster.lossForce}
+          </button>
+          {!isNarrow && (
+            <button type="submit" class="button primary">
+              {words.roster.lossNarrow}
+            </button>
+          )}
+        </>
+      }
+    >
+      {takes.length > 0 ? (
+        <ul class="losers">
+          {takes.slice(0, MOST_SHOWN).map(({ device, name = device, route_id }) => (
+            <li key={device}>
+              <Foreign text={name} />
+              <span class="muted num">{words.roster.hasRoute(route_id)}</span>
+            </li>
+          ))}
+          {takes.length > MOST_SHOWN && (
+            <li class="muted">{words.roster.swapMore(exact(takes.length - MOST_SHOWN))}</li>
+          )}
+        </ul>
+      ) : (
+        <p>
+          <Foreign text={message ?? ''} />
+        </p>
+      )}
+    </Dialog>
+  )
+}
+
+const MOST_SHOWN = 30

@@ -1,0 +1,136 @@
+import type { JSX } from 'preact'
+import { useMemo, useState } from 'preact/hooks'
+import { clockText, dayAt } from '../../data/day.ts'
+import { useFleet } from '../../data/hooks.ts'
+import type { PutResult, VanChange } from '../../data/types.ts'
+import { nameOf } from '../../data/van.ts'
+import { day, exact } from '../../format.ts'
+import { Foreign } from '../../parts/basics.tsx'
+import { href } from '../../router.ts'
+import { words } from '../../words/index.ts'
+import { RemarkList } from './remark-list.tsx'
+
+/** What a put changes, by van, and what is said of its lines. */
+export function PutAnswer({ answer, zone }: { answer: PutResult; zone: string }): JSX.Element {
+  const { rejected, warnings = [], takes = [], without_route, changes = [] } = answer
+  const { vans } = useFleet()
+  const names = useMemo(() => new Map(vans.map((van) => [van.id, nameOf(van)])), [vans])
+  const losers = new Set(takes.map(({ device }) => device))
+  return (
+    <div class="put-answer">
+      <Counts answer={answer} />
+      <RemarkList title={words.roster.rejected} tone="error" remarks={rejected} />
+      <RemarkList title={words.roster.warnings} tone="warning" remarks={warnings} />
+      {changes.length > 0 && <ChangeList changes={changes} losers={losers} zone={zone} />}
+      {without_route.length > 0 && (
+        <p class="put-without">
+          <span class="muted">{words.roster.without(without_route.length, exact(without_route.length))}</span>{' '}
+          {without_route.slice(0, MOST_NAMED).map((id) => (
+            <a key={id} href={href('vans', { id })}>
+              <Foreign text={names.get(id) ?? id} />
+            </a>
+          ))}
+          {without_route.length > MOST_NAMED && '…'}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Counts({ answer }: { answer: PutResult }): JSX.Element {
+  const { added, changed, removed, rejected, warnings = [], takes = [] } = answer
+  const figures = [
+    ['added', added, 'ok'],
+    ['changed', changed, 'info'],
+    ['removed', removed, 'removed'],
+    ['rejected', rejected.length, 'error'],
+    ['warnings', warnings.length, 'warning'],
+    ['lose', takes.length, 'error'],
+  ] as const
+  return (
+    <ul class="put-counts">
+      {figures.map(([name, n, tone]) => (
+        <li key={name} class={n === 0 ? 'is-zero' : `is-${tone}`}>
+          <span class="figure-value num">{exact(n)}</span>
+          <span class="figure-name">{words.roster.figure[name]}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+interface ChangeListProps {
+  readonly changes: readonly VanChange[]
+  readonly losers: ReadonlySet<string>
+  readonly zone: string
+}
+
+/** Van by van: those that lose their route first. */
+function ChangeList({ changes, losers, zone }: ChangeListProps): JSX.Element {
+  const [most, setMost] = useState(MOST_VANS)
+  const inOrder = changes.toSorted((one, other) => Number(losers.has(other.device)) - Number(losers.has(one.device)))
+  return (
+    <div class="changes">
+      <ul>
+        {inOrder.slice(0, most).map(({ device, name = device, before, after }) => (
+          <li key={device} class={`change ${losers.has(device) ? 'is-loser' : ''}`}>
+            <span class="change-van">
+              <Foreign text={name} />
+              {losers.has(device) && <span class="tag is-error">{words.roster.loses}</span>}
+            </span>
+            <span class="change-lines">
+              {differing(before, after).map((line) => (
+                <LineText key={keyOf(line)} line={line} kind="before" zone={zone} />
+              ))}
+              {differing(after, before).map((line) => (
+                <LineText key={keyOf(line)} line={line} kind="after" zone={zone} />
+              ))}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {inOrder.length > most && (
+        <button type="button" class="button quiet" onClick={() => setMost(most + 10 * MOST_VANS)}>
+          {words.more} ({exact(inOrder.length - most)})
+        </button>
+      )}
+    </div>
+  )
+}
+
+type LineOfChange = VanChange['before'][number]
+
+function LineText({ line, kind, zone }: { line: LineOfChange; kind: 'before' | 'after'; zone: string }): JSX.Element {
+  const Tag = kind === 'before' ? 'del' : 'ins'
+  return (
+    <Tag class={`line-text num is-${kind}`}>
+      <span class="sr-only">{words.roster.lineIs[kind]} </span>
+      <b>{line.route_id}</b> {words.vans.courier(line.courier_id)} · {spanText(line, zone)}
+    </Tag>
+  )
+}
+
+/** `Sun 22 Nov, 06:00–20:00` */
+function spanText({ from_at, until_at }: LineOfChange, zone: string): string {
+  const from = from_at === undefined ? undefined : Date.parse(from_at)
+  const until = until_at === undefined ? undefined : Date.parse(until_at)
+  if (from === undefined || until === undefined) return words.roster.always
+  const isOneDay = dayAt(from, zone) === dayAt(until - 1, zone)
+  const isMidnight = isOneDay && dayAt(until, zone) !== dayAt(from, zone)
+  const end = isMidnight ? '24:00' : clockText(until, zone)
+  const dayText = (ms: number) => day(`${dayAt(ms, zone)}T12:00:00`)
+  return `${dayText(from)}, ${clockText(from, zone)}–${isOneDay ? '' : `${dayText(until)}, `}${end}`
+}
+
+/** The lines that `others` does not have. */
+function differing(lines: readonly LineOfChange[], others: readonly LineOfChange[]): readonly LineOfChange[] {
+  const known = new Set(others.map(keyOf))
+  return lines.filter((line) => !known.has(keyOf(line)))
+}
+
+function keyOf({ courier_id, route_id, from_at, until_at }: LineOfChange): string {
+  return `${from_at} ${until_at} ${courier_id} ${route_id}`
+}
+
+const MOST_NAMED = 12
+const MOST_VANS = 20

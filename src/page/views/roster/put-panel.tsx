@@ -1,0 +1,224 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { api } from '../../data/api.ts'
+import { RequestError } from '../../data/client.ts'
+import { dayAfter, daysIn } from '../../data/day.ts'
+import { useAsked, useFleet } from '../../data/hooks.ts'
+import type { LineRemark, PutResult } from '../../data/types.ts'
+import { exact } from '../../format.ts'
+import { Failure, Foreign, Loading, messageOf } from '../../parts/basics.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { say } from '../../parts/toast.tsx'
+import { words } from '../../words/index.ts'
+import { LossDialog } from './loss-dialog.tsx'
+import { PutAnswer } from './put-answer.tsx'
+import { RemarkList } from './remark-list.tsx'
+
+interface PutPanelProps {
+  readonly file: File
+  /** The day that is shown: what is replaced where the file cannot be read here. */
+  readonly day: string
+  readonly zone: string
+  readonly close: (isChanged: boolean) => void
+}
+
+interface Target {
+  readonly company: string
+  readonly first: string
+  readonly last: string
+  readonly onlyListed: boolean
+}
+
+/** A file that was dropped: what it would change, by van, and the button that does it. */
+export function PutPanel({ file, day, zone, close }: PutPanelProps): JSX.Element {
+  const companies = [...new Set(useFleet().vans.flatMap(({ company_id }) => company_id ?? []))].toSorted()
+  const [typed, setTyped] = useState<Partial<Target>>({})
+  const read = useAsked('file', () => readRoster(file))
+  const found = read.answer?.days
+  const target: Target = {
+    company: companies[0] ?? '',
+    first: found?.first ?? day,
+    last: found?.last ?? found?.first ?? day,
+    onlyListed: false,
+    ...typed,
+  }
+  const body = read.answer?.body
+  return (
+    <section class="panel put" aria-label={words.roster.putTitle}>
+      <header class="panel-head">
+        <h2>
+          <Icon name="upload" size={14} /> <Foreign text={file.name} />
+        </h2>
+        <span class="hint">{words.roster.putHint}</span>
+        <span class="panel-aside">
+          <button type="button" class="button quiet small" onClick={() => close(false)}>
+            <Icon name="close" size={14} />
+            {words.roster.leave}
+          </button>
+        </span>
+      </header>
+      <TargetFields target={target} companies={companies} change={(some) => setTyped({ ...typed, ...some })} />
+      {read.error && <Failure error={read.error} />}
+      {body && target.company !== '' && target.last >= target.first && (
+        <Preview key={JSON.stringify(target)} {...{ body, target, zone, close }} />
+      )}
+      {target.last < target.first && <Failure error={new Error(words.roster.daysTurned)} />}
+    </section>
+  )
+}
+
+interface TargetFieldsProps {
+  readonly target: Target
+  readonly companies: readonly string[]
+  readonly change: (some: Partial<Target>) => void
+}
+
+function TargetFields({ target, companies, change }: TargetFieldsProps): JSX.Element {
+  return (
+    <div class="put-target">
+      {companies.length > 1 && (
+        <label class="field">
+          <span>{words.van.field.company_id}</span>
+          <select value={target.company} onChange={(event) => change({ company: event.currentTarget.value })}>
+            {companies.map((company) => (
+              <option key={company} value={company}>
+                {company}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {(['first', 'last'] as const).map((name) => (
+        <label key={name} class="field">
+          <span>{words.roster.replace[name]}</span>
+          <input
+            type="date"
+            value={target[name]}
+            onChange={(event) => event.currentTarget.value && change({ [name]: event.currentTarget.value })}
+          />
+        </label>
+      ))}
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={target.onlyListed}
+          onChange={(event) => change({ onlyListed: event.currentTarget.checked })}
+        />
+        <span>{words.roster.onlyListed}</span>
+      </label>
+    </div>
+  )
+}
+
+interface PreviewProps {
+  readonly body: Blob
+  readonly target: Target
+  readonly zone: string
+  readonly close: (isChanged: boolean) => void
+}
+
+/** What the file would do to these days, as the admin port says; then does it. */
+function Preview({ body, target, zone, close }: PreviewProps): JSX.Element {
+  const { answer, error, again } = useAsked('dry run', () => put(body, target, { dry_run: true }))
+  const [isAsking, setAsking] = useState(false)
+  const [isBusy, setBusy] = useState(false)
+  useEffect(() => setAsking(false), [answer])
+  if (error) return <Refusal error={error} again={again} />
+  if (!answer) return <Loading lines={3} />
+  const { added, changed, removed, takes = [], message } = answer
+  const isNothing = added + changed + removed === 0
+  const isLoss = takes.length > 0 || message !== undefined
+  const apply = async (how: { force?: true; only_listed?: true }) => {
+    setBusy(true)
+    try {
+      const done = await put(body, target, how)
+      if (done.message !== undefined) return setAsking(true)
+      say(words.roster.applied(exact(done.added), exact(done.changed), exact(done.removed)))
+      return close(true)
+    } catch (failure) {
+      say(messageOf(failure), 'failed')
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <>
+      <PutAnswer answer={answer} zone={zone} />
+      <footer class="put-foot">
+        <span class="muted">
+          {isNothing ? words.roster.nothingChanges : answer.rejected.length > 0 && words.roster.restTaken}
+        </span>
+        <button
+          type="button"
+          class={`button ${isLoss ? 'danger' : 'primary'}`}
+          disabled={isBusy || isNothing}
+          onClick={() => (isLoss ? setAsking(true) : void apply({}))}
+        >
+          {isLoss ? words.roster.applyAsk : words.apply}
+        </button>
+      </footer>
+      {isAsking && (
+        <LossDialog
+          answer={answer}
+          isNarrow={target.onlyListed}
+          close={() => setAsking(false)}
+          narrow={() => void apply({ only_listed: true })}
+          force={() => void apply({ force: true })}
+        />
+      )}
+    </>
+  )
+}
+
+/** Why nothing of the file can be taken; line by line where the admin port says so. */
+function Refusal({ error, again }: { error: Error; again: () => void }): JSX.Element {
+  const errors = error instanceof RequestError ? (error.body as { errors?: readonly Remark[] } | undefined)?.errors : []
+  return (
+    <>
+      <Failure error={error} again={again} />
+      {errors && errors.length > 0 && (
+        <RemarkList title={words.roster.rejected} tone="error" remarks={errors.map(lineOf)} />
+      )}
+    </>
+  )
+}
+
+interface Remark {
+  readonly path: string
+  readonly message: string
+}
+
+function lineOf({ path, message }: Remark): LineRemark {
+  const line = /^line (\d+)$/.exec(path)?.[1]
+  return line ? { line: Number(line), message } : { line: 0, message: `${path}: ${message}` }
+}
+
+/** The answer of a put. One that was refused since it takes too many routes is an answer too, with its `message`. */
+async function put(body: Blob, target: Target, how: Record<string, boolean>): Promise<PutResult> {
+  const { company, first, last, onlyListed } = target
+  const query = {
+    company_id: company,
+    from: first,
+    until: dayAfter(last),
+    only_listed: onlyListed || undefined,
+    ...how,
+  }
+  try {
+    return await api.putRoutes(query, body)
+  } catch (error) {
+    const answer = error instanceof RequestError && error.status === 409 ? (error.body as PutResult) : undefined
+    if (answer?.without_route) return answer
+    throw error
+  }
+}
+
+/** The file as it is sent, and the days that it is about; undefined for a workbook, which the admin port reads. */
+async function readRoster(file: File) {
+  if (file.size > MOST_BYTES) throw new Error(words.roster.tooLarge)
+  if (/\.xlsx$/i.test(file.name)) return { body: new Blob([file], { type: XLSX }), days: undefined }
+  return { body: new Blob([file], { type: 'text/csv' }), days: daysIn(await file.text()) }
+}
+
+/** What the admin port takes. */
+const MOST_BYTES = 4 * 1024 * 1024
+const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'

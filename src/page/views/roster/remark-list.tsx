@@ -1,0 +1,40 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { LineRemark } from '../../data/types.ts'
+import { exact } from '../../format.ts'
+import { Foreign } from '../../parts/basics.tsx'
+import { words } from '../../words/index.ts'
+
+interface RemarkListProps {
+  readonly title: string
+  readonly tone: 'error' | 'warning'
+  readonly remarks: readonly LineRemark[]
+}
+
+/** What is said of lines of a roster, with their numbers. */
+export function RemarkList({ title, tone, remarks }: RemarkListProps): JSX.Element | null {
+  const [most, setMost] = useState(MOST_SHOWN)
+  if (remarks.length === 0) return null
+  return (
+    <div class={`remarks is-${tone}`}>
+      <h3>
+        {title} <span class="num">{exact(remarks.length)}</span>
+      </h3>
+      <ul>
+        {remarks.slice(0, most).map(({ line, message }, index) => (
+          <li key={index}>
+            {line > 0 && <span class="remark-line num">{words.roster.line(exact(line))}</span>}
+            <Foreign text={message} />
+          </li>
+        ))}
+      </ul>
+      {remarks.length > most && (
+        <button type="button" class="button quiet small" onClick={() => setMost(most + 10 * MOST_SHOWN)}>
+          {words.more}
+        </button>
+      )}
+    </div>
+  )
+}
+
+const MOST_SHOWN = 8

@@ -1,0 +1,162 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { api } from '../../data/api.ts'
+import { RequestError } from '../../data/client.ts'
+import { clockText } from '../../data/day.ts'
+import { type DayStay, isBusyFrom, type VanOfDay } from '../../data/day-plan.ts'
+import { useNow } from '../../data/hooks.ts'
+import type { AssignmentChange } from '../../data/types.ts'
+import { conditionOf, matches, nameOf } from '../../data/van.ts'
+import { exact } from '../../format.ts'
+import { ConditionDot, Foreign, messageOf } from '../../parts/basics.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { SearchField } from '../../parts/search-field.tsx'
+import { say } from '../../parts/toast.tsx'
+import { href } from '../../router.ts'
+import { words } from '../../words/index.ts'
+
+interface SwapDialogProps {
+  /** Who loses its route, and which. */
+  readonly of: VanOfDay
+  readonly stay: DayStay
+  readonly plan: readonly VanOfDay[]
+  readonly zone: string
+  readonly close: (isChanged: boolean) => void
+}
+
+/**
+ * Asks who takes over a van's routes. A click on a van without a route does it; where that has further effects, they are said
+ * first and a second click does it.
+ */
+export function SwapDialog({ of, stay, plan, zone, close }: SwapDialogProps): JSX.Element {
+  const now = useNow(15_000)
+  const [q, setQ] = useState('')
+  const [asked, setAsked] = useState<{ other: VanOfDay; effect: AssignmentChange }>()
+  const [error, setError] = useState<unknown>()
+  const [isBusy, setBusy] = useState(false)
+  const isRunning = stay.from <= now
+  // A route that has begun changes hands now.
+  const from = isRunning ? undefined : new Date(stay.from).toISOString()
+  const begin = isRunning ? now : stay.from
+  const name = nameOf(of.van)
+  const others = candidates({ of, plan, begin, q })
+
+  const send = async (work: () => Promise<void>) => {
+    setBusy(true)
+    setError(undefined)
+    await work().catch(setError)
+    setBusy(false)
+  }
+  const takeOver = async ({ van }: VanOfDay) => {
+    const done = await api.assign(van.id, { like: of.van.id, from_at: from }, { force: true })
+    say(done.text)
+    close(true)
+  }
+  const choose = (other: VanOfDay) =>
+    void send(async () => {
+      const effect = await planned(other, { like: of.van.id, from_at: from })
+      const takesOthers = effect.takes.some(({ device }) => device !== of.van.id)
+      if (effect.warnings.length === 0 && !takesOthers) return takeOver(other)
+      return setAsked({ other, effect })
+    })
+  return (
+    <Dialog
+      title={words.roster.swapTitle(name)}
+      hint={words.roster.swapHint(name, stay.route_id, isRunning ? words.roster.now : clockText(begin, zone))}
+      close={() => close(false)}
+      submit={() => asked && void send(() => takeOver(asked.other))}
+      actions={
+        asked ? (
+          <button type="submit" class="button danger" disabled={isBusy}>
+            {words.roster.swapAnyway}
+          </button>
+        ) : (
+          <a class="button" href={href('vans', { id: of.van.id })}>
+            {words.act.openVan}
+          </a>
+        )
+      }
+    >
+      {asked ? (
+        <SwapEffect effect={asked.effect} />
+      ) : (
+        <>
+          <SearchField label={words.roster.swapSearch} value={q} change={setQ} />
+          <ul class="swap-list">
+            {others.slice(0, MOST_SHOWN).map((other) => (
+              <li key={other.van.id}>
+                <button type="button" class="swap-van" disabled={isBusy} onClick={() => choose(other)}>
+                  <ConditionDot condition={conditionOf(other.van)} text={false} />
+                  <span class="swap-name">
+                    <Foreign text={nameOf(other.van)} />
+                    <span class="sub">{other.van.place ?? words.condition[conditionOf(other.van)]}</span>
+                  </span>
+                  <span class={`tag ${isBusyFrom(other, begin) ? '' : 'is-ok'}`}>{stateOf(other, begin)}</span>
+                  <Icon name="swap" size={14} />
+                </button>
+              </li>
+            ))}
+          </ul>
+          {others.length > MOST_SHOWN && <p class="hint">{words.roster.swapMore(exact(others.length - MOST_SHOWN))}</p>}
+          {others.length === 0 && <p class="hint">{words.roster.swapNone}</p>}
+        </>
+      )}
+      {error !== undefined && (
+        <p class="failure" role="alert">
+          {messageOf(error)}
+        </p>
+      )}
+    </Dialog>
+  )
+}
+
+function SwapEffect({ effect: { text, warnings } }: { effect: AssignmentChange }): JSX.Element {
+  return (
+    <div class="plan is-warning" role="status">
+      <p>
+        <Foreign text={text} />
+      </p>
+      {warnings.map((warning, index) => (
+        <p key={index} class="tone-warning">
+          <Foreign text={warning} />
+        </p>
+      ))}
+    </div>
+  )
+}
+
+/** What an assignment would do. That it takes a route from others is no error here: it is the purpose. */
+async function planned({ van }: VanOfDay, body: object): Promise<AssignmentChange> {
+  try {
+    return await api.assign(van.id, body, { dry_run: true })
+  } catch (error) {
+    const effect = error instanceof RequestError && error.status === 409 ? (error.body as AssignmentChange) : undefined
+    if (effect?.takes) return effect
+    throw error
+  }
+}
+
+interface Candidates {
+  readonly of: VanOfDay
+  readonly plan: readonly VanOfDay[]
+  readonly begin: number
+  readonly q: string
+}
+
+/** The other vans of the company: first those that have no route from then on, and of them those that send. */
+function candidates({ of, plan, begin, q }: Candidates): VanOfDay[] {
+  const others = plan.filter(
+    ({ van }) => van.id !== of.van.id && van.company_id === of.van.company_id && matches(van, q),
+  )
+  const rank = (other: VanOfDay) => 2 * Number(isBusyFrom(other, begin)) + Number(other.van.state !== 'online')
+  return others.toSorted((one, other) => rank(one) - rank(other))
+}
+
+function stateOf({ stays }: VanOfDay, begin: number): string {
+  const stay =
+    stays.findLast(({ from, until }) => until > begin && from <= begin) ?? stays.find(({ until }) => until > begin)
+  return stay ? words.roster.hasRoute(stay.route_id) : words.roster.free
+}
+
+const MOST_SHOWN = 40

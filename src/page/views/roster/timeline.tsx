@@ -1,0 +1,175 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { clockText, type LocalDay } from '../../data/day.ts'
+import type { DayStay, VanOfDay } from '../../data/day-plan.ts'
+import { useNow } from '../../data/hooks.ts'
+import { conditionOf, nameOf } from '../../data/van.ts'
+import { ConditionDot, Foreign } from '../../parts/basics.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { useWindow } from '../../parts/window.ts'
+import { href } from '../../router.ts'
+import { words } from '../../words/index.ts'
+import { AssignButton } from './assign-button.tsx'
+import { SwapDialog } from './swap-dialog.tsx'
+
+interface TimelineProps {
+  /** Those that are found, of `plan`: all vans. */
+  readonly shown: readonly VanOfDay[]
+  readonly plan: readonly VanOfDay[]
+  readonly day: LocalDay
+  readonly zone: string
+  readonly changed: () => void
+}
+
+/** A row for each van, a bar for each route that it has; rows out of view are not drawn. */
+export function Timeline({ shown, plan, day, zone, changed }: TimelineProps): JSX.Element {
+  const now = useNow(15_000)
+  const [swapped, setSwapped] = useState<{ of: VanOfDay; stay: DayStay }>()
+  const { box, first, last, onScroll } = useWindow(shown.length, ROW_PX)
+  const isToday = now >= day.from && now < day.until
+  useEffect(() => scrollTo(box.current, isToday ? shareOf(now, day) : NOON), [day.day])
+  return (
+    <div
+      class="panel timeline"
+      ref={box}
+      onScroll={onScroll}
+      tabIndex={0}
+      role="region"
+      aria-label={words.roster.timeline}
+    >
+      <div class="timeline-in">
+        <Hours day={day} zone={zone} now={isToday ? now : undefined} />
+        <ul class="timeline-rows" style={{ height: `${shown.length * ROW_PX}px` }}>
+          {shown.slice(first, last).map((of, index) => (
+            <li key={of.van.id} class="timeline-row" style={{ top: `${(first + index) * ROW_PX}px` }}>
+              <RowName of={of} />
+              <div class="timeline-track">
+                {of.stays.map((stay, place) => (
+                  <StayBar
+                    key={place}
+                    stay={stay}
+                    {...{ of, day, zone, now }}
+                    choose={() => setSwapped({ of, stay })}
+                  />
+                ))}
+                {of.stays.length === 0 && <AssignButton van={of.van} changed={changed} />}
+              </div>
+            </li>
+          ))}
+        </ul>
+        {isToday && <NowLine share={shareOf(now, day)} />}
+      </div>
+      {swapped && (
+        <SwapDialog
+          {...swapped}
+          {...{ plan, zone }}
+          close={(isChanged) => {
+            setSwapped(undefined)
+            if (isChanged) changed()
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+function Hours({ day, zone, now }: { day: LocalDay; zone: string; now: number | undefined }): JSX.Element {
+  const hours = Array.from(
+    { length: Math.round((day.until - day.from) / STEP_MS) },
+    (_, step) => day.from + step * STEP_MS,
+  )
+  return (
+    <div class="timeline-hours" aria-hidden="true">
+      <span class="timeline-corner" />
+      <div class="timeline-track">
+        {hours
+          .filter((hour) => now === undefined || Math.abs(hour - now) > NEAR_MS)
+          .map((hour) => (
+            <span key={hour} class="hour num" style={{ left: percent(shareOf(hour, day)) }}>
+              {clockText(hour, zone)}
+            </span>
+          ))}
+        {now !== undefined && (
+          <span class="now-label num" style={{ left: percent(shareOf(now, day)) }}>
+            {clockText(now, zone)}
+          </span>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function RowName({ of: { van, stays } }: { of: VanOfDay }): JSX.Element {
+  return (
+    <div class="timeline-name">
+      <ConditionDot condition={conditionOf(van)} text={false} />
+      <span class="timeline-van">
+        <a href={href('vans', { id: van.id })}>
+          <Foreign text={nameOf(van)} />
+        </a>
+        {stays.length === 0 && <span class="sub">{words.roster.noRoute}</span>}
+      </span>
+    </div>
+  )
+}
+
+interface StayBarProps {
+  readonly stay: DayStay
+  readonly of: VanOfDay
+  readonly day: LocalDay
+  readonly zone: string
+  readonly now: number
+  readonly choose: () => void
+}
+
+function StayBar({ stay, of, day, zone, now, choose }: StayBarProps): JSX.Element {
+  const { from, until, route_id, courier_id, source, sharedWith } = stay
+  const when = until <= now ? 'is-past' : from <= now ? 'is-now' : 'is-later'
+  const kind = source === undefined ? 'is-usual' : ''
+  const times = `${clockText(from, zone)}–${until === day.until ? '24:00' : clockText(until, zone)}`
+  const shared = sharedWith.length > 0 ? words.roster.shared(sharedWith.slice(0, 3).join(', ')) : undefined
+  const said = [nameOf(of.van), words.vans.onRoute(route_id, courier_id), times, source ?? words.roster.usual, shared]
+  return (
+    <button
+      type="button"
+      class={`stay ${when} ${kind} ${shared ? 'is-shared' : ''} ${until === day.until ? 'goes-on' : ''}`}
+      style={{ left: percent(shareOf(from, day)), width: percent(shareOf(until, day) - shareOf(from, day)) }}
+      title={said.slice(1).filter(Boolean).join('\n')}
+      aria-label={said.filter(Boolean).join(', ')}
+      onClick={choose}
+    >
+      {shared && <Icon name="warning" size={12} />}
+      <span class="stay-route num">{route_id}</span>
+      <span class="stay-courier num">{words.vans.courier(courier_id)}</span>
+      <span class="stay-swap">
+        <Icon name="swap" size={12} />
+      </span>
+    </button>
+  )
+}
+
+function NowLine({ share }: { share: number }): JSX.Element {
+  return (
+    <div class="now-lane" aria-hidden="true">
+      <span class="now-line" style={{ left: percent(share) }} />
+    </div>
+  )
+}
+
+/** Shows this part of the day in the middle, where the box is too narrow for all of it. */
+function scrollTo(box: HTMLElement | null, share: number): void {
+  if (box) box.scrollLeft = share * box.scrollWidth - box.clientWidth / 2
+}
+
+function shareOf(ms: number, { from, until }: LocalDay): number {
+  return (ms - from) / (until - from)
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(3)}%`
+}
+
+const ROW_PX = 40
+const STEP_MS = 2 * 3_600_000
+const NEAR_MS = 40 * 60_000
+const NOON = 0.5

@@ -1,0 +1,69 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { api } from '../../data/api.ts'
+import { RequestError } from '../../data/client.ts'
+import { useAsked, useLive } from '../../data/hooks.ts'
+import type { PutResult, WriterResult } from '../../data/types.ts'
+import { age, exact } from '../../format.ts'
+import { Loading, messageOf } from '../../parts/basics.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { say } from '../../parts/toast.tsx'
+import { words } from '../../words/index.ts'
+import { PutAnswer } from './put-answer.tsx'
+
+/** Says what taking a put back changes, then does it. */
+export function UndoDialog({
+  result,
+  close,
+}: {
+  result: WriterResult
+  close: (isChanged: boolean) => void
+}): JSX.Element {
+  const { answer, error } = useAsked('undo', () => undo(result, { dry_run: true }))
+  const [failure, setFailure] = useState<unknown>()
+  const [isBusy, setBusy] = useState(false)
+  const zone = useLive().status?.time_zone ?? 'UTC'
+  const isLoss = (answer?.takes?.length ?? 0) > 0 || answer?.message !== undefined
+  const submit = async () => {
+    setBusy(true)
+    try {
+      const done = await undo(result, isLoss ? { force: true } : {})
+      say(words.roster.applied(exact(done.added), exact(done.changed), exact(done.removed)))
+      close(true)
+    } catch (reason) {
+      setFailure(reason)
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog
+      title={words.roster.undoTitle(result.writer)}
+      hint={words.roster.undoHint(age(result.at, Date.now()))}
+      close={() => close(false)}
+      submit={() => void submit()}
+      actions={
+        <button type="submit" class={`button ${isLoss ? 'danger' : 'primary'}`} disabled={!answer || isBusy}>
+          {isLoss ? words.roster.undoAnyway : words.roster.undo}
+        </button>
+      }
+    >
+      {answer ? <PutAnswer answer={answer} zone={zone} /> : !error && <Loading lines={3} />}
+      {(failure ?? error) !== undefined && (
+        <p class="failure" role="alert">
+          {messageOf(failure ?? error)}
+        </p>
+      )}
+    </Dialog>
+  )
+}
+
+/** The answer of undo. One that was refused since it takes routes from vans is an answer too, with its `message`. */
+async function undo({ put }: WriterResult, how: Record<string, boolean>): Promise<PutResult> {
+  try {
+    return await api.undo({ put, ...how })
+  } catch (error) {
+    const answer = error instanceof RequestError && error.status === 409 ? (error.body as PutResult) : undefined
+    if (answer?.without_route && how.dry_run) return answer
+    throw error
+  }
+}

@@ -1,7 +1,15 @@
 import { statfs } from 'node:fs/promises'
 import { within } from '../async.ts'
-import type { Facts, ProcessFacts, RedisFacts, RefusedLanes, UpstreamError, UpstreamFacts } from '../diagnose/facts.ts'
-import { durabilityProblems, keys, type Parked, readProcesses, type Redis, type SeenProcess } from '../lanes/index.ts'
+import type {
+  DeviceGroup,
+  Facts,
+  ProcessFacts,
+  RedisFacts,
+  RefusedLanes,
+  UpstreamError,
+  UpstreamFacts,
+} from '../diagnose/facts.ts'
+import { durabilityProblems, keys, type Parked, type Redis, readProcesses, type SeenProcess } from '../lanes/index.ts'
 import type { GatewayFigures } from '../observe/figures.ts'
 import type { PushFigures } from '../push/index.ts'
 import type { FixAccount } from './custody.ts'
@@ -16,6 +24,8 @@ export interface FactSources {
   /** The last account, and what it does not add up by; undefined before the first one. */
   readonly custody: () => { readonly account?: FixAccount; readonly difference: number }
   readonly tokensRefused: () => string[]
+  /** Devices with the same trouble. */
+  readonly devices: () => readonly DeviceGroup[]
 }
 
 /** What all processes and Redis say, gathered once a second for the diagnosis and the status. */
@@ -53,7 +63,7 @@ export class FactGatherer {
   /** Never rejects. While Redis does not answer: that alone. */
   async gather(): Promise<Facts> {
     const now = Date.now()
-    const { redis, upstream, custody, tokensRefused } = this.#sources
+    const { redis, upstream, custody, tokensRefused, devices } = this.#sources
     try {
       await answering(redis)
       this.#downSince = undefined
@@ -78,6 +88,7 @@ export class FactGatherer {
         lanes: lanes.map((each) => ({ ...each, acceptedAt: acceptedAt[each.company] })),
         backlog: account?.waiting,
         difference,
+        devices: devices(),
       }
     } catch (error) {
       this.#downSince ??= now

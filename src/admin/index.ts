@@ -8,10 +8,12 @@ import { createHttpServer, type HttpServer, type HttpServerOptions } from '../tr
 import { type AdminToken, accessBy, callerOf } from './access.ts'
 import { CustodyWatch, type FixAccount, takeAccount } from './custody.ts'
 import { assignmentOperations } from './device/assign.ts'
+import { DeviceWatch } from './device/condition.ts'
 import { deviceOperations } from './device/device.ts'
+import { DeviceIndex } from './device/device-index.ts'
 import { forgetOperation } from './device/forget.ts'
 import { arrivalOperations, arrivalSource } from './arrivals.ts'
-import { countDevices, type DeviceSources, deviceListOperations } from './device/list.ts'
+import { type DeviceSources, deviceListOperations } from './device/list.ts'
 import { enrolmentOperations } from './enrolment.ts'
 import { eventOperations } from './events.ts'
 import { FactGatherer, type FactSources, readUpstream } from './facts.ts'
@@ -68,11 +70,14 @@ export async function openAdmin(options: AdminOptions) {
   const tokens = watchTokens(options.companies, logger)
   const rates = new RateWatch(redis)
   const custody = new CustodyWatch(account, logger)
+  const index = new DeviceIndex({ ...options, follow: (changed) => options.live.follow(changed) })
+  const devices = new DeviceWatch({ ...options, index })
   const gatherer = new FactGatherer({
     ...options,
     upstream,
     custody: () => custody,
     tokensRefused: () => tokens.refused(),
+    devices: () => devices.groups(),
   })
   const findings = new Findings({ redis, gather: () => gatherer.gather(), logger })
   const gauges = startGauges({
@@ -81,8 +86,9 @@ export async function openAdmin(options: AdminOptions) {
     upstream,
     findings,
     gatherer,
-    devices: () => countDevices(options),
+    devices: () => devices.states(),
   })
+  const rows = { ...options, index, findings }
   const closing = new AbortController()
   const change = rosterWrites(options)
   const zone = () => options.live.config.time_zone
@@ -94,6 +100,7 @@ export async function openAdmin(options: AdminOptions) {
     upstream: lastKnown(upstream),
     findings,
     gatherer,
+    vans: () => devices.vans,
     rates: () => rates.now(),
     tokensRefused: tokens.refused,
     zone,
@@ -110,8 +117,8 @@ export async function openAdmin(options: AdminOptions) {
     ...findingOperations(findings),
     ...events.operations,
     ...laneOperations(redis),
-    ...deviceListOperations(options),
-    ...deviceOperations(options, change),
+    ...deviceListOperations(rows),
+    ...deviceOperations(rows, change),
     forgetOperation(options),
     ...routeOperations(options, change),
     ...assignmentOperations(options, change),
@@ -133,6 +140,8 @@ export async function openAdmin(options: AdminOptions) {
     custody.close()
     findings.close()
     events.close()
+    void index.close()
+    void devices.close()
     gauges.close()
     // Requests under way have 2 s; then relayed ones are aborted, and connections without an answer are cut.
     const timer = setTimeout(() => closing.abort(), CLOSE_TIMEOUT_MS)

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { LINKS } from '../diagnose/codes.ts'
+import { CONDITIONS } from '../diagnose/devices.ts'
 import type { Contact } from '../ingest/heard.ts'
 import type { Stay } from '../roster/directory.ts'
 
@@ -79,13 +80,28 @@ const DeviceHead = z.object({
 export const DeviceMapping = z.enum(['mapped', 'unmapped', 'no_route'], 'expected mapped, unmapped or no_route')
 export type DeviceMapping = z.infer<typeof DeviceMapping>
 
+export const DeviceCondition = z.enum(CONDITIONS, `expected ${CONDITIONS.join(', ')}`)
+
+/** What the last messages of a device say: see src/diagnose/README.md. */
+const SeenNow = z.object({
+  condition: DeviceCondition,
+  /** Of the last fix that is stored; m/s, degrees, m. */
+  position: z
+    .object({ at: Instant.optional(), ...each(z.number().optional(), 'lat', 'lon', 'speed', 'heading', 'accuracy') })
+    .optional(),
+  /** Codes. */
+  findings: z.array(Text),
+})
+
 export const DeviceRowJson = DeviceHead.extend({
   mapping: DeviceMapping,
   lane: StayJson.optional(),
   held: Count.optional(),
+  ...SeenNow.shape,
 })
 
 export const DeviceJson = DeviceHead.extend({
+  ...SeenNow.partial().shape,
   ...each(Text.optional(), 'time_zone', 'model', 'source'),
   settings: z.record(Text, z.unknown()).optional(),
   ...each(z.boolean().optional(), 'secret', 'previous_secret'),
@@ -179,6 +195,8 @@ export const FindingJson = z.object({
   subject: z.object({
     device: Text.optional(),
     company_id: Text.optional(),
+    courier_id: Text.optional(),
+    route_id: Text.optional(),
     listener: Text.optional(),
     process: Text.optional(),
   }),
@@ -235,6 +253,8 @@ export const StatusJson = z.object({
     difference: z.int(),
   }),
   findings: z.array(FindingJson),
+  /** Configured devices by what they do. */
+  vans: z.object(each(Count, ...CONDITIONS.filter((condition) => condition !== 'unknown'))),
   /** In which a time without an offset is read. */
   time_zone: Text,
 })

@@ -16,6 +16,8 @@ export interface StatusSources {
   readonly findings: Pick<Findings, 'current'>
   readonly gatherer: Pick<FactGatherer, 'gateways' | 'processes' | 'pushes'>
   readonly rates: () => Rates
+  /** How many configured devices do what. */
+  readonly vans: () => z.infer<typeof StatusJson>['vans']
   /** Ids of companies whose OAuth token the tracking API refuses. */
   readonly tokensRefused: () => string[]
   /** In which a time without an offset is read. */
@@ -31,7 +33,7 @@ export function statusOperations(sources: StatusSources): Operation[] {
 
 /** The answer of `GET /admin/status`. */
 export async function statusJson(sources: StatusSources): Promise<z.infer<typeof StatusJson>> {
-  const { account, upstream, findings, gatherer, rates, tokensRefused, zone } = sources
+  const { account, upstream, findings, gatherer, rates, tokensRefused, vans, zone } = sources
   const [taken, api] = await Promise.all([account(), upstream()])
   const { waiting, parked, held, custody } = taken
   const { oldestAt, ...counts } = waiting
@@ -60,6 +62,7 @@ export async function statusJson(sources: StatusSources): Promise<z.infer<typeof
     },
     custody,
     processes: gatherer.processes.map((process) => processJson(process, now)),
+    vans: vans(),
     time_zone: zone(),
   }
 }

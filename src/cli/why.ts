@@ -34,7 +34,7 @@ async function parkedOf(admin: AdminPort, { lane, company_id, courier_id }: Devi
 }
 
 /** Frames of the device that hold positions which are not understood, and since when; the latest 1,000 count. */
-async function misunderstoodOf(admin: AdminPort, { id }: DeviceAnswer): Promise<DeviceFacts['misunderstood']> {
+async function misunderstoodOf(admin: AdminPort, { id }: DeviceAnswer): Promise<ExplainedDevice['misunderstood']> {
   const query = { device: id, max_results: '1000' }
   const { results } = await read<{ results: ListedFrame[] }>(admin, { path: '/admin/misunderstood', query })
   const positions = results.filter(({ reason }) => reason === 'not_read' || reason === 'entries')
@@ -45,7 +45,7 @@ async function misunderstoodOf(admin: AdminPort, { id }: DeviceAnswer): Promise<
 type ListedFrame = z.infer<typeof FrameJson>
 
 /** What the gateway knows of a device. */
-export interface DeviceFacts {
+export interface ExplainedDevice {
   readonly device: DeviceAnswer
   readonly parked: readonly ParkedLane[]
   /** Frames whose positions are not understood; undefined: there are none. */
@@ -60,7 +60,7 @@ export interface DeviceFacts {
  * fixes, and what to do about it.
  * `last fix 08:14:02, route 1007 by routes.csv:17, refused 404 by the service (no such route), 214 parked: correct the line`
  */
-export function explain(facts: DeviceFacts, clock: Clock): string {
+export function explain(facts: ExplainedDevice, clock: Clock): string {
   const { device } = facts
   if (!device.configured) return notConfigured(facts, clock)
   const lost = heldTrouble(device, clock) ?? filteredTrouble(device, clock)
@@ -71,7 +71,7 @@ export function explain(facts: DeviceFacts, clock: Clock): string {
   return `${heardText(facts, clock)}, ${routeText(device, clock)}, ${rest}`
 }
 
-function notConfigured(facts: DeviceFacts, clock: Clock): string {
+function notConfigured(facts: ExplainedDevice, clock: Clock): string {
   const { device } = facts
   const last = device.last_heard ? `${heardText(facts, clock)}, ` : ''
   const held = heldTrouble(device, clock) ?? `nothing is held: ${entryAdvice(device.file_entry)}`
@@ -79,7 +79,7 @@ function notConfigured(facts: DeviceFacts, clock: Clock): string {
   return `not configured, ${last}${held}${frames === undefined ? '' : `; ${frames}`}`
 }
 
-function heardText({ device, now }: DeviceFacts, clock: Clock): string {
+function heardText({ device, now }: ExplainedDevice, clock: Clock): string {
   const { state, lane, last_heard, last_fix } = device
   const fixAt = last_fix?.time_at ?? last_fix?.received_at
   const fix = fixAt === undefined ? 'no fix yet' : `last fix ${clock(fixAt)}`
@@ -95,7 +95,7 @@ function routeText({ lane }: DeviceAnswer, clock: Clock): string {
   return `route ${lane.route_id} by ${put === undefined ? lane.source : `the admin port, put ${clock(put)}`}`
 }
 
-function misunderstoodTrouble({ misunderstood }: DeviceFacts, clock: Clock): string | undefined {
+function misunderstoodTrouble({ misunderstood }: ExplainedDevice, clock: Clock): string | undefined {
   if (!misunderstood) return undefined
   const { frames, sinceAt, protocol } = misunderstood
   const what = `${counted(frames, `frame of ${protocol} is`, `frames of ${protocol} are`)} not understood since ${clock(sinceAt)}`
@@ -140,7 +140,7 @@ function filteredTrouble({ last_filtered, last_fix }: DeviceAnswer, clock: Clock
 }
 
 /** Of the present lane; else of the one with the most parked fixes. */
-function parkedTrouble({ device, parked }: DeviceFacts): string | undefined {
+function parkedTrouble({ device, parked }: ExplainedDevice): string | undefined {
   const { lane } = device
   const isPresent = (each: ParkedLane) => each.courier_id === lane?.courier_id && each.route_id === lane.route_id
   const first = parked.toSorted((a, b) => Number(isPresent(b)) - Number(isPresent(a)) || b.fixes - a.fixes)[0]
@@ -161,7 +161,7 @@ function refusalAdvice(status: number, { company_id, lane }: DeviceAnswer, isPre
   return 'correct the cause and retry them, or delete them'
 }
 
-function waitingText({ device: { lane }, upstream, now }: DeviceFacts, clock: Clock): string | undefined {
+function waitingText({ device: { lane }, upstream, now }: ExplainedDevice, clock: Clock): string | undefined {
   if (!lane || lane.waiting === 0) return undefined
   const { waiting, oldest_at, last_push } = lane
   const what = `${waiting} waiting${oldest_at === undefined ? '' : ` since ${clock(oldest_at)}`}`
@@ -174,7 +174,7 @@ function waitingText({ device: { lane }, upstream, now }: DeviceFacts, clock: Cl
   return isBehind ? `${what}: behind, the newest position is sent first` : `${what}, will be pushed next`
 }
 
-function noTrouble({ device, now }: DeviceFacts, clock: Clock): string {
+function noTrouble({ device, now }: ExplainedDevice, clock: Clock): string {
   const { state, lane, last_fix } = device
   const pushed = lane?.last_push && `last push ${clock(lane.last_push.at)}`
   if (state === 'never')

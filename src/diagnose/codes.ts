@@ -281,6 +281,49 @@ export const CODES = {
     message: () => 'received fixes and where they are do not add up',
     action: 'keep the data folder and report this: it is a fault of waybridge',
   },
+  silent: {
+    severity: 'warning',
+    link: 'connected',
+    message: (about) => `nothing is heard of ${about}, on a route now`,
+    action:
+      'check its power and its SIM card; if it sleeps between messages, say how long in its entry: settings: { interval: 1h }',
+  },
+  gps_old: {
+    severity: 'warning',
+    link: 'placed',
+    message: (about) => `no new position comes from ${about}, though messages arrive`,
+    action: 'check the GPS antenna and where it is; under a roof there are no satellites',
+  },
+  clock_behind: {
+    severity: 'warning',
+    link: 'placed',
+    message: (about) => `the times of ${about} are behind by a constant number of quarter hours: a fault of time zone`,
+    action: 'set the time_zone that the evidence names in devices.yaml, or have the device report UTC',
+  },
+  no_route: {
+    severity: 'warning',
+    link: 'placed',
+    message: (about) => `there is no route for the fixes of ${about}`,
+    action: 'assign a route for now (routes.csv, or waybridge assign): held fixes go there',
+  },
+  two_on_route: {
+    severity: 'warning',
+    link: 'placed',
+    message: (about) => `several vans send on one route: ${about}`,
+    action: 'end the assignment of the van that does not drive the route: the positions of all are pushed',
+  },
+  unknown_device: {
+    severity: 'warning',
+    link: 'identified',
+    message: (about) => `fixes are held of ${about}, which nobody has configured`,
+    action: 'add the device to devices.yaml if it is yours: its held fixes are then delivered',
+  },
+  checksum_errors: {
+    severity: 'warning',
+    link: 'understood',
+    message: (about) => `frames of ${about} have a wrong checksum: they are not acknowledged`,
+    action: 'update the firmware of the device, or look for what damages its frames on the way, such as a serial modem',
+  },
 } satisfies Record<string, Meaning>
 
 /** What can be wrong. */

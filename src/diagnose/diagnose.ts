@@ -1,6 +1,7 @@
 import type { Observation } from '../observe/observations.ts'
 import { CODES, type Severity } from './codes.ts'
 import type { Facts, Finding, Found } from './facts.ts'
+import { groupTroubles } from './groups.ts'
 import { redisTroubles, systemTroubles } from './system.ts'
 import { upstreamTroubles } from './upstream.ts'
 
@@ -13,11 +14,17 @@ export function diagnose(facts: Facts): Finding[] {
 }
 
 function allTroubles(facts: Facts): Found[] {
-  return [...observedTroubles(facts.observations), ...systemTroubles(facts), ...upstreamTroubles(facts)]
+  return [
+    ...observedTroubles(facts.observations),
+    ...systemTroubles(facts),
+    ...upstreamTroubles(facts),
+    ...groupTroubles(facts),
+  ]
 }
 
 function observedTroubles(observations: readonly Observation[]): Found[] {
-  const bySubject = Map.groupBy(observations, ({ code, subject }) => `${code} ${JSON.stringify(subject)}`)
+  const repeated = observations.filter(({ code, count }) => code !== 'checksum_errors' || count >= REPEATED)
+  const bySubject = Map.groupBy(repeated, ({ code, subject }) => `${code} ${JSON.stringify(subject)}`)
   return [...bySubject.values()].map((same) => ({
     code: same[0].code,
     subject: same[0].subject,
@@ -43,3 +50,5 @@ function findingOf({ subject = {}, evidence = [], ...found }: Found, now: number
 
 const ORDER = { error: 0, warning: 1, info: 2 } satisfies Record<Severity, number>
 const MAX_EVIDENCE = 5
+/** One damaged frame is nothing odd. */
+const REPEATED = 3

@@ -30,6 +30,7 @@ export interface Facts {
   readonly upstream?: UpstreamFacts
   readonly lanes?: readonly RefusedLanes[]
   readonly backlog?: WaitingFixes
+  readonly devices?: readonly DeviceGroup[]
   /** Received fixes minus those accounted for, while nothing moves. */
   readonly difference?: number
 }
@@ -104,4 +105,51 @@ export interface WaitingFixes {
   readonly fixes: number
   readonly lanes: number
   readonly oldestAt?: number
+}
+
+/** What is known of one device. Speeds in m/s. */
+export interface DeviceFacts {
+  readonly id: string
+  readonly name?: string
+  /** Its company; undefined: nobody has configured it. */
+  readonly company?: string
+  /** The route that it has now, and who drives it. */
+  readonly route?: { readonly courier: string; readonly route: string }
+  /** When it was heard last; undefined: never. */
+  readonly heardAt?: number
+  /** Since when its connection is open; undefined: it has none, or none that lasts. */
+  readonly connectedAt?: number
+  /** How far its messages usually are apart. */
+  readonly usualMs?: number
+  readonly fix?: {
+    /** When a fix came that is newer than all before it. */
+    readonly newAt: number
+    readonly time: number
+    readonly speed?: number
+  }
+  /** The fixes that did not go to a lane: the last of them. */
+  readonly unplaced?: { readonly reason: string; readonly at: number; readonly isHeld: boolean }
+  /** Whether its last message had a fix that did not go to a lane. */
+  readonly isUnplaced?: boolean
+  /** Whether fixes of it are held as those of a device that is not configured. */
+  readonly isHeldUnknown?: boolean
+  /** Its last fixes are late by the same number of quarter hours, and the time zone that would explain that. */
+  readonly behind?: { readonly quarters: number; readonly sinceAt: number; readonly zone?: string }
+}
+
+/** Devices with the same trouble: of one company, or of one route. The first of them are named. */
+export interface DeviceGroup {
+  readonly code: FindingCode
+  readonly subject: Subject
+  readonly count: number
+  readonly sinceAt: number
+  readonly named: readonly TroubledDevice[]
+}
+
+/** `name`: its name, else its id. */
+export interface TroubledDevice {
+  readonly id: string
+  readonly name: string
+  readonly sinceAt: number
+  readonly evidence: string
 }

@@ -49,7 +49,7 @@ export async function whichLive(redis: Redis, gateways: readonly string[]): Prom
 }
 
 /** All gateways with a life sign, each with its problems; forgets the others. */
-async function liveGateways(redis: Redis): Promise<Map<string, string[]>> {
+export async function liveGateways(redis: Redis): Promise<Map<string, string[]>> {
   const ids = await redis.smembers(keys.gatewayIds)
   const live = await whichLive(redis, ids)
   const gone = ids.filter((id) => !live.has(id))

@@ -18,17 +18,6 @@ export async function readEvents(redis: Redis, device: string): Promise<DeviceEv
   return events.toReversed().toSorted((a, b) => b.at - a.at)
 }
 
-/** The last contact of each device that ever spoke, in slices of some hundred; a device may come twice. */
-export async function* surveyContacts(redis: Redis): AsyncGenerator<{ device: string; contact: Contact }> {
-  for await (const slice of redis.hscanStream(keys.devices, { count: 500 })) {
-    const entries = slice as string[]
-    const devices = entries.filter((_, index) => index % 2 === 0)
-    const contacts = entries.filter((_, index) => index % 2 === 1).map((json) => JSON.parse(json) as StoredContact)
-    const checked = await withLiveConnections(redis, contacts)
-    for (const [index, contact] of checked.entries()) yield { device: devices[index], contact }
-  }
-}
-
 /** A connection counts only while its gateway gives a life sign. */
 async function withLiveConnections(redis: Redis, contacts: readonly StoredContact[]): Promise<Contact[]> {
   const live = await whichLive(redis, [...new Set(contacts.map(({ gateway }) => gateway))])

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Fix, Transport } from '../../protocols/kit/index.ts'
 import { everySecond } from '../async.ts'
-import { appendEvents, EVENTS_KEPT, keys, type Redis } from '../lanes/index.ts'
+import { appendEvents, EVENTS_KEPT, keys, type Redis, tellHeard } from '../lanes/index.ts'
 import type { DeviceSession } from './device.ts'
 import { giveLifeSign } from './gateways.ts'
 
@@ -179,6 +179,8 @@ export class HeardBook {
     if (fixes.length > 0) writes.push(this.#redis.hset(keys.lastFixes, ...fixes))
     if (unplaced.length > 0) writes.push(this.#redis.hset(keys.lastFiltered, ...unplaced))
     if (events.length > 0) writes.push(appendEvents(this.#redis, events))
+    // After the writes: who is told must find them. Over one connection commands run in their order.
+    if (contacts.length > 0) writes.push(tellHeard(this.#redis, devices))
     try {
       await Promise.all(writes)
     } catch {

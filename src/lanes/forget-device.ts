@@ -1,3 +1,4 @@
+import { tellHeard } from './changes.ts'
 import { HELD_LISTS } from './held.ts'
 import { keys } from './keys.ts'
 import { dropFrames, frameIds } from './misunderstood.ts'
@@ -97,6 +98,8 @@ async function forgetMarks(redis: Redis, ids: ReadonlySet<string>): Promise<numb
 async function forgetContacts(redis: Redis, id: string): Promise<number> {
   const hashes = [keys.devices, keys.lastFixes, keys.lastFiltered, keys.arrivedDevices]
   const deleted = await Promise.all([...hashes.map((hash) => redis.hdel(hash, id)), redis.del(keys.events(id))])
+  await redis.hdel(keys.intervals, id)
+  await tellHeard(redis, [id])
   return deleted.reduce((sum, count) => sum + count, 0)
 }
 

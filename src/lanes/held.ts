@@ -31,6 +31,21 @@ export function heldDevices(redis: Redis, { name }: HeldLists): Promise<string[]
   return redis.zrange(keys.heldDevices(name), '0', '-1')
 }
 
+/** How many devices have held fixes, for each reason and kind of sender, and what changes with them. */
+export async function heldMark(redis: Redis): Promise<{ readonly devices: number; readonly mark: string }> {
+  const counts = await Promise.all(HELD_LISTS.map(({ name }) => redis.zcard(keys.heldDevices(name))))
+  const fixes = await redis.get(keys.heldFixes)
+  return { devices: counts.reduce((sum, count) => sum + count, 0), mark: [...counts, fixes].join() }
+}
+
+/** How many fixes these lists hold of devices, in their order. */
+export async function countHeld(
+  redis: Redis,
+  places: readonly { readonly lists: HeldLists; readonly device: string }[],
+): Promise<number[]> {
+  return Promise.all(places.map(({ lists, device }) => redis.llen(keys.held(lists.name, device))))
+}
+
 /** Those of these devices that have some of these held fixes. */
 export async function heldAmong(redis: Redis, { name }: HeldLists, devices: readonly string[]): Promise<string[]> {
   const asked = [...new Set(devices)]

@@ -19,6 +19,12 @@ export const keys = {
   lastFixes: `${TAG}:last-fixes`,
   /** hash: device → JSON of its last fix that was filtered, when and why */
   lastFiltered: `${TAG}:last-filtered`,
+  /** stream: devices of which something new was heard, JSON lists; the last 300 */
+  heardChanges: `${TAG}:heard-changes`,
+  /** string: says that these are the data that an index of devices was read from (see changes.ts) */
+  heardMark: `${TAG}:heard-mark`,
+  /** hash: device that sends seldom → ms between two of its messages, as the admin process has learnt it */
+  intervals: `${TAG}:intervals`,
   /** set: lanes whose push failed since the last answer of the service */
   failing: `${TAG}:failing`,
   /** string: the gateway that stored last, and since when no other has: its turn (see duplicates.ts) */

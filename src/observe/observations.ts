@@ -26,11 +26,14 @@ export type ObservationCode =
   | 'enrolment_open'
   | 'wrong_port'
   | 'port_taken'
+  | 'checksum_errors'
 
 /** What an observation is about; nothing: the whole system. */
 export interface Subject {
   readonly device?: string
   readonly company_id?: string
+  readonly courier_id?: string
+  readonly route_id?: string
   readonly listener?: string
   readonly process?: string
 }

@@ -94,6 +94,8 @@ describe('PUT /admin/devices/{id}', () => {
         time_zone: '+03:00',
         model: 'FMB920',
         settings: { altitude: true, sensors: [1, 2.5] },
+        condition: 'never',
+        findings: [],
         secret: false,
         source: expect.stringMatching(/^admin 20\d\d-/),
         configured: true,

@@ -37,6 +37,8 @@ describe('GET /admin/devices/{id}', () => {
       courier_id: '42',
       route_id: '1001',
       model: 'FMB920',
+      condition: 'never',
+      findings: [],
       secret: true,
       source: 'devices.yaml:2',
       lane: {
@@ -180,6 +182,8 @@ describe('GET /admin/devices/{id}', () => {
     await heard.close()
     const contact = { protocol: 'teltonika', transport: 'udp', remote: REMOTE }
     expect(await deviceNow('0077')).toEqual({
+      condition: 'unknown',
+      findings: [],
       id: '0077',
       configured: false,
       held: [],
@@ -194,6 +198,8 @@ describe('GET /admin/devices/{id}', () => {
     await expect.poll(async () => (await admin.ask('/admin/devices/356307042441099')).status).toBe(200)
     const device = await deviceNow('356307042441099')
     expect(device).toEqual({
+      condition: 'never',
+      findings: [],
       id: '356307042441099',
       company_id: '7',
       secret: false,
@@ -287,6 +293,8 @@ describe('the held fixes of a device', () => {
     await hold(admin.redis, 'unknown', '9', { count: 2, receivedAt: ARRIVED })
     await hold(admin.redis, 'clock', '9', { receivedAt: ARRIVED, time: ARRIVED + 3_600_000 })
     expect(await deviceNow('009')).toEqual({
+      condition: 'unknown',
+      findings: ['unknown_device'],
       id: '9',
       configured: false,
       held: [

@@ -58,6 +58,8 @@ describe('the list of devices', () => {
       mapping: 'mapped',
       lane: { company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:2' },
       state: 'never',
+      condition: 'never',
+      findings: [],
     })
     expect(results[2]).toEqual({
       id: '356307042441014',
@@ -68,8 +70,18 @@ describe('the list of devices', () => {
       mapping: 'mapped',
       lane: VAN_14_LANE,
       state: 'never',
+      condition: 'never',
+      findings: [],
     })
-    expect(results[4]).toEqual({ id: 'ABC', configured: true, company_id: '7', mapping: 'no_route', state: 'never' })
+    expect(results[4]).toEqual({
+      id: 'ABC',
+      configured: true,
+      company_id: '7',
+      mapping: 'no_route',
+      state: 'never',
+      condition: 'never',
+      findings: [],
+    })
     expect(results[5]).toMatchObject({
       courier_id: '9223372036854775807',
       lane: { courier_id: '9223372036854775807', route_id: '9007199254740993' },
@@ -88,8 +100,10 @@ describe('the list of devices', () => {
         company_id: '7',
         mapping: 'no_route',
         state: 'online',
+        condition: 'no_route',
         last_heard: { at, protocol: 'teltonika', transport: 'udp', remote: REMOTE },
         held: 5,
+        findings: [],
       },
     ])
   })
@@ -103,9 +117,18 @@ describe('the list of devices', () => {
         configured: false,
         mapping: 'unmapped',
         state: 'online',
+        condition: 'unknown',
         last_heard: { at, protocol: 'teltonika', transport: 'udp', remote: REMOTE },
+        findings: [],
       },
-      { id: '77', configured: false, mapping: 'unmapped', held: 2 },
+      {
+        id: '77',
+        configured: false,
+        mapping: 'unmapped',
+        condition: 'unknown',
+        held: 2,
+        findings: ['unknown_device'],
+      },
     ])
   })
 

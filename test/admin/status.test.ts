@@ -20,7 +20,8 @@ async function statusNow(): Promise<Status> {
 describe('GET /admin/status', () => {
   it('shows zeros where nothing was received', async () => {
     // Neither a gateway nor a worker runs here.
-    const { rates, upstream, links, processes, verdict, findings: _, ...rest } = await statusNow()
+    const { rates, upstream, links, processes, verdict, vans, findings: _, ...rest } = await statusNow()
+    expect(Object.keys(vans)).toEqual(['moving', 'standing', 'silent', 'gps_old', 'no_route', 'held', 'never'])
     expect(rest).toEqual({
       waiting: { fixes: 0, lanes: 0 },
       parked: { fixes: 0, lanes: 0 },

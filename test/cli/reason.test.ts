@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { clockIn } from '../../src/cli/output.ts'
-import { type DeviceFacts, explain } from '../../src/cli/why.ts'
+import { type ExplainedDevice, explain } from '../../src/cli/why.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8, 20)
 const at = (time: string, day = '2026-11-20') => `${day}T${time}.000Z`
@@ -24,7 +24,7 @@ const NOT_FOUND = { ...IDS, fixes: 214, parked: { status: 404, message: 'no such
 function says(device: object, facts: object = {}): string {
   const upstream = { state: 'up', since_at: at('06:00:00') }
   const all = { device: { ...DEVICE, ...device }, parked: [], upstream, now: NOW, ...facts }
-  return explain(all as unknown as DeviceFacts, clockIn('UTC', NOW))
+  return explain(all as unknown as ExplainedDevice, clockIn('UTC', NOW))
 }
 
 function waiting(count: number, lane: object = {}) {

@@ -16,11 +16,19 @@ function vans(silent: Readonly<Record<number, string | undefined>> = {}): Listed
       configured: true,
       company_id: '7',
       mapping: 'mapped',
+      condition: 'silent',
+      findings: [],
       state,
       ...(at && { last_heard: { at, transport: 'tcp', remote: '10.1.2.3:40001' } }),
     }
   })
-  const never = { configured: true, mapping: 'unmapped', state: 'never' } as const
+  const never = {
+    configured: true,
+    mapping: 'unmapped',
+    condition: 'never',
+    findings: [],
+    state: 'never',
+  } satisfies Partial<ListedDevice>
   return [...ours, { ...never, id: 'x', company_id: '8' }, { ...never, id: 'y', configured: false, company_id: '7' }]
 }
 

@@ -40,6 +40,7 @@ const TROUBLED: StatusAnswer = {
       action: 'see the evidence; nothing is lost: everything waits and is delivered once the API answers again',
     },
   ],
+  vans: STATUS.vans,
   custody: {
     received: 2000,
     filtered: 70,

@@ -247,6 +247,7 @@ export async function openBare(
       version: () => 0,
       companies: () => [],
       files: () => undefined,
+      follow: () => {},
       catchUp: never,
     },
     place: () => undefined,

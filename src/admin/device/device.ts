@@ -10,23 +10,29 @@ import { contactJson, DeviceJson, entryAdvice, instant, laneIds, stayJson } from
 import { laneJson } from '../lanes.ts'
 import type { Operation } from '../operation.ts'
 import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
+import { stateOf } from './condition.ts'
 import { deviceEntryOperations } from './entry.ts'
-import { type DeviceSources, stateOf } from './list.ts'
+import { deviceRows, type RowSources } from './list.ts'
 
 /**
  * `GET /admin/devices/{id}`: the device's entry, its lane now, what is held of it, what was last heard of it, and its last
  * events, latest first. Of a device that is not configured: what is held and what was heard.
  */
 export function deviceOperations(
-  { redis, directory, idleMs, live }: DeviceSources & { readonly live: RosterInEffect },
+  sources: RowSources & { readonly live: RosterInEffect },
   change: RosterWrites,
 ): Operation[] {
+  const { redis, directory, idleMs, index, live } = sources
   const handle: Operation['handle'] = async ({ params }, reply) => {
     const { id } = params as { id: string }
     const entry = directory().find(id)
     const name = entry?.id ?? id
+    await index.catchUp()
     const known = [readHeld(redis, entry, id), readHeard(redis, name), readEvents(redis, name)] as const
     const [waiting, heard, happened] = await Promise.all(known)
+    const indexed = index.find(id)
+    const [row] = indexed ? await deviceRows([indexed], sources) : []
+    const { condition, position, findings }: Partial<typeof row> = row ?? {}
     const held = await Promise.all(waiting.map((each) => heldJson(each, entry, live)))
     const events = happened.map(eventJson)
     const now = Date.now()
@@ -34,7 +40,16 @@ export function deviceOperations(
     if (!entry) {
       const file_entry = hiddenEntry(live, id)
       if (held.length > 0 || heard)
-        return { id: heard ? id : sameId(id), configured: false, file_entry, held, ...last, events }
+        return {
+          id: heard ? id : sameId(id),
+          configured: false,
+          condition,
+          findings,
+          file_entry,
+          held,
+          ...last,
+          events,
+        }
       reply.code(404)
       return { message: `no device with this id is configured: ${entryAdvice(file_entry)}`, file_entry }
     }
@@ -42,6 +57,9 @@ export function deviceOperations(
     return {
       ...entryJson(entry),
       configured: true,
+      condition,
+      position,
+      findings,
       held,
       // Where a fix goes that is made now.
       lane: stay && { ...laneJson((await describeLanes(redis, [stay.lane.key]))[0]), ...stayJson(stay) },

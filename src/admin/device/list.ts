@@ -1,15 +1,23 @@
 import * as z from 'zod'
-import { yieldToEventLoop } from '../../async.ts'
-import { sameId } from '../../config/units.ts'
-import { type Contact, isConnected } from '../../ingest/heard.ts'
-import { surveyContacts } from '../../ingest/heard-reader.ts'
-import { type Redis, surveyHeld } from '../../lanes/index.ts'
-import type { DeviceEntry } from '../../roster/directory.ts'
+import { conditionOf, deviceTroubles } from '../../diagnose/devices.ts'
+import { countHeld, type Redis } from '../../lanes/index.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { parse } from '../../tracking/refusal.ts'
-import { contactJson, DeviceMapping, DeviceRowJson, DeviceState, pageSchema, stayJson } from '../json.ts'
+import type { Findings } from '../findings.ts'
+import {
+  contactJson,
+  DeviceCondition,
+  DeviceMapping,
+  DeviceRowJson,
+  DeviceState,
+  instant,
+  pageSchema,
+  stayJson,
+} from '../json.ts'
 import type { Operation } from '../operation.ts'
-import { type ListPlace, PageQuery, pageOf } from '../paging.ts'
+import { PageQuery, pageOfOrdered } from '../paging.ts'
+import { factsOf, stateOf } from './condition.ts'
+import type { DeviceIndex, IndexedDevice } from './device-index.ts'
 
 export interface DeviceSources {
   readonly redis: Redis
@@ -18,28 +26,31 @@ export interface DeviceSources {
   readonly idleMs: number
 }
 
+export interface RowSources extends DeviceSources {
+  readonly index: DeviceIndex
+  readonly findings: Pick<Findings, 'current'>
+}
+
 /**
  * `GET /admin/devices`: all configured devices, and the others that were heard or of which something is held. Ordered by name,
  * those without a name last, then by id.
  */
-export function deviceListOperations({ redis, directory, idleMs }: DeviceSources): Operation[] {
+export function deviceListOperations(sources: RowSources): Operation[] {
+  const { index } = sources
   const handle: Operation['handle'] = async ({ query }) => {
-    const { state, mapping, q, ...page } = parse(DevicesQuery, query)
-    const roster = directory()
+    const { state, mapping, condition, q, ...page } = parse(DevicesQuery, query)
+    await index.catchUp()
     const now = Date.now()
-    const surveyed = await surveyDevices(redis, roster)
-    const devices = surveyed.values().map((device) => rowOf(device, { roster, now, idleMs }))
-    const isListed = (device: DeviceRow) =>
-      (state ?? device.state) === device.state &&
-      (mapping ?? device.mapping) === device.mapping &&
-      [device.id, device.entry?.name ?? ''].some((text) => text.toLowerCase().includes(q.toLowerCase()))
-    const listing = {
-      list: 'devices',
-      placeOf: ({ id, entry }: DeviceRow) => placeOfDevice({ id, name: entry?.name }),
-      isListed,
+    const text = q.toLowerCase()
+    const isListed = (device: IndexedDevice) => {
+      const { entry, id } = device
+      if (text !== '' && ![id, entry?.name ?? ''].some((each) => each.toLowerCase().includes(text))) return false
+      if (!(state ?? mapping ?? condition)) return true
+      const row = rowOf(device, sources, now)
+      return [state, mapping, condition].every((wanted, at) => (wanted ?? row[FILTERED[at]]) === row[FILTERED[at]])
     }
-    const { results, ...rest } = await pageOf(devices, listing, page)
-    return { results: results.map(rowJson), ...rest }
+    const { results, ...rest } = await pageOfOrdered(index.inOrder, { list: 'devices', placeOf, isListed }, page)
+    return { results: await deviceRows(results, sources), ...rest }
   }
 
   return [
@@ -47,7 +58,7 @@ export function deviceListOperations({ redis, directory, idleMs }: DeviceSources
       method: 'GET',
       path: '/admin/devices',
       id: 'listDevices',
-      summary: 'List the devices, by state, mapping, or a part of the id or name',
+      summary: 'List the devices, by state, mapping, condition, or a part of the id or name',
       query: DevicesQuery,
       answer: pageSchema(DeviceRowJson),
       handle,
@@ -55,92 +66,70 @@ export function deviceListOperations({ redis, directory, idleMs }: DeviceSources
   ]
 }
 
+const FILTERED = ['state', 'mapping', 'condition'] as const
+
+function placeOf({ place }: IndexedDevice) {
+  return place
+}
+
 const DevicesQuery = PageQuery.extend({
   state: DeviceState.optional(),
   mapping: DeviceMapping.optional(),
+  condition: DeviceCondition.optional(),
   q: z.string('expected one text').default(''),
 })
 
-interface SurveyedDevice {
-  id: string
-  readonly entry?: DeviceEntry
-  contact?: Contact
-  /** Fixes. */
-  held: number
-}
-
-type DeviceRow = ReturnType<typeof rowOf>
-
-async function surveyDevices(redis: Redis, directory: Roster): Promise<ReadonlyMap<string, SurveyedDevice>> {
-  const devices = new Map<string, SurveyedDevice>()
-  const get = (name: string): SurveyedDevice => {
-    const id = sameId(name)
-    const device = devices.get(id) ?? { id, held: 0 }
-    devices.set(id, device)
-    return device
-  }
-  for (const entry of directory.devices()) {
-    devices.set(sameId(entry.id), { id: entry.id, entry, held: 0 })
-    await yieldToEventLoop()
-  }
-  for await (const { device: name, contact } of surveyContacts(redis)) {
-    const device = get(name)
-    if (device.entry ? device.id === name : contact.at > (device.contact?.at ?? 0))
-      Object.assign(device, { id: name, contact })
-  }
-  for await (const { device, fixes } of surveyHeld(redis)) get(device).held += fixes
-  return devices
-}
-
 /** A device that is not configured and was never heard has no state. */
-function rowOf(
-  device: SurveyedDevice,
-  { roster, now, idleMs }: { readonly roster: Roster; readonly now: number; readonly idleMs: number },
-) {
-  const { entry, contact } = device
+function rowOf(device: IndexedDevice, { index, directory, idleMs }: RowSources, now: number) {
+  const { entry } = device
+  const roster = directory()
   const stay = entry && roster.stayAt(entry, now / 1000)
-  const mapping: DeviceMapping = !entry ? 'unmapped' : stay ? 'mapped' : 'no_route'
-  return { ...device, stay, mapping, state: entry || contact ? stateOf(contact, now, idleMs) : undefined }
-}
-
-/**
- * A device with an open connection is online; over UDP, HTTP and a relay, where it has no lasting one, a device that sent
- * something within `idleMs`. `now`: ms UTC.
- */
-export function stateOf(contact: Contact | undefined, now: number, idleMs: number): DeviceState {
-  if (!contact) return 'never'
-  const isRecent = !isConnected(contact) && now - contact.at <= idleMs
-  return contact.connectedAt !== undefined || isRecent ? 'online' : 'offline'
-}
-
-/** How many configured devices are in each state. */
-export async function countDevices({ redis, directory, idleMs }: DeviceSources): Promise<Record<DeviceState, number>> {
-  const now = Date.now()
-  const states = new Map<string, DeviceState>()
-  for await (const { device, contact } of surveyContacts(redis)) states.set(device, stateOf(contact, now, idleMs))
-  const counts = { online: 0, offline: 0, never: 0 }
-  for (const { id } of directory().devices()) counts[states.get(id) ?? 'never']++
-  return counts
-}
-
-/** By name, then by id; devices without a name are last. */
-export function placeOfDevice({ id, name }: { readonly id: string; readonly name?: string }): ListPlace {
-  return name === undefined ? [1, id] : [0, `${name}\0${id}`]
-}
-
-function rowJson({ id, entry, mapping, stay, state, contact, held }: DeviceRow): object {
-  const { name, company_id, courier_id, route_id } = entry ?? {}
+  const contact = index.contactOf(device)
+  const facts = factsOf(device, { index, roster, now })
   return {
-    id,
-    name,
-    configured: entry !== undefined,
-    company_id,
-    courier_id,
-    route_id,
-    mapping,
-    lane: stay && stayJson(stay),
-    state,
-    last_heard: contact && contactJson(contact),
-    held: held > 0 ? held : undefined,
+    stay,
+    contact,
+    facts,
+    mapping: (!entry ? 'unmapped' : stay ? 'mapped' : 'no_route') satisfies DeviceMapping,
+    state: entry || contact ? stateOf(contact, now, idleMs) : undefined,
+    condition: conditionOf(facts, now),
   }
+}
+
+/** Devices as lists show them. */
+export async function deviceRows(devices: readonly IndexedDevice[], sources: RowSources) {
+  const { index, redis, findings } = sources
+  const now = Date.now()
+  const places = devices.flatMap((device) => index.heldOf(device).map((place) => ({ ...place, of: device })))
+  const counts = await countHeld(redis, places)
+  const held = new Map<IndexedDevice, number>()
+  for (const [at, { of }] of places.entries()) held.set(of, (held.get(of) ?? 0) + counts[at])
+  const codes = Map.groupBy(findings.current, ({ subject }) => subject.device)
+  return devices.map((device) => {
+    const { contact, stay, facts, ...words } = rowOf(device, sources, now)
+    const { entry, id, fix } = device
+    const own = deviceTroubles(facts, now).map(({ code }) => code)
+    const seen = (codes.get(id) ?? []).map(({ code }) => code)
+    return {
+      id,
+      name: entry?.name,
+      configured: entry !== undefined,
+      company_id: entry?.company_id,
+      courier_id: entry?.courier_id,
+      route_id: entry?.route_id,
+      ...words,
+      lane: stay && stayJson(stay),
+      last_heard: contact && contactJson(contact),
+      position: fix && positionJson(fix),
+      held: held.get(device) || undefined,
+      findings: [...new Set([...own, ...seen])],
+    }
+  })
+}
+
+/** Without numbers that JSON could not hold; they are stored as null. */
+function positionJson({ fix }: NonNullable<IndexedDevice['fix']>): object {
+  const { time, latitude: lat, longitude: lon, speed, heading, accuracy } = fix
+  const known = Object.entries({ lat, lon, speed, heading, accuracy }).filter(([, value]) => typeof value === 'number')
+  return { at: instant(time), ...Object.fromEntries(known) }
 }

@@ -4,7 +4,7 @@ import type { Files } from '../../config/files.ts'
 import type { Company, Config } from '../../config/schema.ts'
 import { isRosterApplied } from '../../ingest/gateways.ts'
 import type { Redis } from '../../lanes/index.ts'
-import { ROSTER_HOLDS_MS } from '../../roster/replica.ts'
+import { ROSTER_HOLDS_MS, type RosterFollower } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { type RosterWrite, writeRoster } from '../../roster/table.ts'
 import { ApiRefusal } from '../../tracking/refusal.ts'
@@ -17,6 +17,8 @@ export interface RosterInEffect {
   companies(): readonly Company[]
   /** The files of devices and routes in effect. */
   files(): Files | undefined
+  /** Calls `changed` after each change that took effect. */
+  follow(changed: RosterFollower): void
   /** Resolves once all that was written to the roster is in effect in this process. */
   catchUp(): Promise<void>
 }

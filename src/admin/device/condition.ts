@@ -1,0 +1,120 @@
+import { everySecond, yieldToEventLoop } from '../../async.ts'
+import { duration } from '../../config/units.ts'
+import { DeviceSurvey } from '../../diagnose/devices.ts'
+import type { DeviceFacts } from '../../diagnose/facts.ts'
+import { type Contact, isConnected } from '../../ingest/heard.ts'
+import type { Roster } from '../../roster/roster.ts'
+import type { DeviceState } from '../json.ts'
+import type { DeviceIndex, IndexedDevice } from './device-index.ts'
+import { behindBy } from './learnt.ts'
+
+/** What the diagnosis knows of a device at `now`, ms UTC. */
+export function factsOf(
+  device: IndexedDevice,
+  { index, roster, now }: { index: DeviceIndex; roster: Roster; now: number },
+): DeviceFacts {
+  const { contact, entry, filtered, fix, id, learnt } = device
+  const lane = entry && roster.stayAt(entry, now / 1000)?.lane
+  const unplaced = filtered && filtered.reason !== 'duplicate' ? filtered : undefined
+  const isLatest =
+    unplaced && (!fix || unplaced.at > fix.at || (unplaced.at === fix.at && unplaced.fix.time >= fix.fix.time))
+  return {
+    id,
+    name: entry?.name,
+    company: entry?.company_id,
+    route: lane && { courier: lane.courier, route: lane.route },
+    heardAt: contact?.at,
+    connectedAt: index.contactOf(device)?.connectedAt,
+    usualMs: Math.max(learnt.usualMs, sleepMs(entry?.settings?.interval)),
+    fix: fix && { newAt: learnt.newAt, time: fix.fix.time, speed: learnt.speed },
+    unplaced: unplaced && { reason: unplaced.reason, at: unplaced.at, isHeld: unplaced.held === true },
+    isUnplaced: isLatest === true,
+    isHeldUnknown: index.heldOf(device).some(({ lists }) => lists.reason === 'unknown'),
+    behind: behindBy(learnt, entry),
+  }
+}
+
+/** How long a device sleeps between messages, as its entry says: `settings: { interval: 1h }`. */
+function sleepMs(interval: unknown): number {
+  return typeof interval === 'string' ? (duration(interval) ?? 0) : 0
+}
+
+/**
+ * A device with an open connection is online; over UDP, HTTP and a relay, where it has no lasting one, a device that sent
+ * something within `idleMs`. `now`: ms UTC.
+ */
+export function stateOf(contact: Contact | undefined, now: number, idleMs: number): DeviceState {
+  if (!contact) return 'never'
+  const isRecent = !isConnected(contact) && now - contact.at <= idleMs
+  return contact.connectedAt !== undefined || isRecent ? 'online' : 'offline'
+}
+
+interface SurveySources {
+  readonly index: DeviceIndex
+  readonly directory: () => Roster
+  readonly idleMs: number
+}
+
+/** What all devices do, looked at once a second; of very many less often, so that it takes a twentieth of the time at most. */
+export class DeviceWatch {
+  readonly #sources: SurveySources
+  readonly #looks: ReturnType<typeof everySecond>
+  #survey = new DeviceSurvey(0)
+  #states: Record<DeviceState, number> = { online: 0, offline: 0, never: 0 }
+  #nextAt = -Infinity
+  #looking: Promise<void> | undefined
+
+  constructor(sources: SurveySources) {
+    this.#sources = sources
+    this.#looks = everySecond(() => this.#look())
+  }
+
+  /** How many configured devices do what. */
+  get vans(): Omit<DeviceSurvey['counts'], 'unknown'> {
+    const { moving, standing, silent, gps_old, no_route, held, never } = this.#survey.counts
+    return { moving, standing, silent, gps_old, no_route, held, never }
+  }
+
+  /** How many configured devices are in each state, as of now where there are not very many. Rejects where Redis does not answer. */
+  async states(): Promise<Readonly<Record<DeviceState, number>>> {
+    await this.#sources.index.catchUp()
+    await this.#look()
+    return this.#states
+  }
+
+  /** Devices with the same trouble. */
+  groups(): ReturnType<DeviceSurvey['groups']> {
+    return this.#survey.groups()
+  }
+
+  async close(): Promise<void> {
+    await this.#looks.stop()
+  }
+
+  async #look(): Promise<void> {
+    if (performance.now() < this.#nextAt) return
+    this.#looking ??= this.#count().finally(() => (this.#looking = undefined))
+    await this.#looking
+  }
+
+  async #count(): Promise<void> {
+    const { index, directory, idleMs } = this.#sources
+    const now = Date.now()
+    const survey = new DeviceSurvey(now)
+    const states = { online: 0, offline: 0, never: 0 }
+    let busyMs = 0
+    let began = performance.now()
+    for (const device of index.inOrder) {
+      survey.add(factsOf(device, { index, roster: directory(), now }))
+      if (device.entry) states[stateOf(index.contactOf(device), now, idleMs)]++
+      busyMs += performance.now() - began
+      await yieldToEventLoop()
+      began = performance.now()
+    }
+    this.#survey = survey
+    this.#states = states
+    this.#nextAt = performance.now() + busyMs * SHARE
+  }
+}
+
+const SHARE = 20

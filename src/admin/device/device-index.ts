@@ -1,0 +1,243 @@
+import { everySecond, yieldToEventLoop } from '../../async.ts'
+import { sameId } from '../../config/units.ts'
+import { liveGateways } from '../../ingest/gateways.ts'
+import type { Contact, Heard, StoredContact } from '../../ingest/heard.ts'
+import { beginReading, heardSince, keys, type ReadTo, type Redis } from '../../lanes/index.ts'
+import type { DeviceEntry } from '../../roster/directory.ts'
+import type { RosterFollower } from '../../roster/replica.ts'
+import type { Roster } from '../../roster/roster.ts'
+import { compare, type ListPlace } from '../paging.ts'
+import { HeldIndex } from './held-index.ts'
+import { type Learnt, learn, UNLEARNT } from './learnt.ts'
+
+export interface DeviceIndexSources {
+  readonly redis: Redis
+  readonly directory: () => Roster
+  readonly follow: (changed: RosterFollower) => void
+}
+
+/** What is known of a device that is configured, was heard, or of which something is held. */
+export interface IndexedDevice extends Pick<Heard, 'fix' | 'filtered'> {
+  /** As it is configured, else as it was heard. */
+  readonly id: string
+  readonly entry?: DeviceEntry
+  readonly contact?: StoredContact
+  readonly learnt: Learnt
+  /** In the list of all: by name, those without a name last, then by id. */
+  readonly place: ListPlace
+}
+
+type Changing<Of> = { -readonly [Key in keyof Of]: Of[Key] }
+
+/**
+ * All devices in memory, so that lists and the diagnosis cost Redis nothing: read once, then kept current by what changed. What
+ * a message changes is here within a second, or at once for whoever calls `catchUp`; a slow sweep over all contacts finds what
+ * was missed. 100,000 devices take about 150 MB.
+ */
+export class DeviceIndex {
+  readonly #sources: DeviceIndexSources
+  readonly #devices = new Map<string, Changing<IndexedDevice>>()
+  readonly #held: HeldIndex
+  readonly #looks: ReturnType<typeof everySecond>
+  /** Names to be read again. */
+  readonly #due = new Set<string>()
+  #rosterDue: Set<string> | 'all' = 'all'
+  #order: readonly IndexedDevice[] = []
+  #isOrderDue = false
+  #readTo: ReadTo | undefined
+  #live: ReadonlySet<string> = new Set()
+  #looking: Promise<void> | undefined
+  #cursor = '0'
+
+  constructor(sources: DeviceIndexSources) {
+    this.#sources = sources
+    this.#held = new HeldIndex(sources.redis)
+    sources.follow((changed) => this.#rosterChanged(changed))
+    this.#looks = everySecond(async () => {
+      await this.catchUp().catch(() => {})
+      await this.#sweep().catch(() => {})
+    })
+  }
+
+  /** All, by their places; the list does not change, the devices do. */
+  get inOrder(): readonly IndexedDevice[] {
+    if (!this.#isOrderDue) return this.#order
+    this.#isOrderDue = false
+    // What is nearly in order is sorted in one go.
+    const left = new Set<IndexedDevice>(this.#devices.values())
+    const before = this.#order.filter((device) => left.delete(device))
+    this.#order = [...before, ...left].toSorted((a, b) => compare(a.place, b.place))
+    return this.#order
+  }
+
+  /** The device with this id, leading zeros or not. */
+  find(id: string): IndexedDevice | undefined {
+    return this.#devices.get(sameId(id))
+  }
+
+  /** Why fixes of the device are held, and where; empty: none are. */
+  heldOf({ id }: Pick<IndexedDevice, 'id'>) {
+    return this.#held.of(sameId(id))
+  }
+
+  /** The last contact of a device. A connection counts only while its gateway gives a life sign. */
+  contactOf({ contact }: Pick<IndexedDevice, 'contact'>): Contact | undefined {
+    if (contact?.connectedAt === undefined || this.#live.has(contact.gateway)) return contact
+    return { ...contact, connectedAt: undefined }
+  }
+
+  /** Resolves once all that was written before the call is known. Rejects where Redis does not answer. */
+  async catchUp(): Promise<void> {
+    if (this.#looking) await this.#looking.catch(() => {})
+    this.#looking ??= this.#look().finally(() => (this.#looking = undefined))
+    return this.#looking
+  }
+
+  async close(): Promise<void> {
+    await this.#looks.stop()
+  }
+
+  async #look(): Promise<void> {
+    const { redis } = this.#sources
+    await this.#applyRoster()
+    const [changes, live, came] = await Promise.all([
+      heardSince(redis, this.#readTo),
+      liveGateways(redis),
+      this.#held.look(),
+    ])
+    this.#live = new Set(live.keys())
+    if (changes) {
+      this.#readTo = changes.readTo
+      for (const device of changes.devices) this.#due.add(device)
+    } else await this.#readAll()
+    const due = [...this.#due].slice(0, MOST_READ)
+    for (let at = 0; at < due.length; at += SLICE) await this.#readDevices(due.slice(at, at + SLICE))
+    for (const id of came) this.#keep(id)
+  }
+
+  async #applyRoster(): Promise<void> {
+    const due = this.#rosterDue
+    this.#rosterDue = new Set()
+    const roster = this.#sources.directory()
+    for (const id of due === 'all' ? [...this.#devices.keys()] : due) {
+      this.#configure(id, roster.find(id))
+      await yieldToEventLoop()
+    }
+    if (due !== 'all') return
+    for (const entry of roster.devices()) {
+      this.#configure(sameId(entry.id), entry)
+      await yieldToEventLoop()
+    }
+  }
+
+  #rosterChanged(changed: ReadonlySet<string> | undefined): void {
+    if (!changed) this.#rosterDue = 'all'
+    else if (this.#rosterDue !== 'all') for (const id of changed) this.#rosterDue.add(id)
+  }
+
+  #configure(key: string, entry: DeviceEntry | undefined): void {
+    const before = this.#devices.get(key)
+    if (before?.entry === entry) return
+    // Only what is heard under its own id is the device's.
+    if (!entry || before?.id === entry.id) return this.#set(key, { entry })
+    this.#due.add(entry.id)
+    this.#set(key, { ...UNHEARD, id: entry.id, entry })
+  }
+
+  async #readAll(): Promise<void> {
+    const { redis } = this.#sources
+    // First: what is heard meanwhile is read again.
+    this.#readTo = await beginReading(redis)
+    for (const [key, { contact }] of this.#devices) if (contact) this.#set(key, UNHEARD)
+    for await (const slice of redis.hscanStream(keys.devices, { count: SLICE })) {
+      await this.#readDevices((slice as string[]).filter((_, index) => index % 2 === 0))
+      await yieldToEventLoop()
+    }
+  }
+
+  async #readDevices(names: readonly string[]): Promise<void> {
+    if (names.length === 0) return
+    const read = [keys.devices, keys.lastFixes, keys.lastFiltered, keys.intervals]
+    const [contacts, fixes, filtered, intervals] = await Promise.all(
+      read.map((key) => this.#sources.redis.hmget(key, ...names)),
+    )
+    const learnt: string[] = []
+    for (const [index, name] of names.entries()) {
+      this.#due.delete(name)
+      const usualMs = this.#heard(name, {
+        contact: parsed(contacts[index]),
+        fix: parsed(fixes[index]),
+        filtered: parsed(filtered[index]),
+        usualMs: Number(intervals[index] ?? 0),
+      })
+      if (usualMs !== undefined) learnt.push(name, String(usualMs))
+    }
+    // Not even an interval is worth an answer that fails while Redis' memory is full.
+    if (learnt.length > 0) await this.#sources.redis.hset(keys.intervals, ...learnt).catch(() => {})
+  }
+
+  /** Answers the usual interval of a device that sends seldom, where it has changed. */
+  #heard(
+    name: string,
+    { usualMs, ...heard }: Pick<IndexedDevice, 'contact' | 'fix' | 'filtered'> & { usualMs: number },
+  ) {
+    const key = sameId(name)
+    const before = this.#devices.get(key)
+    const { contact } = heard
+    if (!contact) {
+      if (before?.id === name) this.#set(key, UNHEARD)
+      return undefined
+    }
+    if (before?.entry ? before.id !== name : contact.at < (before?.contact?.at ?? 0)) return undefined
+    const learnt = learn(before, { ...heard, contact }, usualMs)
+    this.#set(key, { ...heard, contact, id: name, learnt })
+    return learnt.isIntervalNew ? learnt.usualMs : undefined
+  }
+
+  #set(key: string, change: Partial<IndexedDevice>): void {
+    const before = this.#devices.get(key)
+    const device = Object.assign(before ?? { id: key, learnt: UNLEARNT, place: NOWHERE }, change)
+    if (!device.entry && !device.contact && this.#held.of(key).length === 0) {
+      this.#isOrderDue = this.#devices.delete(key) || this.#isOrderDue
+      return
+    }
+    const place = placeOfDevice({ id: device.id, name: device.entry?.name })
+    if (!before) this.#devices.set(key, device)
+    if (before && compare(place, device.place) === 0) return
+    device.place = place
+    this.#isOrderDue = true
+  }
+
+  /** Has a device in the list of which something is held, or not any more. */
+  #keep(key: string): void {
+    this.#set(key, {})
+  }
+
+  /** Looks at some thousand contacts a second. */
+  async #sweep(): Promise<void> {
+    const [cursor, slice] = await this.#sources.redis.hscan(keys.devices, this.#cursor, 'COUNT', SWEPT)
+    this.#cursor = cursor
+    for (let at = 0; at < slice.length; at += 2) {
+      const known = this.#devices.get(sameId(slice[at]))
+      const { at: heardAt } = JSON.parse(slice[at + 1]) as StoredContact
+      if (!known?.contact || (known.id === slice[at] && known.contact.at < heardAt)) this.#due.add(slice[at])
+    }
+  }
+}
+
+/** By name, then by id; devices without a name are last. */
+export function placeOfDevice({ id, name }: { readonly id: string; readonly name?: string }): ListPlace {
+  return name === undefined ? [1, id] : [0, `${name}\0${id}`]
+}
+
+/** What a gateway has written, as the caller knows it. */
+function parsed(json: string | null) {
+  return json === null ? undefined : JSON.parse(json)
+}
+
+const UNHEARD = { contact: undefined, fix: undefined, filtered: undefined, learnt: UNLEARNT }
+const NOWHERE: ListPlace = [Infinity, '']
+const SLICE = 500
+const SWEPT = 2000
+/** Devices of which something new is read in one look; the others come with the next one. */
+const MOST_READ = 5000

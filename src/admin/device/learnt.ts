@@ -1,0 +1,111 @@
+import { localFromUtc, zoneAhead } from '../../config/times.ts'
+import type { Heard } from '../../ingest/heard.ts'
+import type { DeviceEntry } from '../../roster/directory.ts'
+
+/** What the contacts of a device have taught. Instants and durations in ms. */
+export interface Learnt {
+  /** How far its messages usually are apart; 0: not known yet. */
+  readonly usualMs: number
+  /** Whether that is to be kept in Redis: it is long, and has changed. */
+  readonly isIntervalNew: boolean
+  /** The last times between two of its messages. */
+  readonly gaps: readonly number[]
+  /** When a fix came that is newer than all before it, and its time. */
+  readonly newAt: number
+  readonly newest: number
+  /** m/s, as the device says, else between its last two fixes. */
+  readonly speed?: number
+  /** Fixes in a row that are late by the same number of quarter hours. */
+  readonly late?: {
+    readonly quarters: number
+    readonly sinceAt: number
+    readonly untilAt: number
+    readonly fixes: number
+  }
+}
+
+export const UNLEARNT: Learnt = { usualMs: 0, isIntervalNew: false, gaps: [], newAt: 0, newest: 0 }
+
+/** What is known of a device when something new is heard. */
+interface HeardBefore extends Pick<Heard, 'fix'> {
+  readonly contact?: { readonly at: number }
+  readonly learnt: Learnt
+}
+type HeardNow = Required<Pick<HeardBefore, 'contact'>> & Pick<Heard, 'fix'>
+
+/** What a new contact teaches. `usualMs`: as it was learnt earlier and kept, 0: it was not. */
+export function learn(before: HeardBefore | undefined, heard: HeardNow, usualMs: number): Learnt {
+  const { learnt = UNLEARNT } = before ?? {}
+  const gap = heard.contact.at - (before?.contact?.at ?? heard.contact.at)
+  const gaps = gap > 0 && gap < LONGEST_MS ? [...learnt.gaps, gap].slice(-GAPS) : learnt.gaps
+  const usual = gaps.length < FEWEST ? Math.max(usualMs, secondOf(gaps)) : secondOf(gaps)
+  const isIntervalNew = gap > 0 && Math.max(usual, SHORT_MS) > 1.25 * Math.max(usualMs, SHORT_MS)
+  const isShorter = usualMs > SHORT_MS && usual < 0.75 * usualMs
+  return { ...fixLearnt(before, heard), usualMs: usual, isIntervalNew: isIntervalNew || isShorter, gaps }
+}
+
+/** Of the last times the second longest: a tracker sends often while it drives, and seldom while it stands. */
+function secondOf(gaps: readonly number[]): number {
+  return gaps.toSorted((a, b) => b - a)[1] ?? 0
+}
+
+function fixLearnt(
+  before: HeardBefore | undefined,
+  { fix }: HeardNow,
+): Pick<Learnt, 'newAt' | 'newest' | 'speed' | 'late'> {
+  const { newAt = 0, newest = 0, speed, late } = before?.learnt ?? {}
+  const known = before?.fix
+  if (!fix || (known && known.at === fix.at && known.fix.time === fix.fix.time)) return { newAt, newest, speed, late }
+  const isNew = fix.fix.time > newest
+  return {
+    newAt: isNew ? fix.at : newAt,
+    newest: isNew ? fix.fix.time : newest,
+    speed: fix.fix.speed ?? (known && speedBetween(known.fix, fix.fix)),
+    late: isNew ? lateNow(late, fix) : undefined,
+  }
+}
+
+function lateNow(late: Learnt['late'], { at, fix }: NonNullable<Heard['fix']>): Learnt['late'] {
+  const quarters = Math.round((at - fix.time) / QUARTER_MS)
+  const isWhole =
+    quarters > 0 && quarters <= MOST_QUARTERS && Math.abs(at - fix.time - quarters * QUARTER_MS) <= TOLERANCE_MS
+  if (!isWhole) return undefined
+  if (late?.quarters !== quarters) return { quarters, sinceAt: at, untilAt: at, fixes: 1 }
+  return { ...late, untilAt: at, fixes: late.fixes + 1 }
+}
+
+/** A time zone that is not taken into account, where the fixes of a device are late by the same quarter hours for a while. */
+export function behindBy({ late }: Learnt, entry: DeviceEntry | undefined) {
+  if (!late || late.fixes < LATE_FIXES || late.untilAt - late.sinceAt < LATE_MS) return undefined
+  const { quarters, sinceAt, untilAt } = late
+  const set = entry?.time_zone === undefined ? 0 : localFromUtc(untilAt, entry.time_zone) - untilAt
+  return { quarters, sinceAt, zone: zoneAhead(set - quarters * QUARTER_MS) }
+}
+
+interface Somewhere {
+  readonly time: number
+  readonly latitude: number
+  readonly longitude: number
+}
+
+function speedBetween(from: Somewhere, to: Somewhere): number | undefined {
+  const seconds = (to.time - from.time) / 1000
+  if (!(seconds > 0 && seconds < 600)) return undefined
+  const north = (to.latitude - from.latitude) * METRES_PER_DEGREE
+  const east = (to.longitude - from.longitude) * METRES_PER_DEGREE * Math.cos((from.latitude * Math.PI) / 180)
+  return Math.hypot(north, east) / seconds
+}
+
+const GAPS = 8
+/** With less, what was known before counts. */
+const FEWEST = 4
+/** Three times as much is five minutes, the least silence. */
+const SHORT_MS = 100_000
+/** A longer silence teaches nothing: the van was not used. */
+const LONGEST_MS = 26 * 3_600_000
+const QUARTER_MS = 900_000
+const MOST_QUARTERS = 56
+const TOLERANCE_MS = 60_000
+const LATE_FIXES = 4
+const LATE_MS = 30_000
+const METRES_PER_DEGREE = 111_195

@@ -1,0 +1,142 @@
+import type { FindingCode } from './codes.ts'
+import type { DeviceFacts, DeviceGroup, TroubledDevice } from './facts.ts'
+
+/** What a device does, in one word; src/diagnose/README.md says how each is decided. */
+export const CONDITIONS = ['moving', 'standing', 'silent', 'gps_old', 'no_route', 'held', 'never', 'unknown'] as const
+export type DeviceCondition = (typeof CONDITIONS)[number]
+
+/** Pure: what a device does at `now`, ms UTC. */
+export function conditionOf(device: DeviceFacts, now: number): DeviceCondition {
+  const { company, fix, heardAt, isUnplaced, route, unplaced } = device
+  if (company === undefined) return 'unknown'
+  if (heardAt === undefined) return 'never'
+  if (now - heardAt > silentAfterMs(device)) return 'silent'
+  if (isUnplaced && unplaced?.isHeld && unplaced.reason !== 'no_route') return 'held'
+  if (!route) return 'no_route'
+  if (isGpsOld(device)) return 'gps_old'
+  return (fix?.speed ?? 0) >= MOVING_M_PER_S ? 'moving' : 'standing'
+}
+
+/** For how long nothing may be heard of a device: three of its usual intervals, at least five minutes. */
+export function silentAfterMs({ usualMs = 0 }: Pick<DeviceFacts, 'usualMs'>): number {
+  return Math.max(LEAST_MS, MISSED * usualMs)
+}
+
+/** Pure: what is wrong with one device, by itself. */
+export function deviceTroubles(device: DeviceFacts, now: number): (Omit<TroubledDevice, 'id' | 'name'> & Coded)[] {
+  const { behind, company, fix, heardAt = now, isHeldUnknown, isUnplaced, route, unplaced } = device
+  const condition = conditionOf(device, now)
+  const ago = (at: number) => durationText(now - at)
+  if (condition === 'unknown')
+    return isHeldUnknown
+      ? [{ code: 'unknown_device', sinceAt: heldSince(device, now), evidence: 'its fixes are held' }]
+      : []
+  if (condition === 'silent')
+    return route
+      ? [{ code: 'silent', sinceAt: heardAt + silentAfterMs(device), evidence: `last heard ${ago(heardAt)} ago` }]
+      : []
+  if (condition === 'no_route' && isUnplaced && unplaced?.reason === 'no_route')
+    return [
+      {
+        code: 'no_route',
+        sinceAt: unplaced.at,
+        evidence: unplaced.isHeld ? 'its fixes are held' : 'its fixes are filtered',
+      },
+    ]
+  const troubles: ReturnType<typeof deviceTroubles> = []
+  if (condition === 'gps_old' && company !== undefined) {
+    const last = fix ? `last new position ${ago(fix.newAt)} ago` : 'no position yet'
+    const why = isUnplaced && unplaced ? `, now filtered as ${unplaced.reason}` : ''
+    troubles.push({ code: 'gps_old', sinceAt: fix?.newAt ?? heardAt, evidence: last + why })
+  }
+  if (behind) {
+    const { quarters, sinceAt, zone } = behind
+    const fits =
+      zone === undefined ? 'no time zone fits' : zone === UTC ? 'remove its time_zone' : `time_zone "${zone}" fits`
+    troubles.push({ code: 'clock_behind', sinceAt, evidence: `${durationText(quarters * QUARTER_MS)} behind: ${fits}` })
+  }
+  return troubles
+}
+
+interface Coded {
+  readonly code: FindingCode
+}
+
+/** Counts what devices do, and groups those with the same trouble. Every device is added once. */
+export class DeviceSurvey {
+  readonly counts: Record<DeviceCondition, number>
+  readonly #now: number
+  readonly #groups = new Map<string, OpenGroup>()
+  readonly #routes = new Map<string, OpenGroup>()
+
+  constructor(now: number) {
+    this.#now = now
+    this.counts = Object.fromEntries(CONDITIONS.map((condition) => [condition, 0])) as Record<DeviceCondition, number>
+  }
+
+  add(device: DeviceFacts): void {
+    const condition = conditionOf(device, this.#now)
+    this.counts[condition]++
+    const { company, id, name = id, route } = device
+    const subject = company === undefined ? {} : { company_id: company }
+    for (const { code, ...trouble } of deviceTroubles(device, this.#now))
+      addTo(this.#groups, `${code} ${company ?? ''}`, { code, subject }, { id, name, ...trouble })
+    if (!route || (condition !== 'moving' && condition !== 'standing')) return
+    const own = { id, name, sinceAt: this.#now, evidence: name }
+    const group = { code: 'two_on_route', subject: { ...subject, route_id: route.route } } as const
+    addTo(this.#routes, `${company} ${route.route}`, group, own)
+  }
+
+  groups(): DeviceGroup[] {
+    const shared = [...this.#routes.values()].filter(({ named }) => new Set(named.map(({ name }) => name)).size > 1)
+    return [...this.#groups.values(), ...shared]
+  }
+}
+
+interface OpenGroup extends DeviceGroup {
+  readonly named: TroubledDevice[]
+  count: number
+  sinceAt: number
+}
+
+function addTo(
+  groups: Map<string, OpenGroup>,
+  key: string,
+  { code, subject }: Pick<DeviceGroup, 'code' | 'subject'>,
+  device: TroubledDevice,
+): void {
+  const group = groups.get(key)
+  if (!group) return void groups.set(key, { code, subject, count: 1, sinceAt: device.sinceAt, named: [device] })
+  group.count++
+  group.sinceAt = Math.min(group.sinceAt, device.sinceAt)
+  if (group.named.length < MAX_NAMED) group.named.push(device)
+}
+
+/** A device that sends, but whose positions are older than what is heard of it. */
+function isGpsOld({ fix, heardAt = 0, connectedAt = 0, usualMs = 0 }: DeviceFacts): boolean {
+  return heardAt - (fix?.newAt ?? connectedAt) > Math.max(LEAST_MS, MISSED * usualMs)
+}
+
+function heldSince({ unplaced, heardAt }: DeviceFacts, now: number): number {
+  return unplaced?.at ?? heardAt ?? now
+}
+
+/** `45 s`, `12 min`, `3 h 20 min`, `4 days` */
+export function durationText(ms: number): string {
+  const s = Math.max(0, Math.round(ms / 1000))
+  if (s < 120) return `${s} s`
+  const min = Math.round(s / 60)
+  if (min < 120) return `${min} min`
+  const h = Math.floor(min / 60)
+  if (h >= 48) return `${Math.floor(h / 24)} days`
+  return min % 60 === 0 ? `${h} h` : `${h} h ${min % 60} min`
+}
+
+/** Slower is standing: a receiver that does not move reports some tenths. */
+const MOVING_M_PER_S = 1
+const LEAST_MS = 300_000
+const MISSED = 3
+const QUARTER_MS = 900_000
+const UTC = '+00:00'
+/** Of one more than are named singly it is known that they are too many. */
+const MAX_NAMED = 6

@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto'
+import { keys } from './keys.ts'
+import type { Redis } from './redis.ts'
+
+/** Tells who keeps an index of devices that something new was heard of these, or that what was heard is deleted. */
+export async function tellHeard(redis: Redis, devices: readonly string[]): Promise<void> {
+  await redis.xadd(keys.heardChanges, 'MAXLEN', '~', KEPT, '*', 'devices', JSON.stringify(devices))
+}
+
+/** Where a reader of changes stands. `mark`: of the data that it has read; another one: these are other data. */
+export interface ReadTo {
+  readonly mark: string
+  readonly last: string
+}
+
+/**
+ * The devices of which something new was heard since a reader looked last, and where it stands now; undefined: it has to read
+ * everything, because it never did, or because Redis was emptied or restored meanwhile. Of a reader that is far behind, some
+ * changes may be lost.
+ */
+export async function heardSince(redis: Redis, since: ReadTo | undefined) {
+  const mark = await redis.get(keys.heardMark)
+  if (mark === null || mark !== since?.mark) return undefined
+  const entries = await redis.xrange(keys.heardChanges, `(${since.last}`, '+', 'COUNT', KEPT)
+  const devices = entries.flatMap(([, [, json]]) => JSON.parse(json) as string[])
+  return { devices, readTo: { mark, last: entries.at(-1)?.[0] ?? since.last } }
+}
+
+/** Where a reader stands that reads everything from now on. */
+export async function beginReading(redis: Redis): Promise<ReadTo> {
+  await redis.set(keys.heardMark, randomUUID(), 'NX')
+  const [mark, [latest]] = await Promise.all([
+    redis.get(keys.heardMark),
+    redis.xrevrange(keys.heardChanges, '+', '-', 'COUNT', 1),
+  ])
+  return { mark: mark ?? '', last: latest?.[0] ?? '0-0' }
+}
+
+/** Entries of up to 500 devices each. */
+const KEPT = 300

@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { Fix } from '../../protocols/kit/index.ts'
+import { factsOf } from '../../src/admin/device/condition.ts'
+import { DeviceIndex } from '../../src/admin/device/device-index.ts'
+import { createSession } from '../../src/ingest/device.ts'
+import { HeardBook } from '../../src/ingest/heard.ts'
+import { forgetDevice, keys, type Redis } from '../../src/lanes/index.ts'
+import type { RosterFollower } from '../../src/roster/replica.ts'
+import type { Roster } from '../../src/roster/roster.ts'
+import { connected, hold } from '../support/admin.ts'
+import { startTestRedis, type TestRedis } from '../support/redis.ts'
+import { createDirectory } from '../support/roster.ts'
+
+const S = 1000
+const NOW = Date.now()
+let server: TestRedis
+let redis: Redis
+let roster: Roster
+let tell: RosterFollower = () => {}
+
+beforeAll(async () => {
+  server = await startTestRedis()
+  redis = await connected(server.url)
+})
+afterAll(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+beforeEach(async () => {
+  await redis.flushall()
+  roster = await createDirectory([{ id: '1', name: 'Van 1', company_id: '7', source: 'devices.yaml:1' }], [])
+})
+
+function openIndex(): DeviceIndex {
+  const index = new DeviceIndex({ redis, directory: () => roster, follow: (changed) => (tell = changed) })
+  onTestFinished(() => index.close())
+  return index
+}
+
+interface Message {
+  readonly at: number
+  readonly fix?: Partial<Fix>
+  readonly filtered?: string
+}
+
+/** The device sends messages, each written before the next one. */
+async function hear(device: string, ...messages: readonly Message[]): Promise<void> {
+  for (const { at, fix, filtered } of messages) {
+    const book = new HeardBook(redis)
+    book.spoke(device, Object.assign(createSession('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
+    const whole = { time: at, latitude: 52.5, longitude: 13.4, valid: true, ...fix }
+    book.stored(device, filtered ? { filtered: { at, reason: filtered, fix: whole } } : { fix: { at, fix: whole } })
+    await book.close()
+  }
+}
+
+function facts(index: DeviceIndex, id: string, now = NOW) {
+  const device = index.find(id)
+  if (!device) throw new Error(`no device ${id}`)
+  return factsOf(device, { index, roster, now })
+}
+
+const ids = (index: DeviceIndex) => index.inOrder.map(({ id }) => id)
+
+const every = (ms: number, count: number, from = NOW - 100_000 * S) =>
+  Array.from({ length: count }, (_, n) => ({ at: from + n * ms }))
+
+const late = (ms: number, count = 6, step = 10 * S) =>
+  Array.from({ length: count }, (_, n) => ({ at: NOW + n * step, fix: { time: NOW + n * step - ms } }))
+
+async function usual(messages: readonly Message[]): Promise<number | undefined> {
+  const index = openIndex()
+  for (const message of messages) {
+    await hear('1', message)
+    await index.catchUp()
+  }
+  return facts(index, '1').usualMs
+}
+
+async function behind(messages: readonly Message[], time_zone?: string) {
+  roster = await createDirectory([{ id: '1', company_id: '7', source: 'devices.yaml:1', time_zone }], [])
+  const index = openIndex()
+  for (const message of messages) {
+    await hear('1', message)
+    await index.catchUp()
+  }
+  return facts(index, '1').behind
+}
+
+describe('the index of devices', () => {
+  it('has what was heard before it began, and learns of every change when it catches up', async () => {
+    await hear('2', { at: NOW - 20 * S })
+    const index = openIndex()
+    await index.catchUp()
+    expect(ids(index)).toEqual(['1', '2'])
+    expect(facts(index, '1').heardAt).toBeUndefined()
+    await hear('1', { at: NOW - 10 * S, fix: { speed: 3 } })
+    await hold(redis, 'unknown', '3')
+    await index.catchUp()
+    expect(ids(index)).toEqual(['1', '2', '3'])
+    expect(facts(index, '1')).toMatchObject({ heardAt: NOW - 10 * S, fix: { speed: 3 } })
+    expect(facts(index, '3')).toMatchObject({ company: undefined, isHeldUnknown: true })
+  })
+
+  it('follows the roster', async () => {
+    const index = openIndex()
+    await index.catchUp()
+    roster.apply({
+      devices: [
+        ['2', { id: '02', name: 'A', company_id: '7', source: 'devices.yaml:2' }],
+        ['1', undefined],
+      ],
+    })
+    tell(new Set(['1', '2']))
+    await index.catchUp()
+    expect(ids(index)).toEqual(['02'])
+    await hear('2', { at: NOW })
+    await hear('02', { at: NOW - S })
+    await index.catchUp()
+    // Only what comes under its own id is the device's.
+    expect(facts(index, '2').heardAt).toBe(NOW - S)
+  })
+
+  it('reads everything again after Redis was emptied', async () => {
+    const index = openIndex()
+    await hear('2', { at: NOW })
+    await index.catchUp()
+    await redis.flushall()
+    await hear('3', { at: NOW })
+    await index.catchUp()
+    expect(ids(index)).toEqual(['1', '3'])
+  })
+
+  it('loses what is forgotten', async () => {
+    const index = openIndex()
+    await hear('1', { at: NOW })
+    await hear('2', { at: NOW })
+    await index.catchUp()
+    await forgetDevice(redis, new Set(['1']))
+    await forgetDevice(redis, new Set(['2']))
+    await index.catchUp()
+    expect(ids(index)).toEqual(['1'])
+    expect(facts(index, '1').heardAt).toBeUndefined()
+  })
+
+  it('finds by itself what nobody told it', async () => {
+    const index = openIndex()
+    await index.catchUp()
+    await hear('2', { at: NOW })
+    await redis.del(keys.heardChanges)
+    await vi.waitFor(() => expect(ids(index)).toEqual(['1', '2']), { timeout: 10_000 })
+  })
+
+  it('costs Redis the same few commands however many devices there are', async () => {
+    const commands = async () => Number(/total_commands_processed:(\d+)/.exec(await redis.info('stats'))?.[1])
+    const cost = async (index: DeviceIndex) => {
+      await index.catchUp()
+      const before = await commands()
+      await index.catchUp()
+      return (await commands()) - before
+    }
+    const index = openIndex()
+    await hear('2', { at: NOW })
+    const one = await cost(index)
+    const contact = (await redis.hget(keys.devices, '2')) ?? ''
+    await redis.hset(keys.devices, ...Array.from({ length: 5000 }, (_, n) => [String(1000 + n), contact]).flat())
+    const many = openIndex()
+    await many.catchUp()
+    expect(many.inOrder).toHaveLength(5002)
+    // A look of the other index, once a second, may come in between.
+    expect(await cost(many)).toBeLessThan(3 * one)
+  })
+})
+
+describe('the usual interval of a device', () => {
+  it('is the second longest of the last times between two messages', async () => {
+    const drives = every(10 * S, 5)
+    const stands = every(600 * S, 3, drives[4].at + 600 * S)
+    expect(await usual([...drives, ...stands])).toBe(600 * S)
+    expect(await usual(drives)).toBe(10 * S)
+  })
+
+  it('is known after a restart where it is long', async () => {
+    await usual(every(3600 * S, 5))
+    const index = openIndex()
+    await index.catchUp()
+    await hear('1', { at: NOW })
+    await index.catchUp()
+    expect(facts(index, '1').usualMs).toBe(3600 * S)
+  })
+
+  it('is at least what the entry says', async () => {
+    const device = { id: '1', company_id: '7', source: 'devices.yaml:1', settings: { interval: '2h' } }
+    roster = await createDirectory([device], [])
+    expect(await usual(every(10 * S, 5))).toBe(7200 * S)
+  })
+})
+
+describe('a device whose times are behind', () => {
+  it.each([
+    [5 * 3_600_000 + 3 * S, undefined, '-05:00'],
+    [3.5 * 3_600_000, undefined, '-03:30'],
+    [3 * 3_600_000, '+03:00', '+00:00'],
+    [3_600_000, '+03:00', '+02:00'],
+  ])('by %i ms with the zone %s has the zone %s', async (ms, configured, zone) =>
+    expect(await behind(late(ms), configured)).toMatchObject({ quarters: Math.round(ms / 900_000), zone }),
+  )
+
+  it('is not one that is live, nor one that delivers what it has stored', async () => {
+    expect(await behind(late(3 * S))).toBeUndefined()
+    expect(await behind(late(7 * 60 * S))).toBeUndefined()
+    const backlog = Array.from({ length: 8 }, (_, n) => ({
+      at: NOW + n * 10 * S,
+      fix: { time: NOW - 3_600_000 + n * 300 * S },
+    }))
+    expect(await behind(backlog)).toBeUndefined()
+  })
+
+  it('is well with the first fix that is in time', async () =>
+    expect(await behind([...late(3_600_000), { at: NOW + 70 * S }])).toBeUndefined())
+})

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest'
+import type { FindingCode } from '../../src/diagnose/codes.ts'
+import { type DeviceCondition, conditionOf, DeviceSurvey, durationText } from '../../src/diagnose/devices.ts'
+import { diagnose } from '../../src/diagnose/diagnose.ts'
+import type { DeviceFacts } from '../../src/diagnose/facts.ts'
+
+const NOW = Date.UTC(2026, 10, 20, 8)
+const S = 1000
+const MIN = 60 * S
+
+const VAN: DeviceFacts = {
+  id: '1',
+  name: 'Van 12',
+  company: '7',
+  route: { courier: '42', route: '1001' },
+  heardAt: NOW - 5 * S,
+  connectedAt: NOW - 60 * MIN,
+  usualMs: 10 * S,
+  fix: { newAt: NOW - 5 * S, time: NOW - 6 * S, speed: 12 },
+}
+const SILENT = { heardAt: NOW - 5 * MIN - S, fix: { ...VAN.fix!, newAt: NOW - 5 * MIN - S } }
+const NO_ROUTE = { route: undefined, isUnplaced: true, unplaced: { reason: 'no_route', at: NOW - S, isHeld: true } }
+const BEHIND = { quarters: 12, sinceAt: NOW - 40 * S, zone: '-03:00' }
+
+describe('the condition of a device', () => {
+  it.each<[DeviceCondition, string, Partial<DeviceFacts>]>([
+    ['moving', 'reports a speed', {}],
+    ['standing', 'reports no speed', { fix: { newAt: NOW, time: NOW } }],
+    ['standing', 'reports the noise of a receiver', { fix: { ...VAN.fix!, speed: 0.6 } }],
+    ['never', 'was not heard', { heardAt: undefined, fix: undefined }],
+    ['unknown', 'is not configured', { company: undefined, route: undefined }],
+    ['silent', 'was not heard for five minutes', SILENT],
+    ['moving', 'was heard five minutes ago', { heardAt: NOW - 5 * MIN, fix: { ...VAN.fix!, newAt: NOW - 5 * MIN } }],
+    ['moving', 'usually sends every two minutes', { ...SILENT, usualMs: 2 * MIN }],
+    ['silent', 'missed three of its hours', { ...SILENT, heardAt: NOW - 181 * MIN, usualMs: 60 * MIN }],
+    ['silent', 'has no route either', { ...SILENT, route: undefined }],
+    ['no_route', 'has no route', { route: undefined }],
+    ['held', 'is ahead of the clock', { isUnplaced: true, unplaced: { reason: 'clock', at: NOW, isHeld: true } }],
+    ['gps_old', 'had no new position for six minutes', { fix: { newAt: NOW - 6 * MIN, time: NOW - 6 * MIN } }],
+    ['gps_old', 'had no position at all', { fix: undefined }],
+    ['standing', 'has only just connected', { fix: undefined, connectedAt: NOW - 20 * S }],
+  ])('is %s where it %s', (condition, _, facts) => expect(conditionOf({ ...VAN, ...facts }, NOW)).toBe(condition))
+})
+
+/** The findings on some devices. */
+function found(...vans: readonly Partial<DeviceFacts>[]) {
+  const survey = new DeviceSurvey(NOW)
+  for (const [index, van] of vans.entries())
+    survey.add({
+      ...VAN,
+      id: String(index),
+      name: `Van ${index}`,
+      route: { courier: '42', route: String(index) },
+      ...van,
+    })
+  return diagnose({ now: NOW, observations: [], devices: survey.groups() })
+}
+
+describe('by the facts of its devices', () => {
+  it('nothing is wrong with vans that send, sleep, or were never heard', () =>
+    expect(
+      found({}, { ...SILENT, usualMs: 60 * MIN }, { heardAt: undefined }, { ...SILENT, route: undefined }),
+    ).toEqual([]))
+
+  it.each<[FindingCode, Partial<DeviceFacts>, Record<string, unknown>]>([
+    ['silent', SILENT, { link: 'connected', sinceAt: NOW - S, evidence: ['last heard 5 min ago'] }],
+    ['gps_old', { fix: undefined }, { evidence: ['no position yet'] }],
+    [
+      'gps_old',
+      {
+        fix: { newAt: NOW - 10 * MIN, time: NOW },
+        isUnplaced: true,
+        unplaced: { reason: 'invalid', at: NOW, isHeld: false },
+      },
+      { sinceAt: NOW - 10 * MIN, evidence: ['last new position 10 min ago, now filtered as invalid'] },
+    ],
+    ['clock_behind', { behind: BEHIND }, { evidence: ['3 h behind: time_zone "-03:00" fits'], sinceAt: NOW - 40 * S }],
+    ['clock_behind', { behind: { ...BEHIND, zone: '+00:00' } }, { evidence: ['3 h behind: remove its time_zone'] }],
+    ['no_route', NO_ROUTE, { link: 'placed', evidence: ['its fixes are held'] }],
+    [
+      'unknown_device',
+      { company: undefined, route: undefined, isHeldUnknown: true },
+      { link: 'identified', subject: { device: '0' } },
+    ],
+  ])('%s names the device: %j', (code, facts, expected) => {
+    const [finding, ...others] = found(facts)
+    expect(others).toEqual([])
+    expect(finding).toMatchObject({ code, severity: 'warning', subject: { device: '0' }, count: 1, ...expected })
+    expect(finding.message).toContain('Van 0')
+  })
+
+  it('two_on_route names the vans that send on one route, but not two trackers of one van, nor a silent one', () => {
+    const route = { courier: '42', route: '1001' }
+    expect(found({ route }, { route })).toMatchObject([
+      {
+        code: 'two_on_route',
+        subject: { company_id: '7', route_id: '1001' },
+        count: 2,
+        evidence: ['Van 0, Van 1 on route 1001'],
+      },
+    ])
+    expect(found({ route, name: 'Van 9' }, { route, name: 'Van 9' })).toEqual([])
+    expect(found({ route }, { route, company: '8' })).toEqual([])
+    expect(found({ route }, { route, ...SILENT, usualMs: 60 * MIN, heardAt: NOW - 300 * MIN })).toMatchObject([
+      { code: 'silent' },
+    ])
+  })
+
+  it('10,000 silent vans are one finding for each company, which names the first of them', () => {
+    const [first, second, ...others] = found(
+      ...Array.from({ length: 10_000 }, (_, n) => ({ ...SILENT, company: n === 0 ? '8' : '7' })),
+    )
+    expect(others).toEqual([])
+    expect(first).toMatchObject({ code: 'silent', subject: { device: '0', company_id: '8' } })
+    expect(second).toMatchObject({
+      code: 'silent',
+      subject: { company_id: '7' },
+      count: 9999,
+      message: 'nothing is heard of 9999 devices, on a route now',
+      evidence: ['Van 1, Van 2, Van 3, Van 4, Van 5 and 9994 more', 'the longest: Van 1, last heard 5 min ago'],
+    })
+  })
+
+  it('many routes with two vans are one finding', () => {
+    const vans = Array.from({ length: 14 }, (_, n) => ({ route: { courier: '42', route: String(n >> 1) } }))
+    expect(found(...vans)).toMatchObject([{ code: 'two_on_route', subject: { company_id: '7' }, count: 7 }])
+  })
+
+  it('checksum_errors needs three damaged frames', () => {
+    const seen = { code: 'checksum_errors', subject: { device: '1' }, sinceAt: NOW, lastAt: NOW, evidence: [] } as const
+    const findings = (count: number) => diagnose({ now: NOW, observations: [{ ...seen, count }] })
+    expect(findings(2)).toEqual([])
+    expect(findings(3)).toMatchObject([{ code: 'checksum_errors', link: 'understood', count: 3 }])
+  })
+})
+
+it.each([
+  [45 * S, '45 s'],
+  [12 * MIN, '12 min'],
+  [180 * MIN, '3 h'],
+  [200 * MIN, '3 h 20 min'],
+  [4 * 24 * 60 * MIN, '4 days'],
+])('%i ms are %s', (ms, text) => expect(durationText(ms)).toBe(text))

@@ -1,11 +1,13 @@
-import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import axe from 'axe-core'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
+import { findChromium } from './chromium.mjs'
 import { buildPage, isPageBuilt } from '../../src/page/build.mjs'
 import { type Product, startProduct } from './product.ts'
+
+export { findChromium }
 
 /** A real browser in front of a product that runs. */
 export interface PageFixture {
@@ -30,14 +32,6 @@ interface OpenedPage {
 export const DESKTOP = { width: 1440, height: 900 }
 export const PHONE = { width: 390, height: 844 }
 
-/** Where Chromium is: `WAYBRIDGE_CHROMIUM`, else the one on PATH. */
-export function findChromium(): string | undefined {
-  const chosen = process.env.WAYBRIDGE_CHROMIUM
-  if (chosen) return chosen
-  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
-  return NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find((file) => existsSync(file))
-}
-
 /** Starts the product with these files, and a browser. */
 export function pageFixture(files: Readonly<Record<string, string>>, yaml = ''): PageFixture {
   const all = {} as { product: Product; token: string; browser: Browser }
@@ -46,7 +40,7 @@ export function pageFixture(files: Readonly<Record<string, string>>, yaml = ''):
     if (!isPageBuilt()) await buildPage()
     all.product = await startProduct(files, yaml)
     all.token = (await readFile(join(all.product.dir, 'data/admin-token'), 'utf8')).trim()
-    all.browser = await chromium.launch({ executablePath: findChromium(), args: ['--no-sandbox'] })
+    all.browser = await chromium.launch({ ...chromiumOptions() })
   }, 120_000)
   afterAll(async () => {
     await all.browser?.close()
@@ -83,6 +77,12 @@ export function pageFixture(files: Readonly<Record<string, string>>, yaml = ''):
   }
 }
 
+/** In a container as root, and in CI, Chromium's own sandbox cannot start. */
+function chromiumOptions() {
+  const { executablePath, env } = findChromium() ?? {}
+  return { executablePath, env, args: ['--no-sandbox', '--disable-dev-shm-usage'] }
+}
+
 /** Checks a page with axe: no finding that is serious or critical. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(axe.source)
@@ -94,5 +94,3 @@ export async function expectAccessible(page: Page): Promise<void> {
 interface AxeResult {
   readonly violations: readonly { id: string; impact: string; nodes: readonly { html: string }[] }[]
 }
-
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']

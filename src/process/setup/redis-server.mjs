@@ -1,8 +1,8 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename, delimiter, dirname, join } from 'node:path'
+import { basename, delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { hasApt, libraryPath, unpackPackages, updatedLists } from './apt.mjs'
 
 const OLDEST = [6, 2]
 const DAY_MS = 86_400_000
@@ -13,10 +13,6 @@ const searchPath = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
 /** The folder into which set-up unpacks a Redis server from the system's packages, and the one in which it prepares that. */
 const fetchedDir = fileURLToPath(new URL('../../../node_modules/.cache/waybridge/redis', import.meta.url))
 const work = `${fetchedDir}.new`
-const run = promisify(execFile)
-
-/** As root, apt would switch to a user who may not write here. The system's locks are not needed. */
-const APT_OPTIONS = ['-qq', '-o', 'APT::Sandbox::User=root', '-o', 'Debug::NoLocking=1']
 
 /**
  * A program, and the variables that it needs in addition to the process' environment.
@@ -48,7 +44,7 @@ export function missingRedis() {
 
 /** Whether this system's packages can be unpacked here, and the user has not chosen a server. */
 export function canFetchRedis() {
-  return !process.env.WAYBRIDGE_REDIS_SERVER && searchPath.some((folder) => existsSync(join(folder, 'apt-get')))
+  return !process.env.WAYBRIDGE_REDIS_SERVER && hasApt()
 }
 
 /**
@@ -61,7 +57,7 @@ export async function fetchRedis() {
   try {
     for (const flavour of NAMES) if (await fetchFlavour(flavour, [])) return true
     // The system may have no package lists, or old ones.
-    const lists = await updatedLists()
+    const lists = await updatedLists(work)
     for (const flavour of NAMES) if (await fetchFlavour(flavour, lists)) return true
     return false
   } finally {
@@ -110,12 +106,7 @@ function fetched() {
 }
 
 function fetchedEnvironment() {
-  // The names of the folders with libraries contain the architecture.
-  const libraries = readdirSync(fetchedDir, { recursive: true, encoding: 'utf8' }).filter((file) =>
-    /\.so(\.\d+)*$/.test(file),
-  )
-  const folders = new Set(libraries.map((file) => dirname(join(fetchedDir, file))))
-  return { LD_LIBRARY_PATH: [...folders, process.env.LD_LIBRARY_PATH].filter(Boolean).join(delimiter) }
+  return libraryPath(fetchedDir)
 }
 
 /** @param {RedisServer} server */
@@ -138,19 +129,8 @@ function versionOf({ command, env }) {
  */
 async function fetchFlavour(flavour, lists) {
   const [packages, unpacked] = [join(work, 'packages'), join(work, 'unpacked')]
-  for (const folder of [packages, unpacked]) {
-    rmSync(folder, { recursive: true, force: true })
-    mkdirSync(folder)
-  }
-  const server = `${flavour}-server`
-  const apt = [...lists, ...APT_OPTIONS]
   try {
-    const install = ['install', '--print-uris', '--yes', '--no-install-recommends', server]
-    const { stdout } = await run('apt-get', [...apt, ...install])
-    const missing = [...stdout.matchAll(/^'\S+' ([^_\s]+)_\S+\.deb/gm)].map((match) => match[1])
-    const names = new Set([...missing, server, `${flavour}-tools`])
-    await run('apt-get', [...apt, 'download', ...names], { cwd: packages })
-    for (const file of readdirSync(packages)) await run('dpkg', ['-x', join(packages, file), unpacked])
+    await unpackPackages([`${flavour}-server`, `${flavour}-tools`], { packages, unpacked, lists })
     const tools = readdirSync(packages).find((file) => file.startsWith(`${flavour}-tools_`)) ?? ''
     writeFileSync(join(unpacked, 'version'), decodeURIComponent(tools.split('_')[1]))
   } catch {
@@ -159,13 +139,4 @@ async function fetchFlavour(flavour, lists) {
   rmSync(fetchedDir, { recursive: true, force: true })
   renameSync(unpacked, fetchedDir)
   return findRedisServer() !== undefined
-}
-
-/** Downloads package lists; returns apt's options that name them. Lists that cannot be downloaded may be needless. */
-async function updatedLists() {
-  const [lists, cache] = [join(work, 'lists'), join(work, 'cache')]
-  for (const folder of [lists, join(cache, 'archives')]) mkdirSync(join(folder, 'partial'), { recursive: true })
-  const options = ['-o', `Dir::State::lists=${lists}`, '-o', `Dir::Cache=${cache}`]
-  await run('apt-get', [...options, ...APT_OPTIONS, 'update']).catch(() => {})
-  return options
 }

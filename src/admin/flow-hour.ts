@@ -1,0 +1,41 @@
+import { everySecond } from '../async.ts'
+import { LINKS, type Link } from '../diagnose/codes.ts'
+
+/** What passed each link in the last hour, by minute; since this process began. */
+export class FlowHour {
+  readonly #looking: ReturnType<typeof everySecond>
+  #minutes: Minute[] = []
+
+  /** @param read how much passes each link now, a second; asked once a second */
+  constructor(read: () => Readonly<Record<Link, number>>) {
+    this.#looking = everySecond(async () => this.#note(read(), Math.floor(Date.now() / MINUTE_MS)))
+  }
+
+  /** The mean rates of the last 60 minutes of a link, the oldest first, the present one last. */
+  of(link: Link): number[] {
+    return this.#minutes.map(({ sums, seconds }) => Math.round((sums[link] / seconds) * 10) / 10)
+  }
+
+  close(): void {
+    void this.#looking.stop()
+  }
+
+  #note(rates: Readonly<Record<Link, number>>, minute: number): void {
+    const last = this.#minutes.at(-1)
+    if (last?.minute !== minute) {
+      this.#minutes = [...this.#minutes.slice(1 - MINUTES), { minute, seconds: 1, sums: { ...rates } }]
+      return
+    }
+    last.seconds++
+    for (const link of LINKS) last.sums[link] += rates[link]
+  }
+}
+
+interface Minute {
+  readonly minute: number
+  readonly sums: Record<Link, number>
+  seconds: number
+}
+
+const MINUTE_MS = 60_000
+const MINUTES = 60

@@ -18,6 +18,7 @@ import { enrolmentOperations } from './enrolment.ts'
 import { eventOperations } from './events.ts'
 import { FactGatherer, type FactSources, readUpstream } from './facts.ts'
 import { findingOperations, Findings } from './findings.ts'
+import { FlowHour } from './flow-hour.ts'
 import { startGauges } from './gauges.ts'
 import { laneOperations } from './lanes.ts'
 import { auditOperations, auditSource, keepAudit } from './logs.ts'
@@ -32,7 +33,7 @@ import { rosterResultOperations } from './roster/results.ts'
 import { routeOperations } from './roster/routes.ts'
 import { undoOperation } from './roster/undo.ts'
 import { type RosterInEffect, rosterWrites } from './roster/writes.ts'
-import { RateWatch, statusJson, statusOperations, type StatusSources } from './status.ts'
+import { linkRates, RateWatch, statusJson, statusOperations, type StatusSources } from './status.ts'
 
 export { adminTokens } from './access.ts'
 
@@ -79,6 +80,7 @@ export async function openAdmin(options: AdminOptions) {
     tokensRefused: () => tokens.refused(),
     devices: () => devices.groups(),
   })
+  const hour = new FlowHour(() => linkRates(rates.now(), gatherer.gateways))
   const findings = new Findings({ redis, gather: () => gatherer.gather(), logger })
   const gauges = startGauges({
     ...options,
@@ -102,6 +104,7 @@ export async function openAdmin(options: AdminOptions) {
     gatherer,
     vans: () => devices.vans,
     rates: () => rates.now(),
+    hour,
     tokensRefused: tokens.refused,
     zone,
   }
@@ -137,6 +140,7 @@ export async function openAdmin(options: AdminOptions) {
   /** Stops accepting, answers what has arrived. */
   async function stop(): Promise<void> {
     rates.close()
+    hour.close()
     custody.close()
     findings.close()
     events.close()

@@ -245,6 +245,8 @@ export const StatusJson = z.object({
       state: z.enum(['ok', 'broken', 'idle', 'unknown']),
       count: Count,
       per_s: z.number(),
+      /** The mean of each of the last 60 minutes, the oldest first. */
+      hour: z.array(z.number()),
       findings: z.array(Text),
     }),
   ),

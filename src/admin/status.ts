@@ -5,6 +5,7 @@ import { type Flow, linkStates, verdict } from '../diagnose/summary.ts'
 import { BEHIND_MS, custodyCounters, type Redis, type SeenProcess } from '../lanes/index.ts'
 import type { FixAccount } from './custody.ts'
 import type { FactGatherer, Upstream } from './facts.ts'
+import type { FlowHour } from './flow-hour.ts'
 import { type Findings, findingJson } from './findings.ts'
 import { instant, StatusJson } from './json.ts'
 import type { Operation } from './operation.ts'
@@ -16,6 +17,7 @@ export interface StatusSources {
   readonly findings: Pick<Findings, 'current'>
   readonly gatherer: Pick<FactGatherer, 'gateways' | 'processes' | 'pushes'>
   readonly rates: () => Rates
+  readonly hour: Pick<FlowHour, 'of'>
   /** How many configured devices do what. */
   readonly vans: () => z.infer<typeof StatusJson>['vans']
   /** Ids of companies whose OAuth token the tracking API refuses. */
@@ -33,7 +35,7 @@ export function statusOperations(sources: StatusSources): Operation[] {
 
 /** The answer of `GET /admin/status`. */
 export async function statusJson(sources: StatusSources): Promise<z.infer<typeof StatusJson>> {
-  const { account, upstream, findings, gatherer, rates, tokensRefused, vans, zone } = sources
+  const { account, upstream, findings, gatherer, rates, hour, tokensRefused, vans, zone } = sources
   const [taken, api] = await Promise.all([account(), upstream()])
   const { waiting, parked, held, custody } = taken
   const { oldestAt, ...counts } = waiting
@@ -44,8 +46,8 @@ export async function statusJson(sources: StatusSources): Promise<z.infer<typeof
   return {
     verdict: verdict(findings.current, flows),
     findings: findings.current.map(findingJson),
-    links: linkStates(flows, findings.current).map(({ perS: per_s, findings: codes, ...rest }) => {
-      return { ...rest, per_s, findings: [...codes] }
+    links: linkStates(flows, findings.current).map(({ link, perS: per_s, findings: codes, ...rest }) => {
+      return { link, ...rest, per_s, hour: hour.of(link), findings: [...codes] }
     }),
     waiting: { ...counts, oldest_at: instant(oldestAt) },
     parked,
@@ -71,17 +73,34 @@ export async function statusJson(sources: StatusSources): Promise<z.infer<typeof
 function flowsOf(
   { custody: { received, filtered, held, delivered } }: FixAccount,
   rates: Rates,
-  { connections, frames, framesPerS }: FactGatherer['gateways'],
+  gateways: FactGatherer['gateways'],
 ): Record<Link, Flow> {
-  const placed = { count: received - filtered - held, perS: rates.placed }
+  const perS = linkRates(rates, gateways)
+  const placed = received - filtered - held
   return {
-    connected: { count: connections, perS: framesPerS },
-    understood: { count: frames, perS: framesPerS },
-    identified: { count: received, perS: rates.received },
+    connected: { count: gateways.connections, perS: perS.connected },
+    understood: { count: gateways.frames, perS: perS.understood },
+    identified: { count: received, perS: perS.identified },
+    placed: { count: placed, perS: perS.placed },
+    stored: { count: placed, perS: perS.stored },
+    pushed: { count: delivered, perS: perS.pushed },
+    accepted: { count: delivered, perS: perS.accepted },
+  }
+}
+
+/** How much passes each link a second, over the last ten seconds. */
+export function linkRates(
+  { received, placed, delivered }: Rates,
+  { framesPerS }: Pick<FactGatherer['gateways'], 'framesPerS'>,
+): Record<Link, number> {
+  return {
+    connected: framesPerS,
+    understood: framesPerS,
+    identified: received,
     placed,
     stored: placed,
-    pushed: { count: delivered, perS: rates.delivered },
-    accepted: { count: delivered, perS: rates.delivered },
+    pushed: delivered,
+    accepted: delivered,
   }
 }
 

@@ -51,7 +51,7 @@ describe('GET /admin/status', () => {
     await vi.waitFor(async () => {
       const [own] = (await statusNow()).processes
       expect(own).toMatchObject({ role: 'admin', pid: process.pid, restarts: 0 })
-    })
+    }, SOON)
     expect(processes.length).toBeLessThanOrEqual(1)
   })
 
@@ -184,3 +184,5 @@ describe('a backlog', () => {
     expect(drainedAt({ ...draining, ...changes })).toBeUndefined()
   })
 })
+
+const SOON = { timeout: 10_000 }

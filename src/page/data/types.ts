@@ -121,10 +121,11 @@ export interface VanRow {
   readonly lane?: LaneOfVan
   readonly held?: number
   readonly condition?: Condition
+  /** Without a place where its last fix has none. */
   readonly position?: {
-    readonly at: string
-    readonly lat: number
-    readonly lon: number
+    readonly at?: string
+    readonly lat?: number
+    readonly lon?: number
     readonly speed?: number
     readonly heading?: number
     readonly accuracy?: number

@@ -27,3 +27,11 @@ export function matches(van: VanRow, text: string): boolean {
     each?.toLowerCase().includes(wanted),
   )
 }
+
+/** The place of a van's last fix; undefined where it has none. */
+export function whereIs({
+  position,
+}: Pick<VanRow, 'position'>): { readonly lat: number; readonly lon: number } | undefined {
+  const { lat, lon } = position ?? {}
+  return lat === undefined || lon === undefined ? undefined : { lat, lon }
+}

@@ -2,6 +2,7 @@ import * as leaflet from 'leaflet'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { VanRow } from '../data/types.ts'
+import { whereIs } from '../data/van.ts'
 import { colours, onColourScheme } from '../parts/colours.ts'
 import { words } from '../words/index.ts'
 import { drawBase, loadAtlas } from './base.ts'
@@ -88,7 +89,7 @@ class ShownMap {
   /** Shows all vans with a position, or the whole track. */
   fit(): void {
     const { vans, track = [] } = this.#props.current
-    const points = track.length > 0 ? track : vans.flatMap(({ position }) => position ?? [])
+    const points = track.length > 0 ? track : vans.flatMap((van) => whereIs(van) ?? [])
     if (points.length === 0) return
     this.#isFitted = true
     const bounds = leaflet.latLngBounds(points.map(({ lat, lon }) => [lat, lon]))

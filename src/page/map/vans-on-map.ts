@@ -1,5 +1,5 @@
 import { CONDITIONS, type Condition, type VanRow } from '../data/types.ts'
-import { conditionOf, nameOf } from '../data/van.ts'
+import { conditionOf, nameOf, whereIs } from '../data/van.ts'
 import { colours } from '../parts/colours.ts'
 import { mercator, type Sheet } from './canvas-layer.ts'
 
@@ -24,9 +24,10 @@ export class VansOnMap {
   set(vans: readonly VanRow[], now: number): void {
     const seen = new Set<string>()
     for (const van of vans) {
-      if (!van.position) continue
+      const place = whereIs(van)
+      if (!place) continue
       seen.add(van.id)
-      const to = mercator(van.position.lat, van.position.lon)
+      const to = mercator(place.lat, place.lon)
       const condition = conditionOf(van)
       const mover = this.#movers.get(van.id)
       if (!mover) this.#movers.set(van.id, { van, condition, from: to, to, since: 0, px: 0, py: 0 })

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks'
 import { api, unlessMissing } from '../../data/api.ts'
 import { useAsked } from '../../data/hooks.ts'
 import type { VanDetail, VanRow } from '../../data/types.ts'
-import { conditionOf } from '../../data/van.ts'
+import { conditionOf, whereIs } from '../../data/van.ts'
 import { MapView } from '../../map/map-view.tsx'
 import type { TrackPoint } from '../../map/track.ts'
 import { exact } from '../../format.ts'
@@ -21,7 +21,7 @@ export function TrackPanel({ detail, row }: { detail: VanDetail; row?: VanRow })
     TRACK_MS,
   )
   const vans = useMemo(() => {
-    if (row?.position) return [row]
+    if (row && whereIs(row)) return [row]
     if (fix?.lat === undefined || fix.lon === undefined) return []
     const { lat, lon, heading, speed } = fix
     const position = { at: fix.time_at ?? fix.received_at, lat, lon, heading, speed }

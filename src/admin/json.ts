@@ -142,11 +142,19 @@ export const TakenRouteJson = z.object({
   ...each(Instant.optional(), 'from_at', 'until_at'),
 })
 
+/** The lines that a device loses, and those that it gets. */
+export const VanChangeJson = z.object({
+  device: Text,
+  name: Text.optional(),
+  ...each(z.array(StayJson.omit({ company_id: true, source: true })), 'before', 'after'),
+})
+
 const LineCounts = each(Count, 'added', 'changed', 'removed')
 
 /**
  * What a put of a roster changes. `put`: its id, by which it can be taken back; `devices`: how many the company has;
- * `without_route`: ids of those without a route; `takes`: the routes that devices lose which have none then.
+ * `without_route`: ids of those without a route; `takes`: the routes that devices lose which have none then; `changes`, of a
+ * dry run: the lines of the first 1,000 devices that differ.
  */
 export const RosterPutJson = z.object({
   ...LineCounts,
@@ -154,6 +162,7 @@ export const RosterPutJson = z.object({
   rejected: LineRemarks,
   warnings: LineRemarks.optional(),
   takes: z.array(TakenRouteJson).optional(),
+  changes: z.array(VanChangeJson).optional(),
   without_route: z.array(Text),
   devices: Count,
 })

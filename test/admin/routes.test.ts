@@ -179,7 +179,11 @@ describe('PUT /admin/routes', () => {
 
   it.each([TOKEN, READ_TOKEN])('only answers with dry_run, also to a token that may read only: %s', async (token) => {
     const { status, json } = await put(HEADER + LINE, `company_id=7&${DAY}&dry_run=true`, undefined, token)
-    expect([status, json]).toEqual([200, ANSWER])
+    const { courier_id, route_id, from_at, until_at } = PUT_LINE
+    const changes = [
+      { device: VAN_12, name: 'Van 12', before: [], after: [{ courier_id, route_id, from_at, until_at }] },
+    ]
+    expect([status, json]).toEqual([200, { ...ANSWER, changes }])
     expect(await lines()).toEqual([FILE_LINE])
     expect((await admin.ask('/admin/audit')).json).toEqual({ results: [] })
   })
@@ -344,6 +348,26 @@ describe('PUT /admin/routes that is refused', () => {
 })
 
 describe('GET /admin/routes', () => {
+  it('lists with from and until the lines that hold at some time in between', async () => {
+    await put(HEADER + LINE)
+    expect(await lines(DAY)).toEqual([FILE_LINE, PUT_LINE])
+    expect(await lines('from=2099-11-20T19:59:59Z&until=2099-11-22')).toEqual([FILE_LINE, PUT_LINE])
+    expect(await lines('from=2099-11-20T20:00:00Z&until=2099-11-22')).toEqual([FILE_LINE])
+    expect(await lines('until=2099-11-20T06:00:00Z')).toEqual([FILE_LINE])
+    expect(await lines('from=2121-01-01&company_id=7')).toEqual([])
+  })
+
+  it('shows in a dry run, van by van, the lines that go and those that come', async () => {
+    await put(HEADER + LINE)
+    const other = LINE.replace('1002', '1003')
+    const { json } = await put(HEADER + other, `company_id=7&${DAY}&dry_run=true`)
+    const { changes } = json as {
+      changes: { device: string; before: { route_id: string }[]; after: { route_id: string }[] }[]
+    }
+    const routes = changes.map(({ device, before, after }) => [device, before[0]?.route_id, after[0]?.route_id])
+    expect(routes).toEqual([[VAN_12, '1002', '1003']])
+  })
+
   it('has pages', async () => {
     await put(HEADER + LINE)
     const { json } = await admin.ask('/admin/routes?max_results=1')

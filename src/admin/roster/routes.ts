@@ -6,11 +6,12 @@ import type { Roster } from '../../roster/roster.ts'
 import { readBody } from '../../tracking/body.ts'
 import { parse } from '../../tracking/refusal.ts'
 import { Id } from '../../tracking/schemas.ts'
-import { instant, pageSchema, RosterPutJson, StayJson } from '../json.ts'
+import { each, instant, pageSchema, RosterPutJson, StayJson } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import { type ListPlace, PageQuery, pageOf } from '../paging.ts'
 import { putJson, putResult } from './answer.ts'
 import { readRosterBody, refuseLines } from './body.ts'
+import { changesOf } from './changes.ts'
 import { instantIn, intervalOf } from './interval.ts'
 import { planRoster } from './plan.ts'
 import type { RosterInEffect, RosterWrites } from './writes.ts'
@@ -21,15 +22,19 @@ export interface RosterSources {
 }
 
 /**
- * `GET /admin/routes`: the lines in effect, of files and of this port; with `at`, those that decide then.
+ * `GET /admin/routes`: the lines in effect, of files and of this port; with `at`, those that decide then; with `from` and `until`,
+ * those that hold at some time in between.
  * `PUT /admin/routes`: puts lines in place of a company's that begin in an interval.
  */
 export function routeOperations({ live, redis }: RosterSources, change: RosterWrites): Operation[] {
   const list: Operation['handle'] = async ({ query }) => {
-    const { company_id, at, ...page } = parse(ListQuery, query)
+    const { company_id, at, from, until, ...page } = parse(ListQuery, query)
     const roster = live.directory()
     const lines = at === undefined ? allLines(roster) : linesAt(roster, instantIn(live, 'at', at))
-    const isListed = (line: ListedLine) => (company_id ?? line.company_id) === line.company_id
+    const begin = from === undefined ? -Infinity : instantIn(live, 'from', from)
+    const end = until === undefined ? Infinity : instantIn(live, 'until', until)
+    const isListed = (line: ListedLine) =>
+      (company_id ?? line.company_id) === line.company_id && line.from < end && line.until > begin
     const { results, ...rest } = await pageOf(lines, { list: 'routes', placeOf, isListed }, page)
     return { results: results.map(lineJson), ...rest }
   }
@@ -44,7 +49,10 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
       const body = await readRosterBody(bytes, request.headers['content-type'], zone)
       const asked = { ...interval, file: body.file, onlyListed: only_listed === 'true', now: Date.now() }
       const { write, ...plan } = await planRoster(roster, asked)
-      const answer = await putJson(plan, { body, roster, zone })
+      const answer = {
+        ...(await putJson(plan, { body, roster, zone })),
+        ...(dry_run === 'true' && { changes: await changesOf({ ...plan, before: roster }) }),
+      }
       if (plan.loss && force !== 'true') return { status: 409, answer: { message: lossMessage(plan.loss), ...answer } }
       if (plan.rows.length === 0 && plan.rejected.length > 0) {
         if (dry_run !== 'true') await noteRefusedPut(redis, putResult(answer, by))
@@ -67,7 +75,8 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
       method: 'GET',
       path: '/admin/routes',
       id: 'listRoutes',
-      summary: 'List the assignments in effect; with `at`, those that hold at that time',
+      summary:
+        'List the assignments in effect; with `at`, those that hold at that time; with `from` and `until`, those in between',
       query: ListQuery,
       answer: pageSchema(StayJson.extend({ device: z.string(), name: z.string().optional() })),
       handle: list,
@@ -89,7 +98,10 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
 }
 
 export const Flag = z.enum(['true', 'false'], 'expected true or false').optional()
-const ListQuery = PageQuery.extend({ company_id: Id.optional(), at: z.string('expected one time').optional() })
+const ListQuery = PageQuery.extend({
+  company_id: Id.optional(),
+  ...each(z.string('expected one time').optional(), 'at', 'from', 'until'),
+})
 const PutQuery = z
   .object({
     company_id: onceText('the company whose lines these are').pipe(Id),

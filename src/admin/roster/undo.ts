@@ -16,6 +16,7 @@ import { ApiRefusal, parse } from '../../tracking/refusal.ts'
 import { RosterPutJson } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import { idsInOrder, takenJson } from './answer.ts'
+import { changesOf } from './changes.ts'
 import { momentOf } from './interval.ts'
 import { takenBy } from './plan.ts'
 import { Flag, lossMessage, onceText, type RosterSources } from './routes.ts'
@@ -40,7 +41,8 @@ export function undoOperation({ redis }: Pick<RosterSources, 'redis'>, change: R
       const outcome = await change(async (roster) => {
         const { put, replaced } = await findPut(redis, id)
         const plan = await planUndo(roster, put, replaced)
-        const { answer, loss, write } = plan
+        const { loss, write } = plan
+        const answer = { ...plan.answer, ...(dry_run === 'true' && { changes: await plan.changes() }) }
         if (loss && force !== 'true') return { status: 409, answer: { message: lossMessage(loss), ...answer } }
         if (dry_run === 'true') return { status: 200, answer }
         const { added, changed, removed } = answer
@@ -92,6 +94,7 @@ async function planUndo(roster: Roster, { put = '', company_id }: RosterResult, 
   const warnings = shared.map(({ message }) => ({ line: 0, message }))
   return {
     write: { assignments },
+    changes: () => changesOf({ devices, before: roster, after }),
     loss: lossOf(devices, { before: roster, after }, interval),
     answer: {
       ...countLines(written, dropped),

@@ -367,7 +367,7 @@ export const de: Words = {
     lossTitle: (n: number, text: string) =>
       `${text} ${one(n, 'Fahrzeug verliert seine', 'Fahrzeuge verlieren ihre')} Tour`,
     lossAny: 'Das nimmt Fahrzeugen ihre Tour',
-    lossHint: 'Die Datei nennt sie nicht. Ist das gewollt?',
+    lossHint: 'Sie haben eine, und mit diesem Plan keine mehr. Ist das gewollt?',
     lossNarrow: 'Nur Fahrzeuge der Datei ändern',
     lossForce: 'Touren wegnehmen',
 

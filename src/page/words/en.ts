@@ -355,7 +355,7 @@ export const en = {
       `Done: ${added} added, ${changed} changed, ${removed} removed.`,
     lossTitle: (n: number, text: string) => `${text} ${one(n, 'van loses its', 'vans lose their')} route`,
     lossAny: 'This takes routes from vans',
-    lossHint: 'The file does not name them. Is that meant?',
+    lossHint: 'They have one now, and none with this roster. Is that meant?',
     lossNarrow: 'Only change vans in the file',
     lossForce: 'Take their routes',
 

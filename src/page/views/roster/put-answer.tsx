@@ -7,11 +7,18 @@ import { nameOf } from '../../data/van.ts'
 import { day, exact } from '../../format.ts'
 import { Foreign } from '../../parts/basics.tsx'
 import { href } from '../../router.ts'
-import { words } from '../../words/index.ts'
+import { language, words } from '../../words/index.ts'
 import { RemarkList } from './remark-list.tsx'
 
+interface PutAnswerProps {
+  readonly answer: PutResult
+  readonly zone: string
+  /** The only day that it is about: lines do not name it again. */
+  readonly day?: string
+}
+
 /** What a put changes, by van, and what is said of its lines. */
-export function PutAnswer({ answer, zone }: { answer: PutResult; zone: string }): JSX.Element {
+export function PutAnswer({ answer, zone, day: onlyDay }: PutAnswerProps): JSX.Element {
   const { rejected, warnings = [], takes = [], without_route, changes = [] } = answer
   const { vans } = useFleet()
   const names = useMemo(() => new Map(vans.map((van) => [van.id, nameOf(van)])), [vans])
@@ -21,7 +28,7 @@ export function PutAnswer({ answer, zone }: { answer: PutResult; zone: string })
       <Counts answer={answer} />
       <RemarkList title={words.roster.rejected} tone="error" remarks={rejected} />
       <RemarkList title={words.roster.warnings} tone="warning" remarks={warnings} />
-      {changes.length > 0 && <ChangeList changes={changes} losers={losers} zone={zone} />}
+      {changes.length > 0 && <ChangeList {...{ changes, losers, zone, onlyDay }} />}
       {without_route.length > 0 && (
         <p class="put-without">
           <span class="muted">{words.roster.without(without_route.length, exact(without_route.length))}</span>{' '}
@@ -63,12 +70,17 @@ interface ChangeListProps {
   readonly changes: readonly VanChange[]
   readonly losers: ReadonlySet<string>
   readonly zone: string
+  readonly onlyDay?: string
 }
 
 /** Van by van: those that lose their route first. */
-function ChangeList({ changes, losers, zone }: ChangeListProps): JSX.Element {
+function ChangeList({ changes, losers, zone, onlyDay }: ChangeListProps): JSX.Element {
   const [most, setMost] = useState(MOST_VANS)
-  const inOrder = changes.toSorted((one, other) => Number(losers.has(other.device)) - Number(losers.has(one.device)))
+  const inOrder = changes.toSorted(
+    (one, other) =>
+      Number(losers.has(other.device)) - Number(losers.has(one.device)) ||
+      collator.compare(one.name ?? one.device, other.name ?? other.device),
+  )
   return (
     <div class="changes">
       <ul>
@@ -80,10 +92,10 @@ function ChangeList({ changes, losers, zone }: ChangeListProps): JSX.Element {
             </span>
             <span class="change-lines">
               {differing(before, after).map((line) => (
-                <LineText key={keyOf(line)} line={line} kind="before" zone={zone} />
+                <LineText key={keyOf(line)} line={line} kind="before" text={spanText(line, zone, onlyDay)} />
               ))}
               {differing(after, before).map((line) => (
-                <LineText key={keyOf(line)} line={line} kind="after" zone={zone} />
+                <LineText key={keyOf(line)} line={line} kind="after" text={spanText(line, zone, onlyDay)} />
               ))}
             </span>
           </li>
@@ -100,18 +112,18 @@ function ChangeList({ changes, losers, zone }: ChangeListProps): JSX.Element {
 
 type LineOfChange = VanChange['before'][number]
 
-function LineText({ line, kind, zone }: { line: LineOfChange; kind: 'before' | 'after'; zone: string }): JSX.Element {
+function LineText({ line, kind, text }: { line: LineOfChange; kind: 'before' | 'after'; text: string }): JSX.Element {
   const Tag = kind === 'before' ? 'del' : 'ins'
   return (
     <Tag class={`line-text num is-${kind}`}>
       <span class="sr-only">{words.roster.lineIs[kind]} </span>
-      <b>{line.route_id}</b> {words.vans.courier(line.courier_id)} · {spanText(line, zone)}
+      <b>{line.route_id}</b> {words.vans.courier(line.courier_id)} · {text}
     </Tag>
   )
 }
 
 /** `Sun 22 Nov, 06:00–20:00` */
-function spanText({ from_at, until_at }: LineOfChange, zone: string): string {
+function spanText({ from_at, until_at }: LineOfChange, zone: string, onlyDay?: string): string {
   const from = from_at === undefined ? undefined : Date.parse(from_at)
   const until = until_at === undefined ? undefined : Date.parse(until_at)
   if (from === undefined || until === undefined) return words.roster.always
@@ -119,7 +131,8 @@ function spanText({ from_at, until_at }: LineOfChange, zone: string): string {
   const isMidnight = isOneDay && dayAt(until, zone) !== dayAt(from, zone)
   const end = isMidnight ? '24:00' : clockText(until, zone)
   const dayText = (ms: number) => day(`${dayAt(ms, zone)}T12:00:00`)
-  return `${dayText(from)}, ${clockText(from, zone)}–${isOneDay ? '' : `${dayText(until)}, `}${end}`
+  const begin = dayAt(from, zone) === onlyDay ? '' : `${dayText(from)}, `
+  return `${begin}${clockText(from, zone)}–${isOneDay ? '' : `${dayText(until)}, `}${end}`
 }
 
 /** The lines that `others` does not have. */
@@ -132,5 +145,6 @@ function keyOf({ courier_id, route_id, from_at, until_at }: LineOfChange): strin
   return `${from_at} ${until_at} ${courier_id} ${route_id}`
 }
 
+const collator = new Intl.Collator(language, { numeric: true })
 const MOST_NAMED = 12
 const MOST_VANS = 20

@@ -46,7 +46,7 @@ export function PutPanel({ file, day, zone, close }: PutPanelProps): JSX.Element
   return (
     <section class="panel put" aria-label={words.roster.putTitle}>
       <header class="panel-head">
-        <h2>
+        <h2 class="put-file">
           <Icon name="upload" size={14} /> <Foreign text={file.name} />
         </h2>
         <span class="hint">{words.roster.putHint}</span>
@@ -60,7 +60,11 @@ export function PutPanel({ file, day, zone, close }: PutPanelProps): JSX.Element
       <TargetFields target={target} companies={companies} change={(some) => setTyped({ ...typed, ...some })} />
       {read.error && <Failure error={read.error} />}
       {body && target.company !== '' && target.last >= target.first && (
-        <Preview key={JSON.stringify(target)} {...{ body, target, zone, close }} />
+        <Preview
+          key={JSON.stringify(target)}
+          {...{ body, target, zone, close }}
+          narrow={() => setTyped({ ...typed, onlyListed: true })}
+        />
       )}
       {target.last < target.first && <Failure error={new Error(words.roster.daysTurned)} />}
     </section>
@@ -115,10 +119,12 @@ interface PreviewProps {
   readonly target: Target
   readonly zone: string
   readonly close: (isChanged: boolean) => void
+  /** Leaves the vans as they are that the file does not name. */
+  readonly narrow: () => void
 }
 
 /** What the file would do to these days, as the admin port says; then does it. */
-function Preview({ body, target, zone, close }: PreviewProps): JSX.Element {
+function Preview({ body, target, zone, close, narrow }: PreviewProps): JSX.Element {
   const { answer, error, again } = useAsked('dry run', () => put(body, target, { dry_run: true }))
   const [isAsking, setAsking] = useState(false)
   const [isBusy, setBusy] = useState(false)
@@ -128,7 +134,7 @@ function Preview({ body, target, zone, close }: PreviewProps): JSX.Element {
   const { added, changed, removed, takes = [], message } = answer
   const isNothing = added + changed + removed === 0
   const isLoss = takes.length > 0 || message !== undefined
-  const apply = async (how: { force?: true; only_listed?: true }) => {
+  const apply = async (how: { force?: true }) => {
     setBusy(true)
     try {
       const done = await put(body, target, how)
@@ -143,7 +149,7 @@ function Preview({ body, target, zone, close }: PreviewProps): JSX.Element {
   }
   return (
     <>
-      <PutAnswer answer={answer} zone={zone} />
+      <PutAnswer answer={answer} zone={zone} day={target.first === target.last ? target.first : undefined} />
       <footer class="put-foot">
         <span class="muted">
           {isNothing ? words.roster.nothingChanges : answer.rejected.length > 0 && words.roster.restTaken}
@@ -162,7 +168,7 @@ function Preview({ body, target, zone, close }: PreviewProps): JSX.Element {
           answer={answer}
           isNarrow={target.onlyListed}
           close={() => setAsking(false)}
-          narrow={() => void apply({ only_listed: true })}
+          narrow={narrow}
           force={() => void apply({ force: true })}
         />
       )}

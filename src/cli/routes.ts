@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { type DateOrder, standardDate } from '../config/dates.ts'
 import { ConfigError, lineStarts, locator, problemsIn } from '../config/problem.ts'
 import { type RouteFile, type RouteRow, readRoutes } from '../config/routes.ts'
 import type { Interval } from '../config/times.ts'
@@ -89,8 +90,8 @@ async function mayTake(
  * @throws UserError where there are several, or none
  */
 function companyOf(rows: readonly RouteRow[], devices: readonly ListedDevice[]): string {
-  const meant = new Set(rows.flatMap(({ device }) => [device, sameId(device)]))
-  const named = devices.filter(({ id, name = id }) => meant.has(sameId(id)) || meant.has(name))
+  const meant = new Set(rows.flatMap(({ device }) => [device.toLowerCase(), sameId(device)]))
+  const named = devices.filter(({ id, name = id }) => meant.has(sameId(id)) || meant.has(name.toLowerCase()))
   const [ofNamed, ofAll] = [named, devices].map((some) => new Set(some.flatMap(({ company_id }) => company_id ?? [])))
   const companies = [...(ofNamed.size > 0 ? ofNamed : ofAll)].toSorted((a, b) => Number(BigInt(a) - BigInt(b)))
   if (companies.length === 1) return companies[0]
@@ -105,7 +106,7 @@ interface FilePart {
 }
 
 /** Each interval gets the lines that begin in it; the first also gets the unreadable lines. */
-function partsOf(text: string, { rows, mistakes }: RouteFile, intervals: readonly Interval[]): FilePart[] {
+function partsOf(text: string, { rows, mistakes, order }: RouteFile, intervals: readonly Interval[]): FilePart[] {
   const locate = locator(text)
   const starts = lineStarts(text)
   const unread = mistakes.filter(({ severity }) => severity === 'left_out').map(({ at }) => locate(at).line)
@@ -114,9 +115,21 @@ function partsOf(text: string, { rows, mistakes }: RouteFile, intervals: readonl
     const omitted = new Set([...(index === 0 ? [] : unread), ...elsewhere.map(({ line }) => line)])
     const lines = starts.map((start, at) => text.slice(start, starts[at + 1]))
     const left = lines.map((line, at) => (omitted.has(at + 1) ? /[\r\n]*$/.exec(line)![0] : line))
-    return { interval, body: Buffer.from(left.join('')) }
+    return { interval, body: Buffer.from(withStandardDates(left.join(''), order)) }
   })
 }
+
+/** What tells the order of a date may be in a line of another part. */
+function withStandardDates(text: string, order: DateOrder): string {
+  if (order === undefined) return text
+  return text.replace(CELL, (cell) => {
+    const date = standardDate(cell.trimEnd(), order)
+    return typeof date === 'string' ? date : cell
+  })
+}
+
+/** Of a line a cell that begins with a digit. */
+const CELL = /(?<=(?:^|[,;\t]) *"?)\d[^,;\t"\r\n]*/gm
 
 async function sendPart(
   { interval, body }: FilePart,

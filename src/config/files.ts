@@ -121,7 +121,7 @@ export async function deviceProblems({ gateway, devices }: Files): Promise<Probl
 
 /** The mistakes in the routes files, each alone. */
 export function routeProblems({ routes }: Files): Problem[] {
-  return routes.flatMap(({ source, content }) => problemsIn(source, content.mistakes))
+  return routes.flatMap(({ source, content }) => problemsIn(source, [...content.mistakes, ...content.warnings]))
 }
 
 /** What is wrong with each file, and with the devices beside one another. */

@@ -107,11 +107,11 @@ export function unknownName(kind: string, name: string, known: readonly string[]
   return known.length === 0 ? `unknown ${kind}` : `unknown ${kind}: expected one of ${known.join(', ')}`
 }
 
-/** The most similar known name; undefined where more than a third of its letters differ. */
-export function nearest(name: string, known: readonly string[]): string | undefined {
+/** The most similar known name; undefined where more than a third of its letters differ, or more than `mostEdits`. */
+export function nearest(name: string, known: readonly string[], mostEdits = Infinity): string | undefined {
   const near = known.flatMap((candidate) => {
     const edits = distance(name.toLowerCase().slice(0, 64), candidate.toLowerCase())
-    return edits <= Math.max(1, candidate.length / 3) ? [{ candidate, edits }] : []
+    return edits <= Math.min(mostEdits, Math.max(1, candidate.length / 3)) ? [{ candidate, edits }] : []
   })
   return near.toSorted((a, b) => a.edits - b.edits)[0]?.candidate
 }

@@ -1,6 +1,9 @@
 import { yieldToEventLoop } from '../async.ts'
 import { columnMistakes, parseCsv, type Row, type Table } from './csv.ts'
+import { type DateOrder, dateOrderOf, standardDate } from './dates.ts'
+import { knownColumns } from './headers.ts'
 import { type Mistake, type Source } from './problem.ts'
+import { COLUMNS } from './route-columns.ts'
 import { type Interval, type Times, timesIn } from './times.ts'
 import { int64, int64Mistake, isScientific } from './units.ts'
 
@@ -12,6 +15,8 @@ export interface RouteFile {
   readonly mistakes: readonly Mistake[]
   /** Of lines that take effect, and may not be meant so. */
   readonly warnings: readonly Mistake[]
+  /** How dates such as 22/11/2026 are read. */
+  readonly order?: DateOrder
 }
 
 /** One line of a routes file, its device not looked up yet; times in unix seconds. */
@@ -33,40 +38,52 @@ export async function readRoutes({ name, text }: Pick<Source, 'name' | 'text'>, 
   return table ? readTable(table, name, zone) : { name, rows: [], mistakes: [], warnings: [] }
 }
 
-/** Reads lines that are already cut into cells. */
-export async function readTable(table: Table, name: string, zone: string): Promise<RouteFile> {
+/**
+ * Reads lines that are already cut into cells. Columns may have names of other languages, and dates such as 22/11/2026 are read
+ * where one of them tells which number is the day.
+ */
+export async function readTable(cut: Table, name: string, zone: string): Promise<RouteFile> {
+  const table = { ...cut, columns: knownColumns(cut.columns) }
   const required = ['device', 'route_id', ...(table.columns.includes('date') ? [] : ['from'])]
   const mistakes = columnMistakes(table, COLUMNS, required, 'warning')
   if (mistakes.some(({ severity }) => severity !== 'warning')) return { name, rows: [], mistakes, warnings: [] }
-  const readRow = rowReader(table, timesIn(zone))
+  const lines: Row[] = []
+  for (const row of table.rows) {
+    await yieldToEventLoop()
+    lines.push(row)
+  }
+  const dated = DATED.map((column) => table.columns.indexOf(column))
+  const order = dateOrderOf(lines.values().flatMap(({ cells }) => dated.map((at) => cells[at] ?? '')))
+  const times = timesIn(zone)
+  const readRow = rowReader(table, times, order)
   const rows: RouteRow[] = []
   const warnings: Mistake[] = []
-  for (const row of table.rows) {
+  for (const row of lines) {
     await yieldToEventLoop()
     const read = row.mistake === undefined ? readRow(row) : { message: row.mistake }
     if ('message' in read) mistakes.push({ at: row.at, severity: 'left_out', ...read })
-    else rows.push(read)
+    else {
+      rows.push(read)
+      for (const key of ['from', 'until']) {
+        const text = standardDate(row.cells[table.columns.indexOf(key)] ?? '', order)
+        const message = typeof text === 'string' ? times.doubt(text) : undefined
+        if (message !== undefined) warnings.push({ at: row.at, severity: 'warning', key, message })
+      }
+    }
   }
-  return { name, rows, mistakes, warnings }
+  return { name, rows, mistakes, warnings, order }
 }
 
-/** The columns of a routes file, as config/README.md describes them. */
-export const ROUTE_COLUMNS = {
-  device: 'Required. An id or a name of the devices files.',
-  courier_id: 'The courier; empty: the courier of the device.',
-  route_id: 'Required. The route.',
-  from: 'First instant, inclusive: RFC 3339 with an offset, or local time in `time_zone`.',
-  until: 'End, exclusive, in the same formats; empty: the end of the local day of `from`.',
-  date: 'Instead of `from` and `until`: a local day such as `2026-11-20`.',
-}
-
-/** The names of these columns. */
-export const COLUMNS = Object.keys(ROUTE_COLUMNS)
+const DATED = ['from', 'until', 'date']
 
 /** The first mistake in a line. */
 type CellMistake = Pick<Mistake, 'message' | 'key'>
 
-function rowReader({ columns }: Table, times: Times): (row: Row) => RouteRow | CellMistake {
+function rowReader(
+  { columns }: Pick<Table, 'columns'>,
+  times: Times,
+  order: DateOrder,
+): (row: Row) => RouteRow | CellMistake {
   return (row) => {
     const cell = (name: string) => row.cells[columns.indexOf(name)] ?? ''
     const [device, courier, route] = [cell('device'), cell('courier_id'), cell('route_id')]
@@ -76,8 +93,13 @@ function rowReader({ columns }: Table, times: Times): (row: Row) => RouteRow | C
     if (courier_id === undefined) return { key: 'courier_id', message: int64Mistake(courier) }
     const route_id = int64(route)
     if (route_id === undefined) return { key: 'route_id', message: route === '' ? 'empty' : int64Mistake(route) }
-    const [date, from, until] = [cell('date'), cell('from'), cell('until')]
-    const interval = intervalOf({ date, from, until }, times)
+    const cells = { date: cell('date'), from: cell('from'), until: cell('until') }
+    for (const key of ['date', 'from', 'until'] as const) {
+      const text = standardDate(cells[key], order)
+      if (typeof text !== 'string') return { key, ...text }
+      cells[key] = text
+    }
+    const interval = intervalOf(cells, times)
     if ('message' in interval) return interval
     return { at: row.at, line: row.line, device, courier_id, route_id, ...interval }
   }

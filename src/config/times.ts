@@ -26,6 +26,16 @@ export function utcFromLocal(localMs: number, zone: string): number {
   return offsetAt(second) === after ? second : first
 }
 
+/** Why the time that a clock in `zone` shows (as if it was UTC, ms) is in doubt: it is skipped, or shown twice. */
+export function doubtOf(localMs: number, zone: string): 'skipped' | 'twice' | undefined {
+  const offsetAt = zoneOffset(zone)
+  const [before, after] = [offsetAt(localMs - DAY_MS), offsetAt(localMs + DAY_MS)]
+  if (before === after) return undefined
+  const isShown = [before, after].map((offset) => offsetAt(localMs - offset) === offset)
+  if (isShown.every(Boolean)) return 'twice'
+  return isShown.some(Boolean) ? undefined : 'skipped'
+}
+
 /** The time that a clock in `zone` shows at an instant, both in ms. */
 export function localFromUtc(utcMs: number, zone: string): number {
   return utcMs + zoneOffset(zone)(utcMs)
@@ -54,6 +64,8 @@ export function timesIn(zone: string) {
   return {
     /** RFC 3339 (seconds optional), or local: `2026-11-20 06:00`. `24:00` is the end of the day. */
     instant: cached((text: string) => instantOf(text, zone)),
+    /** Why it is in doubt which instant a local time is: a sentence, or undefined. */
+    doubt: cached((text: string) => doubtIn(text, zone)),
     /** The local day of `2026-11-20`. */
     day: cached((text: string) => dayOf(text, zone)),
     /** The end of the local day of an instant. */
@@ -62,14 +74,30 @@ export function timesIn(zone: string) {
 }
 
 function instantOf(text: string, zone: string): number | undefined {
+  const { local, offset } = readInstant(text) ?? {}
+  if (local === undefined) return undefined
+  return (offset === undefined ? utcFromLocal(local, zone) : local - offsetMs(offset)) / 1000
+}
+
+function doubtIn(text: string, zone: string): string | undefined {
+  const { local, offset } = readInstant(text) ?? {}
+  const doubt = local === undefined || offset !== undefined ? undefined : doubtOf(local, zone)
+  if (local === undefined || doubt === undefined) return undefined
+  const shown = new Date(localFromUtc(utcFromLocal(local, zone), zone)).toISOString().slice(11, 16)
+  return doubt === 'twice'
+    ? `${text} occurs twice in ${zone}, as its clocks are set back: the first is taken; write it with an offset where the second is meant`
+    : `${text} does not exist in ${zone}, as its clocks are set forward: ${shown} is taken`
+}
+
+/** The local time of a text in ms, as if it was UTC, and its offset if it has one. */
+function readInstant(text: string): { local: number; offset?: string } | undefined {
   const match = INSTANT.exec(text)
   if (!match) return undefined
   const [, date, hour, minute, second = '0', fraction = '0', offset] = match
   const midnight = midnightOf(date)
   const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second) + Number(fraction)
   if (midnight === undefined || seconds * 1000 > DAY_MS) return undefined
-  const local = midnight + seconds * 1000
-  return (offset === undefined ? utcFromLocal(local, zone) : local - offsetMs(offset)) / 1000
+  return { local: midnight + seconds * 1000, offset }
 }
 
 function dayOf(text: string, zone: string): Interval | undefined {

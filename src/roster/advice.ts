@@ -6,6 +6,7 @@ import { type Interval, localDay } from '../config/times.ts'
 import type { Assignment, DeviceEntry, Stay } from './directory.ts'
 import type { Roster } from './roster.ts'
 import { bySource, topmost } from './spans.ts'
+import { suggestionsIn } from './suggest.ts'
 
 /**
  * What there is to say about files and the roster that they are in, in the order of files and lines: what is wrong with them,
@@ -33,7 +34,6 @@ export async function remarksOn(
   }
   for await (const { other, message } of sharedRoutes(roster.devices())) warn(other.source, 'route_id', message)
   for (const { source, content } of files.routes) {
-    problems.push(...problemsIn(source, content.warnings))
     const ended = endedLines(content.rows, today.from)
     if (ended)
       problems.push(
@@ -78,17 +78,27 @@ export function endedLines(rows: readonly RouteRow[], today: number) {
 }
 
 /** Why rows are not in effect: no device is meant, or it has no courier. */
-export async function unresolved(rows: readonly RouteRow[], roster: Pick<Roster, 'meant'>): Promise<Mistake[]> {
+export async function unresolved(
+  rows: readonly RouteRow[],
+  roster: Pick<Roster, 'meant' | 'names'>,
+): Promise<Mistake[]> {
   const mistakes: Mistake[] = []
+  const suggest = suggestionsIn(roster)
   for (const { at, device, courier_id } of rows) {
     await yieldToEventLoop()
     const meant = roster.meant(device)
     const leftOut = (key: string, message: string) => mistakes.push({ at, key, message, severity: 'left_out' })
     const lineless = meant.find((entry) => courier_id === '' && entry.courier_id === undefined)
-    if (meant.length === 0) leftOut('device', `no device has the id or the name "${device}"`)
+    if (meant.length === 0) leftOut('device', noSuchDevice(device, suggest(device)))
     else if (lineless) leftOut('courier_id', `empty, but device ${lineless.id} has no courier_id of its own`)
   }
   return mistakes
+}
+
+/** Says that a text means no device. @param suggestion the device that may be meant */
+export function noSuchDevice(text: string, suggestion: string | undefined): string {
+  const hint = suggestion === undefined ? '' : `: did you mean ${suggestion}?`
+  return `no device has the id or the name "${text}"${hint}`
 }
 
 /** The lines of one device that overlap, and which wins; of two with the same `from` the latter of `lines` counts as the later. */

@@ -27,10 +27,10 @@ export function assignmentField({ device, courier_id, route_id, from, until }: O
 export class Roster {
   /** By id without leading zeros; derived where it has `stays`. */
   readonly #entries: Map<string, Device & Partial<DeviceEntry>>
-  /** The ids of the devices with a name, by the name as an id: a name of digits compares without leading zeros too. */
+  /** The ids of the devices with a name, by the name as `folded`. */
   readonly #idsByName: Map<string, readonly string[]>
   readonly #assignments: Map<string, Assignment>
-  /** By the device as written, as an id. */
+  /** By the device as written, `folded`. */
   readonly #linesByDevice: Map<string, readonly Assignment[]>
 
   constructor(other?: Roster) {
@@ -94,6 +94,11 @@ export class Roster {
     for (const id of this.#entries.keys()) yield this.find(id) as DeviceEntry
   }
 
+  /** The names of devices, and the ids of those without one. */
+  names(): string[] {
+    return Array.from(this.#entries.values(), ({ id, name = id }) => name)
+  }
+
   /** Every lane that any device has at any time, each once. */
   *lanes(): Generator<Lane> {
     const seen = new Set<string>()
@@ -101,12 +106,15 @@ export class Roster {
       for (const lane of lanesOf(entry)) if (seen.size < seen.add(lane.key).size) yield lane
   }
 
-  /** The devices whose name is this text, or the same id with other leading zeros. */
+  /** The devices whose name is this text, in upper or lower case, or the same id with other leading zeros. */
   named(name: string): DeviceEntry[] {
-    return (this.#idsByName.get(sameId(name)) ?? []).flatMap((id) => this.find(id) ?? [])
+    return (this.#idsByName.get(folded(name)) ?? []).flatMap((id) => this.find(id) ?? [])
   }
 
-  /** The devices that an id or a name stands for; an id goes before a name. */
+  /**
+   * The devices that an id or a name stands for: an id goes before a name, and a name as it is written before one in upper or
+   * lower case, which must be the only such name.
+   */
   meant(idOrName: string): DeviceEntry[] {
     return this.#meantBy(idOrName).flatMap((id) => this.find(id) ?? [])
   }
@@ -127,22 +135,28 @@ export class Roster {
 
   /** The same as they are written: by name too, and with an empty courier. */
   linesOf({ id, name, company_id, courier_id }: Device): Assignment[] {
-    const isNamed = name !== undefined && !this.#entries.has(sameId(name))
-    // A name of digits is no other name with leading zeros.
-    const byName = isNamed ? this.#linesByDevice.get(sameId(name))?.filter(({ device }) => device === name) : undefined
-    return [...(this.#linesByDevice.get(sameId(id)) ?? []), ...(byName ?? [])].filter(
-      (line) => (line.courier_id || courier_id) && (line.company_id ?? company_id) === company_id,
-    )
+    const ownId = sameId(id)
+    const texts = new Set(name === undefined ? [folded(id)] : [folded(id), folded(name)])
+    return Array.from(texts, (text) => this.#linesByDevice.get(text) ?? [])
+      .flat()
+      .filter(
+        (line) =>
+          (line.courier_id || courier_id) &&
+          (line.company_id ?? company_id) === company_id &&
+          this.#meantBy(line.device).includes(ownId),
+      )
   }
 
   #setDevice(id: string, device: Device | undefined, concerned: Set<string>): void {
     const before = this.#entries.get(id)
     if (before?.name !== device?.name) {
-      if (before?.name !== undefined) removeFrom(this.#idsByName, sameId(before.name), id)
-      if (device?.name !== undefined) addTo(this.#idsByName, sameId(device.name), id)
+      for (const name of [before?.name, device?.name])
+        for (const other of name === undefined ? [] : (this.#idsByName.get(folded(name)) ?? [])) concerned.add(other)
+      if (before?.name !== undefined) removeFrom(this.#idsByName, folded(before.name), id)
+      if (device?.name !== undefined) addTo(this.#idsByName, folded(device.name), id)
     }
     // Lines with this text may have meant devices with this name, or do from now on.
-    for (const other of this.#idsByName.get(id) ?? []) concerned.add(other)
+    for (const other of this.#idsByName.get(folded(id)) ?? []) concerned.add(other)
     concerned.add(id)
     if (device) this.#entries.set(id, device)
     else this.#entries.delete(id)
@@ -152,8 +166,8 @@ export class Roster {
     const before = this.#assignments.get(field)
     const device = (assignment ?? before)?.device
     if (device === undefined) return
-    if (before) removeFrom(this.#linesByDevice, sameId(device), before)
-    if (assignment) addTo(this.#linesByDevice, sameId(device), assignment)
+    if (before) removeFrom(this.#linesByDevice, folded(device), before)
+    if (assignment) addTo(this.#linesByDevice, folded(device), assignment)
     if (assignment) this.#assignments.set(field, assignment)
     else this.#assignments.delete(field)
     for (const id of this.#meantBy(device)) concerned.add(id)
@@ -162,7 +176,13 @@ export class Roster {
   #meantBy(device: string): readonly string[] {
     const id = sameId(device)
     if (this.#entries.has(id)) return [id]
-    return this.#idsByName.get(id)?.filter((named) => this.#entries.get(named)?.name === device) ?? NONE
+    const named = this.#idsByName.get(folded(device)) ?? NONE
+    const nameOf = (other: string) => this.#entries.get(other)?.name
+    const exact = named.filter((other) => nameOf(other) === device)
+    if (exact.length > 0) return exact
+    // A name of digits is no other name with leading zeros.
+    const alike = named.filter((other) => nameOf(other)?.toLowerCase() === device.toLowerCase())
+    return new Set(alike.map(nameOf)).size === 1 ? alike : NONE
   }
 
   #forgetDerived(id: string): void {
@@ -222,6 +242,11 @@ function guardOf(device: Device): DeviceEntry['guard'] {
 function protocolSettings({ settings, model, time_zone }: Device): Settings {
   if (settings === undefined && model === undefined && time_zone === undefined) return NO_SETTINGS
   return { ...settings, ...(model !== undefined && { model }), ...(time_zone !== undefined && { timeZone: time_zone }) }
+}
+
+/** What an id or a name has in common with others that may mean the same: lower case, digits without leading zeros. */
+function folded(text: string): string {
+  return sameId(text.toLowerCase())
 }
 
 function addTo<Value>(lists: Map<string, readonly Value[]>, key: string, value: Value): void {

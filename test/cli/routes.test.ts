@@ -235,6 +235,16 @@ describe('a file whose days are not adjacent', () => {
     expect(asked().map(({ body }) => body.split('\n')[0])).toEqual([header, header])
   })
 
+  it('keeps the order of its dates, which one of its days alone may tell', async () => {
+    const text = 'Fahrzeug;Route;Von\nVan 12;1002;05/11/2025 6:00\n"Van 31";1003;"22/11/2025 06:00"\n'
+    const { done, routes } = await site({ text })
+    expect((await routes('put', 'routes.csv')).code).toBe(0)
+    expect(done().map(({ body }) => body)).toEqual([
+      'Fahrzeug;Route;Von\nVan 12;1002;2025-11-05 06:00\n\n',
+      'Fahrzeug;Route;Von\n\n"Van 31";1003;"2025-11-22 06:00"\n',
+    ])
+  })
+
   it('is put as one interval where options give it', async () => {
     const { done, routes } = await site({ text: DAYS })
     expect((await routes('put', 'routes.csv', '--until', '2025-11-26')).code).toBe(0)

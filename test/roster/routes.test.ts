@@ -125,7 +125,11 @@ describe('routes.csv', () => {
 
 describe('a bad line', () => {
   it.each([
-    ['an unknown device', 'Van 13,42,1,2026-11-20 06:00,', 'device: no device has the id or the name "Van 13"'],
+    [
+      'an unknown device',
+      'Van 13,42,1,2026-11-20 06:00,',
+      'device: no device has the id or the name "Van 13": did you mean Van 12?',
+    ],
     ['no device', ',42,1,2026-11-20 06:00,', 'device: empty'],
     [
       'an id that a spreadsheet destroyed',
@@ -156,7 +160,7 @@ describe('a bad line', () => {
     ['no from', 'Van 12,42,1,,', 'from: empty'],
     [
       'a from that is none',
-      'Van 12,42,1,20.11.2026 06:00,',
+      'Van 12,42,1,20th of November,',
       'from: expected a time such as 2026-11-20T06:00:00Z, or local such as 2026-11-20 06:00',
     ],
     [
@@ -182,7 +186,7 @@ describe('a bad line', () => {
   })
 
   it('has a date that is none', async () =>
-    expect(await mistakes('device,route_id,date\nVan 12,1,20.11.2026\n')).toEqual([
+    expect(await mistakes('device,route_id,date\nVan 12,1,20.11.26\n')).toEqual([
       'routes.csv:2: date: expected a day such as 2026-11-20',
     ]))
   it('has a date beside from', async () =>

@@ -1,9 +1,11 @@
 import * as z from 'zod'
-import { type Interval, localDay } from '../../config/times.ts'
+import { type Interval, localDay, timesIn } from '../../config/times.ts'
+import { noSuchDevice } from '../../roster/advice.ts'
 import { cutLines } from '../../roster/cut.ts'
 import type { DeviceEntry } from '../../roster/directory.ts'
 import { forgetOldPuts, keptPut } from '../../roster/puts.ts'
 import { assignmentField, type Roster } from '../../roster/roster.ts'
+import { suggestionsIn } from '../../roster/suggest.ts'
 import type { FieldTexts } from '../../roster/table.ts'
 import { isJson, jsonText, parseJson, readBody } from '../../tracking/body.ts'
 import { ApiRefusal, parse, refuseFields } from '../../tracking/refusal.ts'
@@ -32,7 +34,8 @@ export function assignmentOperations({ live, redis }: RosterSources, change: Ros
       const outcome = await change(async (roster) => {
         const devices = devicesMeant(roster, id, 'id')
         const { company_id } = devices[0]
-        const planned = plan({ body, devices, roster, live, now: Math.floor(Date.now() / 1000) })
+        const now = Math.floor(Date.now() / 1000)
+        const planned = { ...plan({ body, devices, roster, live, now }), doubts: doubtsOf(body, live) }
         const { interval, assignments } = planned
         const answer = answerOf(planned, { devices, roster, zone: live.config.time_zone })
         const taken = planned.takes.filter(({ device }) => !devices.includes(device))
@@ -203,6 +206,12 @@ function boundsOf(
   return { from, until }
 }
 
+/** Why local times of a body are in doubt. */
+function doubtsOf(body: unknown, { config }: RosterSources['live']): string[] {
+  const { from_at = '', until_at = '' } = body as { readonly from_at?: string; readonly until_at?: string }
+  return [from_at, until_at].flatMap((text) => timesIn(config.time_zone).doubt(text) ?? [])
+}
+
 function endOfDay(from: number, { config }: RosterSources['live']): number {
   return localDay(from * 1000, config.time_zone).until / 1000
 }
@@ -213,7 +222,7 @@ function devicesMeant(roster: Roster, text: string, field: 'id' | 'like'): Devic
   const [{ company_id } = { company_id: '' }] = meant
   const known = meant.filter((device) => device.company_id === company_id)
   if (known.length > 0) return known
-  const message = `no device has the id or the name "${text}"`
+  const message = noSuchDevice(text, suggestionsIn(roster)(text))
   throw field === 'id' ? new ApiRefusal(404, message) : refuseFields(422, [{ path: field, message }])
 }
 

@@ -11,6 +11,8 @@ export interface AssignmentPlan {
   readonly takes: readonly TakenRoute[]
   /** What the devices get. */
   readonly gives: readonly (Interval & { readonly courier_id: string; readonly route_id: string })[]
+  /** Why its times are in doubt. */
+  readonly doubts?: readonly string[]
   /** The devices that lose their routes to them. */
   readonly from?: readonly DeviceEntry[]
 }
@@ -52,11 +54,12 @@ export function assignmentTexts(plan: AssignmentPlan, { devices, zone }: Assignm
 
 /** What may not be meant. */
 export function assignmentWarnings(plan: AssignmentPlan, { devices, roster, zone }: AssignmentContext): string[] {
-  const { interval, gives, from = [] } = plan
+  const { interval, gives, from = [], doubts = [] } = plan
   const now = Date.now() / 1000
   const leaves = gives.length === 0 ? from.concat(devices) : from
   const past = interval.until <= now ? 'ends' : interval.from < now - GRACE_S ? 'begins' : undefined
   return [
+    ...doubts,
     ...(past ? [`this ${past} in the past: positions of that time that were delivered stay where they are`] : []),
     ...leaves.flatMap(({ id, name = id, usual }) =>
       usual

@@ -44,7 +44,7 @@ export function isPageBuilt() {
 /** Builds the page anew; the built one of before is replaced at the end. Throws with what the compiler reports. */
 export async function buildPage() {
   const stamp = stampOf()
-  const work = `${PAGE_DIR}.new`
+  const work = `${PAGE_DIR}.${process.pid}`
   const assets = join(work, 'assets', stamp)
   rmSync(work, { recursive: true, force: true })
   mkdirSync(join(assets, 'vendor'), { recursive: true })
@@ -59,8 +59,14 @@ export async function buildPage() {
   await compiled
   writeFileSync(join(work, 'index.html'), indexHtml(assets, `/assets/${stamp}`))
   writeFileSync(join(work, 'stamp'), stamp)
-  rmSync(PAGE_DIR, { recursive: true, force: true })
-  renameSync(work, PAGE_DIR)
+  try {
+    rmSync(PAGE_DIR, { recursive: true, force: true })
+    renameSync(work, PAGE_DIR)
+  } catch (error) {
+    // Another process has built it meanwhile.
+    rmSync(work, { recursive: true, force: true })
+    if (!isPageBuilt()) throw error
+  }
 }
 
 /** A hash of all that the page is built from. The lock file stands for the libraries. */

@@ -1,26 +1,16 @@
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import { Fleet } from './fleet.ts'
 import { LiveFeed, type LiveState } from './live.ts'
-import { Trail, type TrailPoint } from './trail.ts'
 import type { VanRow } from './types.ts'
 
 export const feed = new LiveFeed()
 const fleet = new Fleet(feed)
-const trail = new Trail()
-feed.watch(() => {
-  if (feed.state.status) trail.add(feed.state.status, Date.now())
-})
 
 /** The state of the system, which changes every second or two. */
 export function useLive(): LiveState {
   const redraw = useRedraw()
   useEffect(() => feed.watch(redraw), [])
   return feed.state
-}
-
-/** The rates of the last hour; use it beside `useLive`, which redraws. */
-export function trailPoints(): readonly TrailPoint[] {
-  return trail.points
 }
 
 /** All vans, in the order of the list. */

@@ -131,7 +131,6 @@ export const de: Words = {
     received: 'Empfangen',
     delivered: 'Zugestellt',
     perSecond: 'Positionen pro Sekunde',
-    ratesHint: 'wie dieser Tab sie sah',
     custody: 'Wo alle Positionen sind',
     upstream: 'Tracking-API',
     upstreamState: { up: 'Nimmt Positionen an', down: 'Ist gestört', limited: 'Begrenzt uns' },

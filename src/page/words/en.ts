@@ -128,7 +128,6 @@ export const en = {
     received: 'Received',
     delivered: 'Delivered',
     perSecond: 'fixes a second',
-    ratesHint: 'as seen by this tab',
     custody: 'Where all fixes are',
     upstream: 'Tracking API',
     upstreamState: { up: 'Accepts positions', down: 'Is down', limited: 'Limits us' },

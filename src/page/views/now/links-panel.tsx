@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
-import { trailPoints, useNow } from '../../data/hooks.ts'
-import { HOUR_MS } from '../../data/trail.ts'
+import { useNow } from '../../data/hooks.ts'
+import { HOUR_MS, hourOf } from '../../data/hour.ts'
 import { LINKS, type LinkFigures, type LinkName, type SystemStatus } from '../../data/types.ts'
 import { count, exact, rate } from '../../format.ts'
 import { Icon } from '../../parts/icon.tsx'
@@ -37,7 +37,7 @@ export function LinksPanel({ status, chosen, choose }: LinksPanelProps): JSX.Ele
               title={words.linkMeans[figures.link]}
             >
               <LinkHead figures={figures} />
-              <LinkBody figures={figures} index={index} />
+              <LinkBody figures={figures} />
             </button>
           </li>
         ))}
@@ -61,12 +61,10 @@ function LinkHead({ figures: { link, state, findings } }: { figures: LinkFigures
   )
 }
 
-function LinkBody({ figures, index }: { figures: LinkFigures; index: number }): JSX.Element {
+function LinkBody({ figures }: { figures: LinkFigures }): JSX.Element {
   const now = useNow(15_000)
   const { link, state } = figures
-  const points =
-    figures.hour?.map((value, minute) => ({ at: now - (figures.hour!.length - minute) * MINUTE_MS, value })) ??
-    trailPoints().map(({ at, links }) => ({ at, value: links[index] }))
+  const points = hourOf(figures, now)
   const isKnown = figures.per_s >= 0
   return (
     <span class="link-body">
@@ -99,5 +97,3 @@ function linksOf({ links, findings }: SystemStatus): readonly LinkFigures[] {
     return { link, state, count: -1, per_s: -1, findings: own.map(({ code }) => code) }
   })
 }
-
-const MINUTE_MS = 60_000

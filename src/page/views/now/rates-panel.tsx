@@ -1,8 +1,9 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
-import { trailPoints, useLive } from '../../data/hooks.ts'
-import { HOUR_MS, STEP_MS } from '../../data/trail.ts'
+import { useLive } from '../../data/hooks.ts'
+import { HOUR_MS, hourOf, MINUTE_MS } from '../../data/hour.ts'
+import type { LinkName, SystemStatus } from '../../data/types.ts'
 import { rate, time } from '../../format.ts'
 import { Panel } from '../../parts/basics.tsx'
 import { colours, onColourScheme } from '../../parts/colours.ts'
@@ -15,11 +16,13 @@ export function RatesPanel(): JSX.Element {
   const { status } = useLive()
   const box = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
+  const latest = useRef(status)
+  latest.current = status
   useEffect(() => {
     const element = box.current!
     const draw = () => {
       plot.current?.destroy()
-      plot.current = new uPlot(optionsFor(element.clientWidth), dataNow(), element)
+      plot.current = new uPlot(optionsFor(element.clientWidth), dataOf(latest.current), element)
     }
     draw()
     const resizing = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }))
@@ -31,7 +34,7 @@ export function RatesPanel(): JSX.Element {
       plot.current?.destroy()
     }
   }, [])
-  useEffect(() => plot.current?.setData(dataNow()), [status])
+  useEffect(() => plot.current?.setData(dataOf(status)), [status])
   const { received_per_s = 0, delivered_per_s = 0 } = status?.rates ?? {}
   return (
     <Panel
@@ -58,19 +61,16 @@ export function RatesPanel(): JSX.Element {
   )
 }
 
-function dataNow(): uPlot.AlignedData {
-  const points = trailPoints()
-  const until = Date.now()
-  const at = Array.from(
-    { length: HOUR_MS / STEP_MS + 1 },
-    (_, index) => until - (until % STEP_MS) - HOUR_MS + index * STEP_MS,
-  )
-  const by = new Map(points.map((point) => [point.at, point]))
-  return [
-    at.map((ms) => ms / 1000),
-    at.map((ms) => by.get(ms)?.received ?? null),
-    at.map((ms) => by.get(ms)?.delivered ?? null),
-  ]
+function dataOf(status: SystemStatus | undefined): uPlot.AlignedData {
+  const now = Date.now()
+  const until = now - (now % MINUTE_MS)
+  const at = Array.from({ length: HOUR_MS / MINUTE_MS }, (_, index) => until - HOUR_MS + (index + 1) * MINUTE_MS)
+  const rates = (name: LinkName) => {
+    const figures = status?.links?.find(({ link }) => link === name) ?? {}
+    const known = new Map(hourOf(figures, now).map(({ at: ms, value }) => [ms, value]))
+    return at.map((ms) => known.get(ms) ?? null)
+  }
+  return [at.map((ms) => ms / 1000), rates('identified'), rates('accepted')]
 }
 
 function optionsFor(width: number): uPlot.Options {
@@ -81,11 +81,11 @@ function optionsFor(width: number): uPlot.Options {
     ticks: { show: false },
     grid: { stroke: border, width: 1 },
   }
-  const line = { width: 1.5, points: { show: false }, spanGaps: true }
+  const line = { width: 1.5, points: { show: false } }
   return {
     width,
     height: HEIGHT,
-    padding: [8, 4, 0, 0],
+    padding: [8, 20, 0, 0],
     cursor: { show: false },
     legend: { show: false },
     scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.15)] } },

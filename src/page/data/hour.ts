@@ -1,0 +1,16 @@
+import type { LinkFigures } from './types.ts'
+
+/** A mean rate; `at`: ms UTC. */
+interface RatePoint {
+  readonly at: number
+  readonly value: number
+}
+
+/** What passed a link in the last hour, by minute; nothing where the admin port does not say. */
+export function hourOf({ hour = [] }: Pick<LinkFigures, 'hour'>, now: number): RatePoint[] {
+  const thisMinute = now - (now % MINUTE_MS)
+  return hour.map((value, index) => ({ at: thisMinute - (hour.length - 1 - index) * MINUTE_MS, value }))
+}
+
+export const HOUR_MS = 3_600_000
+export const MINUTE_MS = 60_000

@@ -9,6 +9,7 @@ import { type AdminToken, accessBy, callerOf } from './access.ts'
 import { CustodyWatch, type FixAccount, takeAccount } from './custody.ts'
 import { assignmentOperations } from './device/assign.ts'
 import { DeviceWatch } from './device/condition.ts'
+import { chainOperation } from './device/chain.ts'
 import { deviceOperations } from './device/device.ts'
 import { DeviceIndex } from './device/device-index.ts'
 import { forgetOperation } from './device/forget.ts'
@@ -122,6 +123,7 @@ export async function openAdmin(options: AdminOptions) {
     ...laneOperations(redis),
     ...deviceListOperations(rows),
     ...deviceOperations(rows, change),
+    chainOperation({ ...rows, upstream }),
     forgetOperation(options),
     ...routeOperations(options, change),
     ...assignmentOperations(options, change),

@@ -194,7 +194,7 @@ export const AssignedJson = z.object({
   text: Text,
 })
 
-const LinkName = z.enum(LINKS)
+export const LinkName = z.enum(LINKS)
 
 /** One thing that is wrong; `subject` is empty where it is about the whole system. */
 export const FindingJson = z.object({
@@ -272,12 +272,6 @@ export const StatusJson = z.object({
 
 export function pageSchema<Item extends z.ZodType>(item: Item) {
   return z.object({ results: z.array(item), next_page_token: Text.optional() })
-}
-
-/** What to do for a device that is not configured. @param fileEntry where a file has its entry, though it was deleted */
-export function entryAdvice(fileEntry: string | undefined): string {
-  if (fileEntry === undefined) return 'add it to devices.yaml'
-  return `it was deleted through the admin port: put it there again, or edit its entry, ${fileEntry}`
 }
 
 export function each<Schema extends z.ZodType, Name extends string>(schema: Schema, ...names: Name[]) {

@@ -105,6 +105,14 @@ async function lanesOf(redis: Redis, { courier_id, route_id }: LaneChoice): Prom
   })
 }
 
+/** What is parked of a courier of a company, by lane. */
+export async function parkedOf(redis: Redis, company_id: string, courier_id: string) {
+  const lanes = (await lanesOf(redis, { courier_id })).filter((lane) => laneIds(lane).company_id === company_id)
+  const states = await describeLanes(redis, lanes)
+  const found = await Promise.all(states.map((state) => parkedLaneJson(redis, state)))
+  return found.filter(({ fixes }) => fixes > 0)
+}
+
 /** `fixes`: all that is parked of the lane; `parked`: why it is parked whole; `refused`: what was refused, equal answers as one. */
 async function parkedLaneJson(redis: Redis, { lane, waiting, parked, dueAt }: LaneState) {
   const answers = new Map<string, RefusedJson>()

@@ -5,6 +5,7 @@ import type { ConnectionOptions as TlsOptions } from 'node:tls'
 import type * as z from 'zod'
 import { type DeviceJson, type DeviceRowJson, type pageSchema, StatusJson } from '../admin/json.ts'
 import { nearest } from '../config/problem.ts'
+import { sameId } from '../config/units.ts'
 import { UserError } from '../errors.ts'
 import { printableUrl } from '../masking.ts'
 import type { ErrorBody } from '../tracking/schemas.ts'
@@ -121,14 +122,17 @@ export async function readStatus(admin: AdminPort): Promise<{ readonly status: S
 }
 
 export type ListedDevice = z.infer<typeof DeviceRowJson>
-export type DeviceAnswer = z.infer<typeof DeviceJson>
+type DeviceAnswer = z.infer<typeof DeviceJson>
 
-/** All devices of `GET /admin/devices`, in its order. @throws UserError */
-export async function listDevices(admin: AdminPort): Promise<ListedDevice[]> {
+/** All devices of `GET /admin/devices` that a query asks for, in its order. @throws UserError */
+export async function listDevices(
+  admin: AdminPort,
+  asked: Readonly<Record<string, string | undefined>> = {},
+): Promise<ListedDevice[]> {
   const devices: ListedDevice[] = []
   let token: string | undefined
   do {
-    const query = { max_results: '1000', ...(token && { page_token: token }) }
+    const query = { ...asked, max_results: '1000', ...(token && { page_token: token }) } as Record<string, string>
     const { results, next_page_token } = await read<DevicesPage>(admin, { path: '/admin/devices', query })
     devices.push(...results)
     token = next_page_token
@@ -138,29 +142,25 @@ export async function listDevices(admin: AdminPort): Promise<ListedDevice[]> {
 
 type DevicesPage = z.infer<ReturnType<typeof pageSchema<typeof DeviceRowJson>>>
 
-/** The device with this id, or all devices with this name: two trackers of one van may share it. @throws UserError where there is none */
-export async function findDevices(admin: AdminPort, idOrName: string): Promise<DeviceAnswer[]> {
-  const device = await deviceWithId(admin, idOrName)
-  if (device) return [device]
-  const all = await listDevices(admin)
-  const named = all.filter(({ name }) => name === idOrName)
-  if (named.length === 0) {
-    const names = all.flatMap(({ id, name = id }) => [name, id])
-    const near = nearest(idOrName, names)
-    const hint = near === undefined ? 'GET /admin/devices lists all devices' : `did you mean ${near}?`
-    throw new UserError(printable(`No device has the id or name "${idOrName}": ${hint}`))
-  }
-  const found = await Promise.all(named.map(({ id }) => deviceWithId(admin, id)))
-  return found.filter((each) => each !== undefined)
-}
-
-/** A device that was deleted while a file still has it is answered too: the user must learn of the deletion. */
-async function deviceWithId(admin: AdminPort, id: string): Promise<DeviceAnswer | undefined> {
-  const answer = await ask(admin, { path: `/admin/devices/${encodeURIComponent(id)}` })
-  if (answer.status === 200) return bodyOf(answer)
+/**
+ * The device with this id, or all devices with this name, in capitals or not: two trackers of one van may share it. A device
+ * that was deleted while a file still has it is among them: the user must learn of the deletion. @throws UserError where there
+ * is none
+ */
+export async function namedDevices(admin: AdminPort, idOrName: string): Promise<{ readonly id: string }[]> {
+  const like = await listDevices(admin, { q: sameId(idOrName) })
+  const withId = like.filter(({ id }) => sameId(id) === sameId(idOrName))
+  if (withId.length > 0) return withId
+  const exact = like.filter(({ name }) => name === idOrName)
+  const named = exact.length > 0 ? exact : like.filter(({ name }) => name?.toLowerCase() === idOrName.toLowerCase())
+  if (named.length > 0) return named
+  const answer = await ask(admin, { path: `/admin/devices/${encodeURIComponent(idOrName)}` })
   if (answer.status !== 404) throw new UserError(errorText(answer))
-  const { file_entry }: Partial<DeviceAnswer> = bodyOf(answer) ?? {}
-  return file_entry === undefined ? undefined : { id, configured: false, file_entry, held: [], events: [] }
+  if ((bodyOf(answer) as Partial<DeviceAnswer> | undefined)?.file_entry !== undefined) return [{ id: idOrName }]
+  const names = (await listDevices(admin)).flatMap(({ id, name = id }) => [name, id])
+  const near = nearest(idOrName, names)
+  const hint = near === undefined ? '`waybridge devices` lists all devices' : `did you mean ${near}?`
+  throw new UserError(printable(`No device has the id or name "${idOrName}": ${hint}`))
 }
 
 /** Whether a device has no connection and was not heard for 15 minutes: many disconnect between two packets. `now`: ms UTC. */

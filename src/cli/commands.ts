@@ -73,9 +73,20 @@ function program(): Command {
     .option('--json', 'print the answer of the admin port')
     .option('--watch', 'print it anew each second')
     .action(async (options) => exit(await (await import('./status.ts')).statusCommand(options)))
-  asking('why <device>', 'explain in one sentence where the fixes of a device are; give its id or name').action(
-    async (device: string, options) => exit(await (await import('./why.ts')).whyCommand(device, options)),
-  )
+  asking('why <device...>', 'say where a device is, what is wrong with it and what to do; give its id or name')
+    .option('--json', 'print the answer of the admin port')
+    .action(async (words: string[], options) => exit(await (await import('./why.ts')).whyCommand(words, options)))
+  asking('where <device...>', 'say where a device is: what it does, its last position and its age, courier and route')
+    .option('--json', 'print JSON')
+    .action(async (words: string[], options) => exit(await (await import('./devices.ts')).whereCommand(words, options)))
+  asking('devices', 'list the devices: what each does, when it was heard, its courier and route, what is wrong with it')
+    .option('--state <state>', 'online, offline or never')
+    .option('--mapping <mapping>', 'mapped, no_route or unmapped')
+    .option('--condition <condition>', 'moving, standing, silent, gps_old, no_route, held, never or unknown')
+    .option('--q <text>', 'a part of the id or the name')
+    .option('--json', 'print JSON')
+    .option('--csv', 'print CSV, with times in UTC')
+    .action(async (options) => exit(await (await import('./devices.ts')).devicesCommand(options)))
   const parked = waybridge.command('parked').description('what the tracking API refused: look, try again, delete')
   for (const act of ['list', 'retry', 'delete'] as const) {
     const command = asking(act, PARKED[act], parked)

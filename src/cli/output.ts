@@ -54,6 +54,12 @@ export function table(heads: readonly string[], rows: readonly (readonly string[
   return all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
 }
 
+/** A cell of CSV. A spreadsheet takes a text that begins like a formula for one: an apostrophe in front makes it text. */
+export function csvCell(value: string): string {
+  const text = /^[=+@\t\r]|^-(?![\d.]+$)/.test(value) ? `'${value}` : value
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
 /** `1 lane`, `3 lanes`, `2 fixes` */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`

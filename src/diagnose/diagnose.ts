@@ -34,12 +34,16 @@ function observedTroubles(observations: readonly Observation[]): Found[] {
   }))
 }
 
-function findingOf({ subject = {}, evidence = [], ...found }: Found, now: number): Finding {
+/** A finding with all that its code says. */
+export function findingOf(
+  { subject = {}, evidence = [], ...found }: Found,
+  now: number,
+  name: string = subject.device ?? subject.listener ?? subject.process ?? 'a device',
+): Finding {
   const { message, ...meaning } = CODES[found.code]
-  const about = subject.device ?? subject.listener ?? subject.process ?? 'a device'
   return {
     ...meaning,
-    message: message(about),
+    message: message(name),
     sinceAt: now,
     count: 1,
     ...found,

@@ -5,19 +5,24 @@ import { waybridge } from '../support/cli.ts'
 
 const admin = adminFixture()
 
+interface Printed {
+  readonly sentence: string
+  readonly broken: string | null
+}
+
 /** What is said of a device by the real admin port. */
-async function why(device: string): Promise<string> {
-  const { code, out } = await waybridge(['why', device, '--url', admin.url, '--token', TOKEN])
+async function why(device: string): Promise<Printed> {
+  const { code, out } = await waybridge(['why', device, '--json', '--url', admin.url, '--token', TOKEN])
   expect(code).toBe(0)
-  return out
+  return JSON.parse(out) as Printed
 }
 
 it('why explains a lane that the service refuses whole', async () => {
   await store(admin.redis, '7/42/1001', { count: 3 })
   const { leases, lease } = workerOf(admin.redis)
   await leases.park(await lease('7/42/1001'), { status: 404, message: 'no such route' })
-  expect(await why('Van 12')).toBe(
-    'not heard since it was configured, route 1001 by devices.yaml:2, refused 404 by the service (no such route), 3 parked: correct the entry\n',
+  expect((await why('Van 12')).sentence).toBe(
+    'Van 12 was never heard, on route 1001 (courier 42); not heard since it was configured, route 1001 by devices.yaml:2, refused 404 by the service (no such route), 3 parked: correct the entry',
   )
 })
 
@@ -26,15 +31,15 @@ it('why explains refused positions on the present route and on another one', asy
   await store(admin.redis, '7/43/1999', { count: 2 })
   for (const lane of ['7/43/2001', '7/43/1999'])
     await refuse(admin.redis, lane, 2, { status: 422, message: 'accuracy: no' })
-  expect(await why('Van 14')).toBe(
-    'not heard since it was configured, route 2001 by routes.csv:2, refused 422 by the service (accuracy: no), 2 parked and 2 on other routes: correct the cause and retry them, or delete them\n',
+  expect((await why('Van 14')).sentence).toMatch(
+    /; not heard since it was configured, route 2001 by routes\.csv:2, refused 422 by the service \(accuracy: no\), 2 parked and 2 on other routes: correct the cause and retry them, or delete them$/,
   )
 })
 
 it('why explains fixes that wait while the service is down', async () => {
   await store(admin.redis, '7/42/1001', { count: 5 })
   await admin.redis.hset(keys.upstream, { state: 'down', since: Date.now() })
-  expect(await why('Van 12')).toMatch(
-    /^never heard, route 1001 by devices\.yaml:2, 5 waiting since \d\d:\d\d:\d\d: the service is down since \d\d:\d\d:\d\d\n$/,
+  expect((await why('Van 12')).sentence).toMatch(
+    /; never heard, route 1001 by devices\.yaml:2, 5 waiting since \d\d:\d\d:\d\dZ: the service is down since \d\d:\d\d:\d\dZ$/,
   )
 })

@@ -1,113 +1,116 @@
-import { expect, it } from 'vitest'
-import { type Asked, gatewayIn, type Reply, waybridge } from '../support/cli.ts'
+import { appendFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, expect, it, vi } from 'vitest'
+import { createSession } from '../../src/ingest/device.ts'
+import { HeardBook } from '../../src/ingest/heard.ts'
+import { hold, adminFixture, TOKEN } from '../support/admin.ts'
+import { waybridge } from '../support/cli.ts'
 
-const at = (time: string) => new Date().toISOString().replace(/T.*/, `T${time}.000Z`)
+const admin = adminFixture()
 
-function device(id: string, name: string, route = '1007'): object {
-  const lane = {
-    company_id: '7',
-    courier_id: '42',
-    route_id: route,
-    source: 'routes.csv:17',
-    from_at: at('00:00:00'),
-    waiting: 0,
-  }
-  const heard = {
-    last_heard: { at: at('00:00:02') },
-    last_fix: { time_at: at('00:00:01'), received_at: at('00:00:02') },
-  }
-  return { id, name, configured: true, company_id: '7', courier_id: '42', held: [], lane, state: 'online', ...heard }
+async function run(...args: string[]) {
+  return waybridge([...args, '--url', admin.url, '--token', TOKEN], { env: { TZ: 'America/New_York' } })
 }
 
-const DEVICES = [
-  device('1', 'Van 12'),
-  device('2', 'Van 14'),
-  device('3', 'Van 14', '2001'),
-  device('a/b', 'Van 15'),
-  device('..', 'Van 16'),
-]
-const PARKED = [
-  { company_id: '8', courier_id: '42', route_id: '1007', fixes: 9, parked: { status: 403, message: '' }, refused: [] },
-  {
-    company_id: '7',
-    courier_id: '42',
-    route_id: '1007',
-    fixes: 214,
-    parked: { status: 404, message: ' \u001b[2J\u009b31m\u0007' },
-    refused: [],
-  },
-]
-
-/** Latest first. */
-const FRAMES = [
-  { at: at('00:00:09'), protocol: 'gt06', reason: 'unknown_type' },
-  { at: at('00:00:08'), protocol: 'gt06', reason: 'entries' },
-  { at: at('00:00:07'), protocol: 'gt06', reason: 'not_read' },
-]
-
-/** An admin port that lists two devices a page. */
-function port({ path, query }: Asked): Reply {
-  if (path === '/admin/parked') return { json: { results: query.courier_id === '42' ? PARKED : [] } }
-  if (path === '/admin/misunderstood') return { json: { results: query.device === '3' ? FRAMES : [] } }
-  const all = DEVICES as { id: string; name: string; configured: boolean }[]
-  if (path === '/admin/devices') {
-    const first = Number(query.page_token ?? 0)
-    const results = all.slice(first, first + 2).map(({ id, name, configured }) => ({ id, name, configured }))
-    return { json: { results, ...(first + 2 < all.length && { next_page_token: String(first + 2) }) } }
-  }
-  const found = all.find(({ id }) => path === `/admin/devices/${encodeURIComponent(id)}`)
-  return found ? { json: found } : { status: 404, json: { message: 'no device with this id is configured' } }
+async function printed(...args: string[]): Promise<string> {
+  const { code, out, errors } = await run(...args)
+  expect([code, errors]).toEqual([0, ''])
+  return out
 }
 
-async function why(name: string, zone = 'UTC') {
-  const server = await gatewayIn(zone, port)
-  return waybridge(['why', name, ...server.options], { env: { TZ: 'America/New_York' } })
+/** The device sends a position. */
+async function send(device: string, { speed = 10, at = Date.now() } = {}): Promise<void> {
+  const heard = new HeardBook(admin.redis)
+  heard.spoke(device, Object.assign(createSession('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
+  heard.stored(device, { fix: { at, fix: { time: at, latitude: 54.6872, longitude: 25.2797, valid: true, speed } } })
+  await heard.close()
 }
 
-const PARKED_404 = 'refused 404 by the service ( [2J 31m ), 214 parked: correct the line'
-
-it('why prints one sentence for a device id, whatever characters the id has', async () => {
-  const sentence = `last fix 00:00:01, route 1007 by routes.csv:17, ${PARKED_404}\n`
-  expect(await why('1')).toEqual({ code: 0, out: sentence, errors: '' })
-  expect((await why('a/b')).out).toBe(sentence)
-  expect((await why('..')).out).toBe(sentence)
-})
-
-it('why finds a device by its name', async () =>
-  expect((await why('Van 12')).out).toMatch(/^last fix 00:00:01, route 1007/))
-
-it('why prints a line for each device with the same name', async () => {
-  const { code, out } = await why('Van 14')
-  expect([code, out.split('\n')]).toEqual([
-    0,
-    [
-      `2: last fix 00:00:01, route 1007 by routes.csv:17, ${PARKED_404}`,
-      '3: last fix 00:00:01, route 2001 by routes.csv:17, refused 404 by the service ( [2J 31m ), 214 parked on route 1007: correct the line; ' +
-        '2 frames of gt06 are not understood since 00:00:07: kept, and decoded again after an upgrade or a change of its entry',
-      '',
-    ],
-  ])
-})
-
-it('why says that a device was deleted while a file still has it', async () => {
-  const file_entry = 'devices.yaml:6'
-  const json = { message: 'no device with this id is configured: it was deleted through the admin port', file_entry }
-  const deleted = (asked: Asked) => (asked.path === '/admin/devices/6' ? { status: 404, json } : port(asked))
-  const server = await gatewayIn('UTC', deleted)
-  expect((await waybridge(['why', '6', ...server.options])).out).toBe(
-    'not configured, nothing is held: it was deleted through the admin port: put it there again, or edit its entry, devices.yaml:6\n',
+beforeAll(async () => {
+  await appendFile(
+    join(admin.dir, 'devices.yaml'),
+    '"20": { name: Van 12, company_id: 7 }\n"21": { name: "=cmd()\\u202e", company_id: 7 }\n',
   )
+  await vi.waitFor(async () => expect(await printed('devices', '--q', 'cmd')).toMatch(/cmd/), { timeout: 10_000 })
 })
 
-it('why prints local times of the gateway', async () =>
-  expect((await why('1', 'Asia/Kathmandu')).out).toMatch(/^last fix (?:\S+ )?05:45:01, /))
+it('why says what the device does and where first, then its links with their evidence, then what to do', async () => {
+  await send('356307042441014')
+  const lines = (await printed('why', 'Van', '14')).trimEnd().split('\n')
+  expect(lines.slice(0, 3).join(' ')).toMatch(
+    /^Van 14 is moving at 54\.68720, 25\.27970, \d+ s ago, 36 km\/h, on route 2001 \(courier 43\) last fix \d\d:\d\d:\d\dZ, route/,
+  )
+  const links = lines.filter((line) => /^ {2}[✓✖·]/.test(line))
+  expect(links.map((line) => line.slice(2, 16).trim())).toEqual([
+    '✓ connected',
+    '✓ understood',
+    '✓ identified',
+    '✓ placed',
+    '✓ stored',
+    '· pushed',
+    '· accepted',
+  ])
+  expect(links[0]).toMatch(/heard \d+ s ago: teltonika over udp from 10\.1\.2\.3:40001/)
+})
+
+it('why says what to do about the first link that is broken', async () => {
+  await send('356307042441014', { at: Date.now() - 600_000 })
+  const out = await printed('why', '356307042441014')
+  expect(out).toMatch(/^Van 14 is silent, last at 54\.68720, 25\.27970, 10 min ago, on route 2001/)
+  expect(out).toMatch(/✖ connected {3}heard 10 min ago/)
+  expect(out).toMatch(/\n→ check its power and its SIM card/)
+})
+
+it('why finds a name in small letters, and every device with it', async () => {
+  const out = await printed('why', 'van', '12')
+  expect(out.match(/^Van 12 was never heard/gm)).toHaveLength(2)
+})
+
+it('why --json prints the chain', async () => {
+  const chain = JSON.parse(await printed('why', '356307042441014', '--json'))
+  expect(chain).toMatchObject({ device: { id: '356307042441014', condition: 'never' }, broken: 'connected' })
+  expect(chain.links).toHaveLength(7)
+})
 
 it.each([
   ['van 13', 'did you mean Van 12?'],
-  ['Bicycle', 'GET /admin/devices lists all devices'],
-  ['....', 'GET /admin/devices lists all devices'],
+  ['Bicycle', '`waybridge devices` lists all devices'],
 ])('why does not find %s, and gives a hint', async (name, hint) => {
-  const { code, out, errors } = await why(name)
-  expect([code, out]).toEqual([1, ''])
-  expect(errors).toBe(`No device has the id or name "${name}": ${hint}\n`)
+  const { code, out, errors } = await run('why', name)
+  expect([code, out, errors]).toEqual([1, '', `No device has the id or name "${name}": ${hint}\n`])
+})
+
+it('why says that a device was deleted while a file still has it', async () => {
+  await admin.ask('/admin/devices/20', { method: 'DELETE', headers: { authorization: `Bearer ${TOKEN}` } })
+  expect(await printed('why', '20')).toMatch(
+    /^no device with this id is configured: it was deleted through the admin port: .*devices\.yaml:\d+\n$/,
+  )
+})
+
+it('where says what the device does, its position with its age, and its route', async () => {
+  await send('356307042441014', { speed: 0 })
+  expect(await printed('where', 'Van', '14')).toMatch(
+    /^Van 14 is standing at 54\.68720, 25\.27970, \d+ s ago, on route 2001 \(courier 43\)\n$/,
+  )
+  expect(JSON.parse(await printed('where', 'Van', '14', '--json'))).toMatchObject({
+    condition: 'standing',
+    position: { lat: 54.6872, lon: 25.2797, speed: 0 },
+  })
+})
+
+it('devices lists what each device does, and filters', async () => {
+  await send('356307042441014')
+  await hold(admin.redis, 'unknown', '77')
+  const lines = (await printed('devices')).trimEnd().split('\n')
+  expect(lines[0]).toMatch(/^DEVICE +NAME +DOES +HEARD +COURIER +ROUTE +FINDINGS$/)
+  expect(lines.find((line) => line.startsWith('356307042441014'))).toMatch(/Van 14 +moving +\d+ s ago +43 +2001/)
+  expect(lines.find((line) => line.startsWith('77 '))).toMatch(/unknown +never +unknown_device$/)
+  expect(await printed('devices', '--condition', 'moving', '--json')).toContain('"id": "356307042441014"')
+  expect(await printed('devices', '--condition', 'silent')).toBe('no device\n')
+})
+
+it('devices --csv has no cell that a spreadsheet takes for a formula', async () => {
+  const [head, row] = (await printed('devices', '--q', 'cmd', '--csv')).split('\n')
+  expect(head).toBe('id,name,state,condition,mapping,heard_at,fix_at,lat,lon,speed,courier_id,route_id,findings')
+  expect(row).toBe("21,'=cmd() ,never,never,no_route,,,,,,,,")
 })

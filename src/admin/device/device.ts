@@ -1,12 +1,13 @@
 import { yieldToEventLoop } from '../../async.ts'
 import { utcFromLocal, zoneAhead } from '../../config/times.ts'
 import { sameId } from '../../config/units.ts'
+import { entryAdvice } from '../../diagnose/explain.ts'
 import type { DeviceEvent, Heard } from '../../ingest/heard.ts'
 import { readEvents, readHeard } from '../../ingest/heard-reader.ts'
 import { describeLanes, heldOf, type Redis, receivedAt, timestampOf } from '../../lanes/index.ts'
 import type { DeviceEntry } from '../../roster/directory.ts'
 import { assignmentField } from '../../roster/roster.ts'
-import { contactJson, DeviceJson, entryAdvice, instant, laneIds, stayJson } from '../json.ts'
+import { contactJson, DeviceJson, instant, laneIds, stayJson } from '../json.ts'
 import { laneJson } from '../lanes.ts'
 import type { Operation } from '../operation.ts'
 import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
@@ -14,60 +15,18 @@ import { stateOf } from './condition.ts'
 import { deviceEntryOperations } from './entry.ts'
 import { deviceRows, type RowSources } from './list.ts'
 
+export interface DetailSources extends RowSources {
+  readonly live: RosterInEffect
+}
+
 /**
  * `GET /admin/devices/{id}`: the device's entry, its lane now, what is held of it, what was last heard of it, and its last
  * events, latest first. Of a device that is not configured: what is held and what was heard.
  */
-export function deviceOperations(
-  sources: RowSources & { readonly live: RosterInEffect },
-  change: RosterWrites,
-): Operation[] {
-  const { redis, directory, idleMs, index, live } = sources
+export function deviceOperations(sources: DetailSources, change: RosterWrites): Operation[] {
   const handle: Operation['handle'] = async ({ params }, reply) => {
-    const { id } = params as { id: string }
-    const entry = directory().find(id)
-    const name = entry?.id ?? id
-    await index.catchUp()
-    const known = [readHeld(redis, entry, id), readHeard(redis, name), readEvents(redis, name)] as const
-    const [waiting, heard, happened] = await Promise.all(known)
-    const indexed = index.find(id)
-    const [row] = indexed ? await deviceRows([indexed], sources) : []
-    const { condition, position, findings }: Partial<typeof row> = row ?? {}
-    const held = await Promise.all(waiting.map((each) => heldJson(each, entry, live)))
-    const events = happened.map(eventJson)
-    const now = Date.now()
-    const last = heard && { state: stateOf(heard, now, idleMs), ...heardJson(heard) }
-    if (!entry) {
-      const file_entry = hiddenEntry(live, id)
-      if (held.length > 0 || heard)
-        return {
-          id: heard ? id : sameId(id),
-          configured: false,
-          condition,
-          findings,
-          file_entry,
-          held,
-          ...last,
-          events,
-        }
-      reply.code(404)
-      return { message: `no device with this id is configured: ${entryAdvice(file_entry)}`, file_entry }
-    }
-    const stay = directory().stayAt(entry, now / 1000)
-    return {
-      ...entryJson(entry),
-      configured: true,
-      condition,
-      position,
-      findings,
-      held,
-      // Where a fix goes that is made now.
-      lane: stay && { ...laneJson((await describeLanes(redis, [stay.lane.key]))[0]), ...stayJson(stay) },
-      replaced_line: stay ? undefined : await hiddenLine(live, entry, now / 1000),
-      state: 'never',
-      ...last,
-      events,
-    }
+    const { found, missing } = await describeDevice((params as { id: string }).id, sources)
+    return found ?? reply.code(404).send(missing)
   }
 
   return [
@@ -80,8 +39,61 @@ export function deviceOperations(
       refusals: [404, 422],
       handle,
     },
-    ...deviceEntryOperations(live, change, handle),
+    ...deviceEntryOperations(sources.live, change, handle),
   ]
+}
+
+/** All that is known of a device; `missing`: nothing is, and where a file has its entry all the same. */
+export async function describeDevice(
+  id: string,
+  sources: DetailSources,
+): Promise<{ readonly found?: object; readonly missing?: { readonly message: string; readonly file_entry?: string } }> {
+  const { redis, directory, idleMs, index, live } = sources
+  const entry = directory().find(id)
+  const name = entry?.id ?? id
+  await index.catchUp()
+  const known = [readHeld(redis, entry, id), readHeard(redis, name), readEvents(redis, name)] as const
+  const [waiting, heard, happened] = await Promise.all(known)
+  const indexed = index.find(id)
+  const [row] = indexed ? await deviceRows([indexed], sources) : []
+  const { condition, position, findings }: Partial<typeof row> = row ?? {}
+  const held = await Promise.all(waiting.map((each) => heldJson(each, entry, live)))
+  const events = happened.map(eventJson)
+  const now = Date.now()
+  const last = heard && { state: stateOf(heard, now, idleMs), ...heardJson(heard) }
+  if (!entry) {
+    const file_entry = hiddenEntry(live, id)
+    if (held.length > 0 || heard)
+      return {
+        found: {
+          id: heard ? id : sameId(id),
+          configured: false,
+          condition,
+          findings,
+          file_entry,
+          held,
+          ...last,
+          events,
+        },
+      }
+    return { missing: { message: `no device with this id is configured: ${entryAdvice(file_entry)}`, file_entry } }
+  }
+  const stay = directory().stayAt(entry, now / 1000)
+  const found = {
+    ...entryJson(entry),
+    configured: true,
+    condition,
+    position,
+    findings,
+    held,
+    // Where a fix goes that is made now.
+    lane: stay && { ...laneJson((await describeLanes(redis, [stay.lane.key]))[0]), ...stayJson(stay) },
+    replaced_line: stay ? undefined : await hiddenLine(live, entry, now / 1000),
+    state: 'never',
+    ...last,
+    events,
+  }
+  return { found }
 }
 
 /** Where the entry of a device stands that is in a file though the device was deleted: `devices.yaml:3`. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { clockIn } from '../../src/cli/output.ts'
-import { type ExplainedDevice, explain } from '../../src/cli/why.ts'
+import { type ExplainedDevice, explain } from '../../src/diagnose/explain.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8, 20)
 const at = (time: string, day = '2026-11-20') => `${day}T${time}.000Z`
@@ -13,6 +13,7 @@ const DEVICE = {
   company_id: '7',
   source: 'devices.yaml:3',
   held: [],
+  events: [],
   lane: LANE,
   state: 'online',
   ...HEARD,
@@ -89,7 +90,7 @@ describe('the last contact of a device', () => {
     [
       'never',
       { state: 'never', last_heard: undefined, last_fix: undefined },
-      'never heard, route 1007 by routes.csv:17, check its power, its SIM card and the server address in its settings',
+      'never heard, route 1007 by routes.csv:17, nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals',
     ],
     [
       'not since what was held of it has gone',
@@ -99,11 +100,11 @@ describe('the last contact of a device', () => {
         last_fix: undefined,
         lane: { ...LANE, last_push: { at: at('08:14:05'), status: 200 } },
       },
-      'not heard since it was configured, route 1007 by routes.csv:17, last push 08:14:05: check its power, its SIM card and the server address in its settings',
+      'not heard since it was configured, route 1007 by routes.csv:17, last push 08:14:05: nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals',
     ],
     [
       'not lately',
-      { state: 'offline', last_heard: { at: at('18:42:10', '2026-11-19') } },
+      { state: 'offline', condition: 'silent', last_heard: { at: at('18:42:10', '2026-11-19') } },
       'silent since 2026-11-19 18:42:10, last fix 08:14:02, route 1007 by routes.csv:17, all delivered: check its power and its SIM card',
     ],
     [
@@ -171,7 +172,7 @@ describe('held fixes', () => {
 
   it('come before waiting fixes, and beside parked ones', () =>
     expect(says({ ...waiting(3), ...held('no_route') }, { parked: [NOT_FOUND] })).toMatch(
-      /refused 404 .*, 214 parked: correct the line; 12 fixes held since .*routes\.csv$/,
+      /, 12 fixes held since .*routes\.csv; refused 404 .*, 214 parked: correct the line$/,
     ))
 
   it('are counted in the singular', () => {
@@ -251,7 +252,7 @@ describe('parked positions', () => {
     ))
 
   it('are shown for a silent device too', () =>
-    expect(says({ state: 'offline' }, { parked: [NOT_FOUND], now: NOW + 15 * 60_000 })).toBe(
+    expect(says({ state: 'offline', condition: 'silent' }, { parked: [NOT_FOUND] })).toBe(
       'silent since 08:14:03, last fix 08:14:02, route 1007 by routes.csv:17, refused 404 by the service (no such route), 214 parked: correct the line',
     ))
 })
@@ -267,7 +268,7 @@ describe('a device without a route', () => {
 
   it('is explained together with never being heard', () =>
     expect(says({ lane: undefined, state: 'never' })).toBe(
-      'never heard, no route now, check its power, its SIM card and the server address in its settings',
+      'never heard, no route now, nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals',
     ))
 })
 
@@ -332,4 +333,52 @@ describe('a device without trouble', () => {
     expect(says(waiting(0, { last_push: { at: at('08:14:04'), status: 200 } }))).toBe(
       'last fix 08:14:02, route 1007 by routes.csv:17, all delivered, last push 08:14:04',
     ))
+})
+
+const wasRefused = (why: string, ...before: object[]) => ({
+  events: [...before, { at: at('08:15:00'), event: 'refused', reason: why }, { at: at('08:14:00'), event: 'routed' }],
+})
+
+describe('what became of the last message of a device', () => {
+  it.each([
+    ['wrong_secret', /refused since 08:15:00: it presents a wrong secret, or none: set the same secret/],
+    ['not_permitted', /refused since 08:15:00: it came in a way that its entry does not allow/],
+  ])('is explained where it was refused as %s, and not by power and SIM', (why, text) => {
+    const sentence = says({ ...wasRefused(why), state: 'never', last_heard: undefined, last_fix: undefined })
+    expect(sentence).toMatch(text)
+    expect(sentence).not.toMatch(/SIM|power|point it/)
+  })
+
+  it('counts no more once a message was taken', () =>
+    expect(says(wasRefused('wrong_secret', { at: at('08:16:00'), event: 'routed' }))).toMatch(/, all delivered$/))
+})
+
+it('a device on a port that does not understand it is sent to another port', () => {
+  const senders = [{ address: '203.0.113.7:40112', port: 5027, protocol: 'teltonika' }]
+  const sentence = says({ state: 'never', last_heard: undefined, last_fix: undefined }, { senders })
+  expect(sentence).toMatch(
+    /its id came from 203\.0\.113\.7:40112 at port 5027 \(teltonika\), and was not understood there: set the port/,
+  )
+  expect(sentence).not.toMatch(/SIM|power/)
+})
+
+describe('positions that were refused earlier', () => {
+  const refused = [{ status: 422, message: 'accuracy', at: at('08:00:00'), count: 8 }]
+  const facts = { parked: [{ ...IDS, fixes: 8, refused }] }
+  const taken = { ...LANE, last_push: { at: at('08:14:04'), status: 200 } }
+
+  it('are named last where others are taken since', () =>
+    expect(says({ lane: taken }, facts)).toBe(
+      'last fix 08:14:02, route 1007 by routes.csv:17, all delivered, last push 08:14:04; earlier ones were refused 422 by the service (accuracy), 8 parked: correct the cause and retry them, or delete them',
+    ))
+
+  it('do not hide what is wrong now', () =>
+    expect(says({ lane: taken, ...held('no_route') }, facts)).toMatch(
+      /^[^;]*12 fixes held since .*; earlier ones were/,
+    ))
+
+  it('are the trouble where the last of them is new', () =>
+    expect(
+      says({ lane: taken }, { parked: [{ ...IDS, fixes: 8, refused: [{ ...refused[0], at: at('08:19:30') }] }] }),
+    ).toMatch(/routes\.csv:17, refused 422/))
 })

@@ -1,0 +1,146 @@
+import * as z from 'zod'
+import { localDay, localFromUtc } from '../../config/times.ts'
+import { sameId } from '../../config/units.ts'
+import { type ChainFacts, chainOf } from '../../diagnose/chain.ts'
+import type { DeviceDetail, ExplainedDevice, ShowInstant } from '../../diagnose/explain.ts'
+import { surveyArrivals } from '../../ingest/arrivals.ts'
+import type { MisunderstoodFrame } from '../../ingest/misunderstood.ts'
+import { readFrames, type Redis } from '../../lanes/index.ts'
+import type { Upstream } from '../facts.ts'
+import { findingJson } from '../findings.ts'
+import { DeviceRowJson, FindingJson, Instant, instant, LinkName, Text } from '../json.ts'
+import type { Operation } from '../operation.ts'
+import { parkedOf } from '../parked.ts'
+import { factsOf } from './condition.ts'
+import { describeDevice, type DetailSources } from './device.ts'
+import { deviceRows } from './list.ts'
+
+interface ChainSources extends DetailSources {
+  readonly upstream: () => Promise<Upstream>
+}
+
+/** `GET /admin/devices/{id}/chain`: the seven links of a device with their evidence, and the first that is broken. */
+export function chainOperation(sources: ChainSources): Operation {
+  return {
+    method: 'GET',
+    path: '/admin/devices/{id}/chain',
+    id: 'getDeviceChain',
+    summary: 'Get where the positions of a device are: its seven links, what is broken first, and what to do',
+    answer: ChainJson,
+    refusals: [404],
+    async handle({ params }, reply) {
+      const { id } = params as { id: string }
+      const { found, missing } = await describeDevice(id, sources)
+      const { index, live } = sources
+      const device = index.find(id)
+      if (!found || !device) return reply.code(404).send(missing ?? { message: 'no device with this id is known' })
+      const now = Date.now()
+      const facts = await chainFacts(device, found as DeviceDetail, { sources, now })
+      const { links, findings, ...chain } = chainOf(facts, showIn(live.config.time_zone, now))
+      return {
+        device: (await deviceRows([device], sources))[0],
+        ...chain,
+        links: links.map(({ sinceAt, lastGoodAt, finding, ...link }) => ({
+          ...link,
+          since_at: instant(sinceAt),
+          last_good_at: instant(lastGoodAt),
+          finding: finding && findingJson(finding),
+        })),
+        findings: findings.map(findingJson),
+        time_zone: live.config.time_zone,
+      }
+    },
+  }
+}
+
+export const ChainJson = z.object({
+  device: DeviceRowJson,
+  /** Times in it have their offset. */
+  sentence: Text,
+  broken: LinkName.nullable(),
+  links: z.array(
+    z.object({
+      link: LinkName,
+      state: z.enum(['ok', 'broken', 'idle', 'unknown']),
+      since_at: Instant.optional(),
+      last_good_at: Instant.optional(),
+      evidence: z.array(Text),
+      finding: FindingJson.optional(),
+    }),
+  ),
+  findings: z.array(FindingJson),
+  time_zone: Text,
+})
+
+type Indexed = NonNullable<ReturnType<DetailSources['index']['find']>>
+
+async function chainFacts(
+  device: Indexed,
+  detail: DeviceDetail,
+  { sources, now }: { readonly sources: ChainSources; readonly now: number },
+): Promise<ChainFacts> {
+  const { redis, directory, index, findings, upstream } = sources
+  const { entry, fix, id } = device
+  const courier = detail.lane?.courier_id ?? entry?.courier_id
+  const [parked, misunderstood, api, senders] = await Promise.all([
+    entry && courier !== undefined ? parkedOf(redis, entry.company_id, courier) : [],
+    misunderstoodOf(redis, id),
+    upstream(),
+    device.contact ? [] : sendersOf(redis, id, now),
+  ])
+  const { latitude, longitude, time } = fix?.fix ?? {}
+  const isPlace = typeof latitude === 'number' && typeof longitude === 'number' && typeof time === 'number'
+  return {
+    device: factsOf(device, { index, roster: directory(), now }),
+    position: isPlace ? { at: time, latitude, longitude } : undefined,
+    explained: {
+      device: detail,
+      parked: parked as ExplainedDevice['parked'],
+      misunderstood,
+      upstream: { state: api.state, since_at: instant(api.since) ?? '' },
+      senders,
+      now,
+    },
+    findings: findings.current,
+  }
+}
+
+/** Frames of the device that hold positions which are not understood, and since when; the latest 1,000 count. */
+async function misunderstoodOf(redis: Redis, id: string): Promise<ExplainedDevice['misunderstood']> {
+  const stored = await readFrames(redis, { devices: [...new Set([id, sameId(id)])], count: MOST_FRAMES })
+  const frames = stored.map(({ text }) => JSON.parse(text) as MisunderstoodFrame)
+  const positions = frames.filter(({ reason }) => reason === 'not_read' || reason === 'entries')
+  const oldest = positions.at(-1)
+  return oldest && { frames: positions.length, sinceAt: instant(oldest.at) ?? '', protocol: oldest.protocol }
+}
+
+/** Senders of the last hour that nobody understood, and whose bytes have the id: as text, or as digits of four bits. */
+async function sendersOf(redis: Redis, id: string, now: number): Promise<ExplainedDevice['senders']> {
+  const asText = Buffer.from(id).toString('hex')
+  const digits = /^\d{10,}$/.test(id) ? sameId(id) : asText
+  const arrivals = await surveyArrivals(
+    redis,
+    () => true,
+    ({ at, bytes = '', device }) =>
+      device === undefined && now - at < HOUR_MS && (bytes.includes(asText) || bytes.includes(digits)),
+  )
+  return arrivals.map(({ address, port, protocol }) => ({ address, port, protocol }))
+}
+
+/** Shows instants with their offset, and with the day where it is not today: `08:14:02+02:00`, `08:14:02Z`. */
+function showIn(zone: string, now: number): ShowInstant {
+  const { from, until } = localDay(now, zone)
+  return (text) => {
+    const at = Date.parse(text)
+    const local = localFromUtc(at, zone)
+    const [day, time] = new Date(local).toISOString().split('T')
+    const minutes = Math.round((local - at) / 60_000)
+    const clock = new Date(Math.abs(minutes) * 60_000).toISOString().slice(11, 16)
+    const offset = minutes === 0 ? 'Z' : `${minutes < 0 ? '-' : '+'}${clock}`
+    const shown = time.slice(0, 8) + offset
+    return at >= from && at < until ? shown : `${day} ${shown}`
+  }
+}
+
+const MOST_FRAMES = 1000
+const HOUR_MS = 3_600_000

@@ -1,0 +1,92 @@
+import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
+import { chainOf } from './chain.ts'
+import { type ListedDevice, listDevices, namedDevices } from './client.ts'
+import { csvCell, printExact, printLines, table } from './output.ts'
+
+interface DevicesOptions extends AdminPortOptions, Readonly<Partial<Record<(typeof FILTERS)[number], string>>> {
+  readonly json?: boolean
+  readonly csv?: boolean
+}
+
+/** `waybridge devices`: a line for each device. @returns the exit code @throws UserError */
+export async function devicesCommand(options: DevicesOptions): Promise<number> {
+  const admin = await findAdminPort(options)
+  const query = Object.fromEntries(
+    FILTERS.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+  )
+  const devices = await listDevices(admin, query)
+  const rows = devices.map((device) => columnsOf(device, Date.now()))
+  if (options.json) printExact([JSON.stringify({ results: devices }, undefined, 2)])
+  else if (options.csv) printLines([HEADS, ...devices.map(csvColumnsOf)].map((row) => row.map(csvCell).join(',')))
+  else
+    printLines(
+      rows.length > 0
+        ? table(['device', 'name', 'does', 'heard', 'courier', 'route', 'findings'], rows)
+        : ['no device'],
+    )
+  return 0
+}
+
+/** `waybridge where DEVICE`: state, place, age of the last fix, courier and route. @returns the exit code @throws UserError */
+export async function whereCommand(
+  words: readonly string[],
+  options: AdminPortOptions & { readonly json?: boolean },
+): Promise<number> {
+  const admin = await findAdminPort(options)
+  const devices = await namedDevices(admin, words.join(' '))
+  const answers = await Promise.all(devices.map(({ id }) => chainOf(admin, id)))
+  if (options.json) printExact(answers.map(({ chain, text }) => (chain ? JSON.stringify(chain.device) : text)))
+  // The sentence says where it is first, then what is wrong.
+  else printLines(answers.map(({ chain, missing }) => chain?.sentence.split('; ', 1)[0] ?? missing))
+  return 0
+}
+
+function columnsOf(device: ListedDevice, now: number): string[] {
+  const { condition, findings, id, lane, last_heard, name = '' } = device
+  const heard = last_heard?.at === undefined ? 'never' : `${ageText(now - Date.parse(last_heard.at))} ago`
+  return [id, name, condition, heard, lane?.courier_id ?? '', lane?.route_id ?? '', findings.join(' ')]
+}
+
+function csvColumnsOf(device: ListedDevice): string[] {
+  const { condition, findings, id, lane, last_heard, mapping, name, position, state } = device
+  const { at, lat, lon, speed } = position ?? {}
+  const known = [
+    id,
+    name,
+    state,
+    condition,
+    mapping,
+    last_heard?.at,
+    at,
+    lat,
+    lon,
+    speed,
+    lane?.courier_id,
+    lane?.route_id,
+  ]
+  return [...known.map((value) => String(value ?? '')), findings.join(' ')]
+}
+
+function ageText(ms: number): string {
+  const s = Math.max(0, Math.round(ms / 1000))
+  if (s < 120) return `${s} s`
+  if (s < 7200) return `${Math.round(s / 60)} min`
+  return s < 172_800 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86_400)} days`
+}
+
+const FILTERS = ['state', 'mapping', 'condition', 'q'] as const
+const HEADS = [
+  'id',
+  'name',
+  'state',
+  'condition',
+  'mapping',
+  'heard_at',
+  'fix_at',
+  'lat',
+  'lon',
+  'speed',
+  'courier_id',
+  'route_id',
+  'findings',
+]

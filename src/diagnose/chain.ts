@@ -1,0 +1,248 @@
+import { type Link, LINKS } from './codes.ts'
+import { conditionOf, deviceTroubles, durationText } from './devices.ts'
+import { findingOf } from './diagnose.ts'
+import { type ExplainedDevice, explain, isRefusedNow, type ShowInstant } from './explain.ts'
+import type { DeviceFacts, Finding } from './facts.ts'
+
+/** What is known of one device and of what is behind it. */
+export interface ChainFacts {
+  readonly device: DeviceFacts
+  /** Its position, degrees and ms UTC; undefined: none is known. */
+  readonly position?: { readonly at: number; readonly latitude: number; readonly longitude: number }
+  readonly explained: Omit<ExplainedDevice, 'findings'>
+  /** All that holds in the whole system. */
+  readonly findings: readonly Finding[]
+}
+
+/** One of the seven links of a device. `idle`: nothing came for it. Instants in ms UTC. */
+export interface DeviceLink {
+  readonly link: Link
+  readonly state: 'ok' | 'broken' | 'idle' | 'unknown'
+  readonly sinceAt?: number
+  readonly lastGoodAt?: number
+  readonly evidence: readonly string[]
+  readonly finding?: Finding
+}
+
+export interface DeviceChain {
+  /** State, place, age, speed and route, then what is wrong first and what to do. */
+  readonly sentence: string
+  /** The first one that is broken. */
+  readonly broken: Link | null
+  readonly links: readonly DeviceLink[]
+  /** Of the device, and of what breaks its links. */
+  readonly findings: readonly Finding[]
+}
+
+/** Pure: the seven links of a device, and what they come to. */
+export function chainOf(facts: ChainFacts, show: ShowInstant): DeviceChain {
+  const own = ownFindings(facts)
+  const links = LINKS.map((link) => linkOf(link, { ...facts, own }, show))
+  const causes = links.flatMap(({ finding }) => finding ?? [])
+  return {
+    sentence: `${stateText(facts)}; ${explain({ ...facts.explained, findings: own }, show)}`,
+    broken: links.find(({ state }) => state === 'broken')?.link ?? null,
+    links,
+    findings: [...new Set([...own, ...causes])],
+  }
+}
+
+/** Also where many devices with the same trouble are one finding. */
+function ownFindings({ device, findings, explained: { now } }: ChainFacts): Finding[] {
+  const { id, name = id, company } = device
+  const noted = findings.filter(({ subject }) => subject.device === id)
+  const found = deviceTroubles(device, now).map(({ code, sinceAt, evidence }) =>
+    findingOf({ code, sinceAt, evidence: [evidence], subject: { device: id, company_id: company } }, now, name),
+  )
+  return [...noted, ...found.filter(({ code }) => !noted.some((other) => other.code === code))]
+}
+
+type Looked = ChainFacts & { readonly own: readonly Finding[] }
+type LinkFound = Omit<DeviceLink, 'link'>
+
+function linkOf(link: Link, looked: Looked, show: ShowInstant): DeviceLink {
+  const found = LOOKS[link](looked, show)
+  const finding =
+    looked.own.find((each) => each.link === link) ?? (found.state === 'broken' ? causeOf(link, looked) : undefined)
+  const shown = finding ? [...found.evidence, ...finding.evidence] : found.evidence
+  return {
+    finding,
+    sinceAt: found.state === 'broken' ? finding?.sinceAt : undefined,
+    ...found,
+    link,
+    evidence: [...new Set(shown)],
+  }
+}
+
+/** The error of the whole system that breaks a link. */
+function causeOf(link: Link, { device: { company }, findings }: Looked): Finding | undefined {
+  return findings.find(
+    ({ link: of, severity, subject }) =>
+      of === link &&
+      severity === 'error' &&
+      subject.device === undefined &&
+      (subject.company_id ?? company) === company,
+  )
+}
+
+const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFound>> = {
+  connected({ device, explained: { device: detail, now, senders = [] } }, show) {
+    const { connectedAt, heardAt, route } = device
+    const tried = detail.events.find(({ event }) => event === 'refused')
+    if (heardAt === undefined) {
+      if (senders.length > 0) return ok([`its id came from ${senders[0].address}`])
+      if (tried) return ok([`it came, and was refused at ${show(tried.at)}`], Date.parse(tried.at))
+      const isNew = now - configuredAt(detail.source) < NEW_MS
+      return {
+        state: route && !isNew ? 'broken' : 'idle',
+        evidence: [isNew ? 'configured a moment ago, not heard yet' : 'never heard'],
+      }
+    }
+    const { protocol = 'a login', transport = '', remote = '' } = detail.last_heard ?? {}
+    const evidence = [`heard ${durationText(now - heardAt)} ago: ${protocol} over ${transport} from ${remote}`]
+    if (connectedAt !== undefined) evidence.push(`connected since ${show(instant(connectedAt))}`)
+    const isSilent = conditionOf(device, now) === 'silent'
+    if (!isSilent) return { ...ok(evidence, heardAt), sinceAt: connectedAt }
+    return { state: route ? 'broken' : 'idle', evidence, lastGoodAt: heardAt, sinceAt: heardAt }
+  },
+
+  understood({ device: { heardAt }, explained, own }, show) {
+    const { device, misunderstood, senders = [] } = explained
+    const frames = misunderstood
+      ? [
+          `${misunderstood.frames} frames of ${misunderstood.protocol} not understood since ${show(misunderstood.sinceAt)}`,
+        ]
+      : []
+    if (senders.length > 0)
+      return broken(senders.map(({ address, port }) => `not understood: ${address} at port ${port}`))
+    const isDamaged = own.some(({ code }) => code === 'not_understood' || code === 'checksum_errors')
+    if (isDamaged || latestOf(device)?.event === 'misunderstood')
+      return { ...broken(frames), lastGoodAt: fixAt(device) }
+    if (heardAt === undefined) return idle()
+    return ok([...frames, `protocol ${device.last_heard?.protocol ?? 'not known yet'}`], heardAt)
+  },
+
+  identified({ device: { heardAt = 0 }, explained: { device }, own }, show) {
+    if (!device.configured) return broken(['nobody has configured it'])
+    const latest = latestOf(device)
+    if (latest?.event === 'refused')
+      return { ...broken([`refused as ${latest.reason}`], Date.parse(latest.at)), lastGoodAt: heardAt || undefined }
+    const refused = own.find(({ code }) => code === 'wrong_secret' || code === 'not_permitted')
+    if (refused && heardAt < refused.sinceAt)
+      return broken([`since ${show(instant(refused.sinceAt))}`], refused.sinceAt)
+    return heardAt === 0 ? idle() : ok([`configured by ${device.source}`], heardAt)
+  },
+
+  placed({ device, explained: { device: detail, now }, own }, show) {
+    const { isUnplaced, route, unplaced } = device
+    const { lane } = detail
+    const on = lane ? `route ${lane.route_id} by ${lane.source}` : 'no route now'
+    const held = detail.held.map(
+      ({ fixes, reason, oldest_at }) => `${fixes} held for ${reason} since ${show(oldest_at)}`,
+    )
+    const evidence = [on, ...held]
+    if (isUnplaced && unplaced)
+      evidence.push(`the last fix is ${unplaced.isHeld ? 'held' : 'filtered'}: ${unplaced.reason}`)
+    if (device.heardAt === undefined) return { ...idle(), evidence }
+    const condition = conditionOf(device, now)
+    const isWrong = own.some(({ link, code }) => link === 'placed' && code !== 'two_on_route')
+    const isBroken = isWrong || isUnplaced === true || condition === 'held' || (condition === 'no_route' && !route)
+    return {
+      state: isBroken ? 'broken' : 'ok',
+      evidence,
+      lastGoodAt: fixAt(detail),
+      sinceAt: isBroken ? unplaced?.at : undefined,
+    }
+  },
+
+  stored(looked) {
+    const at = fixAt(looked.explained.device)
+    if (causeOf('stored', looked)) return { ...broken([]), lastGoodAt: at }
+    return at === undefined ? idle() : ok([], at)
+  },
+
+  pushed(looked, show) {
+    const { device, now, upstream } = looked.explained
+    const { oldest_at, waiting = 0, last_push } = device.lane ?? {}
+    const evidence = waiting > 0 && oldest_at ? [`${waiting} waiting since ${show(oldest_at)}`] : []
+    const lastGoodAt = last_push && Date.parse(last_push.at)
+    if (last_push) evidence.push(`last push ${show(last_push.at)}: ${last_push.status}`)
+    const isLate = oldest_at !== undefined && now - Date.parse(oldest_at) > LATE_MS && upstream.state === 'up'
+    const isStuck = waiting > 0 && causeOf('pushed', looked) !== undefined
+    if (isLate || isStuck)
+      return { state: 'broken', evidence, lastGoodAt, sinceAt: Date.parse(oldest_at ?? '') || undefined }
+    return last_push ? ok(evidence, lastGoodAt) : { ...idle(), evidence }
+  },
+
+  accepted(looked, show) {
+    const { explained } = looked
+    const { device, parked, upstream } = explained
+    const { waiting = 0, last_push } = device.lane ?? {}
+    const answers = parked.flatMap((each) => [...(each.parked ? [each.parked] : []), ...each.refused])
+    const evidence = answers.slice(0, 3).map(({ status, message }) => `refused ${status}: ${message.slice(0, 120)}`)
+    const isTaken = String(last_push?.status ?? '').startsWith('2')
+    const lastGoodAt = isTaken && last_push ? Date.parse(last_push.at) : undefined
+    const isAway = waiting > 0 && (upstream.state === 'down' || causeOf('accepted', looked) !== undefined)
+    const isFailing = waiting > 0 && last_push !== undefined && !isTaken
+    if (isAway) evidence.push(`the tracking API is ${upstream.state} since ${show(upstream.since_at)}`)
+    if (isFailing) evidence.push(`last push: ${last_push.status}`)
+    if (isRefusedNow(explained) || isAway || isFailing) return { ...broken(evidence), lastGoodAt }
+    return isTaken ? ok([...evidence, `answer ${last_push?.status}`], lastGoodAt) : { ...idle(), evidence }
+  },
+}
+
+function ok(evidence: readonly string[], lastGoodAt?: number): LinkFound {
+  return { state: 'ok', evidence, lastGoodAt }
+}
+
+function broken(evidence: readonly string[], sinceAt?: number): LinkFound {
+  return { state: 'broken', evidence, sinceAt }
+}
+
+function idle(): LinkFound {
+  return { state: 'idle', evidence: [] }
+}
+
+/** What became of its last message. */
+function latestOf({ events }: ExplainedDevice['device']) {
+  return events.find(({ event }) => event !== 'connected' && event !== 'disconnected')
+}
+
+function fixAt({ last_fix }: ExplainedDevice['device']): number | undefined {
+  return last_fix && Date.parse(last_fix.received_at)
+}
+
+/** When an entry was put through the admin port, ms UTC; of files that is not known. */
+function configuredAt(source = ''): number {
+  return Date.parse(/^admin (.+)$/.exec(source)?.[1] ?? '') || -Infinity
+}
+
+/** `Van 12 is moving at 54.68721, 25.27968, 12 s ago, 43 km/h, on route 1007 (courier 42)` */
+function stateText({ device, position, explained: { now } }: ChainFacts): string {
+  const { fix, id, name = id, route } = device
+  const condition = conditionOf(device, now)
+  const speed = condition === 'moving' && fix?.speed !== undefined ? `, ${Math.round(fix.speed * 3.6)} km/h` : ''
+  const where = position
+    ? `${condition === 'moving' || condition === 'standing' ? ' at' : ', last at'} ${position.latitude.toFixed(5)}, ${position.longitude.toFixed(5)}, ${durationText(now - position.at)} ago`
+    : ''
+  const on = route ? `, on route ${route.route} (courier ${route.courier})` : ''
+  return `${name} ${STATES[condition]}${where}${speed}${on}`
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+const STATES = {
+  moving: 'is moving',
+  standing: 'is standing',
+  silent: 'is silent',
+  gps_old: 'is heard without a new position',
+  no_route: 'is heard, and has no route now',
+  held: 'is heard, and its fixes are held',
+  never: 'was never heard',
+  unknown: 'is not configured',
+} as const
+/** As long as an entry is new, nobody needs to have pointed the device to us. */
+const NEW_MS = 600_000
+const LATE_MS = 60_000

@@ -1,0 +1,118 @@
+import { describe, expect, it, vi } from 'vitest'
+import { createSession } from '../../src/ingest/device.ts'
+import { HeardBook, type Treatment } from '../../src/ingest/heard.ts'
+import { keys } from '../../src/lanes/index.ts'
+import { adminFixture, hold, READ_TOKEN, store, workerOf } from '../support/admin.ts'
+
+const admin = adminFixture()
+const VAN_14 = '356307042441014'
+
+interface Chain {
+  readonly sentence: string
+  readonly broken: string | null
+  readonly links: readonly { readonly link: string; readonly state: string; readonly evidence: readonly string[] }[]
+  readonly findings: readonly { readonly code: string }[]
+}
+
+async function chainOf(device: string): Promise<Chain> {
+  const { status, json } = await admin.ask(`/admin/devices/${device}/chain`)
+  expect(status).toBe(200)
+  return json as Chain
+}
+
+interface Speech {
+  readonly at?: number
+  /** What became of the message, with the reason. */
+  readonly became?: readonly [Treatment, string]
+  readonly isHeard?: boolean
+}
+
+async function speak(
+  device: string,
+  { at = Date.now(), became = ['routed', '7/43/2001'], isHeard = true }: Speech = {},
+) {
+  const heard = new HeardBook(admin.redis)
+  if (isHeard)
+    heard.spoke(device, Object.assign(createSession('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
+  if (isHeard) heard.stored(device, { fix: { at, fix: { time: at, latitude: 52.5, longitude: 13.4, valid: true } } })
+  heard.became(device, ...became)
+  await heard.close()
+}
+
+describe('GET /admin/devices/{id}/chain', () => {
+  it('has seven links, those before what waits well', async () => {
+    await speak(VAN_14)
+    const { broken, links, sentence } = await chainOf(VAN_14)
+    expect([broken, links.map(({ state }) => state)]).toEqual([null, ['ok', 'ok', 'ok', 'ok', 'ok', 'idle', 'idle']])
+    expect(sentence).toMatch(/^Van 14 is standing at 52\.50000, 13\.40000, \d+ s ago, on route 2001 \(courier 43\);/)
+  })
+
+  it('of a device with a wrong secret is broken where it is identified', async () => {
+    await speak('0356307042441013', { isHeard: false, became: ['refused', 'wrong_secret'] })
+    const { broken, sentence } = await chainOf('0356307042441013')
+    expect(broken).toBe('identified')
+    expect(sentence).toMatch(/it presents a wrong secret, or none: set the same secret in the device and in its entry/)
+    expect(sentence).not.toMatch(/SIM|power/)
+  })
+
+  it('of a device on a port that does not understand it names the port', async () => {
+    const bytes = Buffer.from(`##,imei:${VAN_14},A;`).toString('hex')
+    const sender = { at: Date.now(), address: '203.0.113.7:40112', transport: 'tcp', port: 5027, evidence: [], bytes }
+    await admin.redis.lpush(keys.arrivals, JSON.stringify({ ...sender, protocol: 'teltonika' }))
+    const { broken, sentence } = await chainOf(VAN_14)
+    expect(broken).toBe('understood')
+    expect(sentence).toMatch(
+      /its id came from 203\.0\.113\.7:40112 at port 5027 \(teltonika\), and was not understood there/,
+    )
+    expect(sentence).not.toMatch(/SIM|power/)
+  })
+
+  it('of a device that is silent on its route is broken where it connects, and a finding says so', async () => {
+    await speak(VAN_14, { at: Date.now() - 400_000 })
+    const { broken, findings } = await chainOf(VAN_14)
+    expect([broken, findings.map(({ code }) => code)]).toEqual(['connected', ['silent']])
+    await vi.waitFor(
+      async () => {
+        const { json } = await admin.ask(`/admin/findings?device=${VAN_14}`)
+        expect(json).toMatchObject({
+          results: [{ code: 'silent', message: 'nothing is heard of Van 14, on a route now' }],
+        })
+      },
+      { timeout: 10_000 },
+    )
+    await speak(VAN_14)
+    await vi.waitFor(
+      async () => {
+        const { json } = await admin.ask(`/admin/findings?device=${VAN_14}`)
+        expect(json).toMatchObject({ results: [{ code: 'silent', ended_at: expect.any(String) }] })
+      },
+      { timeout: 10_000 },
+    )
+  })
+
+  it('of a lane that is refused is broken at the end', async () => {
+    await speak(VAN_14)
+    await store(admin.redis, '7/43/2001', { count: 3 })
+    const { leases, lease } = workerOf(admin.redis)
+    await leases.park(await lease('7/43/2001'), { status: 404, message: 'no such route' })
+    const { broken, links, sentence } = await chainOf(VAN_14)
+    expect([broken, links[6].evidence]).toEqual(['accepted', ['refused 404: no such route', 'last push: 404']])
+    expect(sentence).toMatch(/refused 404 by the service \(no such route\), 3 parked: correct the line$/)
+  })
+
+  it('of a device that nobody configured says so', async () => {
+    await hold(admin.redis, 'unknown', '77', { count: 2 })
+    expect(await chainOf('77')).toMatchObject({
+      broken: 'identified',
+      sentence: expect.stringMatching(
+        /^77 is not configured; not configured, 2 fixes held since .*: add it to devices\.yaml$/,
+      ),
+    })
+  })
+
+  it('is 404 for a device of which nothing is known, and may be read with a read token', async () => {
+    expect((await admin.ask('/admin/devices/99/chain')).status).toBe(404)
+    const headers = { authorization: `Bearer ${READ_TOKEN}` }
+    expect((await admin.ask(`/admin/devices/${VAN_14}/chain`, { headers })).status).toBe(200)
+  })
+})

@@ -1,0 +1,267 @@
+import { describe, expect, it } from 'vitest'
+import { type ChainFacts, chainOf } from '../../src/diagnose/chain.ts'
+import { LINKS } from '../../src/diagnose/codes.ts'
+import { findingOf } from '../../src/diagnose/diagnose.ts'
+import type { ExplainedDevice } from '../../src/diagnose/explain.ts'
+import type { DeviceFacts, Found } from '../../src/diagnose/facts.ts'
+
+const NOW = Date.UTC(2026, 10, 20, 8, 20)
+const S = 1000
+const MIN = 60 * S
+const at = (ms: number) => new Date(ms).toISOString()
+const show = (text: string) => text.slice(11, 19)
+
+const FACTS: DeviceFacts = {
+  id: '1',
+  name: 'Van 12',
+  company: '7',
+  route: { courier: '42', route: '1007' },
+  heardAt: NOW - 12 * S,
+  connectedAt: NOW - 60 * MIN,
+  usualMs: 10 * S,
+  fix: { newAt: NOW - 12 * S, time: NOW - 12 * S, speed: 12 },
+}
+const LANE = {
+  courier_id: '42',
+  route_id: '1007',
+  source: 'routes.csv:17',
+  waiting: 0,
+  last_push: { at: at(NOW - 11 * S), status: 200 as number | string },
+}
+const DETAIL: ExplainedDevice['device'] = {
+  id: '1',
+  configured: true,
+  company_id: '7',
+  source: 'devices.yaml:3',
+  state: 'online',
+  condition: 'moving',
+  held: [],
+  lane: LANE,
+  last_heard: { at: at(NOW - 12 * S), protocol: 'teltonika', transport: 'tcp', remote: '10.1.2.3:40001' },
+  last_fix: { time_at: at(NOW - 12 * S), received_at: at(NOW - 12 * S) },
+  events: [{ at: at(NOW - 60 * MIN), event: 'routed' }],
+}
+const NEVER = { heardAt: undefined, connectedAt: undefined, fix: undefined }
+const NOT_HEARD = {
+  state: 'never',
+  condition: 'never',
+  last_heard: undefined,
+  last_fix: undefined,
+  events: [],
+} as const
+const UNPUSHED = { ...LANE, last_push: undefined }
+
+interface Case {
+  readonly device?: Partial<DeviceFacts>
+  readonly detail?: Partial<ExplainedDevice['device']>
+  readonly explained?: Partial<ExplainedDevice>
+  readonly found?: readonly Found[]
+}
+
+function chain({ device, detail, explained, found = [] }: Case = {}) {
+  const facts: ChainFacts = {
+    device: { ...FACTS, ...device },
+    position:
+      device && 'fix' in device && !device.fix
+        ? undefined
+        : { at: NOW - 12 * S, latitude: 54.687214, longitude: 25.27968 },
+    explained: {
+      device: { ...DETAIL, ...detail },
+      parked: [],
+      upstream: { state: 'up', since_at: at(NOW - 600 * MIN) },
+      now: NOW,
+      ...explained,
+    },
+    findings: found.map((each) => findingOf(each, NOW)),
+  }
+  return chainOf(facts, show)
+}
+
+const states = (some: Case) => chain(some).links.map(({ state }) => state)
+const refusedAs = (reason: string) => [{ at: at(NOW - 3 * S), event: 'refused', reason }]
+const waiting = { ...LANE, waiting: 5, oldest_at: at(NOW - 10 * S) }
+
+describe('the chain of a device', () => {
+  it('is whole where its positions are accepted', () => {
+    const { broken, links, sentence } = chain()
+    expect([broken, links.map(({ link }) => link), links.map(({ state }) => state)]).toEqual([
+      null,
+      [...LINKS],
+      LINKS.map(() => 'ok'),
+    ])
+    expect(sentence).toBe(
+      'Van 12 is moving at 54.68721, 25.27968, 12 s ago, 43 km/h, on route 1007 (courier 42); last fix 08:19:48, route 1007 by routes.csv:17, all delivered, last push 08:19:49',
+    )
+    expect(links[0]).toMatchObject({
+      sinceAt: NOW - 60 * MIN,
+      lastGoodAt: NOW - 12 * S,
+      evidence: ['heard 12 s ago: teltonika over tcp from 10.1.2.3:40001', 'connected since 07:20:00'],
+    })
+  })
+
+  it.each<[string, string | null, RegExp, Case]>([
+    [
+      'is silent on its route',
+      'connected',
+      /^Van 12 is silent, last at 54.68721.*check its power and its SIM card/,
+      { device: { heardAt: NOW - 6 * MIN }, detail: { condition: 'silent', state: 'offline' } },
+    ],
+    [
+      'was never heard',
+      'connected',
+      /was never heard, on route 1007.*nothing has come from it yet: point it to this server/,
+      { device: NEVER, detail: { ...NOT_HEARD, lane: UNPUSHED } },
+    ],
+    [
+      'was configured a moment ago',
+      null,
+      /nothing has come from it yet/,
+      { device: NEVER, detail: { ...NOT_HEARD, lane: UNPUSHED, source: `admin ${at(NOW - MIN)}` } },
+    ],
+    [
+      'sends to a port that does not understand it',
+      'understood',
+      /its id came from 10\.9\.9\.9:1 at port 5027.*set the port/,
+      {
+        device: NEVER,
+        detail: { ...NOT_HEARD, lane: UNPUSHED },
+        explained: { senders: [{ address: '10.9.9.9:1', port: 5027 }] },
+      },
+    ],
+    [
+      'sends frames that are not understood',
+      'understood',
+      /2 frames of gt06 are not understood/,
+      {
+        explained: { misunderstood: { frames: 2, sinceAt: at(NOW - 9 * S), protocol: 'gt06' } },
+        found: [{ code: 'not_understood', subject: { device: '1' } }],
+      },
+    ],
+    [
+      'sends damaged frames',
+      'understood',
+      /update the firmware/,
+      { found: [{ code: 'checksum_errors', subject: { device: '1' }, evidence: ['5 frames of gt06'] }] },
+    ],
+    [
+      'presents a wrong secret',
+      'identified',
+      /wrong secret, or none: set the same secret/,
+      { device: NEVER, detail: { ...NOT_HEARD, lane: UNPUSHED, events: refusedAs('wrong_secret') } },
+    ],
+    [
+      'is not configured',
+      'identified',
+      /^1 is not configured.*add it to devices\.yaml/,
+      {
+        device: { company: undefined, name: undefined, route: undefined },
+        detail: { configured: false, source: undefined, lane: undefined },
+      },
+    ],
+    [
+      'has no route',
+      'placed',
+      /12 fixes held since .*: add a line to routes\.csv/,
+      {
+        device: {
+          route: undefined,
+          isUnplaced: true,
+          unplaced: { reason: 'no_route', at: NOW - 12 * S, isHeld: true },
+        },
+        detail: { lane: undefined, held: [{ reason: 'no_route', fixes: 12, oldest_at: at(NOW - MIN) }] },
+      },
+    ],
+    [
+      'is ahead of the clock',
+      'placed',
+      /set time_zone: "\+03:00" in devices\.yaml:3/,
+      {
+        device: { isUnplaced: true, unplaced: { reason: 'clock', at: NOW, isHeld: true } },
+        detail: { held: [{ reason: 'clock', fixes: 12, oldest_at: at(NOW - MIN), offset: '+03:00' }] },
+      },
+    ],
+    [
+      'is behind by whole quarters of an hour',
+      'placed',
+      /3 h behind: time_zone "-03:00" fits: set the time_zone/,
+      { device: { behind: { quarters: 12, sinceAt: NOW - MIN, zone: '-03:00' } } },
+    ],
+    [
+      'has no new position',
+      'placed',
+      /is heard without a new position.*last new position 10 min ago.*check the GPS antenna/,
+      { device: { fix: { newAt: NOW - 10 * MIN, time: NOW - 10 * MIN } } },
+    ],
+    ['cannot be stored', 'stored', /Van 12 is moving/, { found: [{ code: 'redis_full' }] }],
+    [
+      'waits without a worker',
+      'pushed',
+      /5 waiting since/,
+      { detail: { lane: waiting }, found: [{ code: 'no_worker' }] },
+    ],
+    [
+      'waits for more than a minute though the API answers',
+      'pushed',
+      /900 waiting since .*: behind/,
+      { detail: { lane: { ...LANE, waiting: 900, oldest_at: at(NOW - 2 * MIN) } } },
+    ],
+    [
+      'waits while the API is down',
+      'accepted',
+      /5 waiting since .*: the service is down since/,
+      {
+        detail: { lane: waiting },
+        explained: { upstream: { state: 'down', since_at: at(NOW - MIN) } },
+        found: [{ code: 'upstream_down' }],
+      },
+    ],
+    [
+      'is refused by the API',
+      'accepted',
+      /refused 404 by the service \(no such route\), 3 parked: correct the line/,
+      {
+        explained: {
+          parked: [
+            {
+              company_id: '7',
+              courier_id: '42',
+              route_id: '1007',
+              fixes: 3,
+              parked: { status: 404, message: 'no such route' },
+              refused: [],
+            },
+          ],
+        },
+        detail: { lane: { ...LANE, from_at: at(NOW), last_push: { at: at(NOW - S), status: 404 } } },
+      },
+    ],
+  ])('of one that %s is broken at %s', (_, link, sentence, some) => {
+    const { broken, ...rest } = chain(some)
+    expect(broken).toBe(link)
+    expect(rest.sentence).toMatch(sentence)
+  })
+
+  it('never advises power and SIM for a device that comes and is refused, or was just configured', () => {
+    const refused = { device: NEVER, detail: { ...NOT_HEARD, lane: UNPUSHED, events: refusedAs('wrong_secret') } }
+    const fresh = { device: NEVER, detail: { ...NOT_HEARD, lane: UNPUSHED, source: `admin ${at(NOW - MIN)}` } }
+    for (const some of [refused, fresh]) expect(chain(some).sentence).not.toMatch(/SIM|power/)
+    expect(states(refused)[0]).toBe('ok')
+    expect(states(fresh)).toEqual(['idle', 'idle', 'idle', 'idle', 'idle', 'idle', 'idle'])
+  })
+
+  it('is not broken by an API that is down while nothing of the device waits', () =>
+    expect(chain({ found: [{ code: 'upstream_down' }] }).broken).toBeNull())
+
+  it('is not broken by the apikey of another company', () =>
+    expect(
+      chain({ detail: { lane: waiting }, found: [{ code: 'apikey_refused', subject: { company_id: '8' } }] }).broken,
+    ).toBeNull())
+
+  it('has the findings of the device, and of what breaks it', () => {
+    const silent = { device: { heardAt: NOW - 6 * MIN }, found: [{ code: 'redis_full' }] as const }
+    expect(chain(silent).findings.map(({ code, message }) => [code, message])).toEqual([
+      ['silent', 'nothing is heard of Van 12, on a route now'],
+      ['redis_full', 'the memory of Redis is used up to its stop mark: nothing is acknowledged'],
+    ])
+  })
+})

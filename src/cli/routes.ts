@@ -4,6 +4,7 @@ import { ConfigError, lineStarts, locator, problemsIn } from '../config/problem.
 import { type RouteFile, type RouteRow, readRoutes } from '../config/routes.ts'
 import type { Interval } from '../config/times.ts'
 import { sameId } from '../config/units.ts'
+import { isSpreadsheet, SpreadsheetError, spreadsheetText } from '../config/xlsx.ts'
 import { UserError } from '../errors.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { ask, bodyOf, type ListedDevice, listDevices, readStatus } from './client.ts'
@@ -30,9 +31,7 @@ interface RoutesOptions extends AdminPortOptions {
  * @returns the exit code: 1 where a line is left out or an interval is refused @throws UserError
  */
 export async function routesCommand(act: 'check' | 'put', file: string, options: RoutesOptions): Promise<number> {
-  const bytes = await readFile(file).catch(({ code }: NodeJS.ErrnoException) => {
-    throw new UserError(`${file}: ${code === 'ENOENT' ? 'there is no such file' : `cannot be read (${code})`}.`)
-  })
+  const bytes = await readRoster(file)
   const admin = await findAdminPort(options)
   const { time_zone: zone } = (await readStatus(admin)).status
   const source = { name: 'routes.csv', file, text: bytes.toString() }
@@ -83,6 +82,18 @@ async function mayTake(
         `add ${isMost ? '--force' : '--yes'} if it is meant`,
     ])
   return isMeant === true
+}
+
+/** The bytes of a roster, CSV: a spreadsheet is sent as what it says. @throws UserError */
+async function readRoster(file: string): Promise<Buffer> {
+  const bytes = await readFile(file).catch(({ code }: NodeJS.ErrnoException) => {
+    throw new UserError(`${file}: ${code === 'ENOENT' ? 'there is no such file' : `cannot be read (${code})`}.`)
+  })
+  if (!isSpreadsheet(bytes)) return bytes
+  const text = await spreadsheetText(bytes).catch((error: Error) => {
+    throw error instanceof SpreadsheetError ? new UserError(`${file}: ${error.message}.`) : error
+  })
+  return Buffer.from(text)
 }
 
 /**

@@ -27,7 +27,7 @@ export function utcFromLocal(localMs: number, zone: string): number {
 }
 
 /** Why the time that a clock in `zone` shows (as if it was UTC, ms) is in doubt: it is skipped, or shown twice. */
-export function doubtOf(localMs: number, zone: string): 'skipped' | 'twice' | undefined {
+function doubtOf(localMs: number, zone: string): 'skipped' | 'twice' | undefined {
   const offsetAt = zoneOffset(zone)
   const [before, after] = [offsetAt(localMs - DAY_MS), offsetAt(localMs + DAY_MS)]
   if (before === after) return undefined

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Answer, adminFixture, READ_TOKEN, TOKEN, VAN_14_LANE } from '../support/admin.ts'
+import { SheetDate, sheetFiles, zip } from '../support/xlsx.ts'
 
 const admin = adminFixture()
 const DAY = 'from=2099-11-20&until=2099-11-21'
@@ -298,6 +299,28 @@ describe('GET /admin/roster', () => {
 })
 
 describe('PUT /admin/routes', () => {
+  it.each(['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'application/octet-stream'])(
+    'takes an .xlsx spreadsheet as %s',
+    async (type) => {
+      const rows = [
+        ['Fahrzeug', 'Tour', 'Von'],
+        ['van 12', 4001, new SheetDate('2099-11-20 06:00')],
+        ['Van 99', 4002, new SheetDate('2099-11-20 06:00')],
+      ]
+      const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': type }
+      const body = zip(sheetFiles(rows))
+      const { status, json } = await admin.ask(`/admin/routes?company_id=7&${DAY}`, { method: 'PUT', headers, body })
+      expect([status, json]).toMatchObject([200, { added: 1, rejected: [{ line: 3 }] }])
+      expect(await routesAt('2099-11-20 07:00')).toEqual([`${VAN_12} 4001`, BEFORE])
+      const macros = zip({ ...sheetFiles(rows), 'xl/vbaProject.bin': 'x' })
+      const refused = await admin.ask(`/admin/routes?company_id=7&${DAY}`, { method: 'PUT', headers, body: macros })
+      expect([refused.status, refused.json]).toEqual([
+        422,
+        { message: 'the spreadsheet has macros: save it as .xlsx, which has none' },
+      ])
+    },
+  )
+
   it('replaces only lines of the devices in the body with only_listed', async () => {
     await put('Van 12,,1,2099-11-20 06:00,\nvan/15,,2,2099-11-20 06:00,\n')
     const { json } = await put('van/15,,3,2099-11-20 06:00,\n', `company_id=7&${DAY}&only_listed=true`)

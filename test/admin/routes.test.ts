@@ -332,7 +332,10 @@ describe('PUT /admin/routes that is refused', () => {
 
   it('as another content type is 415', async () => {
     const { status, json } = await put('<roster/>', undefined, 'application/xml')
-    expect([status, json]).toEqual([415, { message: 'send the roster as text/csv or application/json' }])
+    expect([status, json]).toEqual([
+      415,
+      { message: 'send the roster as text/csv, as an .xlsx spreadsheet, or as application/json' },
+    ])
   })
 
   it.each(['', '&dry_run=false', '&dry_run=true&dry_run=false', '&dry_run=TRUE', '&force=true'])(

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Asked, folder, gatewayIn, type Reply, TOKEN, waybridge } from '../support/cli.ts'
+import { SheetDate, sheetFiles, zip } from '../support/xlsx.ts'
 
 const ROUTES = `device,courier_id,route_id,from,until
 Van 12,42,1002,2025-11-20 06:00,2025-11-20 20:00
@@ -71,6 +72,22 @@ describe('routes put', () => {
     const { asked, routes } = await site({ text })
     expect((await routes('put', 'routes.csv')).code).toBe(0)
     expect(asked()[0].body).toBe(text)
+  })
+
+  it('sends what a spreadsheet says', async () => {
+    const rows = [
+      ['Fahrzeug', 'Fahrer', 'Tour', 'Von', 'Bis'],
+      ['Van 12', 42, 1002, new SheetDate('2025-11-20 06:00'), new SheetDate('2025-11-20 20:00')],
+    ]
+    const { done, routes } = await site({ text: zip(sheetFiles(rows)) })
+    expect((await routes('put', 'routes.csv')).code).toBe(0)
+    expect(done()[0].body).toBe('Fahrzeug,Fahrer,Tour,Von,Bis\nVan 12,42,1002,2025-11-20 06:00:00,2025-11-20 20:00:00')
+    const macros = await site({ text: zip({ ...sheetFiles(rows), 'xl/vbaProject.bin': 'x' }) })
+    expect(await macros.routes('put', 'routes.csv')).toEqual({
+      code: 1,
+      out: '',
+      errors: 'routes.csv: the spreadsheet has macros: save it as .xlsx, which has none.\n',
+    })
   })
 
   it('takes company, interval and force from options', async () => {

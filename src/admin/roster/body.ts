@@ -4,6 +4,7 @@ import { locator, type Mistake, unknownName } from '../../config/problem.ts'
 import { COLUMNS } from '../../config/route-columns.ts'
 import { type RouteFile, readTable } from '../../config/routes.ts'
 import { isJson, jsonText, parseJson } from '../../tracking/body.ts'
+import { isSpreadsheet, SpreadsheetError, spreadsheetText } from '../../config/xlsx.ts'
 import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
 import { MAX_ERRORS } from '../../tracking/schemas/fields.ts'
 
@@ -15,16 +16,30 @@ export interface RosterBody {
 }
 
 /**
- * Reads a roster: CSV as routes.csv has it, or a JSON array of objects with its columns (also what `GET /admin/routes`
+ * Reads a roster: CSV as routes.csv has it, an .xlsx spreadsheet with such a sheet, or a JSON array of objects with its columns (also what `GET /admin/routes`
  * answers). A column that routes.csv does not have is refused: nobody would see a warning of it before the lines hold.
  * @throws ApiRefusal 422 where it is of no use as a whole, 415 for another content type.
  */
 export async function readRosterBody(bytes: Buffer, contentType = 'text/csv', zone: string): Promise<RosterBody> {
   if (bytes.toString().trim() === '') throw new ApiRefusal(422, 'the body is empty: send a roster, a header at least')
-  const body = isJson(contentType) ? await readJson(bytes, zone) : await readText(bytes, contentType, zone)
+  const body = await readAs(bytes, contentType, zone)
   const useless = body.file.mistakes.filter(({ severity }) => severity !== 'left_out')
   if (useless.length > 0) throw refuseLines(useless, body)
   return body
+}
+
+function readAs(bytes: Buffer, contentType: string, zone: string): Promise<RosterBody> {
+  if (isJson(contentType)) return readJson(bytes, zone)
+  return SHEET_TYPE.test(contentType) || isSpreadsheet(bytes)
+    ? readSheet(bytes, zone)
+    : readText(bytes, contentType, zone)
+}
+
+async function readSheet(bytes: Buffer, zone: string): Promise<RosterBody> {
+  const text = await spreadsheetText(bytes).catch((error: Error) => {
+    throw error instanceof SpreadsheetError ? new ApiRefusal(422, error.message) : error
+  })
+  return readText(Buffer.from(text), 'text/csv', zone)
 }
 
 /** The refusal of a roster for mistakes in its lines. */
@@ -39,7 +54,8 @@ export function said({ key, message }: Pick<Mistake, 'key' | 'message'>): string
 }
 
 async function readText(bytes: Buffer, contentType: string, zone: string): Promise<RosterBody> {
-  if (!TEXT_TYPE.test(contentType)) throw new ApiRefusal(415, 'send the roster as text/csv or application/json')
+  if (!TEXT_TYPE.test(contentType))
+    throw new ApiRefusal(415, 'send the roster as text/csv, as an .xlsx spreadsheet, or as application/json')
   if (!isUtf8(bytes)) throw new ApiRefusal(422, 'the body is not UTF-8: save the file as "CSV UTF-8"')
   const text = bytes.toString()
   if (text.split(LINE_END, MAX_LINES + 1).length > MAX_LINES)
@@ -111,6 +127,8 @@ const MAX_LINES = 200_000
 /** With room for what spreadsheets leave empty behind the last one. */
 const MAX_COLUMNS = 64
 const LINE_END = /\r\n?|\n/
+/** .xlsx, and .xlsm, which is refused for its macros. */
+const SHEET_TYPE = /^\s*application\/vnd\.(?:openxmlformats-officedocument\.spreadsheetml|ms-excel\.sheet)\b/i
 /** What programs call CSV; curl calls every body a form. */
 const TEXT_TYPE =
   /^\s*(?:text\/[\w.+-]+|application\/(?:csv|vnd\.ms-excel|octet-stream|x-www-form-urlencoded))\s*(?:;|$)/i

@@ -88,7 +88,7 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
       summary: "Replace a company's assignments that begin in an interval by those of the body",
       query: PutQuery,
       body: z.unknown().meta({ description: BODY }),
-      bodyTypes: ['text/csv', 'application/json'],
+      bodyTypes: ['text/csv', 'application/json', SHEET],
       answer: RosterPutJson,
       refusals: [404, 409, 415, 504],
       isDryRun: ({ query }) => (query as { dry_run?: unknown }).dry_run === 'true',
@@ -116,7 +116,9 @@ const PutQuery = z
     z.unknown().refine(() => false, 'unknown: expected company_id, from, until, only_listed, dry_run and force alone'),
   )
 
-const BODY = 'CSV in the form of routes.csv, or a JSON array of objects with its columns.'
+const BODY =
+  'CSV in the form of routes.csv, a spreadsheet (.xlsx) with such a sheet, or a JSON array of objects with its columns.'
+const SHEET = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 
 /** A parameter that is needed, once. */
 export function onceText(meaning: string) {

@@ -43,6 +43,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/tracking',
     ...EVERYWHERE,
   ],
+  'src/alerts': ['src/admin', 'src/config', 'src/diagnose', 'src/lanes', ...EVERYWHERE],
   'src/page': [],
   'src/process': ['protocols', 'src'],
   'src/simulate': ['protocols', 'src'],

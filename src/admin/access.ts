@@ -50,6 +50,14 @@ export function sendable(token: string, place: string): string {
   throw new UserError(`The token of ${place} cannot be sent: ${read.error.issues[0].message}.`)
 }
 
+/** The URL of the admin port, as a browser on this machine reaches it. */
+export function portAddress({ host, tls }: Pick<Config['admin'], 'host' | 'tls'>, port: number): string {
+  const name = ANY_HOST.has(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  return `${tls ? 'https' : 'http'}://${name}:${port}`
+}
+
+const ANY_HOST = new Set(['0.0.0.0', '::', '::0'])
+
 /** The address that opens the page, with its token: the browser does not send what follows the #. */
 export function pageAddress(url: string, token: string): string {
   return `${url}/#token=${encodeURIComponent(token.trim())}`

@@ -32,6 +32,8 @@ export class Findings {
   readonly #looking: ReturnType<typeof everySecond>
   readonly #followers: ((change: FindingChange) => void)[] = []
   #current: readonly Finding[] = []
+  /** Those that held when Redis went away: whether they still do is not known. */
+  #suspended: readonly Finding[] = []
   #facts: Facts | undefined
 
   constructor(sources: FindingSources) {
@@ -66,14 +68,17 @@ export class Findings {
   }
 
   async #look(): Promise<void> {
-    const before = this.#current
+    const before = [...this.#current, ...this.#suspended]
     this.#facts = await this.#sources.gather()
     this.#current = diagnose(this.#facts).map((finding) => {
       const known = before.find((other) => isSame(finding, other))
       return known ? { ...finding, sinceAt: Math.min(known.sinceAt, finding.sinceAt) } : finding
     })
     for (const finding of this.#current) if (!before.some((other) => isSame(finding, other))) this.#tell({ finding })
-    const ended = before.filter((finding) => !this.#current.some((other) => isSame(finding, other)))
+    const others = before.filter((finding) => !this.#current.some((other) => isSame(finding, other)))
+    const isBlind = this.#facts.redis?.downSince !== undefined
+    this.#suspended = isBlind ? others : []
+    const ended = isBlind ? [] : others
     for (const finding of ended) this.#tell({ finding, endedAt: this.#facts.now })
     await this.#keep(ended, this.#facts.now)
   }

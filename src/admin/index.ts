@@ -36,7 +36,7 @@ import { undoOperation } from './roster/undo.ts'
 import { type RosterInEffect, rosterWrites } from './roster/writes.ts'
 import { linkRates, RateWatch, statusJson, statusOperations, type StatusSources } from './status.ts'
 
-export { adminTokens } from './access.ts'
+export { adminTokens, portAddress } from './access.ts'
 
 export interface AdminOptions
   extends DeviceSources,
@@ -56,7 +56,7 @@ export interface AdminOptions
   readonly page?: Config['page']
 }
 
-/** An admin port that listens. */
+/** An admin port that listens, and what is wrong. */
 export type Admin = Awaited<ReturnType<typeof openAdmin>>
 
 /** Opens the admin port; at most one in a process, whose metrics get its gauges. @throws where it cannot listen */
@@ -156,7 +156,7 @@ export async function openAdmin(options: AdminOptions) {
     closing.abort()
   }
   try {
-    return { port: await server.listen(options.listen), close: stop }
+    return { port: await server.listen(options.listen), findings, close: stop }
   } catch (error) {
     await stop()
     throw error

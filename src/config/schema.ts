@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { alerts } from './alerts.ts'
 import {
   address,
   fields,
@@ -113,6 +114,7 @@ export function configSchema(protocols: Protocols, dir = '') {
     }),
     workers: setting(integer(1, 1024), 1, 'Number of processes that push positions.'),
     admin: admin(dir),
+    alerts,
     page: section({
       tiles: orNull(tileUrl).describe('URL of raster tiles for the map, `https://…/{z}/{x}/{y}.png`; null: outlines.'),
       language: setting(oneOf('auto', 'en', 'de'), 'auto', 'Language of the page; `auto`: that of the browser.'),

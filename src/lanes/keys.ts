@@ -35,6 +35,8 @@ export const keys = {
   apiClock: `${TAG}:api-clock`,
   /** list: findings that ended, JSON each, latest first; the last 1,000 */
   endedFindings: `${TAG}:ended-findings`,
+  /** hash: finding → JSON of what a receiver of alerts was told of it */
+  alerted: (receiver: string) => `${TAG}:alerted:${receiver}`,
   /** set: ids of the processes that give signs, which are in `process` */
   processIds: `${TAG}:process-ids`,
   /** hash: lane that is or was behind → whether its first record is its newest, moved there, and when that was received */

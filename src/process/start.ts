@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { pageAddress, tokenFile } from '../admin/access.ts'
+import { pageAddress, portAddress, tokenFile } from '../admin/access.ts'
 import type { Config } from '../config/schema.ts'
 import type { Ports } from './role.ts'
 import { EXIT_CODES, onSignals, type StopSignal } from './signals.ts'
@@ -34,14 +34,11 @@ async function readSupervision(configDir: string): Promise<{ what: Supervision; 
 
 /** Says where the page is. With the token that waybridge made only on a terminal: no log contains a token. */
 async function announcePage({ logger }: Supervision, { admin, data_dir, log }: Config, ports: Ports): Promise<void> {
-  const host = ANY_HOST.has(admin.host) ? 'localhost' : admin.host.includes(':') ? `[${admin.host}]` : admin.host
-  const url = `${admin.tls ? 'https' : 'http'}://${host}:${ports.admin}`
+  const url = portAddress(admin, ports.admin)
   const isForPeople = process.stderr.isTTY && log.format !== 'json' && admin.tokens.length === 0
   if (!isForPeople) return logger.info(`page ${url}/: it asks for a token of the admin port`)
   process.stderr.write(`\n  Page: ${pageAddress(url, await readFile(tokenFile(data_dir), 'utf8'))}\n\n`)
 }
-
-const ANY_HOST = new Set(['0.0.0.0', '::', '::0'])
 
 /**
  * Runs everything until a signal; returns the exit code: 0 when all is closed in order, 130, 143 or 129 when a second

@@ -57,6 +57,7 @@ describe('gateway.yaml', () => {
       },
       workers: 1,
       admin: { host: '127.0.0.1', port: 8080, tls: null, behind_proxy: false, metrics_token: null, tokens: [] },
+      alerts: { webhooks: [], mail: null, quiet_hours: null, flap: 600_000, page_url: null },
       page: { tiles: null, language: 'auto' },
       parked: { max_positions: 1_000_000 },
       monitor: { host: '127.0.0.1', port: 9464 },
@@ -195,7 +196,7 @@ parked: { max_positions: 0 }
     [
       'a document that is a list',
       '- 1',
-      '1:1 expected a mapping with redis, data_dir, time_zone, listeners, mqtt, tracking, companies, batch, push, filter, hold, workers, admin, page, parked, monitor, limits, trusted_proxies, log',
+      '1:1 expected a mapping with redis, data_dir, time_zone, listeners, mqtt, tracking, companies, batch, push, filter, hold, workers, admin, alerts, page, parked, monitor, limits, trusted_proxies, log',
     ],
     [
       'text that is not YAML',
@@ -249,7 +250,27 @@ parked: { max_positions: 0 }
       'companies: [{ company_id: 7, apikey: "canary\\ud83d" }]',
       '1:38 companies[0].apikey: expected text',
     ],
-    ['a planned section', 'alerts: {}', '1:1 alerts: not yet supported'],
+    [
+      'a webhook whose URL is none, without the URL',
+      'alerts: { webhooks: [{ url: "ftp://canary" }] }',
+      '1:29 alerts.webhooks[0].url: expected an http or https URL without user name and fragment',
+    ],
+    [
+      'a mail server whose URL is none, without the URL',
+      'alerts: { mail: { smtp: "canary", from: a@example.com, to: [b@example.com] } }',
+      '1:25 alerts.mail.smtp: expected a URL such as smtps://user:password@mail.example.com',
+    ],
+    [
+      'a mail without receivers',
+      'alerts: { mail: { smtp: "smtp://mail", from: a@example.com } }',
+      '1:17 alerts.mail.to: expected a list',
+    ],
+    [
+      'quiet hours that are no time of the day',
+      'alerts: { quiet_hours: { from: "25:00", until: "06:00" } }',
+      '1:32 alerts.quiet_hours.from: expected a time of the day such as 22:00',
+    ],
+    ['a planned section', 'gateways: 2', '1:1 gateways: not yet supported'],
     ['a planned key', 'redis: { sentinels: [a] }', '1:10 redis.sentinels: not yet supported'],
     [
       'a planned key in an item of a list',
@@ -265,6 +286,25 @@ parked: { max_positions: 0 }
   ])('reports %s in gateway.yaml', async (_, text, mistake) =>
     expect((await mistakes(text))[0]).toBe(`gateway.yaml:${mistake}`),
   )
+
+  it('reads alerts: e-mail, quiet hours as minutes, severities', async () => {
+    const text =
+      'alerts: { flap: 0s, webhooks: [{ url: "https://hooks.example/a?b=c", min_severity: error }], ' +
+      'mail: { smtp: "smtps://a:b@mail.example", from: GPS <a@example.com>, to: [b@example.com] }, ' +
+      'quiet_hours: { from: "22:00", until: "6:30" } }'
+    expect((await config(text)).alerts).toEqual({
+      webhooks: [{ url: 'https://hooks.example/a?b=c', min_severity: 'error' }],
+      mail: {
+        smtp: 'smtps://a:b@mail.example',
+        from: 'GPS <a@example.com>',
+        to: ['b@example.com'],
+        min_severity: 'warning',
+      },
+      quiet_hours: { from: 1320, until: 390, except: 'error' },
+      flap: 0,
+      page_url: null,
+    })
+  })
 
   it('reports all mistakes of gateway.yaml at once, in the order of the file', async () => {
     const text =

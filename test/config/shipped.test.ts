@@ -16,7 +16,8 @@ it('the shipped configuration is valid without edits', async () => {
 })
 
 it('the shipped configuration is valid when the # in front of every setting is removed', async () => {
-  vi.stubEnv('EXAMPLE_APIKEY', 'k').stubEnv('ADMIN_TOKEN', 't').stubEnv('VAN_14', 's')
+  vi.stubEnv('EXAMPLE_APIKEY', 'k').stubEnv('ADMIN_TOKEN', 't').stubEnv('VAN_14', 's').stubEnv('ALERT_SECRET', 's')
+  vi.stubEnv('SMTP_URL', 'smtp://mail.example')
   const dir = await folder({
     'gateway.yaml': await uncommented('gateway.yaml', /^#([a-z_]+:| {2})/gm),
     'devices.yaml': await uncommented('devices.yaml', /^#(")/gm),

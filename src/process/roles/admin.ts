@@ -1,4 +1,5 @@
-import { adminTokens, openAdmin } from '../../admin/index.ts'
+import { adminTokens, openAdmin, portAddress } from '../../admin/index.ts'
+import { startAlerts } from '../../alerts/index.ts'
 import { within } from '../../async.ts'
 import { connect, type Redis, signOn } from '../../lanes/index.ts'
 import { Replica } from '../../roster/replica.ts'
@@ -49,12 +50,14 @@ export async function startAdmin(live: Live, { redisUrl, baseUrl, ports, identit
     logger,
   })
   const sharing = signOn(redis, { ...identity, role: 'admin', installation: config.data_dir })
-  const scheme = config.admin.tls ? 'https' : 'http'
-  logger.info(`admin port ${scheme}://${config.admin.host}:${admin.port}; its tokens are in ${place}`)
+  const address = portAddress(config.admin, admin.port)
+  const alerts = startAlerts({ config, findings: admin.findings, redis, page: address, logger })
+  logger.info(`admin port ${address}; its tokens are in ${place}`)
   return {
     ports: { admin: admin.port },
     readiness,
     async close() {
+      await alerts.close()
       await Promise.all([admin.close(), live.close(), sharing.stop()])
       await tracking.close()
       redis.disconnect()

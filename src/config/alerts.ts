@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { fields, httpUrl, leaf, list, oneOf, orNull, section, setting, span, text } from './leaves.ts'
+
+const severity = oneOf('info', 'warning', 'error')
+const LEAST = 'Lowest severity that is told: `info`, `warning`, `error`.'
+
+/** The URL of a webhook. Its path and query may be a secret: no message contains them. */
+const webhookUrl = leaf((value) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  return url && /^https?:$/.test(url.protocol) && !url.username && !url.hash ? value : undefined
+}, 'expected an http or https URL without user name and fragment')
+
+/** May contain a password. */
+const smtpUrl = leaf(
+  (value) => (/^smtps?:\/\/[^/]/.test(value) && URL.canParse(value) ? value : undefined),
+  'expected a URL such as smtps://user:password@mail.example.com',
+)
+
+const mailAddress = leaf(
+  (value) => (/^(?:[^<>\r\n]*<[^\s@<>]+@[^\s@<>]+>|[^\s@<>]+@[^\s@<>]+)$/.test(value) ? value : undefined),
+  'expected an address such as ops@example.com or Operations <ops@example.com>',
+)
+
+/** Minutes since midnight. */
+const clock = leaf((value) => {
+  const [, hours, minutes] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(value) ?? []
+  return hours === undefined ? undefined : Number(hours) * 60 + Number(minutes)
+}, 'expected a time of the day such as 22:00')
+
+/** Who is told of findings that begin and end. */
+export const alerts = section({
+  webhooks: list(
+    fields({
+      url: webhookUrl.describe('URL to which each message is posted as JSON; redirects are not followed.'),
+      secret: text.optional().describe('Key of the signature in the header `waybridge-signature`.'),
+      min_severity: setting(severity, 'warning', LEAST),
+    }),
+  ).describe('Webhooks that are told of findings.'),
+  mail: orNull(
+    fields({
+      smtp: smtpUrl.describe('URL of the mail server, with user name and password if it wants them.'),
+      from: mailAddress.describe('Address of the sender.'),
+      to: z
+        .array(mailAddress, { error: 'expected a list' })
+        .min(1, 'expected at least one address')
+        .describe('Addresses of those who are told.'),
+      min_severity: setting(severity, 'warning', LEAST),
+    }),
+  ).describe('E-mail that tells of findings; null: none.'),
+  quiet_hours: orNull(
+    fields({
+      from: clock.describe('When they begin, such as `22:00`, in `time_zone`.'),
+      until: clock.describe('When they end: what still holds is told then.'),
+      except: setting(severity, 'error', 'From this severity on findings are told all the same.'),
+    }),
+  ).describe('Hours in which only what is serious is told; null: none.'),
+  flap: setting(span, '10m', 'A finding that comes back within this time is told again only once it lasts as long.'),
+  page_url: orNull(httpUrl).describe('URL of the page for links in messages; null: the address of the admin port.'),
+})

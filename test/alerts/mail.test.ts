@@ -1,0 +1,60 @@
+import { pino } from 'pino'
+import { expect, it, onTestFinished } from 'vitest'
+import { mailTransport } from '../../src/alerts/mail.ts'
+import type { AlertMessage } from '../../src/alerts/message.ts'
+import { Outbox } from '../../src/alerts/outbox.ts'
+import { fakeClock, finding, mailReceiver } from '../support/alerts.ts'
+
+const PAGE = 'https://gps.example'
+const ADDRESSES = { from: 'waybridge <gps@example.com>', to: ['ops@example.com'], min_severity: 'warning' as const }
+const ENDS = {
+  change: 'ends',
+  finding: finding({ code: 'flood', severity: 'warning', message: 'a flood' }),
+  endedAt: 0,
+} as const
+const BEGINS = {
+  change: 'begins',
+  finding: finding({ evidence: ['a device \u001b[31mnamed\r\nBcc: x@example.com'] }),
+} as const
+
+/** An outbox to a mail server, what it logs, and how to send by it. */
+function outboxTo(smtp: string) {
+  const log: string[] = []
+  const clock = fakeClock()
+  const logger = pino({}, { write: (line) => void log.push(line) })
+  const outbox = new Outbox(mailTransport({ smtp, ...ADDRESSES }, PAGE), logger, clock)
+  onTestFinished(() => outbox.close())
+  return { log, clock, send: (message: AlertMessage) => new Promise<void>((done) => void outbox.add(message, done)) }
+}
+
+it('what begins and ends within a minute is one mail of plain text, what begins first', async () => {
+  const { url, mails } = await mailReceiver('canary-password')
+  const { clock, log, send } = outboxTo(url('canary-password'))
+  await Promise.all([send(ENDS), send(BEGINS)])
+  expect(clock.waits).toEqual([60_000])
+  expect(mails).toHaveLength(1)
+  const [mail] = mails
+  expect(mail).toMatch(/^Subject: waybridge: error begins: the tracking API refuses connections/m)
+  expect(mail).toMatch(/^Content-Type: text\/plain/m)
+  expect(mail).toMatch(/^To: ops@example\.com$/m)
+  const text = mail.replaceAll('=\n', '').replaceAll('=20', ' ')
+  expect(text).toContain('BEGINS  error upstream_down: the tracking API refuses connections: 3 positions wait')
+  expect(text).toContain('  since 2026-11-22T07:41:00.000Z, 3 times')
+  expect(text).toContain(`${PAGE}/#/findings/upstream_down`)
+  expect(text.indexOf('ENDS  warning flood')).toBeGreaterThan(text.indexOf('BEGINS'))
+  expect(text).not.toMatch(/^Bcc/m)
+  expect(text).not.toContain('\u001b')
+  expect(log).toEqual([])
+})
+
+it('a wrong password is one line in the log, without the password; the mail arrives once it is right', async () => {
+  const { url, mails } = await mailReceiver('another')
+  const { log, clock, send } = outboxTo(url('canary%2Fpassword'))
+  await send(BEGINS)
+  expect(mails).toEqual([])
+  expect(clock.waits.length).toBeGreaterThan(10)
+  expect(log).toHaveLength(2)
+  expect(log[0]).toMatch(/mail server 127\.0\.0\.1:\d+ is not told/)
+  expect(log[0]).toContain('535 wrong password')
+  expect(log.join('')).not.toMatch(/canary/)
+})

@@ -1,0 +1,114 @@
+import { createHmac } from 'node:crypto'
+import { pino } from 'pino'
+import { expect, it, onTestFinished } from 'vitest'
+import { type AlertClock, Outbox } from '../../src/alerts/outbox.ts'
+import { webhookTransport } from '../../src/alerts/webhook.ts'
+import { fakeClock, finding, webhookReceiver } from '../support/alerts.ts'
+
+const PAGE = 'https://gps.example:8080'
+const BEGINS = { change: 'begins', finding: finding() } as const
+const HOUR = 3_600_000
+
+function transport(url: string, secret?: string) {
+  return webhookTransport({ url: `${url}/hook/canary-path?key=canary-query`, secret, min_severity: 'warning' }, PAGE)
+}
+
+async function receiver(...answer: Parameters<typeof webhookReceiver>) {
+  const opened = await webhookReceiver(...answer)
+  onTestFinished(opened.close)
+  return opened
+}
+
+/** An outbox, what it logs, and a promise for the end of each message that it takes. */
+function outboxTo(url: string, clock: AlertClock) {
+  const log: string[] = []
+  const outbox = new Outbox(transport(url, 'canary-secret'), pino({}, { write: (line) => void log.push(line) }), clock)
+  onTestFinished(() => outbox.close())
+  const send = () => new Promise<void>((done) => void outbox.add(BEGINS, done))
+  return { log, send, outbox }
+}
+
+it('a webhook gets the finding as the admin port shows it, with a signature and links', async () => {
+  const { url, posts } = await receiver()
+  await transport(url, 'canary-secret').send([BEGINS], AbortSignal.timeout(5000))
+  const [{ headers, body }] = posts
+  expect(JSON.parse(body)).toEqual({
+    change: 'begins',
+    ...finding(),
+    sinceAt: undefined,
+    since_at: '2026-11-22T07:41:00.000Z',
+    links: { page: `${PAGE}/#/findings/upstream_down`, paragraph: 'src/diagnose/README.md#upstream_down' },
+  })
+  const timestamp = headers['waybridge-timestamp'] as string
+  expect(Math.abs(Number(timestamp) - Date.now() / 1000)).toBeLessThan(60)
+  const hmac = createHmac('sha256', 'canary-secret').update(`${timestamp}.${body}`).digest('hex')
+  expect(headers['waybridge-signature']).toBe(`v1=${hmac}`)
+  expect(headers['content-type']).toBe('application/json')
+  expect(JSON.stringify({ headers, body })).not.toContain('canary')
+})
+
+it('a webhook without a secret has no signature; one that ends says when', async () => {
+  const { url, posts } = await receiver()
+  const message = { change: 'ends', finding: finding(), endedAt: Date.UTC(2026, 10, 22, 8) } as const
+  await transport(url).send([message], AbortSignal.timeout(5000))
+  expect(posts[0].headers['waybridge-signature']).toBeUndefined()
+  expect(JSON.parse(posts[0].body)).toMatchObject({ change: 'ends', ended_at: '2026-11-22T08:00:00.000Z' })
+})
+
+it('a webhook that answers 500 for an hour is tried ever more rarely and then given up, with two lines in the log', async () => {
+  const { url, posts } = await receiver((response) => response.writeHead(500).end('no'))
+  const clock = fakeClock()
+  const { log, send } = outboxTo(url, clock)
+  const began = clock.now()
+  await send()
+  expect(clock.now() - began).toBeGreaterThanOrEqual(HOUR)
+  expect(clock.now() - began).toBeLessThan(HOUR + 600_000)
+  expect(clock.waits.slice(0, 8)).toEqual([5, 10, 20, 40, 80, 160, 300, 300].map((seconds) => seconds * 1000))
+  expect(posts).toHaveLength(clock.waits.length)
+  expect(new Set(posts.map(({ headers }) => headers['waybridge-delivery'])).size).toBe(1)
+  expect(log).toHaveLength(2)
+  expect(log[0]).toContain('it answers 500')
+  expect(log.join('')).not.toContain('canary')
+})
+
+it('a webhook that answers again gets what waited, in order', async () => {
+  let status = 503
+  const { url, posts } = await receiver((response) =>
+    response.writeHead(posts.length < 4 ? status : (status = 200)).end(),
+  )
+  const { log, send } = outboxTo(url, fakeClock())
+  await Promise.all([send(), send()])
+  expect(posts.map(({ headers }) => headers['waybridge-delivery'])).toHaveLength(5)
+  expect(log.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+    expect.stringMatching(/^alerts: webhook 127\.0\.0\.1:\d+ is not told of findings/),
+    expect.stringMatching(/is told again$/),
+  ])
+})
+
+it('a webhook that redirects to an internal address is refused: nobody asks there', async () => {
+  const internal = await receiver()
+  const { url } = await receiver((response) => response.writeHead(307, { location: internal.url }).end())
+  await expect(transport(url).send([BEGINS], AbortSignal.timeout(5000))).rejects.toThrow(
+    'it redirects (307): redirects are not followed',
+  )
+  expect(internal.posts).toEqual([])
+})
+
+it('a webhook that hangs is given up after its time, also in the middle of its answer', async () => {
+  for (const answer of [() => {}, (response: { write(text: string): unknown }) => response.write('a')]) {
+    const { url } = await receiver(answer)
+    const sent = transport(url).send([BEGINS], AbortSignal.timeout(300))
+    if (answer.length === 0) await expect(sent).rejects.toThrow('it does not answer within 10 s')
+    else await expect(sent).resolves.toBeUndefined()
+  }
+})
+
+it('an outbox is bounded, and closes while a webhook hangs', async () => {
+  const { url, posts } = await receiver(() => {})
+  const { outbox } = outboxTo(url, fakeClock())
+  const taken = Array.from({ length: 1100 }, () => outbox.add(BEGINS, () => {}))
+  expect(taken.filter(Boolean)).toHaveLength(1000)
+  await expect.poll(() => posts.length).toBe(1)
+  await outbox.close()
+  expect(outbox.add(BEGINS, () => {})).toBe(false)
+})

@@ -9,6 +9,7 @@ export class Fleet {
   readonly #watchers = new Set<() => void>()
   #stop: (() => void) | undefined
   #isLoaded = false
+  #toldAt = 0
   #error: Error | undefined
 
   constructor(feed: LiveFeed) {
@@ -63,7 +64,8 @@ export class Fleet {
       this.#feed.on('reset', () => void this.load()),
     ]
     const timer = setInterval(() => {
-      if (!document.hidden && !this.#feed.isStreaming) void this.load()
+      const isTold = this.#feed.isStreaming && Date.now() - this.#toldAt < RELOAD_MS
+      if (!document.hidden && !isTold) void this.load()
     }, RELOAD_MS)
     this.#stop = () => {
       clearInterval(timer)
@@ -72,6 +74,7 @@ export class Fleet {
   }
 
   #merge(changed: readonly VanRow[]): void {
+    this.#toldAt = Date.now()
     if (!this.#isLoaded || changed.length === 0) return
     const vans = new Map(this.#vans)
     for (const van of changed) vans.set(van.id, van)

@@ -26,9 +26,11 @@ export function Arrivals(): JSX.Element {
     again()
   }
   const mark = (device: string) => {
-    const changed = new Set(marked)
-    if (!changed.delete(device)) changed.add(device)
-    setMarked(changed)
+    setMarked((before) => {
+      const changed = new Set(before)
+      if (!changed.delete(device)) changed.add(device)
+      return changed
+    })
   }
   const item = (arrival: ArrivalRow) => (
     <ArrivalItem

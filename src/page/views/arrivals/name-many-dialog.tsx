@@ -25,7 +25,7 @@ export function NameManyDialog({ arrivals, close }: NameManyProps): JSX.Element 
   const [done, setDone] = useState<ReadonlySet<string>>(new Set())
   const companyId = company ?? companies[0] ?? ''
   const left = arrivals.flatMap(({ device }) => (device !== undefined && !done.has(device) ? [device] : []))
-  const typed = (device: string): Typed => rows.get(device) ?? { name: '', courier_id: '', route_id: '' }
+  const typed = (device: string): Typed => rows.get(device) ?? EMPTY
   const save = async () => {
     const saved = new Set(done)
     const failed = new Map<string, string>()
@@ -62,7 +62,9 @@ export function NameManyDialog({ arrivals, close }: NameManyProps): JSX.Element 
               key={name}
               label={words.van.field[name]}
               value={typed(device)[name]}
-              change={(text) => setRows(new Map(rows).set(device, { ...typed(device), [name]: text }))}
+              change={(text) =>
+                setRows((before) => new Map(before).set(device, { ...(before.get(device) ?? EMPTY), [name]: text }))
+              }
             />
           ))}
           {errors.has(device) && <p class="field-error">{errors.get(device)}</p>}
@@ -71,3 +73,5 @@ export function NameManyDialog({ arrivals, close }: NameManyProps): JSX.Element 
     </Dialog>
   )
 }
+
+const EMPTY: Typed = { name: '', courier_id: '', route_id: '' }

@@ -57,7 +57,7 @@ export function EntryDialog({ detail, close }: EntryDialogProps): JSX.Element {
       key={name}
       label={words.van.field[name]}
       value={given(name)}
-      change={(text) => setTyped({ ...typed, [name]: text })}
+      change={(text) => setTyped((before) => ({ ...before, [name]: text }))}
       error={errorOf(name)}
       {...more}
     />

@@ -65,6 +65,7 @@ export class FixStorage {
     const placed = placeFixes(fixes, origin, rules)
     if (trail?.offTrack) noteSuspicion(id, trail.suspicion)
     if (placed.aheadMs > 0) noteAhead(id, placed.aheadMs)
+    else if (placed.lastFix && observations.concerns(id)) observations.over(id, CLOCK)
     const shortage = capacity.hasShortage && capacity.shortageFor(placed.parts)
     if (shortage) return shortage
 
@@ -109,6 +110,9 @@ export class FixStorage {
       else heard.became(id, 'held', part.held)
   }
 }
+
+/** What a fix in time shows to be over. */
+const CLOCK = ['clock_ahead'] as const
 
 /** Notes that a device is ahead of our clock, and what would fit: a zone, if it is whole quarters of an hour ahead. */
 function noteAhead(device: string, aheadMs: number): void {

@@ -12,8 +12,10 @@ import {
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { noteNotStored, type Obstacle } from '../observe/not-stored.ts'
+import { type ObservationCode, observations } from '../observe/observations.ts'
 import type { DeviceSession } from './device.ts'
 import type { IdentityReason } from './identity.ts'
+import { addressOf } from './network.ts'
 
 export type { Obstacle }
 
@@ -80,6 +82,21 @@ export function failed(failure: Obstacle | IdentityReason, { refusal }: Pick<Mes
 export function isAnswered({ reply, response }: Message, { transport }: { readonly transport: Transport }): boolean {
   return transport === 'http' || transport === 'mqtt' || response !== undefined || repliesOf(reply).length > 0
 }
+
+/** A frame has a wrong checksum. @param device undefined: nobody has said which one it is */
+export function noteDamaged(device: string | undefined, { protocol: { name }, session: { remote } }: Reading): void {
+  const subject = device === undefined ? { listener: name } : { device }
+  observations.note('checksum_errors', { subject, evidence: `${name} from ${addressOf(remote)}` })
+}
+
+/** A message of a configured device was taken: what it shows to be wrong no more is over. */
+export function noteTaken(device: string, message: Message): void {
+  const isUnderstood = message.fixes?.length !== undefined && message.fixes.length > 0 && !doubtOf(message)
+  observations.over(device, isUnderstood ? UNDERSTOOD : IDENTIFIED)
+}
+
+const IDENTIFIED: readonly ObservationCode[] = ['wrong_secret', 'not_permitted', 'checksum_errors']
+const UNDERSTOOD: readonly ObservationCode[] = [...IDENTIFIED, 'not_understood']
 
 export function isObstacle(failure: Obstacle | IdentityReason): failure is Obstacle {
   return failure in OBSTACLES

@@ -9,6 +9,7 @@ import {
 } from '../../protocols/kit/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { frameCounters, metrics } from '../observe/metrics.ts'
+import { observations } from '../observe/observations.ts'
 import { type Capacity, Waiting } from './acceptance.ts'
 import type { Arrivals } from './arrivals.ts'
 import { type DeviceSession, relayed, senderOn, type UnknownDeviceQuota } from './device.ts'
@@ -23,6 +24,8 @@ import {
   type FrameOutcome,
   isAnswered,
   isObstacle,
+  noteDamaged,
+  noteTaken,
   type Obstacle,
 } from './frame.ts'
 import { type Doubtful, FrameKeeper, type FrameKeeperOptions } from './frame-keeper.ts'
@@ -108,6 +111,7 @@ export class Ingest {
     if (failure) return failed(failure, message)
     if (!sender.entry && !message.fixes?.length)
       this.#options.arrivals.unconfigured(sender.id, session, { protocol: protocol.name })
+    if (sender.entry && observations.concerns(sender.id)) noteTaken(sender.id, message)
     metrics.ackDuration.observe((performance.now() - startedAt) / 1000)
     return done(message)
   }
@@ -150,10 +154,12 @@ export class Ingest {
     return failure ? failed(failure, {}) : done({})
   }
 
-  #misunderstood(reason: DecodeReason, { session, protocol }: FrameArrival): FrameOutcome {
+  #misunderstood(reason: DecodeReason, arrival: FrameArrival): FrameOutcome {
+    const { session, protocol } = arrival
     metrics.decodeErrors.inc({ protocol: protocol.name, reason })
     const entry = speakerOn(session, this.#options.replica)
     if (entry) this.#options.heard.became(entry.id, 'misunderstood', reason)
+    if (reason === 'checksum') noteDamaged(entry?.id, arrival)
     return { status: 'misunderstood', reason }
   }
 

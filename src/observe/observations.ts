@@ -55,6 +55,8 @@ export interface Observation {
  */
 export class Observations {
   readonly #observed = new Map<string, Observation>()
+  /** The devices of which something is observed. */
+  readonly #devices = new Set<string>()
 
   /** Notes that something is observed (again), with what shows it. */
   note(code: ObservationCode, { subject = {}, evidence = '', now = Date.now() }: NoteDetails = {}): void {
@@ -71,6 +73,7 @@ export class Observations {
       evidence: [],
     }
     if (!known) this.#observed.set(key, observation)
+    if (observation.subject.device !== undefined) this.#devices.add(observation.subject.device)
     observation.count++
     observation.lastAt = now
     const shown = evidence.slice(0, MAX_EVIDENCE_LENGTH)
@@ -78,10 +81,32 @@ export class Observations {
       observation.evidence = [...observation.evidence, shown].slice(-MAX_EVIDENCE)
   }
 
+  /** Whether something is observed of a device; cheap enough for every frame. */
+  concerns(device: string): boolean {
+    return this.#devices.has(device)
+  }
+
+  /**
+   * The opposite of these was seen of a device: they are over, but for what was observed within five seconds. Two senders with
+   * one id would otherwise begin and end them in turns.
+   */
+  over(device: string, codes: readonly ObservationCode[], now = Date.now()): void {
+    for (const [key, { code, lastAt, subject }] of this.#observed)
+      if (subject.device === device && codes.includes(code) && now - lastAt >= QUIET_MS) this.#observed.delete(key)
+    this.#count()
+  }
+
   /** What is observed at `now`. */
   current(now = Date.now()): Observation[] {
     for (const [key, { lastAt }] of this.#observed) if (Math.abs(now - lastAt) > OVER_MS) this.#observed.delete(key)
+    this.#count()
     return [...this.#observed.values()]
+  }
+
+  #count(): void {
+    this.#devices.clear()
+    for (const { subject } of this.#observed.values())
+      if (subject.device !== undefined) this.#devices.add(subject.device)
   }
 }
 
@@ -95,6 +120,7 @@ interface NoteDetails {
 export const observations = new Observations()
 
 const OVER_MS = 60_000
+const QUIET_MS = 5000
 const MAX_SUBJECTS = 500
 const MAX_EVIDENCE = 5
 const MAX_EVIDENCE_LENGTH = 200

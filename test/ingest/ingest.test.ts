@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createSession } from '../../src/ingest/device.ts'
 import { deviceOf, timestampOf } from '../../src/lanes/record.ts'
 import { observations } from '../../src/observe/observations.ts'
@@ -87,6 +87,23 @@ describe('a message', () => {
     const { say } = await gateway()
     expect(await say({ fault: 'x is undefined' })).toEqual({ status: 'misunderstood', reason: 'malformed' })
     expect(await say({ none: 'ping', reply: 'pong' })).toMatchObject({ status: 'stored' })
+  })
+})
+
+const ofVan = () => observations.current().filter(({ subject }) => subject.device === van.id)
+
+describe('what is observed of a device', () => {
+  it('has its damaged frames, and ends with a good one', async () => {
+    const { say } = await gateway()
+    await say({ device: van.id, fixes: [at(NOW_S * 1000)] })
+    await say({ fault: 'decode' })
+    expect(ofVan()).toMatchObject([
+      { code: 'checksum_errors', evidence: [expect.stringMatching(/ from 127\.0\.0\.1$/)] },
+    ])
+    vi.useFakeTimers({ now: Date.now() + 6000, toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    await say({ device: van.id, fixes: [at(NOW_S * 1000 + 1000)] })
+    expect(ofVan()).toEqual([])
   })
 })
 

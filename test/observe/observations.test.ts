@@ -27,6 +27,24 @@ describe('what a process observes', () => {
     expect(seen.current(61_001)).toEqual([])
   })
 
+  it('is over when the opposite was seen of its device, unless it was observed within five seconds', () => {
+    const seen = new Observations()
+    const subject = { device: '1' }
+    seen.note('wrong_secret', { subject, now: 1000 })
+    seen.note('clock_ahead', { subject, now: 1000 })
+    seen.note('wrong_secret', { subject: { device: '2' }, now: 1000 })
+    expect(['1', '2', '3'].map((device) => seen.concerns(device))).toEqual([true, true, false])
+    seen.over('1', ['wrong_secret'], 5999)
+    expect(seen.current(5999)).toHaveLength(3)
+    seen.over('1', ['wrong_secret'], 6000)
+    expect(seen.current(6000).map(({ code, subject: { device } }) => [code, device])).toEqual([
+      ['clock_ahead', '1'],
+      ['wrong_secret', '2'],
+    ])
+    seen.over('1', ['clock_ahead'], 6000)
+    expect(seen.concerns('1')).toBe(false)
+  })
+
   it('does not grow with invented subjects: further ones are counted together', () => {
     const seen = new Observations()
     for (let id = 0; id < 10_000; id++) seen.note('clock_ahead', { subject: { device: String(id) }, now: 1000 })

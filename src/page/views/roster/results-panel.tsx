@@ -20,7 +20,7 @@ interface ResultsPanelProps {
 /** What became of the last roster of each writer, a file or a token; the latest put of a company can be taken back. */
 export function ResultsPanel({ round, changed }: ResultsPanelProps): JSX.Element | null {
   const { answer: results, error, again } = useAsked(`results ${round}`, load, RELOAD_MS)
-  useRefresh(['roster'], again)
+  useRefresh(['roster', 'audit'], again)
   const [undone, setUndone] = useState<WriterResult>()
   if (results === null || (results === undefined && !error)) return null
   return (

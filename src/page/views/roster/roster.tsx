@@ -75,7 +75,7 @@ function DayView({ day, today, zone, query, set, take, round, children }: DayVie
   const bounds = useMemo(() => localDay(day, zone), [day, zone])
   const ask = () => allOf((page) => api.routes({ ...page, from: day, until: dayAfter(day) }), MOST_LINES)
   const { answer: lines, error, again } = useAsked(`lines ${day} ${round}`, ask, RELOAD_MS)
-  useRefresh(['roster'], again)
+  useRefresh(['roster', 'audit'], again)
   const plan = useMemo(() => dayPlan(fleet.vans, lines ?? [], bounds), [fleet.vans, lines, bounds])
   const q = query.get('q') ?? ''
   const shows: Shows = SHOWS.find((each) => each === query.get('show')) ?? 'all'

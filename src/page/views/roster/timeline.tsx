@@ -128,19 +128,20 @@ function StayBar({ stay, of, day, zone, now, choose }: StayBarProps): JSX.Elemen
   const kind = source === undefined ? 'is-usual' : ''
   const times = `${clockText(from, zone)}–${until === day.until ? '24:00' : clockText(until, zone)}`
   const shared = sharedWith.length > 0 ? words.roster.shared(sharedWith.slice(0, 3).join(', ')) : undefined
-  const said = [nameOf(of.van), words.vans.onRoute(route_id, courier_id), times, source ?? words.roster.usual, shared]
+  const more = [times, source ?? words.roster.usual, shared].filter(Boolean)
   return (
     <button
       type="button"
       class={`stay ${when} ${kind} ${shared ? 'is-shared' : ''} ${until === day.until ? 'goes-on' : ''}`}
       style={{ left: percent(shareOf(from, day)), width: percent(shareOf(until, day) - shareOf(from, day)) }}
-      title={said.slice(1).filter(Boolean).join('\n')}
-      aria-label={said.filter(Boolean).join(', ')}
+      title={[words.vans.onRoute(route_id, courier_id), ...more].join('\n')}
       onClick={choose}
     >
       {shared && <Icon name="warning" size={12} />}
-      <span class="stay-route num">{route_id}</span>
+      <span class="sr-only">{nameOf(of.van)}: </span>
+      <span class="stay-route num">{route_id}</span>{' '}
       <span class="stay-courier num">{words.vans.courier(courier_id)}</span>
+      <span class="sr-only">, {more.join(', ')}</span>
       <span class="stay-swap">
         <Icon name="swap" size={12} />
       </span>

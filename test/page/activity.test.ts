@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
+
+const VAN = '356307042441013'
+const HEADER = 'device,courier_id,route_id,from,until\n'
+const LINE = 'Van 12,42,1002,2099-11-20 06:00,2099-11-20 20:00\n'
+const PUT = '/admin/routes?company_id=7&from=2099-11-20&until=2099-11-21&force=true'
+/** By how many pixels the page is wider than its window. */
+const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
+
+describe.skipIf(!findChromium())('the activity in a real browser', () => {
+  const fixture = pageFixture({ 'devices.yaml': `"${VAN}": { name: Van 12, company_id: 7 }\n` })
+
+  async function send(method: string, path: string, body?: string): Promise<number> {
+    const headers = { authorization: `Bearer ${fixture.token}`, 'content-type': 'text/csv' }
+    const answer = await fetch(`http://127.0.0.1:${fixture.product.ports.admin}${path}`, { method, headers, body })
+    return answer.status
+  }
+
+  it('says what to do while nothing has happened, then shows a change as it happens', async () => {
+    const { page, faults, close } = await fixture.open('/activity?kind=change')
+    await page.locator('.empty').waitFor()
+    expect(await send('PUT', PUT, HEADER + LINE)).toBe(200)
+    await expect.poll(() => page.locator('.activity-item').first().textContent()).toContain('Roster put')
+    expect(await page.locator('.activity-item').first().textContent()).toContain('by admin-token')
+    expect(await page.locator('.activity-item').first().textContent()).toContain('added 1')
+    expect(faults).toEqual([])
+    await close()
+  })
+
+  it('shows the lines that a roster had rejected, and requests that were refused', async () => {
+    expect(await send('PUT', PUT, `${HEADER}${LINE}Van 99,42,1002,2099-11-20 06:00,2099-11-20 20:00\n`)).toBe(200)
+    expect(await send('DELETE', '/admin/devices/none')).toBe(404)
+    const { page, faults, close } = await fixture.open('/activity')
+    await expect.poll(() => page.locator('.activity').textContent()).toContain('refused, 404')
+    await expect.poll(() => page.locator('.activity .remarks').first().textContent()).toContain('Line 3')
+    await page.getByRole('button', { name: 'Rosters' }).click()
+    await expect.poll(() => page.locator('.activity').textContent()).not.toContain('refused, 404')
+    expect(page.url()).toContain('kind=roster')
+    expect(faults).toEqual([])
+    await close()
+  })
+
+  it('finds a change by the name of a token or of a van, and leads to the van', async () => {
+    const headers = { authorization: `Bearer ${fixture.token}`, 'content-type': 'application/json' }
+    const entry = JSON.stringify({ name: 'Van 12', company_id: '7', courier_id: '42' })
+    const url = `http://127.0.0.1:${fixture.product.ports.admin}/admin/devices/${VAN}`
+    expect((await fetch(url, { method: 'PUT', headers, body: entry })).status).toBe(200)
+    const { page, close } = await fixture.open('/activity')
+    await page.getByRole('searchbox').fill('entry saved')
+    await expect.poll(() => page.locator('.activity-item').count()).toBe(1)
+    await page.getByRole('link', { name: 'Van 12' }).click()
+    await page.getByRole('heading', { name: 'Van 12' }).waitFor()
+    await close()
+  })
+
+  it('shows earlier changes on demand', async () => {
+    for (let times = 0; times < 105; times++) await send('DELETE', `/admin/devices/none-${times}`)
+    const { page, close } = await fixture.open('/activity?kind=change')
+    await expect.poll(() => page.locator('.activity-item').count()).toBe(100)
+    await page.getByRole('button', { name: 'Earlier changes' }).click()
+    await expect.poll(() => page.locator('.activity-item').count()).toBeGreaterThan(104)
+    await close()
+  })
+
+  it('shows a fault that ended, with how long it lasted', async () => {
+    const file = 'device,courier_id,route_id,from,until\nVan 98,42,1002,2099-11-21 06:00,2099-11-21 20:00\n'
+    await fixture.product.write('routes.csv', file)
+    const codes = async () =>
+      (await fixture.product.admin<{ findings: { code: string }[] }>('/admin/status')).findings.map(({ code }) => code)
+    await expect.poll(codes, { timeout: 20_000 }).toContain('roster_rejected')
+    const { page, close } = await fixture.open('/activity?kind=ended')
+    await page.locator('.activity h1').waitFor()
+    await fixture.product.write('routes.csv', file.replace('Van 98', 'Van 12'))
+    await expect
+      .poll(() => page.locator('.activity').textContent(), { timeout: 25_000 })
+      .toMatch(/over.*lasted \d+ (s|min).*roster_rejected/)
+    await close()
+  }, 60_000)
+
+  it.each([
+    ['light', DESKTOP, 'en-GB'],
+    ['dark', DESKTOP, 'de-DE'],
+    ['light', PHONE, 'de-DE'],
+    ['dark', PHONE, 'en-GB'],
+  ] as const)('axe finds nothing serious, %s, %o, %s', async (colorScheme, viewport, locale) => {
+    const { page, faults, close } = await fixture.open('/activity', { colorScheme, viewport, locale })
+    await page.locator('.activity-item').first().waitFor()
+    await expectAccessible(page)
+    expect(await page.evaluate(OVERHANG)).toBe(0)
+    expect(faults).toEqual([])
+    await close()
+  })
+})

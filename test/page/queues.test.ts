@@ -1,0 +1,113 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { teltonika } from '../../src/simulate/speak/teltonika.ts'
+import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
+import { dial } from '../support/product.ts'
+import { ok, type Respond, startApi, status } from '../support/push-api.ts'
+
+const VANS = ['356307042441013', '356307042441021', '356307042441039']
+const DEVICES = Object.fromEntries(
+  VANS.map((id, index) => [
+    id,
+    { name: `Van ${index + 1}`, company_id: 7, courier_id: 41 + index, route_id: 1001 + index },
+  ]),
+)
+/** By how many pixels the page is wider than its window. */
+const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
+const refuse: Respond = status(422, '{"message":"position_in_the_sea"}', { 'content-type': 'application/json' })
+const down: Respond = status(503)
+
+describe.skipIf(!findChromium())('the queues in a real browser', async () => {
+  const api = await startApi(refuse)
+  afterAll(() => api.close())
+  const fixture = pageFixture(
+    { 'devices.yaml': JSON.stringify(DEVICES) },
+    `tracking: { base_url: "${api.url}", listen: { host: 127.0.0.1, port: 0 } }\n`,
+  )
+
+  /** Sends so many fixes, some minutes old. */
+  async function drive(id: string, fixes: number, minutes = 1): Promise<void> {
+    const line = await dial(fixture.product.ports['tcp/teltonika'])
+    const packet = Array.from({ length: fixes }, (_, index) => ({
+      time: Date.now() - minutes * 60_000 + index * 1000,
+      latitude: 52.5 + index / 1000,
+      longitude: 13.4,
+      valid: true,
+      speed: 10,
+      heading: 90,
+      satellites: 9,
+    }))
+    line.socket.write(Buffer.concat([teltonika.login!(id).bytes, teltonika.packet(packet, { id, serial: 1 }).bytes]))
+    await expect.poll(() => line.answered().length).toBeGreaterThan(4)
+    line.socket.destroy()
+  }
+
+  it('says what to expect while nothing waits and nothing was refused', async () => {
+    const { page, faults, close } = await fixture.open('/queues')
+    await page.getByText('Nothing waits').waitFor()
+    await page.getByText('Nothing was refused').waitFor()
+    expect(faults).toEqual([])
+    await close()
+  })
+
+  it('shows what the tracking API refuses with its answer, and tries it again', async () => {
+    api.respond(refuse)
+    await drive(VANS[0], 2)
+    const { page, faults, close } = await fixture.open('/queues')
+    await expect
+      .poll(() => page.locator('.parked-lane').first().textContent(), { timeout: 20_000 })
+      .toContain('position_in_the_sea')
+    await expect.poll(() => page.locator('.parked-lane').first().textContent()).toContain('2 fixes')
+    await expectAccessible(page)
+    api.respond(ok)
+    await page.locator('.parked-lane').getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('Nothing was refused').waitFor()
+    await expect.poll(() => api.timestampsOf('41/1001').length).toBeGreaterThan(2)
+    expect(faults).toEqual([])
+    await close()
+  }, 60_000)
+
+  it('deletes what was refused only once that is confirmed', async () => {
+    api.respond(refuse)
+    await drive(VANS[1], 1)
+    const { page, close } = await fixture.open('/queues')
+    const remove = page.locator('.parked-lane').getByRole('button', { name: 'Delete' })
+    await remove.click()
+    const dialog = page.getByRole('dialog', { name: 'Delete 1 fix?' })
+    await expectAccessible(page)
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    expect(await page.locator('.parked-lane').count()).toBe(1)
+    await remove.click()
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('1 position is deleted.').waitFor()
+    await page.getByText('Nothing was refused').waitFor()
+    await close()
+  }, 60_000)
+
+  it('lists the lanes that wait, those with most fixes or the oldest first, with their last push', async () => {
+    api.respond(down)
+    await drive(VANS[1], 5, 1)
+    await drive(VANS[2], 2, 5)
+    const { page, faults, close } = await fixture.open('/queues')
+    const rows = () => page.locator('.lanes-table tbody tr').evaluateAll((all) => all.map((row) => row.textContent))
+    await expect
+      .poll(rows, { timeout: 20_000 })
+      .toEqual([expect.stringMatching(/^1002/), expect.stringMatching(/^1003/)])
+    await page.getByRole('button', { name: 'Oldest first' }).click()
+    await expect.poll(rows).toEqual([expect.stringMatching(/^1003/), expect.stringMatching(/^1002/)])
+    expect(page.url()).toContain('sort=oldest')
+    await expect.poll(async () => (await rows()).join(' '), { timeout: 20_000 }).toContain('503')
+    for (const [colorScheme, viewport] of [
+      ['light', DESKTOP],
+      ['dark', PHONE],
+    ] as const) {
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize(viewport)
+      await expectAccessible(page)
+      expect(await page.evaluate(OVERHANG)).toBe(0)
+    }
+    api.respond(ok)
+    await page.getByText('Nothing waits').waitFor({ timeout: 30_000 })
+    expect(faults).toEqual([])
+    await close()
+  }, 90_000)
+})

@@ -1,0 +1,228 @@
+import type { Page } from 'playwright-core'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
+
+const READER = 'reader-token-5b1d0e'
+const OPERATOR = 'operator-token-77aa31'
+const RIGHT_TO_LEFT = 'Van \u202Eright\u202C'
+const idOf = (van: number) => `35630704244${String(1000 + van)}`
+const DEVICES = Object.fromEntries([
+  ...[1, 2, 3, 4, 5, 6].map((van) => [idOf(van), { name: `Van ${van}`, company_id: 7, courier_id: 40 + van }]),
+  [idOf(7), { name: '<script>alert(1)</script>', company_id: 7, courier_id: 47, route_id: 1007 }],
+  [idOf(8), { name: `Van ${'x'.repeat(296)}`, company_id: 7, courier_id: 48 }],
+  [idOf(9), { name: RIGHT_TO_LEFT, company_id: 7, courier_id: 49 }],
+])
+const YAML = `
+time_zone: UTC
+admin:
+  port: 0
+  tokens: [{ name: dispatch, token: ${OPERATOR}, role: operate }, { name: reader, token: ${READER}, role: read }]
+`
+const line = (van: number, route: number, day: string) => `Van ${van},,${route},${day} 00:00,${day} 24:00`
+const HEADER = 'device,courier_id,route_id,from,until\n'
+/** By how many pixels the page is wider than its window. */
+const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
+
+describe.skipIf(!findChromium())('the roster in a real browser', () => {
+  const fixture = pageFixture({ 'devices.yaml': JSON.stringify(DEVICES) }, YAML)
+  const today = new Date().toISOString().slice(0, 10)
+  /** Of a day that no other test changes. */
+  const FUTURE = '2099-11-20'
+
+  const open = (view: string, options = {}) => fixture.open(view, { token: OPERATOR, ...options })
+
+  function ask(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = { authorization: `Bearer ${OPERATOR}`, 'content-type': 'text/csv' }
+    return fetch(`http://127.0.0.1:${fixture.product.ports.admin}${path}`, { headers, ...init })
+  }
+
+  async function put(day: string, lines: readonly string[]): Promise<void> {
+    const query = `company_id=7&from=${day}&until=${new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)}`
+    const answer = await ask(`/admin/routes?${query}&force=true`, { method: 'PUT', body: HEADER + lines.join('\n') })
+    expect([answer.status, await answer.json()]).toMatchObject([200, { rejected: [] }])
+  }
+
+  /** `Van 1 1001` for each line that decides at a time. */
+  async function routesAt(at: string): Promise<string[]> {
+    const answer = await ask(`/admin/routes?at=${encodeURIComponent(at)}`)
+    const { results } = (await answer.json()) as { results: { name: string; route_id: string }[] }
+    return results.map(({ name, route_id }) => `${name} ${route_id}`).toSorted()
+  }
+
+  describe('a file', () => {
+    beforeEach(() =>
+      put(
+        FUTURE,
+        [1, 2, 3, 4].map((van) => line(van, 1000 + van, FUTURE)),
+      ),
+    )
+    const FILE = HEADER + [line(1, 1001, FUTURE), line(2, 2002, FUTURE), line(5, 1005, FUTURE)].join('\n')
+    const NOON = `${FUTURE}T12:00:00Z`
+
+    it('says van by van what it would change, names who loses its route, and asks before it does it', async () => {
+      const { page, faults, close } = await open('/roster')
+      await page.locator('.timeline').waitFor()
+      await choose(page, FILE)
+      await page.locator('.change', { hasText: 'Van 5' }).waitFor()
+      await expectAccessible(page)
+      expect(await page.getByLabel('Replaces lines from').inputValue()).toBe(FUTURE)
+      const changes = await page.locator('.change').evaluateAll((rows) => rows.map((row) => row.textContent))
+      expect(changes).toEqual([
+        expect.stringMatching(/^Van 3loses its route.*1003/),
+        expect.stringMatching(/^Van 4loses its route.*1004/),
+        expect.stringMatching(/^Van 2.*1002.*2002/),
+        expect.stringMatching(/^Van 5.*1005/),
+      ])
+      await page.getByRole('button', { name: 'Apply…' }).click()
+      const dialog = page.getByRole('dialog', { name: '2 vans lose their route' })
+      await expectAccessible(page)
+      expect(await dialog.locator('.losers').textContent()).toBe('Van 3route 1003Van 4route 1004')
+      expect(await routesAt(NOON)).toEqual(['Van 1 1001', 'Van 2 1002', 'Van 3 1003', 'Van 4 1004'])
+      await dialog.getByRole('button', { name: 'Take their routes' }).click()
+      await page.getByText('Done: 1 added, 1 changed, 2 removed.').waitFor()
+      expect(await routesAt(NOON)).toEqual(['Van 1 1001', 'Van 2 2002', 'Van 5 1005'])
+      expect(faults).toEqual([])
+      await close()
+    })
+
+    it('takes a route from nobody where only the vans that it names are to change; that is taken back with undo', async () => {
+      const { page, faults, close } = await open('/roster')
+      await page.locator('.timeline').waitFor()
+      await choose(page, FILE)
+      await page.getByRole('button', { name: 'Apply…' }).click()
+      await page.getByRole('button', { name: 'Only change vans in the file' }).click()
+      await expect.poll(() => figure(page, 'lose their route')).toBe('0')
+      await page.getByRole('button', { name: 'Apply', exact: true }).click()
+      await expect
+        .poll(() => routesAt(NOON))
+        .toEqual(['Van 1 1001', 'Van 2 2002', 'Van 3 1003', 'Van 4 1004', 'Van 5 1005'])
+
+      await page.locator('.writer').first().getByRole('button', { name: 'Undo' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Take back the put of dispatch' })
+      await dialog.locator('.change', { hasText: 'Van 5' }).waitFor()
+      await dialog.getByRole('button', { name: 'Undo anyway' }).click()
+      await expect.poll(() => routesAt(NOON)).toEqual(['Van 1 1001', 'Van 2 1002', 'Van 3 1003', 'Van 4 1004'])
+      await page.locator('.writer', { hasText: 'undone' }).waitFor()
+      expect(faults).toEqual([])
+      await close()
+    })
+
+    it('that is dropped shows its rejected lines with their numbers, and takes the others', async () => {
+      const { page, close } = await open('/roster')
+      await page.locator('.timeline').waitFor()
+      const text = `${HEADER}${[1, 2, 3, 4].map((van) => line(van, 1000 + van, FUTURE)).join('\n')}\n${line(99, 1, FUTURE)}\n${line(6, 1006, FUTURE)}`
+      await page.evaluate(`{
+        const transfer = new DataTransfer()
+        transfer.items.add(new File([${JSON.stringify(text)}], 'night.csv'))
+        for (const type of ['dragover', 'drop'])
+          document.body.dispatchEvent(new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true }))
+      }`)
+      await page.getByRole('heading', { name: 'night.csv' }).waitFor()
+      await expect.poll(() => page.locator('.put .remarks').textContent()).toContain('Line 6')
+      expect(await page.locator('.put .remarks').textContent()).toContain('Van 99')
+      await page.getByRole('button', { name: 'Apply', exact: true }).click()
+      await expect.poll(() => routesAt(NOON)).toContain('Van 6 1006')
+      await expect.poll(() => page.locator('.writer').first().textContent()).toContain('Van 99')
+      await close()
+    })
+
+    it('that cannot be read, or is too large, changes nothing and says why', async () => {
+      const { page, faults, close } = await open('/roster')
+      await page.locator('.timeline').waitFor()
+      await choose(page, 'no,roster\n1,2\n', 'photo.csv')
+      await expect.poll(() => page.locator('.put').getByRole('alert').textContent()).toContain('device')
+      await choose(page, 'x'.repeat(5_000_000), 'large.csv')
+      await expect.poll(() => page.locator('.put').getByRole('alert').textContent()).toContain('at most 4 MB')
+      expect(await page.getByRole('button', { name: 'Apply' }).count()).toBe(0)
+      expect(faults).toEqual([])
+      await close()
+    })
+
+    it('is only shown to a token that may only read', async () => {
+      const { page, close } = await fixture.open('/roster', { token: READER })
+      await page.locator('.timeline').waitFor()
+      await choose(page, HEADER + [1, 2, 3, 4, 5].map((van) => line(van, 1000 + van, FUTURE)).join('\n'))
+      await page.getByRole('button', { name: 'Apply', exact: true }).click()
+      await page.getByText('Your token may only read').waitFor()
+      expect(await routesAt(NOON)).not.toContain('Van 5 1005')
+      await close()
+    })
+  })
+
+  it('swaps a van in two clicks: that which takes over has the route, and the other one none', async () => {
+    await put(today, [line(1, 1001, today), line(2, 1002, today)])
+    const { page, faults, close } = await open('/roster')
+    await page.getByRole('button', { name: /^Van 1: 1001/ }).click()
+    const dialog = page.getByRole('dialog', { name: 'Who takes over from Van 1?' })
+    await expectAccessible(page)
+    await dialog.getByRole('button', { name: /^Van 5/ }).click()
+    await page.getByRole('button', { name: /^Van 5: 1001/ }).waitFor()
+    const now = new Date().toISOString()
+    expect(await routesAt(now)).toEqual(['Van 2 1002', 'Van 5 1001'])
+    expect(faults).toEqual([])
+    await close()
+  })
+
+  it('says first what else a swap does, where the van that takes over has a route of its own', async () => {
+    await put(today, [line(1, 1001, today), line(2, 1002, today)])
+    const { page, close } = await open('/roster')
+    await page.getByRole('button', { name: /^Van 1: 1001/ }).click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Van 2/ })
+      .click()
+    await expect.poll(() => page.locator('.plan').textContent()).toContain('Van 2 leaves route 1002')
+    expect(await routesAt(new Date().toISOString())).toEqual(['Van 1 1001', 'Van 2 1002'])
+    await page.getByRole('button', { name: 'Do it anyway' }).click()
+    await expect.poll(() => routesAt(new Date().toISOString())).toEqual(['Van 2 1001'])
+    await close()
+  })
+
+  it('shows what others change without a reload, and marks two vans on one route', async () => {
+    await put(today, [line(1, 1001, today)])
+    const { page, close } = await open('/roster')
+    await page.getByRole('button', { name: /^Van 1: 1001/ }).waitFor()
+    await put(today, [line(1, 1001, today), line(3, 1001, today)])
+    await page.getByRole('button', { name: /^Van 3: 1001.*Also on this route: Van 1$/ }).waitFor()
+    expect(await page.locator('.stay.is-shared').count()).toBe(2)
+    await close()
+  })
+
+  it('shows another day, and finds a van by its route, by its address', async () => {
+    await put(FUTURE, [line(4, 5004, FUTURE)])
+    const { page, faults, close } = await open(`/roster?day=${FUTURE}&q=5004`)
+    await page.getByRole('button', { name: /^Van 4: 5004 courier 44, 00:00–24:00/ }).waitFor()
+    expect(await page.locator('.timeline-row').count()).toBe(1)
+    await page.getByRole('button', { name: 'The next day' }).click()
+    await page.getByText('No van is like this').waitFor()
+    expect(page.url()).toContain('day=2099-11-21')
+    expect(faults).toEqual([])
+    await close()
+  })
+
+  it.each([
+    ['light', DESKTOP, 'en-GB'],
+    ['dark', DESKTOP, 'de-DE'],
+    ['light', PHONE, 'de-DE'],
+    ['dark', PHONE, 'en-GB'],
+  ] as const)('axe finds nothing serious, hostile names keep within the window, %s, %o, %s', async (...how) => {
+    const [colorScheme, viewport, locale] = how
+    await put(today, [line(1, 1001, today), line(3, 1001, today)])
+    const { page, faults, close } = await open('/roster', { colorScheme, viewport, locale })
+    await page.locator('.stay').first().waitFor()
+    await page.locator('.writer').first().waitFor()
+    await expectAccessible(page)
+    expect(await page.locator('.timeline').textContent()).toContain('<script>alert(1)</script>')
+    expect(await page.evaluate(OVERHANG)).toBe(0)
+    expect(faults).toEqual([])
+    await close()
+  })
+})
+
+function choose(page: Page, text: string, name = 'new.csv'): Promise<void> {
+  return page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
+}
+
+function figure(page: Page, name: string): Promise<string | null> {
+  return page.locator('.put-counts li', { hasText: name }).locator('.figure-value').textContent()
+}

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
+import { ok, startApi, status } from '../support/push-api.ts'
 
 const VAN = '356307042441013'
 const HEADER = 'device,courier_id,route_id,from,until\n'
@@ -8,8 +9,13 @@ const PUT = '/admin/routes?company_id=7&from=2099-11-20&until=2099-11-21&force=t
 /** By how many pixels the page is wider than its window. */
 const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 
-describe.skipIf(!findChromium())('the activity in a real browser', () => {
-  const fixture = pageFixture({ 'devices.yaml': `"${VAN}": { name: Van 12, company_id: 7 }\n` })
+describe.skipIf(!findChromium())('the activity in a real browser', async () => {
+  const api = await startApi()
+  afterAll(() => api.close())
+  const fixture = pageFixture(
+    { 'devices.yaml': `"${VAN}": { name: Van 12, company_id: 7, courier_id: 42, route_id: 1001 }\n` },
+    `tracking: { base_url: "${api.url}", listen: { host: 127.0.0.1, port: 0 } }\n`,
+  )
 
   async function send(method: string, path: string, body?: string): Promise<number> {
     const headers = { authorization: `Bearer ${fixture.token}`, 'content-type': 'text/csv' }
@@ -64,19 +70,20 @@ describe.skipIf(!findChromium())('the activity in a real browser', () => {
   })
 
   it('shows a fault that ended, with how long it lasted', async () => {
-    const file = 'device,courier_id,route_id,from,until\nVan 98,42,1002,2099-11-21 06:00,2099-11-21 20:00\n'
-    await fixture.product.write('routes.csv', file)
+    api.respond(status(503))
+    const fix = `id=${VAN}&lat=52.5&lon=13.4&timestamp=${Math.floor(Date.now() / 1000)}`
+    await fetch(`http://127.0.0.1:${fixture.product.ports['http/osmand']}/?${fix}`)
     const codes = async () =>
       (await fixture.product.admin<{ findings: { code: string }[] }>('/admin/status')).findings.map(({ code }) => code)
-    await expect.poll(codes, { timeout: 20_000 }).toContain('roster_rejected')
+    await expect.poll(codes, { timeout: 20_000 }).toContain('upstream_down')
     const { page, close } = await fixture.open('/activity?kind=ended')
     await page.locator('.activity h1').waitFor()
-    await fixture.product.write('routes.csv', file.replace('Van 98', 'Van 12'))
+    api.respond(ok)
     await expect
-      .poll(() => page.locator('.activity').textContent(), { timeout: 25_000 })
-      .toMatch(/over.*lasted \d+ (s|min).*roster_rejected/)
+      .poll(() => page.locator('.activity').textContent(), { timeout: 40_000 })
+      .toMatch(/over.*lasted \d+ (s|min).*upstream_down/)
     await close()
-  }, 60_000)
+  }, 90_000)
 
   it.each([
     ['light', DESKTOP, 'en-GB'],

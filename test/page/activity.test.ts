@@ -9,7 +9,7 @@ const PUT = '/admin/routes?company_id=7&from=2099-11-20&until=2099-11-21&force=t
 /** By how many pixels the page is wider than its window. */
 const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 
-describe.skipIf(!findChromium())('the activity in a real browser', async () => {
+describe.skipIf(!findChromium())('the activity in a real browser', { timeout: 90_000 }, async () => {
   const api = await startApi()
   afterAll(() => api.close())
   const fixture = pageFixture(
@@ -83,7 +83,7 @@ describe.skipIf(!findChromium())('the activity in a real browser', async () => {
       .poll(() => page.locator('.activity').textContent(), { timeout: 40_000 })
       .toMatch(/over.*lasted \d+ (s|min).*upstream_down/)
     await close()
-  }, 90_000)
+  })
 
   it.each([
     ['light', DESKTOP, 'en-GB'],

@@ -16,7 +16,7 @@ const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 const refuse: Respond = status(422, '{"message":"position_in_the_sea"}', { 'content-type': 'application/json' })
 const down: Respond = status(503)
 
-describe.skipIf(!findChromium())('the queues in a real browser', async () => {
+describe.skipIf(!findChromium())('the queues in a real browser', { timeout: 90_000 }, async () => {
   const api = await startApi(refuse)
   afterAll(() => api.close())
   const fixture = pageFixture(
@@ -63,7 +63,7 @@ describe.skipIf(!findChromium())('the queues in a real browser', async () => {
     await expect.poll(() => api.timestampsOf('41/1001').length).toBeGreaterThan(2)
     expect(faults).toEqual([])
     await close()
-  }, 60_000)
+  })
 
   it('deletes what was refused only once that is confirmed', async () => {
     api.respond(refuse)
@@ -80,7 +80,7 @@ describe.skipIf(!findChromium())('the queues in a real browser', async () => {
     await page.getByText('1 position is deleted.').waitFor()
     await page.getByText('Nothing was refused').waitFor()
     await close()
-  }, 60_000)
+  })
 
   it('lists the lanes that wait, those with most fixes or the oldest first, with their last push', async () => {
     api.respond(down)
@@ -108,5 +108,5 @@ describe.skipIf(!findChromium())('the queues in a real browser', async () => {
     await page.getByText('Nothing waits').waitFor({ timeout: 30_000 })
     expect(faults).toEqual([])
     await close()
-  }, 90_000)
+  })
 })

@@ -23,7 +23,7 @@ const HEADER = 'device,courier_id,route_id,from,until\n'
 /** By how many pixels the page is wider than its window. */
 const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 
-describe.skipIf(!findChromium())('the roster in a real browser', () => {
+describe.skipIf(!findChromium())('the roster in a real browser', { timeout: 90_000 }, () => {
   const fixture = pageFixture({ 'devices.yaml': JSON.stringify(DEVICES) }, YAML)
   const today = new Date().toISOString().slice(0, 10)
   /** Of a day that no other test changes. */

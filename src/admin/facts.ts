@@ -6,6 +6,7 @@ import type {
   ProcessFacts,
   RedisFacts,
   RefusedLanes,
+  RosterFacts,
   UpstreamError,
   UpstreamFacts,
 } from '../diagnose/facts.ts'
@@ -24,6 +25,8 @@ export interface FactSources {
   /** The last account, and what it does not add up by; undefined before the first one. */
   readonly custody: () => { readonly account?: FixAccount; readonly difference: number }
   readonly tokensRefused: () => string[]
+  /** Rejects where Redis does not answer. */
+  readonly roster: () => Promise<RosterFacts>
   /** Devices with the same trouble. */
   readonly devices: () => readonly DeviceGroup[]
 }
@@ -63,16 +66,17 @@ export class FactGatherer {
   /** Never rejects. While Redis does not answer: that alone. */
   async gather(): Promise<Facts> {
     const now = Date.now()
-    const { redis, upstream, custody, tokensRefused, devices } = this.#sources
+    const { redis, upstream, custody, tokensRefused, devices, roster } = this.#sources
     try {
       await answering(redis)
       this.#downSince = undefined
       this.#watchedSince ??= now
-      const [{ processes, observations }, api, lanes, server] = await Promise.all([
+      const [{ processes, observations }, api, lanes, server, writers] = await Promise.all([
         readProcesses(redis),
         upstream(),
         refusedLanes(redis),
         this.#redisFacts(now),
+        roster(),
       ])
       this.#processes = processes
       this.#countFrames()
@@ -89,6 +93,7 @@ export class FactGatherer {
         backlog: account?.waiting,
         difference,
         devices: devices(),
+        roster: writers,
       }
     } catch (error) {
       this.#downSince ??= now

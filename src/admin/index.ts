@@ -30,6 +30,7 @@ import { servePage } from './page.ts'
 import { type ParkedSources, parkedOperations } from './parked.ts'
 import { watchTokens } from './relay/token.ts'
 import { type RelaySources, relayOperations } from './relay.ts'
+import { RosterWatch } from './roster-facts.ts'
 import { rosterResultOperations } from './roster/results.ts'
 import { routeOperations } from './roster/routes.ts'
 import { undoOperation } from './roster/undo.ts'
@@ -74,12 +75,14 @@ export async function openAdmin(options: AdminOptions) {
   const custody = new CustodyWatch(account, logger)
   const index = new DeviceIndex({ ...options, follow: (changed) => options.live.follow(changed) })
   const devices = new DeviceWatch({ ...options, index })
+  const roster = new RosterWatch({ ...options, zone: () => options.live.config.time_zone })
   const gatherer = new FactGatherer({
     ...options,
     upstream,
     custody: () => custody,
     tokensRefused: () => tokens.refused(),
     devices: () => devices.groups(),
+    roster: () => roster.read(),
   })
   const hour = new FlowHour(() => linkRates(rates.now(), gatherer.gateways))
   const findings = new Findings({ redis, gather: () => gatherer.gather(), logger })

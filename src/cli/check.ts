@@ -14,10 +14,13 @@ export async function checkCommand(dir: string): Promise<number> {
   for (const warning of warnings) process.stdout.write(`warning: ${problemText(warning)}\n`)
   if (mistakes.length > 0) return 1
   process.stdout.write(
-    `${dir}: no mistakes${warnings.length === 0 ? '' : `, ${counted(warnings.length, 'warning')}`}\n`,
+    `${dir}: no mistakes${warnings.length === 0 ? '' : `, ${counted(warnings.length, 'warning')}`}\n${FILES_ALONE}\n`,
   )
   return 0
 }
+
+const FILES_ALONE =
+  'This looks at the files alone: `waybridge routes check FILE` compares with what was put through the admin port.'
 
 /**
  * Validates the configuration in a directory without starting anything; `now`, ms UTC, says which day is today. With `mistakes`

@@ -324,6 +324,18 @@ export const CODES = {
     message: (about) => `frames of ${about} have a wrong checksum: they are not acknowledged`,
     action: 'update the firmware of the device, or look for what damages its frames on the way, such as a serial modem',
   },
+  roster_rejected: {
+    severity: 'warning',
+    link: 'placed',
+    message: () => 'lines are left out of the roster',
+    action: 'correct the lines in the evidence, and write the roster again',
+  },
+  roster_stale: {
+    severity: 'warning',
+    link: 'placed',
+    message: () => 'the roster is of before',
+    action: 'write the roster of today, or copy the newer file here: waybridge routes put FILE',
+  },
 } satisfies Record<string, Meaning>
 
 /** What can be wrong. */

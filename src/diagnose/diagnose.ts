@@ -2,6 +2,7 @@ import type { Observation } from '../observe/observations.ts'
 import { CODES, type Severity } from './codes.ts'
 import type { Facts, Finding, Found } from './facts.ts'
 import { groupTroubles } from './groups.ts'
+import { rosterTroubles } from './roster.ts'
 import { redisTroubles, systemTroubles } from './system.ts'
 import { upstreamTroubles } from './upstream.ts'
 
@@ -19,6 +20,7 @@ function allTroubles(facts: Facts): Found[] {
     ...systemTroubles(facts),
     ...upstreamTroubles(facts),
     ...groupTroubles(facts),
+    ...rosterTroubles(facts),
   ]
 }
 

@@ -31,6 +31,7 @@ export interface Facts {
   readonly lanes?: readonly RefusedLanes[]
   readonly backlog?: WaitingFixes
   readonly devices?: readonly DeviceGroup[]
+  readonly roster?: RosterFacts
   /** Received fixes minus those accounted for, while nothing moves. */
   readonly difference?: number
 }
@@ -43,6 +44,22 @@ export interface ProcessFacts {
   readonly sinceAt: number
   readonly restartsAt?: readonly number[]
   readonly ageMs: number
+}
+
+/** What became of the writers of the roster. */
+export interface RosterFacts {
+  /** Whose last result has lines that are left out. */
+  readonly rejected: readonly {
+    readonly writer: string
+    readonly company_id?: string
+    readonly lines: number
+    readonly at: number
+    readonly evidence: readonly string[]
+  }[]
+  /** Files that are older than what another one of their name has written. */
+  readonly stale: readonly { readonly name: string; readonly at: number }[]
+  /** Companies without a line that begins today, that had some on each of the last five working days. */
+  readonly missing: readonly string[]
 }
 
 export interface RedisFacts {

@@ -11,6 +11,7 @@ import {
   notesWith,
   readFileNotes,
 } from './file-version.ts'
+import { countLines } from './puts.ts'
 import type { Replica } from './replica.ts'
 import { lossOf, Roster } from './roster.ts'
 import { changeOf, writeRoster } from './table.ts'
@@ -25,6 +26,10 @@ export interface FilesOutcome {
   readonly withLoss: boolean
   /** Names of files that are older copies of what another installation has written. */
   readonly stale: readonly string[]
+  /** Files whose text is another one than before, and how many lines that changes. */
+  readonly changes: ReadonlyMap<string, ReturnType<typeof countLines>>
+  /** Names of the devices that have lost their route by that. */
+  readonly unrouted: readonly string[]
 }
 
 /**
@@ -44,7 +49,7 @@ export async function writeFiles(
     const asOf = replica.version
     const known = await readFileNotes(replica.redis, installation, contents)
     const { mistakes, broken } = await mistakesIn(files, known)
-    const { comparisons, difference, loss } = await withoutLoss(files, replica, (isRefused) =>
+    const { comparisons, difference, loss, unrouted } = await withoutLoss(files, replica, (isRefused) =>
       known.map((each) => {
         const isKept = broken.includes(each.name) || isRefused(each.name)
         return compare(each, isKept ? each.before : (contents.get(each.name) ?? NO_FILE))
@@ -74,6 +79,8 @@ export async function writeFiles(
       refused: loss ? [...mistakes, loss] : mistakes,
       withLoss: loss !== undefined,
       stale: comparisons.filter(isStale).map(({ name }) => name),
+      changes: new Map(comparisons.filter(({ isChanged }) => isChanged).map((each) => [each.name, changesOf(each)])),
+      unrouted,
     }
   }
 }
@@ -91,8 +98,8 @@ async function withoutLoss(
   for (const isRefused of [() => false, (name: string) => !isOfDevices(name), isOfDevices, () => true]) {
     const comparisons = compareAll(isRefused)
     const difference = await differenceOf(comparisons, replica.roster)
-    const lost = await lossBy(difference, replica)
-    if (lost === undefined) return { comparisons, difference, loss }
+    const { lost, unrouted } = await lossBy(difference, replica)
+    if (lost === undefined) return { comparisons, difference, loss, unrouted }
     const changed = comparisons.filter(({ isChanged }) => isChanged).map(({ name }) => name)
     const file = (!loss && changed.find((name) => !isOfDevices(name))) || changed[0]
     loss = problemOf(files, file, `would take the route from ${lost} now: it is not in effect`)
@@ -124,12 +131,28 @@ function isStale({ isWritten, notes, now }: Comparison): boolean {
 async function lossBy(
   difference: Awaited<ReturnType<typeof differenceOf>>,
   { roster: before, version }: Replica,
-): Promise<string | undefined> {
-  if (version === 0 || difference.devices.length + difference.assignments.length === 0) return undefined
+): Promise<{ readonly lost?: string; readonly unrouted: readonly string[] }> {
+  if (version === 0 || difference.devices.length + difference.assignments.length === 0) return { unrouted: [] }
   const after = new Roster(before)
   await after.applyInSlices(changeOf(difference, version + 1))
   const second = Math.floor(Date.now() / 1000)
-  return lossOf(before.devices(), { before, after }, { from: second, until: second + 1 })
+  const moment = { from: second, until: second + 1 }
+  const unrouted = before.devices().filter(({ id }) => before.isRouted(id, moment) && !after.isRouted(id, moment))
+  return {
+    lost: lossOf(before.devices(), { before, after }, moment),
+    unrouted: Array.from(unrouted, ({ id, name = id }) => name),
+  }
+}
+
+/** How many of its lines a file changes; a line of an unknown device counts, and waits for it. */
+function changesOf({ before, now }: Pick<Comparison, 'before' | 'now'>): ReturnType<typeof countLines> {
+  return countLines(linesBeside(now, before), linesBeside(before, now))
+}
+
+/** The lines of a version that another one does not have. */
+function linesBeside({ items }: FileVersion, other: FileVersion): Iterable<string> {
+  const lines = items.keys().filter((key) => key.startsWith('a ') && !other.items.has(key))
+  return lines.map((key) => key.slice(2))
 }
 
 /** The files that are refused for mistakes. Files of devices are refused together, as they are read as one. */

@@ -37,6 +37,8 @@ export interface RosterResult {
   /** The id of a put that may be taken back. */
   readonly put?: string
   readonly undone?: true
+  /** Of a file that is older than what another one of its name has written. */
+  readonly stale?: true
 }
 
 /** What a put has replaced: of each field that it wrote the text of before and its own; in what interval, unix seconds. */
@@ -118,17 +120,27 @@ export function lastResults(results: readonly RosterResult[]): RosterResult[] {
   })
 }
 
-/** Keeps the results of files, and forgets those of files that are not among `names`. */
-export async function noteFileResults(
-  redis: Redis,
-  names: readonly string[],
-  results: readonly RosterResult[],
-): Promise<void> {
-  const known = await redis.hkeys(keys.roster('results'))
-  const gone = known.filter((field) => field.startsWith('file ') && !names.includes(field.slice(5)))
+/** The result of a file; `isChanged`: it was written now, or refused. */
+export interface FileResult extends RosterResult {
+  readonly isChanged: boolean
+}
+
+/**
+ * Keeps the results of all files, and forgets those of others. Of a file that has not changed only its remarks are new: a device
+ * may have come that it names.
+ */
+export async function noteFileResults(redis: Redis, results: readonly FileResult[]): Promise<void> {
+  const known = new Map(Object.entries(await redis.hgetall(keys.roster('results'))))
+  const names = new Set(results.map(({ writer }) => `file ${writer}`))
+  const gone = [...known.keys()].filter((field) => field.startsWith('file ') && !names.has(field))
   const noting = redis.multi()
   if (gone.length > 0) noting.hdel(keys.roster('results'), ...gone)
-  for (const result of results) noting.hset(keys.roster('results'), `file ${result.writer}`, resultText(result))
+  for (const { isChanged, ...result } of results) {
+    const field = `file ${result.writer}`
+    const before = known.get(field)
+    const { at, added, changed, removed } = (isChanged || !before ? result : JSON.parse(before)) as RosterResult
+    noting.hset(keys.roster('results'), field, resultText({ ...result, at, added, changed, removed }))
+  }
   await noting.exec()
 }
 

@@ -314,6 +314,15 @@ describe('a file whose days are not adjacent', () => {
   })
 })
 
+it('check of a configuration says that it looks at the files alone', async () => {
+  const cwd = await folder({ 'config/gateway.yaml': '' })
+  expect(await waybridge(['check'], { cwd })).toEqual({
+    code: 0,
+    out: 'config: no mistakes\nThis looks at the files alone: `waybridge routes check FILE` compares with what was put through the admin port.\n',
+    errors: '',
+  })
+})
+
 describe('check', () => {
   it('sends a dry run, and does not change the file', async () => {
     const { cwd, asked, routes } = await site()

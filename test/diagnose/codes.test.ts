@@ -31,6 +31,7 @@ const WELL: Facts = {
   backlog: { fixes: 3, lanes: 1, oldestAt: NOW - S },
   difference: 0,
 }
+const ROSTER = { rejected: [], stale: [], missing: [] }
 const BACKLOG = { fixes: 40, lanes: 2, oldestAt: NOW - 61 * S }
 const failing = (code: string, status?: number, message?: string) => ({
   upstream: {
@@ -144,6 +145,35 @@ describe('by these facts', () => {
       { subject: { company_id: '7' } },
     ],
     ['backlog', 'fixes wait for over a minute', { backlog: BACKLOG }, { sinceAt: NOW - S, count: 40 }],
+    [
+      'roster_rejected',
+      'lines of a put are left out',
+      {
+        roster: {
+          ...ROSTER,
+          rejected: [{ writer: 'dispatch', company_id: '7', lines: 2, at: NOW - S, evidence: ['dispatch:4: no'] }],
+        },
+      },
+      {
+        subject: { company_id: '7' },
+        count: 2,
+        sinceAt: NOW - S,
+        message: '2 lines of dispatch are left out of the roster',
+        evidence: ['dispatch:4: no'],
+      },
+    ],
+    [
+      'roster_stale',
+      'a file is older than what was written',
+      { roster: { ...ROSTER, stale: [{ name: 'routes.csv', at: NOW - S }] } },
+      { sinceAt: NOW - S, evidence: ['routes.csv'] },
+    ],
+    [
+      'roster_stale',
+      'a company has no line for today',
+      { roster: { ...ROSTER, missing: ['7'] } },
+      { subject: { company_id: '7' }, message: expect.stringContaining('company 7 has no line for today') },
+    ],
     [
       'custody_difference',
       'fixes are missing',

@@ -23,6 +23,7 @@ export function resultJson({
   at,
   writer,
   kind,
+  stale: _stale,
   ...result
 }: RosterResult): z.infer<typeof RosterResultsJson>['results'][number] {
   const by = kind === 'put' ? writer : undefined

@@ -5,6 +5,7 @@ import type { Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
 import type { FilesOutcome } from '../../roster/file-writer.ts'
 import { remarksOn } from '../../roster/advice.ts'
+import type { FileResult } from '../../roster/puts.ts'
 import type { Roster } from '../../roster/roster.ts'
 
 /** A change of the files, and what became of it. */
@@ -31,9 +32,11 @@ export class ConfigReport {
     this.#logger = logger
   }
 
-  async changed({ read, refused, outcome, roster }: ReportedChange): Promise<void> {
+  /** @returns what became of each file of routes, with its remarks */
+  async changed({ read, refused, outcome, roster }: ReportedChange): Promise<FileResult[]> {
     for (const problem of refused) this.#logger.error(problemText(problem))
-    await this.#warn(outcome.inEffect, roster)
+    const remarks = await this.#warn(outcome.inEffect, roster)
+    if (outcome.unrouted.length > 0) this.#logger.warn(unroutedText(outcome.unrouted))
     const atNextStart = settingsThatDiffer(this.#config, read.gateway.content.config)
     if (atNextStart.length > 0) this.#logger.warn(`${atNextStart.join(', ')}: takes effect at the next start`)
     for (const name of outcome.stale) this.#logger.warn(`${name} ${STALE}`)
@@ -41,6 +44,7 @@ export class ConfigReport {
     if (outcome.withLoss) this.#logger.error(FORCE)
     if (!this.#isFirst && refused.length === 0) this.#logger.info('configuration reloaded')
     this.#isFirst = false
+    return resultsOf({ read, refused, outcome }, remarks)
   }
 
   /** A fault is logged once until it is over. That Redis is away is the connection's to report. */
@@ -59,7 +63,7 @@ export class ConfigReport {
   }
 
   /** The first new problems: there may be one for each of ten thousand devices. */
-  async #warn(files: Files, roster: Roster): Promise<void> {
+  async #warn(files: Files, roster: Roster): Promise<readonly Problem[]> {
     const remarks = await remarksOn(files, roster, { now: Date.now(), zone: this.#config.time_zone })
     const problems = remarks.filter((remark) => !isMistake(remark))
     const known = new Set(this.#problems.map(problemText))
@@ -68,7 +72,49 @@ export class ConfigReport {
     for (const problem of added.slice(0, MOST_WARNINGS)) this.#logger.warn(problem)
     const more = added.length - MOST_WARNINGS
     if (more > 0) this.#logger.warn(`and ${more} more: \`waybridge check\` lists them all`)
+    return problems
   }
+}
+
+/** What became of each file of routes. */
+function resultsOf(
+  { read, refused, outcome }: Pick<ReportedChange, 'read' | 'refused' | 'outcome'>,
+  remarks: readonly Problem[],
+): FileResult[] {
+  const { changes, stale, unrouted } = outcome
+  return read.routes.map(({ source: { name, file } }): FileResult => {
+    const own = remarks.filter((remark) => remark.file === file)
+    const isChanged = changes.has(name)
+    const refusals = refused.filter((problem) => problem.file === file)
+    const warnings = remarksIn(own.filter(({ severity }) => severity === 'warning'))
+    return {
+      writer: name,
+      kind: 'file',
+      at: Date.now(),
+      ...(changes.get(name) ?? { added: 0, changed: 0, removed: 0 }),
+      isChanged,
+      rejected: remarksIn([...refusals, ...own.filter(({ severity }) => severity === 'left_out')]),
+      warnings: [
+        ...(stale.includes(name) ? [{ line: 0, message: `${name} ${STALE}` }] : []),
+        ...(isChanged && unrouted.length > 0 ? [{ line: 0, message: unroutedText(unrouted) }] : []),
+        ...warnings,
+      ],
+      ...(stale.includes(name) && { stale: true }),
+    }
+  })
+}
+
+function remarksIn(problems: readonly Problem[]): FileResult['rejected'] {
+  return problems.map(({ line = 0, key, message }) => ({
+    line,
+    message: key === undefined ? message : `${key}: ${message}`,
+  }))
+}
+
+/** Names the devices that a change of files has left without a route. */
+function unroutedText(names: readonly string[]): string {
+  const more = names.length > MOST_WARNINGS ? ` and ${names.length - MOST_WARNINGS} more` : ''
+  return `files have taken the route from ${names.slice(0, MOST_WARNINGS).join(', ')}${more}`
 }
 
 /** Settings of gateway.yaml that are different on disk: `batch.max_wait`. */

@@ -89,7 +89,7 @@ export class FollowedFiles {
     if (replica) return writeFiles(files, replica, { installation, last })
     const refused = (await problemsOf(files)).filter(isMistake)
     if (refused.length === 0) this.#local = await rosterOf(files)
-    return { inEffect: files, refused, withLoss: false, stale: [] }
+    return { inEffect: files, refused, withLoss: false, stale: [], changes: new Map(), unrouted: [] }
   }
 }
 

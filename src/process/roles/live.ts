@@ -5,6 +5,7 @@ import type { Config } from '../../config/schema.ts'
 import { type Following, follow } from '../../config/text-file.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
+import { noteFileResults } from '../../roster/puts.ts'
 import type { Replica, RosterFollower } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { installationId } from '../data-dir.ts'
@@ -173,7 +174,11 @@ class FollowedConfig implements Live {
     const refused = [...gatewayProblems(read).filter(isMistake), ...(outcome?.refused ?? [])]
     metrics.configReloadSuccessful.set(refused.length === 0 ? 1 : 0)
     const isNews = !isSameRead || (wasWithLoss && !outcome?.withLoss)
-    if (isNews && outcome) await this.#report.changed({ read, refused, outcome, roster: this.directory() })
+    if (isNews && outcome) {
+      const results = await this.#report.changed({ read, refused, outcome, roster: this.directory() })
+      // What is not noted is in the log.
+      if (this.#replica) await noteFileResults(this.#replica.redis, results).catch(() => {})
+    }
     this.#isDue = false
     this.#compared = true
     if (this.#replica) this.#replica.isCompared = true

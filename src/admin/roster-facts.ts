@@ -1,0 +1,82 @@
+import { yieldToEventLoop } from '../async.ts'
+import { localDay, localFromUtc } from '../config/times.ts'
+import type { RosterFacts } from '../diagnose/facts.ts'
+import type { Redis } from '../lanes/index.ts'
+import { lastResults, readResults } from '../roster/puts.ts'
+import type { Roster } from '../roster/roster.ts'
+
+interface RosterFactSources {
+  readonly redis: Redis
+  readonly directory: () => Roster
+  readonly zone: () => string
+}
+
+/** What became of the writers of the roster, read every five seconds, and whose roster of today is missing, every minute. */
+export class RosterWatch {
+  readonly #sources: RosterFactSources
+  #facts: RosterFacts = { rejected: [], stale: [], missing: [] }
+  #readAt = -Infinity
+  #missingAt = -Infinity
+
+  constructor(sources: RosterFactSources) {
+    this.#sources = sources
+  }
+
+  /** Rejects where Redis does not answer. */
+  async read(): Promise<RosterFacts> {
+    const now = performance.now()
+    if (now - this.#readAt < READ_MS) return this.#facts
+    const results = lastResults(await readResults(this.#sources.redis))
+    const last = results.filter(({ undone }) => !undone)
+    const isDue = now - this.#missingAt >= MISSING_MS
+    this.#readAt = now
+    if (isDue) this.#missingAt = now
+    this.#facts = {
+      rejected: last.flatMap(({ writer, company_id, rejected, at }) => {
+        const evidence = rejected.slice(0, MOST_EVIDENCE).map(({ line, message }) => `${writer}:${line}: ${message}`)
+        return rejected.length === 0 ? [] : [{ writer, company_id, lines: rejected.length, at, evidence }]
+      }),
+      stale: last.filter(({ stale }) => stale).map(({ writer, at }) => ({ name: writer, at })),
+      missing: isDue
+        ? await companiesMissing(this.#sources.directory(), Date.now(), this.#sources.zone())
+        : this.#facts.missing,
+    }
+    return this.#facts
+  }
+}
+
+/**
+ * Companies of which no line begins today, though some began on each of the last five working days: from six o'clock of a working
+ * day on, Monday to Friday. `now`: ms UTC.
+ */
+export async function companiesMissing(roster: Roster, now: number, zone: string): Promise<string[]> {
+  const local = new Date(localFromUtc(now, zone))
+  if (isWeekend(local) || local.getUTCHours() < BEGIN_HOUR) return []
+  const today = localDay(now, zone)
+  const days = [today]
+  for (let day = today; days.length <= WORKING_DAYS; ) {
+    day = localDay(day.from - 1, zone)
+    if (!isWeekend(new Date(localFromUtc(day.from, zone)))) days.push(day)
+  }
+  const begun = new Map<string, Set<number>>()
+  for (const [, { from, device, company_id }] of roster.assignments()) {
+    await yieldToEventLoop()
+    const index = days.findIndex((day) => from * 1000 >= day.from && from * 1000 < day.until)
+    const company = company_id ?? (index < 0 ? undefined : roster.meant(device)[0]?.company_id)
+    if (index < 0 || company === undefined) continue
+    begun.set(company, (begun.get(company) ?? new Set()).add(index))
+  }
+  return [...begun]
+    .filter(([, indexes]) => !indexes.has(0) && indexes.size === WORKING_DAYS)
+    .map(([company]) => company)
+}
+
+function isWeekend(local: Date): boolean {
+  return local.getUTCDay() === 0 || local.getUTCDay() === 6
+}
+
+const READ_MS = 5000
+const MISSING_MS = 60_000
+const WORKING_DAYS = 5
+const BEGIN_HOUR = 6
+const MOST_EVIDENCE = 5

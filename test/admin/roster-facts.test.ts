@@ -1,0 +1,51 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { companiesMissing } from '../../src/admin/roster-facts.ts'
+import { adminFixture } from '../support/admin.ts'
+import { createDirectory } from '../support/roster.ts'
+
+const admin = adminFixture()
+const DAY = 86_400
+/** Friday. */
+const TODAY = Date.UTC(2026, 10, 20) / 1000
+const WORKING_DAYS = [1, 2, 3, 4, 7].map((days) => TODAY - days * DAY)
+
+it.each([
+  ['is missing after six on a working day', WORKING_DAYS, 6, ['7']],
+  ['is not missing before six', WORKING_DAYS, 5, []],
+  ['is not missing where a line begins today', [...WORKING_DAYS, TODAY], 6, []],
+  ['is not missing where a working day had none', WORKING_DAYS.slice(1), 6, []],
+  ['is not missing on a Saturday', WORKING_DAYS.map((day) => day + DAY), 30, []],
+])('the roster of today %s', async (_, days, hour, companies) => {
+  const lines = days.map((from) => ({
+    device: '1',
+    courier_id: '',
+    route_id: '5',
+    source: 'routes.csv:2',
+    from: from + 8 * 3600,
+    until: from + 20 * 3600,
+  }))
+  const roster = await createDirectory([{ id: '1', company_id: '7', courier_id: '1', source: 'devices.yaml:1' }], lines)
+  expect(await companiesMissing(roster, (TODAY + hour * 3600) * 1000, 'UTC')).toEqual(companies)
+})
+
+it('what became of a file is in the roster results, and a line that is left out is a finding until it is corrected', async () => {
+  const file = join(admin.dir, 'routes.csv')
+  const text = await readFile(file, 'utf8')
+  onTestFinished(() => writeFile(file, text))
+  await writeFile(file, `${text}Van 12,,5,2099-11-20 06:00,\nVan 99,,5,2099-11-20 06:00,\n`)
+  const rejected = [{ line: 4, message: 'device: no device has the id or the name "Van 99"' }]
+  const results = async () => ((await admin.ask('/admin/roster')).json as { results: object[] }).results
+  const findings = async () => ((await admin.ask('/admin/findings')).json as { results: { code: string }[] }).results
+  const held = async () =>
+    (await findings()).filter((finding) => finding.code === 'roster_rejected' && !('ended_at' in finding))
+  await vi.waitFor(async () => expect(await results()).toMatchObject([{ added: 2, rejected }]), { timeout: 10_000 })
+  expect(await results()).toMatchObject([{ writer: 'routes.csv', kind: 'file', changed: 0, removed: 0 }])
+  await vi.waitFor(async () => expect(await held()).toMatchObject([{ count: 1 }]), { timeout: 15_000 })
+  await writeFile(file, text)
+  await vi.waitFor(async () => expect(await results()).toMatchObject([{ removed: 2, rejected: [] }]), {
+    timeout: 10_000,
+  })
+  await vi.waitFor(async () => expect(await held()).toEqual([]), { timeout: 15_000 })
+})

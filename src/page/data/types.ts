@@ -325,7 +325,7 @@ export interface PutResult {
 }
 
 /** A route that a van loses; its bounds are left out where it has none. */
-export interface TakenFromVan {
+interface TakenFromVan {
   readonly device: string
   readonly name?: string
   readonly route_id: string

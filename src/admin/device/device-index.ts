@@ -77,7 +77,7 @@ export class DeviceIndex {
 
   /** Why fixes of the device are held, and where; empty: none are. */
   heldOf({ id }: Pick<IndexedDevice, 'id'>) {
-    return this.#held.of(sameId(id))
+    return this.#held.isEmpty ? [] : this.#held.of(sameId(id))
   }
 
   /** The last contact of a device. A connection counts only while its gateway gives a life sign. */

@@ -18,6 +18,10 @@ export class HeldIndex {
     this.#redis = redis
   }
 
+  get isEmpty(): boolean {
+    return this.#places.size === 0
+  }
+
   of(key: string): readonly HeldEntry[] {
     return this.#places.get(key) ?? NONE
   }

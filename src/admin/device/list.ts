@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { conditionOf, deviceTroubles } from '../../diagnose/devices.ts'
 import { countHeld, type Redis } from '../../lanes/index.ts'
+import type { DeviceEntry, Stay } from '../../roster/directory.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { parse } from '../../tracking/refusal.ts'
 import type { Findings } from '../findings.ts'
@@ -45,9 +46,10 @@ export function deviceListOperations(sources: RowSources): Operation[] {
     const isListed = (device: IndexedDevice) => {
       const { entry, id } = device
       if (text !== '' && ![id, entry?.name ?? ''].some((each) => each.toLowerCase().includes(text))) return false
-      if (!(state ?? mapping ?? condition)) return true
-      const row = rowOf(device, sources, now)
-      return [state, mapping, condition].every((wanted, at) => (wanted ?? row[FILTERED[at]]) === row[FILTERED[at]])
+      // Only what is asked for is found out: there may be 100,000 devices.
+      if (state !== undefined && stateNow(device, sources, now) !== state) return false
+      if (mapping !== undefined && mappingOf(entry, stayNow(device, sources, now)) !== mapping) return false
+      return condition === undefined || isIn(condition, device, { sources, now })
     }
     const { results, ...rest } = await pageOfOrdered(index.inOrder, { list: 'devices', placeOf, isListed }, page)
     return { results: await deviceRows(results, sources), ...rest }
@@ -66,8 +68,6 @@ export function deviceListOperations(sources: RowSources): Operation[] {
   ]
 }
 
-const FILTERED = ['state', 'mapping', 'condition'] as const
-
 function placeOf({ place }: IndexedDevice) {
   return place
 }
@@ -79,19 +79,41 @@ const DevicesQuery = PageQuery.extend({
   q: z.string('expected one text').default(''),
 })
 
+function stayNow({ entry }: IndexedDevice, { directory }: RowSources, now: number): Stay | undefined {
+  return entry && directory().stayAt(entry, now / 1000)
+}
+
+function mappingOf(entry: DeviceEntry | undefined, stay: Stay | undefined): DeviceMapping {
+  return !entry ? 'unmapped' : stay ? 'mapped' : 'no_route'
+}
+
 /** A device that is not configured and was never heard has no state. */
-function rowOf(device: IndexedDevice, { index, directory, idleMs }: RowSources, now: number) {
-  const { entry } = device
-  const roster = directory()
-  const stay = entry && roster.stayAt(entry, now / 1000)
+function stateNow(device: IndexedDevice, { index, idleMs }: RowSources, now: number): DeviceState | undefined {
   const contact = index.contactOf(device)
-  const facts = factsOf(device, { index, roster, now })
+  return device.entry || contact ? stateOf(contact, now, idleMs) : undefined
+}
+
+function isIn(
+  condition: z.infer<typeof DeviceCondition>,
+  device: IndexedDevice,
+  { sources, now }: { readonly sources: RowSources; readonly now: number },
+): boolean {
+  if (!device.entry) return condition === 'unknown'
+  if (!device.contact) return condition === 'never'
+  const { directory, index } = sources
+  return conditionOf(factsOf(device, { index, roster: directory(), now }), now) === condition
+}
+
+function rowOf(device: IndexedDevice, sources: RowSources, now: number) {
+  const { index, directory } = sources
+  const facts = factsOf(device, { index, roster: directory(), now })
+  const stay = stayNow(device, sources, now)
   return {
     stay,
-    contact,
+    contact: index.contactOf(device),
     facts,
-    mapping: (!entry ? 'unmapped' : stay ? 'mapped' : 'no_route') satisfies DeviceMapping,
-    state: entry || contact ? stateOf(contact, now, idleMs) : undefined,
+    mapping: mappingOf(device.entry, stay),
+    state: stateNow(device, sources, now),
     condition: conditionOf(facts, now),
   }
 }

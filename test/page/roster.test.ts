@@ -191,7 +191,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', { timeout: 90_0
   it('shows another day, and finds a van by its route, by its address', async () => {
     await put(FUTURE, [line(4, 5004, FUTURE)])
     const { page, faults, close } = await open(`/roster?day=${FUTURE}&q=5004`)
-    await page.getByRole('button', { name: /^Van 4: 5004 courier 44, 00:00–24:00/ }).waitFor()
+    await page.getByRole('button', { name: /^Van 4: 5004 courier 44 00:00–24:00/ }).waitFor()
     expect(await page.locator('.timeline-row').count()).toBe(1)
     await page.getByRole('button', { name: 'The next day' }).click()
     await page.getByText('No van is like this').waitFor()

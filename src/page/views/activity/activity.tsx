@@ -16,7 +16,7 @@ import { type ActivityEntry, entriesOf, isOf, KINDS, textOf } from './entries.ts
 /** What happened, latest first: who changed what, what became of rosters, and which faults ended. */
 export function Activity({ place: { query } }: { place: PageAddress }): JSX.Element {
   const [most, setMost] = useState(STEP)
-  const { answer, error, again } = useAsked(`activity ${most}`, () => load(most), RELOAD_MS)
+  const { answer, error, again } = useAsked('activity', () => load(most), RELOAD_MS)
   useRefresh(['audit', 'finding', 'roster'], again)
   const { vans } = useFleet()
   const names = useMemo(() => new Map(vans.map((van) => [van.id, nameOf(van)])), [vans])
@@ -53,7 +53,7 @@ export function Activity({ place: { query } }: { place: PageAddress }): JSX.Elem
       )}
       {answer?.hasMore && kind !== 'ended' && kind !== 'roster' && (
         <p class="activity-more">
-          <button type="button" class="button" onClick={() => setMost(most + STEP)}>
+          <button type="button" class="button" onClick={() => (setMost(most + STEP), again())}>
             {words.activity.earlier}
           </button>
         </p>

@@ -4,7 +4,7 @@ import { allOf, api } from '../../data/api.ts'
 import { useAsked, useLive, useNow } from '../../data/hooks.ts'
 import type { QueuedLane } from '../../data/types.ts'
 import { age, count, exact, fullTime } from '../../format.ts'
-import { Empty, Failure, Loading, Panel } from '../../parts/basics.tsx'
+import { Empty, Failure, Foreign, Loading, Panel } from '../../parts/basics.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { go, href } from '../../router.ts'
 import { words } from '../../words/index.ts'
@@ -15,7 +15,7 @@ type Sort = 'waiting' | 'oldest'
 export function LanesPanel({ sort }: { sort: Sort }): JSX.Element {
   const [most, setMost] = useState(STEP)
   const ask = () => allOf((page) => api.lanes({ ...page, sort }), most)
-  const { answer: lanes, error, again } = useAsked(`lanes ${sort} ${most}`, ask, RELOAD_MS)
+  const { answer: lanes, error, again } = useAsked(`lanes ${sort}`, ask, RELOAD_MS)
   const { status } = useLive()
   const now = useNow(5000)
   const highest = Math.max(1, ...(lanes ?? []).map(({ waiting }) => waiting))
@@ -68,7 +68,7 @@ export function LanesPanel({ sort }: { sort: Sort }): JSX.Element {
       )}
       {lanes && lanes.length >= most && (
         <div class="findings-more">
-          <button type="button" class="button quiet" onClick={() => setMost(most + STEP)}>
+          <button type="button" class="button quiet" onClick={() => (setMost(most + STEP), again())}>
             {words.more}
           </button>
         </div>
@@ -96,7 +96,13 @@ function LaneRow({ lane, highest, now }: { lane: QueuedLane; highest: number; no
       </td>
       <td>
         {parked ? (
-          <span class="tag is-warning">{words.custody.parked}</span>
+          <span title={parked.message}>
+            <span class="tag is-warning">{words.custody.parked}</span>{' '}
+            <span class="tag is-error num">{parked.status}</span>{' '}
+            <span class="wide-only">
+              <Foreign text={parked.message} />
+            </span>
+          </span>
         ) : push ? (
           <span class={`tag num ${isFine(push.status) ? 'is-ok' : 'is-error'}`} title={fullTime(push.at)}>
             {push.status}

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { allOf, api } from '../../data/api.ts'
-import { useAsked, useNow } from '../../data/hooks.ts'
+import { useAsked, useLive, useNow } from '../../data/hooks.ts'
 import type { ParkedOfLane } from '../../data/types.ts'
 import { age, exact } from '../../format.ts'
 import { Empty, Failure, Foreign, messageOf, Panel, When } from '../../parts/basics.tsx'
@@ -13,7 +13,10 @@ type Which = { readonly courier_id: string; readonly route_id: string } | { read
 
 /** What the tracking API has refused, with its answer; it can be tried again, or deleted. */
 export function ParkedPanel(): JSX.Element {
-  const { answer: lanes, error, again } = useAsked('parked', () => allOf((page) => api.parked(page), 1000), RELOAD_MS)
+  const [most, setMost] = useState(STEP)
+  const ask = () => allOf((page) => api.parked(page), most)
+  const { answer: lanes, error, again } = useAsked('parked', ask, RELOAD_MS)
+  const { status } = useLive()
   const [deleting, setDeleting] = useState<{ which: Which; fixes: number }>()
   const [isBusy, setBusy] = useState(false)
   const run = async (change: Promise<string>) => {
@@ -31,7 +34,9 @@ export function ParkedPanel(): JSX.Element {
     setDeleting(undefined)
     void run(api.deleteParked(which).then(({ deleted }) => words.queues.deleted(deleted, exact(deleted))))
   }
-  const fixes = lanes?.reduce((sum, lane) => sum + lane.fixes, 0) ?? 0
+  const isAll = lanes !== undefined && lanes.length < most
+  const listed = lanes?.reduce((sum, lane) => sum + lane.fixes, 0) ?? 0
+  const fixes = isAll ? listed : Math.max(listed, status?.parked.fixes ?? 0)
   const aside = lanes && lanes.length > 1 && (
     <span class="buttons">
       <button type="button" class="button small" disabled={isBusy} onClick={() => retry({ all: true })}>
@@ -66,6 +71,13 @@ export function ParkedPanel(): JSX.Element {
           />
         ))}
       </ul>
+      {lanes && !isAll && (
+        <div class="findings-more">
+          <button type="button" class="button quiet" onClick={() => (setMost(most + STEP), again())}>
+            {words.more}
+          </button>
+        </div>
+      )}
       {deleting && (
         <Dialog
           title={words.queues.deleteTitle(words.fixes(deleting.fixes, exact(deleting.fixes)))}
@@ -140,4 +152,5 @@ function whichOf({ courier_id, route_id }: ParkedOfLane): Which {
   return { courier_id, route_id }
 }
 
+const STEP = 100
 const RELOAD_MS = 5000

@@ -3,7 +3,7 @@ import type { PutResult } from '../../data/types.ts'
 import { exact } from '../../format.ts'
 import { Foreign } from '../../parts/basics.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { words } from '../../words/index.ts'
+import { language, words } from '../../words/index.ts'
 
 interface LossDialogProps {
   readonly answer: PutResult
@@ -17,6 +17,7 @@ interface LossDialogProps {
 /** Names the vans that would lose their route, and asks; suggests first what takes it from nobody. */
 export function LossDialog({ answer, isNarrow, close, narrow, force }: LossDialogProps): JSX.Element {
   const { takes = [], message } = answer
+  const losers = takes.toSorted((one, other) => collator.compare(one.name ?? one.device, other.name ?? other.device))
   return (
     <Dialog
       title={takes.length > 0 ? words.roster.lossTitle(takes.length, exact(takes.length)) : words.roster.lossAny}
@@ -38,7 +39,7 @@ export function LossDialog({ answer, isNarrow, close, narrow, force }: LossDialo
     >
       {takes.length > 0 ? (
         <ul class="losers">
-          {takes.slice(0, MOST_SHOWN).map(({ device, name = device, route_id }) => (
+          {losers.slice(0, MOST_SHOWN).map(({ device, name = device, route_id }) => (
             <li key={device}>
               <Foreign text={name} />
               <span class="muted num">{words.roster.hasRoute(route_id)}</span>
@@ -57,4 +58,5 @@ export function LossDialog({ answer, isNarrow, close, narrow, force }: LossDialo
   )
 }
 
+const collator = new Intl.Collator(language, { numeric: true })
 const MOST_SHOWN = 30

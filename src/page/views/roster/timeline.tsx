@@ -137,11 +137,12 @@ function StayBar({ stay, of, day, zone, now, choose }: StayBarProps): JSX.Elemen
       title={[words.vans.onRoute(route_id, courier_id), ...more].join('\n')}
       onClick={choose}
     >
-      {shared && <Icon name="warning" size={12} />}
-      <span class="sr-only">{nameOf(of.van)}: </span>
-      <span class="stay-route num">{route_id}</span>{' '}
-      <span class="stay-courier num">{words.vans.courier(courier_id)}</span>
-      <span class="sr-only">, {more.join(', ')}</span>
+      <span class="stay-label">
+        {shared && <Icon name="warning" size={12} />}
+        <span class="sr-only">{nameOf(of.van)}: </span>
+        <span class="stay-route num">{route_id}</span> <span class="num">{words.vans.courier(courier_id)}</span>
+        <span class="sr-only"> {more.join(', ')}</span>
+      </span>
       <span class="stay-swap">
         <Icon name="swap" size={12} />
       </span>

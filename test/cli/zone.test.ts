@@ -24,12 +24,12 @@ async function routesPut(): Promise<string[]> {
 }
 
 it('routes put replaces the local days of the gateway, wherever it runs', async () => {
-  await put('yesterday.csv', 'Van 12,42,1,2026-11-19 20:00,2026-11-19 23:00')
-  await put('tomorrow.csv', 'Van 12,42,3,2026-11-21 00:15,2026-11-21 05:00')
-  const { code, out } = await put('today.csv', 'Van 12,42,2,2026-11-20 00:15,2026-11-20 05:00')
+  await put('yesterday.csv', 'Van 12,42,1,2099-11-19 20:00,2099-11-19 23:00')
+  await put('tomorrow.csv', 'Van 12,42,3,2099-11-21 00:15,2099-11-21 05:00')
+  const { code, out } = await put('today.csv', 'Van 12,42,2,2099-11-20 00:15,2099-11-20 05:00')
   expect([code, out.split('\n')[0]]).toEqual([
     0,
-    'company 7, 2026-11-20 00:00 to 2026-11-21 00:00 (Europe/Berlin): 1 added, 0 changed, 0 removed',
+    'company 7, 2099-11-20 00:00 to 2099-11-21 00:00 (Europe/Berlin): 1 added, 0 changed, 0 removed',
   ])
   expect(await routesPut()).toEqual(['1', '2', '3'])
 })
@@ -37,19 +37,19 @@ it('routes put replaces the local days of the gateway, wherever it runs', async 
 it('routes put does not change days on which none of its lines begins', async () => {
   await put(
     'saturday.csv',
-    'Van 12,42,6,2026-11-20 23:00,2026-11-21 03:00',
-    'Van 12,42,7,2026-11-21 06:00,2026-11-21 20:00',
+    'Van 12,42,6,2099-11-20 23:00,2099-11-21 03:00',
+    'Van 12,42,7,2099-11-21 06:00,2099-11-21 20:00',
   )
   const { code, out } = await put(
     'week.csv',
-    'Van 12,42,5,2026-11-20 06:00,2026-11-20 20:00',
-    'Van 12,42,8,2026-11-23 06:00,2026-11-23 20:00',
+    'Van 12,42,5,2099-11-20 06:00,2099-11-20 20:00',
+    'Van 12,42,8,2099-11-23 06:00,2099-11-23 20:00',
   )
   expect([code, out.split('\n').filter((line) => line.startsWith('company'))]).toEqual([
     0,
     [
-      'company 7, 2026-11-20 00:00 to 2026-11-21 00:00 (Europe/Berlin): 1 added, 0 changed, 1 removed',
-      'company 7, 2026-11-23 00:00 to 2026-11-24 00:00 (Europe/Berlin): 1 added, 0 changed, 0 removed',
+      'company 7, 2099-11-20 00:00 to 2099-11-21 00:00 (Europe/Berlin): 1 added, 0 changed, 1 removed',
+      'company 7, 2099-11-23 00:00 to 2099-11-24 00:00 (Europe/Berlin): 1 added, 0 changed, 0 removed',
     ],
   ])
   expect(await routesPut()).toEqual(['5', '7', '8'])

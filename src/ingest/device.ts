@@ -116,10 +116,11 @@ export class UnknownDeviceQuota {
   }
 }
 
-/** Logs unknown and refused devices: each at most once a minute, and 100 of them. */
+/** Logs unknown and refused devices: each once until it has not come for ten minutes, and at most 100 of them a minute. */
 export class RejectedDeviceLog {
   readonly #logger: Logger
-  #logged = new Set<string>()
+  readonly #lastAt = new Map<string, number>()
+  #logged = 0
   #since = 0
 
   constructor(logger: Logger) {
@@ -129,11 +130,17 @@ export class RejectedDeviceLog {
   log(device: string, reason: string, remote: string): void {
     const now = performance.now()
     if (now - this.#since > MINUTE_MS) {
-      this.#logged = new Set()
+      this.#logged = 0
       this.#since = now
     }
-    if (this.#logged.size >= MAX_LOGGED || this.#logged.has(device)) return
-    this.#logged.add(device)
+    const lastAt = this.#lastAt.get(device) ?? -Infinity
+    if (now - lastAt > QUIET_MS && this.#logged >= MAX_LOGGED) return
+    // The one that came least lately is first.
+    this.#lastAt.delete(device)
+    if (this.#lastAt.size >= MAX_REMEMBERED) this.#lastAt.delete(this.#lastAt.keys().next().value ?? '')
+    this.#lastAt.set(device, now)
+    if (now - lastAt <= QUIET_MS) return
+    this.#logged++
     this.#logger.warn({ device: device.slice(0, 64), reason, remote }, REJECTIONS.get(reason) ?? 'refused')
   }
 }
@@ -146,7 +153,9 @@ const REJECTIONS = new Map([
   ['other_device', 'refused: the device used the id of another device'],
 ])
 const MINUTE_MS = 60_000
+const QUIET_MS = 600_000
 const MAX_LOGGED = 100
+const MAX_REMEMBERED = 10_000
 const HOUR_MS = 3_600_000
 const MAX_NETWORKS = 100_000
 /** The id of a configured device may be as long. */

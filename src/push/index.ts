@@ -6,7 +6,7 @@ import { ApiClockWatch, PushWatch } from './figures.ts'
 import { LanePush, type PushingOptions } from './push-lane.ts'
 import { Rate } from './rate.ts'
 import { type Ticket, Tickets } from './tickets.ts'
-import { reportUpstream, watchOverdue } from './watch.ts'
+import { watchOverdue } from './watch.ts'
 
 export type { PushFigures } from './figures.ts'
 
@@ -42,10 +42,7 @@ export function startPushing(options: PushingOptions) {
     if (held.size > 0) leases.renew([...held]).catch(() => {})
   }, RENEW_MS)
   const tickets = new Tickets({ leases, redisUrl, logger, work })
-  const timers = [
-    watchOverdue(redis, { idle: () => held.size === 0, heal: () => tickets.restart(), logger }),
-    reportUpstream(redis, logger),
-  ]
+  const overdue = watchOverdue(redis, { idle: () => held.size === 0, heal: () => tickets.restart(), logger })
 
   return {
     /** How the pushes fare, for the diagnosis. */
@@ -59,7 +56,7 @@ export function startPushing(options: PushingOptions) {
     /** Ends the requests under way, within six seconds, and leaves the rest to other workers. */
     async stop() {
       stopping.abort()
-      for (const timer of timers) clearInterval(timer)
+      clearInterval(overdue)
       await tickets.stop()
       const deadline = Date.now() + STOP_MS
       while (held.size > 0 && Date.now() < deadline) await sleep(20)

@@ -25,6 +25,7 @@ export interface Ticket {
 export class Tickets {
   readonly #options: TicketsOptions
   #isStopping = false
+  #isRefused = false
   #queue: ReturnType<typeof openQueue>
   readonly #dispatching: Promise<void>
 
@@ -78,9 +79,12 @@ export class Tickets {
       tickets.push({ name: 'lanes', data: claimed.slice(at, at + LANES_PER_TICKET), opts: TICKET })
     try {
       if (tickets.length > 0) await this.#queue.tickets.addBulk(tickets)
+      this.#isRefused &&= tickets.length === 0
     } catch (error) {
-      // The memory of Redis is full: delivering makes room.
-      logger.warn({ err: error }, 'tickets cannot be stored: this process pushes the lanes that it has claimed')
+      // The memory of Redis is full: delivering makes room. Once in the log until tickets can be stored again.
+      if (!this.#isRefused)
+        logger.warn({ err: error }, 'tickets cannot be stored: this process pushes the lanes that it has claimed')
+      this.#isRefused = true
       await work({ data: claimed })
     }
     return claimed.length === limit

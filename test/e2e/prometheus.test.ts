@@ -1,0 +1,122 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, existsSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { parse } from 'yaml'
+import { listening } from '../support/listening.ts'
+import { startProduct } from '../support/product.ts'
+import { findPrometheus } from '../support/prometheus.mjs'
+import { temporaryDir } from '../support/running.ts'
+import { ROOT } from '../support/structure/sources.ts'
+
+const FOLDER = join(ROOT, 'docker/prometheus')
+const programs = findPrometheus()
+const MISSING = 'needs Prometheus (WAYBRIDGE_PROMETHEUS)'
+const soon = { timeout: 20_000 }
+
+/** Queries whose answer may be empty while nothing waits, is wrong, refused or pushed. */
+const MAY_BE_EMPTY =
+  /waybridge_(?:findings|oldest|fixes_received|last_|push_requests|refused|fixes_filtered|decode_errors)|_bucket|restarts/
+
+it.skipIf(!programs)(`the rules hold in their own tests; ${MISSING}`, () => {
+  for (const args of [
+    ['check', 'config', 'prometheus.yml'],
+    ['test', 'rules', 'rules.test.yaml'],
+  ]) {
+    const { status, stdout, stderr } = spawnSync(join(programs!, 'promtool'), args, { cwd: FOLDER, encoding: 'utf8' })
+    expect(stdout + stderr).toContain('SUCCESS')
+    expect(status).toBe(0)
+  }
+})
+
+it('every rule links to a paragraph that exists', () => {
+  const { groups } = parse(readFileSync(join(FOLDER, 'rules.yaml'), 'utf8'), { merge: true }) as {
+    groups: { rules: { alert: string; labels: object; annotations: { summary: string; paragraph: string } }[] }[]
+  }
+  const rules = groups.flatMap((group) => group.rules)
+  expect(rules.length).toBeGreaterThan(15)
+  for (const { alert, labels, annotations } of rules) {
+    const [file, anchor] = annotations.paragraph.split('#')
+    expect([alert, existsSync(join(ROOT, file))]).toEqual([alert, true])
+    expect(labels).toHaveProperty('severity')
+    if (anchor.startsWith('{{')) continue
+    const headings = readFileSync(join(ROOT, file), 'utf8').match(/^#+ .*$/gm) ?? []
+    const anchors = headings.map((line) => line.replace(/^#+ /, '').toLowerCase().replaceAll(' ', '-'))
+    expect([alert, anchors.includes(anchor)]).toEqual([alert, true])
+  }
+})
+
+it.skipIf(!programs)(
+  `a Prometheus that scrapes a running product answers every query of the dashboard; ${MISSING}`,
+  async () => {
+    const product = await startProduct({ 'devices.yaml': '"1": { company_id: 7, courier_id: 42, route_id: 1 }\n' })
+    onTestFinished(async () => void (await product.end()))
+    const ask = await startPrometheus(product.ports.admin)
+    const up = async () =>
+      (await ask('up{job="waybridge"} == 1 and count_over_time(waybridge_ready[1m]) > 2')).data.result.length
+    await expect.poll(up, soon).toBe(1)
+
+    const text = readFileSync(join(ROOT, 'docker/grafana/dashboards/waybridge.json'), 'utf8')
+    const { panels } = JSON.parse(text) as { panels: { targets?: { expr: string }[] }[] }
+    const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+    expect(queries.length).toBeGreaterThan(30)
+    const answers = await Promise.all(
+      queries.map(async (query) => {
+        const { status, data } = await ask(query.replaceAll('$__rate_interval', '30s'))
+        return [query, status, MAY_BE_EMPTY.test(query) || data.result.length > 0]
+      }),
+    )
+    expect(answers.filter(([, status, isFilled]) => status !== 'success' || !isFilled)).toEqual([])
+    const { data } = await ask('ALERTS{alertname="WaybridgeNotScraped"}')
+    expect(data.result).toEqual([])
+  },
+  90_000,
+)
+
+interface PrometheusAnswer {
+  readonly status: string
+  readonly data: { readonly result: readonly object[] }
+}
+
+/** Runs Prometheus with the shipped configuration, but every two seconds, on a product; answers what asks it. */
+async function startPrometheus(adminPort: number): Promise<(query: string) => Promise<PrometheusAnswer>> {
+  const dir = await temporaryDir()
+  const shipped = readFileSync(join(FOLDER, 'prometheus.yml'), 'utf8')
+  const own = shipped.replaceAll('15s', '2s').replace('"waybridge:8080"', `"127.0.0.1:${adminPort}"`)
+  await writeFile(join(dir, 'prometheus.yml'), own)
+  copyFileSync(join(FOLDER, 'rules.yaml'), join(dir, 'rules.yaml'))
+  const port = await freePort()
+  const child = spawn(
+    join(programs!, 'prometheus'),
+    ['--config.file=prometheus.yml', '--storage.tsdb.path=data', `--web.listen-address=127.0.0.1:${port}`],
+    { cwd: dir, stdio: 'ignore' },
+  )
+  onTestFinished(async () => {
+    if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit')
+  })
+  const url = `http://127.0.0.1:${port}`
+  await expect
+    .poll(
+      () =>
+        fetch(`${url}/-/ready`).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      soon,
+    )
+    .toBe(200)
+  return async (query) => {
+    const answer = await fetch(`${url}/api/v1/query?query=${encodeURIComponent(query)}`)
+    return { data: { result: [] }, ...((await answer.json()) as object) } as unknown as PrometheusAnswer
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  const port = await listening(server)
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}

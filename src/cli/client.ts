@@ -133,7 +133,8 @@ export async function listDevices(
   let token: string | undefined
   do {
     const query = { ...asked, max_results: '1000', ...(token && { page_token: token }) } as Record<string, string>
-    const { results, next_page_token } = await read<DevicesPage>(admin, { path: '/admin/devices', query })
+    const { results, next_page_token } = await read<Partial<DevicesPage>>(admin, { path: '/admin/devices', query })
+    if (!results) throw new UserError(`${printableUrl(admin.url)} does not answer like the admin port of waybridge.`)
     devices.push(...results)
     token = next_page_token
   } while (token !== undefined)

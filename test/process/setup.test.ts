@@ -102,11 +102,26 @@ it.each([
   expect(namesOwnRedis(text)).toBe(expected)
 })
 
-it('says which Node the product needs when an old Node starts it', () => {
+describe('an old Node that starts the product', () => {
   const old = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"20.1.0"}})'
-  const { status, stderr } = spawnSync(process.execPath, ['--import', old, WAYBRIDGE, 'start'], { encoding: 'utf8' })
-  expect(stderr).toMatch(/^waybridge needs Node 24 or later, and this is v[\d.]+: run `npm run setup`, then .*\n$/)
-  expect(status).toBe(1)
+  const start = (file: string, ...args: string[]) =>
+    spawnSync(process.execPath, ['--import', old, file, ...args], { encoding: 'utf8' })
+
+  it('runs the Node of the package', () => {
+    expect(start(WAYBRIDGE, '--version')).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    })
+    expect(start(WAYBRIDGE, 'no-such-command')).toMatchObject({ status: 1 })
+  })
+
+  it('says what to do where that is missing', async () => {
+    const dir = await temporaryDir()
+    await cp(WAYBRIDGE, join(dir, 'src/cli/waybridge.mjs'))
+    const { status, stderr } = start(join(dir, 'src/cli/waybridge.mjs'), 'start')
+    expect(stderr).toMatch(/^waybridge needs Node 24 or later, and this is v[\d.]+: run `npm run setup` first\.\n$/)
+    expect(status).toBe(1)
+  })
 })
 
 interface Locked {

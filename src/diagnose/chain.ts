@@ -91,6 +91,8 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     const tried = detail.events.find(({ event }) => event === 'refused')
     if (heardAt === undefined) {
       if (senders.length > 0) return ok([`its id came from ${senders[0].address}`])
+      const [held] = detail.held
+      if (held) return ok([`what it sent is held since ${show(held.oldest_at)}`], Date.parse(held.oldest_at))
       if (tried) return ok([`it came, and was refused at ${show(tried.at)}`], Date.parse(tried.at))
       const isNew = now - configuredAt(detail.source) < NEW_MS
       return {

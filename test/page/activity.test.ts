@@ -49,7 +49,7 @@ describe.skipIf(!findChromium())('the activity in a real browser', { timeout: 90
 
   it('finds a change by the name of a token or of a van, and leads to the van', async () => {
     const headers = { authorization: `Bearer ${fixture.token}`, 'content-type': 'application/json' }
-    const entry = JSON.stringify({ name: 'Van 12', company_id: '7', courier_id: '42' })
+    const entry = JSON.stringify({ name: 'Van 12', company_id: '7', courier_id: '42', route_id: '1001' })
     const url = `http://127.0.0.1:${fixture.product.ports.admin}/admin/devices/${VAN}`
     expect((await fetch(url, { method: 'PUT', headers, body: entry })).status).toBe(200)
     const { page, close } = await fixture.open('/activity')
@@ -75,7 +75,7 @@ describe.skipIf(!findChromium())('the activity in a real browser', { timeout: 90
     await fetch(`http://127.0.0.1:${fixture.product.ports['http/osmand']}/?${fix}`)
     const codes = async () =>
       (await fixture.product.admin<{ findings: { code: string }[] }>('/admin/status')).findings.map(({ code }) => code)
-    await expect.poll(codes, { timeout: 20_000 }).toContain('upstream_down')
+    await expect.poll(codes, { timeout: 40_000 }).toContain('upstream_down')
     const { page, close } = await fixture.open('/activity?kind=ended')
     await page.locator('.activity h1').waitFor()
     api.respond(ok)

@@ -14,7 +14,7 @@ import { deviceOperations } from './device/device.ts'
 import { DeviceIndex } from './device/device-index.ts'
 import { forgetOperation } from './device/forget.ts'
 import { arrivalOperations, arrivalSource } from './arrivals.ts'
-import { type DeviceSources, deviceListOperations } from './device/list.ts'
+import { deviceListOperations, deviceSource, type DeviceSources } from './device/list.ts'
 import { enrolmentOperations } from './enrolment.ts'
 import { eventOperations } from './events.ts'
 import { FactGatherer, type FactSources, readUpstream } from './facts.ts'
@@ -31,7 +31,7 @@ import { type ParkedSources, parkedOperations } from './parked.ts'
 import { watchTokens } from './relay/token.ts'
 import { type RelaySources, relayOperations } from './relay.ts'
 import { RosterWatch } from './roster-facts.ts'
-import { rosterResultOperations } from './roster/results.ts'
+import { rosterResultOperations, rosterSource } from './roster/results.ts'
 import { routeOperations } from './roster/routes.ts'
 import { undoOperation } from './roster/undo.ts'
 import { type RosterInEffect, rosterWrites } from './roster/writes.ts'
@@ -112,10 +112,11 @@ export async function openAdmin(options: AdminOptions) {
     tokensRefused: tokens.refused,
     zone,
   }
+  findings.follow(({ finding: { subject } }) => subject.device !== undefined && index.touch(subject.device))
   const events = eventOperations({
     findings,
     status: () => statusJson(status),
-    sources: () => [arrivalSource(options), auditSource(redis)],
+    sources: () => [deviceSource(rows), arrivalSource(options), rosterSource(redis), auditSource(redis)],
     isAllowed: (request) => !('fault' in callerOf(request, options.tokens())),
   })
   const operations = [

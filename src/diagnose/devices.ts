@@ -74,17 +74,19 @@ export class DeviceSurvey {
     this.counts = Object.fromEntries(CONDITIONS.map((condition) => [condition, 0])) as Record<DeviceCondition, number>
   }
 
-  add(device: DeviceFacts): void {
+  /** Answers what the device does. */
+  add(device: DeviceFacts): DeviceCondition {
     const condition = conditionOf(device, this.#now)
     this.counts[condition]++
     const { company, id, name = id, route } = device
     const subject = company === undefined ? {} : { company_id: company }
     for (const { code, ...trouble } of deviceTroubles(device, this.#now))
       addTo(this.#groups, `${code} ${company ?? ''}`, { code, subject }, { id, name, ...trouble })
-    if (!route || (condition !== 'moving' && condition !== 'standing')) return
+    if (!route || (condition !== 'moving' && condition !== 'standing')) return condition
     const own = { id, name, sinceAt: this.#now, evidence: name }
     const group = { code: 'two_on_route', subject: { ...subject, route_id: route.route } } as const
     addTo(this.#routes, `${company} ${route.route}`, group, own)
+    return condition
   }
 
   groups(): DeviceGroup[] {

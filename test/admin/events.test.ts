@@ -1,4 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { createSession } from '../../src/ingest/device.ts'
+import { HeardBook } from '../../src/ingest/heard.ts'
 import { keys } from '../../src/lanes/index.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { adminFixture, TOKEN } from '../support/admin.ts'
@@ -25,6 +27,9 @@ async function follow(query = '', headers: Record<string, string> = {}): Promise
 const change = () => admin.ask('/admin/parked?all=true', { method: 'DELETE' })
 const auditsOf = (stream: Followed) => stream.events('audit').length
 
+const rowsIn = (stream: Followed) =>
+  stream.events('device').flatMap(({ data }) => (data as { results: { name?: string }[] }).results)
+const namesIn = (stream: Followed) => rowsIn(stream).map(({ name }) => name)
 const byText = (one: string, other: string) => one.localeCompare(other)
 const changes = (stream: Followed) =>
   stream.events('finding').map(({ data }) => data as { code: string; change: string; ended_at?: string })
@@ -82,6 +87,38 @@ describe('GET /admin/events', () => {
     await expect.poll(() => devices().toSorted(byText), soon).toEqual(['', '77'])
     await admin.redis.hset(keys.arrivedDevices, '77', JSON.stringify({ ...arrival, at: arrival.at + 1, device: '77' }))
     await expect.poll(() => devices().toSorted(byText), soon).toEqual(['', '77', '77'])
+  })
+})
+
+describe('the events of devices and of the roster', () => {
+  it('tell the rows of devices that change, each at most once a second, of one device who asks for it', async () => {
+    const [all, own] = await Promise.all([follow('?topics=device'), follow('?topics=device&device=356307042441013')])
+    const heard = new HeardBook(admin.redis)
+    onTestFinished(() => heard.close())
+    const hear = (device: string) =>
+      heard.spoke(device, Object.assign(createSession('tcp', '10.1.2.3:4'), { device }), 'teltonika')
+    hear('0356307042441013')
+    hear('356307042441014')
+    await expect.poll(() => namesIn(all), soon).toEqual(expect.arrayContaining(['Van 12', 'Van 14']))
+    await expect.poll(() => namesIn(own), soon).toContain('Van 12')
+    expect(namesIn(own)).not.toContain('Van 14')
+    expect(rowsIn(own)[0]).toMatchObject({
+      configured: true,
+      condition: expect.any(String),
+      findings: expect.any(Array),
+    })
+  })
+
+  it('tell what became of a put', async () => {
+    const stream = await follow('?topics=roster')
+    const lines = 'device,courier_id,route_id,from,until\nVan 12,42,9,2026-11-20 06:00,2026-11-20 20:00\n'
+    const query = 'company_id=7&from=2026-11-20&until=2026-11-21'
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'text/csv' }
+    const { status } = await admin.ask(`/admin/routes?${query}`, { method: 'PUT', headers, body: lines })
+    expect(status).toBe(200)
+    const results = () => stream.events('roster').map(({ data }) => data)
+    await expect.poll(() => results().length, soon).toBeGreaterThan(0)
+    expect(results()).toMatchObject([{ kind: 'put', company_id: '7', added: 1, removed: 0 }])
   })
 })
 

@@ -62,6 +62,7 @@ export class DeviceWatch {
   #survey = new DeviceSurvey(0)
   #states: Record<DeviceState, number> = { online: 0, offline: 0, never: 0 }
   #nextAt = -Infinity
+  readonly #words = new WeakMap<IndexedDevice, string>()
   #looking: Promise<void> | undefined
 
   constructor(sources: SurveySources) {
@@ -105,8 +106,10 @@ export class DeviceWatch {
     let busyMs = 0
     let began = performance.now()
     for (const device of index.inOrder) {
-      survey.add(factsOf(device, { index, roster: directory(), now }))
-      if (device.entry) states[stateOf(index.contactOf(device), now, idleMs)]++
+      const condition = survey.add(factsOf(device, { index, roster: directory(), now }))
+      const state = stateOf(index.contactOf(device), now, idleMs)
+      if (device.entry) states[state]++
+      this.#told(device, `${condition} ${state}`)
       busyMs += performance.now() - began
       await yieldToEventLoop()
       began = performance.now()
@@ -114,6 +117,13 @@ export class DeviceWatch {
     this.#survey = survey
     this.#states = states
     this.#nextAt = performance.now() + busyMs * SHARE
+  }
+
+  /** A device that falls silent has changed, though nothing was heard of it. */
+  #told(device: IndexedDevice, words: string): void {
+    if (this.#words.get(device) === words) return
+    this.#words.set(device, words)
+    this.#sources.index.touch(device.id)
   }
 }
 

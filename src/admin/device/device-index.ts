@@ -48,6 +48,8 @@ export class DeviceIndex {
   #live: ReadonlySet<string> = new Set()
   #looking: Promise<void> | undefined
   #cursor = '0'
+  /** Devices that have changed, for who follows; undefined: nobody does. */
+  #changed: Set<string> | undefined
 
   constructor(sources: DeviceIndexSources) {
     this.#sources = sources
@@ -73,6 +75,25 @@ export class DeviceIndex {
   /** The device with this id, leading zeros or not. */
   find(id: string): IndexedDevice | undefined {
     return this.#devices.get(sameId(id))
+  }
+
+  /** Notes from now on which devices change. */
+  followChanges(): void {
+    this.#changed = new Set()
+  }
+
+  /** Notes that a device has changed by what is not in the index: by time, or by a finding. */
+  touch(id: string): void {
+    this.#changed?.add(sameId(id))
+  }
+
+  /** At most so many of the devices that have changed, the longest ago first. They are told once. */
+  takeChanged(most: number): IndexedDevice[] {
+    const ids = this.#changed?.values().take(most).toArray() ?? []
+    return ids.flatMap((id) => {
+      this.#changed?.delete(id)
+      return this.#devices.get(id) ?? []
+    })
   }
 
   /** Why fixes of the device are held, and where; empty: none are. */
@@ -195,6 +216,7 @@ export class DeviceIndex {
   }
 
   #set(key: string, change: Partial<IndexedDevice>): void {
+    this.#changed?.add(key)
     const before = this.#devices.get(key)
     const device = Object.assign(before ?? { id: key, learnt: UNLEARNT, place: NOWHERE }, change)
     if (!device.entry && !device.contact && this.#held.of(key).length === 0) {

@@ -4,6 +4,7 @@ import { countHeld, type Redis } from '../../lanes/index.ts'
 import type { DeviceEntry, Stay } from '../../roster/directory.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { parse } from '../../tracking/refusal.ts'
+import type { EventSource } from '../events/feed.ts'
 import type { Findings } from '../findings.ts'
 import {
   contactJson,
@@ -67,6 +68,31 @@ export function deviceListOperations(sources: RowSources): Operation[] {
     },
   ]
 }
+
+/** Devices that change, merged: each at most once a second; of very many the rest a second later. */
+export function deviceSource(sources: RowSources): EventSource {
+  const { index } = sources
+  let isBegun = false
+  return {
+    topic: 'device',
+    async look() {
+      if (!isBegun) index.followChanges()
+      isBegun = true
+      await index.catchUp()
+      const changed = index.takeChanged(MOST_ROWS)
+      if (changed.length === 0) return []
+      return deviceRows(changed, sources).then(
+        (rows) => [{ rows }],
+        (error: unknown) => {
+          for (const { id } of changed) index.touch(id)
+          throw error
+        },
+      )
+    },
+  }
+}
+
+const MOST_ROWS = 500
 
 function placeOf({ place }: IndexedDevice) {
   return place

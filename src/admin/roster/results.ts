@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import type { Redis } from '../../lanes/index.ts'
 import { lastResults, readResults, type RosterResult } from '../../roster/puts.ts'
+import type { EventSource } from '../events/feed.ts'
 import { instant, RosterResultsJson } from '../json.ts'
 import type { Operation } from '../operation.ts'
 
@@ -16,6 +17,25 @@ export function rosterResultOperations({ redis }: { readonly redis: Redis }): Op
       handle: async () => ({ results: lastResults(await readResults(redis)).map(resultJson) }),
     },
   ]
+}
+
+/** The results that are added or taken back, whichever process writes the roster. */
+export function rosterSource(redis: Redis): EventSource {
+  let known: ReadonlySet<string> | undefined
+  return {
+    topic: 'roster',
+    async look() {
+      const results = await readResults(redis)
+      const before = known
+      known = new Set(results.map(nameOf))
+      const added = before ? results.filter((result) => !before.has(nameOf(result))) : []
+      return added.toReversed().map((result) => ({ data: resultJson(result) }))
+    },
+  }
+}
+
+function nameOf({ kind, writer, company_id, put, at, undone }: RosterResult): string {
+  return JSON.stringify([kind, writer, company_id, put, at, undone])
 }
 
 /** A result as the admin port shows it. */

@@ -127,8 +127,8 @@ function program(): Command {
     .option('--json', 'print JSON')
     .action(async (options) => (await import('./protocols.ts')).protocolsCommand(options))
   waybridge
-    .command('decode')
-    .description('show what a frame contains, as JSON')
+    .command('decode [paste...]')
+    .description('show what a frame contains, as JSON; pasted as it is: hex, base64, C escapes, text, a line of a log')
     .option(
       '--protocol <name>',
       'the protocol of the frame ("waybridge protocols" lists them); without it every protocol that fits is shown',
@@ -137,7 +137,7 @@ function program(): Command {
     .option('--text <text>', 'the bytes of a stream, as text')
     .option('--jsonl', 'read one JSON object per line from standard input, and print one per line')
     .option('--lenient', 'accept a wrong checksum')
-    .action(async (options) => exit(await (await import('./decode.ts')).decodeCommand(options)))
+    .action(async (paste, options) => exit(await (await import('./decode.ts')).decodeCommand({ ...options, paste })))
   asking('enrol', 'admit devices that are not configured for a while; without options: say whether they are')
     .option('--for <duration>', 'open the enrolment window for so long from now on: 30m')
     .option('--stop', 'close it')

@@ -5,9 +5,12 @@ import { loadProtocol, loadProtocols } from '../../protocols/index.ts'
 import type { Session } from '../../protocols/kit/index.ts'
 import { UserError } from '../errors.ts'
 import { Detector } from '../listen/detect.ts'
+import { type PasteReading, readPaste } from './paste.ts'
 import { bytesOf, DecodeInput, decodeInput, type DecodeOptions, type DecodeOutput, failure } from './decode-input.ts'
 
 interface DecodeArguments {
+  /** Words; `-`: what comes over stdin. */
+  readonly paste?: readonly string[]
   readonly protocol?: string
   readonly hex?: string
   readonly text?: string
@@ -16,7 +19,8 @@ interface DecodeArguments {
 }
 
 /** `waybridge decode`. @returns the exit code: 1 where the frame could not be understood @throws UserError */
-export async function decodeCommand({ protocol, hex, text, jsonl, lenient }: DecodeArguments): Promise<number> {
+export async function decodeCommand({ paste = [], ...options }: DecodeArguments): Promise<number> {
+  const { protocol, hex, text, jsonl, lenient } = options
   if (jsonl) {
     await decodeLines(process.stdin, process.stdout, { lenient }).catch((error: NodeJS.ErrnoException) => {
       // `… | head` closes the pipe, which is not a fault.
@@ -24,30 +28,48 @@ export async function decodeCommand({ protocol, hex, text, jsonl, lenient }: Dec
     })
     return 0
   }
-  if ((hex === undefined) === (text === undefined))
-    throw new UserError('decode: give the frame as --hex or as --text, or many with --jsonl.')
-  if (protocol === undefined) return decodeGuessed({ hex, text }, lenient)
-  const output = await decodeNamed({ protocol, input: { hex, text } }, { lenient })
+  if ([hex, text, paste[0]].filter((each) => each !== undefined).length !== 1)
+    throw new UserError(
+      'decode: give the frame as --hex or as --text, paste it as it is (-: stdin), or many with --jsonl.',
+    )
+  const readings = paste.length > 0 ? readPaste(await textOf(paste)) : [{ bytes: bytesOf({ hex, text }) }]
+  if (protocol === undefined) return decodeGuessed(readings, lenient)
+  const outputs = []
+  for (const { bytes } of readings.length > 0 ? readings : [{ bytes: Buffer.alloc(0) }])
+    outputs.push(await decodeNamed({ protocol, input: { hex: bytes.toString('hex') } }, { lenient }))
+  const output = outputs.find(({ error, fixes }) => error === undefined && fixes.length > 0) ?? outputs[0]
   process.stdout.write(`${JSON.stringify(output)}\n`)
   return output.error === undefined ? 0 : 1
 }
 
+async function textOf(paste: readonly string[]): Promise<string> {
+  return paste.join() === '-' ? Buffer.concat(await process.stdin.toArray()).toString() : paste.join(' ')
+}
+
 /** Prints what each protocol that understands a frame makes of it, the likeliest first. @returns the exit code */
-async function decodeGuessed(input: DecodeInput['input'], lenient: boolean | undefined): Promise<number> {
+async function decodeGuessed(
+  readings: readonly (Pick<PasteReading, 'bytes'> & Partial<PasteReading>)[],
+  lenient: boolean | undefined,
+): Promise<number> {
   const protocols = await loadProtocols()
   const detector = new Detector({ protocols, configured: () => undefined })
-  const beginning = { bytes: bytesOf(input), now: Date.now() }
-  const overTcp = detector.look({ ...beginning, transport: 'tcp' }).guesses
-  const overUdp = detector.look({ ...beginning, transport: 'udp' }).guesses
-  const others = overUdp.filter(({ protocol }) => !overTcp.some((guess) => guess.protocol === protocol))
-  const guesses = [...overTcp, ...others].toSorted((one, other) => other.score - one.score)
-  if (guesses.length === 0)
-    throw new UserError(`decode: none of ${protocols.length} protocols understands these bytes.`)
-  for (const { protocol, evidence } of guesses) {
+  const all = readings.flatMap(({ as, bytes }) => guessesOf(detector, bytes).map((guess) => ({ ...guess, as, bytes })))
+  const likeliest = all.toSorted((one, other) => other.score - one.score)
+  const guesses = new Map(likeliest.map((guess) => [guess.protocol, guess] as const).toReversed())
+  if (guesses.size === 0) throw new UserError(`decode: none of ${protocols.length} protocols understands these bytes.`)
+  for (const [protocol, { as, bytes, evidence }] of [...guesses].toSorted(([, a], [, b]) => b.score - a.score)) {
+    const input = { hex: bytes.toString('hex') }
     const output = decodeInput(protocol, { protocol: protocol.name, input }, { lenient })
-    process.stdout.write(`${JSON.stringify({ protocol: protocol.name, evidence, ...output })}\n`)
+    process.stdout.write(`${JSON.stringify({ protocol: protocol.name, evidence, read_as: as, ...output })}\n`)
   }
   return 0
+}
+
+function guessesOf(detector: Detector, bytes: Buffer) {
+  const beginning = { bytes, now: Date.now() }
+  const overTcp = detector.look({ ...beginning, transport: 'tcp' }).guesses
+  const overUdp = detector.look({ ...beginning, transport: 'udp' }).guesses
+  return [...overTcp, ...overUdp.filter(({ protocol }) => !overTcp.some((guess) => guess.protocol === protocol))]
 }
 
 /**

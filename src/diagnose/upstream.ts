@@ -12,7 +12,10 @@ export function upstreamTroubles({ upstream, backlog, lanes = [], now }: Facts):
 
 /** At most one: the first that is true explains the others. */
 function answerTroubles(upstream: UpstreamFacts, waiting: number, now: number): Found[] {
-  const { answeredAt = 0, lastError, oldestMs, since, state, url, usualMs = 0 } = upstream
+  const { answeredAt = 0, oldestMs, since, state, url, usualMs = 0 } = upstream
+  // An error of before says nothing of the present state: figures come a second later than states.
+  const isOld = state !== 'up' && (upstream.lastError?.at ?? 0) < since - STATED_MS
+  const lastError = isOld ? undefined : upstream.lastError
   const evidence = [...(lastError ? [errorText(lastError)] : []), `${url}: ${upstream.inFlight} requests in flight`]
   const hangs = oldestMs >= HANGING_MS && answeredAt < now - HANGING_MS
   if (hangs || (state === 'down' && lastError?.code === 'timeout')) {
@@ -108,6 +111,8 @@ const ACTIONS = new Map([
   ['tls', 'renew the certificate of the API, or correct tracking.base_url'],
 ])
 const HANGING_MS = 15_000
+/** A worker notes the state right after the error. */
+const STATED_MS = 2000
 const SLOW_MS = 5000
 /** A position was refused so lately that the cause still holds. */
 const REFUSED_MS = 10_000

@@ -45,6 +45,8 @@ export interface DeviceSession extends Session, Opening {
   port?: number
   /** Why its protocol is believed, where that was found out. */
   evidence?: readonly string[]
+  /** Whether the port is that of another protocol. */
+  isWrongPort?: boolean
   /** What fixes of a device that is not configured were read with last. */
   spoken?: SpokenNow
   /** Of a datagram's peer: what its device speaks, once that is known. */

@@ -90,12 +90,14 @@ export function noteDamaged(device: string | undefined, { protocol: { name }, se
 }
 
 /** A message of a configured device was taken: what it shows to be wrong no more is over. */
-export function noteTaken(device: string, message: Message): void {
+export function noteTaken(device: string, message: Message, { isWrongPort }: Pick<DeviceSession, 'isWrongPort'>): void {
   const isUnderstood = message.fixes?.length !== undefined && message.fixes.length > 0 && !doubtOf(message)
   observations.over(device, isUnderstood ? UNDERSTOOD : IDENTIFIED)
+  if (!isWrongPort) observations.over(device, RIGHT_PORT)
 }
 
 const IDENTIFIED: readonly ObservationCode[] = ['wrong_secret', 'not_permitted', 'checksum_errors']
+const RIGHT_PORT: readonly ObservationCode[] = ['wrong_port']
 const UNDERSTOOD: readonly ObservationCode[] = [...IDENTIFIED, 'not_understood']
 
 export function isObstacle(failure: Obstacle | IdentityReason): failure is Obstacle {

@@ -111,7 +111,7 @@ export class Ingest {
     if (failure) return failed(failure, message)
     if (!sender.entry && !message.fixes?.length)
       this.#options.arrivals.unconfigured(sender.id, session, { protocol: protocol.name })
-    if (sender.entry && observations.concerns(sender.id)) noteTaken(sender.id, message)
+    if (sender.entry && observations.concerns(sender.id)) noteTaken(sender.id, message, session)
     metrics.ackDuration.observe((performance.now() - startedAt) / 1000)
     return done(message)
   }

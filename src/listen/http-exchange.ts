@@ -101,7 +101,7 @@ export class HttpExchanges {
     }
     session.evidence = guess.evidence
     const other = await ingest.take(request, session, guess.protocol)
-    if (session.device !== undefined) noteWrongPort(session.device, guess.protocol, { port, expected })
+    if (session.device !== undefined) noteWrongPort(session, guess.protocol, { port, expected })
     return other
   }
 

@@ -53,7 +53,7 @@ export class ProtocolChoice {
     const { protocol } = this
     if (!protocol || device === undefined) return
     detector?.learn(device, protocol)
-    if (expected && expected !== protocol) noteWrongPort(device, protocol, { port, expected })
+    if (expected && expected !== protocol) noteWrongPort(this.#session, protocol, { port, expected })
   }
 
   /** The connection ends before its device is known: what it sent is kept for people to look at. */
@@ -77,8 +77,10 @@ export class ProtocolChoice {
   }
 }
 
-/** Notes that a device speaks to a port of another protocol. Its fixes are taken all the same. */
-export function noteWrongPort(device: string, { name, tcp, udp, http }: Protocol, at: UsedPort): void {
+/** Notes that a session whose device is known speaks to a port of another protocol. Its fixes are taken all the same. */
+export function noteWrongPort(session: DeviceSession, { name, tcp, udp, http }: Protocol, at: UsedPort): void {
+  const { device = '' } = session
+  session.isWrongPort = true
   const usual = (tcp ?? udp ?? http)?.port
   const evidence = `speaks ${name} on port ${at.port} (${at.expected.name}): use ${usual}, or the port for all protocols`
   observations.note('wrong_port', { subject: { device }, evidence })

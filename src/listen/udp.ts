@@ -154,7 +154,7 @@ async function take(context: UdpContext, arrival: Arrival): Promise<void> {
   if (session.device !== undefined && protocol && session.protocol !== protocol) {
     session.protocol = protocol
     detector?.learn(session.device, protocol)
-    if (expected && expected !== protocol) noteWrongPort(session.device, protocol, { port, expected })
+    if (expected && expected !== protocol) noteWrongPort(session, protocol, { port, expected })
   }
   if (context.isClosed) return
   let left = datagram.length

@@ -51,7 +51,8 @@ export interface Observation {
 
 /**
  * What this process observes. It keeps at most `MAX_SUBJECTS` observations: further subjects of a code are counted together,
- * so that a sender who invents ids cannot use up memory. An observation is over when it was not repeated for a minute.
+ * so that a sender who invents ids cannot use up memory. An observation is over when it was not repeated for a minute,
+ * or for the time in `OVER_MS`.
  */
 export class Observations {
   readonly #observed = new Map<string, Observation>()
@@ -98,7 +99,8 @@ export class Observations {
 
   /** What is observed at `now`. */
   current(now = Date.now()): Observation[] {
-    for (const [key, { lastAt }] of this.#observed) if (Math.abs(now - lastAt) > OVER_MS) this.#observed.delete(key)
+    for (const [key, { code, lastAt }] of this.#observed)
+      if (Math.abs(now - lastAt) > (OVER_MS.get(code) ?? USUALLY_OVER_MS)) this.#observed.delete(key)
     this.#count()
     return [...this.#observed.values()]
   }
@@ -119,7 +121,23 @@ interface NoteDetails {
 /** Those of this process, as `metrics` are. */
 export const observations = new Observations()
 
-const OVER_MS = 60_000
+/** Of what a process looks at every few seconds, or what happens all the time while it lasts. */
+const OVER_MS: ReadonlyMap<ObservationCode, number> = new Map([
+  ['certificate_expires', 5000],
+  ['certificate_refused', 5000],
+  ['connections_full', 10_000],
+  ['enrolment_open', 5000],
+  ['event_loop_delay', 10_000],
+  ['flood', 10_000],
+  ['not_stored', 10_000],
+  ['open_files', 10_000],
+  ['own_clock', 5000],
+  ['parked_full', 8000],
+  ['port_taken', 8000],
+  ['redis_full', 5000],
+  ['slow_script', 10_000],
+])
+const USUALLY_OVER_MS = 60_000
 const QUIET_MS = 5000
 const MAX_SUBJECTS = 500
 const MAX_EVIDENCE = 5

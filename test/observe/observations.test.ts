@@ -22,9 +22,16 @@ describe('what a process observes', () => {
 
   it('is over when it was not repeated for a minute', () => {
     const seen = new Observations()
-    seen.note('redis_full', { now: 1000 })
+    seen.note('impossible_move', { now: 1000 })
     expect(seen.current(61_000)).toHaveLength(1)
     expect(seen.current(61_001)).toEqual([])
+  })
+
+  it('is over within seconds where a process looks at it all the time', () => {
+    const seen = new Observations()
+    seen.note('redis_full', { now: 1000 })
+    expect(seen.current(6000)).toHaveLength(1)
+    expect(seen.current(6001)).toEqual([])
   })
 
   it('is over when the opposite was seen of its device, unless it was observed within five seconds', () => {

@@ -5,8 +5,9 @@ import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import { pidsIn, pidsWith } from './processes.ts'
 
 /** A running `waybridge start` with its own temporary folder, as a user runs it. */
@@ -19,6 +20,8 @@ export interface Product {
   pidsOf(role: string): number[]
   /** The process id of the private Redis; undefined if it does not run. */
   redisPid(): number | undefined
+  /** A file of the configuration. */
+  read(file: string): Promise<string>
   /** Replaces a file of the configuration by rename, as editors do. */
   write(file: string, text: string): Promise<void>
   positions(route: string, from: number, to: number): Promise<{ lat: number; lon: number; timestamp: number }[]>
@@ -48,12 +51,12 @@ export async function runProduct(dir: string): Promise<Product> {
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (said += text))
   const portsFile = join(dir, 'data', 'ports.json')
-  await vi
-    .waitUntil(() => existsSync(portsFile) || child.exitCode !== null, { timeout: 60_000 })
-    .catch(async (error) => {
-      await endChild(child, 'SIGTERM')
-      throw new Error(`start is not ready: ${said}`, { cause: error })
-    })
+  const deadline = performance.now() + START_MS
+  while (!existsSync(portsFile) && child.exitCode === null && performance.now() < deadline) await pause(20)
+  if (!existsSync(portsFile) && child.exitCode === null) {
+    await endChild(child, 'SIGTERM')
+    throw new Error(`start is not ready: ${said}`)
+  }
   if (child.exitCode !== null) throw new Error(`start ended with ${child.exitCode}: ${said}`)
   const ports = JSON.parse(await readFile(portsFile, 'utf8')) as Record<string, number>
   return {
@@ -62,6 +65,7 @@ export async function runProduct(dir: string): Promise<Product> {
     said: () => said,
     pidsOf: (role) => pidsWith(dir, role),
     redisPid: () => pidsIn(join(dir, 'data', 'redis'))[0],
+    read: (file) => readFile(join(dir, file), 'utf8'),
     async write(file, text) {
       await writeFile(join(dir, `${file}.new`), text)
       await rename(join(dir, `${file}.new`), join(dir, file))
@@ -129,3 +133,4 @@ async function endChild(child: ChildProcess, signal: NodeJS.Signals): Promise<nu
 }
 
 const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
+const START_MS = 60_000

@@ -117,4 +117,4 @@ function portName(name: string, ports: Ports): string {
 }
 
 const LISTEN = { tcp: listenTcp, udp: listenUdp, http: listenHttp }
-const RETRY_MS = 20_000
+const RETRY_MS = 5000

@@ -18,7 +18,11 @@ export async function startApi(respond: Respond = ok) {
   const seen: Seen[] = []
   const underWay = new Map<string, number>()
   let answer = respond
-  const server = createServer((request, response) => void take(request, response))
+  const server = createServer((request, response) => {
+    // What the page asks of a route: nothing was pushed to it.
+    if (request.method === 'GET') response.end('[]')
+    else void take(request, response)
+  })
 
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { courier, route, apikey } = parts(request.url ?? '')

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { loadProtocol, loadProtocols } from '../../protocols/index.ts'
 import type { Session } from '../../protocols/kit/index.ts'
 import { UserError } from '../errors.ts'
-import { Detector } from '../listen/detect.ts'
+import { Detector, type Guess } from '../listen/detect.ts'
 import { type PasteReading, readPaste } from './paste.ts'
 import { bytesOf, DecodeInput, decodeInput, type DecodeOptions, type DecodeOutput, failure } from './decode-input.ts'
 
@@ -53,7 +53,11 @@ async function decodeGuessed(
 ): Promise<number> {
   const protocols = await loadProtocols()
   const detector = new Detector({ protocols, configured: () => undefined })
-  const all = readings.flatMap(({ as, bytes }) => guessesOf(detector, bytes).map((guess) => ({ ...guess, as, bytes })))
+  const all = readings.flatMap(({ as, bytes }) =>
+    guessesOf(detector, bytes)
+      .filter(saysSomething)
+      .map((guess) => ({ ...guess, as, bytes })),
+  )
   const likeliest = all.toSorted((one, other) => other.score - one.score)
   const guesses = new Map(likeliest.map((guess) => [guess.protocol, guess] as const).toReversed())
   if (guesses.size === 0) throw new UserError(`decode: none of ${protocols.length} protocols understands these bytes.`)
@@ -63,6 +67,11 @@ async function decodeGuessed(
     process.stdout.write(`${JSON.stringify({ protocol: protocol.name, evidence, read_as: as, ...output })}\n`)
   }
   return 0
+}
+
+/** A protocol that takes any text, and reads nothing in it, is no candidate. */
+function saysSomething({ device, evidence }: Guess): boolean {
+  return device !== undefined || evidence.some((each) => each !== 'it is a text')
 }
 
 function guessesOf(detector: Detector, bytes: Buffer) {

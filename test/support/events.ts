@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 
 /** One event as it came. */
-export interface CameEvent {
+interface CameEvent {
   readonly id?: string
   readonly event: string
   readonly data: unknown

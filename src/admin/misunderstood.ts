@@ -68,7 +68,7 @@ const ChoiceQuery = z.object({
  * `reason`: why it is not understood; `read`: what the decoder has read of it; `opening`: how many frames of the beginning of its
  * conversation are kept with it.
  */
-export const FrameJson = z.object({
+const FrameJson = z.object({
   id: Text,
   at: Instant,
   ...each(Text, 'device', 'protocol', 'transport', 'reason'),

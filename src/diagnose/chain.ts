@@ -15,7 +15,7 @@ export interface ChainFacts {
 }
 
 /** One of the seven links of a device. `idle`: nothing came for it. Instants in ms UTC. */
-export interface DeviceLink {
+interface DeviceLink {
   readonly link: Link
   readonly state: 'ok' | 'broken' | 'idle' | 'unknown'
   readonly sinceAt?: number

@@ -18,7 +18,7 @@ export function conditionOf(device: DeviceFacts, now: number): DeviceCondition {
 }
 
 /** For how long nothing may be heard of a device: three of its usual intervals, at least five minutes. */
-export function silentAfterMs({ usualMs = 0 }: Pick<DeviceFacts, 'usualMs'>): number {
+function silentAfterMs({ usualMs = 0 }: Pick<DeviceFacts, 'usualMs'>): number {
   return Math.max(LEAST_MS, MISSED * usualMs)
 }
 

@@ -48,7 +48,7 @@ interface LaneDetail {
 }
 
 /** What is parked of a lane. */
-export interface ParkedDetail {
+interface ParkedDetail {
   readonly company_id: string
   readonly courier_id: string
   readonly route_id: string

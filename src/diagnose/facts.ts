@@ -118,7 +118,7 @@ export interface RefusedLanes {
   readonly acceptedAt?: number
 }
 
-export interface WaitingFixes {
+interface WaitingFixes {
   readonly fixes: number
   readonly lanes: number
   readonly oldestAt?: number

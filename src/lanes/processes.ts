@@ -20,7 +20,7 @@ export interface ProcessIdentity {
 }
 
 /** A process as the others see it. `Figures`: what its role adds. */
-export interface ProcessSign extends Omit<ProcessIdentity, 'installation' | 'slot'> {
+interface ProcessSign extends Omit<ProcessIdentity, 'installation' | 'slot'> {
   readonly pid: number
   readonly host: string
   readonly sinceAt: number

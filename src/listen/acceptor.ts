@@ -183,7 +183,7 @@ interface Beginning<Start> {
  * Reads the first bytes of a connection, and calls `done` with what they are; a connection with others is destroyed. What
  * follows is still unread then, and the socket is as if nobody had listened to it.
  */
-export function receiveFirstBytes<Start extends { readonly length: number }>(
+function receiveFirstBytes<Start extends { readonly length: number }>(
   socket: Socket,
   { read, pressure }: Beginning<Start>,
   done: (start: Start) => void,

@@ -59,7 +59,7 @@ const LOADS: Readonly<Record<string, () => Load>> = {
   wialon: () => ({ login: wialonLine(`#L#2.0;${ID};NA;`), frames: times((i) => wialonLine(`#D#${wialonFields(i)};`)) }),
 }
 
-export async function measured(name: string): Promise<DecodeRate> {
+async function measured(name: string): Promise<DecodeRate> {
   const protocol = await loadProtocol(name)
   if (!protocol) throw new Error(`no protocol ${name}`)
   return rateOf(name in LOADS ? roundOf(protocol, LOADS[name]()) : await typicalRound(protocol))

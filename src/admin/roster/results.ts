@@ -39,7 +39,7 @@ function nameOf({ kind, writer, company_id, put, at, undone }: RosterResult): st
 }
 
 /** A result as the admin port shows it. */
-export function resultJson({
+function resultJson({
   at,
   writer,
   kind,

@@ -42,7 +42,7 @@ export interface RedecodingOptions {
  * Decodes frames again that were not understood when they came: all of them once after the start, which may be that of another
  * version; those of a device when the roster changes it. What is understood then goes where its own time says. A frame is dropped
  * once its fixes are stored: whoever ends between the two stores them again, and they are duplicates. A few frames at a time,
- * each device by one gateway. Frames that are too old are given up.
+ * each device by one gateway: should two take it at once, its fixes may change places. Frames that are too old are given up.
  *
  * Of held fixes whose protocol is a guess the frames are dropped once the guess turns out to be right. Where the entry of the
  * device names another protocol, they are decoded as that, while the held fixes are discarded (holding.ts): neither waits for

@@ -20,7 +20,7 @@ import type {
 
 /** The operations of the admin port that the page uses. Each throws a RequestError where the answer is no 2xx. */
 export const api = {
-  status: () => call<SystemStatus>('/admin/status'),
+  status: () => call<SystemStatus>('/admin/status', { signal: AbortSignal.timeout(STATUS_MS) }),
   findings: (query: Call['query'] = {}) => call<Page<FoundFault>>('/admin/findings', { query }),
 
   devices: (query: Call['query']) => call<Page<VanRow>>('/admin/devices', { query }),
@@ -77,3 +77,6 @@ export async function unlessMissing<Answer>(ask: Promise<Answer>): Promise<Answe
     throw error
   }
 }
+
+/** A port that takes longer does not answer, as far as the page is concerned. */
+const STATUS_MS = 5000

@@ -112,7 +112,7 @@ export class LiveFeed {
     }
   }
 
-  /** The port sends something every 15 s. After a sleep of the computer, nothing tells that a connection is gone. */
+  /** The port sends its status each second. While it is frozen, or after a sleep of the computer, nothing else tells. */
   #endSilentStream = (): void => {
     if (this.isStreaming && Date.now() - this.#heardBytesAt > SILENCE_MS) this.#endStream()
     if (!document.hidden) void this.#ask()
@@ -136,8 +136,8 @@ function parsed(text: string): unknown {
 
 const TOPICS = 'status,device,finding,arrival,roster,audit'
 const POLL_MS = 2000
-const CHECK_MS = 5000
-const SILENCE_MS = 40_000
+const CHECK_MS = 2000
+const SILENCE_MS = 8000
 const MAX_DELAY_MS = 15_000
 /** Failures that count for a port without a stream: it is asked again after the longest delay. */
 const NO_STREAM = 10

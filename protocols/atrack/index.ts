@@ -81,7 +81,7 @@ function textLength(bytes: Buffer): number {
   const end = bytes.indexOf(COMMA, digits)
   if (end < 0) return bytes.length < digits + 6 ? 0 : -1
   const length = end + Number(bytes.toString('latin1', digits, end))
-  if (!(length > end && length <= end + 65_535)) return -1
+  if (!Number.isInteger(length) || length <= end || length > end + 65_535) return -1
   return bytes.length < length ? 0 : length
 }
 

@@ -58,48 +58,49 @@ export class FactGatherer {
     return { connections, frames: this.#frames.total, framesPerS: this.#frames.perS, lastFixAt }
   }
 
-  /** How the pushes of all workers fare. */
+  /** The figures of all workers' pushes, added up. */
   get pushes(): Omit<UpstreamFacts, 'state' | 'since' | 'tokensRefused'> & Pick<PushFigures, 'acceptedAt'> {
     return combined(this.#live('worker').map((each) => each.figures as unknown as PushFigures & { url: string }))
   }
 
-  /** Never rejects. While Redis does not answer: that alone. */
+  /** While Redis does not answer: that alone. */
   async gather(): Promise<Facts> {
     const now = Date.now()
-    const { redis, upstream, custody, tokensRefused, devices, roster } = this.#sources
-    try {
-      await answering(redis)
-      this.#downSince = undefined
-      this.#watchedSince ??= now
-      const [{ processes, observations }, api, lanes, server, writers] = await Promise.all([
-        readProcesses(redis),
-        upstream(),
-        refusedLanes(redis),
-        this.#redisFacts(now),
-        roster(),
-      ])
-      this.#processes = processes
-      this.#countFrames()
-      const { acceptedAt, ...pushes } = this.pushes
-      const { account, difference } = custody()
-      return {
-        now,
-        watchedSince: this.#watchedSince,
-        observations,
-        processes: processes.map(processFacts),
-        redis: server,
-        upstream: { ...api, ...pushes, tokensRefused: tokensRefused() },
-        lanes: lanes.map((each) => ({ ...each, acceptedAt: acceptedAt[each.company] })),
-        backlog: account?.waiting,
-        difference,
-        devices: devices(),
-        roster: writers,
-      }
-    } catch (error) {
+    const { custody, tokensRefused, devices } = this.#sources
+    const stored = await this.#readStored(now).catch((error: Error) => error)
+    if (stored instanceof Error) {
       this.#downSince ??= now
       this.#watchedSince = undefined
-      return { now, observations: [], redis: { downSince: this.#downSince, reason: (error as Error).message } }
+      return { now, observations: [], redis: { downSince: this.#downSince, reason: stored.message } }
     }
+    this.#downSince = undefined
+    this.#watchedSince ??= now
+    this.#processes = stored.processes
+    this.#countFrames()
+    const { acceptedAt, ...pushes } = this.pushes
+    const { account, difference } = custody()
+    return {
+      now,
+      watchedSince: this.#watchedSince,
+      observations: stored.observations,
+      processes: stored.processes.map(processFacts),
+      redis: stored.server,
+      upstream: { ...stored.upstream, ...pushes, tokensRefused: tokensRefused() },
+      lanes: stored.lanes.map((each) => ({ ...each, acceptedAt: acceptedAt[each.company] })),
+      backlog: account?.waiting,
+      difference,
+      devices: devices(),
+      roster: stored.roster,
+    }
+  }
+
+  /** What Redis has. Rejects where it does not answer. */
+  async #readStored(now: number) {
+    const { redis, upstream, roster } = this.#sources
+    await answering(redis)
+    const reads = [readProcesses(redis), upstream(), refusedLanes(redis), this.#redisFacts(now), roster()] as const
+    const [signs, api, lanes, server, writers] = await Promise.all(reads)
+    return { ...signs, upstream: api, lanes, server, roster: writers }
   }
 
   #live(role: SeenProcess['role']): SeenProcess[] {

@@ -35,10 +35,12 @@ export class Findings {
   /** Those that held when Redis went away: whether they still do is not known. */
   #suspended: readonly Finding[] = []
   #facts: Facts | undefined
+  /** The last fault that was logged. */
+  #fault = ''
 
   constructor(sources: FindingSources) {
     this.#sources = sources
-    this.#looking = everySecond(() => this.#look())
+    this.#looking = everySecond(() => this.#look().catch((error: Error) => this.#failed(error)))
   }
 
   /** Errors first. */
@@ -81,6 +83,12 @@ export class Findings {
     const ended = isBlind ? [] : others
     for (const finding of ended) this.#tell({ finding, endedAt: this.#facts.now })
     await this.#keep(ended, this.#facts.now)
+  }
+
+  /** A fault of ours: the findings of before stay. */
+  #failed({ stack = '' }: Error): void {
+    if (stack !== this.#fault) this.#sources.logger.error({ stack }, 'what is wrong cannot be found out')
+    this.#fault = stack
   }
 
   #tell(change: FindingChange): void {

@@ -2,25 +2,20 @@ import { within } from '../async.ts'
 import type { CertificateFiles } from '../config/certificate.ts'
 import type { Config } from '../config/schema.ts'
 import { ServedCertificate } from '../config/served-certificate.ts'
-import { grouped, isConnectionError, type Redis } from '../lanes/index.ts'
+import { isConnectionError, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../tracking/http.ts'
 import { type AdminToken, accessBy, callerOf } from './access.ts'
-import { CustodyWatch, type FixAccount, takeAccount } from './custody.ts'
 import { assignmentOperations } from './device/assign.ts'
-import { DeviceWatch } from './device/condition.ts'
 import { chainOperation } from './device/chain.ts'
 import { deviceOperations } from './device/device.ts'
-import { DeviceIndex } from './device/device-index.ts'
 import { forgetOperation } from './device/forget.ts'
 import { arrivalOperations, arrivalSource } from './arrivals.ts'
 import { deviceListOperations, deviceSource, type DeviceSources } from './device/list.ts'
 import { enrolmentOperations } from './enrolment.ts'
 import { eventOperations } from './events.ts'
-import { FactGatherer, type FactSources, readUpstream } from './facts.ts'
-import { findingOperations, Findings } from './findings.ts'
-import { FlowHour } from './flow-hour.ts'
-import { startGauges } from './gauges.ts'
+import type { FactSources } from './facts.ts'
+import { findingOperations } from './findings.ts'
 import { laneOperations } from './lanes.ts'
 import { auditOperations, auditSource, keepAudit } from './logs.ts'
 import { misunderstoodOperations } from './misunderstood.ts'
@@ -30,12 +25,12 @@ import { servePage } from './page.ts'
 import { type ParkedSources, parkedOperations } from './parked.ts'
 import { watchTokens } from './relay/token.ts'
 import { type RelaySources, relayOperations } from './relay.ts'
-import { RosterWatch } from './roster-facts.ts'
 import { rosterResultOperations, rosterSource } from './roster/results.ts'
 import { routeOperations } from './roster/routes.ts'
 import { undoOperation } from './roster/undo.ts'
 import { type RosterInEffect, rosterWrites } from './roster/writes.ts'
-import { linkRates, RateWatch, statusJson, statusOperations, type StatusSources } from './status.ts'
+import { statusJson, statusOperations, type StatusSources } from './status.ts'
+import { startWatches } from './watches.ts'
 
 export { adminTokens, portAddress } from './access.ts'
 
@@ -64,36 +59,9 @@ export type Admin = Awaited<ReturnType<typeof openAdmin>>
 export async function openAdmin(options: AdminOptions) {
   const { logger, redis } = options
   const certificate = options.tls ? new ServedCertificate(options.tls, 'admin') : undefined
-  const startedAt = Date.now()
-  // One at a time; calls during a run share the result of the next run.
-  const account = grouped<void, FixAccount>(async (calls) =>
-    Array<FixAccount>(calls.length).fill(await takeAccount(redis)),
-  )
-  const upstream = () => readUpstream(redis, startedAt)
   const tokens = watchTokens(options.companies, logger)
-  const rates = new RateWatch(redis)
-  const custody = new CustodyWatch(account, logger)
-  const index = new DeviceIndex({ ...options, follow: (changed) => options.live.follow(changed) })
-  const devices = new DeviceWatch({ ...options, index })
-  const roster = new RosterWatch({ ...options, zone: () => options.live.config.time_zone })
-  const gatherer = new FactGatherer({
-    ...options,
-    upstream,
-    custody: () => custody,
-    tokensRefused: () => tokens.refused(),
-    devices: () => devices.groups(),
-    roster: () => roster.read(),
-  })
-  const hour = new FlowHour(() => linkRates(rates.now(), gatherer.gateways))
-  const findings = new Findings({ redis, gather: () => gatherer.gather(), logger })
-  const gauges = startGauges({
-    ...options,
-    account,
-    upstream,
-    findings,
-    gatherer,
-    devices: () => devices.states(),
-  })
+  const watches = startWatches({ ...options, tokensRefused: tokens.refused })
+  const { account, upstream, rates, index, devices, gatherer, hour, findings } = watches
   const rows = { ...options, index, findings }
   const closing = new AbortController()
   const change = rosterWrites(options)
@@ -112,7 +80,6 @@ export async function openAdmin(options: AdminOptions) {
     tokensRefused: tokens.refused,
     zone,
   }
-  findings.follow(({ finding: { subject } }) => subject.device !== undefined && index.touch(subject.device))
   const events = eventOperations({
     findings,
     status: () => statusJson(status),
@@ -145,14 +112,8 @@ export async function openAdmin(options: AdminOptions) {
 
   /** Stops accepting, answers what has arrived. */
   async function stop(): Promise<void> {
-    rates.close()
-    hour.close()
-    custody.close()
-    findings.close()
+    watches.close()
     events.close()
-    void index.close()
-    void devices.close()
-    gauges.close()
     // Requests under way have 2 s; then relayed ones are aborted, and connections without an answer are cut.
     const timer = setTimeout(() => closing.abort(), CLOSE_TIMEOUT_MS)
     await Promise.all([server.close(), certificate?.close()])

@@ -3,7 +3,7 @@ import product from '../../package.json' with { type: 'json' }
 import { ConfigError } from '../config/problem.ts'
 import { explainError, UserError } from '../errors.ts'
 import { endUnlessPipeClosed, exit } from './exit.ts'
-import { rosterCommands } from './roster-commands.ts'
+import { type AskingCommand, rosterCommands } from './roster-commands.ts'
 
 /** Runs a command line to the end of the process. Exit codes: 0 success, 1 the user's input is wrong, 2 a fault of waybridge. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -18,7 +18,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** The code of a command is loaded when the command runs. */
+/** The commands by purpose. The code of a command is loaded when the command runs. */
 function program(): Command {
   const waybridge = new Command('waybridge')
     .description('GPS gateway: receives the fixes of trackers, stores them, and delivers them to the tracking API.')
@@ -27,10 +27,10 @@ function program(): Command {
     .showSuggestionAfterError()
     .action(() => waybridge.outputHelp())
 
-  const configured = (name: string, description: string, files = FILES) =>
+  const configured: ConfiguredCommand = (name, description, files = FILES) =>
     waybridge.command(name).description(description).option('--config <dir>', `the folder with ${files}`, 'config')
 
-  const asking = (name: string, description: string, parent = waybridge) =>
+  const asking: AskingCommand = (name, description, parent = waybridge) =>
     parent
       .command(name)
       .description(description)
@@ -39,6 +39,28 @@ function program(): Command {
       .option('--config <dir>', 'the folder with gateway.yaml (default: "config")')
 
   waybridge.commandsGroup('Run it:')
+  runningCommands(waybridge, configured)
+  waybridge.commandsGroup('See what is wrong:')
+  lookingCommands(waybridge, asking)
+  waybridge.commandsGroup('Say who drives what:')
+  rosterCommands(waybridge, asking)
+  waybridge.commandsGroup('Point trackers at it:')
+  trackerCommands(waybridge, asking)
+  waybridge.commandsGroup('Look after it:')
+  configured('check', 'validate the configuration').action(async ({ config }: ConfigOption) =>
+    exit(await (await import('./check.ts')).checkCommand(config)),
+  )
+  waybridge
+    .command('completion <shell>')
+    .description('print the script that completes commands: bash, zsh or fish')
+    .action(async (shell: string) => exit((await import('./completion.ts')).completionCommand(shell, waybridge)))
+  return waybridge
+}
+
+/** Makes a command that reads the configuration. `files`: which files of its folder. */
+type ConfiguredCommand = (name: string, description: string, files?: string) => Command
+
+function runningCommands(waybridge: Command, configured: ConfiguredCommand): void {
   configured('start', 'run everything: private Redis, tracking service, gateways, workers, admin port').action(
     async ({ config }: ConfigOption) => exit(await (await import('../process/start.ts')).start(config)),
   )
@@ -65,7 +87,9 @@ function program(): Command {
     .option('--seed <n>', 'seed of the random routes')
     .option('--devices', 'only print a devices.yaml for these vans')
     .action(async (options) => exit(await (await import('../simulate/simulate.ts')).simulateCommand(options)))
-  waybridge.commandsGroup('See what is wrong:')
+}
+
+function lookingCommands(waybridge: Command, asking: AskingCommand): void {
   asking(
     'status',
     'say in one sentence how all is, then what is wrong and what to do; exit code 1 if something serious is',
@@ -87,7 +111,19 @@ function program(): Command {
     .option('--json', 'print JSON')
     .option('--csv', 'print CSV, with times in UTC')
     .action(async (options) => exit(await (await import('./devices.ts')).devicesCommand(options)))
-  const parked = waybridge.command('parked').description('what the tracking API refused: look, try again, delete')
+  parkedCommands(waybridge.command('parked'), asking)
+  asking('positions', 'print the positions that the tracking service has stored of a route, as JSON')
+    .requiredOption('--company <id>', 'the company of the route')
+    .requiredOption('--route <id>', 'the route')
+    .requiredOption('--from <time>', 'unix seconds, RFC 3339, or local time such as "2026-11-20 06:00"')
+    .option('--to <time>', 'the same forms; default: now')
+    .option('--csv', 'print CSV, with times in UTC')
+    .option('--geojson', 'print GeoJSON: the track and its points, with times in UTC')
+    .action(async (options) => exit(await (await import('./positions.ts')).positionsCommand(options)))
+}
+
+function parkedCommands(parked: Command, asking: AskingCommand): void {
+  parked.description('what the tracking API refused: look, try again, delete')
   for (const act of ['list', 'retry', 'delete'] as const) {
     const command = asking(act, PARKED[act], parked)
       .option('--courier <id>', 'of this courier alone')
@@ -101,17 +137,9 @@ function program(): Command {
         .option('--all', 'of all couriers and routes')
         .action(async (options) => exit(await (await import('./parked.ts')).changeParkedCommand(act, options)))
   }
-  asking('positions', 'print the positions that the tracking service has stored of a route, as JSON')
-    .requiredOption('--company <id>', 'the company of the route')
-    .requiredOption('--route <id>', 'the route')
-    .requiredOption('--from <time>', 'unix seconds, RFC 3339, or local time such as "2026-11-20 06:00"')
-    .option('--to <time>', 'the same forms; default: now')
-    .option('--csv', 'print CSV, with times in UTC')
-    .option('--geojson', 'print GeoJSON: the track and its points, with times in UTC')
-    .action(async (options) => exit(await (await import('./positions.ts')).positionsCommand(options)))
-  waybridge.commandsGroup('Say who drives what:')
-  rosterCommands(waybridge, asking)
-  waybridge.commandsGroup('Point trackers at it:')
+}
+
+function trackerCommands(waybridge: Command, asking: AskingCommand): void {
   waybridge
     .command('setup <protocol>')
     .description('print what points a tracker at this server: SMS, or settings')
@@ -146,15 +174,6 @@ function program(): Command {
     'forget <device>',
     'delete what is stored of a device (fixes that are not delivered, contacts, events); its entry and routes stay',
   ).action(async (device: string, options) => exit(await (await import('./forget.ts')).forgetCommand(device, options)))
-  waybridge.commandsGroup('Look after it:')
-  configured('check', 'validate the configuration').action(async ({ config }: ConfigOption) =>
-    exit(await (await import('./check.ts')).checkCommand(config)),
-  )
-  waybridge
-    .command('completion <shell>')
-    .description('print the script that completes commands: bash, zsh or fish')
-    .action(async (shell: string) => exit((await import('./completion.ts')).completionCommand(shell, waybridge)))
-  return waybridge
 }
 
 /** What vans can speak: written here, so that no other command loads how they do. */

@@ -17,6 +17,7 @@ export default {
     'a sentence without an end': `ATL${ID},$GPRMC${many(',')}`,
     'a long sentence': `ATL${many('1')}ATL`,
     'fields without content': `L,ATL,${many(',')}*x`,
+    'starts of sentences': many('ATL,NP,'),
   },
   frames: [
     {

@@ -10,6 +10,7 @@ import { SignIn } from './sign-in.tsx'
 import { Arrivals } from './views/arrivals/arrivals.tsx'
 import { Queues } from './views/queues/queues.tsx'
 import { Activity } from './views/activity/activity.tsx'
+import { FindingView } from './views/finding/finding-view.tsx'
 import { Now } from './views/now/now.tsx'
 import { Roster } from './views/roster/roster.tsx'
 import { VanView } from './views/van/van.tsx'
@@ -70,6 +71,8 @@ function View({ place }: { place: PageAddress }): JSX.Element {
       return <Roster place={place} />
     case 'activity':
       return <Activity place={place} />
+    case 'findings':
+      return <FindingView code={place.id ?? ''} />
     default:
       return <Now place={place} />
   }

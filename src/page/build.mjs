@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { PARAGRAPHS_FILE, paragraphs } from './build/paragraphs.mjs'
 
 /*
  * Builds the page without a bundler: TypeScript emits ES modules, the libraries are copied beside them, and an import map in
@@ -56,6 +57,7 @@ export async function buildPage() {
   const listed = JSON.stringify(places())
   writeFileSync(join(assets, 'places.json'), listed)
   writeFileSync(join(work, 'places.json'), listed)
+  writeFileSync(join(assets, 'findings.json'), JSON.stringify(paragraphs()))
   await compiled
   writeFileSync(join(work, 'index.html'), indexHtml(assets, `/assets/${stamp}`))
   writeFileSync(join(work, 'stamp'), stamp)
@@ -71,7 +73,8 @@ export async function buildPage() {
 
 /** A hash of all that the page is built from. The lock file stands for the libraries. */
 function stampOf() {
-  const hash = createHash('sha256').update(readFileSync(join(sources, '../../package-lock.json')))
+  const hash = createHash('sha256')
+  for (const file of [join(sources, '../../package-lock.json'), PARAGRAPHS_FILE]) hash.update(readFileSync(file))
   for (const file of filesBelow(sources)) hash.update(`${file}\0`).update(readFileSync(join(sources, file)))
   return hash.digest('hex').slice(0, 16)
 }

@@ -85,6 +85,17 @@ describe.skipIf(!findChromium())('the activity in a real browser', { timeout: 90
     await close()
   })
 
+  it('explains a finding by its code, where alerts lead, and lists where it holds', async () => {
+    const { page, faults, close } = await fixture.open('/findings/upstream_down')
+    await page.getByRole('heading', { name: 'upstream_down' }).waitFor()
+    await expect.poll(() => page.locator('.paragraph').textContent()).toContain('tracking API')
+    await expectAccessible(page)
+    await page.evaluate("location.hash = '#/findings/no_such_code'")
+    await page.getByText('There is no such finding').waitFor()
+    expect(faults).toEqual([])
+    await close()
+  })
+
   it.each([
     ['light', DESKTOP, 'en-GB'],
     ['dark', DESKTOP, 'de-DE'],

@@ -25,11 +25,11 @@ describe.skipIf(!findChromium())('five thousand vans on the map', () => {
     await page.evaluate("location.hash = '/vans'")
     await expect.poll(() => page.locator('.view-count').textContent(), { timeout: 20_000 }).toBe('5,000')
     expect(await page.locator('.van-table tbody tr').count()).toBeLessThan(60)
-    const frames = (await page.evaluate(FRAMES)) as number[]
+    const frames = await page.evaluate<number[]>(FRAMES)
     const map = page.locator('.map')
     await map.hover()
     await page.mouse.wheel(0, -300)
-    const zoomed = (await page.evaluate(FRAMES)) as number[]
+    const zoomed = await page.evaluate<number[]>(FRAMES)
     console.log(
       `5,000 vans: ${median(frames).toFixed(0)} ms a frame while they move, ${median(zoomed).toFixed(0)} ms after zooming`,
     )

@@ -204,41 +204,6 @@ export interface VanChain {
   readonly findings: readonly FoundFault[]
 }
 
-export interface WatchedFrames {
-  readonly watched_until_at?: string
-  readonly results: readonly WatchedFrame[]
-}
-
-export interface WatchedFrame {
-  readonly at: string
-  readonly transport: string
-  readonly port: number
-  readonly remote: string
-  readonly protocol: string
-  readonly bytes: string
-  readonly text?: string
-  readonly fixes: readonly Readonly<Record<string, unknown>>[]
-  readonly reply?: string
-  readonly error?: string
-}
-
-export interface DaysOfVan {
-  readonly days: readonly DayOfVan[]
-}
-
-interface DayOfVan {
-  readonly date: string
-  readonly fixes: number
-  readonly late: number
-  readonly connected: readonly { readonly from_at: string; readonly until_at: string }[]
-  readonly gaps: readonly {
-    readonly from_at: string
-    readonly until_at: string
-    readonly reason: string
-    readonly message: string
-  }[]
-}
-
 export interface QueuedLane {
   readonly company_id: string
   readonly courier_id: string

@@ -1,3 +1,4 @@
+import { readAsset } from '../data/assets.ts'
 import { colours } from '../parts/colours.ts'
 import { mercator, type Sheet } from './canvas-layer.ts'
 
@@ -55,10 +56,6 @@ async function load(): Promise<Atlas> {
     borders: outlines.borders.map((line) => unpacked(line, outlines.world)),
     towns: names.map((name, i) => ({ name, ...mercator(lat[i] / 1000, lon[i] / 1000), people: population[i] })),
   }
-}
-
-async function readAsset<File>(name: string): Promise<File> {
-  return (await (await fetch(new URL(`../../${name}`, import.meta.url))).json()) as File
 }
 
 function unpacked(steps: readonly number[], world: number): Outline {

@@ -60,7 +60,9 @@ function FindingItem({ finding, isQuiet = false }: { finding: FoundFault; isQuie
           <span title={fullTime(since_at)}>{words.for(duration(until - Date.parse(since_at)))}</span>
           {times > 1 && <span>{words.now.count(count(times))}</span>}
           <span>{words.link[link]}</span>
-          <span class="mono">{code}</span>
+          <a class="mono" href={href('findings', { id: code })}>
+            {code}
+          </a>
         </p>
         {evidence.length > 0 && (
           <ul class="evidence" aria-label={words.now.evidence}>

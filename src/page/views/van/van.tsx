@@ -8,7 +8,6 @@ import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 import { ChainPanel } from './chain-panel.tsx'
 import { EventsPanel } from './events-panel.tsx'
-import { FramesPanel } from './frames-panel.tsx'
 import { TrackPanel } from './track-panel.tsx'
 import { VanFacts } from './van-facts.tsx'
 import { VanHead } from './van-head.tsx'
@@ -35,7 +34,6 @@ export function VanView({ id }: { id: string }): JSX.Element {
           <EventsPanel events={detail.events} />
         </div>
       </div>
-      <FramesPanel id={id} />
     </div>
   )
 }

@@ -1,0 +1,54 @@
+import type { JSX } from 'preact'
+import { readAsset } from '../../data/assets.ts'
+import { useAsked, useLive } from '../../data/hooks.ts'
+import { Empty, Failure, Loading, Panel } from '../../parts/basics.tsx'
+import { FindingList } from '../../parts/finding.tsx'
+import { href } from '../../router.ts'
+import { words } from '../../words/index.ts'
+
+/** What one kind of finding means, and where it holds now: alerts link here. */
+export function FindingView({ code }: { code: string }): JSX.Element {
+  const { answer, error, again } = useAsked('paragraphs', () => readAsset<Record<string, string>>('findings.json'))
+  const { status } = useLive()
+  if (!answer) return error ? <Failure error={error} again={again} /> : <Loading lines={4} />
+  const text = Object.hasOwn(answer, code) ? answer[code] : undefined
+  if (text === undefined)
+    return (
+      <section class="panel">
+        <Empty icon="info" title={words.finding.missing} text={words.finding.missingText}>
+          <a class="button" href={href('now')}>
+            {words.nav.now}
+          </a>
+        </Empty>
+      </section>
+    )
+  return (
+    <div class="stack">
+      <header class="view-head">
+        <h1 class="mono">{code}</h1>
+      </header>
+      <Panel title={words.finding.means}>
+        <p class="paragraph" lang="en">
+          <Paragraph text={text} />
+        </p>
+      </Panel>
+      <Panel title={words.finding.now}>
+        <FindingList findings={(status?.findings ?? []).filter((finding) => finding.code === code)} />
+      </Panel>
+    </div>
+  )
+}
+
+/** Text with `code` and *emphasis*. */
+function Paragraph({ text }: { text: string }): JSX.Element {
+  const parts = text.split(/(`[^`]+`|\*[^*]+\*)/)
+  return (
+    <>
+      {parts.map((part, index) => {
+        const inner = part.slice(1, -1)
+        if (index % 2 === 0) return part
+        return part.startsWith('`') ? <code key={index}>{inner}</code> : <em key={index}>{inner}</em>
+      })}
+    </>
+  )
+}

@@ -32,7 +32,7 @@ export interface Facts {
   readonly backlog?: WaitingFixes
   readonly devices?: readonly DeviceGroup[]
   readonly roster?: RosterFacts
-  /** Received fixes minus those accounted for, while nothing moves. */
+  /** Received fixes minus those that are accounted for, as counted last while no fix moved. */
   readonly difference?: number
 }
 

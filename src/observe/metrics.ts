@@ -18,8 +18,8 @@ const DELAYS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 3600, 14400
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 45, 60]
 
 /**
- * Why a frame is not stored. `misunderstood`: too many of its device are kept that were not understood; `flood`: its device
- * sends too much; `fault`: an error of ours.
+ * Why a frame is not stored. `misunderstood`: there is no room for further frames of its device that are not understood; `flood`:
+ * its device sends too much; `fault`: an error of ours.
  */
 const OBSTACLES = ['roster', 'redis', 'memory', 'parked', 'misunderstood', 'flood', 'fault'] as const
 export type Obstacle = (typeof OBSTACLES)[number]

@@ -1,7 +1,7 @@
 import { noteClockOfApi, type Redis } from '../lanes/index.ts'
 import type { ApiAnswer } from '../tracking/exchange.ts'
 
-/** How the pushes of a worker fare. Instants in ms UTC, durations in ms. */
+/** Figures of a worker's pushes. Instants in ms UTC, durations in ms. */
 export interface PushFigures {
   readonly inFlight: number
   /** How long the oldest request in flight has waited. */
@@ -32,7 +32,7 @@ export interface PushError {
   readonly message?: string
 }
 
-/** Notes how the pushes of this worker fare. */
+/** Keeps the figures of this worker's pushes. */
 export class PushWatch {
   readonly #inFlight = new Map<number, number>()
   readonly #acceptedAt = new Map<string, number>()
@@ -41,7 +41,7 @@ export class PushWatch {
   #refused: { readonly at: number; readonly status: number; readonly message: string }[] = []
   #lastError: PushError | undefined
 
-  /** A request begins. @returns what `ended` is told */
+  /** Notes that a request begins. @returns its number, for `ended` */
   began(): number {
     this.#inFlight.set(++this.#requests, performance.now())
     return this.#requests

@@ -55,7 +55,7 @@ export function chainOperation(sources: ChainSources): Operation {
 
 export const ChainJson = z.object({
   device: DeviceRowJson,
-  /** Times in it have their offset. */
+  /** Where the device is and what is broken first, in one sentence; each time in it has its UTC offset. */
   sentence: Text,
   broken: LinkName.nullable(),
   links: z.array(

@@ -24,7 +24,10 @@ export function instantIn({ config }: Pick<RosterInEffect, 'config'>, path: stri
   return seconds
 }
 
-/** Now where that is in the interval, else all of it: when a change of the interval is judged by who has a route. `now`: ms UTC. */
+/**
+ * The time for which a change of an interval is judged by who has a route: the present second if it lies in the interval, else the
+ * whole interval. `now`: ms UTC.
+ */
 export function momentOf({ from, until }: Interval, now: number): Interval {
   const second = Math.floor(now / 1000)
   return second >= from && second < until ? { from: second, until: second + 1 } : { from, until }

@@ -10,6 +10,7 @@ import { assignmentOperations } from './device/assign.ts'
 import { chainOperation } from './device/chain.ts'
 import { deviceOperations } from './device/device.ts'
 import { forgetOperation } from './device/forget.ts'
+import { frameOperations } from './device/frames.ts'
 import { arrivalOperations, arrivalSource } from './arrivals.ts'
 import { deviceListOperations, deviceSource, type DeviceSources } from './device/list.ts'
 import { enrolmentOperations } from './enrolment.ts'
@@ -96,6 +97,7 @@ export async function openAdmin(options: AdminOptions) {
     ...deviceOperations(rows, change),
     chainOperation({ ...rows, upstream }),
     forgetOperation(options),
+    ...frameOperations(options),
     ...routeOperations(options, change),
     ...assignmentOperations(options, change),
     ...rosterResultOperations(options),

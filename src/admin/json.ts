@@ -1,12 +1,23 @@
 import * as z from 'zod'
 import { LINKS } from '../diagnose/codes.ts'
 import { CONDITIONS } from '../diagnose/devices.ts'
-import type { Contact } from '../ingest/heard.ts'
+import type { Contact, Heard } from '../ingest/heard.ts'
 import type { Stay } from '../roster/directory.ts'
 
 /** An instant as the admin port writes it, RFC 3339; undefined where there is none. */
 export function instant(ms: number | undefined): string | undefined {
   return ms !== undefined && Math.abs(ms) <= LAST_MS ? new Date(ms).toISOString() : undefined
+}
+
+/** One position as `decode` prints it: RFC 3339, degrees, metres, metres per second. */
+export type DecodedFix = z.infer<typeof DecodedFixJson>
+
+/** Without numbers that JSON does not have. */
+export function decodedFix({ time, latitude, longitude, ...rest }: NonNullable<Heard['fix']>['fix']): DecodedFix {
+  const fix = { time: instant(time ?? undefined), lat: latitude, lon: longitude, ...rest }
+  return Object.fromEntries(
+    Object.entries(fix).filter(([, value]) => value !== null && (typeof value !== 'number' || Number.isFinite(value))),
+  )
 }
 
 /** The ids of a lane's name. */
@@ -58,6 +69,23 @@ const FixJson = z.object({
   time_at: Instant.optional(),
   valid: z.boolean(),
   ...each(z.number().optional(), 'lat', 'lon', 'altitude', 'speed', 'heading', 'accuracy', 'hdop', 'satellites'),
+})
+
+const DecodedFixJson = FixJson.omit({ time_at: true }).extend({ time: Instant, device: Text }).partial()
+
+/**
+ * A frame of a device. `port`: of the gateway; `bytes`: the first 1,024 of `size`, as hex, of a request its method, address and
+ * body; `text`: the same where it is text; `fixes`: the first 20 of `fix_count`; `reply`: what it was answered, as hex; `error`:
+ * why it was not understood, refused or not stored.
+ */
+export const DeviceFrameJson = z.object({
+  at: Instant,
+  ...each(Text, 'transport', 'protocol', 'bytes'),
+  port: Count.optional(),
+  remote: Text.optional(),
+  ...each(Count, 'size', 'fix_count'),
+  fixes: z.array(DecodedFixJson),
+  ...each(Text.optional(), 'text', 'reply', 'error'),
 })
 
 const EventJson = z.object({

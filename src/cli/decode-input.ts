@@ -4,7 +4,6 @@ import {
   DecodeError,
   decodeFrame,
   type Escaping,
-  type Fix,
   type HttpRequest,
   type Message,
   type Protocol,
@@ -13,7 +12,7 @@ import {
   type Transport,
   withEscapes,
 } from '../../protocols/kit/index.ts'
-import { instant } from '../admin/json.ts'
+import { type DecodedFix, decodedFix } from '../admin/json.ts'
 import { UserError } from '../errors.ts'
 
 /** A field of another type counts as missing. */
@@ -40,13 +39,6 @@ export const DecodeInput = z.object({
   settings: MaybeObject,
 })
 export type DecodeInput = z.infer<typeof DecodeInput>
-
-/** One position as it is printed: RFC 3339, degrees, metres, metres per second. */
-export interface DecodedFix extends Partial<Omit<Fix, 'time' | 'latitude' | 'longitude'>> {
-  readonly time?: string
-  readonly lat?: number
-  readonly lon?: number
-}
 
 type DecodedReply = { readonly hex: string } | { readonly http: number; readonly bodyHex: string }
 
@@ -170,14 +162,6 @@ function sessionOf(line: DecodeInput, transport: Transport, options: DecodeOptio
     session.settings = typeof modelOverride === 'string' ? { ...settings, model: modelOverride } : settings
   }
   return session
-}
-
-/** Without numbers that JSON does not have. */
-function decodedFix({ time, latitude, longitude, ...rest }: Fix): DecodedFix {
-  const fix = { time: instant(time), lat: latitude, lon: longitude, ...rest }
-  return Object.fromEntries(
-    Object.entries(fix).filter(([, value]) => typeof value !== 'number' || Number.isFinite(value)),
-  )
 }
 
 function decodedReplies({ reply, response = {} }: Message, transport: Transport): DecodedReply[] {

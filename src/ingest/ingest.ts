@@ -29,6 +29,7 @@ import {
   type Obstacle,
 } from './frame.ts'
 import { type Doubtful, FrameKeeper, type FrameKeeperOptions } from './frame-keeper.ts'
+import type { FrameWatch } from './frame-watch.ts'
 import type { HeardBook } from './heard.ts'
 import { Identity, type IdentityReason, introduce, type ResolvedDevice, speakerOn, noteSpoken } from './identity.ts'
 import { rememberOpening } from './misunderstood.ts'
@@ -42,6 +43,8 @@ export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
   readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
   /** While it is open, unknown devices are admitted, whatever `hold.unknown` says. */
   readonly enrolment: Pick<Enrolment, 'isOpen'>
+  /** Which frames somebody looks at; without it, none. */
+  readonly frameWatch?: FrameWatch
   readonly logger: Logger
   /** How long a frame waits until it can be stored, by transport. */
   readonly waitMs?: Readonly<Record<Transport, number>>
@@ -72,8 +75,15 @@ export class Ingest {
    * Takes one frame. Resolves once its fixes are stored, or once storing was given up. Everything but the storing happens in
    * the order of the calls, so that the frames of a connection are decoded in their order.
    */
-  async take(frame: Buffer | HttpRequest, session: DeviceSession, protocol: Protocol): Promise<FrameOutcome> {
-    const { logger, replica } = this.#options
+  take(frame: Buffer | HttpRequest, session: DeviceSession, protocol: Protocol): Promise<FrameOutcome> {
+    const { frameWatch } = this.#options
+    const taken = this.#take(frame, session, protocol)
+    if (frameWatch && !frameWatch.isIdle) frameWatch.follow({ frame, session, protocol }, taken)
+    return taken
+  }
+
+  async #take(frame: Buffer | HttpRequest, session: DeviceSession, protocol: Protocol): Promise<FrameOutcome> {
+    const { replica } = this.#options
     const startedAt = performance.now()
     const deadline = startedAt + this.#waiting.waitMs[session.transport]
     if (!replica.current && !(await this.waitForRoster(session.transport))) return failed('roster', {})
@@ -83,7 +93,7 @@ export class Ingest {
     session.now = Date.now()
 
     const arrival = { frame, session, protocol, deadline, received: counters.received }
-    const read = decode(arrival, logger)
+    const read = this.#decode(arrival)
     if (read instanceof DecodeError) return this.#damaged(read, arrival)
     if (read.none !== undefined) rememberOpening(session, frame)
     const { device = session.device, fixes = [] } = read
@@ -99,7 +109,7 @@ export class Ingest {
       return failed(sender, read)
     }
     if (session.admits?.(sender.id) === false) return failed('flood', read)
-    const message = introduce(sender, read, session) ? decode(arrival, logger) : read
+    const message = introduce(sender, read, session) ? this.#decode(arrival) : read
     if (message instanceof DecodeError) return this.#damaged(message, arrival)
     if (sender.entry) this.#options.heard.spoke(sender.id, session, protocol.name)
     let failure: Obstacle | IdentityReason | undefined
@@ -141,6 +151,13 @@ export class Ingest {
   /** From now on no frame waits: what cannot be stored at once is not stored. */
   close(): void {
     this.#waiting.close()
+  }
+
+  #decode(arrival: FrameArrival): Message | DecodeError {
+    const { frameWatch, logger } = this.#options
+    const read = decode(arrival, logger)
+    if (frameWatch && !frameWatch.isIdle) frameWatch.decoded(arrival.frame, read)
+    return read
   }
 
   /** Over MQTT a damaged frame is kept and acknowledged: it would come again for ever. */

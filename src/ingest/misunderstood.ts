@@ -49,17 +49,8 @@ export interface FrameDescription extends Omit<MisunderstoodFrame, 'frame' | 're
 
 /** The frame with asterisks in place of secrets. */
 export function describeFrame({ content, opening, secrets, error, ...about }: FrameDescription): MisunderstoodFrame {
-  let found: MisunderstoodFrame['masked']
-  const known = [...new Set(secrets)].filter((secret) => secret !== undefined)
-  const mask = (text: string) =>
-    known.reduce(
-      (hidden, secret) =>
-        masked(hidden, secret, (place) => {
-          found = secret.length < SURE_SECRET || found === 'short' ? 'short' : 'secret'
-          return '*'.repeat(place.length)
-        }),
-      text,
-    )
+  const masking = new Masking(secrets)
+  const mask = (text: string) => masking.mask(text)
   const base64 = (latin1: string) => Buffer.from(mask(latin1), 'latin1').toString('base64')
   const described = {
     ...about,
@@ -69,7 +60,29 @@ export function describeFrame({ content, opening, secrets, error, ...about }: Fr
       : { request: describeRequest(content, mask) }),
     opening: opening?.map(base64),
   }
-  return { ...described, masked: found }
+  return { ...described, masked: masking.found }
+}
+
+/** Puts asterisks in place of secrets. */
+export class Masking {
+  /** What was masked: a secret; `short`: perhaps something else that is written like one. */
+  found: MisunderstoodFrame['masked']
+  readonly #secrets: readonly string[]
+
+  constructor(secrets: readonly (string | undefined)[]) {
+    this.#secrets = [...new Set(secrets)].filter((secret) => secret !== undefined)
+  }
+
+  mask(text: string): string {
+    return this.#secrets.reduce(
+      (hidden, secret) =>
+        masked(hidden, secret, (place) => {
+          this.found = secret.length < SURE_SECRET || this.found === 'short' ? 'short' : 'secret'
+          return '*'.repeat(place.length)
+        }),
+      text,
+    )
+  }
 }
 
 /** Without the headers that are there for secrets. */
@@ -86,6 +99,11 @@ function describeRequest({ method, uri, headers, body }: HttpRequest, mask: (tex
 /** What a decoder takes of a kept frame. */
 export function contentOf({ frame = '', request }: MisunderstoodFrame): Buffer | HttpRequest {
   return request ? { ...request, body: Buffer.from(request.body, 'base64') } : Buffer.from(frame, 'base64')
+}
+
+/** A request as bytes: its method, address and body. */
+export function requestBytes({ method, uri, body }: HttpRequest): Buffer {
+  return Buffer.concat([Buffer.from(`${method} ${uri}${body.length > 0 ? '\n\n' : ''}`), body])
 }
 
 /** The beginning of bytes: as text where they are, else as hexadecimal digits. */

@@ -8,6 +8,7 @@ import { deviceOf } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
 import type { RecordSource } from './store.ts'
 import { sumOver } from './survey.ts'
+import { forgetWatched } from './watched.ts'
 
 /** How much was deleted of a device. */
 export interface ForgottenDevice {
@@ -98,7 +99,7 @@ async function forgetMarks(redis: Redis, ids: ReadonlySet<string>): Promise<numb
 async function forgetContacts(redis: Redis, id: string): Promise<number> {
   const hashes = [keys.devices, keys.lastFixes, keys.lastFiltered, keys.arrivedDevices]
   const deleted = await Promise.all([...hashes.map((hash) => redis.hdel(hash, id)), redis.del(keys.events(id))])
-  await redis.hdel(keys.intervals, id)
+  await Promise.all([redis.hdel(keys.intervals, id), forgetWatched(redis, id)])
   await tellHeard(redis, [id])
   return deleted.reduce((sum, count) => sum + count, 0)
 }

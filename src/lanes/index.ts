@@ -23,4 +23,5 @@ export {
 } from './redis.ts'
 export { Appender, type AppenderOptions, type MemoryShares } from './store.ts'
 export * from './survey.ts'
+export * from './watched.ts'
 export { joinWorkers } from './workers.ts'

@@ -85,6 +85,10 @@ export const keys = {
   push: (lane: string) => `${TAG}:push:${lane}`,
   /** list that expires: what happened to a device, JSON each, oldest first */
   events: (device: string) => `${TAG}:events:${device}`,
+  /** zset: devices whose frames are kept for a look, by until when, ms UTC */
+  watched: `${TAG}:watched`,
+  /** list that expires: the last frames of such a device, JSON each, latest first */
+  watchedFrames: (device: string) => `${TAG}:watched:${device}`,
   /**
    * frames that were not understood (see misunderstood.ts). Hashes `frames`: id → JSON, `sizes`: list or `<list>:<device>` →
    * bytes; zset `due`: device → when its frames are decoded again, ms UTC; zsets `<list>`, `<list>:<device>`: ids

@@ -1,6 +1,7 @@
 import { DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { createSession, type DeviceSession, UnknownDeviceQuota } from '../../src/ingest/device.ts'
+import type { FrameWatch } from '../../src/ingest/frame-watch.ts'
 import type { Heard } from '../../src/ingest/heard.ts'
 import { Ingest } from '../../src/ingest/ingest.ts'
 import type { MisunderstoodFrame } from '../../src/ingest/misunderstood.ts'
@@ -70,6 +71,7 @@ export interface IngestSetup {
   waitMs?: number
   /** A tenth of them may come from one network. */
   maxUnknownDevices?: number
+  frameWatch?: FrameWatch
 }
 
 /** The path of frames without Redis. `isCurrent`, `fails` and `devices` may change. */
@@ -88,6 +90,7 @@ export async function gateway({
   answer,
   waitMs = 0,
   maxUnknownDevices = 20,
+  frameWatch,
 }: IngestSetup = {}) {
   const stored: Storable[] = []
   const counted: string[] = []
@@ -138,6 +141,7 @@ export async function gateway({
         void Object.assign(heard.get(device) ?? {}, fix && { fix }, filtered && { filtered }),
       became: (device, treatment, what) => void told.push(`${device} ${treatment} ${what}`),
     },
+    frameWatch,
     logger,
     waitMs: { tcp: waitMs, mqtt: waitMs, http: waitMs, udp: 0 },
   })

@@ -11,6 +11,7 @@ import { OwnClock } from '../../ingest/clock.ts'
 import { UnknownDeviceQuota } from '../../ingest/device.ts'
 import { Enrolment } from '../../ingest/enrolment.ts'
 import { FixStorage } from '../../ingest/fix-storage.ts'
+import { FrameWatch } from '../../ingest/frame-watch.ts'
 import { HeardBook } from '../../ingest/heard.ts'
 import { Holding } from '../../ingest/holding.ts'
 import { Ingest } from '../../ingest/ingest.ts'
@@ -72,7 +73,8 @@ async function openPath(live: Live, replica: Replica, identity: RoleAddresses['i
   const enrolment = new Enrolment(redis)
   const storing = { ...placing, appender, heard, holding, capacity }
   const arrivals = new Arrivals({ redis, maxDevices: config.hold.max_unknown_devices, replica })
-  const ingest = new Ingest({ ...storing, arrivals, frameStore, unknownDevices, enrolment })
+  const frameWatch = new FrameWatch(redis)
+  const ingest = new Ingest({ ...storing, arrivals, frameStore, unknownDevices, enrolment, frameWatch })
   const storage = new FixStorage(storing)
   const redecoding = new Redecoding({
     redis,
@@ -109,6 +111,7 @@ async function openPath(live: Live, replica: Replica, identity: RoleAddresses['i
         Promise.all([holding.close(), redecoding.close()]).then(() => heard.close()),
         appender.close(),
         arrivals.close(),
+        frameWatch.close(),
       ]
       await within(LAST_WRITES_MS, Promise.all(lastWrites))
     },

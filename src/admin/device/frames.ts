@@ -1,0 +1,108 @@
+import * as z from 'zod'
+import { sameId } from '../../config/units.ts'
+import { MAX_ID_BYTES } from '../../ingest/device.ts'
+import type { WatchedFrame } from '../../ingest/frame-watch.ts'
+import { contentOf, type MisunderstoodFrame, requestBytes, shownBytes } from '../../ingest/misunderstood.ts'
+import { readFrames, readWatchedFrames, watchedUntil, watchFrames } from '../../lanes/index.ts'
+import { parse } from '../../tracking/refusal.ts'
+import { DeviceFrameJson, decodedFix, Instant, instant } from '../json.ts'
+import type { Operation } from '../operation.ts'
+import { PageQuery } from '../paging.ts'
+import type { DeviceSources } from './list.ts'
+
+/**
+ * `POST /admin/devices/{id}/watch`: has the gateways keep the frames of a device for 15 min; `GET /admin/devices/{id}/frames`: the
+ * last 20 of these, and of those that were not understood, which are kept anyway. Also of a device that is not configured.
+ */
+export function frameOperations({ redis, directory }: Pick<DeviceSources, 'redis' | 'directory'>): Operation[] {
+  const idOf = (params: unknown) => {
+    const { id } = params as { id: string }
+    return Buffer.byteLength(id) > MAX_ID_BYTES ? undefined : (directory().find(id)?.id ?? id)
+  }
+
+  return [
+    {
+      method: 'POST',
+      path: '/admin/devices/{id}/watch',
+      id: 'watchDevice',
+      summary: 'Keep the frames of a device for a look, for 15 minutes',
+      answer: z.object({ until_at: Instant }),
+      refusals: [404],
+      async handle({ params }, reply) {
+        const id = idOf(params)
+        if (id === undefined) return reply.code(404).send(NO_ID)
+        return { until_at: instant(await watchFrames(redis, sameId(id))) }
+      },
+    },
+    {
+      method: 'GET',
+      path: '/admin/devices/{id}/frames',
+      id: 'listDeviceFrames',
+      summary: 'List the last frames of a device that is watched, and those that were not understood, latest first',
+      query: FramesQuery,
+      answer: z.object({ watched_until_at: Instant.optional(), results: z.array(DeviceFrameJson) }),
+      refusals: [404],
+      async handle({ params, query }, reply) {
+        const id = idOf(params)
+        if (id === undefined) return reply.code(404).send(NO_ID)
+        const { max_results: count } = parse(FramesQuery, query)
+        const [until, watched, kept] = await Promise.all([
+          watchedUntil(redis, sameId(id)),
+          readWatchedFrames(redis, sameId(id)),
+          readFrames(redis, { devices: [...new Set([id, sameId(id)])], count: Math.min(count, MOST_KEPT) }),
+        ])
+        const frames = watched.map((json) => JSON.parse(json) as WatchedFrame)
+        const times = new Set(frames.map(({ at }) => at))
+        const others = kept
+          .map(({ text }) => JSON.parse(text) as MisunderstoodFrame)
+          .filter(({ at, reason }) => reason !== 'guessed' && !times.has(at))
+        const all = [...frames.map(watchedJson), ...others.map(misunderstoodJson)]
+        const latest = all.toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at))
+        return { watched_until_at: instant(until), results: latest.slice(0, count) }
+      },
+    },
+  ]
+}
+
+const FramesQuery = z.object({ max_results: PageQuery.shape.max_results })
+type FrameJson = z.infer<typeof DeviceFrameJson>
+
+function watchedJson({ at, bytes, reply, fixes, fixCount, ...about }: WatchedFrame): FrameJson {
+  return {
+    at: instant(at) ?? '',
+    ...about,
+    ...contentJson(Buffer.from(bytes, 'base64')),
+    fixes: fixes.map(decodedFix),
+    fix_count: fixCount,
+    reply: reply && Buffer.from(reply, 'base64').toString('hex'),
+  }
+}
+
+function misunderstoodJson(frame: MisunderstoodFrame): FrameJson {
+  const { at, protocol, transport, reason, error = `not understood: ${reason.replace('_', ' ')}`, fixes = [] } = frame
+  const content = contentOf(frame)
+  const bytes = Buffer.isBuffer(content) ? content : requestBytes(content)
+  return {
+    at: instant(at) ?? '',
+    transport,
+    protocol,
+    size: bytes.length,
+    ...contentJson(bytes.subarray(0, SHOWN_BYTES)),
+    fixes: fixes
+      .slice(0, SHOWN_FIXES)
+      .map(([time, latitude, longitude]) => decodedFix({ time, latitude, longitude, valid: true })),
+    fix_count: fixes.length,
+    error,
+  }
+}
+
+function contentJson(bytes: Buffer) {
+  const shown = shownBytes(bytes, bytes.length)
+  return { bytes: bytes.toString('hex'), text: 'text' in shown ? shown.text : undefined }
+}
+
+const NO_ID = { message: `no id of a device has more than ${MAX_ID_BYTES} bytes` }
+/** Frames that were not understood. */
+const MOST_KEPT = 20
+const SHOWN_BYTES = 1024
+const SHOWN_FIXES = 20

@@ -1,0 +1,140 @@
+import {
+  DecodeError,
+  type Fix,
+  type HttpRequest,
+  type Message,
+  repliesOf,
+  type Transport,
+} from '../../protocols/kit/index.ts'
+import { everySecond } from '../async.ts'
+import { sameId } from '../config/units.ts'
+import { addWatchedFrames, FRAMES_WATCHED, type Redis, watchedDevices } from '../lanes/index.ts'
+import type { FrameOutcome, Reading } from './frame.ts'
+import { Masking, requestBytes } from './misunderstood.ts'
+
+/** A frame of a device that somebody watches, as it is kept in Redis (JSON), with asterisks in place of secrets. */
+export interface WatchedFrame {
+  /** When it arrived, ms UTC. */
+  readonly at: number
+  readonly transport: Transport
+  /** The gateway's; undefined over MQTT. */
+  readonly port?: number
+  readonly remote: string
+  readonly protocol: string
+  /** The first 1,024 bytes, base64; of a request its method, address and body. */
+  readonly bytes: string
+  /** How many there are. */
+  readonly size: number
+  /** The first 20. */
+  readonly fixes: readonly Fix[]
+  readonly fixCount: number
+  /** What the device was answered, base64. */
+  readonly reply?: string
+  /** Why it was not understood, refused, or not stored. */
+  readonly error?: string
+}
+
+/**
+ * Keeps the frames of the devices that somebody watches, and what became of them. Which they are is looked up once a second, and
+ * frames are written with it: as long as nobody watches any device, a frame costs one look at `isIdle`.
+ */
+export class FrameWatch {
+  readonly #redis: Redis
+  readonly #looks: ReturnType<typeof everySecond>
+  /** Without leading zeros. */
+  #devices: ReadonlySet<string> = new Set()
+  readonly #read = new WeakMap<object, Message | DecodeError>()
+  /** Frames that are not in Redis yet, JSON each, by device. */
+  #frames = new Map<string, string[]>()
+
+  constructor(redis: Redis) {
+    this.#redis = redis
+    this.#looks = everySecond(() => this.#look().catch(() => {}))
+  }
+
+  /** Whether nobody watches any device. */
+  get isIdle(): boolean {
+    return this.#devices.size === 0
+  }
+
+  /** What was read of a frame. */
+  decoded(frame: Buffer | HttpRequest, read: Message | DecodeError): void {
+    this.#read.set(frame, read)
+  }
+
+  /** Keeps a frame, once it is known what became of it, if its device is watched. */
+  follow(reading: Reading, taken: Promise<FrameOutcome>): void {
+    const keep = (outcome: FrameOutcome) => this.#keep(reading, outcome)
+    taken.then(keep, () => keep({ status: 'not_stored', reason: 'fault' }))
+  }
+
+  async close(): Promise<void> {
+    await this.#looks.stop()
+    await this.#write().catch(() => {})
+  }
+
+  #keep(reading: Reading, outcome: FrameOutcome): void {
+    const read = this.#read.get(reading.frame) ?? {}
+    const { device, fixes = [] } = read instanceof DecodeError ? {} : read
+    const named = [device ?? reading.session.device, ...fixes.map((fix) => fix.device)]
+    const watched = new Set(named.flatMap((id) => (id === undefined ? [] : sameId(id)))).intersection(this.#devices)
+    for (const id of watched) {
+      const frames = this.#frames.get(id) ?? []
+      frames.push(JSON.stringify(describeWatched(id, reading, { read, outcome })))
+      this.#frames.set(id, frames.slice(-FRAMES_WATCHED))
+    }
+  }
+
+  async #look(): Promise<void> {
+    await this.#write()
+    this.#devices = new Set(await watchedDevices(this.#redis))
+  }
+
+  async #write(): Promise<void> {
+    if (this.#frames.size === 0) return
+    const frames = this.#frames
+    this.#frames = new Map()
+    await addWatchedFrames(this.#redis, frames)
+  }
+}
+
+/** What became of a frame. */
+interface Taken {
+  readonly read: Message | DecodeError
+  readonly outcome: FrameOutcome
+}
+
+/** Of a relay's frame only the fixes of the device. */
+function describeWatched(id: string, { frame, session, protocol }: Reading, { read, outcome }: Taken): WatchedFrame {
+  const { fixes = [], secret }: Message = read instanceof DecodeError ? {} : read
+  const { now: at, port, remote, transport } = session
+  const own = fixes.filter(({ device }) => device === undefined || sameId(device) === id)
+  const masking = new Masking([session.secret, secret])
+  const shown = (bytes: Buffer) =>
+    Buffer.from(masking.mask(bytes.toString('latin1')).slice(0, SHOWN_BYTES), 'latin1').toString('base64')
+  const content = Buffer.isBuffer(frame) ? frame : requestBytes(frame)
+  const error = errorOf(read, outcome)
+  const replies = outcome.status === 'stored' ? repliesOf(outcome.reply) : []
+  return {
+    at,
+    transport,
+    port,
+    remote,
+    protocol: protocol.name,
+    bytes: shown(content),
+    size: content.length,
+    fixes: own.slice(0, SHOWN_FIXES),
+    fixCount: own.length,
+    reply: replies.length > 0 ? shown(Buffer.concat(replies)) : undefined,
+    error: error && masking.mask(error),
+  }
+}
+
+function errorOf(read: Message | DecodeError, outcome: FrameOutcome): string | undefined {
+  if (read instanceof DecodeError) return read.message
+  if (outcome.status === 'stored') return undefined
+  return `${outcome.status.replace('_', ' ')}: ${outcome.reason}`
+}
+
+const SHOWN_BYTES = 1024
+const SHOWN_FIXES = 20

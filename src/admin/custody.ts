@@ -9,7 +9,6 @@ import {
   surveyHeld,
   surveyLanes,
 } from '../lanes/index.ts'
-import type { Logger } from '../observe/log.ts'
 
 export type FixAccount = Awaited<ReturnType<typeof takeAccount>>
 type Custody = FixAccount['custody']
@@ -72,17 +71,15 @@ function sumOf(numbers: Iterable<number>): number {
 
 /**
  * Takes the account every 5 seconds. Two equal accounts in a row show that nothing moved; a difference then means that fixes
- * are lost or counted twice. It is logged as an error once, and again when it changes.
+ * are lost or counted twice.
  */
 export class CustodyWatch {
-  readonly #logger: Logger
   readonly #stopping = new AbortController()
   #last: Custody | undefined
   #known = 0
   #account: FixAccount | undefined
 
-  constructor(account: () => Promise<FixAccount>, logger: Logger, { everyMs = 5000 } = {}) {
-    this.#logger = logger
+  constructor(account: () => Promise<FixAccount>, { everyMs = 5000 } = {}) {
     void this.#run(account, everyMs)
   }
 
@@ -112,15 +109,8 @@ export class CustodyWatch {
   }
 
   #compare(account: FixAccount): void {
-    const { custody } = account
-    const { difference } = custody
     this.#account = account
-    const isSettled = isDeepStrictEqual(custody, this.#last)
-    this.#last = custody
-    if (!isSettled || difference === this.#known) return
-    this.#known = difference
-    if (difference === 0) this.#logger.info({ custody }, 'custody: every fix is accounted for again')
-    else if (difference > 0) this.#logger.error({ custody }, `custody: ${difference} received fixes are missing`)
-    else this.#logger.error({ custody }, `custody: ${-difference} more fixes are accounted for than were received`)
+    if (isDeepStrictEqual(account.custody, this.#last)) this.#known = account.custody.difference
+    this.#last = account.custody
   }
 }

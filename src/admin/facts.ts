@@ -59,7 +59,8 @@ export class FactGatherer {
   }
 
   /** The figures of all workers' pushes, added up. */
-  get pushes(): Omit<UpstreamFacts, 'state' | 'since' | 'tokensRefused'> & Pick<PushFigures, 'acceptedAt'> {
+  get pushes(): Omit<UpstreamFacts, 'state' | 'since' | 'tokensRefused'> &
+    Pick<PushFigures, 'acceptedAt' | 'acceptedBefore'> {
     return combined(this.#live('worker').map((each) => each.figures as unknown as PushFigures & { url: string }))
   }
 
@@ -77,7 +78,7 @@ export class FactGatherer {
     this.#watchedSince ??= now
     this.#processes = stored.processes
     this.#countFrames()
-    const { acceptedAt, ...pushes } = this.pushes
+    const { acceptedAt, acceptedBefore, ...pushes } = this.pushes
     const { account, difference } = custody()
     return {
       now,
@@ -86,7 +87,11 @@ export class FactGatherer {
       processes: stored.processes.map(processFacts),
       redis: stored.server,
       upstream: { ...stored.upstream, ...pushes, tokensRefused: tokensRefused() },
-      lanes: stored.lanes.map((each) => ({ ...each, acceptedAt: acceptedAt[each.company] })),
+      lanes: stored.lanes.map((each) => ({
+        ...each,
+        acceptedAt: acceptedAt[each.company],
+        acceptedBefore: acceptedBefore[each.company],
+      })),
       backlog: account?.waiting,
       difference,
       devices: devices(),
@@ -205,10 +210,6 @@ function combined(workers: readonly (PushFigures & { readonly url: string })[]) 
   const lastError: UpstreamError | undefined = latest && { ...latest, operation: 'pushPositions' }
   const [slowest] = workers.toSorted((a, b) => (b.usualMs ?? 0) - (a.usualMs ?? 0))
   const refused = workers.map((each) => each.refused).toSorted((a, b) => (b.at ?? 0) - (a.at ?? 0))
-  const acceptedAt: Record<string, number> = {}
-  for (const each of workers)
-    for (const [company, at] of Object.entries(each.acceptedAt))
-      acceptedAt[company] = Math.max(at, acceptedAt[company] ?? 0)
   return {
     url: workers[0]?.url ?? '',
     inFlight: workers.reduce((sum, { inFlight }) => sum + inFlight, 0),
@@ -217,9 +218,18 @@ function combined(workers: readonly (PushFigures & { readonly url: string })[]) 
     usualMs: slowest?.usualMs,
     answeredAt: Math.max(0, ...workers.map(({ answeredAt = 0 }) => answeredAt)) || undefined,
     lastError,
-    acceptedAt,
+    acceptedAt: latestOf(workers.map(({ acceptedAt }) => acceptedAt)),
+    acceptedBefore: latestOf(workers.map(({ acceptedBefore }) => acceptedBefore)),
     refused: { ...refused[0], positions: refused.reduce((sum, { positions }) => sum + positions, 0) },
   }
+}
+
+/** The latest instant of each company. */
+function latestOf(known: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const latest: Record<string, number> = {}
+  for (const [company, at] of known.flatMap((each) => Object.entries(each)))
+    latest[company] = Math.max(at, latest[company] ?? 0)
+  return latest
 }
 
 const ANSWER_MS = 2000

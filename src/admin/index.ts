@@ -60,7 +60,7 @@ export type Admin = Awaited<ReturnType<typeof openAdmin>>
 export async function openAdmin(options: AdminOptions) {
   const { logger, redis } = options
   const certificate = options.tls ? new ServedCertificate(options.tls, 'admin') : undefined
-  const tokens = watchTokens(options.companies, logger)
+  const tokens = watchTokens(options.companies)
   const watches = startWatches({ ...options, tokensRefused: tokens.refused })
   const { account, upstream, rates, index, devices, gatherer, hour, findings } = watches
   const rows = { ...options, index, findings }

@@ -31,7 +31,7 @@ export function startWatches(sources: WatchSources) {
   )
   const upstream = () => readUpstream(redis, startedAt)
   const rates = new RateWatch(redis)
-  const custody = new CustodyWatch(account, logger)
+  const custody = new CustodyWatch(account)
   const index = new DeviceIndex({ ...sources, follow: (changed) => live.follow(changed) })
   const devices = new DeviceWatch({ ...sources, index })
   const roster = new RosterWatch({ ...sources, zone: () => live.config.time_zone })

@@ -116,6 +116,8 @@ export interface RefusedLanes {
   readonly lanes: readonly string[]
   /** When a push with the company's apikey was accepted last. */
   readonly acceptedAt?: number
+  /** When one was accepted last before one was refused with 403 last. */
+  readonly acceptedBefore?: number
 }
 
 interface WaitingFixes {

@@ -6,7 +6,7 @@ export function upstreamTroubles({ upstream, backlog, lanes = [], now }: Facts):
   return [
     ...(upstream ? [...answerTroubles(upstream, waiting, now), ...refusedPositions(upstream, now)] : []),
     ...(upstream?.tokensRefused ?? []).map(tokenRefused),
-    ...lanes.map(refusedLanes),
+    ...groupsOf(lanes).map(refusedLanes),
   ]
 }
 
@@ -53,24 +53,47 @@ function tokenRefused(company_id: string): Found {
   return { code: 'token_refused', subject: { company_id }, message }
 }
 
-/** 401 and 403 are about the apikey, unless it is accepted for other lanes. */
-function refusedLanes({ acceptedAt = 0, company, lanes, message: answer, since, status }: RefusedLanes): Found {
-  const isKey = status === 401 || (status === 403 && acceptedAt < since) || status === 0
+/** The lanes of a company with the same cause, whatever the answers were. */
+function groupsOf(lanes: readonly RefusedLanes[]): { code: LaneCause; answers: RefusedLanes[] }[] {
+  const causes = lanes.flatMap((answer) => {
+    const code = causeOf(answer)
+    return code ? [{ code, answer }] : []
+  })
+  return [...Map.groupBy(causes, ({ code, answer }) => `${code} ${answer.company}`).values()].map((same) => ({
+    code: same[0].code,
+    answers: same.map(({ answer }) => answer),
+  }))
+}
+
+/**
+ * 401 and 403 are about the apikey, unless it is accepted for other lanes, and these are refused again after that. In between
+ * nobody knows: the key may be well again, and these lanes not tried yet.
+ */
+function causeOf({ acceptedAt = 0, acceptedBefore = 0, since, status }: RefusedLanes): LaneCause | undefined {
+  if (status === 401 || status === 0) return 'apikey_refused'
+  if (status !== 403 || acceptedBefore >= since) return 'lane_refused'
+  return acceptedAt < since ? 'apikey_refused' : undefined
+}
+
+function refusedLanes({ code, answers }: ReturnType<typeof groupsOf>[number]): Found {
+  const [{ company }] = answers
+  const lanes = answers.flatMap((answer) => answer.lanes)
   const number = `${lanes.length} ${lanes.length === 1 ? 'lane' : 'lanes'}`
-  const about = { subject: { company_id: company }, count: lanes.length, sinceAt: since }
-  const said = answer === '' ? [] : [`${status || ''} ${answer}`.trim()]
-  const evidence = [...said, ...lanes.slice(0, LANES_NAMED).map(laneText)]
-  if (status === 0)
-    return { ...about, code: 'apikey_refused', message: `company ${company} has no apikey: ${number} parked`, evidence }
-  if (isKey)
-    return {
-      ...about,
-      code: 'apikey_refused',
-      message: `the tracking API refuses the apikey of company ${company} (${status}): ${number} parked`,
-      evidence,
-    }
-  const message = `the tracking API refuses ${number} of company ${company} (${status})`
-  return { ...about, code: 'lane_refused', message, evidence }
+  const statuses = answers.map(({ status }) => status).join(', ')
+  const said = answers.flatMap(({ message, status }) => (message === '' ? [] : `${status || ''} ${message}`.trim()))
+  return {
+    code,
+    subject: { company_id: company },
+    count: lanes.length,
+    sinceAt: Math.min(...answers.map(({ since }) => since)),
+    message:
+      code === 'lane_refused'
+        ? `the tracking API refuses ${number} of company ${company} (${statuses})`
+        : statuses === '0'
+          ? `company ${company} has no apikey: ${number} parked`
+          : `the tracking API refuses the apikey of company ${company} (${statuses}): ${number} parked`,
+    evidence: [...said, ...lanes.slice(0, LANES_NAMED).map(laneText)],
+  }
 }
 
 function laneText(lane: string): string {
@@ -96,6 +119,8 @@ function meaningOf(error: UpstreamError | undefined): { readonly does: string; r
 function waitingText(fixes: number): string {
   return fixes === 0 ? '' : `: ${fixes} ${fixes === 1 ? 'position waits' : 'positions wait'}`
 }
+
+type LaneCause = 'apikey_refused' | 'lane_refused'
 
 const WORDS = new Map([
   ['refused', 'refuses connections'],

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Transport } from '../../protocols/kit/index.ts'
 import { everySecond } from '../async.ts'
 import { countParked, type MemoryShares, type Part, parkedLanes, type Redis } from '../lanes/index.ts'
-import type { Logger } from '../observe/log.ts'
 import { observations } from '../observe/observations.ts'
 
 export interface CapacityOptions {
@@ -12,7 +11,6 @@ export interface CapacityOptions {
   readonly maxParked: number
   /** Written here alone: what else may be stored, by the memory that Redis has. */
   readonly shares: MemoryShares
-  readonly logger: Logger
 }
 
 /** Watches whether Redis has room for more fixes. Without room nothing is acknowledged, and devices keep their fixes. */
@@ -53,36 +51,24 @@ export class Capacity {
   }
 
   async #look(): Promise<void> {
-    const { logger, shares, stopAt } = this.#options
+    const { shares, stopAt } = this.#options
     const info = await this.#redis.info('memory')
     const share = memoryShare(info)
     shares.markBytes = memoryLimit(info) * SHARE
     shares.heldFixes = (memoryLimit(info) * SHARE) / FIX_BYTES
     shares.misunderstoodBytes = memoryLimit(info) * MISUNDERSTOOD_SHARE
-    if (share > stopAt) observations.note('redis_full', { evidence: `${Math.round(share * 100)} % of its memory` })
-    const isFull = share > (this.#isFull ? stopAt - RESUME_BELOW : stopAt)
-    if (isFull !== this.#isFull) {
-      this.#isFull = isFull
-      const percent = `${Math.round(share * 100)} %`
-      if (isFull) logger.error({ reason: 'memory' }, `Redis uses ${percent} of its memory: nothing is acknowledged`)
-      else logger.info(`Redis uses ${percent} of its memory: fixes are acknowledged again`)
-    }
+    this.#isFull = share > (this.#isFull ? stopAt - RESUME_BELOW : stopAt)
+    if (this.#isFull) observations.note('redis_full', { evidence: `${Math.round(share * 100)} % of its memory` })
     if (this.#looks++ % 3 === 0) await this.#lookAtParked()
     this.hasShortage = this.#isFull || this.#crowdedLanes.size > 0
   }
 
   async #lookAtParked(): Promise<void> {
-    const { logger, shares } = this.#options
+    const { shares } = this.#options
     const maxParked = Math.min(this.#options.maxParked, shares.heldFixes)
     const fixes = await countParked(this.#redis)
     if (fixes > maxParked) observations.note('parked_full', { evidence: `${fixes} positions` })
-    const crowded = fixes > maxParked ? await parkedLanes(this.#redis) : new Set<string>()
-    if (crowded.size > 0 && this.#crowdedLanes.size === 0)
-      logger.error(
-        { reason: 'parked' },
-        `${fixes} positions are parked: devices on parked lanes are not acknowledged any more`,
-      )
-    this.#crowdedLanes = crowded
+    this.#crowdedLanes = fixes > maxParked ? await parkedLanes(this.#redis) : new Set<string>()
   }
 }
 

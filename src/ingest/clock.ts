@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { everySecond } from '../async.ts'
 import { aheadOfRedis, clockOfApi, type Redis } from '../lanes/index.ts'
-import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
 
@@ -37,7 +36,6 @@ export function doubtOf(evidence: ClockEvidence): string | undefined {
 export class OwnClock {
   isInDoubt = false
   readonly #redis: Redis
-  readonly #logger: Logger
   readonly #looking: ReturnType<typeof everySecond>
   /** Wall clock minus monotonic clock at the last look. */
   #offset = Date.now() - performance.now()
@@ -45,9 +43,8 @@ export class OwnClock {
   #isSynchronised: boolean | undefined
   #askedKernelAt = -Infinity
 
-  constructor(redis: Redis, logger: Logger) {
+  constructor(redis: Redis) {
     this.#redis = redis
-    this.#logger = logger
     this.#looking = everySecond(() => this.#look())
   }
 
@@ -70,11 +67,8 @@ export class OwnClock {
       isSynchronised: this.#isSynchronised,
     })
     if (doubt) observations.note('own_clock', { subject: { process: 'gateway' }, evidence: doubt })
-    if (this.isInDoubt === (doubt !== undefined)) return
     this.isInDoubt = doubt !== undefined
     metrics.clockAlarm.set(this.isInDoubt ? 1 : 0)
-    if (doubt) this.#logger.error({ reason: 'clock' }, `${doubt}: fixes that seem too new or too old are held`)
-    else this.#logger.info('the clock of this machine is not in doubt any more')
   }
 
   async #aheadOfOthers(): Promise<Pick<ClockEvidence, 'aheadOfRedisMs' | 'aheadOfApiMs'>> {

@@ -118,7 +118,10 @@ export class UnknownDeviceQuota {
   }
 }
 
-/** Logs unknown and refused devices: each once until it has not come for ten minutes, and at most 100 of them a minute. */
+/**
+ * Logs refused devices that no finding names: each once until it has not come for ten minutes, and at most 100 of them a
+ * minute.
+ */
 export class RejectedDeviceLog {
   readonly #logger: Logger
   readonly #lastAt = new Map<string, number>()
@@ -149,9 +152,6 @@ export class RejectedDeviceLog {
 
 const REJECTIONS = new Map([
   ['unknown_device', 'refused: the device is not configured'],
-  ['held', 'the device is not configured: its fixes are held until it is'],
-  ['wrong_secret', 'not taken for the device: its secret is missing or wrong'],
-  ['not_permitted', 'not taken for the device: it came in a way that its entry does not allow'],
   ['other_device', 'refused: the device used the id of another device'],
 ])
 const MINUTE_MS = 60_000

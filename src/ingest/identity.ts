@@ -133,7 +133,7 @@ export class Identity {
     const id = sameId(name)
     const mayBeHeld = admitsUnknown() && secret === undefined
     const isHeld = mayBeHeld && unknownDevices.admit(id, addressOf(remote))
-    this.#rejected.log(id, isHeld && reason === 'unknown_device' ? 'held' : reason, remote)
+    if (reason === 'unknown_device' && !isHeld) this.#rejected.log(id, reason, remote)
     if (isHeld) return { id, entry: undefined }
     if (mayBeHeld) noteTooMany(id)
     return reason

@@ -57,14 +57,15 @@ export function connect(url: string, name: string, logger?: Logger): Redis {
     ...LOADING,
   })
   let isGone = false
+  // Under `start` the finding redis_down says it once for all processes.
+  const report = (text: string) => logger?.[process.connected ? 'debug' : 'warn']({ reason: 'redis' }, text)
   redis.on('error', (error) => logger?.debug({ err: error }, 'Redis'))
   redis.on('close', () => {
-    if (!isGone && redis.status !== 'end')
-      logger?.warn({ reason: 'redis' }, 'Redis is gone: nothing is stored until it is back')
+    if (!isGone && redis.status !== 'end') report('Redis is gone: nothing is stored until it is back')
     isGone = true
   })
   redis.on('ready', () => {
-    if (isGone) logger?.info('Redis is back')
+    if (isGone) report('Redis is back')
     isGone = false
     void learnVersion(redis).catch(() => {})
   })

@@ -70,11 +70,11 @@ export async function openServer(
 ): Promise<number> {
   server.listen({ host, port, backlog: 4096 })
   await once(server, 'listening')
-  // Too many open files: the open connections go on.
+  // The open connections go on.
   server.on('error', (error: NodeJS.ErrnoException) => {
-    logger.error({ err: error }, 'a connection could not be accepted')
     if (error.code === 'EMFILE' || error.code === 'ENFILE')
       observations.note('open_files', { evidence: `a connection could not be accepted: ${error.code}` })
+    else logger.error({ err: error }, 'a connection could not be accepted')
   })
   return (server.address() as AddressInfo).port
 }

@@ -25,6 +25,8 @@ export function keepRunning<R extends Runnable>(
   const ready = Promise.withResolvers<void>()
   const ending = new AbortController()
   let wasReady = false
+  /** Why it did not start; in the log once until it is ready. */
+  let obstacle = ''
   let current: R | undefined
   const ended = loop().catch(ready.reject).finally(ready.resolve)
   return { ready: ready.promise, current: () => current, endRestarts: () => ending.abort(), stop }
@@ -41,6 +43,7 @@ export function keepRunning<R extends Runnable>(
     try {
       current = await start(ending.signal)
       wasReady = true
+      obstacle = ''
       ready.resolve()
       // The start may have succeeded in the moment in which it was aborted.
       if (ending.signal.aborted) void current.stop()
@@ -51,7 +54,9 @@ export function keepRunning<R extends Runnable>(
     } catch (thrown) {
       const error = explainError(thrown) as Error
       if (error instanceof UserError && !wasReady) throw error
-      if (!ending.signal.aborted) logger.error({ process: name, reason: error.message }, `${name} does not start`)
+      if (!ending.signal.aborted && error.message !== obstacle)
+        logger.error({ process: name, reason: error.message }, `${name} does not start`)
+      obstacle = error.message
       return 0
     } finally {
       current = undefined

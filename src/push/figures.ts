@@ -15,6 +15,8 @@ export interface PushFigures {
   readonly lastError?: PushError
   /** Company → when a push with its apikey was accepted last. */
   readonly acceptedAt: Readonly<Record<string, number>>
+  /** Company → when one was accepted last before one was refused with 403 last. */
+  readonly acceptedBefore: Readonly<Record<string, number>>
   /** Positions that were refused singly within the last minute. */
   readonly refused: {
     readonly positions: number
@@ -36,6 +38,7 @@ export interface PushError {
 export class PushWatch {
   readonly #inFlight = new Map<number, number>()
   readonly #acceptedAt = new Map<string, number>()
+  readonly #acceptedBefore = new Map<string, number>()
   #requests = 0
   #answered: { readonly at: number; readonly ms: number }[] = []
   #refused: { readonly at: number; readonly status: number; readonly message: string }[] = []
@@ -58,6 +61,7 @@ export class PushWatch {
     const { status, text } = answer
     this.#answered.push({ at, ms })
     if (this.#answered.length > KEPT) this.#answered.shift()
+    if (status === 403) this.#acceptedBefore.set(company, this.#acceptedAt.get(company) ?? 0)
     if (status < 300) this.#acceptedAt.set(company, at)
     else this.#lastError = { at, code: 'http', status, message: text }
   }
@@ -83,6 +87,7 @@ export class PushWatch {
       answeredAt: this.#answered.at(-1)?.at,
       lastError: this.#lastError,
       acceptedAt: Object.fromEntries(this.#acceptedAt),
+      acceptedBefore: Object.fromEntries(this.#acceptedBefore),
       refused: { positions: this.#refused.length, ...this.#refused.at(-1) },
     }
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Queue, Worker } from 'bullmq'
 import { within } from '../async.ts'
-import { keys, type Lease, type Leases, LOADING, openRedis } from '../lanes/index.ts'
+import { isConnectionError, keys, type Lease, type Leases, LOADING, openRedis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 
 export interface TicketsOptions {
@@ -82,7 +82,7 @@ export class Tickets {
       this.#isRefused &&= tickets.length === 0
     } catch (error) {
       // The memory of Redis is full: delivering makes room. Once in the log until tickets can be stored again.
-      if (!this.#isRefused)
+      if (!this.#isRefused && !isConnectionError(error as Error))
         logger.warn({ err: error }, 'tickets cannot be stored: this process pushes the lanes that it has claimed')
       this.#isRefused = true
       await work({ data: claimed })

@@ -1,4 +1,4 @@
-import type { Redis } from '../lanes/index.ts'
+import { isConnectionError, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { Roster, type RosterChange } from './roster.ts'
 import { readSince, readTable } from './table.ts'
@@ -111,9 +111,9 @@ export class Replica {
     for (const follower of this.#followers) follower(changed)
   }
 
-  /** Once until it can be read again. That Redis is away is the connection's to report. */
+  /** Once until it can be read again. That Redis is away is a finding. */
   #reportUnreadable(error: Error): void {
-    if (this.redis.status !== 'ready' || this.#reported.has(error.message)) return
+    if (isConnectionError(error) || this.#reported.has(error.message)) return
     this.#reported.add(error.message)
     const message = 'the roster in Redis cannot be read: the roster that was read before stays in effect'
     this.#logger.error({ err: error }, message)

@@ -13,7 +13,15 @@ import { keepFrame } from '../support/kept-frames.ts'
 const admin = adminFixture()
 const OLDEST = Date.UTC(2026, 10, 20, 8, 14, 2, 250)
 /** What a worker says that pushes nothing. */
-const PUSHES = { inFlight: 0, oldestMs: 0, slowestMs: 0, acceptedAt: {}, refused: { positions: 0 }, url: 'http://api' }
+const PUSHES = {
+  inFlight: 0,
+  oldestMs: 0,
+  slowestMs: 0,
+  acceptedAt: {},
+  acceptedBefore: {},
+  refused: { positions: 0 },
+  url: 'http://api',
+}
 const ofMemory = (bytes: number) => bytes / (256 * 1024 * 1024)
 const OWN = ['fixes_waiting', 'fixes_parked', 'oldest_waiting_timestamp_seconds', 'custody_difference', 'devices']
 const MEMORY = ['redis_memory_used_ratio', 'redis_memory_share_ratio']
@@ -173,6 +181,7 @@ describe('the metrics', () => {
       oldestMs: 1500,
       slowestMs: 1500,
       acceptedAt: { 7: OLDEST },
+      acceptedBefore: {},
       refused: { positions: 0 },
     }
     const figures = { worker: { ...pushes, url: 'http://api.example' }, gateway: { connections: 1, lastFixAt: OLDEST } }

@@ -42,9 +42,8 @@ const failing = (code: string, status?: number, message?: string) => ({
   },
   backlog: BACKLOG,
 })
-const refused = (status: number, acceptedAt?: number) => ({
-  lanes: [{ company: '7', status, message: 'no', since: NOW - 60 * S, lanes: ['7/42/1001', '7/42/1002'], acceptedAt }],
-})
+const REFUSED = { company: '7', message: 'no', since: NOW - 60 * S, lanes: ['7/42/1001', '7/42/1002'] }
+const refused = (status: number, accepted = {}) => ({ lanes: [{ ...REFUSED, status, ...accepted }] })
 
 function found(facts: Partial<Facts>) {
   return diagnose({ ...WELL, ...facts })
@@ -52,6 +51,9 @@ function found(facts: Partial<Facts>) {
 
 describe('by these facts', () => {
   it('nothing is wrong with a system that is well', () => expect(found({})).toEqual([]))
+
+  it('nothing is wrong with a key that is accepted again while its lanes are tried again', () =>
+    expect(found(refused(403, { acceptedAt: NOW }))).toEqual([]))
 
   it.each<[FindingCode, string, Partial<Facts>, Record<string, unknown>]>([
     ['redis_down', 'Redis does not answer', { redis: { downSince: NOW - 5 * S } }, { sinceAt: NOW - 5 * S }],
@@ -125,7 +127,23 @@ describe('by these facts', () => {
       },
     ],
     ['apikey_refused', 'a company has no apikey', refused(0), { message: 'company 7 has no apikey: 2 lanes parked' }],
-    ['lane_refused', 'other lanes of the company are accepted', refused(403, NOW), { count: 2 }],
+    [
+      'lane_refused',
+      'other lanes of the company are accepted',
+      refused(403, { acceptedAt: NOW, acceptedBefore: NOW - 59 * S }),
+      { count: 2 },
+    ],
+    [
+      'lane_refused',
+      'lanes are refused with different answers',
+      { lanes: [...refused(404).lanes, { ...REFUSED, status: 410, message: 'gone', since: NOW - 90 * S }] },
+      {
+        count: 4,
+        sinceAt: NOW - 90 * S,
+        message: 'the tracking API refuses 4 lanes of company 7 (404, 410)',
+        evidence: expect.arrayContaining(['404 no', '410 gone']),
+      },
+    ],
     [
       'lane_refused',
       'courier or route are unknown',

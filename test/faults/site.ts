@@ -27,15 +27,15 @@ export const OWN = [
   '356307042441905',
 ] as const
 
-export async function startSite(): Promise<Site> {
+export async function startSite({ vans: count = 4, yaml = '' } = {}): Promise<Site> {
   const [api, redis] = await Promise.all([startFaultyApi(), startTestRedis()])
-  const vans = createFleet(VANS, SPEECHES)
+  const vans = createFleet(count, SPEECHES)
   const devices = [GUARDED.id, ...OWN].map((id, index) => {
     const secret = id === GUARDED.id ? `, secret: ${GUARDED.secret}` : ''
     return `"${id}": { name: Own ${index}, company_id: 7, courier_id: ${50 + index}, route_id: ${2050 + index}${secret} }\n`
   })
   const files = { 'devices.yaml': devicesYaml(vans, '7') + devices.join('') }
-  const product = await startProduct(files, settings(api.url, redis.url))
+  const product = await startProduct(files, settings(api.url, redis.url) + yaml)
   const end = new AbortController()
   const driving = drive(product, vans, end.signal)
   const connection = await connected(redis.url)
@@ -67,7 +67,6 @@ function drive({ ports }: Product, vans: readonly FleetVan[], hurry: AbortSignal
   return runSimulation({ ...tour, patienceMs: 0, hurry })
 }
 
-const VANS = 4
 const SPEECHES = ['teltonika', 'gt06'].flatMap((name) => speeches.find(({ protocol }) => protocol === name) ?? [])
 /** Vans that were forgotten would drive for ever. */
 const LONGEST_MS = 3_600_000

@@ -1,7 +1,7 @@
-import { pino } from 'pino'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { Capacity, memoryProblems } from '../../src/ingest/acceptance.ts'
 import { keys, type Part, type Redis } from '../../src/lanes/index.ts'
+import { observations } from '../../src/observe/observations.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 const FULL = 'Redis has more than 85 % of its memory in use: nothing is acknowledged'
@@ -13,19 +13,17 @@ withRedis((_, connection) => {
   redis = connection
 })
 
-function watch(maxParked: number): { capacity: Capacity; said: string[] } {
-  const said: string[] = []
-  const logger = pino({}, { write: (line) => void said.push((JSON.parse(line) as { msg: string }).msg) })
+function watch(maxParked: number): Capacity {
   const capacity = new Capacity(redis, {
     stopAt: 0.85,
     maxParked,
     shares: { markBytes: 0, heldFixes: 0, misunderstoodBytes: 0 },
-    logger,
   })
   onTestFinished(() => capacity.stop())
-  return { capacity, said }
+  return capacity
 }
 
+const observed = () => observations.current().map(({ code, evidence }) => [code, ...evidence])
 const toLane = (lane: string): Part[] => [{ lane, device: '1', records: Buffer.alloc(0) }]
 const shortages = (capacity: Capacity) => ['7/1/1', '7/1/2', '7/1/3'].map((lane) => capacity.shortageFor(toLane(lane)))
 
@@ -45,9 +43,9 @@ async function park(): Promise<void> {
 describe('the number of parked positions', () => {
   it('stops lanes with parked positions above its bound', async () => {
     await park()
-    const { capacity, said } = watch(4)
+    const capacity = watch(4)
     await expect.poll(() => shortages(capacity), soon).toEqual(['parked', 'parked', undefined])
-    expect(said).toEqual(['5 positions are parked: devices on parked lanes are not acknowledged any more'])
+    expect(observed()).toContainEqual(['parked_full', '5 positions'])
     await redis.del(keys.refused('7/1/2'), keys.refusedLanes)
     await expect.poll(() => shortages(capacity), soon).toEqual([undefined, undefined, undefined])
   })
@@ -55,8 +53,8 @@ describe('the number of parked positions', () => {
   it('does not count positions that wait behind refused ones', async () => {
     await park()
     const [within, above] = [watch(5), watch(4)]
-    await expect.poll(() => shortages(above.capacity), soon).toEqual(['parked', 'parked', undefined])
-    expect(shortages(within.capacity)).toEqual([undefined, undefined, undefined])
+    await expect.poll(() => shortages(above), soon).toEqual(['parked', 'parked', undefined])
+    expect(shortages(within)).toEqual([undefined, undefined, undefined])
   })
 })
 
@@ -64,7 +62,7 @@ describe('the memory of Redis', () => {
   afterEach(() => redis.config('SET', 'maxmemory', '256mb'))
 
   it('stops all storing while too much of it is used', async () => {
-    const { capacity } = watch(10)
+    const capacity = watch(10)
     await redis.config('SET', 'maxmemory', '1mb')
     await expect.poll(() => capacity.problems, soon).toEqual([FULL])
     expect([capacity.shortageFor(toLane('7/1/1')), capacity.shortageFor([])]).toEqual(['memory', undefined])

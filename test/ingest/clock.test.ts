@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type ClockEvidence, doubtOf, OwnClock } from '../../src/ingest/clock.ts'
 import { noteClockOfApi, type Redis } from '../../src/lanes/index.ts'
-import { createLogger } from '../../src/observe/log.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 let redis: Redis
@@ -34,7 +33,7 @@ describe('our own clock', () => {
   })
 
   it('comes into doubt when the API disagrees with it, and out of it when the API agrees', async () => {
-    const clock = new OwnClock(redis, createLogger('test', { level: 'fatal', format: 'json' }))
+    const clock = new OwnClock(redis)
     await noteClockOfApi(redis, 3_600_000)
     await expect.poll(() => clock.isInDoubt, { timeout: 10_000 }).toBe(true)
     await noteClockOfApi(redis, 0)

@@ -13,7 +13,7 @@ export async function startAdmin(live: Live, { redisUrl, baseUrl, ports, identit
   const { config, logger } = live
   const redis = connect(redisUrl, 'admin', logger)
   await firstComparison(live, redis)
-  const readiness = redisReadiness(redis, config.redis, logger)
+  const readiness = redisReadiness(redis, config.redis)
   const tracking = createTrackingClient({
     baseUrl,
     returnPrefix: config.tracking.return_prefix,

@@ -1,6 +1,7 @@
 import { type Files, isMistake } from '../../config/files.ts'
 import { ConfigError, type Problem, problemText } from '../../config/problem.ts'
 import type { Config } from '../../config/schema.ts'
+import { isConnectionError } from '../../lanes/index.ts'
 import type { Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
 import type { FilesOutcome } from '../../roster/file-writer.ts'
@@ -47,14 +48,14 @@ export class ConfigReport {
     return resultsOf({ read, refused, outcome }, remarks)
   }
 
-  /** A fault is logged once until it is over. That Redis is away is the connection's to report. */
-  fault(error: Error, isRedisReady: boolean): void {
+  /** A fault is logged once until it is over. That Redis is away is a finding. */
+  fault(error: Error): void {
     if (error.message === this.#fault) return
     this.#fault = error.message
     if (error instanceof ConfigError) {
       metrics.configReloadSuccessful.set(0)
       for (const problem of error.mistakes) this.#logger.error(problemText(problem))
-    } else if (isRedisReady)
+    } else if (!isConnectionError(error))
       this.#logger.error({ err: error }, 'the files cannot be written to the roster in Redis: it is tried again')
   }
 

@@ -61,8 +61,8 @@ async function openPath(live: Live, replica: Replica, identity: RoleAddresses['i
   const problems = () => [...capacity.problems, ...(replica.current ? [] : [ROSTER_PROBLEM])]
   const frameStore = new FrameStore(redis, appending.shares)
   const limits = { stopAt: config.redis.stop_at, maxParked: config.parked.max_positions }
-  const capacity = new Capacity(redis, { ...limits, shares: appending.shares, logger })
-  const clock = new OwnClock(redis, logger)
+  const capacity = new Capacity(redis, { ...limits, shares: appending.shares })
+  const clock = new OwnClock(redis)
   const placing = { clock, replica, filter: filterOptions(config), hold: config.hold, logger }
   const holding = new Holding({ ...placing, redis, appender: appending })
   const gateway = randomUUID()
@@ -98,7 +98,7 @@ async function openPath(live: Live, replica: Replica, identity: RoleAddresses['i
       heard,
       logger,
     },
-    redisReadiness: redisReadiness(redis, config.redis, logger),
+    redisReadiness: redisReadiness(redis, config.redis),
     problems,
     stopWaiting: () => ingest.close(),
     async close() {

@@ -158,7 +158,7 @@ class FollowedConfig implements Live {
         return isDone
       } catch (error) {
         this.#isDue = true
-        this.#report.fault(error as Error, this.#replica?.redis.status === 'ready')
+        this.#report.fault(error as Error)
         return false
       }
     })

@@ -2,20 +2,15 @@ import type { Config } from '../../config/schema.ts'
 import { memoryProblems } from '../../ingest/acceptance.ts'
 import { readGatewayProblems } from '../../ingest/gateways.ts'
 import { durabilityProblems, type Redis } from '../../lanes/index.ts'
-import type { Logger } from '../../observe/log.ts'
 import type { Readiness } from '../monitor.ts'
 
 /**
  * Checks that Redis answers and, if it is not the private one, that its settings keep what it acknowledges, unless
- * `durability: relaxed`. After each connect the log says what is missing.
+ * `durability: relaxed`.
  */
-export function redisReadiness(redis: Redis, { url, durability }: Config['redis'], logger: Logger) {
+export function redisReadiness(redis: Redis, { url, durability }: Config['redis']) {
   const isVerified = url !== null && durability === 'strict'
   const problemsNow = async () => (isVerified ? durabilityProblems(redis) : redis.ping().then(() => []))
-  const log = (problems: readonly string[]) => problems.forEach((problem) => logger.error(problem))
-  const report = () => void problemsNow().then(log, () => {})
-  if (isVerified) redis.on('ready', report)
-  if (isVerified && redis.status === 'ready') report()
   return (): Promise<Readiness> => problemsNow().then(readinessOf, () => readinessOf([NO_ANSWER]))
 }
 

@@ -39,7 +39,7 @@ export async function startWorker(live: Live, { redisUrl, baseUrl, identity }: R
     url: new URL(config.tracking.push_url ?? baseUrl).origin,
   }))
   return {
-    readiness: redisReadiness(redis, config.redis, logger),
+    readiness: redisReadiness(redis, config.redis),
     async close() {
       await Promise.all([pushing.stop(), sharing.stop()])
       await live.close()

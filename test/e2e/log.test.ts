@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { COMPANY } from '../support/product.ts'
+import { answering, type Behaviour, well } from '../faults/api.ts'
+import { type Site, startSite } from '../faults/site.ts'
+
+const VANS = 50
+let site: Site
+/** Lines that were looked at. */
+let read = 0
+
+beforeAll(async () => {
+  site = await startSite({ vans: VANS, yaml: 'log: { format: json, level: info }\n' })
+}, 90_000)
+
+afterAll(() => site?.close(), 30_000)
+
+async function findings(): Promise<{ code: string; since_at: string }[]> {
+  const { findings: found } = await site.product.admin<{ findings: { code: string; since_at: string }[] }>(
+    '/admin/status',
+  )
+  return found.filter(({ code }) => !OF_THE_MACHINE.includes(code))
+}
+
+async function ageOfFirst(): Promise<number> {
+  return Date.now() - Date.parse((await findings())[0].since_at)
+}
+
+async function findingsAre(codes: readonly string[]): Promise<void> {
+  await expect.poll(async () => (await findings()).map(({ code }) => code), { timeout: 60_000 }).toEqual(codes)
+}
+
+/** What all processes have logged since the last time: `error admin: …`. */
+function logged(): string[] {
+  const lines = site.product.said().split('\n').slice(0, -1)
+  const fresh = lines.slice(read).map((line) => JSON.parse(line) as Record<string, string>)
+  read = lines.length
+  return fresh
+    .filter(({ reason }) => !OF_THE_MACHINE.includes(reason))
+    .map(({ level, role, msg }) => `${level} ${role}: ${msg}`)
+}
+
+async function during(fault: () => unknown, codes: readonly string[], mend: () => unknown): Promise<string[]> {
+  await findingsAre([])
+  logged()
+  await fault()
+  await findingsAre(codes)
+  await mend()
+  await findingsAre([])
+  return logged()
+}
+
+const behaving = (behaviour: Behaviour) => () => site.api.behave(behaviour)
+
+describe('the log of a product with 50 lanes has one line when a fault begins, and one when it ends', () => {
+  it('the API answers 500', async () => {
+    const lines = await during(behaving(answering(500)), ['upstream_down'], behaving(well))
+    expect(lines).toEqual([
+      expect.stringMatching(/^error admin: begins: the tracking API answers 500/),
+      expect.stringMatching(/^info admin: has ended: the tracking API answers 500/),
+    ])
+  })
+
+  it('the API refuses the apikey of all lanes', { timeout: 90_000 }, async () => {
+    const lines = await during(
+      behaving((request, response) => (request.apikey === 'next' ? well : answering(403))(request, response)),
+      ['apikey_refused'],
+      async () => {
+        const yaml = await site.product.read('gateway.yaml')
+        await site.product.write('gateway.yaml', yaml.replace(`apikey: ${COMPANY.apikey}`, 'apikey: next'))
+      },
+    )
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^error admin: begins: the tracking API refuses the apikey of company 7 \(403\): \d+ lanes/,
+      ),
+      'info admin: configuration reloaded',
+      expect.stringMatching(/^info admin: has ended: the tracking API refuses the apikey of company 7/),
+    ])
+  })
+
+  it('Redis is frozen for 15 s', { timeout: 90_000 }, async () => {
+    const lines = await during(
+      () => site.redis.kill('SIGSTOP'),
+      ['redis_down'],
+      async () => {
+        await expect.poll(ageOfFirst, { timeout: 30_000 }).toBeGreaterThan(15_000)
+        await site.redis.kill('SIGCONT')
+      },
+    )
+    expect(lines).toEqual([
+      expect.stringMatching(/^error admin: begins: Redis does not answer/),
+      'info admin: has ended: Redis does not answer: nothing is stored and nothing acknowledged',
+    ])
+  })
+})
+
+/** Of a machine that is busy. */
+const OF_THE_MACHINE = ['event_loop_delay', 'slow_script']

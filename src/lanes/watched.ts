@@ -1,13 +1,13 @@
 import { keys } from './keys.ts'
 import type { Redis } from './redis.ts'
 
+/* Devices are named by their ids without leading zeros. */
+
 /** How many frames of a watched device are kept, and of how many devices: of more, those are let go that end first. */
 export const FRAMES_WATCHED = 20
 const MOST_WATCHED = 100
 /** For how long a device is watched. */
 const WATCHED_MS = 900_000
-
-/* Ids of devices are without leading zeros here. */
 
 /** Has the gateways keep the frames of a device for 15 min from now on. Answers until when, ms UTC by the clock of Redis. */
 export async function watchFrames(redis: Redis, device: string): Promise<number> {

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { FrameWatch } from '../../src/ingest/frame-watch.ts'
-import { forgetDevice } from '../../src/lanes/index.ts'
 import { adminFixture, READ_TOKEN } from '../support/admin.ts'
 import { at, gateway, type IngestSetup, van } from '../support/ingest.ts'
 import { keepFrame } from '../support/kept-frames.ts'
@@ -116,7 +115,7 @@ describe('the frames of a device that somebody watches', () => {
     const { say } = await watchingGateway()
     await say({ device: ID, fixes: [at(TIME)] })
     await expect.poll(async () => (await framesOf()).results.length).toBe(1)
-    await forgetDevice(admin.redis, new Set([ID]))
+    await admin.ask(`/admin/devices/${ID}/data`, { method: 'DELETE' })
     expect(await framesOf()).toEqual({ results: [] })
   })
 })

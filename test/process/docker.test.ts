@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
@@ -51,6 +51,23 @@ it('has rules for alerts on metrics that exist, the same as the table of alerts'
   const table = readme.slice(readme.indexOf('| Metric | Alert when |'), readme.indexOf('## Privacy'))
   expect(namesIn(rules)).toEqual(namesIn(table))
   expect((parse(rules) as { groups: { rules: object[] }[] }).groups[1].rules.length).toBeGreaterThan(10)
+})
+
+it('every rule links to a paragraph that exists', () => {
+  const { groups } = parse(readFileSync(join(ROOT, 'docker/prometheus/rules.yaml'), 'utf8'), { merge: true }) as {
+    groups: { rules: { alert: string; labels: object; annotations: { summary: string; paragraph: string } }[] }[]
+  }
+  const rules = groups.flatMap((group) => group.rules)
+  expect(rules.length).toBeGreaterThan(15)
+  for (const { alert, labels, annotations } of rules) {
+    const [file, anchor] = annotations.paragraph.split('#')
+    expect([alert, existsSync(join(ROOT, file))]).toEqual([alert, true])
+    expect(labels).toHaveProperty('severity')
+    if (anchor.startsWith('{{')) continue
+    const headings = readFileSync(join(ROOT, file), 'utf8').match(/^#+ .*$/gm) ?? []
+    const anchors = headings.map((line) => line.replace(/^#+ /, '').toLowerCase().replaceAll(' ', '-'))
+    expect([alert, anchors.includes(anchor)]).toEqual([alert, true])
+  }
 })
 
 it('uses a health check that follows /readyz, and fails before everything has started', async () => {

@@ -1,6 +1,6 @@
 /*
- * What the admin port answers, as far as the page reads it (src/admin/json.ts has the schemas; test/page/contract.test.ts
- * compares both). Ids are text, instants RFC 3339. Fields that are absent in an older version are optional here.
+ * What the admin port answers, as far as the page reads it (src/admin/json.ts has the schemas;
+ * test/admin/page-contract.test.ts compares both). Ids are text, instants RFC 3339. Fields that are absent in an older version are optional here.
  */
 
 export const LINKS = ['connected', 'understood', 'identified', 'placed', 'stored', 'pushed', 'accepted'] as const

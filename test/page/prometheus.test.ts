@@ -1,11 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, existsSync, readFileSync } from 'node:fs'
+import { copyFileSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { parse } from 'yaml'
 import { listening } from '../support/listening.ts'
 import { startProduct } from '../support/product.ts'
 import { findPrometheus } from '../support/prometheus.mjs'
@@ -29,23 +28,6 @@ it.skipIf(!programs)(`the rules hold in their own tests; ${MISSING}`, () => {
     const { status, stdout, stderr } = spawnSync(join(programs!, 'promtool'), args, { cwd: FOLDER, encoding: 'utf8' })
     expect(stdout + stderr).toContain('SUCCESS')
     expect(status).toBe(0)
-  }
-})
-
-it('every rule links to a paragraph that exists', () => {
-  const { groups } = parse(readFileSync(join(FOLDER, 'rules.yaml'), 'utf8'), { merge: true }) as {
-    groups: { rules: { alert: string; labels: object; annotations: { summary: string; paragraph: string } }[] }[]
-  }
-  const rules = groups.flatMap((group) => group.rules)
-  expect(rules.length).toBeGreaterThan(15)
-  for (const { alert, labels, annotations } of rules) {
-    const [file, anchor] = annotations.paragraph.split('#')
-    expect([alert, existsSync(join(ROOT, file))]).toEqual([alert, true])
-    expect(labels).toHaveProperty('severity')
-    if (anchor.startsWith('{{')) continue
-    const headings = readFileSync(join(ROOT, file), 'utf8').match(/^#+ .*$/gm) ?? []
-    const anchors = headings.map((line) => line.replace(/^#+ /, '').toLowerCase().replaceAll(' ', '-'))
-    expect([alert, anchors.includes(anchor)]).toEqual([alert, true])
   }
 })
 

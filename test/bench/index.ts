@@ -7,14 +7,20 @@ import { measureRoad } from './e2e/road.ts'
 /**
  * The benchmarks: what the whole road takes, on this machine, sender and a minimal API included. A line for each thing
  * measured; the last line is JSON. `--seconds N`: how long each road is measured. `--decode NAME,…`: only the decoding of these
- * protocols.
+ * protocols. `--auto`: only what a listener for all protocols costs in place of one for that of the vans.
  */
-const { values } = parseArgs({ options: { seconds: { type: 'string' }, decode: { type: 'string' } } })
+const { values } = parseArgs({
+  options: { seconds: { type: 'string' }, decode: { type: 'string' }, auto: { type: 'boolean' } },
+})
+const duration = Number(values.seconds) || 20
+console.log(JSON.stringify(values.auto ? { auto: await benchAuto(duration) } : await benchAll()))
 
-const road = values.decode === undefined ? await benchRoad(Number(values.seconds) || 20) : undefined
-const decode = await benchDecode(values.decode?.split(','))
-for (const [protocol, rate] of Object.entries(decode)) say(`decode ${protocol}`, `${rate.fixes_per_s} fixes/s`)
-console.log(JSON.stringify({ e2e: road?.e2e, decode, ...road }))
+async function benchAll() {
+  const road = values.decode === undefined ? await benchRoad(duration) : undefined
+  const decode = await benchDecode(values.decode?.split(','))
+  for (const [protocol, rate] of Object.entries(decode)) say(`decode ${protocol}`, `${rate.fixes_per_s} fixes/s`)
+  return { e2e: road?.e2e, decode, ...road }
+}
 
 async function benchRoad(seconds: number) {
   const many = { vans: 500, apiDelayMs: 0, concurrency: 64, keepSamples: false }
@@ -54,6 +60,21 @@ async function benchRoad(seconds: number) {
   const memory = { rss_bytes_per_idle_connection: idle, redis_bytes_per_waiting_fix: waiting }
   const cpu_us_per_fix = { ten: ten.cpuUsPerFix, one: one.cpuUsPerFix, half: half.cpuUsPerFix, fleet: vans.cpuUsPerFix }
   return { e2e, memory, cpu_us_per_fix, fixes_per_append: ten.fixesPerAppend }
+}
+
+/** The gateway's CPU time per fix with `protocol: auto` by that with the protocol named, in five pairs of roads, and their median. */
+async function benchAuto(seconds: number) {
+  const rig = { vans: 500, apiDelayMs: 0, concurrency: 64, keepSamples: false }
+  const plan = { fixesPerPacket: 10, packetsPerSecond: 500, seconds, warmUpSeconds: 5 }
+  const ratios: number[] = []
+  for (let pair = 0; pair < 5; pair++) {
+    const { gateway: named } = (await measureRoad({ ...plan, rig })).cpuUsPerFix
+    const { gateway: auto } = (await measureRoad({ ...plan, rig: { ...rig, protocol: 'auto' } })).cpuUsPerFix
+    ratios.push(auto / named)
+    say('gateway, protocol named · auto', `${named} · ${auto} µs/fix`)
+  }
+  const median = ratios.toSorted((a, b) => a - b)[2]
+  return { cpu_ratios: ratios, cpu_ratio: median }
 }
 
 function say(what: string, figure: string, cpu?: Readonly<Record<string, number>>): void {

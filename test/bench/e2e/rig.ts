@@ -15,6 +15,8 @@ export interface RigOptions {
   readonly apiDelayMs: number
   readonly concurrency: number
   readonly keepSamples: boolean
+  /** Of the gateway's listener; absent: the protocol of the vans, Teltonika. */
+  readonly protocol?: 'auto'
   /** Whether the gateway and the worker open an inspector. */
   readonly inspect?: boolean
 }
@@ -123,7 +125,7 @@ async function writeConfig(dir: string, config: RoleConfig): Promise<void> {
   const yaml = `
 redis: { url: "${config.redisUrl}" }
 data_dir: ${dir}
-listeners: [{ transport: tcp, port: ${config.port}, protocol: teltonika, host: 127.0.0.1 }]
+listeners: [{ transport: tcp, port: ${config.port}, protocol: ${config.protocol ?? 'teltonika'}, host: 127.0.0.1 }]
 mqtt: { broker: null }
 tracking: { base_url: "http://127.0.0.1:${config.apiPort}" }
 companies: [{ company_id: 7, apikey: bench }]

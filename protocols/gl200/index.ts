@@ -83,12 +83,21 @@ function said(type: string, head: string, fields: readonly string[]): Pick<Messa
       ANGLE.test(fields[at - 2])
     )
       fixes.push(place(fields, at))
+  if (fixes.length > 0 && isOfGl100(fields))
+    throw new DecodeError('unsupported', 'its place is that of the older GL100')
   if (fixes.length > 0) return { fixes }
   if (head.startsWith('+ACK')) return { none: 'command answer' }
   const kind = kindOf(type)
   if (kind !== 'position') return kind === undefined ? {} : { none: kind }
   return type === 'CAN' || fields.join().includes(NO_PLACE) ? { none: 'no place' } : { fixes: [] }
 }
+
+/** Whether the IMEI stands first and the versions last: then a place has its fields in another order. */
+function isOfGl100(fields: readonly string[]): boolean {
+  return IMEI.test(fields[1]) && fields.slice(-2).some((field) => GL100_VERSIONS.test(field))
+}
+
+const GL100_VERSIONS = /^\d{10}$/
 
 /** The place whose date is the field at an index. A last known place has its own time: it is a fix like any other. */
 function place(fields: readonly string[], at: number): Fix {

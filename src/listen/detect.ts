@@ -11,6 +11,7 @@ import {
   type Session,
   type Transport,
 } from '../../protocols/kit/index.ts'
+import { type Evidence, weighFixes, weighId } from './evidence.ts'
 
 /** A protocol that understands the first bytes of a conversation, and why it is believed. */
 export interface Guess {
@@ -73,7 +74,7 @@ export class Detector {
       if (found === 'open') open.push(protocol)
       else if (found) guesses.push(found)
     }
-    return { guesses: guesses.toSorted((one, other) => other.score - one.score), open }
+    return { guesses: guesses.toSorted(byLikelihood), open }
   }
 
   #candidatesFor({ bytes, transport }: FirstBytes): readonly Protocol[] {
@@ -108,19 +109,23 @@ export class Detector {
     const message = messageOf(protocol, first, session)
     if (!message || (message.fixes === undefined && message.none === undefined)) return undefined
     const { device } = message
-    const evidence: [words: string, weight: number][] = []
+    const evidence: Evidence[] = []
     if (session.hasVerified) evidence.push(['its checksum fits', SURE])
     const isOurs = device !== undefined && this.#weighDevice(device, protocol, evidence)
     if (isOurs === 'other') return undefined
-    if (message.fixes?.length) evidence.push(weighFixes(message, session.now))
-    if (message.none !== undefined) evidence.push([`it is a ${message.none}`, 3])
+    const isNamed = device !== undefined || message.fixes?.some((fix) => fix.device !== undefined)
+    if (message.fixes?.length)
+      evidence.push(isNamed ? weighFixes(message, session.now) : ['its position names no device', 1])
+    if (message.none !== undefined) evidence.push([`it is a ${message.none}`, message.none === 'login' ? 4 : 3])
     if (second) {
       session.device = device
       const isUnderstood = messageOf(protocol, second, session) !== undefined
       evidence.push(isUnderstood ? ['the next frame fits', 10] : ['the next frame does not fit', -15])
     }
-    const score = evidence.reduce((sum, [, weight]) => sum + weight, 0)
-    if (score <= 0) return undefined
+    const sum = evidence.reduce((total, [, weight]) => total + weight, 0)
+    if (sum <= 0) return undefined
+    // What neither names a device nor has a checksum may be anything: it stands behind all that does.
+    const score = isNamed || session.hasVerified ? sum : sum / 100
     const isProof = session.hasVerified || (isWhole(protocol) && SAYS_ENOUGH.has(message.none ?? fixesOf(message)))
     const isSure =
       isProof && evidence.some(([, weight]) => weight >= SURE) && evidence.every(([, weight]) => weight > 0)
@@ -128,7 +133,7 @@ export class Detector {
   }
 
   /** Adds what an id says for a protocol; `other`: a device with this id speaks another protocol. */
-  #weighDevice(device: string, { name }: Protocol, evidence: [string, number][]): 'other' | undefined {
+  #weighDevice(device: string, { name }: Protocol, evidence: Evidence[]): 'other' | undefined {
     const configured = this.#options.configured(device)
     if (configured) {
       if (configured !== name) return 'other'
@@ -138,6 +143,15 @@ export class Detector {
     evidence.push(weighId(device))
     return undefined
   }
+}
+
+/** The likeliest first; of those that are as likely the more usual one: it has the lower port. */
+function byLikelihood(one: Guess, other: Guess): number {
+  return other.score - one.score || portOf(one) - portOf(other)
+}
+
+function portOf({ protocol: { tcp, udp, http } }: Guess): number {
+  return (tcp ?? udp ?? http)?.port ?? 0
 }
 
 /** Whether a stream that begins with a byte may be of a protocol: no framer or line of it would have it. */
@@ -181,22 +195,6 @@ function messageOf(protocol: Protocol, frame: Buffer | HttpRequest, session: Ses
   }
 }
 
-/** An IMEI has 15 digits, of which the last is computed from the others (Luhn). */
-function weighId(id: string): [string, number] {
-  if (!/^[\x21-\x7e]{3,64}$/.test(id)) return [`${JSON.stringify(id.slice(0, 20))} is hardly an id`, -30]
-  if (/^\d{15}$/.test(id)) return isLuhn(id) ? [`${id} is an IMEI`, 20] : [`${id} has the length of an IMEI`, 8]
-  return /^\d{10,16}$/.test(id) ? [`${id} is a long number`, 6] : [`${id} may be an id`, 2]
-}
-
-function isLuhn(digits: string): boolean {
-  let sum = 0
-  for (let i = digits.length - 1, isOdd = false; i >= 0; i--, isOdd = !isOdd) {
-    const value = (digits.charCodeAt(i) - 48) * (isOdd ? 2 : 1)
-    sum += value > 9 ? value - 9 : value
-  }
-  return sum % 10 === 0
-}
-
 /** Whether the frames of a protocol say where they end: else the first one may be the beginning of any other. */
 function isWhole({ tcp }: Protocol): boolean {
   return !tcp || !isEndless(tcp.frame)
@@ -209,21 +207,9 @@ function fixesOf({ fixes = [] }: Message): string {
 /** What a frame must say so that the id of a device in it is proof: other protocols have ids at the same places. */
 const SAYS_ENOUGH: ReadonlySet<string> = new Set(['fixes', 'login', 'heartbeat'])
 
-function weighFixes({ fixes = [] }: Message, now: number): [string, number] {
-  if (!fixes.some(({ valid }) => valid)) return ['it has no valid position', 1]
-
-  const isPlausible = fixes.every(
-    ({ latitude, longitude, time, valid }) =>
-      !valid || (Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180 && time > EARLIEST_MS && time < now + DAY_MS),
-  )
-  return isPlausible ? ['its position is plausible', 10] : ['its position is not plausible', -20]
-}
-
 /** More than all that is not proof together. */
 const SURE = 60
 const NOTHING = Buffer.alloc(0)
-const DAY_MS = 86_400_000
-const EARLIEST_MS = Date.UTC(2000, 0, 1)
 const MAX_LEARNT = 100_000
 
 /** The first bytes of one connection, until it is known which protocol they are of. */

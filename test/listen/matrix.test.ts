@@ -9,17 +9,17 @@ import { onWire } from '../support/vectors/wire.ts'
 
 /*
  * The first frame of every family, whole and cut at each byte, is offered to all families: where it has a checksum or its
- * device is configured, it is never taken for another family. `ALIKE` are the families that nothing tells apart.
+ * device is configured, it is never taken for another family. Nor is the whole frame of a device that nobody has configured.
+ * `ALIKE` are the families that nothing tells apart.
  */
 
 const protocols = (await loadProtocols()).filter(({ tcp }) => tcp)
 
 /** Families whose frames are the same bytes: protocols/README.md lists them. */
 const ALIKE: readonly (readonly string[])[] = [
-  ['galileo', 't622iridium'],
-  ['gl100', 'gl200', 'gl601'],
+  ['blackkite', 'galileo', 't622iridium'],
+  ['gl200', 'gl601'],
   ['ardi01', 'avema', 'intellitrac', 'wondex'],
-  ['gpsgate', 't55'],
 ]
 
 const beginnings = await Promise.all(
@@ -34,6 +34,20 @@ describe('the first frame of a conversation', () => {
       if (mistakes.length > 0) expect.fail([...new Set(mistakes)].join('\n'))
     },
   )
+
+  it('of a device that nobody has configured is not taken for another family', () => {
+    const detector = new Detector({ protocols, configured: () => undefined })
+    const mistakes = beginnings.flatMap(({ protocol: { name }, frames }) =>
+      frames.flatMap(({ bytes }) => {
+        const { guesses } = detector.look({ bytes, transport: 'tcp', now: newSession().now })
+        const [best] = guesses
+        return best && !isAlike(name, best.protocol.name)
+          ? [`${name} is taken for ${best.protocol.name} (${best.evidence.join(', ')}): ${shown(bytes, bytes.length)}`]
+          : []
+      }),
+    )
+    if (mistakes.length > 0) expect.fail(mistakes.join('\n'))
+  })
 })
 
 interface FirstFrame {

@@ -29,6 +29,15 @@ export default {
   },
   frames: [
     {
+      title: 'reports of the older GL100, whose fields stand elsewhere',
+      frames: [
+        {
+          frame: `+RESP:GTRTL,${IMEI},1,0,0,0,12.5,270,34.5,2,-13.41,52.52,20261120171418,0460,0000,18d8,6141,00,11F0,0102120204\0`,
+          error: 'unsupported',
+        },
+      ],
+    },
+    {
       title: 'reports as text',
       frames: [
         {

@@ -27,10 +27,11 @@ export function vectorFrame({ escaping }: Pick<Protocol, 'escaping'>, { input }:
   return { method, uri, headers: Object.fromEntries(names), body: Buffer.from(bodyHex, 'hex') }
 }
 
-/** A vector as its device sent it, with its end. */
+/** A vector as its device sent it, with its end, which some still have. */
 export function onWire(protocol: Protocol, vector: Vector): Buffer | HttpRequest {
   const frame = vectorFrame(protocol, vector)
-  return Buffer.isBuffer(frame) ? Buffer.concat([frame, Buffer.from(vector.input.delimiter ?? '')]) : frame
+  const end = Buffer.from(vector.input.delimiter ?? '')
+  return Buffer.isBuffer(frame) && !frame.subarray(-end.length).equals(end) ? Buffer.concat([frame, end]) : frame
 }
 
 /** A vector with its answers as they are on the wire. */

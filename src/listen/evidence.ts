@@ -1,0 +1,37 @@
+import type { Message } from '../../protocols/kit/index.ts'
+
+/** What speaks for a protocol, or against it. */
+export type Evidence = [words: string, weight: number]
+
+/** An IMEI has 15 digits, of which the last is computed from the others (Luhn). */
+export function weighId(id: string): Evidence {
+  if (/^\w{1,2}$/.test(id)) return [`${id} is short for an id`, 0]
+  if (!/^[\x21-\x7e]{3,64}$/.test(id)) return [`${JSON.stringify(id.slice(0, 20))} is hardly an id`, -30]
+  if (/^\d{15}$/.test(id)) return isLuhn(id) ? [`${id} is an IMEI`, 20] : [`${id} has the length of an IMEI`, 8]
+  return /^\d{10,16}$/.test(id) ? [`${id} is a long number`, 6] : [`${id} may be an id`, 2]
+}
+
+function isLuhn(digits: string): boolean {
+  let sum = 0
+  for (let i = digits.length - 1, isOdd = false; i >= 0; i--, isOdd = !isOdd) {
+    const value = (digits.charCodeAt(i) - 48) * (isOdd ? 2 : 1)
+    sum += value > 9 ? value - 9 : value
+  }
+  return sum % 10 === 0
+}
+
+/** What the position of a message says for its protocol; `now`: ms UTC. */
+export function weighFixes({ fixes = [] }: Message, now: number): Evidence {
+  if (!fixes.some(({ valid }) => valid)) return ['it has no valid position', 1]
+  const isPlausible = fixes.every(
+    ({ latitude, longitude, time, valid }) =>
+      !valid || (Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180 && time > EARLIEST_MS && time < now + DAY_MS),
+  )
+  if (!isPlausible) return ['its position is not plausible', -20]
+  // Who reads more of a frame has understood it better.
+  const [{ hdop, satellites }] = fixes
+  return ['its position is plausible', (hdop ?? satellites) === undefined ? 10 : 11]
+}
+
+const DAY_MS = 86_400_000
+const EARLIEST_MS = Date.UTC(2000, 0, 1)

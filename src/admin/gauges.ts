@@ -28,6 +28,8 @@ type Gauges = ReturnType<typeof operationGauges>
  */
 export function startGauges(sources: GaugeSources): { readonly close: () => void } {
   const gauges = operationGauges(refresh)
+  // A gauge without labels would begin at 0.
+  gauges.forget()
   const showProcesses = processGauges(gauges, sources.gatherer)
   const showRoster = rosterGauges(gauges, sources.live)
   let taking: Promise<void> | undefined

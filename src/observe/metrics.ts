@@ -120,6 +120,8 @@ export const metrics = {
 }
 metrics.buildInfo.set({ version: product.version }, 1)
 for (const transport of ['tcp', 'http', 'mqtt']) metrics.connections.set({ transport }, 0)
+for (const code of ['200', '403', '404', '422', '429', '500', '502', '503', 'timeout', 'refused', 'reset'])
+  metrics.pushRequests.inc({ code }, 0)
 
 /**
  * Adds Node's own metrics (`process_…`, `nodejs_…`) to this process. Left out are gauges that have no sum or mean over
@@ -134,8 +136,11 @@ export function collectNodeMetrics(): void {
 const LEFT_OUT =
   /^(?:process_(?:open|max)_fds|nodejs_active_\w+|nodejs_eventloop_lag_(?:min|mean|stddev|p\d+)_seconds)$/
 
-/** What the path of a frame counts for one protocol. */
+/** What the path of a frame counts for one protocol, from its first frame on. */
 export function frameCounters(protocol: string) {
+  for (const reason of ['checksum', 'truncated', 'malformed', 'unsupported', 'entry'])
+    metrics.decodeErrors.inc({ protocol, reason }, 0)
+  for (const reason of ['not_read', 'entries', 'unknown_type']) metrics.misunderstood.inc({ protocol, reason }, 0)
   const frames = (transport: string) => metrics.frames.cell({ protocol, transport })
   return {
     frames: { tcp: frames('tcp'), udp: frames('udp'), http: frames('http'), mqtt: frames('mqtt') },

@@ -213,12 +213,19 @@ describe('the metrics', () => {
   })
 
   it('count everything with a fixed set of labels from 0 on', async () => {
-    const begun = await samples(['refused_total', 'fixes_filtered_total', 'not_stored_total', 'slow_scripts_total'])
+    const begun = await samples([
+      'refused_total',
+      'fixes_filtered_total',
+      'not_stored_total',
+      'slow_scripts_total',
+      'push_requests_total',
+    ])
     expect(begun).toMatchObject({
       'refused_total{reason="wrong_secret"}': 0,
       'fixes_filtered_total{reason="duplicate"}': 0,
       'not_stored_total{reason="redis"}': 0,
       'slow_scripts_total{script="append"}': 0,
+      'push_requests_total{code="500"}': 0,
     })
     const connections = await samples(['connections'])
     expect(Object.values(connections)).toEqual([0, 0, 0])

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { FAULTS } from '../faults/faults.ts'
 import { measure, problemOf } from '../faults/measure.ts'
@@ -6,6 +7,7 @@ import { type Site, startSite } from '../faults/site.ts'
 /** The others take longer: `npm run faults`. */
 const QUICK = FAULTS.filter(({ isQuick }) => isQuick)
 
+const soon = { timeout: 20_000 }
 let site: Site
 
 beforeAll(async () => {
@@ -14,6 +16,32 @@ beforeAll(async () => {
 
 afterAll(() => site?.close(), 30_000)
 
+/** The metrics of src/admin/README.md without a sample, but for those that a system which is well has none of. */
+async function metricsWithoutSample(): Promise<string[]> {
+  const text = await (await fetch(`http://127.0.0.1:${site.product.ports.admin}/metrics`)).text()
+  const readme = await readFile(new URL('../../src/admin/README.md', import.meta.url), 'utf8')
+  const names = Array.from(readme.matchAll(/^\| `(waybridge_\w+)` \| (?:`| \|)/gm), ([, name]) => name)
+  expect(names.length).toBeGreaterThan(40)
+  const wanted = names.filter((name) => !/^waybridge_(?:findings|oldest_waiting_timestamp_seconds)$/.test(name))
+  return wanted.filter((name) => !new RegExp(`^${name}(?:_count)?[{ ]`, 'm').test(text))
+}
+
+it('every metric has a sample in a running product; while Redis is away those that are known from it alone have none', async () => {
+  await expect.poll(metricsWithoutSample, soon).toEqual([])
+  await site.redis.kill('SIGSTOP')
+  await expect.poll(metricsWithoutSample, soon).toEqual(KNOWN_FROM_REDIS)
+  await site.redis.kill('SIGCONT')
+  await expect.poll(metricsWithoutSample, soon).toEqual([])
+})
+
 it.each(QUICK)('$what: found as $code, and over, in time', { timeout: 200_000 }, async (fault) => {
   expect(problemOf(await measure(site, fault))).toBeUndefined()
 })
+
+const KNOWN_FROM_REDIS = [
+  ...['custody_difference', 'devices', 'fixes_discarded_total', 'fixes_held', 'fixes_parked', 'fixes_waiting'],
+  ...['last_delivery_timestamp_seconds', 'last_fix_timestamp_seconds', 'misunderstood_frames'],
+  ...['process_restarts_total', 'process_up', 'push_in_flight', 'push_oldest_in_flight_seconds'],
+  ...['redis_memory_share_ratio', 'redis_memory_used_ratio', 'roster_last_write_timestamp_seconds', 'roster_lines'],
+  'upstream_up',
+].map((name) => `waybridge_${name}`)

@@ -6,11 +6,11 @@ import { rosterTroubles } from './roster.ts'
 import { redisTroubles, systemTroubles } from './system.ts'
 import { upstreamTroubles } from './upstream.ts'
 
-/** Pure: what is wrong by these facts, errors first. What several processes observe of one subject is one finding. */
+/** Pure: what is wrong by these facts, errors first. What is found of one subject more than once is one finding. */
 export function diagnose(facts: Facts): Finding[] {
   // Without Redis nothing else can be known, and everything else follows from it.
   const found = facts.redis?.downSince === undefined ? allTroubles(facts) : redisTroubles(facts)
-  const findings = found.map((each) => findingOf(each, facts.now))
+  const findings = merged(found, facts.now).map((each) => findingOf(each, facts.now))
   return findings.toSorted((one, other) => ORDER[one.severity] - ORDER[other.severity] || one.sinceAt - other.sinceAt)
 }
 
@@ -26,13 +26,16 @@ function allTroubles(facts: Facts): Found[] {
 
 function observedTroubles(observations: readonly Observation[]): Found[] {
   const repeated = observations.filter(({ code, count }) => code !== 'checksum_errors' || count >= REPEATED)
-  const bySubject = Map.groupBy(repeated, ({ code, subject }) => `${code} ${JSON.stringify(subject)}`)
+  return repeated.map(({ lastAt: _, ...found }) => found)
+}
+
+function merged(found: readonly Found[], now: number): Found[] {
+  const bySubject = Map.groupBy(found, ({ code, subject = {} }) => `${code} ${JSON.stringify(subject)}`)
   return [...bySubject.values()].map((same) => ({
-    code: same[0].code,
-    subject: same[0].subject,
-    sinceAt: Math.min(...same.map(({ sinceAt }) => sinceAt)),
-    count: same.reduce((sum, { count }) => sum + count, 0),
-    evidence: [...new Set(same.flatMap(({ evidence }) => evidence))],
+    ...same[0],
+    sinceAt: Math.min(...same.map(({ sinceAt = now }) => sinceAt)),
+    count: same.reduce((sum, { count = 1 }) => sum + count, 0),
+    evidence: [...new Set(same.flatMap(({ evidence = [] }) => evidence))],
   }))
 }
 

@@ -41,6 +41,13 @@ describe('the diagnosis', () => {
     expect(finding.message).toBe('the fixes of 1 are ahead of our clock and are held')
   })
 
+  it('makes one finding of two files that are older copies', () => {
+    const stale = ['a.csv', 'b.csv'].map((name, index) => ({ name, at: 5000 - index }))
+    expect(diagnose({ roster: { rejected: [], stale, missing: [] } })).toMatchObject([
+      { code: 'roster_stale', count: 2, sinceAt: 4999, evidence: ['a.csv', 'b.csv'] },
+    ])
+  })
+
   it('names errors before warnings, and older findings before newer ones', () => {
     const findings = diagnose({
       observations: [

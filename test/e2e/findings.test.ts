@@ -38,10 +38,11 @@ it.each(QUICK)('$what: found as $code, and over, in time', { timeout: 200_000 },
   expect(problemOf(await measure(site, fault))).toBeUndefined()
 })
 
-const KNOWN_FROM_REDIS = [
-  ...['custody_difference', 'devices', 'fixes_discarded_total', 'fixes_held', 'fixes_parked', 'fixes_waiting'],
-  ...['last_delivery_timestamp_seconds', 'last_fix_timestamp_seconds', 'misunderstood_frames'],
-  ...['process_restarts_total', 'process_up', 'push_in_flight', 'push_oldest_in_flight_seconds'],
-  ...['redis_memory_share_ratio', 'redis_memory_used_ratio', 'roster_last_write_timestamp_seconds', 'roster_lines'],
-  'upstream_up',
-].map((name) => `waybridge_${name}`)
+const KNOWN_FROM_REDIS = `
+  custody_difference devices fixes_discarded_total fixes_held fixes_parked fixes_waiting last_delivery_timestamp_seconds
+  last_fix_timestamp_seconds misunderstood_frames process_restarts_total process_up push_in_flight
+  push_oldest_in_flight_seconds redis_memory_share_ratio redis_memory_used_ratio roster_last_write_timestamp_seconds
+  roster_lines upstream_up`
+  .trim()
+  .split(/\s+/)
+  .map((name) => `waybridge_${name}`)

@@ -26,7 +26,7 @@ function allTroubles(facts: Facts): Found[] {
 
 function observedTroubles(observations: readonly Observation[]): Found[] {
   const repeated = observations.filter(({ code, count }) => code !== 'checksum_errors' || count >= REPEATED)
-  return repeated.map(({ lastAt: _, ...found }) => found)
+  return repeated.map(({ code, count, evidence, sinceAt, subject }) => ({ code, count, evidence, sinceAt, subject }))
 }
 
 function merged(found: readonly Found[], now: number): Found[] {

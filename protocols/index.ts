@@ -56,6 +56,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   dolphin: { tcp: 5219, load: () => import('./dolphin/index.ts') },
   dragino: { http: 5253, load: () => import('./dragino/index.ts') },
   dsf22: { tcp: 5236, udp: 5236, load: () => import('./dsf22/index.ts') },
+  dualcam: { tcp: 5232, load: () => import('./dualcam/index.ts') },
   dway: { tcp: 5150, load: () => import('./dway/index.ts') },
   easytrack: { tcp: 5056, load: () => import('./easytrack/index.ts') },
   eelink: { tcp: 5064, udp: 5064, load: () => import('./eelink/index.ts') },

@@ -24,6 +24,7 @@ import { type MonitoringSources, monitoringOperations } from './monitoring.ts'
 import { openApiOperation, register } from './operation.ts'
 import { servePage } from './page.ts'
 import { type ParkedSources, parkedOperations } from './parked.ts'
+import { readPlaces } from './places.ts'
 import { watchTokens } from './relay/token.ts'
 import { type RelaySources, relayOperations } from './relay.ts'
 import { rosterResultOperations, rosterSource } from './roster/results.ts'
@@ -63,7 +64,7 @@ export async function openAdmin(options: AdminOptions) {
   const tokens = watchTokens(options.companies)
   const watches = startWatches({ ...options, tokensRefused: tokens.refused })
   const { account, upstream, rates, index, devices, gatherer, hour, findings } = watches
-  const rows = { ...options, index, findings }
+  const rows = { ...options, index, findings, places: await readPlaces() }
   const closing = new AbortController()
   const change = rosterWrites(options)
   const zone = () => options.live.config.time_zone

@@ -117,6 +117,8 @@ const SeenNow = z.object({
   position: z
     .object({ at: Instant.optional(), ...each(z.number().optional(), 'lat', 'lon', 'speed', 'heading', 'accuracy') })
     .optional(),
+  /** Near which place that is: `2 km NE of Kaunas`. */
+  place: Text.optional(),
   /** Codes. */
   findings: z.array(Text),
 })

@@ -7,8 +7,13 @@ import type { DeviceFacts, Finding } from './facts.ts'
 /** What is known of one device and of what is behind it. */
 export interface ChainFacts {
   readonly device: DeviceFacts
-  /** Its position, degrees and ms UTC; undefined: none is known. */
-  readonly position?: { readonly at: number; readonly latitude: number; readonly longitude: number }
+  /** Its position, degrees and ms UTC; undefined: none is known. `place`: `2 km NE of Kaunas`. */
+  readonly position?: {
+    readonly at: number
+    readonly latitude: number
+    readonly longitude: number
+    readonly place?: string
+  }
   readonly explained: Omit<ExplainedDevice, 'findings'>
   /** All that holds in the whole system. */
   readonly findings: readonly Finding[]
@@ -219,16 +224,22 @@ function configuredAt(source = ''): number {
   return Date.parse(/^admin (.+)$/.exec(source)?.[1] ?? '') || -Infinity
 }
 
-/** `Van 12 is moving at 54.68721, 25.27968, 12 s ago, 43 km/h, on route 1007 (courier 42)` */
+/** `Van 12 is moving 2 km NE of Kaunas (54.91230, 23.93460), 12 s ago, 43 km/h, on route 1007 (courier 42)` */
 function stateText({ device, position, explained: { now } }: ChainFacts): string {
   const { fix, id, name = id, route } = device
   const condition = conditionOf(device, now)
+  const isHere = condition === 'moving' || condition === 'standing'
   const speed = condition === 'moving' && fix?.speed !== undefined ? `, ${Math.round(fix.speed * 3.6)} km/h` : ''
   const where = position
-    ? `${condition === 'moving' || condition === 'standing' ? ' at' : ', last at'} ${position.latitude.toFixed(5)}, ${position.longitude.toFixed(5)}, ${durationText(now - position.at)} ago`
+    ? `${isHere ? ' ' : ', last '}${whereText(position)}, ${durationText(now - position.at)} ago`
     : ''
   const on = route ? `, on route ${route.route} (courier ${route.courier})` : ''
   return `${name} ${STATES[condition]}${where}${speed}${on}`
+}
+
+function whereText({ latitude, longitude, place }: NonNullable<ChainFacts['position']>): string {
+  const degrees = `${latitude.toFixed(5)}, ${longitude.toFixed(5)}`
+  return place === undefined ? `at ${degrees}` : `${place} (${degrees})`
 }
 
 function instant(ms: number): string {

@@ -44,7 +44,9 @@ describe('GET /admin/devices/{id}/chain', () => {
     await speak(VAN_14)
     const { broken, links, sentence } = await chainOf(VAN_14)
     expect([broken, links.map(({ state }) => state)]).toEqual([null, ['ok', 'ok', 'ok', 'ok', 'ok', 'idle', 'idle']])
-    expect(sentence).toMatch(/^Van 14 is standing at 52\.50000, 13\.40000, \d+ s ago, on route 2001 \(courier 43\);/)
+    expect(sentence).toMatch(
+      /^Van 14 is standing in Kreuzberg \(52\.50000, 13\.40000\), \d+ s ago, on route 2001 \(courier 43\);/,
+    )
   })
 
   it('of a device with a wrong secret is broken where it is identified', async () => {

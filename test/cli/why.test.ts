@@ -38,7 +38,7 @@ it('why says what the device does and where first, then its links with their evi
   await send('356307042441014')
   const lines = (await printed('why', 'Van', '14')).trimEnd().split('\n')
   expect(lines.slice(0, 3).join(' ')).toMatch(
-    /^Van 14 is moving at 54\.68720, 25\.27970, \d+ s ago, 36 km\/h, on route 2001 \(courier 43\) last fix \d\d:\d\d:\d\dZ, route/,
+    /^Van 14 is moving in Vilnius \(54\.68720, 25\.27970\), \d+ s ago, 36 km\/h, on route 2001 \(courier 43\) last fix \d\d:\d\d:\d\dZ, route/,
   )
   const links = lines.filter((line) => /^ {2}[✓✖·]/.test(line))
   expect(links.map((line) => line.slice(2, 16).trim())).toEqual([
@@ -56,7 +56,7 @@ it('why says what the device does and where first, then its links with their evi
 it('why says what to do about the first link that is broken', async () => {
   await send('356307042441014', { at: Date.now() - 600_000 })
   const out = await printed('why', '356307042441014')
-  expect(out).toMatch(/^Van 14 is silent, last at 54\.68720, 25\.27970, 10 min ago, on route 2001/)
+  expect(out).toMatch(/^Van 14 is silent, last in Vilnius \(54\.68720, 25\.27970\), 10 min ago, on route 2001/)
   expect(out).toMatch(/✖ connected {3}heard 10 min ago/)
   expect(out).toMatch(/\n→ check its power and its SIM card/)
 })
@@ -90,7 +90,7 @@ it('why says that a device was deleted while a file still has it', async () => {
 it('where says what the device does, its position with its age, and its route', async () => {
   await send('356307042441014', { speed: 0 })
   expect(await printed('where', 'Van', '14')).toMatch(
-    /^Van 14 is standing at 54\.68720, 25\.27970, \d+ s ago, on route 2001 \(courier 43\)\n$/,
+    /^Van 14 is standing in Vilnius \(54\.68720, 25\.27970\), \d+ s ago, on route 2001 \(courier 43\)\n$/,
   )
   expect(JSON.parse(await printed('where', 'Van', '14', '--json'))).toMatchObject({
     condition: 'standing',

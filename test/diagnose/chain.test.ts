@@ -56,15 +56,16 @@ interface Case {
   readonly detail?: Partial<ExplainedDevice['device']>
   readonly explained?: Partial<ExplainedDevice>
   readonly found?: readonly Found[]
+  readonly place?: string
 }
 
-function chain({ device, detail, explained, found = [] }: Case = {}) {
+function chain({ device, detail, explained, found = [], place }: Case = {}) {
   const facts: ChainFacts = {
     device: { ...FACTS, ...device },
     position:
       device && 'fix' in device && !device.fix
         ? undefined
-        : { at: NOW - 12 * S, latitude: 54.687214, longitude: 25.27968 },
+        : { at: NOW - 12 * S, latitude: 54.687214, longitude: 25.27968, place },
     explained: {
       device: { ...DETAIL, ...detail },
       parked: [],
@@ -92,6 +93,8 @@ describe('the chain of a device', () => {
     expect(sentence).toBe(
       'Van 12 is moving at 54.68721, 25.27968, 12 s ago, 43 km/h, on route 1007 (courier 42); last fix 08:19:48, route 1007 by routes.csv:17, all delivered, last push 08:19:49',
     )
+    const placed = chain({ place: '2 km NE of Vilnius' })
+    expect(placed.sentence).toMatch(/^Van 12 is moving 2 km NE of Vilnius \(54.68721, 25.27968\), 12 s ago, 43 km/)
     expect(links[0]).toMatchObject({
       sinceAt: NOW - 60 * MIN,
       lastGoodAt: NOW - 12 * S,

@@ -79,7 +79,7 @@ async function chainFacts(
   detail: DeviceDetail,
   { sources, now }: { readonly sources: ChainSources; readonly now: number },
 ): Promise<ChainFacts> {
-  const { redis, directory, index, findings, upstream } = sources
+  const { redis, directory, index, findings, places, upstream } = sources
   const { entry, fix, id } = device
   const courier = detail.lane?.courier_id ?? entry?.courier_id
   const [parked, misunderstood, api, senders] = await Promise.all([
@@ -92,7 +92,7 @@ async function chainFacts(
   const isPlace = typeof latitude === 'number' && typeof longitude === 'number' && typeof time === 'number'
   return {
     device: factsOf(device, { index, roster: directory(), now }),
-    position: isPlace ? { at: time, latitude, longitude } : undefined,
+    position: isPlace ? { at: time, latitude, longitude, place: places.near(latitude, longitude) } : undefined,
     explained: {
       device: detail,
       parked: parked as ExplainedDevice['parked'],

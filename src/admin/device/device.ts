@@ -56,7 +56,7 @@ export async function describeDevice(
   const [waiting, heard, happened] = await Promise.all(known)
   const indexed = index.find(id)
   const [row] = indexed ? await deviceRows([indexed], sources) : []
-  const { condition, position, findings }: Partial<typeof row> = row ?? {}
+  const { condition, position, place, findings }: Partial<typeof row> = row ?? {}
   const held = await Promise.all(waiting.map((each) => heldJson(each, entry, live)))
   const events = happened.map(eventJson)
   const now = Date.now()
@@ -84,6 +84,7 @@ export async function describeDevice(
     configured: true,
     condition,
     position,
+    place,
     findings,
     held,
     // Where a fix goes that is made now.

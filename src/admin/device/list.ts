@@ -18,6 +18,7 @@ import {
 } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import { PageQuery, pageOfOrdered } from '../paging.ts'
+import type { Places } from '../places.ts'
 import { factsOf, stateOf } from './condition.ts'
 import type { DeviceIndex, IndexedDevice } from './device-index.ts'
 
@@ -31,6 +32,7 @@ export interface DeviceSources {
 export interface RowSources extends DeviceSources {
   readonly index: DeviceIndex
   readonly findings: Pick<Findings, 'current'>
+  readonly places: Places
 }
 
 /**
@@ -146,12 +148,12 @@ function rowOf(device: IndexedDevice, sources: RowSources, now: number) {
 
 /** Devices as lists show them. */
 export async function deviceRows(devices: readonly IndexedDevice[], sources: RowSources) {
-  const { index, redis, findings } = sources
+  const { index, redis, findings, places } = sources
   const now = Date.now()
-  const places = devices.flatMap((device) => index.heldOf(device).map((place) => ({ ...place, of: device })))
-  const counts = await countHeld(redis, places)
+  const lists = devices.flatMap((device) => index.heldOf(device).map((list) => ({ ...list, of: device })))
+  const counts = await countHeld(redis, lists)
   const held = new Map<IndexedDevice, number>()
-  for (const [at, { of }] of places.entries()) held.set(of, (held.get(of) ?? 0) + counts[at])
+  for (const [at, { of }] of lists.entries()) held.set(of, (held.get(of) ?? 0) + counts[at])
   const codes = Map.groupBy(findings.current, ({ subject }) => subject.device)
   return devices.map((device) => {
     const { contact, stay, facts, ...words } = rowOf(device, sources, now)
@@ -169,6 +171,7 @@ export async function deviceRows(devices: readonly IndexedDevice[], sources: Row
       lane: stay && stayJson(stay),
       last_heard: contact && contactJson(contact),
       position: fix && positionJson(fix),
+      place: fix && places.near(fix.fix.latitude, fix.fix.longitude),
       held: held.get(device) || undefined,
       findings: [...new Set([...own, ...seen])],
     }

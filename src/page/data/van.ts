@@ -1,3 +1,4 @@
+import { words } from '../words/index.ts'
 import type { Condition, VanDetail, VanRow } from './types.ts'
 
 /** What people call a van. */
@@ -16,6 +17,14 @@ export function conditionOf(van: VanRow | VanDetail): Condition {
 /** When a van was last where it is, or last heard of. */
 export function seenAt(van: VanRow): string | undefined {
   return van.position?.at ?? van.last_heard?.at
+}
+
+/** Near which place a van is, in the language of the page. */
+export function placeText(place: string): string {
+  const [, name] = /^in (.+)$/.exec(place) ?? []
+  if (name !== undefined) return words.near.at(name)
+  const [, km, point, of] = /^(\d+) km ([NESW]+) of (.+)$/.exec(place) ?? []
+  return of === undefined ? place : words.near.from(km, words.near.point[point] ?? point, of)
 }
 
 /** Whether a van matches what somebody searches: a part of its name, id, place, route or courier. */

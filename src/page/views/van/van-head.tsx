@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { useNow } from '../../data/hooks.ts'
 import type { VanChain, VanDetail } from '../../data/types.ts'
-import { conditionOf, nameOf, whereIs } from '../../data/van.ts'
+import { conditionOf, nameOf, placeText, whereIs } from '../../data/van.ts'
 import { age, speed } from '../../format.ts'
 import { ConditionDot, CopyButton, Foreign } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -67,7 +67,7 @@ export function VanHead({ detail, chain, changed }: VanHeadProps): JSX.Element {
       <ul class="van-figures">
         <Figure
           name={words.van.where}
-          value={place ?? (at ? `${at.lat.toFixed(4)}, ${at.lon.toFixed(4)}` : words.never)}
+          value={place ? placeText(place) : at ? `${at.lat.toFixed(4)}, ${at.lon.toFixed(4)}` : words.never}
         />
         <Figure name={words.vans.column.seen} value={age(position?.at ?? fix?.time_at ?? detail.last_heard?.at, now)} />
         <Figure name={words.vans.column.speed} value={kmh === undefined ? '–' : speed(kmh)} />

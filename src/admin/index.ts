@@ -12,6 +12,7 @@ import { deviceOperations } from './device/device.ts'
 import { forgetOperation } from './device/forget.ts'
 import { frameOperations } from './device/frames.ts'
 import { arrivalOperations, arrivalSource } from './arrivals.ts'
+import { historyOperation } from './device/history.ts'
 import { deviceListOperations, deviceSource, type DeviceSources } from './device/list.ts'
 import { enrolmentOperations } from './enrolment.ts'
 import { eventOperations } from './events.ts'
@@ -99,6 +100,7 @@ export async function openAdmin(options: AdminOptions) {
     chainOperation({ ...rows, upstream }),
     forgetOperation(options),
     ...frameOperations(options),
+    historyOperation(rows),
     ...routeOperations(options, change),
     ...assignmentOperations(options, change),
     ...rosterResultOperations(options),

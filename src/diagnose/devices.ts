@@ -10,7 +10,7 @@ export function conditionOf(device: DeviceFacts, now: number): DeviceCondition {
   const { company, fix, heardAt, isUnplaced, route, unplaced } = device
   if (company === undefined) return 'unknown'
   if (heardAt === undefined) return 'never'
-  if (now - heardAt > silentAfterMs(device)) return 'silent'
+  if (now - heardAt > leastSilenceMs(device)) return 'silent'
   if (isUnplaced && unplaced?.isHeld && unplaced.reason !== 'no_route') return 'held'
   if (!route) return 'no_route'
   if (isGpsOld(device)) return 'gps_old'
@@ -18,7 +18,7 @@ export function conditionOf(device: DeviceFacts, now: number): DeviceCondition {
 }
 
 /** For how long nothing may be heard of a device: three of its usual intervals, at least five minutes. */
-function silentAfterMs({ usualMs = 0 }: Pick<DeviceFacts, 'usualMs'>): number {
+export function leastSilenceMs({ usualMs = 0 }: Pick<DeviceFacts, 'usualMs'>): number {
   return Math.max(LEAST_MS, MISSED * usualMs)
 }
 
@@ -33,7 +33,7 @@ export function deviceTroubles(device: DeviceFacts, now: number): (Omit<Troubled
       : []
   if (condition === 'silent')
     return route
-      ? [{ code: 'silent', sinceAt: heardAt + silentAfterMs(device), evidence: `last heard ${ago(heardAt)} ago` }]
+      ? [{ code: 'silent', sinceAt: heardAt + leastSilenceMs(device), evidence: `last heard ${ago(heardAt)} ago` }]
       : []
   if (condition === 'no_route' && isUnplaced && unplaced?.reason === 'no_route')
     return [

@@ -6,6 +6,7 @@ import { observations } from '../observe/observations.ts'
 import type { Replica } from '../roster/replica.ts'
 import type { Capacity } from './acceptance.ts'
 import type { OwnClock } from './clock.ts'
+import type { DayBook } from './day-book.ts'
 import type { Sender, SpokenNow } from './device.ts'
 import type { HeardBook } from './heard.ts'
 import type { Holding } from './holding.ts'
@@ -23,6 +24,8 @@ export interface FixStorageOptions {
   readonly holding: Pick<Holding, 'isReleasing' | 'noteHeld'>
   readonly clock: Pick<OwnClock, 'isInDoubt'>
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor'>
+  /** Without it no day is noted. */
+  readonly days?: Pick<DayBook, 'placed' | 'note'>
 }
 
 /** How fixes came. */
@@ -85,6 +88,7 @@ export class FixStorage {
     for (const reason of placed.filtered) metrics.filtered.inc({ reason })
     if (duplicates > 0) metrics.filtered.inc({ reason: 'duplicate' }, duplicates)
     if (placed.repaired > 0) metrics.repaired.inc({ reason: 'gps_week' }, placed.repaired)
+    if (entry) this.#options.days?.placed(id, placed, { at: now, duplicates })
     if (entry && lateAt === undefined) this.#noteStored(id, placed, { at: now, duplicates, isReleasing })
     return undefined
   }

@@ -121,6 +121,13 @@ export class HeardBook {
     }
   }
 
+  /** The devices that are connected, or were heard since a time, and from when on; ms UTC. */
+  *presentSince(since: number): Iterable<{ readonly device: string; readonly from: number }> {
+    for (const [device, { heard }] of this.#devices)
+      if (heard && (heard.connectedAt !== undefined || heard.at >= since))
+        yield { device, from: Math.max(since, heard.connectedAt ?? heard.at) }
+  }
+
   /** Ends the life sign, then writes the rest. */
   async close(): Promise<void> {
     await Promise.all([this.#lifeSign.end(), this.#writes.stop()])

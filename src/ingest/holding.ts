@@ -25,6 +25,7 @@ import type { Logger } from '../observe/log.ts'
 import type { DeviceEntry } from '../roster/directory.ts'
 import type { Replica } from '../roster/replica.ts'
 import type { OwnClock } from './clock.ts'
+import type { DayBook } from './day-book.ts'
 import { trustIn } from './identity.ts'
 import { type FilterOptions, type HoldOptions, judge } from './place.ts'
 
@@ -36,6 +37,8 @@ export interface HoldingOptions {
   readonly filter: FilterOptions
   readonly hold: HoldOptions
   readonly clock: Pick<OwnClock, 'isInDoubt'>
+  /** Without it no day is noted. */
+  readonly days?: Pick<DayBook, 'note'>
   readonly logger: Logger
 }
 
@@ -206,6 +209,7 @@ export class Holding {
     if ('filtered' in verdict) return { gone: `filtered:${verdict.filtered}` }
     const id = entry?.id ?? device
     const records = packRecords([verdict.position], packDevice(id), received)
+    if ('lane' in verdict) this.#options.days?.note(id, 'fix', verdict.position.timestamp * 1000)
     if ('lane' in verdict) return { lane: verdict.lane.key, device: id, records }
     if (oldestAt < now) return { gone: 'discarded:held_age' }
     const lookAt = Math.min(verdict.lookAt, oldestAt)

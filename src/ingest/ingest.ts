@@ -118,7 +118,7 @@ export class Ingest {
     else if (message.fixes?.length) failure = await this.#storeOf(sender, message, arrival)
     const doubt = doubtOf(message)
     if (doubt && !failure) failure = await this.#keep({ doubt, message, sender }, arrival)
-    if (failure) return failed(failure, message)
+    if (failure) return this.#notStored(failure, sender, { message, session })
     if (!sender.entry && !message.fixes?.length)
       this.#options.arrivals.unconfigured(sender.id, session, { protocol: protocol.name })
     if (sender.entry && observations.concerns(sender.id)) noteTaken(sender.id, message, session)
@@ -158,6 +158,15 @@ export class Ingest {
     const read = decode(arrival, logger)
     if (frameWatch && !frameWatch.isIdle) frameWatch.decoded(arrival.frame, read)
     return read
+  }
+
+  #notStored(
+    failure: Obstacle | IdentityReason,
+    { id, entry }: ResolvedDevice,
+    { message, session }: { readonly message: Message; readonly session: DeviceSession },
+  ): FrameOutcome {
+    if (entry && isObstacle(failure)) this.#options.days?.note(id, 'not_stored', session.now)
+    return failed(failure, message)
   }
 
   /** Over MQTT a damaged frame is kept and acknowledged: it would come again for ever. */

@@ -2,6 +2,7 @@ import type { Fix } from '../../protocols/kit/index.ts'
 import { utcFromLocal } from '../config/times.ts'
 import {
   type HoldReason,
+  noteOf,
   type Part,
   type Position,
   packDevice,
@@ -83,6 +84,10 @@ export interface Placement extends Storable {
   readonly aheadMs: number
   /** Fixes whose GPS week was repaired, without the filtered ones. */
   readonly repaired: number
+  /** Of which minutes the fixes with a lane and the held ones are: see lanes/days.ts. */
+  readonly noted: readonly number[]
+  /** Of these, how many came more than five minutes after their time. */
+  readonly late: number
   /** The last fix with a lane, or held with a known time: in UTC. */
   readonly lastFix: Fix | undefined
   /** The last fix without a lane. `held`: it is stored all the same. */
@@ -96,6 +101,8 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
   const filtered: FilterReason[] = []
   let aheadMs = 0
   let repaired = 0
+  let late = 0
+  const noted: number[] = []
   let lastFix: Fix | undefined
   let lastUnplaced: Placement['lastUnplaced']
   for (const fix of fixes) {
@@ -109,6 +116,9 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
     addToRuns(runs, verdict)
     const time = 'lane' in verdict ? verdict.position.timestamp * 1000 : utcOf(fix.time, origin)
     if (time - fix.time > ROLLOVER_MS / 2) repaired++
+    const note = noteOf('held' in verdict ? 'held' : 'fix', Math.min(time, now))
+    if (note !== noted[noted.length - 1]) noted.push(note)
+    if (now - time > LATE_MS) late++
     if ('held' in verdict) {
       lastUnplaced = { reason: verdict.held, fix, held: true }
       if (verdict.held === 'clock') {
@@ -126,7 +136,7 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
     const { isProven } = origin
     return { held, device, records, isProven, lookAt: Math.min(lookAt, oldestAt), rosterVersion: rules.rosterVersion }
   })
-  return { parts, received: fixes.length, filtered, aheadMs, repaired, lastFix, lastUnplaced }
+  return { parts, received: fixes.length, filtered, aheadMs, repaired, noted, late, lastFix, lastUnplaced }
 }
 
 /** Pure: where one fix goes. */
@@ -240,6 +250,8 @@ function packOnce({ device, entry, spoken }: FixOrigin): Buffer {
 const DOUBT_AGAIN_MS = 5000
 const packedDevices = new WeakMap<DeviceEntry, Buffer>()
 const DAY_MS = 86_400_000
+/** A tracker that sends its fixes together is up to some minutes late. */
+const LATE_MS = 300_000
 const ROLLOVER_MS = 1024 * 7 * DAY_MS
 /** Records keep seconds in 32 bits. */
 const LAST_TIME_MS = 0xffff_ffff * 1000

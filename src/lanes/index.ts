@@ -1,5 +1,6 @@
 export * from './api-clock.ts'
 export * from './changes.ts'
+export * from './days.ts'
 export { DuplicateFilter } from './duplicates.ts'
 export * from './forget-device.ts'
 export * from './held.ts'

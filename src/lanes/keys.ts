@@ -85,6 +85,8 @@ export const keys = {
   push: (lane: string) => `${TAG}:push:${lane}`,
   /** list that expires: what happened to a device, JSON each, oldest first */
   events: (device: string) => `${TAG}:events:${device}`,
+  /** string that expires: what is noted of a device on a local day, by when that begins (ms UTC); '' is the gateways (see days.ts) */
+  day: (day: number, device: string) => `${TAG}:day:${day / 60_000}:${device}`,
   /** zset: devices whose frames are kept for a look, by until when, ms UTC */
   watched: `${TAG}:watched`,
   /** list that expires: the last frames of such a device, JSON each, latest first */

@@ -1,6 +1,7 @@
 import { DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { createSession, type DeviceSession, UnknownDeviceQuota } from '../../src/ingest/device.ts'
+import type { DayBook } from '../../src/ingest/day-book.ts'
 import type { FrameWatch } from '../../src/ingest/frame-watch.ts'
 import type { Heard } from '../../src/ingest/heard.ts'
 import { Ingest } from '../../src/ingest/ingest.ts'
@@ -72,6 +73,7 @@ export interface IngestSetup {
   /** A tenth of them may come from one network. */
   maxUnknownDevices?: number
   frameWatch?: FrameWatch
+  days?: DayBook
 }
 
 /** The path of frames without Redis. `isCurrent`, `fails` and `devices` may change. */
@@ -91,6 +93,7 @@ export async function gateway({
   waitMs = 0,
   maxUnknownDevices = 20,
   frameWatch,
+  days,
 }: IngestSetup = {}) {
   const stored: Storable[] = []
   const counted: string[] = []
@@ -142,6 +145,7 @@ export async function gateway({
       became: (device, treatment, what) => void told.push(`${device} ${treatment} ${what}`),
     },
     frameWatch,
+    days,
     logger,
     waitMs: { tcp: waitMs, mqtt: waitMs, http: waitMs, udp: 0 },
   })

@@ -1,12 +1,15 @@
 import * as z from 'zod'
 import { sameId } from '../../config/units.ts'
-import { forgetDevice } from '../../lanes/index.ts'
+import { localDay } from '../../config/times.ts'
+import { forgetDays, forgetDevice } from '../../lanes/index.ts'
 import type { Logger } from '../../observe/log.ts'
 import { Count, each } from '../json.ts'
 import type { Operation } from '../operation.ts'
+import type { RosterInEffect } from '../roster/writes.ts'
 import type { DeviceSources } from './list.ts'
 
 interface ForgetSources extends Pick<DeviceSources, 'redis' | 'directory'> {
+  readonly live: Pick<RosterInEffect, 'config'>
   readonly logger: Logger
 }
 
@@ -14,7 +17,7 @@ interface ForgetSources extends Pick<DeviceSources, 'redis' | 'directory'> {
  * `DELETE /admin/devices/{id}/data`: deletes the fixes of a device that are not delivered, what recognises its duplicates, what
  * was last heard of it, and its frames that were not understood. Its entry and its assignments stay.
  */
-export function forgetOperation({ redis, directory, logger }: ForgetSources): Operation {
+export function forgetOperation({ redis, directory, live, logger }: ForgetSources): Operation {
   return {
     method: 'DELETE',
     path: '/admin/devices/{id}/data',
@@ -26,6 +29,7 @@ export function forgetOperation({ redis, directory, logger }: ForgetSources): Op
       const { id } = request.params as { id: string }
       const ids = new Set([id, sameId(id), directory().find(id)?.id ?? id])
       const deleted = await forgetDevice(redis, ids)
+      await forgetDays(redis, ids, lastDays(live.config.time_zone))
       // Until then the file of Redis still has what was deleted. A managed Redis may forbid it.
       await redis.bgrewriteaof().catch(() => {})
       logger.warn({ device: id, ...deleted }, 'what is stored of a device is deleted')
@@ -34,5 +38,14 @@ export function forgetOperation({ redis, directory, logger }: ForgetSources): Op
   }
 }
 
+/** When the days began of which something is noted: ms UTC. */
+function lastDays(zone: string): number[] {
+  const days = [localDay(Date.now(), zone).from]
+  while (days.length < DAYS_NOTED) days.push(localDay(days[days.length - 1] - 1, zone).from)
+  return days
+}
+
 /** Fixes by where they were; strings of marks; entries of contacts and events; frames that were not understood; lanes to be asked again for. */
 export const ForgottenJson = z.object(each(Count, 'waiting', 'parked', 'held', 'marks', 'contacts', 'frames', 'busy'))
+
+const DAYS_NOTED = 33

@@ -8,6 +8,7 @@ import type { Config } from '../../config/schema.ts'
 import { Capacity } from '../../ingest/acceptance.ts'
 import { Arrivals } from '../../ingest/arrivals.ts'
 import { OwnClock } from '../../ingest/clock.ts'
+import { DayBook } from '../../ingest/day-book.ts'
 import { UnknownDeviceQuota } from '../../ingest/device.ts'
 import { Enrolment } from '../../ingest/enrolment.ts'
 import { FixStorage } from '../../ingest/fix-storage.ts'
@@ -63,10 +64,11 @@ async function openPath(live: Live, replica: Replica, identity: RoleAddresses['i
   const limits = { stopAt: config.redis.stop_at, maxParked: config.parked.max_positions }
   const capacity = new Capacity(redis, { ...limits, shares: appending.shares })
   const clock = new OwnClock(redis)
-  const placing = { clock, replica, filter: filterOptions(config), hold: config.hold, logger }
-  const holding = new Holding({ ...placing, redis, appender: appending })
   const gateway = randomUUID()
   const heard = new HeardBook(redis, problems, gateway)
+  const days = new DayBook(redis, { zone: config.time_zone, heard, capacity })
+  const placing = { clock, replica, filter: filterOptions(config), hold: config.hold, days, logger }
+  const holding = new Holding({ ...placing, redis, appender: appending })
   const sharing = signOn(redis, { ...identity, role: 'gateway', installation: config.data_dir }, gatewayFigures)
   reportApplied(live, replica, gateway)
   const unknownDevices = new UnknownDeviceQuota(config.hold.max_unknown_devices)
@@ -108,7 +110,7 @@ async function openPath(live: Live, replica: Replica, identity: RoleAddresses['i
       const lastWrites = [
         sharing.stop(),
         // Releasing uses the roster: until it ends, a writer of the roster waits for this gateway.
-        Promise.all([holding.close(), redecoding.close()]).then(() => heard.close()),
+        Promise.all([holding.close(), redecoding.close()]).then(() => Promise.all([heard.close(), days.close()])),
         appender.close(),
         arrivals.close(),
         frameWatch.close(),

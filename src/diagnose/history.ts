@@ -1,0 +1,116 @@
+/** Why there is no position of a time. */
+export const GAP_REASONS = ['not_connected', 'no_fix', 'filtered', 'held', 'not_stored', 'waiting', 'unknown'] as const
+export type GapReason = (typeof GAP_REASONS)[number]
+
+/** What is known of a local day of a device, or of its part that has passed. Instants in ms UTC. */
+export interface DayFacts {
+  readonly from: number
+  readonly until: number
+  /** Whether something is noted of a minute of the day. */
+  readonly has: (kind: 'fix' | 'connected' | 'filtered' | 'held' | 'not_stored', minute: number) => boolean
+  /** Whether any gateway ran in a minute of the day. */
+  readonly isCovered: (minute: number) => boolean
+  /** What is shorter is no gap. */
+  readonly leastMs: number
+  /** Since when its fixes wait for the tracking API; undefined: none waits for long. */
+  readonly waitingSince?: number
+}
+
+/** Ends are exclusive; ms UTC. */
+export interface DaySpan {
+  readonly from: number
+  readonly until: number
+}
+
+export interface DayGap extends DaySpan {
+  readonly reason: GapReason
+  readonly message: string
+}
+
+/** Pure: when a device was connected on a day, and the times without a position that has gone on, with their reasons. */
+export function dayOf(facts: DayFacts): { readonly connected: DaySpan[]; readonly gaps: DayGap[] } {
+  const { from, until, has, isCovered, leastMs, waitingSince = Infinity } = facts
+  const minutes = Math.ceil((until - from) / MINUTE_MS)
+  const least = Math.ceil(leastMs / MINUTE_MS)
+  const waitsFrom = Math.floor((waitingSince - from) / MINUTE_MS)
+  const marks = (isMarked: (minute: number) => boolean) => withoutHoles(minutes, least, isMarked)
+  const fixed = marks((minute) => has('fix', minute) && minute < waitsFrom)
+  const connected = marks((minute) => has('connected', minute))
+  const known = marks(isCovered)
+  const causes: readonly (readonly [GapReason, readonly boolean[]])[] = [
+    ['waiting', marks((minute) => has('fix', minute) && minute >= waitsFrom)],
+    ['held', marks((minute) => has('held', minute))],
+    ['not_stored', marks((minute) => has('not_stored', minute))],
+    ['filtered', marks((minute) => has('filtered', minute))],
+    ['no_fix', connected],
+  ]
+  const reasonAt = (minute: number) =>
+    causes.find(([, marked]) => marked[minute])?.[0] ?? (known[minute] ? 'not_connected' : 'unknown')
+  const spanOf = ([first, end]: Run): DaySpan => ({
+    from: from + first * MINUTE_MS,
+    until: Math.min(from + end * MINUTE_MS, until),
+  })
+  const gaps = runsOf(minutes, (minute) => !fixed[minute])
+    .filter(([first, end]) => end - first >= least)
+    .flatMap((run) => byReason(run, reasonAt))
+    .map(({ reason, run }) => ({ ...spanOf(run), reason, message: MESSAGES[reason] }))
+  return { connected: runsOf(minutes, (minute) => connected[minute]).map(spanOf), gaps }
+}
+
+/** First minute, and the one behind the last. */
+type Run = readonly [first: number, end: number]
+
+/** Each minute, whether it is marked or lies in a hole that is too short to count. */
+function withoutHoles(minutes: number, least: number, isMarked: (minute: number) => boolean): boolean[] {
+  const marked = Array.from({ length: minutes }, (_, minute) => isMarked(minute))
+  let last = -Infinity
+  for (let minute = 0; minute < minutes; minute++) {
+    if (!isMarked(minute)) continue
+    if (minute - last <= least) marked.fill(true, last, minute)
+    last = minute
+  }
+  return marked
+}
+
+function runsOf(minutes: number, isIn: (minute: number) => boolean): Run[] {
+  const runs: Run[] = []
+  for (let first = 0; first < minutes; first++) {
+    if (!isIn(first)) continue
+    let end = first
+    while (end < minutes && isIn(end)) end++
+    runs.push([first, end])
+    first = end
+  }
+  return runs
+}
+
+/** The parts of a gap; one of a minute or two, as at the beginning of a connection, counts to the one before it, else behind it. */
+function byReason([first, end]: Run, reasonAt: (minute: number) => GapReason): { reason: GapReason; run: Run }[] {
+  const parts: { reason: GapReason; run: Run }[] = []
+  for (let at = first; at < end; ) {
+    const reason = reasonAt(at)
+    let to = at
+    while (to < end && reasonAt(to) === reason) to++
+    const before = parts.at(-1)
+    const isShort = to - at <= SHORT && to - at < end - first
+    if (before && (isShort || before.reason === reason))
+      parts[parts.length - 1] = { ...before, run: [before.run[0], to] }
+    else if (before && before.run[1] - before.run[0] <= SHORT)
+      parts[parts.length - 1] = { reason, run: [before.run[0], to] }
+    else parts.push({ reason, run: [at, to] })
+    at = to
+  }
+  return parts
+}
+
+const MESSAGES: Readonly<Record<GapReason, string>> = {
+  not_connected: 'nothing was heard from it',
+  no_fix: 'it was connected, and sent no position',
+  filtered: 'its positions were filtered: without GPS, at 0/0, or too old',
+  held: 'its positions were held: without a route, or ahead of the clock',
+  not_stored: 'its positions could not be stored; it was not answered, and sends them again',
+  waiting: 'its positions wait for the tracking API',
+  unknown: 'no gateway ran',
+}
+const MINUTE_MS = 60_000
+const SHORT = 2

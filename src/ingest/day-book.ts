@@ -1,0 +1,138 @@
+import { everySecond, yieldToEventLoop } from '../async.ts'
+import { localDay } from '../config/times.ts'
+import { addDayNotes, type DayNotes, minuteOf, type NotedKind, noteOf, type Redis } from '../lanes/index.ts'
+import type { HeardBook } from './heard.ts'
+import type { Placement } from './place.ts'
+
+export interface DayBookOptions {
+  /** Whose local days are noted. */
+  readonly zone: string
+  readonly heard: Pick<HeardBook, 'presentSince'>
+  /** While it is full nothing is written. */
+  readonly capacity: { readonly isFull: boolean }
+}
+
+/**
+ * Notes minute by minute when each configured device was connected and of which times its fixes are, for the strip of its day:
+ * collected in memory, and written once a minute. No frame waits for that; a gateway that is killed loses its last minute.
+ */
+export class DayBook {
+  readonly #redis: Redis
+  readonly #options: DayBookOptions
+  readonly #looks: ReturnType<typeof everySecond>
+  #devices = new Map<string, OpenNotes>()
+  #writtenAt = Date.now()
+  #day = { from: 0, until: 0 }
+
+  constructor(redis: Redis, options: DayBookOptions) {
+    this.#redis = redis
+    this.#options = options
+    this.#looks = everySecond(async () => {
+      if (Date.now() - this.#writtenAt >= EVERY_MS) await this.#write()
+    })
+  }
+
+  /** What became of fixes of a device that arrived at a time, ms UTC. */
+  placed(device: string, { filtered, late, noted, received }: Placement, { at, duplicates }: Arrived): void {
+    const open = this.#openOf(device)
+    const stored = Math.max(0, received - filtered.length - duplicates)
+    open.fixes += stored
+    open.late += Math.min(stored, late)
+    for (const note of noted) open.add(note)
+    if (filtered.length > 0) open.add(noteOf('filtered', at))
+  }
+
+  /** Something about a minute, ms UTC. */
+  note(device: string, kind: NotedKind, at: number): void {
+    this.#openOf(device).add(noteOf(kind, at))
+  }
+
+  async close(): Promise<void> {
+    await this.#looks.stop()
+    await this.#write()
+  }
+
+  #openOf(device: string): OpenNotes {
+    let open = this.#devices.get(device)
+    if (!open) this.#devices.set(device, (open = new OpenNotes()))
+    return open
+  }
+
+  /** What Redis does not take waits for the next minute. */
+  async #write(): Promise<void> {
+    const { capacity, heard } = this.#options
+    const now = Date.now()
+    const since = this.#writtenAt
+    this.#writtenAt = now
+    this.#present('', since, now)
+    for (const { device, from } of heard.presentSince(since)) {
+      this.#present(device, from, now)
+      await yieldToEventLoop()
+    }
+    if (capacity.isFull) return
+    const devices = this.#devices.entries().toArray()
+    this.#devices = new Map()
+    for (let at = 0; at < devices.length; at += AT_ONCE) {
+      const slice = devices.slice(at, at + AT_ONCE)
+      await addDayNotes(
+        this.#redis,
+        slice.flatMap(([device, open]) => this.#daysOf(device, open)),
+      ).catch(() => this.#putBack(slice))
+    }
+  }
+
+  /** Of the gateway itself (`''`): it ran. */
+  #present(device: string, from: number, until: number): void {
+    const open = this.#openOf(device)
+    for (let at = from - (from % MINUTE_MS); at <= until; at += MINUTE_MS) open.add(noteOf('connected', at))
+  }
+
+  #putBack(slice: readonly (readonly [device: string, open: OpenNotes])[]): void {
+    for (const [device, { fixes, late, notes }] of slice) {
+      const open = this.#openOf(device)
+      open.fixes += fixes
+      open.late += late
+      for (const note of notes) open.add(note)
+    }
+  }
+
+  /** The fixes count for the day on which they came. */
+  #daysOf(device: string, { fixes, late, notes }: OpenNotes): DayNotes[] {
+    const today = this.#dayOf(Date.now()).from
+    const byDay = Map.groupBy(new Set(notes), (note) => this.#dayOf(minuteOf(note)).from)
+    if (!byDay.has(today) && fixes > 0) byDay.set(today, [])
+    return Array.from(byDay, ([day, some]) => {
+      const counts = day === today ? { fixes, late } : { fixes: 0, late: 0 }
+      return { device, day, notes: some, ...counts }
+    })
+  }
+
+  #dayOf(at: number): { readonly from: number; readonly until: number } {
+    if (at < this.#day.from || at >= this.#day.until) this.#day = localDay(at, this.#options.zone)
+    return this.#day
+  }
+}
+
+interface Arrived {
+  readonly at: number
+  readonly duplicates: number
+}
+
+/** Notes on a device that are not in Redis yet. */
+class OpenNotes {
+  fixes = 0
+  late = 0
+  readonly notes: number[] = []
+
+  add(note: number): void {
+    const { notes } = this
+    if (note !== notes[notes.length - 1] && note !== notes[notes.length - 2] && notes.length < MOST_NOTES)
+      notes.push(note)
+  }
+}
+
+const EVERY_MS = 60_000
+const MINUTE_MS = 60_000
+const AT_ONCE = 250
+/** Two days of a device. */
+const MOST_NOTES = 3000

@@ -1,0 +1,91 @@
+import { keys } from './keys.ts'
+import type { Redis } from './redis.ts'
+
+/*
+ * What is noted of a device and a local day: a bit for each minute and kind, and how many fixes came. The first two kinds take
+ * 378 bytes, with the key half a kilobyte a device and day; the others are added where they occur.
+ *
+ *   23 bits fixes · 1 bit written · 16 bits late fixes · 1,492 bits a kind: of a day of 25 hours all but the last eight minutes
+ */
+
+/** What is noted of a minute. `fix`: a fix of that time went to a lane; `held`: it is held; the others by arrival. */
+export const NOTED = ['fix', 'connected', 'filtered', 'held', 'not_stored'] as const
+export type NotedKind = (typeof NOTED)[number]
+
+/** A kind and a minute as one number. `at`: ms UTC. */
+export function noteOf(kind: NotedKind, at: number): number {
+  return Math.floor(at / MINUTE_MS) * NOTED.length + NOTED.indexOf(kind)
+}
+
+/** The minute of a note: ms UTC. */
+export function minuteOf(note: number): number {
+  return Math.floor(note / NOTED.length) * MINUTE_MS
+}
+
+/** What is to be noted of a device and a day. */
+export interface DayNotes {
+  readonly device: string
+  /** When the local day begins, ms UTC. */
+  readonly day: number
+  readonly notes: Iterable<number>
+  readonly fixes: number
+  readonly late: number
+}
+
+/** Adds to what is noted of some devices. It is kept for 32 days. Rejects where Redis does not take all. */
+export async function addDayNotes(redis: Redis, some: readonly DayNotes[]): Promise<void> {
+  const writes = redis.pipeline()
+  for (const { device, day, fixes, late, notes } of some) {
+    const bits = Array.from(notes).flatMap((note) => {
+      const minute = (minuteOf(note) - day) / MINUTE_MS
+      return minute < MOST_MINUTES ? ['SET', 'u1', bitOf(note % NOTED.length, minute), 1] : []
+    })
+    const counts = ['OVERFLOW', 'SAT', 'INCRBY', 'u23', 0, fixes, 'INCRBY', 'u16', 24, late]
+    writes.call('BITFIELD', keys.day(day, device), ...FIRST, ...counts, ...bits)
+  }
+  const answers = (await writes.exec()) ?? []
+  const expiries = redis.pipeline()
+  for (const [at, [error, answer]] of answers.entries()) {
+    if (error) throw error
+    const [wasWritten] = answer as number[]
+    if (!wasWritten) expiries.expire(keys.day(some[at].day, some[at].device), KEPT_S)
+  }
+  if (expiries.length > 0) await expiries.exec()
+}
+
+/** What is noted of a day. */
+export interface NotedDay {
+  readonly fixes: number
+  readonly late: number
+  /** @param minute of the day, from 0 */
+  has(kind: NotedKind, minute: number): boolean
+}
+
+/** What is noted of a device on some days, each by when it begins, ms UTC. */
+export async function readDays(redis: Redis, device: string, days: readonly number[]): Promise<NotedDay[]> {
+  const reads = await Promise.all(days.map((day) => redis.getBuffer(keys.day(day, device))))
+  return reads.map((bytes) => ({
+    fixes: bytes ? bytes.readUIntBE(0, 3) >> 1 : 0,
+    late: bytes ? bytes.readUInt16BE(3) : 0,
+    has(kind, minute) {
+      const bit = bitOf(NOTED.indexOf(kind), minute)
+      return minute < MOST_MINUTES && bytes !== null && ((bytes[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0
+    },
+  }))
+}
+
+/** Deletes what is noted of devices on some days. */
+export async function forgetDays(redis: Redis, devices: Iterable<string>, days: readonly number[]): Promise<void> {
+  await redis.unlink(...Array.from(devices, (device) => days.map((day) => keys.day(day, device))).flat())
+}
+
+function bitOf(kind: number, minute: number): number {
+  return HEAD_BITS + kind * MOST_MINUTES + minute
+}
+
+const MINUTE_MS = 60_000
+const MOST_MINUTES = 1492
+const HEAD_BITS = 40
+/** Marks that it was written, and has the string made as long as it usually is: what grows takes twice as much. */
+const FIRST = ['SET', 'u1', 23, 1, 'INCRBY', 'u1', HEAD_BITS + 2 * MOST_MINUTES - 1, 0]
+const KEPT_S = 32 * 86_400

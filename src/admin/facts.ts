@@ -10,7 +10,15 @@ import type {
   UpstreamError,
   UpstreamFacts,
 } from '../diagnose/facts.ts'
-import { durabilityProblems, keys, type Parked, type Redis, readProcesses, type SeenProcess } from '../lanes/index.ts'
+import {
+  durabilityProblems,
+  keys,
+  missingReplicas,
+  type Parked,
+  type Redis,
+  readProcesses,
+  type SeenProcess,
+} from '../lanes/index.ts'
 import type { GatewayFigures } from '../observe/figures.ts'
 import type { PushFigures } from '../push/index.ts'
 import type { FixAccount } from './custody.ts'
@@ -75,7 +83,8 @@ export class FactGatherer {
       return { now, observations: [], redis: { downSince: this.#downSince, reason: stored.message } }
     }
     this.#downSince = undefined
-    this.#watchedSince ??= now
+    // Without its replicas Redis takes no signs of life.
+    this.#watchedSince = stored.server.missing?.length ? undefined : (this.#watchedSince ?? now)
     this.#processes = stored.processes
     this.#countFrames()
     const { acceptedAt, acceptedBefore, ...pushes } = this.pushes
@@ -123,8 +132,9 @@ export class FactGatherer {
 
   /** What changes slowly is looked at every ten seconds. */
   async #redisFacts(now: number): Promise<RedisFacts> {
+    const { redis } = this.#sources
     if (this.#looks++ % 10 === 0) await this.#disk.look(this.#sources, now)
-    return this.#disk.facts
+    return { ...this.#disk.facts, missing: await missingReplicas(redis) }
   }
 }
 

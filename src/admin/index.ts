@@ -171,7 +171,7 @@ function createServer({ redis, logger, readerMs }: AdminOptions, certificate?: S
 function answerFault(redis: Redis, logger: Logger): HttpServerOptions['fault'] {
   return (error, { routeOptions }, reply) => {
     const isAway = redis.status !== 'ready' || isConnectionError(error)
-    const message = isAway ? 'Redis does not answer: try again later' : FULL
+    const message = isAway ? 'Redis or its replicas do not answer: try again later' : FULL
     if (isAway || OUT_OF_MEMORY.test(error.message)) return reply.code(503).header('retry-after', '1').send({ message })
     logger.error({ err: error, operation: routeOptions.url }, 'a request to the admin port failed')
     return reply.code(500).send({ message: 'a fault of waybridge: its log has the details' })

@@ -41,12 +41,9 @@ export function unknownKey(path: Path, known: readonly string[], kind = 'key'): 
 
 /** Keys of the finished product that this version refuses. */
 const NOT_YET = new Set(
-  [
-    'gateways',
-    'redis.sentinels redis.name redis.cluster redis.shards redis.replicas',
-    'mqtt.bridges',
-    'admin.tokens[].companies',
-  ].flatMap((keys) => keys.split(' ')),
+  ['gateways', 'redis.cluster redis.shards', 'mqtt.bridges', 'admin.tokens[].companies'].flatMap((keys) =>
+    keys.split(' '),
+  ),
 )
 
 /** A mapping that may be left out or empty, because every key has a default. */

@@ -18,10 +18,8 @@ import {
   orNull,
   pathPrefix,
   printable,
-  redisUrl,
   section,
   setting,
-  size,
   span,
   text,
   tileUrl,
@@ -30,6 +28,7 @@ import {
 } from './leaves.ts'
 import { broker, certificate, listener, type Protocols, usualListeners } from './listener.ts'
 import { isWithin, networksOf } from './networks.ts'
+import { redis } from './redis.ts'
 
 export type { Protocols }
 
@@ -52,12 +51,7 @@ export function defaultConfig(protocols: Protocols): Config {
  */
 export function configSchema(protocols: Protocols, dir = '') {
   return section({
-    redis: section({
-      url: orNull(redisUrl).describe('URL of your own Redis; null: a private Redis in `data_dir`.'),
-      max_memory: orNull(size).describe('Memory of the private Redis, such as `2gb`; null: half of the machine’s.'),
-      stop_at: setting(number(0.1, 1), 0.85, 'Above this share of Redis’ memory no fix is acknowledged.'),
-      durability: setting(oneOf('strict', 'relaxed'), 'strict', '`relaxed`: ready with an unsafe Redis, too.'),
-    }),
+    redis,
     data_dir: setting(text, '.data', 'Folder of the private Redis, the embedded service and the admin token.'),
     time_zone: setting(zone, 'UTC', 'Zone of local times in routes files: an IANA name or an offset.'),
     listeners: list(listener(protocols, dir), () => usualListeners(protocols)).describe(

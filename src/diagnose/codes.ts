@@ -185,6 +185,12 @@ export const CODES = {
     action:
       'see the log of Redis and the evidence: start it again, or free its disk; trackers keep what is not acknowledged',
   },
+  replicas_missing: {
+    severity: 'error',
+    link: 'stored',
+    message: () => 'replicas of Redis are missing: nothing is acknowledged',
+    action: 'start the missing replica, or take a lost one out of redis.replicas and min-replicas-to-write',
+  },
   redis_unsafe: {
     severity: 'error',
     link: 'stored',

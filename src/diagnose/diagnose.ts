@@ -8,8 +8,9 @@ import { upstreamTroubles } from './upstream.ts'
 
 /** Pure: what is wrong by these facts, errors first. What is found of one subject more than once is one finding. */
 export function diagnose(facts: Facts): Finding[] {
-  // Without Redis nothing else can be known, and everything else follows from it.
-  const found = facts.redis?.downSince === undefined ? allTroubles(facts) : redisTroubles(facts)
+  // Without Redis or its replicas nothing else can be known, and everything else follows from it.
+  const { downSince, missing = [] } = facts.redis ?? {}
+  const found = downSince === undefined && missing.length === 0 ? allTroubles(facts) : redisTroubles(facts)
   const findings = merged(found, facts.now).map((each) => findingOf(each, facts.now))
   return findings.toSorted((one, other) => ORDER[one.severity] - ORDER[other.severity] || one.sinceAt - other.sinceAt)
 }

@@ -69,6 +69,8 @@ export interface RedisFacts {
   readonly reason?: string
   /** What its settings lack, a sentence each. */
   readonly unsafe?: readonly string[]
+  /** What is missing of its replicas, a sentence: then nothing is acknowledged. */
+  readonly missing?: readonly string[]
   /** Why its disk is full or nearly, a sentence each. */
   readonly disk?: readonly string[]
   /** When it was started lately, as its run ids say. */

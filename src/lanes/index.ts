@@ -12,16 +12,9 @@ export { type Fate, NOT_CURRENT } from './move.ts'
 export { discard, type Place, release, releaseParked, relocate } from './parked.ts'
 export * from './processes.ts'
 export * from './record.ts'
-export {
-  connect,
-  durabilityProblems,
-  grouped,
-  isConnectionError,
-  LOADING,
-  openRedis,
-  type Redis,
-  scripts,
-} from './redis.ts'
+export { durabilityProblems, missingReplicas } from './durability.ts'
+export { grouped } from './grouped.ts'
+export { connect, isConnectionError, LOADING, openRedis, type Redis, type RedisServer, scripts } from './redis.ts'
 export { Appender, type AppenderOptions, type MemoryShares } from './store.ts'
 export * from './survey.ts'
 export * from './watched.ts'

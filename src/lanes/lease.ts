@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BEHIND_MS, keys } from './keys.ts'
-import { grouped, type Redis, type RunScript, type Script, scripts } from './redis.ts'
+import { grouped } from './grouped.ts'
+import { type Redis, type RunScript, type Script, scripts } from './redis.ts'
 import type { Parked, RefusalReason } from './survey.ts'
 
 /** A lane that a worker may push for now. */

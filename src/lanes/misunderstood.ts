@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { metrics } from '../observe/metrics.ts'
 import { keys } from './keys.ts'
-import { grouped, type Redis, type RunScript, scripts } from './redis.ts'
+import { grouped } from './grouped.ts'
+import { type Redis, type RunScript, scripts } from './redis.ts'
 import type { MemoryShares } from './store.ts'
 
 /*

@@ -4,6 +4,7 @@ import { Redis, type RedisOptions } from 'ioredis'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
+import { NotReplicated, Replication } from './replication.ts'
 
 export type { Redis }
 
@@ -33,29 +34,69 @@ type Value = string | number | Buffer
 /** Of a connection: a server that reads its file at its start says how long that takes, which may be wrong by far. */
 export const LOADING = { maxLoadingRetryTime: 500 }
 
+/** Where Redis is: a URL, or what the configuration says of it (config/redis.ts). */
+export type RedisServer = string | ReplicatedRedis
+
+/** A Redis with replicas: at a URL that follows the primary, or the primary that the Sentinels name. */
+export interface ReplicatedRedis {
+  readonly url?: string | null
+  readonly sentinels?: { host: string; port: number }[]
+  readonly name?: string | null
+  readonly username?: string | null
+  readonly password?: string | null
+  readonly sentinel_password?: string | null
+  readonly tls?: boolean
+  /** On the disks of how many replicas a write must be before it counts. */
+  readonly replicas?: number
+}
+
 /** A connection to `redis://`, `rediss://` or, on a socket of the file system, `unix:///path?username=…&password=…&db=…`. */
-export function openRedis(url: string, options: RedisOptions): Redis {
+export function openRedis(server: RedisServer, options: RedisOptions): Redis {
+  const url = typeof server === 'string' ? server : server.url
+  if (!url) return new Redis({ ...primaryOf(server as ReplicatedRedis), ...options })
   if (!url.startsWith('unix:')) return new Redis(url, options)
   const { username, password, db = '0' } = Object.fromEntries(new URL(url).searchParams)
   const path = fileURLToPath(url.replace('unix:', 'file:'))
   return new Redis({ path, username, password, db: Number(db), ...options })
 }
 
+/** The primary, as the Sentinels name it. A connection ends when they name another one. */
+function primaryOf({ sentinels, name, username, password, sentinel_password, tls }: ReplicatedRedis): RedisOptions {
+  return {
+    sentinels,
+    name: name ?? undefined,
+    role: 'master',
+    failoverDetector: true,
+    username: username ?? undefined,
+    password: password ?? undefined,
+    sentinelPassword: sentinel_password ?? undefined,
+    sentinelRetryStrategy: retryDelay,
+    ...(tls && { tls: {}, enableTLSForSentinelMode: true, sentinelTLS: {} }),
+  }
+}
+
+/** ms */
+function retryDelay(attempt: number): number {
+  return Math.min(attempt * 50, 1000)
+}
+
 /**
  * A connection whose commands fail at once while there is no Redis, and are never sent twice: the caller treats a
  * broken connection as "not done", and every script is harmless when it ran all the same.
  */
-export function connect(url: string, name: string, logger?: Logger): Redis {
-  const redis = openRedis(url, {
+export function connect(server: RedisServer, name: string, logger?: Logger): Redis {
+  const redis = openRedis(server, {
     connectionName: `waybridge-${name}`,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     commandTimeout: 10_000,
     socketTimeout: 15_000,
-    retryStrategy: (attempt) => Math.min(attempt * 50, 1000),
+    retryStrategy: retryDelay,
     ...LOADING,
   })
+  const { replicas = 0 } = typeof server === 'string' ? {} : server
+  if (replicas > 0) replications.set(redis, new Replication(redis, replicas))
   let isGone = false
   // Under `start` the finding redis_down says it once for all processes.
   const report = (text: string) => logger?.[process.connected ? 'debug' : 'warn']({ reason: 'redis' }, text)
@@ -78,28 +119,37 @@ export function connect(url: string, name: string, logger?: Logger): Redis {
   return redis
 }
 
-/** Whether a command failed because the connection was gone, which may be there again by now. */
-export function isConnectionError({ message }: Error): boolean {
-  return GONE.test(message)
+/** Whether a command failed because the connection or the replicas were gone, which may be there again by now. */
+export function isConnectionError(error: Error): boolean {
+  return error instanceof NotReplicated || GONE.test(error.message)
 }
 
 const GONE =
-  /^(?:Command timed out|Stream isn't writeable|Connection is closed|Reached the max retries|(?:read|write|connect) E)/
+  /^(?:Command timed out|Stream isn't writeable|Connection is closed|Reached the max retries|(?:read|write|connect) E|NOREPLICAS|READONLY)/
+
+/** Scripts that need no replica: they read, or what they write may be lost. */
+const READING: ReadonlySet<string> = new Set(['survey', 'beat', 'events', 'audit'])
 
 /** Runs a script of a connection made by `connect`: its keys, then its arguments. Strings in the answer are buffers. */
 export type RunScript = (script: Script, keys: readonly string[], args: readonly Value[]) => Promise<unknown>
 
-/** The scripts of a connection made by `connect`. */
+/**
+ * The scripts of a connection made by `connect`. Where Redis has replicas, their answers wait until these have what was written.
+ */
 export function scripts(redis: Redis): RunScript {
   const commands = redis as unknown as Record<string, (...args: (Value | readonly Value[])[]) => Promise<unknown>>
+  const replication = replications.get(redis)
   return (script, names, args) => {
     const always = !REFUSED_WHEN_FULL.has(script) && (majorVersions.get(redis) ?? 0) >= 7
-    const askedAt = performance.now()
-    // An array, which ioredis takes apart: a call has no room for 100,000 arguments.
-    const answer = commands[`${PREFIX}${script}${always ? WHEN_FULL : ''}Buffer`](names.length, ...names, args)
-    const ended = () => noteDuration(script, performance.now() - askedAt)
-    answer.then(ended, ended)
-    return answer
+    const call = () => {
+      const askedAt = performance.now()
+      // An array, which ioredis takes apart: a call has no room for 100,000 arguments.
+      const answer = commands[`${PREFIX}${script}${always ? WHEN_FULL : ''}Buffer`](names.length, ...names, args)
+      const ended = () => noteDuration(script, performance.now() - askedAt)
+      answer.then(ended, ended)
+      return answer
+    }
+    return replication && !READING.has(script) ? replication.confirmed(call) : call()
   }
 }
 
@@ -110,45 +160,6 @@ function noteDuration(script: Script, ms: number): void {
 }
 
 const SLOW_MS = 250
-
-/**
- * Group commit: what arrives while the previous call is away leaves together in the next one. No timer. `send` answers with
- * one result for each item, in order; if it fails, every item fails. `inFlight`: calls away at once; `maxWeight`: where a
- * group ends (one item may be heavier).
- */
-export function grouped<Item, Result>(
-  send: (items: Item[]) => Promise<Result[]>,
-  { inFlight = 1, maxWeight = 1000 } = {},
-): (item: Item, weight?: number) => Promise<Result> {
-  const waiting: ({ item: Item; weight: number } & PromiseWithResolvers<Result>)[] = []
-  let away = 0
-
-  async function sendNext(): Promise<void> {
-    if (away >= inFlight || waiting.length === 0) return
-    let size = 1
-    for (let sum = waiting[0].weight; size < waiting.length; size++)
-      if ((sum += waiting[size].weight) > maxWeight) break
-    const group = waiting.splice(0, size)
-    away++
-    const sending = send(group.map(({ item }) => item))
-    void sendNext()
-    try {
-      const results = await sending
-      group.forEach(({ resolve }, index) => resolve(results[index]))
-    } catch (error) {
-      for (const { reject } of group) reject(error)
-    }
-    away--
-    void sendNext()
-  }
-
-  return (item, weight = 1) => {
-    const result = Promise.withResolvers<Result>()
-    waiting.push({ item, weight, ...result })
-    if (waiting.length === 1 && away < inFlight) setImmediate(() => void sendNext())
-    return result.promise
-  }
-}
 
 /** Of the commands that run scripts: Redis has an APPEND of its own. */
 const PREFIX = 'wb_'
@@ -162,36 +173,15 @@ function source(name: string): string {
 /** Of the servers, as they said at the last connect. */
 const majorVersions = new WeakMap<Redis, number>()
 
+/** On the disks of how many replicas a write of this connection must be before it counts. */
+export function replicasOf(redis: Redis): number {
+  return replications.get(redis)?.replicas ?? 0
+}
+
+/** Of the connections to a Redis with replicas. */
+const replications = new WeakMap<Redis, Replication>()
+
 async function learnVersion(redis: Redis): Promise<void> {
   const [, version] = /redis_version:(\d+)/.exec(await redis.info('server')) ?? []
   majorVersions.set(redis, Number(version ?? 0))
 }
-
-/**
- * Why what is acknowledged would not be safe in this Redis: a sentence for each setting that is not as it must be, or cannot be
- * read. Rejects where Redis does not answer.
- */
-export async function durabilityProblems(redis: Redis): Promise<string[]> {
-  try {
-    const found = await Promise.all(NEEDED.map(([name]) => redis.config('GET', name)))
-    return NEEDED.flatMap(([name, value], index) => {
-      const [, actual] = found[index]
-      if (actual === value) return []
-      return [`Redis has ${name} ${actual}, needed is ${name} ${value}: what is acknowledged could be lost`]
-    })
-  } catch (error) {
-    // Managed servers know no CONFIG, or forbid it; any other error will pass.
-    if (!/^(?:ERR|NOPERM)\b/.test((error as Error).message)) throw error
-    return [
-      'Redis does not let its settings be read (CONFIG GET), so it cannot be verified that it keeps what is acknowledged: ' +
-        `if it has ${NEEDED.map((needed) => needed.join(' ')).join(', ')}, set redis.durability: relaxed`,
-    ]
-  }
-}
-
-const NEEDED = [
-  ['appendonly', 'yes'],
-  ['appendfsync', 'always'],
-  ['no-appendfsync-on-rewrite', 'no'],
-  ['maxmemory-policy', 'noeviction'],
-] as const

@@ -4,7 +4,8 @@ import { observations } from '../observe/observations.ts'
 import { type DuplicateFilter, type MarkedRun, MOST_IN_RUN, spansIn } from './duplicates.ts'
 import { keys } from './keys.ts'
 import { type HeldPart, type HoldReason, type Part, type Storable, slicesOf } from './record.ts'
-import { grouped, type Redis, type RunScript, scripts } from './redis.ts'
+import { grouped } from './grouped.ts'
+import { type Redis, type RunScript, scripts } from './redis.ts'
 
 /** What may be stored beside waiting fixes, so that it cannot take the memory that these need. */
 export interface MemoryShares {

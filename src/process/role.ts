@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client'
 import { explainError, UserError } from '../errors.ts'
-import type { ProcessIdentity } from '../lanes/index.ts'
+import type { ProcessIdentity, RedisServer } from '../lanes/index.ts'
 import { watchEventLoop } from '../observe/event-loop.ts'
 import { collectNodeMetrics, registry } from '../observe/metrics.ts'
 import { shareDataDir } from './lock.ts'
@@ -29,8 +29,8 @@ export interface RoleContext {
 }
 
 /** Where a role finds what it needs. */
-export interface RoleAddresses extends RoleContext {
-  readonly redisUrl: string
+export interface RoleAddresses extends Omit<RoleContext, 'redisUrl'> {
+  readonly redisServer: RedisServer
   /** The tracking API's. */
   readonly baseUrl: string
 }

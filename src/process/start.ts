@@ -19,12 +19,13 @@ export async function supervision(configDir: string): Promise<Supervision> {
 
 async function readSupervision(configDir: string): Promise<{ what: Supervision; config: Config }> {
   const { protocolPorts } = await import('../../protocols/index.ts')
+  const { isPrivate } = await import('../config/redis.ts')
   const { loadConfig } = await import('../config/files.ts')
   const { createLogger } = await import('../observe/log.ts')
   const { config } = await loadConfig(configDir, protocolPorts)
   const what: Supervision = {
     dataDir: config.data_dir,
-    redis: config.redis.url === null ? { maxMemory: config.redis.max_memory } : null,
+    redis: isPrivate(config.redis) ? { maxMemory: config.redis.max_memory } : null,
     roles: { tracking: config.tracking.base_url === null ? 1 : 0, worker: config.workers, admin: 1, gateway: 1 },
     command: (role) => [CLI, role, '--config', configDir],
     logger: createLogger('start', config.log),

@@ -12,7 +12,7 @@ export type { PushFigures } from './figures.ts'
 
 /** Pushes waiting fixes until it is stopped: hands out due lanes as tickets and works the tickets that this process gets. */
 export function startPushing(options: PushingOptions) {
-  const { batch, logger, push, redis, redisUrl } = options
+  const { batch, logger, push, redis, redisServer } = options
   const { concurrency, max_requests_per_s: perSecond } = push
   const leases = new Leases(redis, { maxPositions: batch.max_positions, maxWaitMs: batch.max_wait })
   const limit = pLimit(concurrency)
@@ -41,7 +41,7 @@ export function startPushing(options: PushingOptions) {
   const renewing = setInterval(() => {
     if (held.size > 0) leases.renew([...held]).catch(() => {})
   }, RENEW_MS)
-  const tickets = new Tickets({ leases, redisUrl, logger, work })
+  const tickets = new Tickets({ leases, redisServer, logger, work })
   const overdue = watchOverdue(redis, { idle: () => held.size === 0, heal: () => tickets.restart(), logger })
 
   return {

@@ -7,6 +7,7 @@ import {
   type Place,
   positionsJson,
   type Redis,
+  type RedisServer,
   type RefusalReason,
   receivedAt,
   relocate,
@@ -22,7 +23,7 @@ import type { Rate } from './rate.ts'
 
 export interface PushingOptions {
   readonly redis: Redis
-  readonly redisUrl: string
+  readonly redisServer: RedisServer
   /** Where the records of a parked lane belong by now. */
   readonly place: Place
   readonly client: Pick<TrackingClient, 'push'>

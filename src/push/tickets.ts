@@ -1,13 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Queue, Worker } from 'bullmq'
 import { within } from '../async.ts'
-import { isConnectionError, keys, type Lease, type Leases, LOADING, openRedis } from '../lanes/index.ts'
+import {
+  isConnectionError,
+  keys,
+  type Lease,
+  type Leases,
+  LOADING,
+  openRedis,
+  type RedisServer,
+} from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 
 export interface TicketsOptions {
   readonly leases: Leases
   /** BullMQ needs connections of its own. */
-  readonly redisUrl: string
+  readonly redisServer: RedisServer
   readonly logger: Logger
   /** Pushes leased lanes. Never rejects. */
   readonly work: (ticket: Ticket) => Promise<void>
@@ -91,9 +99,9 @@ export class Tickets {
   }
 }
 
-function openQueue({ redisUrl, logger, work }: TicketsOptions) {
+function openQueue({ redisServer, logger, work }: TicketsOptions) {
   const report = (error: Error) => logger.debug({ err: error }, 'tickets')
-  const producer = openRedis(redisUrl, {
+  const producer = openRedis(redisServer, {
     ...LOADING,
     connectionName: 'waybridge-tickets',
     maxRetriesPerRequest: 1,
@@ -101,7 +109,11 @@ function openQueue({ redisUrl, logger, work }: TicketsOptions) {
     autoResendUnfulfilledCommands: false,
     commandTimeout: 5000,
   })
-  const consumer = openRedis(redisUrl, { ...LOADING, connectionName: 'waybridge-worker', maxRetriesPerRequest: null })
+  const consumer = openRedis(redisServer, {
+    ...LOADING,
+    connectionName: 'waybridge-worker',
+    maxRetriesPerRequest: null,
+  })
   const tickets = new Queue<Lease[]>(NAME, { connection: producer, prefix: keys.tickets })
   const worker = new Worker<Lease[]>(NAME, work, {
     connection: consumer,

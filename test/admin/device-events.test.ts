@@ -38,7 +38,7 @@ const soon = { timeout: 10_000 }
 /** A whole gateway on the fixture's configuration. */
 async function gateway(): Promise<Role> {
   const live = await followConfig({ dir: admin.dir, protocols: protocolPorts, role: 'gateway', followsFiles: true })
-  const role = await startGateway(live, { redisUrl: admin.server.url, ports: {} })
+  const role = await startGateway(live, { redisServer: admin.server.url, ports: {} })
   onTestFinished(() => role.close())
   return role
 }

@@ -21,7 +21,7 @@ const INSTANT = expect.stringMatching(/^20\d\d-\d\d-\d\dT[\d:.]{12}Z$/) as strin
 
 async function gateway(): Promise<Role> {
   const live = await followConfig({ dir: admin.dir, protocols: protocolPorts, role: 'gateway', followsFiles: true })
-  const role = await startGateway(live, { redisUrl: admin.server.url, ports: {} })
+  const role = await startGateway(live, { redisServer: admin.server.url, ports: {} })
   onTestFinished(() => role.close())
   return role
 }

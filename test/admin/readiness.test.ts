@@ -15,7 +15,7 @@ const SAFE = {
   'no-appendfsync-on-rewrite': 'no',
   'maxmemory-policy': 'noeviction',
 }
-const STRICT = { url: 'redis://somewhere', durability: 'strict', max_memory: null, stop_at: 0.85 } as const
+const STRICT = { url: 'redis://somewhere', sentinels: [], durability: 'strict' } as const
 
 let server: TestRedis
 let redis: Redis

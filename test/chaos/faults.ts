@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parentOf, pidsIn, pidsWhere } from '../support/processes.ts'
 import type { Mood } from './api.ts'
+import type { groupFaults } from './group-faults.ts'
 import type { Fault } from './plan.ts'
 import { MAX_MEMORY, type Site } from './site.ts'
 import { PROCESSES, type System } from './system.ts'
@@ -11,6 +12,9 @@ import type { Weather } from './wire.ts'
 
 /** What faults can be done to. */
 export interface Victims {
+  /** Where Redis has replicas. */
+  readonly group?: ReturnType<typeof groupFaults>
+  readonly say?: (line: string) => void
   readonly site: Site
   readonly system: System
   readonly api: UpstreamApi
@@ -22,6 +26,16 @@ export interface Victims {
  * few seconds: they may be suffering from another one.
  */
 export async function commit({ lastsMs, ...fault }: Fault, victims: Victims, signal: AbortSignal): Promise<boolean> {
+  const { group, say } = victims
+  const suffer = () => pause(lastsMs, undefined, { signal }).catch(() => {})
+  if (group?.has(fault.kind)) {
+    const healed = await group.commit(fault, suffer).catch(() => undefined)
+    if (healed)
+      say?.(
+        `${fault.kind}: in step after ${seconds(healed.inStepMs)}, all acknowledged after ${seconds(healed.recoveredMs)}`,
+      )
+    return healed !== undefined
+  }
   const [verb] = fault.kind.split('-')
   const deadline = Date.now() + VICTIM_MS
   const attempt = () => DEEDS[verb](fault, victims).catch(() => undefined)
@@ -30,18 +44,23 @@ export async function commit({ lastsMs, ...fault }: Fault, victims: Victims, sig
     await pause(50)
     undo = await attempt()
   }
-  if (undo) await pause(lastsMs, undefined, { signal }).catch(() => {})
+  if (undo) await suffer()
   await undo?.()
   return undo !== undefined
 }
 
 /** Undoes whatever has not been undone, since those whom it concerned did not answer. */
-export async function heal({ system, api, weather, site }: Victims): Promise<void> {
+export async function heal({ system, api, weather, site, group }: Victims): Promise<void> {
   api.become('ok')
   weather.mood = 'good'
   rmSync(join(site.dataDir, FILLING), { force: true })
+  group?.heal()
   goOn(system)
   await giveMemory(system, HEAL_MS)
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`
 }
 
 type Deed = Pick<Fault, 'kind' | 'pick'>

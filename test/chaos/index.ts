@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events'
 import { parseArgs } from 'node:util'
-import { type Fault, KINDS, planFaults } from './plan.ts'
+import { type Fault, KINDS, planFaults, type Topology } from './plan.ts'
 import { type Outcome, runChaos } from './run.ts'
 
 /**
- * A chaos run: `--minutes N --seed S [--vans N] [--gateways N] [--only kind,kind]`. Exit 0 where nothing was lost, everything
+ * A chaos run: `--minutes N --seed S [--topology single|sentinel] [--vans N] [--gateways N] [--only kind,kind]`. Exit 0 where nothing was lost, everything
  * came in order to the courier and route of its time, and the account has no difference.
  */
 const MOST_PROBLEMS = 20
@@ -14,15 +14,16 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
     vans: { type: 'string', default: '40' },
     gateways: { type: 'string', default: '2' },
-    only: { type: 'string', default: KINDS.join() },
+    topology: { type: 'string', default: 'single' },
+    only: { type: 'string' },
   },
 })
-const kinds = values.only.split(',')
-const unknown = kinds.filter((kind) => !KINDS.includes(kind))
-if (unknown.length > 0) {
-  console.error(`--only ${unknown.join()}: there are ${KINDS.join(', ')}.`)
-  process.exit(1)
-}
+const topology = values.topology as Topology
+if (!Object.hasOwn(KINDS, topology)) fail(`--topology ${topology}: there are ${Object.keys(KINDS).join(', ')}.`)
+const known: readonly string[] = KINDS[topology]
+const kinds = values.only?.split(',') ?? known
+const unknown = kinds.filter((kind) => !known.includes(kind))
+if (unknown.length > 0) fail(`--only ${unknown.join()}: there are ${known.join(', ')}.`)
 const [seed, lengthMs] = [Number(values.seed), Number(values.minutes) * 60_000]
 const [vans, gateways] = [Number(values.vans), Number(values.gateways)]
 const faults = planFaults(seed, lengthMs, kinds)
@@ -30,14 +31,16 @@ const stop = new AbortController()
 setMaxListeners(0, stop.signal)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort())
 
-console.log(`chaos: seed ${seed}, ${values.minutes} min, ${vans} vans, ${gateways} gateways, ${faults.length} faults`)
+console.log(
+  `chaos: seed ${seed}, ${values.minutes} min, ${topology}, ${vans} vans, ${gateways} gateways, ${faults.length} faults`,
+)
 for (const { at, kind, lastsMs } of faults)
   console.log(
     `  ${(at / 1000).toFixed(1).padStart(6)} s  ${kind}${lastsMs > 0 ? `, ${(lastsMs / 1000).toFixed(1)} s` : ''}`,
   )
 const began = performance.now()
 const say = (line: string) => console.log(`  ${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${line}`)
-const outcome = await runChaos({ vans, gateways, seed, lengthMs, faults, signal: stop.signal, say })
+const outcome = await runChaos({ topology, vans, gateways, seed, lengthMs, faults, signal: stop.signal, say })
 report(outcome)
 process.exitCode = outcome.problems.length === 0 ? 0 : 1
 
@@ -57,6 +60,11 @@ function report({ done, missed, starts, broken, edited, kept, problems, ...figur
   if (kept) console.log(`kept: ${kept}`)
   const { made, acked, delivered, lost } = figures
   console.log(`sent=${made} acked=${acked} delivered=${delivered} lost=${lost} problems=${problems.length}`)
+}
+
+function fail(message: string): never {
+  console.error(message)
+  process.exit(1)
 }
 
 function tally(faultsOfKinds: readonly Fault[]): string {

@@ -19,7 +19,21 @@ const AT_ONCE = [0, 0] as const
 const STOPPED = [1, 8] as const
 const MISBEHAVING = [1, 10] as const
 
+/** What Redis with its replicas goes through: one fault after the other, each once all are in step again. */
+const GROUP: Track = {
+  gap: [3, 6],
+  kinds: {
+    'destroy-primary': [0.1, 3],
+    'isolate-replica': [2, 8],
+    'split-primary': [7, 14],
+    'isolate-primary': [7, 14],
+    'depose-primary': AT_ONCE,
+    'freeze-replica': [1, 6],
+  },
+}
+
 const TRACKS: readonly Track[] = [
+  GROUP,
   {
     gap: [3, 7],
     kinds: {
@@ -62,8 +76,16 @@ const TRACKS: readonly Track[] = [
   { gap: [3, 9], kinds: { 'cut-frames': [1, 5], 'lose-answers': [1, 5] } },
 ]
 
-/** Every kind of fault that there is. */
-export const KINDS: readonly string[] = TRACKS.flatMap(({ kinds }) => Object.keys(kinds))
+const ALL = TRACKS.flatMap(({ kinds }) => Object.keys(kinds))
+/** What happens to one Redis, and not to one of several. */
+const OF_ONE_REDIS = new Set(['kill-redis', 'torn-aof', 'stop-redis', 'memory-full', 'disk-full'])
+
+/** Every kind of fault that there is, by where Redis is: one, or a primary with replicas and Sentinels. */
+export const KINDS = {
+  single: ALL.filter((kind) => !(kind in GROUP.kinds)),
+  sentinel: ALL.filter((kind) => !OF_ONE_REDIS.has(kind)),
+} satisfies Record<string, readonly string[]>
+export type Topology = keyof typeof KINDS
 
 /** The faults of a run, in order: the same for the same seed, length and kinds. */
 export function planFaults(seed: number, lengthMs: number, kinds: readonly string[]): Fault[] {

@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FleetVan } from '../../src/simulate/fleet.ts'
-import { createChaosFleet, startCrew } from './crew.ts'
+import { createChaosFleet, type Crew, startCrew } from './crew.ts'
 import { startEditor } from './editor.ts'
 import type { Edit } from './edits.ts'
 import { commit, heal, type Victims } from './faults.ts'
-import type { Fault } from './plan.ts'
+import { groupFaults } from './group-faults.ts'
+import type { Fault, Topology } from './plan.ts'
 import { shownRoster } from './roster.ts'
 import { PUSH_TIMEOUT_MS, prepareSite, type Site } from './site.ts'
 import { type Status, type System, startSystem } from './system.ts'
@@ -14,6 +15,7 @@ import { judge, rosterProblems, type Verdict } from './verdict.ts'
 import { openWire, type Weather } from './wire.ts'
 
 export interface ChaosOptions {
+  readonly topology: Topology
   readonly vans: number
   /** One: around the private Redis of `start`. */
   readonly gateways: number
@@ -40,7 +42,7 @@ export interface Outcome extends Verdict {
 /** One run, from nothing to nothing: the product, its vans, its API, and everything that goes wrong. */
 export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   const fleet = createChaosFleet(options.vans)
-  const site = await prepareSite(fleet, options.gateways)
+  const site = await prepareSite(fleet, options)
   const journal = join(site.dir, 'journal.jsonl')
   const api = await startUpstreamApi({ journal, port: site.apiPort, lateMs: PUSH_TIMEOUT_MS + 500 })
   const system = await startSystem(site)
@@ -62,9 +64,11 @@ async function live(victims: Victims, fleet: readonly FleetVan[], options: Chaos
   const wires = await openWires(site, weather)
   const crew = startCrew(fleet, { ...site.machines.at(-1)?.ports, ...wires.ports }, options.seed)
   const editor = startEditor({ site, system, trips: crew.trips, seed: options.seed })
-  const suffered = await suffer(victims, options)
+  const recovered = () => whenAcknowledged(crew)
+  const group = site.replicated && groupFaults(site.replicated, recovered)
+  const suffered = await suffer({ ...victims, group, say: options.say }, options)
   options.say('faults are over')
-  await heal(victims)
+  await heal({ ...victims, group })
   await Promise.all([crew.settle(SETTLED_BY_MS), editor.settle(SETTLED_BY_MS)])
   options.say(`all is acknowledged: ${crew.troubles().length === 0}`)
   const custody = await atRest(system)
@@ -106,6 +110,13 @@ async function suffer(victims: Victims, { faults, lengthMs, signal, say }: Chaos
   return { done, missed }
 }
 
+/** Resolves once all fixes that were made before the call are acknowledged, within `RECOVERED_BY_MS`. */
+async function whenAcknowledged({ trips }: Crew): Promise<void> {
+  const calledAt = Date.now()
+  const last = trips.flatMap(({ fixes }) => fixes.findLast(({ madeAt }) => madeAt < calledAt) ?? [])
+  while (last.some(({ ackedAt }) => ackedAt === undefined) && Date.now() < calledAt + RECOVERED_BY_MS) await pause(100)
+}
+
 /** The account once nothing moves any more; what it is in the end, where that does not come. */
 async function atRest(system: System): Promise<Status['custody'] | undefined> {
   const deadline = Date.now() + DELIVERED_BY_MS
@@ -128,6 +139,7 @@ async function rosterAtRest(edits: readonly Edit[], system: System): Promise<Rea
   return shown
 }
 
+const RECOVERED_BY_MS = 30_000
 const SETTLED_BY_MS = 90_000
 const DELIVERED_BY_MS = 90_000
 const SHOWN_BY_MS = 10_000

@@ -1,13 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { socketOf, socketUrl } from '../../src/process/redis-endpoint.ts'
 import type { Ports } from '../../src/process/role.ts'
 import { devicesYaml, type FleetVan } from '../../src/simulate/fleet.ts'
 import { usualPorts } from '../../src/simulate/options.ts'
+import { freePorts } from '../support/free-ports.ts'
+import { RedisGroup } from '../support/redis-group.ts'
+import { type GroupSite, MACHINES } from './group-faults.ts'
+import { openNetwork } from './network.ts'
+import type { Topology } from './plan.ts'
 
 /** A gateway of its own, with a configuration. */
 export interface Machine {
@@ -27,6 +30,8 @@ export interface Site {
   readonly machines: readonly Machine[]
   /** Whether the Redis is one for several machines, and not the private one of `start`. */
   readonly sharedRedis: boolean
+  /** In place of it: a primary with replicas. */
+  readonly replicated?: GroupSite
   readonly adminPort: number
   readonly apiPort: number
   /** Whether the data has a small disk of its own. */
@@ -39,7 +44,10 @@ export const MAX_MEMORY = 256 * 1024 * 1024
 export const PUSH_TIMEOUT_MS = 3000
 
 /** Its data has a disk of its own where this process has the right to mount one. */
-export async function prepareSite(fleet: readonly FleetVan[], gateways: number): Promise<Site> {
+export async function prepareSite(
+  fleet: readonly FleetVan[],
+  { gateways, topology }: { readonly gateways: number; readonly topology: Topology },
+): Promise<Site> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-chaos-'))
   const dataDir = join(dir, 'data')
   await mkdir(dataDir)
@@ -51,8 +59,11 @@ export async function prepareSite(fleet: readonly FleetVan[], gateways: number):
     const ports = Object.fromEntries(places.map((place, at) => [place, own[at]]))
     return { dir: index === 0 ? dir : join(dir, `gateway-${index + 1}`), ports, monitorPort }
   })
-  const sharedRedis = gateways > 1
-  const redis = sharedRedis ? `url: "${await redisUrl(dataDir)}"` : `max_memory: ${MAX_MEMORY / 2 ** 20}mb`
+  const replicated = topology === 'sentinel' ? await startGroup() : undefined
+  const sharedRedis = gateways > 1 && !replicated
+  const redis =
+    replicated?.group.settings ??
+    (sharedRedis ? `{ url: "${await redisUrl(dataDir)}" }` : `{ max_memory: ${MAX_MEMORY / 2 ** 20}mb }`)
   for (const machine of machines) {
     await mkdir(join(machine.dir, 'data'), { recursive: true })
     await writeFile(join(machine.dir, 'gateway.yaml'), gatewayYaml({ machine, redis, adminPort, apiPort }))
@@ -63,15 +74,29 @@ export async function prepareSite(fleet: readonly FleetVan[], gateways: number):
     dataDir,
     machines,
     sharedRedis,
+    replicated,
     adminPort,
     apiPort,
     ownDisk,
     async leave(keep) {
+      await replicated?.group.stop({ keep })
+      replicated?.network?.close()
       if (ownDisk && keep) execFileSync('cp', ['-a', dataDir, `${dataDir}-kept`])
       if (ownDisk) execFileSync('umount', [dataDir])
       if (!keep) await rm(dir, { recursive: true, force: true })
     },
   }
+}
+
+/** Three machines; where this process may not make a network, on loopback. */
+async function startGroup(): Promise<GroupSite> {
+  const network = openNetwork(MACHINES)
+  const ports = network ? [] : await freePorts(2 * MACHINES)
+  const onLoopback = Array.from({ length: MACHINES }, (_, index) => {
+    const [port, sentinelPort] = ports.slice(2 * index)
+    return { host: '127.0.0.1', port, sentinelPort }
+  })
+  return { group: await RedisGroup.start({ machines: network?.machines ?? onLoopback }), network }
 }
 
 /** Where the Redis of a data folder will listen. */
@@ -88,26 +113,6 @@ function mount(dir: string): boolean {
   }
 }
 
-/** Below those that the system gives to connections: else one of them may have a listener's while that is killed. */
-async function freePorts(count: number): Promise<number[]> {
-  const ports: number[] = []
-  for (let port = 20_000 + Math.floor(Math.random() * 10_000); ports.length < count; port++)
-    if (await isFree(port)) ports.push(port)
-  return ports
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer().listen(port, '127.0.0.1')
-  try {
-    await once(server, 'listening')
-  } catch {
-    return false
-  }
-  server.close()
-  await once(server, 'close')
-  return true
-}
-
 interface Settings extends Pick<Site, 'adminPort' | 'apiPort'> {
   readonly machine: Machine
   /** Its one setting. */
@@ -122,7 +127,7 @@ function gatewayYaml({ machine: { dir, ports, monitorPort }, redis, adminPort, a
   })
   return `
 data_dir: ${join(dir, 'data')}
-redis: { ${redis} }
+redis: ${redis}
 listeners:
 ${listeners.join('\n')}
 mqtt: { broker: { host: 127.0.0.1, port: ${mqtt} } }

@@ -127,7 +127,8 @@ function pidsOf(who: string, { dir, dataDir }: Site): number[] {
   return pidsWith(dir, who)
 }
 
-async function withRedis<T>({ dataDir }: Site, work: (redis: Redis) => Promise<T>): Promise<T> {
+async function withRedis<T>({ dataDir, replicated }: Site, work: (redis: Redis) => Promise<T>): Promise<T> {
+  if (replicated) return replicated.group.redis(await replicated.group.primary(), work)
   const redis = openRedis(socketUrl(await socketOf(join(dataDir, 'redis'))), {
     lazyConnect: true,
     retryStrategy: null,

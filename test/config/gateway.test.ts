@@ -24,7 +24,19 @@ const TOKEN_EXPECTED = 'expected printable ASCII characters without spaces'
 describe('gateway.yaml', () => {
   it('an empty gateway.yaml has the documented defaults and a listener for each protocol and transport', async () => {
     expect(await config('')).toEqual({
-      redis: { url: null, max_memory: null, stop_at: 0.85, durability: 'strict' },
+      redis: {
+        url: null,
+        sentinels: [],
+        name: null,
+        username: null,
+        password: null,
+        sentinel_password: null,
+        tls: false,
+        replicas: 0,
+        max_memory: null,
+        stop_at: 0.85,
+        durability: 'strict',
+      },
       data_dir: '.data',
       time_zone: 'UTC',
       listeners: [
@@ -92,7 +104,19 @@ admin: { tokens: [abc] }
 `
     const { redis, listeners, mqtt, tracking, companies, filter, admin } = await config(text)
     expect({ redis, listeners, mqtt, companies }).toEqual({
-      redis: { url: 'redis://127.0.0.1:6379/1', max_memory: 536_870_912, stop_at: 0.85, durability: 'relaxed' },
+      redis: {
+        url: 'redis://127.0.0.1:6379/1',
+        sentinels: [],
+        name: null,
+        username: null,
+        password: null,
+        sentinel_password: null,
+        tls: false,
+        replicas: 0,
+        max_memory: 536_870_912,
+        stop_at: 0.85,
+        durability: 'relaxed',
+      },
       listeners: [{ transport: 'udp', port: 0, protocol: 'teltonika', ...OPEN, host: '127.0.0.1' }],
       mqtt: { broker: null },
       companies: [
@@ -271,7 +295,32 @@ parked: { max_positions: 0 }
       '1:32 alerts.quiet_hours.from: expected a time of the day such as 22:00',
     ],
     ['a planned section', 'gateways: 2', '1:1 gateways: not yet supported'],
-    ['a planned key', 'redis: { sentinels: [a] }', '1:10 redis.sentinels: not yet supported'],
+    ['a planned key', 'redis: { cluster: [a] }', '1:10 redis.cluster: not yet supported'],
+    [
+      'Sentinels without a port',
+      'redis: { sentinels: [a], name: b }',
+      '1:22 redis.sentinels[0]: expected a host and a port, such as redis-1.example.com:26379',
+    ],
+    [
+      'Sentinels without the name of the primary',
+      'redis: { sentinels: ["a:26379"] }',
+      '1:8 redis.name: missing: what the Sentinels call the primary',
+    ],
+    [
+      'Sentinels beside a URL',
+      'redis: { url: "redis://a", sentinels: ["a:26379"], name: b }',
+      '1:15 redis.url: leave it out where redis.sentinels say which server is the primary',
+    ],
+    [
+      'a password beside a URL',
+      'redis: { url: "redis://a", password: b }',
+      '1:38 redis.password: only with redis.sentinels: a URL has it in itself',
+    ],
+    [
+      'replicas of the private Redis',
+      'redis: { replicas: 1 }',
+      '1:20 redis.replicas: the private Redis has none: set redis.url or redis.sentinels',
+    ],
     [
       'a planned key in an item of a list',
       'admin: { tokens: [{ token: a-long-token-7d2c, companies: [7] }] }',

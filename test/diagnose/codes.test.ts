@@ -63,6 +63,12 @@ describe('by these facts', () => {
       { redis: { unsafe: ['appendonly no'] } },
       { evidence: ['appendonly no'] },
     ],
+    [
+      'replicas_missing',
+      'a replica of Redis is missing',
+      { redis: { missing: ['1 of 2 replicas'] } },
+      { severity: 'error', link: 'stored', evidence: ['1 of 2 replicas'] },
+    ],
     ['disk_full', 'the disk is nearly full', { redis: { disk: ['/data: 12 MiB are left'] } }, { severity: 'error' }],
     ['no_gateway', 'no gateway lives', { processes: [WORKER] }, { link: 'connected' }],
     ['no_worker', 'no worker lives', { processes: [GATEWAY] }, { link: 'pushed' }],

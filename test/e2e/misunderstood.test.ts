@@ -49,7 +49,7 @@ log: { level: fatal }
   await configure({})
   const start = async () => {
     const live = await followConfig({ dir, protocols: protocolPorts, role: 'gateway', followsFiles: true })
-    return startGateway(live, { redisUrl: server.url, ports: {} })
+    return startGateway(live, { redisServer: server.url, ports: {} })
   }
   const role = { current: await start() }
   onTestFinished(async () => {

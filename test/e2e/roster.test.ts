@@ -156,7 +156,7 @@ describe('a roster that is put at one machine', () => {
   beforeAll(async () => {
     server = await startTestRedis()
     redis = connect(server.url, 'test')
-    const addresses = { redisUrl: server.url, baseUrl: 'http://127.0.0.1:9', ports: {} }
+    const addresses = { redisServer: server.url, baseUrl: 'http://127.0.0.1:9', ports: {} }
     roles = [
       await startGateway(await live(), addresses),
       await startGateway(await live(), addresses),

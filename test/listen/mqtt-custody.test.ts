@@ -45,7 +45,7 @@ ${filter}
   await writeFile(join(dir, 'devices.yaml'), DEVICES)
   const start = async () => {
     const live = await followConfig({ dir, protocols: protocolPorts, role: 'gateway', followsFiles: true })
-    return startGateway(live, { redisUrl: server.url, ports: {} })
+    return startGateway(live, { redisServer: server.url, ports: {} })
   }
   let role = await start()
   onTestFinished(async () => {

@@ -97,7 +97,7 @@ function pushing(): void {
   const connection = connect(server.url, 'worker')
   const { stop } = startPushing({
     redis: connection,
-    redisUrl: server.url,
+    redisServer: server.url,
     client,
     apikeys: new Map([['7', ['key-7']]]),
     place: () => undefined,

@@ -55,7 +55,7 @@ function pushing({ push = PUSH, max_positions = 3, apikeys = new Map([['7', ['ke
   const connection = connect(server.url, 'worker')
   const { configured, stop } = startPushing({
     redis: connection,
-    redisUrl: server.url,
+    redisServer: server.url,
     client,
     apikeys,
     place,
@@ -366,7 +366,7 @@ describe('the hand-out of lanes', () => {
     const seen: string[] = []
     const leases = new Leases(redis, { maxPositions: 3, maxWaitMs: 0 })
     const work = async ({ data }: Ticket) => void seen.push(...data.map(({ lane }) => lane))
-    const tickets = new Tickets({ leases, redisUrl: server.url, logger, work })
+    const tickets = new Tickets({ leases, redisServer: server.url, logger, work })
     stops.push(() => tickets.close())
     await store('7/1/1', 1)
     await expect.poll(() => seen, soon).toEqual(['7/1/1'])

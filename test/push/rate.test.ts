@@ -75,7 +75,7 @@ describe('push.max_requests_per_s', () => {
     let requests = 0
     const { stop } = startPushing({
       redis: connection,
-      redisUrl: server.url,
+      redisServer: server.url,
       client: {
         push: (request) => {
           requests++

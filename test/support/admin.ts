@@ -75,7 +75,7 @@ export function adminFixture({ gateway = '', baseUrl = NOWHERE } = {}): AdminFix
     all.redis = await connected(all.server.url)
     all.dir = await configFolder(all.server.url, gateway)
     all.live = await followConfig({ dir: all.dir, protocols: protocolPorts, role: 'admin', followsFiles: true })
-    all.role = await startAdmin(all.live, { redisUrl: all.server.url, baseUrl, ports: {} })
+    all.role = await startAdmin(all.live, { redisServer: all.server.url, baseUrl, ports: {} })
     all.url = `http://127.0.0.1:${all.role.ports?.admin}`
     await vi.waitFor(async () => expect((await ask(`${all.url}/readyz`)).status).toBe(200), { timeout: 10_000 })
   })

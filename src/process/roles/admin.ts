@@ -1,6 +1,7 @@
 import { adminTokens, openAdmin, portAddress } from '../../admin/index.ts'
 import { startAlerts } from '../../alerts/index.ts'
 import { within } from '../../async.ts'
+import { isPrivate } from '../../config/redis.ts'
 import { connect, type Redis, signOn } from '../../lanes/index.ts'
 import { Replica } from '../../roster/replica.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
@@ -9,9 +10,9 @@ import type { Live } from './live.ts'
 import { placeIn } from './place.ts'
 import { redisReadiness, systemReadiness } from './readiness.ts'
 
-export async function startAdmin(live: Live, { redisUrl, baseUrl, ports, identity }: RoleAddresses): Promise<Role> {
+export async function startAdmin(live: Live, { redisServer, baseUrl, ports, identity }: RoleAddresses): Promise<Role> {
   const { config, logger } = live
-  const redis = connect(redisUrl, 'admin', logger)
+  const redis = connect(redisServer, 'admin', logger)
   await firstComparison(live, redis)
   const readiness = redisReadiness(redis, config.redis)
   const tracking = createTrackingClient({
@@ -36,8 +37,8 @@ export async function startAdmin(live: Live, { redisUrl, baseUrl, ports, identit
     tls: config.admin.tls,
     page: config.page,
     redis,
-    isVerified: config.redis.url !== null && config.redis.durability === 'strict',
-    redisDir: config.redis.url === null ? config.data_dir : null,
+    isVerified: !isPrivate(config.redis) && config.redis.durability === 'strict',
+    redisDir: isPrivate(config.redis) ? config.data_dir : null,
     directory: () => live.directory(),
     live,
     tracking,

@@ -33,9 +33,9 @@ import { readinessOf, redisReadiness } from './readiness.ts'
 /** The process that trackers connect to: the listeners, the path of their frames, and the appender to the lanes. */
 export async function startGateway(
   live: Live,
-  at: Pick<RoleAddresses, 'redisUrl' | 'ports' | 'identity'>,
+  at: Pick<RoleAddresses, 'redisServer' | 'ports' | 'identity'>,
 ): Promise<Role> {
-  const redis = connect(at.redisUrl, 'gateway', live.logger)
+  const redis = connect(at.redisServer, 'gateway', live.logger)
   const replica = new Replica(redis, live.logger)
   await within(ROSTER_MS, live.join(replica))
   const path = await openPath(live, replica, at.identity)

@@ -1,3 +1,4 @@
+import { isPrivate } from '../../config/redis.ts'
 import type { Config } from '../../config/schema.ts'
 import { UserError } from '../../errors.ts'
 import { isSupervised, type Role, type RoleAddresses, type RoleContext, runRole } from '../role.ts'
@@ -29,9 +30,11 @@ const START = {
 } satisfies Record<string, (live: Live, at: RoleAddresses) => Promise<Role>>
 
 function addressesOf({ redis, tracking }: Config, { redisUrl, ports, identity }: RoleContext): RoleAddresses {
-  const url = redis.url ?? redisUrl
-  if (url === null)
-    throw new UserError('A role on its own needs redis.url in gateway.yaml: only "start" runs a private Redis.')
+  const redisServer = isPrivate(redis) ? redisUrl : redis
+  if (redisServer === null) throw new UserError(NO_REDIS)
   const baseUrl = tracking.base_url ?? `http://127.0.0.1:${ports.tracking ?? tracking.listen.port}`
-  return { redisUrl: url, baseUrl, ports, identity }
+  return { redisServer, baseUrl, ports, identity }
 }
+
+const NO_REDIS =
+  'A role on its own needs redis.url or redis.sentinels in gateway.yaml: only "start" runs a private Redis.'

@@ -1,16 +1,22 @@
+import { isPrivate } from '../../config/redis.ts'
 import type { Config } from '../../config/schema.ts'
 import { memoryProblems } from '../../ingest/acceptance.ts'
 import { readGatewayProblems } from '../../ingest/gateways.ts'
-import { durabilityProblems, type Redis } from '../../lanes/index.ts'
+import { durabilityProblems, missingReplicas, type Redis } from '../../lanes/index.ts'
 import type { Readiness } from '../monitor.ts'
+
+type RedisSettings = Readonly<Pick<Config['redis'], 'url' | 'durability'>> & { readonly sentinels: readonly unknown[] }
 
 /**
  * Checks that Redis answers and, if it is not the private one, that its settings keep what it acknowledges, unless
  * `durability: relaxed`.
  */
-export function redisReadiness(redis: Redis, { url, durability }: Config['redis']) {
-  const isVerified = url !== null && durability === 'strict'
-  const problemsNow = async () => (isVerified ? durabilityProblems(redis) : redis.ping().then(() => []))
+export function redisReadiness(redis: Redis, settings: RedisSettings) {
+  const isVerified = !isPrivate(settings) && settings.durability === 'strict'
+  const problemsNow = async () => {
+    await redis.ping()
+    return [...(isVerified ? await durabilityProblems(redis) : []), ...(await missingReplicas(redis))]
+  }
   return (): Promise<Readiness> => problemsNow().then(readinessOf, () => readinessOf([NO_ANSWER]))
 }
 

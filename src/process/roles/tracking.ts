@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { within, yieldToEventLoop } from '../../async.ts'
+import { isPrivate } from '../../config/redis.ts'
 import { problemText } from '../../config/problem.ts'
 import { loadTracking, type TrackingConfig, trackingFile, watchTracking } from '../../config/tracking.ts'
 import { connect, signOn } from '../../lanes/index.ts'
@@ -25,8 +26,8 @@ export async function startTracking(
 ): Promise<Role> {
   const { config, logger } = live
   let provisioned = Promise.resolve()
-  const url = config.redis.url ?? redisUrl
-  const redis = url === null ? undefined : connect(url, 'tracking', logger)
+  const server = isPrivate(config.redis) ? redisUrl : config.redis
+  const redis = server === null ? undefined : connect(server, 'tracking', logger)
   const sharing = redis && signOn(redis, { ...identity, role: 'tracking', installation: config.data_dir })
   const joined = live.join(redis && new Replica(redis, logger))
   if (!redis) await joined

@@ -8,9 +8,9 @@ import { placeIn } from './place.ts'
 import { redisReadiness } from './readiness.ts'
 
 /** The process that pushes waiting positions to the tracking API at `baseUrl`. */
-export async function startWorker(live: Live, { redisUrl, baseUrl, identity }: RoleAddresses): Promise<Role> {
+export async function startWorker(live: Live, { redisServer, baseUrl, identity }: RoleAddresses): Promise<Role> {
   const { config, logger } = live
-  const redis = connect(redisUrl, 'worker', logger)
+  const redis = connect(redisServer, 'worker', logger)
   void live.join(new Replica(redis, logger))
   const client = createTrackingClient({
     baseUrl,
@@ -21,7 +21,7 @@ export async function startWorker(live: Live, { redisUrl, baseUrl, identity }: R
   const apikeys = new Map(live.companies().map(({ company_id, apikey }) => [company_id, [apikey].flat()]))
   const pushing = startPushing({
     redis,
-    redisUrl,
+    redisServer,
     client,
     place: placeIn(live),
     apikeys,

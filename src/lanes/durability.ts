@@ -1,0 +1,106 @@
+import { Redis } from 'ioredis'
+import { replicasOf } from './redis.ts'
+
+/**
+ * Why what is acknowledged would not be safe in this Redis and its replicas: a sentence for each setting that is not as it must
+ * be, or cannot be read. Rejects where Redis does not answer.
+ */
+export async function durabilityProblems(redis: Redis): Promise<string[]> {
+  const replicas = replicasOf(redis)
+  if (replicas === 0) return settingProblems(redis, 'Redis', NEEDED)
+  const needed = [...NEEDED, ['min-replicas-to-write', String(replicas)]] as const
+  const [ofPrimary, connected] = await Promise.all([settingProblems(redis, 'Redis', needed), connectedReplicas(redis)])
+  const found = await Promise.all(connected.map((replica) => lookAtReplica(redis, replica)))
+  const promotable = found.filter(({ isPromotable }) => isPromotable).map(({ name }) => name)
+  const problems = [...ofPrimary, ...found.flatMap((each) => each.problems)]
+  if (promotable.length > replicas)
+    problems.push(
+      `redis.replicas is ${replicas}, but ${promotable.length} replicas may be promoted (${promotable.join(', ')}): one that lacks ` +
+        `what is acknowledged could become the primary. Set redis.replicas: ${promotable.length}, or replica-priority 0 on the others`,
+    )
+  return problems
+}
+
+/** Says how many replicas are missing, where some are: then nothing is acknowledged. Rejects where Redis does not answer. */
+export async function missingReplicas(redis: Redis): Promise<string[]> {
+  const needed = replicasOf(redis)
+  if (needed === 0) return []
+  const { length } = await connectedReplicas(redis)
+  if (length >= needed) return []
+  return [`${length} of ${needed} replicas of Redis are connected: nothing is acknowledged until all are`]
+}
+
+interface ReplicaAddress {
+  readonly host: string
+  readonly port: number
+}
+
+/** Those that have confirmed something within the last seconds. */
+async function connectedReplicas(redis: Redis): Promise<ReplicaAddress[]> {
+  const lines = (await redis.info('replication')).matchAll(REPLICA)
+  const found = Array.from(lines, ([, host, port, lag]) => ({ host, port: Number(port), lag: Number(lag) }))
+  return found.filter(({ lag }) => lag <= LAG_S)
+}
+
+const REPLICA = /^slave\d+:ip=([^,]+),port=(\d+),state=online,offset=\d+,lag=(\d+)/gm
+/** A replica confirms what it has once a second. */
+const LAG_S = 3
+
+/** Asks a replica itself, as the user of the primary. */
+async function lookAtReplica(redis: Redis, { host, port }: ReplicaAddress) {
+  const name = `${host}:${port}`
+  const { username, password, tls } = redis.options
+  const replica = new Redis({
+    host,
+    port,
+    username,
+    password,
+    tls,
+    lazyConnect: true,
+    retryStrategy: null,
+    connectTimeout: ANSWER_MS,
+    commandTimeout: ANSWER_MS,
+  })
+  replica.on('error', () => {})
+  try {
+    await replica.connect()
+    const problems = await settingProblems(replica, `The replica ${name}`, NEEDED)
+    return { name, problems, isPromotable: !/^slave_priority:0\s*$/m.test(await replica.info('replication')) }
+  } catch {
+    // One that has just gone away is missing, and not unsafe.
+    const isThere = (await connectedReplicas(redis)).some((each) => `${each.host}:${each.port}` === name)
+    if (!isThere) return { name, problems: [], isPromotable: false }
+    const cannot = `The replica ${name} does not let itself be asked, so it cannot be verified that it keeps what is acknowledged`
+    return { name, problems: [`${cannot}: ${RELAXED}`], isPromotable: true }
+  } finally {
+    replica.disconnect()
+  }
+}
+
+async function settingProblems(redis: Redis, name: string, needed: readonly (readonly [string, string])[]) {
+  try {
+    const found = await Promise.all(needed.map(([setting]) => redis.config('GET', setting)))
+    return needed.flatMap(([setting, value], index) => {
+      const [, actual] = found[index] as [string, string]
+      if (actual === value) return []
+      return [`${name} has ${setting} ${actual}, needed is ${setting} ${value}: what is acknowledged could be lost`]
+    })
+  } catch (error) {
+    // Managed servers know no CONFIG, or forbid it; any other error will pass.
+    if (!/^(?:ERR|NOPERM)\b/.test((error as Error).message)) throw error
+    return [
+      `${name} does not let its settings be read (CONFIG GET), so it cannot be verified that it keeps what is acknowledged: ` +
+        `if it has ${needed.map((each) => each.join(' ')).join(', ')}, ${RELAXED}`,
+    ]
+  }
+}
+
+const NEEDED = [
+  ['appendonly', 'yes'],
+  ['appendfsync', 'always'],
+  ['no-appendfsync-on-rewrite', 'no'],
+  ['maxmemory-policy', 'noeviction'],
+] as const
+const RELAXED = 'set redis.durability: relaxed'
+/** Longer than a replica that is gone counts as there. */
+const ANSWER_MS = 4000

@@ -7,6 +7,8 @@
  */
 import { ByteReader, crc, DecodeError, dop, heading, Marks, type Session, sessionState } from '../kit/index.ts'
 
+const crc8Step = crc({ width: 8, polynomial: 0x31, initial: 0, reflected: false, xorOut: 0 })
+
 /** How far the bytes of an incomplete frame were looked at, and their checksum: each byte is looked at once. */
 const UNLOOKED = { looked: 0, crc: 0xff }
 
@@ -100,13 +102,13 @@ function learnedEnd(bytes: Buffer, { head, count }: Record<'head' | 'count', num
       Object.assign(state, UNLOOKED)
       return end
     }
-    state.crc = crcOfByte(Uint8Array.of(state.crc ^ byte))
+    state.crc = CRC_OF_BYTE[state.crc ^ byte]
   }
   return 0
 }
 
-/** CRC-8 (31, FF) with one more byte, which is combined with the last value. */
-const crcOfByte = crc({ width: 8, polynomial: 0x31, initial: 0, reflected: false, xorOut: 0 })
+/** CRC-8 (31, FF) with one more byte, by that byte combined with the last value. */
+const CRC_OF_BYTE = Uint8Array.from({ length: 256 }, (_, byte) => crc8Step(Uint8Array.of(byte)))
 
 /** Whether the numbers of records of a length follow one another. */
 function isStep(records: Buffer, length: number, count: number): boolean {

@@ -46,6 +46,7 @@ export default {
 
 const OLDEST = 0x2323
 const NEWEST = 0x2727
+const FAMILIES = new Set([OLDEST, 0x2525, 0x2626, NEWEST])
 const LOGIN = 0x01
 const POSITION = 0x02
 const HEARTBEAT = 0x03
@@ -73,6 +74,7 @@ const UNKNOWN = 0xffffffff
 function decode(packet: Buffer): Message {
   const r = new ByteReader(packet)
   const family = r.u16()
+  if (!FAMILIES.has(family)) throw new DecodeError('unsupported', 'it is of no family of devices')
   const type = r.u8()
   const serial = r.skip(2).u16()
   const id = r.hex(8)

@@ -29,8 +29,9 @@ export function weighFixes({ fixes = [] }: Message, now: number): Evidence {
   )
   if (!isPlausible) return ['its position is not plausible', -20]
   // Who reads more of a frame has understood it better.
-  const [{ hdop, satellites }] = fixes
-  return ['its position is plausible', (hdop ?? satellites) === undefined ? 10 : 11]
+  const [{ altitude, heading, hdop, satellites, speed }] = fixes
+  const read = [altitude, heading, hdop, satellites, speed].filter((value) => value !== undefined)
+  return ['its position is plausible', 10 + read.length / 10]
 }
 
 const DAY_MS = 86_400_000

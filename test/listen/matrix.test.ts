@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { loadProtocols } from '../../protocols/index.ts'
-import { DecodeError, type Message, type Protocol } from '../../protocols/kit/index.ts'
+import {
+  cut,
+  DecodeError,
+  decodeFrame,
+  type HttpRequest,
+  type Message,
+  type Protocol,
+  type Session,
+  type Transport,
+} from '../../protocols/kit/index.ts'
 import { Detector } from '../../src/listen/detect.ts'
 import { casesOf } from '../support/protocol-cases.ts'
 import { newSession } from '../support/rough.ts'
@@ -13,71 +22,77 @@ import { onWire } from '../support/vectors/wire.ts'
  * `ALIKE` are the families that nothing tells apart.
  */
 
-const protocols = (await loadProtocols()).filter(({ tcp }) => tcp)
+const all = await loadProtocols()
+const protocols = all.filter(({ tcp }) => tcp)
 
 /** Families whose frames are the same bytes: protocols/README.md lists them. */
 const ALIKE: readonly (readonly string[])[] = [
   ['blackkite', 'galileo', 't622iridium'],
   ['gl200', 'gl601'],
   ['ardi01', 'avema', 'intellitrac', 'wondex'],
+  // Datagrams and requests.
+  ['enfora', 'sanav'],
+  ['neos', 'tr900'],
+  ['dragino', 'ttnhttp'],
 ]
 
 const beginnings = await Promise.all(
-  protocols.map(async (protocol) => ({ protocol, frames: (await firstFrames(protocol)).slice(0, 6) })),
+  protocols.map(async (protocol) => ({ protocol, frames: (await firstFrames(protocol, 'tcp')).slice(0, 6) })),
 )
 
 describe('the first frame of a conversation', () => {
   it.each(beginnings.filter(({ frames }) => frames.length > 0).map((each) => [each.protocol.name, each] as const))(
     'of %s is not taken for another family',
     (name, { frames }) => {
-      const mistakes = frames.flatMap(({ bytes, message }) => mistakesOf(name, bytes, message))
+      const mistakes = frames.flatMap(({ bytes, message }) => mistakesOf(name, bytes as Buffer, message))
       if (mistakes.length > 0) expect.fail([...new Set(mistakes)].join('\n'))
     },
   )
 
-  it('of a device that nobody has configured is not taken for another family', () => {
-    const detector = new Detector({ protocols, configured: () => undefined })
-    const mistakes = beginnings.flatMap(({ protocol: { name }, frames }) =>
-      frames.flatMap(({ bytes }) => {
-        const { guesses } = detector.look({ bytes, transport: 'tcp', now: newSession().now })
-        const [best] = guesses
-        return best && !isAlike(name, best.protocol.name)
-          ? [`${name} is taken for ${best.protocol.name} (${best.evidence.join(', ')}): ${shown(bytes, bytes.length)}`]
-          : []
-      }),
-    )
-    if (mistakes.length > 0) expect.fail(mistakes.join('\n'))
-  })
+  it.each(['tcp', 'udp', 'http'] as const)(
+    'over %s, of a device that nobody has configured, is not taken for another family',
+    async (transport) => {
+      const detector = new Detector({ protocols: all, configured: () => undefined })
+      const mistakes: string[] = []
+      for (const protocol of all.filter((each) => each[transport]))
+        for (const { bytes } of await firstFrames(protocol, transport)) {
+          const { name } = protocol
+          const [best] = detector.look({ bytes, transport, now: newSession().now }).guesses
+          if (best && !isAlike(name, best.protocol.name))
+            mistakes.push(`${name} is taken for ${best.protocol.name} (${best.evidence.join(', ')})`)
+        }
+      if (mistakes.length > 0) expect.fail(mistakes.join('\n'))
+    },
+  )
 })
 
 interface FirstFrame {
-  readonly bytes: Buffer
+  readonly bytes: Buffer | HttpRequest
   readonly message: Message
 }
 
 /** Frames that begin a conversation: understood without anything before them, and either with a checksum or with a device. */
-async function firstFrames(protocol: Protocol): Promise<FirstFrame[]> {
+async function firstFrames(protocol: Protocol, transport: Transport): Promise<FirstFrame[]> {
   const { frames: own } = await casesOf(protocol.name)
   const sent = [
-    ...own.filter(({ transport = 'tcp' }) => transport === 'tcp').map(({ frames }) => toBytes(frames[0].frame)),
-    ...vectorsOf(protocol.name).map((vector) => toBytes(onWire(protocol, vector))),
+    ...own.flatMap((each) => (each.transport === 'mqtt' ? [] : [each.frames[0].frame])),
+    ...vectorsOf(protocol.name).map((vector) => onWire(protocol, vector)),
   ]
-  return sent.flatMap((bytes) => {
-    const session = newSession()
-    const message = bytes && read(protocol, bytes, session)
+  return sent.flatMap((frame) => {
+    const bytes = typeof frame === 'string' ? Buffer.from(frame) : frame
+    if (Buffer.isBuffer(bytes) === (transport === 'http')) return []
+    const session = { ...newSession(), transport }
+    const message = read(protocol, bytes, session)
     return message && (session.hasVerified || message.device !== undefined) ? [{ bytes, message }] : []
   })
 }
 
-function toBytes(frame: unknown): Buffer | undefined {
-  return typeof frame === 'string' ? Buffer.from(frame) : Buffer.isBuffer(frame) ? frame : undefined
-}
-
 /** What a first frame says; undefined where the decoder does not understand it, or the framer does not cut it whole. */
-function read(protocol: Protocol, bytes: Buffer, session: ReturnType<typeof newSession>): Message | undefined {
+function read(protocol: Protocol, bytes: Buffer | HttpRequest, session: Session): Message | undefined {
   try {
-    const length = protocol.tcp?.frame(bytes, session) ?? 0
-    const message = length > 0 ? protocol.decode?.(bytes.subarray(0, length), session) : undefined
+    const isStream = Buffer.isBuffer(bytes) && session.transport === 'tcp'
+    const [frame] = isStream && protocol.tcp ? cut(bytes, protocol.tcp.frame, session, 1).frames : [bytes]
+    const message = frame && decodeFrame(protocol, frame, session)
     return message?.fixes || message?.none !== undefined ? message : undefined
   } catch (error) {
     if (error instanceof DecodeError) return undefined

@@ -20,15 +20,16 @@ export function cut<S>(
   session: S,
   most = Number.POSITIVE_INFINITY,
 ): CutStream {
-  const frames: Buffer[] = []
+  let frames: Buffer[] = []
   let at = 0
   let noise = 0
   let steps = 0
   for (; at < bytes.length && steps < most; steps++) {
     const length = frame(at === 0 ? bytes : bytes.subarray(at), session)
     if (length === 0) break
-    // Most frames arrive alone: a view of all bytes is these themselves.
-    if (length > 0) frames.push(length === bytes.length ? bytes : bytes.subarray(at, at + length))
+    // Most frames arrive alone.
+    if (length === bytes.length) frames = [bytes]
+    else if (length > 0) frames.push(bytes.subarray(at, at + length))
     else noise -= length
     at += Math.abs(length)
   }

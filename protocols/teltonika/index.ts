@@ -128,8 +128,8 @@ function decode(frame: Buffer, session: Session): Message {
   }
   if (COMMANDS.has(content[0])) return { none: 'command' }
   const { count, positions } = records(new ByteReader(content), session)
-  const reply = Buffer.alloc(4)
-  reply[3] = count
+  const reply = Buffer.allocUnsafe(4)
+  reply.writeUInt32BE(count)
   return { ...positions, reply }
 }
 

@@ -132,6 +132,8 @@ const WAITING_BYTES = 40
  */
 const WAIT_MS = { tcp: 30_000, mqtt: 30_000, http: 10_000, udp: 0 } satisfies Record<Transport, number>
 const RETRY_MS = 250
+/** Not `parked`: it lasts, and frames of a few lanes would use up the memory of all. */
+const RETRIED: ReadonlySet<string> = new Set(['roster', 'redis', 'memory'])
 
 /** How long frames wait until they can be stored. All frames that wait share one timer, and go on in their order. */
 export class Waiting {
@@ -143,9 +145,12 @@ export class Waiting {
     this.waitMs = waitMs
   }
 
-  /** Pauses until the next attempt. Answers false at once where that is after the deadline, by `performance.now()`. */
-  async pauseBefore(deadline: number): Promise<boolean> {
-    if (this.#closing.signal.aborted || performance.now() + RETRY_MS > deadline) return false
+  /**
+   * Pauses until the next attempt. Answers false at once where that is after the deadline, by `performance.now()`, or where another
+   * attempt would fail too.
+   */
+  async mayRetry(failure: string, deadline: number): Promise<boolean> {
+    if (!RETRIED.has(failure) || this.#closing.signal.aborted || performance.now() + RETRY_MS > deadline) return false
     this.#pause ??= sleep(RETRY_MS, undefined, { signal: this.#closing.signal })
       .catch(() => {})
       .finally(() => (this.#pause = undefined))

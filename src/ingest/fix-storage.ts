@@ -21,7 +21,7 @@ export interface FixStorageOptions {
   readonly hold: HoldOptions
   readonly appender: Pick<Appender, 'append' | 'count'>
   readonly heard: Pick<HeardBook, 'stored' | 'became'>
-  readonly holding: Pick<Holding, 'isReleasing' | 'noteHeld'>
+  readonly holding: Pick<Holding, 'isBusy' | 'isReleasing' | 'noteHeld'>
   readonly clock: Pick<OwnClock, 'isInDoubt'>
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor'>
   /** Without it no day is noted. */
@@ -57,7 +57,7 @@ export class FixStorage {
   ): Promise<Obstacle | IdentityReason | undefined> {
     const { appender, capacity, clock, filter, hold, holding, replica } = this.#options
     if (!replica.current) return 'roster'
-    const isReleasing = holding.isReleasing(id)
+    const isReleasing = holding.isBusy && holding.isReleasing(id)
     const { roster, version } = replica
     // Held by no version of the roster, it is looked at at once.
     const rosterVersion = spoken?.isRefuted ? 0 : version
@@ -68,7 +68,7 @@ export class FixStorage {
     const placed = placeFixes(fixes, origin, rules)
     if (trail?.offTrack) noteSuspicion(id, trail.suspicion)
     if (placed.aheadMs > 0) noteAhead(id, placed.aheadMs)
-    else if (placed.lastFix && observations.concerns(id)) observations.over(id, CLOCK)
+    else if (placed.lastFix && observations.devices.has(id)) observations.over(id, CLOCK)
     const shortage = capacity.hasShortage && capacity.shortageFor(placed.parts)
     if (shortage) return shortage
 
@@ -76,14 +76,17 @@ export class FixStorage {
     if (placed.parts.length === 0) appender.count(placed.filtered)
     else {
       const storing = appender.append(placed)
-      if (placed.parts.some((part) => 'held' in part)) holding.noteHeld(id, storing)
-      const stored = await storing.catch(() => undefined)
-      if (!stored) return 'redis'
-      if (stored.refused) {
-        noteTooMany(id)
-        return 'unknown_device'
+      for (const part of placed.parts) if ('held' in part) holding.noteHeld(id, storing)
+      try {
+        const stored = await storing
+        if (stored.refused) {
+          noteTooMany(id)
+          return 'unknown_device'
+        }
+        duplicates = stored.duplicates
+      } catch {
+        return 'redis'
       }
-      duplicates = stored.duplicates
     }
     for (const reason of placed.filtered) metrics.filtered.inc({ reason })
     if (duplicates > 0) metrics.filtered.inc({ reason: 'duplicate' }, duplicates)
@@ -101,10 +104,10 @@ export class FixStorage {
   ): void {
     const { heard } = this.#options
     const { filtered, lastFix, lastUnplaced, parts, received } = placed
+    const isDuplicate = duplicates > 0 && lastFix
     heard.stored(id, {
       fix: lastFix && { at, fix: lastFix },
-      filtered: lastUnplaced && { at, ...lastUnplaced },
-      ...(duplicates > 0 && lastFix && { filtered: { at, reason: 'duplicate', fix: lastFix } }),
+      filtered: isDuplicate ? { at, reason: 'duplicate', fix: lastFix } : lastUnplaced && { at, ...lastUnplaced },
     })
     if (parts.length === 0) heard.became(id, 'filtered', filtered[filtered.length - 1])
     // Duplicates change nothing, and what goes behind held fixes has a route.

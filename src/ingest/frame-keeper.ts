@@ -3,14 +3,14 @@ import { type FrameKind, type FrameStore, frameId, type KeptFrame } from '../lan
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
 import type { Replica } from '../roster/replica.ts'
-import type { Capacity } from './acceptance.ts'
+import type { Capacity, Waiting } from './acceptance.ts'
 import type { HeardBook } from './heard.ts'
-import type { ResolvedDevice } from './identity.ts'
+import { noteSpoken, type ResolvedDevice } from './identity.ts'
 import { contentOf, type Doubt, describeFrame, type MisunderstoodFrame, shownBytes } from './misunderstood.ts'
-import type { Obstacle, Reading } from './frame.ts'
+import { doubtOf, type FrameArrival, isAnswered, type Obstacle, type Reading } from './frame.ts'
 
 export interface FrameKeeperOptions {
-  readonly replica: Pick<Replica, 'current' | 'version'>
+  readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
   readonly capacity: Pick<Capacity, 'isFull'>
   readonly frameStore: Pick<FrameStore, 'keep'>
   readonly heard: Pick<HeardBook, 'became'>
@@ -27,13 +27,38 @@ export interface Doubtful {
 /** Keeps frames that were not understood, or with a guess alone, as they came, so that they can be decoded again. */
 export class FrameKeeper {
   readonly #options: FrameKeeperOptions
+  readonly #waiting: Waiting
 
-  constructor(options: FrameKeeperOptions) {
+  constructor(options: FrameKeeperOptions, waiting: Waiting) {
     this.#options = options
+    this.#waiting = waiting
+  }
+
+  /**
+   * Keeps a frame that is not understood, trying until the deadline. Answers undefined once it is kept; also where it is not, if
+   * its type is unknown and nothing is answered: then the device is told nothing of it.
+   */
+  async keep(doubtful: Doubtful, arrival: FrameArrival): Promise<Obstacle | undefined> {
+    const { doubt, message, sender } = doubtful
+    const { protocol, deadline, session } = arrival
+    if (!sender.entry) noteSpoken(arrival, this.#options.replica.roster.find(sender.id))
+    if (message.unreadable)
+      metrics.decodeErrors.inc({ protocol: protocol.name, reason: 'entry' }, message.unreadable.length)
+    const kept = this.#describe({ ...arrival, ...doubtful })
+    let failure = await this.#store(kept)
+    if (doubt === 'unknown_type' && !isAnswered(message, session)) return undefined
+    while (failure && (await this.#waiting.mayRetry(failure, deadline))) failure = await this.#store(kept)
+    return failure
+  }
+
+  /** Keeps the frame of fixes that are to be held, where its protocol is a guess. One that is not understood is kept anyway. */
+  async keepGuessed(sent: Omit<Doubtful, 'doubt'>, arrival: FrameArrival): Promise<Obstacle | undefined> {
+    const { isGuess } = noteSpoken(arrival, this.#options.replica.roster.find(sent.sender.id))
+    return isGuess && !doubtOf(sent.message) ? this.keep({ ...sent, doubt: 'guessed' }, arrival) : undefined
   }
 
   /** Counts and notes that a frame is not understood. Answers it as it is to be stored. */
-  describe({ frame, message, doubt, error, sender, session, protocol }: Doubtful & Reading): KeptFrame {
+  #describe({ frame, message, doubt, error, sender, session, protocol }: Doubtful & Reading): KeptFrame {
     const { now: at, opening, spoken, transport } = session
     const { id: device, entry } = sender
     const described = describeFrame({
@@ -65,7 +90,7 @@ export class FrameKeeper {
   }
 
   /** Answers undefined once it is on disk. */
-  async store(kept: KeptFrame): Promise<Obstacle | undefined> {
+  async #store(kept: KeptFrame): Promise<Obstacle | undefined> {
     const { capacity, frameStore, replica } = this.#options
     if (!replica.current) return 'roster'
     if (capacity.isFull) return 'memory'

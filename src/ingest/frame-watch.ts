@@ -39,6 +39,8 @@ export interface WatchedFrame {
  * frames are written with it: as long as nobody watches any device, a frame costs one look at `isIdle`.
  */
 export class FrameWatch {
+  /** Whether nobody watches any device; written here alone. */
+  isIdle = true
   readonly #redis: Redis
   readonly #looks: ReturnType<typeof everySecond>
   /** Without leading zeros. */
@@ -50,11 +52,6 @@ export class FrameWatch {
   constructor(redis: Redis) {
     this.#redis = redis
     this.#looks = everySecond(() => this.#look().catch(() => {}))
-  }
-
-  /** Whether nobody watches any device. */
-  get isIdle(): boolean {
-    return this.#devices.size === 0
   }
 
   /** What was read of a frame. */
@@ -88,6 +85,7 @@ export class FrameWatch {
   async #look(): Promise<void> {
     await this.#write()
     this.#devices = new Set(await watchedDevices(this.#redis))
+    this.isIdle = this.#devices.size === 0
   }
 
   async #write(): Promise<void> {

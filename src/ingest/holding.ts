@@ -54,6 +54,8 @@ interface HeldPlace {
  * not with what is held. All is looked at once after the start, since the settings may have changed.
  */
 export class Holding {
+  /** Whether held fixes of any device are being released; written here alone. */
+  isBusy = false
   readonly #options: HoldingOptions
   readonly #looking: ReturnType<typeof everySecond>
   readonly #closing = new AbortController()
@@ -77,7 +79,6 @@ export class Holding {
   /** Whether new fixes of a device have to go behind held ones, which are being released. */
   isReleasing(device: string): boolean {
     if (this.#changedAll) return true
-    if (this.#releasing.size === 0 && this.#changed.size === 0) return false
     const id = sameId(device)
     return this.#releasing.has(id) || this.#changed.has(id)
   }
@@ -98,6 +99,7 @@ export class Holding {
   rosterChanged(changed: ReadonlySet<string> | undefined): void {
     if (changed) for (const id of changed) this.#changed.add(id)
     else this.#changedAll = Symbol('roster')
+    this.isBusy = true
     this.#release ??= this.#releaseChanged().finally(() => (this.#release = undefined))
   }
 
@@ -118,6 +120,7 @@ export class Holding {
         await this.#pause()
       }
     }
+    this.isBusy = false
   }
 
   async #releaseOnce(): Promise<void> {

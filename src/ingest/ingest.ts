@@ -22,16 +22,15 @@ import {
   failed,
   type FrameArrival,
   type FrameOutcome,
-  isAnswered,
   isObstacle,
   noteDamaged,
   noteTaken,
   type Obstacle,
 } from './frame.ts'
-import { type Doubtful, FrameKeeper, type FrameKeeperOptions } from './frame-keeper.ts'
+import { FrameKeeper, type FrameKeeperOptions } from './frame-keeper.ts'
 import type { FrameWatch } from './frame-watch.ts'
 import type { HeardBook } from './heard.ts'
-import { Identity, type IdentityReason, introduce, type ResolvedDevice, speakerOn, noteSpoken } from './identity.ts'
+import { Identity, type IdentityReason, introduce, type ResolvedDevice, speakerOn } from './identity.ts'
 import { rememberOpening } from './misunderstood.ts'
 
 export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
@@ -50,9 +49,6 @@ export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
   readonly waitMs?: Readonly<Record<Transport, number>>
 }
 
-/** Not `parked`: it lasts, and frames of a few lanes would use up the memory of all. */
-const RETRIED: ReadonlySet<Obstacle | IdentityReason> = new Set(['roster', 'redis', 'memory'])
-
 /** The path of one frame: decode it, resolve its device, store its fixes. */
 export class Ingest {
   readonly #options: IngestOptions
@@ -66,7 +62,7 @@ export class Ingest {
     this.#options = options
     this.#waiting = new Waiting(options.waitMs)
     this.#fixes = new FixStorage(options)
-    this.#frames = new FrameKeeper(options)
+    this.#frames = new FrameKeeper(options, this.#waiting)
     const { enrolment, hold } = options
     this.#identity = new Identity({ ...options, admitsUnknown: () => hold.unknown || enrolment.isOpen })
   }
@@ -117,11 +113,11 @@ export class Ingest {
       failure = await this.#storeOfMany({ ...message, device: sender.id }, arrival)
     else if (message.fixes?.length) failure = await this.#storeOf(sender, message, arrival)
     const doubt = doubtOf(message)
-    if (doubt && !failure) failure = await this.#keep({ doubt, message, sender }, arrival)
+    if (doubt && !failure) failure = await this.#frames.keep({ doubt, message, sender }, arrival)
     if (failure) return this.#notStored(failure, sender, { message, session })
     if (!sender.entry && !message.fixes?.length)
       this.#options.arrivals.unconfigured(sender.id, session, { protocol: protocol.name })
-    if (sender.entry && observations.concerns(sender.id)) noteTaken(sender.id, message, session)
+    if (sender.entry && observations.devices.has(sender.id)) noteTaken(sender.id, message, session)
     metrics.ackDuration.observe((performance.now() - startedAt) / 1000)
     return done(message)
   }
@@ -144,7 +140,7 @@ export class Ingest {
   /** Resolves once the roster is current; false: it was not for as long as a device may wait. */
   async waitForRoster(transport: Transport): Promise<boolean> {
     const deadline = performance.now() + this.#waiting.waitMs[transport]
-    while (!this.#options.replica.current) if (!(await this.#waiting.pauseBefore(deadline))) return false
+    while (!this.#options.replica.current) if (!(await this.#waiting.mayRetry('roster', deadline))) return false
     return true
   }
 
@@ -176,7 +172,7 @@ export class Ingest {
     if (session.transport !== 'mqtt') return outcome
     const sender = this.#identity.senderOf({}, session, protocol.name)
     if (typeof sender === 'string') return failed(sender, {})
-    const failure = await this.#keep({ doubt: code, error, message: {}, sender }, arrival)
+    const failure = await this.#frames.keep({ doubt: code, error, message: {}, sender }, arrival)
     return failure ? failed(failure, {}) : done({})
   }
 
@@ -194,26 +190,9 @@ export class Ingest {
     const [{ device: id = '' }] = message.fixes as [Fix]
     let failure = await this.#storeOfMany(message, arrival)
     const sender = { id, entry: this.#options.replica.roster.find(id) }
-    if (message.unreadable && !failure) failure = await this.#keep({ doubt: 'entries', message, sender }, arrival)
+    if (message.unreadable && !failure)
+      failure = await this.#frames.keep({ doubt: 'entries', message, sender }, arrival)
     return failure ? failed(failure, message) : done(message)
-  }
-
-  /**
-   * Keeps a frame that is not understood, trying until the deadline. Answers undefined once it is kept; also where it is not, if
-   * its type is unknown and nothing is answered: then the device is told nothing of it.
-   */
-  async #keep(doubtful: Doubtful, arrival: FrameArrival): Promise<Obstacle | undefined> {
-    const { doubt, message, sender } = doubtful
-    const { protocol, deadline, session } = arrival
-    if (!sender.entry) noteSpoken(arrival, this.#options.replica.roster.find(sender.id))
-    if (message.unreadable)
-      metrics.decodeErrors.inc({ protocol: protocol.name, reason: 'entry' }, message.unreadable.length)
-    const kept = this.#frames.describe({ ...arrival, ...doubtful })
-    let failure = await this.#frames.store(kept)
-    if (doubt === 'unknown_type' && !isAnswered(message, session)) return undefined
-    while (failure && RETRIED.has(failure) && (await this.#waiting.pauseBefore(deadline)))
-      failure = await this.#frames.store(kept)
-    return failure
   }
 
   /** Stores the fixes of one device, trying until the deadline. Answers undefined once they are stored. */
@@ -226,9 +205,9 @@ export class Ingest {
     const { fixes = [] } = message
     session.sender ??= senderOn(session, protocol.name)
     let failure: Obstacle | IdentityReason | undefined
-    if (!sender.entry) failure = await this.#keepGuessed(sender, message, arrival)
+    if (!sender.entry) failure = await this.#frames.keepGuessed({ message, sender }, arrival)
     failure ??= await this.#fixes.store(fixes, sender, session)
-    while (failure && RETRIED.has(failure) && (await this.#waiting.pauseBefore(deadline))) {
+    while (failure && (await this.#waiting.mayRetry(failure, deadline))) {
       // The roster may have changed meanwhile.
       const resolved = this.#identity.senderOf(message, session, protocol.name)
       failure = typeof resolved === 'string' ? resolved : await this.#fixes.store(fixes, resolved, session)
@@ -238,16 +217,6 @@ export class Ingest {
     if (!sender.entry)
       this.#options.arrivals.unconfigured(sender.id, session, { protocol: protocol.name, fix: fixes[fixes.length - 1] })
     return undefined
-  }
-
-  /** Keeps the frame of fixes that are to be held, where its protocol is a guess. One that is not understood is kept anyway. */
-  #keepGuessed(
-    sender: ResolvedDevice,
-    message: Message,
-    arrival: FrameArrival,
-  ): Promise<Obstacle | undefined> | undefined {
-    const { isGuess } = noteSpoken(arrival, this.#options.replica.roster.find(sender.id))
-    return isGuess && !doubtOf(message) ? this.#keep({ doubt: 'guessed', message, sender }, arrival) : undefined
   }
 
   /**

@@ -7,7 +7,7 @@ export function grouped<Item, Result>(
   send: (items: Item[]) => Promise<Result[]>,
   { inFlight = 1, maxWeight = 1000 } = {},
 ): (item: Item, weight?: number) => Promise<Result> {
-  const waiting: ({ item: Item; weight: number } & PromiseWithResolvers<Result>)[] = []
+  const waiting: { item: Item; weight: number; answer: PromiseWithResolvers<Result> }[] = []
   let away = 0
 
   async function sendNext(): Promise<void> {
@@ -21,18 +21,18 @@ export function grouped<Item, Result>(
     void sendNext()
     try {
       const results = await sending
-      group.forEach(({ resolve }, index) => resolve(results[index]))
+      group.forEach(({ answer }, index) => answer.resolve(results[index]))
     } catch (error) {
-      for (const { reject } of group) reject(error)
+      for (const { answer } of group) answer.reject(error)
     }
     away--
     void sendNext()
   }
 
   return (item, weight = 1) => {
-    const result = Promise.withResolvers<Result>()
-    waiting.push({ item, weight, ...result })
+    const answer = Promise.withResolvers<Result>()
+    waiting.push({ item, weight, answer })
     if (waiting.length === 1 && away < inFlight) setImmediate(() => void sendNext())
-    return result.promise
+    return answer.promise
   }
 }

@@ -3,7 +3,7 @@ import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
 import { type DuplicateFilter, type MarkedRun, MOST_IN_RUN, spansIn } from './duplicates.ts'
 import { keys } from './keys.ts'
-import { type HeldPart, type HoldReason, type Part, type Storable, slicesOf } from './record.ts'
+import { type HoldReason, type Part, type Storable, slicesOf } from './record.ts'
 import { grouped } from './grouped.ts'
 import { type Redis, type RunScript, scripts } from './redis.ts'
 
@@ -177,44 +177,61 @@ export function add(counters: Map<string, number>, name: string, amount: number)
 
 /** Parts as store.lua reads them: runs. `leftOut`: records that repeat others of the same part. `now`: ms UTC. */
 function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: number) {
-  const chunks: Buffer[] = []
-  const marked: Buffer[] = []
-  let markedCount = 0
+  let size = 0
+  const marked: MarkedRun[] = []
+  const runs: PackedRun[] = []
   const partOfRun: number[] = []
   const leftOut: { part: number; duplicates: number }[] = []
   for (const [index, part] of parts.entries()) {
-    const [kind, place, look] = 'lane' in part ? ['L', part.lane, ''] : [kindOf(part), part.device, lookOf(part)]
     const split = 'lane' in part ? filter?.split(part.device, part.records, now) : undefined
     if (split && split.duplicates > 0) leftOut.push({ part: index, duplicates: split.duplicates })
-    const runs: Iterable<PackedRun> = split?.runs ?? slicesOf(part.records, MOST_IN_RUN)
-    for (const { name = look, flags = 0, count, records } of runs) {
-      const head = Buffer.allocUnsafe(10 + 4 * (place.length + name.length))
-      let at = head.write(kind, 0, 'latin1')
-      at += 1 + (head[at] = head.write(place, at + 1))
-      at += 1 + (head[at] = head.write(name, at + 1))
-      head[at++] = flags
-      at = head.writeUInt16BE(count, at)
-      chunks.push(head.subarray(0, at), records)
+    if (split) marked.push(...split.runs)
+    for (const run of split?.runs ?? slicesOf(part.records, MOST_IN_RUN)) {
+      runs.push(run)
       partOfRun.push(index)
-      if (!split) continue
-      marked.push(records)
-      markedCount += count
+      size += MAX_HEAD_BYTES + MAX_CHAR_BYTES * (placeOf(part).length + textOf(run, part).length) + run.records.length
     }
   }
-  const marks = filter?.marksOf(Buffer.concat(marked), markedCount, now)
-  return { bytes: Buffer.concat(chunks), ...marks, partOfRun, leftOut }
+  const bytes = Buffer.allocUnsafe(size)
+  let end = 0
+  for (const [index, run] of runs.entries()) end = writeRun(bytes, end, run, parts[partOfRun[index]])
+  return { bytes: bytes.subarray(0, end), ...filter?.marksOf(marked, now), partOfRun, leftOut }
 }
 
-/** A run with or without marks. */
+/** With or without marks. */
 type PackedRun = Pick<MarkedRun, 'records' | 'count'> & Partial<MarkedRun>
 
-/** In lower case: of unproven senders. */
-function kindOf({ held, isProven }: HeldPart): string {
-  return isProven ? KINDS[held] : KINDS[held].toLowerCase()
+/** Answers where the run ends. */
+function writeRun(bytes: Buffer, start: number, run: PackedRun, part: Part): number {
+  const { flags = 0, count, records } = run
+  bytes[start] = kindOf(part)
+  let at = writeText(bytes, start + 1, placeOf(part))
+  at = writeText(bytes, at, textOf(run, part))
+  bytes[at] = flags
+  at = bytes.writeUInt16BE(count, at + 1)
+  bytes.set(records, at)
+  return at + records.length
 }
 
-function lookOf({ lookAt, rosterVersion }: HeldPart): string {
-  return `${Math.round(lookAt)} ${rosterVersion}`
+/** Writes a text of at most 255 bytes behind its length. Answers where it ends. */
+function writeText(bytes: Buffer, at: number, text: string): number {
+  bytes[at] = bytes.write(text, at + 1)
+  return at + 1 + bytes[at]
+}
+
+/** In lower case: of unproven senders. */
+function kindOf(part: Part): number {
+  if ('lane' in part) return LANE
+  return (part.isProven ? KINDS[part.held] : KINDS[part.held].toLowerCase()).charCodeAt(0)
+}
+
+function placeOf(part: Part): string {
+  return 'lane' in part ? part.lane : part.device
+}
+
+/** The name of the marks, or when held records are looked at. */
+function textOf({ name = '' }: PackedRun, part: Part): string {
+  return 'lane' in part ? name : `${Math.round(part.lookAt)} ${part.rosterVersion}`
 }
 
 /*
@@ -224,6 +241,11 @@ function lookOf({ lookAt, rosterVersion }: HeldPart): string {
 const BYTE_WEIGHT = 4
 const SPAN_WEIGHT = 800
 const GROUP = { inFlight: 2, maxWeight: 1 << 19 }
+/** Of a run, before its records, without the two texts. */
+const MAX_HEAD_BYTES = 6
+/** In UTF-8, of a text's length. */
+const MAX_CHAR_BYTES = 3
+const LANE = 'L'.charCodeAt(0)
 const KINDS = { unknown: 'U', no_route: 'N', clock: 'C', suspicious: 'S' } satisfies Record<HoldReason, string>
 /** The keys that store.lua touches; those of a list follow. */
 const KEYS = [

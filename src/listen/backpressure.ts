@@ -40,7 +40,7 @@ export class Backpressure {
   add(bytes: number, frames = 1): void {
     this.#bytes += bytes
     this.#weight += bytes + frames * FRAME_BYTES
-    metrics.inFlightBytes.set(this.#bytes)
+    metrics.inFlightBytes.value = this.#bytes
     if (this.isHigh ? this.#weight > this.#highMark / 2 : this.#weight < this.#highMark) return
     this.isHigh = !this.isHigh
     for (const changed of this.#followers) changed(this.isHigh)

@@ -91,6 +91,9 @@ export class SenderLimits {
   readonly network: string
   readonly #flood: Flood
   readonly #own = new TokenBucket(RATES.connection)
+  /** The device that sent last, and its name in the network. */
+  #device: string | undefined
+  #inNetwork = ''
 
   constructor(flood: Flood, address: string) {
     this.#flood = flood
@@ -106,7 +109,9 @@ export class SenderLimits {
       this.#flood.notePause('connection', this.network)
       return MAX_DEBT_MS
     }
-    const deviceMs = this.#flood.take('device', inNetwork(device, this.network), tokens)
+    if (device !== this.#device) this.#inNetwork = inNetwork(device, this.network)
+    this.#device = device
+    const deviceMs = this.#flood.take('device', this.#inNetwork, tokens)
     const networkMs = this.#flood.take('network', this.network, tokens)
     return Math.min(Math.max(deviceMs, networkMs), MAX_DEBT_MS - 1)
   }

@@ -154,9 +154,13 @@ class TcpConnection implements DeviceConnection {
     if (taken === 0) return false
     this.storing = Math.max(1, frames.length)
     pressure.add(taken, frames.length)
-    const outcomes = await Promise.all(frames.map((each) => this.#take(each))).finally(() =>
-      pressure.remove(taken, frames.length),
-    )
+    let outcomes: readonly FrameOutcome[]
+    try {
+      // Most frames arrive alone.
+      outcomes = frames.length === 1 ? [await this.#take(frames[0])] : await Promise.all(frames.map(this.#take, this))
+    } finally {
+      pressure.remove(taken, frames.length)
+    }
     if (this.#socket.destroyed) return false
     if (this.#choice && outcomes.every(isMisunderstood) && this.#isOfAnother(bytes)) return true
     const heldMs = this.#answerAfterMs(outcomes)
@@ -226,7 +230,7 @@ class TcpConnection implements DeviceConnection {
   }
 
   #answer(frames: readonly Buffer[], outcomes: readonly FrameOutcome[]): void {
-    const replies: Buffer[] = []
+    let replies: readonly Buffer[] = []
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome.status === 'misunderstood') {
         this.#noise += frames[index].length
@@ -234,15 +238,15 @@ class TcpConnection implements DeviceConnection {
         // A ping before the login says nothing.
         this.#noise = this.session.device === undefined ? this.#noise + frames[index].length : 0
         this.heardAt = Date.now()
-        replies.push(...repliesOf(outcome.reply))
+        replies = replies.length === 0 ? repliesOf(outcome.reply) : [...replies, ...repliesOf(outcome.reply)]
       } else {
         this.session.ended = outcome.status === 'refused' ? outcome.reason : outcome.status
-        if (outcome.status === 'refused' && outcome.refusal) replies.push(outcome.refusal)
-        this.#finish(replies)
+        this.#finish(outcome.status === 'refused' && outcome.refusal ? [...replies, outcome.refusal] : replies)
         return
       }
     }
-    if (replies.length > 0 && this.#socket.writable) this.#socket.write(Buffer.concat(replies))
+    if (replies.length === 0 || !this.#socket.writable) return
+    this.#socket.write(replies.length === 1 ? replies[0] : Buffer.concat(replies))
   }
 
   /** Reads on, or ends a connection that breaks a limit. */

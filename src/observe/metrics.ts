@@ -99,7 +99,7 @@ export const metrics = {
   ),
   healed: counter('dispatch_healed_total', 'Number of times that the dispatcher had stopped and was restarted.'),
   connections: gauge('connections', 'Number of open connections of devices.', { labelNames: ['transport'] }),
-  inFlightBytes: gauge('in_flight_bytes', 'Bytes received from devices that wait to be stored.'),
+  inFlightBytes: gaugeCell('in_flight_bytes', 'Bytes received from devices that wait to be stored.'),
   ackDuration: histogram(
     'ack_duration_seconds',
     'Seconds from a frame to its acknowledgement.',
@@ -148,7 +148,7 @@ export function frameCounters(protocol: string) {
   }
 }
 
-/** A sum that the hot path adds to; reading the metrics moves it to its counter. */
+/** A number that the hot path writes; reading the metrics takes it to its counter or gauge. */
 interface Cell {
   value: number
 }
@@ -190,6 +190,17 @@ function counterBy<Label extends string, const Value extends string>(
 
 function gauge<Label extends string>(name: string, help: string, options: Partial<GaugeConfiguration<Label>> = {}) {
   return new Gauge<Label>({ ...described(name, help), ...options })
+}
+
+/** A gauge that the hot path writes as a number; it is looked at when the metrics are read. */
+function gaugeCell(name: string, help: string): Cell {
+  const cell = { value: 0 }
+  gauge(name, help, {
+    collect() {
+      this.set(cell.value)
+    },
+  })
+  return cell
 }
 
 function histogram(name: string, help: string, buckets: number[]): Histogram {

@@ -56,8 +56,8 @@ export interface Observation {
  */
 export class Observations {
   readonly #observed = new Map<string, Observation>()
-  /** The devices of which something is observed. */
-  readonly #devices = new Set<string>()
+  /** The devices of which something is observed; written here alone. */
+  readonly devices = new Set<string>()
 
   /** Notes that something is observed (again), with what shows it. */
   note(code: ObservationCode, { subject = {}, evidence = '', now = Date.now() }: NoteDetails = {}): void {
@@ -74,17 +74,12 @@ export class Observations {
       evidence: [],
     }
     if (!known) this.#observed.set(key, observation)
-    if (observation.subject.device !== undefined) this.#devices.add(observation.subject.device)
+    if (observation.subject.device !== undefined) this.devices.add(observation.subject.device)
     observation.count++
     observation.lastAt = now
     const shown = evidence.slice(0, MAX_EVIDENCE_LENGTH)
     if (shown !== '' && !observation.evidence.includes(shown))
       observation.evidence = [...observation.evidence, shown].slice(-MAX_EVIDENCE)
-  }
-
-  /** Whether something is observed of a device; cheap enough for every frame. */
-  concerns(device: string): boolean {
-    return this.#devices.has(device)
   }
 
   /**
@@ -106,9 +101,9 @@ export class Observations {
   }
 
   #count(): void {
-    this.#devices.clear()
+    this.devices.clear()
     for (const { subject } of this.#observed.values())
-      if (subject.device !== undefined) this.#devices.add(subject.device)
+      if (subject.device !== undefined) this.devices.add(subject.device)
   }
 }
 

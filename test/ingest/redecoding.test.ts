@@ -111,7 +111,7 @@ async function gateway(version: number, devices: Device[] = [VAN], lines: Assign
     hold: HOLD,
     appender,
     heard: { spoke: () => {}, stored: () => {}, became: () => {} },
-    holding: { isReleasing: () => false, noteHeld: () => {} },
+    holding: { isBusy: false, isReleasing: () => false, noteHeld: () => {} },
     clock: { isInDoubt: false },
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
   }

@@ -40,7 +40,7 @@ describe('what a process observes', () => {
     seen.note('wrong_secret', { subject, now: 1000 })
     seen.note('clock_ahead', { subject, now: 1000 })
     seen.note('wrong_secret', { subject: { device: '2' }, now: 1000 })
-    expect(['1', '2', '3'].map((device) => seen.concerns(device))).toEqual([true, true, false])
+    expect(['1', '2', '3'].map((device) => seen.devices.has(device))).toEqual([true, true, false])
     seen.over('1', ['wrong_secret'], 5999)
     expect(seen.current(5999)).toHaveLength(3)
     seen.over('1', ['wrong_secret'], 6000)
@@ -49,7 +49,7 @@ describe('what a process observes', () => {
       ['wrong_secret', '2'],
     ])
     seen.over('1', ['clock_ahead'], 6000)
-    expect(seen.concerns('1')).toBe(false)
+    expect(seen.devices.has('1')).toBe(false)
   })
 
   it('does not grow with invented subjects: further ones are counted together', () => {

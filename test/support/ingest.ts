@@ -125,7 +125,7 @@ export async function gateway({
     },
     unknownDevices: new UnknownDeviceQuota(maxUnknownDevices),
     enrolment: { isOpen: false },
-    holding: { isReleasing: (device) => isReleasing && device === van.id, noteHeld: () => {} },
+    holding: { isBusy: true, isReleasing: (device) => isReleasing && device === van.id, noteHeld: () => {} },
     appender: {
       append: async (item) => {
         state.attempts++

@@ -183,7 +183,7 @@ export function gateway({
     hold,
     appender: { append, count: () => {} },
     heard: made.heard,
-    holding: { isReleasing: () => false, noteHeld: () => {} },
+    holding: { isBusy: false, isReleasing: () => false, noteHeld: () => {} },
     clock: { isInDoubt: false },
     frameStore: { keep },
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },

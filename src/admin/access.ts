@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { headerToken } from '../config/leaves.ts'
 import type { Config } from '../config/schema.ts'
 import { UserError } from '../errors.ts'
+import { EVERYTHING, Scope } from './scope.ts'
 
 /** The caller of an operation, as it may be shown: the place of the token, never the token. */
 export interface Caller {
@@ -12,6 +13,7 @@ export interface Caller {
   readonly label: string
   /** `read` may look; `operate` may change something as well. */
   readonly role: Config['admin']['tokens'][number]['role']
+  readonly scope: Scope
 }
 
 /** `expires`: from when on it is refused, ms UTC. */
@@ -35,12 +37,15 @@ interface TokenSettings extends Pick<Config, 'data_dir'> {
 export async function adminTokens({ admin, data_dir }: TokenSettings): Promise<Tokens> {
   if (admin.tokens.length > 0)
     return {
-      tokens: admin.tokens.map(({ name, ...token }, index) => ({ ...token, label: name ?? `admin.tokens[${index}]` })),
+      tokens: admin.tokens.map(({ name, companies, ...token }, index) => {
+        const label = name ?? `admin.tokens[${index}]`
+        return { ...token, label, scope: companies ? new Scope(companies) : EVERYTHING }
+      }),
       place: 'admin.tokens of gateway.yaml',
     }
   const place = `the file ${tokenFile(data_dir)}`
   const token = sendable(await keptToken(data_dir), place)
-  return { tokens: [{ token, role: 'operate', label: 'admin-token' }], place }
+  return { tokens: [{ token, role: 'operate', label: 'admin-token', scope: EVERYTHING }], place }
 }
 
 /** The token, checked: an HTTP header must be able to carry it. @param place where it comes from @throws UserError */
@@ -99,18 +104,20 @@ export function callerOf(
     const fault = presented === undefined ? 'the token is missing' : 'the token is unknown'
     return { fault: `${fault}: send the header "Authorization: Bearer <token>"` }
   }
-  const { label, role, expires = Infinity } = tokens[known]
-  return expires <= Date.now() ? { fault: `the token ${label} has expired: ask for another one` } : { label, role }
+  const { label, role, scope, expires = Infinity } = tokens[known]
+  return expires <= Date.now()
+    ? { fault: `the token ${label} has expired: ask for another one` }
+    : { label, role, scope }
 }
 
 /**
- * A hook that answers 401 where `/metrics` wants a token and the request has neither that one nor one of the admin port's;
- * undefined where it wants none.
+ * A hook that answers 401 where `/metrics` wants a token and the request has neither that one nor one of the admin port's for
+ * all companies; undefined where it wants none.
  */
 export function metricsAccess(metricsToken: string | null, tokens: () => readonly AdminToken[] = () => []) {
   if (metricsToken === null) return undefined
-  const own = { token: metricsToken, label: 'admin.metrics_token', role: 'read' } as const
-  return accessBy(() => [own, ...tokens()])
+  const own = { token: metricsToken, label: 'admin.metrics_token', role: 'read', scope: EVERYTHING } as const
+  return accessBy(() => [own, ...tokens().filter(({ scope }) => scope.isAll)])
 }
 
 /** An empty file counts as missing: a full disk leaves one behind. */

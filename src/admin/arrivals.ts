@@ -45,7 +45,11 @@ export function arrivalSource({ redis, directory }: Pick<DeviceSources, 'redis' 
       }
       const arrivals = await surveyArrivals(redis, isConfigured, isNew)
       heard = now
-      return arrivals.toReversed().map((arrival) => ({ device: arrival.device, data: arrivalJson(arrival) }))
+      // They belong to no company.
+      return arrivals.toReversed().map((arrival) => ({
+        device: arrival.device,
+        dataFor: ({ isAll }) => (isAll ? arrivalJson(arrival) : undefined),
+      }))
     },
   }
 }

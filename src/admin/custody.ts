@@ -1,27 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import {
-  countParked,
-  custodyCounters,
-  parkedLanes,
-  type HoldReason,
-  type Redis,
-  surveyHeld,
-  surveyLanes,
-} from '../lanes/index.ts'
+import { custodyCounters, type HoldReason, parkedByLane, type Redis, surveyHeld, surveyLanes } from '../lanes/index.ts'
+import { laneIds } from './json.ts'
+import { EVERYTHING, type Scope } from './scope.ts'
 
 export type FixAccount = Awaited<ReturnType<typeof takeAccount>>
 type Custody = FixAccount['custody']
 
+/** Fixes that are stored; instants in ms UTC. */
+interface StoredFixes {
+  readonly waiting: { fixes: number; lanes: number; oldestAt?: number }
+  readonly parked: { fixes: number; lanes: number }
+  readonly held: { fixes: number; devices: number }
+}
+
 /**
  * Where every fix is that was ever received; instants in ms UTC. Waiting, parked and held fixes are counted in what is stored,
- * slice by slice; the rest comes from the counters in Redis. `heldFor`, `discardedFor`: fixes by reason.
- * `custody.difference`: received minus all others; 0 whenever nothing moves.
+ * slice by slice; the rest comes from the counters in Redis. `heldFor`, `discardedFor`: fixes by reason. `storedFor`: what is
+ * stored of the companies that are seen. `custody.difference`: received minus all others; 0 whenever nothing moves.
+ * @param companyOf the company of a device, by its id
  */
-export async function takeAccount(redis: Redis) {
-  const waiting = await countWaiting(redis)
-  const parked = { fixes: await countParked(redis), lanes: (await parkedLanes(redis)).size }
-  const { held, heldFor } = await countHeld(redis)
+export async function takeAccount(redis: Redis, companyOf: (device: string) => string | undefined = () => undefined) {
+  const stored = new StoredByCompany()
+  await countWaiting(redis, stored)
+  await countParked(redis, stored)
+  const heldFor = await countHeld(redis, stored, companyOf)
+  const { waiting, parked, held } = stored.of(EVERYTHING)
   const counters = await custodyCounters(redis)
   const discardedFor = withPrefix(counters, 'discarded:')
   const accounted = {
@@ -34,29 +38,75 @@ export async function takeAccount(redis: Redis) {
   }
   const received = counters.get('received') ?? 0
   const custody = { received, ...accounted, difference: received - sumOf(Object.values(accounted)) }
-  return { waiting, parked, held, heldFor, discardedFor, custody }
+  return { waiting, parked, held, heldFor, discardedFor, custody, storedFor: (scope: Scope) => stored.of(scope) }
+}
+
+/** What is stored, by company; what is held of a device that is not configured belongs to none. */
+class StoredByCompany {
+  readonly #companies = new Map<string | undefined, StoredFixes>()
+
+  ofCompany(company: string | undefined): StoredFixes {
+    const known = this.#companies.get(company)
+    const stored = known ?? nothingStored()
+    if (!known) this.#companies.set(company, stored)
+    return stored
+  }
+
+  of(scope: Scope): StoredFixes {
+    const sum = nothingStored()
+    for (const [company, { waiting, parked, held }] of this.#companies) {
+      if (!scope.sees(company)) continue
+      sum.waiting.fixes += waiting.fixes
+      sum.waiting.lanes += waiting.lanes
+      sum.waiting.oldestAt = earlier(sum.waiting.oldestAt, waiting.oldestAt)
+      sum.parked.fixes += parked.fixes
+      sum.parked.lanes += parked.lanes
+      sum.held.fixes += held.fixes
+      sum.held.devices += held.devices
+    }
+    return sum
+  }
+}
+
+function nothingStored(): StoredFixes {
+  return { waiting: { fixes: 0, lanes: 0 }, parked: { fixes: 0, lanes: 0 }, held: { fixes: 0, devices: 0 } }
 }
 
 /** What waits in a parked lane counts as parked. */
-async function countWaiting(redis: Redis) {
-  let [fixes, lanes, oldest] = [0, 0, Infinity]
-  for await (const { waiting, parked, oldestAt = Infinity } of surveyLanes(redis)) {
+async function countWaiting(redis: Redis, stored: StoredByCompany): Promise<void> {
+  for await (const { lane, waiting: fixes, parked, oldestAt } of surveyLanes(redis)) {
     if (parked) continue
-    fixes += waiting
-    lanes++
-    oldest = Math.min(oldest, oldestAt)
+    const { waiting } = stored.ofCompany(laneIds(lane).company_id)
+    waiting.fixes += fixes
+    waiting.lanes++
+    waiting.oldestAt = earlier(waiting.oldestAt, oldestAt)
   }
-  return { fixes, lanes, oldestAt: oldest === Infinity ? undefined : oldest }
 }
 
-async function countHeld(redis: Redis) {
+async function countParked(redis: Redis, stored: StoredByCompany): Promise<void> {
+  for (const [lane, fixes] of await parkedByLane(redis)) {
+    const { parked } = stored.ofCompany(laneIds(lane).company_id)
+    parked.fixes += fixes
+    parked.lanes++
+  }
+}
+
+async function countHeld(redis: Redis, stored: StoredByCompany, companyOf: (device: string) => string | undefined) {
   const heldFor: Record<HoldReason, number> = { unknown: 0, no_route: 0, clock: 0, suspicious: 0 }
   const devices = new Set<string>()
   for await (const { reason, device, fixes } of surveyHeld(redis)) {
+    const { held } = stored.ofCompany(companyOf(device))
     heldFor[reason] += fixes
+    held.fixes += fixes
+    if (!devices.has(device)) held.devices++
     devices.add(device)
   }
-  return { held: { fixes: sumOf(Object.values(heldFor)), devices: devices.size }, heldFor }
+  return heldFor
+}
+
+function earlier(one = Infinity, other = Infinity): number | undefined {
+  const first = Math.min(one, other)
+  return first === Infinity ? undefined : first
 }
 
 /** The counters with a prefix, by the rest of their names. */

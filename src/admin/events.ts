@@ -6,13 +6,14 @@ import { TOPICS, type EventTopic } from './events/log.ts'
 import { EventReader } from './events/reader.ts'
 import { type Findings, findingJson } from './findings.ts'
 import type { Operation } from './operation.ts'
+import type { Scope } from './scope.ts'
 
 interface StreamSources {
-  readonly status: () => Promise<object>
+  readonly status: (scope: Scope) => Promise<object>
   readonly findings: Pick<Findings, 'follow'>
   readonly sources: () => readonly EventSource[]
-  /** Whether a request would still be admitted now. */
-  readonly isAllowed: (request: FastifyRequest) => boolean
+  /** Whether a request would still be admitted now, and see the same. */
+  readonly isAllowed: (request: FastifyRequest, scope: Scope) => boolean
 }
 
 /**
@@ -23,10 +24,14 @@ export function eventOperations({ findings, isAllowed, ...sources }: StreamSourc
   const feed = new EventFeed(sources)
   findings.follow(({ finding, endedAt }) => {
     const change = endedAt === undefined ? 'begins' : 'ends'
-    feed.tell('finding', { device: finding.subject.device, data: { change, ...findingJson({ ...finding, endedAt }) } })
+    const dataFor = (scope: Scope) => {
+      const [seen] = scope.findings([finding])
+      return seen && { change, ...findingJson({ ...seen, endedAt }) }
+    }
+    feed.tell('finding', { device: finding.subject.device, dataFor })
   })
 
-  async function follow(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  async function follow(request: FastifyRequest, reply: FastifyReply, scope: Scope): Promise<unknown> {
     const { topics: text, device, last_event_id } = parse(EventsQuery, request.query)
     if (request.method === 'HEAD') return reply.type('text/event-stream').send()
     await feed.wake()
@@ -38,7 +43,7 @@ export function eventOperations({ findings, isAllowed, ...sources }: StreamSourc
     reply.hijack()
     if (reply.raw.destroyed) return reply
     const topics = new Set(text.split(',').filter(isTopic))
-    const options = { topics, device, lastId, isAllowed: () => isAllowed(request) }
+    const options = { topics, scope, device, lastId, isAllowed: () => isAllowed(request, scope) }
     const reader = new EventReader(reply.raw, reply.getHeaders(), options)
     reply.raw.once('close', () => feed.remove(reader))
     feed.add(reader)
@@ -53,6 +58,7 @@ export function eventOperations({ findings, isAllowed, ...sources }: StreamSourc
     query: EventsQuery,
     answer: z.string(),
     answerType: 'text/event-stream',
+    companies: 'filtered',
     handle: follow,
   }
   return { operations: [operation], close: () => feed.close() }

@@ -22,6 +22,7 @@ import {
 import type { GatewayFigures } from '../observe/figures.ts'
 import type { PushFigures } from '../push/index.ts'
 import type { FixAccount } from './custody.ts'
+import type { Observation } from '../observe/observations.ts'
 
 export interface FactSources {
   readonly redis: Redis
@@ -33,6 +34,8 @@ export interface FactSources {
   /** The last account, and what it does not add up by; undefined before the first one. */
   readonly custody: () => { readonly account?: FixAccount; readonly difference: number }
   readonly tokensRefused: () => string[]
+  /** The company of a device, by its id. */
+  readonly companyOf: (device: string) => string | undefined
   /** Rejects where Redis does not answer. */
   readonly roster: () => Promise<RosterFacts>
   /** Devices with the same trouble. */
@@ -75,7 +78,7 @@ export class FactGatherer {
   /** While Redis does not answer: that alone. */
   async gather(): Promise<Facts> {
     const now = Date.now()
-    const { custody, tokensRefused, devices } = this.#sources
+    const { companyOf, custody, tokensRefused, devices } = this.#sources
     const stored = await this.#readStored(now).catch((error: Error) => error)
     if (stored instanceof Error) {
       this.#downSince ??= now
@@ -92,7 +95,7 @@ export class FactGatherer {
     return {
       now,
       watchedSince: this.#watchedSince,
-      observations: stored.observations,
+      observations: stored.observations.map((each) => ofCompany(each, companyOf)),
       processes: stored.processes.map(processFacts),
       redis: stored.server,
       upstream: { ...stored.upstream, ...pushes, tokensRefused: tokensRefused() },
@@ -206,6 +209,13 @@ export async function readUpstream(redis: Redis, startedAt: number): Promise<Ups
   const { state, since } = await redis.hgetall(keys.upstream)
   if (state === undefined) return { state: 'up', since: startedAt }
   return { state: state as Upstream['state'], since: Number(since) }
+}
+
+/** A gateway notes the device alone. */
+function ofCompany(observation: Observation, companyOf: FactSources['companyOf']): Observation {
+  const { device } = observation.subject
+  const company_id = device === undefined ? undefined : companyOf(device)
+  return company_id === undefined ? observation : { ...observation, subject: { ...observation.subject, company_id } }
 }
 
 function processFacts({ role, pid, host, sinceAt, restartsAt, ageMs }: SeenProcess): ProcessFacts {

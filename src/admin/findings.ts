@@ -123,7 +123,8 @@ export function findingOperations(findings: Findings): Operation[] {
       summary: 'List what is wrong now, and what ended within 24 hours',
       query: FindingsQuery,
       answer: pageSchema(FindingJson),
-      async handle({ query }) {
+      companies: 'filtered',
+      async handle({ query }, _reply, scope) {
         const { severity, since, device, ...page } = parse(FindingsQuery, query)
         const from = since === undefined ? 0 : Date.parse(since)
         const all: (Finding & { endedAt?: number })[] = [...findings.current, ...(await findings.ended())]
@@ -131,7 +132,7 @@ export function findingOperations(findings: Findings): Operation[] {
           (severity ?? finding.severity) === finding.severity &&
           (device ?? finding.subject.device) === finding.subject.device &&
           (finding.endedAt ?? Infinity) >= from
-        const { results, ...rest } = await pageOf(all, { list: 'findings', placeOf, isListed }, page)
+        const { results, ...rest } = await pageOf(scope.findings(all), { list: 'findings', placeOf, isListed }, page)
         return { results: results.map(findingJson), ...rest }
       },
     },

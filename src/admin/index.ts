@@ -71,13 +71,19 @@ export async function openAdmin(options: AdminOptions) {
   const zone = () => options.live.config.time_zone
   const server = createServer(options, certificate)
   certificate?.follow((renewed) => server.renew(renewed))
-  keepAudit(server.app, { redis, logger, secrets: () => secretsOf(options) })
+  const companyOf = (device: string) => options.directory().find(device)?.company_id
+  keepAudit(server.app, {
+    redis,
+    logger,
+    secrets: () => secretsOf(options),
+    companyOf: (device) => options.directory().meant(device)[0]?.company_id,
+  })
   const status: StatusSources = {
     account: lastKnown(account),
     upstream: lastKnown(upstream),
     findings,
     gatherer,
-    vans: () => devices.vans,
+    vans: (scope) => devices.vans(scope),
     rates: () => rates.now(),
     hour,
     tokensRefused: tokens.refused,
@@ -85,9 +91,12 @@ export async function openAdmin(options: AdminOptions) {
   }
   const events = eventOperations({
     findings,
-    status: () => statusJson(status),
+    status: (scope) => statusJson(status, scope),
     sources: () => [deviceSource(rows), arrivalSource(options), rosterSource(redis), auditSource(redis)],
-    isAllowed: (request) => !('fault' in callerOf(request, options.tokens())),
+    isAllowed(request, { key }) {
+      const caller = callerOf(request, options.tokens())
+      return 'scope' in caller && caller.scope.key === key
+    },
   })
   const operations = [
     ...monitoringOperations(options),
@@ -112,7 +121,8 @@ export async function openAdmin(options: AdminOptions) {
     ...auditOperations(redis),
     ...relayOperations({ ...options, tokens, closing: closing.signal }),
   ]
-  register(server.app, [...operations, openApiOperation(operations)], accessBy(options.tokens))
+  const access = accessBy(options.tokens)
+  register(server.app, [...operations, openApiOperation(operations)], { access, companyOf })
   if (options.page) await servePage(server.app, options.page)
 
   /** Stops accepting, answers what has arrived. */

@@ -247,11 +247,12 @@ export const FindingJson = z.object({
   action: Text,
 })
 
+/** Figures of the whole system are absent for a token with `companies`. */
 export const StatusJson = z.object({
   waiting: z.object({ fixes: Count, lanes: Count, oldest_at: Instant.optional() }),
   parked: z.object({ fixes: Count, lanes: Count }),
   held: z.object({ fixes: Count, devices: Count }),
-  rates: z.object(each(z.number(), 'received_per_s', 'delivered_per_s')),
+  rates: z.object(each(z.number(), 'received_per_s', 'delivered_per_s')).optional(),
   upstream: z.object({
     state: z.enum(['up', 'down', 'limited']),
     since_at: Instant,
@@ -263,36 +264,39 @@ export const StatusJson = z.object({
     last_error: z
       .object({ at: Instant, code: Text, status: z.int().optional(), message: Text.optional(), operation: Text })
       .optional(),
-    in_flight: Count,
-    slowest_ms: Count,
+    ...each(Count.optional(), 'in_flight', 'slowest_ms'),
   }),
   /** One sentence. */
   verdict: Text,
-  processes: z.array(
-    z.object({
-      role: z.enum(['gateway', 'worker', 'admin', 'tracking']),
-      pid: z.int(),
-      host: Text,
-      since_at: Instant,
-      restarts: Count,
-      last_seen_at: Instant,
-    }),
-  ),
+  processes: z
+    .array(
+      z.object({
+        role: z.enum(['gateway', 'worker', 'admin', 'tracking']),
+        pid: z.int(),
+        host: Text,
+        since_at: Instant,
+        restarts: Count,
+        last_seen_at: Instant,
+      }),
+    )
+    .optional(),
   links: z.array(
     z.object({
       link: LinkName,
       state: z.enum(['ok', 'broken', 'idle', 'unknown']),
-      count: Count,
-      per_s: z.number(),
+      count: Count.optional(),
+      per_s: z.number().optional(),
       /** The mean of each of the last 60 minutes, the oldest first. */
-      hour: z.array(z.number()),
+      hour: z.array(z.number()).optional(),
       findings: z.array(Text),
     }),
   ),
-  custody: z.object({
-    ...each(Count, 'received', 'filtered', 'delivered', 'waiting', 'parked', 'held', 'discarded'),
-    difference: z.int(),
-  }),
+  custody: z
+    .object({
+      ...each(Count, 'received', 'filtered', 'delivered', 'waiting', 'parked', 'held', 'discarded'),
+      difference: z.int(),
+    })
+    .optional(),
   findings: z.array(FindingJson),
   /** Configured devices by what they do. */
   vans: z.object(each(Count, ...CONDITIONS.filter((condition) => condition !== 'unknown'))),

@@ -16,10 +16,13 @@ export function laneOperations(redis: Redis): Operation[] {
       summary: 'List the lanes in which positions are stored',
       query: LanesQuery,
       answer: pageSchema(LaneJson),
-      async handle({ query }) {
+      companies: 'filtered',
+      async handle({ query }, _reply, scope) {
         const { sort, ...page } = parse(LanesQuery, query)
         const states = await Array.fromAsync(surveyLanes(redis))
-        const { results, ...rest } = await pageOf(states, { list: `lanes by ${sort}`, placeOf: PLACES[sort] }, page)
+        const isListed = ({ lane }: LaneState) => scope.seesLane(lane)
+        const listing = { list: `lanes by ${sort}`, placeOf: PLACES[sort], isListed }
+        const { results, ...rest } = await pageOf(states, listing, page)
         return { results: results.map(laneJson), ...rest }
       },
     },

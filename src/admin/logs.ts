@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import { addToAudit, keys, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
@@ -9,12 +9,15 @@ import type { EventSource } from './events/feed.ts'
 import { Instant, instant, pageSchema } from './json.ts'
 import type { Operation } from './operation.ts'
 import { PageQuery, wrongToken } from './paging.ts'
+import type { Scope } from './scope.ts'
 
 export interface AuditOptions {
   readonly redis: Redis
   readonly logger: Logger
   /** Secrets that are masked if a caller has put one into the path. */
   readonly secrets: () => readonly string[]
+  /** The company of the device that an id or a name means. */
+  readonly companyOf: (device: string) => string | undefined
 }
 
 /**
@@ -22,7 +25,11 @@ export interface AuditOptions {
  * on disk. Only the log of the process gets the entries that Redis does not take within a second, and those of tokens that may
  * only read: a caller who cannot change anything must not push real changes out of the audit log.
  */
-export function keepAudit(app: FastifyInstance, { redis, logger, secrets }: AuditOptions): void {
+export function keepAudit(app: FastifyInstance, { redis, logger, secrets, companyOf }: AuditOptions): void {
+  // Before a device is deleted, or gets another company.
+  app.addHook('onRequest', async (request) => {
+    if (request.method !== 'GET') request.company = companyAsked(request, companyOf)
+  })
   app.addHook('onSend', async (request, { statusCode }) => {
     const { caller, change, method, url, audit } = request
     if (!caller || change === undefined) return
@@ -37,6 +44,7 @@ export function keepAudit(app: FastifyInstance, { redis, logger, secrets }: Audi
       path: path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path,
       operation: change,
       status: statusCode,
+      companies: companiesOf(request.company ?? companyAsked(request, companyOf), caller.scope),
       summary: audit,
     }
     logger.info({ audit: entry }, 'request for a change')
@@ -50,6 +58,19 @@ export function keepAudit(app: FastifyInstance, { redis, logger, secrets }: Audi
   })
 }
 
+/** The company that a request is about, as its path or query says; undefined: none, several, or its body says it. */
+function companyAsked({ params, query }: FastifyRequest, companyOf: AuditOptions['companyOf']): string | undefined {
+  const { company_id, id } = { ...(query as object), ...(params as object) } as Partial<Record<string, unknown>>
+  if (typeof company_id === 'string') return company_id
+  return typeof id === 'string' ? companyOf(id) : undefined
+}
+
+/** Whose an entry is: that of the company, or where the caller does not see that one, the caller's. */
+function companiesOf(company: string | undefined, scope: Scope): string[] | undefined {
+  if (company !== undefined && scope.sees(company)) return [company]
+  return scope.companies ? [...scope.companies] : undefined
+}
+
 /** `GET /admin/audit`: requests for changes, latest first; the last 10,000 are kept. */
 export function auditOperations(redis: Redis): Operation[] {
   return [
@@ -60,16 +81,31 @@ export function auditOperations(redis: Redis): Operation[] {
       summary: 'List the requests for changes, latest first',
       query: PageQuery,
       answer: pageSchema(AuditEntry.extend({ id: z.string(), at: Instant })),
-      async handle({ query }) {
+      companies: 'filtered',
+      async handle({ query }, _reply, scope) {
         const { max_results, page_token } = parse(PageQuery, query)
         if (page_token !== undefined && !ENTRY_ID.test(page_token)) throw wrongToken()
-        const before = page_token === undefined ? '+' : `(${page_token}`
-        const entries = await redis.xrevrange(keys.audit, before, '-', 'COUNT', max_results + 1)
-        const results = entries.slice(0, max_results).map(entryJson)
+        const entries = await readEntries(redis, scope, { before: page_token, count: max_results + 1 })
+        const results = entries.slice(0, max_results)
         return { results, next_page_token: entries.length > max_results ? results.at(-1)?.id : undefined }
       },
     },
   ]
+}
+
+/** Up to `count` entries that are seen, latest first. */
+async function readEntries(
+  redis: Redis,
+  scope: Scope,
+  { before, count }: { readonly before?: string; readonly count: number },
+): Promise<ReturnType<typeof entryJson>[]> {
+  const seen: ReturnType<typeof entryJson>[] = []
+  for (let last = before; ; ) {
+    const entries = await redis.xrevrange(keys.audit, last === undefined ? '+' : `(${last}`, '-', 'COUNT', count)
+    seen.push(...entries.map(entryJson).filter(({ companies }) => scope.seesEach(companies ?? [])))
+    last = entries.at(-1)?.[0]
+    if (entries.length < count || seen.length >= count) return seen.slice(0, count)
+  }
 }
 
 /** The entries that are added to the audit log, whichever process adds them. */
@@ -85,7 +121,9 @@ export function auditSource(redis: Redis): EventSource {
       }
       const entries = await redis.xrange(keys.audit, `(${last}`, '+', 'COUNT', MAX_NEWS)
       last = entries.at(-1)?.[0] ?? last
-      return entries.map((entry) => ({ data: entryJson(entry) }))
+      return entries.map(entryJson).map((data) => ({
+        dataFor: (scope) => (scope.seesEach(data.companies ?? []) ? data : undefined),
+      }))
     },
   }
 }
@@ -99,6 +137,8 @@ const AuditEntry = z.object({
   path: z.string(),
   operation: z.string(),
   status: z.int(),
+  /** Whose things the request was about; absent: no company's, or those of several. */
+  companies: z.array(z.string()).optional(),
   /** What the operation says it changed: `{ added: 3 }`. */
   summary: z.record(z.string(), z.union([z.number(), z.boolean()])).optional(),
 })

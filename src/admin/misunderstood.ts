@@ -1,13 +1,14 @@
 import * as z from 'zod'
 import { sameId } from '../config/units.ts'
 import { contentOf, type MisunderstoodFrame, shownBytes } from '../ingest/misunderstood.ts'
-import { dropFrames, type FrameSelection, readFrames, type StoredFrame } from '../lanes/index.ts'
+import { dropFrames, type FrameSelection, type Redis, readFrames, type StoredFrame } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { ApiRefusal, parse } from '../tracking/refusal.ts'
 import type { DeviceSources } from './device/list.ts'
 import { Count, each, Instant, instant, pageSchema, Text } from './json.ts'
 import type { Operation } from './operation.ts'
 import { PageQuery, wrongToken } from './paging.ts'
+import type { Scope } from './scope.ts'
 
 interface MisunderstoodSources extends Pick<DeviceSources, 'redis' | 'directory'> {
   readonly logger: Logger
@@ -27,11 +28,12 @@ export function misunderstoodOperations({ redis, directory, logger }: Misunderst
       summary: 'List the frames that were not understood, latest first, with what was read of them',
       query: ListQuery,
       answer: pageSchema(FrameJson),
-      async handle({ query }) {
+      companies: 'filtered',
+      async handle({ query }, _reply, scope) {
         const { device, max_results, page_token: before } = parse(ListQuery, query)
         if (before !== undefined && !FRAME_ID.test(before)) throw wrongToken()
         const devices = device === undefined ? undefined : idsOf(device)
-        const frames = await readFrames(redis, { devices, before, count: max_results + 1 })
+        const frames = await seenFrames(redis, scope, { devices, before, count: max_results + 1 })
         const results = frames.slice(0, max_results).map(frameJson)
         return { results, next_page_token: frames.length > max_results ? results.at(-1)?.id : undefined }
       },
@@ -43,19 +45,34 @@ export function misunderstoodOperations({ redis, directory, logger }: Misunderst
       summary: 'Delete the frames that were not understood, of one device or all',
       query: ChoiceQuery,
       answer: z.object({ deleted: Count }),
-      async handle(request) {
+      companies: 'filtered',
+      async handle(request, _reply, scope) {
         const { all, device } = parse(ChoiceQuery, request.query)
         if (device === undefined && all !== 'true')
           throw new ApiRefusal(422, 'say what is to be deleted: device, or all=true')
         const which: FrameSelection = { devices: device === undefined ? undefined : idsOf(device), count: AT_ONCE }
         let deleted = 0
-        for (let some = await readFrames(redis, which); some.length > 0; some = await readFrames(redis, which))
-          deleted += await dropFrames(redis, some)
+        const read = () => seenFrames(redis, scope, which)
+        for (let some = await read(); some.length > 0; some = await read()) deleted += await dropFrames(redis, some)
         logger.warn({ device, deleted }, 'frames that were not understood are deleted')
         return (request.audit = { deleted })
       },
     },
   ]
+}
+
+/** Up to `count` frames of the selection that came from devices of companies that are seen, latest first. */
+async function seenFrames(redis: Redis, scope: Scope, selection: FrameSelection): Promise<StoredFrame[]> {
+  const { count } = selection
+  const seen: StoredFrame[] = []
+  for (let { before } = selection; ; ) {
+    const frames = await readFrames(redis, { ...selection, before })
+    seen.push(
+      ...frames.filter(({ text }) => scope.isAll || scope.sees((JSON.parse(text) as MisunderstoodFrame).company)),
+    )
+    before = frames.at(-1)?.id
+    if (before === undefined || seen.length >= count) return seen.slice(0, count)
+  }
 }
 
 const ListQuery = PageQuery.extend({ device: z.string('expected one id').optional() })

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import { type DescribedOperation, openApiDocument } from '../tracking/openapi.ts'
 import { routerPath } from '../tracking/operations.ts'
 import type { Caller } from './access.ts'
+import { Scope } from './scope.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -9,6 +10,8 @@ declare module 'fastify' {
     caller?: Caller
     /** The path of the operation, where the request asks for a change, which needs a token with the role `operate`. */
     change?: string
+    /** The company whose object the request changes, for the audit log. */
+    company?: string
     /** What the operation changed, for the audit log: `{ added: 3, removed: 1 }`. */
     audit?: Readonly<Record<string, number | boolean>>
   }
@@ -27,29 +30,62 @@ export interface Operation extends Omit<DescribedOperation, 'method' | 'credenti
   readonly open?: true | AccessHook
   /** Whether a request only asks what a change would do. Any other request asks for a change, unless its method is GET. */
   readonly isDryRun?: (request: FastifyRequest) => boolean
+  /**
+   * What a caller gets who sees some companies alone. `filtered`: the operation itself shows and changes nothing but what its
+   * scope sees; `by_device`: it shows and changes the device of its path alone, and is 404 where that is not theirs. Without: 403.
+   */
+  readonly companies?: 'filtered' | 'by_device'
   /** Reads the body itself. */
-  readonly handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+  readonly handle: (request: FastifyRequest, reply: FastifyReply, scope: Scope) => Promise<unknown>
 }
 
-/**
- * Registers the operations. Another method of a known path is answered 405, an unknown path 404.
- * @param access a hook that answers a caller without the needed token
- */
-export function register(app: FastifyInstance, operations: readonly Operation[], access: AccessHook): void {
-  app.decorateRequest('caller').decorateRequest('audit').decorateRequest('change')
+interface RegisterOptions {
+  /** A hook that answers a caller without the needed token. */
+  readonly access: AccessHook
+  /** The company of a device, by its id. */
+  readonly companyOf: (device: string) => string | undefined
+}
+
+/** Registers the operations. Another method of a known path is answered 405, an unknown path 404. */
+export function register(
+  app: FastifyInstance,
+  operations: readonly Operation[],
+  { access, companyOf }: RegisterOptions,
+): void {
+  app.decorateRequest('caller').decorateRequest('audit').decorateRequest('change').decorateRequest('company')
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  for (const { method, path, open, isDryRun, handle } of operations) {
+  for (const operation of operations) {
+    const { method, path, open, isDryRun, handle } = operation
     const mark = async (request: FastifyRequest) => {
       if (method !== 'GET' && !isDryRun?.(request)) request.change = path
     }
-    const own = open === true ? [] : [open ?? access]
-    app.route({ method, url: routerPath(path), onRequest: [mark, ...own], handler: handle })
+    const own = open === true ? [] : open ? [open] : [access, withinScope(operation, companyOf)]
+    const handler = (request: FastifyRequest, reply: FastifyReply) =>
+      handle(request, reply, request.caller?.scope ?? NOTHING)
+    app.route({ method, url: routerPath(path), onRequest: [mark, ...own], handler })
   }
   for (const [path, some] of Map.groupBy(operations, (operation) => operation.path)) refuseOthers(app, path, some)
 
   const message = `unknown path; this port has ${adminPaths(operations).join(', ')}`
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message }))
 }
+
+/**
+ * A hook that answers a caller who sees some companies alone: 403 where the operation is about what belongs to no company, 404
+ * where it is about a device that is not configured for one of theirs, whether there is such a device or not.
+ */
+function withinScope({ companies, method, path }: Operation, companyOf: RegisterOptions['companyOf']) {
+  return async ({ caller, params }: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    if (!caller || caller.scope.isAll || companies === 'filtered') return undefined
+    if (companies === 'by_device')
+      return caller.scope.sees(companyOf((params as { id: string }).id)) ? undefined : reply.code(404).send(NO_DEVICE)
+    const message = `this token is for some companies: ${method} ${path} needs one for all`
+    return reply.code(403).send({ message })
+  }
+}
+
+/** As for a device that does not exist. */
+const NO_DEVICE = { message: 'no device with this id is configured' }
 
 /** The port's own paths, without those of the relay. */
 function adminPaths(operations: readonly Operation[]): string[] {
@@ -78,10 +114,14 @@ export function openApiOperation(operations: readonly Operation[]): Operation {
     path: '/openapi.json',
     id: 'getOpenApi',
     summary: 'Get this document',
+    companies: 'filtered',
     handle: async () => document,
   }
+  const forAll = operations
+    .filter(({ companies, open }) => companies === undefined && !open)
+    .map(({ method, path }) => `${method} ${path}`)
   const document = openApiDocument({
-    info: { title: 'waybridge admin port', description: DESCRIPTION },
+    info: { title: 'waybridge admin port', description: DESCRIPTION.replace('OPERATIONS', forAll.join(', ')) },
     securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A token of the admin port.' } },
     refusals: REFUSALS,
     operations: Object.fromEntries([...operations, own].map((operation) => [operation.id, described(operation)])),
@@ -90,12 +130,15 @@ export function openApiOperation(operations: readonly Operation[]): Operation {
 }
 
 function described({ open, refusals = [], ...operation }: Operation): DescribedOperation {
-  const { method, query } = operation
-  const common = open ? [] : method === 'GET' ? [401, 503] : [401, 403, 503]
+  const { companies, method, query } = operation
+  const isForbidden = method !== 'GET' || companies === undefined
+  const common = open ? [] : isForbidden ? [401, 403, 503] : [401, 503]
   const ofQuery = query ? ('page_token' in query.shape ? [400, 422] : [422]) : []
   const statuses = [...new Set([...common, ...ofQuery, ...refusals])]
   return { ...operation, credential: open ? undefined : 'token', refusals: statuses }
 }
+
+const NOTHING = new Scope([])
 
 const REFUSALS = {
   400: 'The interval or the page token is wrong.',
@@ -113,5 +156,7 @@ const REFUSALS = {
 const DESCRIPTION = `The state of the gateway, its devices, routes and parked positions.
 The operations below /api and /companies are those of the tracking interface; they are relayed to the tracking API.
 A token with the role "read" may use every operation with the method GET, and dry runs; a change needs the role "operate".
+A token with "companies" sees and changes what belongs to these. What belongs to other companies is answered as what does not
+exist, or left out. These operations need a token for all companies: OPERATIONS.
 
 Ids are text. Instants are RFC 3339. Unknown fields are ignored.`

@@ -18,6 +18,7 @@ import { Int64Text } from '../tracking/schemas.ts'
 import { Count, instant, laneIds, ParkedLaneJson, pageSchema } from './json.ts'
 import type { Operation } from './operation.ts'
 import { PageQuery, pageOf } from './paging.ts'
+import { Scope } from './scope.ts'
 
 export interface ParkedSources {
   readonly redis: Redis
@@ -36,9 +37,10 @@ export function parkedOperations({ redis, place, logger }: ParkedSources): Opera
       summary: 'List the parked lanes, and the positions that the tracking API refused, by answer',
       query: ListQuery,
       answer: pageSchema(ParkedLaneJson),
-      async handle({ query }) {
+      companies: 'filtered',
+      async handle({ query }, _reply, scope) {
         const { courier_id, route_id, ...page } = parse(ListQuery, query)
-        const found = await lanesOf(redis, { courier_id, route_id })
+        const found = await lanesOf(redis, scope, { courier_id, route_id })
         const { results, ...rest } = await pageOf(found, { list: 'parked', placeOf: (lane) => [0, lane] }, page)
         const states = await describeLanes(redis, results)
         const lanes = await Promise.all(states.map((state) => parkedLaneJson(redis, state)))
@@ -52,9 +54,10 @@ export function parkedOperations({ redis, place, logger }: ParkedSources): Opera
       summary: 'Delete parked positions of a courier, a route, or all',
       query: ChoiceQuery,
       answer: z.object({ deleted: Count }),
-      async handle(request) {
+      companies: 'filtered',
+      async handle(request, _reply, scope) {
         const which = chosen(request.query, 'deleted')
-        const deleted = await discard(redis, await lanesOf(redis, which))
+        const deleted = await discard(redis, await lanesOf(redis, scope, which))
         logger.warn({ ...which, deleted }, 'parked positions are deleted')
         return (request.audit = { deleted })
       },
@@ -66,8 +69,10 @@ export function parkedOperations({ redis, place, logger }: ParkedSources): Opera
       summary: 'Retry parked positions of a courier, a route, or all',
       query: ChoiceQuery,
       answer: z.object({ retried: Count }),
-      async handle(request) {
-        const retried = await release(redis, await lanesOf(redis, chosen(request.query, 'tried again')), place)
+      companies: 'filtered',
+      async handle(request, _reply, scope) {
+        const lanes = await lanesOf(redis, scope, chosen(request.query, 'tried again'))
+        const retried = await release(redis, lanes, place)
         if (retried === NOT_CURRENT) throw new ApiRefusal(503, ROSTER_NOT_CURRENT)
         return (request.audit = { retried })
       },
@@ -98,16 +103,17 @@ function chosen(query: unknown, done: string): LaneChoice {
   return { courier_id, route_id }
 }
 
-async function lanesOf(redis: Redis, { courier_id, route_id }: LaneChoice): Promise<string[]> {
+async function lanesOf(redis: Redis, scope: Scope, { courier_id, route_id }: LaneChoice): Promise<string[]> {
   return [...(await parkedLanes(redis))].filter((lane) => {
     const ids = laneIds(lane)
-    return (courier_id ?? ids.courier_id) === ids.courier_id && (route_id ?? ids.route_id) === ids.route_id
+    const isChosen = (courier_id ?? ids.courier_id) === ids.courier_id && (route_id ?? ids.route_id) === ids.route_id
+    return isChosen && scope.sees(ids.company_id)
   })
 }
 
 /** What is parked of a courier of a company, by lane. */
 export async function parkedOf(redis: Redis, company_id: string, courier_id: string) {
-  const lanes = (await lanesOf(redis, { courier_id })).filter((lane) => laneIds(lane).company_id === company_id)
+  const lanes = await lanesOf(redis, new Scope([company_id]), { courier_id })
   const states = await describeLanes(redis, lanes)
   const found = await Promise.all(states.map((state) => parkedLaneJson(redis, state)))
   return found.filter(({ fixes }) => fixes > 0)

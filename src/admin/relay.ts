@@ -13,6 +13,7 @@ import { answerWith, forwardedHeaders } from './relay/answer.ts'
 import { attempt } from './relay/attempts.ts'
 import type { TokenWatch } from './relay/token.ts'
 import { readWindows } from './relay/windows.ts'
+import type { Scope } from './scope.ts'
 
 export interface RelaySources {
   readonly tracking: TrackingClient
@@ -37,8 +38,9 @@ export function relayOperations(sources: RelaySources): Operation[] {
     id: operation,
     parameter: Id,
     refusals: [...OPERATIONS[operation].refusals, 404, 502, 504],
-    async handle(request, reply) {
-      const company = companyOf(companies(), request)
+    companies: 'filtered',
+    async handle(request, reply, scope) {
+      const company = companyOf(companies(), request, scope)
       const input = await readInput(operation, request)
       const oauthToken = company.oauth_token
       const headers = forwardedHeaders(request.headers, input.body !== undefined)
@@ -57,9 +59,13 @@ export function relayOperations(sources: RelaySources): Operation[] {
 type RelayedName = OperationRequest['operation']
 
 /** The company in the path. @throws ApiRefusal 422 where it is no id, 404 where it is not configured, 403 without a token */
-function companyOf(companies: readonly Company[], { params }: FastifyRequest): Company & { oauth_token: string } {
+function companyOf(
+  companies: readonly Company[],
+  { params }: FastifyRequest,
+  scope: Scope,
+): Company & { oauth_token: string } {
   const id = parseId((params as Parameters).company_id, 'company_id')
-  const company = companies.find(({ company_id }) => company_id === id)
+  const company = companies.find(({ company_id }) => company_id === id && scope.sees(id))
   if (!company) throw new ApiRefusal(404, `there is no company ${id} in gateway.yaml`)
   const { oauth_token } = company
   if (oauth_token === undefined)

@@ -9,6 +9,7 @@ import type { FlowHour } from './flow-hour.ts'
 import { type Findings, findingJson } from './findings.ts'
 import { instant, StatusJson } from './json.ts'
 import type { Operation } from './operation.ts'
+import type { Scope } from './scope.ts'
 
 export interface StatusSources {
   /** Where every fix is; the last account while Redis does not answer. */
@@ -19,7 +20,7 @@ export interface StatusSources {
   readonly rates: () => Rates
   readonly hour: Pick<FlowHour, 'of'>
   /** How many configured devices do what. */
-  readonly vans: () => z.infer<typeof StatusJson>['vans']
+  readonly vans: (scope: Scope) => z.infer<typeof StatusJson>['vans']
   /** Ids of companies whose OAuth token the tracking API refuses. */
   readonly tokensRefused: () => string[]
   /** In which a time without an offset is read. */
@@ -29,43 +30,69 @@ export interface StatusSources {
 /** `GET /admin/status`: `oldest_at` is absent where nothing waits, `drained_at` where no backlog shrinks. */
 export function statusOperations(sources: StatusSources): Operation[] {
   const summary = 'Get the verdict, what is wrong, the seven links, and where all fixes are'
-  const handle = () => statusJson(sources)
-  return [{ method: 'GET', path: '/admin/status', id: 'getStatus', summary, answer: StatusJson, handle }]
+  const handle: Operation['handle'] = (_request, _reply, scope) => statusJson(sources, scope)
+  return [
+    {
+      method: 'GET',
+      path: '/admin/status',
+      id: 'getStatus',
+      summary,
+      answer: StatusJson,
+      companies: 'filtered',
+      handle,
+    },
+  ]
 }
 
 /** The answer of `GET /admin/status`. */
-export async function statusJson(sources: StatusSources): Promise<z.infer<typeof StatusJson>> {
-  const { account, upstream, findings, gatherer, rates, hour, tokensRefused, vans, zone } = sources
+export async function statusJson(sources: StatusSources, scope: Scope): Promise<z.infer<typeof StatusJson>> {
+  const { account, upstream, findings, tokensRefused, vans, zone } = sources
   const [taken, api] = await Promise.all([account(), upstream()])
-  const { waiting, parked, held, custody } = taken
+  const { waiting, parked, held } = taken.storedFor(scope)
   const { oldestAt, ...counts } = waiting
+  const found = scope.findings(findings.current)
+  const whole = scope.isAll ? wholeSystem(sources, taken, api) : undefined
+  return {
+    verdict: verdict(found),
+    links: linkStates(found).map((link) => ({ ...link, findings: [...link.findings] })),
+    ...whole?.figures,
+    findings: found.map(findingJson),
+    waiting: { ...counts, oldest_at: instant(oldestAt) },
+    parked,
+    held,
+    upstream: {
+      state: api.state,
+      since_at: instant(api.since) ?? '',
+      token_refused: tokensRefused().filter((company) => scope.sees(company)),
+      ...whole?.upstream,
+    },
+    vans: vans(scope),
+    time_zone: zone(),
+  }
+}
+
+/** What a status says of the whole system, and not of single companies. */
+function wholeSystem({ findings, gatherer, hour, rates }: StatusSources, taken: FixAccount, api: Upstream) {
   const now = Date.now()
   const perS = rates()
   const flows = flowsOf(taken, perS, gatherer.gateways)
   const { lastError, inFlight, slowestMs } = gatherer.pushes
   return {
-    verdict: verdict(findings.current, flows),
-    findings: findings.current.map(findingJson),
-    links: linkStates(flows, findings.current).map(({ link, perS: per_s, findings: codes, ...rest }) => {
-      return { link, ...rest, per_s, hour: hour.of(link), findings: [...codes] }
-    }),
-    waiting: { ...counts, oldest_at: instant(oldestAt) },
-    parked,
-    held,
-    rates: { received_per_s: perS.received, delivered_per_s: perS.delivered },
+    figures: {
+      verdict: verdict(findings.current, flows),
+      links: linkStates(findings.current, flows).map(({ link, perS: per_s, findings: codes, ...rest }) => {
+        return { link, ...rest, per_s, hour: hour.of(link), findings: [...codes] }
+      }),
+      rates: { received_per_s: perS.received, delivered_per_s: perS.delivered },
+      custody: taken.custody,
+      processes: gatherer.processes.map((process) => processJson(process, now)),
+    },
     upstream: {
-      state: api.state,
-      since_at: instant(api.since) ?? '',
-      drained_at: instant(drainedAt({ waiting, upstream: api, rates: perS, now })),
-      token_refused: tokensRefused(),
+      drained_at: instant(drainedAt({ waiting: taken.waiting, upstream: api, rates: perS, now })),
       last_error: lastError && { ...lastError, at: instant(lastError.at) ?? '' },
       in_flight: inFlight,
       slowest_ms: Math.round(slowestMs),
     },
-    custody,
-    processes: gatherer.processes.map((process) => processJson(process, now)),
-    vans: vans(),
-    time_zone: zone(),
   }
 }
 

@@ -26,8 +26,9 @@ export function startWatches(sources: WatchSources) {
   const { live, logger, redis } = sources
   const startedAt = Date.now()
   // One at a time; calls during a run share the result of the next run.
+  const companyOf = (device: string) => sources.directory().find(device)?.company_id
   const account = grouped<void, FixAccount>(async (calls) =>
-    Array<FixAccount>(calls.length).fill(await takeAccount(redis)),
+    Array<FixAccount>(calls.length).fill(await takeAccount(redis, companyOf)),
   )
   const upstream = () => readUpstream(redis, startedAt)
   const rates = new RateWatch(redis)
@@ -37,6 +38,7 @@ export function startWatches(sources: WatchSources) {
   const roster = new RosterWatch({ ...sources, zone: () => live.config.time_zone })
   const gatherer = new FactGatherer({
     ...sources,
+    companyOf,
     upstream,
     custody: () => custody,
     devices: () => devices.groups(),

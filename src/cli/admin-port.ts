@@ -64,11 +64,12 @@ interface PortSettings extends Pick<Config, 'admin' | 'data_dir'> {
   readonly file: string
 }
 
-/** Of several tokens, one with the role `operate`. */
+/** Of several tokens, one for all companies with the role `operate`. */
 async function configuredToken(settings: PortSettings | undefined): Promise<Given> {
   if (!settings) throw new UserError(`Give ${TOKEN}.`)
   const tokens = settings.admin.tokens.filter(({ expires = Infinity }) => expires > Date.now())
-  const token = tokens.find(({ role }) => role === 'operate') ?? tokens[0]
+  const weight = ({ companies, role }: (typeof tokens)[number]) => (companies ? 2 : 0) + (role === 'operate' ? 0 : 1)
+  const [token] = tokens.toSorted((one, other) => weight(one) - weight(other))
   if (token) return { place: `admin.tokens of ${settings.file}`, value: token.token }
   const file = tokenFile(settings.data_dir)
   const kept = (await readFile(file, 'utf8').catch(ifMissing))?.trim()

@@ -56,7 +56,7 @@ export function findingLines(finding: FindingAnswer, clock: Clock, paint: Painte
   ]
 }
 
-function processLines({ processes }: StatusAnswer, clock: Clock, paint: Painter): string[] {
+function processLines({ processes = [] }: StatusAnswer, clock: Clock, paint: Painter): string[] {
   return processes.map(({ role, pid, host, since_at, restarts }) => {
     const note = `${host}, since ${clock(since_at)}${restarts > 0 ? `, ${counted(restarts, 'restart')}` : ''}`
     return `  ${role.padEnd(16)}${paint('bold', String(pid).padStart(8))}   ${paint('dim', printable(note))}`
@@ -82,13 +82,24 @@ function rowsOf(status: StatusAnswer, clock: Clock): StatusRow[] {
     ...token_refused.map(
       (id): StatusRow => ['oauth_token', 'refused', `of company ${id}: it may have expired`, 'yellow'],
     ),
-    ['received', `${rates.received_per_s}/s`],
-    ['delivered', `${rates.delivered_per_s}/s`],
+    ...(rates ? rateRows(rates) : []),
     ['waiting', waiting.fixes, waitingNote(status, clock)],
     troubleRow('parked', parked.fixes, `on ${counted(parked.lanes, 'lane')}`),
     troubleRow('held', held.fixes, `of ${counted(held.devices, 'device')}`),
-    ['difference', custody.difference, custodyNote(custody), custody.difference === 0 ? 'bold' : 'yellow'],
+    ...(custody ? [custodyRow(custody)] : []),
   ]
+}
+
+/** For a token with `companies` there are none of these. */
+function rateRows({ received_per_s, delivered_per_s }: NonNullable<StatusAnswer['rates']>): StatusRow[] {
+  return [
+    ['received', `${received_per_s}/s`],
+    ['delivered', `${delivered_per_s}/s`],
+  ]
+}
+
+function custodyRow(custody: NonNullable<StatusAnswer['custody']>): StatusRow {
+  return ['difference', custody.difference, custodyNote(custody), custody.difference === 0 ? 'bold' : 'yellow']
 }
 
 function troubleRow(label: string, fixes: number, note: string): StatusRow {
@@ -103,7 +114,7 @@ function waitingNote({ waiting: { fixes, lanes, oldest_at }, upstream }: StatusA
 }
 
 /** `12 received: 9 delivered, 3 filtered` */
-function custodyNote(custody: StatusAnswer['custody']): string {
+function custodyNote(custody: NonNullable<StatusAnswer['custody']>): string {
   const shares = SHARES.filter((name) => custody[name] > 0).map((name) => `${custody[name]} ${name}`)
   return `${custody.received} received${shares.length > 0 ? ': ' : ''}${shares.join(', ')}`
 }

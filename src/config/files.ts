@@ -12,6 +12,7 @@ import { configSchema, defaultConfig, type Protocols } from './schema.ts'
 import { fingerprintOf, ifThere, textOf, unreadable } from './text-file.ts'
 import { weaknessOf } from './weakness.ts'
 import { parseYaml } from './yaml.ts'
+import { int64 } from './units.ts'
 
 /** The files of a configuration directory, each read by itself. */
 export interface Files {
@@ -177,11 +178,25 @@ export function readGateway(text: string, protocols: Protocols, dir = '') {
   const { root, value, mistakes } = readDocument(text, configSchema(protocols, dir), (all) => [
     ...portConflicts(addresses(all, protocols)),
     ...companyIds(all).repeated,
+    ...unknownCompanies(all),
     ...weakTokens(all),
     ...(protocols ? tooManyConnections(all) : []),
   ])
   const protocolNames = protocols?.map(({ name }) => name)
   return { config: value, companyIds: root && companyIds(root).ids, protocolNames, mistakes }
+}
+
+/** The companies of tokens that are not among those of the file. */
+function unknownCompanies(root: Node): Mistake[] {
+  const { ids } = companyIds(root)
+  return itemsAt(child(root, 'admin'), 'tokens').flatMap((token, index) =>
+    itemsAt(token, 'companies').flatMap((company, at) => {
+      const id = company.kind === 'leaf' ? int64(company.text ?? '') : undefined
+      if (id === undefined || ids.has(id)) return []
+      const message = `company ${id} is not among the companies of gateway.yaml`
+      return [mistakeAt(root, ['admin', 'tokens', index, 'companies', at], message)]
+    }),
+  )
 }
 
 /** The tokens of the admin port that are easily guessed. */

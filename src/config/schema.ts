@@ -197,6 +197,9 @@ const token = z.preprocess(
   fields({
     token: headerToken.describe('Token without spaces.'),
     role: setting(oneOf('read', 'operate'), 'operate', '`read`: may look; `operate`: may also change things.'),
+    companies: orNull(z.array(id, 'expected a list').min(1, 'expected at least one company_id')).describe(
+      'The companies that it sees and changes, by their ids; null: everything.',
+    ),
     name: printable.optional().describe('Whose token it is, for the audit log.'),
     expires: expiry.optional().describe('From when on it is refused: RFC 3339, `2027-01-01T00:00:00Z`.'),
   }),

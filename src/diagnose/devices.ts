@@ -64,21 +64,30 @@ interface Coded {
 
 /** Counts what devices do, and groups those with the same trouble. Every device is added once. */
 export class DeviceSurvey {
-  readonly counts: Record<DeviceCondition, number>
+  readonly #counts = new Map<string | undefined, Record<DeviceCondition, number>>()
   readonly #now: number
   readonly #groups = new Map<string, OpenGroup>()
   readonly #routes = new Map<string, OpenGroup>()
 
   constructor(now: number) {
     this.#now = now
-    this.counts = Object.fromEntries(CONDITIONS.map((condition) => [condition, 0])) as Record<DeviceCondition, number>
+  }
+
+  /** How many devices do what, of the companies for which `isCounted` answers true; undefined: of none. */
+  countsOf(isCounted: (company: string | undefined) => boolean): Record<DeviceCondition, number> {
+    const sum = noCounts()
+    for (const [company, counts] of this.#counts)
+      if (isCounted(company)) for (const condition of CONDITIONS) sum[condition] += counts[condition]
+    return sum
   }
 
   /** Answers what the device does. */
   add(device: DeviceFacts): DeviceCondition {
     const condition = conditionOf(device, this.#now)
-    this.counts[condition]++
     const { company, id, name = id, route } = device
+    const counts = this.#counts.get(company) ?? noCounts()
+    this.#counts.set(company, counts)
+    counts[condition]++
     const subject = company === undefined ? {} : { company_id: company }
     for (const { code, ...trouble } of deviceTroubles(device, this.#now))
       addTo(this.#groups, `${code} ${company ?? ''}`, { code, subject }, { id, name, ...trouble })
@@ -93,6 +102,10 @@ export class DeviceSurvey {
     const shared = [...this.#routes.values()].filter(({ named }) => new Set(named.map(({ name }) => name)).size > 1)
     return [...this.#groups.values(), ...shared]
   }
+}
+
+function noCounts(): Record<DeviceCondition, number> {
+  return Object.fromEntries(CONDITIONS.map((condition) => [condition, 0])) as Record<DeviceCondition, number>
 }
 
 interface OpenGroup extends DeviceGroup {

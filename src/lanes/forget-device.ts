@@ -28,18 +28,22 @@ export interface ForgottenDevice {
 
 /**
  * Deletes everything that Redis has of a device but its entry, its assignments and the audit log. `ids`: the ways in which its
- * id is written. Whatever arrives meanwhile stays.
+ * id is written; `isReached`: in which lanes its fixes are deleted. Whatever arrives meanwhile stays.
  */
-export async function forgetDevice(redis: Redis, ids: ReadonlySet<string>): Promise<ForgottenDevice> {
+export async function forgetDevice(
+  redis: Redis,
+  ids: ReadonlySet<string>,
+  isReached: (lane: string) => boolean = () => true,
+): Promise<ForgottenDevice> {
   const fate = (record: Buffer): Fate => (ids.has(deviceOf(record)) ? DELETED : 'stays')
   const held = await sumOver(
     HELD_LISTS.flatMap(({ name }) => Array.from(ids, (id) => [name, id] as const)),
     ([name, id]) => sweepAll(redis, { list: keys.held(name, id), index: keys.heldDevices(name), name: id }, fate),
   )
-  const refused = await sumOver(await redis.zrange(keys.refusedLanes, '0', '-1'), async (lane) => {
-    return (await sweepRefused(redis, lane, fate)).left
-  })
-  const { parked, ...lanes } = await forgetInLanes(redis, ids, fate)
+  const refusedLanes = (await redis.zrange(keys.refusedLanes, '0', '-1')).filter(isReached)
+  const refused = await sumOver(refusedLanes, async (lane) => (await sweepRefused(redis, lane, fate)).left)
+  const lanesReached = (await redis.zrange(keys.schedule, '0', '-1')).filter(isReached)
+  const { parked, ...lanes } = await forgetInLanes(redis, { ids, lanes: lanesReached, fate })
   const marks = await forgetMarks(redis, ids)
   const contacts = await sumOver([...ids], (id) => forgetContacts(redis, id))
   const frames = await dropFrames(redis, await frameIds(redis, [...ids]))
@@ -55,9 +59,12 @@ async function sweepAll(redis: Redis, source: RecordSource, fate: (record: Buffe
 }
 
 /** Leases only the lanes that have something of the device, and gives them back. */
-async function forgetInLanes(redis: Redis, ids: ReadonlySet<string>, fate: (record: Buffer) => Fate) {
+async function forgetInLanes(
+  redis: Redis,
+  { ids, lanes, fate }: { ids: ReadonlySet<string>; lanes: readonly string[]; fate: (record: Buffer) => Fate },
+) {
   const gone = { waiting: 0, parked: 0, busy: 0 }
-  for (const lane of await redis.zrange(keys.schedule, '0', '-1')) {
+  for (const lane of lanes) {
     if (!(await hasAny(redis, keys.lane(lane), ids))) continue
     const isParked = (await redis.hexists(keys.parked, lane)) === 1
     const token = await seize(redis, lane)

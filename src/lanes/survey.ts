@@ -79,9 +79,20 @@ export async function parkedLanes(redis: Redis): Promise<Set<string>> {
 
 /** How many records are parked: refused ones, and those of lanes that are parked whole. */
 export async function countParked(redis: Redis): Promise<number> {
-  const lanes = await redis.zrange(keys.refusedLanes, '0', '-1')
-  const refused = await sumOver(lanes, (lane) => redis.llen(keys.refused(lane)))
-  return refused + (await sumOver(await redis.hkeys(keys.parked), (lane) => redis.llen(keys.lane(lane))))
+  return (await parkedByLane(redis)).values().reduce((sum, count) => sum + count, 0)
+}
+
+/** The same for each lane with such records. */
+export async function parkedByLane(redis: Redis): Promise<Map<string, number>> {
+  const counts = new Map<string, number>()
+  const count = async (lanes: readonly string[], keyOf: (lane: string) => string) => {
+    await pLimit(AT_ONCE).map(lanes, async (lane) => {
+      counts.set(lane, (await redis.llen(keyOf(lane))) + (counts.get(lane) ?? 0))
+    })
+  }
+  await count(await redis.zrange(keys.refusedLanes, '0', '-1'), keys.refused)
+  await count(await redis.hkeys(keys.parked), keys.lane)
+  return counts
 }
 
 /** What was refused of a lane, oldest first, read in slices: there may be a million entries. */

@@ -119,6 +119,15 @@ export class Roster {
     return this.#meantBy(idOrName).flatMap((id) => this.find(id) ?? [])
   }
 
+  /** What ids and names mean among the devices of some companies. */
+  within(isOf: (company_id: string) => boolean): Pick<Roster, 'meant' | 'names'> {
+    const isIn = ({ company_id }: Device) => isOf(company_id)
+    return {
+      meant: (idOrName) => this.meant(idOrName).filter(isIn),
+      names: () => Array.from(this.#entries.values().filter(isIn), ({ id, name = id }) => name),
+    }
+  }
+
   assignments(): Iterable<readonly [field: string, assignment: Assignment]> {
     return this.#assignments
   }

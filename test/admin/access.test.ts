@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { adminTokens } from '../../src/admin/index.ts'
 import { UserError } from '../../src/errors.ts'
 import { adminFixture, READ_TOKEN, refuse, store, TOKEN } from '../support/admin.ts'
+import { EVERYTHING, Scope } from '../../src/admin/scope.ts'
 
 const admin = adminFixture()
 const HOW = 'send the header "Authorization: Bearer <token>"; the log of the start says where the tokens are'
@@ -19,6 +20,7 @@ const MADE = {
   token: expect.stringMatching(/^[\w-]{43}$/) as string,
   role: 'operate',
   label: 'admin-token',
+  scope: EVERYTHING,
 }
 
 const tokensIn = (data_dir: string) => adminTokens({ admin: { tokens: [] }, data_dir })
@@ -107,13 +109,13 @@ describe('a token with the role read', () => {
 describe('the tokens of a configuration', () => {
   it('are labelled with their place and role', async () => {
     const tokens = [
-      { token: 'a', role: 'operate' as const },
-      { token: 'b', role: 'read' as const },
+      { token: 'a', role: 'operate' as const, companies: null },
+      { token: 'b', role: 'read' as const, companies: ['7'] },
     ]
     expect(await adminTokens({ admin: { tokens }, data_dir: '' })).toEqual({
       tokens: [
-        { token: 'a', role: 'operate', label: 'admin.tokens[0]' },
-        { token: 'b', role: 'read', label: 'admin.tokens[1]' },
+        { token: 'a', role: 'operate', label: 'admin.tokens[0]', scope: EVERYTHING },
+        { token: 'b', role: 'read', label: 'admin.tokens[1]', scope: new Scope(['7']) },
       ],
       place: 'admin.tokens of gateway.yaml',
     })

@@ -5,6 +5,7 @@ import { EventLog } from '../../src/admin/events/log.ts'
 import { EventReader, type ReaderOptions } from '../../src/admin/events/reader.ts'
 import { type Followed, followEvents } from '../support/events.ts'
 import { listening } from '../support/listening.ts'
+import { EVERYTHING } from '../../src/admin/scope.ts'
 
 const ending: (() => unknown)[] = []
 const soon = { timeout: 10_000, interval: 20 }
@@ -19,7 +20,7 @@ afterEach(async () => {
 async function feedOn(status: () => Promise<object> = async () => ({ verdict: 'well' })) {
   const feed = new EventFeed({ status, sources: () => [] })
   const responses: ServerResponse[] = []
-  let options: ReaderOptions = { topics: ALL, isAllowed: () => true }
+  let options: ReaderOptions = { topics: ALL, scope: EVERYTHING, isAllowed: () => true }
   const server = createServer((_request, response) => {
     responses.push(response)
     const reader = new EventReader(response, {}, options)
@@ -48,14 +49,14 @@ it('closes a reader who never reads before a megabyte waits for it, and tells th
   const data = { text: 'x'.repeat(65_000) }
   let most = 0
   for (let told = 0; feed.size === 2 && told < 1000; told++) {
-    feed.tell('audit', { data })
+    feed.tell('audit', { dataFor: () => data })
     most = Math.max(most, responses[0].writableLength)
     await expect.poll(() => responses[1].writableLength, { timeout: 10_000, interval: 1 }).toBe(0)
   }
   expect(feed.size).toBe(1)
   expect(most).toBeGreaterThan(500_000)
   expect(most).toBeLessThan(1_048_576 + 10_000)
-  feed.tell('audit', { data: { text: 'last' } })
+  feed.tell('audit', { dataFor: () => ({ text: 'last' }) })
   await expect.poll(() => awake.events('audit').at(-1)?.data, soon).toEqual({ text: 'last' })
 })
 
@@ -101,19 +102,21 @@ it('tells who follows one device its row alone', () => {
   expect(event.bytes.toString()).toMatch(
     /^id: \w+-1\nevent: device\ndata: {"results":\[{"id":"007"},{"id":"8"}\]}\n\n$/,
   )
-  expect(event.of('7')?.toString()).toContain('data: {"results":[{"id":"007"}]}\n\n')
-  expect(event.of('9')).toBeUndefined()
+  expect(event.bytesFor({ scope: EVERYTHING, device: '7' })?.toString()).toContain(
+    'data: {"results":[{"id":"007"}]}\n\n',
+  )
+  expect(event.bytesFor({ scope: EVERYTHING, device: '9' })).toBeUndefined()
 })
 
 it('keeps the last 1,000 events, at most 8 MiB, and says which are gone', () => {
   const log = new EventLog()
   const first = log.lastId
-  for (let number = 0; number < 1001; number++) log.add('audit', { data: { number } })
+  for (let number = 0; number < 1001; number++) log.add('audit', { dataFor: () => ({ number }) })
   expect(log.since(first)).toBeUndefined()
   expect(log.since(first.replace('-0', '-1'))?.length).toBe(1000)
-  for (let number = 0; number < 100; number++) log.add('audit', { data: { text: 'x'.repeat(100_000) } })
+  for (let number = 0; number < 100; number++) log.add('audit', { dataFor: () => ({ text: 'x'.repeat(100_000) }) })
   expect(log.since(first.replace('-0', '-1010'))).toBeUndefined()
   expect(log.since(log.lastId)).toEqual([])
-  log.add('status', { data: {} })
+  log.add('status', { dataFor: () => ({}) })
   expect(log.since(log.lastId)).toEqual([])
 })

@@ -4,6 +4,7 @@ import type { Redis } from '../../src/lanes/index.ts'
 import { openBare } from '../support/admin.ts'
 import { followEvents } from '../support/events.ts'
 import { withRedis } from '../support/with-redis.ts'
+import { EVERYTHING } from '../../src/admin/scope.ts'
 
 let redis: Redis
 
@@ -31,11 +32,13 @@ it('a stream ends at once when the admin port closes, also where the reader does
 })
 
 it('a stream ends when its token expires, and is then refused', async () => {
-  const token = { token: 'canary-short', role: 'read', label: 'short' } as const
-  let tokens = [token, { token: 'canary-operate', role: 'operate', label: 'long' } as const].map((each) => ({
-    ...each,
-    expires: Infinity,
-  }))
+  const token = { token: 'canary-short', role: 'read', label: 'short', scope: EVERYTHING } as const
+  let tokens = [token, { token: 'canary-operate', role: 'operate', label: 'long', scope: EVERYTHING } as const].map(
+    (each) => ({
+      ...each,
+      expires: Infinity,
+    }),
+  )
   const { opened, at } = await bare({ tokens: () => tokens })
   onTestFinished(() => opened.close())
   const [short, long] = await Promise.all([at('canary-short'), at()])

@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { parkedOperations } from '../../src/admin/parked.ts'
 import { keys, NOT_CURRENT } from '../../src/lanes/index.ts'
 import { adminFixture, refuse, store, TOKEN, workerOf } from '../support/admin.ts'
+import { EVERYTHING } from '../../src/admin/scope.ts'
 
 const admin = adminFixture()
 const INSTANT = expect.stringMatching(/^20\d\d-\d\d-\d\dT[\d:.]{12}Z$/) as string
@@ -179,7 +180,7 @@ describe('POST /admin/parked/retry', () => {
     const operations = parkedOperations({ redis: admin.redis, place: () => NOT_CURRENT, logger })
     const retryOperation = operations.find(({ path }) => path === '/admin/parked/retry')
     const request = { query: { all: 'true' } } as FastifyRequest
-    await expect(retryOperation?.handle(request, {} as FastifyReply)).rejects.toMatchObject({
+    await expect(retryOperation?.handle(request, {} as FastifyReply, EVERYTHING)).rejects.toMatchObject({
       code: 503,
       message: expect.stringMatching(/^the roster of the admin process is not current/) as string,
     })

@@ -10,6 +10,8 @@ import type { RosterWrite } from '../../src/roster/table.ts'
 import { createHttpServer } from '../../src/tracking/http.ts'
 import { adminFixture, connected, TOKEN } from '../support/admin.ts'
 import { putDevice } from '../support/put-device.ts'
+import type { FastifyRequest } from 'fastify'
+import { EVERYTHING } from '../../src/admin/scope.ts'
 
 const admin = adminFixture()
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
@@ -126,16 +128,17 @@ async function maxMemory(bytes: number): Promise<void> {
   await admin.redis.config('SET', 'maxmemory', bytes)
 }
 
+const access = async (request: FastifyRequest) => {
+  request.caller = { label: 'test', role: 'operate', scope: EVERYTHING }
+}
+
 /** Changes of devices through a process of its own, with the statuses that they are answered with. */
 async function port() {
   const { live, change } = await writing()
   const server = createHttpServer({ fault: (error, _, reply) => reply.code(500).send(error.message), closeMs: 1000 })
   onTestFinished(() => server.close())
-  register(
-    server.app,
-    deviceEntryOperations(live, change, async () => ({})),
-    async () => {},
-  )
+  const operations = deviceEntryOperations(live, change, async () => ({}))
+  register(server.app, operations, { access, companyOf: () => undefined })
   const url = `http://127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 })}/admin/devices/`
   const status = async (id: string, request: RequestInit) => (await fetch(url + id, request)).status
   const headers = { 'content-type': 'application/json' }

@@ -9,7 +9,7 @@ import { adminFixture, hold, refuse, store, workerOf } from '../support/admin.ts
 const admin = adminFixture()
 const OLDEST = Date.UTC(2026, 10, 20, 8, 14, 2)
 
-type Status = z.infer<typeof StatusJson>
+type Status = Required<z.infer<typeof StatusJson>>
 
 async function statusNow(): Promise<Status> {
   const { status, json } = await admin.ask('/admin/status')

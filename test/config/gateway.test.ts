@@ -129,7 +129,7 @@ admin: { tokens: [abc] }
       172_800_000,
       4.5,
     ])
-    expect(admin.tokens).toEqual([{ token: 'abc', role: 'operate' }])
+    expect(admin.tokens).toEqual([{ token: 'abc', role: 'operate', companies: null }])
   })
 
   it('gateway.yaml sets the limits of repeats, held and parked fixes', async () => {
@@ -322,9 +322,14 @@ parked: { max_positions: 0 }
       '1:20 redis.replicas: the private Redis has none: set redis.url or redis.sentinels',
     ],
     [
-      'a planned key in an item of a list',
-      'admin: { tokens: [{ token: a-long-token-7d2c, companies: [7] }] }',
-      '1:47 admin.tokens[0].companies: not yet supported',
+      'an unknown company of a token',
+      'companies: [{ company_id: 7, apikey: k }]\nadmin: { tokens: [{ token: a-long-token-7d2c, companies: [07, 8] }] }',
+      '2:63 admin.tokens[0].companies[1]: company 8 is not among the companies of gateway.yaml',
+    ],
+    [
+      'a token for no company',
+      'admin: { tokens: [{ token: a-long-token-7d2c, companies: [] }] }',
+      '1:58 admin.tokens[0].companies: expected at least one company_id',
     ],
     [
       'the protocol auto over HTTP',

@@ -23,6 +23,7 @@ import { createTrackingClient } from '../../src/tracking/client.ts'
 import { UNFILTERED } from './appending.ts'
 import { startTestRedis, type TestRedis } from './redis.ts'
 import { createDirectory } from './roster.ts'
+import { EVERYTHING } from '../../src/admin/scope.ts'
 
 /** The token that the fixture's configuration has. */
 export const TOKEN = 'canary-admin-token'
@@ -66,14 +67,17 @@ export interface AdminFixture {
   ask(path: string, options?: RequestInit): Promise<Answer>
 }
 
-/** A real Redis, emptied before each test, and the admin role on a configuration folder of its own. */
-export function adminFixture({ gateway = '', baseUrl = NOWHERE } = {}): AdminFixture {
+/**
+ * A real Redis, emptied before each test, and the admin role on a configuration folder of its own. `gateway`: in place of the
+ * tokens; `companies`, `devices`, `routes`: beside those of company 7.
+ */
+export function adminFixture({ baseUrl = NOWHERE, ...more }: FixtureFiles & { baseUrl?: string } = {}): AdminFixture {
   const all = {} as { server: TestRedis; redis: Redis; dir: string; url: string; live: Live; role: Role }
 
   beforeAll(async () => {
     all.server = await startTestRedis()
     all.redis = await connected(all.server.url)
-    all.dir = await configFolder(all.server.url, gateway)
+    all.dir = await configFolder(all.server.url, more)
     all.live = await followConfig({ dir: all.dir, protocols: protocolPorts, role: 'admin', followsFiles: true })
     all.role = await startAdmin(all.live, { redisServer: all.server.url, baseUrl, ports: {} })
     all.url = `http://127.0.0.1:${all.role.ports?.admin}`
@@ -120,20 +124,25 @@ export async function connected(url: string): Promise<Redis> {
   return redis
 }
 
-async function configFolder(redisUrl: string, gateway: string): Promise<string> {
+type FixtureFiles = Partial<Readonly<Record<'gateway' | 'companies' | 'devices' | 'routes', string>>>
+
+async function configFolder(
+  redisUrl: string,
+  { gateway = '', companies = '', devices = '', routes = '' }: FixtureFiles,
+): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-admin-'))
   const yaml = `
 redis: { url: "${redisUrl}" }
 data_dir: "${join(dir, 'data')}"
-companies: [{ company_id: 7, apikey: canary-apikey, oauth_token: canary-oauth }]
+companies: [{ company_id: 7, apikey: canary-apikey, oauth_token: canary-oauth }${companies}]
 log: { level: fatal }
 ${gateway || `admin: { port: 0, tokens: [another-token, ${TOKEN}, { token: ${READ_TOKEN}, role: read }] }`}
 `
   await writeFile(join(dir, 'gateway.yaml'), yaml)
-  await writeFile(join(dir, 'devices.yaml'), DEVICES)
+  await writeFile(join(dir, 'devices.yaml'), DEVICES + devices)
   await writeFile(
     join(dir, 'routes.csv'),
-    'device,courier_id,route_id,from,until\nVan 14,,2001,2020-01-01 00:00,2120-01-01 00:00\n',
+    'device,courier_id,route_id,from,until\nVan 14,,2001,2020-01-01 00:00,2120-01-01 00:00\n' + routes,
   )
   return dir
 }
@@ -237,8 +246,8 @@ export async function openBare(
     redisDir: null,
     listen: { host: '127.0.0.1', port: 0 },
     tokens: () => [
-      { token: 'canary-operate', role: 'operate', label: 'admin.tokens[0]' },
-      { token: 'canary-read', role: 'read', label: 'admin.tokens[1]' },
+      { token: 'canary-operate', role: 'operate', label: 'admin.tokens[0]', scope: EVERYTHING },
+      { token: 'canary-read', role: 'read', label: 'admin.tokens[1]', scope: EVERYTHING },
     ],
     directory: () => directory,
     live: {

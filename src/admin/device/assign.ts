@@ -18,6 +18,7 @@ import type { TakenRoute } from '../roster/plan.ts'
 import { Flag, type RosterSources } from '../roster/routes.ts'
 import type { RosterWrites } from '../roster/writes.ts'
 import { type AssignmentPlan, assignmentTexts, assignmentWarnings, routesIn } from './assignment.ts'
+import { Scope } from '../scope.ts'
 
 /**
  * `POST /admin/devices/{id}/assign`: gives a device a route, or from a time on the routes of another one, which loses them
@@ -27,12 +28,12 @@ import { type AssignmentPlan, assignmentTexts, assignmentWarnings, routesIn } fr
 export function assignmentOperations({ live, redis }: RosterSources, change: RosterWrites): Operation[] {
   const handleWith =
     <Body>(schema: z.ZodType<Body>, plan: (asked: AssignmentRequest<Body>) => AssignmentPlan): Operation['handle'] =>
-    async (request, reply) => {
+    async (request, reply, scope) => {
       const { id } = request.params as { id: string }
       const { dry_run, force } = parse(AssignQuery, request.query)
       const body = parse(schema, await readJson(request))
       const outcome = await change(async (roster) => {
-        const devices = devicesMeant(roster, id, 'id')
+        const devices = devicesMeant(roster, id, { field: 'id', scope })
         const { company_id } = devices[0]
         const now = Math.floor(Date.now() / 1000)
         const planned = { ...plan({ body, devices, roster, live, now }), doubts: doubtsOf(body, live) }
@@ -59,6 +60,7 @@ export function assignmentOperations({ live, redis }: RosterSources, change: Ros
     query: AssignQuery,
     answer: AssignedJson,
     refusals: [404, 409, 415, 504],
+    companies: 'filtered',
     isDryRun: ({ query }) => (query as { dry_run?: unknown }).dry_run === 'true',
   } as const satisfies Partial<Operation>
   return [
@@ -140,12 +142,10 @@ function planSwap(
   },
 ): AssignmentPlan {
   const { devices, roster, live, interval, hasEnd } = asked
-  const from = devicesMeant(roster, like, 'like')
   const [{ company_id }] = devices
+  const from = devicesMeant(roster, like, { field: 'like', scope: new Scope([company_id]) })
   if (from.some((device) => devices.includes(device)))
     throw refuseFields(422, [{ path: 'like', message: 'this is the same device' }])
-  if (from[0].company_id !== company_id)
-    throw refuseFields(422, [{ path: 'like', message: `device ${from[0].id} is of company ${from[0].company_id}` }])
   // The usual route of an entry has no end: it is taken over for the day.
   const usualUntil = hasEnd ? interval.until : endOfDay(interval.from, live)
   const gives = routesIn(from[0], interval, usualUntil)
@@ -216,13 +216,17 @@ function endOfDay(from: number, { config }: RosterSources['live']): number {
   return localDay(from * 1000, config.time_zone).until / 1000
 }
 
-/** The devices that a text means. @throws ApiRefusal 404 for the path, 422 for a field */
-function devicesMeant(roster: Roster, text: string, field: 'id' | 'like'): DeviceEntry[] {
-  const meant = roster.meant(text)
-  const [{ company_id } = { company_id: '' }] = meant
-  const known = meant.filter((device) => device.company_id === company_id)
+/** The devices that are seen and that a text means. @throws ApiRefusal 404 for the path, 422 for a field */
+function devicesMeant(
+  roster: Roster,
+  text: string,
+  { field, scope }: { readonly field: 'id' | 'like'; readonly scope: Scope },
+): DeviceEntry[] {
+  const seen = roster.within((company_id) => scope.sees(company_id))
+  const meant = seen.meant(text)
+  const known = meant.filter((device) => device.company_id === meant[0].company_id)
   if (known.length > 0) return known
-  const message = noSuchDevice(text, suggestionsIn(roster)(text))
+  const message = noSuchDevice(text, suggestionsIn(seen)(text))
   throw field === 'id' ? new ApiRefusal(404, message) : refuseFields(422, [{ path: field, message }])
 }
 

@@ -14,6 +14,7 @@ import { parkedOf } from '../parked.ts'
 import { factsOf } from './condition.ts'
 import { describeDevice, type DetailSources } from './device.ts'
 import { deviceRows } from './list.ts'
+import type { Scope } from '../scope.ts'
 
 interface ChainSources extends DetailSources {
   readonly upstream: () => Promise<Upstream>
@@ -28,14 +29,15 @@ export function chainOperation(sources: ChainSources): Operation {
     summary: 'Get where the positions of a device are: its seven links, what is broken first, and what to do',
     answer: ChainJson,
     refusals: [404],
-    async handle({ params }, reply) {
+    companies: 'by_device',
+    async handle({ params }, reply, scope) {
       const { id } = params as { id: string }
-      const { found, missing } = await describeDevice(id, sources)
+      const { found, missing } = await describeDevice(id, sources, scope)
       const { index, live } = sources
       const device = index.find(id)
       if (!found || !device) return reply.code(404).send(missing ?? { message: 'no device with this id is known' })
       const now = Date.now()
-      const facts = await chainFacts(device, found as DeviceDetail, { sources, now })
+      const facts = await chainFacts(device, found as DeviceDetail, { sources, scope, now })
       const { links, findings, ...chain } = chainOf(facts, showIn(live.config.time_zone, now))
       return {
         device: (await deviceRows([device], sources))[0],
@@ -77,7 +79,7 @@ type Indexed = NonNullable<ReturnType<DetailSources['index']['find']>>
 async function chainFacts(
   device: Indexed,
   detail: DeviceDetail,
-  { sources, now }: { readonly sources: ChainSources; readonly now: number },
+  { sources, scope, now }: { readonly sources: ChainSources; readonly scope: Scope; readonly now: number },
 ): Promise<ChainFacts> {
   const { redis, directory, index, findings, places, upstream } = sources
   const { entry, fix, id } = device
@@ -86,7 +88,8 @@ async function chainFacts(
     entry && courier !== undefined ? parkedOf(redis, entry.company_id, courier) : [],
     misunderstoodOf(redis, id),
     upstream(),
-    device.contact ? [] : sendersOf(redis, id, now),
+    // Senders that nobody understood belong to no company.
+    device.contact || !scope.isAll ? [] : sendersOf(redis, id, now),
   ])
   const { latitude, longitude, time } = fix?.fix ?? {}
   const isPlace = typeof latitude === 'number' && typeof longitude === 'number' && typeof time === 'number'
@@ -101,7 +104,7 @@ async function chainFacts(
       senders,
       now,
     },
-    findings: findings.current,
+    findings: scope.findings(findings.current),
   }
 }
 

@@ -7,6 +7,7 @@ import type { Roster } from '../../roster/roster.ts'
 import type { DeviceState } from '../json.ts'
 import type { DeviceIndex, IndexedDevice } from './device-index.ts'
 import { behindBy } from './learnt.ts'
+import type { Scope } from '../scope.ts'
 
 /** What the diagnosis knows of a device at `now`, ms UTC. */
 export function factsOf(
@@ -71,9 +72,9 @@ export class DeviceWatch {
   }
 
   /** How many configured devices do what. */
-  get vans(): Omit<DeviceSurvey['counts'], 'unknown'> {
-    const { moving, standing, silent, gps_old, no_route, held, never } = this.#survey.counts
-    return { moving, standing, silent, gps_old, no_route, held, never }
+  vans(scope: Scope): Omit<ReturnType<DeviceSurvey['countsOf']>, 'unknown'> {
+    const { unknown: _unknown, ...counts } = this.#survey.countsOf((company) => scope.sees(company))
+    return counts
   }
 
   /** How many configured devices are in each state, as of now where there are not very many. Rejects where Redis does not answer. */

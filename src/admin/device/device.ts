@@ -14,6 +14,7 @@ import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
 import { stateOf } from './condition.ts'
 import { deviceEntryOperations } from './entry.ts'
 import { deviceRows, type RowSources } from './list.ts'
+import type { Scope } from '../scope.ts'
 
 export interface DetailSources extends RowSources {
   readonly live: RosterInEffect
@@ -24,8 +25,8 @@ export interface DetailSources extends RowSources {
  * events, latest first. Of a device that is not configured: what is held and what was heard.
  */
 export function deviceOperations(sources: DetailSources, change: RosterWrites): Operation[] {
-  const handle: Operation['handle'] = async ({ params }, reply) => {
-    const { found, missing } = await describeDevice((params as { id: string }).id, sources)
+  const handle: Operation['handle'] = async ({ params }, reply, scope) => {
+    const { found, missing } = await describeDevice((params as { id: string }).id, sources, scope)
     return found ?? reply.code(404).send(missing)
   }
 
@@ -37,16 +38,18 @@ export function deviceOperations(sources: DetailSources, change: RosterWrites): 
       summary: "Get a device's entry, lane, held fixes, last contact and last events",
       answer: DeviceJson,
       refusals: [404, 422],
+      companies: 'by_device',
       handle,
     },
     ...deviceEntryOperations(sources.live, change, handle),
   ]
 }
 
-/** All that is known of a device; `missing`: nothing is, and where a file has its entry all the same. */
+/** All that is known of a device that is seen, without what it was for companies that are not; `missing`: nothing is, and where a file has its entry all the same. */
 export async function describeDevice(
   id: string,
   sources: DetailSources,
+  scope: Scope,
 ): Promise<{ readonly found?: object; readonly missing?: { readonly message: string; readonly file_entry?: string } }> {
   const { redis, directory, idleMs, index, live } = sources
   const entry = directory().find(id)
@@ -58,7 +61,8 @@ export async function describeDevice(
   const [row] = indexed ? await deviceRows([indexed], sources) : []
   const { condition, position, place, findings }: Partial<typeof row> = row ?? {}
   const held = await Promise.all(waiting.map((each) => heldJson(each, entry, live)))
-  const events = happened.map(eventJson)
+  const isSeen = (event: DeviceEvent) => event.event !== 'routed' || scope.seesLane(event.lane)
+  const events = happened.filter(isSeen).map(eventJson)
   const now = Date.now()
   const last = heard && { state: stateOf(heard, now, idleMs), ...heardJson(heard) }
   if (!entry) {

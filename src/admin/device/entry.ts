@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Device } from '../../config/devices.ts'
 import { readDevice } from '../../config/fleet.ts'
-import { child, type Mapping } from '../../config/node.ts'
+import { child, type Mapping, textAt } from '../../config/node.ts'
 import type { Mistake } from '../../config/problem.ts'
 import { sameId } from '../../config/units.ts'
 import { parseYaml } from '../../config/yaml.ts'
@@ -13,6 +13,7 @@ import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
 import { DeviceJson, each } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
+import type { Scope } from '../scope.ts'
 
 /**
  * `PUT /admin/devices/{id}`: configures a device; what is held of it goes where it belongs. The body is its entry of
@@ -24,14 +25,16 @@ export function deviceEntryOperations(
   change: RosterWrites,
   get: Operation['handle'],
 ): Operation[] {
-  const put: Operation['handle'] = async (request, reply) => {
+  const put: Operation['handle'] = async (request, reply, scope) => {
     const { id } = request.params as { id: string }
     const entry = entryOf(id, await readBody(request.raw, MAX_ENTRY_BYTES), request.headers['content-type'])
     await change(async (roster) => {
-      const companyIds = new Set(live.companies().map(({ company_id }) => company_id))
+      refuseTaken([id, textAt(entry, 'name')], roster, scope)
+      const companies = live.companies().filter(({ company_id }) => scope.sees(company_id))
+      const companyIds = new Set(companies.map(({ company_id }) => company_id))
       return { write: deviceWrite(id, deviceOf(id, entry, { roster, companyIds })) }
     })
-    return get(request, reply)
+    return get(request, reply, scope)
   }
 
   const remove: Operation['handle'] = async (request) => {
@@ -51,7 +54,8 @@ export function deviceEntryOperations(
       summary: "Add or replace a device's entry; answers as getDevice",
       body: EntryJson,
       answer: DeviceJson,
-      refusals: [415, 422, 504],
+      refusals: [409, 415, 422, 504],
+      companies: 'filtered',
       handle: put,
     },
     {
@@ -61,6 +65,7 @@ export function deviceEntryOperations(
       summary: 'Delete a device',
       answer: z.object({ deleted: z.literal(1) }),
       refusals: [404, 504],
+      companies: 'by_device',
       handle: remove,
     },
   ]
@@ -92,6 +97,16 @@ function entryOf(id: string, bytes: Buffer, contentType: string | undefined): Ma
   if (named?.kind === 'leaf' && sameId(named.text ?? id) !== sameId(id))
     throw refuseFields(422, [{ path: 'id', message: 'another device than that of the path' }])
   return without(root, READ_ONLY)
+}
+
+/**
+ * Ids and names are unique among all companies, as the lines of files name no company. @throws ApiRefusal 409 where one means a
+ * device that is not seen; it does not say which, or whose
+ */
+function refuseTaken(texts: readonly (string | null | undefined)[], roster: Roster, scope: Scope): void {
+  const others = texts.flatMap((text) => (text ? [roster.find(text) ?? [], roster.named(text)].flat() : []))
+  if (others.every(({ company_id }) => scope.sees(company_id))) return
+  throw new ApiRefusal(409, 'this id or name is taken: nothing is changed')
 }
 
 /** @param device null: the device is dropped */

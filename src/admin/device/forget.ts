@@ -25,10 +25,11 @@ export function forgetOperation({ redis, directory, live, logger }: ForgetSource
     summary:
       'Delete what is stored of a device: fixes that are not delivered, marks of duplicates, contacts, events, frames',
     answer: ForgottenJson,
-    async handle(request) {
+    companies: 'by_device',
+    async handle(request, _reply, scope) {
       const { id } = request.params as { id: string }
       const ids = new Set([id, sameId(id), directory().find(id)?.id ?? id])
-      const deleted = await forgetDevice(redis, ids)
+      const deleted = await forgetDevice(redis, ids, (lane) => scope.seesLane(lane))
       await forgetDays(redis, ids, lastDays(live.config.time_zone))
       // Until then the file of Redis still has what was deleted. A managed Redis may forbid it.
       await redis.bgrewriteaof().catch(() => {})

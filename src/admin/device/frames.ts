@@ -28,6 +28,7 @@ export function frameOperations({ redis, directory }: Pick<DeviceSources, 'redis
       summary: 'Keep the frames of a device for a look, for 15 minutes',
       answer: z.object({ until_at: Instant }),
       refusals: [404],
+      companies: 'by_device',
       async handle({ params }, reply) {
         const id = idOf(params)
         if (id === undefined) return reply.code(404).send(NO_ID)
@@ -42,7 +43,8 @@ export function frameOperations({ redis, directory }: Pick<DeviceSources, 'redis
       query: FramesQuery,
       answer: z.object({ watched_until_at: Instant.optional(), results: z.array(DeviceFrameJson) }),
       refusals: [404],
-      async handle({ params, query }, reply) {
+      companies: 'by_device',
+      async handle({ params, query }, reply, scope) {
         const id = idOf(params)
         if (id === undefined) return reply.code(404).send(NO_ID)
         const { max_results: count } = parse(FramesQuery, query)
@@ -56,6 +58,7 @@ export function frameOperations({ redis, directory }: Pick<DeviceSources, 'redis
         const others = kept
           .map(({ text }) => JSON.parse(text) as MisunderstoodFrame)
           .filter(({ at, reason }) => reason !== 'guessed' && !times.has(at))
+          .filter(({ company }) => company === undefined || scope.sees(company))
         const all = [...frames.map(watchedJson), ...others.map(misunderstoodJson)]
         const latest = all.toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at))
         return { watched_until_at: instant(until), results: latest.slice(0, count) }

@@ -23,9 +23,10 @@ export function historyOperation(sources: DetailSources): Operation {
     query: HistoryQuery,
     answer: HistoryJson,
     refusals: [404],
-    async handle({ params, query }, reply) {
+    companies: 'by_device',
+    async handle({ params, query }, reply, scope) {
       const { id } = params as { id: string }
-      const { found, missing } = await describeDevice(id, sources)
+      const { found, missing } = await describeDevice(id, sources, scope)
       if (!found) return reply.code(404).send(missing)
       const now = Date.now()
       const days = daysIn(parse(HistoryQuery, query), sources, now)

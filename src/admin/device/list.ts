@@ -41,13 +41,14 @@ export interface RowSources extends DeviceSources {
  */
 export function deviceListOperations(sources: RowSources): Operation[] {
   const { index } = sources
-  const handle: Operation['handle'] = async ({ query }) => {
+  const handle: Operation['handle'] = async ({ query }, _reply, scope) => {
     const { state, mapping, condition, q, ...page } = parse(DevicesQuery, query)
     await index.catchUp()
     const now = Date.now()
     const text = q.toLowerCase()
     const isListed = (device: IndexedDevice) => {
       const { entry, id } = device
+      if (!scope.sees(entry?.company_id)) return false
       if (text !== '' && ![id, entry?.name ?? ''].some((each) => each.toLowerCase().includes(text))) return false
       // Only what is asked for is found out: there may be 100,000 devices.
       if (state !== undefined && stateNow(device, sources, now) !== state) return false
@@ -66,6 +67,7 @@ export function deviceListOperations(sources: RowSources): Operation[] {
       summary: 'List the devices, by state, mapping, condition, or a part of the id or name',
       query: DevicesQuery,
       answer: pageSchema(DeviceRowJson),
+      companies: 'filtered',
       handle,
     },
   ]

@@ -1,6 +1,7 @@
 import { everySecond, within } from '../../async.ts'
 import { type EventData, EventLog, type EventTopic } from './log.ts'
 import type { EventReader } from './reader.ts'
+import type { Scope } from '../scope.ts'
 
 /** Where events come from. */
 export interface EventSource {
@@ -11,7 +12,7 @@ export interface EventSource {
 
 export interface FeedSources {
   /** The answer of `GET /admin/status`. */
-  readonly status: () => Promise<object>
+  readonly status: (scope: Scope) => Promise<object>
   /** Makes the sources that are looked at once a second while anybody reads. */
   readonly sources: () => readonly EventSource[]
 }
@@ -92,10 +93,14 @@ export class EventFeed {
     for (const data of news) this.tell(source.topic, data)
   }
 
+  /** Once for all readers who see the same. */
   async #tellStatus(): Promise<void> {
-    if (!this.#readers.values().some((reader) => reader.follows('status'))) return
-    const status = await this.#sources.status().catch(() => undefined)
-    if (status) this.tell('status', { data: status })
+    const readers = this.#readers.values().filter((reader) => reader.follows('status'))
+    const scopes = new Map(readers.map(({ scope }) => [scope.key, scope]))
+    for (const [key, scope] of scopes) {
+      const status = await this.#sources.status(scope).catch(() => undefined)
+      if (status) this.tell('status', { dataFor: (other) => (other.key === key ? status : undefined) })
+    }
   }
 
   #beat(): void {

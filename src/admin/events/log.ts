@@ -1,22 +1,33 @@
 import { randomBytes } from 'node:crypto'
 import { sameId } from '../../config/units.ts'
+import { EVERYTHING, type Scope } from '../scope.ts'
 
 /** What readers of the event stream may follow. */
 export const TOPICS = ['status', 'device', 'finding', 'arrival', 'roster', 'audit'] as const
 export type EventTopic = (typeof TOPICS)[number]
 
-/** What readers are told: one thing, of one device or none; or rows of several devices. */
+/**
+ * What readers are told: one thing, of one device or none, as far as a scope sees it (undefined: not at all); or rows of several
+ * devices.
+ */
 export type EventData =
-  | { readonly data: object; readonly device?: string }
-  | { readonly rows: readonly { readonly id: string }[] }
+  | { readonly dataFor: (scope: Scope) => object | undefined; readonly device?: string }
+  | { readonly rows: readonly { readonly id: string; readonly company_id?: string }[] }
 
-/** One event as it is sent. Its JSON is made once for all readers. */
+/** Who is told: of what its scope sees, of one device alone where it follows one. */
+export interface EventAudience {
+  readonly scope: Scope
+  readonly device?: string
+}
+
+/** One event as it is sent. Its JSON is made once for all readers who see everything. */
 export interface FeedEvent {
   readonly number: number
   readonly topic: EventTopic
+  /** Of everything. */
   readonly bytes: Buffer
-  /** As it is sent to who follows one device; undefined: it is not about that device. */
-  of(device: string): Buffer | undefined
+  /** As it is sent to a reader; undefined: it is nothing for that one. */
+  bytesFor(audience: EventAudience): Buffer | undefined
 }
 
 /**
@@ -64,15 +75,36 @@ export class EventLog {
 
 function eventOf({ id, ...event }: Pick<FeedEvent, 'number' | 'topic'> & { id: string }, data: EventData): FeedEvent {
   const frame = (json: string) => Buffer.from(`id: ${id}\nevent: ${event.topic}\ndata: ${json}\n\n`)
-  if ('rows' in data) {
-    const rows = new Map(data.rows.map((row) => [sameId(row.id), JSON.stringify(row)]))
-    const list = (some: readonly string[]) => frame(`{"results":[${some.join()}]}`)
-    const one = (row: string | undefined) => row && list([row])
-    return { ...event, bytes: list([...rows.values()]), of: (device) => one(rows.get(sameId(device))) || undefined }
+  const jsonFor = 'rows' in data ? rowsIn(data.rows) : (audience: EventAudience) => jsonOf(data, event.topic, audience)
+  const whole = jsonFor({ scope: EVERYTHING })
+  const bytes = whole === undefined ? Buffer.alloc(0) : frame(whole)
+  return {
+    ...event,
+    bytes,
+    bytesFor(audience) {
+      if (audience.scope.isAll && audience.device === undefined) return bytes
+      const json = jsonFor(audience)
+      return json === undefined ? undefined : json === whole ? bytes : frame(json)
+    },
   }
-  const bytes = frame(JSON.stringify(data.data))
-  const isOf = (device: string) => sameId(data.device ?? '') === sameId(device)
-  return { ...event, bytes, of: (device) => (!OF_DEVICES.has(event.topic) || isOf(device) ? bytes : undefined) }
+}
+
+function rowsIn(rows: Extract<EventData, { rows: unknown }>['rows']) {
+  const texts = rows.map((row) => ({ id: sameId(row.id), company_id: row.company_id, text: JSON.stringify(row) }))
+  return ({ scope, device }: EventAudience): string | undefined => {
+    const own = device === undefined ? undefined : sameId(device)
+    const seen = texts.filter(({ id, company_id }) => scope.sees(company_id) && (own ?? id) === id)
+    return seen.length === 0 ? undefined : `{"results":[${seen.map(({ text }) => text).join()}]}`
+  }
+}
+
+function jsonOf(
+  { dataFor, device }: Exclude<EventData, { rows: unknown }>,
+  topic: EventTopic,
+  { scope, device: own }: EventAudience,
+): string | undefined {
+  if (own !== undefined && OF_DEVICES.has(topic) && sameId(device ?? '') !== sameId(own)) return undefined
+  return JSON.stringify(dataFor(scope))
 }
 
 /** What somebody is not told who follows another device. */

@@ -1,13 +1,11 @@
 import type { ServerResponse } from 'node:http'
-import type { EventLog, FeedEvent, EventTopic } from './log.ts'
+import type { EventAudience, EventLog, EventTopic, FeedEvent } from './log.ts'
 
-export interface ReaderOptions {
+export interface ReaderOptions extends EventAudience {
   readonly topics: ReadonlySet<EventTopic>
-  /** Told of this device alone. */
-  readonly device?: string
   /** The event that the reader saw last. */
   readonly lastId?: string
-  /** Whether its token is still valid. */
+  /** Whether its token is still valid, and sees the same. */
   readonly isAllowed: () => boolean
 }
 
@@ -26,6 +24,10 @@ export class EventReader {
 
   get isAllowed(): boolean {
     return this.#options.isAllowed()
+  }
+
+  get scope(): ReaderOptions['scope'] {
+    return this.#options.scope
   }
 
   follows(topic: EventTopic): boolean {
@@ -59,9 +61,7 @@ export class EventReader {
   }
 
   #bytesOf(event: FeedEvent): Buffer | undefined {
-    const { device, topics } = this.#options
-    if (!topics.has(event.topic)) return undefined
-    return device === undefined ? event.bytes : event.of(device)
+    return this.follows(event.topic) ? event.bytesFor(this.#options) : undefined
   }
 
   /** What does not read is closed: it resumes, or is reset, when it comes again. */

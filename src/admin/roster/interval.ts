@@ -1,13 +1,15 @@
 import { type Interval, timesIn } from '../../config/times.ts'
 import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
 import type { RosterInEffect } from './writes.ts'
+import type { Scope } from '../scope.ts'
 
-/** A company and an interval, as a query names them; the interval in unix seconds. @throws ApiRefusal 404 for an unknown company, 422 for what is no interval */
+/** A company and an interval, as a query names them; the interval in unix seconds. @throws ApiRefusal 404 for a company that is unknown or not seen, 422 for what is no interval */
 export function intervalOf(
   live: RosterInEffect,
   { company_id, ...bounds }: Readonly<Record<'company_id' | 'from' | 'until', string>>,
+  scope: Scope,
 ): Interval & { readonly company_id: string } {
-  if (!live.companies().some((company) => company.company_id === company_id))
+  if (!scope.sees(company_id) || !live.companies().some((company) => company.company_id === company_id))
     throw new ApiRefusal(404, `there is no company ${company_id} in gateway.yaml`)
   const from = instantIn(live, 'from', bounds.from)
   const until = instantIn(live, 'until', bounds.until)

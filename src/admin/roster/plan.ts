@@ -51,22 +51,18 @@ export async function planRoster(roster: Roster, put: RosterPut) {
 
 async function takeRows(roster: Roster, put: RosterPut) {
   const { mistakes: unread, rows } = put.file
-  const misplaced = rows.flatMap((row): Mistake[] => {
-    const message = misplacement(row, roster, put)
-    return message === undefined ? [] : [{ at: row.at, ...message }]
-  })
-  const mistakes = await unresolved(rows, roster)
+  const misplaced = rows.filter((row) => !isWithin(row, put)).map(({ at }): Mistake => ({ at, ...MISPLACED }))
+  // Of another company's devices nothing is said: the answer is kept, and shown to all of this company.
+  const mistakes = await unresolved(
+    rows,
+    roster.within((company_id) => company_id === put.company_id),
+  )
   const leftOut = new Set([...misplaced, ...mistakes].map(({ at }) => at))
   const rejected = [...unread.filter(({ severity }) => severity === 'left_out'), ...mistakes, ...misplaced]
   return { rows: rows.filter(({ at }) => !leftOut.has(at)), rejected: rejected.toSorted((a, b) => a.at - b.at) }
 }
 
-/** Why a line does not belong to what is put. */
-function misplacement(row: RouteRow, roster: Roster, put: RosterPut): Pick<Mistake, 'key' | 'message'> | undefined {
-  if (!isWithin(row, put)) return { key: 'from', message: 'not within from and until of the request' }
-  const other = roster.meant(row.device).find(({ company_id }) => company_id !== put.company_id)
-  return other && { key: 'device', message: `device ${other.id} is of company ${other.company_id}` }
-}
+const MISPLACED = { key: 'from', message: 'not within from and until of the request' }
 
 /** Drops the company's assignments that begin in the interval, whoever wrote them, and sets the new ones. */
 async function assignmentsOf(rows: readonly RouteRow[], roster: Roster, put: RosterPut) {

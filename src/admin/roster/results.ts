@@ -4,6 +4,7 @@ import { lastResults, readResults, type RosterResult } from '../../roster/puts.t
 import type { EventSource } from '../events/feed.ts'
 import { instant, RosterResultsJson } from '../json.ts'
 import type { Operation } from '../operation.ts'
+import type { Scope } from '../scope.ts'
 
 /** `GET /admin/roster`: what became of the last version of each file and of the last put of each token, latest first. */
 export function rosterResultOperations({ redis }: { readonly redis: Redis }): Operation[] {
@@ -14,9 +15,17 @@ export function rosterResultOperations({ redis }: { readonly redis: Redis }): Op
       id: 'listRosterResults',
       summary: 'List the last result of each writer of the roster: files, and tokens by company',
       answer: RosterResultsJson,
-      handle: async () => ({ results: lastResults(await readResults(redis)).map(resultJson) }),
+      companies: 'filtered',
+      handle: async (_request, _reply, scope) => ({
+        results: seenResults(lastResults(await readResults(redis)), scope).map(resultJson),
+      }),
     },
   ]
+}
+
+/** Those of puts for companies; a file belongs to none. */
+export function seenResults(results: readonly RosterResult[], scope: Scope): RosterResult[] {
+  return results.filter(({ company_id }) => scope.sees(company_id))
 }
 
 /** The results that are added or taken back, whichever process writes the roster. */
@@ -29,7 +38,9 @@ export function rosterSource(redis: Redis): EventSource {
       const before = known
       known = new Set(results.map(nameOf))
       const added = before ? results.filter((result) => !before.has(nameOf(result))) : []
-      return added.toReversed().map((result) => ({ data: resultJson(result) }))
+      return added.toReversed().map((result) => ({
+        dataFor: (scope) => (scope.sees(result.company_id) ? resultJson(result) : undefined),
+      }))
     },
   }
 }

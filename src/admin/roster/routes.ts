@@ -27,23 +27,26 @@ export interface RosterSources {
  * `PUT /admin/routes`: puts lines in place of a company's that begin in an interval.
  */
 export function routeOperations({ live, redis }: RosterSources, change: RosterWrites): Operation[] {
-  const list: Operation['handle'] = async ({ query }) => {
+  const list: Operation['handle'] = async ({ query }, _reply, scope) => {
     const { company_id, at, from, until, ...page } = parse(ListQuery, query)
     const roster = live.directory()
     const lines = at === undefined ? allLines(roster) : linesAt(roster, instantIn(live, 'at', at))
     const begin = from === undefined ? -Infinity : instantIn(live, 'from', from)
     const end = until === undefined ? Infinity : instantIn(live, 'until', until)
     const isListed = (line: ListedLine) =>
-      (company_id ?? line.company_id) === line.company_id && line.from < end && line.until > begin
+      scope.sees(line.company_id) &&
+      (company_id ?? line.company_id) === line.company_id &&
+      line.from < end &&
+      line.until > begin
     const { results, ...rest } = await pageOf(lines, { list: 'routes', placeOf, isListed }, page)
     return { results: results.map(lineJson), ...rest }
   }
 
-  const put: Operation['handle'] = async (request, reply) => {
+  const put: Operation['handle'] = async (request, reply, scope) => {
     const { dry_run, force, only_listed, ...which } = parse(PutQuery, request.query)
     const bytes = await readBody(request.raw)
     const zone = live.config.time_zone
-    const interval = intervalOf(live, which)
+    const interval = intervalOf(live, which, scope)
     const by = { writer: request.caller?.label ?? '', company_id: which.company_id }
     const outcome = await change(async (roster) => {
       const body = await readRosterBody(bytes, request.headers['content-type'], zone)
@@ -79,6 +82,7 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
         'List the assignments in effect; with `at`, those that hold at that time; with `from` and `until`, those in between',
       query: ListQuery,
       answer: pageSchema(StayJson.extend({ device: z.string(), name: z.string().optional() })),
+      companies: 'filtered',
       handle: list,
     },
     {
@@ -92,6 +96,7 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
       answer: RosterPutJson,
       refusals: [404, 409, 415, 504],
       isDryRun: ({ query }) => (query as { dry_run?: unknown }).dry_run === 'true',
+      companies: 'filtered',
       handle: put,
     },
   ]

@@ -21,6 +21,8 @@ import { momentOf } from './interval.ts'
 import { takenBy } from './plan.ts'
 import { Flag, lossMessage, onceText, type RosterSources } from './routes.ts'
 import type { RosterWrites } from './writes.ts'
+import type { Scope } from '../scope.ts'
+import { seenResults } from './results.ts'
 
 /**
  * `POST /admin/roster/undo?put=ID`: takes a put back, also an assignment: the lines that it replaced are again as they were. Only
@@ -36,10 +38,12 @@ export function undoOperation({ redis }: Pick<RosterSources, 'redis'>, change: R
     answer: RosterPutJson,
     refusals: [404, 409, 504],
     isDryRun: ({ query }) => (query as { dry_run?: unknown }).dry_run === 'true',
-    async handle(request, reply) {
+    companies: 'filtered',
+    async handle(request, reply, scope) {
       const { put: id, dry_run, force } = parse(UndoQuery, request.query)
       const outcome = await change(async (roster) => {
-        const { put, replaced } = await findPut(redis, id)
+        const { put, replaced } = await findPut(redis, id, scope)
+        request.company = put.company_id
         const plan = await planUndo(roster, put, replaced)
         const { loss, write } = plan
         const answer = { ...plan.answer, ...(dry_run === 'true' && { changes: await plan.changes() }) }
@@ -58,8 +62,8 @@ export function undoOperation({ redis }: Pick<RosterSources, 'redis'>, change: R
 const UndoQuery = z.object({ put: onceText('the id of the put to take back'), dry_run: Flag, force: Flag })
 
 /** @throws ApiRefusal 404 for a put that is not kept, 409 where another one is to be taken back before it */
-async function findPut(redis: RosterSources['redis'], id: string) {
-  const results = await readResults(redis)
+async function findPut(redis: RosterSources['redis'], id: string, scope: Scope) {
+  const results = seenResults(await readResults(redis), scope)
   const put = results.find((result) => result.put === id)
   const replaced = put && (await readReplaced(redis, put.company_id ?? '', id))
   if (!put || !replaced) throw new ApiRefusal(404, `no put ${id} is kept: ${KEPT}`)

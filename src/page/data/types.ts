@@ -1,6 +1,7 @@
 /*
  * What the admin port answers, as far as the page reads it (src/admin/json.ts has the schemas;
- * test/admin/page-contract.test.ts compares both). Ids are text, instants RFC 3339. Fields that are absent in an older version are optional here.
+ * test/admin/page-contract.test.ts compares both). Ids are text, instants RFC 3339. Fields that are absent in an older version,
+ * or for a token with `companies`, are optional here.
  */
 
 export const LINKS = ['connected', 'understood', 'identified', 'placed', 'stored', 'pushed', 'accepted'] as const
@@ -31,8 +32,8 @@ export interface FoundFault {
 export interface LinkFigures {
   readonly link: LinkName
   readonly state: LinkHealth
-  readonly count: number
-  readonly per_s: number
+  readonly count?: number
+  readonly per_s?: number
   readonly findings: readonly string[]
   /** Mean rates of the last 60 minutes, the oldest first. */
   readonly hour?: readonly number[]
@@ -54,7 +55,7 @@ export interface SystemStatus {
   readonly waiting: { readonly fixes: number; readonly lanes: number; readonly oldest_at?: string }
   readonly parked: { readonly fixes: number; readonly lanes: number }
   readonly held: { readonly fixes: number; readonly devices: number }
-  readonly rates: { readonly received_per_s: number; readonly delivered_per_s: number }
+  readonly rates?: { readonly received_per_s: number; readonly delivered_per_s: number }
   readonly upstream: {
     readonly state: 'up' | 'down' | 'limited'
     readonly since_at: string
@@ -70,7 +71,7 @@ export interface SystemStatus {
     readonly in_flight?: number
     readonly slowest_ms?: number
   }
-  readonly custody: Readonly<Record<AccountFigure, number>>
+  readonly custody?: Readonly<Record<AccountFigure, number>>
   readonly findings: readonly FoundFault[]
   readonly time_zone: string
   readonly verdict?: string

@@ -303,6 +303,9 @@ export const de: Words = {
     waiting: (n: string) => `${n} gehalten`,
     bytes: (n: string) => `Die ersten ${n} Bytes`,
     setup: 'So einen Tracker hierher richten:',
+    forAll: 'Nicht für dieses Token',
+    forAllText:
+      'Es gilt nur für einzelne Firmen, und was noch nicht eingerichtet ist, gehört zu keiner. Wer ein Token für alle Firmen hat, sieht hier neue Tracker und benennt sie.',
     none: 'Niemand wartet auf einen Namen',
     noneText: (host: string) =>
       `Einen Tracker auf ${host}, Port 5000 richten: er erscheint hier mit seiner Kennung. Dies gibt die SMS dafür aus:`,

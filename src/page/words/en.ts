@@ -284,6 +284,9 @@ export const en = {
     waiting: (n: string) => `${n} held`,
     bytes: (n: string) => `The first ${n} bytes`,
     setup: 'Point such a tracker here:',
+    forAll: 'Not for this token',
+    forAllText:
+      'It is for some companies alone, and who is not configured belongs to none yet. Somebody with a token for all companies sees new trackers here, and names them.',
     none: 'Nobody waits to be named',
     noneText: (host: string) =>
       `Point a tracker at ${host}, port 5000: it appears here with its id. This prints the SMS for it:`,

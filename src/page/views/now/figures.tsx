@@ -6,20 +6,19 @@ import { Foreign, Panel, When } from '../../parts/basics.tsx'
 import { Fact } from '../../parts/fact.tsx'
 import { words } from '../../words/index.ts'
 
-/** Where all fixes are that ever arrived. */
+/** Where all fixes are that ever arrived; of some companies alone: what is stored. */
 export function CustodyPanel({ status }: { status: SystemStatus }): JSX.Element {
+  const { waiting, parked, held } = status
+  const stored = { waiting: waiting.fixes, parked: parked.fixes, held: held.fixes }
+  const figures: Partial<NonNullable<SystemStatus['custody']>> = status.custody ?? stored
+  const shown = CUSTODY.flatMap((name) => (figures[name] === undefined ? [] : [[name, figures[name]] as const]))
   return (
     <Panel title={words.now.custody}>
       <dl class="facts">
-        {CUSTODY.map((name) => (
-          <Fact
-            key={name}
-            name={words.custody[name]}
-            title={words.custodyMeans[name]}
-            tone={toneOf(name, status.custody[name])}
-          >
-            <span class="num" title={exact(status.custody[name])}>
-              {count(status.custody[name])}
+        {shown.map(([name, fixes]) => (
+          <Fact key={name} name={words.custody[name]} title={words.custodyMeans[name]} tone={toneOf(name, fixes)}>
+            <span class="num" title={exact(fixes)}>
+              {count(fixes)}
             </span>
           </Fact>
         ))}

@@ -65,23 +65,23 @@ function LinkBody({ figures }: { figures: LinkFigures }): JSX.Element {
   const now = useNow(15_000)
   const { link, state } = figures
   const points = hourOf(figures, now)
-  const isKnown = figures.per_s >= 0
+  const { count: passed, per_s } = figures
   return (
     <span class="link-body">
       <span class="link-figure">
-        <span class="figure-large num">{isKnown ? rate(figures.per_s) : '–'}</span>
+        <span class="figure-large num">{per_s === undefined ? '–' : rate(per_s)}</span>
         <span class="figure-unit">{words.unit.perS}</span>
       </span>
       <span class="link-spark">
         <Spark points={points} from={now - HOUR_MS} until={now} label={words.now.rates} />
       </span>
-      <span class="link-count muted" title={isKnown ? exact(figures.count) : undefined}>
-        {isKnown ? (
-          <>
-            <span class="num">{count(figures.count)}</span> {words.linkCount[link]}
-          </>
-        ) : (
+      <span class="link-count muted" title={passed === undefined ? undefined : exact(passed)}>
+        {passed === undefined ? (
           words.linkState[state]
+        ) : (
+          <>
+            <span class="num">{count(passed)}</span> {words.linkCount[link]}
+          </>
         )}
       </span>
     </span>
@@ -94,6 +94,6 @@ function linksOf({ links, findings }: SystemStatus): readonly LinkFigures[] {
   return LINKS.map((link) => {
     const own = findings.filter((finding) => finding.link === link)
     const state = own.some(({ severity }) => severity === 'error') ? 'broken' : 'unknown'
-    return { link, state, count: -1, per_s: -1, findings: own.map(({ code }) => code) }
+    return { link, state, findings: own.map(({ code }) => code) }
   })
 }

@@ -27,7 +27,7 @@ export function Now({ place }: { place: PageAddress }): JSX.Element {
         <FindingsPanel status={status} link={link} showAll={() => choose(undefined)} />
         <div class="stack">
           <FleetPanel status={status} />
-          <RatesPanel />
+          {status.rates && <RatesPanel />}
         </div>
       </div>
       <div class="figures-grid">
@@ -50,6 +50,7 @@ function Waiting(): JSX.Element {
 
 /** The state in one sentence. */
 function Verdict({ status }: { status: SystemStatus }): JSX.Element {
+  const { rates } = status
   const errors = status.findings.filter(({ severity }) => severity === 'error').length
   const warnings = status.findings.filter(({ severity }) => severity === 'warning').length
   const state = errors > 0 ? 'error' : warnings > 0 ? 'warning' : 'ok'
@@ -64,10 +65,11 @@ function Verdict({ status }: { status: SystemStatus }): JSX.Element {
           {errors > 0 && <span class="tone-error">{words.now.errors(errors, exact(errors))}</span>}
           {errors > 0 && warnings > 0 && ' · '}
           {warnings > 0 && <span class="tone-warning">{words.now.warnings(warnings, exact(warnings))}</span>}
-          {errors + warnings > 0 && ' · '}
-          {errors + warnings > 0
-            ? words.now.flow(rate(status.rates.received_per_s), rate(status.rates.delivered_per_s))
-            : words.now.allWellText(rate(status.rates.delivered_per_s))}
+          {errors + warnings > 0 && rates && ' · '}
+          {rates &&
+            (errors + warnings > 0
+              ? words.now.flow(rate(rates.received_per_s), rate(rates.delivered_per_s))
+              : words.now.allWellText(rate(rates.delivered_per_s)))}
         </p>
       </div>
     </div>

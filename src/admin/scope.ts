@@ -1,0 +1,61 @@
+import { CODES, type FindingCode } from '../diagnose/codes.ts'
+import type { Finding } from '../diagnose/facts.ts'
+
+/**
+ * What a caller sees and may change: everything, or what belongs to some companies. Whatever shows or changes something takes
+ * one, and asks nothing else about access.
+ */
+export class Scope {
+  /** null: all, and what belongs to no company as well. */
+  readonly companies: ReadonlySet<string> | null
+  /** Equal where the same is seen. */
+  readonly key: string
+
+  constructor(companies: Iterable<string> | null) {
+    this.companies = companies && new Set(companies)
+    this.key = this.companies ? [...this.companies].toSorted().join() : 'all'
+  }
+
+  get isAll(): boolean {
+    return this.companies === null
+  }
+
+  /** Whether something is seen that belongs to a company; undefined: to none. */
+  sees(company_id: string | undefined): boolean {
+    return this.companies === null || (company_id !== undefined && this.companies.has(company_id))
+  }
+
+  /** Whether a lane is seen, by its name. */
+  seesLane(lane: string): boolean {
+    return this.sees(lane.slice(0, lane.indexOf('/')))
+  }
+
+  /** Whether something is seen that belongs to several companies, or to none. */
+  seesEach(company_ids: readonly string[]): boolean {
+    return this.isAll || (company_ids.length > 0 && company_ids.every((id) => this.sees(id)))
+  }
+
+  /** The findings that are seen: those of the companies, and what keeps everybody's positions back, in general words alone. */
+  findings<Found extends Finding>(all: readonly Found[]): readonly Found[] {
+    if (this.isAll) return all
+    return all.flatMap((finding) => (this.sees(finding.subject.company_id) ? finding : generally(finding)))
+  }
+}
+
+/** Of who may see and change everything. */
+export const EVERYTHING = new Scope(null)
+
+/** Without evidence, numbers and names, which may be about other companies. */
+function generally<Found extends Finding>(finding: Found): Found[] {
+  const { code, subject } = finding
+  if (!CONCERNS_ALL.has(code) || Object.values(subject).some((value) => value !== undefined)) return []
+  const { action, message } = CODES[code]
+  return [{ ...finding, count: 1, evidence: [], message: message(''), action }]
+}
+
+/** What keeps the positions of all companies back, or delays them. */
+const CONCERNS_ALL: ReadonlySet<FindingCode> = new Set<FindingCode>([
+  ...(['no_gateway', 'no_worker', 'own_clock', 'not_stored', 'backlog'] as const),
+  ...(['redis_down', 'redis_full', 'disk_full', 'parked_full'] as const),
+  ...(['upstream_down', 'upstream_hanging', 'upstream_slow', 'upstream_limited'] as const),
+])

@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest'
+import { TOKEN } from '../support/admin.ts'
+import { followEvents } from '../support/events.ts'
+import { askAs, CANARY, fillBoth, TOKEN_7, twoCompanies } from '../support/two-companies.ts'
+
+const admin = twoCompanies()
+const all = askAs(admin, TOKEN)
+const seven = askAs(admin, TOKEN_7)
+const soon = { timeout: 10_000, interval: 50 }
+
+/**
+ * What each operation answers a token of company 7 that asks for what is company 8's, or for everything. An operation that is not
+ * here fails the test: say what it answers, and give it something of company 8 to hide in `fillBoth`.
+ */
+const ANSWERS: Readonly<Record<string, number | readonly number[]>> = {
+  'GET /healthz': 200,
+  'GET /readyz': [200, 503],
+  'GET /openapi.json': 200,
+  'GET /admin/status': 200,
+  'GET /admin/findings': 200,
+  'GET /admin/lanes': 200,
+  'GET /admin/devices': 200,
+  'GET /admin/devices/{id}': 404,
+  'PUT /admin/devices/{id}': [409, 422],
+  'DELETE /admin/devices/{id}': 404,
+  'DELETE /admin/devices/{id}/data': 404,
+  'GET /admin/devices/{id}/chain': 404,
+  'GET /admin/devices/{id}/frames': 404,
+  'GET /admin/devices/{id}/history': 404,
+  'POST /admin/devices/{id}/watch': 404,
+  'POST /admin/devices/{id}/assign': [404, 422],
+  'POST /admin/devices/{id}/unassign': [404, 422],
+  'GET /admin/routes': 200,
+  'PUT /admin/routes': 404,
+  'GET /admin/roster': 200,
+  'POST /admin/roster/undo': 404,
+  'GET /admin/parked': 200,
+  'POST /admin/parked/retry': 200,
+  'DELETE /admin/parked': 200,
+  'GET /admin/misunderstood': 200,
+  'DELETE /admin/misunderstood': 200,
+  'GET /admin/audit': 200,
+  'GET /admin/arrivals': 403,
+  'GET /admin/enrolment': 403,
+  'POST /admin/enrolment': 403,
+  'DELETE /admin/enrolment': 403,
+}
+/** Those of the tracking interface are relayed for the companies of the token alone. */
+const RELAYED = / \/(?:api|companies)\//
+/** They have tests of their own: the metrics have a token of their own, the events do not end. */
+const OTHERS = new Set(['GET /metrics', 'GET /admin/events'])
+
+/** All operations that the port has: `GET /admin/status`, and whether it takes a body. */
+async function operations(): Promise<(readonly [operation: string, hasBody: boolean])[]> {
+  const { paths } = (await seven('/openapi.json')).json as {
+    paths: Record<string, Record<string, { requestBody?: object }>>
+  }
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { requestBody }]) => {
+      return [`${method.toUpperCase()} ${path}`, requestBody !== undefined] as const
+    }),
+  )
+}
+
+/** Every way to ask an operation for what is company 8's: by ids and names of its devices, by its puts, routes and bodies. */
+function requestsTo(operation: string, hasBody: boolean, put8: string) {
+  const [method, template] = operation.split(' ')
+  const week = 'company_id=8&from=2099-11-20&until=2099-11-27'
+  const query = `${week}&put=${put8}&all=true&for=1m`
+  const queries = [`?${query}`, `?${week}`, '?max_results=1000', '?device=zebra-1', '?courier_id=808081', '?q=zebra']
+  const bodies = hasBody || method === 'POST' ? BODIES : [undefined]
+  const paths = DEVICES_8.map((id) => template.replace('{id}', encodeURIComponent(id)).replaceAll(/\{\w+\}/g, '8'))
+  const asked = [
+    ...queries.map((text) => [text, bodies[0]] as const),
+    ...bodies.map((body) => [queries[0], body] as const),
+  ]
+  return [...new Set(paths)].flatMap((path) =>
+    asked.map(([text, body]) => {
+      const type = operation === 'PUT /admin/routes' ? 'text/csv' : 'application/json'
+      return [path + text, { method, body, type }] as const
+    }),
+  )
+}
+
+const DEVICES_8 = ['zebra-1', '0zebra-1', 'Zebra Van', 'ZEBRA VAN', 'Zebra Twoo', 'zebra-stranger']
+const BODIES = [
+  'device,route_id,from,until\nZebra Van,1,2099-11-21 06:00,\n',
+  { company_id: 8, name: 'Mine' },
+  { company_id: 7, name: 'Zebra Van' },
+  { company_id: 7, name: 'zebra VAN' },
+  { like: 'Zebra Van' },
+  { like: 'Zebra Twoo' },
+  { route_id: '1', courier_id: '1' },
+  {},
+]
+/** What a request itself says is no secret to who sent it. */
+const TYPED = new RegExp(`zebra-1|0zebra-1|zebra van|zebra twoo|zebra-stranger|808081|q=zebra`, 'gi')
+
+/** Everything of company 8 that must stay as it is. */
+async function stateOf8(): Promise<unknown> {
+  const { redis } = admin
+  const paths = [
+    ...['zebra-1', 'zebra-2', 'zebra-stranger'].map((id) => `/admin/devices/${id}`),
+    '/admin/routes?company_id=8',
+    '/admin/lanes?max_results=1000',
+    '/admin/parked?courier_id=808081',
+    '/admin/roster',
+    '/admin/misunderstood?device=zebra-1',
+    '/admin/devices/zebra-1/frames',
+    '/admin/enrolment',
+  ]
+  const answers = await Promise.all(paths.map(async (path) => (await all(path)).json))
+  const lists = answers.map((json) => (json as { results?: unknown[] }).results ?? [json])
+  const state = lists.map((list) =>
+    list.filter((each) => CANARY.test(JSON.stringify(each)) || 'open' in (each as object)),
+  )
+  const keys = (await redis.keys('*')).filter((key) => CANARY.test(key)).toSorted()
+  return JSON.parse(JSON.stringify({ state, keys }, (key, value: unknown) => (VOLATILE.has(key) ? undefined : value)))
+}
+
+const VOLATILE = new Set(['findings', 'condition', 'watched_until_at'])
+
+describe('a token with companies', () => {
+  it('learns nothing of other companies by any operation, event or error, and changes nothing of them', async () => {
+    const { put8 } = await fillBoth(admin)
+    const stream = await followEvents(`${admin.url}/admin/events`, { authorization: `Bearer ${TOKEN_7}` })
+    await expect
+      .poll(async () => (await all('/admin/findings')).text, soon)
+      .toMatch(/two of zebra-1[^]*zebra|zebra[^]*two of zebra-1/)
+    const before = await stateOf8()
+    expect(JSON.stringify(before).match(/zebra|80808\d/gi)?.length).toBeGreaterThan(20)
+
+    for (const [operation, hasBody] of await operations()) {
+      if (OTHERS.has(operation)) continue
+      const expected = RELAYED.test(operation) ? [404, 422] : [ANSWERS[operation] ?? -1].flat()
+      expect(ANSWERS[operation] ?? RELAYED.test(operation), `${operation} is not in the table`).toBeTruthy()
+      const statuses = new Set<number>()
+      for (const [path, options] of requestsTo(operation, hasBody, put8)) {
+        const { status, text, headers } = await seven(path, options)
+        const said = `${text} ${JSON.stringify([...headers])}`.replaceAll('%20', ' ').replaceAll(TYPED, '')
+        expect([path, options, /.{0,80}(?:zebra|80808).{0,80}/i.exec(said)?.[0]]).toEqual([path, options, undefined])
+        if (status !== 422) statuses.add(status)
+      }
+      const least = expected.filter((status) => status !== 422)
+      expect([operation, [...statuses]]).toEqual([operation, expect.arrayContaining(least.slice(0, 1))])
+      expect([operation, [...statuses].filter((status) => !expected.includes(status))]).toEqual([operation, []])
+    }
+    expect(await stateOf8()).toEqual(before)
+
+    // Company 8 goes on, and so does company 7.
+    await all('/admin/devices/zebra-2', { method: 'PUT', body: { company_id: 8, name: 'Zebra 2', courier_id: 808081 } })
+    await all(`/admin/roster/undo?put=${put8}`, { method: 'POST' })
+    await all('/admin/parked/retry?courier_id=808081', { method: 'POST' })
+    await seven('/admin/devices/356307042441014/assign', { method: 'POST', body: { route_id: '1009' } })
+    for (const topic of ['status', 'device', 'finding', 'roster', 'audit'])
+      await expect.poll(() => stream.events(topic).length, soon).toBeGreaterThan(0)
+    expect(stream.events('arrival')).toEqual([])
+    expect(/.{0,80}(?:zebra|80808).{0,80}/i.exec(stream.text().replaceAll(TYPED_PATH, ''))?.[0]).toBeUndefined()
+    stream.close()
+  }, 60_000)
+})
+
+/** The paths that company 7 has asked for, in its own audit entries. */
+const TYPED_PATH = /"token":"seven","role":"operate","method":"\w+","path":"[^"]*"/g

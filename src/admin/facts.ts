@@ -83,7 +83,8 @@ export class FactGatherer {
     if (stored instanceof Error) {
       this.#downSince ??= now
       this.#watchedSince = undefined
-      return { now, observations: [], redis: { downSince: this.#downSince, reason: stored.message } }
+      const disk = await shortageOf(this.#sources.redisDir)
+      return { now, observations: [], redis: { downSince: this.#downSince, reason: stored.message, disk } }
     }
     this.#downSince = undefined
     // Without its replicas Redis takes no signs of life.
@@ -148,27 +149,26 @@ class RedisWatch {
   #restartsAt: readonly number[] = []
 
   async look({ redis, isVerified, redisDir }: FactSources, now: number): Promise<void> {
-    const [server, persistence, unsafe, free] = await Promise.all([
+    const [server, persistence, unsafe, disk] = await Promise.all([
       redis.info('server'),
       redis.info('persistence'),
       isVerified ? durabilityProblems(redis) : [],
-      redisDir === null ? undefined : freeBytes(redisDir),
+      shortageOf(redisDir),
     ])
     const runId = /^run_id:(\w+)/m.exec(server)?.[1]
     if (this.#runId !== undefined && runId !== this.#runId) this.#restartsAt = [...this.#restartsAt.slice(-9), now]
     this.#runId = runId
-    const disk: string[] = []
     if (/^aof_last_write_status:err/m.test(persistence)) disk.push('Redis cannot write its append-only file')
     if (/^aof_last_bgrewrite_status:err/m.test(persistence)) disk.push('Redis cannot rewrite its append-only file')
-    if (free !== undefined && free < LEAST_FREE_BYTES)
-      disk.push(`${redisDir}: ${Math.floor(free / 1_048_576)} MiB are left`)
     this.facts = { unsafe, disk, restartsAt: this.#restartsAt }
   }
 }
 
-async function freeBytes(dir: string): Promise<number | undefined> {
-  const found = await statfs(dir).catch(() => undefined)
-  return found && found.bavail * found.bsize
+/** Whether the disk with a folder is nearly full, as a sentence. */
+async function shortageOf(dir: string | null): Promise<string[]> {
+  const disk = dir === null ? undefined : await statfs(dir).catch(() => undefined)
+  if (!disk || disk.bavail * disk.bsize >= LEAST_FREE_BYTES) return []
+  return [`${dir}: ${Math.floor((disk.bavail * disk.bsize) / 1_048_576)} MiB are left`]
 }
 
 /** @throws where Redis does not answer within two seconds */

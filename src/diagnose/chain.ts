@@ -44,12 +44,20 @@ export function chainOf(facts: ChainFacts, show: ShowInstant): DeviceChain {
   const own = ownFindings(facts)
   const links = LINKS.map((link) => linkOf(link, { ...facts, own }, show))
   const causes = links.flatMap(({ finding }) => finding ?? [])
+  const first = links.find(({ state }) => state === 'broken')
+  const explained = explain({ ...facts.explained, findings: own }, show)
   return {
-    sentence: `${stateText(facts)}; ${explain({ ...facts.explained, findings: own }, show)}`,
-    broken: links.find(({ state }) => state === 'broken')?.link ?? null,
+    sentence: [stateText(facts), ...ofSystem(first), explained].join('; '),
+    broken: first?.link ?? null,
     links,
     findings: [...new Set([...own, ...causes])],
   }
+}
+
+/** What breaks a link of all devices. Of the tracking API the rest of the sentence says what it does to this one. */
+function ofSystem(first: DeviceLink | undefined): string[] {
+  const { finding, link } = first ?? {}
+  return finding && finding.subject.device === undefined && link !== 'accepted' ? [finding.message] : []
 }
 
 /** Also where many devices with the same trouble are one finding. */
@@ -68,7 +76,8 @@ type LinkFound = Omit<DeviceLink, 'link'>
 function linkOf(link: Link, looked: Looked, show: ShowInstant): DeviceLink {
   const found = LOOKS[link](looked, show)
   const finding =
-    looked.own.find((each) => each.link === link) ?? (found.state === 'broken' ? causeOf(link, looked) : undefined)
+    looked.own.find((each) => each.link === link) ??
+    (found.state === 'broken' ? causeOf(link, looked, true) : undefined)
   const shown = finding ? [...found.evidence, ...finding.evidence] : found.evidence
   return {
     finding,
@@ -79,19 +88,20 @@ function linkOf(link: Link, looked: Looked, show: ShowInstant): DeviceLink {
   }
 }
 
-/** The error of the whole system that breaks a link. */
-function causeOf(link: Link, { device: { company }, findings }: Looked): Finding | undefined {
+/** The error of the whole system that breaks a link. `isBroken`: it is known to be; then a warning explains it, too. */
+function causeOf(link: Link, { device: { company }, findings }: Looked, isBroken = false): Finding | undefined {
+  const isWarningEnough = isBroken && (link === 'pushed' || link === 'accepted')
   return findings.find(
     ({ link: of, severity, subject }) =>
       of === link &&
-      severity === 'error' &&
+      (severity === 'error' || (isWarningEnough && severity === 'warning')) &&
       subject.device === undefined &&
       (subject.company_id ?? company) === company,
   )
 }
 
 const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFound>> = {
-  connected({ device, explained: { device: detail, now, senders = [] } }, show) {
+  connected({ device, explained: { device: detail, now, senders = [] }, findings }, show) {
     const { connectedAt, heardAt, route } = device
     const tried = detail.events.find(({ event }) => event === 'refused')
     if (heardAt === undefined) {
@@ -108,6 +118,7 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     const { protocol = 'a login', transport = '', remote = '' } = detail.last_heard ?? {}
     const evidence = [`heard ${durationText(now - heardAt)} ago: ${protocol} over ${transport} from ${remote}`]
     if (connectedAt !== undefined) evidence.push(`connected since ${show(instant(connectedAt))}`)
+    if (findings.some(({ code }) => code === 'no_gateway')) return { ...broken(evidence), lastGoodAt: heardAt }
     const isSilent = conditionOf(device, now) === 'silent'
     if (!isSilent) return { ...ok(evidence, heardAt), sinceAt: connectedAt }
     return { state: route ? 'broken' : 'idle', evidence, lastGoodAt: heardAt, sinceAt: heardAt }

@@ -24,12 +24,13 @@ function processTroubles({ processes, now, watchedSince = now }: Facts): Found[]
   // At the start, and while Redis was away, nobody could give a sign.
   if (!processes || now - watchedSince < STUCK_MS) return []
   const found: Found[] = []
+  const isAlive = (role: string) => processes.some((process) => process.role === role && process.ageMs < STUCK_MS)
   for (const role of ['gateway', 'worker'] as const)
-    if (!processes.some((process) => process.role === role && process.ageMs < STUCK_MS))
+    if (!isAlive(role))
       found.push({ code: `no_${role}`, evidence: processes.filter((process) => process.role === role).map(lastSign) })
   for (const process of processes) {
     const { ageMs, restartsAt = [], role, sinceAt } = process
-    if (role === 'worker' && ageMs >= STUCK_MS)
+    if (role === 'worker' && ageMs >= STUCK_MS && isAlive(role))
       found.push({
         code: 'worker_stuck',
         subject: { process: nameOf(process) },

@@ -209,6 +209,18 @@ describe('the chain of a device', () => {
       { detail: { lane: { ...LANE, waiting: 900, oldest_at: at(NOW - 2 * MIN) } } },
     ],
     [
+      'has no gateway',
+      'connected',
+      /; no gateway gives a sign of life: no tracker can send anything; /,
+      { found: [{ code: 'no_gateway' }] },
+    ],
+    [
+      'has no worker',
+      'pushed',
+      /; no worker gives a sign of life: nothing is pushed; .*5 waiting/,
+      { detail: { lane: waiting }, found: [{ code: 'no_worker' }] },
+    ],
+    [
       'waits while the API is down',
       'accepted',
       /5 waiting since .*: the service is down since/,
@@ -259,6 +271,12 @@ describe('the chain of a device', () => {
     expect(
       chain({ detail: { lane: waiting }, found: [{ code: 'apikey_refused', subject: { company_id: '8' } }] }).broken,
     ).toBeNull())
+
+  it('names the backlog where its positions are late', () => {
+    const late = { ...LANE, waiting: 900, oldest_at: at(NOW - 2 * MIN) }
+    const { findings } = chain({ detail: { lane: late }, found: [{ code: 'backlog' }] })
+    expect(findings.map(({ code }) => code)).toEqual(['backlog'])
+  })
 
   it('has the findings of the device, and of what breaks it', () => {
     const silent = { device: { heardAt: NOW - 6 * MIN }, found: [{ code: 'redis_full' }] as const }

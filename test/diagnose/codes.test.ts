@@ -83,6 +83,12 @@ describe('by these facts', () => {
       },
     ],
     [
+      'no_worker',
+      'all workers are frozen',
+      { processes: [GATEWAY, { ...WORKER, ageMs: 10 * S }] },
+      { severity: 'error' },
+    ],
+    [
       'restarting',
       'a gateway ends again and again',
       { processes: [WORKER, { ...GATEWAY, sinceAt: NOW - S, restartsAt: [NOW - 9 * S, NOW - 5 * S, NOW - S] }] },

@@ -1,10 +1,14 @@
+import { execFile } from 'node:child_process'
+import { rm, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import type { FindingCode } from '../../src/diagnose/codes.ts'
-import { COMPANY, dial } from '../support/product.ts'
-import { gt06Frame, gt06Gps } from '../support/encode.ts'
+import { COMPANY, startProduct } from '../support/product.ts'
 import { signal } from '../support/processes.ts'
 import { answering, type Behaviour, well } from './api.ts'
-import { GUARDED, OWN, type Site } from './site.ts'
+import { gt06, h02, nowS, osmand, wialon } from './senders.ts'
+import { FLEET, GUARDED, OWN, type Site, settings, STRANGER, UNROUTED } from './site.ts'
 
 /** Something that breaks, and the finding that names it. */
 export interface Fault {
@@ -14,6 +18,12 @@ export interface Fault {
   readonly dueS: number
   /** After how many seconds it is due to end, once the cause is gone. */
   readonly endsS: number
+  /** The device whose `waybridge why` names it; without it the finding concerns no van. */
+  readonly van?: string
+  /** Whether it takes minutes: those that do are injected together, at the end. */
+  readonly isLong?: true
+  /** Whether it needs a site on a small disk of its own. */
+  readonly onDisk?: true
   /** Whether `npm test` injects it; `npm run faults` injects all. */
   readonly isQuick?: true
   /** Breaks it; answers how it is mended. */
@@ -22,10 +32,18 @@ export interface Fault {
 
 /** In this order: what takes long to recover comes late. */
 export const FAULTS: readonly Fault[] = [
-  { what: 'the API answers 500', code: 'upstream_down', dueS: 0, endsS: 0, begin: behaving(answering(500)) },
+  {
+    what: 'the API answers 500',
+    code: 'upstream_down',
+    van: FLEET[0],
+    dueS: 0,
+    endsS: 0,
+    begin: behaving(answering(500)),
+  },
   {
     what: 'the API refuses connections',
     code: 'upstream_down',
+    van: FLEET[0],
     dueS: 0,
     endsS: 0,
     isQuick: true,
@@ -34,7 +52,7 @@ export const FAULTS: readonly Fault[] = [
       return api.open
     },
   },
-  { what: 'the API hangs', code: 'upstream_hanging', dueS: 15, endsS: 0, begin: behaving(() => {}) },
+  { what: 'the API hangs', code: 'upstream_hanging', van: FLEET[0], dueS: 15, endsS: 0, begin: behaving(() => {}) },
   {
     what: 'the API takes 8 s for each request',
     code: 'upstream_slow',
@@ -59,6 +77,7 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'the API refuses the lanes of a courier (404); retried by hand once it takes them',
     code: 'lane_refused',
+    van: FLEET[1],
     dueS: 0,
     endsS: 0,
     async begin(site) {
@@ -74,6 +93,7 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'the API refuses the apikey (403), until gateway.yaml has the new one',
     code: 'apikey_refused',
+    van: FLEET[0],
     dueS: 0,
     endsS: 0,
     isQuick: true,
@@ -100,8 +120,22 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   { what: 'a worker is frozen (SIGSTOP)', code: 'worker_stuck', dueS: 10, endsS: 0, begin: freezing('worker', 1) },
-  { what: 'all workers are frozen', code: 'no_worker', dueS: 10, endsS: 0, begin: freezing('worker', 2) },
-  { what: 'the gateway is frozen', code: 'no_gateway', dueS: 10, endsS: 0, begin: freezing('gateway', 1) },
+  {
+    what: 'all workers are frozen',
+    code: 'no_worker',
+    van: FLEET[0],
+    dueS: 10,
+    endsS: 0,
+    begin: freezing('worker', 2),
+  },
+  {
+    what: 'the gateway is frozen',
+    code: 'no_gateway',
+    van: FLEET[0],
+    dueS: 10,
+    endsS: 0,
+    begin: freezing('gateway', 1),
+  },
   {
     what: 'Redis is frozen (SIGSTOP)',
     code: 'redis_down',
@@ -147,16 +181,18 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'a tracker sends to the port of another protocol',
     code: 'wrong_port',
+    van: OWN[2],
     dueS: 0,
     endsS: 0,
     begin: repeating(
-      ({ product: { ports } }) => h02(ports['tcp/gt06']),
-      ({ product: { ports } }) => h02(ports['tcp/h02']),
+      ({ product: { ports } }) => h02(ports['tcp/gt06'], OWN[2]),
+      ({ product: { ports } }) => h02(ports['tcp/h02'], OWN[2]),
     ),
   },
   {
     what: 'a device presents a wrong secret',
     code: 'wrong_secret',
+    van: GUARDED.id,
     dueS: 0,
     endsS: 0,
     isQuick: true,
@@ -168,6 +204,7 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'the clock of a device is an hour ahead',
     code: 'clock_ahead',
+    van: OWN[1],
     dueS: 0,
     endsS: 0,
     begin: repeating(
@@ -178,26 +215,29 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'frames of a device are not understood',
     code: 'not_understood',
+    van: OWN[3],
     dueS: 0,
     endsS: 0,
     begin: repeating(
-      ({ product: { ports } }) => wialon(ports['tcp/wialon'], 'Q'),
-      ({ product: { ports } }) => wialon(ports['tcp/wialon'], 'N'),
+      ({ product: { ports } }) => wialon(ports['tcp/wialon'], OWN[3], 'Q'),
+      ({ product: { ports } }) => wialon(ports['tcp/wialon'], OWN[3], 'N'),
     ),
   },
   {
     what: 'frames of a device have a wrong checksum',
     code: 'checksum_errors',
+    van: OWN[4],
     dueS: 3,
     endsS: 0,
     begin: repeating(
-      ({ product: { ports } }) => gt06(ports['tcp/gt06'], true),
-      ({ product: { ports } }) => gt06(ports['tcp/gt06'], false),
+      ({ product: { ports } }) => gt06(ports['tcp/gt06'], OWN[4], true),
+      ({ product: { ports } }) => gt06(ports['tcp/gt06'], OWN[4], false),
     ),
   },
   {
     what: 'the clock of a device is two hours behind: local time',
     code: 'clock_behind',
+    van: OWN[0],
     dueS: 30,
     endsS: 0,
     begin: repeating(
@@ -208,6 +248,7 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'a device that nobody has configured sends, until it is in devices.yaml',
     code: 'unknown_device',
+    van: STRANGER,
     dueS: 0,
     endsS: 0,
     isQuick: true,
@@ -220,6 +261,7 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'a device without a route sends, until it has one',
     code: 'no_route',
+    van: UNROUTED,
     dueS: 0,
     endsS: 0,
     async begin(site) {
@@ -237,6 +279,7 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'two vans send on one route, until one has another',
     code: 'two_on_route',
+    van: OWN[0],
     dueS: 0,
     endsS: 0,
     async begin(site) {
@@ -267,6 +310,97 @@ export const FAULTS: readonly Fault[] = [
       return () => {}
     },
   },
+  {
+    what: 'a put of the roster has a line of an unknown device, until it is put without',
+    code: 'roster_rejected',
+    dueS: 5,
+    endsS: 5,
+    async begin(site) {
+      await put(site, ['nobody', OWN[5]])
+      return () => put(site, [OWN[5]])
+    },
+  },
+  {
+    what: 'a file is an older copy of what another machine has written, until it is the newer one',
+    code: 'roster_stale',
+    dueS: 5,
+    endsS: 5,
+    async begin(site) {
+      const [older, newer] = ['10', '11'].map((hour) => routesCsv([OWN[5]], hour))
+      const other = await startProduct(
+        { 'devices.yaml': await site.product.read('devices.yaml'), 'routes.csv': older },
+        settings(site),
+      )
+      await other.write('routes.csv', newer)
+      await rosterHas(site, '11:00')
+      await site.product.write('routes.csv', older)
+      return async () => {
+        await site.product.write('routes.csv', newer)
+        await other.end()
+      }
+    },
+  },
+  {
+    what: 'a certificate ends within 14 days, until there is a newer one',
+    code: 'certificate_expires',
+    dueS: 2,
+    endsS: 5,
+    async begin({ certificates }) {
+      await certificates.server('broker', { days: 3 })
+      return () => certificates.server('broker')
+    },
+  },
+  {
+    what: 'the API answers 500 for one courier, and takes all others: its positions wait for over a minute',
+    code: 'backlog',
+    van: FLEET[2],
+    dueS: 60,
+    endsS: 5,
+    begin: behaving((request, response) => (request.courier === '3' ? answering(500) : well)(request, response)),
+  },
+  {
+    what: 'the disk of the private Redis has less than 256 MiB left',
+    code: 'disk_full',
+    dueS: 10,
+    endsS: 10,
+    onDisk: true,
+    begin: filling(0.5),
+  },
+  {
+    what: 'the disk of the private Redis is full: it ends, and is started again once there is space',
+    code: 'disk_full',
+    dueS: 0,
+    endsS: 10,
+    onDisk: true,
+    begin: filling(1),
+  },
+  {
+    what: 'nothing is heard of a device on its route',
+    code: 'silent',
+    van: OWN[5],
+    dueS: 300,
+    endsS: 0,
+    isLong: true,
+    async begin(site) {
+      await osmand(site, OWN[5])
+      return () => osmand(site, OWN[5])
+    },
+  },
+  {
+    what: 'a device sends its last position again and again',
+    code: 'gps_old',
+    van: OWN[6],
+    dueS: 300,
+    endsS: 0,
+    isLong: true,
+    async begin(site) {
+      const timestamp = nowS()
+      return repeating(
+        () => osmand(site, OWN[6], { timestamp }),
+        () => osmand(site, OWN[6]),
+      )(site)
+    },
+  },
 ]
 
 function behaving(behaviour: Behaviour): Fault['begin'] {
@@ -287,6 +421,18 @@ function freezing(role: string, count: number): Fault['begin'] {
   }
 }
 
+/** Takes this share of what is free on the disk of the product; 1: all, whatever else is written meanwhile. */
+function filling(share: number): Fault['begin'] {
+  return async ({ product: { dir } }) => {
+    const { bavail, bsize } = await statfs(dir)
+    const ballast = join(dir, 'ballast')
+    const count = share === 1 ? [] : [`count=${Math.floor(bavail * share)}`]
+    const writing = promisify(execFile)('dd', ['if=/dev/zero', `of=${ballast}`, `bs=${bsize}`, ...count])
+    await (share === 1 ? writing.catch(() => {}) : writing)
+    return () => rm(ballast)
+  }
+}
+
 /** Sends what is wrong each second; then what is right. */
 function repeating(wrong: (site: Site) => Promise<unknown>, right: (site: Site) => Promise<unknown>): Fault['begin'] {
   return async (site) => {
@@ -304,58 +450,28 @@ async function edit({ product }: Site, file: string, change: (yaml: string) => s
   await product.write(file, change(await product.read(file)))
 }
 
+/** Gives these devices a route, by a put for today. */
+async function put({ product }: Site, devices: readonly string[]): Promise<void> {
+  const [from, until] = [-1, 1].map((days) => new Date(Date.now() + days * 86_400_000).toISOString())
+  const headers = { 'content-type': 'text/csv' }
+  const path = `/admin/routes?${new URLSearchParams({ company_id: '7', from, until }).toString()}`
+  await product.admin(path, { method: 'PUT', headers, body: routesCsv(devices) })
+}
+
+function routesCsv(devices: readonly string[], hour = '00'): string {
+  const today = new Date().toISOString().slice(0, 10)
+  const lines = devices.map((device) => `${device},56,2056,${today}T${hour}:00:00Z,${today}T23:59:00Z\n`)
+  return `device,courier_id,route_id,from,until\n${lines.join('')}`
+}
+
+async function rosterHas({ product }: Site, text: string): Promise<void> {
+  const deadline = performance.now() + 30_000
+  const isThere = async () => JSON.stringify(await product.admin('/admin/routes')).includes(text)
+  while (!(await isThere()) && performance.now() < deadline) await pause(100)
+}
+
 async function started(pids: () => number[]): Promise<number[]> {
   const deadline = performance.now() + 30_000
   while (pids().length < 2 && performance.now() < deadline) await pause(20)
   return pids()
-}
-
-async function osmand(
-  { product: { ports } }: Site,
-  id: string,
-  more: Readonly<Record<string, string | number>> = {},
-): Promise<void> {
-  const fields = { id, lat: 52.5 + Math.random() / 1000, lon: 13.4, timestamp: nowS(), ...more }
-  const query = new URLSearchParams()
-  for (const [key, value] of Object.entries(fields)) query.set(key, String(value))
-  await (await fetch(`http://127.0.0.1:${ports['http/osmand']}/?${query.toString()}`)).text()
-}
-
-async function h02(port: number): Promise<void> {
-  const [date, time] = new Date().toISOString().split('T')
-  const day = date.slice(2).split('-').toReversed().join('')
-  await say(
-    port,
-    `*HQ,${OWN[2]},V1,${time.slice(0, 8).replaceAll(':', '')},A,5230.0000,N,01324.0000,E,000.0,000,${day},FFFFFFFF#`,
-  )
-}
-
-async function wialon(port: number, hemisphere: string): Promise<void> {
-  const [date, time] = new Date().toISOString().split('T')
-  const when = `${date.slice(2).split('-').toReversed().join('')};${time.slice(0, 8).replaceAll(':', '')}`
-  const record = (of: string) => `${when};5230.0000;${of};01324.0000;E;0;0;30;9`
-  await say(port, `#L#${OWN[3]};NA\r\n#B#${record('N')}|${record(hemisphere)}\r\n`)
-}
-
-/** A login and a position, whose checksum is damaged or not. */
-async function gt06(port: number, isDamaged: boolean): Promise<void> {
-  const date = new Date().toISOString().slice(2, 19).replaceAll(/\D/g, '')
-  const position = gt06Frame(0x12, gt06Gps({ date, latitude: 52.5, longitude: 13.4, speed: 0 }))
-  // The checksum is before the two bytes that end the frame.
-  if (isDamaged) position[position.length - 4] ^= 0xff
-  await say(port, Buffer.concat([gt06Frame(0x01, Buffer.from(`0${OWN[4]}`, 'hex')), position]))
-}
-
-/** Sends it over a connection of its own, which stays open for a moment for the answer. */
-async function say(port: number, bytes: Buffer | string): Promise<void> {
-  const { socket } = await dial(port)
-  socket.write(bytes)
-  setTimeout(() => socket.destroy(), 900)
-}
-
-const STRANGER = '356307042441980'
-const UNROUTED = '356307042441981'
-
-function nowS(): number {
-  return Math.floor(Date.now() / 1000)
 }

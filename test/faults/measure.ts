@@ -1,63 +1,68 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { waybridge } from '../support/cli.ts'
 import type { Fault } from './faults.ts'
 import type { Site } from './site.ts'
+import { SHOWS, statusOf, SURFACES, type Surface, surfacesOf } from './surfaces.ts'
 
-/** What became of a fault: seconds until its finding was in the status, and until it was gone; undefined: not in time. */
+/** What became of a fault: seconds until each surface showed its finding, and until none did; undefined: not in time. */
 export interface Measured {
   readonly fault: Fault
-  readonly foundS?: number
+  readonly foundS: Partial<Record<Surface, number>>
   readonly endedS?: number
-  readonly finding?: StatusFinding
-  /** What `waybridge status` ended with, while the finding held. */
-  readonly exitCode?: number | null
+  readonly status?: Awaited<ReturnType<typeof statusOf>>
+  /** Where it was looked for. */
+  readonly surfaces: readonly Surface[]
 }
 
-interface StatusFinding {
-  readonly code: string
-  readonly severity: string
-  readonly message: string
-}
-
-/** Breaks, waits for the finding, mends, and waits for its end. */
+/** Breaks, waits for the finding on every surface, mends, and waits for its end on all. */
 export async function measure(site: Site, fault: Fault): Promise<Measured> {
-  const present = async () => (await findings(site)).find(({ code }) => code === fault.code)
+  const surfaces = surfacesOf(site, fault)
+  const until = (isShown: boolean, patienceS: number) => (surface: Surface) => {
+    const began = performance.now()
+    return waitFor(async () => (await SHOWS[surface](site, fault)) === isShown, patienceS).then((isSo) =>
+      isSo ? Math.round((performance.now() - began) / 100) / 10 : undefined,
+    )
+  }
   // What a fault before has left.
-  await waitFor(async () => !(await present()), PATIENCE_S)
+  await Promise.all(surfaces.map(until(false, PATIENCE_S)))
   const mend = await fault.begin(site)
-  const brokenAt = performance.now()
-  let finding: StatusFinding | undefined
-  const isFound = await waitFor(async () => (finding = await present()) !== undefined, fault.dueS + PATIENCE_S)
-  const foundS = isFound ? since(brokenAt) : undefined
-  const exitCode = isFound ? (await waybridge(['status', '--config', site.product.dir])).code : undefined
+  const found = await Promise.all(surfaces.map(until(true, fault.dueS + PATIENCE_S)))
+  const status = await statusOf(site).catch(() => undefined)
   const mendedAt = performance.now()
   await mend()
-  const isEnded = await waitFor(async () => !(await present()), fault.endsS + PATIENCE_S)
-  return { fault, foundS, finding, exitCode, endedS: isFound && isEnded ? since(mendedAt) : undefined }
+  const mendingS = (performance.now() - mendedAt) / 1000
+  const ended = await Promise.all(surfaces.map(until(false, fault.endsS + PATIENCE_S)))
+  return {
+    fault,
+    surfaces,
+    foundS: Object.fromEntries(surfaces.map((surface, index) => [surface, found[index]])),
+    endedS: ended.every((seconds) => seconds !== undefined) ? mendingS + Math.max(...ended) : undefined,
+    status,
+  }
 }
 
 /** What does not hold of what we promise; undefined: all does. */
-export function problemOf({ fault, foundS, endedS, finding, exitCode }: Measured): string | undefined {
-  const { dueS, endsS, what } = fault
-  if (foundS === undefined || foundS > dueS + WITHIN_S) return `${what}: found after ${foundS ?? 'too many'} s`
+export function problemOf({ fault, foundS, endedS, status, surfaces }: Measured): string | undefined {
+  const { code, dueS, endsS, what } = fault
+  const late = surfaces.find((surface) => (foundS[surface] ?? Infinity) > dueS + WITHIN_S)
+  if (late) return `${what}: in ${late} after ${foundS[late] ?? 'too many'} s`
   if (endedS === undefined || endedS > endsS + WITHIN_S) return `${what}: ended after ${endedS ?? 'too many'} s`
-  if (finding?.severity === 'error' && exitCode !== 1) return `${what}: waybridge status ended with ${exitCode}`
+  const isError = status?.findings.some((finding) => finding.code === code && finding.severity === 'error')
+  if (isError && status?.exitCode !== 1) return `${what}: waybridge status ended with ${status?.exitCode}`
   return undefined
 }
 
 /** The table of src/diagnose/README.md. */
 export function tableOf(measured: readonly Measured[]): string {
   const rows = measured.map(({ fault: { what, code, dueS, endsS }, foundS, endedS }) => {
-    const cells = [what, `\`${code}\``, dueS, foundS?.toFixed(1) ?? '—', endsS, endedS?.toFixed(1) ?? '—']
-    return `| ${cells.join(' | ')} |`
+    const found = SURFACES.map((surface) => shown(foundS[surface]))
+    return `| ${[what, `\`${code}\``, dueS, ...found, endsS, shown(endedS)].join(' | ')} |`
   })
-  const head = ['Fault', 'Finding', 'Due after, s', 'Found after, s', 'Due to end after, s', 'Ended after, s']
+  const head = ['Fault', 'Finding', 'Due after, s', ...SURFACES, 'Due to end after, s', 'Ended everywhere after, s']
   return [`| ${head.join(' | ')} |`, `|${head.map(() => '---').join('|')}|`, ...rows].join('\n')
 }
 
-async function findings({ product }: Site): Promise<StatusFinding[]> {
-  const status = await product.admin<{ findings: StatusFinding[] }>('/admin/status')
-  return status.findings
+function shown(seconds: number | undefined): string {
+  return seconds?.toFixed(1) ?? '—'
 }
 
 async function waitFor(isSo: () => Promise<boolean>, patienceS: number): Promise<boolean> {
@@ -67,10 +72,6 @@ async function waitFor(isSo: () => Promise<boolean>, patienceS: number): Promise
     await pause(LOOK_MS)
   }
   return false
-}
-
-function since(at: number): number {
-  return Math.round((performance.now() - at) / 100) / 10
 }
 
 const LOOK_MS = 250

@@ -1,16 +1,28 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chromium, type Page } from 'playwright-core'
 import { createFleet, devicesYaml, type FleetVan } from '../../src/simulate/fleet.ts'
 import { runSimulation } from '../../src/simulate/simulation.ts'
 import { speeches } from '../../src/simulate/speak/index.ts'
 import { connected } from '../support/admin.ts'
+import { webhookReceiver } from '../support/alerts.ts'
+import { chromiumOptions, findChromium } from '../support/browser.ts'
+import { CertificateMaker } from '../support/certificates.ts'
 import { type Product, startProduct } from '../support/product.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
 import { type FaultyApi, startFaultyApi } from './api.ts'
 
-/** `waybridge start` with vans that drive, a Redis and a tracking API, all of which can be broken. */
+/** `waybridge start` with vans that drive, a Redis and a tracking API, all of which can be broken, and who is told of it. */
 export interface Site {
   readonly product: Product
   readonly api: FaultyApi
   readonly redis: TestRedis
+  readonly certificates: CertificateMaker
+  readonly webhook: Awaited<ReturnType<typeof webhookReceiver>>
+  /** The view Now in a browser; undefined where there is none. */
+  readonly page: Page | undefined
   /** Runs one command on its Redis. */
   command(...words: string[]): Promise<unknown>
   close(): Promise<void>
@@ -25,41 +37,103 @@ export const OWN = [
   '356307042441903',
   '356307042441904',
   '356307042441905',
+  '356307042441906',
+  '356307042441907',
 ] as const
+/** Of which the files say nothing at first. */
+export const STRANGER = '356307042441980'
+export const UNROUTED = '356307042441981'
 
-export async function startSite({ vans: count = 4, yaml = '' } = {}): Promise<Site> {
-  const [api, redis] = await Promise.all([startFaultyApi(), startTestRedis()])
+const SPEECHES = ['teltonika', 'gt06'].flatMap((name) => speeches.find(({ protocol }) => protocol === name) ?? [])
+/** The first vans that drive. */
+export const FLEET = createFleet(4, SPEECHES).map(({ id }) => id)
+
+/**
+ * A site whose product is on a small disk of its own, with its private Redis; undefined where this process may not mount one.
+ */
+export async function startSiteOnDisk(): Promise<Site | undefined> {
+  const disk = await mkdtemp(join(tmpdir(), 'waybridge-disk-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', disk], { stdio: 'ignore' })
+  } catch {
+    return undefined
+  }
+  const before = process.env.TMPDIR
+  process.env.TMPDIR = disk
+  const site = await startSite({ hasOwnRedis: false })
+  if (before === undefined) delete process.env.TMPDIR
+  else process.env.TMPDIR = before
+  return {
+    ...site,
+    async close() {
+      await site.close()
+      execFileSync('umount', [disk])
+      await rm(disk, { recursive: true })
+    },
+  }
+}
+
+export async function startSite({ vans: count = FLEET.length, yaml = '', hasOwnRedis = true } = {}): Promise<Site> {
+  const [api, redis, certificates, webhook] = await Promise.all([
+    startFaultyApi(),
+    startTestRedis(),
+    CertificateMaker.create(),
+    webhookReceiver(),
+  ])
+  const { files: broker } = await certificates.server('broker')
   const vans = createFleet(count, SPEECHES)
   const devices = [GUARDED.id, ...OWN].map((id, index) => {
     const secret = id === GUARDED.id ? `, secret: ${GUARDED.secret}` : ''
     return `"${id}": { name: Own ${index}, company_id: 7, courier_id: ${50 + index}, route_id: ${2050 + index}${secret} }\n`
   })
   const files = { 'devices.yaml': devicesYaml(vans, '7') + devices.join('') }
-  const product = await startProduct(files, settings(api.url, redis.url) + yaml)
+  const told = `
+alerts: { flap: 1s, webhooks: [{ url: "${webhook.url}", min_severity: info }] }
+mqtt: { broker: { host: 127.0.0.1, port: 0, tls_port: 0, tls: { cert: "${broker.cert}", key: "${broker.key}" } } }
+`
+  const common = settings({ api, redis })
+  const own = hasOwnRedis ? common : common.replace(/^redis: .*\n/m, '')
+  const product = await startProduct(files, own + told + yaml)
   const end = new AbortController()
   const driving = drive(product, vans, end.signal)
   const connection = await connected(redis.url)
+  const page = await openPage(product)
   return {
     product,
     api,
     redis,
+    certificates,
+    webhook,
+    page,
     command: (name, ...words) => connection.call(name, ...words),
     async close() {
       end.abort()
-      await driving
+      await Promise.all([driving, page?.context().browser()?.close()])
       connection.disconnect()
       await product.end()
-      await Promise.all([api.close(), redis.stop()])
+      webhook.close()
+      await Promise.all([api.close(), redis.stop(), certificates.remove()])
     },
   }
 }
 
-function settings(api: string, redis: string): string {
+/** What all machines of a site have in gateway.yaml. */
+export function settings({ api, redis }: Pick<Site, 'api' | 'redis'>): string {
   return `
-redis: { url: "${redis}" }
-tracking: { base_url: "${api}" }
+redis: { url: "${redis.url}" }
+tracking: { base_url: "${api.url}" }
+push: { max_delay: 3s }
 workers: 2
 `
+}
+
+async function openPage(product: Product): Promise<Page | undefined> {
+  if (!findChromium()) return undefined
+  const browser = await chromium.launch(chromiumOptions())
+  const page = await browser.newPage()
+  const token = (await product.read('data/admin-token')).trim()
+  await page.goto(`http://127.0.0.1:${product.ports.admin}/#token=${token}`)
+  return page
 }
 
 function drive({ ports }: Product, vans: readonly FleetVan[], hurry: AbortSignal): Promise<unknown> {
@@ -67,6 +141,7 @@ function drive({ ports }: Product, vans: readonly FleetVan[], hurry: AbortSignal
   return runSimulation({ ...tour, patienceMs: 0, hurry })
 }
 
-const SPEECHES = ['teltonika', 'gt06'].flatMap((name) => speeches.find(({ protocol }) => protocol === name) ?? [])
+/** Twice as much as must be free. */
+const DISK_BYTES = 512 * 1_048_576
 /** Vans that were forgotten would drive for ever. */
 const LONGEST_MS = 3_600_000

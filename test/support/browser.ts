@@ -41,7 +41,7 @@ export function pageFixture(files: Readonly<Record<string, string>>, yaml = ''):
     all.product = await startProduct(files, yaml)
     // None where the configuration has tokens of its own.
     all.token = (await readFile(join(all.product.dir, 'data/admin-token'), 'utf8').catch(() => '')).trim()
-    all.browser = await chromium.launch({ ...chromiumOptions() })
+    all.browser = await chromium.launch(chromiumOptions())
   }, 120_000)
   afterAll(async () => {
     await all.browser?.close()
@@ -79,7 +79,7 @@ export function pageFixture(files: Readonly<Record<string, string>>, yaml = ''):
 }
 
 /** In a container as root, and in CI, Chromium's own sandbox cannot start. */
-function chromiumOptions() {
+export function chromiumOptions() {
   const { executablePath, env } = findChromium() ?? {}
   return { executablePath, env, args: ['--no-sandbox', '--disable-dev-shm-usage'] }
 }

@@ -1,0 +1,55 @@
+import { waybridge } from '../support/cli.ts'
+import type { Fault } from './faults.ts'
+import type { Site } from './site.ts'
+
+/** Where a finding can be read. */
+export const SURFACES = ['status', 'why', 'page', 'webhook', 'metric'] as const
+export type Surface = (typeof SURFACES)[number]
+
+/** Those that show a fault's finding: a browser is not everywhere, and not every fault concerns a van. */
+export function surfacesOf(site: Site, { van }: Fault): Surface[] {
+  return SURFACES.filter((surface) => (surface === 'page' ? site.page : surface === 'why' ? van : true))
+}
+
+/** Whether a surface shows the finding of a fault now. Rejects where it cannot be asked. */
+export const SHOWS: Readonly<Record<Surface, (site: Site, fault: Fault) => Promise<boolean>>> = {
+  status: async (site, { code }) => (await statusOf(site)).findings.some((finding) => finding.code === code),
+
+  async why({ product }, { code, van = '' }) {
+    const { out } = await waybridge(['why', van, '--json', '--config', product.dir])
+    return (JSON.parse(out) as { findings: StatusFinding[] }).findings.some((finding) => finding.code === code)
+  },
+
+  async page({ page }, { code }) {
+    const shown = page?.locator('.findings .finding:not(.is-over) a.mono').getByText(code, { exact: true })
+    return (await shown?.count()) !== 0
+  },
+
+  async webhook({ webhook }, { code }) {
+    const holding = new Set<string>()
+    for (const { body } of webhook.posts) {
+      const told = JSON.parse(body) as { code: string; subject: object; change: string }
+      if (told.code !== code) continue
+      if (told.change === 'begins') holding.add(JSON.stringify(told.subject))
+      else holding.delete(JSON.stringify(told.subject))
+    }
+    return holding.size > 0
+  },
+
+  async metric({ product }, { code }) {
+    const metrics = await fetch(`http://127.0.0.1:${product.ports.admin}/metrics`)
+    return (await metrics.text()).includes(`waybridge_findings{code="${code}"`)
+  },
+}
+
+interface StatusFinding {
+  readonly code: string
+  readonly severity: string
+  readonly message: string
+}
+
+/** What `waybridge status --json` prints, and its exit code. */
+export async function statusOf({ product }: Site) {
+  const { code, out } = await waybridge(['status', '--json', '--config', product.dir])
+  return { exitCode: code, findings: (JSON.parse(out) as { findings: StatusFinding[] }).findings }
+}

@@ -50,6 +50,14 @@ function program(): Command {
   configured('check', 'validate the configuration').action(async ({ config }: ConfigOption) =>
     exit(await (await import('./check.ts')).checkCommand(config)),
   )
+  configured('backup <file>', 'write what the data folder holds to a file, while it runs or not').action(
+    async (file: string, { config }: ConfigOption) =>
+      exit(await (await import('./backup.ts')).backupCommand(file, config)),
+  )
+  configured('restore <file>', 'make a data folder that holds what a backup holds').action(
+    async (file: string, { config }: ConfigOption) =>
+      exit(await (await import('./backup.ts')).restoreCommand(file, config)),
+  )
   waybridge
     .command('completion <shell>')
     .description('print the script that completes commands: bash, zsh or fish')

@@ -36,7 +36,7 @@ export const COMPANY = { apikey: 'canary-apikey', oauth_token: 'canary-oauth' }
 export async function startProduct(files: Readonly<Record<string, string>>, yaml = ''): Promise<Product> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-e2e-'))
   // A section of one line that `yaml` has as well is left out.
-  const usual = gatewayYaml(dir).replaceAll(/^(\w+): \{.*\n/gm, (line, section: string) =>
+  const usual = gatewayYaml(dir).replaceAll(/^(\w+): [[{].*\n/gm, (line, section: string) =>
     new RegExp(`^${section}:`, 'm').test(yaml) ? '' : line,
   )
   await writeFile(join(dir, 'gateway.yaml'), usual + yaml)

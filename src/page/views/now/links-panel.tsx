@@ -61,28 +61,27 @@ function LinkHead({ figures: { link, state, findings } }: { figures: LinkFigures
   )
 }
 
+/** What passes a link, where the admin port says that, else its state. */
 function LinkBody({ figures }: { figures: LinkFigures }): JSX.Element {
   const now = useNow(15_000)
-  const { link, state } = figures
-  const points = hourOf(figures, now)
-  const { count: passed, per_s } = figures
+  const { link, state, count: passed, per_s } = figures
+  if (passed === undefined || per_s === undefined)
+    return (
+      <span class="link-body">
+        <span class="link-count muted">{words.linkState[state]}</span>
+      </span>
+    )
   return (
     <span class="link-body">
       <span class="link-figure">
-        <span class="figure-large num">{per_s === undefined ? '–' : rate(per_s)}</span>
+        <span class="figure-large num">{rate(per_s)}</span>
         <span class="figure-unit">{words.unit.perS}</span>
       </span>
       <span class="link-spark">
-        <Spark points={points} from={now - HOUR_MS} until={now} label={words.now.rates} />
+        <Spark points={hourOf(figures, now)} from={now - HOUR_MS} until={now} label={words.now.rates} />
       </span>
-      <span class="link-count muted" title={passed === undefined ? undefined : exact(passed)}>
-        {passed === undefined ? (
-          words.linkState[state]
-        ) : (
-          <>
-            <span class="num">{count(passed)}</span> {words.linkCount[link]}
-          </>
-        )}
+      <span class="link-count muted" title={exact(passed)}>
+        <span class="num">{count(passed)}</span> {words.linkCount[link]}
       </span>
     </span>
   )

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type * as z from 'zod'
 import type {
+  DeviceFrameJson,
   DeviceJson,
   DeviceRowJson,
   FindingJson,
@@ -8,13 +9,16 @@ import type {
   ParkedLaneJson,
   StatusJson,
 } from '../../src/admin/json.ts'
+import type { HistoryJson } from '../../src/admin/device/history.ts'
 import type {
+  DaysOfVan,
   FoundFault,
   ParkedOfLane,
   QueuedLane,
   SystemStatus,
   VanDetail,
   VanRow,
+  WatchedFrameRow,
 } from '../../src/page/data/types.ts'
 import { de } from '../../src/page/words/de.ts'
 import { en } from '../../src/page/words/en.ts'
@@ -26,6 +30,8 @@ export type Checked = [
   Fits<z.infer<typeof FindingJson>, FoundFault>,
   Fits<z.infer<typeof DeviceRowJson>, VanRow>,
   Fits<z.infer<typeof DeviceJson>, VanDetail>,
+  Fits<z.infer<typeof DeviceFrameJson>, WatchedFrameRow>,
+  Fits<z.infer<typeof HistoryJson>, DaysOfVan>,
   Fits<z.infer<typeof LaneJson>, QueuedLane>,
   Fits<z.infer<typeof ParkedLaneJson>, ParkedOfLane>,
 ]

@@ -4,6 +4,7 @@ import type {
   AssignmentChange,
   AssignmentRow,
   AuditRow,
+  DaysOfVan,
   FoundFault,
   Page,
   ParkedOfLane,
@@ -13,6 +14,7 @@ import type {
   VanRow,
   VanChain,
   VanDetail,
+  WatchedFrames,
   WriterResult,
 } from './types.ts'
 
@@ -25,6 +27,9 @@ export const api = {
   device: (id: string) => call<VanDetail>(pathTo`/admin/devices/${id}`),
   putDevice: (id: string, body: object) => call<VanDetail>(pathTo`/admin/devices/${id}`, { method: 'PUT', body }),
   chain: (id: string) => call<VanChain>(pathTo`/admin/devices/${id}/chain`),
+  history: (id: string) => call<DaysOfVan>(pathTo`/admin/devices/${id}/history`),
+  frames: (id: string) => call<WatchedFrames>(pathTo`/admin/devices/${id}/frames`, { query: { max_results: 20 } }),
+  watch: (id: string) => call<{ until_at: string }>(pathTo`/admin/devices/${id}/watch`, { method: 'POST' }),
   assign: (id: string, body: object, query: Call['query'] = {}) =>
     call<AssignmentChange>(pathTo`/admin/devices/${id}/assign`, { method: 'POST', body, query }),
   unassign: (id: string, body: object, query: Call['query'] = {}) =>

@@ -205,6 +205,53 @@ export interface VanChain {
   readonly findings: readonly FoundFault[]
 }
 
+export interface WatchedFrames {
+  readonly watched_until_at?: string
+  readonly results: readonly WatchedFrameRow[]
+}
+
+/** `bytes`: the first of `size`, as hex; `fixes`: the first of `fix_count`. */
+export interface WatchedFrameRow {
+  readonly at: string
+  readonly transport: string
+  readonly port?: number
+  readonly remote?: string
+  readonly protocol: string
+  readonly bytes: string
+  readonly size: number
+  readonly text?: string
+  readonly fixes: readonly ReadFix[]
+  readonly fix_count: number
+  readonly reply?: string
+  readonly error?: string
+}
+
+export interface ReadFix extends Partial<Omit<MeasuredFix, 'time_at'>> {
+  readonly time?: string
+  readonly hdop?: number
+}
+
+export interface DaysOfVan {
+  readonly days: readonly DayOfVan[]
+  readonly time_zone: string
+}
+
+/** Local days. */
+export interface DayOfVan {
+  readonly date: string
+  readonly from_at: string
+  readonly until_at: string
+  readonly fixes: number
+  readonly late: number
+  readonly connected: readonly { readonly from_at: string; readonly until_at: string }[]
+  readonly gaps: readonly {
+    readonly from_at: string
+    readonly until_at: string
+    readonly reason: string
+    readonly message: string
+  }[]
+}
+
 export interface QueuedLane {
   readonly company_id: string
   readonly courier_id: string

@@ -7,7 +7,7 @@ export function Hex({ bytes }: { bytes: string }): JSX.Element {
     pairs.slice(line * WIDTH, (line + 1) * WIDTH),
   )
   return (
-    <pre class="hex mono" dir="ltr">
+    <pre class="hex mono" dir="ltr" tabIndex={0}>
       {lines.map((line, index) => (
         <span key={index} class="hex-line">
           <span class="hex-at">{(index * WIDTH).toString(16).padStart(4, '0')}</span>

@@ -7,7 +7,9 @@ import { Empty, Failure, Loading } from '../../parts/basics.tsx'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 import { ChainPanel } from './chain-panel.tsx'
+import { DaysPanel } from './days-panel.tsx'
 import { EventsPanel } from './events-panel.tsx'
+import { FramesPanel } from './frames-panel.tsx'
 import { TrackPanel } from './track-panel.tsx'
 import { VanFacts } from './van-facts.tsx'
 import { VanHead } from './van-head.tsx'
@@ -27,6 +29,7 @@ export function VanView({ id }: { id: string }): JSX.Element {
     <div class="van stack">
       <VanHead detail={detail} chain={chain} changed={again} />
       {chain && <ChainPanel chain={chain} />}
+      <DaysPanel id={id} />
       <div class="van-grid">
         <TrackPanel detail={detail} row={chain?.device} />
         <div class="stack">
@@ -34,6 +37,7 @@ export function VanView({ id }: { id: string }): JSX.Element {
           <EventsPanel events={detail.events} />
         </div>
       </div>
+      <FramesPanel id={id} />
     </div>
   )
 }

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+import { teltonika } from '../../src/simulate/speak/teltonika.ts'
+import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
+import { dial } from '../support/product.ts'
+
+const VAN = '356307042441013'
+const DEVICES = JSON.stringify({ [VAN]: { name: 'Van 12', company_id: 7, courier_id: 42, route_id: 1001 } })
+const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
+
+describe.skipIf(!findChromium())('the frames and the days of a van', () => {
+  const fixture = pageFixture({ 'devices.yaml': DEVICES })
+
+  async function connect() {
+    const line = await dial(fixture.product.ports['tcp/teltonika'])
+    line.socket.write(teltonika.login!(VAN).bytes)
+    let serial = 0
+    const send = () => {
+      const fix = {
+        time: Date.now(),
+        latitude: 55.09,
+        longitude: 24.31,
+        valid: true,
+        speed: 10,
+        heading: 90,
+        satellites: 9,
+      }
+      line.socket.write(teltonika.packet([fix, { ...fix, time: fix.time - 1000 }], { id: VAN, serial: ++serial }).bytes)
+    }
+    return { send, end: () => line.socket.destroy() }
+  }
+
+  it('are shown from when somebody watches: bytes beside what was read, live', async () => {
+    const tracker = await connect()
+    tracker.send()
+    const { page, faults, close } = await fixture.open(`/vans/${VAN}`)
+    const frames = page.locator('.frames-panel')
+    await frames.getByText('Frames are not kept').waitFor()
+    await frames.getByRole('button', { name: 'Watch for 15 minutes' }).click()
+    await frames.getByText('Waiting for the next frame').waitFor()
+    // A gateway learns within a second that somebody watches.
+    const sending = setInterval(tracker.send, 500)
+    await frames.locator('.frame').first().waitFor({ timeout: 15_000 })
+    clearInterval(sending)
+    const first = frames.locator('.frame').last()
+    await expect.poll(() => first.textContent()).toContain('55.09000, 24.31000')
+    expect(await first.locator('.fix-table tbody tr').count()).toBe(2)
+    expect(await first.locator('.hex-bytes').first().textContent()).toMatch(/^00 00 00 00 /)
+    expect(await first.textContent()).toContain('36 km/h · 90°')
+    expect(await first.textContent()).toContain('Answered with 00 00 00 02')
+    const before = await frames.locator('.frame').count()
+    tracker.send()
+    await expect.poll(() => frames.locator('.frame').count()).toBeGreaterThan(before)
+    await expect.poll(() => page.locator('.van-figures').textContent()).toContain('2 km NE of Jonava')
+    expect(faults).toEqual([])
+    tracker.end()
+    await close()
+  }, 60_000)
+
+  it('show on each day when there were positions, and why there were none', async () => {
+    const { page, faults, close } = await fixture.open(`/vans/${VAN}`)
+    const days = page.locator('.days-panel')
+    await days.getByRole('button').first().waitFor()
+    expect(await days.getByRole('button').count()).toBe(7)
+    expect(await days.getByRole('button', { pressed: true }).count()).toBe(1)
+    await days.getByRole('button').last().click()
+    await expect.poll(() => days.locator('.day-gaps').textContent()).toMatch(/No gateway ran\./)
+    expect(await days.getByRole('button').last().getAttribute('aria-pressed')).toBe('true')
+    expect(faults).toEqual([])
+    await close()
+  }, 60_000)
+
+  it.each([
+    ['light', DESKTOP, 'de-DE'],
+    ['dark', PHONE, 'en-GB'],
+    ['light', PHONE, 'de-DE'],
+  ] as const)(
+    'are without a serious finding of axe, %s, %o, %s',
+    async (colorScheme, viewport, locale) => {
+      const tracker = await connect()
+      const { page, faults, close } = await fixture.open(`/vans/${VAN}`, { colorScheme, viewport, locale })
+      await fixture.product.admin(`/admin/devices/${VAN}/watch`, { method: 'POST' })
+      tracker.send()
+      await page.locator('.frames-panel .frame').first().waitFor({ timeout: 15_000 })
+      await page.locator('.days-panel .day-row').first().waitFor()
+      const place = locale === 'de-DE' ? '2 km nordöstlich von Jonava' : '2 km NE of Jonava'
+      await expect.poll(() => page.locator('.van-figures').textContent()).toContain(place)
+      await expectAccessible(page)
+      expect(await page.evaluate(OVERHANG)).toBe(0)
+      expect(faults).toEqual([])
+      tracker.end()
+      await close()
+    },
+    60_000,
+  )
+})

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer } from 'vitest/node'
 
 // Processes that tests start find the code compiled that earlier ones have loaded, as those of waybridge do.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache')
@@ -13,16 +14,31 @@ const PAGE = ['test/page/**/*.test.ts']
  * to load the code anew for each file takes a third of the CPU time of all tests.
  */
 const OWN = [
-  'test/{chaos,e2e,observe,process}/**/*.test.ts',
+  'test/observe/*.test.ts',
+  'test/process/{docker,live,tracking-embedded}.test.ts',
   'test/admin/metrics.test.ts',
+  'test/e2e/{misunderstood,roster}.test.ts',
   'test/lanes/slow-script.test.ts',
 ]
+/** Files of ten seconds and more begin first, so that none of them runs alone at the end. */
+const LONG =
+  /test\/(checks|chaos|e2e|cli\/product|listen\/matrix|process\/(supervisor|tracking)|push\/outage|simulate\/demo)\b/
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: Parameters<BaseSequencer['sort']>[0]) {
+    const order = ({ project, moduleId }: (typeof files)[number]) => `${project.name} ${LONG.test(moduleId) ? 0 : 1}`
+    // oxlint-disable-next-line no-array-sort -- it is no array's
+    const bySize = await super.sort(files)
+    return bySize.toSorted((one, other) => order(one).localeCompare(order(other)))
+  }
+}
 
 export default defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     expect: { poll: { timeout: 10_000 } },
     projects: [
       { extends: true, test: { name: 'own', include: OWN } },

@@ -69,9 +69,11 @@ describe('GET /admin/events', () => {
     const [all, own, other] = await Promise.all(
       ['', '&device=07', '&device=8'].map((more) => follow(`?topics=finding${more}`)),
     )
-    // Over in five seconds, since it is not repeated.
-    observations.note('clock_ahead', { subject: { device: '7' }, evidence: '2 h', now: Date.now() - 55_000 })
+    observations.note('clock_ahead', { subject: { device: '7' }, evidence: '2 h' })
     const ofClock = (stream: Followed) => changes(stream).filter(({ code }) => code === 'clock_ahead')
+    await expect.poll(() => ofClock(own).length, soon).toBe(1)
+    // It is not repeated for longer than it lasts.
+    observations.current(Infinity)
     await expect.poll(() => ofClock(own).length, soon).toBe(2)
     expect(ofClock(own)).toMatchObject([{ change: 'begins' }, { change: 'ends', ended_at: expect.any(String) }])
     await expect.poll(() => ofClock(all).length, soon).toBe(2)

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { teltonika } from '../../src/simulate/speak/teltonika.ts'
-import { type Ended, waybridgeProcess } from '../support/cli.ts'
+import { type Ended, waybridge } from '../support/cli.ts'
 import { dial, type Product, startProduct } from '../support/product.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
@@ -29,10 +29,9 @@ beforeAll(async () => {
 afterAll(async () => void (await product.end()))
 
 function run(...args: string[]): Promise<Ended> {
-  return waybridgeProcess([...args, '--config', product.dir])
+  return waybridge([...args, '--config', product.dir])
 }
 
-/** Polled in place of commands: each takes a process. */
 async function statusIs(part: object): Promise<void> {
   await expect.poll(() => product.admin('/admin/status'), soon).toMatchObject(part)
 }

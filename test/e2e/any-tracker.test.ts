@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createFleet, devicesYaml, ROUTES_FROM } from '../../src/simulate/fleet.ts'
+import { runSimulation } from '../../src/simulate/simulation.ts'
+import { speeches } from '../../src/simulate/speak/index.ts'
 import { avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../support/encode.ts'
-import { dial, type Product, startProduct } from '../support/product.ts'
+import { AUTO_LISTENER, dial, type Product, startProduct } from '../support/product.ts'
 
 const PLACE = { latitude: 52.52, longitude: 13.41, satellites: 9 }
 const at = Date.now() - 60_000
@@ -40,10 +43,12 @@ const TRACKERS = [
   },
 ]
 
+/** Simulated vans, which are configured. */
+const FLEET = createFleet(speeches.length, speeches)
 let product: Product
 
 beforeAll(async () => {
-  product = await startProduct({ 'devices.yaml': '{}\n' })
+  product = await startProduct({ 'devices.yaml': devicesYaml(FLEET, '7') }, AUTO_LISTENER)
 }, 90_000)
 
 afterAll(() => product?.end())
@@ -63,10 +68,10 @@ it('trackers of five makers, pointed at one port and configured by what arrives,
 
   for (const [index, { id }] of TRACKERS.entries()) {
     const body = JSON.stringify({
-      name: `Van ${index}`,
+      name: `Tracker ${index}`,
       company_id: 7,
       courier_id: 40 + index,
-      route_id: 1001 + index,
+      route_id: 9001 + index,
     })
     await product.admin(`/admin/devices/${id}`, {
       method: 'PUT',
@@ -75,10 +80,33 @@ it('trackers of five makers, pointed at one port and configured by what arrives,
     })
   }
   for (const index of TRACKERS.keys()) {
-    const delivered = () => product.positions(`${1001 + index}`, Math.floor(at / 1000) - 60, Math.floor(at / 1000) + 60)
+    const delivered = () => product.positions(`${9001 + index}`, Math.floor(at / 1000) - 60, Math.floor(at / 1000) + 60)
     await expect.poll(async () => (await delivered()).length, { timeout: 30_000 }).toBe(1)
   }
 }, 120_000)
+
+it('all fixes of vans that speak 25 protocols, those over TCP to one port, are acknowledged and delivered', async () => {
+  const auto = Object.fromEntries(FLEET.map(({ speech }) => [`tcp/${speech.protocol}`, product.ports['tcp/auto']]))
+  const outcome = await runSimulation({
+    host: '127.0.0.1',
+    ports: { ...product.ports, ...auto },
+    vans: FLEET,
+    intervalMs: 1000,
+    durationMs: 3000,
+    patienceMs: 30_000,
+    seed: 1,
+    keepTrips: true,
+  })
+  expect([outcome.sent, outcome.acked, outcome.trouble]).toEqual([3 * FLEET.length, 3 * FLEET.length, undefined])
+  for (const [index, { id, name }] of FLEET.entries()) {
+    const made = outcome.trips.get(id)?.sent.map(({ time }) => time / 1000) ?? []
+    const delivered = async () => {
+      const positions = await product.positions(`${ROUTES_FROM + index + 1}`, made[0], made[made.length - 1])
+      return positions.map(({ timestamp }) => timestamp)
+    }
+    await expect.poll(delivered, { timeout: 20_000, message: `${name} (${speeches[index].name})` }).toEqual(made)
+  }
+}, 90_000)
 
 /** The devices that arrived and have one fix waiting, each with its protocol. */
 async function arrived(): Promise<string[]> {

@@ -42,7 +42,7 @@ async function send(seconds: number): Promise<void> {
 it('a routes file that was refused stays refused when processes are killed and started again', async () => {
   await product.write('routes.csv', '')
   await expect.poll(refusals, soon).toBe(1)
-  for (const role of ['gateway', 'worker', 'tracking', 'admin']) await kill(role)
+  for (const role of ['gateway', 'admin']) await kill(role)
   await expect.poll(refusals, soon).toBe(2)
   expect(product.said()).toContain('where the loss is meant, write the lines with `waybridge routes put --force`')
   await send(NOW - 60)

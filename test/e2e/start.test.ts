@@ -7,6 +7,8 @@ import type { Fix } from '../../protocols/kit/index.ts'
 import { gt06 } from '../../src/simulate/speak/gt06.ts'
 import { teltonika } from '../../src/simulate/speak/teltonika.ts'
 import { h02, wialon } from '../../src/simulate/speak/text.ts'
+import { waybridgeProcess } from '../support/cli.ts'
+import { folder } from '../support/config-folder.ts'
 import { dial, type Product, startProduct } from '../support/product.ts'
 
 const START = Math.floor(Date.now() / 1000) - 3600
@@ -41,7 +43,8 @@ const fixAt = (seconds: number, latitude = 52.5): Fix => {
 let product: Product
 
 beforeAll(async () => {
-  product = await startProduct({ 'devices.yaml': DEVICES, 'routes.csv': ROUTES })
+  const ignored = 'companies: []\nroutes: none\n'
+  product = await startProduct({ 'devices.yaml': DEVICES, 'routes.csv': ROUTES, 'tracking.yaml': ignored })
 }, 60_000)
 afterAll(async () => void (await product.end()))
 
@@ -115,6 +118,10 @@ describe('a fix is acknowledged and arrives at the tracking service', () => {
   })
 })
 
+it('ignores tracking.yaml, and says so once', () => {
+  expect(product.said().split(`${product.dir}/tracking.yaml: only \`waybridge tracking\``).length - 1).toBe(1)
+})
+
 describe('a changed line of routes.csv', () => {
   it('takes effect within a second, by the fix’s own time', async () => {
     const line = await login('356307042441070')
@@ -166,6 +173,18 @@ describe('a process that is killed', () => {
     },
     60_000,
   )
+})
+
+it('runs one tracking service for each data folder, also after it was killed', async () => {
+  const dataDir = join(product.dir, 'data')
+  const settings = `data_dir: ${dataDir}\nlisten: { port: 0 }\nmonitor: { port: 0 }\n`
+  const dir = await folder({ 'tracking.yaml': settings })
+  expect(await waybridgeProcess(['tracking', '--config', dir])).toEqual({
+    code: 1,
+    out: '',
+    errors: `Another tracking service is running on ${dataDir}: end it, or choose another data_dir.\n`,
+  })
+  expect(await product.positions('101', START, START)).toHaveLength(1)
 })
 
 describe('the account of all fixes', () => {

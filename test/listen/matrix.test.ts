@@ -52,12 +52,12 @@ describe('the first frame of a conversation', () => {
   it.each(['tcp', 'udp', 'http'] as const)(
     'over %s, of a device that nobody has configured, is not taken for another family',
     async (transport) => {
-      const detector = new Detector({ protocols: all, configured: () => undefined })
+      const unconfigured = new Detector({ protocols: all, configured: () => undefined })
       const mistakes: string[] = []
       for (const protocol of all.filter((each) => each[transport]))
         for (const { bytes } of await firstFrames(protocol, transport)) {
           const { name } = protocol
-          const [best] = detector.look({ bytes, transport, now: newSession().now }).guesses
+          const [best] = unconfigured.look({ bytes, transport, now: newSession().now }).guesses
           if (best && !isAlike(name, best.protocol.name))
             mistakes.push(`${name} is taken for ${best.protocol.name} (${best.evidence.join(', ')})`)
         }
@@ -100,8 +100,12 @@ function read(protocol: Protocol, bytes: Buffer | HttpRequest, session: Session)
   }
 }
 
+/** The only device that is configured: that of the frame that is looked at. */
+let ours: string | undefined
+const detector = new Detector({ protocols, configured: (id) => (id === ours ? '' : undefined) })
+
 function mistakesOf(name: string, bytes: Buffer, { device }: Message): string[] {
-  const detector = new Detector({ protocols, configured: (id) => (id === device ? '' : undefined) })
+  ours = device
   const mistakes: string[] = []
   for (let end = 1; end <= bytes.length; end++) {
     const isWhole = end === bytes.length

@@ -32,6 +32,9 @@ export interface Product {
 
 export const COMPANY = { apikey: 'canary-apikey', oauth_token: 'canary-oauth' }
 
+/** The port for all protocols, with which `yaml` may begin: its gateway loads them all. */
+export const AUTO_LISTENER = '  - { transport: tcp, protocol: auto, port: 0, host: 127.0.0.1 }\n'
+
 /** Writes `files` and a gateway.yaml (free ports, company 7, then `yaml`) to a new folder, and starts the product on it. */
 export async function startProduct(files: Readonly<Record<string, string>>, yaml = ''): Promise<Product> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-e2e-'))
@@ -107,20 +110,19 @@ function gatewayYaml(dir: string): string {
     ['tcp', 'gt06'],
     ['tcp', 'h02'],
     ['tcp', 'wialon'],
-    ['tcp', 'auto'],
     ['http', 'osmand'],
   ].map(([transport, protocol]) => `  - { transport: ${transport}, protocol: ${protocol}, port: 0, host: 127.0.0.1 }`)
   return `
 data_dir: ${join(dir, 'data')}
 redis: { max_memory: 256mb }
-listeners:
-${listeners.join('\n')}
 mqtt: { broker: { host: 127.0.0.1, port: 0 } }
 tracking: { listen: { host: 127.0.0.1, port: 0 } }
 admin: { port: 0 }
 batch: { max_wait: 100ms }
 companies: [{ company_id: 7, apikey: ${COMPANY.apikey}, oauth_token: ${COMPANY.oauth_token} }]
 log: { format: json, level: debug }
+listeners:
+${listeners.join('\n')}
 `
 }
 

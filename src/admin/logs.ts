@@ -100,11 +100,12 @@ async function readEntries(
   { before, count }: { readonly before?: string; readonly count: number },
 ): Promise<ReturnType<typeof entryJson>[]> {
   const seen: ReturnType<typeof entryJson>[] = []
+  const atOnce = scope.isAll ? count : Math.max(count, AT_ONCE)
   for (let last = before; ; ) {
-    const entries = await redis.xrevrange(keys.audit, last === undefined ? '+' : `(${last}`, '-', 'COUNT', count)
+    const entries = await redis.xrevrange(keys.audit, last === undefined ? '+' : `(${last}`, '-', 'COUNT', atOnce)
     seen.push(...entries.map(entryJson).filter(({ companies }) => scope.seesEach(companies ?? [])))
     last = entries.at(-1)?.[0]
-    if (entries.length < count || seen.length >= count) return seen.slice(0, count)
+    if (entries.length < atOnce || seen.length >= count) return seen.slice(0, count)
   }
 }
 
@@ -152,6 +153,8 @@ function entryJson([id, [, json]]: [id: string, fields: string[]]) {
 const MIN_SECRET = 8
 const MAX_PATH = 256
 const MAX_WAIT_MS = 1000
+/** Entries read in one call, where not all of them are seen. */
+const AT_ONCE = 500
 /** Of one look; the others come with the next one. */
 const MAX_NEWS = 100
 /** The id of an entry of a Redis stream: ms UTC and a serial number. */

@@ -63,15 +63,13 @@ export function misunderstoodOperations({ redis, directory, logger }: Misunderst
 
 /** Up to `count` frames of the selection that came from devices of companies that are seen, latest first. */
 async function seenFrames(redis: Redis, scope: Scope, selection: FrameSelection): Promise<StoredFrame[]> {
-  const { count } = selection
+  if (scope.isAll) return readFrames(redis, selection)
   const seen: StoredFrame[] = []
   for (let { before } = selection; ; ) {
-    const frames = await readFrames(redis, { ...selection, before })
-    seen.push(
-      ...frames.filter(({ text }) => scope.isAll || scope.sees((JSON.parse(text) as MisunderstoodFrame).company)),
-    )
+    const frames = await readFrames(redis, { ...selection, before, count: LOOKED_AT })
+    seen.push(...frames.filter(({ text }) => scope.sees((JSON.parse(text) as MisunderstoodFrame).company)))
     before = frames.at(-1)?.id
-    if (before === undefined || seen.length >= count) return seen.slice(0, count)
+    if (before === undefined || seen.length >= selection.count) return seen.slice(0, selection.count)
   }
 }
 
@@ -122,6 +120,8 @@ function frameJson({ id, text }: StoredFrame): z.infer<typeof FrameJson> {
 }
 
 const AT_ONCE = 500
+/** At once, while those of some companies are looked for: a frame may have 64 KiB. */
+const LOOKED_AT = 100
 const SHOWN_BYTES = 1024
 /** See lanes/misunderstood.ts. */
 const FRAME_ID = /^\d+-[0-9a-f]+-/

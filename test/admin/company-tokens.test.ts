@@ -123,7 +123,8 @@ const VOLATILE = new Set(['findings', 'condition', 'watched_until_at'])
 describe('a token with companies', () => {
   it('learns nothing of other companies by any operation, event or error, and changes nothing of them', async () => {
     const { put8 } = await fillBoth(admin)
-    const stream = await followEvents(`${admin.url}/admin/events`, { authorization: `Bearer ${TOKEN_7}` })
+    const follow = (token: string) => followEvents(`${admin.url}/admin/events`, { authorization: `Bearer ${token}` })
+    const [stream, other] = await Promise.all([follow(TOKEN_7), follow(TOKEN)])
     await expect
       .poll(async () => (await all('/admin/findings')).text, soon)
       .toMatch(/two of zebra-1[^]*zebra|zebra[^]*two of zebra-1/)
@@ -154,9 +155,10 @@ describe('a token with companies', () => {
     await seven('/admin/devices/356307042441014/assign', { method: 'POST', body: { route_id: '1009' } })
     for (const topic of ['status', 'device', 'finding', 'roster', 'audit'])
       await expect.poll(() => stream.events(topic).length, soon).toBeGreaterThan(0)
+    expect(other.text()).toMatch(CANARY)
     expect(stream.events('arrival')).toEqual([])
     expect(/.{0,80}(?:zebra|80808).{0,80}/i.exec(stream.text().replaceAll(TYPED_PATH, ''))?.[0]).toBeUndefined()
-    stream.close()
+    for (const each of [stream, other]) each.close()
   }, 60_000)
 })
 

@@ -247,29 +247,28 @@ export const FindingJson = z.object({
   action: Text,
 })
 
-/** Figures of the whole system are absent for a token with `companies`. */
 export const StatusJson = z.object({
   waiting: z.object({ fixes: Count, lanes: Count, oldest_at: Instant.optional() }),
   parked: z.object({ fixes: Count, lanes: Count }),
   held: z.object({ fixes: Count, devices: Count }),
-  rates: z.object(each(z.number(), 'received_per_s', 'delivered_per_s')).optional(),
+  rates: ofWhole(z.object(each(z.number(), 'received_per_s', 'delivered_per_s'))),
   upstream: z.object({
     state: z.enum(['up', 'down', 'limited']),
     since_at: Instant,
     /** When the backlog will be delivered at the present rate. */
-    drained_at: Instant.optional(),
+    drained_at: ofWhole(Instant),
     /** Ids of companies whose OAuth token the tracking API refuses. */
     token_refused: z.array(Text),
     /** The last push that failed. */
-    last_error: z
-      .object({ at: Instant, code: Text, status: z.int().optional(), message: Text.optional(), operation: Text })
-      .optional(),
-    ...each(Count.optional(), 'in_flight', 'slowest_ms'),
+    last_error: ofWhole(
+      z.object({ at: Instant, code: Text, status: z.int().optional(), message: Text.optional(), operation: Text }),
+    ),
+    ...each(ofWhole(Count), 'in_flight', 'slowest_ms'),
   }),
   /** One sentence. */
   verdict: Text,
-  processes: z
-    .array(
+  processes: ofWhole(
+    z.array(
       z.object({
         role: z.enum(['gateway', 'worker', 'admin', 'tracking']),
         pid: z.int(),
@@ -278,31 +277,36 @@ export const StatusJson = z.object({
         restarts: Count,
         last_seen_at: Instant,
       }),
-    )
-    .optional(),
+    ),
+  ),
   links: z.array(
     z.object({
       link: LinkName,
       state: z.enum(['ok', 'broken', 'idle', 'unknown']),
-      count: Count.optional(),
-      per_s: z.number().optional(),
+      count: ofWhole(Count),
+      per_s: ofWhole(z.number()),
       /** The mean of each of the last 60 minutes, the oldest first. */
-      hour: z.array(z.number()).optional(),
+      hour: ofWhole(z.array(z.number())),
       findings: z.array(Text),
     }),
   ),
-  custody: z
-    .object({
+  custody: ofWhole(
+    z.object({
       ...each(Count, 'received', 'filtered', 'delivered', 'waiting', 'parked', 'held', 'discarded'),
       difference: z.int(),
-    })
-    .optional(),
+    }),
+  ),
   findings: z.array(FindingJson),
   /** Configured devices by what they do. */
   vans: z.object(each(Count, ...CONDITIONS.filter((condition) => condition !== 'unknown'))),
   /** In which a time without an offset is read. */
   time_zone: Text,
 })
+
+/** Says in the OpenAPI document what a token with `companies` does not get. */
+function ofWhole<Schema extends z.ZodType>(schema: Schema) {
+  return schema.optional().meta({ description: 'Of the whole system: absent for a token with companies.' })
+}
 
 export function pageSchema<Item extends z.ZodType>(item: Item) {
   return z.object({ results: z.array(item), next_page_token: Text.optional() })

@@ -46,20 +46,22 @@ export function statusOperations(sources: StatusSources): Operation[] {
 
 /** The answer of `GET /admin/status`. */
 export async function statusJson(sources: StatusSources, scope: Scope): Promise<z.infer<typeof StatusJson>> {
-  const { account, upstream, findings, tokensRefused, vans, zone } = sources
+  const { account, upstream, findings, hour, tokensRefused, vans, zone } = sources
   const [taken, api] = await Promise.all([account(), upstream()])
   const { waiting, parked, held } = taken.storedFor(scope)
   const { oldestAt, ...counts } = waiting
   const found = scope.findings(findings.current)
   const whole = scope.isAll ? wholeSystem(sources, taken, api) : undefined
   return {
-    verdict: verdict(found),
-    links: linkStates(found).map((link) => ({ ...link, findings: [...link.findings] })),
-    ...whole?.figures,
+    verdict: verdict(found, whole?.flows),
     findings: found.map(findingJson),
+    links: linkStates(found, whole?.flows).map(({ link, perS: per_s, findings: codes, ...rest }) => {
+      return { link, ...rest, per_s, hour: whole && hour.of(link), findings: [...codes] }
+    }),
     waiting: { ...counts, oldest_at: instant(oldestAt) },
     parked,
     held,
+    ...whole?.figures,
     upstream: {
       state: api.state,
       since_at: instant(api.since) ?? '',
@@ -72,17 +74,13 @@ export async function statusJson(sources: StatusSources, scope: Scope): Promise<
 }
 
 /** What a status says of the whole system, and not of single companies. */
-function wholeSystem({ findings, gatherer, hour, rates }: StatusSources, taken: FixAccount, api: Upstream) {
+function wholeSystem({ gatherer, rates }: StatusSources, taken: FixAccount, api: Upstream) {
   const now = Date.now()
   const perS = rates()
-  const flows = flowsOf(taken, perS, gatherer.gateways)
   const { lastError, inFlight, slowestMs } = gatherer.pushes
   return {
+    flows: flowsOf(taken, perS, gatherer.gateways),
     figures: {
-      verdict: verdict(findings.current, flows),
-      links: linkStates(findings.current, flows).map(({ link, perS: per_s, findings: codes, ...rest }) => {
-        return { link, ...rest, per_s, hour: hour.of(link), findings: [...codes] }
-      }),
       rates: { received_per_s: perS.received, delivered_per_s: perS.delivered },
       custody: taken.custody,
       processes: gatherer.processes.map((process) => processJson(process, now)),

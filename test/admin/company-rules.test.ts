@@ -191,8 +191,10 @@ describe('a token for company 7', () => {
           403,
           `this token is for some companies: GET ${path} needs one for all`,
         ])
-    const description = ((await seven('/openapi.json')).json as { info: { description: string } }).info.description
+    const { json, text } = await seven('/openapi.json')
+    const { description } = (json as { info: { description: string } }).info
     expect(description).toContain('need a token for all companies: GET /admin/enrolment')
+    expect(text.split('Of the whole system: absent for a token with companies.').length - 1).toBe(10)
   })
 
   it('may be one that only reads', async () => {

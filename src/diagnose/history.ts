@@ -1,6 +1,6 @@
 /** Why there is no position of a time. */
 export const GAP_REASONS = ['not_connected', 'no_fix', 'filtered', 'held', 'not_stored', 'waiting', 'unknown'] as const
-export type GapReason = (typeof GAP_REASONS)[number]
+type GapReason = (typeof GAP_REASONS)[number]
 
 /** What is known of a local day of a device, or of its part that has passed. Instants in ms UTC. */
 export interface DayFacts {
@@ -62,11 +62,11 @@ type Run = readonly [first: number, end: number]
 
 /** Each minute, whether it is marked or lies in a hole that is too short to count. */
 function withoutHoles(minutes: number, least: number, isMarked: (minute: number) => boolean): boolean[] {
-  const marked = Array.from({ length: minutes }, (_, minute) => isMarked(minute))
+  const marked = Array<boolean>(minutes).fill(false)
   let last = -Infinity
   for (let minute = 0; minute < minutes; minute++) {
     if (!isMarked(minute)) continue
-    if (minute - last <= least) marked.fill(true, last, minute)
+    marked.fill(true, minute - last <= least ? last : minute, minute + 1)
     last = minute
   }
   return marked

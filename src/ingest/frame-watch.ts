@@ -28,6 +28,8 @@ export interface WatchedFrame {
   /** The first 20. */
   readonly fixes: readonly Fix[]
   readonly fixCount: number
+  /** Whether it has fixes of other devices, as that of a relay may. */
+  readonly isShared?: true
   /** What the device was answered, base64. */
   readonly reply?: string
   /** Why it was not understood, refused, or not stored. */
@@ -123,6 +125,7 @@ function describeWatched(id: string, { frame, session, protocol }: Reading, { re
     size: content.length,
     fixes: own.slice(0, SHOWN_FIXES),
     fixCount: own.length,
+    ...(own.length < fixes.length && { isShared: true as const }),
     reply: replies.length > 0 ? shown(Buffer.concat(replies)) : undefined,
     error: error && masking.mask(error),
   }

@@ -14,7 +14,7 @@ export type NotedKind = (typeof NOTED)[number]
 
 /** A kind and a minute as one number. `at`: ms UTC. */
 export function noteOf(kind: NotedKind, at: number): number {
-  return Math.floor(at / MINUTE_MS) * NOTED.length + NOTED.indexOf(kind)
+  return Math.floor(at / MINUTE_MS) * NOTED.length + KINDS[kind]
 }
 
 /** The minute of a note: ms UTC. */
@@ -36,10 +36,7 @@ export interface DayNotes {
 export async function addDayNotes(redis: Redis, some: readonly DayNotes[]): Promise<void> {
   const writes = redis.pipeline()
   for (const { device, day, fixes, late, notes } of some) {
-    const bits = Array.from(notes).flatMap((note) => {
-      const minute = (minuteOf(note) - day) / MINUTE_MS
-      return minute < MOST_MINUTES ? ['SET', 'u1', bitOf(note % NOTED.length, minute), 1] : []
-    })
+    const bits = runsOf(notes, day).flatMap(({ bit, length }) => ['SET', `u${length}`, bit, 2 ** length - 1])
     const counts = ['OVERFLOW', 'SAT', 'INCRBY', 'u23', 0, fixes, 'INCRBY', 'u16', 24, late]
     writes.call('BITFIELD', keys.day(day, device), ...FIRST, ...counts, ...bits)
   }
@@ -51,6 +48,22 @@ export async function addDayNotes(redis: Redis, some: readonly DayNotes[]): Prom
     if (!wasWritten) expiries.expire(keys.day(some[at].day, some[at].device), KEPT_S)
   }
   if (expiries.length > 0) await expiries.exec()
+}
+
+/** Bits that follow each other: a call for each would cost several times as much. */
+function runsOf(notes: Iterable<number>, day: number): { readonly bit: number; readonly length: number }[] {
+  const runs: { bit: number; length: number }[] = []
+  const bits = Array.from(notes).flatMap((note) => {
+    const minute = (minuteOf(note) - day) / MINUTE_MS
+    return minute < MOST_MINUTES ? bitOf(note % NOTED.length, minute) : []
+  })
+  for (const bit of bits.toSorted((one, other) => one - other)) {
+    const last = runs[runs.length - 1]
+    if (last && bit < last.bit + last.length) continue
+    if (last && bit === last.bit + last.length && last.length < LONGEST_RUN) last.length++
+    else runs.push({ bit, length: 1 })
+  }
+  return runs
 }
 
 /** What is noted of a day. */
@@ -68,8 +81,9 @@ export async function readDays(redis: Redis, device: string, days: readonly numb
     fixes: bytes ? bytes.readUIntBE(0, 3) >> 1 : 0,
     late: bytes ? bytes.readUInt16BE(3) : 0,
     has(kind, minute) {
-      const bit = bitOf(NOTED.indexOf(kind), minute)
-      return minute < MOST_MINUTES && bytes !== null && ((bytes[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0
+      if (bytes === null || minute >= MOST_MINUTES) return false
+      const bit = bitOf(KINDS[kind], minute)
+      return ((bytes[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0
     },
   }))
 }
@@ -83,9 +97,12 @@ function bitOf(kind: number, minute: number): number {
   return HEAD_BITS + kind * MOST_MINUTES + minute
 }
 
+const KINDS = Object.fromEntries(NOTED.map((kind, at) => [kind, at])) as Record<NotedKind, number>
 const MINUTE_MS = 60_000
 const MOST_MINUTES = 1492
 const HEAD_BITS = 40
+/** Such a number is exact. */
+const LONGEST_RUN = 50
 /** Marks that it was written, and has the string made as long as it usually is: what grows takes twice as much. */
 const FIRST = ['SET', 'u1', 23, 1, 'INCRBY', 'u1', HEAD_BITS + 2 * MOST_MINUTES - 1, 0]
 const KEPT_S = 32 * 86_400

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { addWatchedFrames } from '../../src/lanes/index.ts'
 import { TOKEN } from '../support/admin.ts'
 import { followEvents } from '../support/events.ts'
 import { askAs, CANARY, fillBoth, TOKEN_7, twoCompanies } from '../support/two-companies.ts'
@@ -121,6 +122,16 @@ async function stateOf8(): Promise<unknown> {
 const VOLATILE = new Set(['findings', 'condition', 'watched_until_at'])
 
 describe('a token with companies', () => {
+  it('is not shown frames with fixes of other devices', async () => {
+    const [own] = ((await seven('/admin/devices?max_results=1')).json as { results: { id: string }[] }).results
+    const frame = { at: 1, transport: 'tcp', remote: '', protocol: 'h02', bytes: '', size: 0, fixes: [], fixCount: 0 }
+    const frames = [frame, { ...frame, isShared: true }].map((each) => JSON.stringify(each))
+    await addWatchedFrames(admin.redis, new Map([[own.id.replace(/^0+/, ''), frames]]))
+    const shown = async (ask: typeof all) =>
+      ((await ask(`/admin/devices/${own.id}/frames`)).json as { results: object[] }).results.length
+    expect([await shown(all), await shown(seven)]).toEqual([2, 1])
+  })
+
   it('learns nothing of other companies by any operation, event or error, and changes nothing of them', async () => {
     const { put8 } = await fillBoth(admin)
     const follow = (token: string) => followEvents(`${admin.url}/admin/events`, { authorization: `Bearer ${token}` })

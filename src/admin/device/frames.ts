@@ -53,7 +53,9 @@ export function frameOperations({ redis, directory }: Pick<DeviceSources, 'redis
           readWatchedFrames(redis, sameId(id)),
           readFrames(redis, { devices: [...new Set([id, sameId(id)])], count: Math.min(count, MOST_KEPT) }),
         ])
-        const frames = watched.map((json) => JSON.parse(json) as WatchedFrame)
+        const frames = watched
+          .map((json) => JSON.parse(json) as WatchedFrame)
+          .filter(({ isShared }) => scope.isAll || !isShared)
         const times = new Set(frames.map(({ at }) => at))
         const others = kept
           .map(({ text }) => JSON.parse(text) as MisunderstoodFrame)
@@ -70,10 +72,16 @@ export function frameOperations({ redis, directory }: Pick<DeviceSources, 'redis
 const FramesQuery = z.object({ max_results: PageQuery.shape.max_results })
 type FrameJson = z.infer<typeof DeviceFrameJson>
 
-function watchedJson({ at, bytes, reply, fixes, fixCount, ...about }: WatchedFrame): FrameJson {
+function watchedJson({ at, bytes, reply, fixes, fixCount, ...frame }: WatchedFrame): FrameJson {
+  const { transport, port, remote, protocol, size, error } = frame
   return {
     at: instant(at) ?? '',
-    ...about,
+    transport,
+    port,
+    remote,
+    protocol,
+    size,
+    error,
     ...contentJson(Buffer.from(bytes, 'base64')),
     fixes: fixes.map(decodedFix),
     fix_count: fixCount,

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { yieldToEventLoop } from '../../async.ts'
 import { localDay, localFromUtc } from '../../config/times.ts'
 import { leastSilenceMs } from '../../diagnose/devices.ts'
 import { dayOf, type DaySpan, GAP_REASONS } from '../../diagnose/history.ts'
@@ -37,10 +38,12 @@ export function historyOperation(sources: DetailSources): Operation {
         readDays(sources.redis, '', starts),
       ])
       const present = presentOf(id, found, { sources, now })
-      return {
-        days: days.map((day, at) => dayJson(day, { noted: noted[at], gateway: gateways[at] }, { ...present, now })),
-        time_zone: sources.live.config.time_zone,
+      const results: z.infer<typeof HistoryJson>['days'] = []
+      for (const [at, day] of days.entries()) {
+        results.push(dayJson(day, { noted: noted[at], gateway: gateways[at] }, { ...present, now }))
+        await yieldToEventLoop()
       }
+      return { days: results, time_zone: sources.live.config.time_zone }
     },
   }
 }
@@ -148,4 +151,4 @@ const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 const MOST_DAYS = 31
 /** Minutes that may not be written yet. */
-const UNWRITTEN = 3
+const UNWRITTEN = 7

@@ -116,10 +116,11 @@ export class Arrivals {
     const arrived = this.#devices
     this.#devices = new Map()
     const devices = arrived.size > 0 ? await this.#withKnown(arrived) : []
+    if (connections.length + devices.length === 0) return
     const writes = redis.multi()
     if (connections.length > 0) writes.lpush(keys.arrivals, ...connections).ltrim(keys.arrivals, 0, KEPT - 1)
     if (devices.length > 0) writes.hset(keys.arrivedDevices, ...devices)
-    if (writes.length > 0) await writes.exec()
+    await writes.exec()
   }
 
   /** Fields and values of what is written of devices, with what is known of them; new ones as far as there is room. */

@@ -159,12 +159,11 @@ export class Holding {
     if (this.#isDue || clock.isInDoubt !== this.#wasInDoubt) await lookAtAll(redis, HELD_LISTS)
     this.#isDue = false
     this.#wasInDoubt = clock.isInDoubt
-    for (const lists of HELD_LISTS)
-      for (const device of await claimHeld(redis, lists)) {
-        if (this.#closing.signal.aborted) return
-        // What is being released leaves its lists in their order.
-        if (!this.isReleasing(device)) await this.#sweep({ lists, device })
-      }
+    for (const place of await claimHeld(redis)) {
+      if (this.#closing.signal.aborted) return
+      // What is being released leaves its lists in their order.
+      if (!this.isReleasing(place.device)) await this.#sweep(place)
+    }
   }
 
   /** Answers whether fixes did not stay, or another gateway moved some meanwhile. */

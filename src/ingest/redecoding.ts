@@ -55,6 +55,7 @@ export class Redecoding {
   /** Devices that the roster has changed, without leading zeros. */
   #changed = new Set<string>()
   #isAllDue = true
+  #looks = 0
   #decoded = 0
 
   constructor(options: RedecodingOptions) {
@@ -78,8 +79,10 @@ export class Redecoding {
   async #look(): Promise<void> {
     const { maxAgeMs, redis, replica } = this.#options
     if (!replica.current) return
-    const old = maxAgeMs === null ? 0 : await dropOld(redis, Date.now() - maxAgeMs)
-    metrics.misunderstoodLeft.inc({ reason: 'max_age' }, old)
+    if (maxAgeMs !== null && this.#looks++ % DROP_OLD_EVERY === 0) {
+      const old = await dropOld(redis, Date.now() - maxAgeMs)
+      metrics.misunderstoodLeft.inc({ reason: 'max_age' }, old)
+    }
     await this.#markDue()
     while (!this.#closing.signal.aborted) {
       const device = await claimFrames(redis)
@@ -232,6 +235,8 @@ function markOf({ time, latitude, longitude }: Fix): readonly [number, number, n
 
 type LeavingReason = 'understood' | 'no_position' | 'other_company' | 'not_needed'
 
+/** In seconds. */
+const DROP_OLD_EVERY = 10
 /** Frames after which there is a pause: at most a thousand in a second. */
 const AT_ONCE = 20
 const PAUSE_MS = 20

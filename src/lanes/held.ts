@@ -54,10 +54,14 @@ export async function heldAmong(redis: Redis, { name }: HeldLists, devices: read
   return asked.filter((_, index) => scores[index] !== null)
 }
 
-/** Claims up to 200 devices whose held fixes are to be looked at by now. Another gateway does not get them for a minute. */
-export async function claimHeld(redis: Redis, { name }: HeldLists): Promise<string[]> {
-  const names = (await scripts(redis)('held', [keys.heldDevices(name)], [SLICE, CLAIM_MS])) as Buffer[]
-  return names.map(String)
+/**
+ * Claims devices whose held fixes are to be looked at by now, up to 200 for each of the lists. Another gateway does not get them
+ * for a minute.
+ */
+export async function claimHeld(redis: Redis): Promise<{ readonly lists: HeldLists; readonly device: string }[]> {
+  const zsets = HELD_LISTS.map(({ name }) => keys.heldDevices(name))
+  const claimed = (await scripts(redis)('held', zsets, [SLICE, CLAIM_MS])) as Buffer[][]
+  return claimed.flatMap((names, index) => names.map((name) => ({ lists: HELD_LISTS[index], device: name.toString() })))
 }
 
 /** Has the held fixes of a device looked at at a time, ms UTC, where they would not be earlier. */

@@ -1,9 +1,12 @@
--- Claims devices of a zset whose held fixes, or frames, are to be looked at by now: they are looked at again after a while, unless whoever looks
+-- Claims devices of zsets whose held fixes, or frames, are to be looked at by now: they are looked at again after a while, unless whoever looks
 -- says an earlier time.
--- ARGV  how many at most, ms until they are looked at again
--- Answers their names.
-local devices = KEYS[1]
+-- KEYS  the zsets
+-- ARGV  how many of each at most, ms until they are looked at again
+-- Answers their names for each zset.
 local most, again_ms = ARGV[1], ARGV[2]
-local names = redis.call('ZRANGEBYSCORE', devices, '-inf', now, 'LIMIT', 0, most)
-for _, name in ipairs(names) do redis.call('ZADD', devices, 'XX', now + again_ms, name) end
-return names
+local claimed = {}
+for i, devices in ipairs(KEYS) do
+  claimed[i] = redis.call('ZRANGEBYSCORE', devices, '-inf', now, 'LIMIT', 0, most)
+  for _, name in ipairs(claimed[i]) do redis.call('ZADD', devices, 'XX', now + again_ms, name) end
+end
+return claimed

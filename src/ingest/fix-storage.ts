@@ -1,6 +1,6 @@
 import type { Fix, Transport } from '../../protocols/kit/index.ts'
 import { zoneAhead } from '../config/times.ts'
-import type { Appender } from '../lanes/index.ts'
+import type { Appender, Stored } from '../lanes/index.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
 import type { Replica } from '../roster/replica.ts'
@@ -12,8 +12,8 @@ import type { HeardBook } from './heard.ts'
 import type { Holding } from './holding.ts'
 import { type IdentityReason, noteTooMany, type ResolvedDevice } from './identity.ts'
 import type { Obstacle } from './frame.ts'
-import { type FilterOptions, type HoldOptions, type Placement, placeFixes } from './place.ts'
-import { noteSuspicion, Trails } from './suspicion.ts'
+import { type FilterOptions, type FixOrigin, type HoldOptions, type Placement, placeFixes } from './place.ts'
+import { type DeviceTrail, noteSuspicion, Trails } from './suspicion.ts'
 
 export interface FixStorageOptions {
   readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
@@ -55,69 +55,75 @@ export class FixStorage {
     { id, entry }: ResolvedDevice,
     { now, transport, sender, spoken, lateAt }: FixSource,
   ): Promise<Obstacle | IdentityReason | undefined> {
-    const { appender, capacity, clock, filter, hold, holding, replica } = this.#options
+    const { appender, capacity, holding, replica } = this.#options
     if (!replica.current) return 'roster'
     const isReleasing = holding.isBusy && holding.isReleasing(id)
-    const { roster, version } = replica
-    // Held by no version of the roster, it is looked at at once.
-    const rosterVersion = spoken?.isRefuted ? 0 : version
-    const rules = { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt }
     // What is understood late says nothing of where the device is now.
     const trail = entry && lateAt === undefined ? this.#trails.heard(id, { now, sender }) : undefined
     const origin = { device: id, entry, now, lateAt, isReleasing, isProven: transport !== 'udp', spoken, trail }
-    const placed = placeFixes(fixes, origin, rules)
-    if (trail?.offTrack) noteSuspicion(id, trail.suspicion)
-    if (placed.aheadMs > 0) noteAhead(id, placed.aheadMs)
-    else if (placed.lastFix && observations.devices.has(id)) observations.over(id, CLOCK)
+    const placed = this.#place(fixes, origin)
     const shortage = capacity.hasShortage && capacity.shortageFor(placed.parts)
     if (shortage) return shortage
-
-    let duplicates = 0
+    let stored: Readonly<Stored> = NOTHING_STORED
     if (placed.parts.length === 0) appender.count(placed.filtered)
     else {
       const storing = appender.append(placed)
       for (const part of placed.parts) if ('held' in part) holding.noteHeld(id, storing)
       try {
-        const stored = await storing
-        if (stored.refused) {
-          noteTooMany(id)
-          return 'unknown_device'
-        }
-        duplicates = stored.duplicates
+        stored = await storing
       } catch {
         return 'redis'
       }
     }
-    for (const reason of placed.filtered) metrics.filtered.inc({ reason })
-    if (duplicates > 0) metrics.filtered.inc({ reason: 'duplicate' }, duplicates)
-    if (placed.repaired > 0) metrics.repaired.inc({ reason: 'gps_week' }, placed.repaired)
-    if (entry) this.#options.days?.placed(id, placed, { at: now, duplicates })
-    if (entry && lateAt === undefined) this.#noteStored(id, placed, { at: now, duplicates, isReleasing })
-    return undefined
+    if (stored.refused) noteTooMany(id)
+    else this.#noteStored(placed, origin, stored.duplicates)
+    return stored.refused ? 'unknown_device' : undefined
   }
 
-  /** Notes the last fixes of a configured device, and what became of its message. */
-  #noteStored(
-    id: string,
-    placed: Placement,
-    { at, duplicates, isReleasing }: { at: number; duplicates: number; isReleasing: boolean },
-  ): void {
-    const { heard } = this.#options
-    const { filtered, lastFix, lastUnplaced, parts, received } = placed
+  #place(fixes: readonly Fix[], origin: PlacedFrom): Placement {
+    const { clock, filter, hold, replica } = this.#options
+    const { device, spoken, trail } = origin
+    const { roster, version } = replica
+    // Held by no version of the roster, it is looked at at once.
+    const rosterVersion = spoken?.isRefuted ? 0 : version
+    const placed = placeFixes(fixes, origin, { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt })
+    if (trail?.offTrack) noteSuspicion(device, trail.suspicion)
+    if (placed.aheadMs > 0) noteAhead(device, placed.aheadMs)
+    else if (placed.lastFix && observations.devices.has(device)) observations.over(device, CLOCK)
+    return placed
+  }
+
+  /** Counts what is stored or filtered; notes the last fixes of a configured device, and what became of its message. */
+  #noteStored(placed: Placement, origin: PlacedFrom, duplicates: number): void {
+    const { days, heard } = this.#options
+    const { filtered, lastFix, lastUnplaced, parts, received, repaired } = placed
+    const { device, entry, isReleasing, lateAt, now: at } = origin
+    for (const reason of filtered) metrics.filtered.inc({ reason })
+    if (duplicates > 0) metrics.filtered.inc({ reason: 'duplicate' }, duplicates)
+    if (repaired > 0) metrics.repaired.inc({ reason: 'gps_week' }, repaired)
+    if (entry) days?.placed(device, placed, { at, duplicates })
+    if (!entry || lateAt !== undefined) return
     const isDuplicate = duplicates > 0 && lastFix
-    heard.stored(id, {
+    heard.stored(device, {
       fix: lastFix && { at, fix: lastFix },
       filtered: isDuplicate ? { at, reason: 'duplicate', fix: lastFix } : lastUnplaced && { at, ...lastUnplaced },
     })
-    if (parts.length === 0) heard.became(id, 'filtered', filtered[filtered.length - 1])
+    if (parts.length === 0) heard.became(device, 'filtered', filtered[filtered.length - 1])
     // Duplicates change nothing, and what goes behind held fixes has a route.
     if (isReleasing || duplicates >= received - filtered.length) return
     for (const part of parts)
-      if ('lane' in part) heard.became(id, 'routed', part.lane)
-      else heard.became(id, 'held', part.held)
+      if ('lane' in part) heard.became(device, 'routed', part.lane)
+      else heard.became(device, 'held', part.held)
   }
 }
 
+/** Where fixes come from, with all that is known of their device. */
+interface PlacedFrom extends FixOrigin {
+  readonly spoken: SpokenNow | undefined
+  readonly trail: DeviceTrail | undefined
+}
+
+const NOTHING_STORED: Readonly<Stored> = { duplicates: 0, refused: false }
 /** What a fix in time shows to be over. */
 const CLOCK = ['clock_ahead'] as const
 

@@ -102,7 +102,7 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
   let aheadMs = 0
   let repaired = 0
   let late = 0
-  const noted: number[] = []
+  let noted: number[] = []
   let lastFix: Fix | undefined
   let lastUnplaced: Placement['lastUnplaced']
   for (const fix of fixes) {
@@ -117,7 +117,8 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
     const time = 'lane' in verdict ? verdict.position.timestamp * 1000 : utcOf(fix.time, origin)
     if (time - fix.time > ROLLOVER_MS / 2) repaired++
     const note = noteOf('held' in verdict ? 'held' : 'fix', Math.min(time, now))
-    if (note !== noted[noted.length - 1]) noted.push(note)
+    if (noted.length === 0) noted = [note]
+    else if (note !== noted[noted.length - 1]) noted.push(note)
     if (now - time > LATE_MS) late++
     if ('held' in verdict) {
       lastUnplaced = { reason: verdict.held, fix, held: true }

@@ -58,6 +58,21 @@ admin: { port: 0, tokens: [canary-of-all, { token: ${SEVEN}, name: seven, compan
       await close()
     })
 
+    it('adds a van by its id', async () => {
+      const { page, faults, close } = await fixture.open('/arrivals', { token: SEVEN })
+      await page.getByLabel('Id of the tracker').fill('356307042441099')
+      await page.locator('main button[type=submit]').click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Name').fill('Van 99')
+      await expect.poll(() => dialog.getByLabel('Company').inputValue()).toBe('7')
+      await expectAccessible(page)
+      await dialog.getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('heading', { name: 'Van 99' }).waitFor()
+      expect(page.url()).toContain('/vans/356307042441099')
+      expect(faults).toEqual([])
+      await close()
+    })
+
     it('gives its van another route', async () => {
       const { page, faults, close } = await fixture.open(`/vans/${VAN}`, { token: SEVEN })
       await page.getByRole('button', { name: /Assign a route|Change route/ }).click()

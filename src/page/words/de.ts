@@ -356,7 +356,8 @@ export const de: Words = {
     setup: 'So einen Tracker hierher richten:',
     forAll: 'Nicht für dieses Token',
     forAllText:
-      'Es gilt nur für einzelne Firmen, und was noch nicht eingerichtet ist, gehört zu keiner. Wer ein Token für alle Firmen hat, sieht hier neue Tracker und benennt sie.',
+      'Es gilt nur für einzelne Firmen, und was noch nicht eingerichtet ist, gehört zu keiner. Wer ein Token für alle Firmen hat, sieht hier neue Tracker. Einen Tracker, dessen Kennung bekannt ist, können Sie einrichten.',
+    id: 'Kennung des Trackers, oft seine IMEI',
     none: 'Niemand wartet auf einen Namen',
     noneText: (host: string) =>
       `Einen Tracker auf ${host}, Port 5000 richten: er erscheint hier mit seiner Kennung. Dies gibt die SMS dafür aus:`,

@@ -337,7 +337,8 @@ export const en = {
     setup: 'Point such a tracker here:',
     forAll: 'Not for this token',
     forAllText:
-      'It is for some companies alone, and who is not configured belongs to none yet. Somebody with a token for all companies sees new trackers here, and names them.',
+      'It is for some companies alone, and who is not configured belongs to none yet. Somebody with a token for all companies sees new trackers here. You can add one whose id you know.',
+    id: 'Id of the tracker, often its IMEI',
     none: 'Nobody waits to be named',
     noneText: (host: string) =>
       `Point a tracker at ${host}, port 5000: it appears here with its id. This prints the SMS for it:`,

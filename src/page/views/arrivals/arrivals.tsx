@@ -8,6 +8,7 @@ import { CopyButton, Empty, Failure, Loading, Panel } from '../../parts/basics.t
 import { words } from '../../words/index.ts'
 import { EntryDialog } from '../van/entry-dialog.tsx'
 import { ArrivalItem } from './arrival-item.tsx'
+import { ForSomeCompanies } from './for-some-companies.tsx'
 import { NameManyDialog } from './name-many-dialog.tsx'
 import { RequestError } from '../../data/client.ts'
 
@@ -17,7 +18,7 @@ export function Arrivals(): JSX.Element {
   useEvents('arrival', again)
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set())
   const [naming, setNaming] = useState<string>()
-  if (error instanceof RequestError && error.status === 403) return <ForAllCompanies />
+  if (error instanceof RequestError && error.status === 403) return <ForSomeCompanies />
   const arrivals = answer?.results ?? []
   const devices = arrivals.filter(({ device }) => device !== undefined)
   const others = arrivals.filter(({ device }) => device === undefined)
@@ -74,20 +75,6 @@ export function Arrivals(): JSX.Element {
       {naming !== undefined && naming !== MANY && (
         <EntryDialog detail={{ id: naming, configured: false }} close={close} />
       )}
-    </div>
-  )
-}
-
-/** What a token with companies sees here: senders belong to no company before they are named. */
-function ForAllCompanies(): JSX.Element {
-  return (
-    <div class="stack">
-      <header class="view-head">
-        <h1>{words.nav.arrivals}</h1>
-      </header>
-      <section class="panel">
-        <Empty icon="arrivals" title={words.arrivals.forAll} text={words.arrivals.forAllText} />
-      </section>
     </div>
   )
 }

@@ -64,6 +64,11 @@ describe.skipIf(!findChromium())('the frames and the days of a van', () => {
     expect(await days.getByRole('button', { pressed: true }).count()).toBe(1)
     await days.getByRole('button').last().click()
     await expect.poll(() => days.locator('.day-gaps').textContent()).toMatch(/No gateway ran\./)
+    // A gateway that ends writes what it has noted.
+    for (const pid of fixture.product.pidsOf('gateway')) process.kill(pid, 'SIGTERM')
+    await expect
+      .poll(() => days.locator('.day-fixes').first().textContent(), { timeout: 30_000 })
+      .toMatch(/^\d+ fixes$/)
     expect(await days.getByRole('button').last().getAttribute('aria-pressed')).toBe('true')
     expect(faults).toEqual([])
     await close()

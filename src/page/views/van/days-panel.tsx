@@ -27,16 +27,11 @@ export function DaysPanel({ id }: { id: string }): JSX.Element | null {
         <ul>
           {days.map((day) => (
             <li key={day.date}>
-              <button
-                type="button"
-                class="day-row"
-                aria-pressed={day === shown}
-                aria-label={labelOf(day)}
-                onClick={() => choose(day.date)}
-              >
+              <button type="button" class="day-row" aria-pressed={day === shown} onClick={() => choose(day.date)}>
                 <span class="day-name">{nameOf(day)}</span>
                 <Strip day={day} zone={answer.time_zone} />
                 <span class="day-fixes num">{day.fixes > 0 ? words.fixes(day.fixes, exact(day.fixes)) : '–'}</span>
+                <span class="sr-only">{words.van.gapCount(day.gaps.length)}</span>
               </button>
             </li>
           ))}
@@ -161,10 +156,6 @@ function nameOf({ date }: DayOfVan): string {
 
 function rangeOf({ from_at, until_at }: TimeSpan, zone: string): string {
   return `${clockText(Date.parse(from_at), zone)}–${clockText(Date.parse(until_at), zone)}`
-}
-
-function labelOf(day: DayOfVan): string {
-  return `${nameOf(day)}: ${words.fixes(day.fixes, exact(day.fixes))}, ${words.van.gapCount(day.gaps.length)}`
 }
 
 const DAYS_MS = 20_000

@@ -63,6 +63,7 @@ export class DeviceTrail {
   /** Notes that a sender has sent something at `now`, unix seconds. Answers what is odd about that, if anything is. */
   heard(sender: Sender, now: number): Suspicion | undefined {
     const [last, earlier] = [this.#sender, this.#earlier]
+    if (last === sender) return undefined
     if (last && isSame(last, sender)) {
       this.#sender = sender
       return undefined

@@ -177,61 +177,52 @@ export function add(counters: Map<string, number>, name: string, amount: number)
 
 /** Parts as store.lua reads them: runs. `leftOut`: records that repeat others of the same part. `now`: ms UTC. */
 function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: number) {
-  let size = 0
   const marked: MarkedRun[] = []
   const runs: PackedRun[] = []
-  const partOfRun: number[] = []
   const leftOut: { part: number; duplicates: number }[] = []
+  let size = 0
   for (const [index, part] of parts.entries()) {
+    const [kind, place, look] = headOf(part)
     const split = 'lane' in part ? filter?.split(part.device, part.records, now) : undefined
     if (split && split.duplicates > 0) leftOut.push({ part: index, duplicates: split.duplicates })
     if (split) marked.push(...split.runs)
-    for (const run of split?.runs ?? slicesOf(part.records, MOST_IN_RUN)) {
-      runs.push(run)
-      partOfRun.push(index)
-      size += MAX_HEAD_BYTES + MAX_CHAR_BYTES * (placeOf(part).length + textOf(run, part).length) + run.records.length
+    const slices: Iterable<Pick<MarkedRun, 'records' | 'count'> & Partial<MarkedRun>> =
+      split?.runs ?? slicesOf(part.records, MOST_IN_RUN)
+    for (const { name = look, flags = 0, count, records } of slices) {
+      runs.push({ part: index, kind, place, name, flags, count, records })
+      size += MAX_HEAD_BYTES + MAX_CHAR_BYTES * (place.length + name.length) + records.length
     }
   }
   const bytes = Buffer.allocUnsafe(size)
-  let end = 0
-  for (const [index, run] of runs.entries()) end = writeRun(bytes, end, run, parts[partOfRun[index]])
+  const end = runs.reduce((at, run) => writeRun(bytes, at, run), 0)
+  const partOfRun = runs.map(({ part }) => part)
   return { bytes: bytes.subarray(0, end), ...filter?.marksOf(marked, now), partOfRun, leftOut }
 }
 
-/** With or without marks. */
-type PackedRun = Pick<MarkedRun, 'records' | 'count'> & Partial<MarkedRun>
+/** `name`: of the marks, or when held records are looked at. */
+interface PackedRun extends MarkedRun {
+  readonly part: number
+  readonly kind: string
+  readonly place: string
+}
 
 /** Answers where the run ends. */
-function writeRun(bytes: Buffer, start: number, run: PackedRun, part: Part): number {
-  const { flags = 0, count, records } = run
-  bytes[start] = kindOf(part)
-  let at = writeText(bytes, start + 1, placeOf(part))
-  at = writeText(bytes, at, textOf(run, part))
+function writeRun(bytes: Buffer, start: number, { kind, place, name, flags, count, records }: PackedRun): number {
+  bytes[start] = kind.charCodeAt(0)
+  let at = start + 1
+  at += 1 + (bytes[at] = bytes.write(place, at + 1))
+  at += 1 + (bytes[at] = bytes.write(name, at + 1))
   bytes[at] = flags
   at = bytes.writeUInt16BE(count, at + 1)
   bytes.set(records, at)
   return at + records.length
 }
 
-/** Writes a text of at most 255 bytes behind its length. Answers where it ends. */
-function writeText(bytes: Buffer, at: number, text: string): number {
-  bytes[at] = bytes.write(text, at + 1)
-  return at + 1 + bytes[at]
-}
-
-/** In lower case: of unproven senders. */
-function kindOf(part: Part): number {
-  if ('lane' in part) return LANE
-  return (part.isProven ? KINDS[part.held] : KINDS[part.held].toLowerCase()).charCodeAt(0)
-}
-
-function placeOf(part: Part): string {
-  return 'lane' in part ? part.lane : part.device
-}
-
-/** The name of the marks, or when held records are looked at. */
-function textOf({ name = '' }: PackedRun, part: Part): string {
-  return 'lane' in part ? name : `${Math.round(part.lookAt)} ${part.rosterVersion}`
+/** The kind, in lower case of unproven senders; the place; when held records are looked at. */
+function headOf(part: Part): readonly [kind: string, place: string, look: string] {
+  if ('lane' in part) return ['L', part.lane, '']
+  const { device, held, isProven, lookAt, rosterVersion } = part
+  return [isProven ? KINDS[held] : KINDS[held].toLowerCase(), device, `${Math.round(lookAt)} ${rosterVersion}`]
 }
 
 /*
@@ -245,7 +236,6 @@ const GROUP = { inFlight: 2, maxWeight: 1 << 19 }
 const MAX_HEAD_BYTES = 6
 /** In UTF-8, of a text's length. */
 const MAX_CHAR_BYTES = 3
-const LANE = 'L'.charCodeAt(0)
 const KINDS = { unknown: 'U', no_route: 'N', clock: 'C', suspicious: 'S' } satisfies Record<HoldReason, string>
 /** The keys that store.lua touches; those of a list follow. */
 const KEYS = [

@@ -13,10 +13,14 @@ export async function within(ms: number, work: Promise<unknown>): Promise<void> 
 
 /**
  * Lets other work of the process run, at most once in 5 ms. A loop over all devices awaits it in each turn: otherwise
- * reading 100,000 devices delays every acknowledgement by seconds.
+ * reading 100,000 devices delays every acknowledgement by seconds. Undefined: not now; to await that in each turn costs more
+ * than to ask.
  */
-export async function yieldToEventLoop(): Promise<void> {
-  if (performance.now() - yieldedAt < SLICE_MS) return
+export function yieldToEventLoop(): Promise<void> | undefined {
+  return performance.now() - yieldedAt < SLICE_MS ? undefined : nextTurn()
+}
+
+async function nextTurn(): Promise<void> {
   await setImmediate()
   yieldedAt = performance.now()
 }

@@ -74,13 +74,14 @@ function nothingStored(): StoredFixes {
 
 /** What waits in a parked lane counts as parked. */
 async function countWaiting(redis: Redis, stored: StoredByCompany): Promise<void> {
-  for await (const { lane, waiting: fixes, parked, oldestAt } of surveyLanes(redis)) {
-    if (parked) continue
-    const { waiting } = stored.ofCompany(laneIds(lane).company_id)
-    waiting.fixes += fixes
-    waiting.lanes++
-    waiting.oldestAt = earlier(waiting.oldestAt, oldestAt)
-  }
+  for await (const lanes of surveyLanes(redis))
+    for (const { lane, waiting: fixes, parked, oldestAt } of lanes) {
+      if (parked) continue
+      const { waiting } = stored.ofCompany(laneIds(lane).company_id)
+      waiting.fixes += fixes
+      waiting.lanes++
+      waiting.oldestAt = earlier(waiting.oldestAt, oldestAt)
+    }
 }
 
 async function countParked(redis: Redis, stored: StoredByCompany): Promise<void> {

@@ -19,7 +19,7 @@ export function laneOperations(redis: Redis): Operation[] {
       companies: 'filtered',
       async handle({ query }, _reply, scope) {
         const { sort, ...page } = parse(LanesQuery, query)
-        const states = await Array.fromAsync(surveyLanes(redis))
+        const states = (await Array.fromAsync(surveyLanes(redis))).flat()
         const isListed = ({ lane }: LaneState) => scope.seesLane(lane)
         const listing = { list: `lanes by ${sort}`, placeOf: PLACES[sort], isListed }
         const { results, ...rest } = await pageOf(states, listing, page)

@@ -61,7 +61,8 @@ export async function pageOfOrdered<Item>(
   }
   const results: Item[] = []
   for (let at = low; at < items.length; at++) {
-    await yieldToEventLoop()
+    const pause = yieldToEventLoop()
+    if (pause) await pause
     if (!isListed(items[at])) continue
     if (results.length === max_results)
       return { results, next_page_token: token(list, placeOf(results[max_results - 1])) }
@@ -81,7 +82,8 @@ async function firstOf<Item>(
   let first: Placed[] = []
   let last: ListPlace = BEHIND_ALL
   for (const item of items) {
-    await yieldToEventLoop()
+    const pause = yieldToEventLoop()
+    if (pause) await pause
     const place = placeOf(item)
     if (compare(place, after) <= 0 || compare(place, last) > 0 || !isListed(item)) continue
     first.push({ item, place })

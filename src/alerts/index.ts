@@ -87,7 +87,8 @@ class AlertReceiver {
       }
       if (this.#outbox.add(message, done)) this.#underWay.add(id)
     }
-    await this.#write([...changed])
+    // A Redis that hangs would keep the next look waiting.
+    void this.#write([...changed])
   }
 
   close(): Promise<void> {

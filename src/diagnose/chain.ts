@@ -60,10 +60,12 @@ function ofSystem(first: DeviceLink | undefined): string[] {
   return finding && finding.subject.device === undefined && link !== 'accepted' ? [finding.message] : []
 }
 
-/** Also where many devices with the same trouble are one finding. */
+/** Those of its route are its own. Also where many devices with the same trouble are one finding. */
 function ownFindings({ device, findings, explained: { now } }: ChainFacts): Finding[] {
-  const { id, name = id, company } = device
-  const noted = findings.filter(({ subject }) => subject.device === id)
+  const { id, name = id, company, route } = device
+  const isOfRoute = ({ company_id, route_id }: Finding['subject']) =>
+    route_id !== undefined && route_id === route?.route && company_id === company
+  const noted = findings.filter(({ subject }) => subject.device === id || isOfRoute(subject))
   const found = deviceTroubles(device, now).map(({ code, sinceAt, evidence }) =>
     findingOf({ code, sinceAt, evidence: [evidence], subject: { device: id, company_id: company } }, now, name),
   )

@@ -40,30 +40,33 @@ export async function custodyCounters(redis: Redis): Promise<Map<string, number>
 }
 
 /** Every lane with records, in slices of some hundred, counted from what is stored. */
-export async function* surveyLanes(redis: Redis): AsyncGenerator<LaneState> {
+export async function* surveyLanes(redis: Redis): AsyncGenerator<LaneState[]> {
   const known = new Set<string>()
-  for await (const slice of redis.zscanStream(keys.schedule, { count: 200 })) {
+  for await (const slice of redis.zscanStream(keys.schedule, { count: 500 })) {
     const lanes = (slice as string[]).filter((_, index) => index % 2 === 0).filter((lane) => !known.has(lane))
     lanes.forEach((lane) => known.add(lane))
-    yield* (await describeLanes(redis, lanes)).filter(({ waiting }) => waiting > 0)
+    yield (await describeLanes(redis, lanes)).filter(({ waiting }) => waiting > 0)
   }
 }
 
 /** The state of some hundred lanes at most, in their order. */
 export async function describeLanes(redis: Redis, lanes: readonly string[]): Promise<LaneState[]> {
   const touched = [keys.schedule, keys.lane(''), keys.push(''), keys.parked, keys.ahead]
-  const states = (await scripts(redis)('survey', touched, lanes)) as [number, ...Buffer[]][]
-  return states.map(([waiting, head, push, parked, due], index) => {
-    const [at, status, failures] = push.toString().split(':')
-    return {
-      lane: lanes[index],
-      waiting,
-      oldestAt: head.length > 0 ? receivedAt(head) : undefined,
-      lastPush: push.length > 0 ? { at: Number(at), status, failures: Number(failures) } : undefined,
-      parked: parked.length > 0 ? (JSON.parse(parked.toString()) as Parked) : undefined,
-      dueAt: due.length > 0 ? Number(due) : undefined,
-    }
-  })
+  const states = (await scripts(redis)('survey', touched, lanes)) as Buffer[]
+  return states.map((state, index) => stateOf(lanes[index], state))
+}
+
+function stateOf(lane: string, state: Buffer): LaneState {
+  const [records, push, due, parked] = state.toString('utf8', HEAD_BYTES).split('\n')
+  const [at, status, failures] = push.split(':')
+  return {
+    lane,
+    waiting: Number(records),
+    oldestAt: records === '0' ? undefined : receivedAt(state),
+    lastPush: push === '' ? undefined : { at: Number(at), status, failures: Number(failures) },
+    parked: parked === '' ? undefined : (JSON.parse(parked) as Parked),
+    dueAt: due === '' ? undefined : Number(due),
+  }
 }
 
 /** How many lanes are due for longer than `ms`, or have a lease that ended before that. */
@@ -110,6 +113,8 @@ export async function sumOver<Item>(items: readonly Item[], each: (item: Item) =
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
+/** Of a record, until the time when it was received. */
+const HEAD_BYTES = 7
 /** Entries read in one call, or devices side by side. */
 const SLICE = 200
 /** Lanes side by side. */

@@ -272,6 +272,11 @@ describe('the chain of a device', () => {
       chain({ detail: { lane: waiting }, found: [{ code: 'apikey_refused', subject: { company_id: '8' } }] }).broken,
     ).toBeNull())
 
+  it('has the finding of its route as its own', () => {
+    expect(chain({ found: [sharedRoute('1007')] }).findings.map(({ code }) => code)).toEqual(['two_on_route'])
+    expect(chain({ found: [sharedRoute('1008')] }).findings).toEqual([])
+  })
+
   it('names the backlog where its positions are late', () => {
     const late = { ...LANE, waiting: 900, oldest_at: at(NOW - 2 * MIN) }
     const { findings } = chain({ detail: { lane: late }, found: [{ code: 'backlog' }] })
@@ -286,3 +291,7 @@ describe('the chain of a device', () => {
     ])
   })
 })
+
+function sharedRoute(route_id: string) {
+  return { code: 'two_on_route' as const, subject: { company_id: '7', route_id } }
+}

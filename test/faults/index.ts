@@ -12,20 +12,23 @@ const { values } = parseArgs({ options: { only: { type: 'string' }, write: { typ
 const only = values.only?.split(',')
 const faults = FAULTS.filter(({ code }) => only?.includes(code) ?? true)
 const measured: Measured[] = []
-const [onDisk, others] = [faults.filter((fault) => fault.onDisk), faults.filter((fault) => !fault.onDisk)]
+const onDisk = faults.filter((fault) => fault.onDisk)
+const long = faults.filter(({ isLong }) => isLong)
+const others = faults.filter((fault) => !fault.onDisk && !fault.isLong)
 if (onDisk.length > 0) {
   const site = await startSiteOnDisk()
   if (site) await injectAll(site, onDisk)
   else console.log('left out, since no disk can be mounted: disk_full')
 }
 if (others.length > 0) await injectAll(await startSite(), others)
+// At a site where no other device has fallen silent.
+if (long.length > 0) await injectAll(await startSite(), long)
 
-/** One after the other; those that take minutes together, at the end. */
+/** One after the other; those that take minutes together. */
 async function injectAll(site: Site, some: readonly Fault[]): Promise<void> {
   try {
-    for (const fault of some) if (!fault.isLong) report(await measure(site, fault))
-    const long = some.filter(({ isLong }) => isLong)
-    for (const one of await Promise.all(long.map((fault) => measure(site, fault)))) report(one)
+    if (some === long) for (const one of await Promise.all(some.map((fault) => measure(site, fault)))) report(one)
+    else for (const fault of some) report(await measure(site, fault))
   } finally {
     await site.close()
   }

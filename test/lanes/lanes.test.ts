@@ -316,7 +316,7 @@ describe('a parked lane', () => {
       const due = Number(await redis.zscore(keys.schedule, '7/42/1')) - Date.now()
       expect(Math.abs(due - seconds * 1000)).toBeLessThan(2000)
     }
-    const [state] = await Array.fromAsync(surveyLanes(redis))
+    const [[state]] = await Array.fromAsync(surveyLanes(redis))
     expect(state).toMatchObject({
       lane: '7/42/1',
       waiting: 2,
@@ -537,7 +537,7 @@ describe('a lane that is behind', () => {
     await appendLate(1)
     await append('7/42/1', 2)
     await leases().take(await claimOne())
-    const [state] = await Array.fromAsync(surveyLanes(redis))
+    const [[state]] = await Array.fromAsync(surveyLanes(redis))
     expect(Math.abs((state.oldestAt as number) - LATE)).toBeLessThan(2)
   })
 })

@@ -84,7 +84,7 @@ const range = (from: number, to: number) => Array.from({ length: to - from + 1 }
 const soon = { timeout: 10_000, interval: 20 }
 const delivered = async () => (await custodyCounters(redis)).get('delivered') ?? 0
 const laneState = async (lane: string) =>
-  (await Array.fromAsync(surveyLanes(redis))).find((state) => state.lane === lane)
+  (await Array.fromAsync(surveyLanes(redis))).flat().find((state) => state.lane === lane)
 
 describe('waiting fixes', () => {
   it('a lane is pushed in order, in whole batches, one request at a time, with the key of its company', async () => {

@@ -1,10 +1,10 @@
 import { everySecond, yieldToEventLoop } from '../../async.ts'
 import { duration } from '../../config/units.ts'
-import { DeviceSurvey } from '../../diagnose/devices.ts'
+import { type DeviceCondition, DeviceSurvey } from '../../diagnose/devices.ts'
 import type { DeviceFacts } from '../../diagnose/facts.ts'
 import { type Contact, isConnected } from '../../ingest/heard.ts'
 import type { Roster } from '../../roster/roster.ts'
-import type { DeviceState } from '../json.ts'
+import type { DeviceMapping, DeviceState } from '../json.ts'
 import type { DeviceIndex, IndexedDevice } from './device-index.ts'
 import { behindBy } from './learnt.ts'
 import type { Scope } from '../scope.ts'
@@ -48,6 +48,11 @@ export function stateOf(contact: Contact | undefined, now: number, idleMs: numbe
   if (!contact) return 'never'
   const isRecent = !isConnected(contact) && now - contact.at <= idleMs
   return contact.connectedAt !== undefined || isRecent ? 'online' : 'offline'
+}
+
+/** Whether a device has a route at a time; `route`: that one. */
+export function mappingOf(entry: object | undefined, route: object | undefined): DeviceMapping {
+  return !entry ? 'unmapped' : route ? 'mapped' : 'no_route'
 }
 
 interface SurveySources {
@@ -107,8 +112,10 @@ export class DeviceWatch {
     let busyMs = 0
     let began = performance.now()
     for (const device of index.inOrder) {
-      const condition = survey.add(factsOf(device, { index, roster: directory(), now }))
+      const facts = factsOf(device, { index, roster: directory(), now })
+      const condition = survey.add(facts)
       const state = stateOf(index.contactOf(device), now, idleMs)
+      index.noteSurvey(device, surveyedAs(condition, state, mappingOf(device.entry, facts.route)))
       if (device.entry) states[state]++
       this.#told(device, `${condition} ${state}`)
       busyMs += performance.now() - began
@@ -126,6 +133,16 @@ export class DeviceWatch {
     this.#words.set(device, words)
     this.#sources.index.touch(device.id)
   }
+}
+
+/** All devices that do the same share one. */
+const surveyed = new Map<string, NonNullable<IndexedDevice['surveyed']>>()
+
+function surveyedAs(condition: DeviceCondition, state: DeviceState, mapping: DeviceMapping) {
+  const words = `${condition} ${state} ${mapping}`
+  const known = surveyed.get(words) ?? { condition, state, mapping }
+  surveyed.set(words, known)
+  return known
 }
 
 const SHARE = 20

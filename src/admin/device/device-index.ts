@@ -1,11 +1,13 @@
 import { everySecond, yieldToEventLoop } from '../../async.ts'
 import { sameId } from '../../config/units.ts'
+import type { DeviceCondition } from '../../diagnose/devices.ts'
 import { liveGateways } from '../../ingest/gateways.ts'
 import type { Contact, Heard, StoredContact } from '../../ingest/heard.ts'
 import { beginReading, heardSince, keys, type ReadTo, type Redis } from '../../lanes/index.ts'
 import type { DeviceEntry } from '../../roster/directory.ts'
 import type { RosterFollower } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
+import type { DeviceMapping, DeviceState } from '../json.ts'
 import { compare, type ListPlace } from '../paging.ts'
 import { HeldIndex } from './held-index.ts'
 import { type Learnt, learn, UNLEARNT } from './learnt.ts'
@@ -23,8 +25,16 @@ export interface IndexedDevice extends Pick<Heard, 'fix' | 'filtered'> {
   readonly entry?: DeviceEntry
   readonly contact?: StoredContact
   readonly learnt: Learnt
+  /** What it did when all devices were looked at last; undefined: something has changed since. */
+  readonly surveyed?: SurveyedDevice
   /** In the list of all: by name, those without a name last, then by id. */
   readonly place: ListPlace
+}
+
+interface SurveyedDevice {
+  readonly condition: DeviceCondition
+  readonly state: DeviceState
+  readonly mapping: DeviceMapping
 }
 
 type Changing<Of> = { -readonly [Key in keyof Of]: Of[Key] }
@@ -75,6 +85,10 @@ export class DeviceIndex {
   /** The device with this id, leading zeros or not. */
   find(id: string): IndexedDevice | undefined {
     return this.#devices.get(sameId(id))
+  }
+
+  noteSurvey(device: Changing<IndexedDevice>, surveyed: SurveyedDevice): void {
+    device.surveyed = surveyed
   }
 
   /** Notes from now on which devices change. */
@@ -158,6 +172,7 @@ export class DeviceIndex {
 
   #configure(key: string, entry: DeviceEntry | undefined): void {
     const before = this.#devices.get(key)
+    if (before) before.surveyed = undefined
     if (before?.entry === entry) return
     // Only what is heard under its own id is the device's.
     if (!entry || before?.id === entry.id) return this.#set(key, { entry })
@@ -218,7 +233,8 @@ export class DeviceIndex {
   #set(key: string, change: Partial<IndexedDevice>): void {
     this.#changed?.add(key)
     const before = this.#devices.get(key)
-    const device = Object.assign(before ?? { id: key, learnt: UNLEARNT, place: NOWHERE }, change)
+    const known = before ?? { id: key, learnt: UNLEARNT, place: NOWHERE }
+    const device: Changing<IndexedDevice> = Object.assign(known, change, NOT_SURVEYED)
     if (!device.entry && !device.contact && this.#held.of(key).length === 0) {
       this.#isOrderDue = this.#devices.delete(key) || this.#isOrderDue
       return
@@ -258,6 +274,7 @@ function parsed(json: string | null) {
 }
 
 const UNHEARD = { contact: undefined, fix: undefined, filtered: undefined, learnt: UNLEARNT }
+const NOT_SURVEYED = { surveyed: undefined }
 const NOWHERE: ListPlace = [Infinity, '']
 const SLICE = 500
 const SWEPT = 2000

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { conditionOf, deviceTroubles } from '../../diagnose/devices.ts'
 import { countHeld, type Redis } from '../../lanes/index.ts'
-import type { DeviceEntry, Stay } from '../../roster/directory.ts'
+import type { Stay } from '../../roster/directory.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { parse } from '../../tracking/refusal.ts'
 import type { EventSource } from '../events/feed.ts'
@@ -19,7 +19,7 @@ import {
 import type { Operation } from '../operation.ts'
 import { PageQuery, pageOfOrdered } from '../paging.ts'
 import type { Places } from '../places.ts'
-import { factsOf, stateOf } from './condition.ts'
+import { factsOf, mappingOf, stateOf } from './condition.ts'
 import type { DeviceIndex, IndexedDevice } from './device-index.ts'
 
 export interface DeviceSources {
@@ -45,15 +45,17 @@ export function deviceListOperations(sources: RowSources): Operation[] {
     const { state, mapping, condition, q, ...page } = parse(DevicesQuery, query)
     await index.catchUp()
     const now = Date.now()
-    const text = q.toLowerCase()
+    const text = new RegExp(RegExp.escape(q), 'i')
     const isListed = (device: IndexedDevice) => {
-      const { entry, id } = device
-      if (!scope.sees(entry?.company_id)) return false
-      if (text !== '' && ![id, entry?.name ?? ''].some((each) => each.toLowerCase().includes(text))) return false
-      // Only what is asked for is found out: there may be 100,000 devices.
-      if (state !== undefined && stateNow(device, sources, now) !== state) return false
-      if (mapping !== undefined && mappingOf(entry, stayNow(device, sources, now)) !== mapping) return false
-      return condition === undefined || isIn(condition, device, { sources, now })
+      // Only what is asked for is found out, and not again what was known a moment ago: there may be 100,000 devices.
+      const { surveyed } = device
+      // A place has the name and the id.
+      if (q !== '' && !text.test(device.place[1])) return false
+      if (state !== undefined && !isInState(state, device, { sources, now })) return false
+      if (mapping !== undefined && (surveyed?.mapping ?? mappingNow(device, sources, now)) !== mapping) return false
+      if (condition !== undefined && (surveyed?.condition ?? conditionNow(device, sources, now)) !== condition)
+        return false
+      return scope.sees(device.entry?.company_id)
     }
     const { results, ...rest } = await pageOfOrdered(index.inOrder, { list: 'devices', placeOf, isListed }, page)
     return { results: await deviceRows(results, sources), ...rest }
@@ -113,25 +115,31 @@ function stayNow({ entry }: IndexedDevice, { directory }: RowSources, now: numbe
   return entry && directory().stayAt(entry, now / 1000)
 }
 
-function mappingOf(entry: DeviceEntry | undefined, stay: Stay | undefined): DeviceMapping {
-  return !entry ? 'unmapped' : stay ? 'mapped' : 'no_route'
-}
-
 /** A device that is not configured and was never heard has no state. */
 function stateNow(device: IndexedDevice, { index, idleMs }: RowSources, now: number): DeviceState | undefined {
   const contact = index.contactOf(device)
   return device.entry || contact ? stateOf(contact, now, idleMs) : undefined
 }
 
-function isIn(
-  condition: z.infer<typeof DeviceCondition>,
+function isInState(
+  state: DeviceState,
   device: IndexedDevice,
   { sources, now }: { readonly sources: RowSources; readonly now: number },
 ): boolean {
-  if (!device.entry) return condition === 'unknown'
-  if (!device.contact) return condition === 'never'
-  const { directory, index } = sources
-  return conditionOf(factsOf(device, { index, roster: directory(), now }), now) === condition
+  const known = device.surveyed?.state ?? stateNow(device, sources, now)
+  return known === state && (device.entry ?? device.contact) !== undefined
+}
+
+function mappingNow(device: IndexedDevice, sources: RowSources, now: number): DeviceMapping {
+  return mappingOf(device.entry, stayNow(device, sources, now))
+}
+
+function conditionNow(
+  device: IndexedDevice,
+  { directory, index }: RowSources,
+  now: number,
+): z.infer<typeof DeviceCondition> {
+  return conditionOf(factsOf(device, { index, roster: directory(), now }), now)
 }
 
 function rowOf(device: IndexedDevice, sources: RowSources, now: number) {

@@ -144,8 +144,12 @@ interface ListedLine extends Omit<Assignment, 'company_id'> {
 }
 
 function* allLines(roster: Roster): Generator<ListedLine> {
-  for (const entry of roster.devices())
-    for (const line of roster.assignmentsOf(entry)) yield { ...line, company_id: entry.company_id, name: entry.name }
+  for (const [, line] of roster.assignments())
+    for (const { id, name, company_id, courier_id: own = '' } of roster.meant(line.device)) {
+      const courier_id = line.courier_id || own
+      if (courier_id !== '' && (line.company_id ?? company_id) === company_id)
+        yield { ...line, device: id, courier_id, company_id, name }
+    }
 }
 
 /** Of each device the part of a line that holds then. */

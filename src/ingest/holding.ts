@@ -67,6 +67,8 @@ export class Holding {
   readonly #releasing = new Set<string>()
   /** How many frames of a device are on their way to its held fixes. */
   readonly #underWay = new Map<string, number>()
+  /** Devices of which frames have arrived there since held fixes were looked for last. */
+  readonly #arrived = new Set<string>()
   #release: Promise<void> | undefined
   #wasInDoubt = false
   #isDue = true
@@ -88,6 +90,7 @@ export class Holding {
     const id = sameId(device)
     this.#underWay.set(id, (this.#underWay.get(id) ?? 0) + 1)
     const arrived = () => {
+      if (this.isBusy) this.#arrived.add(id)
       const left = (this.#underWay.get(id) ?? 1) - 1
       if (left > 0) this.#underWay.set(id, left)
       else this.#underWay.delete(id)
@@ -100,7 +103,7 @@ export class Holding {
     if (changed) for (const id of changed) this.#changed.add(id)
     else this.#changedAll = Symbol('roster')
     this.isBusy = true
-    this.#release ??= this.#releaseChanged().finally(() => (this.#release = undefined))
+    this.#release ??= this.#releaseChanged()
   }
 
   async close(): Promise<void> {
@@ -121,20 +124,23 @@ export class Holding {
       }
     }
     this.isBusy = false
+    this.#release = undefined
   }
 
   async #releaseOnce(): Promise<void> {
     const all = this.#changedAll
     for (const id of this.#changed) this.#releasing.add(id)
     this.#changed.clear()
-    // What the roster changes from here on is looked for the next time.
+    this.#arrived.clear()
+    // What the roster changes and what arrives from here on is looked for the next time.
     const held = await this.#heldPlaces(all ? undefined : [...this.#releasing])
-    for (const id of [...(all ? this.#underWay.keys() : []), ...held.keys()]) this.#releasing.add(id)
+    const moving = all ? [...this.#underWay.keys(), ...this.#arrived] : []
+    for (const id of [...moving, ...held.keys()]) this.#releasing.add(id)
     if (this.#changedAll === all) this.#changedAll = undefined
     for (const id of this.#releasing) {
-      let isMoving = this.#underWay.has(id)
+      let isMoving = false
       for (const place of held.get(id) ?? []) if (await this.#sweep(place)) isMoving = true
-      if (!isMoving && !this.#underWay.has(id)) this.#releasing.delete(id)
+      if (!isMoving && !this.#underWay.has(id) && !this.#arrived.has(id)) this.#releasing.delete(id)
     }
   }
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { Holding } from '../../src/ingest/holding.ts'
@@ -261,6 +261,24 @@ describe('held fixes without a route', () => {
     expect(await waitingIn('7/42/1')).toEqual([...times(NOW - 20_000, 5000), NOW])
     await expect.poll(() => holding.isReleasing('0123'), soon).toBe(false)
   }, 30_000)
+
+  it('go before fixes that come after them, also where they arrive while held fixes are looked for', async () => {
+    const { configure, holding, send } = await gateway()
+    const lookFor = redis.zmscore.bind(redis) as (key: string, ...devices: string[]) => Promise<(string | null)[]>
+    const spy = vi.spyOn(redis, 'zmscore').mockImplementation((async (key: string, ...devices: string[]) => {
+      const found = await lookFor(key, ...devices)
+      // The list for `no_route` has been looked at before.
+      if (key === keys.heldDevices('clock')) {
+        spy.mockRestore()
+        await send('0123', NOW - 20)
+      }
+      return found
+    }) as never)
+    await configure([VAN], [line('1', NOW - 100, NOW + 100)], new Set(['123']))
+    await expect.poll(() => holding.isBusy, soon).toBe(false)
+    await send('0123', NOW - 10)
+    expect(await waitingIn('7/42/1')).toEqual([NOW - 20, NOW - 10])
+  })
 
   it('do not make fixes that arrive during their release filtered with no_route: false', async () => {
     const hold = { ...HOLD, no_route: false }

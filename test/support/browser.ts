@@ -13,19 +13,23 @@ export { findChromium }
 export interface PageFixture {
   readonly product: Product
   readonly token: string
-  /** Opens a view in a new window, and waits until it has loaded. What goes wrong in it is in `faults`. */
+  /** Opens a view in a window without a token of before, and waits until it has loaded. What goes wrong in it is in `faults`. */
   open(view: string, options?: WindowOptions): Promise<OpenedPage>
 }
 
-interface WindowOptions extends BrowserContextOptions {
+interface WindowOptions extends Pick<BrowserContextOptions, 'colorScheme' | 'locale'> {
   /** Default: the right one. */
   readonly token?: string | null
+  readonly viewport?: { readonly width: number; readonly height: number }
 }
 
-interface OpenedPage {
+interface Window {
   readonly page: Page
   /** Errors of scripts, violations of the content security policy, and requests to other hosts. */
   readonly faults: string[]
+}
+
+interface OpenedPage extends Window {
   close(): Promise<void>
 }
 
@@ -35,6 +39,8 @@ export const PHONE = { width: 390, height: 844 }
 /** Starts the product with these files, and a browser. */
 export function pageFixture(files: Readonly<Record<string, string>>, yaml = ''): PageFixture {
   const all = {} as { product: Product; token: string; browser: Browser }
+  /** Windows that are closed, by their language: to open one again costs a quarter of a new one, which has a process of its own. */
+  const closed = new Map<string, Window[]>()
 
   beforeAll(async () => {
     if (!isPageBuilt()) await buildPage()
@@ -48,25 +54,41 @@ export function pageFixture(files: Readonly<Record<string, string>>, yaml = ''):
     await all.product?.end()
   })
 
-  async function open(view: string, { token = all.token, ...options }: WindowOptions = {}): Promise<OpenedPage> {
-    const origin = `http://127.0.0.1:${all.product.ports.admin}`
-    const context = await all.browser.newContext({ viewport: DESKTOP, locale: 'en-GB', ...options })
-    const page = await context.newPage()
+  async function open(view: string, options: WindowOptions = {}): Promise<OpenedPage> {
+    const { token = all.token, viewport = DESKTOP, colorScheme = 'light', locale = 'en-GB' } = options
+    const known = closed.get(locale) ?? []
+    closed.set(locale, known)
+    const window = known.pop() ?? (await newWindow(locale))
+    const { page, faults } = window
+    faults.length = 0
+    await page.setViewportSize(viewport)
+    await page.emulateMedia({ colorScheme })
+    await page.goto(`${origin()}/#${token === null ? view : `token=${token}&view=${encodeURIComponent(view)}`}`)
+    return { ...window, close: () => leave(window, known) }
+  }
+
+  async function newWindow(locale: string): Promise<Window> {
+    const page = await (await all.browser.newContext({ locale })).newPage()
     const faults: string[] = []
     page.on('pageerror', (error) => faults.push(error.message))
     page.on('console', (message) => {
       if (/Content Security Policy/i.test(message.text())) faults.push(message.text())
     })
     page.on('request', (request) => {
-      if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(origin))
+      if (!/^(data|blob|about):/.test(request.url()) && !request.url().startsWith(origin()))
         faults.push(`asks ${request.url()}`)
     })
-    await page.goto(
-      token === null ? `${origin}/#${view}` : `${origin}/#token=${token}&view=${encodeURIComponent(view)}`,
-    )
-    return { page, faults, close: () => context.close() }
+    return { page, faults }
   }
 
+  async function leave(window: Window, known: Window[]): Promise<void> {
+    await window.page.evaluate('sessionStorage.clear()')
+    await window.page.unrouteAll()
+    await window.page.goto('about:blank')
+    known.push(window)
+  }
+
+  const origin = () => `http://127.0.0.1:${all.product.ports.admin}`
   return {
     get product() {
       return all.product

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { startProduct } from '../support/product.ts'
 
 const COUNT = 100_000
-const WRITES = 10
+const WRITES = 5
 
 it('a gateway with 100,000 devices stays ready while the roster is written once a second', async () => {
   const vans = Array.from({ length: COUNT }, (_, n) => n + 1)

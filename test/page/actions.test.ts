@@ -95,7 +95,8 @@ describe.skipIf(!findChromium())('what the page can do', () => {
     const { page, close } = await fixture.open('/arrivals')
     for (const id of UNKNOWN) await page.getByLabel(`Mark ${id}`).check()
     await page.getByRole('button', { name: 'Name 2 devices' }).click()
-    await dialog(page).getByLabel('Company').fill('7')
+    // It is filled in once the fleet is known.
+    await expect.poll(() => dialog(page).getByLabel('Company').inputValue(), soon).toBe('7')
     for (const [index, id] of UNKNOWN.entries())
       await dialog(page)
         .getByRole('group', { name: id })

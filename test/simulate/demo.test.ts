@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { speeches } from '../../src/simulate/speak/index.ts'
+import { waybridge } from '../support/cli.ts'
 import { startCommand } from '../support/simulate.ts'
 
 /** One for each way of speaking. */
@@ -69,10 +70,9 @@ describe('npm run demo', () => {
     [['--vans', 'many'], /^--vans many: expected a whole number from 1 to 999999\.\n$/],
     [['--seconds', 'soon'], /^--seconds soon: expected a duration such as 500ms, 15s or 5m\.\n$/],
   ])('%j is refused in a sentence', async (options, message) => {
-    const demo = startDemo(...options)
-    const code = await demo.ended
+    const { code, errors } = await waybridge(['demo', ...options], { cwd })
     expect(code).toBe(1)
-    expect(demo.errors()).toMatch(message)
+    expect(errors).toMatch(message)
   })
 })
 

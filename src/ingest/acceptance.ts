@@ -21,6 +21,7 @@ export class Capacity {
   /** Whether there is no room for some lanes, or for all; written here alone. */
   hasShortage = false
   #isFull = false
+  #isScarce = false
   #crowdedLanes: ReadonlySet<string> = new Set()
   #looks = 0
 
@@ -33,6 +34,11 @@ export class Capacity {
   /** Whether nothing more is stored at all. */
   get isFull(): boolean {
     return this.#isFull
+  }
+
+  /** Whether memory is kept for fixes: what can be done without is not stored. */
+  get isScarce(): boolean {
+    return this.#isScarce
   }
 
   /** Why there is no room for these parts, if so. */
@@ -57,6 +63,7 @@ export class Capacity {
     shares.markBytes = memoryLimit(info) * SHARE
     shares.heldFixes = (memoryLimit(info) * SHARE) / FIX_BYTES
     shares.misunderstoodBytes = memoryLimit(info) * MISUNDERSTOOD_SHARE
+    this.#isScarce = share > stopAt / 2
     this.#isFull = share > (this.#isFull ? stopAt - RESUME_BELOW : stopAt)
     if (this.#isFull) observations.note('redis_full', { evidence: `${Math.round(share * 100)} % of its memory` })
     if (this.#looks++ % 3 === 0) await this.#lookAtParked()

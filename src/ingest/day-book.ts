@@ -1,6 +1,7 @@
 import { everySecond, yieldToEventLoop } from '../async.ts'
 import { localDay } from '../config/times.ts'
 import { addDayNotes, type DayNotes, minuteOf, type NotedKind, noteOf, type Redis } from '../lanes/index.ts'
+import type { Capacity } from './acceptance.ts'
 import type { HeardBook } from './heard.ts'
 import type { Placement } from './place.ts'
 
@@ -8,8 +9,8 @@ export interface DayBookOptions {
   /** Whose local days are noted. */
   readonly zone: string
   readonly heard: Pick<HeardBook, 'presentSince'>
-  /** While it is full nothing is written. */
-  readonly capacity: { readonly isFull: boolean }
+  /** While memory is scarce nothing is written. */
+  readonly capacity: Pick<Capacity, 'isScarce'>
 }
 
 /**
@@ -59,7 +60,7 @@ export class DayBook {
     return open
   }
 
-  /** What Redis does not take waits for the next minute. */
+  /** What Redis does not take waits for the next time. */
   async #write(): Promise<void> {
     const { capacity, heard } = this.#options
     const now = Date.now()
@@ -70,9 +71,9 @@ export class DayBook {
       this.#present(device, from, now)
       await yieldToEventLoop()
     }
-    if (capacity.isFull) return
     const devices = this.#devices.entries().toArray()
     this.#devices = new Map()
+    if (capacity.isScarce) return
     for (let at = 0; at < devices.length; at += AT_ONCE) {
       const slice = devices.slice(at, at + AT_ONCE)
       await addDayNotes(
@@ -90,6 +91,7 @@ export class DayBook {
 
   #putBack(slice: readonly (readonly [device: string, open: OpenNotes])[]): void {
     for (const [device, { fixes, late, notes }] of slice) {
+      if (notes.length > MOST_WAITING) continue
       const open = this.#openOf(device)
       open.fixes += fixes
       open.late += late
@@ -138,3 +140,5 @@ const MINUTE_MS = 60_000
 const AT_ONCE = 250
 /** Two days of a device. */
 const MOST_NOTES = 3000
+/** What a device that Redis has taken nothing of for hours has more is let go: 100,000 devices would take a gigabyte. */
+const MOST_WAITING = 300

@@ -38,7 +38,7 @@ export const LOADING = { maxLoadingRetryTime: 500 }
 export type RedisServer = string | ReplicatedRedis
 
 /** A Redis with replicas: at a URL that follows the primary, or the primary that the Sentinels name. */
-export interface ReplicatedRedis {
+interface ReplicatedRedis {
   readonly url?: string | null
   readonly sentinels?: { host: string; port: number }[]
   readonly name?: string | null

@@ -19,7 +19,7 @@ afterEach(() => days?.close())
 /** A gateway that notes days, and a device that is connected since a time. */
 async function noting(setup: IngestSetup = {}, connectedAt?: number) {
   const present = connectedAt === undefined ? [] : [{ device: van.id, from: connectedAt }]
-  const capacity = { isFull: false }
+  const capacity = { isScarce: false }
   const book = (days = new DayBook(redis, { zone: ZONE, capacity, heard: { presentSince: () => present.values() } }))
   return { capacity, book, ...(await gateway({ ...setup, days: book })) }
 }
@@ -76,16 +76,22 @@ it('takes half a kilobyte a device and day, and expires', async () => {
 })
 
 it('writes what Redis did not take when it takes it again', async () => {
-  const { say, book, capacity } = await noting()
+  const { say, book } = await noting()
   const key = keys.day(DAY, van.id)
   await say({ device: van.id, fixes: [at(Date.now())] })
-  capacity.isFull = true
-  await book.close()
-  expect(await redis.exists(key)).toBe(0)
-  capacity.isFull = false
   await redis.lpush(key, 'no string')
   await book.close()
   await redis.del(key)
   await book.close()
   expect((await readDays(redis, van.id, [DAY]))[0].fixes).toBe(1)
+})
+
+it('writes nothing while the memory of Redis is scarce', async () => {
+  const { say, book, capacity } = await noting()
+  await say({ device: van.id, fixes: [at(Date.now())] })
+  capacity.isScarce = true
+  await book.close()
+  capacity.isScarce = false
+  await book.close()
+  expect((await readDays(redis, van.id, [DAY]))[0].fixes).toBe(0)
 })
